@@ -21,6 +21,10 @@ func newStanding() standing {
 
 func (s *standing) set(r *southbound.Rates) {
 	s.last = southbound.Rates{Fair: r.Fair, Pace: slices.Clone(r.Pace), Extra: slices.Clone(r.Extra)}
+	for _, p := range r.Priority {
+		p.Low = slices.Clone(p.Low)
+		s.last.Priority = append(s.last.Priority, p)
+	}
 	for _, x := range r.Spread {
 		s.last.Spread = append(s.last.Spread, southbound.Spread{Coflow: x.Coflow, From: slices.Clone(x.From),
 			To: slices.Clone(x.To)})

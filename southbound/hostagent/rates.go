@@ -2,6 +2,7 @@ package hostagent
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"lightloom/pathmap"
@@ -34,6 +35,7 @@ type rateTable struct {
 	fan   map[southbound.CoflowID]*fan
 	extra map[southbound.HostFlowKey]float64
 	pairs map[class]float64 // payload bytes a second, as all rates here
+	ranks []southbound.Priority
 }
 
 // fan is a spread: what each host flow may send at most, by source and by destination.
@@ -60,7 +62,11 @@ func newRateTable() rateTable {
 // set takes rates; with onlyPairs, all but pairs stays.
 func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
 	if !onlyPairs {
-		t.fair = r.Fair
+		t.fair, t.ranks = r.Fair, t.ranks[:0]
+		for _, p := range r.Priority {
+			p.Low = slices.Clone(p.Low)
+			t.ranks = append(t.ranks, p)
+		}
 		clear(t.pace)
 		for _, p := range r.Pace {
 			t.pace[p.Coflow] = p.Until
@@ -91,6 +97,7 @@ type grant struct {
 	rate  float64       // payload bytes a second; 0 holds
 	fair  bool          // rate is a line rate, to be shared with others by TCP
 	until time.Duration // of a pace; else 0
+	prio  uint8         // strict, of its packets
 }
 
 // grant returns what a host flow may do now. left is its payload yet to be received, lineRate the slowest line of its
@@ -106,7 +113,8 @@ func (t *rateTable) grant(b southbound.HostFlowKey, cl class, left float64, now 
 		lineRate = unlimited
 	}
 	if t.fair {
-		return grant{rate: lineRate, fair: true}
+		p := southbound.PriorityOf(t.ranks, b.Coflow)
+		return grant{rate: lineRate, fair: true, prio: p.Of(b.Row)}
 	}
 	until, paced := t.pace[b.Coflow]
 	fan, extra := t.fan[b.Coflow], t.extra[b]

@@ -20,6 +20,7 @@ import (
 type want struct {
 	rate float64 // payload bytes a second; 0 holds
 	fair bool    // rate is only a bound: TCP shares below it
+	prio uint8
 	tag  southbound.Tag
 }
 
@@ -111,8 +112,8 @@ func (s *sender) applyPacing(fd int, before, g gate) {
 }
 
 func (s *sender) applyTag(fd int, old want) {
-	if s.want.tag != old.tag && s.want.tag != southbound.TagHold {
-		s.complain("tag", setTOS(fd, dataPriority, s.want.tag))
+	if (s.want.tag != old.tag || s.want.prio != old.prio) && s.want.tag != southbound.TagHold {
+		s.complain("tag", setTOS(fd, s.want.prio, s.want.tag))
 	}
 }
 
@@ -134,7 +135,7 @@ func (s *sender) attach(f *os.File, raw syscall.RawConn) error {
 		if tag == southbound.TagHold {
 			tag = southbound.TagDefault
 		}
-		err = setTOS(int(fd), dataPriority, tag)
+		err = setTOS(int(fd), s.want.prio, tag)
 		if g.open { // else opening it sets the rest
 			err = errors.Join(err, setPacing(int(fd), g.pacing), setUnsent(int(fd), g.unsent))
 		}

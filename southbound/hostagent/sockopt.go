@@ -10,12 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Priorities in DSCP: host flows travel at the lowest, and everything that keeps them going (handshakes,
-// acknowledgements, replies) at the highest: a SYN lost in a full queue costs a second.
-const (
-	dataPriority    = 0
-	controlPriority = 7
-)
+// controlPriority is the highest in DSCP. It is that of everything that keeps host flows going (handshakes,
+// acknowledgements, replies): a SYN lost in a full queue costs a second. Host flows have one up to MaxPriority.
+const controlPriority = southbound.MaxPriority + 1
 
 func setTOS(fd int, priority uint8, t southbound.Tag) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, int(southbound.TOS(priority, t)))

@@ -25,7 +25,7 @@ func (a *Agent) settle(b *hostFlow, now time.Duration) {
 
 // pass hands a rate to a host flow's sender, making it first if there is something to send.
 func (a *Agent) pass(b *hostFlow, rate float64) {
-	w := want{rate: rate, fair: b.granted.fair, tag: b.tag}
+	w := want{rate: rate, fair: b.granted.fair, prio: b.granted.prio, tag: b.tag}
 	switch {
 	case b.out != nil && w == b.passed:
 		return

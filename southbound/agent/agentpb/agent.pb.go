@@ -939,9 +939,10 @@ type SetRatesRequest struct {
 	Pace     []*Pace                `protobuf:"bytes,3,rep,name=pace,proto3" json:"pace,omitempty"`
 	Pairs    []*PairRate            `protobuf:"bytes,4,rep,name=pairs,proto3" json:"pairs,omitempty"`
 	// Only merge pairs: all else stays as it is. Large sets of pairs come in several requests.
-	OnlyPairs     bool      `protobuf:"varint,5,opt,name=only_pairs,json=onlyPairs,proto3" json:"only_pairs,omitempty"`
-	Spread        []*Spread `protobuf:"bytes,6,rep,name=spread,proto3" json:"spread,omitempty"`
-	Extra         []*Extra  `protobuf:"bytes,7,rep,name=extra,proto3" json:"extra,omitempty"` // sorted by coflow, then row
+	OnlyPairs     bool        `protobuf:"varint,5,opt,name=only_pairs,json=onlyPairs,proto3" json:"only_pairs,omitempty"`
+	Spread        []*Spread   `protobuf:"bytes,6,rep,name=spread,proto3" json:"spread,omitempty"`
+	Extra         []*Extra    `protobuf:"bytes,7,rep,name=extra,proto3" json:"extra,omitempty"`       // sorted by coflow, then row
+	Priority      []*Priority `protobuf:"bytes,8,rep,name=priority,proto3" json:"priority,omitempty"` // sorted by coflow; only where fair
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1025,6 +1026,74 @@ func (x *SetRatesRequest) GetExtra() []*Extra {
 	return nil
 }
 
+func (x *SetRatesRequest) GetPriority() []*Priority {
+	if x != nil {
+		return x.Priority
+	}
+	return nil
+}
+
+// Priority is the strict priority of a coflow's host flows: 1 to 6, the highest first; what is not named has 0.
+type Priority struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Coflow        int32                  `protobuf:"varint,1,opt,name=coflow,proto3" json:"coflow,omitempty"`
+	Priority      uint32                 `protobuf:"varint,2,opt,name=priority,proto3" json:"priority,omitempty"`
+	Low           []int32                `protobuf:"varint,3,rep,packed,name=low,proto3" json:"low,omitempty"` // rows that have priority 0 all the same, ascending
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Priority) Reset() {
+	*x = Priority{}
+	mi := &file_agent_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Priority) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Priority) ProtoMessage() {}
+
+func (x *Priority) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Priority.ProtoReflect.Descriptor instead.
+func (*Priority) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Priority) GetCoflow() int32 {
+	if x != nil {
+		return x.Coflow
+	}
+	return 0
+}
+
+func (x *Priority) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *Priority) GetLow() []int32 {
+	if x != nil {
+		return x.Low
+	}
+	return nil
+}
+
 type SetRatesReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1033,7 +1102,7 @@ type SetRatesReply struct {
 
 func (x *SetRatesReply) Reset() {
 	*x = SetRatesReply{}
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +1114,7 @@ func (x *SetRatesReply) String() string {
 func (*SetRatesReply) ProtoMessage() {}
 
 func (x *SetRatesReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[16]
+	mi := &file_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +1127,7 @@ func (x *SetRatesReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRatesReply.ProtoReflect.Descriptor instead.
 func (*SetRatesReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{16}
+	return file_agent_proto_rawDescGZIP(), []int{17}
 }
 
 type ProgressRequest struct {
@@ -1071,7 +1140,7 @@ type ProgressRequest struct {
 
 func (x *ProgressRequest) Reset() {
 	*x = ProgressRequest{}
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1083,7 +1152,7 @@ func (x *ProgressRequest) String() string {
 func (*ProgressRequest) ProtoMessage() {}
 
 func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[17]
+	mi := &file_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1096,7 +1165,7 @@ func (x *ProgressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressRequest.ProtoReflect.Descriptor instead.
 func (*ProgressRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{17}
+	return file_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ProgressRequest) GetElection() *Election {
@@ -1122,7 +1191,7 @@ type TrafficRequest struct {
 
 func (x *TrafficRequest) Reset() {
 	*x = TrafficRequest{}
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1203,7 @@ func (x *TrafficRequest) String() string {
 func (*TrafficRequest) ProtoMessage() {}
 
 func (x *TrafficRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[18]
+	mi := &file_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1216,7 @@ func (x *TrafficRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrafficRequest.ProtoReflect.Descriptor instead.
 func (*TrafficRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{18}
+	return file_agent_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TrafficRequest) GetElection() *Election {
@@ -1171,7 +1240,7 @@ type TrafficReply struct {
 
 func (x *TrafficReply) Reset() {
 	*x = TrafficReply{}
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1183,7 +1252,7 @@ func (x *TrafficReply) String() string {
 func (*TrafficReply) ProtoMessage() {}
 
 func (x *TrafficReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[19]
+	mi := &file_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1196,7 +1265,7 @@ func (x *TrafficReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrafficReply.ProtoReflect.Descriptor instead.
 func (*TrafficReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{19}
+	return file_agent_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TrafficReply) GetAtNs() int64 {
@@ -1241,7 +1310,7 @@ type Backlog struct {
 
 func (x *Backlog) Reset() {
 	*x = Backlog{}
-	mi := &file_agent_proto_msgTypes[20]
+	mi := &file_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1322,7 @@ func (x *Backlog) String() string {
 func (*Backlog) ProtoMessage() {}
 
 func (x *Backlog) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[20]
+	mi := &file_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1335,7 @@ func (x *Backlog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backlog.ProtoReflect.Descriptor instead.
 func (*Backlog) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{20}
+	return file_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Backlog) GetCoflow() int32 {
@@ -1314,7 +1383,7 @@ type ProgressReply struct {
 
 func (x *ProgressReply) Reset() {
 	*x = ProgressReply{}
-	mi := &file_agent_proto_msgTypes[21]
+	mi := &file_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1395,7 @@ func (x *ProgressReply) String() string {
 func (*ProgressReply) ProtoMessage() {}
 
 func (x *ProgressReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[21]
+	mi := &file_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1408,7 @@ func (x *ProgressReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressReply.ProtoReflect.Descriptor instead.
 func (*ProgressReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{21}
+	return file_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ProgressReply) GetAtNs() int64 {
@@ -1367,7 +1436,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_agent_proto_msgTypes[22]
+	mi := &file_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1379,7 +1448,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[22]
+	mi := &file_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1392,7 +1461,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{22}
+	return file_agent_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchRequest) GetElection() *Election {
@@ -1424,7 +1493,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_agent_proto_msgTypes[23]
+	mi := &file_agent_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1436,7 +1505,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[23]
+	mi := &file_agent_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1449,7 +1518,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{23}
+	return file_agent_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Event) GetAtNs() int64 {
@@ -1512,7 +1581,7 @@ type WatchReply struct {
 
 func (x *WatchReply) Reset() {
 	*x = WatchReply{}
-	mi := &file_agent_proto_msgTypes[24]
+	mi := &file_agent_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1524,7 +1593,7 @@ func (x *WatchReply) String() string {
 func (*WatchReply) ProtoMessage() {}
 
 func (x *WatchReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[24]
+	mi := &file_agent_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1537,7 +1606,7 @@ func (x *WatchReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReply.ProtoReflect.Descriptor instead.
 func (*WatchReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{24}
+	return file_agent_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *WatchReply) GetFirst() uint64 {
@@ -1572,7 +1641,7 @@ type RegardRequest struct {
 
 func (x *RegardRequest) Reset() {
 	*x = RegardRequest{}
-	mi := &file_agent_proto_msgTypes[25]
+	mi := &file_agent_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1584,7 +1653,7 @@ func (x *RegardRequest) String() string {
 func (*RegardRequest) ProtoMessage() {}
 
 func (x *RegardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[25]
+	mi := &file_agent_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1597,7 +1666,7 @@ func (x *RegardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegardRequest.ProtoReflect.Descriptor instead.
 func (*RegardRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{25}
+	return file_agent_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RegardRequest) GetElection() *Election {
@@ -1629,7 +1698,7 @@ type RegardReply struct {
 
 func (x *RegardReply) Reset() {
 	*x = RegardReply{}
-	mi := &file_agent_proto_msgTypes[26]
+	mi := &file_agent_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +1710,7 @@ func (x *RegardReply) String() string {
 func (*RegardReply) ProtoMessage() {}
 
 func (x *RegardReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[26]
+	mi := &file_agent_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +1723,7 @@ func (x *RegardReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegardReply.ProtoReflect.Descriptor instead.
 func (*RegardReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{26}
+	return file_agent_proto_rawDescGZIP(), []int{27}
 }
 
 type AckRequest struct {
@@ -1667,7 +1736,7 @@ type AckRequest struct {
 
 func (x *AckRequest) Reset() {
 	*x = AckRequest{}
-	mi := &file_agent_proto_msgTypes[27]
+	mi := &file_agent_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1679,7 +1748,7 @@ func (x *AckRequest) String() string {
 func (*AckRequest) ProtoMessage() {}
 
 func (x *AckRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[27]
+	mi := &file_agent_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1692,7 +1761,7 @@ func (x *AckRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckRequest.ProtoReflect.Descriptor instead.
 func (*AckRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{27}
+	return file_agent_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AckRequest) GetElection() *Election {
@@ -1717,7 +1786,7 @@ type AckReply struct {
 
 func (x *AckReply) Reset() {
 	*x = AckReply{}
-	mi := &file_agent_proto_msgTypes[28]
+	mi := &file_agent_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1729,7 +1798,7 @@ func (x *AckReply) String() string {
 func (*AckReply) ProtoMessage() {}
 
 func (x *AckReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[28]
+	mi := &file_agent_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1742,7 +1811,7 @@ func (x *AckReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckReply.ProtoReflect.Descriptor instead.
 func (*AckReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{28}
+	return file_agent_proto_rawDescGZIP(), []int{29}
 }
 
 type StatusRequest struct {
@@ -1754,7 +1823,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[29]
+	mi := &file_agent_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1766,7 +1835,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[29]
+	mi := &file_agent_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1779,7 +1848,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{29}
+	return file_agent_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *StatusRequest) GetElection() *Election {
@@ -1804,7 +1873,7 @@ type StatusReply struct {
 
 func (x *StatusReply) Reset() {
 	*x = StatusReply{}
-	mi := &file_agent_proto_msgTypes[30]
+	mi := &file_agent_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1816,7 +1885,7 @@ func (x *StatusReply) String() string {
 func (*StatusReply) ProtoMessage() {}
 
 func (x *StatusReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[30]
+	mi := &file_agent_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1829,7 +1898,7 @@ func (x *StatusReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
 func (*StatusReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{30}
+	return file_agent_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *StatusReply) GetIncarnation() uint64 {
@@ -1899,7 +1968,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_agent_proto_msgTypes[31]
+	mi := &file_agent_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1911,7 +1980,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[31]
+	mi := &file_agent_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1924,7 +1993,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{31}
+	return file_agent_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Stats) GetHostFlowsEnded() int64 {
@@ -2059,7 +2128,7 @@ const file_agent_proto_rawDesc = "" +
 	"\x05Extra\x12\x16\n" +
 	"\x06coflow\x18\x01 \x01(\x05R\x06coflow\x12\x10\n" +
 	"\x03row\x18\x02 \x01(\x05R\x03row\x12&\n" +
-	"\x0fbits_per_second\x18\x03 \x01(\x03R\rbitsPerSecond\"\xc5\x02\n" +
+	"\x0fbits_per_second\x18\x03 \x01(\x03R\rbitsPerSecond\"\xff\x02\n" +
 	"\x0fSetRatesRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x12\n" +
 	"\x04fair\x18\x02 \x01(\bR\x04fair\x12,\n" +
@@ -2068,7 +2137,12 @@ const file_agent_proto_rawDesc = "" +
 	"\n" +
 	"only_pairs\x18\x05 \x01(\bR\tonlyPairs\x122\n" +
 	"\x06spread\x18\x06 \x03(\v2\x1a.lightloom.agent.v1.SpreadR\x06spread\x12/\n" +
-	"\x05extra\x18\a \x03(\v2\x19.lightloom.agent.v1.ExtraR\x05extra\"\x0f\n" +
+	"\x05extra\x18\a \x03(\v2\x19.lightloom.agent.v1.ExtraR\x05extra\x128\n" +
+	"\bpriority\x18\b \x03(\v2\x1c.lightloom.agent.v1.PriorityR\bpriority\"P\n" +
+	"\bPriority\x12\x16\n" +
+	"\x06coflow\x18\x01 \x01(\x05R\x06coflow\x12\x1a\n" +
+	"\bpriority\x18\x02 \x01(\rR\bpriority\x12\x10\n" +
+	"\x03low\x18\x03 \x03(\x05R\x03low\"\x0f\n" +
 	"\rSetRatesReply\"l\n" +
 	"\x0fProgressRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x1f\n" +
@@ -2174,7 +2248,7 @@ func file_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_agent_proto_goTypes = []any{
 	(StartStatus)(0),        // 0: lightloom.agent.v1.StartStatus
 	(*Election)(nil),        // 1: lightloom.agent.v1.Election
@@ -2193,22 +2267,23 @@ var file_agent_proto_goTypes = []any{
 	(*Spread)(nil),          // 14: lightloom.agent.v1.Spread
 	(*Extra)(nil),           // 15: lightloom.agent.v1.Extra
 	(*SetRatesRequest)(nil), // 16: lightloom.agent.v1.SetRatesRequest
-	(*SetRatesReply)(nil),   // 17: lightloom.agent.v1.SetRatesReply
-	(*ProgressRequest)(nil), // 18: lightloom.agent.v1.ProgressRequest
-	(*TrafficRequest)(nil),  // 19: lightloom.agent.v1.TrafficRequest
-	(*TrafficReply)(nil),    // 20: lightloom.agent.v1.TrafficReply
-	(*Backlog)(nil),         // 21: lightloom.agent.v1.Backlog
-	(*ProgressReply)(nil),   // 22: lightloom.agent.v1.ProgressReply
-	(*WatchRequest)(nil),    // 23: lightloom.agent.v1.WatchRequest
-	(*Event)(nil),           // 24: lightloom.agent.v1.Event
-	(*WatchReply)(nil),      // 25: lightloom.agent.v1.WatchReply
-	(*RegardRequest)(nil),   // 26: lightloom.agent.v1.RegardRequest
-	(*RegardReply)(nil),     // 27: lightloom.agent.v1.RegardReply
-	(*AckRequest)(nil),      // 28: lightloom.agent.v1.AckRequest
-	(*AckReply)(nil),        // 29: lightloom.agent.v1.AckReply
-	(*StatusRequest)(nil),   // 30: lightloom.agent.v1.StatusRequest
-	(*StatusReply)(nil),     // 31: lightloom.agent.v1.StatusReply
-	(*Stats)(nil),           // 32: lightloom.agent.v1.Stats
+	(*Priority)(nil),        // 17: lightloom.agent.v1.Priority
+	(*SetRatesReply)(nil),   // 18: lightloom.agent.v1.SetRatesReply
+	(*ProgressRequest)(nil), // 19: lightloom.agent.v1.ProgressRequest
+	(*TrafficRequest)(nil),  // 20: lightloom.agent.v1.TrafficRequest
+	(*TrafficReply)(nil),    // 21: lightloom.agent.v1.TrafficReply
+	(*Backlog)(nil),         // 22: lightloom.agent.v1.Backlog
+	(*ProgressReply)(nil),   // 23: lightloom.agent.v1.ProgressReply
+	(*WatchRequest)(nil),    // 24: lightloom.agent.v1.WatchRequest
+	(*Event)(nil),           // 25: lightloom.agent.v1.Event
+	(*WatchReply)(nil),      // 26: lightloom.agent.v1.WatchReply
+	(*RegardRequest)(nil),   // 27: lightloom.agent.v1.RegardRequest
+	(*RegardReply)(nil),     // 28: lightloom.agent.v1.RegardReply
+	(*AckRequest)(nil),      // 29: lightloom.agent.v1.AckRequest
+	(*AckReply)(nil),        // 30: lightloom.agent.v1.AckReply
+	(*StatusRequest)(nil),   // 31: lightloom.agent.v1.StatusRequest
+	(*StatusReply)(nil),     // 32: lightloom.agent.v1.StatusReply
+	(*Stats)(nil),           // 33: lightloom.agent.v1.Stats
 }
 var file_agent_proto_depIdxs = []int32{
 	1,  // 0: lightloom.agent.v1.RunRequest.election:type_name -> lightloom.agent.v1.Election
@@ -2225,40 +2300,41 @@ var file_agent_proto_depIdxs = []int32{
 	12, // 11: lightloom.agent.v1.SetRatesRequest.pairs:type_name -> lightloom.agent.v1.PairRate
 	14, // 12: lightloom.agent.v1.SetRatesRequest.spread:type_name -> lightloom.agent.v1.Spread
 	15, // 13: lightloom.agent.v1.SetRatesRequest.extra:type_name -> lightloom.agent.v1.Extra
-	1,  // 14: lightloom.agent.v1.ProgressRequest.election:type_name -> lightloom.agent.v1.Election
-	1,  // 15: lightloom.agent.v1.TrafficRequest.election:type_name -> lightloom.agent.v1.Election
-	21, // 16: lightloom.agent.v1.ProgressReply.backlogs:type_name -> lightloom.agent.v1.Backlog
-	1,  // 17: lightloom.agent.v1.WatchRequest.election:type_name -> lightloom.agent.v1.Election
-	24, // 18: lightloom.agent.v1.WatchReply.events:type_name -> lightloom.agent.v1.Event
-	1,  // 19: lightloom.agent.v1.RegardRequest.election:type_name -> lightloom.agent.v1.Election
-	1,  // 20: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
-	1,  // 21: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
-	32, // 22: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
-	3,  // 23: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
-	6,  // 24: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
-	9,  // 25: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
-	16, // 26: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
-	18, // 27: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
-	23, // 28: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
-	19, // 29: lightloom.agent.v1.Agent.Traffic:input_type -> lightloom.agent.v1.TrafficRequest
-	26, // 30: lightloom.agent.v1.Agent.Regard:input_type -> lightloom.agent.v1.RegardRequest
-	28, // 31: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
-	30, // 32: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
-	4,  // 33: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
-	7,  // 34: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
-	10, // 35: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
-	17, // 36: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
-	22, // 37: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
-	25, // 38: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
-	20, // 39: lightloom.agent.v1.Agent.Traffic:output_type -> lightloom.agent.v1.TrafficReply
-	27, // 40: lightloom.agent.v1.Agent.Regard:output_type -> lightloom.agent.v1.RegardReply
-	29, // 41: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
-	31, // 42: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
-	33, // [33:43] is the sub-list for method output_type
-	23, // [23:33] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	17, // 14: lightloom.agent.v1.SetRatesRequest.priority:type_name -> lightloom.agent.v1.Priority
+	1,  // 15: lightloom.agent.v1.ProgressRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 16: lightloom.agent.v1.TrafficRequest.election:type_name -> lightloom.agent.v1.Election
+	22, // 17: lightloom.agent.v1.ProgressReply.backlogs:type_name -> lightloom.agent.v1.Backlog
+	1,  // 18: lightloom.agent.v1.WatchRequest.election:type_name -> lightloom.agent.v1.Election
+	25, // 19: lightloom.agent.v1.WatchReply.events:type_name -> lightloom.agent.v1.Event
+	1,  // 20: lightloom.agent.v1.RegardRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 21: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 22: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
+	33, // 23: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
+	3,  // 24: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
+	6,  // 25: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
+	9,  // 26: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
+	16, // 27: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
+	19, // 28: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
+	24, // 29: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
+	20, // 30: lightloom.agent.v1.Agent.Traffic:input_type -> lightloom.agent.v1.TrafficRequest
+	27, // 31: lightloom.agent.v1.Agent.Regard:input_type -> lightloom.agent.v1.RegardRequest
+	29, // 32: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
+	31, // 33: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
+	4,  // 34: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
+	7,  // 35: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
+	10, // 36: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
+	18, // 37: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
+	23, // 38: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
+	26, // 39: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
+	21, // 40: lightloom.agent.v1.Agent.Traffic:output_type -> lightloom.agent.v1.TrafficReply
+	28, // 41: lightloom.agent.v1.Agent.Regard:output_type -> lightloom.agent.v1.RegardReply
+	30, // 42: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
+	32, // 43: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
+	34, // [34:44] is the sub-list for method output_type
+	24, // [24:34] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -2272,7 +2348,7 @@ func file_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -68,10 +68,15 @@ func CheckRates(r *southbound.Rates) error {
 	switch by := len(r.Pace) + len(r.Spread) + len(r.Extra); {
 	case r.Fair && by+len(r.Pairs) > 0:
 		return refuse("fair, and %d paces, spreads and extras and %d pairs beside it", by, len(r.Pairs))
+	case len(r.Priority) > MaxPaces:
+		return refuse("%d priorities, at most %d are taken", len(r.Priority), MaxPaces)
 	case len(r.Pace) > MaxPaces:
 		return refuse("%d paces, at most %d are taken", len(r.Pace), MaxPaces)
 	case len(r.Extra) > MaxExtras:
 		return refuse("%d extras, at most %d are taken", len(r.Extra), MaxExtras)
+	}
+	if err := r.CheckPriorities(); err != nil {
+		return refuse("%w", err)
 	}
 	named := make(map[southbound.CoflowID]bool, len(r.Pace)+len(r.Spread))
 	for _, p := range r.Pace {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -92,6 +93,10 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 		first.Pace[i] = &agentpb.Pace{Coflow: int32(p.Coflow), UntilNs: int64(p.Until)}
 	}
 	first.Spread, first.Extra = spreadMessages(r.Spread), extraMessages(r.Extra)
+	for _, p := range r.Priority {
+		first.Priority = append(first.Priority, &agentpb.Priority{Coflow: int32(p.Coflow), Priority: uint32(p.Priority),
+			Low: p.Low})
+	}
 	out := []*agentpb.SetRatesRequest{first}
 	req := first
 	for part := range slices.Chunk(r.Pairs, ChunkRows) {
@@ -116,6 +121,10 @@ func Rates(m *agentpb.SetRatesRequest) (r *southbound.Rates, onlyPairs bool, err
 			Until: time.Duration(p.GetUntilNs())})
 	}
 	r.Spread, r.Extra = spreads(m.GetSpread()), extras(m.GetExtra())
+	for _, p := range m.GetPriority() {
+		r.Priority = append(r.Priority, southbound.Priority{Coflow: southbound.CoflowID(p.GetCoflow()),
+			Priority: uint8(min(p.GetPriority(), math.MaxUint8)), Low: p.GetLow()})
+	}
 	for _, p := range m.GetPairs() {
 		tag, err := tagOf(p.GetTag())
 		if err != nil {
