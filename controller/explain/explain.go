@@ -72,6 +72,8 @@ func (x *Writer) Teller(name string) route.Teller {
 	return func(v *controller.View, w route.Why) {
 		line := Line{At: v.Now.Seconds(), Policy: policy.Shown(name), Leadership: x.by}
 		switch {
+		case w.Slot != nil:
+			line.slot(v, w)
 		case w.Task != nil:
 			line.task(v, w)
 		case w.Proof != nil:
@@ -108,6 +110,8 @@ type Line struct {
 	Here   int     `json:"partners_on_host,omitempty"`
 	Rack   int     `json:"partners_in_rack,omitempty"`
 	Apart  int     `json:"partners_elsewhere,omitempty"`
+	Input  float64 `json:"input_bytes,omitempty"` // that it receives
+	Reason string  `json:"reason,omitempty"`
 	Gained float64 `json:"job_gains_bits_per_second,omitempty"` // utility with the job less that without
 
 	Coflow     *int32   `json:"coflow,omitempty"`
@@ -156,6 +160,12 @@ func (l *Line) task(v *controller.View, w route.Why) {
 	if t.Next >= 0 {
 		l.Next = hostName(v, t.Next)
 	}
+}
+
+func (l *Line) slot(v *controller.View, w route.Why) {
+	s := w.Slot
+	l.What, l.Job, l.Stage, l.Task = "task", w.Job.Name, w.Job.Stages[s.Stage].Name, &s.Task
+	l.Host, l.Input, l.Reason = hostName(v, s.Host), s.Input, s.Reason
 }
 
 func (l *Line) flow(v *controller.View, w route.Why) {
@@ -207,6 +217,10 @@ func (l *Line) text() string {
 		head += fmt.Sprintf("  %s in term %d", l.Leader, l.Term)
 	}
 	rest := fmt.Sprintf("%d of %d others as good", l.Equal, l.Tried)
+	if l.Reason != "" {
+		return fmt.Sprintf("%s  task %d of %s (%s) on %s, receiving %.4g MB: %s\n", head, *l.Task, l.Job, l.Stage, l.Host,
+			l.Input/1e6, l.Reason)
+	}
 	if l.What == "task" {
 		if l.Next != "" {
 			rest += fmt.Sprintf("; the best of them, %s, costs %s", l.Next, mbps(l.Cost))

@@ -9,6 +9,7 @@ import (
 	"lightloom/controller/policy/circuits"
 	"lightloom/controller/policy/joint"
 	"lightloom/controller/policy/place"
+	"lightloom/controller/policy/pushbox"
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 )
@@ -84,6 +85,16 @@ func list() []entry {
 			func() Part {
 				return new(place.Corral)
 			}),
+		packed("hadoop", "the job with the fewest running tasks of its user takes the next slot, maps near their blocks "+
+			"(Hadoop's Fair Scheduler with delay scheduling)", pushbox.Hadoop, nil),
+		packed("hadoop-fifo", "hadoop, but a user's jobs in order of arrival", pushbox.Hadoop, place.AllFIFO),
+		packed("shufflewatcher", "hadoop, but maps go first where a network card is busy (ShuffleWatcher)",
+			pushbox.ShuffleWatcher, nil),
+		packed("shufflewatcher-fifo", "shufflewatcher, but a user's jobs in order of arrival", pushbox.ShuffleWatcher,
+			place.AllFIFO),
+		packed("neat", "each task where its coflow is predicted to end first, smallest coflow first (NEAT)",
+			pushbox.NEAT, nil),
+		packed("neat-fifo", "neat, but a user's jobs in order of arrival", pushbox.NEAT, place.AllFIFO),
 		one("coscheduler", Place, "fair, but tasks of shuffle-heavy jobs where their shuffle makes elephants (Co-scheduler)",
 			func() Part {
 				return new(place.CoScheduler)
@@ -164,6 +175,15 @@ func list() []entry {
 		one("optba-total", Share, "the rates of the least sum of transfer times (OptBA-TTT)", func() Part {
 			return &share.OptBA{Total: true}
 		}),
+		blind(one("priority", Share, "strict priorities at each receiving machine, the coflow of the smallest job first",
+			func() Part { return new(share.Priority) })),
+		blind(one("priority-fifo", Share, "priority, but of each user only the job that came first is served before others",
+			func() Part { return &share.Priority{Intent: share.FIFOIntent} })),
+		blind(one("priority-arrival", Share, "strict priorities at each receiving machine, the coflow of the first job first",
+			func() Part { return &share.Priority{Intent: share.OrderIntent} })),
+		blind(one("priority-bins", Share, "strict priorities by seven bins of coflow size, the same everywhere", func() Part {
+			return &share.Priority{Intent: share.BinIntent}
+		})),
 		one("fifo", Share, "the coflow that arrived first gets what it needs to end at once, then the next", func() Part {
 			return share.NewFIFO()
 		}),
@@ -205,6 +225,10 @@ func list() []entry {
 			func() Part {
 				return share.NewSincronia()
 			}),
+		packedWith("pushbox", "slots and strict priorities together, a machine receiving for few tasks at once (PushBox)",
+			share.FairIntent),
+		packedWith("pushbox-fifo", "pushbox that serves a user's jobs in order of arrival", share.FIFOIntent),
+		packedWith("pushbox-queues", "pushbox that does so for users whose name begins with fifo", share.QueueIntent),
 		cross("crosslayer", "places and routes together by annealing at two levels", anneal.Options{}),
 		cross("application", "the upper level of crosslayer alone: places by annealing, for paths drawn at random",
 			anneal.Options{Blind: true}),
@@ -219,6 +243,24 @@ func list() []entry {
 			}},
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
 	}, sunflowSim()...)
+}
+
+// packed is an entry that gives slots by a rule.
+func packed(name, doc string, rule pushbox.Rule, fifo func(user string) bool) entry {
+	return entry{PartInfo{Name: name, Questions: []Question{Place}, Doc: doc}, func(o Options) []Part {
+		k := place.NewPacker(rule, fifo)
+		explain(o, k)
+		return []Part{k}
+	}}
+}
+
+// packedWith is an entry that gives slots and priorities by an intent.
+func packedWith(name, doc string, intent share.Intent) entry {
+	return entry{PartInfo{Name: name, Questions: []Question{Place, Share}, Doc: doc}, func(o Options) []Part {
+		k := place.NewPacker(pushbox.PushBox, intent.Ordered)
+		explain(o, k)
+		return []Part{k, &share.Priority{Intent: intent}}
+	}}
 }
 
 // edmonds is an entry with a configurable slot duration.

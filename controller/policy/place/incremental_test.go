@@ -10,6 +10,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy/guideline"
+	"lightloom/controller/policy/pushbox"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -30,7 +31,17 @@ func parts() map[string]func() filler {
 		"coscheduler":     func() filler { return new(CoScheduler) },
 		"strict":          func() filler { return &CoScheduler{Strict: true} },
 		"without reduces": func() filler { return &CoScheduler{NoReduces: true} },
-		"without data":    func() filler { return &CoScheduler{NoData: true, Error: 0.5} },
+		"pushbox":         func() filler { return NewPacker(pushbox.PushBox, nil) },
+		"pushbox-fifo":    func() filler { return NewPacker(pushbox.PushBox, AllFIFO) },
+		"pushbox early": func() filler {
+			k := NewPacker(pushbox.PushBox, nil)
+			k.SlowStart, k.Random, k.Error = SlowStart, true, 2
+			return k
+		},
+		"hadoop":         func() filler { return NewPacker(pushbox.Hadoop, nil) },
+		"shufflewatcher": func() filler { return NewPacker(pushbox.ShuffleWatcher, nil) },
+		"neat":           func() filler { return NewPacker(pushbox.NEAT, AllFIFO) },
+		"without data":   func() filler { return &CoScheduler{NoData: true, Error: 0.5} },
 	}
 }
 
@@ -80,6 +91,20 @@ func mapReduce(user string, arrival time.Duration, maps, reduces int, shuffle pa
 		j.Edges = []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: shuffle}}
 	}
 	return j
+}
+
+// apart makes a stage of each reduce, so that each receives as soon as it has a slot.
+func apart(j *controller.Job) {
+	if len(j.Stages) < 2 {
+		return
+	}
+	reduces, bytes := j.Stages[1].Tasks, j.Edges[0].Bytes
+	j.Stages, j.Edges = j.Stages[:1], nil
+	for i, t := range reduces {
+		j.Stages = append(j.Stages, controller.Stage{Name: "reduce", Tasks: []controller.Task{t}})
+		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, To: i + 1,
+			Bytes: 1 + bytes/pathmap.Bytes(len(reduces))})
+	}
 }
 
 // cluster runs jobs in virtual time: shuffles take a second, whatever they hold.
@@ -185,7 +210,7 @@ func (c *cluster) end() {
 	for _, id := range slices.Clone(c.s.Active()) {
 		if x := c.s.Coflow(id); x.Started != state.Unset && x.Started+time.Second <= c.now {
 			for row := range int32(len(x.Done)) {
-				if !x.Done[row] {
+				if int(row) < len(x.Done) && !x.Done[row] { // it is over with its last row, and others may have been lost
 					c.apply(state.Entry{Kind: state.HostFlowEnded, Coflow: id, Row: row})
 				}
 			}
@@ -216,6 +241,7 @@ func TestEveryJobEnds(t *testing.T) {
 				slots := f.Hosts() * f.Spec.Slots
 				var jobs []*controller.Job
 				for i := range 2 + r.IntN(12) {
+					split := r.IntN(2) == 0
 					maps, reduces := 1+r.IntN(2*slots), r.IntN(slots+1)
 					j := mapReduce(fmt.Sprint("u", r.IntN(3)), time.Duration(i)*time.Duration(r.IntN(9))*time.Second, maps, reduces,
 						pathmap.Bytes(1+r.IntN(40_000)))
@@ -224,6 +250,9 @@ func TestEveryJobEnds(t *testing.T) {
 						j.Predicted = &controller.Prediction{Input: block * pathmap.Bytes(maps),
 							Shuffle: pathmap.Bytes(float64(20_000) * wrong), Maps: maps,
 							Reduces: reduces, MapTime: 10 * time.Second, RedTime: 5 * time.Second}
+					}
+					if split {
+						apart(j)
 					}
 					jobs = append(jobs, j)
 				}

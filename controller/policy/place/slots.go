@@ -26,6 +26,9 @@ type slotAllocator struct {
 
 	order []int32         // of soonest
 	half  []time.Duration // of soonest
+
+	// Of Packer: tasks of stages that wait until each has a slot, and tasks that wait in their slots for senders.
+	together, early int
 }
 
 // user is the owner of jobs. Fair shares are equal: the user with the fewest running tasks is served next.

@@ -14,6 +14,9 @@ import (
 // plan's.
 func checkShare(v *controller.View, p *controller.Plan) error {
 	if p.Share == nil || p.Share.Fair {
+		if p.Share != nil && p.Share.CheckPriorities() != nil {
+			return fmt.Errorf("share: %w", p.Share.CheckPriorities())
+		}
 		if p.Share != nil && len(p.Share.Pace)+len(p.Share.Spread)+len(p.Share.Extra)+len(p.Share.Pairs) > 0 {
 			return errors.New("share: fair, and rates too")
 		}

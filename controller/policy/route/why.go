@@ -6,7 +6,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Why is why one task or one host flow went where it did, or how good a decision is; the others of the three are nil.
+// Why is why one task or one host flow went where it did, or how good a decision is; the others of the four are nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
@@ -15,9 +15,19 @@ type Why struct {
 	Src, Dst southbound.HostID
 	Flow     *anneal.FlowWhy
 
+	Slot *SlotWhy // why a task took a slot, or nil
+
 	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed together, Coflow being
 	// the first of theirs
 	Proof *Proof
+}
+
+// SlotWhy is why a scheduler of slots gave a task of a job its slot.
+type SlotWhy struct {
+	Stage, Task int // of the job
+	Host        southbound.HostID
+	Input       float64 // bytes that it receives
+	Reason      string
 }
 
 // Proof is how far a decision is from the optimum at most: what it reaches and what no decision is below, in seconds of

@@ -1,0 +1,407 @@
+package place
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/pushbox"
+	"lightloom/controller/policy/route"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Packer gives the tasks of incremental jobs slots by the rules of package pushbox. Whole jobs it spreads, as Fair does.
+//
+// The blocks of a map are read at the speed of NonLocal, over no link, so a map has no input phase here, wherever it
+// runs. A receiving task whose stage is its own receives as soon as it has a slot; tasks of larger stages receive once
+// all have one, so that the concurrency bound is asked for the first of them only.
+type Packer struct {
+	pushbox.Options
+	FIFO func(user string) bool // a user's jobs are in a FIFO queue; nil: none are
+	// SlowStart is the share of a stage's senders that must have ended before its tasks may take slots (Finishes-Before);
+	// 0 means all (Starts-After).
+	SlowStart float64
+	// Error is f of section 7.2: estimates of input are off by a factor of up to f either way; 0: they are right.
+	Error float64
+	// Random takes tasks of a stage in a random order, not the largest first ("RS" of Figure 8).
+	Random bool
+
+	cache  blockCache
+	graphs map[controller.JobID]*graph
+	tell   route.Teller
+}
+
+// NewPacker returns the part of a rule.
+func NewPacker(r pushbox.Rule, fifo func(user string) bool) *Packer {
+	return &Packer{Options: pushbox.Defaults(r), FIFO: fifo}
+}
+
+// Wants implements the part's list of events: also those after which a network has room again.
+func (*Packer) Wants() controller.KindSet {
+	return incrementalWants() | controller.Kinds(controller.CoflowStarted, controller.CoflowEnded)
+}
+
+// Tell has placements explained from now on.
+func (k *Packer) Tell(to route.Teller) { k.tell = to }
+
+// Fill places jobs.
+func (k *Packer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
+	data := func(y *slotAllocator, w *work) []southbound.RackID {
+		return k.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
+	}
+	spread(incremental(v, p, data, func(y *slotAllocator) { k.pack(v, y) }), p)
+}
+
+// pack is one invocation of the scheduler.
+func (k *Packer) pack(v *controller.View, y *slotAllocator) {
+	if y.total() == 0 {
+		return
+	}
+	o := &pushbox.Scheduler{Options: k.Options, Now: v.Now, Machines: k.machines(v, y)}
+	if o.Skips == 0 {
+		o.Skips = len(y.alive)
+	}
+	works := make(map[int]*work, len(y.works))
+	recent := y.recent()
+	for _, u := range y.users {
+		q := &pushbox.Queue{Name: u.name, FIFO: k.FIFO != nil && k.FIFO(u.name), Running: u.running, Last: u.last}
+		for _, w := range u.works {
+			if j := k.job(v, y, w, recent); j != nil {
+				j.Queue = q
+				q.Jobs = append(q.Jobs, j)
+				works[j.ID] = w
+			}
+		}
+		if len(q.Jobs) > 0 {
+			o.Queues = append(o.Queues, q)
+		}
+	}
+	o.Sort()
+	o.TaskArrival(func(c pushbox.Choice) {
+		w := works[c.Job.ID]
+		k.explain(v, w, &c)
+		y.put(w, w.stageOf(c.Task.Index), c.Task.Index, southbound.HostID(c.Machine))
+		c.Job.Hosts = w.hosts
+	})
+}
+
+// stageOf returns the stage of a task.
+func (w *work) stageOf(task int) int {
+	s, found := slices.BinarySearch(w.first, task)
+	if !found {
+		return s - 1
+	}
+	return s
+}
+
+// recent lists when tasks have ended within Delay: each end was a slot that jobs could have had.
+func (y *slotAllocator) recent() (ends []time.Duration) {
+	for _, w := range y.works {
+		for i := range w.tasks {
+			if at := w.tasks[i].Ended; at >= 0 && at > y.v.Now-Delay {
+				ends = append(ends, at)
+			}
+		}
+	}
+	return ends
+}
+
+// job returns a job with the stages that may start; nil where none has a task that waits.
+func (k *Packer) job(v *controller.View, y *slotAllocator, w *work, recent []time.Duration) *pushbox.Job {
+	g := k.graph(v, w)
+	j := &pushbox.Job{ID: int(w.job.ID), Arrival: w.job.Arrival, Weight: cmp.Or(w.job.Weight, 1), Hosts: w.hosts,
+		Copies: w.blocks}
+	for _, s := range g.order {
+		if w.open[s] == 0 || !k.mayStart(y, w, g, s) {
+			continue
+		}
+		n := w.size(s)
+		stage := &pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n), Reads: g.reads[s],
+			All: n > 1 && g.receives[s], Compute: w.compute(s)}
+		stage.Begun = stage.All && w.open[s] < n
+		if j.Coflow = max(j.Coflow, g.coflow[s]); stage.Begun {
+			j.Stages = slices.Insert(j.Stages, 0, stage)
+			continue
+		}
+		j.Stages = append(j.Stages, stage)
+	}
+	if len(j.Stages) == 0 {
+		return nil
+	}
+	if w.hosts == nil {
+		j.Hosts = slices.Repeat([]southbound.HostID{controller.NoHost}, w.job.Tasks())
+	}
+	since := w.job.Arrival
+	for i := range w.tasks {
+		if j.Running += w.running(i); w.tasks[i].Started > since && !w.tasks[i].NonLocal {
+			since = w.tasks[i].Started
+		}
+	}
+	j.Patient = v.Now-since >= Delay
+	for _, at := range recent {
+		if at > since {
+			j.Skipped++
+		}
+	}
+	w.last = since // for wake
+	if k.Random {
+		v.Rand("select", uint64(w.job.FirstTask)+uint64(j.Running)).Shuffle(len(j.Stages), func(a, b int) {
+			j.Stages[a], j.Stages[b] = j.Stages[b], j.Stages[a]
+		})
+	}
+	return j
+}
+
+// running counts a task that holds a slot.
+func (w *work) running(task int) int {
+	if t := &w.tasks[task]; w.hosts[task] != controller.NoHost && t.Ended < 0 {
+		return 1
+	}
+	return 0
+}
+
+// compute returns how long the tasks of a stage compute.
+func (w *work) compute(stage int) func(task int, local bool) time.Duration {
+	return func(task int, local bool) time.Duration {
+		t := &w.job.Stages[stage].Tasks[task-w.first[stage]]
+		return t.Takes(!local && t.Input > 0)
+	}
+}
+
+// mayStart reports whether the tasks of a stage may take slots. What waits in its slot for others must not be able to
+// keep those from theirs: a stage whose tasks receive together begins only if all such stages fit, and tasks that wait
+// for senders (slow start) hold at most half of the slots and never wait beside such a stage.
+func (k *Packer) mayStart(y *slotAllocator, w *work, g *graph, s int) bool {
+	if !g.receives[s] {
+		return true
+	}
+	together := w.size(s) > 1
+	if w.parentsEnded(s) {
+		return !together || w.open[s] < w.size(s) || y.together == 0 && y.early == 0 || y.together+w.size(s) <= y.slots &&
+			y.early == 0
+	}
+	if k.SlowStart == 0 || together || y.together > 0 || 2*(y.early+1) > y.slots || !w.slowStarts(s, k.SlowStart) {
+		return false
+	}
+	y.early++ // also if it gets no slot now: a bound that is never passed
+	return true
+}
+
+// slowStarts reports whether all senders of a stage have slots, and that share of them has ended.
+func (w *work) slowStarts(stage int, share float64) bool {
+	for i := range w.job.Edges {
+		e := &w.job.Edges[i]
+		if e.Kind != controller.Fixed && e.To == stage && (w.open[e.From] > 0 || w.waits[e.From] ||
+			float64(w.ended[e.From]) < share*float64(w.size(e.From))) {
+			return false
+		}
+	}
+	return true
+}
+
+// graph is what never changes of a job's stages.
+type graph struct {
+	job      print
+	order    []int     // stages, by the longest path to the job's end, the longest first
+	input    []float64 // of all tasks of a stage, bytes, as estimated
+	coflow   []float64 // bytes that the senders of a stage send to all stages
+	of       []float64 // by edge: bytes that its sender sends to all stages
+	reads    []bool
+	receives []bool
+}
+
+// print tells whether a job is the one that a graph was made of.
+type print struct {
+	name    string
+	arrival time.Duration
+	seed    uint64
+	tasks   int
+	edges   int
+	bytes   pathmap.Bytes
+}
+
+func printOf(v *controller.View, j *controller.Job) print {
+	p := print{j.Name, j.Arrival, v.Seed, j.Tasks(), len(j.Edges), 0}
+	for i := range j.Edges {
+		p.bytes += j.Edges[i].Bytes
+	}
+	return p
+}
+
+func (k *Packer) graph(v *controller.View, w *work) *graph {
+	id := printOf(v, w.job)
+	if g := k.graphs[w.job.ID]; g != nil && g.job == id {
+		return g
+	}
+	if k.graphs == nil || len(k.graphs) >= manyGraphs {
+		k.graphs = map[controller.JobID]*graph{}
+	}
+	g := k.newGraph(v, w.job)
+	g.job = id
+	k.graphs[w.job.ID] = g
+	return g
+}
+
+// manyGraphs is how many are kept.
+const manyGraphs = 4096
+
+func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
+	n := len(j.Stages)
+	g := &graph{input: make([]float64, n), coflow: make([]float64, n), reads: make([]bool, n), receives: make([]bool, n)}
+	sends := make([]float64, n)
+	for i := range j.Edges {
+		if e := &j.Edges[i]; e.Kind != controller.Fixed {
+			bytes := float64(e.Bytes) * k.off(v, j, i)
+			g.receives[e.To] = true
+			g.input[e.To] += bytes
+			sends[e.From] += bytes
+		}
+	}
+	g.of = make([]float64, len(j.Edges))
+	for i := range j.Edges {
+		if e := &j.Edges[i]; e.Kind != controller.Fixed {
+			g.of[i] = sends[e.From]
+			g.coflow[e.To] = max(g.coflow[e.To], sends[e.From])
+		}
+	}
+	for s := range n {
+		g.reads[s] = !g.receives[s] && slices.ContainsFunc(j.Stages[s].Tasks, func(t controller.Task) bool {
+			return t.Input > 0
+		})
+		g.order = append(g.order, s)
+	}
+	tails := g.tails(j, pushbox.Line(v.Fabric.Spec.NIC))
+	slices.SortFunc(g.order, func(a, b int) int { return cmp.Or(cmp.Compare(tails[b], tails[a]), cmp.Compare(a, b)) })
+	return g
+}
+
+// off is the factor by which the estimate of an edge's bytes is wrong: f^(2U-1) of section 7.2.
+func (k *Packer) off(v *controller.View, j *controller.Job, edge int) float64 {
+	if k.Error <= 1 {
+		return 1
+	}
+	u := v.Rand("estimate", uint64(j.FirstCoflow)+uint64(edge)).Float64()
+	return math.Pow(k.Error, 2*u-1)
+}
+
+// tails returns the longest path from each stage to the job's end, in seconds: the input of a task at line rate and its
+// computing, and so on with the stages that it sends to.
+func (g *graph) tails(j *controller.Job, line float64) []float64 {
+	tail := make([]float64, len(j.Stages))
+	order := inOrder(j)
+	for i := len(order) - 1; i >= 0; i-- {
+		s := order[i]
+		for k := range j.Edges {
+			if e := &j.Edges[k]; e.Kind != controller.Fixed && e.From == s {
+				tail[s] = max(tail[s], tail[e.To])
+			}
+		}
+		tail[s] += longest(&j.Stages[s]).Seconds() + g.input[s]/float64(len(j.Stages[s].Tasks))/line
+	}
+	return tail
+}
+
+// machines reads what each host receives off the coflows of a view.
+func (k *Packer) machines(v *controller.View, y *slotAllocator) []pushbox.Machine {
+	line := pushbox.Line(v.Fabric.Spec.NIC)
+	m := make([]pushbox.Machine, len(y.free))
+	for h := range m {
+		m[h] = pushbox.Machine{Rack: v.HostRack(southbound.HostID(h)), Free: int(y.free[h]), Smallest: math.Inf(1), Rate: line}
+	}
+	sizes := map[controller.JobID]*graph{}
+	for _, w := range y.works {
+		g := k.graph(v, w)
+		sizes[w.job.ID] = g
+		k.receivers(y, w, g, m)
+	}
+	in := make([]inflow, len(m))
+	for i := range v.Coflows {
+		if c := &v.Coflows[i]; c.Started {
+			k.flows(v, c, sizes[c.Job], m, in)
+		}
+	}
+	for h := range m {
+		if in[h].rows > 0 {
+			m[h].Rate = pushbox.Rate(line, in[h].received, v.Now-in[h].since)
+			m[h].Use = in[h].received / line / max(v.Now-in[h].since, time.Millisecond).Seconds()
+		}
+		slices.SortFunc(m[h].Larger, func(a, b pushbox.Inflow) int {
+			return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Left, b.Left))
+		})
+	}
+	return m
+}
+
+// inflow is what a host has received since the first of its present coflows began.
+type inflow struct {
+	rows     int
+	received float64
+	since    time.Duration
+}
+
+// flows counts a coflow at the machines that receive it. Where racks have several hosts, what stays in a rack counts
+// nowhere (section 4).
+func (k *Packer) flows(v *controller.View, c *controller.CoflowView, g *graph, m []pushbox.Machine, in []inflow) {
+	size := 0.0
+	if g != nil {
+		size = g.of[c.Edge]
+	}
+	for r, dst := range c.Dst {
+		if c.Ended[r] || v.HostRack(c.Src[r]) == v.HostRack(dst) && v.Fabric.HostsOf(int(v.HostRack(dst))) > 1 {
+			continue
+		}
+		left := c.Remaining.Row(int32(r))
+		if g == nil {
+			size = float64(c.Size[r])
+		}
+		if x := &in[dst]; x.rows == 0 || c.Start < x.since {
+			x.since = c.Start
+		}
+		in[dst].rows++
+		in[dst].received += float64(c.Size[r]) - left
+		m[dst].Left += left
+		m[dst].Larger = append(m[dst].Larger, pushbox.Inflow{Coflow: size, Left: left})
+	}
+}
+
+// receivers counts the tasks of a job that receive, or hold a slot until their senders have ended.
+func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Machine) {
+	for s := range w.open {
+		n := w.size(s)
+		if !g.receives[s] || w.open[s] == n || w.ended[s] == n {
+			continue
+		}
+		if n > 1 && w.open[s] > 0 {
+			y.together += n
+			continue
+		}
+		ended := w.parentsEnded(s)
+		for i := w.first[s]; i < w.first[s+1]; i++ {
+			if t := &w.tasks[i]; t.Started >= 0 || t.Ended >= 0 {
+				continue
+			}
+			h := w.hosts[i]
+			m[h].Inputs++
+			m[h].Smallest = min(m[h].Smallest, g.coflow[s])
+			if !ended {
+				y.early++
+				m[h].Left += g.input[s] / float64(n)
+			}
+		}
+	}
+}
+
+// AllFIFO makes every queue a FIFO queue.
+func AllFIFO(string) bool { return true }
+
+// explain reports why a task takes its slot.
+func (k *Packer) explain(v *controller.View, w *work, c *pushbox.Choice) {
+	if k.tell == nil {
+		return
+	}
+	k.tell(v, route.Why{Job: w.job, Slot: &route.SlotWhy{Stage: w.stageOf(c.Task.Index), Task: c.Task.Index,
+		Host: southbound.HostID(c.Machine), Input: c.Task.Input, Reason: string(c.Why)}})
+}

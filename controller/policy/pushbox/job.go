@@ -1,0 +1,116 @@
+package pushbox
+
+import (
+	"time"
+
+	"lightloom/southbound"
+)
+
+// Task is a waiting task.
+type Task struct {
+	Index   int     // in the job
+	Input   float64 // bytes that it receives before it computes
+	Compute float64 // seconds
+	Local   bool    // it reads a block of the machine's rack, or nothing
+	Blocks  bool    // it reads a block, here or elsewhere
+
+	begun bool // others of its stage hold slots and wait for it
+	stage *Stage
+}
+
+// Stage is the waiting tasks of a stage that may start.
+type Stage struct {
+	First, End int     // its tasks in the job
+	Input      float64 // of each task, bytes, as estimated
+	Reads      bool    // its tasks read blocks
+	Compute    func(task int, local bool) time.Duration
+	// All tells that its tasks receive once each has a slot, and Begun that one has: no other test keeps the rest waiting.
+	All, Begun bool
+
+	next int // no task before it waits
+}
+
+// Job is a job with tasks that wait and may start.
+type Job struct {
+	ID      int
+	Queue   *Queue
+	Arrival time.Duration
+	Weight  float64
+	Running int
+	Coflow  float64             // bytes that its present stage receives in all, as estimated
+	Stages  []*Stage            // the critical first
+	Hosts   []southbound.HostID // by task; below zero where it waits
+	Copies  []southbound.RackID // where the blocks of its tasks are, Replicas by task; nil: nowhere
+
+	Skipped int  // slots that it could have had since it last took one near its data
+	Patient bool // it has waited long enough for a slot near its data
+
+	begun bool // tasks of it hold slots and wait for others of their stage
+	at    int  // stage that is looked at first
+}
+
+// Queue is the jobs of one user.
+type Queue struct {
+	Name    string
+	FIFO    bool
+	Running int
+	Last    time.Duration // when a task of it last began
+	Jobs    []*Job
+}
+
+// Replicas is how many copies of a block there are.
+const Replicas = 3
+
+// critical returns the first stage with a waiting task, and that task; nil where no task waits. Stages are in the order
+// of the longest path to the exit, and so of the input of their tasks where they compute the same.
+func (j *Job) critical() (*Stage, int) {
+	for ; j.at < len(j.Stages); j.at++ {
+		s := j.Stages[j.at]
+		for s.next = max(s.next, s.First); s.next < s.End; s.next++ {
+			if j.Hosts[s.next] < 0 {
+				return s, s.next
+			}
+		}
+	}
+	return nil, 0
+}
+
+// selectTask is Algorithm 1's selectTask: a task whose data are near, where its stage has such; once the job has been
+// skipped often enough, any of them; else the largest.
+func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
+	s, first := j.critical()
+	if s == nil {
+		return Task{}, false
+	}
+	if !s.Reads {
+		return j.task(s, first, true), true
+	}
+	for t := first; t < s.End; t++ {
+		if j.Hosts[t] < 0 && j.near(t, rack) {
+			return j.task(s, t, true), true
+		}
+	}
+	if j.Patient || j.Skipped >= o.Skips {
+		return j.task(s, first, false), true
+	}
+	j.Skipped++
+	return Task{}, false
+}
+
+func (j *Job) task(s *Stage, t int, local bool) Task {
+	return Task{Index: t, Input: s.Input, Compute: s.Compute(t, local).Seconds(), Local: local && s.Input <= 0,
+		Blocks: s.Reads, begun: s.Begun, stage: s}
+}
+
+// near reports whether a rack has a copy of a task's block.
+func (j *Job) near(task int, rack southbound.RackID) bool {
+	if len(j.Copies) < Replicas*(task+1) {
+		return false
+	}
+	for _, r := range j.Copies[Replicas*task : Replicas*task+Replicas] {
+		if r == rack {
+			return true
+		}
+	}
+	return false
+}
