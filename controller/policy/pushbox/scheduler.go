@@ -252,22 +252,25 @@ func (o *Scheduler) Take(c Choice) {
 	if j.begun = s == c.Task.stage && s.All; j.begun {
 		s.Begun = true
 	}
-	if s == nil {
-		q.Jobs = slices.DeleteFunc(q.Jobs, func(x *Job) bool { return x == j })
+	if at := slices.Index(q.Jobs, j); s == nil {
+		q.Jobs = slices.Delete(q.Jobs, at, at+1)
 	} else {
-		settle(q.Jobs, slices.Index(q.Jobs, j), q.compare)
+		settle(q.Jobs, at, q.compare)
 	}
 	settle(o.Queues, slices.Index(o.Queues, q), compareQueues)
 }
 
 // settle moves an entry to where it belongs in a list that is sorted otherwise.
 func settle[T any](all []T, i int, compare func(a, b T) int) {
-	for ; i > 0 && compare(all[i-1], all[i]) > 0; i-- {
-		all[i], all[i-1] = all[i-1], all[i]
+	x := all[i]
+	if to, _ := slices.BinarySearchFunc(all[i+1:], x, compare); to > 0 {
+		copy(all[i:], all[i+1:i+1+to])
+		all[i+to] = x
+		return
 	}
-	for ; i+1 < len(all) && compare(all[i], all[i+1]) > 0; i++ {
-		all[i], all[i+1] = all[i+1], all[i]
-	}
+	to, _ := slices.BinarySearchFunc(all[:i], x, compare)
+	copy(all[to+1:i+1], all[to:i])
+	all[to] = x
 }
 
 // sortMachines puts machines into the order in which they are offered: PushBox packs a task as early as possible; the
