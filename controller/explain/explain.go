@@ -110,8 +110,6 @@ type Line struct {
 	Here   int     `json:"partners_on_host,omitempty"`
 	Rack   int     `json:"partners_in_rack,omitempty"`
 	Apart  int     `json:"partners_elsewhere,omitempty"`
-	Input  float64 `json:"input_bytes,omitempty"` // that it receives
-	Reason string  `json:"reason,omitempty"`
 	Gained float64 `json:"job_gains_bits_per_second,omitempty"` // utility with the job less that without
 
 	Coflow     *int32   `json:"coflow,omitempty"`
@@ -131,13 +129,15 @@ type Line struct {
 	Decision
 }
 
-// Decision is how far one decision on several host flows is from the optimum at most.
+// Decision is how far one decision on several host flows is from the optimum at most, or why one task took a slot.
 type Decision struct {
-	Flows int      `json:"flows,omitempty"`         // that were routed or had rates set together
-	Tasks int      `json:"tasks,omitempty"`         // that were placed and given vCPUs together
-	Value float64  `json:"value_seconds,omitempty"` // of the objective
-	Bound *float64 `json:"bound_seconds,omitempty"` // no decision is below it
-	Gap   *float64 `json:"proven_gap,omitempty"`
+	Input  float64  `json:"input_bytes,omitempty"` // that the task receives
+	Reason string   `json:"reason,omitempty"`
+	Flows  int      `json:"flows,omitempty"`         // that were routed or had rates set together
+	Tasks  int      `json:"tasks,omitempty"`         // that were placed and given vCPUs together
+	Value  float64  `json:"value_seconds,omitempty"` // of the objective
+	Bound  *float64 `json:"bound_seconds,omitempty"` // no decision is below it
+	Gap    *float64 `json:"proven_gap,omitempty"`
 }
 
 // proof says how far a decision is from the optimum at most.

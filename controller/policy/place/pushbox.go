@@ -13,7 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Packer gives the tasks of incremental jobs slots by the rules of package pushbox. Whole jobs it spreads, as Fair does.
+// Packer gives the tasks of incremental jobs slots by the rules of package pushbox. It spreads whole jobs, as Fair
+// does.
 //
 // The blocks of a map are read at the speed of NonLocal, over no link, so a map has no input phase here, wherever it
 // runs. A receiving task whose stage is its own receives as soon as it has a slot; tasks of larger stages receive once
@@ -287,6 +288,17 @@ func (k *Packer) off(v *controller.View, j *controller.Job, edge int) float64 {
 	return math.Pow(k.Error, 2*u-1)
 }
 
+// Sends is share.Sends as estimated.
+func (k *Packer) Sends(v *controller.View, j *controller.Job, edge int) float64 {
+	sum := 0.0
+	for i := range j.Edges {
+		if e := &j.Edges[i]; e.Kind != controller.Fixed && e.From == j.Edges[edge].From {
+			sum += float64(e.Bytes) * k.off(v, j, i)
+		}
+	}
+	return sum
+}
+
 // tails returns the longest path from each stage to the job's end, in seconds: the input of a task at line rate and its
 // computing, and so on with the stages that it sends to.
 func (g *graph) tails(j *controller.Job, line float64) []float64 {
@@ -309,7 +321,8 @@ func (k *Packer) machines(v *controller.View, y *slotAllocator) []pushbox.Machin
 	line := pushbox.Line(v.Fabric.Spec.NIC)
 	m := make([]pushbox.Machine, len(y.free))
 	for h := range m {
-		m[h] = pushbox.Machine{Rack: v.HostRack(southbound.HostID(h)), Free: int(y.free[h]), Smallest: math.Inf(1), Rate: line}
+		m[h] = pushbox.Machine{Rack: v.HostRack(southbound.HostID(h)), Free: int(y.free[h]), Smallest: math.Inf(1),
+			Rate: line}
 	}
 	sizes := map[controller.JobID]*graph{}
 	for _, w := range y.works {

@@ -317,8 +317,8 @@ func printed(o *Scheduler, machine int) string {
 	return "nothing"
 }
 
-// TestTaskArrival: whatever comes, by every rule, no machine gives a slot twice, no task is placed twice, and no machine
-// of Hadoop's keeps a slot from a task that it may have.
+// TestTaskArrival: whatever comes, by every rule, no machine gives a slot twice, no task is placed twice, and only
+// PushBox keeps a slot from a task that it may have.
 func TestTaskArrival(t *testing.T) {
 	for seed := range tries.Of[uint64](1000, 10000) {
 		for rule := range NEAT + 1 {

@@ -67,7 +67,8 @@ const (
 )
 
 // Sort puts queues and their jobs into the order in which they are served: the queue with the fewest running tasks
-// first, and of these the one that has begun none for the longest; in a fair queue the job with the fewest for its weight, in a FIFO queue the one that arrived first.
+// first, and of these the one that has begun none for the longest; in a fair queue the job with the fewest for its
+// weight, in a FIFO queue the one that arrived first.
 func (o *Scheduler) Sort() {
 	for _, q := range o.Queues {
 		for _, j := range q.Jobs {
@@ -348,7 +349,8 @@ func (o *Scheduler) soonest(j *Job) (Choice, bool) {
 	return best, !math.IsInf(cost, 1)
 }
 
-// predict is CCT under smallest coflow first: what the task waits for and receives, and what larger coflows wait for it.
+// predict is CCT under smallest coflow first: what the task waits for and receives, and what larger coflows wait for
+// it.
 func (m *Machine) predict(j *Job, t Task) float64 {
 	if t.Input <= 0 {
 		return 0

@@ -18,7 +18,7 @@ type Intent uint8
 const (
 	FairIntent  Intent = iota // smallest coflow first, so that a large job does not block a small one behind it
 	FIFOIntent                // the job that arrived first goes first; others get what it leaves
-	QueueIntent               // jobs of users whose name begins with QueueOfOrder are in a FIFO queue each, others are fair
+	QueueIntent               // a FIFO queue for each user whose name begins with QueueOfOrder, others are fair
 	BinIntent                 // by seven bins of size, the same on every machine
 	OrderIntent               // by arrival
 )

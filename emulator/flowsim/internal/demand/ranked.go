@@ -6,7 +6,7 @@ import (
 	"lightloom/pathmap"
 )
 
-// Ranked shares links among classes of strict priorities: each gets what those above leave, and max-min fairly among its
+// Ranked shares links among classes of strict priorities: each gets what those above leave, max-min fairly among its
 // own.
 type Ranked struct {
 	of    Demand
