@@ -55,7 +55,7 @@ func TestPriorityOnWire(t *testing.T) {
 				}
 				t.Logf("ended after %.2f times d", ends)
 				for k, want := range tc.want {
-					// A lower priority has a sixteenth of the link whatever the higher send, so the first end later and the last no later.
+					// A lower priority has a sixteenth of the link whatever the higher send, so the first end later.
 					if ends[k] < want*0.9 || ends[k] > want+0.45 {
 						return fmt.Errorf("ended after %.2f times d, want about %v", ends, tc.want)
 					}

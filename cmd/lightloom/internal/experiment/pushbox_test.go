@@ -18,14 +18,15 @@ func someTrace(seed uint64) *workload.Trace {
 	for i := range 12 {
 		c := workload.TraceCoflow{ID: i + 1, Arrival: time.Duration(r.IntN(20)) * time.Second, Mappers: []int32{0, 1}}
 		for k := range 1 + r.IntN(30) {
-			c.Reducers = append(c.Reducers, workload.Reducer{Rack: int32(k % 6), Bytes: pathmap.Bytes(1+r.IntN(900)) * 1e6})
+			c.Reducers = append(c.Reducers, workload.Reducer{Rack: int32(k % 6),
+				Bytes: pathmap.Bytes(1+r.IntN(900)) * 1e6})
 		}
 		t.Coflows = append(t.Coflows, c)
 	}
 	return t
 }
 
-// TestNoJobStarves is a watchdog: under every policy of slots, alone and beside circuits, each task gets a slot and each
+// TestNoJobStarves is a watchdog: under every policy of slots, also beside circuits, each task gets a slot and each
 // job ends, on fabrics with fewer slots than jobs.
 func TestNoJobStarves(t *testing.T) {
 	model := workload.FacebookV1()
