@@ -62,7 +62,6 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		return c.placeReduces(v, p, j, hosts, tasks, free)
 	})
 	var network *route.NetworkState
-	var ahead *forecast
 	free := place.Reschedule(v, p, func(h *controller.Evicted, free []int32) []southbound.HostID {
 		return c.reschedule(v, p, h, free)
 	})
@@ -80,16 +79,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			continue
 		}
 		if c.plans && plannable(v, j) {
-			if ahead == nil {
-				ahead = newForecast(v, c.blind)
-			}
-			hosts := search(ahead, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free)
-			ahead.add(ahead.placed(j, hosts))
-			for _, h := range hosts {
-				free[h]--
-			}
-			p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: hosts})
-			continue
+			continue // its places are found below, with those of its like
 		}
 		if network == nil {
 			network = route.NewNetworkState(v, c.opt, c.cache)
@@ -112,7 +102,22 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			c.found[j.FirstCoflow+southbound.CoflowID(k)] = placedEdge{k, placed}
 		}
 	}
+	c.fillPlanned(v, p, free)
 	c.migrate(v, p)
+}
+
+// fillPlanned places the jobs that the forecast is for, in the slots that the others leave.
+func (c *Placer) fillPlanned(v *controller.View, p *controller.Plan, free []int32) {
+	if !c.plans {
+		return
+	}
+	jobs := slices.DeleteFunc(place.Admit(v), func(j *controller.Job) bool { return j.Tasks() == 0 || !plannable(v, j) })
+	if len(jobs) == 0 {
+		return
+	}
+	for i, hosts := range c.plan(v, jobs, free) {
+		p.Place = append(p.Place, controller.Placement{Job: jobs[i].ID, Hosts: hosts})
+	}
 }
 
 func (c *CrossLayer) hint(id southbound.CoflowID, src, dst southbound.HostID) int {

@@ -496,12 +496,12 @@ func (f *forecast) first(j *liveJob) int {
 	return at
 }
 
-// add keeps a job.
-func (f *forecast) add(j *liveJob) {
+// add keeps a job, and returns the sum of the ends of all.
+func (f *forecast) add(j *liveJob) float64 {
 	f.rewind(f.first(j))
 	f.steps = f.steps[:f.laid]
 	f.jobs = append(f.jobs, j)
-	f.run(nil)
+	return f.run(nil)
 }
 
 // placed returns a job with its tasks on hosts.

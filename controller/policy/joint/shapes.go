@@ -13,6 +13,7 @@ import (
 const (
 	tried    = 24
 	improved = 24
+	alike    = 1e-6 // seconds: sums that differ by less are taken as equal
 )
 
 // shapes searches for the places of one job, or of some of its tasks: candidates are racks with so many tasks of each
@@ -34,6 +35,7 @@ type shapes struct {
 type candidate struct {
 	count [][]int32 // by stage and rack
 	value float64   // by closed form
+	rest  int32     // slots that are left free in its racks
 	hosts []southbound.HostID
 	sum   float64 // of all jobs' ends
 }
@@ -287,8 +289,24 @@ func keyOf(c [][]int32) string {
 	return string(key)
 }
 
+// rest returns how many slots a candidate leaves free in the racks that it uses: where jobs end alike, those are better
+// that leave whole racks to wide jobs to come.
+func (x *shapes) rest(c [][]int32) (rest int32) {
+	for r, room := range x.room {
+		used := int32(0)
+		for s := range c {
+			used += c[s][r]
+		}
+		if used > 0 {
+			rest += room - used
+		}
+	}
+	return rest
+}
+
 // try tries a candidate with tasks packed onto hosts and spread over them.
 func (x *shapes) try(c *candidate) {
+	c.rest = x.rest(c.count)
 	for _, packed := range [2]bool{true, false} {
 		hosts := x.hosts(c.count, packed)
 		if packed && slices.Equal(hosts, c.hosts) {
@@ -296,8 +314,8 @@ func (x *shapes) try(c *candidate) {
 		}
 		c.hosts = hosts
 		c.sum = x.f.try(x.f.placed(x.job, hosts))
-		if c.sum < x.best.sum-1e-9 {
-			x.best = candidate{c.count, c.value, hosts, c.sum}
+		if c.sum < x.best.sum-alike || c.sum < x.best.sum+alike && c.rest < x.best.rest {
+			x.best = *c
 		}
 	}
 }
@@ -384,7 +402,7 @@ func (x *shapes) improve() {
 			x.try(&all[i])
 			left--
 		}
-		if x.best.sum >= before-1e-9 {
+		if x.best.sum >= before-alike {
 			return
 		}
 	}
