@@ -5,6 +5,7 @@
 package joint
 
 import (
+	"cmp"
 	"slices"
 
 	"lightloom/controller"
@@ -28,8 +29,9 @@ type CrossLayer struct {
 
 	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
 
-	plans bool // places are sought by a forecast, where there is an optical switch
-	blind bool // the forecast knows of no circuits
+	plans  bool            // places are sought by a forecast, where there is an optical switch
+	blind  bool            // the forecast knows of no circuits
+	router *route.Annealed // where plans is set: it gets less work where circuits carry most
 }
 
 // Tell has every placement explained from now on.
@@ -54,9 +56,18 @@ type Placer struct{ *CrossLayer }
 // Wants implements the part's list of events.
 func (*Placer) Wants() controller.KindSet { return place.Wants() | place.IncrementalWants() }
 
+// besideCircuits is how much work routing may take where circuits carry most bytes: a fifth of the usual.
+const besideCircuits = 4_000_000
+
 // Fill places jobs.
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	c.found = map[southbound.CoflowID]placedEdge{}
+	if c.router != nil {
+		c.router.Options.Work = c.opt.Work
+		if v.Fabric.HasOCS() {
+			c.router.Options.Work = cmp.Or(c.opt.Work, besideCircuits)
+		}
+	}
 	v = c.incremental.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int,
 		free []int32) []southbound.HostID {
 		return c.placeReduces(v, p, j, hosts, tasks, free)
