@@ -45,7 +45,8 @@ func TestNearExhaustiveSchedule(t *testing.T) {
 		mean += r / float64(len(ratios))
 	}
 	p95 := ratios[(len(ratios)*95+99)/100-1]
-	t.Logf("%d instances in which something is sent: mean %.4f, p95 %.4f, worst %.4f (%s)", len(ratios), mean, p95, ratios[len(ratios)-1], worst)
+	t.Logf("%d instances in which something is sent: mean %.4f, p95 %.4f, worst %.4f (%s)", len(ratios), mean, p95,
+		ratios[len(ratios)-1], worst)
 	if mean > 1.05 || p95 > 1.15 {
 		t.Errorf("mean %.4f, p95 %.4f: want at most 1.05 and 1.15", mean, p95)
 	}
