@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lightloom/controller/rollout"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound"
@@ -76,6 +77,41 @@ func TestBase(t *testing.T) {
 				t.Errorf("the circuit's tag takes %v (%v), want ToR, OCS, ToR", way, err)
 			}
 		})
+	}
+}
+
+// TestBackupsNeverLoop: where cables go dark, a packet of any path, also through other racks' ToRs, arrives or is
+// dropped, and never loops.
+func TestBackupsNeverLoop(t *testing.T) {
+	for _, spec := range []string{"hybrid:racks=6,hosts=1,spines=2", "leafspine:racks=4,hosts=1,spines=3"} {
+		for _, k := range []int{4, 6, 8} {
+			f, b := fabric(t, spec, k)
+			x := tables(f, b, dark(f.Racks))
+			arrived := 0
+			for seed := range uint64(50) {
+				r := rand.New(rand.NewPCG(seed, 19))
+				x.Dark = make([]bool, len(f.Topology.Links()))
+				for range 1 + r.IntN(2) {
+					l := pathmap.LinkID(r.IntN(len(x.Dark)))
+					x.Dark[l], x.Dark[pathmap.Reverse(l)] = true, true
+				}
+				for s := range southbound.RackID(f.Racks) {
+					for d := range southbound.RackID(f.Racks) {
+						for i := 0; i < k && s != d; i++ {
+							_, err := x.Walk(s, d, southbound.PathTag(i))
+							if err == nil {
+								arrived++
+							} else if strings.Contains(err.Error(), "loop") {
+								t.Errorf("%s, %d paths, seed %d: %v", spec, k, seed, err)
+							}
+						}
+					}
+				}
+			}
+			if arrived == 0 {
+				t.Errorf("%s, %d paths: no packet arrived", spec, k)
+			}
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func TestReadOnce(t *testing.T) {
 		{"nothing stands", []*gpb.SubscribeResponse{synced}, nil, 0, ""},
 		{"two updates", []*gpb.SubscribeResponse{connection(0, 1), connection(2, 3), synced}, nil, 2, ""},
 		{"what follows is not read", []*gpb.SubscribeResponse{connection(0, 1), synced, odd}, nil, 1, ""},
-		{"ended without a word", []*gpb.SubscribeResponse{connection(0, 1)}, nil, 1, ""},
+		{"ended without a word", []*gpb.SubscribeResponse{connection(0, 1)}, nil, 0, "before sync_response"},
 		{"refused", nil, status.Error(codes.PermissionDenied, "not for you"), 0, "not for you"},
 		{"broken off", []*gpb.SubscribeResponse{connection(0, 1)}, status.Error(codes.Unavailable, "going down"), 0,
 			"going down"},

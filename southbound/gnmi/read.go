@@ -103,11 +103,13 @@ func (s *Session) once(ctx context.Context, paths []schema.Path) ([]schema.Leaf,
 	var out []schema.Leaf
 	for {
 		resp, err := stream.Recv()
-		if errors.Is(err, io.EOF) || err == nil && resp.GetSyncResponse() {
-			return out, nil
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF): // what is missing would be taken for absent
+			return nil, errors.New("the subscription ended before sync_response")
+		case err != nil:
 			return nil, err
+		case resp.GetSyncResponse():
+			return out, nil
 		}
 		_, leaves, err := decodeNotification(s.model, resp.GetUpdate())
 		if err != nil {

@@ -282,3 +282,31 @@ func TestBacklogIsBlind(t *testing.T) {
 		t.Errorf("from backlog edmonds reserves %s, want the fuller socket's", got)
 	}
 }
+
+// TestLasts: a circuit's time for estimated bytes is bound by the circuit, or by what all hosts of a rack do together;
+// bytes of a rate that lasts come from one host each, but for no longer than they are estimated for.
+func TestLasts(t *testing.T) {
+	const ms = time.Millisecond
+	v := crossbar(t, [4][4]int{})
+	v.Fabric.HostsPerRack = 2
+	for _, tt := range []struct {
+		name             string
+		bytes            pathmap.Bytes
+		circuit, out, in pathmap.BitsPerSecond
+		ahead, want      time.Duration
+	}{
+		{"the circuit binds", 1e6, 1e9, 1e9, 1e9, 0, 8 * ms},
+		{"senders bind", 1e6, 1e9, 1e8, 1e9, 0, 40 * ms},
+		{"receivers bind", 1e6, 1e9, 1e9, 2e8, 0, 20 * ms},
+		{"a rate of one host, long", 1e6, 1e9, 1e8, 1e9, time.Second, 80 * ms},
+		{"a rate of one receiver, long", 1e6, 1e9, 1e9, 1e8, time.Second, 80 * ms},
+		{"a rate, for as long as it is estimated", 1e6, 1e9, 1e8, 1e9, 50 * ms, 50 * ms},
+		{"a rate, shorter than two hosts take", 1e6, 1e9, 1e8, 1e9, 10 * ms, 40 * ms},
+		{"for ever", 1 << 60, 1, 1, 1, 0, longest},
+	} {
+		v.Traffic = &controller.Traffic{Ahead: tt.ahead}
+		if got := lasts(v, tt.bytes, tt.circuit, tt.out, tt.in); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
