@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"lightloom/controller/demand"
 	"lightloom/emulator/fault"
 	"lightloom/emulator/netns"
+	"lightloom/pathmap/topo"
 )
 
 // runFlags are the flags of the commands that run jobs or a fabric, before they are checked.
@@ -30,6 +32,7 @@ type runFlags struct {
 	rules    ruleFlags
 	warmup   string
 	verbose  bool
+	perNode  int // hosts to add at each switch of a fabric's file
 }
 
 func newRunFlags(argv []string) *runFlags {
@@ -39,6 +42,8 @@ func newRunFlags(argv []string) *runFlags {
 
 // common adds the flags of every command that runs something.
 func (f *runFlags) common(c *cobra.Command) {
+	c.Flags().IntVar(&f.perNode, "hosts-per-node", 0, "hosts to add at each switch that has none, where --fabric is the "+
+		"file of a graph")
 	c.Flags().Uint64Var(&f.opt.Seed, "seed", 1, "seed of the workload, of the policies and of random delays")
 	c.Flags().StringVar(&f.opt.Net.Dataplane, "dataplane", "auto", "dataplane on netns: auto, ebpf (needs root) "+
 		"or mirred")
@@ -142,6 +147,9 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	if err := f.rules.check(c, &o.Rules); err != nil {
 		return o, err
 	}
+	if o.Fabric, err = f.fabric(c); err != nil {
+		return o, err
+	}
 	if err := f.checkRepeat(c, &o); err != nil {
 		return o, err
 	}
@@ -192,6 +200,26 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 }
 
 // checkWords checks the flags of this command that take one of a few words.
+// fabric returns --fabric, with the hosts that --hosts-per-node adds.
+func (f *runFlags) fabric(c *cobra.Command) (string, error) {
+	arg := f.opt.Fabric
+	if !c.Flags().Changed("hosts-per-node") {
+		return arg, nil
+	}
+	if !strings.HasPrefix(arg, topo.FileKind+":") {
+		if _, err := topo.FormatOf(arg); err != nil || strings.Contains(arg, ":") {
+			return "", usage("write --fabric graph.json --hosts-per-node 2, or hosts=2 in a spec", "%s: --hosts-per-node is for "+
+				"the file of a graph, and --fabric is %q", c.Name(), arg)
+		}
+		arg = topo.FileKind + ":" + arg
+	}
+	if f.perNode < 1 || f.perNode > topo.MaxHosts {
+		return "", usage("write --hosts-per-node 1", "%s: --hosts-per-node %d is not within 1 to %d", c.Name(), f.perNode,
+			topo.MaxHosts)
+	}
+	return fmt.Sprintf("%s,hosts=%d", arg, f.perNode), nil
+}
+
 func (f *runFlags) checkWords(c *cobra.Command) error {
 	for _, w := range []struct {
 		flag  string

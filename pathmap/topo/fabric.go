@@ -94,6 +94,7 @@ type Spec struct {
 	File    string  // the topology's file
 	Text    string  // what the file holds; empty where it has not been read yet
 	Divisor float64 // scale: divides the file's rates
+	PerNode int     // hosts: to add at each switch of the file that has none
 }
 
 // Wavelengths returns how many circuits a rack can have at once each way.

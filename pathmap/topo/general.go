@@ -59,6 +59,9 @@ func (s Spec) generalString() string {
 		if s.Divisor != 1 {
 			put("scale", s.Divisor)
 		}
+		if s.PerNode != 0 {
+			put("hosts", s.PerNode)
+		}
 	}
 	if s.Paths != DefaultPaths {
 		put("paths", s.Paths)
@@ -123,6 +126,8 @@ func (s Spec) checkFile() error {
 		return wrong("path", "missing: write the topology's file, such as file:lab.yaml")
 	case s.Divisor < 1e-6 || s.Divisor > 1e12:
 		return wrong("scale", "%v is out of range: write a number from 0.000001 to 1e12", s.Divisor)
+	case s.PerNode > MaxHosts:
+		return wrong("hosts", "%d hosts a switch: write 1 to %d", s.PerNode, MaxHosts)
 	case s.Dark < 0 || s.Dark > MaxDark:
 		return wrong("dark", "%v is not within 1ns and %v", s.Dark, MaxDark)
 	case strings.ContainsAny(s.File, ",\n"):

@@ -110,7 +110,7 @@ func TestGeneralSpecErrors(t *testing.T) {
 		{"file", "column 1: path: missing: write the topology's file, such as file:lab.yaml"},
 		{"file:", `column 6: "" is no key with a value: write it like path=lab.yaml`},
 		{"file:x.yaml,racks=3",
-			`column 13: racks: unknown key of a file: write one of path, dark, scale, paths, slots, vcpus`},
+			`column 13: racks: unknown key of a file: write one of path, dark, scale, hosts, paths, slots, vcpus`},
 		{"file:x.yaml,scale=0", `column 13: scale: "0" is no number above zero: write it like scale=10`},
 	} {
 		want := fmt.Sprintf("parse fabric spec %q: %s", c.text, c.want)

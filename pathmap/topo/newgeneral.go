@@ -35,6 +35,15 @@ func (s Spec) graph() (*pathmap.Topology, error) {
 		}
 		return j.topology(s.Servers, s.EPS)
 	}
+	t, err := s.file()
+	if err != nil || s.PerNode == 0 {
+		return t, err
+	}
+	return withHosts(t, s.PerNode)
+}
+
+// file returns the topology that the file has.
+func (s Spec) file() (*pathmap.Topology, error) {
 	format, err := FormatOf(s.File)
 	switch {
 	case err != nil:
@@ -95,7 +104,8 @@ func (g *plot) findRacks() error {
 		found = true
 	}
 	if !found {
-		return fmt.Errorf("no hosts: a fabric has at least one; give nodes role: host")
+		return fmt.Errorf("no hosts: a fabric has at least one; give nodes role: host, or write " +
+			"hosts=1 behind the file, or --hosts-per-node 1, for one at each switch")
 	}
 	for n, links := range g.hosts {
 		if len(links) == 0 {

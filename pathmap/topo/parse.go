@@ -21,7 +21,7 @@ const maxText = 4096
 //	crossbar   ports rate dark slots vcpus
 //	fattree    k hosts rate paths slots vcpus
 //	jellyfish  switches degree hosts rate seed paths slots vcpus
-//	file       path dark scale paths slots vcpus
+//	file       path dark scale hosts paths slots vcpus
 //
 // A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar rate@3=1Gbps. oversub
 // is how many times what a rack's hosts can send is more than what its uplinks carry, as in oversub=4:1, in the place
@@ -29,7 +29,8 @@ const maxText = 4096
 //
 // vcpus are those of hosts in turn, as in vcpus=16/4: every other host has 16, the others 4.
 //
-// Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish. The path of a file may be written
+// Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish, and for a file those to add at each
+// switch that has none. The path of a file may be written
 // without its key where it comes first, as in "file:lab.yaml,dark=10ms"; it is not opened here.
 func ParseSpec(text string) (Spec, error) {
 	if len(text) > maxText {
@@ -195,7 +196,8 @@ func generalKeys(kind string, dark, slots, vcpus key) []key {
 		return []key{{"path", func(s *Spec, value string) error {
 			s.File = value
 			return nil
-		}}, dark, {"scale", setDivisor}, paths, slots, vcpus}
+		}}, dark, {"scale", setDivisor}, {"hosts", count("hosts", func(s *Spec) *int { return &s.PerNode })},
+			paths, slots, vcpus}
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func IssueKeys(ca *pki.Authority, dir string, f *topo.Fabric, replicas []string,
 			"what it gave access to then refuses the old keys")
 	}
 	write := func(role pki.Role, name string) error {
-		id, err := ca.IssueUntil(time.Now(), KeyLife, role, name, loopback()...)
+		id, err := ca.IssueUntil(time.Now(), KeyLife, role, pki.NameOf(name), loopback()...)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ const (
 )
 
 // KeyFile is where a directory of keys holds those of a name.
-func KeyFile(dir, name string) string { return filepath.Join(dir, name+".pem") }
+func KeyFile(dir, name string) string { return filepath.Join(dir, pki.NameOf(name)+".pem") }
 
 // KeyPaths is where a party of a directory of keys finds its own, and which of the others' are revoked.
 func KeyPaths(dir, name string) pki.Paths {

@@ -34,7 +34,7 @@ func (all Devices) Config(f *topo.Fabric, n pathmap.NodeID, by pki.Credentials,
 	d.Flags.ControllerBackup = true
 	c, err := d.Config(getenv)
 	if err == nil && d.TLS == (TLS{}) {
-		c.TLS = by.Client(d.Name, pki.Switch)
+		c.TLS = by.Client(pki.NameOf(d.Name), pki.Switch)
 	}
 	return c, err
 }

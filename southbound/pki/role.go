@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -76,6 +77,22 @@ func foreignName(c *x509.Certificate) (string, error) {
 			maxForeignName)
 	}
 	return name, nil
+}
+
+// NameOf returns the name in the certificate of a switch or host: its own where a certificate can hold that, else one
+// made of its letters and digits, with a digest of the whole so that "St. Louis" and "St Louis" stay apart.
+func NameOf(node string) string {
+	if checkName(node) == nil {
+		return node
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, node)
+	sum := sha256.Sum256([]byte(node))
+	return fmt.Sprintf("x%.40s-%x", plain, sum[:4])
 }
 
 // checkName takes what a DNS name and a URI path can hold unescaped.

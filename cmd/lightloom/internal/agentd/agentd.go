@@ -71,7 +71,7 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != name {
+	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != pki.NameOf(name) {
 		return fmt.Errorf("keys %q are of %s, not of the agent of host %q", inventory.KeyFile(opt.Keys, name), id, name)
 	}
 	conf := hostagent.ForFabric(f)
@@ -80,7 +80,7 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	}
 	p.Readdress(f, &conf)
 	conf.Net, conf.Congestion, conf.MaxRate, conf.MaxRequests = here{}, opt.Congestion, opt.MaxRate, opt.MaxRequests
-	conf.FenceFile = filepath.Join(cmp.Or(opt.State, opt.Keys), name+".election")
+	conf.FenceFile = filepath.Join(cmp.Or(opt.State, opt.Keys), pki.NameOf(name)+".election")
 	conf.Local = func(h southbound.HostID) bool { return slices.Contains(mine, h) }
 	var d *lldpd.Daemon
 	if len(opt.LLDP) > 0 {

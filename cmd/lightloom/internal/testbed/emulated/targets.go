@@ -19,7 +19,7 @@ type endpoint struct {
 
 // newEndpoint opens a loopback listener on any port and issues its certificate.
 func (s *Testbed) newEndpoint(role pki.Role, name string) (*endpoint, error) {
-	id, err := s.Authority.Issue(role, name)
+	id, err := s.Authority.Issue(role, pki.NameOf(name))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s *Testbed) openTargets() error {
 		}
 		id := southbound.DeviceID(i)
 		if err := s.Packets.Switches[id].Open(e.ln, e.id, target.Config{Start: s.Epoch, Neighbors: s.discovery.heard(id),
-			Strict: true, ElectionFile: filepath.Join(s.fences, node.Name),
+			Strict: true, ElectionFile: filepath.Join(s.fences, pki.NameOf(node.Name)),
 			Counts: func() ([]target.PortCount, error) { return s.Counters.ports(id) }}); err != nil {
 			return err
 		}
