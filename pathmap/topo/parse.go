@@ -29,9 +29,9 @@ const maxText = 4096
 //
 // vcpus are those of hosts in turn, as in vcpus=16/4: every other host has 16, the others 4.
 //
-// Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish, and for a file those to add at each
-// switch that has none. The path of a file may be written
-// without its key where it comes first, as in "file:lab.yaml,dark=10ms"; it is not opened here.
+// Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish, and for a file those to add at
+// each switch that has none. The path of a file may be written without its key where it comes first, as in
+// "file:lab.yaml,dark=10ms"; it is not opened here.
 func ParseSpec(text string) (Spec, error) {
 	if len(text) > maxText {
 		return Spec{}, fmt.Errorf("parse fabric spec: %d bytes long, at most %d are read", len(text), maxText)
