@@ -208,8 +208,8 @@ func (f *runFlags) fabric(c *cobra.Command) (string, error) {
 	}
 	if !strings.HasPrefix(arg, topo.FileKind+":") {
 		if _, err := topo.FormatOf(arg); err != nil || strings.Contains(arg, ":") {
-			return "", usage("write --fabric graph.json --hosts-per-node 2, or hosts=2 in a spec", "%s: --hosts-per-node is for "+
-				"the file of a graph, and --fabric is %q", c.Name(), arg)
+			return "", usage("write --fabric graph.json --hosts-per-node 2, or hosts=2 in a spec",
+				"%s: --hosts-per-node is for the file of a graph, and --fabric is %q", c.Name(), arg)
 		}
 		arg = topo.FileKind + ":" + arg
 	}
