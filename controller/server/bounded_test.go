@@ -63,6 +63,8 @@ type measured struct {
 	t       *testing.T
 	replica *replicaProcess
 	client  *api.Client
+	user    pki.Identity
+	at      string // address of the northbound
 
 	mu       sync.Mutex
 	submits  []time.Duration
@@ -95,12 +97,12 @@ func newMeasured(t *testing.T, known time.Duration) *measured {
 			c.Devices = append(c.Devices, inventory.Device{Name: n.Name, Address: at[2]})
 		}
 	}
-	m := &measured{t: t}
+	m := &measured{t: t, at: at[1]}
 	m.replica, err = newReplicaProcess(c, &home{dir: c.Dir}, io.Discard)
 	must(t, err)
-	user, err := ca.Issue(pki.Client, "user")
+	m.user, err = ca.Issue(pki.Client, "user")
 	must(t, err)
-	m.client, err = api.Dial([]string{at[1]}, user.Client("", pki.Controller))
+	m.client, err = api.Dial([]string{at[1]}, m.user.Client("", pki.Controller))
 	must(t, err)
 	t.Cleanup(m.client.Close)
 	return m
