@@ -12,8 +12,8 @@ const (
 	// of zero is always outside.
 	sizeMargin = 0.25
 	// orderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the least share of
-	// runs in per cent in which it must hold.
-	orderGap, orderRuns = 1, 90
+	// runs in per cent in which it must hold; fewer than orderSeeds runs are too few to say.
+	orderGap, orderRuns, orderSeeds = 1, 90, 5
 	// affected is the least share of the document's jobs made worse at which a bound on the worst of them is tested.
 	affected = 0.5
 )
@@ -84,6 +84,8 @@ func (r Row) JudgeOrder(gap Row) Row {
 	}
 	r.Note = fmt.Sprintf("smaller by %.3g %% (%.3g to %.3g)", *gap.Measured, *gap.Low, *gap.High)
 	switch {
+	case r.N < orderSeeds:
+		r.Verdict = TooWeak
 	case *gap.Low > orderGap && *r.Measured >= orderRuns:
 		r.Verdict = Reproduced
 	case *gap.High < orderGap:

@@ -87,8 +87,12 @@ func TestJudgeOrder(t *testing.T) {
 		{"the other way round", 5, row(nothing, -8, -12, -4), Differs},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := row(nothing, tc.runs, tc.runs, tc.runs).JudgeOrder(tc.gap); got.Verdict != tc.want {
+			r := row(nothing, tc.runs, tc.runs, tc.runs)
+			if got := r.JudgeOrder(tc.gap); got.Verdict != tc.want {
 				t.Errorf("%q (%s), want %q", got.Verdict, got.Note, tc.want)
+			}
+			if r.N = orderSeeds - 1; r.JudgeOrder(tc.gap).Verdict != TooWeak {
+				t.Errorf("%d runs are enough", r.N)
 			}
 		})
 	}
