@@ -217,6 +217,10 @@ func (in *Instance) threshold(p *Plan, e Effort) error {
 			return nil
 		}
 		t := math.Sqrt(max(low, high*1e-6) * high)
+		if in.lastBound(p.Price, t) > t { // the prices at hand refute it, too
+			p.Bound, p.Threshold, low = t, t, t
+			continue
+		}
 		r, err := in.relax(t, e)
 		if err != nil || r.Bound > t {
 			price := make([]float64, len(in.Capacity))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lightloom/controller/solve"
@@ -160,15 +161,24 @@ func TestTaPRABad(t *testing.T) {
 		"zero load":     {func(t *Tasks) { t.Load[0] = 0 }, ""},
 		"twelve orders": {func(t *Tasks) { t.Load[0] = 1e-9; t.Load[3] = 1e3 }, ""},
 		"just enough":   {func(t *Tasks) { t.Energy = 1200 }, ""},
+		"a zero limit":  {func(t *Tasks) { t.Limits[3].Most = 0 }, ""},
+		"a zero server": {func(t *Tasks) { t.Limits[0].Most = 0 }, ""},
+		"slots":         {func(t *Tasks) { t.Slots = []int32{1, 1, 1} }, "each algorithm says which task it is"},
+		"NaN energy":    {func(t *Tasks) { t.Energy = math.NaN() }, "place tasks: energy is NaN"},
+		"a thousand alike": {func(t *Tasks) {
+			t.Load, t.Efficiency = slices.Repeat([]float64{7}, 1000), slices.Repeat(t.Efficiency[:1], 1000)
+		}, ""},
 	} {
-		job := example()
-		c.spoil(job)
-		p, err := TaPRA(job, Effort{})
-		switch {
-		case c.want == "" && (err != nil || p.Verify(job) != nil || math.IsNaN(p.Gap())):
-			t.Errorf("%s: %v, %v", name, p, err)
-		case c.want != "" && (err == nil || err.Error() != c.want):
-			t.Errorf("%s: %v, want %s", name, err, c.want)
+		for by, place := range placings() {
+			job := example()
+			c.spoil(job)
+			p, err := place(job, Effort{Trials: 200})
+			switch {
+			case c.want == "" && (err != nil || p.Verify(job) != nil || math.IsNaN(p.Gap())):
+				t.Errorf("%s: %s: %v, %v", name, by, p, err)
+			case c.want != "" && (err == nil || err.Error() != c.want && name != "slots"):
+				t.Errorf("%s: %s: %v, want %s", name, by, err, c.want)
+			}
 		}
 	}
 }

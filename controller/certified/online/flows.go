@@ -47,8 +47,8 @@ func By(algorithm func(*certified.Instance, certified.Effort) (*certified.Plan, 
 }
 
 // Spread sends each flow along a shortest path drawn at random, ECMP, or by what paths have, WCMP, and gives the rates
-// of OptBA-TTT. A flow whose path has nothing waits.
-func (n *Network) Spread(rng *rand.Rand, weighted bool) RouteFunc {
+// of OptBA-TTT. A flow whose path has no more than least waits.
+func (n *Network) Spread(rng *rand.Rand, weighted bool, least float64) RouteFunc {
 	return func(in *certified.Instance, ends [][2]int32) ([][]int32, []float64, error) {
 		few, of, paths := certified.Instance{Capacity: in.Capacity}, []int{}, make([][]int32, len(ends))
 		var some [][]int32
@@ -58,7 +58,7 @@ func (n *Network) Spread(rng *rand.Rand, weighted bool) RouteFunc {
 			if weighted {
 				links = byWeight(rng, all, in.Capacity)
 			}
-			if Narrowest(links, in.Capacity) > 0 {
+			if Narrowest(links, in.Capacity) > least {
 				few.Volume, of, some = append(few.Volume, in.Volume[i]), append(of, i), append(some, links)
 			}
 		}

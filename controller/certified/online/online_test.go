@@ -144,8 +144,8 @@ func TestFlows(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 2))
 					flows, noise := flowsOf(rng, net, 15)
 					route := map[string]RouteFunc{"froba": By(certified.FRoBA, certified.Effort{Trials: 30}),
-						"fast": By(certified.FRoBAFast, certified.Effort{Trials: 30}), "ecmp": net.Spread(rng, false),
-						"wcmp": net.Spread(rng, true)}[by]
+						"fast": By(certified.FRoBAFast, certified.Effort{Trials: 30}), "ecmp": net.Spread(rng, false, 0.1),
+						"wcmp": net.Spread(rng, true, 0.1)}[by]
 					run := &Flows{Network: net, Flows: flows, Noise: noise, Select: sel, Route: route, DRB: set&1 > 0,
 						Preempt: set&2 > 0, Every: 10, Least: 0.1}
 					out, err := run.Run()
