@@ -91,6 +91,9 @@ func (p *Prediction) possible() bool {
 }
 
 func (j *Job) checkEdge(e *Edge, hosts int) error {
+	if e.Reads != nil {
+		return j.checkRead(e, hosts)
+	}
 	if e.Kind == Fixed {
 		if e.Stream {
 			return errors.New("is a stream with fixed flows: name the stages that it joins")
@@ -154,5 +157,5 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 
 // receives reports whether some edge ends at a stage.
 func (j *Job) receives(stage int) bool {
-	return slices.ContainsFunc(j.Edges, func(e Edge) bool { return e.Kind != Fixed && e.To == stage })
+	return slices.ContainsFunc(j.Edges, func(e Edge) bool { return e.FollowsTasks() && e.To == stage })
 }

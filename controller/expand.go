@@ -22,6 +22,10 @@ type Columns struct {
 // edge is Fixed). It is the one rule, of Apply and of every policy alike. Bytes are split evenly and the remainder is
 // carried by the first pairs, a byte each, so that the sum is the edge's.
 func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
+	if e.Reads != nil {
+		first, end := j.StageTasks(e.To)
+		return gather(e.ReadBy(hosts[first:end]), false)
+	}
 	if e.Kind == Fixed {
 		return gather(e.Flows, e.KeepLocal)
 	}

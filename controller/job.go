@@ -134,7 +134,14 @@ type Edge struct {
 	// KeepLocal makes host flows of flows between a host and itself too, on fabrics that carry them over both directions
 	// of the host's port. Fixed only.
 	KeepLocal bool `json:"keep_local,omitempty"`
+
+	// Reads is what the tasks of To read before they start, from another job's output or a data set: in place of Flows.
+	// Fixed only.
+	Reads *Read `json:"reads,omitempty"`
 }
+
+// FollowsTasks reports whether the host flows of an edge depend on where tasks run, and its To waits for them.
+func (e *Edge) FollowsTasks() bool { return e.Kind != Fixed || e.Reads != nil }
 
 // Flow is payload between two hosts; Count is how many flows of the trace it stands for (0 means 1).
 type Flow struct {

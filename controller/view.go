@@ -31,6 +31,7 @@ type View struct {
 	Links []LinkRate `json:",omitempty"`
 
 	Waiting []*Job              // accepted and not placed, in order of acceptance
+	Blocked []*Job              // accepted, and wait for jobs whose output they read, in order of acceptance
 	Free    []int32             // free slots, by host; none on a host that is lost
 	VCPUs   []int64             // thousandths of vCPUs that no task has, by host; nil: as free slots say
 	Lost    []southbound.HostID // hosts that have failed, sorted

@@ -15,6 +15,7 @@ func TestExamples(t *testing.T) {
 	examples := filepath.Join(repository(t), "docs", "examples")
 	says := map[string]string{ // what the commands of a file print, among other things
 		"attributes.csv":    "deadlines met",
+		"chain.yaml":        "JCT mean",
 		"compare.sh":        "byte for byte",
 		"devices.yaml":      "ocp",
 		"fabric.yaml":       "of it over circuits",

@@ -157,6 +157,13 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 		Bytes:  pathmap.Bytes(m.GetBytes()),
 		Stream: m.GetStream(), Keys: m.GetKeys(), Rate: pathmap.BitsPerSecond(m.GetRate()),
 	}
+	if r := m.GetReads(); r != nil {
+		if len(r.Hosts) > controller.MaxTasks || r.Kind < 0 || r.Kind > apiv1.EdgeKind_EDGE_KIND_GLOBAL {
+			return e, fmt.Errorf("reads %d parts by kind %d; take up to %d, and a kind that is known", len(r.Hosts), r.Kind,
+				controller.MaxTasks)
+		}
+		e.Reads = &controller.Read{Job: r.Job, Kind: controller.EdgeKind(r.Kind), Hosts: hostsFromWire(r.Hosts)}
+	}
 	for i, f := range m.GetFlows() {
 		if f.GetCount() < 0 {
 			return controller.Edge{}, fmt.Errorf("flow %d stands for %d flows", i, f.GetCount())
@@ -169,6 +176,28 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 	return e, nil
 }
 
+func hostsFromWire(hosts []int32) []southbound.HostID {
+	var out []southbound.HostID
+	for _, h := range hosts {
+		out = append(out, southbound.HostID(h))
+	}
+	return out
+}
+
+func readToWire(r *controller.Read) *apiv1.Input {
+	if r == nil {
+		return nil
+	}
+	m := &apiv1.Input{Job: r.Job, Kind: apiv1.EdgeKind(r.Kind)}
+	if r.Job != "" {
+		return m
+	}
+	for _, h := range r.Hosts {
+		m.Hosts = append(m.Hosts, int32(h))
+	}
+	return m
+}
+
 // jobToWire is the inverse of jobFromWire; what acceptance gives a job is left out.
 func jobToWire(j *controller.Job) *apiv1.Job {
 	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight,
@@ -179,7 +208,7 @@ func jobToWire(j *controller.Job) *apiv1.Job {
 	}
 	for _, e := range j.Edges {
 		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes),
-			Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate)}
+			Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate), Reads: readToWire(e.Reads)}
 		for _, f := range e.Flows {
 			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst), Bytes: int64(f.Bytes), Count: f.Count})
 		}
@@ -217,6 +246,7 @@ func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]co
 			"at a time", n, controller.MaxFlows)}
 	}
 	out := make([]controller.Offer, 0, len(m.Jobs))
+	jobs := make([]*controller.Job, 0, len(m.Jobs))
 	for i, w := range m.Jobs {
 		j, err := jobFromWire(w)
 		if err == nil && check != nil {
@@ -226,6 +256,10 @@ func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]co
 			return fail("job %d: %w", i, err)
 		}
 		out = append(out, controller.Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i)})
+		jobs = append(jobs, j)
+	}
+	if _, err := controller.ParentsFirst(jobs); err != nil {
+		return fail("%w", err)
 	}
 	return out, nil
 }

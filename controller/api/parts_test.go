@@ -18,6 +18,7 @@ import (
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
+	"lightloom/southbound"
 )
 
 // failing answers every Status with one error.
@@ -100,6 +101,9 @@ func TestJobsSurviveTheWire(t *testing.T) {
 			{Kind: controller.OneToOne}, {Kind: controller.Broadcast},
 			{Kind: controller.Fields, Stream: true, Keys: 7}, {Kind: controller.Global, Stream: true},
 			{Kind: controller.Fixed, Flows: []controller.Flow{{Src: 1, Dst: 2, Bytes: 3, Count: 4}}},
+			{Kind: controller.Fixed, Bytes: 5, Reads: &controller.Read{Job: "other", Kind: controller.OneToOne}},
+			{Kind: controller.Fixed, To: 1, Reads: &controller.Read{Kind: controller.Broadcast,
+				Hosts: []southbound.HostID{3, 0}}},
 		},
 	}
 	got, err := jobFromWire(jobToWire(j))

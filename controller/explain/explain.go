@@ -76,6 +76,8 @@ func (x *Writer) Teller(name string) route.Teller {
 			line.slot(v, w)
 		case w.Task != nil:
 			line.task(v, w)
+		case w.Rack != nil:
+			line.rack(v, w)
 		case w.Proof != nil:
 			line.proof(w)
 		default:
@@ -129,6 +131,29 @@ type Line struct {
 	Decision
 }
 
+// Preference is the rack that a stage prefers, and why.
+type Preference struct {
+	Rack        int     `json:"rack"`
+	Traffic     int64   `json:"bytes_between_racks"`    // that the stage causes there
+	ForChildren bool    `json:"for_children,omitempty"` // for the jobs that read what it writes
+	Load        float64 `json:"uplink_load"`
+	Saturated   bool    `json:"saturated,omitempty"`
+}
+
+// text is a preference to read.
+func (p *Preference) text() string {
+	why := "for what it reads"
+	if p.ForChildren {
+		why = "for the jobs that read what it writes"
+	}
+	state := "not saturated"
+	if p.Saturated {
+		state = "saturated"
+	}
+	return fmt.Sprintf("its stage prefers rack %d %s, with %.4g MB between racks; uplinks are %.0f %% used: %s", p.Rack,
+		why, float64(p.Traffic)/1e6, 100*p.Load, state)
+}
+
 // Decision is how far one decision on several host flows is from the optimum at most, or why one task took a slot.
 type Decision struct {
 	Input  float64  `json:"input_bytes,omitempty"` // that the task receives
@@ -138,6 +163,8 @@ type Decision struct {
 	Value  float64  `json:"value_seconds,omitempty"` // of the objective
 	Bound  *float64 `json:"bound_seconds,omitempty"` // no decision is below it
 	Gap    *float64 `json:"proven_gap,omitempty"`
+	// of a task that goes where its data is; nil for others
+	Preference *Preference `json:"preference,omitempty"`
 }
 
 // proof says how far a decision is from the optimum at most.
@@ -166,6 +193,14 @@ func (l *Line) slot(v *controller.View, w route.Why) {
 	s := w.Slot
 	l.What, l.Job, l.Stage, l.Task = "task", w.Job.Name, w.Job.Stages[s.Stage].Name, &s.Task
 	l.Host, l.Input, l.Reason = hostName(v, s.Host), s.Input, s.Reason
+}
+
+func (l *Line) rack(v *controller.View, w route.Why) {
+	t := w.Rack
+	l.What, l.Job, l.Stage, l.Task = "task", w.Job.Name, w.Job.Stages[t.Stage].Name, &t.Task
+	l.Host = hostName(v, t.Host)
+	l.Preference = &Preference{Rack: t.Preferred, Traffic: int64(t.Traffic), ForChildren: t.ForChildren, Load: t.Load,
+		Saturated: t.Saturated}
 }
 
 func (l *Line) flow(v *controller.View, w route.Why) {
@@ -220,6 +255,9 @@ func (l *Line) text() string {
 	if l.Reason != "" {
 		return fmt.Sprintf("%s  task %d of %s (%s) on %s, receiving %.4g MB: %s\n", head, *l.Task, l.Job, l.Stage, l.Host,
 			l.Input/1e6, l.Reason)
+	}
+	if l.Preference != nil {
+		return fmt.Sprintf("%s  task %d of %s (%s) on %s: %s\n", head, *l.Task, l.Job, l.Stage, l.Host, l.Preference.text())
 	}
 	if l.What == "task" {
 		if l.Next != "" {

@@ -140,6 +140,10 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 		}
 		w.requests = append(w.requests, o.Request)
 	}
+	offers, err := l.parentsFirst(offers)
+	if err != nil {
+		return fmt.Errorf("submit jobs: %w", err)
+	}
 	l.mu.Lock()
 	if l.stopped {
 		l.mu.Unlock()
@@ -160,6 +164,35 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// parentsFirst puts jobs after those that they read from. It refuses jobs that wait for themselves, or of a level that
+// the cluster has not risen to.
+func (l *Leader) parentsFirst(offers []controller.Offer) (out []controller.Offer, err error) {
+	jobs := make([]*controller.Job, len(offers))
+	for i := range offers {
+		jobs[i] = offers[i].Job
+	}
+	i := slices.IndexFunc(jobs, (*controller.Job).Reading)
+	if i < 0 {
+		return offers, nil
+	}
+	l.cfg.Log.View(func(uint64) {
+		if !l.cfg.State.Admits(&state.Entry{Kind: state.JobAccepted, Job: jobs[i]}) {
+			err = fmt.Errorf("job %q: %w: the cluster is at feature level %d, and jobs that read come later: upgrade all "+
+				"replicas and type lightloom cluster raise-level", jobs[i].Name, state.ErrParents, l.cfg.State.Level())
+			return
+		}
+		err = l.cfg.State.CheckParents(jobs)
+	})
+	if err != nil {
+		return nil, err
+	}
+	order, err := controller.ParentsFirst(jobs)
+	for _, k := range order {
+		out = append(out, offers[k])
+	}
+	return out, err
 }
 
 func (l *Leader) taken(requests []string) (ok bool) {

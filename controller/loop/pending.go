@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -16,6 +17,7 @@ type pending struct {
 	touched []southbound.CoflowID // had host flows end since the last pass
 	freed   bool                  // slots of tasks that have ended
 	arrived controller.JobID      // the first job that the policy does not know of
+	blocked []controller.JobID    // jobs that waited for what they read
 }
 
 // note keeps an event if the policy wants its kind.
@@ -41,9 +43,19 @@ func (p *pending) arrivals(s *state.State, now time.Duration) {
 			p.note(controller.JobArrived, now, j.ID, -1, 0)
 		}
 	}
+	if slices.Equal(p.blocked, s.Blocked()) {
+		return
+	}
+	for _, id := range p.blocked {
+		if _, still := slices.BinarySearch(s.Blocked(), id); !still && s.Job(id) != nil {
+			p.note(controller.JobArrived, now, id, -1, 0)
+		}
+	}
+	p.blocked = append(p.blocked[:0], s.Blocked()...)
 }
 
 // none reports whether nothing waits for the next pass.
 func (p *pending) none(s *state.State) bool {
-	return len(p.events)+len(p.touched) == 0 && !p.freed && p.arrived == s.Live().Next.Job
+	return len(p.events)+len(p.touched) == 0 && !p.freed && p.arrived == s.Live().Next.Job &&
+		slices.Equal(p.blocked, s.Blocked())
 }

@@ -85,6 +85,10 @@ func list() []entry {
 			func() Part {
 				return new(place.Corral)
 			}),
+		dawn("dawn", "tasks where what they read lies together, and what others will read, by the load between racks (Dawn)",
+			place.Dawn{}),
+		dawn("dawn-strict", "dawn that leaves slots free which no stage prefers", place.Dawn{Strict: true}),
+		dawn("dawn-alone", "dawn that knows nothing of the jobs that read from others", place.Dawn{Alone: true}),
 		packed("hadoop", "the job with the fewest running tasks of its user takes the next slot, maps near their blocks "+
 			"(Hadoop's Fair Scheduler with delay scheduling)", pushbox.Hadoop, nil),
 		packed("hadoop-fifo", "hadoop, but a user's jobs in order of arrival", pushbox.Hadoop, place.AllFIFO),
@@ -271,6 +275,16 @@ func edmonds(name, doc string, part circuits.Epochs) entry {
 			own.Slot = o.EdmondsSlot
 			return []Part{own}
 		}}
+}
+
+// dawn is an entry that places.
+func dawn(name, doc string, of place.Dawn) entry {
+	can := controller.Capabilities{Blind: true}
+	return entry{PartInfo{name, []Question{Place}, doc, can}, func(o Options) []Part {
+		p := of
+		explain(o, &p)
+		return []Part{&p}
+	}}
 }
 
 // annealed is an entry that routes.

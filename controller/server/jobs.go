@@ -9,6 +9,7 @@ import (
 	"lightloom/controller/api"
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
+	"lightloom/controller/state"
 )
 
 // Cancel implements api.Canceller.
@@ -57,6 +58,8 @@ func (p *replicaProcess) Submit(ctx context.Context, offers []controller.Offer) 
 		return nil, fmt.Errorf("%w: %w", api.ErrTooLarge, err)
 	case errors.Is(err, leader.ErrBusy):
 		return nil, fmt.Errorf("%w: %w", api.ErrBusy, err)
+	case errors.Is(err, state.ErrParents):
+		return nil, &api.Error{Code: api.Invalid, Err: err}
 	case errors.Is(err, leader.ErrStopped), ctx.Err() != nil:
 		return nil, fmt.Errorf("%w: %w", api.ErrUncertain, errors.Join(err, ctx.Err()))
 	case err != nil:

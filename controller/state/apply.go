@@ -126,6 +126,9 @@ func (s *State) accept(e *Entry) error {
 	if err := e.Job.CheckOn(s.fabric); err != nil {
 		return err
 	}
+	if err := s.CheckParents([]*controller.Job{e.Job}); err != nil {
+		return err
+	}
 	j := &Job{Job: *e.Job, Placed: Unset, Started: Unset, Ended: Unset}
 	n := &s.d.Next
 	j.ID, j.FirstTask, j.FirstCoflow = n.Job, n.Task, n.Coflow
@@ -148,17 +151,19 @@ func (s *State) accept(e *Entry) error {
 		case e.Stream:
 			j.Stages[e.From].Streams++
 			j.Stages[e.To].Streams++
-		case e.Kind != controller.Fixed:
+		case e.FollowsTasks():
 			j.Stages[e.To].Waits++
 		}
 		s.append(&Coflow{Job: j.ID, Edge: int32(i), Ready: Unset, Started: Unset, Ended: Unset})
 	}
+	s.findParents(j)
 	s.d.Jobs = append(s.d.Jobs, j)
-	s.waiting = append(s.waiting, j.ID)
+	s.noteUnplaced(j)
 	s.noteMortal(j)
 	if s.frozen > 0 {
 		j.frozen, j.sum = s.frozen, new(sum)
 	}
+	s.findChildren(j)
 	s.d.Requests = s.requests.grant(s.d.Requests, e, j.ID)
 	return nil
 }
@@ -183,6 +188,8 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 		return fmt.Errorf("place job %d: %w", p.Job, s.lacksJob(p.Job))
 	case j.Cancelled:
 		return ErrStale
+	case j.Placed == Unset && s.blocks(j):
+		return fmt.Errorf("place job %d: it waits for what it reads", p.Job)
 	case j.Placed != Unset:
 		if err := s.checkIncremental(j, p); err != nil {
 			return err
@@ -242,10 +249,10 @@ func (s *State) place(e *Entry) error {
 		}
 	}
 	s.noteEvicted(j)
-	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
+	s.noteUnplaced(j)
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
-		if j.Edges[i].Kind != controller.Fixed {
+		if j.Edges[i].FollowsTasks() {
 			s.layOut(j, id)
 			continue
 		}
@@ -483,7 +490,7 @@ func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	case edge.Stream:
 		s.closeStream(j, edge.From, e)
 		s.closeStream(j, edge.To, e)
-	case edge.Kind != controller.Fixed:
+	case edge.FollowsTasks():
 		if j.Stages[edge.To].Waits--; j.Stages[edge.To].Waits == 0 {
 			s.noteStage(j, int32(edge.To))
 		}
@@ -500,6 +507,7 @@ func (s *State) closeOne(j *Job, e *Entry) {
 		s.noteMortal(j)
 		s.finished++
 		s.over(j, e)
+		s.deliver(j)
 	}
 }
 

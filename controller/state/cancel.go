@@ -42,7 +42,10 @@ func (s *State) cancel(e *Entry) error {
 	s.over(j, e)
 	s.turn(j)
 	s.noteMortal(j)
-	s.waiting = slices.DeleteFunc(s.waiting, func(id controller.JobID) bool { return id == j.ID })
+	s.noteUnplaced(j)
+	if j.Expired {
+		s.deliver(j)
+	}
 	if placed {
 		s.noteEvicted(j)
 		s.forgetStages(j)

@@ -52,6 +52,9 @@ func (d *Data) checkJobs(f *topo.Fabric) error {
 				return fmt.Errorf("job %d has an edge %d between stages that it has not", j.ID, k)
 			}
 		}
+		if err := checkReads(j, f); err != nil {
+			return fmt.Errorf("job %d %w", j.ID, err)
+		}
 		if !d.own(j) {
 			return fmt.Errorf("job %d has coflows missing", j.ID)
 		}
@@ -136,8 +139,12 @@ func (d *Data) checkPairs(f *topo.Fabric, c *Coflow) error {
 	if j.Edges[c.Edge].Kind == controller.Fixed {
 		most = f.Hosts()
 	}
+	sources := most
+	if j.Edges[c.Edge].Reads != nil {
+		sources, most = most, len(j.Hosts)
+	}
 	for _, p := range c.Pairs {
-		if p.Src < 0 || p.Dst < 0 || int(p.Src) >= most || int(p.Dst) >= most || p.Bytes <= 0 {
+		if p.Src < 0 || p.Dst < 0 || int(p.Src) >= sources || int(p.Dst) >= most || p.Bytes <= 0 {
 			return fmt.Errorf("carries %d bytes again from %d to %d of %d", p.Bytes, p.Src, p.Dst, most)
 		}
 	}

@@ -96,6 +96,8 @@ func later(of reflect.Type, field string) bool {
 	switch of {
 	case reflect.TypeFor[controller.Job]():
 		return field == "Limits"
+	case reflect.TypeFor[controller.Edge]():
+		return field == "Reads"
 	case reflect.TypeFor[controller.Stage]():
 		return field == "Efficiency"
 	case reflect.TypeFor[controller.Task]():

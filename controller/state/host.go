@@ -47,9 +47,11 @@ func (s *State) seeHost(e *Entry) error {
 		s.d.Lost = slices.Delete(s.d.Lost, i, i+1)
 		s.room.back(s.fabric, e.Host) // every task that was there has gone
 		s.expandWaiting()
+		s.noteReaders()
 		return nil
 	}
 	s.d.Lost = slices.Insert(s.d.Lost, i, e.Host)
+	s.noteReaders()
 	for _, j := range s.d.Jobs {
 		if j.Placed == Unset || j.Ended != Unset {
 			continue
@@ -113,10 +115,14 @@ func (s *State) unread(j *Job, stage int) bool {
 // housed reports whether all tasks that a coflow's host flows go between have hosts.
 func (s *State) housed(j *Job, c *Coflow) bool {
 	x := &j.Edges[c.Edge]
-	if x.Kind == controller.Fixed {
+	stages := []int{x.To, x.From}
+	switch {
+	case x.Reads != nil:
+		stages = stages[:1]
+	case x.Kind == controller.Fixed:
 		return true // what goes to or from a lost host is taken out as soon as it begins
 	}
-	for _, stage := range []int{x.From, x.To} {
+	for _, stage := range stages {
 		first, end := j.StageTasks(stage)
 		if slices.Contains(j.Hosts[first:end], controller.NoHost) {
 			return false
@@ -171,7 +177,7 @@ func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 	s.noteEvicted(j)
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
-		if s.Coflow(id).Started == Unset && j.Edges[i].Kind != controller.Fixed {
+		if s.Coflow(id).Started == Unset && j.Edges[i].FollowsTasks() {
 			s.layOut(j, id)
 		}
 	}

@@ -49,7 +49,7 @@ func (s *State) awaits(j *Job) string {
 	for k := range j.Job.Stages {
 		first, end := j.StageTasks(k)
 		receives := slices.ContainsFunc(j.Edges, func(e controller.Edge) bool {
-			return e.Kind != controller.Fixed && e.To == k
+			return e.FollowsTasks() && e.To == k
 		})
 		if receives && end-first > slots && slices.Contains(j.Hosts[first:end], controller.NoHost) {
 			return fmt.Sprintf("stage %q receives, and its %d tasks must all have a slot for that: hosts with %d are left",

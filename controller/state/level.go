@@ -34,11 +34,12 @@ func (k Kind) Level() Level {
 	return 1
 }
 
-// level is that of an entry's kind, or of a key that came later: loads of tasks and vCPUs.
+// level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, and
+// what jobs read.
 func (e *Entry) level() Level {
 	loads := e.Job != nil && (e.Job.Limits != nil || e.Job.Malleable() || slices.ContainsFunc(e.Job.Stages,
 		func(s controller.Stage) bool { return s.Efficiency != nil }))
-	if loads || e.Placement != nil && e.Placement.MilliVCPUs != nil {
+	if loads || e.Job != nil && e.Job.Reading() || e.Placement != nil && e.Placement.MilliVCPUs != nil {
 		return 3
 	}
 	return e.Kind.Level()

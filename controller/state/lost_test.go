@@ -53,12 +53,19 @@ func (w *walk) conserved() {
 		booked[k] += c.Bytes
 	}
 	for i, j := range w.jobs {
+		if w.s.Job(controller.JobID(i)).Placed == state.Unset {
+			continue
+		}
 		numbers := make([]southbound.HostID, j.Tasks())
 		for n := range numbers {
 			numbers[n] = southbound.HostID(n)
 		}
 		for e := range j.Edges {
-			all := controller.Expand(j, &j.Edges[e], numbers)
+			edge := &j.Edges[e]
+			if edge.Reads != nil {
+				edge = &w.s.Job(controller.JobID(i)).Edges[e]
+			}
+			all := controller.Expand(j, edge, numbers)
 			want := all.Local
 			for _, b := range all.Size {
 				want += b

@@ -105,7 +105,7 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 // rowsOf returns the rows of a started coflow that have not been received and hold a pair with one of those tasks.
 func (s *State) rowsOf(j *Job, c *Coflow, tasks []int32) (rows []int) {
 	x := &j.Edges[c.Edge]
-	if c.Started == Unset || c.Ended != Unset || x.Kind == controller.Fixed {
+	if c.Started == Unset || c.Ended != Unset || !x.FollowsTasks() {
 		return nil
 	}
 	moves := func(t southbound.HostID) bool {
@@ -115,8 +115,8 @@ func (s *State) rowsOf(j *Job, c *Coflow, tasks []int32) (rows []int) {
 	type ends [2]southbound.HostID
 	touched, laid := map[ends]bool{}, c.laid(j)
 	for _, p := range tasksOf(j, c) {
-		if moves(p.Src) || moves(p.Dst) {
-			touched[ends{laid[p.Src], laid[p.Dst]}] = true
+		if x.Reads == nil && moves(p.Src) || moves(p.Dst) {
+			touched[ends{c.source(j, laid, p), laid[p.Dst]}] = true
 		}
 	}
 	for r, done := range c.Done {

@@ -36,7 +36,7 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 	case x.Stream:
 		j.Stages[x.From].Streams++
 		j.Stages[x.To].Streams++
-	case x.Kind != controller.Fixed:
+	case x.FollowsTasks():
 		j.Stages[x.To].Waits++
 	}
 }
@@ -61,7 +61,7 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	if len(rows) == 0 {
 		return nil
 	}
-	if x.Kind == controller.Fixed {
+	if !x.FollowsTasks() {
 		for _, r := range rows {
 			out = append(out, controller.Flow{Src: c.Columns.Src[r], Dst: c.Columns.Dst[r], Bytes: c.Columns.Size[r],
 				Count: c.Columns.Flows[r]})
@@ -75,11 +75,19 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	}
 	laid := c.laid(j)
 	for _, p := range tasksOf(j, c) {
-		if lost[ends{laid[p.Src], laid[p.Dst]}] {
+		if lost[ends{c.source(j, laid, p), laid[p.Dst]}] {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// source returns the host that a pair of tasks is sent from: what a job reads is sent by hosts, not by its tasks.
+func (c *Coflow) source(j *Job, laid []southbound.HostID, p controller.Flow) southbound.HostID {
+	if j.Edges[c.Edge].Reads != nil {
+		return p.Src
+	}
+	return laid[p.Src]
 }
 
 // laid returns the hosts by task that a coflow was laid out between: the job's, but for tasks that have left theirs
@@ -96,13 +104,14 @@ func (c *Coflow) laid(j *Job) []southbound.HostID {
 func (s *State) rememberLaid(j *Job) {
 	for _, id := range coflowsOf(j) {
 		c := s.Coflow(id)
-		if c.Laid == nil && c.Started != Unset && c.Ended == Unset && j.Edges[c.Edge].Kind != controller.Fixed {
+		if c.Laid == nil && c.Started != Unset && c.Ended == Unset && j.Edges[c.Edge].FollowsTasks() {
 			c.Laid = slices.Clone(j.Hosts)
 		}
 	}
 }
 
-// tasksOf returns the flows of a coflow between tasks of its job, by their numbers.
+// tasksOf returns the flows of a coflow between tasks of its job, by their numbers. What a job reads has hosts as its
+// sources.
 func tasksOf(j *Job, c *Coflow) []controller.Flow {
 	if c.Resent {
 		return c.Pairs
@@ -110,6 +119,10 @@ func tasksOf(j *Job, c *Coflow) []controller.Flow {
 	numbers := make([]southbound.HostID, len(j.Hosts))
 	for i := range numbers {
 		numbers[i] = southbound.HostID(i)
+	}
+	if x := &j.Edges[c.Edge]; x.Reads != nil {
+		first, end := j.StageTasks(x.To)
+		return slices.DeleteFunc(x.ReadBy(numbers[first:end]), func(f controller.Flow) bool { return f.Bytes == 0 })
 	}
 	columns := controller.Expand(&j.Job, &j.Edges[c.Edge], numbers)
 	out := make([]controller.Flow, len(columns.Src))
@@ -127,7 +140,10 @@ func (s *State) expand(j *Job, id southbound.CoflowID) {
 	flows := slices.Clone(c.Pairs)
 	for i := range flows {
 		f := &flows[i]
-		if x.Kind != controller.Fixed {
+		switch {
+		case x.Reads != nil:
+			f.Dst = j.Hosts[f.Dst]
+		case x.Kind != controller.Fixed:
 			f.Src, f.Dst = j.Hosts[f.Src], j.Hosts[f.Dst]
 		}
 		if f.Src < 0 || f.Dst < 0 || s.Lost(f.Src) || s.Lost(f.Dst) {
@@ -156,8 +172,11 @@ func (s *State) expandWaiting() {
 // Reason returns why a job that has not ended does not go on, if failed hosts are the reason; otherwise "". name
 // returns a host's name.
 func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
-	if j.Ended != Unset || j.Placed == Unset {
+	switch {
+	case j.Ended != Unset:
 		return ""
+	case j.Placed == Unset:
+		return s.awaitsParents(j, name)
 	}
 	for _, id := range j.Redo {
 		c := s.Coflow(id)
@@ -165,7 +184,11 @@ func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
 			continue
 		}
 		for _, f := range c.Pairs {
-			for _, h := range []southbound.HostID{f.Src, f.Dst} {
+			ends := []southbound.HostID{f.Src, f.Dst}
+			if j.Edges[c.Edge].Reads != nil {
+				ends = ends[:1]
+			}
+			for _, h := range ends {
 				if s.Lost(h) {
 					return "its flows name host " + name(h) + ", which is lost: they begin again when it is back"
 				}

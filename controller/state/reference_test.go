@@ -31,7 +31,7 @@ func derived(s *state.State) error {
 	if !slices.Equal(free, v.Free) || slices.Min(free) < 0 {
 		return fmt.Errorf("free slots %v, want %v", v.Free, free)
 	}
-	var waiting []controller.JobID
+	var waiting, blocked []controller.JobID
 	var stages []state.StageRef
 	var active, ready []southbound.CoflowID
 	finished := 0
@@ -44,7 +44,15 @@ func derived(s *state.State) error {
 			finished++
 			continue
 		case j.Placed == state.Unset:
-			waiting = append(waiting, j.ID)
+			wait, err := reads(d, j)
+			if err != nil {
+				return err
+			}
+			if wait {
+				blocked = append(blocked, j.ID)
+			} else {
+				waiting = append(waiting, j.ID)
+			}
 			continue
 		case over(d, j):
 			finished++
@@ -73,14 +81,19 @@ func derived(s *state.State) error {
 	}
 	slices.Sort(active)
 	slices.Sort(ready)
-	var seen []controller.JobID
+	var seen, held []controller.JobID
 	for _, j := range v.Waiting {
 		seen = append(seen, j.ID)
+	}
+	for _, j := range v.Blocked {
+		held = append(held, j.ID)
 	}
 	byStage := func(a, b state.StageRef) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Stage, b.Stage)) }
 	switch {
 	case !slices.Equal(seen, waiting):
 		return fmt.Errorf("jobs %v wait, want %v", seen, waiting)
+	case !slices.Equal(held, blocked):
+		return fmt.Errorf("jobs %v wait for what they read, want %v", held, blocked)
 	case !slices.Equal(slices.SortedFunc(slices.Values(s.ReadyStages()), byStage), stages):
 		return fmt.Errorf("stages %v may start, want %v", s.ReadyStages(), stages)
 	case !slices.Equal(s.Active(), active):
@@ -121,6 +134,37 @@ func turnover(d *state.Data) (last time.Duration) {
 		}
 	}
 	return last
+}
+
+// reads reports whether a job waits for what it reads. It is an error if it is told to read where its parent has not
+// written.
+func reads(d *state.Data, j *state.Job) (wait bool, err error) {
+	for i := range j.Edges {
+		r := j.Edges[i].Reads
+		if r == nil {
+			continue
+		}
+		if r.Job != "" {
+			k := slices.IndexFunc(d.Jobs, func(p *state.Job) bool { return r.Known && p.ID == r.Parent })
+			if k < 0 || d.Jobs[k].Ended == state.Unset || d.Jobs[k].Cancelled && !d.Jobs[k].Expired {
+				wait = true
+				continue
+			}
+			var at []southbound.HostID
+			for _, t := range d.Jobs[k].Outputs() {
+				if h := d.Tasks[int(d.Jobs[k].FirstTask)+t].Host; h >= 0 {
+					at = append(at, h)
+				}
+			}
+			if !slices.Equal(at, r.Hosts) {
+				return false, fmt.Errorf("job %d reads what %q wrote on hosts %v, want %v", j.ID, r.Job, r.Hosts, at)
+			}
+		}
+		for _, h := range r.Hosts {
+			wait = wait || slices.Contains(d.Lost, h)
+		}
+	}
+	return wait, nil
 }
 
 // idle reports whether no row of a reservation's coflow that has not ended goes from its one rack to the other.
@@ -202,7 +246,7 @@ func fresh(d *state.Data, j *state.Job, stage int) bool {
 func settled(d *state.Data, j *state.Job, e *controller.Edge) bool {
 	for i := range j.Hosts {
 		t := d.Tasks[int(j.FirstTask)+i]
-		if e.Kind != controller.Fixed && (int(t.Stage) == e.From || int(t.Stage) == e.To) && t.Host < 0 {
+		if e.FollowsTasks() && (e.Reads == nil && int(t.Stage) == e.From || int(t.Stage) == e.To) && t.Host < 0 {
 			return false
 		}
 	}
@@ -253,7 +297,7 @@ func done(d *state.Data, j *state.Job, stage int) bool {
 // fed reports whether every edge into a stage has delivered.
 func fed(d *state.Data, j *state.Job, stage int) bool {
 	for e := range j.Edges {
-		if j.Edges[e].Kind != controller.Fixed && !j.Edges[e].Stream && j.Edges[e].To == stage && !delivered(d, j, e) {
+		if j.Edges[e].FollowsTasks() && !j.Edges[e].Stream && j.Edges[e].To == stage && !delivered(d, j, e) {
 			return false
 		}
 	}

@@ -66,6 +66,12 @@ func OfferSize(o *controller.Offer) int {
 	for i := range j.Edges {
 		e := &j.Edges[i]
 		n += sizeEdge
+		if e.Reads != nil {
+			n += sizeRead + textSize(e.Reads.Job)
+			for _, h := range e.Reads.Hosts {
+				n += 1 + digits(int64(h))
+			}
+		}
 		for k := range e.Flows {
 			n += flowSize(&e.Flows[k])
 		}
@@ -82,6 +88,7 @@ const (
 	sizeEdge  = 320
 
 	sizeEfficiency = 26
+	sizeRead       = 128
 )
 
 func flowSize(f *controller.Flow) int {

@@ -167,7 +167,6 @@ type State struct {
 	leads             []southbound.Port       // by OCS output: the input whose circuit leads there, NoPort for none
 	reservedBandwidth []pathmap.BitsPerSecond // by link; nil: nothing is
 	room
-	waiting  []controller.JobID
 	active   []southbound.CoflowID // expanded and not ended, sorted
 	stages   []StageRef            // ready to start
 	ready    []southbound.CoflowID // ready to start
@@ -177,6 +176,7 @@ type State struct {
 	partly []controller.JobID
 	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
 
+	unplaced
 	ends
 	granted
 	leavers
@@ -188,6 +188,12 @@ type State struct {
 type published struct {
 	counts  atomic.Pointer[Counts]
 	observe func(*Entry) // nil: nobody is told
+}
+
+// unplaced are the jobs that have not been placed, sorted.
+type unplaced struct {
+	waiting []controller.JobID
+	blocked []controller.JobID // wait for what they read
 }
 
 // ends counts what has ended.
@@ -290,7 +296,8 @@ func (s *State) derive() {
 	}
 	s.found = make([]found, max(len(s.d.Circuits), s.fabric.Racks))
 	s.ledger, _ = ledgerOf(s.d.Ledger, len(s.d.Circuits)) // none overlap: a snapshot in which some do is refused
-	s.waiting, s.active, s.stages, s.ready, s.evicted, s.partly = nil, nil, nil, nil, nil, nil
+	s.unplaced = unplaced{}
+	s.active, s.stages, s.ready, s.evicted, s.partly = nil, nil, nil, nil, nil
 	s.turnover, s.mortal, s.leaving = s.d.Turnover, nil, nil
 	s.finished, s.ended = int(s.d.Next.Job)-len(s.d.Jobs), int(s.d.Next.Coflow)-len(s.d.Coflows) // those that have left
 	for _, c := range s.d.Coflows {
@@ -320,7 +327,7 @@ func (s *State) derive() {
 			}
 			continue
 		case j.Placed == Unset:
-			s.waiting = append(s.waiting, j.ID)
+			s.noteUnplaced(j)
 			continue
 		}
 		for k := range j.Stages {

@@ -45,6 +45,10 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	for _, id := range s.waiting {
 		v.Waiting = append(v.Waiting, &s.Job(id).Job)
 	}
+	v.Blocked = v.Blocked[:0]
+	for _, id := range s.blocked {
+		v.Blocked = append(v.Blocked, &s.Job(id).Job)
+	}
 	v.Coflows = v.Coflows[:0]
 	for _, id := range s.active {
 		if c := s.Coflow(id); len(s.evicted) > 0 && c.Started == Unset && !s.housed(s.Job(c.Job), c) {

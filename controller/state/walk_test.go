@@ -49,6 +49,7 @@ type walk struct {
 	now  time.Duration
 	end  bool // nothing but progress any more
 
+	families  bool // jobs read from others and from data sets
 	lossy     bool // hosts fail and come back
 	moving    bool // tasks of running jobs are moved
 	ending    bool // jobs are cancelled
@@ -198,6 +199,12 @@ func (w *walk) entry() state.Entry {
 		}
 		switch kind {
 		case state.JobAccepted:
+			if w.families {
+				if j := w.job(); w.s.CheckParents([]*controller.Job{j}) == nil {
+					return state.Entry{Kind: state.JobAccepted, Job: j, Request: fmt.Sprint(r.IntN(20))}
+				}
+				continue
+			}
 			return state.Entry{Kind: state.JobAccepted, Job: w.job(), Request: fmt.Sprint(r.IntN(20))}
 		case state.Placed:
 			if w.moving && r.IntN(2) == 0 {
@@ -288,6 +295,9 @@ func (w *walk) job() *controller.Job {
 	kinds := 6
 	if w.ending {
 		kinds = 7
+	}
+	if w.families && w.r.IntN(3) > 0 {
+		return w.reader(stage(1+w.r.IntN(2)), stage(n))
 	}
 	switch w.r.IntN(kinds) {
 	case 6: // streams that go on until they are cancelled

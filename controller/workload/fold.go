@@ -163,6 +163,12 @@ func Sum(jobs []controller.Job) Totals {
 }
 
 func (t *Totals) edge(j *controller.Job, e *controller.Edge) {
+	if e.Reads != nil {
+		flows, bytes := e.ReadSum(len(j.Stages[e.To].Tasks))
+		t.Flows += flows
+		t.Bytes += bytes
+		return
+	}
 	if e.Kind == controller.Fixed {
 		for _, f := range e.Flows {
 			t.Flows += int64(max(f.Count, 1))

@@ -17,6 +17,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
 // JobSchema is the JSON schema (draft 2020-12) of a job file, for editors and other tools.
@@ -85,7 +86,23 @@ func ReadJobs(name string, data []byte) ([]FileJob, error) {
 	for i := range file.Jobs {
 		out[i] = file.Jobs[i].job(name, &budget)
 	}
+	if err := circle(out); err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
 	return out, nil
+}
+
+// circle refuses a file whose jobs read from each other in a circle, or from a name that two have.
+func circle(all []FileJob) error {
+	jobs := make([]*controller.Job, len(all))
+	for i := range all {
+		jobs[i] = &all[i].Job
+	}
+	_, err := controller.ParentsFirst(jobs)
+	if e := (*controller.ParentsError)(nil); errors.As(err, &e) {
+		return all[e.Job].At(err)
+	}
+	return err
 }
 
 // placed gives an error of the YAML reader the form that all others have.
@@ -143,6 +160,7 @@ type jobYAML struct {
 	Stages   []stageYAML `yaml:"stages"`
 	Edges    []edgeYAML  `yaml:"edges"`
 	Streams  []edgeYAML  `yaml:"streams"`
+	Reads    []readYAML  `yaml:"reads"`
 }
 
 type stageYAML struct {
@@ -171,6 +189,14 @@ type edgeYAML struct {
 	Bytes    scalar `yaml:"bytes"`
 	Rate     scalar `yaml:"rate"`
 	Keys     scalar `yaml:"keys"`
+}
+
+type readYAML struct {
+	Job      scalar   `yaml:"job"`
+	Hosts    []scalar `yaml:"hosts"`
+	To       scalar   `yaml:"to"`
+	Grouping scalar   `yaml:"grouping"`
+	Bytes    scalar   `yaml:"bytes"`
 }
 
 // scalar is a plain word or number and where it stands.
@@ -265,6 +291,13 @@ func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
 			e.Stream = k == 1
 			j.Edges = append(j.Edges, e)
 		}
+	}
+	for i := range y.Reads {
+		e, err := y.Reads[i].edge(by)
+		if err != nil {
+			return err
+		}
+		j.Edges = append(j.Edges, e)
 	}
 	return nil
 }
@@ -407,6 +440,44 @@ func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {
 				controller.MaxKeys)
 		}
 		e.Keys = int32(n)
+	}
+	return e, nil
+}
+
+// edge is what a stage reads, the first one where none is named.
+func (y *readYAML) edge(by map[string]int) (controller.Edge, error) {
+	r := &controller.Read{Job: y.Job.text, Kind: controller.OneToOne}
+	e := controller.Edge{Kind: controller.Fixed, Reads: r}
+	if (y.Job.text == "") == (len(y.Hosts) == 0) {
+		return e, errors.New("a read needs job: and the name of another job, or hosts: and a list of numbers")
+	}
+	for _, h := range y.Hosts {
+		n, err := strconv.ParseInt(h.text, 10, 32)
+		if err != nil || n < 0 {
+			return e, h.wrong("host %q is no whole number from 0", clip(h.text))
+		}
+		r.Hosts = append(r.Hosts, southbound.HostID(n))
+	}
+	if y.To.at != nil {
+		to, ok := by[y.To.text]
+		if !ok {
+			return e, y.To.wrong("to: no stage is called %q", y.To.text)
+		}
+		e.To = to
+	}
+	if y.Grouping.at != nil {
+		kind, ok := kindOf(y.Grouping.text)
+		if !ok || kind == controller.Fields || kind == controller.Global {
+			return e, y.Grouping.wrong("grouping %q: write one-to-one, shuffle or all", clip(y.Grouping.text))
+		}
+		r.Kind = kind
+	}
+	if y.Bytes.at != nil {
+		b, err := pathmap.ParseBytes(y.Bytes.text)
+		if err != nil {
+			return e, y.Bytes.wrong("bytes: %w", err)
+		}
+		e.Bytes = b
 	}
 	return e, nil
 }

@@ -2,11 +2,13 @@ package workload
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lightloom/controller"
+	"lightloom/southbound"
 )
 
 const wordcount = `
@@ -77,6 +79,13 @@ func TestJobProblems(t *testing.T) {
 		{"lifetime", "{name: bad, lifetime: soon, stages: [{name: a}]}", `lifetime "soon" is no time`},
 		{"arrival", "{name: bad, arrival: -1s, stages: [{name: a}]}", `arrival "-1s" is no time`},
 		{"weight", "{name: bad, weight: .nan, stages: [{name: a}]}", `weight ".nan"`},
+		{"reads of nobody", "{name: bad, stages: [{name: a}], reads: [{bytes: 1MB}]}", "a read needs job: and the name"},
+		{"reads of both", "{name: bad, stages: [{name: a}], reads: [{job: good, hosts: [1]}]}", "a read needs job: and"},
+		{"reads into nowhere", "{name: bad, stages: [{name: a}], reads: [{job: good, to: b}]}",
+			`f.yaml:3:62: job "bad": to: no stage is called "b"`},
+		{"reads by keys", "{name: bad, stages: [{name: a}], reads: [{job: good, grouping: fields}]}",
+			"write one-to-one, shuffle"},
+		{"a host of words", "{name: bad, stages: [{name: a}], reads: [{hosts: [h1]}]}", `host "h1" is no whole number`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			jobs, err := ReadJobs("f.yaml", []byte("jobs:\n"+good+"  - "+tc.job+"\n"))
@@ -158,6 +167,29 @@ func TestManyTasks(t *testing.T) {
 	}
 }
 
+// TestReads: jobs read what others write, and a circle of them is refused with the whole file.
+func TestReads(t *testing.T) {
+	const chain = `jobs:
+  - {name: a, stages: [{name: s, tasks: 2}], reads: [{hosts: [0, 3], bytes: 2GB}]}
+  - {name: b, stages: [{name: s}, {name: t, tasks: 2}], reads: [{job: a, to: t, grouping: all, bytes: 1GB}]}
+`
+	jobs, err := ReadJobs("f.yaml", []byte(chain))
+	if err != nil || len(jobs) != 2 || jobs[0].Problem != nil || jobs[1].Problem != nil {
+		t.Fatal(jobs, err)
+	}
+	a, b := &jobs[0].Edges[0], &jobs[1].Edges[0]
+	if a.Bytes != 2e9 || a.Reads.Kind != controller.OneToOne || !slices.Equal(a.Reads.Hosts, []southbound.HostID{0, 3}) ||
+		b.To != 1 || b.Reads.Job != "a" || b.Reads.Kind != controller.Broadcast {
+		t.Errorf("%+v, %+v", *a.Reads, *b.Reads)
+	}
+	_, err = ReadJobs("f.yaml", []byte(chain+"  - {name: c, stages: [{name: s}], reads: [{job: d}]}\n"+
+		"  - {name: d, stages: [{name: s}], reads: [{job: c}]}\n"))
+	if err == nil || !strings.Contains(err.Error(), `f.yaml:4:12: jobs read from each other in a circle, and none could `+
+		`begin: "c" reads from "d" reads from "c"`) {
+		t.Errorf("a circle: %v", err)
+	}
+}
+
 // TestJobSchema: the schema is JSON and names just the keys that are read.
 func TestJobSchema(t *testing.T) {
 	var s struct {
@@ -166,7 +198,7 @@ func TestJobSchema(t *testing.T) {
 	if err := json.Unmarshal([]byte(JobSchema), &s); err != nil {
 		t.Fatal(err)
 	}
-	for def, n := range map[string]int{"job": 10, "stage": 6, "limits": 5, "edge": 5, "stream": 6} {
+	for def, n := range map[string]int{"job": 11, "stage": 6, "limits": 5, "edge": 5, "stream": 6, "read": 5} {
 		if len(s.Defs[def].Properties) != n {
 			t.Errorf("%s has %d keys, want %d", def, len(s.Defs[def].Properties), n)
 		}
@@ -175,6 +207,8 @@ func TestJobSchema(t *testing.T) {
 
 func FuzzReadJobs(f *testing.F) {
 	f.Add([]byte(wordcount))
+	f.Add([]byte("jobs: [{name: a, stages: [{name: s}], reads: [{job: b}]}, " +
+		"{name: b, stages: [{name: s}], reads: [{hosts: [1]}]}]"))
 	f.Add([]byte("jobs: [{name: &a x, stages: [{name: *a}]}]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		jobs, err := ReadJobs("f", data)

@@ -116,7 +116,7 @@ func sizes(jobs []controller.Job) []*pathmap.Bytes {
 	for i := range jobs {
 		for k := range jobs[i].Edges {
 			e := &jobs[i].Edges[k]
-			if e.Kind != controller.Fixed && e.Bytes > 0 {
+			if e.FollowsTasks() && e.Bytes > 0 {
 				out = append(out, &e.Bytes)
 			}
 			for f := range e.Flows {

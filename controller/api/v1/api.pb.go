@@ -1202,7 +1202,9 @@ type Edge struct {
 	// Fields only: how many keys; 0 means 1024.
 	Keys int32 `protobuf:"varint,7,opt,name=keys,proto3" json:"keys,omitempty"`
 	// Of a stream, in place of bytes: what its senders make together on and on, bits of payload a second.
-	Rate          int64 `protobuf:"varint,8,opt,name=rate,proto3" json:"rate,omitempty"`
+	Rate int64 `protobuf:"varint,8,opt,name=rate,proto3" json:"rate,omitempty"`
+	// In place of flows, of a fixed edge: what the stage that it leads to reads before it starts.
+	Reads         *Input `protobuf:"bytes,9,opt,name=reads,proto3" json:"reads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1293,6 +1295,77 @@ func (x *Edge) GetRate() int64 {
 	return 0
 }
 
+func (x *Edge) GetReads() *Input {
+	if x != nil {
+		return x.Reads
+	}
+	return nil
+}
+
+// What a stage reads: another job's output, or a data set.
+type Input struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the other job, of the same user; empty for a data set.
+	Job string `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	// One-to-one: each task its even part in order; scatter-gather: a part of every part; broadcast: all.
+	Kind EdgeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=lightloom.v1.EdgeKind" json:"kind,omitempty"`
+	// Where the even parts of a data set lie, in order.
+	Hosts         []int32 `protobuf:"varint,3,rep,packed,name=hosts,proto3" json:"hosts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Input) Reset() {
+	*x = Input{}
+	mi := &file_api_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Input) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Input) ProtoMessage() {}
+
+func (x *Input) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Input.ProtoReflect.Descriptor instead.
+func (*Input) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Input) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *Input) GetKind() EdgeKind {
+	if x != nil {
+		return x.Kind
+	}
+	return EdgeKind_EDGE_KIND_FIXED
+}
+
+func (x *Input) GetHosts() []int32 {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
 type Flow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Src   int32                  `protobuf:"varint,1,opt,name=src,proto3" json:"src,omitempty"`
@@ -1306,7 +1379,7 @@ type Flow struct {
 
 func (x *Flow) Reset() {
 	*x = Flow{}
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1318,7 +1391,7 @@ func (x *Flow) String() string {
 func (*Flow) ProtoMessage() {}
 
 func (x *Flow) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[16]
+	mi := &file_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1331,7 +1404,7 @@ func (x *Flow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flow.ProtoReflect.Descriptor instead.
 func (*Flow) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{16}
+	return file_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Flow) GetSrc() int32 {
@@ -1370,7 +1443,7 @@ type GetFabricRequest struct {
 
 func (x *GetFabricRequest) Reset() {
 	*x = GetFabricRequest{}
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1382,7 +1455,7 @@ func (x *GetFabricRequest) String() string {
 func (*GetFabricRequest) ProtoMessage() {}
 
 func (x *GetFabricRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[17]
+	mi := &file_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1395,7 +1468,7 @@ func (x *GetFabricRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetFabricRequest.ProtoReflect.Descriptor instead.
 func (*GetFabricRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{17}
+	return file_api_proto_rawDescGZIP(), []int{18}
 }
 
 // The nodes of a fabric and what joins them. It has no state.
@@ -1417,7 +1490,7 @@ type Fabric struct {
 
 func (x *Fabric) Reset() {
 	*x = Fabric{}
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1502,7 @@ func (x *Fabric) String() string {
 func (*Fabric) ProtoMessage() {}
 
 func (x *Fabric) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[18]
+	mi := &file_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1515,7 @@ func (x *Fabric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fabric.ProtoReflect.Descriptor instead.
 func (*Fabric) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{18}
+	return file_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Fabric) GetSpec() string {
@@ -1500,7 +1573,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +1585,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[19]
+	mi := &file_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +1598,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{19}
+	return file_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Node) GetName() string {
@@ -1561,7 +1634,7 @@ type FabricLink struct {
 
 func (x *FabricLink) Reset() {
 	*x = FabricLink{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1646,7 @@ func (x *FabricLink) String() string {
 func (*FabricLink) ProtoMessage() {}
 
 func (x *FabricLink) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1659,7 @@ func (x *FabricLink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FabricLink.ProtoReflect.Descriptor instead.
 func (*FabricLink) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *FabricLink) GetFrom() int32 {
@@ -1646,7 +1719,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1731,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1744,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *JobInfo) GetId() int32 {
@@ -1841,7 +1914,7 @@ type StageInfo struct {
 
 func (x *StageInfo) Reset() {
 	*x = StageInfo{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1926,7 @@ func (x *StageInfo) String() string {
 func (*StageInfo) ProtoMessage() {}
 
 func (x *StageInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +1939,7 @@ func (x *StageInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageInfo.ProtoReflect.Descriptor instead.
 func (*StageInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StageInfo) GetName() string {
@@ -1924,7 +1997,7 @@ type CoflowInfo struct {
 
 func (x *CoflowInfo) Reset() {
 	*x = CoflowInfo{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +2009,7 @@ func (x *CoflowInfo) String() string {
 func (*CoflowInfo) ProtoMessage() {}
 
 func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2022,7 @@ func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoflowInfo.ProtoReflect.Descriptor instead.
 func (*CoflowInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CoflowInfo) GetId() int32 {
@@ -2060,7 +2133,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2145,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2158,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetJobRequest) GetJobId() int32 {
@@ -2114,7 +2187,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2126,7 +2199,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2139,7 +2212,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetJobResponse) GetJob() *JobInfo {
@@ -2183,7 +2256,7 @@ type JobFilter struct {
 
 func (x *JobFilter) Reset() {
 	*x = JobFilter{}
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2195,7 +2268,7 @@ func (x *JobFilter) String() string {
 func (*JobFilter) ProtoMessage() {}
 
 func (x *JobFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2208,7 +2281,7 @@ func (x *JobFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobFilter.ProtoReflect.Descriptor instead.
 func (*JobFilter) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{26}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *JobFilter) GetIds() []int32 {
@@ -2256,7 +2329,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2268,7 +2341,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,7 +2354,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{27}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListJobsRequest) GetFilter() *JobFilter {
@@ -2331,7 +2404,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2343,7 +2416,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2356,7 +2429,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{28}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobInfo {
@@ -2391,7 +2464,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2403,7 +2476,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2416,7 +2489,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{29}
+	return file_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WatchJobsRequest) GetFilter() *JobFilter {
@@ -2447,7 +2520,7 @@ type JobsChanged struct {
 
 func (x *JobsChanged) Reset() {
 	*x = JobsChanged{}
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2459,7 +2532,7 @@ func (x *JobsChanged) String() string {
 func (*JobsChanged) ProtoMessage() {}
 
 func (x *JobsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2472,7 +2545,7 @@ func (x *JobsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobsChanged.ProtoReflect.Descriptor instead.
 func (*JobsChanged) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{30}
+	return file_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *JobsChanged) GetIndex() uint64 {
@@ -2511,7 +2584,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2523,7 +2596,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2536,7 +2609,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{31}
+	return file_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -2598,7 +2671,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2610,7 +2683,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2623,7 +2696,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{32}
+	return file_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -2760,7 +2833,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2772,7 +2845,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2785,7 +2858,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{33}
+	return file_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -2828,7 +2901,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2840,7 +2913,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2853,7 +2926,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{34}
+	return file_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -2916,7 +2989,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2928,7 +3001,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2941,7 +3014,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{35}
+	return file_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -2972,7 +3045,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2984,7 +3057,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2997,7 +3070,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{36}
+	return file_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -3045,7 +3118,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3057,7 +3130,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3070,7 +3143,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{37}
+	return file_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -3096,7 +3169,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3108,7 +3181,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3121,7 +3194,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{38}
+	return file_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -3177,7 +3250,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3189,7 +3262,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3202,7 +3275,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{39}
+	return file_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -3229,7 +3302,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3241,7 +3314,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3254,7 +3327,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{40}
+	return file_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -3282,7 +3355,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3294,7 +3367,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3307,7 +3380,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{41}
+	return file_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -3338,7 +3411,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3350,7 +3423,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3363,7 +3436,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{42}
+	return file_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -3404,7 +3477,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3416,7 +3489,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3429,7 +3502,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{43}
+	return file_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -3485,7 +3558,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3497,7 +3570,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3510,7 +3583,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{44}
+	return file_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -3564,7 +3637,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3576,7 +3649,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3589,7 +3662,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{45}
+	return file_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -3609,7 +3682,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3621,7 +3694,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3634,7 +3707,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{46}
+	return file_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -3653,7 +3726,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3665,7 +3738,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3678,7 +3751,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{47}
+	return file_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -3702,7 +3775,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3714,7 +3787,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3727,7 +3800,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{48}
+	return file_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -3770,7 +3843,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3782,7 +3855,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3795,7 +3868,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{49}
+	return file_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Grant) GetName() string {
@@ -3821,7 +3894,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3833,7 +3906,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3846,7 +3919,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{50}
+	return file_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -3865,7 +3938,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3877,7 +3950,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3890,7 +3963,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{51}
+	return file_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -3908,7 +3981,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3920,7 +3993,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3933,7 +4006,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{52}
+	return file_api_proto_rawDescGZIP(), []int{53}
 }
 
 type ListAccessResponse struct {
@@ -3946,7 +4019,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3958,7 +4031,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3971,7 +4044,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{53}
+	return file_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -3991,7 +4064,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4003,7 +4076,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4016,7 +4089,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{54}
+	return file_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -4106,7 +4179,7 @@ const file_api_proto_rawDesc = "" +
 	"\aload_ns\x18\x06 \x03(\x03R\x06loadNs\x12\x1e\n" +
 	"\n" +
 	"efficiency\x18\a \x03(\x01R\n" +
-	"efficiency\"\xd6\x01\n" +
+	"efficiency\"\x81\x02\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +
@@ -4115,7 +4188,12 @@ const file_api_proto_rawDesc = "" +
 	"\x05flows\x18\x05 \x03(\v2\x12.lightloom.v1.FlowR\x05flows\x12\x16\n" +
 	"\x06stream\x18\x06 \x01(\bR\x06stream\x12\x12\n" +
 	"\x04keys\x18\a \x01(\x05R\x04keys\x12\x12\n" +
-	"\x04rate\x18\b \x01(\x03R\x04rate\"V\n" +
+	"\x04rate\x18\b \x01(\x03R\x04rate\x12)\n" +
+	"\x05reads\x18\t \x01(\v2\x13.lightloom.v1.InputR\x05reads\"[\n" +
+	"\x05Input\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\tR\x03job\x12*\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x14\n" +
+	"\x05hosts\x18\x03 \x03(\x05R\x05hosts\"V\n" +
 	"\x04Flow\x12\x10\n" +
 	"\x03src\x18\x01 \x01(\x05R\x03src\x12\x10\n" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
@@ -4397,7 +4475,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),             // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                 // 1: lightloom.v1.EdgeKind
@@ -4418,46 +4496,47 @@ var file_api_proto_goTypes = []any{
 	(*Prediction)(nil),            // 16: lightloom.v1.Prediction
 	(*Stage)(nil),                 // 17: lightloom.v1.Stage
 	(*Edge)(nil),                  // 18: lightloom.v1.Edge
-	(*Flow)(nil),                  // 19: lightloom.v1.Flow
-	(*GetFabricRequest)(nil),      // 20: lightloom.v1.GetFabricRequest
-	(*Fabric)(nil),                // 21: lightloom.v1.Fabric
-	(*Node)(nil),                  // 22: lightloom.v1.Node
-	(*FabricLink)(nil),            // 23: lightloom.v1.FabricLink
-	(*JobInfo)(nil),               // 24: lightloom.v1.JobInfo
-	(*StageInfo)(nil),             // 25: lightloom.v1.StageInfo
-	(*CoflowInfo)(nil),            // 26: lightloom.v1.CoflowInfo
-	(*GetJobRequest)(nil),         // 27: lightloom.v1.GetJobRequest
-	(*GetJobResponse)(nil),        // 28: lightloom.v1.GetJobResponse
-	(*JobFilter)(nil),             // 29: lightloom.v1.JobFilter
-	(*ListJobsRequest)(nil),       // 30: lightloom.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),      // 31: lightloom.v1.ListJobsResponse
-	(*WatchJobsRequest)(nil),      // 32: lightloom.v1.WatchJobsRequest
-	(*JobsChanged)(nil),           // 33: lightloom.v1.JobsChanged
-	(*StatusRequest)(nil),         // 34: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),        // 35: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),           // 36: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),              // 37: lightloom.v1.LinkRate
-	(*StateRequest)(nil),          // 38: lightloom.v1.StateRequest
-	(*StateChunk)(nil),            // 39: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),         // 40: lightloom.v1.EventsRequest
-	(*Event)(nil),                 // 41: lightloom.v1.Event
-	(*HostPair)(nil),              // 42: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),      // 43: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),     // 44: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),             // 45: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),        // 46: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),       // 47: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),        // 48: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 49: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),         // 50: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),        // 51: lightloom.v1.CancelResponse
-	(*Grant)(nil),                 // 52: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),      // 53: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),     // 54: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),     // 55: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),    // 56: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),           // 57: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil), // 58: google.protobuf.Timestamp
+	(*Input)(nil),                 // 19: lightloom.v1.Input
+	(*Flow)(nil),                  // 20: lightloom.v1.Flow
+	(*GetFabricRequest)(nil),      // 21: lightloom.v1.GetFabricRequest
+	(*Fabric)(nil),                // 22: lightloom.v1.Fabric
+	(*Node)(nil),                  // 23: lightloom.v1.Node
+	(*FabricLink)(nil),            // 24: lightloom.v1.FabricLink
+	(*JobInfo)(nil),               // 25: lightloom.v1.JobInfo
+	(*StageInfo)(nil),             // 26: lightloom.v1.StageInfo
+	(*CoflowInfo)(nil),            // 27: lightloom.v1.CoflowInfo
+	(*GetJobRequest)(nil),         // 28: lightloom.v1.GetJobRequest
+	(*GetJobResponse)(nil),        // 29: lightloom.v1.GetJobResponse
+	(*JobFilter)(nil),             // 30: lightloom.v1.JobFilter
+	(*ListJobsRequest)(nil),       // 31: lightloom.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),      // 32: lightloom.v1.ListJobsResponse
+	(*WatchJobsRequest)(nil),      // 33: lightloom.v1.WatchJobsRequest
+	(*JobsChanged)(nil),           // 34: lightloom.v1.JobsChanged
+	(*StatusRequest)(nil),         // 35: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),        // 36: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),           // 37: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),              // 38: lightloom.v1.LinkRate
+	(*StateRequest)(nil),          // 39: lightloom.v1.StateRequest
+	(*StateChunk)(nil),            // 40: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),         // 41: lightloom.v1.EventsRequest
+	(*Event)(nil),                 // 42: lightloom.v1.Event
+	(*HostPair)(nil),              // 43: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),      // 44: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),     // 45: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),             // 46: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),        // 47: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),       // 48: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),        // 49: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 50: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),         // 51: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),        // 52: lightloom.v1.CancelResponse
+	(*Grant)(nil),                 // 53: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),      // 54: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),     // 55: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),     // 56: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),    // 57: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),           // 58: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil), // 59: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -4471,83 +4550,85 @@ var file_api_proto_depIdxs = []int32{
 	16, // 8: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
 	15, // 9: lightloom.v1.Job.limits:type_name -> lightloom.v1.Limits
 	1,  // 10: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
-	19, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	22, // 12: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
-	23, // 13: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	58, // 14: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
-	2,  // 15: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	58, // 16: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	58, // 17: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	58, // 18: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
-	1,  // 19: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
-	8,  // 20: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
-	24, // 21: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
-	25, // 22: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
-	26, // 23: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
-	9,  // 24: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
-	2,  // 25: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
-	29, // 26: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	8,  // 27: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
-	24, // 28: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
-	9,  // 29: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
-	29, // 30: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	24, // 31: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
-	8,  // 32: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	37, // 33: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	36, // 34: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	9,  // 35: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	58, // 36: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	8,  // 37: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 38: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	58, // 39: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	42, // 40: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 41: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	45, // 42: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 43: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	42, // 44: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	58, // 45: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	58, // 46: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	52, // 47: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	52, // 48: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 49: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	34, // 50: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	20, // 51: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	38, // 52: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	40, // 53: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	43, // 54: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	46, // 55: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	48, // 56: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	50, // 57: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	27, // 58: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	30, // 59: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	32, // 60: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	53, // 61: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	55, // 62: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 63: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 64: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 65: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 66: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	35, // 67: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	21, // 68: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	39, // 69: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	41, // 70: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	44, // 71: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	47, // 72: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	49, // 73: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	51, // 74: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	28, // 75: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	31, // 76: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	33, // 77: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	54, // 78: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	56, // 79: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 80: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 81: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 82: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	66, // [66:83] is the sub-list for method output_type
-	49, // [49:66] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	20, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
+	19, // 12: lightloom.v1.Edge.reads:type_name -> lightloom.v1.Input
+	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
+	23, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
+	24, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
+	59, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	2,  // 17: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
+	59, // 18: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	59, // 19: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	59, // 20: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	1,  // 21: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
+	8,  // 22: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
+	25, // 23: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
+	26, // 24: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
+	27, // 25: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
+	9,  // 26: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
+	2,  // 27: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
+	30, // 28: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	8,  // 29: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
+	25, // 30: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
+	9,  // 31: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
+	30, // 32: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	25, // 33: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
+	8,  // 34: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	38, // 35: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	37, // 36: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	9,  // 37: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	59, // 38: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	8,  // 39: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 40: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	59, // 41: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	43, // 42: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 43: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	46, // 44: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 45: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	43, // 46: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	59, // 47: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	59, // 48: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	53, // 49: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	53, // 50: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 51: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	35, // 52: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 53: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	39, // 54: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	41, // 55: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	44, // 56: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	47, // 57: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	49, // 58: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	51, // 59: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	28, // 60: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	31, // 61: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	33, // 62: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	54, // 63: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	56, // 64: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 65: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 66: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 67: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 68: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	36, // 69: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 70: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	40, // 71: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	42, // 72: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	45, // 73: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	48, // 74: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	50, // 75: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	52, // 76: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	29, // 77: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	32, // 78: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	34, // 79: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	55, // 80: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	57, // 81: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 82: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 83: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 84: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	68, // [68:85] is the sub-list for method output_type
+	51, // [51:68] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -4555,15 +4636,15 @@ func file_api_proto_init() {
 	if File_api_proto != nil {
 		return
 	}
-	file_api_proto_msgTypes[21].OneofWrappers = []any{}
-	file_api_proto_msgTypes[23].OneofWrappers = []any{}
+	file_api_proto_msgTypes[22].OneofWrappers = []any{}
+	file_api_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   55,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

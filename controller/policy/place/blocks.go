@@ -2,9 +2,11 @@ package place
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"lightloom/controller"
 	"lightloom/controller/policy/guideline"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -70,6 +72,35 @@ func evenly(j *controller.Job, sets [guideline.Replicas][]int) []southbound.Rack
 	for i := range j.Tasks() {
 		for _, set := range sets {
 			blocks = append(blocks, southbound.RackID(set[i%len(set)]))
+		}
+	}
+	return blocks
+}
+
+// readBlocks puts the block of each task that reads a part of its own, of a parent's output or a data set, where most
+// of that part lies; nil where no task does. Other tasks have no block.
+func readBlocks(v *controller.View, j *controller.Job) []southbound.RackID {
+	var blocks []southbound.RackID
+	for i := range j.Edges {
+		e := &j.Edges[i]
+		if e.Reads == nil || e.Reads.Kind != controller.OneToOne || len(e.Reads.Hosts) == 0 {
+			continue
+		}
+		if blocks == nil {
+			blocks = slices.Repeat([]southbound.RackID{-1}, guideline.Replicas*j.Tasks())
+		}
+		first, end := j.StageTasks(e.To)
+		numbers := make([]southbound.HostID, end-first)
+		for t := range numbers {
+			numbers[t] = southbound.HostID(t)
+		}
+		most := make([]pathmap.Bytes, end-first)
+		for _, f := range e.ReadBy(numbers) {
+			if f.Bytes > most[f.Dst] {
+				most[f.Dst] = f.Bytes
+				at := guideline.Replicas * (first + int(f.Dst))
+				copy(blocks[at:at+guideline.Replicas], slices.Repeat([]southbound.RackID{v.HostRack(f.Src)}, guideline.Replicas))
+			}
 		}
 	}
 	return blocks

@@ -23,10 +23,10 @@ const SlowStart = 0.05
 // free slots; once the job has waited for Delay, or where it reads nothing, in the rack with the most free slots.
 func (y *slotAllocator) sourceTask(w *work, stage int) bool {
 	task, ok := w.task(stage)
-	if !ok || y.total() == 0 {
-		return false
+	if !ok || y.total() == 0 || w.waits[stage] && !y.mayPlaceReduces(w) {
+		return false // it waits for what it reads in its slots
 	}
-	if w.job.Stages[stage].Tasks[task-w.first[stage]].Input == 0 {
+	if w.job.Stages[stage].Tasks[task-w.first[stage]].Input == 0 && w.copies(task) == nil {
 		return y.widest(w, stage, task)
 	}
 	// The first task can find no slot by its data where a later one does.
@@ -58,7 +58,7 @@ func (y *slotAllocator) sourceTask(w *work, stage int) bool {
 // copies returns the racks that hold a task's block.
 func (w *work) copies(task int) []southbound.RackID {
 	const n = guideline.Replicas
-	if len(w.blocks) < n*(task+1) {
+	if len(w.blocks) < n*(task+1) || w.blocks[n*task] < 0 {
 		return nil
 	}
 	return w.blocks[n*task : n*task+n]
@@ -172,6 +172,8 @@ func incremental(v *controller.View, p *controller.Plan, data func(y *slotAlloca
 	for _, w := range y.works {
 		if w.reads() {
 			w.blocks = data(y, w)
+		} else if w.job.Reading() {
+			w.blocks = readBlocks(v, w.job)
 		}
 	}
 	serve(y)

@@ -104,7 +104,7 @@ func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	w.waits = make([]bool, n)
 	if p == nil {
 		for i := range j.Edges {
-			if e := &j.Edges[i]; e.Kind != controller.Fixed {
+			if e := &j.Edges[i]; e.FollowsTasks() {
 				w.waits[e.To] = true
 			}
 		}

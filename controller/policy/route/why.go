@@ -3,13 +3,15 @@ package route
 import (
 	"lightloom/controller"
 	"lightloom/controller/anneal"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
-// Why is why one task or one host flow went where it did, or how good a decision is; the others of the four are nil.
+// Why is why one task or one host flow went where it did, or how good a decision is; the others of the five are nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
+	Rack *RackWhy // of a task that goes where its job's data is
 
 	Coflow   southbound.CoflowID
 	Src, Dst southbound.HostID
@@ -28,6 +30,17 @@ type SlotWhy struct {
 	Host        southbound.HostID
 	Input       float64 // bytes that it receives
 	Reason      string
+}
+
+// RackWhy is why a task went to its rack.
+type RackWhy struct {
+	Task, Stage int
+	Host        southbound.HostID
+	Preferred   int           // rack of its stage
+	Traffic     pathmap.Bytes // between racks that the stage causes there
+	ForChildren bool          // it is preferred for the jobs that read what the stage writes
+	Load        float64       // share of the racks' uplinks in use
+	Saturated   bool          // and that is above the threshold
 }
 
 // Proof is how far a decision is from the optimum at most: what it reaches and what no decision is below, in seconds of

@@ -272,7 +272,10 @@ func (s *runner) hostFlows() (n int) {
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
 		for _, e := range j.Edges {
-			if e.Kind == controller.Fixed {
+			if e.Reads != nil {
+				flows, _ := e.ReadSum(len(j.Stages[e.To].Tasks))
+				n += int(flows)
+			} else if e.Kind == controller.Fixed {
 				n += len(e.Flows)
 			} else {
 				n += len(j.Stages[e.From].Tasks) * len(j.Stages[e.To].Tasks)

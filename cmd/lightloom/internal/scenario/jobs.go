@@ -70,6 +70,7 @@ func (s *Prepared) ownJobs() ([]controller.Job, error) {
 	}
 	var jobs []controller.Job
 	var wrong []error
+	leaveOrphans(all)
 	for i := range all {
 		j := &all[i]
 		err := j.Problem
@@ -96,6 +97,26 @@ func (s *Prepared) ownJobs() ([]controller.Job, error) {
 	}
 	sortByArrival(jobs)
 	return jobs, nil
+}
+
+// leaveOrphans makes it the problem of jobs that they read from jobs which are not in the file, or have problems.
+func leaveOrphans(all []workload.FileJob) {
+	for again := true; again; {
+		again = false
+		there := map[[2]string]bool{}
+		for i := range all {
+			there[[2]string{all[i].User, all[i].Name}] = all[i].Problem == nil
+		}
+		for i := range all {
+			for _, name := range all[i].ParentNames() {
+				if all[i].Problem == nil && !there[[2]string{all[i].User, name}] {
+					all[i].Problem = all[i].At(fmt.Errorf("job %q: it reads what job %q writes, and no such job can be run: write "+
+						"one of that name, for the same user", all[i].Name, name))
+					again = true
+				}
+			}
+		}
+	}
 }
 
 func (s *Prepared) fits(j *controller.Job) error {

@@ -187,7 +187,7 @@ func (s *Prepared) rule(jobs []controller.Job) {
 			j.Arrival = max(0, NextMultiple(j.Arrival, e)-e)
 		}
 		for k := range j.Edges {
-			j.Edges[k].KeepLocal = r.CarryLocal && j.Edges[k].Kind == controller.Fixed
+			j.Edges[k].KeepLocal = r.CarryLocal && !j.Edges[k].FollowsTasks()
 		}
 	}
 }
@@ -242,7 +242,7 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 // Bound is the shortest time that a coflow's bytes take with the fabric to itself: the longest that the port of one of
 // its hosts takes, with headers as on the fabric. 0 if its flows depend on placement or are all local.
 func (s *Prepared) Bound(j *controller.Job, e *controller.Edge) time.Duration {
-	if e.Kind != controller.Fixed {
+	if e.FollowsTasks() {
 		return 0
 	}
 	c := controller.Expand(j, e, nil)
