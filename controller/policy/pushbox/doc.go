@@ -3,5 +3,6 @@
 // compared with: Hadoop's, ShuffleWatcher and NEAT. A task receives its input over the network of its machine, and then
 // computes.
 //
-// It knows no view and no clock: package place reads both, and has the answers carried out.
+// It knows no view and no clock: package place reads both, and has the answers carried out. Decision 0100 says where it
+// leaves the document.
 package pushbox
