@@ -14,6 +14,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/dissertation"
 )
 
 // experimentFlags are the flags of experiment run.
@@ -54,7 +55,7 @@ func newExperimentList() *cobra.Command {
 	outputFlag(c, &output, []listedExperiment{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var all []listedExperiment
-		for _, e := range experiment.All() {
+		for _, e := range experiment.All(dissertation.Experiments()...) {
 			all = append(all, listedExperiment{e.Name, e.Doc, e.Source, e.Seeds, e.On})
 		}
 		if output == console.OutputJSON {
@@ -105,7 +106,7 @@ func newExperimentRun(a actions) *cobra.Command {
 		if len(args) == 0 {
 			return usage("lightloom experiment list names them", "experiment run: there is no experiment to run")
 		}
-		e, err := experiment.Find(args[0])
+		e, err := experiment.Find(args[0], dissertation.Experiments()...)
 		if err != nil {
 			return usage("lightloom experiment list names them", "%w", err)
 		}

@@ -1,0 +1,165 @@
+package dissertation
+
+import (
+	"context"
+	"fmt"
+
+	"lightloom/controller/certified"
+
+	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/numbers"
+)
+
+func corba() experiment.Experiment {
+	return experiment.Experiment{Name: "corba",
+		Doc:    "routes and rates of coflows: CoRBA, MinCCT, and RAPIER's order online",
+		Source: "task placement and resource allocation, chapter 4, figures 4.3 to 4.6 and section 4.8", Seeds: 100,
+		On: []string{experiment.OnFlowsim}, Run: runCoRBA}
+}
+
+func runCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	out := &experiment.Result{Assumptions: []string{
+		"1617 nodes are k = 14 with twice the hosts a rack; links are undirected, as in the document's equation 4.4",
+		"noise takes bandwidth of fabric links only; rows with noise on host links too are named so: those " +
+			"decide alone there",
+		"MinCCT-S has 5 of the shortest paths, drawn; -SM the 5 widest of these; -M the widest path, then the widest " +
+			"without the narrowest fabric link of the ones before",
+		"online: k = 10, 40 noise flows a second cut to what is free when they begin, all coflows scheduled anew at " +
+			"arrivals and ends; what is left makes coflows faster in their order; a tenth of the runs",
+		"ours begins from the rounded relaxation and from a greedy routing, and has the threshold bound",
+	}}
+	if err := offlineCoRBA(ctx, b, out); err != nil {
+		return nil, err
+	}
+	return out, onlineCoRBA(ctx, b, out)
+}
+
+type routing struct {
+	k, flows int
+	onHosts  bool
+}
+
+func (s routing) String() string { return fmt.Sprintf("%d flows, k = %d", s.flows, s.k) }
+
+func offlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
+	settings := []routing{{14, 10, false}, {14, 40, false}, {14, 70, false}, {14, 100, false}, {4, 50, false},
+		{8, 50, false}, {12, 50, false}, {16, 50, false}, {20, 50, false}, {14, 100, true}}
+	if b.Quick { // those that have rows, and smaller ones for pictures
+		small := routing{6, 10, false}
+		settings[1], settings[2], settings[7], settings[8] = small, small, small, routing{14, 50, false}
+	}
+	all := numbers.CoflowRouters()
+	runs, err := experiment.Grid(ctx, b, settings, routing.String,
+		func(_ context.Context, s routing, seed uint64) (numbers.Figures, error) {
+			return numbers.Routed(seed, s.k, s.flows, s.onHosts, all, (*certified.Plan).VerifyLast)
+		})
+	if err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		figure, setting string
+		at              int
+		paper           map[string]float64
+	}{
+		{"Figure 4.3", "100 flows, 1,617 nodes", 3, map[string]float64{"MinCCT-S": 4, "MinCCT-M": 4, "MinCCT-SM": 1.4,
+			"CoRBA-fast": 1}},
+		{"Figure 4.3", "100 flows, 1,617 nodes, noise on host links too", 9, map[string]float64{"MinCCT-S": 4, "MinCCT-M": 4,
+			"MinCCT-SM": 1.4, "CoRBA-fast": 1}},
+		{"Figure 4.4", "50 flows, the largest network", 8, map[string]float64{"MinCCT-S": 3, "MinCCT-M": 3, "MinCCT-SM": 1.3,
+			"CoRBA-fast": 1}},
+	} {
+		r := runs[c.at]
+		for _, name := range []string{"MinCCT-S", "MinCCT-M", "MinCCT-SM", "CoRBA-fast"} {
+			out.Rows = append(out.Rows, times(c.figure, c.setting, "CCT", name, "CoRBA", c.paper[name], r, b.First),
+				times(c.figure, c.setting, "CCT", name, "ours", 0, r, b.First))
+		}
+		out.Rows = append(out.Rows, first(c.figure, c.setting, "the CCT", "MinCCT-SM", "CoRBA", r, b.First),
+			times(c.figure, c.setting, "CCT", "CoRBA", "ours", 0, r, b.First))
+		for _, name := range []string{"CoRBA", "ours", "ours, fast"} {
+			out.Rows = append(out.Rows, own(c.figure, c.setting, "proven gap of "+name, "%", of(r, "gap "+name), b.First,
+				fmt.Sprintf("median %.2f %%", median(of(r, "gap "+name)))))
+		}
+	}
+	r := runs[3]
+	out.Rows = append(out.Rows,
+		times("Figure 4.3", "10 to 100 flows", "growth of the CCT", "100", "10", 1.9, pairUp(runs[0], runs[3], "CoRBA"),
+			b.First),
+		times("Figure 4.3", "100 flows, 1,617 nodes", "bandwidth", "Gb/s CoRBA", "Gb/s CoRBA-fast", 0.75, r, b.First),
+		times("Figure 4.3", "100 flows, 1,617 nodes", "bandwidth", "Gb/s CoRBA", "Gb/s MinCCT-SM", 2.1, r, b.First),
+		times("Figure 4.3", "100 flows, 1,617 nodes", "hops", "hops CoRBA", "hops MinCCT-SM", 0, r, b.First))
+	for _, name := range numbers.Names(all) {
+		out.Rows = append(out.Rows, own("Figure 4.3d", "100 flows, 1,617 nodes", "running time of "+name, "ms",
+			of(r, "ms "+name), b.First, "two runs at a time"))
+	}
+	out.Rows = append(out.Rows, decided(r, b.First))
+	out.Pictures = append(out.Pictures,
+		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", "s", []float64{10, 40, 70, 100}, numbers.Names(all),
+			runs[:4]),
+		picture("corba-4-4", "Figure 4.4: CCT, 50 flows", "k", "s", []float64{4, 8, 12, float64(settings[7].k),
+			float64(settings[8].k)}, numbers.Names(all), runs[4:9]))
+	return nil
+}
+
+// decided is section 4.8: deciding and then sending 200 GB, by MinCCT-SM over CoRBA-fast.
+func decided(runs []numbers.Figures, seed uint64) experiment.Row {
+	v := make([]float64, len(runs))
+	whole := func(r numbers.Figures, name string) float64 { return r["ms "+name]/1e3 + 1600/r["Gb/s "+name] }
+	for i, r := range runs {
+		v[i] = 100 * (whole(r, "MinCCT-SM")/whole(r, "CoRBA-fast") - 1)
+	}
+	r := experiment.Row{Figure: "Section 4.8", Setting: "100 flows, 1,617 nodes, 200 GB", Unit: "%",
+		Paper:  experiment.Number(385),
+		Metric: "decision and transfer of MinCCT-SM above CoRBA-fast"}
+	return r.Measure(v, seed).Judge(0, "here deciding takes milliseconds, so bandwidth alone decides")
+}
+
+// pairUp makes runs of the same figure under two settings, "10" and "100".
+func pairUp(a, b []numbers.Figures, name string) []numbers.Figures {
+	out := make([]numbers.Figures, len(a))
+	for i := range a {
+		out[i] = numbers.Figures{"10": a[i][name], "100": b[i][name]}
+	}
+	return out
+}
+
+func onlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
+	var settings []numbers.Coflowing
+	all := numbers.CoflowRouters()[:5]
+	points := []struct {
+		figure string
+		flows  int
+		noise  float64
+	}{{"Figure 4.5", 10, 40}, {"Figure 4.5", 50, 40}, {"Figure 4.6", 30, 20}, {"Figure 4.6", 30, 40}}
+	for _, p := range points {
+		for _, r := range all {
+			settings = append(settings, numbers.Coflowing{Flows: p.flows, Noise: p.noise, By: r})
+		}
+	}
+	until, few := 1800.0, &experiment.Bench{Seeds: max(1, b.Seeds/10), First: b.First, On: b.On, Quick: b.Quick,
+		Progress: b.Progress}
+	if b.Quick {
+		until = 120
+	}
+	grid, err := experiment.Grid(ctx, few, settings, numbers.Coflowing.String,
+		func(_ context.Context, s numbers.Coflowing, seed uint64) (float64, error) { return s.Run(seed, until) })
+	if err != nil {
+		return err
+	}
+	for i, p := range points {
+		runs := make([]numbers.Figures, few.Seeds)
+		for k := range runs {
+			runs[k] = numbers.Figures{}
+			for a, r := range all {
+				runs[k][r.Name] = grid[i*len(all)+a][k]
+			}
+		}
+		setting := fmt.Sprintf("online, %d flows a coflow, %v noise flows/s", p.flows, p.noise)
+		for _, c := range []struct {
+			name  string
+			paper float64
+		}{{"CoRBA-fast", 1.1}, {"MinCCT-SM", 1.4}, {"MinCCT-S", 1.7}, {"MinCCT-M", 4.75}} {
+			out.Rows = append(out.Rows, times(p.figure, setting, "mean CCT", c.name, "CoRBA", c.paper, runs, b.First))
+		}
+	}
+	return nil
+}

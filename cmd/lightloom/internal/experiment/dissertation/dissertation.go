@@ -1,0 +1,87 @@
+// Package dissertation repeats the evaluations of chapters 3 to 5 of "Task Scheduling in Modern Data Center: Task
+// Placement and Resource Allocation", row by row.
+package dissertation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/numbers"
+)
+
+// Experiments returns the evaluations, by chapter.
+func Experiments() []experiment.Experiment { return []experiment.Experiment{tapra(), corba(), froba()} }
+
+// of returns the figures of an algorithm, run by run; those of runs that lack it are left out by all callers alike.
+func of(runs []numbers.Figures, name string) []float64 {
+	out := make([]float64, len(runs))
+	for i, r := range runs {
+		out[i] = r[name]
+	}
+	return out
+}
+
+// over returns, run by run, how many times the one figure is as large as the other.
+func over(runs []numbers.Figures, theirs, ours string) []float64 {
+	out := make([]float64, len(runs))
+	for i, r := range runs {
+		out[i] = r[theirs] / r[ours]
+	}
+	return out
+}
+
+// times is a row of by how many per cent one figure is above another: the document's "x % smaller".
+func times(figure, setting, what, theirs, ours string, paper float64, runs []numbers.Figures,
+	seed uint64) experiment.Row {
+	r := experiment.Row{Figure: figure, Setting: setting, Unit: "%",
+		Metric: fmt.Sprintf("%s of %s above that of %s", what, bare(theirs), bare(ours))}
+	if paper > 0 {
+		r.Paper = experiment.Number(100 * (paper - 1))
+	}
+	v := over(runs, theirs, ours)
+	for i := range v {
+		v[i] = 100 * (v[i] - 1)
+	}
+	return r.Measure(v, seed).Judge(0, "the reason was not tested")
+}
+
+// bare is the name of an algorithm without that of the figure.
+func bare(name string) string {
+	for _, figure := range []string{"FCT ", "ms ", "Gb/s ", "vCPUs ", "hops "} {
+		name = strings.TrimPrefix(name, figure)
+	}
+	return name
+}
+
+// own is a row of ours.
+func own(figure, setting, metric, unit string, v []float64, seed uint64, note string) experiment.Row {
+	return experiment.Row{Figure: figure, Setting: setting, Metric: metric, Unit: unit}.Measure(v, seed).Judge(0, note)
+}
+
+// first is a row of the percentage of runs in which an algorithm is not behind another by more than 1 %: an order holds
+// from 90 on.
+func first(figure, setting, what, theirs, ours string, runs []numbers.Figures, seed uint64) experiment.Row {
+	v := make([]float64, len(runs))
+	for i, x := range over(runs, theirs, ours) {
+		if x >= 0.99 {
+			v[i] = 100
+		}
+	}
+	return own(figure, setting, fmt.Sprintf("runs in which %s of %s is not below %s's", what, theirs, ours), "%", v, seed,
+		"an order holds from 90 % on")
+}
+
+// picture draws the means of all algorithms over an axis.
+func picture(name, title, x, y string, at []float64, names []string, points [][]numbers.Figures) experiment.Picture {
+	p := experiment.Picture{Name: name, Title: title, X: x, Y: y}
+	for _, n := range names {
+		line := experiment.Line{Name: n, X: slices.Clone(at)}
+		for _, runs := range points {
+			line.Y = append(line.Y, numbers.Mean(of(runs, n)))
+		}
+		p.Lines = append(p.Lines, line)
+	}
+	return p
+}

@@ -1,0 +1,64 @@
+package dissertation
+
+import (
+	"math"
+	"testing"
+
+	"lightloom/controller/certified"
+	"lightloom/controller/certified/online"
+
+	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/numbers"
+)
+
+// TestDissertation: runs of each kind go through, small, verify, and are the same again but for running times.
+func TestDissertation(t *testing.T) {
+	for name, run := range map[string]func() (numbers.Figures, error){
+		"jobs": func() (numbers.Figures, error) { return numbers.Placing(1, 4, 12) },
+		"coflow": func() (numbers.Figures, error) {
+			return numbers.Routed(1, 4, 8, false, numbers.CoflowRouters(), (*certified.Plan).VerifyLast)
+		},
+		"flows": func() (numbers.Figures, error) {
+			return numbers.Routed(1, 4, 8, false, numbers.FlowRouters(), (*certified.Plan).VerifyTotal)
+		},
+		"OnTaPRA": func() (numbers.Figures, error) {
+			return numbers.Arriving{Order: online.SJF, By: numbers.TaPRA, DRC: true, Scaled: true}.Run(1, 30)
+		},
+		"FCFS": func() (numbers.Figures, error) {
+			return numbers.Arriving{Order: online.FCFS, By: numbers.MMGA, DRC: false, Scaled: true}.Run(1, 30)
+		},
+		"OnFRoBA": func() (numbers.Figures, error) {
+			return numbers.Flowing{Select: online.SFF, By: "FRoBA", DRB: true, Preempt: true}.Run(1, 10)
+		},
+		"with WCMP": func() (numbers.Figures, error) {
+			return numbers.Flowing{Select: online.InTurn, By: "WCMP", DRB: true}.Run(1, 10)
+		},
+	} {
+		a, err := run()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		b, err := run()
+		for what, v := range a {
+			if math.IsNaN(v) || v < -1e-6 {
+				t.Errorf("%s: %s is %v", name, what, v)
+			}
+			clocked := what == "ms" || len(what) > 3 && what[:3] == "ms " || name == "jobs" // the baselines have a time
+			if !clocked && (err != nil || b[what] != v) {
+				t.Errorf("%s: %s is %v and then %v, %v", name, what, v, b[what], err)
+			}
+		}
+	}
+}
+
+// TestTimesRow: x % smaller is x % above, and a quarter of it is the margin.
+func TestTimesRow(t *testing.T) {
+	runs := []numbers.Figures{{"a": 3, "b": 2}, {"a": 3.2, "b": 2}}
+	for paper, want := range map[float64]experiment.Verdict{1.5: experiment.Reproduced, 3: experiment.Differs,
+		1: experiment.NoTest, 0: experiment.NoClaim} {
+		if r := times("", "", "CCT", "a", "b", paper, runs, 1); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
+			t.Errorf("%v: %+v", paper, r)
+		}
+	}
+}

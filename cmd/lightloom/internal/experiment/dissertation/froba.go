@@ -1,0 +1,169 @@
+package dissertation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"lightloom/controller/certified"
+	"lightloom/controller/certified/online"
+
+	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/numbers"
+)
+
+func froba() experiment.Experiment {
+	return experiment.Experiment{Name: "froba",
+		Doc:    "routes and rates of independent flows: FRoBA, OnFRoBA, ECMP and WCMP",
+		Source: "task placement and resource allocation, chapter 5, figures 5.1 to 5.8", Seeds: 20,
+		On:  []string{experiment.OnFlowsim},
+		Run: runFRoBA}
+}
+
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	if len(v) == 0 {
+		return 0
+	}
+	return v[(len(v)-1)/2]
+}
+
+func runFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	out := &experiment.Result{Assumptions: []string{
+		"networks and noise as for corba; ECMP and WCMP have the rates of OptBA-TTT",
+		"online: k = 10, scheduling every 10 s, 4 noise flows a second on fabric links, cut to what is free when they " +
+			"begin; a path needs more than 1 % of a link to be valid; a local search tries 60 routings; half of the runs",
+		"FCFS schedules at arrivals and ends, each flow alone",
+	}}
+	if err := offlineFRoBA(ctx, b, out); err != nil {
+		return nil, err
+	}
+	return out, onlineFRoBA(ctx, b, out)
+}
+
+func offlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
+	settings := []routing{{14, 10, false}, {14, 30, false}, {14, 60, false}, {14, 80, false}, {6, 50, false},
+		{10, 50, false}, {14, 50, false}, {18, 50, false}, {14, 80, true}}
+	if b.Quick { // those that have rows, and smaller ones for pictures
+		small := routing{6, 10, false}
+		settings[1], settings[2], settings[5], settings[6] = small, small, small, small
+		settings[7].k = 14
+	}
+	all := numbers.FlowRouters()
+	runs, err := experiment.Grid(ctx, b, settings, routing.String,
+		func(_ context.Context, s routing, seed uint64) (numbers.Figures, error) {
+			return numbers.Routed(seed, s.k, s.flows, s.onHosts, all, (*certified.Plan).VerifyTotal)
+		})
+	if err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		figure, setting string
+		at              int
+		paper           map[string]float64
+	}{
+		{"Figure 5.1", "80 flows, 1,617 nodes", 3, map[string]float64{"ECMP": 2.2, "WCMP": 2.2, "FRoBA-fast": 1.15}},
+		{"Figure 5.1", "80 flows, 1,617 nodes, noise on host links too", 8, map[string]float64{"ECMP": 2.2, "WCMP": 2.2,
+			"FRoBA-fast": 1.15}},
+		{"Figure 5.2", "50 flows, 153 nodes", 4, map[string]float64{"ECMP": 2.5, "WCMP": 2.5, "FRoBA-fast": 1.12}},
+		{"Figure 5.2", "50 flows, the largest network", 7, map[string]float64{"ECMP": 2.5, "WCMP": 2.5, "FRoBA-fast": 1.12}},
+	} {
+		r := runs[c.at]
+		for _, name := range []string{"ECMP", "WCMP", "FRoBA-fast"} {
+			out.Rows = append(out.Rows, times(c.figure, c.setting, "TTT", name, "FRoBA", c.paper[name], r, b.First))
+		}
+		out.Rows = append(out.Rows, first(c.figure, c.setting, "the TTT", "WCMP", "FRoBA", r, b.First),
+			times(c.figure, c.setting, "TTT", "FRoBA", "ours", 0, r, b.First),
+			times(c.figure, c.setting, "bandwidth", "Gb/s FRoBA", "Gb/s ECMP", cmp.Or(map[int]float64{3: 1.85}[c.at], 1.6), r,
+				b.First),
+			own(c.figure, c.setting, "proven gap of FRoBA", "%", of(r, "gap FRoBA"), b.First, ""),
+			own(c.figure, c.setting, "proven gap of ours", "%", of(r, "gap ours"), b.First, ""))
+	}
+	for _, name := range numbers.Names(all) {
+		out.Rows = append(out.Rows, own("Figure 5.1d", "80 flows, 1,617 nodes", "running time of "+name, "ms",
+			of(runs[3], "ms "+name), b.First, "two runs at a time"))
+	}
+	out.Pictures = append(out.Pictures,
+		picture("froba-5-1", "Figure 5.1: TTT, 1,617 nodes", "flows", "s", []float64{10, 30, 60, 80}, numbers.Names(all),
+			runs[:4]),
+		picture("froba-5-2", "Figure 5.2: TTT, 50 flows", "k", "s", []float64{6, 10, 14, float64(settings[7].k)},
+			numbers.Names(all), runs[4:8]))
+	return nil
+}
+
+func onlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
+	var settings []numbers.Flowing
+	for _, preempt := range []bool{false, true} {
+		for _, drb := range []bool{true, false} {
+			for _, sel := range []online.Selection{online.VFF, online.SFF, online.SVF, online.InTurn} {
+				for _, by := range []string{"FRoBA", "FRoBA-fast", "ECMP", "WCMP"} {
+					if sel == online.InTurn && by != "ECMP" && by != "WCMP" {
+						continue // the document has FCFS with these two alone
+					}
+					settings = append(settings, numbers.Flowing{Select: sel, By: by, DRB: drb, Preempt: preempt})
+				}
+			}
+		}
+	}
+	until, few := 1200.0, &experiment.Bench{Seeds: max(1, b.Seeds/2), First: b.First, On: b.On, Quick: b.Quick,
+		Progress: b.Progress}
+	if b.Quick {
+		until = 40
+	}
+	grid, err := experiment.Grid(ctx, few, settings, numbers.Flowing.String,
+		func(_ context.Context, s numbers.Flowing, seed uint64) (numbers.Figures, error) {
+			return s.Run(seed, until)
+		})
+	if err != nil {
+		return err
+	}
+	runs := make([]numbers.Figures, few.Seeds)
+	for k := range runs {
+		runs[k] = numbers.Figures{}
+		for i, s := range settings {
+			for what, v := range grid[i][k] {
+				runs[k][what+" "+s.String()] = v
+			}
+		}
+	}
+	out.Rows = append(out.Rows, onlineFlowRows(runs, b.First)...)
+	return nil
+}
+
+// onlineFlowRows are the claims of sections 5.6.2.4 and 5.6.2.5.
+func onlineFlowRows(runs []numbers.Figures, seed uint64) (out []experiment.Row) {
+	row := func(figure, setting, theirs, ours string, paper float64) {
+		out = append(out, times(figure, setting, "mean FCT", "FCT "+theirs, "FCT "+ours, paper, runs, seed))
+	}
+	kept, dropped := "online, not preemptive", "online, preemptive"
+	for _, sel := range []string{"VFF", "SFF", "SLF"} {
+		for _, by := range []string{"ECMP", "WCMP"} {
+			row("Figure 5.3a", kept, sel+" with "+by, sel+" with FRoBA", 1.2)
+			row("Figure 5.3b", kept, sel+" with "+by+", no DRB", sel+" with FRoBA, no DRB", 1.8)
+			row("Figure 5.6a", dropped, sel+" with "+by+", preemptive", sel+" with FRoBA, preemptive", 1.85)
+			row("Figure 5.6b", dropped, sel+" with "+by+", no DRB, preemptive", sel+" with FRoBA, no DRB, preemptive", 1.8)
+		}
+		row("Figure 5.3a", kept, sel+" with FRoBA-fast", sel+" with FRoBA", 1.05)
+	}
+	row("Figure 5.3a", kept, "FCFS with WCMP", "SLF with FRoBA", 1.25)
+	row("Figure 5.6a", dropped, "FCFS with WCMP, preemptive", "SLF with FRoBA, preemptive", 1.65)
+	row("Figure 5.3", kept, "SLF with FRoBA, no DRB", "SLF with FRoBA", 1.4)
+	row("Figure 5.3", kept, "SLF with ECMP, no DRB", "SLF with ECMP", 1.6)
+	row("Figure 5.6", dropped, "SLF with FRoBA, no DRB, preemptive", "SLF with FRoBA, preemptive", 1.1)
+	row("Figure 5.6", dropped, "SLF with ECMP, no DRB, preemptive", "SLF with ECMP, preemptive", 1.2)
+	row("Figure 5.3a", kept, "SFF with FRoBA", "VFF with FRoBA", 1)
+	row("Figure 5.3a", kept, "SLF with FRoBA", "VFF with FRoBA", 1)
+	for _, by := range []string{"ECMP", "WCMP"} { // FCFS has the smallest waiting time when flows are preemptive
+		name := "FWT FCFS with " + by + ", preemptive"
+		v := make([]float64, len(runs))
+		for i, r := range runs {
+			v[i] = r[name] - r["FWT SLF with FRoBA, preemptive"]
+		}
+		out = append(out, experiment.Row{Figure: "Figure 5.7", Setting: dropped, Metric: "mean waiting time of FCFS with " +
+			by + " less that of SLF with FRoBA", Unit: "s", Paper: experiment.Number(0)}.Measure(v, seed).
+			JudgeAtMost(nil, "FCFS waits longer here"))
+	}
+	out = append(out, times("Figure 5.5", kept, "running time", "ms SLF with FRoBA", "ms SLF with FRoBA-fast", 8.5, runs,
+		seed))
+	return out
+}

@@ -1,0 +1,134 @@
+package numbers
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"lightloom/controller/certified"
+	"lightloom/controller/certified/online"
+)
+
+const gigabit = 1e9
+
+// randomNetwork draws a modified fat-tree of switches of k ports, with what noise leaves, and flows of 700 to 1,000 Gb.
+func randomNetwork(rng *rand.Rand, k, flows int, onHosts bool) (*online.Network, *certified.Instance, [][2]int32) {
+	net := online.NewNetwork(k, 2, 10*gigabit)
+	in := &certified.Instance{Capacity: net.Noisy(rng, onHosts)}
+	volume, ends := drawn(rng, net, flows)
+	in.Volume, in.Router = volume, net.Router(ends)
+	return net, in, ends
+}
+
+func drawn(rng *rand.Rand, net *online.Network, flows int) (volume []float64, ends [][2]int32) {
+	for range flows {
+		volume, ends = append(volume, 1000*gigabit*(0.7+0.3*rng.Float64())), append(ends, net.Pair(rng))
+	}
+	return volume, ends
+}
+
+// Router is an algorithm of the chapter.
+type Router struct {
+	Name string
+	by   func(rng *rand.Rand, net *online.Network, in *certified.Instance, ends [][2]int32) (*certified.Plan, error)
+}
+
+func minCCT(name string, kind certified.Kind) Router {
+	return Router{name, func(rng *rand.Rand, net *online.Network, in *certified.Instance,
+		ends [][2]int32) (*certified.Plan, error) {
+		return certified.MinCCT(in, net.Candidates(rng, kind, 5, ends, in.Capacity), certified.Effort{})
+	}}
+}
+
+func plainly(name string, by func(*certified.Instance, certified.Effort) (*certified.Plan, error)) Router {
+	return Router{name, func(_ *rand.Rand, _ *online.Network, in *certified.Instance,
+		_ [][2]int32) (*certified.Plan, error) {
+		return by(in, certified.Effort{})
+	}}
+}
+
+// CoflowRouters are the document's five, and ours.
+func CoflowRouters() []Router {
+	return []Router{plainly("CoRBA", certified.CoRBA), plainly("CoRBA-fast", certified.CoRBAFast),
+		minCCT("MinCCT-S", certified.ShortestPaths), minCCT("MinCCT-M", certified.WidestPaths),
+		minCCT("MinCCT-SM", certified.ShortestWidestPaths), plainly("ours", certified.CoRBABest),
+		plainly("ours, fast", certified.CoRBAGreedy)}
+}
+
+func Names(all []Router) (out []string) {
+	for _, r := range all {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
+// Routed is one run: values by algorithm, and under "ms", "Gb/s", "hops" and "gap" what else is known of it.
+func Routed(seed uint64, k, flows int, onHosts bool, all []Router, verify func(*certified.Plan,
+	*certified.Instance) error) (Figures, error) {
+	rng, out := rand.New(rand.NewPCG(seed, 0x43)), Figures{}
+	net, in, ends := randomNetwork(rng, k, flows, onHosts)
+	bound := 0.0
+	for _, r := range all {
+		var p *certified.Plan
+		ms, err := timed(func() (err error) {
+			p, err = r.by(rng, net, in, ends)
+			return err
+		})
+		if err == nil && verify != nil && r.Name != "ECMP" && r.Name != "WCMP" {
+			err = verify(p, in)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		out[r.Name], out["ms "+r.Name] = p.Value, ms
+		for i, links := range p.Path {
+			out["Gb/s "+r.Name] += p.Rate[i] / gigabit
+			out["hops "+r.Name] += float64(len(links)) / float64(flows)
+		}
+		bound = max(bound, p.Bound)
+		out["own gap "+r.Name] = 100 * p.Gap()
+	}
+	for _, r := range all { // the highest bound of all holds for each
+		out["gap "+r.Name] = 100 * (out[r.Name]/bound - 1)
+	}
+	return out, nil
+}
+
+// noises draws noise flows until an instant: up to half a link for 1 to 150 s on a shortest path.
+func noises(rng *rand.Rand, net *online.Network, rate, until float64, onHosts bool) (out []online.Noise) {
+	for now := rng.ExpFloat64() / rate; now < until; now += rng.ExpFloat64() / rate {
+		e := net.Pair(rng)
+		all := net.Shortest(e[0], e[1])
+		if links := net.Fabric(all[rng.IntN(len(all))], onHosts); len(links) > 0 {
+			out = append(out, online.Noise{At: now, For: 1 + 149*rng.Float64(), Rate: net.Rate / 2 * rng.Float64(),
+				Links: links})
+		}
+	}
+	return out
+}
+
+type Coflowing struct {
+	Flows int
+	Noise float64
+	By    Router
+}
+
+func (s Coflowing) String() string {
+	return fmt.Sprintf("%s, %d flows, %v noise flows/s", s.By.Name, s.Flows, s.Noise)
+}
+
+func (s Coflowing) Run(seed uint64, until float64) (float64, error) {
+	rng := rand.New(rand.NewPCG(seed, 0x45))
+	net := online.NewNetwork(10, 2, 10*gigabit)
+	run := &online.Coflows{Network: net}
+	for now := 100 * rng.ExpFloat64(); now < until || len(run.Coflows) == 0; now += 100 * rng.ExpFloat64() {
+		c := online.Coflow{Arrival: now}
+		c.Volume, c.Ends = drawn(rng, net, s.Flows)
+		run.Coflows = append(run.Coflows, c)
+	}
+	run.Noise = noises(rng, net, s.Noise, until, false)
+	run.Route = func(in *certified.Instance, ends [][2]int32) (*certified.Plan, error) {
+		return s.By.by(rng, net, in, ends)
+	}
+	took, err := run.Run()
+	return Mean(took), err
+}

@@ -1,0 +1,76 @@
+package numbers
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"lightloom/controller/certified"
+	"lightloom/controller/certified/online"
+)
+
+// spread is ECMP or WCMP with the rates of OptBA-TTT.
+func spread(name string, weighted bool) Router {
+	return Router{name, func(rng *rand.Rand, net *online.Network, in *certified.Instance,
+		ends [][2]int32) (*certified.Plan, error) {
+		paths, rates, err := net.Spread(rng, weighted, 0)(in, ends)
+		if err != nil {
+			return nil, err
+		}
+		p := &certified.Plan{Path: paths, Rate: rates}
+		for i, v := range in.Volume {
+			if rates[i] == 0 {
+				return nil, fmt.Errorf("flow %d has a path without bandwidth", i)
+			}
+			p.Value += v / rates[i]
+		}
+		return p, nil
+	}}
+}
+
+// FlowRouters are the document's four, and ours.
+func FlowRouters() []Router {
+	return []Router{plainly("FRoBA", certified.FRoBA), plainly("FRoBA-fast", certified.FRoBAFast), spread("ECMP", false),
+		spread("WCMP", true), plainly("ours", certified.FRoBABest), plainly("ours, fast", certified.FRoBAGreedy)}
+}
+
+// Flowing is one online setting.
+type Flowing struct {
+	Select       online.Selection
+	By           string
+	DRB, Preempt bool
+}
+
+func (s Flowing) String() string {
+	out := [...]string{"VFF", "SFF", "SLF", "FCFS"}[s.Select] + " with " + s.By
+	if !s.DRB {
+		out += ", no DRB"
+	}
+	if s.Preempt {
+		out += ", preemptive"
+	}
+	return out
+}
+
+func (s Flowing) Run(seed uint64, until float64) (Figures, error) {
+	rng := rand.New(rand.NewPCG(seed, 0x53))
+	net := online.NewNetwork(10, 2, 10*gigabit)
+	few := certified.Effort{Trials: 60}
+	run := &online.Flows{Network: net, Noise: noises(rng, net, 4, until, false), Select: s.Select, DRB: s.DRB,
+		Preempt: s.Preempt, Every: 10, Least: net.Rate / 100}
+	for now := rng.ExpFloat64() / 0.8; now < until; now += rng.ExpFloat64() / 0.8 {
+		volume, ends := drawn(rng, net, 1)
+		run.Flows = append(run.Flows, online.Flow{Arrival: now, Volume: volume[0], Ends: ends[0]})
+	}
+	run.Route = map[string]online.RouteFunc{"FRoBA": online.By(certified.FRoBA, few),
+		"FRoBA-fast": online.By(certified.FRoBAFast, few), "ECMP": net.Spread(rng, false, run.Least),
+		"WCMP": net.Spread(rng, true, run.Least)}[s.By]
+	var out *online.Times
+	ms, err := timed(func() (err error) {
+		out, err = run.Run()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Figures{"FCT": Mean(out.Took), "FWT": Mean(out.Waited), "ms": ms}, nil
+}

@@ -1,0 +1,194 @@
+package numbers
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"lightloom/controller/certified"
+	"lightloom/controller/certified/online"
+)
+
+// center is the fat-tree data center of section 3.6.1.1: how many servers, and which are in which rack and pod.
+type center struct{ pods, servers int }
+
+func newCenter(pods int) center { return center{pods, pods * pods * pods / 4} }
+
+// groups are racks of 0.3 and pods and the center of 0.2 of what their servers have.
+func (c center) groups() []online.Group {
+	var out []online.Group
+	half := c.pods / 2
+	add := func(name string, from, to int, part float64) {
+		g := online.Group{Name: name, Part: part}
+		for s := from; s < to; s++ {
+			g.Servers = append(g.Servers, int32(s))
+		}
+		out = append(out, g)
+	}
+	for r := 0; r < c.servers; r += half {
+		add("rack", r, r+half, 0.3)
+	}
+	for p := 0; p < c.servers; p += half * half {
+		add("pod", p, p+half*half, 0.2)
+	}
+	add("center", 0, c.servers, 0.2)
+	return out
+}
+
+// tasks draws loads up to most and efficiencies from 0.1 to 1, and the energy limit from 1 to 1.1 times the load, again
+// while no placement keeps it.
+func (c center) tasks(rng *rand.Rand, n int, most float64) (t *certified.Tasks, redrawn float64) {
+	t = &certified.Tasks{}
+	sum, least := 0.0, 0.0
+	for range n {
+		load := most * (1 - rng.Float64())
+		row, best := make([]float64, c.servers), 0.0
+		for s := range row {
+			row[s] = 0.1 + 0.9*rng.Float64()
+			best = max(best, row[s])
+		}
+		t.Load, t.Efficiency = append(t.Load, load), append(t.Efficiency, row)
+		sum, least = sum+load, least+load/best
+	}
+	for t.Energy = 0; t.Energy < least; redrawn++ {
+		t.Energy = sum * (1 + 0.1*rng.Float64())
+		if redrawn > 100 { // the best servers take more than 1.1 times the load
+			t.Energy = least * (1 + 1e-9)
+		}
+	}
+	return t, redrawn - 1
+}
+
+// job is a job of that center whose servers have 0 to 10 vCPUs.
+func (c center) job(rng *rand.Rand, n int) (*certified.Tasks, float64) {
+	t, redrawn := c.tasks(rng, n, 3600)
+	has := make([]float64, c.servers)
+	for s := range has {
+		has[s] = 10 * rng.Float64()
+		t.Limits = append(t.Limits, certified.Limit{Name: "server", Servers: []int32{int32(s)}, Most: has[s]})
+	}
+	for _, g := range c.groups() {
+		l := certified.Limit{Name: g.Name, Servers: g.Servers}
+		for _, s := range g.Servers {
+			l.Most += g.Part * has[s]
+		}
+		t.Limits = append(t.Limits, l)
+	}
+	return t, redrawn
+}
+
+const (
+	TaPRA  = "TaPRA"
+	Fast   = "TaPRA-fast"
+	MinMin = "Min-Min"
+	MMGA   = "MM-GA"
+	GSA    = "GSA"
+)
+
+func Placers() []string { return []string{TaPRA, Fast, MinMin, MMGA, GSA} }
+
+// Placing is one run: job completion times by algorithm, "ms NAME" how long each took, "vCPUs NAME" what it allocates,
+// and the gap that TaPRA proves in percent.
+func Placing(seed uint64, pods, n int) (Figures, error) {
+	rng := rand.New(rand.NewPCG(seed, 0x34))
+	t, redrawn := newCenter(pods).job(rng, n)
+	out := Figures{"redrawn": redrawn}
+	budget := 0.0 // of TaPRA: the genetic baselines get as much, and ten times as much
+	run := func(name string, place func() (*certified.Placed, error)) error {
+		var p *certified.Placed
+		ms, err := timed(func() (err error) {
+			p, err = place()
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		out[name], out["ms "+name] = p.Value, ms
+		for _, r := range p.Resource {
+			out["vCPUs "+name] += r
+		}
+		if name == TaPRA {
+			budget, out["gap"] = ms, 100*(p.Value/p.Bound-1)
+			return p.Verify(t)
+		}
+		return nil
+	}
+	within := func(times float64) certified.Effort {
+		until := time.Now().Add(time.Duration(times * budget * float64(time.Millisecond)))
+		return certified.Effort{Trials: math.MaxInt32, Stop: func() bool { return time.Now().After(until) }}
+	}
+	for _, a := range []struct {
+		name  string
+		place func() (*certified.Placed, error)
+	}{
+		{TaPRA, func() (*certified.Placed, error) { return certified.TaPRA(t, certified.Effort{}) }},
+		{Fast, func() (*certified.Placed, error) { return certified.TaPRAFast(t, certified.Effort{}) }},
+		{MinMin, func() (*certified.Placed, error) { return certified.MinMin(t) }},
+		{MMGA, func() (*certified.Placed, error) { return certified.MMGA(t, within(1), rng) }},
+		{GSA, func() (*certified.Placed, error) { return certified.GSA(t, within(1), rng) }},
+		{MMGA + " ×10", func() (*certified.Placed, error) { return certified.MMGA(t, within(10), rng) }},
+		{GSA + " ×10", func() (*certified.Placed, error) { return certified.GSA(t, within(10), rng) }},
+	} {
+		if err := run(a.name, a.place); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Arriving is one online setting.
+type Arriving struct {
+	Order  online.Order
+	By     string
+	DRC    bool
+	Scaled bool
+}
+
+func (a Arriving) String() string {
+	s := [...]string{"OnTaPRA", "FCFS", "SLF", "LLF"}[a.Order] + " with " + a.By
+	if !a.DRC {
+		s += ", NDRC"
+	}
+	if a.Scaled {
+		s += ", scaled"
+	}
+	return s
+}
+
+// jobs draws those of section 3.6.2.1 until an instant.
+func (a Arriving) jobs(rng *rand.Rand, c center, until float64) (out []online.Job) {
+	for now := rng.ExpFloat64() / 0.15; now < until; now += rng.ExpFloat64() / 0.15 {
+		n := 0.5 * math.Pow(rng.ExpFloat64(), 1/0.8)
+		if a.Scaled {
+			n *= 12.5
+		}
+		t, _ := c.tasks(rng, int(min(max(math.Round(n), 1), 70)), 1000)
+		out = append(out, online.Job{Arrival: now, Load: t.Load, Efficiency: t.Efficiency, Energy: t.Energy})
+	}
+	return out
+}
+
+// run returns the mean JCT and the running time of a run.
+func (a Arriving) Run(seed uint64, until float64) (Figures, error) {
+	rng := rand.New(rand.NewPCG(seed, 0x36))
+	c := newCenter(6)
+	run := &online.Tasks{Groups: c.groups(), Jobs: a.jobs(rng, c, until), Order: a.Order, DRC: a.DRC, Every: 5,
+		MinFree: 0.1}
+	for range c.servers {
+		run.Capacity = append(run.Capacity, 10)
+	}
+	few := certified.Effort{Trials: 60}
+	run.Place = map[string]func(*certified.Tasks) (*certified.Placed, error){
+		TaPRA: func(t *certified.Tasks) (*certified.Placed, error) { return certified.TaPRA(t, certified.Effort{}) },
+		Fast:  func(t *certified.Tasks) (*certified.Placed, error) { return certified.TaPRAFast(t, certified.Effort{}) },
+		MMGA:  func(t *certified.Tasks) (*certified.Placed, error) { return certified.MMGA(t, few, rng) },
+		GSA:   func(t *certified.Tasks) (*certified.Placed, error) { return certified.GSA(t, few, rng) },
+	}[a.By]
+	var took []float64
+	ms, err := timed(func() (err error) {
+		took, err = run.Run()
+		return err
+	})
+	return Figures{"JCT": Mean(took), "ms": ms}, err
+}
