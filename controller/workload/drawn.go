@@ -59,8 +59,8 @@ func ParseDrawn(text string) (*Drawn, error) {
 	case "hadoop":
 		p.hadoop = &HadoopOptions{}
 	default:
-		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, or the path of a .yaml file",
-			text, kind)
+		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, or the path of a .yaml or "+
+			".json file", text, kind)
 	}
 	for at := len(kind) + 1; more; {
 		var pair string

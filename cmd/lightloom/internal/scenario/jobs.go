@@ -20,6 +20,10 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 		s.Source = filepath.Base(s.Options.Workload)
 		return s.ownJobs()
 	}
+	if strings.HasSuffix(strings.TrimSuffix(s.Options.Workload, ".gz"), ".json") {
+		s.Source = filepath.Base(s.Options.Workload)
+		return s.workflow()
+	}
 	d, err := workload.ParseDrawn(s.Options.Workload)
 	if err != nil {
 		return nil, err
@@ -34,6 +38,25 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 		}
 	}
 	jobs, err := d.Jobs(s.Options.Seed, s.Options.Coflows, sizes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range jobs {
+		if err := s.fits(&jobs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// workflow reads the jobs of a workflow in WfFormat.
+func (s *Prepared) workflow() ([]controller.Job, error) {
+	f, err := os.Open(s.Options.Workload)
+	if err != nil {
+		return nil, fmt.Errorf("read workflow: %w", err)
+	}
+	defer f.Close()
+	jobs, err := workload.ReadWorkflow(f, s.Source, s.Fabric.Hosts(), s.Options.Seed)
 	if err != nil {
 		return nil, err
 	}
