@@ -77,6 +77,12 @@ function bundles(f, g, look, chosen) {
   return [...by.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
+// The circuits of a job: made for it, or, where nobody announces traffic, between its racks.
+function ofJob(f, look, id) {
+  const j = look.jobs.find((j) => j.id === id), racks = new Set(j ? j.hosts.map((h) => f.host_racks[h]) : []);
+  return (c, from, to) => c.job === id || (c.job < 0 && racks.has(from) && racks.has(to));
+}
+
 // The host dots of a small fabric, in the colour of a job that runs there.
 function dots(f, g, look) {
   const job = new Map();
@@ -91,7 +97,7 @@ function dots(f, g, look) {
 export function Ring({ f, look, selected, select }) {
   const g = useMemo(() => geometry(f), [f]);
   const rack = selected && selected.kind === "rack" ? selected.id : -1;
-  const chosen = rack >= 0 ? (c, from, to) => from === rack || to === rack : selected && selected.kind === "job" ? (c) => c.job === selected.id : null;
+  const chosen = rack >= 0 ? (c, from, to) => from === rack || to === rack : selected && selected.kind === "job" ? ofJob(f, look, selected.id) : null;
   const bars = gauges(f, g, look), all = bundles(f, g, look, chosen);
   const failed = look.failed.map((x) => (x.kind === "switch" ? f.rackOf.get(f.node.get(x.name)) : undefined)).filter((r) => r !== undefined);
   const named = f.racks <= 64, thin = Math.max(1, Math.min(9, RACK * g.bars.arc * 0.3)), lit = look.circuits.filter((c) => c.lit).length;
