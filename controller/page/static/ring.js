@@ -5,7 +5,10 @@ import { useMemo } from "preact/hooks";
 
 const C = 320, INNER = 214, RACK = 232, GAUGE = 240, OUTER = 286, NAME = 300;
 const levels = 5; // of how busy a link is
-const fine = 128; // racks that are drawn one by one
+const fine = 128; // racks, and circuits, that are drawn one by one
+
+// Of more circuits than that an even part is drawn, and all that are chosen: curves that cross are dear to paint.
+const strideOf = (look) => Math.ceil(look.circuits.length / fine);
 
 function geometry(f) {
   const n = f.racks, at = [];
@@ -63,9 +66,11 @@ function gauges(f, g, look) {
 
 // Circuits by colour, whether they are lit, and how much passes them.
 function bundles(f, g, look, chosen) {
-  const by = new Map();
+  const by = new Map(), stride = strideOf(look);
   for (const c of look.circuits) {
-    const from = f.rackOfPort(c.in), to = f.rackOfPort(c.out), l = f.light[from][Math.floor(c.in / f.racks)];
+    const from = f.rackOfPort(c.in), to = f.rackOfPort(c.out);
+    if (c.in % stride && !(chosen && chosen(c, from, to))) continue;
+    const l = f.light[from][Math.floor(c.in / f.racks)];
     const busy = l === undefined ? 0 : share(rateOf(look, l), f.capacity(l));
     const faint = chosen && !chosen(c, from, to), width = busy > 0.5 ? 2 : busy > 0.02 ? 1 : 0;
     const key = `${c.job < 0 ? -1 : c.job % 8} ${c.lit} ${width} ${faint}`;
@@ -147,7 +152,7 @@ export function Ring({ f, look, selected, select }) {
 export function Legend({ f, look }) {
   const jobs = look.jobs.filter((j) => j.state === "running"), other = look.circuits.some((c) => c.job < 0);
   return html`<ul class="legend" aria-label="Legend">
-    ${f.ocs >= 0 && html`<li><svg width="30" height="10" aria-hidden="true"><path class="circuit lit w1" d="M1 5H29" /></svg>lit circuit</li>
+    ${f.ocs >= 0 && html`<li><svg width="30" height="10" aria-hidden="true"><path class="circuit lit w1" d="M1 5H29" /></svg>lit circuit${strideOf(look) > 1 ? `; one of ${strideOf(look)} is drawn, and all that are chosen` : ""}</li>
     <li><svg width="30" height="10" aria-hidden="true"><path class="circuit dark w1" d="M1 5H29" /></svg>being made, dark</li>`}
     ${jobs.slice(0, 6).map((j) => html`<li key=${j.id}><i style=${{ background: colour(j.id) }}></i>${j.name || "job " + j.id}</li>`)}
     ${jobs.length > 6 && html`<li class="quiet">and ${jobs.length - 6} jobs more</li>`}
