@@ -142,6 +142,7 @@ func TestBrowser(t *testing.T) {
 			byKeys(t, ctx, s)
 			shoot(t, ctx, x.name)
 			if s.f.Racks > 8 {
+				await(t, ctx, `document.querySelector(".legend").textContent.includes("one of 8 is drawn")`)
 				return // the same, only more of it
 			}
 			axe(t, ctx)
