@@ -13,6 +13,9 @@ import (
 const (
 	tried    = 24
 	improved = 24
+	budget   = 100_000 // work of a search, half of it for improving; but some candidates are tried in any case
+	some     = 4
+	alike    = 1e-6 // seconds: sums that differ by less are taken as equal
 )
 
 // shapes searches for the places of one job, or of some of its tasks: candidates are racks with so many tasks of each
@@ -34,6 +37,7 @@ type shapes struct {
 type candidate struct {
 	count [][]int32 // by stage and rack
 	value float64   // by closed form
+	rest  int32     // slots that stay free in its racks: the fewer, the more whole racks are left
 	hosts []southbound.HostID
 	sum   float64 // of all jobs' ends
 }
@@ -44,10 +48,13 @@ func search(f *forecast, job *controller.Job, fixed []southbound.HostID, free []
 	all := x.candidates()
 	x.prune(&all, tried)
 	x.best.sum = forever * forever
+	end := f.work + budget
 	for i := range all {
-		x.try(&all[i])
+		if i < some || f.work < end-budget/2 {
+			x.try(&all[i])
+		}
 	}
-	x.improve()
+	x.improve(end)
 	return x.best.hosts
 }
 
@@ -207,7 +214,7 @@ func (x *shapes) value(c [][]int32) float64 {
 		bytes := float64(x.job.Volume(e))
 		from, to := x.of(c, e.From), x.of(c, e.To)
 		n, m, most := total(from), total(to), 0.0
-		senders, receivers := float64(some(from)), float64(some(to))
+		senders, receivers := float64(used(from)), float64(used(to))
 		for r := range from {
 			a, b := float64(from[r])/n, float64(to[r])/m
 			if up := bytes * a * (1 - b); up > 0 {
@@ -238,7 +245,7 @@ func total(all []int32) float64 {
 	return max(float64(n), 1)
 }
 
-func some(all []int32) (n int) {
+func used(all []int32) (n int) {
 	for _, k := range all {
 		if k > 0 {
 			n++
@@ -287,8 +294,24 @@ func keyOf(c [][]int32) string {
 	return string(key)
 }
 
+// rest returns how many slots a candidate leaves free in the racks that it uses: where jobs end alike, those are better
+// that leave whole racks to wide jobs to come.
+func (x *shapes) rest(c [][]int32) (rest int32) {
+	for r, room := range x.room {
+		taken := int32(0)
+		for s := range c {
+			taken += c[s][r]
+		}
+		if taken > 0 {
+			rest += room - taken
+		}
+	}
+	return rest
+}
+
 // try tries a candidate with tasks packed onto hosts and spread over them.
 func (x *shapes) try(c *candidate) {
+	c.rest = x.rest(c.count)
 	for _, packed := range [2]bool{true, false} {
 		hosts := x.hosts(c.count, packed)
 		if packed && slices.Equal(hosts, c.hosts) {
@@ -296,8 +319,8 @@ func (x *shapes) try(c *candidate) {
 		}
 		c.hosts = hosts
 		c.sum = x.f.try(x.f.placed(x.job, hosts))
-		if c.sum < x.best.sum-1e-9 {
-			x.best = candidate{c.count, c.value, hosts, c.sum}
+		if c.sum < x.best.sum-alike || c.sum < x.best.sum+alike && c.rest < x.best.rest {
+			x.best = *c
 		}
 	}
 }
@@ -375,19 +398,39 @@ func behind(left []int32, c [][]int32, rack int) int {
 
 // improve moves groups of tasks: all or half or one of a stage from one rack to another, whole racks into others, and
 // two racks' groups for each other, as long as that gains.
-func (x *shapes) improve() {
-	for left := improved; left > 0; {
+func (x *shapes) improve(end int) {
+	for left := improved; left > 0 && x.f.work < end; {
 		all := x.neighbours(x.best.count)
 		x.prune(&all, min(left, 8))
 		before := x.best.sum
 		for i := range all {
-			x.try(&all[i])
-			left--
+			if left--; x.f.work < end {
+				x.try(&all[i])
+			}
 		}
-		if x.best.sum >= before-1e-9 {
+		if x.best.sum >= before-alike {
 			return
 		}
 	}
+}
+
+// others is how many racks besides its own a job's tasks are moved to.
+const others = 16
+
+// targets are the racks to which tasks may move: the job's own, and those with room whose ports are free soonest.
+func (x *shapes) targets(taken []int32) []int {
+	var own, free []int
+	for r, room := range x.room {
+		if taken[r] > 0 {
+			own = append(own, r)
+		} else if room > 0 {
+			free = append(free, r)
+		}
+	}
+	slices.SortStableFunc(free, func(a, b int) int {
+		return cmp.Or(cmp.Compare(x.busy[0][a]+x.busy[1][a], x.busy[0][b]+x.busy[1][b]), cmp.Compare(x.room[b], x.room[a]))
+	})
+	return append(own, free[:min(len(free), others)]...)
 }
 
 func (x *shapes) neighbours(c [][]int32) []candidate {
@@ -406,11 +449,12 @@ func (x *shapes) neighbours(c [][]int32) []candidate {
 		change(n)
 		all = append(all, candidate{count: n})
 	}
+	targets := x.targets(taken)
 	for a := range x.room {
 		if taken[a] == 0 {
 			continue
 		}
-		for b := range x.room {
+		for _, b := range targets {
 			spare := x.room[b] - taken[b]
 			if a == b {
 				continue
