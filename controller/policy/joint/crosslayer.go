@@ -5,6 +5,7 @@
 package joint
 
 import (
+	"cmp"
 	"slices"
 
 	"lightloom/controller"
@@ -28,8 +29,9 @@ type CrossLayer struct {
 
 	factor float64 // what a move of a running job has to gain, of its cost; 0: none is moved
 
-	plans bool // places are sought by a forecast, where there is an optical switch
-	blind bool // the forecast knows of no circuits
+	plans  bool            // places are sought by a forecast, where there is an optical switch
+	blind  bool            // the forecast knows of no circuits
+	router *route.Annealed // where plans is set: it gets less work where circuits carry most
 }
 
 // Tell has every placement explained from now on.
@@ -54,15 +56,23 @@ type Placer struct{ *CrossLayer }
 // Wants implements the part's list of events.
 func (*Placer) Wants() controller.KindSet { return place.Wants() | place.IncrementalWants() }
 
+// besideCircuits is how much work routing may take where circuits carry most bytes: a fifth of the usual.
+const besideCircuits = 4_000_000
+
 // Fill places jobs.
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	c.found = map[southbound.CoflowID]placedEdge{}
+	if c.router != nil {
+		c.router.Options.Work = c.opt.Work
+		if v.Fabric.HasOCS() {
+			c.router.Options.Work = cmp.Or(c.opt.Work, besideCircuits)
+		}
+	}
 	v = c.incremental.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int,
 		free []int32) []southbound.HostID {
 		return c.placeReduces(v, p, j, hosts, tasks, free)
 	})
 	var network *route.NetworkState
-	var ahead *forecast
 	free := place.Reschedule(v, p, func(h *controller.Evicted, free []int32) []southbound.HostID {
 		return c.reschedule(v, p, h, free)
 	})
@@ -80,16 +90,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			continue
 		}
 		if c.plans && plannable(v, j) {
-			if ahead == nil {
-				ahead = newForecast(v, c.blind)
-			}
-			hosts := search(ahead, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free)
-			ahead.add(ahead.placed(j, hosts))
-			for _, h := range hosts {
-				free[h]--
-			}
-			p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: hosts})
-			continue
+			continue // its places are found below, with those of its like
 		}
 		if network == nil {
 			network = route.NewNetworkState(v, c.opt, c.cache)
@@ -112,7 +113,22 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			c.found[j.FirstCoflow+southbound.CoflowID(k)] = placedEdge{k, placed}
 		}
 	}
+	c.fillPlanned(v, p, free)
 	c.migrate(v, p)
+}
+
+// fillPlanned places the jobs that the forecast is for, in the slots that the others leave.
+func (c *Placer) fillPlanned(v *controller.View, p *controller.Plan, free []int32) {
+	if !c.plans {
+		return
+	}
+	jobs := slices.DeleteFunc(place.Admit(v), func(j *controller.Job) bool { return j.Tasks() == 0 || !plannable(v, j) })
+	if len(jobs) == 0 {
+		return
+	}
+	for i, hosts := range c.plan(v, jobs, free) {
+		p.Place = append(p.Place, controller.Placement{Job: jobs[i].ID, Hosts: hosts})
+	}
 }
 
 func (c *CrossLayer) hint(id southbound.CoflowID, src, dst southbound.HostID) int {

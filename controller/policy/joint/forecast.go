@@ -35,7 +35,7 @@ type forecast struct {
 	over    [2][]float64
 
 	blind bool // there are no circuits
-	work  int  // coflows laid
+	work  int  // pairs laid and rows read, about alike in time
 }
 
 // The ports at which host flows share: a rack's to and from the packet network, and a host's.
@@ -200,6 +200,7 @@ func (f *forecast) measure() {
 // coflow returns a coflow with what it has left, by row.
 func (f *forecast) coflow(id southbound.CoflowID, src, dst []southbound.HostID, left []pathmap.Bytes) *liveCoflow {
 	c := &liveCoflow{id: id}
+	f.work += len(src)
 	c.pairs, c.bound = f.scratch.Pairs(src, dst, left)
 	if f.blind {
 		c.pairs = nil
@@ -357,7 +358,7 @@ func (f *forecast) arrive(j *liveJob, edge int, at float64) {
 
 // lay gives a coflow its circuits and its share of packets, and returns when it ends.
 func (f *forecast) lay(c *liveCoflow) float64 {
-	f.work++
+	f.work += rowsPerPair * (1 + len(c.pairs))
 	end := c.release
 	for kind := hostUp; kind <= hostDown; kind++ {
 		for _, p := range c.ports[kind] {
@@ -424,6 +425,9 @@ func (f *forecast) share(kind int, from float64, p portBytes) float64 {
 }
 
 const forever = 1e9 // seconds
+
+// rowsPerPair is about how many host flows are read in the time in which a pair of racks is laid.
+const rowsPerPair = 4
 
 // pairEnd returns when a pair ends: over packets, or over its circuit with what packets have left of it by then. It
 // returns the bytes that the circuit carries too.
@@ -496,12 +500,12 @@ func (f *forecast) first(j *liveJob) int {
 	return at
 }
 
-// add keeps a job.
-func (f *forecast) add(j *liveJob) {
+// add keeps a job, and returns the sum of the ends of all.
+func (f *forecast) add(j *liveJob) float64 {
 	f.rewind(f.first(j))
 	f.steps = f.steps[:f.laid]
 	f.jobs = append(f.jobs, j)
-	f.run(nil)
+	return f.run(nil)
 }
 
 // placed returns a job with its tasks on hosts.

@@ -20,7 +20,7 @@ import (
 // Without an optical switch all is as CrossLayer decides it.
 func NewJoint(opt anneal.Options) (*Placer, *CircuitScheduler, *route.Annealed) {
 	p, r := NewCrossLayer(opt)
-	p.plans = true
+	p.plans, p.router = true, r
 	return p, &CircuitScheduler{circuits.Sunflow{}.Remembering()}, r
 }
 

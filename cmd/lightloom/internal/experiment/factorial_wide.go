@@ -92,10 +92,6 @@ func wideRivals() []wideRival {
 		{"coscheduler+sunflow-te0", 0, func() (a, b, c policy.Part) {
 			return new(place.CoScheduler), every(), new(route.Annealed)
 		}},
-		{"crosslayer+sunflow-te0", 0, func() (a, b, c policy.Part) {
-			p, r := joint.NewCrossLayer(anneal.Options{})
-			return p, every(), r
-		}},
 		{"apart", 0, func() (a, b, c policy.Part) { return joint.NewApart(anneal.Options{}) }},
 		{"joint, another seed for ties", 1000, func() (a, b, c policy.Part) { return joint.NewJoint(anneal.Options{}) }},
 		{"joint", 0, func() (a, b, c policy.Part) { return joint.NewJoint(anneal.Options{}) }},

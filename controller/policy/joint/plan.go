@@ -1,0 +1,67 @@
+package joint
+
+import (
+	"cmp"
+	"slices"
+
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// together bounds how many jobs are placed in more orders than one.
+const together = 8
+
+// planned is places for some jobs, in their order, and the sum of all jobs' ends with them.
+type planned struct {
+	hosts [][]southbound.HostID
+	sum   float64
+}
+
+// plan finds places for jobs that fit together: one after the other as they are and, where there are several but not
+// too many, by their tasks and by their bytes, either way. The best of these orders counts, the first among equals.
+func (c *CrossLayer) plan(v *controller.View, jobs []*controller.Job, free []int32) [][]southbound.HostID {
+	order := make([]int, len(jobs))
+	for i := range order {
+		order[i] = i
+	}
+	best := c.planInOrder(v, jobs, order, free)
+	if len(jobs) == 1 || len(jobs) > together {
+		return best.hosts
+	}
+	for k := range 4 {
+		slices.SortStableFunc(order, func(a, b int) int {
+			if k%2 == 1 {
+				a, b = b, a
+			}
+			if k < 2 {
+				return cmp.Compare(jobs[a].Tasks(), jobs[b].Tasks())
+			}
+			return cmp.Compare(bytesOf(jobs[a]), bytesOf(jobs[b]))
+		})
+		if p := c.planInOrder(v, jobs, order, free); p.sum < best.sum-alike {
+			best = p
+		}
+	}
+	return best.hosts
+}
+
+func bytesOf(j *controller.Job) (sum uint64) {
+	for k := range j.Edges {
+		sum += uint64(j.Edges[k].Bytes)
+	}
+	return sum
+}
+
+func (c *CrossLayer) planInOrder(v *controller.View, jobs []*controller.Job, order []int, free []int32) planned {
+	f, p := newForecast(v, c.blind), planned{hosts: make([][]southbound.HostID, len(jobs))}
+	free = slices.Clone(free)
+	for _, i := range order {
+		j := jobs[i]
+		p.hosts[i] = search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free)
+		for _, h := range p.hosts[i] {
+			free[h]--
+		}
+		p.sum = f.add(f.placed(j, p.hosts[i]))
+	}
+	return p
+}
