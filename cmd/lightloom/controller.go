@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,6 +140,7 @@ func newControllerRun() *cobra.Command {
 			go untilEOF(c.InOrStdin(), cancel)
 		}
 		if opt.Ephemeral {
+			signal.Ignore(syscall.SIGPIPE) // who reads what this prints may be gone, and the files have still to go
 			defer func() { err = errors.Join(err, os.RemoveAll(opt.Keys)) }()
 		}
 		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()

@@ -42,8 +42,8 @@ func newRunFlags(argv []string) *runFlags {
 
 // common adds the flags of every command that runs something.
 func (f *runFlags) common(c *cobra.Command) {
-	c.Flags().IntVar(&f.perNode, "hosts-per-node", 0, "hosts to add at each switch that has none, where --fabric is the "+
-		"file of a graph")
+	c.Flags().IntVar(&f.perNode, "hosts-per-node", 0, "hosts to add at each switch that has none, where --fabric is a "+
+		"graph such as those of the Topology Zoo")
 	c.Flags().Uint64Var(&f.opt.Seed, "seed", 1, "seed of the workload, of the policies and of random delays")
 	c.Flags().StringVar(&f.opt.Net.Dataplane, "dataplane", "auto", "dataplane on netns: auto, ebpf (needs root) "+
 		"or mirred")

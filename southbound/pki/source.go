@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -80,12 +81,17 @@ func (s *Source) Reload() (changed bool, err error) {
 	return old != nil, nil
 }
 
-// stamp tells whether files have changed.
+// stamp tells whether files have changed. Times alone do not: the kernel's have steps of milliseconds, within which a
+// file can be replaced by one of the same size.
 func (p Paths) stamp() string {
 	var b strings.Builder
 	note := func(path string) {
 		if st, err := os.Stat(path); err == nil {
-			fmt.Fprint(&b, st.Size(), " ", st.ModTime().UnixNano(), ";")
+			inode := uint64(0)
+			if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+				inode = sys.Ino
+			}
+			fmt.Fprint(&b, st.Size(), " ", st.ModTime().UnixNano(), " ", inode, ";")
 		} else {
 			b.WriteString("-;")
 		}
