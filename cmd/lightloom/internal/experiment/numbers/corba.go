@@ -54,6 +54,7 @@ func CoflowRouters() []Router {
 		plainly("ours, fast", certified.CoRBAGreedy)}
 }
 
+// Names lists the names of routers.
 func Names(all []Router) (out []string) {
 	for _, r := range all {
 		out = append(out, r.Name)
@@ -106,9 +107,10 @@ func noises(rng *rand.Rand, net *online.Network, rate, until float64, onHosts bo
 	return out
 }
 
+// Coflowing is one online setting of coflows.
 type Coflowing struct {
-	Flows int
-	Noise float64
+	Flows int     // of a coflow
+	Noise float64 // noise flows a second
 	By    Router
 }
 
@@ -116,6 +118,7 @@ func (s Coflowing) String() string {
 	return fmt.Sprintf("%s, %d flows, %v noise flows/s", s.By.Name, s.Flows, s.Noise)
 }
 
+// Run returns the mean CCT, in s, of the coflows that arrive within a time, in s.
 func (s Coflowing) Run(seed uint64, until float64) (float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x45))
 	net := online.NewNetwork(10, 2, 10*gigabit)

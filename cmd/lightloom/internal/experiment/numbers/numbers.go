@@ -10,6 +10,7 @@ import (
 // Figures are the figures of one run, by the name of an algorithm.
 type Figures map[string]float64
 
+// Mean is the arithmetic mean.
 func Mean(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {

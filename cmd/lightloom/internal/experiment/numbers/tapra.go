@@ -78,6 +78,7 @@ func (c center) job(rng *rand.Rand, n int) (*certified.Tasks, float64) {
 	return t, redrawn
 }
 
+// The algorithms of chapter 3, by name.
 const (
 	TaPRA  = "TaPRA"
 	Fast   = "TaPRA-fast"
@@ -86,6 +87,7 @@ const (
 	GSA    = "GSA"
 )
 
+// Placers lists them.
 func Placers() []string { return []string{TaPRA, Fast, MinMin, MMGA, GSA} }
 
 // Placing is one run: job completion times by algorithm, "ms NAME" how long each took, "vCPUs NAME" what it allocates,
@@ -169,7 +171,7 @@ func (a Arriving) jobs(rng *rand.Rand, c center, until float64) (out []online.Jo
 	return out
 }
 
-// run returns the mean JCT and the running time of a run.
+// Run returns the mean JCT and the running time of a run.
 func (a Arriving) Run(seed uint64, until float64) (Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x36))
 	c := newCenter(6)
