@@ -104,7 +104,8 @@ func needNetns(t *testing.T, ability string, rootless bool) {
 	netnstest.Lock(t)
 }
 
-// upNetns is needNetns for tests that measure nothing and keep a fabric up, of which a user has one at a time.
+// upNetns is needNetns for tests that measure nothing, but cannot run in parallel: most keep a fabric up, of which a user
+// has one at a time.
 func upNetns(t *testing.T) {
 	t.Helper()
 	canNetns(t, "netns", false)
@@ -268,7 +269,7 @@ func TestParentKilled(t *testing.T) {
 
 // TestInterrupted ends a replay as Ctrl-C does: it returns, says so, and leaves neither processes nor a report.
 func TestInterrupted(t *testing.T) {
-	shareNetns(t, "netns", false)
+	upNetns(t) // not in parallel: it counts this process's children
 	dir := filepath.Join(t.TempDir(), "report")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
