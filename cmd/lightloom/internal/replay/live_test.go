@@ -104,8 +104,8 @@ func needNetns(t *testing.T, ability string, rootless bool) {
 	netnstest.Lock(t)
 }
 
-// upNetns is needNetns for tests that measure nothing, but cannot run in parallel: most keep a fabric up, of which a user
-// has one at a time.
+// upNetns is needNetns for tests that measure nothing, but cannot run in parallel: most keep a fabric up, of which a
+// user has one at a time.
 func upNetns(t *testing.T) {
 	t.Helper()
 	canNetns(t, "netns", false)
