@@ -134,18 +134,21 @@ func (c *choice) add(part string) error {
 }
 
 func (c *choice) replace(q Question, part string) error {
-	switch {
-	case part == "":
-		return nil
-	case c.by[q] != nil && len(c.by[q].Questions) > 1:
-		return fmt.Errorf("%q decides %s together: choose another policy", c.by[q].Name, names(c.by[q].Questions))
-	case part == "none" && q == Circuits:
-		c.by[q] = nil
+	if part == "" {
 		return nil
 	}
-	e, err := named(part, q)
-	if err != nil {
+	e, err := (*entry)(nil), error(nil)
+	if part != "none" || q != Circuits {
+		e, err = named(part, q)
+	}
+	switch {
+	case err != nil:
 		return err
+	case c.by[q] != nil && len(c.by[q].Questions) > 1:
+		return fmt.Errorf("%q decides %s together: add --policy %s", c.by[q].Name, names(c.by[q].Questions), c.without(q))
+	case e == nil:
+		c.by[q] = nil
+		return nil
 	}
 	if len(e.Questions) > 1 || e.Questions[0] != q {
 		return fmt.Errorf("%q answers %s, not %v; known for %v: %s", part, names(e.Questions), q, q,
@@ -153,6 +156,21 @@ func (c *choice) replace(q Question, part string) error {
 	}
 	c.by[q] = e
 	return nil
+}
+
+// without names a policy that leaves q open and has what the choice has beside the part that answers it: defaults stand
+// in for the other answers of that part.
+func (c *choice) without(q Question) string {
+	var parts []string
+	for other, name := range defaults() {
+		if e := c.by[other]; e != nil && e != c.by[q] {
+			name = e.Name
+		}
+		if Question(other) != q && name != "" && !slices.Contains(parts, name) {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, "+")
 }
 
 // named returns the entry of a name that is to answer q.

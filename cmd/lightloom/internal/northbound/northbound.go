@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
@@ -91,7 +92,7 @@ func (c *Context) check() error {
 	case len(c.Servers) == 0 && c.Socket == "":
 		return hint.New(fmt.Sprintf("context %s names no server", c.Name), "add --server HOST:PORT, or --socket PATH")
 	case len(c.Servers) > 0 && c.Keys == "":
-		return hint.New(fmt.Sprintf("context %s has no keys: the controller asks for a certificate", c.Name),
+		return hint.New(fmt.Sprintf("no keys for %s: the controller asks for a certificate", strings.Join(c.Servers, ", ")),
 			"add --keys client.pem")
 	}
 	for _, s := range c.Servers {

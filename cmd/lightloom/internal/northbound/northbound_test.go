@@ -56,7 +56,7 @@ func TestContexts(t *testing.T) {
 		{Flags{Context: Up}, "up  "},
 		{Flags{Context: "here"}, "here  "},
 		{Flags{Servers: []string{"a:1"}, Keys: "k"}, "--server a:1 k"},
-		{Flags{Servers: []string{"a:1"}}, "!context --server has no keys: the controller asks for a certificate"},
+		{Flags{Servers: []string{"a:1"}}, "!no keys for a:1: the controller asks for a certificate"},
 		{Flags{Context: "nowhere"}, "!there is no context \"nowhere\""},
 	} {
 		if got := find(tt.flags); got != tt.want {
