@@ -136,7 +136,7 @@ func newClusterBackup() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Write what a running cluster holds to a file",
 		Long: "Run it on a replica's machine. All that was acknowledged before is in the file, with the digest of the " +
-			"state.",
+			"state,\nand the jobs that ended within the retention.",
 		Example: "  lightloom cluster backup monday.backup",
 	}
 	config := ofReplica(c)
@@ -177,7 +177,7 @@ func newClusterRestore() *cobra.Command {
 }
 
 func printBackup(c *cobra.Command, b *server.Backup) error {
-	_, err := fmt.Fprintf(c.OutOrStdout(), "cluster %s at entry %d, %d bytes, digest %s\n", b.Cluster, b.Index, b.Size,
-		b.Digest)
+	_, err := fmt.Fprintf(c.OutOrStdout(), "cluster %s at entry %d, %d bytes, digest %s, %d jobs that ended before\n",
+		b.Cluster, b.Index, b.Size, b.Digest, b.Ended)
 	return err
 }

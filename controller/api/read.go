@@ -141,3 +141,8 @@ func (c *Client) StatusAt(ctx context.Context, r Read) (s Status, err error) {
 func (c *Client) LiveStateAt(ctx context.Context, r Read) (Snapshot, error) {
 	return c.state(ctx, &apiv1.StateRequest{Read: r.wire(), Live: true})
 }
+
+// StateAt is State as a read of that kind.
+func (c *Client) StateAt(ctx context.Context, r Read) (Snapshot, error) {
+	return c.state(ctx, &apiv1.StateRequest{Read: r.wire()})
+}

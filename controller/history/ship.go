@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"lightloom/controller/state"
 )
@@ -27,7 +28,21 @@ func (s *Store) Save(w io.Writer) error {
 	return errors.Join(err, out.Flush())
 }
 
-// Load adds what Save wrote, up to the end of the stream.
+// Write writes jobs as Save does.
+func Write(w io.Writer, left []state.Left) error {
+	for i := range left {
+		b, err := json.Marshal(&left[i])
+		if err != nil {
+			return fmt.Errorf("write history: %w", err)
+		}
+		if _, err := w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)); err != nil {
+			return fmt.Errorf("write history: %w", err)
+		}
+	}
+	return nil
+}
+
+// Load adds what Save or Write wrote, up to the end of the stream.
 func (s *Store) Load(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<20)
 	var left []state.Left
@@ -51,6 +66,15 @@ func (s *Store) Load(r io.Reader) error {
 		return nil
 	}
 	return s.write(left)
+}
+
+// Fill makes a history in a file, of what Save or Write wrote. A replica that opens it then takes out what is too old.
+func Fill(path string, r io.Reader) error {
+	s, err := Open(path, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Load(r), s.Close())
 }
 
 // read returns the next record and its length; io.EOF after the last. It allocates nothing that has not arrived.

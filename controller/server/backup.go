@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"lightloom/controller/api"
+	"lightloom/controller/history"
 	"lightloom/controller/replica"
 	"lightloom/controller/state"
 	"lightloom/pathmap/topo"
@@ -21,8 +23,9 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Backup is the state of a cluster after one entry of its log, in a file: a magic, the length of the JSON of the fields
-// below, that JSON, the state, and the SHA-256 of all before.
+// Backup is the state of a cluster after one entry of its log and the jobs that had left it, in a file: a magic, the
+// length of the JSON of the fields below, that JSON, the state, those jobs as history.Write writes them, and the
+// SHA-256 of all before.
 type Backup struct {
 	Cluster string      `json:"cluster"`
 	Fabric  string      `json:"fabric"`
@@ -32,7 +35,9 @@ type Backup struct {
 	Index   uint64      `json:"index"`
 	Digest  string      `json:"digest"` // of the state, as replicas report it
 	Size    int64       `json:"size"`   // of the state, in bytes
+	Ended   int         `json:"ended"`  // jobs that had left the state
 	state   []byte
+	history []byte
 }
 
 const (
@@ -83,7 +88,28 @@ func backUp(ctx context.Context, client *api.Client, c *ReplicaConfig) (*Backup,
 	if at, ok := s.Epoch(); ok {
 		b.Epoch = at.UTC()
 	}
-	return b, nil
+	return b, b.keepEnded(ctx, client, snap)
+}
+
+// keepEnded adds the jobs that had left a state. No digest covers them: replicas agree on them because all left at the
+// same entries.
+func (b *Backup) keepEnded(ctx context.Context, client *api.Client, snap api.Snapshot) error {
+	whole, err := client.StateAt(ctx, api.Read{MinIndex: snap.Index})
+	if err != nil {
+		return err
+	}
+	var live, all state.Data
+	if err := errors.Join(json.Unmarshal(snap.JSON, &live), json.Unmarshal(whole.JSON, &all)); err != nil {
+		return err
+	}
+	return b.setEnded(all.LeftSince(&live))
+}
+
+func (b *Backup) setEnded(left []state.Left) error {
+	var out bytes.Buffer
+	err := history.Write(&out, left)
+	b.Ended, b.history = len(left), out.Bytes()
+	return err
 }
 
 func (b *Backup) encode() ([]byte, error) {
@@ -92,7 +118,7 @@ func (b *Backup) encode() ([]byte, error) {
 		return nil, err
 	}
 	out := append([]byte(backupMagic), binary.BigEndian.AppendUint32(nil, uint32(len(about)))...)
-	out = append(append(out, about...), b.state...)
+	out = append(append(append(out, about...), b.state...), b.history...)
 	sum := sha256.Sum256(out)
 	return append(out, sum[:]...), nil
 }
@@ -132,8 +158,15 @@ func parseBackup(text []byte) (*Backup, error) {
 	if err := json.Unmarshal(body[head:head+int(n)], b); err != nil {
 		return nil, err
 	}
-	b.state = body[head+int(n):]
-	if b.Size != int64(len(b.state)) || b.Cluster == "" || b.Fabric == "" || b.Epoch.IsZero() || b.Index == 0 {
+	rest := body[head+int(n):]
+	if b.Size < 0 || b.Size > int64(len(rest)) {
+		return nil, errors.New("it is shorter than it says")
+	}
+	b.state, b.history = rest[:b.Size], rest[b.Size:]
+	if digest, err := hex.DecodeString(b.Digest); err != nil || len(digest) != sha256.Size {
+		return nil, fmt.Errorf("%q is no digest", b.Digest)
+	}
+	if (b.Ended == 0) != (len(b.history) == 0) || b.Cluster == "" || b.Fabric == "" || b.Epoch.IsZero() || b.Index == 0 {
 		return nil, errors.New("it is incomplete")
 	}
 	return b, nil
@@ -176,7 +209,13 @@ func (b *Backup) begin(dir, id string, peers []replica.Peer) error {
 	if err != nil {
 		return err
 	}
-	return replica.Seed(dir, peers, b.Index, [32]byte(digest), b.state)
+	if err := replica.Seed(dir, peers, b.Index, [32]byte(digest), b.state); err != nil {
+		return err
+	}
+	if b.Ended == 0 {
+		return nil
+	}
+	return history.Fill(filepath.Join(dir, historyFile), bytes.NewReader(b.history))
 }
 
 // RestoreService makes the state directory that a replica's file names one that begins with a backup. The file must

@@ -5,13 +5,18 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/api"
+	"lightloom/controller/history"
+	"lightloom/controller/replica"
+	"lightloom/controller/state"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/pki"
 )
@@ -123,7 +128,9 @@ func (p *party) agree(ctx context.Context, c *api.Client) {
 func someBackup(t testing.TB) []byte {
 	t.Helper()
 	b := Backup{Cluster: "c", Fabric: "f", Epoch: time.Unix(1, 0).UTC(), Level: 1, Index: 5,
-		Digest: "00", Size: 2, state: []byte("{}")}
+		Digest: strings.Repeat("00", 32), Size: 2, state: []byte("{}")}
+	ended := func(id controller.JobID) state.Left { return state.Left{Job: &state.Job{Job: controller.Job{ID: id}}} }
+	must(t, b.setEnded([]state.Left{ended(3), ended(5)}))
 	text, err := b.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -131,9 +138,28 @@ func someBackup(t testing.TB) []byte {
 	return text
 }
 
+// TestBackupOfHistory: jobs that had left the state are in the history of each restored replica.
+func TestBackupOfHistory(t *testing.T) {
+	b, err := parseBackup(someBackup(t))
+	must(t, err)
+	dir := t.TempDir()
+	must(t, b.begin(dir, "c0", []replica.Peer{{ID: "c0", Addr: "127.0.0.1:1"}}))
+	h, err := history.Open(filepath.Join(dir, historyFile), 0, slog.New(slog.DiscardHandler))
+	must(t, err)
+	defer func() { must(t, h.Close()) }()
+	var ids []controller.JobID
+	must(t, h.Jobs(0, func(l state.Left) bool {
+		ids = append(ids, l.Job.ID)
+		return true
+	}))
+	if b.Ended != 2 || !slices.Equal(ids, []controller.JobID{3, 5}) {
+		t.Errorf("%d jobs are announced, %v restored", b.Ended, ids)
+	}
+}
+
 // TestFrozenBackup: the form of backups stays.
 func TestFrozenBackup(t *testing.T) {
-	const want = "4c4c4241434b0001000000727b22636c7573746572223a2263222c22666162726963223a2266222c2265706f636822"
+	const want = "4c4c4241434b0001000000ba7b22636c7573746572223a2263222c22666162726963223a2266222c2265706f636822"
 	if got := hex.EncodeToString(someBackup(t)); !strings.HasPrefix(got, want) {
 		t.Errorf("it begins with %s, want %s", got[:len(want)], want)
 	}

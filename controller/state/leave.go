@@ -86,17 +86,34 @@ func (s *State) leave() {
 			stay = append(stay, l)
 			continue
 		}
-		x := Left{Job: j, Tasks: slices.Clone(s.d.TasksOf(j))}
-		for _, id := range coflowsOf(j) {
-			x.Coflows = append(x.Coflows, s.Coflow(id))
-		}
-		left = append(left, x)
+		left = append(left, s.d.leftOf(j))
 	}
 	s.leaving = stay
 	s.remove(left)
 	if s.kept.Left != nil && len(left) > 0 {
 		s.kept.Left(left)
 	}
+}
+
+// leftOf is a job of the state as one that has left.
+func (d *Data) leftOf(j *Job) Left {
+	x := Left{Job: j, Tasks: slices.Clone(d.TasksOf(j))}
+	for _, id := range coflowsOf(j) {
+		x.Coflows = append(x.Coflows, d.Coflow(id))
+	}
+	return x
+}
+
+// LeftSince returns the jobs of d that had left a state before another was taken of it: d has all jobs, live has those
+// that stayed, and may be older.
+func (d *Data) LeftSince(live *Data) []Left {
+	var left []Left
+	for _, j := range d.Jobs {
+		if _, stays := live.jobAt(j.ID); !stays && j.ID < live.Next.Job {
+			left = append(left, d.leftOf(j))
+		}
+	}
+	return left
 }
 
 // remove takes jobs out.

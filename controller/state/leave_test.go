@@ -32,6 +32,9 @@ func TestLeaving(t *testing.T) {
 			w.end = true
 			w.step()
 		}
+		if got := w.s.Data().LeftSince(w.lean.Data()); len(got) != w.leaves {
+			t.Errorf("seed %d: %d jobs are only in the whole state, %d have left", seed, len(got), w.leaves)
+		}
 		left += w.leaves
 	}
 	if left == 0 {
