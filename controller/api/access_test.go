@@ -33,6 +33,7 @@ type realm struct {
 	held    map[int64]string
 	changes int
 	records []AuditRecord
+	answers []string        // calls that have ended, and how
 	late    map[string]bool // names whose grants r1 learns of only once it has caught up
 }
 
@@ -255,7 +256,12 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
 				return source.Peer(st, pki.Client, pki.Controller)
 			},
-			Audit: func(r AuditRecord) { c.mu.Lock(); defer c.mu.Unlock(); c.records = append(c.records, r) }}})
+			Audit: func(r AuditRecord) { c.mu.Lock(); defer c.mu.Unlock(); c.records = append(c.records, r) },
+			Answered: func(call, code string, took time.Duration) {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.answers = append(c.answers, fmt.Sprint(call, " ", code, " ", took > 0))
+			}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -622,7 +628,8 @@ func TestGrantsTakeEffect(t *testing.T) {
 	}
 }
 
-// TestAudit: the replica that is called and the leader both record who, what, and how it ended; a read is not recorded.
+// TestAudit: the replica that is called and the leader both record who, what, and how it ended; a read is not recorded,
+// but counted like all calls.
 func TestAudit(t *testing.T) {
 	c := newCourt(t)
 	tenant := c.caller(t, party{name: "tenant", tls: c.issue(t, pki.Client, "tenant").Client("", pki.Controller)}, 1)
@@ -650,5 +657,11 @@ func TestAudit(t *testing.T) {
 	}
 	if !slices.Equal(c.records, want) {
 		t.Errorf("recorded\n%+v\nwant\n%+v", c.records, want)
+	}
+	slices.Sort(c.answers)
+	if want := []string{"Cancel denied false", "Cancel ok true", "Cancel ok true", "ReadIndex ok true",
+		"Status ok true"}; !slices.Equal(
+		c.answers, want) {
+		t.Errorf("answered %q, want %q", c.answers, want)
 	}
 }

@@ -35,6 +35,7 @@ func (s *Server) denied(who Caller, procedure string, err error) {
 	if who.Kind != "" {
 		name = who.String()
 	}
+	s.answered(procedure, 0, err)
 	s.audit(AuditRecord{Caller: name, Via: who.Via, Call: path.Base(procedure), Result: string(CodeOf(err))})
 }
 

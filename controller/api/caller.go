@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"connectrpc.com/connect"
 	"golang.org/x/sys/unix"
@@ -46,6 +47,9 @@ type Callers struct {
 	// Local is a Unix socket whose callers are admins if they are this process's user or root; nil: there is none.
 	Local net.Listener
 	Audit func(AuditRecord) // nil: nobody hears of it
+	// Answered is told of every call that has ended: its name, the code of its error or "ok", and how long it took, 0 for
+	// a stream; nil: nobody is told.
+	Answered func(call, code string, took time.Duration)
 }
 
 // Kinds of callers.

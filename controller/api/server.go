@@ -239,11 +239,11 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	path, calls := apiv1connect.NewControllerHandler(&service{s},
 		connect.WithReadMaxBytes(s.cfg.Limits.Body),
-		connect.WithInterceptors(s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
+		connect.WithInterceptors(tally{s}, s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
 	mux.Handle(path, calls)
 	mux.Handle(apiv1connect.ControllerSubmitJobsProcedure, s.few(calls))
-	mux.HandleFunc("GET "+eventsPath, s.serveEvents)
-	mux.HandleFunc("GET "+jobsPath, s.serveJobs)
+	mux.HandleFunc("GET "+eventsPath, s.tallied(s.serveEvents))
+	mux.HandleFunc("GET "+jobsPath, s.tallied(s.serveJobs))
 	known := grpcreflect.NewStaticReflector(apiv1connect.ControllerName)
 	mux.Handle(grpcreflect.NewHandlerV1(known))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(known))

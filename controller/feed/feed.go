@@ -57,6 +57,9 @@ func (f *Feed) Restored() {
 	f.rouse()
 }
 
+// Watchers returns how many streams of jobs are open.
+func (f *Feed) Watchers() int { return int(f.watchers.Load()) }
+
 func (f *Feed) rouse() {
 	select {
 	case f.wake <- struct{}{}:

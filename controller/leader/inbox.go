@@ -79,6 +79,19 @@ func (b *inbox) submit(offers []controller.Offer, bytes int) bool {
 	return true
 }
 
+// Backlog returns how many jobs wait to be written to the log, and their bytes there at most. A nil Leader has none.
+func (l *Leader) Backlog() (jobs, bytes int) {
+	if l == nil {
+		return 0, 0
+	}
+	l.inbox.mu.Lock()
+	defer l.inbox.mu.Unlock()
+	for _, b := range l.inbox.jobs.batches {
+		jobs += len(b.offers)
+	}
+	return jobs, l.inbox.jobs.bytes
+}
+
 func (b *inbox) event(num uint64, e southbound.Event) {
 	b.put(func(in *loop.Inputs) {
 		in.Events = append(in.Events, e)

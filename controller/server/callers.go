@@ -21,6 +21,7 @@ const SocketFile = "api.sock"
 // callers configures who may call this replica.
 func (p *replicaProcess) callers() api.Callers {
 	c := api.Callers{Admins: p.charge.Identity.Admins, Granter: p, Owners: p, Audit: p.audit.note,
+		Answered: p.export.answered(),
 		Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
 			return p.keys.Peer(st, pki.Client, pki.Controller)
 		}}

@@ -41,6 +41,9 @@ type exporter struct {
 	meter    *meter.Meter
 	registry *prometheus.Registry
 	ln       net.Listener
+	calls    *prometheus.CounterVec
+	callTime *prometheus.HistogramVec
+	moves    *prometheus.CounterVec
 }
 
 // newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere. restarts
@@ -55,12 +58,8 @@ func newExporter(addr string, keys *pki.Source, restarts int) (*exporter, error)
 		return nil, err
 	}
 	x.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	x.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "lightloom_replica_restarts_total",
-		Help: "How often this replica's process has ended and its supervisor started it again."},
-		func() float64 { return float64(restarts) }))
-	x.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lightloom_certificate_end_seconds",
-		Help: "When this replica's certificate ends, in seconds since 1970."},
-		func() float64 { return float64(keys.Identity().NotAfter().Unix()) }))
+	x.count(x.registry)
+	x.registry.MustRegister(life(keys, restarts)...)
 	host, _, _ := net.SplitHostPort(addr)
 	var config *tls.Config
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -80,16 +79,17 @@ func (p *replicaProcess) machine() replica.Machine {
 	if p.fabric.HasOCS() {
 		name = p.fabric.Topology.Nodes()[p.fabric.OCSNode].Name
 	}
-	return watched{m, p.export.meter, name}
+	return watched{m, p.export, name, func() bool { return p.current.Leader() != nil }}
 }
 
 // watched notes the stages of the delay budget that only the controller knows: from a circuit's intent, by way of the
 // log, to nothing being steered to its ports and these being empty, and from the OCS's report to its being steered to.
-// Every replica notes them.
+// Every replica notes them. It counts moves of circuits where its replica leads, so that replicas can be added up.
 type watched struct {
 	machine
-	meter *meter.Meter
-	ocs   string
+	export *exporter
+	ocs    string
+	leads  func() bool
 }
 
 // Apply implements replica.Machine.
@@ -100,37 +100,23 @@ func (w watched) Apply(entry []byte) error {
 	batch, _ := state.Decode(entry) // it was applied, so it can be decoded
 	moves := w.Live().Moves
 	for _, e := range batch {
+		if e.Kind == state.CircuitSettled && w.leads() {
+			w.export.moves.WithLabelValues(map[bool]string{true: "connected", false: "failed"}[e.OK]).Inc()
+		}
 		if e.Kind != state.CircuitSettled || !e.OK || e.Stages == nil || e.Stages.Drained == 0 || e.Stages.Connected == 0 {
 			continue
 		}
-		w.meter.Stage(w.ocs, meter.StageInService, max(e.At-e.Stages.Connected, 0))
+		w.export.meter.Stage(w.ocs, meter.StageInService, max(e.At-e.Stages.Connected, 0))
 		for i := len(moves) - 1; i >= 0; i-- {
 			if m := &moves[i]; m.In == e.Port && m.Out == e.Out {
 				commit, drain := e.Stages.BeforeRPC(m.Intent)
-				w.meter.Stage(w.ocs, meter.StageCommit, commit)
-				w.meter.Stage(w.ocs, meter.StageDrain, drain)
+				w.export.meter.Stage(w.ocs, meter.StageCommit, commit)
+				w.export.meter.Stage(w.ocs, meter.StageDrain, drain)
 				break
 			}
 		}
 	}
 	return nil
-}
-
-// disk serves how the disk of the replica does.
-func (x *exporter) disk(stats func() replica.Stats) {
-	if x == nil {
-		return
-	}
-	x.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "lightloom",
-		Name: "replica_disk_failing", Help: "1 while the replica's disk takes nothing and it stands back."},
-		func() float64 {
-			if stats().DiskFailing {
-				return 1
-			}
-			return 0
-		}), prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "lightloom",
-		Name: "replica_disk_failures_total", Help: "Operations on the replica's disk that failed."},
-		func() float64 { return float64(stats().DiskFailures) }))
 }
 
 func (x *exporter) run(ctx context.Context) error {

@@ -57,7 +57,12 @@ func TestExporter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- x.run(ctx) }()
-	x.disk(func() replica.Stats { return replica.Stats{DiskFailing: true, DiskFailures: 3} })
+	x.registry.MustRegister(newFigures(func() *standing {
+		return &standing{Stats: replica.Stats{DiskFailing: true, DiskFailures: 3, Leader: "c0"},
+			Counts: state.Counts{Jobs: 9, JobsEnded: 4, JobsWaiting: 3}, leads: true, backlogJobs: 7}
+	}))
+	x.answered()("GetJob", "ok", time.Millisecond)
+	x.answered()("WatchJobs", "denied", 0)
 	began := time.Now()
 	d := x.meter.Device("ocs", quiet{}, func() time.Duration { return time.Since(began) })
 	if err := d.Set(ctx, &southbound.Change{}); err != nil {
@@ -69,13 +74,21 @@ func TestExporter(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil ||
-		!strings.Contains(string(text), `lightloom_device_sets_total{device="ocs",result="accepted"} 1`) ||
-		!strings.Contains(string(text), "lightloom_replica_restarts_total 2") ||
-		!strings.Contains(string(text), "lightloom_replica_disk_failing 1") ||
-		!strings.Contains(string(text), "lightloom_replica_disk_failures_total 3") ||
-		!strings.Contains(string(text), "go_goroutines") {
-		t.Errorf("%v\n%s", err, text)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{`lightloom_device_sets_total{device="ocs",result="accepted"} 1`,
+		"lightloom_replica_restarts_total 2", "lightloom_replica_disk_failing 1", "lightloom_replica_disk_failures_total 3",
+		"lightloom_replica_leads 1", "lightloom_replica_ready 0", "lightloom_leader_known 1", "lightloom_backlog_jobs 7",
+		`lightloom_jobs{phase="waiting"} 3`, `lightloom_jobs{phase="placed"} 2`, "lightloom_jobs_ended_total 4",
+		`lightloom_api_calls_total{call="GetJob",code="ok"} 1`, `lightloom_api_call_seconds_count{call="GetJob"} 1`,
+		`lightloom_api_calls_total{call="WatchJobs",code="denied"} 1`, "go_goroutines "} {
+		if !strings.Contains(string(text), "\n"+want) {
+			t.Errorf("%s is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), `lightloom_api_call_seconds_count{call="WatchJobs"}`) {
+		t.Error("a denied stream has a duration")
 	}
 	cancel()
 	if err := <-done; err != nil {

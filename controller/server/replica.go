@@ -143,7 +143,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if err != nil {
 		return nil, errors.Join(err, p.history.Close())
 	}
-	p.export.disk(p.node.Stats)
+	p.export.follow(p)
 	return p, nil
 }
 

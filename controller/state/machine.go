@@ -29,11 +29,16 @@ func (m Machine) Freeze() interface {
 	return m.State.Freeze()
 }
 
-// Counts are how many jobs and coflows there have been, and how many of them have ended.
-type Counts struct{ Jobs, JobsEnded, Coflows, CoflowsEnded int }
+// Counts are how many jobs and coflows there have been, how many of them have ended, and how many jobs wait for places.
+type Counts struct {
+	Jobs, JobsEnded, Coflows, CoflowsEnded, JobsWaiting int
+
+	Level Level // of the cluster
+}
 
 func (m Machine) publish() {
-	m.counts.Store(&Counts{int(m.d.Next.Job), m.finished, int(m.d.Next.Coflow), m.ended})
+	m.counts.Store(&Counts{int(m.d.Next.Job), m.finished, int(m.d.Next.Coflow), m.ended, len(m.waiting) + len(m.blocked),
+		m.Level()})
 }
 
 // Counts returns the figures after the last entry that a Machine has applied. Any goroutine can call it at any time.
