@@ -105,7 +105,8 @@ func newFigures(look func() *standing) figures {
 		func(s *standing) float64 { return yes(s.ready) })
 	add(gauge, "leader_known", "1 while this replica knows a leader.",
 		func(s *standing) float64 { return yes(s.Leader != "") })
-	add(gauge, "raft_term", "The newest term that this replica knows.", func(s *standing) float64 { return float64(s.Term) })
+	add(gauge, "raft_term", "The newest term that this replica knows.",
+		func(s *standing) float64 { return float64(s.Term) })
 	add(counter, "leader_changes_total", "Leaders that this replica has seen after the first.",
 		func(s *standing) float64 { return float64(s.LeaderChanges) })
 	add(counter, "leaderless_seconds_total", "How long this replica has known no leader after the first.",
