@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"lightloom/cmd/lightloom/internal/cli"
@@ -18,12 +19,17 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 			"the switches to match. The same binary simulates and emulates the fabric. Where a command speaks of\n" +
 			"the running fabric, it means the one that lightloom up runs.",
 		Args:          unknownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       versionLine(),
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	version := root.Flags().Bool("version", false, "print the version") // cobra's own prints it by text/template
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if *version {
+			_, err := fmt.Fprintln(c.OutOrStdout(), versionLine())
+			return err
+		}
+		return c.Help()
+	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetArgs(argv)
 	root.SetIn(stdin)

@@ -2,8 +2,11 @@ package conformance
 
 import (
 	"encoding/xml"
-	"html/template"
+	"fmt"
 	"io"
+
+	"maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
 )
 
 // junitSuite is a file of results as JUnit writes them, which continuous integration reads.
@@ -54,26 +57,25 @@ func WriteJUnit(w io.Writer, target string, all []Finding) error {
 	return err
 }
 
-const page = `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{{.Target}}</title><style>
+const style = `
 body { font: 15px/1.5 sans-serif; margin: 2em auto; max-width: 70em }
 table { border-collapse: collapse } td, th { border-bottom: 1px solid #ccc; padding: .3em .8em; text-align: left }
 .held { color: #176117 } .broken { color: #a11 } .skipped { color: #666 }
-</style></head><body><h1>gNMI conformance of {{.Target}}</h1>
-<table><tr><th>rule</th><th>result</th><th>says</th><th>why</th></tr>
-{{range .Findings}}<tr><td>{{.Rule}}</td><td class="{{.Result}}">{{.Result}}</td>
-<td>{{.Says}}</td><td>{{.Why}}</td></tr>
-{{end}}</table></body></html>
 `
 
 // WriteHTML writes findings about a target as a page.
 func WriteHTML(w io.Writer, target string, all []Finding) error {
-	t, err := template.New("page").Parse(page)
-	if err != nil {
-		return err
+	cell := func(of func(...gomponents.Node) gomponents.Node, text string) gomponents.Node {
+		return of(gomponents.Text(text))
 	}
-	return t.Execute(w, struct {
-		Target   string
-		Findings []Finding
-	}{target, all})
+	rows := gomponents.Map(all, func(f Finding) gomponents.Node {
+		result := fmt.Sprint(f.Result)
+		return html.Tr(cell(html.Td, f.Rule), html.Td(html.Class(result), gomponents.Text(result)), cell(html.Td, f.Says),
+			cell(html.Td, f.Why), gomponents.Raw("\n"))
+	})
+	return html.Doctype(html.HTML(html.Lang("en"),
+		html.Head(html.Meta(html.Charset("utf-8")), cell(html.TitleEl, target), html.StyleEl(gomponents.Raw(style))),
+		html.Body(cell(html.H1, "gNMI conformance of "+target),
+			html.Table(html.Tr(cell(html.Th, "rule"), cell(html.Th, "result"), cell(html.Th, "says"), cell(html.Th, "why")),
+				rows)))).Render(w)
 }

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"strings"
 )
-
-//go:embed page.html
-var pageText string
 
 //go:embed page.css
 var pageStyle string
@@ -17,15 +13,14 @@ var pageStyle string
 // colours is how many series have a colour of their own in page.css; further ones reuse them.
 const colours = 8
 
-// page is the data of page.html. Pictures are made here, of numbers and escaped names.
+// page is what the document shows. Pictures are SVG, made of numbers and escaped names.
 type page struct {
 	*Report
-	Style    template.CSS
 	Subtitle string
-	Topology template.HTML
-	Bytes    template.HTML
-	CCTs     template.HTML
-	JCTs     template.HTML
+	Topology string
+	Bytes    string
+	CCTs     string
+	JCTs     string
 	Gantts   []picture
 	Faults   []picture
 	Forests  []forestPicture
@@ -43,13 +38,13 @@ type section struct{ ID, Title string }
 
 type picture struct {
 	Name, Text string
-	SVG        template.HTML
+	SVG        string
 }
 
 // forestPicture is a picture of comparisons.
 type forestPicture struct {
 	Title, Name, Against string
-	SVG                  template.HTML
+	SVG                  string
 	Words                string
 }
 
@@ -69,12 +64,8 @@ type fact struct{ Name, Value string }
 
 // HTML returns report.html: one file without scripts, which needs no other file.
 func (r *Report) HTML() ([]byte, error) {
-	t, err := template.New("report.html").Parse(pageText)
-	if err != nil {
-		panic("report: page.html: " + err.Error()) // embedded: a broken one is a broken build
-	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, r.page()); err != nil {
+	if err := r.page().document().Render(&b); err != nil {
 		return nil, fmt.Errorf("write report.html: %w", err)
 	}
 	return b.Bytes(), nil
@@ -82,22 +73,22 @@ func (r *Report) HTML() ([]byte, error) {
 
 func (r *Report) page() *page {
 	p := &page{
-		Report: r, Style: template.CSS(pageStyle), Subtitle: r.subtitle(),
-		Topology: template.HTML(topology(r.Fabric)),
-		Bytes:    template.HTML(bytesPicture(r.Policies)),
-		CCTs:     template.HTML(cdf("Coflow completion times", r.curves(ccts))),
-		JCTs:     template.HTML(cdf("Job completion times", r.curves(jcts))),
+		Report: r, Subtitle: r.subtitle(),
+		Topology: topology(r.Fabric),
+		Bytes:    bytesPicture(r.Policies),
+		CCTs:     cdf("Coflow completion times", r.curves(ccts)),
+		JCTs:     cdf("Job completion times", r.curves(jcts)),
 		Facts:    r.facts(),
 		Heading:  r.heading(),
 	}
 	if r.Repeat != nil && len(r.Repeat.Pairs) > 0 {
 		p.Forests = append(p.Forests, forestPicture{"Over several runs", r.Repeat.Pairs[0].Against,
 			"each other policy against it",
-			template.HTML(forest(r.Repeat.paired())), r.Repeat.Words()})
+			forest(r.Repeat.paired()), r.Repeat.Words()})
 	}
 	if len(r.Seeds) > 0 {
 		p.Forests = append(p.Forests, forestPicture{"Over several seeds, on the simulator", r.Seeds[0].Policy,
-			fmt.Sprintf("against each other row, %d seeds", r.Seeds[0].Runs), template.HTML(forest(r.Seeds)),
+			fmt.Sprintf("against each other row, %d seeds", r.Seeds[0].Runs), forest(r.Seeds),
 			versusWords(r.Seeds)})
 	}
 	for i := range r.results {
@@ -105,12 +96,12 @@ func (r *Report) page() *page {
 		p.Legend = append(p.Legend, legend{one.Name, fmt.Sprintf("key s%d", 1+i%colours)})
 		if len(one.Circuits) > 0 {
 			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]),
-				template.HTML(gantt(one, r.span(), r.Fabric.Racks))})
+				gantt(one, r.span(), r.Fabric.Racks)})
 		}
 	}
 	for i := range r.results {
 		if one := &r.results[i]; len(one.Faults) > 0 {
-			p.Faults = append(p.Faults, picture{one.Name, faultWords(one), template.HTML(faultPicture(one, r.span()))})
+			p.Faults = append(p.Faults, picture{one.Name, faultWords(one), faultPicture(one, r.span())})
 		}
 	}
 	p.Lines, p.Details = p.rowsOf(r.lines()), p.rowsOf(append(r.sized(), r.details()...))
