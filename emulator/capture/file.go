@@ -1,15 +1,14 @@
 package capture
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"time"
 
-	"github.com/google/gopacket/layers"
-	"github.com/google/gopacket/pcapgo"
+	"github.com/google/gopacket"
 )
 
 // Note is something that happened beside the packets.
@@ -24,48 +23,98 @@ const (
 	notes   = 1
 )
 
-// linkUpperPDU is LINKTYPE_WIRESHARK_UPPER_PDU: tags that name a dissector, then what it dissects.
-const linkUpperPDU layers.LinkType = 252
+// Link types: Ethernet, and LINKTYPE_WIRESHARK_UPPER_PDU: tags that name a dissector, then what it dissects.
+const (
+	linkEthernet = 1
+	linkUpperPDU = 252
+)
 
-// File writes a pcapng file. pcapgo writes its frame (section, interfaces, statistics); packets are written here,
-// because pcapgo has no words for comments and directions.
+// File writes a pcapng file. gopacket's writer has no words for comments and directions, and brings the tables of all
+// protocols; tests read the files with gopacket.
 type File struct {
 	w    io.Writer
-	ng   *pcapgo.NgWriter
-	room bytes.Buffer
+	room gopacket.SerializeBuffer // of the block that is written
 }
 
 // NewFile begins a file of the packets of one port.
 func NewFile(w io.Writer, opt *Options) (*File, error) {
-	f := &File{w: w}
-	first := pcapgo.NgInterface{Name: opt.Port, OS: runtime.GOOS, LinkType: layers.LinkTypeEthernet,
-		SnapLength: uint32(opt.SnapLen)}
-	var err error
-	f.ng, err = pcapgo.NewNgWriterInterface(w, first, pcapgo.NgWriterOptions{
-		SectionInfo: pcapgo.NgSectionInfo{Application: opt.Program, OS: runtime.GOOS, Comment: opt.About}})
-	if err == nil && !opt.PacketsOnly {
-		_, err = f.ng.AddInterface(pcapgo.NgInterface{Name: "circuits", Description: "what circuits did meanwhile",
-			OS: runtime.GOOS, LinkType: linkUpperPDU})
-	}
+	f := &File{w: w, room: gopacket.NewSerializeBuffer()}
+	section := binary.LittleEndian.AppendUint32(nil, byteOrder)
+	section = binary.LittleEndian.AppendUint16(section, 1) // version 1.0
+	section = binary.LittleEndian.AppendUint16(section, 0)
+	section = binary.LittleEndian.AppendUint64(section, math.MaxUint64) // of a length that is not known
+	section = appendOption(section, optUserApplication, []byte(opt.Program))
+	section = appendOption(section, optComment, []byte(opt.About))
+	section = appendOption(section, optOS, []byte(runtime.GOOS))
+	err := f.block(blockSection, section)
 	if err == nil {
-		err = f.ng.Flush()
+		err = f.port(linkEthernet, opt.SnapLen, opt.Port, "")
+	}
+	if err == nil && !opt.PacketsOnly {
+		err = f.port(linkUpperPDU, 0, "circuits", "what circuits did meanwhile")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("write capture: %w", err)
+		return nil, err
 	}
 	return f, nil
 }
 
-// Constants of the format (draft-ietf-opsawg-pcapng, sections 3.5 and 4.3).
+// port begins what the format calls an interface. Times are in nanoseconds.
+func (f *File) port(link uint16, snapLen int, name, description string) error {
+	b := binary.LittleEndian.AppendUint16(nil, link)
+	b = binary.LittleEndian.AppendUint16(b, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(snapLen))
+	b = appendOption(b, optName, []byte(name))
+	b = appendOption(b, optDescription, []byte(description))
+	b = appendOption(b, optTimeResolution, []byte{9})
+	return f.block(blockInterface, appendOption(b, optInterfaceOS, []byte(runtime.GOOS)))
+}
+
+// Constants of the format (draft-ietf-opsawg-pcapng, sections 3.5 and 4).
 const (
-	enhancedPacket = 6
-	optEnd         = 0
-	optComment     = 1
-	optFlags       = 2
-	flagInbound    = 1
-	flagOutbound   = 2
-	fixedBytes     = 32 // of the block without packet and options
+	blockSection    = 0x0a0d0d0a
+	blockInterface  = 1
+	blockStatistics = 5
+	blockPacket     = 6
+	byteOrder       = 0x1a2b3c4d
+
+	optEnd     = 0
+	optComment = 1
+
+	optOS              = 3 // of a section
+	optUserApplication = 4
+
+	optName           = 2 // of an interface
+	optDescription    = 3
+	optTimeResolution = 9
+	optInterfaceOS    = 12
+
+	optFlags     = 2 // of a packet
+	flagInbound  = 1
+	flagOutbound = 2
+
+	optStart    = 2 // of statistics
+	optStop     = 3
+	optReceived = 4
+	optDropped  = 5
 )
+
+// appendOption adds an option to a block, unless it is empty.
+func appendOption(b []byte, code uint16, value []byte) []byte {
+	if len(value) == 0 {
+		return b
+	}
+	b = binary.LittleEndian.AppendUint16(b, code)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(value)))
+	return pad(append(b, value...))
+}
+
+// appendTime adds an instant as the format splits it: the upper half first.
+func appendTime(b []byte, at time.Time) []byte {
+	nanos := uint64(at.UnixNano())
+	b = binary.LittleEndian.AppendUint32(b, uint32(nanos>>32))
+	return binary.LittleEndian.AppendUint32(b, uint32(nanos))
+}
 
 // Packet adds a packet.
 func (f *File) Packet(p Frame) error {
@@ -73,11 +122,7 @@ func (f *File) Packet(p Frame) error {
 	if p.Out {
 		flags = flagOutbound
 	}
-	var opts []byte
-	opts = binary.LittleEndian.AppendUint16(opts, optFlags)
-	opts = binary.LittleEndian.AppendUint16(opts, 4)
-	opts = binary.LittleEndian.AppendUint32(opts, flags)
-	return f.block(packets, p.At, p.Data, p.Size, opts)
+	return f.packet(packets, p.At, p.Data, p.Size, optFlags, binary.LittleEndian.AppendUint32(nil, flags))
 }
 
 // severity is local use 0, notice (RFC 5424, section 6.2.1).
@@ -86,11 +131,7 @@ const severity = "<133>"
 // Note adds a note.
 func (f *File) Note(n Note) error {
 	body := upperPDU("syslog", severity+"lightloom: "+n.Text)
-	var opts []byte
-	opts = binary.LittleEndian.AppendUint16(opts, optComment)
-	opts = binary.LittleEndian.AppendUint16(opts, uint16(len(n.Text)))
-	opts = pad(append(opts, n.Text...))
-	return f.block(notes, n.At, body, len(body), opts)
+	return f.packet(notes, n.At, body, len(body), optComment, []byte(n.Text))
 }
 
 // upperPDU says which dissector reads text (EXP_PDU_TAG_DISSECTOR_NAME, in the order of the network).
@@ -112,25 +153,32 @@ func pad(b []byte) []byte {
 	return b
 }
 
-// block writes one enhanced packet block. opts are whole options without their end.
-func (f *File) block(intf uint32, at time.Time, data []byte, size int, opts []byte) error {
-	opts = append(opts, optEnd, 0, 0, 0)
-	total := uint32(fixedBytes + (len(data)+3)/4*4 + len(opts))
-	nanos := uint64(at.UnixNano())
-	b := &f.room
-	b.Reset()
-	word := func(v uint32) { b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), v)) }
-	for _, v := range []uint32{enhancedPacket, total, intf, uint32(nanos >> 32), uint32(nanos), uint32(len(data)),
-		uint32(size)} {
-		word(v)
+// packet writes one enhanced packet block with an option.
+func (f *File) packet(port uint32, at time.Time, data []byte, size int, code uint16, value []byte) error {
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, 64+len(data)+len(value)), port)
+	b = appendTime(b, at)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(size))
+	return f.block(blockPacket, appendOption(pad(append(b, data...)), code, value))
+}
+
+// block writes a block whose body is a multiple of four bytes, options with it.
+func (f *File) block(kind uint32, body []byte) error {
+	const around = 16 // kind, length, end of options, length
+	total := uint32(len(body) + around)
+	if err := f.room.Clear(); err != nil {
+		return fmt.Errorf("write capture: %w", err)
 	}
-	b.Write(data)
-	for b.Len()%4 != 0 {
-		b.WriteByte(0)
+	b, err := f.room.AppendBytes(int(total))
+	if err != nil {
+		return fmt.Errorf("write capture: %w", err)
 	}
-	b.Write(opts)
-	word(total)
-	if _, err := f.w.Write(b.Bytes()); err != nil {
+	binary.LittleEndian.PutUint32(b, kind)
+	binary.LittleEndian.PutUint32(b[4:], total)
+	copy(b[8:], body)
+	binary.LittleEndian.PutUint32(b[total-8:], optEnd)
+	binary.LittleEndian.PutUint32(b[total-4:], total)
+	if _, err := f.w.Write(b); err != nil {
 		return fmt.Errorf("write capture: %w", err)
 	}
 	return nil
@@ -138,14 +186,16 @@ func (f *File) block(intf uint32, at time.Time, data []byte, size int, opts []by
 
 // End writes how much was seen and lost. Nothing is written afterwards.
 func (f *File) End(r Result) error {
-	err := f.ng.WriteInterfaceStats(packets, pcapgo.NgInterfaceStatistics{LastUpdate: r.Ended, StartTime: r.Began,
-		EndTime:         r.Ended,
-		PacketsReceived: r.Packets + r.Dropped, PacketsDropped: r.Dropped})
-	if err == nil {
-		err = f.ng.Flush()
+	b := appendTime(binary.LittleEndian.AppendUint32(nil, packets), r.Ended)
+	for _, o := range []struct {
+		code  uint16
+		value []byte
+	}{
+		{optStart, appendTime(nil, r.Began)}, {optStop, appendTime(nil, r.Ended)},
+		{optReceived, binary.LittleEndian.AppendUint64(nil, r.Packets+r.Dropped)},
+		{optDropped, binary.LittleEndian.AppendUint64(nil, r.Dropped)},
+	} {
+		b = appendOption(b, o.code, o.value)
 	}
-	if err != nil {
-		return fmt.Errorf("write capture: %w", err)
-	}
-	return nil
+	return f.block(blockStatistics, b)
 }

@@ -1,16 +1,15 @@
 package lldp
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/google/gopacket"
-	"github.com/google/gopacket/layers"
 )
 
 // EtherType is the protocol's.
@@ -33,23 +32,16 @@ type Announcement struct {
 	TTL         time.Duration // how long this holds; 0: it goes now. Whole seconds, at most 65535
 }
 
-// The identifiers of openconfig-lldp-types for subtypes (IEEE 802.1AB, tables 8-2 and 8-3).
-func chassisKinds() map[layers.LLDPChassisIDSubType]string {
-	return map[layers.LLDPChassisIDSubType]string{
-		layers.LLDPChassisIDSubTypeChassisComp: "CHASSIS_COMPONENT", layers.LLDPChassisIDSubtypeIfaceAlias: "INTERFACE_ALIAS",
-		layers.LLDPChassisIDSubTypePortComp: "PORT_COMPONENT", layers.LLDPChassisIDSubTypeMACAddr: "MAC_ADDRESS",
-		layers.LLDPChassisIDSubTypeNetworkAddr: "NETWORK_ADDRESS", layers.LLDPChassisIDSubtypeIfaceName: "INTERFACE_NAME",
-		layers.LLDPChassisIDSubTypeLocal: Local,
-	}
+// chassisKinds are the identifiers of openconfig-lldp-types by subtype (IEEE 802.1AB, table 8-2).
+func chassisKinds() []string {
+	return []string{"", "CHASSIS_COMPONENT", "INTERFACE_ALIAS", "PORT_COMPONENT", "MAC_ADDRESS", "NETWORK_ADDRESS",
+		InterfaceName, Local}
 }
 
-func portKinds() map[layers.LLDPPortIDSubType]string {
-	return map[layers.LLDPPortIDSubType]string{
-		layers.LLDPPortIDSubtypeIfaceAlias: "INTERFACE_ALIAS", layers.LLDPPortIDSubtypePortComp: "PORT_COMPONENT",
-		layers.LLDPPortIDSubtypeMACAddr: "MAC_ADDRESS", layers.LLDPPortIDSubtypeNetworkAddr: "NETWORK_ADDRESS",
-		layers.LLDPPortIDSubtypeIfaceName: InterfaceName, layers.LLDPPortIDSubtypeAgentCircuitID: "AGENT_CIRCUIT_ID",
-		layers.LLDPPortIDSubtypeLocal: Local,
-	}
+// portKinds are those of ports (table 8-3).
+func portKinds() []string {
+	return []string{"", "INTERFACE_ALIAS", "PORT_COMPONENT", "MAC_ADDRESS", "NETWORK_ADDRESS", InterfaceName,
+		"AGENT_CIRCUIT_ID", Local}
 }
 
 // The kinds that our own switches use.
@@ -71,26 +63,21 @@ func (a Announcement) Marshal(from net.HardwareAddr) ([]byte, error) {
 		return nil, fmt.Errorf("write LLDP frame: time to live %v, names of %d and %d bytes: too much", a.TTL, len(a.System),
 			len(a.Description))
 	}
-	eth := &layers.Ethernet{SrcMAC: from, DstMAC: Group(), EthernetType: layers.EthernetTypeLinkLayerDiscovery}
-	l := &layers.LinkLayerDiscovery{
-		ChassisID: layers.LLDPChassisID{Subtype: layers.LLDPChassisIDSubTypeLocal, ID: []byte(a.Chassis)},
-		PortID:    layers.LLDPPortID{Subtype: layers.LLDPPortIDSubtypeIfaceName, ID: []byte(a.Port)},
-		TTL:       uint16(secs),
+	id := func(all []string, kind, name string) []byte {
+		return append([]byte{byte(slices.Index(all, kind))}, name...)
 	}
-	for _, v := range []struct {
-		kind layers.LLDPTLVType
-		text string
-	}{{layers.LLDPTLVPortDescription, a.Description}, {layers.LLDPTLVSysName, a.System}} {
-		if v.text != "" {
-			l.Values = append(l.Values, layers.LinkLayerDiscoveryValue{Type: v.kind, Length: uint16(len(v.text)),
-				Value: []byte(v.text)})
-		}
+	frame := slices.Concat(Group(), from)
+	frame = binary.BigEndian.AppendUint16(frame, EtherType)
+	frame = appendTLV(frame, tlvChassis, id(chassisKinds(), Local, a.Chassis))
+	frame = appendTLV(frame, tlvPort, id(portKinds(), InterfaceName, a.Port))
+	frame = appendTLV(frame, tlvTTL, binary.BigEndian.AppendUint16(nil, uint16(secs)))
+	if a.Description != "" {
+		frame = appendTLV(frame, tlvDescription, []byte(a.Description))
 	}
-	b := gopacket.NewSerializeBuffer()
-	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{}, eth, l); err != nil {
-		return nil, fmt.Errorf("write LLDP frame: %w", err)
+	if a.System != "" {
+		frame = appendTLV(frame, tlvSystem, []byte(a.System))
 	}
-	frame := b.Bytes()
+	frame = appendTLV(frame, tlvEnd, nil)
 	for len(frame) < 60 { // the shortest there is
 		frame = append(frame, 0)
 	}
@@ -102,44 +89,64 @@ var errForeign = errors.New("no LLDP frame")
 
 // Unmarshal reads a whole Ethernet frame. Identifiers that are no text come back in hexadecimal digits.
 func Unmarshal(frame []byte) (Announcement, error) {
-	p := gopacket.NewPacket(frame, layers.LayerTypeEthernet, gopacket.DecodeOptions{NoCopy: true})
-	l, ok := p.Layer(layers.LayerTypeLinkLayerDiscovery).(*layers.LinkLayerDiscovery)
-	if e := p.ErrorLayer(); e != nil {
-		return Announcement{}, fmt.Errorf("read LLDP frame of %d bytes: %w", len(frame), e.Error())
+	all, err := tlvs(frame)
+	if err != nil {
+		return Announcement{}, fmt.Errorf("read LLDP frame of %d bytes: %w", len(frame), err)
 	}
-	if !ok {
-		return Announcement{}, fmt.Errorf("read LLDP frame of %d bytes: %w", len(frame), errForeign)
+	var a Announcement
+	held := map[byte]bool{}
+	for _, v := range all {
+		if err := a.take(v); err != nil {
+			return Announcement{}, fmt.Errorf("read LLDP frame: %w", err)
+		}
+		held[v.kind] = true
 	}
-	a := Announcement{TTL: time.Duration(l.TTL) * time.Second, ChassisKind: chassisKinds()[l.ChassisID.Subtype],
-		PortKind: portKinds()[l.PortID.Subtype]}
-	if a.ChassisKind == "" || a.PortKind == "" {
-		return Announcement{}, fmt.Errorf("read LLDP frame: identifiers of kinds %d and %d, which are reserved",
-			l.ChassisID.Subtype, l.PortID.Subtype)
-	}
-	var err error
-	if a.Chassis, err = name("chassis", l.ChassisID.ID, a.ChassisKind == "MAC_ADDRESS"); err != nil {
-		return Announcement{}, err
-	}
-	if a.Port, err = name("port", l.PortID.ID, a.PortKind == "MAC_ADDRESS"); err != nil {
-		return Announcement{}, err
-	}
-	if info, ok := p.Layer(layers.LayerTypeLinkLayerDiscoveryInfo).(*layers.LinkLayerDiscoveryInfo); ok {
-		a.System, a.Description = text(info.SysName), text(info.PortDescription)
+	if !held[tlvChassis] || !held[tlvPort] || !held[tlvTTL] {
+		return Announcement{}, errors.New("read LLDP frame: chassis, port or time to live is missing, which are mandatory")
 	}
 	return a, nil
 }
 
-// name makes an identifier of bytes.
-func name(what string, b []byte, mac bool) (string, error) {
-	switch {
-	case len(b) == 0 || len(b) > maxName:
-		return "", fmt.Errorf("read LLDP frame: %s of %d bytes: 1 to %d are taken", what, len(b), maxName)
-	case mac && len(b) == 6:
-		return net.HardwareAddr(b).String(), nil
-	case printable(string(b)):
-		return string(b), nil
+// take reads one TLV. Those of other kinds are passed over.
+func (a *Announcement) take(v tlv) (err error) {
+	switch v.kind {
+	case tlvChassis:
+		a.ChassisKind, a.Chassis, err = identifier("chassis", chassisKinds(), v.value)
+	case tlvPort:
+		a.PortKind, a.Port, err = identifier("port", portKinds(), v.value)
+	case tlvTTL:
+		if len(v.value) < 2 {
+			return fmt.Errorf("time to live of %d bytes: 2 are mandatory", len(v.value))
+		}
+		a.TTL = time.Duration(binary.BigEndian.Uint16(v.value)) * time.Second
+	case tlvDescription:
+		a.Description = text(string(v.value))
+	case tlvSystem:
+		a.System = text(string(v.value))
 	}
-	return hex.EncodeToString(b), nil
+	return err
+}
+
+// identifier reads a subtype and a name.
+func identifier(what string, kinds []string, b []byte) (kind, id string, err error) {
+	if len(b) < 2 || len(b)-1 > maxName {
+		return "", "", fmt.Errorf("%s of %d bytes: 1 to %d and their kind are mandatory", what, len(b), maxName)
+	}
+	if int(b[0]) >= len(kinds) || kinds[b[0]] == "" {
+		return "", "", fmt.Errorf("%s of kind %d, which is reserved", what, b[0])
+	}
+	return kinds[b[0]], name(b[1:], kinds[b[0]] == "MAC_ADDRESS"), nil
+}
+
+// name makes an identifier of bytes.
+func name(b []byte, mac bool) string {
+	switch {
+	case mac && len(b) == 6:
+		return net.HardwareAddr(b).String()
+	case printable(string(b)):
+		return string(b)
+	}
+	return hex.EncodeToString(b)
 }
 
 // text is a free text, or nothing if it is none or too long.

@@ -2,12 +2,16 @@ package lldp_test
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/gopacket"
+	"github.com/google/gopacket/layers"
 
 	"lightloom/southbound/lldp"
 )
@@ -62,8 +66,12 @@ func TestStrangers(t *testing.T) {
 		{"no port", frame("\x01\x07xx", ttl, ttl), "!mandatory"},
 		{"empty", frame(), "!mandatory"},
 		{"cut", frame("\x01\x07xx", "\x02\x05yy", ttl)[:22], "!LLDP"},
+		// What is not read is not judged (IEEE 802.1AB, clause 9.2.7.7: an optional TLV with an error is passed over).
 		{"a management address that lies about its length",
-			frame("\x01\x07xx", "\x02\x05yy", ttl, "\x08\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01"), "!"},
+			frame("\x01\x07xx", "\x02\x05yy", ttl, "\x08\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01"), "xx yy"},
+		{"a value that ends after the frame", frame("\x01\x07xx", "\x02\x05yy", ttl, "\x05s")[:30], "!"},
+		{"a short time to live", frame("\x01\x07xx", "\x02\x05yy", "\x03\x00"), "!mandatory"},
+		{"no end", frame("\x01\x07xx", "\x02\x05yy", ttl)[:28], "!no end"},
 		{"another protocol", append(make([]byte, 12), 8, 0, 0x45, 0, 0, 0), "!"},
 	} {
 		a, err := lldp.Unmarshal(c.frame)
@@ -75,6 +83,31 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, a, err)
 		}
 	}
+}
+
+// TestReference: gopacket reads in our frames what we wrote.
+func TestReference(t *testing.T) {
+	b, err := sample().Marshal(mac())
+	if err != nil {
+		t.Fatal(err)
+	}
+	chassis, port, ok := reference(b)
+	p := gopacket.NewPacket(b, layers.LayerTypeEthernet, gopacket.Default)
+	info, is := p.Layer(layers.LayerTypeLinkLayerDiscoveryInfo).(*layers.LinkLayerDiscoveryInfo)
+	if !ok || string(chassis) != "tor3" || string(port) != "Ethernet4" || !is || info.SysName != "tor3" ||
+		info.PortDescription != "to the light" {
+		t.Errorf("gopacket reads chassis %q, port %q, %+v", chassis, port, info)
+	}
+}
+
+// reference returns the identifiers that gopacket reads, if it takes the frame.
+func reference(b []byte) (chassis, port []byte, ok bool) {
+	p := gopacket.NewPacket(b, layers.LayerTypeEthernet, gopacket.Default)
+	l, ok := p.Layer(layers.LayerTypeLinkLayerDiscovery).(*layers.LinkLayerDiscovery)
+	if !ok || p.ErrorLayer() != nil {
+		return nil, nil, false
+	}
+	return l.ChassisID.ID, l.PortID.ID, true
 }
 
 func FuzzUnmarshal(f *testing.F) {
@@ -89,6 +122,10 @@ func FuzzUnmarshal(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if chassis, port, ok := reference(b); ok && (!means(a.Chassis, a.ChassisKind, chassis) ||
+			!means(a.Port, a.PortKind, port)) {
+			t.Errorf("%+v; gopacket reads chassis %x and port %x", a, chassis, port)
+		}
 		if a.Chassis == "" || a.Port == "" || len(a.Chassis) > 510 || len(a.Port) > 510 {
 			t.Errorf("%+v", a)
 		}
@@ -101,6 +138,12 @@ func FuzzUnmarshal(f *testing.F) {
 			t.Errorf("%+v came back as %+v, %v", a, got, err)
 		}
 	})
+}
+
+// means: a name stands for an identifier's bytes.
+func means(name, kind string, b []byte) bool {
+	return name == string(b) || name == hex.EncodeToString(b) ||
+		kind == "MAC_ADDRESS" && name == net.HardwareAddr(b).String()
 }
 
 // TestTable holds the table against one that keeps everything that was ever heard.
