@@ -69,7 +69,8 @@ func (p *page) compared() node {
 	return part("compare", "Policies side by side",
 		html.Div(html.Class("scroll"), html.TabIndex("0"), html.Role("region"), html.Aria("labelledby", "compare"),
 			p.table(p.Lines, true)),
-		html.Details(html.Summary(gomponents.Text("Coflows by size, stages of reconfigurations, dark times, work of policies")),
+		html.Details(
+			html.Summary(gomponents.Text("Coflows by size, stages of reconfigurations, dark times, work of policies")),
 			html.Div(html.Class("scroll"), p.table(p.Details, false))),
 		html.P(html.Class("small"), gomponents.Text("The figures are in "), link("policies.csv"), gomponents.Text(" and "),
 			link("coflows.csv"), gomponents.Text(", all of them in "), link("report.json"), gomponents.Text(".")),
