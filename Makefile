@@ -34,6 +34,7 @@ storm: ## check the same with 1,000 seeds of ten minutes, all random cases, 200 
 	LIGHTLOOM_LONG=1 go test -count=1 -timeout 60m ./controller/replica/... ./controller/leader ./controller/loop \
 	  ./cmd/lightloom/internal/chaos
 	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./cmd/lightloom/internal/replay
+	LIGHTLOOM_MEASURE=soak go test -count=1 -v -timeout 60m -run TestProcessesAreLinearizable ./cmd/lightloom
 
 bench: ## run the benchmarks of one package: make bench PKG=./pathmap/live
 	go test -run '^$$' -bench . -benchmem $(PKG)

@@ -2,137 +2,65 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"lightloom/controller"
+	"lightloom/controller/api/apitest"
 	"lightloom/southbound/pki"
 )
 
-// op is an operation of the API: a job is submitted (and gets id), one is cancelled (id), or both are counted.
-type op struct {
-	kind        string
-	id          int // -1: it is not known
-	jobs, ended int
+// anywhere calls a replica at random each time.
+type anywhere struct {
+	t    *testing.T
+	c    *Client
+	r    *rand.Rand
+	read *[3]atomic.Int64 // reads: linearizable, from an index, other
 }
 
-// jobs is the sequential specification: ids are given in order, and a job ends when it is cancelled.
-func jobs() porcupine.Model {
-	type state struct {
-		jobs  int
-		ended [1 << 12]bool
-		count int
-	}
-	return porcupine.Model{
-		Init: func() any { return state{} },
-		Step: func(s, in, out any) (bool, any) {
-			st, i, o := s.(state), in.(op), out.(op)
-			switch i.kind {
-			case "submit":
-				ok := o.id < 0 || o.id == st.jobs
-				st.jobs++
-				return ok, st
-			case "cancel":
-				if i.id >= st.jobs {
-					return false, st
-				}
-				if !st.ended[i.id] {
-					st.ended[i.id] = true
-					st.count++
-				}
-				return true, st
-			}
-			return o.jobs == st.jobs && o.ended == st.count, st
-		},
-		DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " → ", out) },
-	}
+func (a anywhere) next() *Client {
+	a.c.mu.Lock()
+	defer a.c.mu.Unlock()
+	a.c.last = a.r.IntN(len(a.c.callers))
+	return a.c
 }
 
-// trail gathers operations with a logical clock.
-type trail struct {
-	clock atomic.Int64
-	mu    sync.Mutex
-	ops   []porcupine.Operation
-	kinds map[ReadKind]int
-}
-
-// note runs an operation. One whose outcome is not known can take effect at any time after its call.
-func (h *trail) note(client int, in op, do func() (op, error)) (op, error) {
-	o := porcupine.Operation{ClientId: client, Input: in, Call: h.clock.Add(1)}
-	out, err := do()
-	o.Output, o.Return = out, h.clock.Add(1)
+func (a anywhere) Submit(ctx context.Context, request string) (int, error) {
+	ids, err := a.next().Submit(ctx, request, []*controller.Job{coflow("a")})
 	if err != nil {
-		o.Output, o.Return = op{id: -1}, 1<<60
+		return -1, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err == nil || in.kind != "read" {
-		h.ops = append(h.ops, o)
-	}
-	return out, err
+	return int(ids[0]), nil
 }
 
-// run submits, cancels and reads at random replicas, and reads what it has written from whichever replica answers.
-func (h *trail) run(ctx context.Context, t *testing.T, client int, c *Client, r *rand.Rand) {
-	last := -1
-	for n := 0; ctx.Err() == nil; n++ {
-		name := client + 4*n // a call that has not returned is of a client who never calls again
-		one, cancel := context.WithTimeout(ctx, 3*time.Second)
-		c.mu.Lock()
-		c.last = r.IntN(len(c.callers))
-		c.mu.Unlock()
-		switch k := r.IntN(8); {
-		case k < 2:
-			out, err := h.note(name, op{kind: "submit"}, func() (op, error) {
-				ids, err := c.Submit(one, fmt.Sprintf("client %d job %d", client, n), []*controller.Job{coflow("a")})
-				if err != nil {
-					return op{}, err
-				}
-				return op{id: int(ids[0])}, nil
-			})
-			if err == nil {
-				last = out.id
-			}
-		case k == 2 && last >= 0:
-			id := last
-			_, _ = h.note(name, op{kind: "cancel", id: id}, func() (op, error) {
-				_, err := c.Cancel(one, controller.JobID(id))
-				return op{}, err
-			})
-		case k == 3:
-			s, err := c.StatusAt(one, c.Written())
-			h.count(t, s, err)
-			if err == nil && s.Jobs <= last {
-				t.Errorf("client %d reads %d jobs from %s after it was given id %d", client, s.Jobs, s.Replica, last)
-			}
-		default:
-			_, _ = h.note(name, op{kind: "read"}, func() (op, error) {
-				s, err := c.StatusAt(one, Read{Linearizable: true})
-				h.count(t, s, err)
-				return op{jobs: s.Jobs, ended: s.JobsEnded}, err
-			})
+func (a anywhere) Cancel(ctx context.Context, id int) error {
+	_, err := a.next().Cancel(ctx, controller.JobID(id))
+	return err
+}
+
+func (a anywhere) Count(ctx context.Context) (apitest.Counts, error) {
+	s, err := a.status(ctx, Read{Linearizable: true})
+	return apitest.Counts{Jobs: s.Jobs, Ended: s.JobsEnded}, err
+}
+
+func (a anywhere) Own(ctx context.Context) (int, error) {
+	s, err := a.status(ctx, a.c.Written())
+	return s.Jobs, err
+}
+
+func (a anywhere) status(ctx context.Context, r Read) (Status, error) {
+	s, err := a.next().StatusAt(ctx, r)
+	if err == nil {
+		a.read[max(0, slices.Index([]ReadKind{Linearizable, FromIndex, Local}, s.Read.Kind))].Add(1)
+		if s.Read.Index != s.Index {
+			a.t.Errorf("a read at %d says it is at %d", s.Index, s.Read.Index)
 		}
-		cancel()
-		sleep(ctx, time.Duration(r.IntN(6))*time.Millisecond)
 	}
-}
-
-func (h *trail) count(t *testing.T, s Status, err error) {
-	if err != nil {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.kinds[s.Read.Kind]++
-	if s.Read.Index != s.Index {
-		t.Errorf("a read at %d says it is at %d", s.Index, s.Read.Index)
-	}
+	return s, err
 }
 
 // TestOperationsAreLinearizable: clients submit, cancel and read through all replicas while leaders are killed; what
@@ -158,35 +86,32 @@ func TestOperationsAreLinearizable(t *testing.T) {
 	ctx := within(t, hanging)
 	ask := dial()
 	c.leader(t, ctx, ask)
-	h := trail{kinds: map[ReadKind]int{}}
+	h := apitest.NewTrail(apitest.Counts{})
+	var reads [3]atomic.Int64
 	arrivals, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	for k := range 4 {
-		client := dial()
-		wg.Go(func() { h.run(arrivals, t, k, client, rand.New(rand.NewPCG(5, uint64(k)))) })
-	}
-	done := func() int {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return len(h.ops)
+		r := rand.New(rand.NewPCG(5, uint64(k)))
+		client := anywhere{t, dial(), r, &reads}
+		wg.Go(func() { h.Run(arrivals, client, "run", r, 3*time.Second) })
 	}
 	for range 3 {
 		i := c.leader(t, ctx, ask)
 		c.brains[i].stop()
-		for until := done() + 100; done() < until; {
+		for until := h.Len() + 100; h.Len() < until; {
 			if !sleep(ctx, 5*time.Millisecond) {
-				t.Fatalf("%d operations, and no more", done())
+				t.Fatalf("%d operations, and no more", h.Len())
 			}
 		}
 		c.start(t, i)
 	}
 	stop()
 	wg.Wait()
-	if got := porcupine.CheckOperationsTimeout(jobs(), h.ops, hanging); got != porcupine.Ok {
-		t.Errorf("%d operations: %v", len(h.ops), got)
+	if err := h.Check(hanging); err != nil {
+		t.Error(err)
 	}
-	if h.kinds[Linearizable] == 0 || h.kinds[FromIndex] == 0 {
-		t.Errorf("reads by kind: %v", h.kinds)
+	if reads[0].Load() == 0 || reads[1].Load() == 0 {
+		t.Errorf("%d linearizable reads, %d of an index", reads[0].Load(), reads[1].Load())
 	}
-	t.Logf("%d operations, reads by kind: %v", len(h.ops), h.kinds)
+	t.Logf("%d operations, %d linearizable reads, %d of an index", h.Len(), reads[0].Load(), reads[1].Load())
 }
