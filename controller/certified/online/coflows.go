@@ -17,6 +17,9 @@ type Coflow struct {
 	Ends    [][2]int32
 }
 
+// Retry is how often a coflow that finds no bandwidth is tried again, in seconds.
+const Retry = 1.0
+
 // Privilege is how long a coflow waits until it is scheduled before all others (section 4.7.2.1).
 const Privilege = 100.0
 
@@ -39,6 +42,7 @@ type coflowRun struct {
 	open    []int // by coflow: flows that have not ended
 	active  []int
 	waiting map[int]float64 // coflows that carry nothing, since when
+	tried   float64         // when all were scheduled last
 }
 
 // Run returns the coflows' completion times.
@@ -63,7 +67,8 @@ func (s *Coflows) Run() ([]float64, error) {
 		if math.IsInf(at, 1) {
 			return nil, fmt.Errorf("run coflows: %d of %d have no routes", len(out)-over, len(out))
 		}
-		ended, due := r.advance(at, r.volume), len(r.waiting) > 0
+		ended := r.advance(at, r.volume)
+		due := len(r.waiting) > 0 && r.now >= r.tried+Retry
 		for _, f := range ended {
 			c := r.of[f]
 			r.left[f] = 0
@@ -77,6 +82,7 @@ func (s *Coflows) Run() ([]float64, error) {
 			r.active, r.waiting[next], due = append(r.active, next), r.now, true
 		}
 		if due {
+			r.tried = r.now
 			if err := r.schedule(); err != nil {
 				return nil, err
 			}

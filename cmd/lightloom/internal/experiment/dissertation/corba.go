@@ -10,38 +10,34 @@ import (
 	"lightloom/cmd/lightloom/internal/experiment/numbers"
 )
 
-func corba() experiment.Experiment {
-	return experiment.Experiment{Name: "corba",
-		Doc:    "routes and rates of coflows: CoRBA, MinCCT, and RAPIER's order online",
-		Source: "task placement and resource allocation, chapter 4, figures 4.3 to 4.6 and section 4.8", Seeds: 100,
-		On: []string{experiment.OnFlowsim}, Run: runCoRBA}
-}
-
-func runCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	out := &experiment.Result{Assumptions: []string{
-		"1617 nodes are k = 14 with twice the hosts a rack; links are undirected, as in the document's equation 4.4",
-		"noise takes bandwidth of fabric links only; rows with noise on host links too are named so: those " +
-			"decide alone there",
-		"MinCCT-S has 5 of the shortest paths, drawn; -SM the 5 widest of these; -M the widest path, then the widest " +
-			"without the narrowest fabric link of the ones before",
-		"online: k = 10, 40 noise flows a second cut to what is free when they begin, all coflows scheduled anew at " +
-			"arrivals and ends; what is left makes coflows faster in their order; a tenth of the runs",
-		"ours begins from the rounded relaxation and from a greedy routing, and has the threshold bound",
-	}}
-	if err := offlineCoRBA(ctx, b, out); err != nil {
-		return nil, err
-	}
-	return out, onlineCoRBA(ctx, b, out)
-}
-
 type routing struct {
 	k, flows int
 	onHosts  bool
 }
 
-func (s routing) String() string { return fmt.Sprintf("%d flows, k = %d", s.flows, s.k) }
+func (s routing) String() string {
+	out := fmt.Sprintf("%d flows, k = %d", s.flows, s.k)
+	if s.onHosts {
+		out += ", noise on host links too"
+	}
+	return out
+}
 
-func offlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
+// offlineAssumptions are those of one coflow.
+func offlineAssumptions() []string {
+	return []string{
+		"1617 nodes are k = 14 with twice the hosts a rack; links are undirected, as in the document's equation 4.4",
+		"noise takes bandwidth of fabric links only; rows with noise on host links too are named so: those " +
+			"decide alone there",
+		"MinCCT-S has 5 of the shortest paths, drawn; -SM the 5 widest of these; -M the widest path, then the widest " +
+			"without the narrowest fabric link of the ones before",
+		"ours begins from the rounded relaxation and from a greedy routing, and has the threshold bound",
+		"times are processor time",
+	}
+}
+
+func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	out := &experiment.Result{Assumptions: offlineAssumptions()}
 	settings := []routing{{14, 10, false}, {14, 40, false}, {14, 70, false}, {14, 100, false}, {4, 50, false},
 		{8, 50, false}, {12, 50, false}, {16, 50, false}, {20, 50, false}, {14, 100, true}}
 	if b.Quick { // those that have rows, and smaller ones for pictures
@@ -54,7 +50,7 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Resu
 			return numbers.Routed(seed, s.k, s.flows, s.onHosts, all, (*certified.Plan).VerifyLast)
 		})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range []struct {
 		figure, setting string
@@ -89,7 +85,7 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Resu
 		times("Figure 4.3", "100 flows, 1,617 nodes", "hops", "hops CoRBA", "hops MinCCT-SM", 0, r, b.First))
 	for _, name := range numbers.Names(all) {
 		out.Rows = append(out.Rows, own("Figure 4.3d", "100 flows, 1,617 nodes", "running time of "+name, "ms",
-			of(r, "ms "+name), b.First, "two runs at a time"))
+			of(r, "ms "+name), b.First, ""))
 	}
 	out.Rows = append(out.Rows, decided(r, b.First))
 	out.Pictures = append(out.Pictures,
@@ -97,7 +93,7 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Resu
 			runs[:4]),
 		picture("corba-4-4", "Figure 4.4: CCT, 50 flows", "k", "s", []float64{4, 8, 12, float64(settings[7].k),
 			float64(settings[8].k)}, numbers.Names(all), runs[4:9]))
-	return nil
+	return out, nil
 }
 
 // decided is section 4.8: deciding and then sending 200 GB, by MinCCT-SM over CoRBA-fast.
@@ -122,7 +118,11 @@ func pairUp(a, b []numbers.Figures, name string) []numbers.Figures {
 	return out
 }
 
-func onlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
+func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	out := &experiment.Result{Assumptions: []string{
+		"k = 10, 40 noise flows a second cut to what is free when they begin, all coflows scheduled anew at arrivals and " +
+			"ends, and once a second while one finds no bandwidth; what is left makes coflows faster in their order",
+	}}
 	var settings []numbers.Coflowing
 	all := numbers.CoflowRouters()[:5]
 	points := []struct {
@@ -135,18 +135,17 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Resul
 			settings = append(settings, numbers.Coflowing{Flows: p.flows, Noise: p.noise, By: r})
 		}
 	}
-	until, few := 1800.0, &experiment.Bench{Seeds: max(1, b.Seeds/10), First: b.First, On: b.On, Quick: b.Quick,
-		Progress: b.Progress}
+	until := 1800.0
 	if b.Quick {
 		until = 120
 	}
-	grid, err := experiment.Grid(ctx, few, settings, numbers.Coflowing.String,
+	grid, err := experiment.Grid(ctx, b, settings, numbers.Coflowing.String,
 		func(_ context.Context, s numbers.Coflowing, seed uint64) (float64, error) { return s.Run(seed, until) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, p := range points {
-		runs := make([]numbers.Figures, few.Seeds)
+		runs := make([]numbers.Figures, b.Seeds)
 		for k := range runs {
 			runs[k] = numbers.Figures{}
 			for a, r := range all {
@@ -161,5 +160,5 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench, out *experiment.Resul
 			out.Rows = append(out.Rows, times(p.figure, setting, "mean CCT", c.name, "CoRBA", c.paper, runs, b.First))
 		}
 	}
-	return nil
+	return out, nil
 }

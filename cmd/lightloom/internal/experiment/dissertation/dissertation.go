@@ -12,7 +12,27 @@ import (
 )
 
 // Experiments returns the evaluations, by chapter.
-func Experiments() []experiment.Experiment { return []experiment.Experiment{tapra(), corba(), froba()} }
+func Experiments() []experiment.Experiment {
+	var out []experiment.Experiment
+	for _, e := range []experiment.Experiment{
+		{Name: "tapra", Doc: "places and vCPUs of independent tasks: TaPRA and baselines", Source: "3, figures 3.4 and 3.5",
+			Seeds: 50, Run: offlineTaPRA},
+		{Name: "tapra-online", Doc: "jobs of independent tasks that arrive: OnTaPRA and other orders",
+			Source: "3, figures 3.6 and 3.7", Seeds: 10, Run: onlineTaPRA},
+		{Name: "corba", Doc: "routes and rates of one coflow: CoRBA and MinCCT",
+			Source: "4, figures 4.3 and 4.4, section 4.8", Seeds: 100, Run: offlineCoRBA},
+		{Name: "corba-online", Doc: "coflows that arrive, in RAPIER's order: CoRBA and MinCCT",
+			Source: "4, figures 4.5 and 4.6", Seeds: 10, Run: onlineCoRBA},
+		{Name: "froba", Doc: "routes and rates of independent flows: FRoBA, ECMP and WCMP",
+			Source: "5, figures 5.1 and 5.2", Seeds: 20, Run: offlineFRoBA},
+		{Name: "froba-online", Doc: "flows that arrive: OnFRoBA with FRoBA, ECMP and WCMP",
+			Source: "5, figures 5.3 to 5.8", Seeds: 10, Run: onlineFRoBA},
+	} {
+		e.Source, e.On = "task placement and resource allocation, chapter "+e.Source, []string{experiment.OnFlowsim}
+		out = append(out, e)
+	}
+	return out
+}
 
 // of returns the figures of an algorithm, run by run; those of runs that lack it are left out by all callers alike.
 func of(runs []numbers.Figures, name string) []float64 {

@@ -12,14 +12,6 @@ import (
 	"lightloom/cmd/lightloom/internal/experiment/numbers"
 )
 
-func froba() experiment.Experiment {
-	return experiment.Experiment{Name: "froba",
-		Doc:    "routes and rates of independent flows: FRoBA, OnFRoBA, ECMP and WCMP",
-		Source: "task placement and resource allocation, chapter 5, figures 5.1 to 5.8", Seeds: 20,
-		On:  []string{experiment.OnFlowsim},
-		Run: runFRoBA}
-}
-
 func median(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	if len(v) == 0 {
@@ -28,20 +20,10 @@ func median(v []float64) float64 {
 	return v[(len(v)-1)/2]
 }
 
-func runFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	out := &experiment.Result{Assumptions: []string{
-		"networks and noise as for corba; ECMP and WCMP have the rates of OptBA-TTT",
-		"online: k = 10, scheduling every 10 s, 4 noise flows a second on fabric links, cut to what is free when they " +
-			"begin; a path needs more than 1 % of a link to be valid; a local search tries 60 routings; half of the runs",
-		"FCFS schedules at arrivals and ends, each flow alone",
+		"networks and noise as for corba; ECMP and WCMP have the rates of OptBA-TTT", "times are processor time",
 	}}
-	if err := offlineFRoBA(ctx, b, out); err != nil {
-		return nil, err
-	}
-	return out, onlineFRoBA(ctx, b, out)
-}
-
-func offlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
 	settings := []routing{{14, 10, false}, {14, 30, false}, {14, 60, false}, {14, 80, false}, {6, 50, false},
 		{10, 50, false}, {14, 50, false}, {18, 50, false}, {14, 80, true}}
 	if b.Quick { // those that have rows, and smaller ones for pictures
@@ -55,7 +37,7 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Resu
 			return numbers.Routed(seed, s.k, s.flows, s.onHosts, all, (*certified.Plan).VerifyTotal)
 		})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range []struct {
 		figure, setting string
@@ -81,17 +63,22 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Resu
 	}
 	for _, name := range numbers.Names(all) {
 		out.Rows = append(out.Rows, own("Figure 5.1d", "80 flows, 1,617 nodes", "running time of "+name, "ms",
-			of(runs[3], "ms "+name), b.First, "two runs at a time"))
+			of(runs[3], "ms "+name), b.First, ""))
 	}
 	out.Pictures = append(out.Pictures,
 		picture("froba-5-1", "Figure 5.1: TTT, 1,617 nodes", "flows", "s", []float64{10, 30, 60, 80}, numbers.Names(all),
 			runs[:4]),
 		picture("froba-5-2", "Figure 5.2: TTT, 50 flows", "k", "s", []float64{6, 10, 14, float64(settings[7].k)},
 			numbers.Names(all), runs[4:8]))
-	return nil
+	return out, nil
 }
 
-func onlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Result) error {
+func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	out := &experiment.Result{Assumptions: []string{
+		"k = 10, scheduling every 10 s, 4 noise flows a second on fabric links, cut to what is free when they begin; a path " +
+			"needs more than 1 % of a link to be valid; a local search tries 60 routings",
+		"FCFS schedules at arrivals and ends, each flow alone", "times are processor time",
+	}}
 	var settings []numbers.Flowing
 	for _, preempt := range []bool{false, true} {
 		for _, drb := range []bool{true, false} {
@@ -105,19 +92,18 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Resul
 			}
 		}
 	}
-	until, few := 1200.0, &experiment.Bench{Seeds: max(1, b.Seeds/2), First: b.First, On: b.On, Quick: b.Quick,
-		Progress: b.Progress}
+	until := 1200.0
 	if b.Quick {
 		until = 40
 	}
-	grid, err := experiment.Grid(ctx, few, settings, numbers.Flowing.String,
+	grid, err := experiment.Grid(ctx, b, settings, numbers.Flowing.String,
 		func(_ context.Context, s numbers.Flowing, seed uint64) (numbers.Figures, error) {
 			return s.Run(seed, until)
 		})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	runs := make([]numbers.Figures, few.Seeds)
+	runs := make([]numbers.Figures, b.Seeds)
 	for k := range runs {
 		runs[k] = numbers.Figures{}
 		for i, s := range settings {
@@ -127,7 +113,7 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench, out *experiment.Resul
 		}
 	}
 	out.Rows = append(out.Rows, onlineFlowRows(runs, b.First)...)
-	return nil
+	return out, nil
 }
 
 // onlineFlowRows are the claims of sections 5.6.2.4 and 5.6.2.5.
