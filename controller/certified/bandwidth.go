@@ -41,6 +41,22 @@ func (in *Instance) Makespan(paths [][]int32) (rate []float64, last float64, err
 	return rate, last, nil
 }
 
+// Busiest returns how long the busiest link needs for all that is routed over it. On these routes nothing ends earlier.
+func (in *Instance) Busiest(paths [][]int32) float64 {
+	sum, most := make([]float64, len(in.Capacity)), 0.0
+	for i, links := range paths {
+		for _, l := range links {
+			sum[l] += in.Volume[i]
+		}
+	}
+	for l, bits := range sum {
+		if bits > 0 {
+			most = max(most, bits/in.Capacity[l])
+		}
+	}
+	return most
+}
+
 // totalGap is how exact rates for a sum of transfer times are.
 const totalGap = 1e-7
 

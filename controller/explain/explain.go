@@ -162,7 +162,9 @@ type Decision struct {
 	Tasks  int      `json:"tasks,omitempty"`         // that were placed and given vCPUs together
 	Value  float64  `json:"value_seconds,omitempty"` // of the objective
 	Bound  *float64 `json:"bound_seconds,omitempty"` // no decision is below it
-	Gap    *float64 `json:"proven_gap,omitempty"`
+	Gap    *float64 `json:"proven_gap,omitempty"`    // above the bound, as a part of it; nil with the bound: nothing is proven
+	// of a routing: the coflows that it routed, unless it is Coflow alone
+	Coflows []int32 `json:"coflows,omitempty"`
 	// of a task that goes where its data is; nil for others
 	Preference *Preference `json:"preference,omitempty"`
 }
@@ -170,13 +172,19 @@ type Decision struct {
 // proof says how far a decision is from the optimum at most.
 func (l *Line) proof(w route.Why) {
 	l.What, l.Flows, l.Tasks, l.Value = "decision", w.Proof.Flows, w.Proof.Tasks, w.Proof.Value
-	l.Bound, l.Gap = &w.Proof.Bound, &w.Proof.Gap
+	if gap, proven := w.Proof.Above(); proven {
+		bound := w.Proof.Bound
+		l.Bound, l.Gap = &bound, &gap
+	}
 	if w.Job != nil {
 		l.Job = w.Job.Name
 		return
 	}
 	id := int32(w.Coflow)
 	l.Coflow = &id
+	for _, c := range w.Proof.Coflows {
+		l.Coflows = append(l.Coflows, int32(c))
+	}
 }
 
 func (l *Line) task(v *controller.View, w route.Why) {
@@ -341,8 +349,8 @@ func (x *Writer) Add(why []Line) {
 
 // above says how far a decision's value is above the optimum at most.
 func (l *Line) above() string {
-	if *l.Bound <= 0 {
+	if l.Gap == nil {
 		return "with nothing proven"
 	}
-	return fmt.Sprintf("at most %.2f %% above the optimum", 100*max(0, l.Value / *l.Bound - 1))
+	return fmt.Sprintf("at most %.2f %% above the optimum", 100**l.Gap)
 }

@@ -173,12 +173,8 @@ func list() []entry {
 		blind(one("maxmin", Share, "the max-min fair rate of every host flow, set by the policy", func() Part {
 			return new(share.MaxMin)
 		})),
-		one("optba", Share, "the rates at which the last of all host flows ends earliest (OptBA)", func() Part {
-			return new(share.OptBA)
-		}),
-		one("optba-total", Share, "the rates of the least sum of transfer times (OptBA-TTT)", func() Part {
-			return &share.OptBA{Total: true}
-		}),
+		rates("optba", "the rates at which the last of all host flows ends earliest (OptBA)", false),
+		rates("optba-total", "the rates of the least sum of transfer times (OptBA-TTT)", true),
 		blind(one("priority", Share, "strict priorities at each receiving machine, the coflow of the smallest job first",
 			func() Part { return new(share.Priority) })),
 		blind(one("priority-fifo", Share, "priority, but of each user only the job that came first is served before others",
@@ -300,8 +296,17 @@ func annealed(name, doc string, opt anneal.Options) entry {
 func proven(name, doc string, by route.Router, byCoflow bool) entry {
 	return entry{PartInfo{Name: name, Questions: []Question{Route}, Doc: doc}, func(o Options) []Part {
 		r := &route.Certified{Router: by, ByCoflow: byCoflow}
-		explain(o, r)
+		r.Tell(o.Explain.And(o.Prove))
 		return []Part{r}
+	}}
+}
+
+// rates is an entry that sets rates on given routes and proves how good they are.
+func rates(name, doc string, total bool) entry {
+	return entry{PartInfo{Name: name, Questions: []Question{Share}, Doc: doc}, func(o Options) []Part {
+		a := &share.OptBA{Total: total}
+		explain(o, a)
+		return []Part{a}
 	}}
 }
 

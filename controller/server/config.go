@@ -89,8 +89,9 @@ func (c *IdentityConfig) open(id string) (*pki.Source, error) {
 
 // Records are the files that all replicas of a run share, and to which leaders add a line at a time; empty: none.
 type Records struct {
-	Explain string `json:"explain,omitempty"` // why tasks and host flows went where they did
-	Usages  string `json:"usages,omitempty"`  // how each circuit reservation was used
+	Explain    string `json:"explain,omitempty"`     // why tasks and host flows went where they did
+	ProofsOnly bool   `json:"proofs_only,omitempty"` // of that only how good routings are, which costs nothing more
+	Usages     string `json:"usages,omitempty"`      // how each circuit reservation was used
 }
 
 // ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs

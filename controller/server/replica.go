@@ -237,8 +237,11 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 			p.log.Warn("why", "error", err)
 		}
 	}()
-	decider, err := policy.New(p.charge.Policy, policy.Options{Overrides: p.charge.Overrides,
-		Explain: why.Teller(p.charge.Policy)})
+	opt := policy.Options{Overrides: p.charge.Overrides, Prove: why.Teller(p.charge.Policy)}
+	if !p.charge.ProofsOnly {
+		opt.Explain, opt.Prove = opt.Prove, nil
+	}
+	decider, err := policy.New(p.charge.Policy, opt)
 	if err != nil {
 		return err
 	}

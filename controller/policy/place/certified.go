@@ -136,7 +136,7 @@ func (c *Certified) say(v *controller.View, j *controller.Job, placed *chosen) {
 		_ = plan.Relax(placed.job, certified.Effort{}) // if it has no answer, the placement's own prices stand
 	}
 	c.tell(v, route.Why{Job: j,
-		Proof: &route.Proof{Tasks: len(plan.Server), Value: plan.Value, Bound: plan.Bound, Gap: plan.Gap()}})
+		Proof: &route.Proof{Tasks: len(plan.Server), Value: plan.Value, Bound: plan.Bound}})
 }
 
 // machines are the hosts of a view and what they have left.

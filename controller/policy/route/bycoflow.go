@@ -47,7 +47,7 @@ func (in *instance) byCoflow(a *Certified) [][]int32 {
 			out[i] = best.Path[k]
 			free.take(best.Path[k], best.Rate[k])
 		}
-		a.say(in.v, in.first[g.coflow], best)
+		a.say(in.v, in.first[g.coflow:g.coflow+1], best)
 	}
 	return out
 }

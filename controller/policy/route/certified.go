@@ -181,15 +181,26 @@ func (in *instance) route(a *Certified) [][]int32 {
 	if err != nil { // every flow has a path with capacity, so none is expected
 		return in.Greedy()
 	}
-	a.say(in.v, in.first[0], plan)
+	a.say(in.v, in.routed(), plan)
 	return plan.Path
 }
 
-// say reports a decision's proof.
-func (a *Certified) say(v *controller.View, coflow southbound.CoflowID, plan *certified.Plan) {
-	if a.tell != nil {
-		a.tell(v, Why{Coflow: coflow,
-			Proof: &Proof{Flows: len(plan.Path), Value: plan.Value, Bound: plan.Bound, Gap: plan.Gap()}})
+// routed returns the coflows that have a flow to route.
+func (in *instance) routed() []southbound.CoflowID {
+	var out []southbound.CoflowID
+	for i, rows := range in.index {
+		if slices.ContainsFunc(rows, func(k int) bool { return k >= 0 }) {
+			out = append(out, in.first[i])
+		}
+	}
+	return out
+}
+
+// say reports the proof of a decision on coflows.
+func (a *Certified) say(v *controller.View, coflows []southbound.CoflowID, plan *certified.Plan) {
+	if a.tell != nil && len(coflows) > 0 {
+		a.tell(v, Why{Coflow: coflows[0],
+			Proof: &Proof{Coflows: coflows, Flows: len(plan.Path), Value: plan.Value, Bound: plan.Bound}})
 	}
 }
 

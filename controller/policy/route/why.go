@@ -44,15 +44,38 @@ type RackWhy struct {
 }
 
 // Proof is how far a decision is from the optimum at most: what it reaches and what no decision is below, in seconds of
-// its objective, and the gap between them.
+// its objective. A bound of zero or less proves nothing.
 type Proof struct {
-	Flows             int // those under way included
-	Tasks             int
-	Value, Bound, Gap float64
+	Coflows      []southbound.CoflowID // that the decision routed; empty if it set rates on routes that they had, or placed
+	Flows        int                   // those under way included
+	Tasks        int
+	Value, Bound float64
+}
+
+// Above returns how far the decision is above the optimum at most, as a part of the bound; false if nothing is proven.
+func (p *Proof) Above() (gap float64, proven bool) {
+	if !(p.Bound > 0) {
+		return 0, false
+	}
+	return max(0, p.Value/p.Bound-1), true
 }
 
 // Teller gets the reasons, in the order of decisions, while Decide runs. It changes nothing.
 type Teller func(v *controller.View, w Why)
+
+// And tells both; each can be nil.
+func (t Teller) And(other Teller) Teller {
+	if t == nil {
+		return other
+	}
+	if other == nil {
+		return t
+	}
+	return func(v *controller.View, w Why) {
+		t(v, w)
+		other(v, w)
+	}
+}
 
 // Tell has every decision explained from now on, which makes each take about twice as long.
 func (a *Annealed) Tell(to Teller) { a.tell, a.Options.Explain = to, to != nil }

@@ -7,6 +7,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/certified"
+	"lightloom/controller/policy/route"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -19,6 +20,7 @@ type OptBA struct {
 	Total bool
 
 	ordered Ordered
+	tell    route.Teller
 }
 
 // maxTotal is above how many host flows Total gives way to OptBA's closed form, which takes no time to speak of.
@@ -32,7 +34,12 @@ func (a *OptBA) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	o := &a.ordered
 	o.start(v, p)
 	keys, in, paths := a.instance(v)
-	for i, rate := range a.rates(in, paths) {
+	rates, proof := a.rates(in, paths)
+	if a.tell != nil && proof != nil && len(keys) > 0 {
+		proof.Flows = len(keys)
+		a.tell(v, route.Why{Coflow: keys[0].Coflow, Proof: proof})
+	}
+	for i, rate := range rates {
 		whole := pathmap.BitsPerSecond(rate * (1 - 1e-12)) // rounds down
 		if whole >= 1 {
 			o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: keys[i], Rate: whole})
@@ -41,18 +48,24 @@ func (a *OptBA) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	o.finish(p)
 }
 
-// rates solves for the rates of host flows.
-func (a *OptBA) rates(in *certified.Instance, paths [][]int32) []float64 {
+// Tell has every decision's proof reported from now on: of rates on the routes that host flows have.
+func (a *OptBA) Tell(to route.Teller) { a.tell = to }
+
+// rates solves for the rates of host flows. There is no proof where they are for another objective than asked.
+func (a *OptBA) rates(in *certified.Instance, paths [][]int32) ([]float64, *route.Proof) {
 	if a.Total && len(paths) <= maxTotal {
 		if answer, err := in.Total(paths); err == nil && !math.IsInf(answer.Value, 1) {
-			return answer.Rate
+			return answer.Rate, &route.Proof{Value: answer.Value, Bound: answer.Bound}
 		}
 	}
-	rate, _, err := in.Makespan(paths)
-	if err != nil { // every link has capacity, so none is expected
-		return nil
+	rate, last, err := in.Makespan(paths)
+	switch {
+	case err != nil: // every link has capacity, so none is expected
+		return nil, nil
+	case a.Total:
+		return rate, nil
 	}
-	return rate
+	return rate, &route.Proof{Value: last, Bound: in.Busiest(paths)}
 }
 
 // instance returns the host flows that can send over packets, by coflow and row, and the links that they take. It holds

@@ -16,10 +16,11 @@ func (o *Outcome) fold() {
 		return
 	}
 	number := make(map[southbound.CoflowID]southbound.CoflowID, len(o.State.Coflows))
+	again := map[southbound.CoflowID]bool{} // of bytes that were sent again
 	var edges []*state.Coflow
 	for _, c := range o.State.Coflows {
 		if c.Resent {
-			number[c.ID] = number[c.Of] // which comes before it
+			number[c.ID], again[c.ID] = number[c.Of], true // which comes before it
 			join(edges[number[c.ID]], c)
 			continue
 		}
@@ -44,6 +45,13 @@ func (o *Outcome) fold() {
 		}
 	}
 	o.State = &folded
+	proofs := make(Proofs, len(o.Proofs))
+	for c, proof := range o.Proofs {
+		if n, known := number[c]; known && !again[c] {
+			proofs[n] = proof
+		}
+	}
+	o.Proofs = proofs
 }
 
 func join(to, c *state.Coflow) {

@@ -35,6 +35,7 @@ type Outcome struct {
 	Health    *report.Health `json:"health,omitempty"`     // of real packets
 	Usages    []loop.Usage   `json:"usages,omitempty"`     // of circuit reservations; empty if not requested
 	HostFlows []HostFlow     `json:"host_flows,omitempty"` // likewise
+	Proofs    Proofs         `json:"proofs,omitempty"`
 	Traffic
 	report.Packets
 	Circuits
@@ -170,7 +171,7 @@ func (o *Outcome) Result() report.PolicyResult {
 		}
 		r.Coflows = append(r.Coflows, report.CoflowResult{ID: c.ID, Job: c.Job, Name: j.Name, Arrival: c.Ready,
 			Start: c.Started, End: c.Ended, Bytes: c.Bytes + c.Local,
-			Local: c.Local, Rack: c.Rack, HostFlows: int32(c.HostFlows), Flows: c.Flows})
+			Local: c.Local, Rack: c.Rack, HostFlows: int32(c.HostFlows), Flows: c.Flows, Proof: o.Proofs[c.ID]})
 	}
 	o.circuits(&r)
 	return r

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,17 +20,32 @@ type coflowLine struct {
 	Policy     string   `json:"policy"`
 	Weight     float64  `json:"weight"`
 	Deadline   *float64 `json:"deadline,omitempty"` // by which it was to end
+	Decided    *float64 `json:"decided,omitempty"`  // what the decision on its routes reaches, of the policy's objective
+	Bound      *float64 `json:"bound,omitempty"`    // and no decision is below it
+	Gap        *float64 `json:"proven_gap,omitempty"`
+
+	proofs bool // the file has columns of proofs
 }
 
 func (l *coflowLine) fields() []string {
-	return []string{l.ID, decimal(l.Arrival), decimal(l.Start), decimal(l.End), strconv.FormatInt(l.Bytes, 10),
+	out := []string{l.ID, decimal(l.Arrival), decimal(l.Start), decimal(l.End), strconv.FormatInt(l.Bytes, 10),
 		strconv.FormatInt(l.Width, 10),
 		decimal(l.Bottleneck), l.Policy, decimal(l.Weight), optional(l.Deadline)}
+	if l.proofs {
+		out = append(out, optional(l.Decided), optional(l.Bound), optional(l.Gap))
+	}
+	return out
 }
 
 // WritePerCoflow writes a line for every coflow of every policy, in the order of the report.
 func WritePerCoflow(name string, results []report.PolicyResult) error {
 	head := []string{"id", "arrival", "start", "end", "bytes", "width", "bottleneck", "policy", "weight", "deadline"}
+	proofs := slices.ContainsFunc(results, func(r report.PolicyResult) bool {
+		return slices.ContainsFunc(r.Coflows, func(c report.CoflowResult) bool { return c.Proof != nil })
+	})
+	if proofs {
+		head = append(head, "decided", "bound", "proven_gap")
+	}
 	return writeLines(name, "per-coflow", head, func(emit func(*coflowLine) error) error {
 		for i := range results {
 			for k := range results[i].Coflows {
@@ -37,7 +53,10 @@ func WritePerCoflow(name string, results []report.PolicyResult) error {
 				l := coflowLine{ID: traceID(c.Name, int(c.ID)), Arrival: inSeconds(c.Arrival), Start: inSeconds(c.Start),
 					End: inSeconds(c.End), Bytes: int64(c.Bytes),
 					Width: c.Width, Bottleneck: inSeconds(c.Bound), Policy: results[i].Name, Weight: c.Weight,
-					Deadline: known(c.Deadline)}
+					Deadline: known(c.Deadline), proofs: proofs}
+				if p := c.Proof; p != nil {
+					l.Decided, l.Bound, l.Gap = &p.Value, &p.Bound, &p.Gap
+				}
 				if err := emit(&l); err != nil {
 					return err
 				}

@@ -36,11 +36,22 @@ func (r *Report) policiesCSV() ([]byte, error) {
 // coflowsCSV writes every coflow that report.json lists.
 func (r *Report) coflowsCSV() ([]byte, error) {
 	lines := [][]string{{"policy", "coflow", "name", "arrival_seconds", "cct_seconds", "bytes", "host_flows"}}
+	proofs := len(r.gaps()) > 0
+	if proofs {
+		lines[0] = append(lines[0], "proven_gap")
+	}
 	for i := range r.Policies {
 		for _, c := range r.Policies[i].Coflows {
-			lines = append(lines, []string{r.Policies[i].Name, strconv.Itoa(int(c.ID)), c.Name,
+			line := []string{r.Policies[i].Name, strconv.Itoa(int(c.ID)), c.Name,
 				strconv.FormatFloat(c.Arrival, 'g', -1, 64), strconv.FormatFloat(c.Took, 'g', -1, 64),
-				strconv.FormatInt(c.Bytes, 10), fmt.Sprint(c.HostFlows)})
+				strconv.FormatInt(c.Bytes, 10), fmt.Sprint(c.HostFlows)}
+			if gap := ""; proofs {
+				if c.Proof != nil {
+					gap = strconv.FormatFloat(c.Proof.Gap, 'g', -1, 64)
+				}
+				line = append(line, gap)
+			}
+			lines = append(lines, line)
 		}
 	}
 	return table2CSV(lines)

@@ -131,6 +131,15 @@ type Completion struct {
 	Bins        []Bin       `json:"bins,omitempty"`
 	WeightedCCT float64     `json:"cct_seconds_weighted_mean,omitempty"` // by the coflows' weights, where these differ
 	Deadlines   *Deadlines  `json:"deadlines,omitempty"`
+	Proven      *Proven     `json:"proven_gap,omitempty"` // where routes have proofs
+}
+
+// Proven are statistics of the proven gaps of coflows' routes.
+type Proven struct {
+	Coflows int     `json:"coflows"` // that have a proof
+	P50     float64 `json:"p50"`
+	P95     float64 `json:"p95"`
+	Max     float64 `json:"max"`
 }
 
 // Traffic holds the bytes carried, by network.
@@ -276,6 +285,7 @@ type Row struct {
 	Local      int64   `json:"bytes_local,omitempty"`
 	HostFlows  int32   `json:"host_flows,omitempty"`
 	Flows      int64   `json:"flows,omitempty"`
+	Proof      *Proof  `json:"decision,omitempty"` // on a coflow's routes
 }
 
 // JSON returns report.json.

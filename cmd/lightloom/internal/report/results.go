@@ -87,6 +87,16 @@ type CoflowResult struct {
 	Width   int64         // flows, those within a host too
 	Bound   time.Duration // what it takes with the fabric to itself; 0 where that is not known, or nothing
 	Longest pathmap.Bytes // its longest flow as in the trace, before scaling; 0 where that is not known
+	Proof   *Proof        // of its routes; nil where their policy proves nothing
+}
+
+// Proof is how far the decision on a coflow's routes is from the optimum at most. The objective is the policy's: when
+// the last of its host flows ends or, of several coflows together, the sum of transfer times.
+type Proof struct {
+	Value     float64 `json:"value_seconds"`      // that the decision reaches
+	Bound     float64 `json:"bound_seconds"`      // no decision is below it
+	Gap       float64 `json:"proven_gap"`         // above the bound, as a part of it
+	HostFlows int     `json:"host_flows_decided"` // together, those under way included
 }
 
 // CCT returns the coflow completion time.

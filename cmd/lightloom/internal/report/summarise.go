@@ -68,6 +68,7 @@ func summary(p *PolicyResult) Policy {
 	out.CCT, out.JCT = seconds(cct), seconds(jct)
 	out.Throughput = throughput(p.Jobs, p.makespan())
 	out.OverBound, out.BoundMean, out.Bins = overBound(p.Coflows), boundMean(p.Coflows), bins(p.Coflows)
+	out.Proven = proven(p.Coflows)
 	out.WeightedCCT, out.Deadlines = weighted(p.Coflows), deadlines(p.Coflows)
 	if sum := p.BytesOCS + p.BytesEPS; sum > 0 {
 		out.OCSShare = float64(p.BytesOCS) / float64(sum)
@@ -102,7 +103,7 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 		for i := range p.Coflows {
 			c := &p.Coflows[i]
 			coflows = append(coflows, Row{ID: int32(c.ID), Name: c.Name, Arrival: c.Arrival.Seconds(), Took: c.CCT().Seconds(),
-				Bytes: int64(c.Bytes), Local: int64(c.Local), HostFlows: c.HostFlows, Flows: c.Flows})
+				Bytes: int64(c.Bytes), Local: int64(c.Local), HostFlows: c.HostFlows, Flows: c.Flows, Proof: c.Proof})
 		}
 	}
 	byID := func(a, b Row) int { return cmp.Compare(a.ID, b.ID) }

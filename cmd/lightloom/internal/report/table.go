@@ -31,7 +31,7 @@ func (r *Report) lines() []line {
 			least(t.name+" p50, s", func(p *Policy) float64 { return t.of(p).P50 }),
 			least(t.name+" p95, s", func(p *Policy) float64 { return t.of(p).P95 }))
 	}
-	out = append(out, r.healthy()...)
+	out = append(append(out, r.healthy()...), r.gaps()...)
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
 		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string {
 			return megabits(p, func(t *Throughput) float64 { return t.Mean })

@@ -216,7 +216,7 @@ func (s *Testbed) listen() (err error) {
 		return err
 	}
 	c := s.replicaConfig()
-	c.Explain = s.Config.whyFile(s.state.Dir)
+	c.Explain, c.ProofsOnly = s.Config.whyFile(s.state.Dir), !s.Config.Record.Explain
 	c.Usages = s.Config.usageFile(s.state.Dir)
 	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue, server.PrivatePorts, s.state,
 		s.stderr); err != nil {

@@ -18,15 +18,16 @@ const WhyName = "why.jsonl"
 // whyChunk is the most lines in one event of the process inside.
 const whyChunk = 256
 
-// whyFile returns the file of explanations of replicas with their disks in dir; empty if there are to be none.
+// whyFile returns the file of explanations of replicas with their disks in dir; empty where nothing reads it.
 func (o *ChildConfig) whyFile(dir string) string {
-	if !o.Record.Explain {
+	if o.Stay && !o.Record.Explain {
 		return ""
 	}
 	return filepath.Join(dir, WhyName)
 }
 
-// explain sends the replicas' explanations to the parent.
+// explain reads what is proven of routes and, where the run is to be explained, sends the replicas' explanations to the
+// parent.
 func (s *Testbed) explain(out *speaker, o *outcome.Outcome) error {
 	name := s.Config.whyFile(s.Cluster.State.Dir)
 	if name == "" {
@@ -35,6 +36,10 @@ func (s *Testbed) explain(out *speaker, o *outcome.Outcome) error {
 	why, cut, err := explain.Read(name, s.Remote.Begin)
 	if err != nil {
 		return err
+	}
+	o.Proofs = outcome.ProofsIn(why)
+	if !s.Config.Record.Explain {
+		return nil
 	}
 	if cut > 0 {
 		o.Notes = append(o.Notes, fmt.Sprintf("%d lines of --explain were cut off by the end of the leader that wrote them",

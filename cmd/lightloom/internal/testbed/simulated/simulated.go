@@ -80,6 +80,7 @@ type notes struct {
 	left     func(southbound.CoflowID) (southbound.Remaining, bool)
 	counters func() (demand.Sample, error)
 	usages   []loop.Usage
+	proofs   outcome.Proofs
 }
 
 // used returns what records how reservations are used; nil if that is not requested.
@@ -282,8 +283,11 @@ func (x *Testbed) policy() (controller.Policy, error) {
 		return x.Env.Policy(), nil
 	}
 	s := x.s
+	if x.notes.proofs == nil {
+		x.notes.proofs = outcome.Proofs{}
+	}
 	return policy.New(s.Row.Policy, policy.Options{Overrides: s.Overrides, Redecide: s.Redecide,
-		Explain: x.Env.Why.Teller(s.Row.Policy)})
+		Explain: x.Env.Why.Teller(s.Row.Policy), Prove: x.notes.proofs.Tell})
 }
 
 // keep makes the state forget old moves once they have been summed up; a file of all circuits needs all.
@@ -440,7 +444,7 @@ func (x *Testbed) Measure(context.Context) (*outcome.Outcome, error) {
 		Traffic: outcome.Traffic{OCS: c.OCS, EPS: c.EPS, Basis: "payload",
 			Busiest: busiest(x.Fabric(), c.Wire, x.Sim.Now())},
 		Circuits: outcome.Circuits{Carried: n.circuits.close(x.State.Data()), Lit: c.Lit, DarkSource: "model"}}
-	o.DroppedDark, o.Usages = int64(c.Dropped), n.usages
+	o.DroppedDark, o.Usages, o.Proofs = int64(c.Dropped), n.usages, n.proofs
 	n.moved.Close(o.State, c.Lit, o.End)
 	o.Sums = n.moved
 	if len(x.s.Faults) > 0 {
