@@ -162,7 +162,7 @@ type Decision struct {
 	Tasks  int      `json:"tasks,omitempty"`         // that were placed and given vCPUs together
 	Value  float64  `json:"value_seconds,omitempty"` // of the objective
 	Bound  *float64 `json:"bound_seconds,omitempty"` // no decision is below it
-	Gap    *float64 `json:"proven_gap,omitempty"`    // above the bound, as a part of it; nil with the bound: nothing is proven
+	Gap    *float64 `json:"proven_gap,omitempty"`    // above the bound, as a part of it; nil: not proven
 	// of a routing: the coflows that it routed, unless it is Coflow alone
 	Coflows []int32 `json:"coflows,omitempty"`
 	// of a task that goes where its data is; nil for others

@@ -46,7 +46,7 @@ type RackWhy struct {
 // Proof is how far a decision is from the optimum at most: what it reaches and what no decision is below, in seconds of
 // its objective. A bound of zero or less proves nothing.
 type Proof struct {
-	Coflows      []southbound.CoflowID // that the decision routed; empty if it set rates on routes that they had, or placed
+	Coflows      []southbound.CoflowID // that the decision routed; empty if it set rates alone, or placed
 	Flows        int                   // those under way included
 	Tasks        int
 	Value, Bound float64

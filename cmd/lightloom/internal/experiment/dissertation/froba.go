@@ -75,8 +75,8 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 
 func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	out := &experiment.Result{Assumptions: []string{
-		"k = 10, scheduling every 10 s, 4 noise flows a second on fabric links, cut to what is free when they begin; a path " +
-			"needs more than 1 % of a link to be valid; a local search tries 60 routings",
+		"k = 10, scheduling every 10 s, 4 noise flows a second on fabric links, cut to what is free when they begin; a " +
+			"path needs more than 1 % of a link to be valid; a local search tries 60 routings",
 		"FCFS schedules at arrivals and ends, each flow alone", "times are processor time",
 	}}
 	var settings []numbers.Flowing
