@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ func TestExamples(t *testing.T) {
 		"lab.clab.yml":      "nokia_srlinux",
 		"loads.yaml":        "JCT mean",
 		"mapreduce.yaml":    "JCT mean",
+		"report.ipynb":      "over circuits",
 		"pairs.txt":         "edge0-0 → agg0 → edge0-1",
 		"pod1.circuits":     "one Set: 0>1 1>0 2>3",
 		"replica.yaml":      "lightloom replica run --config /etc/lightloom/replica.yaml",
@@ -57,6 +59,10 @@ func TestExamples(t *testing.T) {
 		if e.Name() == "trace.txt" {
 			continue
 		}
+		if e.Name() == "report.ipynb" {
+			t.Run(e.Name(), func(t *testing.T) { runNotebook(t, examples, text, want) })
+			continue
+		}
 		t.Run(e.Name(), func(t *testing.T) {
 			if _, err := exec.LookPath("python3"); err != nil && strings.HasSuffix(e.Name(), ".py") {
 				t.Skip("needs python3: ", err)
@@ -68,6 +74,38 @@ func TestExamples(t *testing.T) {
 	}
 	for name := range says {
 		t.Errorf("%s is not there", name)
+	}
+}
+
+// runNotebook runs the commands that a notebook's text names, then its cells in order, as Jupyter would. The figure is
+// drawn where there is matplotlib; the cells before it need nothing but Python.
+func runNotebook(t *testing.T, examples, text, want string) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3: ", err)
+	}
+	var book struct {
+		Cells []struct {
+			Kind   string   `json:"cell_type"`
+			Source []string `json:"source"`
+		} `json:"cells"`
+	}
+	if err := json.Unmarshal([]byte(text), &book); err != nil {
+		t.Fatal(err)
+	}
+	var words, cells strings.Builder
+	for _, c := range book.Cells {
+		if c.Kind == "code" {
+			cells.WriteString(strings.Join(c.Source, "") + "\n")
+			continue
+		}
+		words.WriteString(strings.Join(c.Source, "") + "\n")
+	}
+	runExample(t, examples, exampleCommands(words.String()))
+	c := exec.CommandContext(t.Context(), python, "-c", cells.String())
+	c.Env = append(os.Environ(), "MPLBACKEND=Agg")
+	if out, err := c.CombinedOutput(); err != nil || strings.Count(string(out), want) != 2 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

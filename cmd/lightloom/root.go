@@ -51,7 +51,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	if a.doctor != nil {
 		root.AddCommand(newDoctor(a))
 	}
-	root.AddCommand(newCompare(), newTopology(), newPaths(), newPolicy())
+	root.AddCommand(newCompare(), newReport(), newTopology(), newPaths(), newPolicy())
 	root.AddCommand(newSwitch(), newController(), newReplica(), newCluster(), newKeys(), newMininet())
 	root.AddCommand(switches.NewTarget(), switches.NewDevice(), switches.NewCircuit())
 	root.AddCommand(newTestbeds()...)

@@ -72,8 +72,9 @@ func (p *page) compared() node {
 		html.Details(
 			html.Summary(gomponents.Text("Coflows by size, stages of reconfigurations, dark times, work of policies")),
 			html.Div(html.Class("scroll"), p.table(p.Details, false))),
-		html.P(html.Class("small"), gomponents.Text("The figures are in "), link("policies.csv"), gomponents.Text(" and "),
-			link("coflows.csv"), gomponents.Text(", all of them in "), link("report.json"), gomponents.Text(".")),
+		html.P(html.Class("small"), gomponents.Text("The figures are in "), link("policies.csv"), gomponents.Text(", "),
+			link("coflows.csv"), gomponents.Text(" and "), link("circuits.csv"), gomponents.Text(", all but circuits in "),
+			link("report.json"), gomponents.Text(".")),
 		fineprint("Bold: the least of its line. CCT: from when a coflow's host flows may start to its last byte received. "+
 			"JCT: from a job's arrival to its end. Percentiles are by nearest rank."))
 }

@@ -223,7 +223,7 @@ func TestWriteDir(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"coflows.csv", "policies.csv", "report.html", "report.json", "run.json"}
+	want := []string{"circuits.csv", "coflows.csv", "policies.csv", "report.html", "report.json", "run.json"}
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("files %q", got)
 	}

@@ -105,8 +105,12 @@ func (r *Report) files(run *Run) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	circuits, err := r.circuitsCSV()
+	if err != nil {
+		return nil, err
+	}
 	return []file{{reportFile, report}, {runFile, machine}, {pageFile, page}, {policiesFile, policies},
-		{coflowsFile, coflows}}, nil
+		{coflowsFile, coflows}, {circuitsFile, circuits}}, nil
 }
 
 // writeTemp writes data under a hidden name of its own, through to the disk, and returns the name. It leaves nothing

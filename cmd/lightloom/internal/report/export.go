@@ -1,0 +1,258 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Exported is what an export wrote.
+type Exported struct {
+	Dir    string          `json:"dir"`
+	Tables []ExportedTable `json:"tables"`
+}
+
+// ExportedTable is one file.
+type ExportedTable struct {
+	File    string   `json:"file"`
+	Rows    int      `json:"rows"`
+	Columns []string `json:"columns"`
+}
+
+// sheet is a table in the making: the columns are those of all rows, in the order in which they appear.
+type sheet struct {
+	name    string
+	columns []string
+	rows    []map[string]string
+}
+
+func (s *sheet) add(row []field) {
+	m := make(map[string]string, len(row))
+	for _, p := range row {
+		if !slices.Contains(s.columns, p.key) {
+			s.columns = append(s.columns, p.key)
+		}
+		m[p.key] = p.value
+	}
+	s.rows = append(s.rows, m)
+}
+
+type field struct{ key, value string }
+
+// Export writes all that a report holds as tables to a folder: the report's path, and the folder, or "" for csv beside
+// the report. Each list of the report becomes a table, single figures are columns of policies.csv or lines of
+// report.csv. Circuits are read from the circuits.csv beside it; ports.csv and series.csv are reckoned from them.
+func Export(path, dir string) (*Exported, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, reportFile)
+	}
+	r, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	circuits, err := readCircuits(filepath.Join(filepath.Dir(path), circuitsFile))
+	if err != nil {
+		return nil, err
+	}
+	whole, err := r.JSON()
+	if err != nil {
+		return nil, err
+	}
+	x := &exporter{}
+	if err := x.report(whole); err != nil {
+		return nil, fmt.Errorf("export report %q: %w", path, err)
+	}
+	x.circuits(r, circuits)
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(path), "csv")
+	}
+	return x.write(dir)
+}
+
+type exporter struct{ sheets []*sheet }
+
+func (x *exporter) sheet(name string) *sheet {
+	for _, s := range x.sheets {
+		if s.name == name {
+			return s
+		}
+	}
+	s := &sheet{name: name}
+	x.sheets = append(x.sheets, s)
+	return s
+}
+
+// report takes a report.json apart. Its figures stay as they are written there.
+func (x *exporter) report(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	v, err := ordered(d)
+	if err != nil {
+		return err
+	}
+	whole, ok := v.(object)
+	if !ok {
+		return errors.New("it is no JSON object")
+	}
+	s := x.sheet("report")
+	for _, p := range x.flatten("", "", whole, nil) {
+		s.add([]field{{"key", p.key}, {"value", p.value}})
+	}
+	return nil
+}
+
+// flatten returns an object's single values, those of objects in it too, and makes a table of each list, whose name
+// begins with that of its own table. The rows of a list in a list name the one that they are in.
+func (x *exporter) flatten(table, prefix string, o object, within []field) (row []field) {
+	for _, m := range o {
+		key := prefix + m.key
+		switch v := m.value.(type) {
+		case object:
+			row = append(row, x.flatten(table, key+".", v, within)...)
+		case []any:
+			x.list(table+key, v, within)
+		case string:
+			row = append(row, field{key, v})
+		case nil:
+		default:
+			row = append(row, field{key, fmt.Sprint(v)})
+		}
+	}
+	return row
+}
+
+func (x *exporter) list(name string, all []any, within []field) {
+	for _, e := range all {
+		o, ok := e.(object)
+		switch {
+		case !ok:
+			x.sheet(name).add(append(slices.Clone(within), field{"value", fmt.Sprint(e)}))
+		case name == "policies":
+			s := x.sheet(name)
+			own := []field{{"policy", o.text("name")}}
+			s.add(append(own, x.flatten("", "", o.without("name"), own)...))
+		default:
+			s := x.sheet(name)
+			s.add(append(slices.Clone(within), x.flatten(name+".", "", o, within)...))
+		}
+	}
+}
+
+// write writes the tables that have rows. It replaces an earlier export's.
+func (x *exporter) write(dir string) (*Exported, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, &DiskError{dir, err}
+	}
+	out := &Exported{Dir: dir}
+	for _, s := range x.sheets {
+		lines := [][]string{s.columns}
+		for _, r := range s.rows {
+			line := make([]string, len(s.columns))
+			for i, c := range s.columns {
+				line[i] = r[c]
+			}
+			lines = append(lines, line)
+		}
+		b, err := table2CSV(lines)
+		if err != nil {
+			return nil, err
+		}
+		name := s.name + ".csv"
+		temp, err := writeTemp(dir, name, b)
+		if err == nil {
+			err = os.Rename(temp, filepath.Join(dir, name))
+		}
+		if err != nil {
+			return nil, &DiskError{dir, err}
+		}
+		out.Tables = append(out.Tables, ExportedTable{name, len(s.rows), s.columns})
+	}
+	return out, nil
+}
+
+// object is a JSON object with its keys in their order.
+type object []member
+
+type member struct {
+	key   string
+	value any // object, []any, string, json.Number, bool or nil
+}
+
+func (o object) text(key string) string {
+	for _, m := range o {
+		if m.key == key {
+			return fmt.Sprint(m.value)
+		}
+	}
+	return ""
+}
+
+func (o object) without(key string) object {
+	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.key == key })
+}
+
+// ordered decodes one JSON value.
+func ordered(d *json.Decoder) (any, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t {
+	case json.Delim('{'):
+		o := object{}
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			v, err := ordered(d)
+			if err != nil {
+				return nil, err
+			}
+			o = append(o, member{fmt.Sprint(key), v})
+		}
+		_, err = d.Token()
+		return o, err
+	case json.Delim('['):
+		all := []any{}
+		for d.More() {
+			v, err := ordered(d)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, v)
+		}
+		_, err = d.Token()
+		return all, err
+	}
+	return t, nil
+}
+
+// readCircuits reads circuits.csv; none where there is no such file.
+func readCircuits(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read circuits: %w", err)
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(io.LimitReader(f, maxReport)).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("read circuits %q: %w: run it again, or remove this file", path, err)
+	}
+	if len(lines) == 0 || !slices.Equal(lines[0], circuitColumns()) {
+		return nil, fmt.Errorf("read circuits %q: line 1 is not %s: run it again, or remove this file", path,
+			strings.Join(circuitColumns(), ","))
+	}
+	return lines[1:], nil
+}
