@@ -75,7 +75,8 @@ func (x *exporter) ports(p *Policy, racks int, lines [][]string) {
 	}
 	for in, a := range all {
 		x.sheet("ports").add([]field{{"policy", p.Name}, {"port", strconv.Itoa(in)},
-			{"rack", strconv.Itoa(in % max(racks, 1))}, {"circuits", decimal(a.circuits)}, {"in_service_share", decimal(a.service / max(p.Makespan, 1e-9))},
+			{"rack", strconv.Itoa(in % max(racks, 1))}, {"circuits", decimal(a.circuits)},
+			{"in_service_share", decimal(a.service / max(p.Makespan, 1e-9))},
 			{"reconfiguring_share", decimal(a.moving / max(p.Makespan, 1e-9))}})
 	}
 }
@@ -116,7 +117,8 @@ func (x *exporter) series(p *Policy, lines [][]string) {
 			}
 		}
 		x.sheet("series").add([]field{{"policy", p.Name}, {"time_seconds", decimal(t)},
-			{"jobs", fmt.Sprint(under(p.Jobs, t))}, {"coflows", fmt.Sprint(under(p.Coflows, t))}, {"circuits_in_service", strconv.Itoa(service)},
+			{"jobs", fmt.Sprint(under(p.Jobs, t))}, {"coflows", fmt.Sprint(under(p.Coflows, t))},
+			{"circuits_in_service", strconv.Itoa(service)},
 			{"circuits_reconfiguring", strconv.Itoa(moving)}})
 	}
 }
