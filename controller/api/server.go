@@ -8,11 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
+
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
@@ -220,11 +223,14 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) guard() *guard.Guard {
 	c := guard.GRPC(s.cfg.ServerTLS) // HTTP/2 first
 	c.NextProtos = append(c.NextProtos, "http/1.1")
-	var replicas []string
-	for id := range s.cfg.Peers {
-		replicas = append(replicas, guard.NameOf(pki.Controller, id))
+	replica := func(name string) bool {
+		id, ok := strings.CutPrefix(name, guard.NameOf(pki.Controller, ""))
+		if _, known := s.cfg.Peers[id]; known || !ok || s.cfg.Membership == nil {
+			return known && ok
+		}
+		return slices.ContainsFunc(s.cfg.Membership.Members().Members, func(m Member) bool { return m.ID == id })
 	}
-	return guard.New(s.cfg.Listener, guard.Config{TLS: c, Reserved: replicas, Shared: s.cfg.Limits.Conns,
+	return guard.New(s.cfg.Listener, guard.Config{TLS: c, Reserved: replica, Shared: s.cfg.Limits.Conns,
 		Open: s.cfg.Limits.Open, Logger: s.cfg.Logger})
 }
 

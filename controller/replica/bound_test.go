@@ -29,7 +29,8 @@ func bindTo(t *testing.T, ca *pki.Authority, name string) *bound {
 	c.Timeouts.fill()
 	c.Limits.fill()
 	log := slog.New(slog.DiscardHandler)
-	b := newBound(newStream(&c, ln, log), raft.NetworkTransportConfig{MaxPool: 3, Timeout: hanging, Logger: bridge(log),
+	wire := newStream(&c, ln, (&Node{}).membersNow, log)
+	b := newBound(wire, raft.NetworkTransportConfig{MaxPool: 3, Timeout: hanging, Logger: bridge(log),
 		MaxRPCsInFlight: 1}, log)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {

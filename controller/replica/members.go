@@ -33,6 +33,14 @@ func (n *Node) Members() []Member {
 	return all
 }
 
+// membersNow is Members, also before the log has been read: then nobody is known.
+func (n *Node) membersNow() []Member {
+	if !n.launched.Load() {
+		return nil
+	}
+	return n.Members()
+}
+
 // member returns one of them.
 func (n *Node) member(id string) (Member, bool) {
 	all := n.Members()

@@ -87,7 +87,7 @@ func (n *Node) transport() (raft.Transport, error) {
 			return nil, fmt.Errorf("listen for replicas on %q: %w", n.cfg.Bind, err)
 		}
 	}
-	n.wire = newStream(&n.cfg, ln, log)
+	n.wire = newStream(&n.cfg, ln, n.membersNow, log)
 	n.net = newBound(n.wire, raft.NetworkTransportConfig{
 		MaxPool: 3, Timeout: n.cfg.Timeouts.RPC, Logger: bridge(log), ServerAddressProvider: n,
 		MaxRPCsInFlight: 1, // no pipelines: see DESIGN.md

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,16 +42,23 @@ type address string
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
 
-func newStream(c *Config, ln net.Listener, log *slog.Logger) *stream {
+// newStream returns a stream in front of a listener. Members have slots besides the peers of the configuration, also
+// those that are added while it runs.
+func newStream(c *Config, ln net.Listener, members func() []Member, log *slog.Logger) *stream {
 	ctx, cancel := context.WithCancel(context.Background())
-	var peers []string
+	peers := map[string]bool{}
 	names := map[string]string{}
 	for _, p := range c.Peers {
-		peers = append(peers, guard.NameOf(pki.Controller, p.ID))
+		peers[guard.NameOf(pki.Controller, p.ID)] = true
 		names[p.Addr] = p.ID
 	}
+	reserved := func(name string) bool {
+		return peers[name] || slices.ContainsFunc(members(), func(m Member) bool {
+			return name == guard.NameOf(pki.Controller, m.ID)
+		})
+	}
 	return &stream{
-		guard: guard.New(ln, guard.Config{TLS: modern(c.ServerTLS), Admit: c.Authorize, Reserved: peers,
+		guard: guard.New(ln, guard.Config{TLS: modern(c.ServerTLS), Admit: c.Authorize, Reserved: reserved,
 			Shared: c.Limits.Conns, Open: c.Limits.Handshakes, Within: c.Timeouts.Handshake, Logger: log}),
 		self: address(c.addr(c.ID)), allow: c.Authorize, client: modern(c.ClientTLS),
 		names: names,

@@ -41,7 +41,7 @@ func newWire(t *testing.T, change func(*Config)) wire {
 	c.Timeouts.fill()
 	c.Limits.fill()
 	change(&c)
-	s := newStream(&c, ln, slog.New(slog.DiscardHandler))
+	s := newStream(&c, ln, (&Node{}).membersNow, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { s.Close() })
 	return wire{s, ca}
 }

@@ -30,7 +30,7 @@ import (
 type Config struct {
 	TLS      *tls.Config                     // of the server; needed
 	Admit    func(tls.ConnectionState) error // can refuse a peer after its handshake; nil admits all
-	Reserved []string                        // peers with slots of their own, as Name writes them
+	Reserved func(name string) bool          // peers with slots of their own, as Name writes them; nil: none
 	Each     int                             // connections of one reserved peer; one more ends its oldest
 	Shared   int                             // connections of all others; one more is refused
 	Open     int                             // handshakes under way; one more ends the oldest silent one
@@ -91,8 +91,8 @@ func New(ln net.Listener, c Config) *Guard {
 	ctx, cancel := context.WithCancel(context.Background())
 	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn),
 		seats: map[string]*list.List{"": {}}}
-	for _, name := range c.Reserved {
-		g.seats[name] = &list.List{}
+	if g.cfg.Reserved == nil {
+		g.cfg.Reserved = func(string) bool { return false }
 	}
 	g.wg.Go(g.listen)
 	if c.TLS.VerifyConnection != nil {
@@ -255,14 +255,18 @@ func (g *Guard) seated() (all []*conn) {
 
 // seat moves a connection from its handshake's slot to its peer's.
 func (g *Guard) seat(t *conn, name string) error {
+	reserved := name != "" && g.cfg.Reserved(name)
 	g.mu.Lock()
 	if g.closed || t.gone.Load() {
 		g.mu.Unlock()
 		return net.ErrClosed
 	}
-	seats, reserved := g.seats[name]
-	if name == "" || !reserved {
-		seats, reserved = g.seats[""], false
+	seats := g.seats[""]
+	if reserved {
+		if g.seats[name] == nil {
+			g.seats[name] = &list.List{}
+		}
+		seats = g.seats[name]
 	}
 	var out *conn
 	switch {

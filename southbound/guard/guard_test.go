@@ -289,7 +289,10 @@ func TestDeadline(t *testing.T) {
 // TestReserved: strangers and other peers cannot take what is reserved; a peer that comes once too often loses its
 // oldest connection, which is the one that may be dead.
 func TestReserved(t *testing.T) {
-	r := newRig(t, guard.Config{Reserved: []string{guard.NameOf(pki.Controller, "r1")}, Each: 2, Shared: 3})
+	var later atomic.Bool
+	r := newRig(t, guard.Config{Reserved: func(name string) bool {
+		return name == guard.NameOf(pki.Controller, "r1") || name == guard.NameOf(pki.Controller, "r2") && later.Load()
+	}, Each: 2, Shared: 3})
 	other := r.identity(pki.Client, "r1") // the name alone is not enough
 	for range 3 {
 		if _, err := r.call(other); err != nil {
@@ -318,6 +321,14 @@ func TestReserved(t *testing.T) {
 	held[4].Close()
 	if _, err := r.call(peer); err != nil {
 		t.Fatal(err)
+	}
+	newcomer := r.identity(pki.Controller, "r2")
+	if _, err := r.call(newcomer); err == nil {
+		t.Error("a stranger was let in where all shared connections are taken")
+	}
+	later.Store(true)
+	if _, err := r.call(newcomer); err != nil {
+		t.Errorf("one that has become a peer since: %v", err)
 	}
 }
 
