@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,20 +11,26 @@ import (
 	"lightloom/pathmap"
 )
 
-// Drawn is a workload as users name one on a command line: storm or hadoop, and perhaps a colon and keys with values.
+// Drawn is a workload as users name one on a command line: storm, hadoop or a kind of chain, and perhaps a colon and
+// keys with values.
 type Drawn struct {
 	Text   string
 	storm  *StormOptions
 	hadoop *HadoopOptions
+	chains *ChainOptions
 	swim   string // the path of a trace
 }
 
-// Jobs draws the jobs; first limits their number, and 0 means all. Sizes are the contents of Trace's file; nil without
-// one.
-func (d *Drawn) Jobs(seed uint64, first int, sizes []Size) ([]controller.Job, error) {
+// Jobs draws the jobs for a fabric of so many hosts; first limits their number, and 0 means all. Sizes are the contents
+// of Trace's file; nil without one.
+func (d *Drawn) Jobs(seed uint64, hosts, first int, sizes []Size) ([]controller.Job, error) {
 	var jobs []controller.Job
 	var err error
 	switch {
+	case d.chains != nil:
+		o := *d.chains
+		o.Seed, o.Hosts = seed, hosts
+		jobs, err = Chains(o)
 	case d.storm != nil:
 		o := *d.storm
 		o.Seed = seed
@@ -48,19 +53,23 @@ func (d *Drawn) Trace() string { return d.swim }
 //
 //	storm   jobs rate for arrivals bytes spouts bolts parallel children sigma forward cycles
 //	hadoop  jobs rate for arrivals bytes maps reduces rounds replicas compute swim
+//	kmeans, bayes, pagerank, ml, tpch, tpch-tez, dag
+//	        chains rate for arrivals bytes maps reduces rounds input; rate counts chains
 //
 // An unknown key, a value that is none, and a key given twice are errors that name the column.
 func ParseDrawn(text string) (*Drawn, error) {
 	kind, rest, more := strings.Cut(text, ":")
 	p := &drawing{Drawn: Drawn{Text: text}}
-	switch kind {
-	case "storm":
+	switch {
+	case kind == "storm":
 		p.storm = &StormOptions{}
-	case "hadoop":
+	case kind == "hadoop":
 		p.hadoop = &HadoopOptions{}
+	case slices.Contains(ChainKinds(), kind):
+		p.chains = &ChainOptions{Kind: kind}
 	default:
-		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, or the path of a .yaml or "+
-			".json file", text, kind)
+		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, %s, or the path of a .yaml, "+
+			".json or .eventlog file", text, clip(kind), strings.Join(ChainKinds(), ", "))
 	}
 	for at := len(kind) + 1; more; {
 		var pair string
@@ -125,6 +134,12 @@ func (p *drawing) keys() []drawnKey {
 			}},
 			drawnKey{"forward", word(&o.Split, "copy", "split")}, drawnKey{"cycles", fraction(&o.Back)})
 	}
+	if o := p.chains; o != nil {
+		keys := append(p.common(&o.Chains, &o.Every, &o.Poisson, &o.Least, &o.Most), drawnKey{"maps", count(&o.Maps)},
+			drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds", count(&o.Rounds)}, drawnKey{"input", word(&o.Blocks, "network", "blocks")})
+		keys[0].name = "chains"
+		return keys
+	}
 	o := p.hadoop
 	return append(p.common(&o.Jobs, &o.Every, &o.Poisson, &o.Least, &o.Most),
 		drawnKey{"maps", count(&o.Maps)}, drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds", count(&o.Rounds)},
@@ -140,8 +155,14 @@ func (p *drawing) common(jobs *int, every *time.Duration, poisson *bool, least, 
 // finish turns "for" into a number of jobs and checks the whole.
 func (p *drawing) finish() error {
 	switch {
-	case p.last > 0 && slices.Contains(p.given, "jobs"):
-		return errors.New("jobs and for both say when it ends: leave one out")
+	case p.last > 0 && (slices.Contains(p.given, "jobs") || slices.Contains(p.given, "chains")):
+		return fmt.Errorf("%s and for both say when it ends: leave one out", p.keys()[0].name)
+	case p.chains != nil:
+		if p.last > 0 {
+			p.chains.Chains = jobsIn(p.last, p.chains.defaults().Every)
+		}
+		o := p.chains.defaults()
+		return o.check()
 	case p.storm != nil:
 		if p.last > 0 {
 			p.storm.Jobs = jobsIn(p.last, p.storm.defaults().Every)

@@ -17,7 +17,7 @@ func drawn(t *testing.T, text string, seed uint64) []controller.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := d.Jobs(seed, 0, nil)
+	jobs, err := d.Jobs(seed, 8, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +144,12 @@ func TestHadoopFromSizes(t *testing.T) {
 	if err != nil || d.Trace() != "jobs.tsv" {
 		t.Fatal(d, err)
 	}
-	jobs, err := d.Jobs(1, 0, []Size{{0, 7}, {2000, 70}, {300, 70}, {50, 70}})
+	jobs, err := d.Jobs(1, 8, 0, []Size{{0, 7}, {2000, 70}, {300, 70}, {50, 70}})
 	if err != nil || len(jobs) != 2 || jobs[0].Edges[0].Bytes != 2000 || jobs[1].Edges[0].Bytes != 300 ||
 		jobs[1].Arrival != time.Second {
 		t.Errorf("%+v, %v", jobs, err)
 	}
-	if _, err := d.Jobs(1, 0, []Size{{50, 70}}); err == nil || !strings.Contains(err.Error(), "none of 1 jobs shuffles") {
+	if _, err := d.Jobs(1, 8, 0, []Size{{50, 70}}); err == nil || !strings.Contains(err.Error(), "none of 1 jobs shuffles") {
 		t.Error(err)
 	}
 }
@@ -170,10 +170,15 @@ func TestBadDrawn(t *testing.T) {
 		"storm:jobs=5,for=10m": "leave one out",
 		"hadoop:rounds=5000":   "take 1 to",
 		"hadoop:maps=70000":    "maps",
+		"kmeans:rounds=101":    "take 1 to 100",
+		"ml:jobs=5":            "jobs: unknown key: write chains, rate",
+		"dag:maps=70000":       "maps",
+		"bayes:bytes=900PB":    "bytes",
+		"tpch:chains=3,for=1h": "chains and for both",
 	} {
 		d, err := ParseDrawn(text)
 		if err == nil {
-			_, err = d.Jobs(1, 0, nil)
+			_, err = d.Jobs(1, 8, 0, nil)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -194,6 +199,8 @@ func TestDrawnFor(t *testing.T) {
 func FuzzParseDrawn(f *testing.F) {
 	f.Add("storm:jobs=5,rate=10/min,bytes=1MB-2MB,forward=split")
 	f.Add("hadoop:for=10s,rounds=2")
+	f.Add("tpch:for=10m,maps=3")
+	f.Add("pagerank:chains=2,rounds=3,bytes=1GB")
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(text, "swim") {
 			return
@@ -202,16 +209,21 @@ func FuzzParseDrawn(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if d.storm != nil {
+		switch {
+		case d.storm != nil:
 			d.storm.Jobs = 2
-		} else {
+		case d.chains != nil:
+			if d.chains.Chains = 2; d.chains.Maps > 100 || d.chains.Reduces > 100 {
+				return
+			}
+		default:
 			d.hadoop.Jobs = 2
 		}
 		if d.storm != nil && d.storm.Parallel*d.storm.Bolts > 1000 || d.hadoop != nil &&
 			d.hadoop.Rounds*d.hadoop.Maps*d.hadoop.Reduces > 1e5 {
 			return
 		}
-		jobs, err := d.Jobs(1, 0, nil)
+		jobs, err := d.Jobs(1, 8, 0, nil)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -80,7 +80,7 @@ func workloadOf(b testing.TB, text string, n int) []controller.Job {
 	if err != nil {
 		b.Fatal(err)
 	}
-	jobs, err := d.Jobs(1, n, nil)
+	jobs, err := d.Jobs(1, 1, n, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work, recent []tim
 		}
 		n := w.size(s)
 		stage := &pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n), Reads: g.reads[s],
-			All: n > 1 && g.receives[s], Compute: w.compute(s)}
+			All: n > 1 && g.follows[s], Compute: w.compute(s)}
 		stage.Begun = stage.All && w.open[s] < n
 		if j.Coflow = max(j.Coflow, g.coflow[s]); stage.Begun {
 			j.Stages = slices.Insert(j.Stages, 0, stage)
@@ -173,18 +173,24 @@ func (w *work) compute(stage int) func(task int, local bool) time.Duration {
 }
 
 // mayStart reports whether the tasks of a stage may take slots. What waits in its slot for others must not be able to
-// keep those from theirs: a stage whose tasks receive together begins only if all such stages fit, and tasks that wait
-// for senders (slow start) hold at most half of the slots and never wait beside such a stage.
+// keep those from theirs: a stage whose tasks receive or read together begins only if all such stages fit, and tasks
+// that wait for senders (slow start) hold at most half of the slots and never wait beside such a stage.
 func (k *Packer) mayStart(y *slotAllocator, w *work, g *graph, s int) bool {
-	if !g.receives[s] {
+	if !g.follows[s] {
 		return true
 	}
-	together := w.size(s) > 1
+	n := w.size(s)
 	if w.parentsEnded(s) {
-		return !together || w.open[s] < w.size(s) || y.together == 0 && y.early == 0 || y.together+w.size(s) <= y.slots &&
-			y.early == 0
+		if n == 1 || w.open[s] < n {
+			return true
+		}
+		if y.early > 0 || y.together > 0 && y.together+n > y.slots {
+			return false
+		}
+		y.together += n // also if it gets no slot now: the stages that begin in one decision must fit together, too
+		return true
 	}
-	if k.SlowStart == 0 || together || y.together > 0 || 2*(y.early+1) > y.slots || !w.slowStarts(s, k.SlowStart) {
+	if k.SlowStart == 0 || n > 1 || y.together > 0 || 2*(y.early+1) > y.slots || !w.slowStarts(s, k.SlowStart) {
 		return false
 	}
 	y.early++ // also if it gets no slot now: a bound that is never passed
@@ -211,7 +217,8 @@ type graph struct {
 	coflow   []float64 // bytes that the senders of a stage send to all stages
 	of       []float64 // by edge: bytes that its sender sends to all stages
 	reads    []bool
-	receives []bool
+	receives []bool // from other stages of the job
+	follows  []bool // receives, or reads over the network: its tasks begin once each has a slot
 }
 
 // print tells whether a job is the one that a graph was made of.
@@ -251,7 +258,8 @@ const manyGraphs = 4096
 
 func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 	n := len(j.Stages)
-	g := &graph{input: make([]float64, n), coflow: make([]float64, n), reads: make([]bool, n), receives: make([]bool, n)}
+	g := &graph{input: make([]float64, n), coflow: make([]float64, n), reads: make([]bool, n), receives: make([]bool, n),
+		follows: make([]bool, n)}
 	sends := make([]float64, n)
 	for i := range j.Edges {
 		if e := &j.Edges[i]; e.Kind != controller.Fixed {
@@ -262,16 +270,25 @@ func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 		}
 	}
 	g.of = make([]float64, len(j.Edges))
+	parts := make([]bool, n) // each task reads a part of its own of what lies somewhere
 	for i := range j.Edges {
-		if e := &j.Edges[i]; e.Kind != controller.Fixed {
+		e := &j.Edges[i]
+		if e.Kind != controller.Fixed {
 			g.of[i] = sends[e.From]
 			g.coflow[e.To] = max(g.coflow[e.To], sends[e.From])
 		}
+		if e.Reads != nil {
+			g.of[i] = float64(e.Bytes)
+			parts[e.To] = parts[e.To] || e.Reads.Kind == controller.OneToOne
+		}
+		if e.FollowsTasks() {
+			g.follows[e.To] = true
+		}
 	}
 	for s := range n {
-		g.reads[s] = !g.receives[s] && slices.ContainsFunc(j.Stages[s].Tasks, func(t controller.Task) bool {
+		g.reads[s] = !g.receives[s] && (parts[s] || slices.ContainsFunc(j.Stages[s].Tasks, func(t controller.Task) bool {
 			return t.Input > 0
-		})
+		}))
 		g.order = append(g.order, s)
 	}
 	tails := g.tails(j, pushbox.Line(v.Fabric.Spec.NIC))
@@ -384,7 +401,7 @@ func (k *Packer) flows(v *controller.View, c *controller.CoflowView, g *graph, m
 func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Machine) {
 	for s := range w.open {
 		n := w.size(s)
-		if !g.receives[s] || w.open[s] == n || w.ended[s] == n {
+		if !g.follows[s] || w.open[s] == n || w.ended[s] == n {
 			continue
 		}
 		if n > 1 && w.open[s] > 0 {

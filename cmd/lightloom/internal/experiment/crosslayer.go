@@ -77,7 +77,7 @@ func (e *engine) draw(b *Bench, n int, seed uint64) ([]controller.Job, error) {
 		}
 		sizes = shuffled(all, seed)
 	}
-	return d.Jobs(seed, n, sizes)
+	return d.Jobs(seed, 1, n, sizes)
 }
 
 // shuffled returns the shuffles of a SWIM trace in an order drawn from the seed.

@@ -15,7 +15,7 @@ func TestDecisionTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := d.Jobs(1, 8, nil) // of 12 tasks; five fit into 64 slots
+	jobs, err := d.Jobs(1, 16, 8, nil) // of 12 tasks; five fit into 64 slots
 	if err != nil {
 		t.Fatal(err)
 	}

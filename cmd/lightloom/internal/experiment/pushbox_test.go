@@ -59,6 +59,33 @@ func TestNoJobStarves(t *testing.T) {
 	}
 }
 
+// TestNoChainStarves is the watchdog for jobs that read from each other and from data sets, whose stages wait until
+// each of their tasks has a slot: none holds slots that another needs for ever, on little more than one stage takes.
+func TestNoChainStarves(t *testing.T) {
+	for _, name := range []string{"pushbox", "pushbox-fifo", "pushbox+sunflow", "hadoop", "shufflewatcher", "neat+priority",
+		"dawn", "dawn-strict", "dawn-alone", "dawn+sunflow", "fair", "corral"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for i, kind := range workload.ChainKinds() {
+				jobs, err := workload.Chains(workload.ChainOptions{Kind: kind, Seed: uint64(i), Chains: 3, Maps: 5, Reduces: 4,
+					Hosts: 6, Every: time.Second, Least: 1e9, Most: 5e9, Blocks: i%2 == 1, Rounds: 3})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := replay.Case{On: OnFlowsim, Policy: name, Jobs: jobs, Seed: uint64(i),
+					Fabric: "hybrid:racks=6,hosts=1,slots=8,spines=1,nic=10Gbps,eps=5Gbps,ocs=10Gbps,dark=10ms"}
+				ran, err := c.Run(t.Context())
+				if err != nil {
+					t.Fatalf("%s: %v", kind, err)
+				}
+				if len(ran.Jobs) != len(jobs) {
+					t.Fatalf("%s: %d of %d jobs ended", kind, len(ran.Jobs), len(jobs))
+				}
+			}
+		})
+	}
+}
+
 // TestPackings runs every scheduler of the experiment once, and holds its figures to be of all jobs.
 func TestPackings(t *testing.T) {
 	all := append(rivals(share.FairIntent), components()...)

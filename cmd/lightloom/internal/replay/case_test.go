@@ -24,7 +24,7 @@ func endless(t *testing.T, n int) []controller.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := d.Jobs(1, n, nil)
+	jobs, err := d.Jobs(1, 1, n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

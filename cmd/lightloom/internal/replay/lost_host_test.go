@@ -77,7 +77,7 @@ func computing(t *testing.T) []controller.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := d.Jobs(1, 3, nil)
+	jobs, err := d.Jobs(1, 1, 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

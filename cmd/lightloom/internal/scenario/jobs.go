@@ -37,7 +37,7 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 			return nil, err
 		}
 	}
-	jobs, err := d.Jobs(s.Options.Seed, s.Options.Coflows, sizes)
+	jobs, err := d.Jobs(s.Options.Seed, s.Fabric.Hosts(), s.Options.Coflows, sizes)
 	if err != nil {
 		return nil, err
 	}
