@@ -200,10 +200,17 @@ func (f *freeRun) ready(j *controller.Job, stage int) time.Duration {
 	at := j.Arrival
 	for i := range j.Edges {
 		e := &j.Edges[i]
-		if e.Kind == controller.Fixed || e.To != stage {
+		if !e.FollowsTasks() || e.To != stage {
 			continue
 		}
-		for _, s := range []int{e.From, e.To} {
+		stages := []int{e.From, e.To}
+		if e.Reads != nil {
+			at, stages = max(at, f.written(e.Reads)), stages[1:]
+		}
+		if at == unknown {
+			return at
+		}
+		for _, s := range stages {
 			first, last := j.StageTasks(s)
 			for t := first; t < last; t++ {
 				g := int(j.FirstTask) + t
@@ -217,6 +224,19 @@ func (f *freeRun) ready(j *controller.Job, stage int) time.Duration {
 				}
 			}
 		}
+	}
+	return at
+}
+
+// written is when a read's parent has ended; unknown before.
+func (f *freeRun) written(r *controller.Read) time.Duration {
+	at := time.Duration(0)
+	if !r.Known {
+		return at // a data set
+	}
+	p := f.jobs[slices.IndexFunc(f.jobs, func(j *controller.Job) bool { return j.ID == r.Parent })]
+	for t := range p.Tasks() {
+		at = max(at, f.end[int(p.FirstTask)+t])
 	}
 	return at
 }

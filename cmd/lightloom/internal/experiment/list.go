@@ -12,5 +12,6 @@ func list() []Experiment {
 	}
 	all = append(all, crosslayerExperiments()...)
 	all = append(all, coschedulerExperiments()...)
-	return append(all, pushboxExperiments()...)
+	all = append(all, pushboxExperiments()...)
+	return append(all, dawnExperiments()...)
 }
