@@ -7,7 +7,6 @@ import (
 
 	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/experiment"
-	"lightloom/cmd/lightloom/internal/experiment/dissertation"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/policy"
 	"lightloom/emulator/fault"
@@ -99,7 +98,7 @@ func completePart(question string) completion {
 
 func completeExperiments(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var words []string
-	for _, e := range experiment.All(dissertation.Experiments()...) {
+	for _, e := range experiment.All(moreExperiments()...) {
 		words = append(words, e.Name+"\t"+e.Doc)
 	}
 	if len(args) > 0 {

@@ -14,6 +14,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/dawn"
 	"lightloom/cmd/lightloom/internal/experiment/dissertation"
 )
 
@@ -55,7 +56,7 @@ func newExperimentList() *cobra.Command {
 	outputFlag(c, &output, []listedExperiment{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var all []listedExperiment
-		for _, e := range experiment.All(dissertation.Experiments()...) {
+		for _, e := range experiment.All(moreExperiments()...) {
 			all = append(all, listedExperiment{e.Name, e.Doc, e.Source, e.Seeds, e.On})
 		}
 		if output == console.OutputJSON {
@@ -106,7 +107,7 @@ func newExperimentRun(a actions) *cobra.Command {
 		if len(args) == 0 {
 			return usage("lightloom experiment list names them", "experiment run: there is no experiment to run")
 		}
-		e, err := experiment.Find(args[0], dissertation.Experiments()...)
+		e, err := experiment.Find(args[0], moreExperiments()...)
 		if err != nil {
 			return usage("lightloom experiment list names them", "%w", err)
 		}
@@ -182,4 +183,9 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 		return page.CSV(f.stdout)
 	}
 	return page.Table(f.stdout)
+}
+
+// moreExperiments are those of packages of their own.
+func moreExperiments() []experiment.Experiment {
+	return append(dissertation.Experiments(), dawn.Experiments()...)
 }

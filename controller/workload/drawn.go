@@ -136,7 +136,8 @@ func (p *drawing) keys() []drawnKey {
 	}
 	if o := p.chains; o != nil {
 		keys := append(p.common(&o.Chains, &o.Every, &o.Poisson, &o.Least, &o.Most), drawnKey{"maps", count(&o.Maps)},
-			drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds", count(&o.Rounds)}, drawnKey{"input", word(&o.Blocks, "network", "blocks")})
+			drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds", count(&o.Rounds)},
+			drawnKey{"input", word(&o.Blocks, "network", "blocks")})
 		keys[0].name = "chains"
 		return keys
 	}

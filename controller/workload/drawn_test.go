@@ -149,7 +149,8 @@ func TestHadoopFromSizes(t *testing.T) {
 		jobs[1].Arrival != time.Second {
 		t.Errorf("%+v, %v", jobs, err)
 	}
-	if _, err := d.Jobs(1, 8, 0, []Size{{50, 70}}); err == nil || !strings.Contains(err.Error(), "none of 1 jobs shuffles") {
+	if _, err := d.Jobs(1, 8, 0, []Size{{50, 70}}); err == nil ||
+		!strings.Contains(err.Error(), "none of 1 jobs shuffles") {
 		t.Error(err)
 	}
 }

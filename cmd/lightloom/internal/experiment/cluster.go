@@ -133,7 +133,7 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 	if err != nil {
 		return nil, err
 	}
-	ran, err := runControlled(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed,
+	ran, err := RunControlled(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed,
 		With: with})
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 }
 
 // readFigures reads what every experiment of jobs reports.
-func readFigures(ran *controlled) *figures {
+func readFigures(ran *Controlled) *figures {
 	f := &figures{}
 	first, last := unknown, time.Duration(0)
 	for _, j := range ran.Jobs {
@@ -158,12 +158,12 @@ func readFigures(ran *controlled) *figures {
 	if all := float64(ran.OCS + ran.EPS); all > 0 {
 		f.OCS, f.Crossed = float64(ran.OCS)/all, all/1e12
 	}
-	f.BoundJCT, f.BoundMakespan = ran.bound()
+	f.BoundJCT, f.BoundMakespan = ran.Bound()
 	return f
 }
 
 // split sets the figures of jobs that shuffle an elephant or more, of the others, and of maps.
-func (f *figures) split(ran *controlled, jobs []controller.Job, elephant pathmap.Bytes) {
+func (f *figures) split(ran *Controlled, jobs []controller.Job, elephant pathmap.Bytes) {
 	heavy, light, maps, far := 0, 0, 0, 0
 	for i, j := range ran.Jobs {
 		took := (j.End - j.Arrival).Seconds()

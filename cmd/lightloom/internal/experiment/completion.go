@@ -41,12 +41,12 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 			return nil, err
 		}
 		c := replay.Case{On: OnFlowsim, Fabric: s.spec, Policy: s.sys.policy, Jobs: drawn, Seed: seed}
-		ran, err := runControlled(ctx, &c)
+		ran, err := RunControlled(ctx, &c)
 		if err != nil {
 			return nil, err
 		}
 		g := &gauge{}
-		g.Bound, _ = ran.bound()
+		g.Bound, _ = ran.Bound()
 		for i := range ran.Jobs {
 			g.JCT = append(g.JCT, (ran.Jobs[i].End - ran.Jobs[i].Arrival).Seconds())
 		}
@@ -109,7 +109,7 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 			Name:  "crosslayer-completion-" + s.e.name + "-" + s.net + "-" + s.sys.policy,
 			Title: figure + ": " + name, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
 	}
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 
@@ -139,5 +139,5 @@ func gaugeBound(setting string, got []*gauge, seed uint64) Row {
 		v = append(v, g.Bound)
 	}
 	return Row{Figure: "infinite network", Setting: setting, Metric: "mean JCT smaller by, at most", Unit: "%"}.
-		Measure(v, seed).Judge(0, sameOrder)
+		Measure(v, seed).Judge(0, SameOrder)
 }

@@ -56,14 +56,14 @@ func (s *slotTimes) Decide(v *controller.View, ev []controller.Event) *controlle
 	return p
 }
 
-// controlled is a run with its control.
-type controlled struct {
+// Controlled is a run with its control.
+type Controlled struct {
 	*replay.Ran
 	free map[controller.JobID]time.Duration // when a job would have ended without a network, of those that ended
 }
 
-// runControlled runs a case on the simulator, and its control.
-func runControlled(ctx context.Context, c *replay.Case) (*controlled, error) {
+// RunControlled runs a case on the simulator, and its control.
+func RunControlled(ctx context.Context, c *replay.Case) (*Controlled, error) {
 	with, times, err := watched(c.Policy, c.With)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func runControlled(ctx context.Context, c *replay.Case) (*controlled, error) {
 		placed = append(placed, &j.Job)
 	}
 	f := &freeRun{jobs: placed, tasks: r.State.Tasks, given: times.given, slots: spec.WithDefaults().Slots}
-	return &controlled{Ran: r, free: f.ends()}, nil
+	return &Controlled{Ran: r, free: f.ends()}, nil
 }
 
 // freeRun makes the control of a run, in which every task takes one slot.
@@ -241,8 +241,8 @@ func (f *freeRun) written(r *controller.Read) time.Duration {
 	return at
 }
 
-// bound returns how many per cent of the mean JCT and of the makespan a network can change.
-func (r *controlled) bound() (jct, makespan float64) {
+// Bound returns how many per cent of the mean JCT and of the makespan a network can change.
+func (r *Controlled) Bound() (jct, makespan float64) {
 	var took, free, last, lastFree time.Duration
 	first := unknown
 	for i := range r.Jobs {
@@ -264,7 +264,7 @@ func saved(took, free time.Duration) float64 {
 	return 100 * float64(took-free) / float64(took)
 }
 
-const sameOrder = "the same places and order of slots, and bytes take no time"
+const SameOrder = "the same places and order of slots, and bytes take no time"
 
 // bindsFrom is the least bound in per cent at which a figure of jobs says something about networks.
 const bindsFrom = 5
@@ -280,7 +280,7 @@ func boundRows(setting string, got []*figures, seed uint64) []Row {
 	var rows []Row
 	for _, m := range bounds() {
 		r := Row{Figure: "infinite network", Setting: setting, Metric: m.name + " smaller by, at most", Unit: "%"}.
-			Measure(column(got, m.of), seed).Judge(0, sameOrder)
+			Measure(column(got, m.of), seed).Judge(0, SameOrder)
 		if *r.Measured < bindsFrom {
 			r.Note = fmt.Sprintf("below %d %%: no row compares it", bindsFrom)
 		}
@@ -304,7 +304,7 @@ func (r Row) reachable(base []*figures, m metric, seed uint64) Row {
 	return r
 }
 
-// chance states how many intervals of a page miss by chance.
-func chance(rows []Row) string {
+// Chance states how many intervals of a page miss by chance.
+func Chance(rows []Row) string {
 	return fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(rows), float64(len(rows))/20)
 }

@@ -200,7 +200,7 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 		out.Rows = append(out.Rows, orderings("Figure 5(a)", name, got[i:i+3], b.First)...)
 	}
 	out.Pictures = loadPictures(loads, got)
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 
@@ -232,8 +232,8 @@ func orderings(figure, name string, got [][]*figures, seed uint64) []Row {
 	return rows
 }
 
-// holmNote states how many comparisons a page makes: at 95 % each, one in twenty is wrong by chance.
-func holmNote(rows []Row) string {
+// HolmNote states how many comparisons a page makes: at 95 % each, one in twenty is wrong by chance.
+func HolmNote(rows []Row) string {
 	n := 0
 	for _, r := range rows {
 		if r.Verdict != NoClaim {

@@ -171,7 +171,7 @@ func runGrid(ctx context.Context, b *Bench) (*Result, error) {
 		out.Rows = append(out.Rows, fairRows(g.String(), fair[i], b.First)...)
 	}
 	out.Rows = append(out.Rows, gridRows(cells[at].String(), who, got, b.First)...)
-	out.Notes = []string{"calibrated on Fair: " + cells[at].String(), holmNote(out.Rows)}
+	out.Notes = []string{"calibrated on Fair: " + cells[at].String(), HolmNote(out.Rows)}
 	return out, nil
 }
 

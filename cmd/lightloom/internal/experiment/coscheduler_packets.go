@@ -123,7 +123,7 @@ func runPackets(ctx context.Context, b *Bench) (*Result, error) {
 		"delay scheduling waits its 5 s, however fast tasks compute",
 	)}
 	out.Rows = packetsRows(runs, slice, b)
-	out.Notes = []string{holmNote(out.Rows), "the document has no packets: no row makes a claim"}
+	out.Notes = []string{HolmNote(out.Rows), "the document has no packets: no row makes a claim"}
 	return out, nil
 }
 

@@ -38,7 +38,7 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Notes = []string{holmNote(out.Rows), "the bars of Figure 7 beside these three numbers are a picture"}
+	out.Notes = []string{HolmNote(out.Rows), "the bars of Figure 7 beside these three numbers are a picture"}
 	return out, nil
 }
 
@@ -71,7 +71,7 @@ func sweep(ctx context.Context, b *Bench, f series) (*Result, error) {
 		}
 		f.rows(out, o, got, b.First)
 	}
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 
@@ -164,7 +164,7 @@ func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 

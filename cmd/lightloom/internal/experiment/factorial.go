@@ -149,7 +149,7 @@ func (c cell) on(ctx context.Context, g studySetting, seed uint64) (*figures, er
 	if !c.beside() && factorCircuits[c.circuits] == "packets" {
 		one.Policy, one.Fabric = "random+ecmp", g.packets
 	}
-	ran, err := runControlled(ctx, &one)
+	ran, err := RunControlled(ctx, &one)
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,7 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 		}
 		out.Pictures = append(out.Pictures, picture)
 	}
-	out.Notes = append([]string{holmNote(out.Rows)}, b.failures()...)
+	out.Notes = append([]string{HolmNote(out.Rows)}, b.failures()...)
 	return out, nil
 }
 

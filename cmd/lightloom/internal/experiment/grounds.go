@@ -170,7 +170,7 @@ func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (*figu
 		}
 		c.Policy, c.Fabric = "random+ecmp", spec.WithoutOCS(true).String()
 	}
-	ran, err := runControlled(ctx, c)
+	ran, err := RunControlled(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 	if b.Data == "" {
 		out.Notes = append(out.Notes, "without --data, the grounds of real traces were left out")
 	}
-	out.Notes = append(out.Notes, chance(out.Rows))
+	out.Notes = append(out.Notes, Chance(out.Rows))
 	return out, nil
 }
 

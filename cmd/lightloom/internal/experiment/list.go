@@ -12,6 +12,6 @@ func list() []Experiment {
 	}
 	all = append(all, crosslayerExperiments()...)
 	all = append(all, coschedulerExperiments()...)
-	all = append(all, pushboxExperiments()...)
-	return append(all, dawnExperiments()...)
+	return append(all, pushboxExperiments()...)
+
 }

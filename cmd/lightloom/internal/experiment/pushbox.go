@@ -279,7 +279,7 @@ func runPushBox(ctx context.Context, b *Bench) (*Result, error) {
 	out.Rows = append(out.Rows, Row{Figure: "none", Setting: "100 Tb/s for every machine", Unit: "%",
 		Metric: "Hadoop's mean shorter than at 10 Gb/s by: what any network scheduler could gain"}.Measure(
 		shorter(pick(got[infinite], meanOf), pick(got[fair], meanOf)), b.First).Judge(0, "ours"))
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 
@@ -403,7 +403,7 @@ func runPushBoxSweeps(ctx context.Context, b *Bench) (*Result, error) {
 	}
 	out.Rows = append(out.Rows, Row{Figure: "none", Setting: all[at].name, Unit: "s",
 		Metric: "mean job completion time, PushBox+sunflow"}.Measure(pick(got[at], meanOf), b.First).Judge(0, "ours"))
-	out.Notes = []string{holmNote(out.Rows)}
+	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 

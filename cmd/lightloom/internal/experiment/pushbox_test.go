@@ -62,8 +62,8 @@ func TestNoJobStarves(t *testing.T) {
 // TestNoChainStarves is the watchdog for jobs that read from each other and from data sets, whose stages wait until
 // each of their tasks has a slot: none holds slots that another needs for ever, on little more than one stage takes.
 func TestNoChainStarves(t *testing.T) {
-	for _, name := range []string{"pushbox", "pushbox-fifo", "pushbox+sunflow", "hadoop", "shufflewatcher", "neat+priority",
-		"dawn", "dawn-strict", "dawn-alone", "dawn+sunflow", "fair", "corral"} {
+	for _, name := range []string{"pushbox", "pushbox-fifo", "pushbox+sunflow", "hadoop", "shufflewatcher",
+		"neat+priority", "dawn", "dawn-strict", "dawn-alone", "dawn+sunflow", "fair", "corral"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for i, kind := range workload.ChainKinds() {

@@ -120,7 +120,7 @@ func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
 		out.Rows = throughputRows(e, points, got, b)
 	}
 	out.Pictures = throughputPictures(e, points, got)
-	out.Notes = append([]string{holmNote(out.Rows)}, b.failures()...)
+	out.Notes = append([]string{HolmNote(out.Rows)}, b.failures()...)
 	return out, nil
 }
 

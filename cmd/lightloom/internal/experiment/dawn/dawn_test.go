@@ -1,14 +1,16 @@
-package experiment
+package dawn
 
 import (
 	"math"
 	"testing"
+
+	"lightloom/cmd/lightloom/internal/experiment"
 )
 
 // TestAssigners runs every scheduler of the Dawn experiment once on few chains of each kind, and holds its figures to
 // be of all jobs and bytes.
 func TestAssigners(t *testing.T) {
-	b := &Bench{Quick: true}
+	b := &experiment.Bench{Quick: true}
 	for _, blocks := range []bool{true, false} {
 		for _, o := range []office{{"dag", blocks, 0, caseFabric}, {"ml", blocks, steady / 4, dawnFabric},
 			{"tpch", blocks, 0, dawnFabric}, {"tpch-tez", blocks, 0, dawnFabric}} {

@@ -1,4 +1,6 @@
-package experiment
+// Package dawn repeats the evaluation of the Dawn document (sections II-B and IV) on drawn chains of jobs: what its
+// benchmarks' jobs read and write, their arrivals and the threshold are not published.
+package dawn
 
 import (
 	"context"
@@ -7,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/policy"
@@ -19,12 +22,10 @@ import (
 	"lightloom/southbound"
 )
 
-// The evaluation of the Dawn document (sections II-B and IV) on drawn chains: its benchmarks' jobs, what they read and
-// write, their arrivals and the threshold are not published.
-
-func dawnExperiments() []Experiment {
-	on := []string{OnFlowsim}
-	return []Experiment{
+// Experiments returns the experiments of the document.
+func Experiments() []experiment.Experiment {
+	on := []string{experiment.OnFlowsim}
+	return []experiment.Experiment{
 		{Name: "dawn", Doc: "throughput, completion and traffic between racks of chains of jobs",
 			Source: "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5", Seeds: 20, On: on, Run: runDawn},
 		{Name: "dawn-sweeps", Doc: "Dawn over its threshold of saturation and over the arrival rate",
@@ -91,7 +92,7 @@ func (o office) rate() string {
 }
 
 // options are the chains of an office; Quick takes few.
-func (o office) options(b *Bench, seed uint64) workload.ChainOptions {
+func (o office) options(b *experiment.Bench, seed uint64) workload.ChainOptions {
 	c := workload.ChainOptions{Seed: seed, Kind: o.kind, Blocks: o.blocks, Hosts: 36, Every: o.every}
 	switch o.kind {
 	case "ml":
@@ -106,7 +107,7 @@ func (o office) options(b *Bench, seed uint64) workload.ChainOptions {
 }
 
 // draw makes the jobs of a run. Queries arrive at random within 25 minutes.
-func (o office) draw(b *Bench, seed uint64) ([]controller.Job, error) {
+func (o office) draw(b *experiment.Bench, seed uint64) ([]controller.Job, error) {
 	opt := o.options(b, seed)
 	jobs, err := workload.Chains(opt)
 	if err != nil || o.kind == "ml" || o.kind == "dag" {
@@ -139,12 +140,13 @@ type assigned struct {
 func (a *assigned) cross() float64 { return a.Input + a.Inter }
 
 // run replays an office once.
-func (o office) run(ctx context.Context, b *Bench, s assigner, seed uint64) (*assigned, error) {
+func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed uint64) (*assigned, error) {
 	jobs, err := o.draw(b, seed)
 	if err != nil {
 		return nil, err
 	}
-	ran, err := runControlled(ctx, &replay.Case{Fabric: o.fabric, On: OnFlowsim, Policy: s.policy, With: s.with,
+	ran, err := experiment.RunControlled(ctx, &replay.Case{Fabric: o.fabric, On: experiment.OnFlowsim, Policy: s.policy,
+		With: s.with,
 		Jobs: jobs, Seed: seed})
 	if err != nil {
 		return nil, err
@@ -159,7 +161,7 @@ func (o office) run(ctx context.Context, b *Bench, s assigner, seed uint64) (*as
 		}
 	}
 	a.Throughput = float64(ended) / min(last, steady).Hours()
-	a.Bound, _ = ran.bound()
+	a.Bound, _ = ran.Bound()
 	spec, err := topo.FromArgument(o.fabric)
 	if err != nil {
 		return nil, err
@@ -237,11 +239,11 @@ func assignedColumn(all []*assigned, of func(*assigned) float64) (out []float64)
 }
 
 // dawnRows compares Dawn with the others of one office. got is by assigner.
-func dawnRows(b *Bench, o office, all []assigner, got [][]*assigned) []Row {
+func dawnRows(b *experiment.Bench, o office, all []assigner, got [][]*assigned) []experiment.Row {
 	figure := map[string]string{"ml": "Figures 3 and 4", "tpch": "Figures 3 and 4", "tpch-tez": "Figure 5",
 		"dag": "Figure 1"}[o.kind]
 	paper := dawnPaper(o.kind)
-	var rows []Row
+	var rows []experiment.Row
 	for d, ours := range all {
 		if ours.name != strictName && ours.name != dawnName {
 			continue
@@ -257,12 +259,12 @@ func dawnRows(b *Bench, o office, all []assigner, got [][]*assigned) []Row {
 				}
 				v := shorter(x, y)
 				if f.rises {
-					v = Improvement(x, y)
+					v = experiment.Improvement(x, y)
 				}
-				r := Row{Figure: figure, Setting: o.String() + ", " + ours.name, Metric: f.name + " " + theirs.name + "'s by",
-					Unit: "%"}
+				r := experiment.Row{Figure: figure, Setting: o.String() + ", " + ours.name,
+					Metric: f.name + " " + theirs.name + "'s by", Unit: "%"}
 				if p := paper[theirs.name][k]; p != 0 {
-					r.Paper = Number(p)
+					r.Paper = experiment.Number(p)
 				}
 				r = r.Measure(v, b.First).Judge(0, whyDawn)
 				if rows = append(rows, r); k == 1 {
@@ -271,12 +273,13 @@ func dawnRows(b *Bench, o office, all []assigner, got [][]*assigned) []Row {
 			}
 		}
 	}
-	return append(rows, Row{Figure: "infinite network", Setting: o.String(), Metric: "Fair's mean JCT smaller by, at most",
-		Unit: "%"}.Measure(assignedColumn(got[0], func(a *assigned) float64 { return a.Bound }), b.First).Judge(0, sameOrder))
+	free := assignedColumn(got[0], func(a *assigned) float64 { return a.Bound })
+	return append(rows, experiment.Row{Figure: "infinite network", Setting: o.String(),
+		Metric: "Fair's mean JCT smaller by, at most", Unit: "%"}.Measure(free, b.First).Judge(0, experiment.SameOrder))
 }
 
 // orderRow is the share of runs in which ours is below theirs.
-func orderRow(figure string, gap Row, ours, theirs []float64, seed uint64) Row {
+func orderRow(figure string, gap experiment.Row, ours, theirs []float64, seed uint64) experiment.Row {
 	var v []float64
 	for i := range ours {
 		x := 0.0
@@ -285,8 +288,8 @@ func orderRow(figure string, gap Row, ours, theirs []float64, seed uint64) Row {
 		}
 		v = append(v, x)
 	}
-	r := Row{Figure: figure + ", order", Setting: gap.Setting, Metric: "runs in which " + gap.Metric + " anything",
-		Unit: "%"}.Measure(v, seed)
+	r := experiment.Row{Figure: figure + ", order", Setting: gap.Setting,
+		Metric: "runs in which " + gap.Metric + " anything", Unit: "%"}.Measure(v, seed)
 	if gap.Paper == nil {
 		return r.Judge(0, "the document has no such figure")
 	}
@@ -303,8 +306,8 @@ func assumedDawn() []string {
 }
 
 // dawnGrid runs every office under every assigner.
-func dawnGrid(ctx context.Context, b *Bench, offices []office, of func(o office) []assigner) (map[int][][]*assigned,
-	error) {
+func dawnGrid(ctx context.Context, b *experiment.Bench, offices []office,
+	of func(o office) []assigner) (map[int][][]*assigned, error) {
 	type at struct {
 		i int
 		o office
@@ -316,7 +319,7 @@ func dawnGrid(ctx context.Context, b *Bench, offices []office, of func(o office)
 			all = append(all, at{i, o, s})
 		}
 	}
-	got, err := Grid(ctx, b, all, func(a at) string { return a.o.String() + ", " + a.s.name },
+	got, err := experiment.Grid(ctx, b, all, func(a at) string { return a.o.String() + ", " + a.s.name },
 		func(ctx context.Context, a at, seed uint64) (*assigned, error) { return a.o.run(ctx, b, a.s, seed) })
 	if err != nil {
 		return nil, err
@@ -329,7 +332,7 @@ func dawnGrid(ctx context.Context, b *Bench, offices []office, of func(o office)
 }
 
 // runDawn is the case study and Figures 3, 4 and 5.
-func runDawn(ctx context.Context, b *Bench) (*Result, error) {
+func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	const quarter = 15 * time.Minute
 	var offices []office
 	for _, blocks := range []bool{true, false} {
@@ -346,16 +349,16 @@ func runDawn(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Assumptions: assumedDawn()}
+	out := &experiment.Result{Assumptions: assumedDawn()}
 	for i, o := range offices {
 		out.Rows = append(out.Rows, dawnRows(b, o, of(o), got[i])...)
 	}
-	out.Notes = []string{holmNote(out.Rows), chance(out.Rows)}
+	out.Notes = []string{experiment.HolmNote(out.Rows), experiment.Chance(out.Rows)}
 	return out, nil
 }
 
 // runDawnSweeps sweeps what the document does not publish.
-func runDawnSweeps(ctx context.Context, b *Bench) (*Result, error) {
+func runDawnSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	levels := []float64{0.3, 0.5, 0.7, 0.9, 1}
 	var offices []office
 	for _, every := range []time.Duration{10, 15, 20, 30} {
@@ -376,19 +379,27 @@ func runDawnSweeps(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Assumptions: assumedDawn()}
+	out := &experiment.Result{Assumptions: assumedDawn()}
 	for i, o := range offices {
 		for k, s := range of(o)[1:] {
 			for _, f := range dawnFigures()[:3] {
 				x, y := assignedColumn(got[i][k+1], f.of), assignedColumn(got[i][0], f.of)
 				v := shorter(x, y)
 				if f.rises {
-					v = Improvement(x, y)
+					v = experiment.Improvement(x, y)
 				}
-				out.Rows = append(out.Rows, Row{Figure: "none", Setting: o.rate() + ", " + s.name,
+				out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: o.rate() + ", " + s.name,
 					Metric: f.name + " Fair's by", Unit: "%"}.Measure(v, b.First).Judge(0, "the document names no value"))
 			}
 		}
 	}
 	return out, nil
+}
+
+// shorter is by how many percent ours is below theirs, run by run.
+func shorter(ours, theirs []float64) (out []float64) {
+	for i := range ours {
+		out = append(out, 100*(1-ours[i]/theirs[i]))
+	}
+	return out
 }
