@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "judge the committed raw figures again")
 // TestRawVerdicts judges the committed figures by the rules of today, so that a verdict on a page never outlives its
 // rule. Figures that no rule compares any more lose the document's figure.
 func TestRawVerdicts(t *testing.T) {
-	for _, pattern := range []string{"crosslayer/raw-*.csv", "coscheduler/raw-coscheduler*.csv"} {
+	for _, pattern := range []string{"crosslayer/raw-*.csv", "coscheduler/raw-coscheduler*.csv",
+		"dawn/raw-dawn*.csv"} {
 		files, err := filepath.Glob(filepath.Join("../../../../docs/bench", pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no files: %v", pattern, err)
