@@ -31,6 +31,7 @@ func arrows() []arrow {
 			"policy code runs on all three, so that results can be compared"},
 		{"emulator", []string{"southbound", "pathmap"}, "a fabric that knew the controller would prove nothing about real " +
 			"switches: they meet in southbound's words, and cmd introduces them"},
+		{"documents.go", nil, "it holds the documents, and nothing else"},
 		{"mininet", []string{"southbound", "pathmap"}, "as the emulator"},
 		{"cmd", []string{"controller", "emulator", "mininet", "southbound", "pathmap"}, ""},
 	}

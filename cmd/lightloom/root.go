@@ -60,7 +60,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	if a.experiment != nil {
 		root.AddCommand(newExperiment(a))
 	}
-	root.AddCommand(newVersion(), newSchema(), newMan())
+	root.AddCommand(newVersion(), newSchema(), newMan(), newDocs())
 	addHidden(root)
 	completeHelp(root)
 	return root

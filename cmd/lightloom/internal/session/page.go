@@ -49,17 +49,22 @@ func ListenPage(address string) (net.Listener, error) {
 	if address == NoPage {
 		return nil, nil
 	}
+	return ListenLoopback("page", "--page", address)
+}
+
+// ListenLoopback listens at a loopback address for what is served to browsers; empty is any free port.
+func ListenLoopback(what, flag, address string) (net.Listener, error) {
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, hint.New(fmt.Sprintf("serve page at %q: it is for browsers on this machine: its address is a loopback's",
-			address), "write --page 127.0.0.1:8080, or --page "+NoPage)
+		return nil, hint.New(fmt.Sprintf("serve %s at %q: it is for browsers on this machine: its address is a loopback's",
+			what, address), "write "+flag+" 127.0.0.1:8080")
 	}
 	ln, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("serve page: %w", err)
+		return nil, fmt.Errorf("serve %s: %w", what, err)
 	}
 	return ln, nil
 }
