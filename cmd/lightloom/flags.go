@@ -50,7 +50,9 @@ func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "controller replicas on netns: 1, 3, 5 or 7")
 	c.Flags().StringVar(&f.opt.Net.Congestion, "congestion", "cubic", "TCP congestion control of the hosts on "+
 		"netns")
-	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what replicas of the controller log, on netns")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false,
+		"print which flags the config file has set, and what replicas of the controller "+
+			"log, on netns")
 	c.Flags().IntVar(&f.opt.Net.MTU, "mtu", 1500, "MTU in bytes on netns")
 	c.Flags().StringVar(&f.demand, "demand", f.demand, "what circuit policies know of traffic: oracle (all), counters "+
 		"(what hosts have sent) or backlog (what\nwaits in their sockets); several, separated by commas, are a row of the "+

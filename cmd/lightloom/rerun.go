@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/config"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
@@ -95,7 +96,7 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 		r.dir = fresh(dir + "-again")
 	}
 	r.sayBuild(m, old)
-	args = append(args, "--report-dir="+r.dir)
+	args = append(args, "--report-dir="+r.dir, "--config="+config.Off)
 	if err := newRoot(r.actions, args, bytes.NewReader(nil), io.Discard, r.stderr).ExecuteContext(ctx); err != nil {
 		return err
 	}

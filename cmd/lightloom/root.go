@@ -62,6 +62,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	}
 	root.AddCommand(newVersion(), newSchema(), newMan(), newDocs())
 	addHidden(root)
+	configFlag(root)
 	completeHelp(root)
 	return root
 }

@@ -13,7 +13,7 @@ import (
 // holds them.
 func resultFlags() []string {
 	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "per-reservation",
-		"per-host-flow", "explain", "detach", readyFlag, "dry-run", "verbose",
+		"per-host-flow", "explain", "detach", readyFlag, "dry-run", "verbose", "config",
 		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is
 }
 

@@ -44,6 +44,28 @@ type ExecOptions struct {
 	Stdout, Stderr io.Writer
 }
 
+// ExecAll runs a command in every host by a function such as Exec, one after the other, each behind a line that names
+// it. Its error is that of the first host where the command failed.
+func ExecAll(ctx context.Context, opt ExecOptions, run func(context.Context, ExecOptions) error) error {
+	n, err := AskNames()
+	if err != nil {
+		return err
+	}
+	var first error
+	for _, opt.Host = range n.Hosts {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if _, err := fmt.Fprintf(opt.Stdout, "== %s ==\n", opt.Host); err != nil {
+			return fmt.Errorf("exec: %w", err)
+		}
+		if err := run(ctx, opt); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
 // exec runs a command in a host, forwards the client's signals, and returns the command's exit status.
 func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
 	h, err := hostNamed(s.Topo, r.Host)
