@@ -71,7 +71,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	v = c.incremental.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int,
 		free []int32) []southbound.HostID {
 		return c.placeReduces(v, p, j, hosts, tasks, free)
-	})
+	}, c.planner(v))
 	var network *route.NetworkState
 	free := place.Reschedule(v, p, func(h *controller.Evicted, free []int32) []southbound.HostID {
 		return c.reschedule(v, p, h, free)

@@ -97,25 +97,16 @@ type liveJob struct {
 	end   float64
 }
 
-// newForecast returns the forecast of a view, without circuits if it is to be blind.
-func newForecast(v *controller.View, blind bool) *forecast {
+// newForecast returns the forecast of a view, without circuits if it is to be blind. One job that is placed piece by
+// piece can be left out.
+func newForecast(v *controller.View, blind bool, without controller.JobID) *forecast {
 	f := &forecast{v: v, scratch: circuits.NewScratch(v), blind: blind}
 	f.measure()
 	of := map[controller.JobID]*liveJob{}
 	for i := range v.Running {
 		r := &v.Running[i]
 		j := newLiveJob(r.Job)
-		for t := range r.Tasks {
-			s := int(r.Tasks[t].Stage)
-			switch x := &r.Tasks[t]; {
-			case x.Ended >= 0:
-				j.begun[s] = max(j.begun[s], v.Now.Seconds())
-			case x.Started >= 0:
-				first, _ := r.Job.StageTasks(s)
-				end := x.Started + r.Job.Stages[s].Tasks[t-first].Takes(x.NonLocal)
-				j.begun[s] = max(j.begun[s], max(end, v.Now).Seconds())
-			}
-		}
+		j.follow(v.Now, r.Tasks)
 		of[r.Job.ID] = j
 		f.jobs = append(f.jobs, j)
 	}
@@ -143,8 +134,45 @@ func newForecast(v *controller.View, blind bool) *forecast {
 		}
 		j.coflows[l.edge] = l
 	}
+	for i := range v.Partial {
+		if p := &v.Partial[i]; p.Job.ID != without && of[p.Job.ID] == nil {
+			f.expect(p)
+		}
+	}
 	f.run(nil)
 	return f
+}
+
+// expect adds a job that is placed piece by piece, if it was planned: tasks without hosts are where it was planned to
+// have them.
+func (f *forecast) expect(p *controller.Partial) {
+	if len(p.PolicyState) != p.Job.Tasks() {
+		return
+	}
+	hosts := slices.Clone(p.Hosts)
+	for t, h := range hosts {
+		if h == controller.NoHost {
+			hosts[t] = southbound.HostID(p.PolicyState[t])
+		}
+	}
+	j := f.placed(p.Job, hosts)
+	j.follow(f.v.Now, p.Tasks)
+	f.jobs = append(f.jobs, j)
+}
+
+// follow notes when tasks that have begun end.
+func (j *liveJob) follow(now time.Duration, tasks []controller.TaskState) {
+	for t := range tasks {
+		s := int(tasks[t].Stage)
+		switch x := &tasks[t]; {
+		case x.Ended >= 0:
+			j.begun[s] = max(j.begun[s], now.Seconds())
+		case x.Started >= 0:
+			first, _ := j.job.StageTasks(s)
+			end := x.Started + j.job.Stages[s].Tasks[t-first].Takes(x.NonLocal)
+			j.begun[s] = max(j.begun[s], max(end, now).Seconds())
+		}
+	}
 }
 
 func newLiveJob(job *controller.Job) *liveJob {

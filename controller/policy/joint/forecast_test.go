@@ -21,7 +21,7 @@ func TestForecastTries(t *testing.T) {
 			continue
 		}
 		j, rng := v.Waiting[0], v.Rand("forecast", 1)
-		f := newForecast(v, false)
+		f := newForecast(v, false, -1)
 		before, laid, used := f.run(nil), f.scratch.Mark(), len(f.used)
 		for range 4 {
 			hosts := make([]southbound.HostID, j.Tasks())
@@ -29,7 +29,7 @@ func TestForecastTries(t *testing.T) {
 				hosts[i] = southbound.HostID(rng.IntN(len(v.Free)))
 			}
 			got := f.try(f.placed(j, hosts))
-			fresh := newForecast(v, false)
+			fresh := newForecast(v, false, -1)
 			fresh.add(fresh.placed(j, hosts))
 			if want := fresh.run(nil); math.Abs(got-want) > 1e-6 {
 				t.Fatalf("view %d: tried %v, fresh %v", seed, got, want)
@@ -60,7 +60,7 @@ func TestSearchKeepsSlots(t *testing.T) {
 		if seed%2 == 0 {
 			fixed[0] = 0
 		}
-		for task, h := range search(newForecast(v, seed%3 == 0), j, fixed, v.Free) {
+		for task, h := range search(newForecast(v, seed%3 == 0, -1), j, fixed, v.Free) {
 			if fixed[task] != controller.NoHost {
 				if h != fixed[task] {
 					t.Fatalf("view %d: task %d moved from %d to %d", seed, task, fixed[task], h)

@@ -2,10 +2,12 @@ package joint
 
 import (
 	"slices"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/controller/policy/circuits"
+	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/route"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -56,6 +58,37 @@ func worth(v *controller.View) pathmap.Bytes {
 func plannable(v *controller.View, j *controller.Job) bool {
 	return v.Fabric.HasOCS() && !controller.CircuitsOnly(v.Fabric) && v.Traffic == nil &&
 		len(v.Circuits) == v.Fabric.Racks && j.Sizes() == nil && !slices.Contains(j.Streaming(), true) && len(j.Edges) > 0
+}
+
+// planner returns how jobs that are placed piece by piece are planned before their first piece: by a forecast that
+// knows those planned before in the same decision. Tasks then read from other racks what these alone hold, so that only
+// jobs are planned whose shuffle takes longer than that over packets.
+func (c *CrossLayer) planner(v *controller.View) place.Planner {
+	if !c.plans {
+		return nil
+	}
+	var f *forecast
+	return func(j *controller.Job, free []int32) []southbound.HostID {
+		if !plannable(v, j) || !worthPlanning(v, j) {
+			return nil
+		}
+		if f == nil {
+			f = newForecast(v, c.blind, -1)
+		}
+		hosts := search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free)
+		f.add(f.placed(j, hosts))
+		return hosts
+	}
+}
+
+func worthPlanning(v *controller.View, j *controller.Job) bool {
+	far := time.Duration(0)
+	for s := range j.Stages {
+		for t := range j.Stages[s].Tasks {
+			far = max(far, j.Stages[s].Tasks[t].NonLocal)
+		}
+	}
+	return v.Fabric.Spec.EPS > 0 && pathmap.Bytes(bytesOf(j)).Over(v.Fabric.Spec.EPS) > far
 }
 
 // searchReduces finds hosts for tasks of an incremental job that are to receive. Tasks of other stages that have no

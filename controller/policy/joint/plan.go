@@ -53,7 +53,7 @@ func bytesOf(j *controller.Job) (sum uint64) {
 }
 
 func (c *CrossLayer) planInOrder(v *controller.View, jobs []*controller.Job, order []int, free []int32) planned {
-	f, p := newForecast(v, c.blind), planned{hosts: make([][]southbound.HostID, len(jobs))}
+	f, p := newForecast(v, c.blind, -1), planned{hosts: make([][]southbound.HostID, len(jobs))}
 	free = slices.Clone(free)
 	for _, i := range order {
 		j := jobs[i]

@@ -29,7 +29,7 @@ func (c *CrossLayer) reschedule(v *controller.View, p *controller.Plan, h *contr
 func (c *CrossLayer) placeReduces(v *controller.View, p *controller.Plan, j *controller.Job, hosts []southbound.HostID,
 	tasks []int, free []int32) []southbound.HostID {
 	if c.plans && plannable(v, j) {
-		return searchReduces(newForecast(v, c.blind), j, hosts, tasks, free)
+		return searchReduces(newForecast(v, c.blind, j.ID), j, hosts, tasks, free)
 	}
 	placed := route.NewNetworkState(v, c.opt, c.cache).PlaceReduces(j, hosts, tasks, free, v.Rand("gather", uint64(j.ID)))
 	count(&p.Anneal.Place, placed.Place)

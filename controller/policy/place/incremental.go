@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/guideline"
 	"lightloom/southbound"
 )
 
@@ -17,20 +18,52 @@ type Incremental struct{ cache blockCache }
 // which the stage receives from is known. There are slots enough.
 type Finder func(j *controller.Job, hosts []southbound.HostID, tasks []int, free []int32) []southbound.HostID
 
-// Fill places the incremental jobs of a view, and returns the view that is left for gang-scheduled ones.
-func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder) *controller.View {
+// Planner returns hosts for all tasks of a job of which none is placed, or nil: then it goes piece by piece. There are
+// slots enough. Tasks that read go there at once, with one copy of what a recurring job reads (as Corral has it); where
+// those that receive would go is kept with the job as its policy state, by task.
+type Planner func(j *controller.Job, free []int32) []southbound.HostID
+
+// Fill places the incremental jobs of a view, and returns the view that is left for gang-scheduled ones. Plan can be
+// nil.
+func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder, plan Planner) *controller.View {
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return x.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
 	return incremental(v, p, data, func(y *slotAllocator) {
 		y.serve(func(u *user) bool {
-			return slices.ContainsFunc(u.works, func(w *work) bool { return y.piece(w, find) })
+			return slices.ContainsFunc(u.works, func(w *work) bool {
+				return plan != nil && y.planned(w, plan) || y.piece(w, find)
+			})
 		})
 	})
 }
 
 // IncrementalWants are the events after which Incremental can place more.
 func IncrementalWants() controller.KindSet { return incrementalWants() }
+
+// planned places what reads of a job as it is planned to.
+func (y *slotAllocator) planned(w *work, plan Planner) bool {
+	if w.hosts != nil || y.total() < w.job.Tasks() {
+		return false
+	}
+	hosts := plan(w.job, slices.Clone(y.free))
+	if hosts == nil {
+		return false
+	}
+	w.blocks = slices.Clone(w.blocks)
+	for t, h := range hosts {
+		w.policyState = append(w.policyState, int32(h))
+		if w.job.Predicted != nil && w.blocks != nil {
+			w.blocks[guideline.Replicas*t] = y.v.HostRack(h)
+		}
+	}
+	for s := range w.open {
+		for t := w.first[s]; t < w.first[s+1] && w.source(s); t++ {
+			y.put(w, s, t, hosts[t])
+		}
+	}
+	return true
+}
 
 // piece places one task of a job that reads, or all that it can of a stage that receives.
 func (y *slotAllocator) piece(w *work, find Finder) bool {

@@ -28,6 +28,7 @@ func parts() map[string]func() filler {
 		"fair":            func() filler { return new(Fair) },
 		"corral":          func() filler { return new(Corral) },
 		"finder":          func() filler { return new(found) },
+		"planner":         func() filler { return &found{plans: true} },
 		"coscheduler":     func() filler { return new(CoScheduler) },
 		"strict":          func() filler { return &CoScheduler{Strict: true} },
 		"without reduces": func() filler { return &CoScheduler{NoReduces: true} },
@@ -45,13 +46,15 @@ func parts() map[string]func() filler {
 	}
 }
 
-// found has a finder that takes the first free slots for tasks that read nothing.
-type found struct{ Incremental }
+// found has a finder that takes the first free slots for tasks that read nothing, or a planner that takes them for all.
+type found struct {
+	Incremental
+	plans bool
+}
 
 func (x *found) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	spread(x.Incremental.Fill(v, p, func(_ *controller.Job, _ []southbound.HostID, tasks []int,
-		free []int32) (out []southbound.HostID) {
-		for h := 0; len(out) < len(tasks); {
+	first := func(n int, free []int32) (out []southbound.HostID) {
+		for h := 0; len(out) < n; {
 			if free[h] == 0 {
 				h++
 				continue
@@ -60,7 +63,15 @@ func (x *found) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 			out = append(out, southbound.HostID(h))
 		}
 		return out
-	}), p)
+	}
+	var plan Planner
+	if x.plans {
+		plan = func(j *controller.Job, free []int32) []southbound.HostID { return first(j.Tasks(), free) }
+	}
+	spread(x.Incremental.Fill(v, p, func(_ *controller.Job, _ []southbound.HostID, tasks []int,
+		free []int32) []southbound.HostID {
+		return first(len(tasks), free)
+	}, plan), p)
 }
 
 // allocatorFabric has racks of two hosts.
@@ -272,7 +283,7 @@ func TestNearTheData(t *testing.T) {
 			c := &cluster{t: t, s: state.New(allocatorFabric(t, 8, 8)), make: make}
 			c.run([]*controller.Job{mapReduce("a", 0, 6, 2, 10)})
 			for i, task := range c.s.Data().Tasks {
-				if task.NonLocal {
+				if task.NonLocal && name != "planner" { // which looks at no data
 					t.Errorf("task %d reads from afar", i)
 				}
 			}

@@ -59,7 +59,7 @@ func TestDataOnFailedRacks(t *testing.T) {
 				lost = lost || far == 12
 			}
 			_, packs := make().(*Packer)
-			own := packs || name == "fair" || name == "corral" || name == "finder" || name == "without data"
+			own := packs || name == "fair" || name == "corral" || name == "finder" || name == "planner" || name == "without data"
 			if !lost && !own { // there each block has racks of its own
 				t.Error("no rack is left without any of the job's data")
 			}
