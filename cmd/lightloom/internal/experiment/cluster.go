@@ -116,6 +116,7 @@ type figures struct {
 	Crossed            float64 // bytes between racks, TB
 	// how much of JCT and makespan the infinite-network control saves, in per cent
 	BoundJCT, BoundMakespan float64
+	Took                    []float64 // by job, in order of number
 }
 
 func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, with func() controller.Policy,
@@ -149,6 +150,7 @@ func readFigures(ran *Controlled) *figures {
 	first, last := unknown, time.Duration(0)
 	for _, j := range ran.Jobs {
 		f.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
+		f.Took = append(f.Took, (j.End - j.Arrival).Seconds())
 		first, last = min(first, j.Arrival), max(last, j.End)
 	}
 	f.Makespan = (last - first).Seconds()

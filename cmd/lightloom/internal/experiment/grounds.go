@@ -24,7 +24,8 @@ import (
 type ground struct {
 	name   string
 	fabric string
-	load   float64 // share of the time that ports are to be busy
+	dark   string
+	load   float64 // share of the time that ports are to be busy; 0: jobs come when their source says
 	source source
 }
 
@@ -83,7 +84,7 @@ func grounds(n int) []ground {
 		for _, dark := range []string{"10ms", "100ms", "500ms"} {
 			for _, load := range []float64{0.5, 0.9} {
 				all = append(all, ground{fmt.Sprintf("%s, dark %s, offered %g %%", s.name, dark, 100*load),
-					groundFabric(dark), load, s})
+					groundFabric(dark), dark, load, s})
 			}
 		}
 	}
@@ -93,8 +94,8 @@ func grounds(n int) []ground {
 // jobs draws the jobs of a run, paced for the ground's load.
 func (g *ground) jobs(b *Bench, seed uint64) ([]controller.Job, error) {
 	jobs, err := g.source.jobs(b, seed)
-	if err != nil {
-		return nil, err
+	if err != nil || g.load == 0 {
+		return jobs, err
 	}
 	return jobs, workload.Pace(jobs, groundRacks, groundPort, g.load)
 }
@@ -153,6 +154,7 @@ func halved[T any](all []T, seed uint64) []T {
 type rival struct {
 	name    string
 	packets bool
+	ties    uint64 // added to the seed of the run, and not of its jobs
 	with    func() controller.Policy
 }
 
@@ -162,7 +164,8 @@ func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (*figu
 	if err != nil {
 		return nil, err
 	}
-	c := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: jobs, Seed: seed, With: r.with}
+	c := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: jobs, With: r.with,
+		Seed: seed + r.ties}
 	if r.packets {
 		spec, err := topo.FromArgument(g.fabric)
 		if err != nil {
@@ -237,7 +240,7 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 // groundRivals are a circuit for every pair, and packets of equal capacity.
 func groundRivals() []rival {
 	every := cell{place: 0, route: 0, circuits: 4}
-	return []rival{{"every pair", false, every.make}, {"equal packets", true, func() controller.Policy {
+	return []rival{{"every pair", false, 0, every.make}, {"equal packets", true, 0, func() controller.Policy {
 		return cell{}.make()
 	}}}
 }

@@ -27,7 +27,7 @@ func TestGrounds(t *testing.T) {
 	b := &Bench{Data: data}
 	for _, s := range sources(20) {
 		t.Run(s.name, func(t *testing.T) {
-			g := ground{s.name, groundFabric("10ms"), 0.5, s}
+			g := ground{s.name, groundFabric("10ms"), "10ms", 0.5, s}
 			seen := [2]map[string]bool{{}, {}}
 			for i, seed := range []uint64{1, heldOut} {
 				jobs, err := g.jobs(b, seed)
@@ -124,7 +124,7 @@ func TestControl(t *testing.T) {
 // run nears the control but for what schedulers wait on purpose.
 func TestControlBounds(t *testing.T) {
 	for _, source := range sources(6)[:3] {
-		g := ground{source.name, groundFabric("10ms"), 0.9, source}
+		g := ground{source.name, groundFabric("10ms"), "10ms", 0.9, source}
 		for _, r := range groundRivals() {
 			f, err := g.run(t.Context(), new(Bench), r, 1)
 			if err != nil {

@@ -1,0 +1,66 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEntered: everybody runs on seeds that choose; on held-out ones joint, its twin and the frozen rival, and all
+// compositions where none is frozen. Frozen names are those of grounds and compositions.
+func TestEntered(t *testing.T) {
+	var grounds, names []string
+	for _, g := range contested(2, heldOut) {
+		grounds = append(grounds, g.name)
+	}
+	for _, c := range contestants() {
+		if c.role == composed {
+			names = append(names, c.name)
+		}
+	}
+	for line := range strings.Lines(frozen) {
+		of, who, ok := strings.Cut(strings.TrimSpace(line), ";")
+		if !strings.HasPrefix(of, "#") && (!ok || !slices.Contains(grounds, of) || !slices.Contains(names, who)) {
+			t.Errorf("frozen.csv: %q is no ground and composition", line)
+		}
+	}
+	for _, tc := range []struct {
+		ground string
+		seed   uint64
+		want   int
+	}{
+		{"wide", 1, len(contestants())},
+		{"wide", heldOut, 3},
+		{"of no name", heldOut, len(names) + 2},
+	} {
+		got := entered(tc.ground, tc.seed)
+		if len(got) != tc.want || got[len(got)-1].role != together {
+			t.Errorf("%s, seed %d: %d entered, want %d, joint last", tc.ground, tc.seed, len(got), tc.want)
+		}
+	}
+}
+
+// TestMatches: the rival is the composition with the least mean CCT, and p-values of two grounds and two metrics are
+// corrected for four.
+func TestMatches(t *testing.T) {
+	runs := func(cct ...float64) (out []*figures) {
+		for _, v := range cct {
+			out = append(out, &figures{Makespan: 9, JCT: 1 + v, CCT: v, Took: []float64{1, v}})
+		}
+		return out
+	}
+	who := []contestant{{rival{name: "a"}, composed}, {rival{name: "b"}, composed}, {rival{name: "half"}, halfway},
+		{rival{name: "joint"}, together}}
+	m := matches{"ground", 1, who, [][]*figures{runs(4, 6, 8, 5, 7, 9, 6, 5), runs(3, 5, 7, 4, 6, 8, 5, 4),
+		runs(make([]float64, 8)...), runs(2, 4, 6, 3, 5, 7, 4, 3)}}
+	if got := m.rivalIndex(); got != 1 {
+		t.Errorf("the rival is %d", got)
+	}
+	rows := holm([]matches{m, m})
+	if len(rows) != 4 || *rows[0].Measured != 4*2/256.0 {
+		t.Errorf("%d p-values, the first %v, want 4 and 1/32", len(rows), *rows[0].Measured)
+	}
+	if got := slower(m.got[0], m.got[3]); got[0] != 50 {
+		t.Errorf("%v %% slower, want half of the jobs", got[0])
+	}
+}
