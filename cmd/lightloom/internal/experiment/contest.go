@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	_ "embed" // frozen
-	"fmt"
 	"slices"
 	"strings"
 
@@ -58,11 +57,9 @@ type contestant struct {
 	role int
 }
 
-// ways make the parts of compositions.
-type (
-	placing func() (policy.Part, *route.Annealed)
-	circuit func() policy.Part
-)
+// placing makes the parts that place and route, circuit that which lays circuits.
+type placing func() (policy.Part, *route.Annealed)
+type circuit func() policy.Part
 
 // contestants returns the policies, joint last. Every composition has joint's routes and TCP. Apart is joint's search
 // over rack shapes for the packet network alone, with joint's circuits; sunflow-te0 lights every pair.
@@ -80,13 +77,12 @@ func contestants() []contestant {
 		return p, r
 	}
 	every := func() policy.Part { return everyPair{circuits.Sunflow{}.Remembering()} }
+	epochs := func(c func() circuits.Epochs) circuit { return func() policy.Part { return c() } }
 	elephants := func() policy.Part { return circuits.Sunflow{}.Remembering() }
 	jointly := func() policy.Part {
 		_, l, _ := joint.NewJoint(anneal.Options{})
 		return l
 	}
-	edmonds := func() policy.Part { return circuits.Edmonds() }
-	solstice := func() policy.Part { return circuits.Solstice() }
 	packed := bare(func() policy.Part { return place.Packed{} })
 	as := func(role int, name string, p placing, c circuit) contestant {
 		return contestant{rival{name: name, with: func() controller.Policy {
@@ -98,8 +94,8 @@ func contestants() []contestant {
 	again.ties = 1000
 	return []contestant{
 		as(composed, "packed+sunflow", packed, elephants),
-		as(composed, "packed+edmonds", packed, edmonds),
-		as(composed, "packed+solstice", packed, solstice),
+		as(composed, "packed+edmonds", packed, epochs(circuits.Edmonds)),
+		as(composed, "packed+solstice", packed, epochs(circuits.Solstice)),
 		as(composed, "packed+sunflow-te0", packed, every),
 		as(composed, "packed+joint's circuits", packed, jointly),
 		as(composed, "fair+sunflow-te0", bare(func() policy.Part { return new(place.Fair) }), every),
@@ -110,8 +106,8 @@ func contestants() []contestant {
 		as(composed, "apart+sunflow", blind, elephants),
 		as(composed, "apart", blind, jointly),
 		as(halfway, "joint's places+sunflow", joined, elephants),
-		as(halfway, "joint's places+edmonds", joined, edmonds),
-		as(halfway, "joint's places+solstice", joined, solstice),
+		as(halfway, "joint's places+edmonds", joined, epochs(circuits.Edmonds)),
+		as(halfway, "joint's places+solstice", joined, epochs(circuits.Solstice)),
 		again,
 		as(together, "joint", joined, jointly),
 	}
@@ -173,15 +169,6 @@ func runJointWide(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-func contestAssumptions() []string {
-	out := []string{"sunflow-te0 lights every pair; packets share links max-min; apart is joint's search for the packet " +
-		"network alone, with joint's circuits; all have joint's routes",
-		"a job is slower if it takes over 5 % longer; a coflow within one rack counts in the mean",
-		fmt.Sprintf("the rival of a ground is the composition with the least mean CCT; seeds from %d on see the second half "+
-			"of each trace", heldOut)}
-	return append(out, wideAssumptions()...)
-}
-
 // matches are the runs of all who entered on one ground; the last of them is joint.
 type matches struct {
 	ground string
@@ -193,16 +180,12 @@ type matches struct {
 // rivalIndex returns the composition with the least mean CCT.
 func (m *matches) rivalIndex() int {
 	best, least := -1, 0.0
-	cct := metrics()[2]
 	for k, c := range m.who {
-		if c.role != composed {
-			continue
-		}
 		sum := 0.0
 		for _, f := range m.got[k] {
-			sum += cct.of(f)
+			sum += f.CCT
 		}
-		if best < 0 || sum < least {
+		if c.role == composed && (best < 0 || sum < least) {
 			best, least = k, sum
 		}
 	}
@@ -213,11 +196,10 @@ func (m *matches) rivalIndex() int {
 func (m *matches) rows() []Row {
 	var rows []Row
 	add := func(figure, who, metric, unit string, v []float64) {
-		rows = append(rows, Row{Figure: figure, Setting: m.ground + ": " + who, Metric: metric, Unit: unit}.
-			Measure(v, m.seed).Judge(0, ""))
+		r := Row{Figure: figure, Setting: m.ground + ": " + who, Metric: metric, Unit: unit}
+		rows = append(rows, r.Measure(v, m.seed).Judge(0, ""))
 	}
-	last := len(m.who) - 1
-	best := m.rivalIndex()
+	last, best := len(m.who)-1, m.rivalIndex()
 	for k, c := range m.who {
 		for _, x := range metrics() {
 			add("cell", c.name, x.name, "s", column(m.got[k], x.of))
@@ -231,8 +213,7 @@ func (m *matches) rows() []Row {
 		if k == best {
 			rows[len(rows)-1].Note = "the rival"
 		}
-		add("share of circuits", c.name, "bytes between racks over circuits", "%",
-			scaled(column(m.got[k], func(f *figures) float64 { return f.OCS }), 100))
+		rows = append(rows, circuitShare(m.ground+": "+c.name, m.got[k], m.seed))
 		add("crossing", c.name, "bytes between racks", "GB",
 			scaled(column(m.got[k], func(f *figures) float64 { return f.Crossed }), 1000))
 		rows = append(rows, boundRows(m.ground+": "+c.name, m.got[k], m.seed)...)

@@ -215,16 +215,19 @@ func factorialRows(b *Bench, all []cell, got [][]*figures, prefix string) []Row 
 	for k, c := range all {
 		rows = append(rows, boundRows(c.String(), got[k], b.First)...)
 		if c.beside() || c.circuits > 1 {
-			r := Row{Figure: "share of circuits", Setting: c.String(), Metric: "bytes between racks over circuits", Unit: "%"}
-			rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 {
-				return f.OCS
-			}), 100), b.First).Judge(0, ""))
+			rows = append(rows, circuitShare(c.String(), got[k], b.First))
 		}
 	}
 	for i := range rows {
 		rows[i].Setting = prefix + rows[i].Setting
 	}
 	return rows
+}
+
+// circuitShare is what circuits carry of the bytes between racks.
+func circuitShare(setting string, got []*figures, seed uint64) Row {
+	return Row{Figure: "share of circuits", Setting: setting, Metric: "bytes between racks over circuits", Unit: "%"}.
+		Measure(scaled(column(got, func(f *figures) float64 { return f.OCS }), 100), seed).Judge(0, "")
 }
 
 // effects reads the grid for one metric.

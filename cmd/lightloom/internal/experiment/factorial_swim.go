@@ -58,11 +58,7 @@ func swimRows(b *Bench, name string, who []scheduler, got [][]*figures) []Row {
 			}
 		}
 		rows = append(rows, boundRows(name+", "+s.name, got[k], b.First)...)
-		r := Row{Figure: "share of circuits", Setting: name + ", " + s.name, Metric: "bytes between racks over circuits",
-			Unit: "%"}
-		rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 {
-			return f.OCS
-		}), 100), b.First).Judge(0, ""))
+		rows = append(rows, circuitShare(name+", "+s.name, got[k], b.First))
 	}
 	return rows
 }

@@ -116,10 +116,7 @@ func whenRows(b *Bench, name string, who []cell, got [][]*figures) []Row {
 	}
 	for k, c := range who {
 		rows = append(rows, boundRows(c.String(), got[k], b.First)...)
-		r := Row{Figure: "share of circuits", Setting: c.String(), Metric: "bytes between racks over circuits", Unit: "%"}
-		rows = append(rows, r.Measure(scaled(column(got[k], func(f *figures) float64 {
-			return f.OCS
-		}), 100), b.First).Judge(0, ""))
+		rows = append(rows, circuitShare(c.String(), got[k], b.First))
 	}
 	for i := range rows {
 		rows[i].Setting = name + ": " + rows[i].Setting
