@@ -7,7 +7,6 @@ func list() []Experiment {
 		factorial(),
 		jointWhen(),
 		jointWide(),
-		jointSwim(),
 		groundsExperiment(),
 	}
 	all = append(all, crosslayerExperiments()...)
