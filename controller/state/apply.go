@@ -115,6 +115,8 @@ func (s *State) apply(e *Entry) error {
 		return s.forgetMembers(e)
 	case GrantChanged:
 		return s.grant(e)
+	case FabricChanged:
+		return s.changeFabric(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }

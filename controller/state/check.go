@@ -26,6 +26,11 @@ func (d *Data) check(f *topo.Fabric) error {
 	if err := d.checkGrants(); err != nil {
 		return err
 	}
+	if c := d.Cluster; c != nil && c.Fabric != nil {
+		if err := c.Fabric.Check(len(f.Topology.Nodes())); err != nil {
+			return err
+		}
+	}
 	return d.checkCircuits(f)
 }
 

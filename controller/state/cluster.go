@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lightloom/controller"
 )
 
 // Cluster is what the replicas have agreed on about themselves.
@@ -13,6 +15,8 @@ type Cluster struct {
 	Epoch   int64    `json:"epoch_unix_ns,omitempty"` // instant 0 of the log
 	Level   Level    `json:"level,omitempty"`
 	Members []Member `json:"members,omitempty"` // replicas that have introduced themselves, by ID
+	// what has been changed of the fabric since; nil: nothing
+	Fabric *controller.FabricChange `json:"fabric,omitempty"`
 }
 
 // Member is a replica as it has introduced itself.

@@ -45,6 +45,7 @@ const (
 	LevelRaised                             // Cluster: Level
 	GrantChanged                            // Grant
 	MembersForgotten                        // Cluster: Members, by ID
+	FabricChanged                           // Cluster: Fabric
 	maxKind
 )
 
@@ -55,7 +56,7 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"PortSeen", "HostSeen", "CircuitDropped",
 	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
 	"ClusterFounded", "MembersSeen", "LevelRaised", "GrantChanged",
-	"MembersForgotten"}
+	"MembersForgotten", "FabricChanged"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -222,6 +223,10 @@ func (e *Entry) wellFormed() error {
 		missing = lacks(e.Cluster, "cluster")
 	case GrantChanged:
 		missing = lacks(e.Grant, "grant")
+	case FabricChanged:
+		if missing = lacks(e.Cluster, "cluster"); missing == "" {
+			missing = lacks(e.Cluster.Fabric, "fabric")
+		}
 	}
 	if missing != "" {
 		return fmt.Errorf("%v without %s", e.Kind, missing)

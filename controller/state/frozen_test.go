@@ -91,11 +91,13 @@ func TestFrozenLoads(t *testing.T) {
 	}
 }
 
-// later are the fields that a level above 2 adds, as level 3 does.
+// later are the fields that levels above 2 add.
 func later(of reflect.Type, field string) bool {
 	switch of {
 	case reflect.TypeFor[controller.Job]():
 		return field == "Limits"
+	case reflect.TypeFor[state.Cluster]():
+		return field == "Fabric"
 	case reflect.TypeFor[controller.Edge]():
 		return field == "Reads"
 	case reflect.TypeFor[controller.Stage]():
@@ -199,4 +201,19 @@ func fill(v reflect.Value, n *int, level state.Level) {
 			}
 		}
 	}
+}
+
+// TestFrozenChange: what level 4 adds, changes of the fabric, is written as it was.
+func TestFrozenChange(t *testing.T) {
+	n := 0
+	e := state.Entry{Kind: state.FabricChanged, Cluster: &state.Cluster{Fabric: &controller.FabricChange{}}}
+	fill(reflect.ValueOf(e.Cluster.Fabric).Elem(), &n, 4)
+	b, err := state.Encode([]state.Entry{e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := state.Decode(b); err != nil || !reflect.DeepEqual(back[0], e) {
+		t.Errorf("%s is read as %+v, %v", b, back, err)
+	}
+	golden(t, "level4.jsonl", append(b, '\n'))
 }

@@ -28,6 +28,8 @@ func (k Kind) Level() Level {
 	switch {
 	case k >= maxKind:
 		return ^Level(0)
+	case k == FabricChanged:
+		return 4
 	case k == MembersForgotten:
 		return 2
 	}

@@ -60,8 +60,8 @@ func (s *State) takeSlots(j *Job, p *controller.Placement, held map[southbound.H
 		held[p.Hosts[i]] += s.size(j, int(i))
 	}
 	for _, i := range p.Move {
-		if h := p.Hosts[i]; held[h] > s.free[h] {
-			return fmt.Errorf("place job %d: host %d has no slot left", p.Job, h)
+		if h := p.Hosts[i]; held[h] > s.free[h] || s.isDrained(h) {
+			return fmt.Errorf("place job %d: host %d has no slot left, or is drained", p.Job, h)
 		}
 	}
 	return nil

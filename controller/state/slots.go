@@ -12,10 +12,11 @@ import (
 type room struct {
 	free  []int32 // slots, by host
 	vcpus []int64 // thousandths of vCPUs, by host
+	drains
 }
 
 func newRoom(f *topo.Fabric) room {
-	r := room{make([]int32, f.Hosts()), make([]int64, f.Hosts())}
+	r := room{free: make([]int32, f.Hosts()), vcpus: make([]int64, f.Hosts())}
 	for h := range r.free {
 		r.back(f, southbound.HostID(h))
 	}
@@ -95,6 +96,9 @@ func (s *State) size(j *Job, i int) int32 {
 // many.
 func (s *State) take(j *Job, i int, h southbound.HostID, held map[southbound.HostID]int32) error {
 	size := s.size(j, i)
+	if s.isDrained(h) {
+		return fmt.Errorf("place job %d: host %d is drained", j.ID, h)
+	}
 	if held[h] += size; held[h] <= s.free[h] {
 		return nil
 	}

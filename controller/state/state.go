@@ -288,6 +288,7 @@ func (s *State) derive() {
 	s.frozen, s.sharedTasks, s.sharedMoves = 0, false, false
 	s.deriveReservedBandwidth()
 	s.room = newRoom(s.fabric)
+	s.drain()
 	s.leads = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
 	for in, c := range s.d.Circuits {
 		if c.Out != southbound.NoPort {

@@ -40,7 +40,7 @@ func (s *State) FillTotalsView(v *controller.View, total func(southbound.CoflowI
 
 func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Coflow) southbound.Remaining) {
 	v.Fabric = s.fabric
-	v.Free, v.VCPUs = s.free, s.vcpus
+	v.Free, v.VCPUs = s.offered()
 	v.Waiting = v.Waiting[:0]
 	for _, id := range s.waiting {
 		v.Waiting = append(v.Waiting, &s.Job(id).Job)
@@ -139,7 +139,7 @@ func (s *State) FillDown(v *controller.View) { s.viewDown(v) }
 
 func (s *State) viewDown(v *controller.View) {
 	v.Down = nil
-	for _, p := range s.d.Down {
+	for _, p := range slices.Concat(s.d.Down, s.drains.ports) {
 		if v.Down == nil {
 			v.Down = make([]bool, len(s.fabric.Topology.Links()))
 		}

@@ -1,0 +1,124 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+)
+
+// FabricChange is what has been changed of a fabric since its cluster was founded: all of it, as it stands now.
+type FabricChange struct {
+	Generation uint64 `json:"generation"`       // of the fabric: 0 as founded, and one more with each change
+	Policy     string `json:"policy,omitempty"` // empty: the one that replicas were started with
+	// Previous decides if Policy fails; empty: the one that replicas were started with.
+	Previous string           `json:"previous,omitempty"`
+	Barred   []string         `json:"barred,omitempty"`  // policies that have failed, sorted
+	Drained  []pathmap.NodeID `json:"drained,omitempty"` // sorted: they get no new tasks, routes or circuits
+}
+
+// Bounds of a change: of its policies, and of a policy's name.
+const (
+	maxBarred     = 64
+	maxPolicyName = 256
+)
+
+// Check returns what is wrong with the form of a change to a fabric of so many nodes, or nil.
+func (c *FabricChange) Check(nodes int) error {
+	if len(c.Barred) > maxBarred || !slices.IsSorted(c.Barred) {
+		return fmt.Errorf("%d policies are barred, or out of order: at most %d can be", len(c.Barred), maxBarred)
+	}
+	for _, name := range append([]string{c.Policy, c.Previous}, c.Barred...) {
+		if len(name) > maxPolicyName {
+			return fmt.Errorf("a policy's name has %d bytes, at most %d are taken", len(name), maxPolicyName)
+		}
+	}
+	for i, n := range c.Drained {
+		if n < 0 || int(n) >= nodes || i > 0 && c.Drained[i-1] >= n {
+			return fmt.Errorf("drained node %d is not in the fabric, or out of order", n)
+		}
+	}
+	return nil
+}
+
+// CheckAfter returns why a change cannot follow the one that stands, or nil: where links are down, and bandwidth is
+// held.
+func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []pathmap.LinkID,
+	held []BandwidthReservation) error {
+	if c.Generation != now.Generation+1 {
+		return fmt.Errorf("change generation %d of the fabric: it is at %d: read it again", c.Generation-1, now.Generation)
+	}
+	if err := c.Check(len(f.Topology.Nodes())); err != nil {
+		return err
+	}
+	fresh := slices.DeleteFunc(slices.Clone(c.Drained), func(n pathmap.NodeID) bool {
+		return slices.Contains(now.Drained, n)
+	})
+	for _, l := range DrainedLinks(f, fresh) {
+		for i := range held {
+			if r := &held[i]; slices.Contains(r.Links, l) || slices.Contains(r.Links, pathmap.Reverse(l)) {
+				return fmt.Errorf("drain %s: bandwidth reservation %d of %q crosses it: release it first",
+					f.Topology.Node(f.Topology.Link(l).From).Name, r.ID, r.Owner)
+			}
+		}
+	}
+	if hosts := DrainedHosts(f, c.Drained); hosts != nil && !slices.Contains(hosts, false) {
+		return errors.New("drain: no host would be left for tasks: leave one out")
+	}
+	was := Parts(f, slices.Concat(down, DrainedLinks(f, now.Drained)))
+	if is := Parts(f, slices.Concat(down, DrainedLinks(f, c.Drained))); is > was {
+		return fmt.Errorf("drain: it would cut racks off: they would be in %d parts without packet paths between them", is)
+	}
+	return nil
+}
+
+// DrainedHosts returns which hosts get no new tasks where nodes are drained: those among them, and those of their ToRs.
+// nil: none. A drained ToR takes no link out of service.
+func DrainedHosts(f *topo.Fabric, nodes []pathmap.NodeID) []bool {
+	if len(nodes) == 0 {
+		return nil
+	}
+	out := make([]bool, f.Hosts())
+	for h, n := range f.HostNode {
+		out[h] = slices.Contains(nodes, n) || slices.Contains(nodes, f.ToRNode[f.RackOf(int32(h))])
+	}
+	return out
+}
+
+// DrainedLinks returns the links that leave drained switches other than ToRs: both directions of their cables get no
+// new routes or circuits.
+func DrainedLinks(f *topo.Fabric, nodes []pathmap.NodeID) (out []pathmap.LinkID) {
+	for _, n := range nodes {
+		if role := f.Topology.Node(n).Role; role != pathmap.Host && role != pathmap.ToR {
+			out = append(out, f.Topology.Out(n)...)
+		}
+	}
+	return out
+}
+
+// Parts returns into how many parts the packet network of a fabric falls, by its racks, without cables that are cut, of
+// each of which either direction is named.
+func Parts(f *topo.Fabric, cut []pathmap.LinkID) (n int) {
+	t := f.Topology
+	gone, seen := make([]bool, len(t.Links())), make([]bool, len(t.Nodes()))
+	for _, l := range cut {
+		gone[l], gone[pathmap.Reverse(l)] = true, true
+	}
+	for _, tor := range f.ToRNode {
+		if seen[tor] {
+			continue
+		}
+		n++
+		seen[tor] = true
+		for next := []pathmap.NodeID{tor}; len(next) > 0; next = next[1:] {
+			for _, l := range t.Out(next[0]) {
+				if to := t.Link(l).To; !gone[l] && !seen[to] && to != f.OCSNode && t.Node(to).Role != pathmap.Host {
+					seen[to], next = true, append(next, to)
+				}
+			}
+		}
+	}
+	return n
+}

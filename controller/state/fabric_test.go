@@ -1,0 +1,164 @@
+package state_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lightloom/controller"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// node returns the node of that name.
+func node(t *testing.T, s *state.State, name string) pathmap.NodeID {
+	t.Helper()
+	for i, n := range s.Fabric().Topology.Nodes() {
+		if n.Name == name {
+			return pathmap.NodeID(i)
+		}
+	}
+	t.Fatalf("no node %s", name)
+	return 0
+}
+
+// change is the entry of the next generation, in which those nodes are drained.
+func change(t *testing.T, s *state.State, policy string, drained ...string) state.Entry {
+	c := controller.FabricChange{Generation: s.Change().Generation + 1, Policy: policy}
+	for _, name := range drained {
+		c.Drained = append(c.Drained, node(t, s, name))
+	}
+	slices.Sort(c.Drained)
+	return state.Entry{Kind: state.FabricChanged, At: time.Second, Cluster: &state.Cluster{Fabric: &c}}
+}
+
+func clustered(t *testing.T, level state.Level) *state.State {
+	s := state.New(fabric(t))
+	apply(t, s, state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}})
+	return s
+}
+
+// TestFabricChanges: what is drained gets no new tasks, routes or circuits, what is there goes on, and all of it
+// outlives a snapshot. Undrained, everything is as it was.
+func TestFabricChanges(t *testing.T) {
+	s := clustered(t, 4)
+	plain := controller.View{}
+	s.FillView(&plain, nil)
+	free := append([]int32{}, plain.Free...)
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"}, state.Entry{Kind: state.Placed, At: 1,
+		Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
+	apply(t, s, change(t, s, "random+ecmp", "h0-1", "tor1", "spine1"))
+	b, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := state.New(fabric(t))
+	if err := again.Restore(b); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*state.State{s, again} {
+		v := controller.View{}
+		s.FillView(&v, nil)
+		if want := []int32{1, 0, 0, 0, 1, 2, 2, 2}; !cmp.Equal(v.Free, want) {
+			t.Errorf("free slots %v, want %v", v.Free, want)
+		}
+		for l := range v.Down {
+			at := s.Fabric().Topology.Link(pathmap.LinkID(l))
+			spine := node(t, s, "spine1")
+			if v.Down[l] != (at.From == spine || at.To == spine) {
+				t.Errorf("link %d→%d is down: %v", at.From, at.To, v.Down[l])
+			}
+		}
+		if c := s.Change(); c.Generation != 1 || c.Policy != "random+ecmp" || len(c.Drained) != 3 {
+			t.Errorf("%+v", c)
+		}
+		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "b"})
+		if err := s.Apply(&state.Entry{Kind: state.Placed, At: 2, Placement: &controller.Placement{Job: 1,
+			Hosts: []southbound.HostID{5, 5, 1}}}); err == nil || !strings.Contains(err.Error(), "host 1 is drained") {
+			t.Errorf("placed on a drained host: %v", err)
+		}
+		apply(t, s, state.Entry{Kind: state.StageStarted, At: 3, JobID: 0, Stage: 0})
+		apply(t, s, change(t, s, ""))
+		apply(t, s, state.Entry{Kind: state.JobCancelled, At: 4, JobID: 0})
+		if s.FillView(&v, nil); !cmp.Equal(v.Free, free) || v.Down != nil || s.Change().Policy != "" {
+			t.Errorf("undrained: %v, %v", v.Free, v.Down)
+		}
+	}
+}
+
+// TestFabricRefusals: what would cut something is refused, says what, and changes nothing.
+func TestFabricRefusals(t *testing.T) {
+	busy := func(s *state.State) {
+		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
+			NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun})
+	}
+	held := func(s *state.State) {
+		links, way := []pathmap.LinkID{}, []string{"h0-0", "tor0", "spine1", "tor1", "h1-0"}
+		for i, name := range way[1:] {
+			for _, l := range s.Fabric().Topology.Out(node(t, s, way[i])) {
+				if s.Fabric().Topology.Link(l).To == node(t, s, name) {
+					links = append(links, l)
+				}
+			}
+		}
+		apply(t, s, state.Entry{Kind: state.BandwidthReserved, Request: "r", BandwidthReservation: &controller.
+			BandwidthReservation{Owner: "ann", Src: 0, Dst: 2, Rate: 1, Tag: 1, Links: links, Until: southbound.Never}})
+	}
+	dark := func(s *state.State) {
+		at := s.Fabric().Topology.Link(s.Fabric().Topology.Out(node(t, s, "spine0"))[0])
+		apply(t, s, state.Entry{Kind: state.PortSeen, Device: at.From, Port: southbound.Port(at.FromPort)})
+	}
+	for _, tt := range []struct {
+		name    string
+		level   state.Level
+		before  func(*state.State)
+		drained []string
+		want    string
+	}{
+		{"a circuit in use", 4, busy, []string{"ocs"}, "circuit 0→2 is in use"},
+		{"reserved bandwidth", 4, held, []string{"spine1"}, `reservation 1 of "ann" crosses it`},
+		{"the last spine", 4, nil, []string{"spine0", "spine1"}, "4 parts"},
+		{"the last way of a rack", 4, dark, []string{"spine1"}, "2 parts"},
+		{"every host", 4, nil, []string{"tor0", "tor1", "tor2", "tor3"}, "no host would be left"},
+		{"an older cluster", 3, nil, []string{"h0-0"}, state.ErrLevel.Error()},
+		{"an idle optical switch", 4, nil, []string{"ocs"}, ""},
+		{"a spine with circuits and bandwidth elsewhere", 4, func(s *state.State) { busy(s); held(s) },
+			[]string{"spine0", "tor0"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := clustered(t, tt.level)
+			if tt.before != nil {
+				tt.before(s)
+			}
+			before := s.Digest()
+			e := change(t, s, "", tt.drained...)
+			err := s.Apply(&e)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			if (s.Digest() == before) != (tt.want != "") {
+				t.Error("what was refused has changed something, or what was not has not")
+			}
+			if err == nil {
+				if err := s.Apply(&e); !errors.Is(err, state.ErrStale) {
+					t.Errorf("again: %v", err)
+				}
+			}
+		})
+	}
+	s := clustered(t, 4)
+	for what, c := range map[string]controller.FabricChange{
+		"a generation left out": {Generation: 2}, "a node that is none": {Generation: 1, Drained: []pathmap.NodeID{99}},
+		"nodes out of order":   {Generation: 1, Drained: []pathmap.NodeID{3, 2}},
+		"a name without bound": {Generation: 1, Policy: strings.Repeat("x", 300)},
+	} {
+		if err := s.Apply(&state.Entry{Kind: state.FabricChanged, Cluster: &state.Cluster{Fabric: &c}}); err == nil {
+			t.Errorf("%s is taken", what)
+		}
+	}
+}
