@@ -44,6 +44,7 @@ type Hosts interface {
 // Config of a Leader.
 type Config struct {
 	Loop    loop.Config
+	Policy  string       // what the state names as Loop.Policy; empty: it names none
 	State   *state.State // read inside Log.View only
 	Log     Log
 	Devices map[southbound.DeviceID]southbound.Device
@@ -226,7 +227,8 @@ func (l *Leader) tell(all bool) {
 	})
 }
 
-// Run leads until ctx ends (nil), the log refuses (the error), or the policy does not suit the hosts. It returns when
+// Run leads until ctx ends (nil), the log refuses (the error), the policy does not suit the hosts, or another is to
+// decide (ErrPolicy). It returns when
 // everything it began has ended. What devices, hosts and callers do wrong ends no leadership: it is logged, and tried
 // again.
 func (l *Leader) Run(ctx context.Context, term uint64) error {
@@ -293,8 +295,12 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			}
 			return err
 		}
-		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants) > 0 { // a request that was granted before makes no entry
+		// a request that was granted before makes no entry
+		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants)+len(in.Changes) > 0 {
 			l.cfg.Log.View(func(uint64) { l.tell(false) })
+		}
+		if l.otherPolicy(entries) {
+			return ErrPolicy
 		}
 		if through > 0 {
 			if err := l.cfg.Hosts.Ack(through); err != nil {

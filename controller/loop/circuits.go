@@ -179,7 +179,8 @@ func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
 
 // portDown reports whether the cable of an OCS port has no light.
 func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
-	return slices.Contains(s.Live().Down, state.PortRef{Device: l.fabric.OCSNode, Port: p})
+	at := state.PortRef{Device: l.fabric.OCSNode, Port: p}
+	return slices.Contains(s.Live().Down, at) || slices.Contains(s.DrainedPorts(), at)
 }
 
 // dropUnused removes the circuits without a reservation where untagged packets follow circuits: they would go on using

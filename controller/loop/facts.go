@@ -30,6 +30,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	}
 	l.grantBandwidth(s, now, in.BandwidthRequests)
 	l.grantAccess(s, now, in.Grants)
+	l.changeFabric(s, now, in.Changes)
 	for i := range in.Events {
 		l.hostFact(s, now, &in.Events[i])
 	}

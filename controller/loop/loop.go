@@ -59,6 +59,7 @@ type Inputs struct {
 	Cancels           []Cancel
 	BandwidthRequests []BandwidthRequest
 	Grants            []GrantRequest
+	Changes           []ChangeRequest
 	Events            []southbound.Event
 	Devices           []southbound.DeviceEvent
 	Seen              []DeviceSeen

@@ -108,5 +108,8 @@ func (p *pass) downPorts(s *state.State) []state.PortRef {
 			down = append(down, port)
 		}
 	}
+	if drained := s.DrainedPorts(); len(drained) > 0 {
+		down = slices.Concat(down, drained)
+	}
 	return down
 }
