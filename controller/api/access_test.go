@@ -67,6 +67,10 @@ func (s seat) State(context.Context, bool) (Snapshot, error) {
 
 func (s seat) ReadIndex(context.Context) (uint64, error) { return 9, s.leads() }
 
+func (s seat) ChangeFabric(context.Context, *apiv1.ApplyFabricRequest) (uint64, []string, error) {
+	return 1, nil, s.leading(s.id, func() {})
+}
+
 func (s seat) leads() error {
 	if s.id != "r0" {
 		return ErrNotLeader
@@ -250,7 +254,7 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 	s := seat{c.realm, id}
 	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln, ServerTLS: source.Server(pki.Client, pki.Controller),
 		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s, Canceller: s,
-		Finder: s, Indexer: s, Membership: s, Jobs: s,
+		Changer: s, Finder: s, Indexer: s, Membership: s, Jobs: s,
 		Reported: Reported{Fabric: func() *apiv1.Fabric { return &apiv1.Fabric{} }},
 		Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
@@ -420,6 +424,11 @@ func procedures() map[string]struct {
 		"GetFabric": {"viewer tenant other operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.GetFabric(ctx, connect.NewRequest(&apiv1.GetFabricRequest{}))
+			return err
+		}},
+		"ApplyFabric": {"operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
+			_ string) error {
+			_, err := c.ApplyFabric(ctx, connect.NewRequest(&apiv1.ApplyFabricRequest{}))
 			return err
 		}},
 		"GetJob": {"viewer tenant operator admin configured local", func(ctx context.Context,

@@ -78,6 +78,9 @@ func about(m any) string {
 			m.Owner, m.RequestId)
 	case *apiv1.ReleaseRequest:
 		text = fmt.Sprintf("reservation %d", m.Id)
+	case *apiv1.ApplyFabricRequest:
+		text = fmt.Sprintf("dry run %v, policy %q, drained %q", m.DryRun, m.GetFabric().GetPolicy(),
+			m.GetFabric().GetDrained().GetNames())
 	case *apiv1.SetAccessRequest:
 		text = fmt.Sprintf("%s is %q", m.GetGrant().GetName(), m.GetGrant().GetAccess())
 	}

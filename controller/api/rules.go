@@ -43,26 +43,27 @@ func rules() map[string]rule {
 	read := rule{[]controller.Access{viewer, tenant, operator, admin}, false}
 	change := rule{[]controller.Access{tenant, operator, admin}, true}
 	return map[string]rule{
-		apiv1connect.ControllerStatusProcedure:     {[]controller.Access{viewer, tenant, operator, admin, replicas}, false},
-		apiv1connect.ControllerBandwidthProcedure:  read,
-		apiv1connect.ControllerStateProcedure:      {append(whole, replicas), false}, // for a backup by a replica's keys
-		apiv1connect.ControllerEventsProcedure:     {whole, false},
-		eventsPath:                                 {whole, false},
-		jobsPath:                                   read,
-		reflectionPath:                             read,
-		reflectionAlphaPath:                        read,
-		apiv1connect.ControllerGetFabricProcedure:  read,
-		apiv1connect.ControllerGetJobProcedure:     read, // a tenant its own, as in the next two: see Server.reads
-		apiv1connect.ControllerListJobsProcedure:   read,
-		apiv1connect.ControllerWatchJobsProcedure:  read,
-		apiv1connect.ControllerSubmitJobsProcedure: change,
-		apiv1connect.ControllerReserveProcedure:    change,
-		apiv1connect.ControllerReleaseProcedure:    change, // a tenant its own: see owning
-		apiv1connect.ControllerCancelProcedure:     change, // likewise
-		apiv1connect.ControllerSetAccessProcedure:  {[]controller.Access{admin}, true},
-		apiv1connect.ControllerListAccessProcedure: {[]controller.Access{operator, admin}, false},
-		apiv1connect.ControllerReadIndexProcedure:  {[]controller.Access{replicas}, false},
-		apiv1connect.ControllerMembersProcedure:    {[]controller.Access{viewer, operator, admin, replicas}, false},
+		apiv1connect.ControllerStatusProcedure:      {[]controller.Access{viewer, tenant, operator, admin, replicas}, false},
+		apiv1connect.ControllerBandwidthProcedure:   read,
+		apiv1connect.ControllerStateProcedure:       {append(whole, replicas), false}, // for a backup by a replica's keys
+		apiv1connect.ControllerEventsProcedure:      {whole, false},
+		eventsPath:                                  {whole, false},
+		jobsPath:                                    read,
+		reflectionPath:                              read,
+		reflectionAlphaPath:                         read,
+		apiv1connect.ControllerGetFabricProcedure:   read,
+		apiv1connect.ControllerApplyFabricProcedure: {[]controller.Access{operator, admin}, true},
+		apiv1connect.ControllerGetJobProcedure:      read, // a tenant its own, as in the next two: see Server.reads
+		apiv1connect.ControllerListJobsProcedure:    read,
+		apiv1connect.ControllerWatchJobsProcedure:   read,
+		apiv1connect.ControllerSubmitJobsProcedure:  change,
+		apiv1connect.ControllerReserveProcedure:     change,
+		apiv1connect.ControllerReleaseProcedure:     change, // a tenant its own: see owning
+		apiv1connect.ControllerCancelProcedure:      change, // likewise
+		apiv1connect.ControllerSetAccessProcedure:   {[]controller.Access{admin}, true},
+		apiv1connect.ControllerListAccessProcedure:  {[]controller.Access{operator, admin}, false},
+		apiv1connect.ControllerReadIndexProcedure:   {[]controller.Access{replicas}, false},
+		apiv1connect.ControllerMembersProcedure:     {[]controller.Access{viewer, operator, admin, replicas}, false},
 		// replicas introduce and promote themselves: see allowChange
 		apiv1connect.ControllerChangeMembersProcedure: {[]controller.Access{admin, replicas}, true},
 	}

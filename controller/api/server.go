@@ -38,6 +38,7 @@ type Config struct {
 	BandwidthReserver BandwidthReserver // nil: bandwidth is not given to others
 	Canceller         Canceller         // nil: jobs are not cancelled
 	Jobs              JobReader         // nil: jobs are not told of
+	Changer           Changer           // nil: the fabric is not changed
 	Finder            Finder
 	Indexer           Indexer                     // nil: reads are local
 	Membership        Membership                  // nil: replicas stay what they are

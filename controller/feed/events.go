@@ -2,7 +2,9 @@ package feed
 
 import (
 	"fmt"
+	"strings"
 
+	"lightloom/controller"
 	"lightloom/controller/api"
 	"lightloom/controller/state"
 	"lightloom/southbound"
@@ -55,6 +57,9 @@ func (f *Feed) event(e *state.Entry) (kind, subject, text string) {
 			fmt.Sprintf("%v for %q", e.BandwidthReservation.Rate, e.BandwidthReservation.Owner)
 	case state.BandwidthReleased:
 		return "bandwidth-released", fmt.Sprint("reservation ", e.BandwidthReservationID), ""
+	case state.FabricChanged:
+		c := e.Cluster.Fabric
+		return "fabric-changed", fmt.Sprint("generation ", c.Generation), f.fabric(c)
 	case state.LevelRaised:
 		return "level-raised", "cluster", fmt.Sprint("to ", e.Cluster.Level)
 	}
@@ -83,4 +88,19 @@ func (f *Feed) jobEvent(e *state.Entry) (kind, subject, text string) {
 		return "job-ended", subject, fmt.Sprintf("%s after %.3f s", j.Name, (j.Ended - j.Arrival).Seconds())
 	}
 	return "", "", ""
+}
+
+// fabric tells how the fabric is now.
+func (f *Feed) fabric(c *controller.FabricChange) string {
+	var out []string
+	if c.Policy != "" {
+		out = append(out, "policy "+c.Policy)
+	}
+	for _, n := range c.Drained {
+		out = append(out, "drained "+f.cfg.State.Fabric().Topology.Node(n).Name)
+	}
+	for _, p := range c.Barred {
+		out = append(out, "barred "+p)
+	}
+	return strings.Join(out, ", ")
 }

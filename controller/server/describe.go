@@ -1,14 +1,21 @@
 package server
 
 import (
+	"cmp"
+
+	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
 
-// describe tells which fabric a replica is for.
-func describe(f *topo.Fabric, policy string) *apiv1.Fabric {
-	out := &apiv1.Fabric{Spec: f.Spec.String(), Policy: policy}
+// describe tells which fabric a replica is for, and what has been changed of it.
+func describe(f *topo.Fabric, policy string, c controller.FabricChange) *apiv1.Fabric {
+	out := &apiv1.Fabric{Spec: f.Spec.String(), Policy: cmp.Or(c.Policy, policy), Generation: c.Generation,
+		Barred: c.Barred}
+	for _, n := range c.Drained {
+		out.Drained = append(out.Drained, f.Topology.Node(n).Name)
+	}
 	racks := map[pathmap.NodeID]int32{}
 	for rack, tor := range f.ToRNode {
 		racks[tor] = int32(rack)

@@ -210,12 +210,12 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Finder: p.node, Indexer: p, Membership: p,
+		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
 		Address: p.address, Now: p.clock.now, Logger: p.log, Retention: p.charge.Retention,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
 			Epoch:   p.epoch,
-			Fabric:  func() *apiv1.Fabric { return describe(p.fabric, p.charge.Policy) },
+			Fabric:  func() *apiv1.Fabric { return describe(p.fabric, p.charge.Policy, p.fabricChange()) },
 			Disk:    p.node.Disk,
 			Ready:   p.current.Ready,
 			Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
@@ -223,7 +223,8 @@ func (p *replicaProcess) server() (*api.Server, error) {
 			Changes: func() int { return p.node.Stats().LeaderChanges }}})
 }
 
-// lead runs one leadership: it makes its election id known to every device and to the agent, and steps.
+// lead runs one leadership: it makes its election id known to every device and to the agent, and steps. If the policy
+// is changed meanwhile, it begins anew in the same term, as another leader would.
 func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	if err := p.found(ctx, term); err != nil {
 		return err
@@ -235,19 +236,6 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	defer func() {
 		if err := why.Close(); err != nil {
 			p.log.Warn("why", "error", err)
-		}
-	}()
-	opt := policy.Options{Overrides: p.charge.Overrides, Prove: why.Teller(p.charge.Policy)}
-	if !p.charge.ProofsOnly {
-		opt.Explain, opt.Prove = opt.Prove, nil
-	}
-	decider, err := policy.New(p.charge.Policy, opt)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err := policy.Close(decider); err != nil {
-			p.log.Warn("close policy", "error", err)
 		}
 	}()
 	paths, err := p.paths()
@@ -266,13 +254,41 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 		return err
 	}
 	defer closeUsages()
-	l := leader.New(leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock.now,
+	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock.now,
 		Logger: p.log, Sample: p.charge.Sample,
-		Loop: loop.Config{Policy: decider, Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
+		Loop: loop.Config{Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
-			Patience: 3 * time.Second, Verify: true, Used: used}})
-	p.log.Info("leading", "term", term)
-	return p.current.Run(ctx, term, l)
+			Patience: 3 * time.Second, Verify: true, Used: used}}
+	for {
+		if err := p.decide(ctx, term, cfg, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// decide leads with the policy that stands, until it is changed.
+func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Config, why *explain.Writer) error {
+	cfg.Policy = p.fabricChange().Policy
+	name, overrides := p.charge.Policy, p.charge.Overrides
+	if cfg.Policy != "" {
+		name, overrides = cfg.Policy, policy.Overrides{}
+	}
+	opt := policy.Options{Overrides: overrides, Prove: why.Teller(name)}
+	if !p.charge.ProofsOnly {
+		opt.Explain, opt.Prove = opt.Prove, nil
+	}
+	decider, err := policy.New(name, opt)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := policy.Close(decider); err != nil {
+			p.log.Warn("close policy", "error", err)
+		}
+	}()
+	cfg.Loop.Policy = decider
+	p.log.Info("leading", "term", term, "policy", name)
+	return p.current.Run(ctx, term, leader.New(cfg))
 }
 
 // dial makes a line to every switch, metered where metrics are served.

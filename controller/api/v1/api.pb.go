@@ -1482,6 +1482,12 @@ type Fabric struct {
 	Links []*FabricLink `protobuf:"bytes,4,rep,name=links,proto3" json:"links,omitempty"`
 	// Names of the hosts by their numbers, as jobs and reservations have them.
 	Hosts []string `protobuf:"bytes,5,rep,name=hosts,proto3" json:"hosts,omitempty"`
+	// How often it was changed since it was founded.
+	Generation uint64 `protobuf:"varint,6,opt,name=generation,proto3" json:"generation,omitempty"`
+	// Names of nodes that get no new tasks, routes or circuits.
+	Drained []string `protobuf:"bytes,7,rep,name=drained,proto3" json:"drained,omitempty"`
+	// Policies that have failed and are not called any more.
+	Barred []string `protobuf:"bytes,8,rep,name=barred,proto3" json:"barred,omitempty"`
 	// Instant 0 of the run.
 	Epoch         *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1553,11 +1559,263 @@ func (x *Fabric) GetHosts() []string {
 	return nil
 }
 
+func (x *Fabric) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Fabric) GetDrained() []string {
+	if x != nil {
+		return x.Drained
+	}
+	return nil
+}
+
+func (x *Fabric) GetBarred() []string {
+	if x != nil {
+		return x.Barred
+	}
+	return nil
+}
+
 func (x *Fabric) GetEpoch() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Epoch
 	}
 	return nil
+}
+
+// How a fabric is to be. What is not set stays as it is.
+type FabricDescription struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As on a command line. It must be what the cluster was founded for: racks and links are not changed while it runs.
+	Spec *string `protobuf:"bytes,1,opt,name=spec,proto3,oneof" json:"spec,omitempty"`
+	// A preset or parts joined by +. It decides alone: parts that flags have named for the first policy do not count.
+	Policy        *string    `protobuf:"bytes,2,opt,name=policy,proto3,oneof" json:"policy,omitempty"`
+	Drained       *NodeNames `protobuf:"bytes,3,opt,name=drained,proto3" json:"drained,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FabricDescription) Reset() {
+	*x = FabricDescription{}
+	mi := &file_api_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FabricDescription) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FabricDescription) ProtoMessage() {}
+
+func (x *FabricDescription) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FabricDescription.ProtoReflect.Descriptor instead.
+func (*FabricDescription) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *FabricDescription) GetSpec() string {
+	if x != nil && x.Spec != nil {
+		return *x.Spec
+	}
+	return ""
+}
+
+func (x *FabricDescription) GetPolicy() string {
+	if x != nil && x.Policy != nil {
+		return *x.Policy
+	}
+	return ""
+}
+
+func (x *FabricDescription) GetDrained() *NodeNames {
+	if x != nil {
+		return x.Drained
+	}
+	return nil
+}
+
+type NodeNames struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeNames) Reset() {
+	*x = NodeNames{}
+	mi := &file_api_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeNames) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeNames) ProtoMessage() {}
+
+func (x *NodeNames) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeNames.ProtoReflect.Descriptor instead.
+func (*NodeNames) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *NodeNames) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+type ApplyFabricRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Fabric *FabricDescription     `protobuf:"bytes,1,opt,name=fabric,proto3" json:"fabric,omitempty"`
+	// Say what would change, and change nothing.
+	DryRun bool `protobuf:"varint,2,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// The fabric's generation that the caller has read: of another one nothing is changed. Unset: any.
+	Generation    *uint64 `protobuf:"varint,3,opt,name=generation,proto3,oneof" json:"generation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyFabricRequest) Reset() {
+	*x = ApplyFabricRequest{}
+	mi := &file_api_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyFabricRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyFabricRequest) ProtoMessage() {}
+
+func (x *ApplyFabricRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyFabricRequest.ProtoReflect.Descriptor instead.
+func (*ApplyFabricRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ApplyFabricRequest) GetFabric() *FabricDescription {
+	if x != nil {
+		return x.Fabric
+	}
+	return nil
+}
+
+func (x *ApplyFabricRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *ApplyFabricRequest) GetGeneration() uint64 {
+	if x != nil && x.Generation != nil {
+		return *x.Generation
+	}
+	return 0
+}
+
+type ApplyFabricResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Afterwards.
+	Generation uint64 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	// What changes, a line each; none: it is so already.
+	Changes       []string `protobuf:"bytes,2,rep,name=changes,proto3" json:"changes,omitempty"`
+	Index         uint64   `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyFabricResponse) Reset() {
+	*x = ApplyFabricResponse{}
+	mi := &file_api_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyFabricResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyFabricResponse) ProtoMessage() {}
+
+func (x *ApplyFabricResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyFabricResponse.ProtoReflect.Descriptor instead.
+func (*ApplyFabricResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ApplyFabricResponse) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *ApplyFabricResponse) GetChanges() []string {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *ApplyFabricResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
 }
 
 type Node struct {
@@ -1573,7 +1831,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1585,7 +1843,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[20]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1598,7 +1856,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{20}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Node) GetName() string {
@@ -1634,7 +1892,7 @@ type FabricLink struct {
 
 func (x *FabricLink) Reset() {
 	*x = FabricLink{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1646,7 +1904,7 @@ func (x *FabricLink) String() string {
 func (*FabricLink) ProtoMessage() {}
 
 func (x *FabricLink) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1659,7 +1917,7 @@ func (x *FabricLink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FabricLink.ProtoReflect.Descriptor instead.
 func (*FabricLink) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FabricLink) GetFrom() int32 {
@@ -1719,7 +1977,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1989,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +2002,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *JobInfo) GetId() int32 {
@@ -1914,7 +2172,7 @@ type StageInfo struct {
 
 func (x *StageInfo) Reset() {
 	*x = StageInfo{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +2184,7 @@ func (x *StageInfo) String() string {
 func (*StageInfo) ProtoMessage() {}
 
 func (x *StageInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2197,7 @@ func (x *StageInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageInfo.ProtoReflect.Descriptor instead.
 func (*StageInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *StageInfo) GetName() string {
@@ -1997,7 +2255,7 @@ type CoflowInfo struct {
 
 func (x *CoflowInfo) Reset() {
 	*x = CoflowInfo{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2267,7 @@ func (x *CoflowInfo) String() string {
 func (*CoflowInfo) ProtoMessage() {}
 
 func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2280,7 @@ func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoflowInfo.ProtoReflect.Descriptor instead.
 func (*CoflowInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CoflowInfo) GetId() int32 {
@@ -2133,7 +2391,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2403,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2416,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetJobRequest) GetJobId() int32 {
@@ -2187,7 +2445,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2199,7 +2457,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2212,7 +2470,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{26}
+	return file_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetJobResponse) GetJob() *JobInfo {
@@ -2256,7 +2514,7 @@ type JobFilter struct {
 
 func (x *JobFilter) Reset() {
 	*x = JobFilter{}
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2268,7 +2526,7 @@ func (x *JobFilter) String() string {
 func (*JobFilter) ProtoMessage() {}
 
 func (x *JobFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,7 +2539,7 @@ func (x *JobFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobFilter.ProtoReflect.Descriptor instead.
 func (*JobFilter) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{27}
+	return file_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *JobFilter) GetIds() []int32 {
@@ -2329,7 +2587,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2599,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2354,7 +2612,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{28}
+	return file_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListJobsRequest) GetFilter() *JobFilter {
@@ -2404,7 +2662,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +2674,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +2687,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{29}
+	return file_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobInfo {
@@ -2464,7 +2722,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2476,7 +2734,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2489,7 +2747,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{30}
+	return file_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchJobsRequest) GetFilter() *JobFilter {
@@ -2520,7 +2778,7 @@ type JobsChanged struct {
 
 func (x *JobsChanged) Reset() {
 	*x = JobsChanged{}
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2532,7 +2790,7 @@ func (x *JobsChanged) String() string {
 func (*JobsChanged) ProtoMessage() {}
 
 func (x *JobsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2545,7 +2803,7 @@ func (x *JobsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobsChanged.ProtoReflect.Descriptor instead.
 func (*JobsChanged) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{31}
+	return file_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *JobsChanged) GetIndex() uint64 {
@@ -2584,7 +2842,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2596,7 +2854,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2609,7 +2867,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{32}
+	return file_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -2671,7 +2929,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2683,7 +2941,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2696,7 +2954,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{33}
+	return file_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -2833,7 +3091,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2845,7 +3103,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2858,7 +3116,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{34}
+	return file_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -2901,7 +3159,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2913,7 +3171,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2926,7 +3184,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{35}
+	return file_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -2989,7 +3247,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3001,7 +3259,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3014,7 +3272,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{36}
+	return file_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -3045,7 +3303,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3057,7 +3315,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3070,7 +3328,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{37}
+	return file_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -3118,7 +3376,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3130,7 +3388,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3143,7 +3401,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{38}
+	return file_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -3169,7 +3427,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3181,7 +3439,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3194,7 +3452,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{39}
+	return file_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -3250,7 +3508,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3262,7 +3520,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3275,7 +3533,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{40}
+	return file_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -3302,7 +3560,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3314,7 +3572,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3327,7 +3585,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{41}
+	return file_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -3355,7 +3613,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3367,7 +3625,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3380,7 +3638,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{42}
+	return file_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -3411,7 +3669,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3423,7 +3681,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3436,7 +3694,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{43}
+	return file_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -3477,7 +3735,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3489,7 +3747,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3502,7 +3760,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{44}
+	return file_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -3558,7 +3816,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3570,7 +3828,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3583,7 +3841,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{45}
+	return file_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -3637,7 +3895,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3649,7 +3907,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3662,7 +3920,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{46}
+	return file_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -3682,7 +3940,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3694,7 +3952,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3707,7 +3965,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{47}
+	return file_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -3726,7 +3984,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3738,7 +3996,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3751,7 +4009,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{48}
+	return file_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -3775,7 +4033,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3787,7 +4045,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3800,7 +4058,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{49}
+	return file_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -3843,7 +4101,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3855,7 +4113,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3868,7 +4126,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{50}
+	return file_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Grant) GetName() string {
@@ -3894,7 +4152,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3906,7 +4164,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3919,7 +4177,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{51}
+	return file_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -3938,7 +4196,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3950,7 +4208,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3963,7 +4221,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{52}
+	return file_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -3981,7 +4239,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3993,7 +4251,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4006,7 +4264,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{53}
+	return file_api_proto_rawDescGZIP(), []int{57}
 }
 
 type ListAccessResponse struct {
@@ -4019,7 +4277,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4031,7 +4289,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4044,7 +4302,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{54}
+	return file_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -4064,7 +4322,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4076,7 +4334,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4089,7 +4347,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{55}
+	return file_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -4199,14 +4457,40 @@ const file_api_proto_rawDesc = "" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05count\x18\x04 \x01(\x05R\x05count\"\x12\n" +
-	"\x10GetFabricRequest\"\xd6\x01\n" +
+	"\x10GetFabricRequest\"\xa8\x02\n" +
 	"\x06Fabric\x12\x12\n" +
 	"\x04spec\x18\x01 \x01(\tR\x04spec\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x12(\n" +
 	"\x05nodes\x18\x03 \x03(\v2\x12.lightloom.v1.NodeR\x05nodes\x12.\n" +
 	"\x05links\x18\x04 \x03(\v2\x18.lightloom.v1.FabricLinkR\x05links\x12\x14\n" +
-	"\x05hosts\x18\x05 \x03(\tR\x05hosts\x120\n" +
-	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"B\n" +
+	"\x05hosts\x18\x05 \x03(\tR\x05hosts\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x06 \x01(\x04R\n" +
+	"generation\x12\x18\n" +
+	"\adrained\x18\a \x03(\tR\adrained\x12\x16\n" +
+	"\x06barred\x18\b \x03(\tR\x06barred\x120\n" +
+	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\x90\x01\n" +
+	"\x11FabricDescription\x12\x17\n" +
+	"\x04spec\x18\x01 \x01(\tH\x00R\x04spec\x88\x01\x01\x12\x1b\n" +
+	"\x06policy\x18\x02 \x01(\tH\x01R\x06policy\x88\x01\x01\x121\n" +
+	"\adrained\x18\x03 \x01(\v2\x17.lightloom.v1.NodeNamesR\adrainedB\a\n" +
+	"\x05_specB\t\n" +
+	"\a_policy\"!\n" +
+	"\tNodeNames\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\"\x9a\x01\n" +
+	"\x12ApplyFabricRequest\x127\n" +
+	"\x06fabric\x18\x01 \x01(\v2\x1f.lightloom.v1.FabricDescriptionR\x06fabric\x12\x17\n" +
+	"\adry_run\x18\x02 \x01(\bR\x06dryRun\x12#\n" +
+	"\n" +
+	"generation\x18\x03 \x01(\x04H\x00R\n" +
+	"generation\x88\x01\x01B\r\n" +
+	"\v_generation\"e\n" +
+	"\x13ApplyFabricResponse\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\x04R\n" +
+	"generation\x12\x18\n" +
+	"\achanges\x18\x02 \x03(\tR\achanges\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"B\n" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x12\n" +
@@ -4438,14 +4722,15 @@ const file_api_proto_rawDesc = "" +
 	"\x11JOB_PHASE_WAITING\x10\x01\x12\x15\n" +
 	"\x11JOB_PHASE_RUNNING\x10\x02\x12\x13\n" +
 	"\x0fJOB_PHASE_ENDED\x10\x03\x12\x17\n" +
-	"\x13JOB_PHASE_CANCELLED\x10\x042\x98\n" +
+	"\x13JOB_PHASE_CANCELLED\x10\x042\xec\n" +
 	"\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
 	"SubmitJobs\x12\x1f.lightloom.v1.SubmitJobsRequest\x1a .lightloom.v1.SubmitJobsResponse\x12H\n" +
 	"\x06Status\x12\x1b.lightloom.v1.StatusRequest\x1a\x1c.lightloom.v1.StatusResponse\"\x03\x90\x02\x01\x12F\n" +
-	"\tGetFabric\x12\x1e.lightloom.v1.GetFabricRequest\x1a\x14.lightloom.v1.Fabric\"\x03\x90\x02\x01\x12?\n" +
+	"\tGetFabric\x12\x1e.lightloom.v1.GetFabricRequest\x1a\x14.lightloom.v1.Fabric\"\x03\x90\x02\x01\x12R\n" +
+	"\vApplyFabric\x12 .lightloom.v1.ApplyFabricRequest\x1a!.lightloom.v1.ApplyFabricResponse\x12?\n" +
 	"\x05State\x12\x1a.lightloom.v1.StateRequest\x1a\x18.lightloom.v1.StateChunk0\x01\x12<\n" +
 	"\x06Events\x12\x1b.lightloom.v1.EventsRequest\x1a\x13.lightloom.v1.Event0\x01\x12Q\n" +
 	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
@@ -4475,7 +4760,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),             // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                 // 1: lightloom.v1.EdgeKind
@@ -4500,43 +4785,47 @@ var file_api_proto_goTypes = []any{
 	(*Flow)(nil),                  // 20: lightloom.v1.Flow
 	(*GetFabricRequest)(nil),      // 21: lightloom.v1.GetFabricRequest
 	(*Fabric)(nil),                // 22: lightloom.v1.Fabric
-	(*Node)(nil),                  // 23: lightloom.v1.Node
-	(*FabricLink)(nil),            // 24: lightloom.v1.FabricLink
-	(*JobInfo)(nil),               // 25: lightloom.v1.JobInfo
-	(*StageInfo)(nil),             // 26: lightloom.v1.StageInfo
-	(*CoflowInfo)(nil),            // 27: lightloom.v1.CoflowInfo
-	(*GetJobRequest)(nil),         // 28: lightloom.v1.GetJobRequest
-	(*GetJobResponse)(nil),        // 29: lightloom.v1.GetJobResponse
-	(*JobFilter)(nil),             // 30: lightloom.v1.JobFilter
-	(*ListJobsRequest)(nil),       // 31: lightloom.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),      // 32: lightloom.v1.ListJobsResponse
-	(*WatchJobsRequest)(nil),      // 33: lightloom.v1.WatchJobsRequest
-	(*JobsChanged)(nil),           // 34: lightloom.v1.JobsChanged
-	(*StatusRequest)(nil),         // 35: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),        // 36: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),           // 37: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),              // 38: lightloom.v1.LinkRate
-	(*StateRequest)(nil),          // 39: lightloom.v1.StateRequest
-	(*StateChunk)(nil),            // 40: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),         // 41: lightloom.v1.EventsRequest
-	(*Event)(nil),                 // 42: lightloom.v1.Event
-	(*HostPair)(nil),              // 43: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),      // 44: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),     // 45: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),             // 46: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),        // 47: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),       // 48: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),        // 49: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 50: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),         // 51: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),        // 52: lightloom.v1.CancelResponse
-	(*Grant)(nil),                 // 53: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),      // 54: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),     // 55: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),     // 56: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),    // 57: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),           // 58: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil), // 59: google.protobuf.Timestamp
+	(*FabricDescription)(nil),     // 23: lightloom.v1.FabricDescription
+	(*NodeNames)(nil),             // 24: lightloom.v1.NodeNames
+	(*ApplyFabricRequest)(nil),    // 25: lightloom.v1.ApplyFabricRequest
+	(*ApplyFabricResponse)(nil),   // 26: lightloom.v1.ApplyFabricResponse
+	(*Node)(nil),                  // 27: lightloom.v1.Node
+	(*FabricLink)(nil),            // 28: lightloom.v1.FabricLink
+	(*JobInfo)(nil),               // 29: lightloom.v1.JobInfo
+	(*StageInfo)(nil),             // 30: lightloom.v1.StageInfo
+	(*CoflowInfo)(nil),            // 31: lightloom.v1.CoflowInfo
+	(*GetJobRequest)(nil),         // 32: lightloom.v1.GetJobRequest
+	(*GetJobResponse)(nil),        // 33: lightloom.v1.GetJobResponse
+	(*JobFilter)(nil),             // 34: lightloom.v1.JobFilter
+	(*ListJobsRequest)(nil),       // 35: lightloom.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),      // 36: lightloom.v1.ListJobsResponse
+	(*WatchJobsRequest)(nil),      // 37: lightloom.v1.WatchJobsRequest
+	(*JobsChanged)(nil),           // 38: lightloom.v1.JobsChanged
+	(*StatusRequest)(nil),         // 39: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),        // 40: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),           // 41: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),              // 42: lightloom.v1.LinkRate
+	(*StateRequest)(nil),          // 43: lightloom.v1.StateRequest
+	(*StateChunk)(nil),            // 44: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),         // 45: lightloom.v1.EventsRequest
+	(*Event)(nil),                 // 46: lightloom.v1.Event
+	(*HostPair)(nil),              // 47: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),      // 48: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),     // 49: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),             // 50: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),        // 51: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),       // 52: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),        // 53: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 54: lightloom.v1.ReleaseResponse
+	(*CancelRequest)(nil),         // 55: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),        // 56: lightloom.v1.CancelResponse
+	(*Grant)(nil),                 // 57: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),      // 58: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),     // 59: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),     // 60: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),    // 61: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),           // 62: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil), // 63: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -4553,82 +4842,86 @@ var file_api_proto_depIdxs = []int32{
 	20, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
 	19, // 12: lightloom.v1.Edge.reads:type_name -> lightloom.v1.Input
 	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
-	23, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
-	24, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	59, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
-	2,  // 17: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	59, // 18: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	59, // 19: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	59, // 20: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
-	1,  // 21: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
-	8,  // 22: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
-	25, // 23: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
-	26, // 24: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
-	27, // 25: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
-	9,  // 26: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
-	2,  // 27: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
-	30, // 28: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	8,  // 29: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
-	25, // 30: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
-	9,  // 31: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
-	30, // 32: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	25, // 33: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
-	8,  // 34: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	38, // 35: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	37, // 36: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	9,  // 37: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	59, // 38: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	8,  // 39: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 40: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	59, // 41: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	43, // 42: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 43: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	46, // 44: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 45: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	43, // 46: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	59, // 47: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	59, // 48: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	53, // 49: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	53, // 50: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 51: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	35, // 52: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 53: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	39, // 54: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	41, // 55: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	44, // 56: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	47, // 57: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	49, // 58: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	51, // 59: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	28, // 60: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	31, // 61: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	33, // 62: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	54, // 63: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	56, // 64: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 65: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 66: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 67: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 68: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	36, // 69: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 70: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	40, // 71: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	42, // 72: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	45, // 73: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	48, // 74: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	50, // 75: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	52, // 76: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	29, // 77: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	32, // 78: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	34, // 79: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	55, // 80: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	57, // 81: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 82: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 83: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 84: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	68, // [68:85] is the sub-list for method output_type
-	51, // [51:68] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	27, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
+	28, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
+	63, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	24, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
+	23, // 18: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
+	2,  // 19: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
+	63, // 20: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	63, // 21: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	63, // 22: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	1,  // 23: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
+	8,  // 24: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
+	29, // 25: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
+	30, // 26: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
+	31, // 27: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
+	9,  // 28: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
+	2,  // 29: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
+	34, // 30: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	8,  // 31: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
+	29, // 32: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
+	9,  // 33: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
+	34, // 34: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	29, // 35: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
+	8,  // 36: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	42, // 37: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	41, // 38: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	9,  // 39: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	63, // 40: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	8,  // 41: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 42: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	63, // 43: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	47, // 44: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 45: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	50, // 46: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 47: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	47, // 48: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	63, // 49: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	63, // 50: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	57, // 51: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	57, // 52: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 53: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	39, // 54: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 55: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	25, // 56: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	43, // 57: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	45, // 58: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	48, // 59: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	51, // 60: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	53, // 61: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	55, // 62: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	32, // 63: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	35, // 64: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	37, // 65: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	58, // 66: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	60, // 67: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 68: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 69: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 70: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 71: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	40, // 72: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 73: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	26, // 74: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	44, // 75: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	46, // 76: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	49, // 77: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	52, // 78: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	54, // 79: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	56, // 80: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	33, // 81: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	36, // 82: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	38, // 83: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	59, // 84: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	61, // 85: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 86: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 87: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 88: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	71, // [71:89] is the sub-list for method output_type
+	53, // [53:71] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -4636,15 +4929,17 @@ func file_api_proto_init() {
 	if File_api_proto != nil {
 		return
 	}
+	file_api_proto_msgTypes[20].OneofWrappers = []any{}
 	file_api_proto_msgTypes[22].OneofWrappers = []any{}
-	file_api_proto_msgTypes[24].OneofWrappers = []any{}
+	file_api_proto_msgTypes[26].OneofWrappers = []any{}
+	file_api_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   56,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -44,6 +44,8 @@ const (
 	ControllerStatusProcedure = "/lightloom.v1.Controller/Status"
 	// ControllerGetFabricProcedure is the fully-qualified name of the Controller's GetFabric RPC.
 	ControllerGetFabricProcedure = "/lightloom.v1.Controller/GetFabric"
+	// ControllerApplyFabricProcedure is the fully-qualified name of the Controller's ApplyFabric RPC.
+	ControllerApplyFabricProcedure = "/lightloom.v1.Controller/ApplyFabric"
 	// ControllerStateProcedure is the fully-qualified name of the Controller's State RPC.
 	ControllerStateProcedure = "/lightloom.v1.Controller/State"
 	// ControllerEventsProcedure is the fully-qualified name of the Controller's Events RPC.
@@ -83,6 +85,9 @@ type ControllerClient interface {
 	Status(context.Context, *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error)
 	// GetFabric tells which fabric the controller is for.
 	GetFabric(context.Context, *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error)
+	// ApplyFabric changes the fabric to what is described, as far as that differs, and returns once that is in the
+	// replicated log. What would cut a circuit, reserved bandwidth or racks is refused with the reason.
+	ApplyFabric(context.Context, *connect.Request[v1.ApplyFabricRequest]) (*connect.Response[v1.ApplyFabricResponse], error)
 	// State returns the replicated state of the replica that is asked, with the jobs that have left it, as JSON, cut into
 	// chunks.
 	State(context.Context, *connect.Request[v1.StateRequest]) (*connect.ServerStreamForClient[v1.StateChunk], error)
@@ -150,6 +155,12 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			baseURL+ControllerGetFabricProcedure,
 			connect.WithSchema(controllerMethods.ByName("GetFabric")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		applyFabric: connect.NewClient[v1.ApplyFabricRequest, v1.ApplyFabricResponse](
+			httpClient,
+			baseURL+ControllerApplyFabricProcedure,
+			connect.WithSchema(controllerMethods.ByName("ApplyFabric")),
 			connect.WithClientOptions(opts...),
 		),
 		state: connect.NewClient[v1.StateRequest, v1.StateChunk](
@@ -250,6 +261,7 @@ type controllerClient struct {
 	submitJobs    *connect.Client[v1.SubmitJobsRequest, v1.SubmitJobsResponse]
 	status        *connect.Client[v1.StatusRequest, v1.StatusResponse]
 	getFabric     *connect.Client[v1.GetFabricRequest, v1.Fabric]
+	applyFabric   *connect.Client[v1.ApplyFabricRequest, v1.ApplyFabricResponse]
 	state         *connect.Client[v1.StateRequest, v1.StateChunk]
 	events        *connect.Client[v1.EventsRequest, v1.Event]
 	bandwidth     *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
@@ -279,6 +291,11 @@ func (c *controllerClient) Status(ctx context.Context, req *connect.Request[v1.S
 // GetFabric calls lightloom.v1.Controller.GetFabric.
 func (c *controllerClient) GetFabric(ctx context.Context, req *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error) {
 	return c.getFabric.CallUnary(ctx, req)
+}
+
+// ApplyFabric calls lightloom.v1.Controller.ApplyFabric.
+func (c *controllerClient) ApplyFabric(ctx context.Context, req *connect.Request[v1.ApplyFabricRequest]) (*connect.Response[v1.ApplyFabricResponse], error) {
+	return c.applyFabric.CallUnary(ctx, req)
 }
 
 // State calls lightloom.v1.Controller.State.
@@ -359,6 +376,9 @@ type ControllerHandler interface {
 	Status(context.Context, *connect.Request[v1.StatusRequest]) (*connect.Response[v1.StatusResponse], error)
 	// GetFabric tells which fabric the controller is for.
 	GetFabric(context.Context, *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error)
+	// ApplyFabric changes the fabric to what is described, as far as that differs, and returns once that is in the
+	// replicated log. What would cut a circuit, reserved bandwidth or racks is refused with the reason.
+	ApplyFabric(context.Context, *connect.Request[v1.ApplyFabricRequest]) (*connect.Response[v1.ApplyFabricResponse], error)
 	// State returns the replicated state of the replica that is asked, with the jobs that have left it, as JSON, cut into
 	// chunks.
 	State(context.Context, *connect.Request[v1.StateRequest], *connect.ServerStream[v1.StateChunk]) error
@@ -422,6 +442,12 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		svc.GetFabric,
 		connect.WithSchema(controllerMethods.ByName("GetFabric")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerApplyFabricHandler := connect.NewUnaryHandler(
+		ControllerApplyFabricProcedure,
+		svc.ApplyFabric,
+		connect.WithSchema(controllerMethods.ByName("ApplyFabric")),
 		connect.WithHandlerOptions(opts...),
 	)
 	controllerStateHandler := connect.NewServerStreamHandler(
@@ -522,6 +548,8 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerStatusHandler.ServeHTTP(w, r)
 		case ControllerGetFabricProcedure:
 			controllerGetFabricHandler.ServeHTTP(w, r)
+		case ControllerApplyFabricProcedure:
+			controllerApplyFabricHandler.ServeHTTP(w, r)
 		case ControllerStateProcedure:
 			controllerStateHandler.ServeHTTP(w, r)
 		case ControllerEventsProcedure:
@@ -569,6 +597,10 @@ func (UnimplementedControllerHandler) Status(context.Context, *connect.Request[v
 
 func (UnimplementedControllerHandler) GetFabric(context.Context, *connect.Request[v1.GetFabricRequest]) (*connect.Response[v1.Fabric], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.GetFabric is not implemented"))
+}
+
+func (UnimplementedControllerHandler) ApplyFabric(context.Context, *connect.Request[v1.ApplyFabricRequest]) (*connect.Response[v1.ApplyFabricResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ApplyFabric is not implemented"))
 }
 
 func (UnimplementedControllerHandler) State(context.Context, *connect.Request[v1.StateRequest], *connect.ServerStream[v1.StateChunk]) error {
