@@ -56,7 +56,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.AddCommand(switches.NewTarget(), switches.NewDevice(), switches.NewCircuit())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
-	root.AddCommand(newSubmit(), newJobs(), newCancel(), newContext())
+	root.AddCommand(newApply(), newSubmit(), newJobs(), newCancel(), newContext())
 	if a.experiment != nil {
 		root.AddCommand(newExperiment(a))
 	}

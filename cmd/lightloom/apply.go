@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"lightloom/cmd/lightloom/internal/session"
+)
+
+func newApply() *cobra.Command {
+	var opt session.ApplyOptions
+	c := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Change the running fabric to what a file describes",
+		Long: "FILE is YAML: policy names the policy that decides from now on, drain lists all switches and hosts that\n" +
+			"are to get no new tasks, routes or circuits. What the file does not name stays as it is. Jobs go on. What\n" +
+			"would cut a circuit, reserved bandwidth or racks is refused with the reason.",
+		Example: "  lightloom apply -f change.yaml --dry-run\n  lightloom apply -f change.yaml",
+		Args:    noArgs,
+	}
+	to := reachFlags(c)
+	outputFlag(c, &opt.Output, session.ApplyReply{})
+	c.Flags().StringVarP(&opt.File, "file", "f", "", "YAML file that describes the fabric")
+	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "say what would change, and change nothing")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if opt.File == "" {
+			return usage("write lightloom apply -f change.yaml", "apply: there is no file")
+		}
+		opt.To, opt.Stdout = *to, c.OutOrStdout()
+		return session.Apply(c.Context(), opt)
+	}
+	return c
+}

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/northbound"
+	apiv1 "lightloom/controller/api/v1"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound/hint"
+	"lightloom/southbound/yamlfile"
+)
+
+// ApplyOptions are the options of the command apply.
+type ApplyOptions struct {
+	To     northbound.Flags
+	File   string
+	DryRun bool
+
+	Output string // OutputTable or OutputJSON
+	Stdout io.Writer
+}
+
+// ApplyReply is what has changed, or would.
+type ApplyReply struct {
+	Generation uint64   `json:"generation"` // of the fabric, afterwards
+	Changes    []string `json:"changes"`
+	DryRun     bool     `json:"dry_run,omitempty"`
+}
+
+// description is a file that says how a fabric is to be.
+type description struct {
+	Fabric string    `yaml:"fabric"`
+	Policy string    `yaml:"policy"`
+	Drain  *[]string `yaml:"drain"` // nil: as it is
+}
+
+// parseDescription reads a file that says how a fabric is to be; what it does not name stays as it is.
+func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
+	var d description
+	in, err := yamlfile.Decode(name, b, &d)
+	if err != nil {
+		return nil, fmt.Errorf("apply: %w", err)
+	}
+	at := func(key string, err error) error { return fmt.Errorf("apply: %w", in.At(yamlfile.Keys{key}, err)) }
+	out := &apiv1.FabricDescription{}
+	if d.Fabric != "" {
+		spec, err := topo.ParseSpec(d.Fabric)
+		if err != nil {
+			return nil, at("fabric", err)
+		}
+		text := spec.WithDefaults().String()
+		out.Spec = &text
+	}
+	if d.Policy != "" {
+		out.Policy = &d.Policy
+	}
+	if d.Drain != nil {
+		out.Drained = &apiv1.NodeNames{Names: *d.Drain}
+		seen := map[string]bool{}
+		for i, n := range *d.Drain {
+			if n == "" || seen[n] {
+				return nil, fmt.Errorf("apply: %w", in.At(yamlfile.Keys{"drain", i}, fmt.Errorf("%q is empty or named twice", n)))
+			}
+			seen[n] = true
+		}
+	}
+	if d == (description{}) {
+		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy or drain")
+	}
+	return out, nil
+}
+
+// Apply changes the running fabric to what a file describes, and prints what changes.
+func Apply(ctx context.Context, opt ApplyOptions) error {
+	b, err := yamlfile.Read(opt.File)
+	if err != nil {
+		return fmt.Errorf("apply: %w", err)
+	}
+	want, err := parseDescription(opt.File, b)
+	if err != nil {
+		return &console.ExitError{Code: 2, Err: err}
+	}
+	client, err := Dial(opt.To)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	r, err := client.ApplyFabric(ctx, &apiv1.ApplyFabricRequest{Fabric: want, DryRun: opt.DryRun})
+	if err != nil {
+		return exit(err)
+	}
+	out := ApplyReply{Generation: r.Generation, Changes: append([]string{}, r.Changes...), DryRun: opt.DryRun}
+	if opt.Output == console.OutputJSON {
+		return console.WriteJSON(opt.Stdout, &out)
+	}
+	return out.print(opt.Stdout)
+}
+
+func (r *ApplyReply) print(w io.Writer) error {
+	switch {
+	case len(r.Changes) == 0:
+		_, err := fmt.Fprintf(w, "nothing changes: generation %d is so already\n", r.Generation)
+		return err
+	case r.DryRun:
+		_, err := fmt.Fprintf(w, "would change to generation %d:\n  %s\n", r.Generation, strings.Join(r.Changes, "\n  "))
+		return err
+	}
+	_, err := fmt.Fprintf(w, "generation %d:\n  %s\n", r.Generation, strings.Join(r.Changes, "\n  "))
+	return err
+}
