@@ -36,9 +36,22 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the binary as users do. A script can test [has:COMMAND].
 func TestScripts(t *testing.T) {
+	root := repository(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			if filepath.Base(e.WorkDir) != "script-tasks" {
+				return nil
+			}
+			if err := ownProgram(e); err != nil {
+				return err
+			}
+			return os.CopyFS(e.WorkDir, os.DirFS(filepath.Join(root, "docs", "examples")))
+		},
 		Condition: func(cond string) (bool, error) {
+			if cond == "packets" {
+				return os.Getuid() == 0 && netns.Supported(false) == nil, nil
+			}
 			name, ok := strings.CutPrefix(cond, "has:")
 			if !ok {
 				return false, fmt.Errorf("unknown condition %q", cond)
@@ -51,6 +64,39 @@ func TestScripts(t *testing.T) {
 			return false, nil
 		},
 	})
+}
+
+// ownProgram gives a script a copy of the test binary that is called lightloom, which can start itself again: what
+// testscript puts on the path is a link, and a link that is started again runs all tests.
+func ownProgram(e *testscript.Env) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		return err
+	}
+	bin := filepath.Join(e.WorkDir, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		return err
+	}
+	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+	return os.WriteFile(filepath.Join(bin, "lightloom"), program, 0o755)
+}
+
+// TestTasks: the script of the ten tasks has every line of the document that a reader types.
+func TestTasks(t *testing.T) {
+	script := read(t, filepath.Join("testdata", "script", "tasks.txtar"))
+	page := read(t, filepath.Join(repository(t), "docs", "tasks.md"))
+	if n := strings.Count(page, "\n## "); n != 10 {
+		t.Errorf("%d tasks", n)
+	}
+	for line := range strings.Lines(page) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok && !strings.Contains(script, command) {
+			t.Errorf("the script does not run %q", command)
+		}
+	}
 }
 
 // recorder is a set of actions that record their arguments.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// documents are the pages whose commands and paths are checked.
+// documents are the pages whose commands and paths are checked. Those of tasks.md are run: TestTasks.
 func documents() []string {
 	return []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md", "docs/reference.md"}
 }
