@@ -11,10 +11,10 @@ import (
 // comparedSeeds are the seeds of the comparison that every demo ends with, fixed beforehand.
 const comparedSeeds = 5
 
-// compareSeeds runs all rows on the simulator over seeds 1 to 5 and states, for crosslayer+sunflow against each other
-// row, the paired ratio of mean CCT, mean JCT and makespan with its interval, whatever its sign.
+// compareSeeds runs all rows on the simulator over seeds 1 to 5 and states, for joint against each other row, the
+// paired ratio of mean CCT, mean JCT and makespan with its interval, whatever its sign.
 func (s *runner) compareSeeds(ctx context.Context, rep *report.Report) error {
-	const ours = "crosslayer+sunflow"
+	const ours = "joint"
 	figures := []struct {
 		name string
 		of   func(*report.Policy) float64

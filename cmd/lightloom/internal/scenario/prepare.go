@@ -106,11 +106,11 @@ func scaleSpec(s topo.Spec, by float64) (topo.Spec, error) {
 	return s, nil
 }
 
-// Choose sets the rows: the requested policies, or the demo's five.
+// Choose sets the rows: the requested policies, or the demo's six.
 func (s *Prepared) Choose(spec topo.Spec) error {
 	names := s.Options.Policies
 	if len(names) == 0 {
-		names = []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow"}
+		names = []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow", "joint"}
 	}
 	for _, n := range names {
 		n, err := s.Options.Rules.named(n)
