@@ -64,7 +64,7 @@ func times(figure, setting, what, theirs, ours string, paper float64, runs []num
 	for i := range v {
 		v[i] = 100 * (v[i] - 1)
 	}
-	return r.Measure(v, seed).Judge(0, "the reason was not tested")
+	return r.Measure(v, seed).Judge(0, "")
 }
 
 // bare is the name of an algorithm without that of the figure.
@@ -80,17 +80,63 @@ func own(figure, setting, metric, unit string, v []float64, seed uint64, note st
 	return experiment.Row{Figure: figure, Setting: setting, Metric: metric, Unit: unit}.Measure(v, seed).Judge(0, note)
 }
 
-// first is a row of the percentage of runs in which an algorithm is not behind another by more than 1 %: an order holds
-// from 90 on.
+// first is a row of the percentage of runs in which an algorithm is ahead of another by more than 1 %, judged as an
+// order.
 func first(figure, setting, what, theirs, ours string, runs []numbers.Figures, seed uint64) experiment.Row {
-	v := make([]float64, len(runs))
+	ahead, gap := make([]float64, len(runs)), make([]float64, len(runs))
 	for i, x := range over(runs, theirs, ours) {
-		if x >= 0.99 {
-			v[i] = 100
+		if gap[i] = 100 * (1 - 1/x); gap[i] > 1 {
+			ahead[i] = 100
 		}
 	}
-	return own(figure, setting, fmt.Sprintf("runs in which %s of %s is not below %s's", what, theirs, ours), "%", v, seed,
-		"an order holds from 90 % on")
+	r := experiment.Row{Figure: figure + ", order", Setting: setting, Unit: "%",
+		Metric: fmt.Sprintf("runs in which %s of %s is below that of %s", what, bare(ours), bare(theirs))}
+	return r.Measure(ahead, seed).JudgeOrder(experiment.Row{}.Measure(gap, seed))
+}
+
+// likeness is by how many per cent two figures that the document calls alike may differ.
+const likeness = 5
+
+// alike is a row of by how many per cent one figure is above another where the document sees no difference: a test of
+// equivalence.
+func alike(figure, setting, what, theirs, ours string, runs []numbers.Figures, seed uint64) experiment.Row {
+	r := times(figure, setting, what, theirs, ours, 0, runs, seed)
+	r.Paper = experiment.Number(0)
+	switch {
+	case *r.Low >= -likeness && *r.High <= likeness:
+		r.Verdict = experiment.Reproduced
+	case *r.Low > likeness || *r.High < -likeness:
+		r.Verdict = experiment.Differs
+	default:
+		r.Verdict = experiment.TooWeak
+	}
+	r.Note = fmt.Sprintf("alike means within %d %%", likeness)
+	return r
+}
+
+// rises is a row of by how many per cent a figure is larger at the end of an axis than at its beginning, where the
+// document says that it rises or, with falls, that it falls.
+func rises(figure, setting, what string, begin, end []float64, falls bool, seed uint64) experiment.Row {
+	v := make([]float64, len(begin))
+	for i := range v {
+		v[i] = 100 * (end[i]/begin[i] - 1)
+	}
+	r := experiment.Row{Figure: figure + ", trend", Setting: setting, Metric: "growth of " + what, Unit: "%"}.Measure(v,
+		seed)
+	low, high, word := *r.Low, *r.High, "rises"
+	if falls {
+		low, high, word = -*r.High, -*r.Low, "falls"
+	}
+	switch {
+	case low > 0:
+		r.Verdict = experiment.Reproduced
+	case high < 0:
+		r.Verdict = experiment.Differs
+	default:
+		r.Verdict = experiment.TooWeak
+	}
+	r.Note = "in the document it " + word
+	return r
 }
 
 // picture draws the means of all algorithms over an axis.

@@ -55,11 +55,28 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 			out.Rows = append(out.Rows, times(c.figure, c.setting, "TTT", name, "FRoBA", c.paper[name], r, b.First))
 		}
 		out.Rows = append(out.Rows, first(c.figure, c.setting, "the TTT", "WCMP", "FRoBA", r, b.First),
+			first(c.figure, c.setting, "the TTT", "ECMP", "FRoBA", r, b.First),
+			times(c.figure, c.setting, "running time", "ms FRoBA", "ms FRoBA-fast", map[int]float64{3: 4.9}[c.at], r, b.First),
 			times(c.figure, c.setting, "TTT", "FRoBA", "ours", 0, r, b.First),
 			times(c.figure, c.setting, "bandwidth", "Gb/s FRoBA", "Gb/s ECMP", cmp.Or(map[int]float64{3: 1.85}[c.at], 1.6), r,
 				b.First),
 			own(c.figure, c.setting, "proven gap of FRoBA", "%", of(r, "gap FRoBA"), b.First, ""),
 			own(c.figure, c.setting, "proven gap of ours", "%", of(r, "gap ours"), b.First, ""))
+	}
+	for _, g := range []struct {
+		name  string
+		paper float64
+	}{{"FRoBA", 200}, {"FRoBA-fast", 200}, {"ECMP", 400}, {"WCMP", 400}} {
+		v := of(runs[3], g.name)
+		for i := range v {
+			v[i] = (v[i] - runs[0][i][g.name]) / 70
+		}
+		out.Rows = append(out.Rows, experiment.Row{Figure: "Figure 5.1", Setting: "10 to 80 flows", Unit: "s a flow",
+			Metric: "growth of the TTT of " + g.name, Paper: experiment.Number(g.paper)}.Measure(v, b.First).Judge(0, ""))
+	}
+	for _, name := range []string{"ECMP", "WCMP"} {
+		out.Rows = append(out.Rows, rises("Figure 5.1", "10 to 80 flows", "the TTT of "+name+" over FRoBA's",
+			over(runs[0], name, "FRoBA"), over(runs[3], name, "FRoBA"), false, b.First))
 	}
 	for _, name := range numbers.Names(all) {
 		out.Rows = append(out.Rows, own("Figure 5.1d", "80 flows, 1,617 nodes", "running time of "+name, "ms",
@@ -137,8 +154,16 @@ func onlineFlowRows(runs []numbers.Figures, seed uint64) (out []experiment.Row) 
 	row("Figure 5.3", kept, "SLF with ECMP, no DRB", "SLF with ECMP", 1.6)
 	row("Figure 5.6", dropped, "SLF with FRoBA, no DRB, preemptive", "SLF with FRoBA, preemptive", 1.1)
 	row("Figure 5.6", dropped, "SLF with ECMP, no DRB, preemptive", "SLF with ECMP, preemptive", 1.2)
-	row("Figure 5.3a", kept, "SFF with FRoBA", "VFF with FRoBA", 1)
-	row("Figure 5.3a", kept, "SLF with FRoBA", "VFF with FRoBA", 1)
+	for _, sel := range []string{"SFF", "SLF"} {
+		out = append(out, alike("Figure 5.3a", kept, "mean FCT", "FCT "+sel+" with FRoBA", "FCT VFF with FRoBA", runs, seed),
+			alike("Figure 5.6a", dropped, "mean FCT", "FCT "+sel+" with FRoBA, preemptive",
+				"FCT VFF with FRoBA, preemptive", runs, seed))
+	}
+	for _, by := range []string{"ECMP", "WCMP"} {
+		out = append(out, first("Figure 5.3a", kept, "the mean FCT", "FCT SLF with "+by, "FCT SLF with FRoBA", runs, seed),
+			first("Figure 5.6a", dropped, "the mean FCT", "FCT SLF with "+by+", preemptive",
+				"FCT SLF with FRoBA, preemptive", runs, seed))
+	}
 	for _, by := range []string{"ECMP", "WCMP"} { // FCFS has the smallest waiting time when flows are preemptive
 		name := "FWT FCFS with " + by + ", preemptive"
 		v := make([]float64, len(runs))
