@@ -242,7 +242,7 @@ func list() []entry {
 				return []Part{p, l, r}
 			}},
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
-	}, sunflowSim()...)
+	}, append(onFRoBA(), sunflowSim()...)...)
 }
 
 // packed is an entry that gives slots by a rule.
@@ -308,6 +308,44 @@ func rates(name, doc string, total bool) entry {
 		explain(o, a)
 		return []Part{a}
 	}}
+}
+
+// onFRoBA are the entries of the online scheduler of flows, by selection, with and without DRB and preemption.
+func onFRoBA() (all []entry) {
+	add := func(name, doc string, a share.OnFRoBA) {
+		all = append(all, entry{PartInfo{Name: name, Questions: []Question{Share}, Doc: doc}, func(Options) []Part {
+			fresh := a
+			return []Part{&fresh}
+		}})
+	}
+	for _, s := range []struct {
+		name, doc string
+		by        share.Selection
+	}{
+		{"onfroba", "the fewest bytes left first", share.SLF},
+		{"onfroba-vff", "all whose path has bandwidth", share.VFF},
+		{"onfroba-sff", "what could end first alone", share.SFF},
+		{"onfroba-fcfs", "in order of arrival, each alone", share.InTurn},
+	} {
+		for _, preempt := range []bool{false, true} {
+			name, doc := s.name, "host flows wait for bandwidth, "+s.doc+"; what is left goes to those that send (OnFRoBA)"
+			if preempt {
+				name, doc = name+"-preempt", s.name+" that lets every host flow wait again at each decision"
+			}
+			add(name, doc, share.OnFRoBA{Select: s.by, Preempt: preempt, DRB: true})
+		}
+	}
+	add("onfroba-nodrb", "onfroba that leaves idle what is left", share.OnFRoBA{Select: share.SLF})
+	add("onfroba-nodrb-preempt", "onfroba-preempt that leaves idle what is left",
+		share.OnFRoBA{Select: share.SLF, Preempt: true})
+	return all
+}
+
+// refused are names of published schedulers that no fabric can carry out, and why.
+func refused() map[string]string {
+	const drc = "hosts take the time of a task when it starts, so no fabric can change the vCPUs of a running task (DRC): " +
+		"use ontapra, which has none, or see what DRC gains with lightloom experiment run tapra-online"
+	return map[string]string{"ontapra-drc": drc, "tapra-drc": drc, "tapra-fast-drc": drc}
 }
 
 // placing is an entry that places tasks with loads and proves how well.

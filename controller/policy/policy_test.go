@@ -96,6 +96,8 @@ func TestNew(t *testing.T) {
 		{"misspelt", "random+ecmp+sunflwo", policy.Options{},
 			[]string{`"sunflwo" is unknown`, `did you mean "sunflow"?`}},
 		{"a system's name", "random+ecmp+Varys", policy.Options{}, []string{`"Varys" is unknown`, `did you mean "sebf"?`}},
+		{"no fabric can do it", "random+ontapra-drc", policy.Options{},
+			[]string{`"ontapra-drc" is refused`, "vCPUs of a running task", "use ontapra"}},
 		{"wild", "zzzzzzzzz", policy.Options{}, []string{"known: ", "crosslayer"}},
 		{"detours", "random+ecmp+rotor-vlb", policy.Options{}, nil},
 		{"empty", "", policy.Options{}, []string{`part "" is unknown`}},
