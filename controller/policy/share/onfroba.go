@@ -23,11 +23,11 @@ const (
 	InTurn                  // FCFS: in order of their coflows' arrival, each alone
 )
 
-// OnFRoBA has host flows wait for bandwidth (the online scheduler of section 5.5 of Shi, "Task Scheduling in Modern Data
-// Center", 2016), on the paths that they have. It selects among those that wait, gives them rates on what the others
-// were allocated do not take, and holds the rest at zero. With DRB all that send then share what is left, by the rates of
-// OptBA-TTT, until the next decision; with Preempt every host flow waits again at each decision, and DRB has those that
-// still wait send over what is left of their paths.
+// OnFRoBA has host flows wait for bandwidth (the online scheduler of section 5.5 of Shi, "Task Scheduling in Modern
+// Data Center", 2016), on the paths that they have. It selects among those that wait, gives them rates on what the
+// others' allocations leave, and holds the rest at zero. With DRB all that send then share what is left, by the
+// rates of OptBA-TTT, until the next decision. With Preempt every host flow waits again at each decision, and DRB has
+// those that still wait send over what is left of their paths.
 //
 // It decides whenever a host flow starts or ends, and not by a period. Host flows on circuits come first.
 type OnFRoBA struct {
