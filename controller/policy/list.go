@@ -328,7 +328,7 @@ func onFRoBA() (all []entry) {
 		{"onfroba-fcfs", "in order of arrival, each alone", share.InTurn},
 	} {
 		for _, preempt := range []bool{false, true} {
-			name, doc := s.name, "host flows wait for bandwidth, "+s.doc+"; what is left goes to those that send (OnFRoBA)"
+			name, doc := s.name, "host flows wait for bandwidth, "+s.doc+"; those that send share what is left (OnFRoBA)"
 			if preempt {
 				name, doc = name+"-preempt", s.name+" that lets every host flow wait again at each decision"
 			}
