@@ -343,8 +343,8 @@ func onFRoBA() (all []entry) {
 
 // refused are names of published schedulers that no fabric can carry out, and why.
 func refused() map[string]string {
-	const drc = "hosts take the time of a task when it starts, so no fabric can change the vCPUs of a running task (DRC): " +
-		"use ontapra, which has none, or see what DRC gains with lightloom experiment run tapra-online"
+	const drc = "hosts take the time of a task when it starts, so no fabric can change the vCPUs of a running task " +
+		"(DRC): use ontapra, which has none, or see what DRC gains with lightloom experiment run tapra-online"
 	return map[string]string{"ontapra-drc": drc, "tapra-drc": drc, "tapra-fast-drc": drc}
 }
 
