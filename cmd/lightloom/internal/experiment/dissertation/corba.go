@@ -104,8 +104,8 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	for i := range steep {
 		steep[i], flat[i] = steep[i]/runs[5][i]["CoRBA"], runs[5][i]["CoRBA"]/runs[8][i]["CoRBA"]
 	}
-	out.Rows = append(out.Rows, rises("Figure 4.4", "k = 4 to 8, and 8 to the largest", "the CCT's fall, later over sooner",
-		steep, flat, true, b.First), decided(r, b.First))
+	out.Rows = append(out.Rows, rises("Figure 4.4", "k = 4 to 8, and 8 to the largest",
+		"the CCT's fall, later over sooner", steep, flat, true, b.First), decided(r, b.First))
 	out.Pictures = append(out.Pictures,
 		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", "s", []float64{10, 40, 70, 100}, numbers.Names(all),
 			runs[:4]),
