@@ -1,9 +1,11 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -16,6 +18,7 @@ type FabricChange struct {
 	// Previous decides if Policy fails; empty: the one that replicas were started with.
 	Previous string           `json:"previous,omitempty"`
 	Barred   []string         `json:"barred,omitempty"`  // policies that have failed, sorted
+	Failure  string           `json:"failure,omitempty"` // what the last of them has done
 	Drained  []pathmap.NodeID `json:"drained,omitempty"` // sorted: they get no new tasks, routes or circuits
 }
 
@@ -30,9 +33,9 @@ func (c *FabricChange) Check(nodes int) error {
 	if len(c.Barred) > maxBarred || !slices.IsSorted(c.Barred) {
 		return fmt.Errorf("%d policies are barred, or out of order: at most %d can be", len(c.Barred), maxBarred)
 	}
-	for _, name := range append([]string{c.Policy, c.Previous}, c.Barred...) {
+	for _, name := range append([]string{c.Policy, c.Previous, c.Failure}, c.Barred...) {
 		if len(name) > maxPolicyName {
-			return fmt.Errorf("a policy's name has %d bytes, at most %d are taken", len(name), maxPolicyName)
+			return fmt.Errorf("a policy's name or failure has %d bytes, at most %d are taken", len(name), maxPolicyName)
 		}
 	}
 	for i, n := range c.Drained {
@@ -72,6 +75,25 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []path
 		return fmt.Errorf("drain: it would cut racks off: they would be in %d parts without packet paths between them", is)
 	}
 	return nil
+}
+
+// Bar returns the change after which a policy that has failed is called no more, and the first of others that has not
+// failed decides; false if all have. failed is the policy's name; a first of others that is empty stands for founded.
+func (c *FabricChange) Bar(failed, founded, why string, others ...string) (FabricChange, bool) {
+	next := *c
+	next.Generation++
+	next.Failure = strings.ToValidUTF8(why[:min(len(why), maxPolicyName)], "")
+	next.Barred = slices.Clone(c.Barred)
+	if i, known := slices.BinarySearch(next.Barred, failed); !known {
+		next.Barred = slices.Insert(next.Barred, i, failed)
+	}
+	for _, name := range others {
+		if !slices.Contains(next.Barred, cmp.Or(name, founded)) && len(next.Barred) <= maxBarred {
+			next.Policy, next.Previous = name, ""
+			return next, true
+		}
+	}
+	return next, false
 }
 
 // DrainedHosts returns which hosts get no new tasks where nodes are drained: those among them, and those of their ToRs.

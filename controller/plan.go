@@ -63,6 +63,9 @@ type Routing struct {
 // ErrUndecided marks a Plan's Err. A leader whose policy cannot decide ends.
 var ErrUndecided = errors.New("the policy cannot decide")
 
+// ErrPolicyFailed marks a policy that panics or breaks a law: it is not called again.
+var ErrPolicyFailed = errors.New("the policy fails")
+
 // Plan is a policy's answer: changes to the current state. It is borrowed until the policy's next Decide.
 //
 // The order of effect is Withdraw, Preempt, then Reserve. A new reservation must not overlap another on either port

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -30,10 +31,13 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 	}
 	l.look(s, now, in)
 	l.decider.asked++
-	p := l.decider.policy.Decide(&l.decider.view, l.pending.events)
+	p, err := l.ask()
 	l.cables.changed, l.cables.pairs = nil, nil
 	l.pending.events = l.pending.events[:0]
-	if err := l.commit(s, now, p); err != nil {
+	if err == nil {
+		err = l.lawful(l.commit(s, now, p))
+	}
+	if err != nil {
 		// A plan that cannot stand is dropped whole, and its wish to be called again with it.
 		l.pass.fail(fmt.Errorf("plan at %v: %w", now, err))
 		l.pass.entries = l.pass.entries[:0]
@@ -42,6 +46,30 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 		return
 	}
 	l.pass.act.Rates = p.Share
+}
+
+// ask calls the policy. A panic is an error where it is to be contained.
+func (l *Loop) ask() (p *controller.Plan, err error) {
+	if asked := l.cfg.Asked; asked != nil {
+		asked(true)
+		defer asked(false)
+	}
+	if l.cfg.Contain {
+		defer func() {
+			if what := recover(); what != nil {
+				err = fmt.Errorf("%w: it panics: %v", controller.ErrPolicyFailed, what)
+			}
+		}()
+	}
+	return l.decider.policy.Decide(&l.decider.view, l.pending.events), nil
+}
+
+// lawful marks the error of a plan that cannot stand as the policy's, unless it had no answer or spoke of what is over.
+func (l *Loop) lawful(err error) error {
+	if err == nil || !l.cfg.Contain || errors.Is(err, controller.ErrUndecided) || errors.Is(err, state.ErrStale) {
+		return err
+	}
+	return fmt.Errorf("%w: it breaks a law: %w", controller.ErrPolicyFailed, err)
 }
 
 // look brings the view up to date.

@@ -35,6 +35,11 @@ type Config struct {
 	Patience time.Duration
 	// Verify has every change to the tables checked for loops and black holes. Findings are returned as errors.
 	Verify bool
+	// Contain has a policy that panics or breaks a law reported as controller.ErrPolicyFailed; without it the panic goes
+	// on, and a plan that cannot stand is dropped.
+	Contain bool
+	// Asked is told when the policy is called (true) and has answered (false); nil disables it. It must not block.
+	Asked func(bool)
 	// Used gets how each circuit reservation that has ended was used; nil disables it. Step calls it: it must not block.
 	Used func(Usage)
 }
