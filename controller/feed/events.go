@@ -102,5 +102,8 @@ func (f *Feed) fabric(c *controller.FabricChange) string {
 	for _, p := range c.Barred {
 		out = append(out, "barred "+p)
 	}
+	if c.Failure != "" {
+		out = append(out, "since "+c.Failure)
+	}
 	return strings.Join(out, ", ")
 }

@@ -3,8 +3,11 @@ package leader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/loop"
@@ -13,6 +16,79 @@ import (
 
 // ErrPolicy: another policy is to decide. The leadership can begin anew at once, in the same term.
 var ErrPolicy = errors.New("the policy has changed")
+
+// Watchdog is what becomes of a policy that fails. The zero value lets a panic go on, and waits for ever.
+type Watchdog struct {
+	// Bar returns the change that follows the one that stands where the policy has failed; false if no other policy is
+	// left.
+	Bar func(now controller.FabricChange, why string) (controller.FabricChange, bool)
+	// A policy that has not answered within Limit cannot be stopped: Stalled, called once and in a goroutine of its own,
+	// gets the change that bars it, and false if no other is left. Nothing is applied here any more: it has the process
+	// end. 0: no limit.
+	Limit   time.Duration
+	Stalled func(next controller.FabricChange, ok bool)
+}
+
+// watchdog follows the calls of the policy.
+type watchdog struct {
+	Watchdog
+	since atomic.Int64 // instant of the call that is under way, plus one; 0: none is
+	seen  atomic.Pointer[controller.FabricChange]
+}
+
+// follow has a loop's configuration tell of calls, and contain failures.
+func (w *watchdog) follow(c *loop.Config, clock func() time.Duration) {
+	c.Contain = w.Bar != nil
+	if w.Limit > 0 {
+		c.Asked = func(begins bool) {
+			w.since.Store(0)
+			if begins {
+				w.since.Store(int64(clock()) + 1)
+			}
+		}
+	}
+}
+
+// watch tells Stalled of a call that lasts too long, until ctx ends.
+func (w *watchdog) watch(ctx context.Context, clock func() time.Duration) {
+	tick := time.NewTicker(w.Limit / 8)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if since := w.since.Load(); since > 0 && clock()-time.Duration(since-1) > w.Limit {
+			next, ok := w.Bar(*w.seen.Load(), fmt.Sprintf("it has not answered for %v", w.Limit))
+			w.Stalled(next, ok)
+			return
+		}
+	}
+}
+
+// note remembers what stands for when nothing can be read any more.
+func (l *Leader) note() (now controller.FabricChange) {
+	l.cfg.Log.View(func(uint64) { now = l.cfg.State.Change() })
+	l.watchdog.seen.Store(&now)
+	return now
+}
+
+// bar has another policy decide in place of one that has failed: it returns ErrPolicy, or cause if none is left or the
+// cluster's level does not allow it.
+func (l *Leader) bar(ctx context.Context, term uint64, cause error) error {
+	next, ok := l.watchdog.Bar(l.note(), cause.Error())
+	e := state.Entry{Kind: state.FabricChanged, At: l.cfg.Clock(), Cluster: &state.Cluster{Fabric: &next}}
+	l.cfg.Log.View(func(uint64) { ok = ok && l.cfg.State.Admits(&e) })
+	if !ok {
+		return cause
+	}
+	l.cfg.Logger.Error("policy is barred", "next", next.Policy, "error", cause)
+	if err := l.commit(ctx, term, []state.Entry{e}); err != nil {
+		return err
+	}
+	return ErrPolicy
+}
 
 // Change changes the fabric and returns once that is in the log. A nil Leader returns ErrVacant.
 func (l *Leader) Change(ctx context.Context, c controller.FabricChange) error {
@@ -23,10 +99,9 @@ func (l *Leader) Change(ctx context.Context, c controller.FabricChange) error {
 }
 
 // otherPolicy reports whether entries that have been applied have another policy decide from now on.
-func (l *Leader) otherPolicy(entries []state.Entry) (other bool) {
+func (l *Leader) otherPolicy(entries []state.Entry) bool {
 	if !slices.ContainsFunc(entries, func(e state.Entry) bool { return e.Kind == state.FabricChanged }) {
 		return false
 	}
-	l.cfg.Log.View(func(uint64) { other = l.cfg.State.Change().Policy != l.cfg.Policy })
-	return other
+	return l.note().Policy != l.cfg.Policy
 }

@@ -43,7 +43,8 @@ type Hosts interface {
 
 // Config of a Leader.
 type Config struct {
-	Loop    loop.Config
+	Loop loop.Config
+	Watchdog
 	Policy  string       // what the state names as Loop.Policy; empty: it names none
 	State   *state.State // read inside Log.View only
 	Log     Log
@@ -76,6 +77,7 @@ type Leader struct {
 	loop  *loop.Loop
 	inbox *inbox
 
+	watchdog    watchdog
 	claims      *claims
 	counters    *counters
 	countBuffer countBuffer
@@ -107,8 +109,11 @@ func New(cfg Config) *Leader {
 	}
 	cfg.Entry = cmp.Or(cfg.Entry, state.MaxBatch)
 	cfg.Backlog = cmp.Or(cfg.Backlog, 2*cfg.Entry)
-	return &Leader{cfg: cfg, loop: loop.New(cfg.State.Fabric(), cfg.Loop), inbox: newInbox(cfg.Entry, cfg.Backlog),
+	l := &Leader{cfg: cfg, inbox: newInbox(cfg.Entry, cfg.Backlog), watchdog: watchdog{Watchdog: cfg.Watchdog},
 		claims: newClaims(cfg.Logger, cfg.Devices), counters: newCounters(), ready: make(chan struct{})}
+	l.watchdog.follow(&l.cfg.Loop, cfg.Clock)
+	l.loop = loop.New(cfg.State.Fabric(), l.cfg.Loop)
+	return l
 }
 
 // Ready is closed once every device has been claimed, read back and brought into its state, or loop.Config.Patience has
@@ -258,6 +263,9 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 		wg.Go(func() { l.poll(ctx, m) })
 	}
 	wg.Go(func() { l.listen(ctx) })
+	if l.note(); l.watchdog.Limit > 0 {
+		wg.Go(func() { l.watchdog.watch(ctx, l.cfg.Clock) })
+	}
 	return l.lead(ctx, term, workers)
 }
 
@@ -310,6 +318,11 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		l.do(act, workers)
 		if i := slices.IndexFunc(act.Errs, func(err error) bool { return errors.Is(err, controller.ErrUndecided) }); i >= 0 {
 			return act.Errs[i]
+		}
+		if i := slices.IndexFunc(act.Errs, func(err error) bool {
+			return errors.Is(err, controller.ErrPolicyFailed)
+		}); i >= 0 {
+			return l.bar(ctx, term, act.Errs[i])
 		}
 		if l.loop.Ready() {
 			l.once.Do(func() { close(l.ready) })

@@ -259,6 +259,7 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 		Loop: loop.Config{Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
+	cfg.Watchdog = p.watchdog(ctx, term)
 	for {
 		if err := p.decide(ctx, term, cfg, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
 			return err
