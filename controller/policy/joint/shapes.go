@@ -274,7 +274,10 @@ func (x *shapes) prune(all *[]candidate, most int) {
 	slices.SortStableFunc(*all, func(a, b candidate) int { return cmp.Compare(a.value, b.value) })
 	kept := (*all)[:0]
 	for _, c := range *all {
-		if key := keyOf(c.count); !x.seen[key] && len(kept) < most {
+		if len(kept) == most {
+			break
+		}
+		if key := keyOf(c.count); !x.seen[key] {
 			x.seen[key] = true
 			kept = append(kept, c)
 		}
