@@ -14,13 +14,17 @@ const maxAhead = time.Minute
 // to take it might be to take it twice. Ids that are no UUIDs of version 7 carry no time, and pass.
 func (s *Server) checkAge(request string) error {
 	made, ok := timeOf(request)
-	if !ok || s.cfg.Retention == 0 {
+	if !ok || s.cfg.Retention == nil {
+		return nil
+	}
+	known := s.cfg.Retention()
+	if known == 0 {
 		return nil
 	}
 	switch age := time.Since(made); {
-	case age > s.cfg.Retention:
+	case age > known:
 		return &Error{Invalid, fmt.Errorf("request id %q is %v old, and requests are known for %v: look whether it was "+
-			"taken, and ask again with a new id", request, age.Round(time.Second), s.cfg.Retention)}
+			"taken, and ask again with a new id", request, age.Round(time.Second), known)}
 	case age < -maxAhead:
 		return &Error{Invalid, fmt.Errorf("request id %q is of a time %v ahead: set the clock", request,
 			-age.Round(time.Second))}

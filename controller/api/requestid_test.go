@@ -27,7 +27,7 @@ func TestCheckAge(t *testing.T) {
 		{"dashes elsewhere", "017f22e279b0-7-cc3-98c4-dc0c0c07398f", time.Hour, false},
 		{"a name", "job-1", time.Hour, false},
 	} {
-		s := &Server{cfg: Config{Retention: tc.retention}}
+		s := &Server{cfg: Config{Retention: func() time.Duration { return tc.retention }}}
 		if err := s.checkAge(tc.id); (err != nil) != tc.refused {
 			t.Errorf("%s: %v, want refused: %v", tc.name, err, tc.refused)
 		}

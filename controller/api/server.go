@@ -43,7 +43,7 @@ type Config struct {
 	Indexer           Indexer                     // nil: reads are local
 	Membership        Membership                  // nil: replicas stay what they are
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
-	Retention         time.Duration               // how long requests are known; 0: for good
+	Retention         func() time.Duration        // how long requests are known; 0, or nil: for good
 	Now               func() time.Duration        // of the run; nil: not reported
 	Logger            *slog.Logger                // nil discards
 

@@ -36,7 +36,16 @@ func (c *ReplicaConfig) requestsStay() time.Duration {
 	if c.Retention == 0 {
 		return 0
 	}
-	return c.Retention + 2*time.Minute
+	return c.Retention + requestMargin
+}
+
+const requestMargin = 2 * time.Minute
+
+// requestsKnown is how long the API takes a request again; 0: for good.
+func (p *replicaProcess) requestsKnown() time.Duration {
+	var r state.Retention
+	p.node.View(func(uint64) { r, _ = p.state.Retention() })
+	return max(0, r.Requests-requestMargin)
 }
 
 // snapshot returns the state as it stands, with the jobs that have left it if all is set.

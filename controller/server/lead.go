@@ -30,6 +30,30 @@ func (p *replicaProcess) found(ctx context.Context, term uint64) error {
 		}
 	}
 	p.clock.begin(epoch, last)
+	return p.agreeRetention(ctx, term)
+}
+
+// agreeRetention has all replicas keep requests for as long as this leader was told to: else their states would part
+// where their files differ, or where one of them applies old entries again under new settings.
+func (p *replicaProcess) agreeRetention(ctx context.Context, term uint64) error {
+	own := state.Retention{Requests: p.charge.requestsStay()}
+	e := state.Entry{Kind: state.RetentionSet, Cluster: &state.Cluster{Retention: &own}}
+	var was state.Retention
+	known, can := false, false
+	p.node.View(func(uint64) {
+		was, known = p.state.Retention()
+		can = p.state.Admits(&e)
+	})
+	if !can || known && was == own {
+		return nil
+	}
+	if known {
+		p.log.Warn("the retention of requests changes: replicas or runs were told different ones", "was", was.Requests,
+			"is", own.Requests)
+	}
+	if err := p.append(ctx, term, e); err != nil {
+		return fmt.Errorf("set retention: %w", err)
+	}
 	return nil
 }
 

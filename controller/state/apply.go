@@ -44,7 +44,8 @@ func (s *State) ApplyAll(batch []Entry) error {
 	if s.kept.Ended > 0 {
 		s.leave()
 	}
-	if before := s.d.At - s.kept.Requests; s.kept.Requests > 0 {
+	if r, _ := s.Retention(); r.Requests > 0 {
+		before := s.d.At - r.Requests
 		s.d.Requests = s.requests.forget(s.d.Requests, before)
 		s.d.BandwidthRequests = s.bandwidthRequests.forget(s.d.BandwidthRequests, before)
 	}
@@ -117,6 +118,8 @@ func (s *State) apply(e *Entry) error {
 		return s.grant(e)
 	case FabricChanged:
 		return s.changeFabric(e)
+	case RetentionSet:
+		return s.setRetention(e)
 	}
 	panic(fmt.Sprintf("state: %v passed wellFormed", e.Kind))
 }

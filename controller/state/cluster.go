@@ -17,6 +17,8 @@ type Cluster struct {
 	Members []Member `json:"members,omitempty"` // replicas that have introduced themselves, by ID
 	// what has been changed of the fabric since; nil: nothing
 	Fabric *controller.FabricChange `json:"fabric,omitempty"`
+	// how long what is over stays, whatever each replica was told; nil: as it was told
+	Retention *Retention `json:"retention,omitempty"`
 }
 
 // Member is a replica as it has introduced itself.
@@ -31,6 +33,36 @@ const (
 	maxMembers    = 64
 	maxMemberText = 256
 )
+
+// Retention is how long what is over stays in the state of every replica.
+type Retention struct {
+	Requests time.Duration `json:"requests_ns"` // as in Keep
+}
+
+// Retention returns what the cluster has agreed on; false if it has not.
+func (s *State) Retention() (Retention, bool) {
+	if c := s.d.Cluster; c != nil && c.Retention != nil {
+		return *c.Retention, true
+	}
+	return Retention{Requests: s.kept.Requests}, false
+}
+
+// setRetention says how long what is over stays, from this entry on.
+func (s *State) setRetention(e *Entry) error {
+	switch r := *e.Cluster.Retention; {
+	case s.d.Cluster == nil:
+		return errors.New("the cluster has no epoch yet")
+	case r.Requests < 0:
+		return fmt.Errorf("a retention of %v is none", r.Requests)
+	case s.d.Cluster.Retention != nil && *s.d.Cluster.Retention == r:
+		return ErrStale
+	default:
+		own := *s.d.Cluster // readers have borrowed the old one
+		own.Retention = &r
+		s.d.Cluster = &own
+	}
+	return nil
+}
 
 // Epoch returns instant 0 of the log; false before the cluster's first leader has said it.
 func (s *State) Epoch() (time.Time, bool) {

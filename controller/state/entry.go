@@ -46,6 +46,7 @@ const (
 	GrantChanged                            // Grant
 	MembersForgotten                        // Cluster: Members, by ID
 	FabricChanged                           // Cluster: Fabric
+	RetentionSet                            // Cluster: Retention
 	maxKind
 )
 
@@ -56,7 +57,7 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"PortSeen", "HostSeen", "CircuitDropped",
 	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
 	"ClusterFounded", "MembersSeen", "LevelRaised", "GrantChanged",
-	"MembersForgotten", "FabricChanged"}
+	"MembersForgotten", "FabricChanged", "RetentionSet"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -221,6 +222,10 @@ func (e *Entry) wellFormed() error {
 		missing = lacks(e.BandwidthReservation, "bandwidth reservation")
 	case ClusterFounded, MembersSeen, LevelRaised, MembersForgotten:
 		missing = lacks(e.Cluster, "cluster")
+	case RetentionSet:
+		if missing = lacks(e.Cluster, "cluster"); missing == "" {
+			missing = lacks(e.Cluster.Retention, "retention")
+		}
 	case GrantChanged:
 		missing = lacks(e.Grant, "grant")
 	case FabricChanged:

@@ -97,7 +97,7 @@ func later(of reflect.Type, field string) bool {
 	case reflect.TypeFor[controller.Job]():
 		return field == "Limits"
 	case reflect.TypeFor[state.Cluster]():
-		return field == "Fabric"
+		return field == "Fabric" || field == "Retention"
 	case reflect.TypeFor[controller.Edge]():
 		return field == "Reads"
 	case reflect.TypeFor[controller.Stage]():
@@ -216,4 +216,9 @@ func TestFrozenChange(t *testing.T) {
 		t.Errorf("%s is read as %+v, %v", b, back, err)
 	}
 	golden(t, "level4.jsonl", append(b, '\n'))
+	b, err = state.Encode([]state.Entry{{Kind: state.RetentionSet,
+		Cluster: &state.Cluster{Retention: &state.Retention{Requests: time.Minute}}}})
+	if want := `[{"k":28,"t":0,"cluster":{"retention":{"requests_ns":60000000000}}}]`; err != nil || string(b) != want {
+		t.Errorf("%s, %v, want %s", b, err, want)
+	}
 }

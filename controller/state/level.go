@@ -28,7 +28,7 @@ func (k Kind) Level() Level {
 	switch {
 	case k >= maxKind:
 		return ^Level(0)
-	case k == FabricChanged:
+	case k == FabricChanged || k == RetentionSet:
 		return 4
 	case k == MembersForgotten:
 		return 2
