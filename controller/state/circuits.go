@@ -156,7 +156,7 @@ func (s *State) isLit(lit []southbound.RackID, from, to southbound.RackID) bool 
 func (s *State) circuitsOf(id southbound.CoflowID) (lit []southbound.RackID, held map[[2]southbound.RackID]bool) {
 	lit = slices.Repeat([]southbound.RackID{southbound.AnyRack}, len(s.d.Circuits))
 	for in := range s.ledger.byIn {
-		all := s.ledger.byIn[in].live()
+		all := s.ledger.byIn[in].Live()
 		for i := range all {
 			r := &all[i]
 			if !r.Begun && s.ledger.waits == 0 {
@@ -202,7 +202,7 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 // circuitOver reports whether a circuit in service from one port to another carries a coflow, and whether a reservation
 // of it has host flows wait for that.
 func (s *State) circuitOver(in, out southbound.Port, id southbound.CoflowID) (lit, held bool) {
-	all := s.ledger.byIn[in].live()
+	all := s.ledger.byIn[in].Live()
 	for i := range all {
 		r := &all[i]
 		if !r.Begun && s.ledger.waits == 0 {

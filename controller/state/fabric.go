@@ -56,7 +56,7 @@ func (s *State) CheckChange(c *controller.FabricChange) error {
 	}
 	if n := s.fabric.OCSNode; slices.Contains(c.Drained, n) && !slices.Contains(now.Drained, n) {
 		for in, all := range s.ledger.byIn {
-			if r := all.live(); len(r) > 0 && r[0].Begun {
+			if r := all.Live(); len(r) > 0 && r[0].Begun {
 				return fmt.Errorf("drain %s: circuit %d→%d is in use until %v of the run at the latest: try again then",
 					t.Node(n).Name, in, r[0].Out, r[0].NotAfter)
 			}

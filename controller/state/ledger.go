@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/internal/queue"
 	"lightloom/controller/internal/sparse"
 	"lightloom/southbound"
 )
@@ -13,8 +14,8 @@ import (
 // ledger holds the reservations by port, for look-ups. It follows from Data.Ledger, which is written from it on
 // request.
 type ledger struct {
-	byIn   []queue[CircuitReservation] // by input, sorted by NotBefore
-	byOut  []queue[booking]            // by output, likewise
+	byIn   []queue.Queue[CircuitReservation] // by input, sorted by NotBefore
+	byOut  []queue.Queue[booking]            // by output, likewise
 	edges  edges                       // by input: when its first reservation begins, or ends once it has begun
 	begun  []southbound.Port           // by output: the input of the begun reservation, NoPort for none
 	holds  []southbound.Port           // by input: the output of the begun reservation, likewise
@@ -32,7 +33,7 @@ type booking struct {
 }
 
 func newLedger(ports int) ledger {
-	return ledger{byIn: make([]queue[CircuitReservation], ports), byOut: make([]queue[booking], ports),
+	return ledger{byIn: make([]queue.Queue[CircuitReservation], ports), byOut: make([]queue.Queue[booking], ports),
 		edges: newEdges(ports),
 		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports),
 		holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports)}
@@ -56,7 +57,7 @@ func ledgerOf(all []CircuitReservation, ports int) (ledger, error) {
 // place returns where a reservation belongs among those of its input and of its output, and a reservation that it
 // overlaps there; nil for none.
 func (l *ledger) place(r *controller.CircuitReservation) (in, out int, clash *CircuitReservation) {
-	mine := l.byIn[r.In].live()
+	mine := l.byIn[r.In].Live()
 	if in = len(mine); in > 0 && mine[in-1].NotAfter > r.NotBefore { // else it comes last, as most do
 		in = seek(mine, r.NotBefore)
 	}
@@ -65,13 +66,13 @@ func (l *ledger) place(r *controller.CircuitReservation) (in, out int, clash *Ci
 			return in, out, o
 		}
 	}
-	theirs := l.byOut[r.Out].live()
+	theirs := l.byOut[r.Out].Live()
 	if out = len(theirs); out > 0 && theirs[out-1].to > r.NotBefore {
 		out = seekBooking(theirs, r.NotBefore)
 	}
 	for k := max(out-1, 0); k < min(out+1, len(theirs)); k++ {
 		if o := &theirs[k]; r.NotBefore < o.to && o.from < r.NotAfter {
-			other := l.byIn[o.in].live()
+			other := l.byIn[o.in].Live()
 			return in, out, &other[seek(other, o.from)]
 		}
 	}
@@ -105,8 +106,8 @@ func seekBooking(all []booking, at time.Duration) int {
 
 // add inserts a reservation, which must conflict with none, at the positions from place.
 func (l *ledger) add(r *CircuitReservation, in, out int) {
-	l.byIn[r.In].insert(in, *r)
-	l.byOut[r.Out].insert(out, booking{r.NotBefore, r.NotAfter, r.In, r.Coflow})
+	l.byIn[r.In].Insert(in, *r)
+	l.byOut[r.Out].Insert(out, booking{r.NotBefore, r.NotAfter, r.In, r.Coflow})
 	l.tally(r, 1)
 	l.look(r.In)
 }
@@ -114,7 +115,7 @@ func (l *ledger) add(r *CircuitReservation, in, out int) {
 // look brings the edge of an input up to date.
 func (l *ledger) look(in southbound.Port) {
 	edge := southbound.Never
-	if r := l.byIn[in].live(); len(r) > 0 {
+	if r := l.byIn[in].Live(); len(r) > 0 {
 		if edge = r[0].NotBefore; r[0].Begun {
 			edge = r[0].NotAfter
 		}
@@ -150,7 +151,7 @@ func (l *ledger) holding(in southbound.Port) *CircuitReservation {
 	if !inRange(in, len(l.byIn)) || l.holds[in] == southbound.NoPort {
 		return nil
 	}
-	all := l.byIn[in].live()
+	all := l.byIn[in].Live()
 	for i := range all {
 		if all[i].Begun {
 			return &all[i]
@@ -161,7 +162,7 @@ func (l *ledger) holding(in southbound.Port) *CircuitReservation {
 
 // begin marks the first reservation of an input as begun.
 func (l *ledger) begin(in southbound.Port) {
-	r := &l.byIn[in].live()[0]
+	r := &l.byIn[in].Live()[0]
 	l.tally(r, -1)
 	r.Begun = true
 	l.tally(r, 1)
@@ -170,13 +171,13 @@ func (l *ledger) begin(in southbound.Port) {
 
 // removeFirst takes the first reservation of an input out.
 func (l *ledger) removeFirst(in southbound.Port) {
-	r := l.byIn[in].live()[0]
-	l.byIn[in].remove(0)
+	r := l.byIn[in].Live()[0]
+	l.byIn[in].Remove(0)
 	k := 0
-	if theirs := l.byOut[r.Out].live(); theirs[0].from != r.NotBefore {
+	if theirs := l.byOut[r.Out].Live(); theirs[0].from != r.NotBefore {
 		k = seekBooking(theirs, r.NotBefore)
 	}
-	l.byOut[r.Out].remove(k)
+	l.byOut[r.Out].Remove(k)
 	l.tally(&r, -1)
 	l.look(in)
 }
@@ -189,7 +190,7 @@ func (l *ledger) withdraw(c southbound.CoflowID) bool {
 	}
 	left := *l.opened.Get(i) // at the outputs
 	for in := 0; l.opened.Get(i) != nil; in++ {
-		gone := l.byIn[in].drop(func(r *CircuitReservation) bool {
+		gone := l.byIn[in].Drop(func(r *CircuitReservation) bool {
 			goes := r.Coflow == c && !r.Begun
 			if goes {
 				l.tally(r, -1)
@@ -201,7 +202,7 @@ func (l *ledger) withdraw(c southbound.CoflowID) bool {
 		}
 	}
 	for out := 0; left > 0; out++ {
-		l.byOut[out].drop(func(b *booking) bool {
+		l.byOut[out].Drop(func(b *booking) bool {
 			goes := b.coflow == c && !l.hasBegun(out, b)
 			if goes {
 				left--
@@ -221,7 +222,7 @@ func (l *ledger) hasBegun(out int, b *booking) bool {
 // flatten appends all reservations, sorted by (In, NotBefore).
 func (l *ledger) flatten(buf []CircuitReservation) []CircuitReservation {
 	for in := range l.byIn {
-		buf = append(buf, l.byIn[in].live()...)
+		buf = append(buf, l.byIn[in].Live()...)
 	}
 	return buf
 }

@@ -31,7 +31,7 @@ func (s *State) Reserved() int { return s.ledger.count }
 
 // First returns the reservation of an input that begins, or has begun, first. Borrowed; nil for none.
 func (s *State) First(in southbound.Port) *CircuitReservation {
-	if r := s.ledger.byIn[in].live(); len(r) > 0 {
+	if r := s.ledger.byIn[in].Live(); len(r) > 0 {
 		return &r[0]
 	}
 	return nil
@@ -39,7 +39,7 @@ func (s *State) First(in southbound.Port) *CircuitReservation {
 
 // Second returns the reservation of an input that comes after First's. Borrowed; nil for none.
 func (s *State) Second(in southbound.Port) *CircuitReservation {
-	if r := s.ledger.byIn[in].live(); len(r) > 1 {
+	if r := s.ledger.byIn[in].Live(); len(r) > 1 {
 		return &r[1]
 	}
 	return nil
@@ -100,7 +100,7 @@ func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bo
 		if in == r.In {
 			continue
 		}
-		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in].live(), func(o CircuitReservation) bool {
+		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in].Live(), func(o CircuitReservation) bool {
 			return o.Out == out
 		}) {
 			return in, true

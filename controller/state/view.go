@@ -65,7 +65,7 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	}
 	v.Reserved = v.Reserved[:0]
 	for in := range s.ledger.byIn {
-		all := s.ledger.byIn[in].live()
+		all := s.ledger.byIn[in].Live()
 		for i := range all {
 			r := &all[i]
 			v.Reserved = append(v.Reserved, r.CircuitReservation)

@@ -13,38 +13,6 @@ import (
 	"lightloom/southbound"
 )
 
-// TestQueueLikeSlice holds a queue against a slice over random changes.
-func TestQueueLikeSlice(t *testing.T) {
-	chance := rand.New(rand.NewPCG(1, 1))
-	for range 200 {
-		var q queue[int]
-		var want []int
-		for step := range 200 {
-			switch n := len(want); {
-			case n == 0 || chance.IntN(5) < 2:
-				i := chance.IntN(n + 1)
-				q.insert(i, step)
-				want = slices.Insert(want, i, step)
-			case chance.IntN(10) == 0:
-				k := chance.IntN(7)
-				goes := func(x *int) bool { return *x%7 == k }
-				some := slices.ContainsFunc(want, func(x int) bool { return goes(&x) })
-				if q.drop(goes) != some {
-					t.Fatalf("drop says %v, want %v", !some, some)
-				}
-				want = slices.DeleteFunc(want, func(x int) bool { return goes(&x) })
-			default:
-				i := chance.IntN(n) * chance.IntN(2) // mostly the first
-				q.remove(i)
-				want = slices.Delete(want, i, i+1)
-			}
-			if !slices.Equal(q.live(), want) {
-				t.Fatalf("holds %v, want %v", q.live(), want)
-			}
-		}
-	}
-}
-
 // TestEdgesLikeScan holds the first instant, and the ports that are due, against a look at all ports.
 func TestEdgesLikeScan(t *testing.T) {
 	chance := rand.New(rand.NewPCG(2, 2))

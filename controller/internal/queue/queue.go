@@ -1,18 +1,19 @@
-package state
+// Package queue is a list that elements mostly leave at the front.
+package queue
 
 import "slices"
 
-// queue is a list that elements mostly leave at the front, which moves none of the others.
-type queue[T any] struct {
+// Queue is such a list: what leaves at the front moves none of the others. The zero value is empty.
+type Queue[T any] struct {
 	all  []T
 	gone int // places at the front that are free
 }
 
-// live returns the elements. Borrowed until the next change.
-func (q *queue[T]) live() []T { return q.all[q.gone:] }
+// Live returns the elements. Borrowed until the next change.
+func (q *Queue[T]) Live() []T { return q.all[q.gone:] }
 
-// insert puts an element in at a place.
-func (q *queue[T]) insert(i int, x T) {
+// Insert puts an element in at a place.
+func (q *Queue[T]) Insert(i int, x T) {
 	if q.gone > 0 && len(q.all) == cap(q.all) {
 		q.all, q.gone = slices.Delete(q.all, 0, q.gone), 0 // before it takes more memory
 	}
@@ -24,8 +25,8 @@ func (q *queue[T]) insert(i int, x T) {
 	}
 }
 
-// remove takes the element at a place out.
-func (q *queue[T]) remove(i int) {
+// Remove takes the element at a place out.
+func (q *Queue[T]) Remove(i int) {
 	if i == 0 {
 		var none T
 		q.all[q.gone] = none
@@ -37,9 +38,9 @@ func (q *queue[T]) remove(i int) {
 	q.all = slices.Delete(q.all, q.gone+i, q.gone+i+1)
 }
 
-// drop removes the elements for which goes is true, and reports whether there were any. It calls goes once for each
+// Drop removes the elements for which goes is true, and reports whether there were any. It calls goes once for each
 // element, in order.
-func (q *queue[T]) drop(goes func(*T) bool) bool {
+func (q *Queue[T]) Drop(goes func(*T) bool) bool {
 	i := q.gone
 	for i < len(q.all) && !goes(&q.all[i]) {
 		i++
