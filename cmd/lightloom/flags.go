@@ -95,7 +95,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 		"standard input, or \"synthetic\" for the demo's kind of jobs")
 	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… "+
 		"to draw jobs, kmeans, bayes, pagerank, ml, tpch, tpch-tez or dag for jobs that read what others wrote, a YAML "+
-		"file of jobs, or a workflow in WfFormat (.json, .json.gz)")
+		"file of jobs, a workflow in WfFormat (.json, .json.gz), or spark:FILE, the event log of a Spark application")
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
 		"such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, fattree:k=6,hosts=30,rate=1Gbps, "+
 			"jellyfish:switches=30,degree=4,hosts=30,rate=1Gbps or file:lab.yaml; or a YAML file")

@@ -68,8 +68,8 @@ func ParseDrawn(text string) (*Drawn, error) {
 	case slices.Contains(ChainKinds(), kind):
 		p.chains = &ChainOptions{Kind: kind}
 	default:
-		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, %s, or the path of a .yaml, "+
-			".json or .eventlog file", text, clip(kind), strings.Join(ChainKinds(), ", "))
+		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, %s, the path of a .yaml or "+
+			".json file, or spark: and that of an event log", text, clip(kind), strings.Join(ChainKinds(), ", "))
 	}
 	for at := len(kind) + 1; more; {
 		var pair string

@@ -161,6 +161,8 @@ type jobYAML struct {
 	Edges    []edgeYAML  `yaml:"edges"`
 	Streams  []edgeYAML  `yaml:"streams"`
 	Reads    []readYAML  `yaml:"reads"`
+
+	Incremental scalar `yaml:"incremental"`
 }
 
 type stageYAML struct {
@@ -266,6 +268,13 @@ func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
 		if j.Weight, err = strconv.ParseFloat(y.Weight.text, 64); err != nil || !(j.Weight >= 0) || math.IsInf(j.Weight, 0) {
 			return y.Weight.wrong("weight %q is no number from 0", y.Weight.text)
 		}
+	}
+	switch y.Incremental.text {
+	case "", "false":
+	case "true":
+		j.Incremental = true
+	default:
+		return y.Incremental.wrong("incremental %q: write true or false", clip(y.Incremental.text))
 	}
 	if j.Limits, err = y.Limits.limits(); err != nil {
 		return err

@@ -17,6 +17,7 @@ jobs:
   - name: wordcount
     arrival: 1.5s
     weight: 2
+    incremental: true
     stages:
       - {name: map, tasks: 4, compute: 200ms}
       - {name: reduce, tasks: 2}
@@ -45,13 +46,14 @@ func TestReadJobs(t *testing.T) {
 		}
 	}
 	a, b := &jobs[0].Job, &jobs[1].Job
-	if a.Arrival != 1500*time.Millisecond || a.Weight != 2 || a.Tasks() != 6 ||
+	if a.Arrival != 1500*time.Millisecond || a.Weight != 2 || !a.Incremental || a.Tasks() != 6 ||
 		a.Stages[0].Tasks[3].Compute != 200*time.Millisecond ||
 		a.Edges[0].Stream || a.Edges[0].Bytes != 1e9 {
 		t.Errorf("%+v", a)
 	}
 	if b.User != "ann" || b.Tasks() != 5 || len(b.Edges) != 3 || !b.Edges[1].Stream || b.Edges[0].Keys != 100 ||
-		b.Edges[1].Kind != controller.Broadcast || b.Edges[2].Kind != controller.Global || jobs[1].Line != 12 {
+		b.Edges[1].Kind != controller.Broadcast || b.Edges[2].Kind != controller.Global || b.Incremental ||
+		jobs[1].Line != 13 {
 		t.Errorf("%+v, line %d", b, jobs[1].Line)
 	}
 }
@@ -77,6 +79,7 @@ func TestJobProblems(t *testing.T) {
 		{"rate", "{name: bad, stages: [{name: a}, {name: b}], streams: [{from: a, to: b, rate: 0bps}]}",
 			`rate "0bps": write bits`},
 		{"lifetime", "{name: bad, lifetime: soon, stages: [{name: a}]}", `lifetime "soon" is no time`},
+		{"incremental", "{name: bad, incremental: maybe, stages: [{name: a}]}", `incremental "maybe": write true or false`},
 		{"arrival", "{name: bad, arrival: -1s, stages: [{name: a}]}", `arrival "-1s" is no time`},
 		{"weight", "{name: bad, weight: .nan, stages: [{name: a}]}", `weight ".nan"`},
 		{"reads of nobody", "{name: bad, stages: [{name: a}], reads: [{bytes: 1MB}]}", "a read needs job: and the name"},

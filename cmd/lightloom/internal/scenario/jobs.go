@@ -20,9 +20,17 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 		s.Source = filepath.Base(s.Options.Workload)
 		return s.ownJobs()
 	}
+	if path, ok := strings.CutPrefix(s.Options.Workload, sparkPart); ok {
+		s.Source = sparkPart + filepath.Base(path)
+		return s.opened("read Spark event log", path, func(f *os.File) ([]controller.Job, error) {
+			return workload.ReadSpark(f, filepath.Base(path))
+		})
+	}
 	if strings.HasSuffix(strings.TrimSuffix(s.Options.Workload, ".gz"), ".json") {
 		s.Source = filepath.Base(s.Options.Workload)
-		return s.workflow()
+		return s.opened("read workflow", s.Options.Workload, func(f *os.File) ([]controller.Job, error) {
+			return workload.ReadWorkflow(f, s.Source, s.Fabric.Hosts(), s.Options.Seed)
+		})
 	}
 	d, err := workload.ParseDrawn(s.Options.Workload)
 	if err != nil {
@@ -49,14 +57,14 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 	return jobs, nil
 }
 
-// workflow reads the jobs of a workflow in WfFormat.
-func (s *Prepared) workflow() ([]controller.Job, error) {
-	f, err := os.Open(s.Options.Workload)
+// opened reads the jobs of a file, and checks that they fit.
+func (s *Prepared) opened(doing, path string, read func(*os.File) ([]controller.Job, error)) ([]controller.Job, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read workflow: %w", err)
+		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	defer f.Close()
-	jobs, err := workload.ReadWorkflow(f, s.Source, s.Fabric.Hosts(), s.Options.Seed)
+	jobs, err := read(f)
 	if err != nil {
 		return nil, err
 	}

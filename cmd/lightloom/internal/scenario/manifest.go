@@ -30,6 +30,9 @@ const (
 // swimPart begins the part of a workload's text that is a file.
 const swimPart = "swim="
 
+// sparkPart begins a workload that is the event log of a Spark application.
+const sparkPart = "spark:"
+
 // ReadsFile reports whether the value of a flag of replay or demo can be a file that the run reads. Every such flag
 // must be listed here, or its file is missing from manifests.
 func ReadsFile(flag string) bool {
@@ -64,8 +67,12 @@ func Inputs(settings []report.Setting) []report.Setting {
 	return out
 }
 
-// filePart is the path within the value of a flag: all of it, or what a fabric of the kind file: names.
+// filePart is the path within the value of a flag: all of it, or what a fabric of the kind file: or a workload of the
+// kind spark: names.
 func filePart(value string) string {
+	if path, ok := strings.CutPrefix(value, sparkPart); ok {
+		return path
+	}
 	path, ok := strings.CutPrefix(value, topo.FileKind+":")
 	if !ok {
 		return value
@@ -79,6 +86,8 @@ func Substitute(value, from, to string) string {
 	switch {
 	case value == from:
 		return to
+	case value == sparkPart+from:
+		return sparkPart + to
 	case strings.HasPrefix(value, topo.FileKind+":") && filePart(value) == from:
 		return topo.FileKind + ":" + strings.Replace(value[len(topo.FileKind)+1:], from, to, 1)
 	}
