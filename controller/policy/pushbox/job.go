@@ -76,7 +76,7 @@ func (j *Job) critical() (*Stage, int) {
 }
 
 // selectTask is Algorithm 1's selectTask: a task whose data are near, where its stage has such; once the job has been
-// skipped often enough, any of them; else the largest.
+// skipped often enough, or others of the stage wait in their slots for it, any of them; else the largest.
 func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 	s, first := j.critical()
 	if s == nil {
@@ -90,7 +90,7 @@ func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 			return j.task(s, t, true), true
 		}
 	}
-	if j.Patient || j.Skipped >= o.Skips {
+	if s.Begun || j.Patient || j.Skipped >= o.Skips {
 		return j.task(s, first, false), true
 	}
 	j.Skipped++

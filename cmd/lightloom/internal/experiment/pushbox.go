@@ -215,9 +215,6 @@ func shorter(ours, theirs []float64) []float64 {
 
 const whyPushBox = "input, blocks, computing times and how 150 racks become 20 machines are not published: facebook-v1"
 
-// margin is how far a percentage may be from the document's: fixed before the first full run.
-const margin = 5
-
 // against makes the rows of PushBox against the others of a group: paper holds the mean and the tail (0: no figure).
 func against(b *Bench, figure, setting, tail string, group []farm, got [][]*spans, tailOf func(*spans) float64,
 	paper map[string][2]float64) []Row {
@@ -233,7 +230,7 @@ func against(b *Bench, figure, setting, tail string, group []farm, got [][]*span
 			if p := paper[f.packing.name][k]; p != 0 {
 				r.Paper = Number(p)
 			}
-			rows = append(rows, r.Measure(shorter(pick(ours, m.of), pick(got[i], m.of)), b.First).Judge(margin, whyPushBox))
+			rows = append(rows, r.Measure(shorter(pick(ours, m.of), pick(got[i], m.of)), b.First).Judge(0, whyPushBox))
 		}
 	}
 	for i, f := range group {
@@ -324,7 +321,7 @@ func componentRows(b *Bench, parts []packing, got [][]*spans, whole []*spans) []
 			if k < 2 && paper[p.name][k] != 0 {
 				r.Paper = Number(paper[p.name][k])
 			}
-			rows = append(rows, r.Measure(Improvement(pick(got[i], m.of), pick(whole, m.of)), b.First).Judge(margin, whyPushBox))
+			rows = append(rows, r.Measure(Improvement(pick(got[i], m.of), pick(whole, m.of)), b.First).Judge(0, whyPushBox))
 		}
 	}
 	return rows
