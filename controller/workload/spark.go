@@ -79,10 +79,10 @@ type sparkJob struct {
 }
 
 // ReadSpark reads the event log of a Spark application, compressed by gzip or not: a job for each Spark job, with the
-// stages that ran for it and their tasks. Tasks compute as long as they ran without waiting for blocks. A stage receives
-// what its tasks read of shuffles, from its parents by what these wrote; from a parent that ran for an earlier job it
-// reads that job's output. Blocks of the file system have their size only. Anything else is an error that names file
-// and line.
+// stages that ran for it and their tasks. Tasks compute as long as they ran without waiting for blocks. A stage
+// receives what its tasks read of shuffles, from its parents by what these wrote; from a parent that ran for an
+// earlier job it reads that job's output. Blocks of the file system have their size only. Anything else is an error
+// that names file and line.
 func ReadSpark(r io.Reader, name string) ([]controller.Job, error) {
 	l := &sparkLog{stages: map[int]*sparkRan{}}
 	if err := l.read(r); err != nil {
@@ -210,9 +210,10 @@ func (l *sparkLog) ended(e *sparkEvent) error {
 		read, written = m.Reads.Remote+m.Reads.Local, m.Writes.Bytes
 	}
 	const most = int64(controller.MaxBytes) / maxSparkTasks
-	if took > int64(365*24*time.Hour/time.Millisecond) || min(input, read, written) < 0 || max(input, read, written) > most {
-		return fmt.Errorf("task %d of stage %d took %d ms, and read and wrote %d, %d and %d bytes: take numbers from 0 up to "+
-			"a year and %d bytes", e.Task.Index, *e.StageID, took, input, read, written, most)
+	const year = int64(365 * 24 * time.Hour / time.Millisecond)
+	if took > year || min(input, read, written) < 0 || max(input, read, written) > most {
+		return fmt.Errorf("task %d of stage %d took %d ms, and read and wrote %d, %d and %d bytes: take numbers from 0 "+
+			"up to a year and %d bytes", e.Task.Index, *e.StageID, took, input, read, written, most)
 	}
 	if l.tasks++; l.tasks > maxSparkTasks {
 		return fmt.Errorf("more than %d tasks", maxSparkTasks)

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	_ "embed"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,18 +10,9 @@ import (
 )
 
 // tinySpark is an application of two jobs: a map, a shuffle and a result; and a second result of the same shuffle.
-const tinySpark = `{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}
-{"Event":"SparkListenerApplicationStart","App Name":"a","Timestamp":1000,"User":"ann"}
-{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1000,"Stage Infos":[{"Stage ID":0,"Stage Name":"map","Parent IDs":[]},{"Stage ID":1,"Stage Name":"collect","Parent IDs":[0]}],"Stage IDs":[0,1]}
-{"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":0,"Stage Name":"map","Parent IDs":[]}}
-{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"Success"},"Task Info":{"Index":1,"Launch Time":1000,"Finish Time":1400},"Task Metrics":{"Executor Run Time":350,"Shuffle Write Metrics":{"Shuffle Bytes Written":700},"Input Metrics":{"Bytes Read":9000}}}
-{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"ExceptionFailure"},"Task Info":{"Index":0,"Launch Time":1000,"Finish Time":1100}}
-{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"Success"},"Task Info":{"Index":0,"Launch Time":1100,"Finish Time":1300}}
-{"Event":"SparkListenerTaskEnd","Stage ID":1,"Task End Reason":{"Reason":"Success"},"Task Info":{"Index":0,"Launch Time":1500,"Finish Time":1700},"Task Metrics":{"Executor Run Time":180,"Shuffle Read Metrics":{"Fetch Wait Time":80,"Remote Bytes Read":500,"Local Bytes Read":200}}}
-{"Event":"SparkListenerJobEnd","Job ID":0}
-{"Event":"SparkListenerJobStart","Job ID":1,"Submission Time":3000,"Stage Infos":[{"Stage ID":2,"Stage Name":"map","Parent IDs":[]},{"Stage ID":3,"Stage Name":"count","Parent IDs":[0]}],"Stage IDs":[2,3]}
-{"Event":"SparkListenerTaskEnd","Stage ID":3,"Task End Reason":{"Reason":"Success"},"Task Info":{"Index":0,"Launch Time":3000,"Finish Time":3100},"Task Metrics":{"Executor Run Time":90,"Shuffle Read Metrics":{"Remote Bytes Read":70}}}
-`
+//
+//go:embed testdata/spark.eventlog
+var tinySpark string
 
 func TestReadSpark(t *testing.T) {
 	jobs, err := ReadSpark(strings.NewReader(tinySpark), "app")
