@@ -58,8 +58,8 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 			first(c.figure, c.setting, "the TTT", "ECMP", "FRoBA", r, b.First),
 			times(c.figure, c.setting, "running time", "ms FRoBA", "ms FRoBA-fast", map[int]float64{3: 4.9}[c.at], r, b.First),
 			times(c.figure, c.setting, "TTT", "FRoBA", "ours", 0, r, b.First),
-			times(c.figure, c.setting, "bandwidth", "Gb/s FRoBA", "Gb/s ECMP", cmp.Or(map[int]float64{3: 1.85, 8: 1.85}[c.at], 1.6), r,
-				b.First),
+			times(c.figure, c.setting, "bandwidth", "Gb/s FRoBA", "Gb/s ECMP",
+				cmp.Or(map[int]float64{3: 1.85, 8: 1.85}[c.at], 1.6), r, b.First),
 			own(c.figure, c.setting, "proven gap of FRoBA", "%", of(r, "gap FRoBA"), b.First, ""),
 			own(c.figure, c.setting, "proven gap of ours", "%", of(r, "gap ours"), b.First, ""))
 	}
