@@ -71,10 +71,12 @@ func TestMakespanClosedForm(t *testing.T) {
 // TestNoRoute: a flow that no capacity leads for is named.
 func TestNoRoute(t *testing.T) {
 	in := &Instance{Volume: []float64{0, 1}, Capacity: []float64{1, 0}, Router: Candidates{{{0}}, {{1}, {0, 1}}}}
-	for name, algorithm := range routings() {
-		_, err := algorithm(in, Effort{})
-		if err == nil || err.Error() != "solve program: infeasible: flow 1 has no route with capacity" {
-			t.Errorf("%s: %v", name, err)
+	for _, all := range []map[string]func(*Instance, Effort) (*Plan, error){routings(), lasts()} {
+		for name, algorithm := range all {
+			_, err := algorithm(in, Effort{})
+			if err == nil || err.Error() != "solve program: infeasible: flow 1 has no route with capacity" {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 	in.Volume[1] = math.NaN()
