@@ -172,7 +172,21 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 			fmt.Fprintln(f.stderr, "drawn:", n)
 		}
 	}
-	page := experiment.NewPage(e, b, r)
+	r.Notes = append(r.Notes, b.Interrupted()...)
+	if err := f.show(experiment.NewPage(e, b, r)); err != nil {
+		return err
+	}
+	for _, cut := range b.Interrupted() {
+		fmt.Fprintln(f.stderr, cut)
+	}
+	if len(b.Interrupted()) > 0 {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// show prints what was found.
+func (f *experimentFlags) show(page *experiment.Page) error {
 	switch f.output {
 	case console.OutputJSON:
 		return page.JSON(f.stdout)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/switches"
@@ -63,8 +65,32 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.AddCommand(newVersion(), newSchema(), newMan(), newDocs())
 	addHidden(root)
 	configFlag(root)
+	group(root)
 	completeHelp(root)
 	return root
+}
+
+// groups are what the commands are for, in the order of the help.
+func groups() []struct{ title, commands string } {
+	return []struct{ title, commands string }{
+		{"Compare policies:", "demo replay rerun compare report experiment policy"},
+		{"Keep a fabric up:", "up down page exec status submit jobs cancel bandwidth reserve release fail heal " +
+			"fibre capture audit"},
+		{"Control a lab:", "controller replica cluster context keys agent device circuit target switch"},
+		{"Look at networks:", "topology paths clab mininet"},
+	}
+}
+
+// group sorts the commands of the help.
+func group(root *cobra.Command) {
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range root.Commands() {
+			if slices.Contains(strings.Fields(g.commands), c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
 }
 
 // completeHelp adds cobra's own commands here, so that they refuse words that they do not know: cobra's answer them

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -24,6 +26,14 @@ type Bench struct {
 	mu       sync.Mutex
 	done, of int
 	failed   []string // runs on packets
+	cuts     []string // what an interruption has left out
+}
+
+// Interrupted says what an interruption has left out; nil where there was none.
+func (b *Bench) Interrupted() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.cuts)
 }
 
 func (b *Bench) loads() []float64 {
@@ -75,9 +85,13 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 	}
 	order := b.order(len(settings) * b.Seeds)
 	lost, warm := make([]error, b.Seeds), len(order)-len(settings)*b.Seeds
+	made := make([]atomic.Int32, b.Seeds) // runs that have ended, by seed
 	err := b.Each(ctx, len(order), func(ctx context.Context, i int) error {
 		s, k := settings[order[i]/b.Seeds], order[i]%b.Seeds
 		f, err := run(ctx, s, b.Seed(k))
+		if err == nil && i >= warm {
+			made[k].Add(1)
+		}
 		if err != nil {
 			err = fmt.Errorf("run %s with seed %d: %w", name(s), b.Seed(k), err)
 			if b.On != OnNetns || ctx.Err() != nil {
@@ -92,13 +106,34 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 		out[order[i]/b.Seeds][k] = f
 		return nil
 	})
+	if err != nil && ctx.Err() != nil { // Ctrl-C keeps the first seeds, those that are through under all settings
+		kept := 0
+		for kept < b.Seeds && (lost[kept] != nil || int(made[kept].Load()) == len(settings)) {
+			kept++
+		}
+		for k := kept; k < b.Seeds; k++ {
+			lost[k] = err
+		}
+		if b.cut(kept); kept > 0 {
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return paired(out, lost)
 }
 
-// order is the order in which Grid makes n runs.
+// cut notes that the runs were interrupted after the first seeds.
+func (b *Bench) cut(kept int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cuts = append(b.cuts, fmt.Sprintf("interrupted: these rows are of %d of %d seeds; the same command makes the rest "+
+		"with --seed %d --seeds %d", kept, b.Seeds, b.Seed(kept), b.Seeds-kept))
+}
+
+// order is the order in which Grid makes n runs: on the simulator seed by seed, so that an interruption leaves whole
+// seeds.
 func (b *Bench) order(n int) []int {
 	if b.On == OnNetns {
 		order := rand.New(rand.NewPCG(b.First, 0x6f72646572)).Perm(n)
@@ -107,9 +142,11 @@ func (b *Bench) order(n int) []int {
 		}
 		return order
 	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
+	order := make([]int, 0, n)
+	for k := range b.Seeds {
+		for s := range n / b.Seeds {
+			order = append(order, s*b.Seeds+k)
+		}
 	}
 	return order
 }

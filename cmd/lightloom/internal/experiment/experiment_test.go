@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -42,6 +44,39 @@ func TestGrid(t *testing.T) {
 		func(context.Context, float64, uint64) (float64, error) { return 0, broken })
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "one") {
 		t.Errorf("error %v names neither cause nor setting", err)
+	}
+}
+
+// TestGridInterrupted: the first seeds that are through under all settings are kept, and the bench says how to make the
+// rest.
+func TestGridInterrupted(t *testing.T) {
+	for whole := range 5 {
+		ctx, cancel := context.WithCancel(t.Context())
+		b := &Bench{Seeds: 4, First: 11, On: OnFlowsim}
+		var through sync.WaitGroup
+		through.Add(2 * whole)
+		got, err := Grid(ctx, b, []float64{1, 2}, func(float64) string { return "x" },
+			func(ctx context.Context, s float64, seed uint64) (float64, error) {
+				if seed < 11+uint64(whole) {
+					through.Done()
+					return s * float64(seed), nil
+				}
+				through.Wait()
+				cancel()
+				return 0, ctx.Err()
+			})
+		cancel()
+		switch said := strings.Join(b.Interrupted(), " "); {
+		case whole == 0:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("nothing is through: %v, %v", got, err)
+			}
+		case err != nil || len(got[0]) != whole || len(got[1]) != whole || got[1][0] != 22:
+			t.Errorf("%d seeds are through: %v, %v", whole, got, err)
+		case whole < 4 && !strings.Contains(said, fmt.Sprintf("--seed %d --seeds %d", 11+whole, 4-whole)),
+			whole == 4 && said != "":
+			t.Errorf("%d seeds are through, and it says %q", whole, said)
+		}
 	}
 }
 
