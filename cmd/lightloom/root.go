@@ -74,7 +74,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
 		{"Compare policies:", "demo replay rerun compare report experiment policy"},
-		{"Keep a fabric up:", "up down page exec status submit jobs cancel bandwidth reserve release fail heal " +
+		{"Keep a fabric up:", "up down apply page exec status submit jobs cancel bandwidth reserve release fail heal " +
 			"fibre capture audit"},
 		{"Control a lab:", "controller replica cluster context keys agent device circuit target switch"},
 		{"Look at networks:", "topology paths clab mininet"},
