@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lightloom/controller/server"
+	"lightloom/controller/state"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound/hint"
 )
@@ -181,7 +182,7 @@ func TestRollingUpgrades(t *testing.T) {
 		m.agree()
 	}
 	out, err := m.try("cluster", "raise-level", "--config", m.config("c0"))
-	if err != nil || !strings.Contains(out, "level 2") { // rounds end with one that is old
+	if err != nil || !strings.Contains(out, fmt.Sprint("level ", state.Newest-1)) { // rounds end with one that is old
 		t.Errorf("raised while some are old: %s %v", out, err)
 	}
 	m.program = newer
@@ -192,13 +193,14 @@ func TestRollingUpgrades(t *testing.T) {
 	}
 	m.members("c0", "all are new", func(all *server.ClusterMembers) bool {
 		for _, x := range all.Members.Members {
-			if x.Level != 3 {
+			if x.Level != uint32(state.Newest) {
 				return false
 			}
 		}
 		return voting(3)(all)
 	})
-	if out := m.must("cluster", "raise-level", "--config", m.config("c1")); !strings.Contains(out, "level 3") {
+	if out := m.must("cluster", "raise-level", "--config", m.config("c1")); !strings.Contains(out,
+		fmt.Sprint("level ", state.Newest)) {
 		t.Errorf("raised: %s", out)
 	}
 	m.agree()
@@ -208,7 +210,7 @@ func TestRollingUpgrades(t *testing.T) {
 	err = m.running["c2"].Wait()
 	delete(m.running, "c2")
 	if err == nil || !strings.Contains(m.said["c2"].String(), "start a newer one") {
-		t.Errorf("the older version at level 3: %v\n%s", err, m.said["c2"])
+		t.Errorf("the older version at level %d: %v\n%s", state.Newest, err, m.said["c2"])
 	}
 	m.program = newer
 	m.start("c2")
