@@ -181,6 +181,35 @@ func TestFlowsWaitForTheirHost(t *testing.T) {
 	}
 }
 
+// TestShuffleIsLostWhole: what a shuffle laid out host by host loses with a host is carried again to the byte, also where
+// pairs of tasks by themselves would have rounded otherwise.
+func TestShuffleIsLostWhole(t *testing.T) {
+	for bytes := range pathmap.Bytes(40) {
+		s := state.New(fabric(t))
+		job := &controller.Job{Name: "j", Incremental: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 3)},
+			{Tasks: make([]controller.Task, 4)}},
+			Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: bytes + 1}}}
+		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job}, state.Entry{Kind: state.Placed,
+			Placement: &controller.Placement{Hosts: []southbound.HostID{3, 0, 0, 2, 1, 2, 1}}},
+			state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0},
+			state.Entry{Kind: state.TaskEnded, Task: 1}, state.Entry{Kind: state.TaskEnded, Task: 2},
+			state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.HostSeen, Host: 1})
+		for _, c := range s.Data().Coflows {
+			if c.Resent {
+				apply(t, s, state.Entry{Kind: state.Placed,
+					Placement: &controller.Placement{Hosts: []southbound.HostID{3, 0, 0, 2, 3, 2, 0}}})
+			}
+		}
+		sum := pathmap.Bytes(0)
+		for _, c := range s.Data().Coflows {
+			sum += c.Bytes + c.Local
+		}
+		if sum != bytes+1 {
+			t.Errorf("%d bytes are carried of %d", sum, bytes+1)
+		}
+	}
+}
+
 // TestLostTwice: a task has moved to a host that sends the same coflow, and that is lost too. Nothing is carried twice:
 // not even where both senders' bytes to a receiver would have made one host flow.
 func TestLostTwice(t *testing.T) {

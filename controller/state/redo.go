@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -15,7 +16,11 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 	if len(rows)+len(local) == 0 {
 		return
 	}
-	pairs := append(pairsOf(j, c, rows), local...)
+	pairs := pairsOf(j, c, rows)
+	if s.splitsRows() && c.byHost(j) {
+		pairs = splitRows(j, c, rows)
+	}
+	pairs = append(pairs, local...)
 	for _, p := range local {
 		c.Local -= p.Bytes
 	}
@@ -77,6 +82,42 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	for _, p := range tasksOf(j, c) {
 		if lost[ends{c.source(j, laid, p), laid[p.Dst]}] {
 			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// byHost reports whether a coflow was laid out host by host. Then the bytes of its rows are not the sums of what pairs of
+// tasks have by themselves, since each rounds.
+func (c *Coflow) byHost(j *Job) bool {
+	x := &j.Edges[c.Edge]
+	return j.Incremental && x.Kind == controller.ScatterGather && x.Reads == nil && !c.Resent
+}
+
+// splitsRows reports whether the bytes of such rows are split exactly: from level 4 on. Before, a byte could get lost
+// with a host.
+func (s *State) splitsRows() bool { return s.d.Cluster == nil || s.Level() >= RetentionSet.Level() }
+
+// splitRows shares the bytes of rows out evenly over the pairs of tasks between their hosts.
+func splitRows(j *Job, c *Coflow, rows []int) (out []controller.Flow) {
+	x, laid := &j.Edges[c.Edge], c.laid(j)
+	at := func(stage int, h southbound.HostID) (tasks []southbound.HostID) {
+		for i, end := j.StageTasks(stage); i < end; i++ {
+			if laid[i] == h {
+				tasks = append(tasks, southbound.HostID(i))
+			}
+		}
+		return tasks
+	}
+	for _, r := range rows {
+		senders, receivers := at(x.From, c.Columns.Src[r]), at(x.To, c.Columns.Dst[r])
+		left := c.Columns.Size[r]
+		for i := len(senders)*len(receivers) - 1; i >= 0; i-- {
+			if part := left / pathmap.Bytes(i+1); part > 0 {
+				out = append(out, controller.Flow{Src: senders[i/len(receivers)], Dst: receivers[i%len(receivers)],
+					Bytes: part, Count: 1})
+				left -= part
+			}
 		}
 	}
 	return out
