@@ -135,7 +135,7 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	w := waiter{done: make(chan struct{})}
 	bytes := 0
 	for i, o := range offers {
-		if bytes += state.OfferSize(&offers[i]); bytes > l.cfg.Entry {
+		if bytes += offerSize(&offers[i]); bytes > l.cfg.Entry {
 			return fmt.Errorf("submit %d jobs: they take more than %d bytes: %w", len(offers), l.cfg.Entry, ErrTooLarge)
 		}
 		if err := o.Job.CheckOn(f); err != nil {

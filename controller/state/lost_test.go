@@ -181,8 +181,8 @@ func TestFlowsWaitForTheirHost(t *testing.T) {
 	}
 }
 
-// TestShuffleIsLostWhole: what a shuffle laid out host by host loses with a host is carried again to the byte, also where
-// pairs of tasks by themselves would have rounded otherwise.
+// TestShuffleIsLostWhole: what a shuffle laid out host by host loses with a host is carried again to the byte, also
+// where pairs of tasks by themselves would have rounded otherwise.
 func TestShuffleIsLostWhole(t *testing.T) {
 	for bytes := range pathmap.Bytes(40) {
 		s := state.New(fabric(t))

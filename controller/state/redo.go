@@ -87,8 +87,8 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	return out
 }
 
-// byHost reports whether a coflow was laid out host by host. Then the bytes of its rows are not the sums of what pairs of
-// tasks have by themselves, since each rounds.
+// byHost reports whether a coflow was laid out host by host. Then the bytes of its rows are not the sums of what pairs
+// of tasks have by themselves, since each rounds.
 func (c *Coflow) byHost(j *Job) bool {
 	x := &j.Edges[c.Edge]
 	return j.Incremental && x.Kind == controller.ScatterGather && x.Reads == nil && !c.Resent
