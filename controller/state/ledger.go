@@ -16,9 +16,9 @@ import (
 type ledger struct {
 	byIn   []queue.Queue[CircuitReservation] // by input, sorted by NotBefore
 	byOut  []queue.Queue[booking]            // by output, likewise
-	edges  edges                       // by input: when its first reservation begins, or ends once it has begun
-	begun  []southbound.Port           // by output: the input of the begun reservation, NoPort for none
-	holds  []southbound.Port           // by input: the output of the begun reservation, likewise
+	edges  edges                             // by input: when its first reservation begins, or ends once it has begun
+	begun  []southbound.Port                 // by output: the input of the begun reservation, NoPort for none
+	holds  []southbound.Port                 // by input: the output of the begun reservation, likewise
 	count  int
 	waits  int                 // those whose host flows wait for them
 	opened sparse.Table[int32] // by coflow, AnyCoflow before the first: how many unbegun ones it has
