@@ -14,7 +14,8 @@ import (
 	"lightloom/controller/state"
 )
 
-// ErrPolicy: another policy is to decide. The leadership can begin anew at once, in the same term.
+// ErrPolicy says that another policy is to decide. The leadership can begin anew at once, in the
+// same term.
 var ErrPolicy = errors.New("the policy has changed")
 
 // Watchdog is what becomes of a policy that fails. The zero value lets a panic go on, and waits for ever.

@@ -264,6 +264,7 @@ func saved(took, free time.Duration) float64 {
 	return 100 * float64(took-free) / float64(took)
 }
 
+// SameOrder says what a row of an infinite network holds still.
 const SameOrder = "the same places and order of slots, and bytes take no time"
 
 // bindsFrom is the least bound in per cent at which a figure of jobs says something about networks.

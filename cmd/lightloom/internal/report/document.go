@@ -99,7 +99,7 @@ func (p *page) table(lines []tableLine, marked bool) node {
 				html.Span(html.Class("hidden"), gomponents.Text(" (least)")))
 		})
 		return gomponents.Group{html.Tr(html.Th(html.Scope("row"),
-			gomponents.If(l.Means != "", html.TitleAttr(l.Means)), gomponents.Text(l.Name)), cells), gomponents.Raw("\n")}
+			gomponents.If(l.Means != "", html.Title(l.Means)), gomponents.Text(l.Name)), cells), gomponents.Raw("\n")}
 	})
 	return html.Table(
 		html.THead(html.Tr(html.Th(html.Scope("col"), html.Span(html.Class("hidden"), gomponents.Text("figure"))), head)),
