@@ -2,6 +2,10 @@
 package version
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -28,9 +32,43 @@ func String(b *debug.BuildInfo) string {
 }
 
 // This returns String of the running binary.
-func This() string {
-	b, _ := debug.ReadBuildInfo() // nil where there is none
-	return String(b)
+func This() string { return String(thisBuild()) }
+
+// thisBuild is what the go command recorded in the running binary; nil where there is nothing. go run records no
+// commit, but compiles the tree as it is: git tells its commit.
+func thisBuild() *debug.BuildInfo {
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	exe, err := os.Executable()
+	_, source, _, known := runtime.Caller(0) // no path of this machine in a binary built with -trimpath
+	if err == nil && known && byGoRun(exe) && Setting(b, "vcs.revision") == "" && filepath.IsAbs(source) {
+		b.Settings = append(b.Settings, askGit(filepath.Dir(source))...)
+	}
+	return b
+}
+
+// byGoRun reports whether go run has put a program there: in its directory for temporary files, or in its cache.
+func byGoRun(exe string) bool {
+	return strings.Contains(filepath.Dir(exe), "/go-build") && !strings.HasSuffix(exe, ".test")
+}
+
+// askGit returns the settings that go build records of a directory's commit; none where git cannot tell.
+func askGit(dir string) []debug.BuildSetting {
+	git := func(args ...string) (string, error) {
+		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	commit, err := git("rev-parse", "HEAD")
+	if err != nil {
+		return nil
+	}
+	out := []debug.BuildSetting{{Key: "vcs.revision", Value: commit}}
+	if changes, err := git("status", "--porcelain"); err != nil || changes != "" {
+		out = append(out, debug.BuildSetting{Key: "vcs.modified", Value: "true"})
+	}
+	return out
 }
 
 // Time is that of the commit that this binary was built from; 1970 where the go command did not record it.
@@ -53,11 +91,11 @@ func Setting(b *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// Commit returns the commit that this binary was built from, and whether the work tree had changes; "" where the go
-// command did not record one.
+// Commit returns the commit that this binary was built from, and whether the work tree had changes; "" where neither
+// the go command nor git knows one.
 func Commit() (commit string, changed bool) {
-	b, ok := debug.ReadBuildInfo()
-	if !ok {
+	b := thisBuild()
+	if b == nil {
 		return "", false
 	}
 	return Setting(b, "vcs.revision"), Setting(b, "vcs.modified") == "true"

@@ -1,7 +1,11 @@
 package version
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -30,5 +34,49 @@ func TestString(t *testing.T) {
 	}
 	if This() == "" {
 		t.Error("this binary has no version")
+	}
+}
+
+// TestGoRun: a program that go run has started names the commit of the clone, and whether something has changed there.
+func TestGoRun(t *testing.T) {
+	for exe, want := range map[string]bool{
+		"/tmp/go-build2914/b001/exe/lightloom":        true,
+		"/home/u/.cache/go-build/1a/1a2b-d/lightloom": true,
+		"/tmp/go-build2914/b001/version.test":         false,
+		"/usr/bin/lightloom":                          false,
+		"/home/u/lightloom/lightloom":                 false,
+	} {
+		if got := byGoRun(exe); got != want {
+			t.Errorf("%s: by go run: %v, want %v", exe, got, want)
+		}
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is missing: apt-get install git")
+	}
+	dir := t.TempDir()
+	if got := askGit(filepath.Join(dir, "absent")); got != nil {
+		t.Errorf("no directory: %v", got)
+	}
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "first")
+	commit := git("rev-parse", "HEAD")
+	short := "devel-" + commit[:12]
+	if got := String(&debug.BuildInfo{Settings: askGit(dir)}); got != short {
+		t.Errorf("clean: %s, want %s", got, short)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "new"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := String(&debug.BuildInfo{Settings: askGit(dir)}); got != short+"-changed" {
+		t.Errorf("with a new file: %s, want %s-changed", got, short)
 	}
 }
