@@ -655,14 +655,15 @@ class LoomController(Controller):
        policy: of lightloom, such as crosslayer+sunflow
        jobs: how many jobs the hosts run, from the start on; replayed() waits for their end
        trace: a coflow-benchmark file that jobs are taken from; None: synthetic ones, by seed
+       workload: in place of a trace, what lightloom replay --workload takes: a file of jobs, or a kind such as dag
        report: directory that the report of the jobs goes to, of the same form as that of lightloom replay
        scale, speedup: divide bytes; divide arrivals, sizes and compute times
        agents: 1 runs an agent in every host, as on machines of their own; 0 one for all of them"""
 
     def __init__(self, name, replicas=3, policy='crosslayer+sunflow', seed=1, jobs=0, trace=None, report=None, scale=1, speedup=1,
-                 agents=0, **params):
-        loom_known('--controller loom', params, ['replicas', 'policy', 'seed', 'jobs', 'trace', 'report', 'scale', 'speedup', 'agents'])
-        self.agents, self.agent_processes = int(agents), []
+                 agents=0, workload=None, **params):
+        loom_known('--controller loom', params, ['replicas', 'policy', 'seed', 'jobs', 'trace', 'report', 'scale', 'speedup', 'agents', 'workload'])
+        self.workload, self.agents, self.agent_processes = workload, int(agents), []
         self.jobs, self.trace, self.report, self.scale, self.speedup = int(jobs), trace, report, scale, speedup
         self.replicas, self.policy, self.seed = int(replicas), str(policy), int(seed)
         self.process, self.fabric = None, None
@@ -694,6 +695,7 @@ class LoomController(Controller):
                 '--tls-dir', self.fabric.dir, '--replicas', str(self.replicas), '--policy', self.policy,
                 '--seed', str(self.seed), '--with-stdin', '--ephemeral']
         args += ['--jobs', str(self.jobs)] + (['--trace', str(self.trace)] if self.trace else [])
+        args += ['--workload', str(self.workload)] if self.workload else []
         args += ['--scale', str(self.scale), '--speedup', str(self.speedup), '--on', 'mininet']
         args += ['--report-dir', str(self.report)] if self.report else []
         swapped = self.fabric.ocs and self.fabric.ocs.swap

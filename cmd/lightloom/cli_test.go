@@ -263,6 +263,8 @@ func TestBadCommandLines(t *testing.T) {
 		{"replay --trace t --fabric f --demand backlog,backlog", "names \"backlog\" twice", "name each source once"},
 		{"replay --trace t --fabric f --demand backlog --demand-period 1ms", "is not within 10ms to 1m0s",
 			"--demand-period 250ms"},
+		{"controller run --fabric hybrid:racks=2,hosts=1 --devices d --tls-dir k --jobs 3 --trace t --workload dag",
+			"both say what is replayed", "leave one of them away"},
 		{"controller run --fabric hybrid:racks=2,hosts=1 --devices d --tls-dir k --sample-period 1ms", "is below 10ms",
 			"--sample-period 1s"},
 		{"up --fabric f --policy a,b", "names 2 policies", "--policy crosslayer+sunflow"},

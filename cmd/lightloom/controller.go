@@ -64,6 +64,8 @@ func newControllerRun() *cobra.Command {
 		"ended")
 	fl.StringVar(&opt.Trace, "trace", "", "coflow-benchmark file whose first coflows --jobs submits; default: "+
 		"synthetic ones")
+	fl.StringVar(&opt.Workload, "workload", "", "in place of a trace: what lightloom replay --workload takes, "+
+		"whose first jobs --jobs submits")
 	fl.Float64Var(&opt.Scale, "scale", 1, "with --jobs: divide sizes in bytes by this; the fabric's rates stay")
 	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divide arrival times, sizes and compute times by "+
 		"this")
@@ -114,8 +116,11 @@ func newControllerRun() *cobra.Command {
 		if opt.State != "" && opt.Ephemeral {
 			return usage("leave one of them away", "run: --state keeps the replicas' logs, and --ephemeral removes them")
 		}
-		if opt.Jobs < 0 || opt.Trace != "" && opt.Jobs == 0 {
+		if opt.Jobs < 0 || opt.Trace+opt.Workload != "" && opt.Jobs == 0 {
 			return usage("write --jobs 20", "run: --jobs %d: nothing is replayed", opt.Jobs)
+		}
+		if opt.Trace != "" && opt.Workload != "" {
+			return usage("leave one of them away", "run: --trace and --workload both say what is replayed")
 		}
 		if opt.ReportDir != "" && opt.Jobs == 0 {
 			return usage("add --jobs 20", "run: --report-dir %q: nothing is replayed that could be reported", opt.ReportDir)

@@ -33,11 +33,13 @@ type AttachOptions struct {
 	server.DaemonOptions
 
 	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a coflow-benchmark
-	// file, or synthetic ones where that is empty. What came of them is said in a line that begins with "replayed".
-	Jobs    int
-	Trace   string
-	Scale   float64 // divides bytes: the fabric's rates are what they are; 0: 1
-	Speedup float64 // divides arrivals, sizes and compute times; 0: 1
+	// file, or of Workload, as scenario.Options have it, or synthetic ones where both are empty. What came of them is said
+	// in a line that begins with "replayed".
+	Jobs     int
+	Trace    string
+	Workload string
+	Scale    float64 // divides bytes: the fabric's rates are what they are; 0: 1
+	Speedup  float64 // divides arrivals, sizes and compute times; 0: 1
 
 	// ReportDir, if any, is where the report of the jobs goes, and On what it says that they ran on.
 	ReportDir string
@@ -100,8 +102,9 @@ func (a *attached) page(ctx context.Context, ln net.Listener) error {
 
 // jobs makes the jobs to replay. It does not scale the fabric's rates.
 func (a *attached) jobs() (*scenario.Prepared, error) {
-	s := &scenario.Prepared{Options: scenario.Options{Trace: a.opt.Trace, Coflows: a.opt.Jobs, Seed: a.opt.Seed,
-		Settings: a.opt.Settings, Scale: cmp.Or(a.opt.Scale, 1), Speedup: cmp.Or(a.opt.Speedup, 1)},
+	s := &scenario.Prepared{Options: scenario.Options{Trace: a.opt.Trace, Workload: a.opt.Workload,
+		Coflows: a.opt.Jobs, Seed: a.opt.Seed, Settings: a.opt.Settings,
+		Scale: cmp.Or(a.opt.Scale, 1), Speedup: cmp.Or(a.opt.Speedup, 1)},
 		Spec: a.Fabric.Spec, Fabric: a.Fabric}
 	return s, s.Load()
 }
@@ -120,6 +123,9 @@ func (a *attached) replay(ctx context.Context) (err error) {
 	s, err := a.jobs()
 	if err != nil {
 		return err
+	}
+	for _, w := range s.Warnings {
+		fmt.Fprintln(a.opt.Stderr, w)
 	}
 	tb, err := lab.New(ctx, a.Daemon, a.row(), a.opt.ReportDir != "")
 	if err != nil {
