@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -148,6 +149,22 @@ func (s seat) Reserve(_ context.Context, w BandwidthRequest) (p BandwidthReserva
 			s.held[p.ID] = w.Owner
 		}
 	})
+}
+
+func (s seat) Reservations(owner string, from int64, most int) ([]*apiv1.Reservation, int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var page []*apiv1.Reservation
+	for _, id := range slices.Sorted(maps.Keys(s.held)) {
+		if id < from || owner != "" && s.held[id] != owner {
+			continue
+		}
+		if len(page) == most {
+			return page, id
+		}
+		page = append(page, &apiv1.Reservation{Id: id, Owner: s.held[id]})
+	}
+	return page, 0
 }
 
 func (s seat) Release(context.Context, int64) error { return s.leading(s.id, func() {}) }
@@ -466,6 +483,11 @@ func procedures() map[string]struct {
 			_, err := c.Release(ctx, connect.NewRequest(&apiv1.ReleaseRequest{Id: 7}))
 			return err
 		}},
+		"ListReservations": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.ListReservations(ctx, connect.NewRequest(&apiv1.ListReservationsRequest{}))
+			return err
+		}},
 		"SetAccess": {"admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.SetAccess(ctx, connect.NewRequest(&apiv1.SetAccessRequest{
 				Grant: &apiv1.Grant{Name: "new", Access: "viewer"}}))
@@ -597,6 +619,16 @@ func TestTenantsStayApart(t *testing.T) {
 		if err := errors.Join(submit(fmt.Sprint("b", i), ""), submit(fmt.Sprint("c", i), "other"),
 			reserve(fmt.Sprint("d", i), "")); err != nil {
 			t.Error(err)
+		}
+		held, err := other.ListReservations(within(t, hanging), connect.NewRequest(&apiv1.ListReservationsRequest{}))
+		if err != nil || len(held.Msg.Reservations) != i+1 {
+			t.Errorf("reservations: %v, %v", held, err)
+			continue
+		}
+		for _, r := range held.Msg.Reservations {
+			if r.Owner != "other" {
+				t.Errorf("reservation %d of %q is read", r.Id, r.Owner)
+			}
 		}
 	}
 	c.mu.Lock()

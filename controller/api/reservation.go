@@ -57,6 +57,9 @@ type BandwidthReserver interface {
 	Reserve(ctx context.Context, w BandwidthRequest) (BandwidthReservation, error)
 	// Release returns once the bandwidth reservation is over.
 	Release(ctx context.Context, id int64) error
+	// Reservations returns those that stand, by id, of an owner or with "" of all, and the id from which on there may be
+	// more; 0: there are none. It answers leader or not.
+	Reservations(owner string, from int64, most int) (page []*apiv1.Reservation, next int64)
 }
 
 // Limits of one question and request.

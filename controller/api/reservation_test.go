@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/pathmap"
 )
 
@@ -49,6 +50,41 @@ func (m *member) Release(_ context.Context, id int64) error {
 		return &Error{Invalid, fmt.Errorf("no bandwidth reservation %d", id)}
 	}
 	return nil
+}
+
+// Reservations are ids without more: 2,500 of them.
+func (m *member) Reservations(_ string, from int64, most int) (page []*apiv1.Reservation, next int64) {
+	for id := max(1, from); id <= 2500; id++ {
+		if len(page) == most {
+			return page, id
+		}
+		page = append(page, &apiv1.Reservation{Id: id, UntilNs: int64(time.Minute)})
+	}
+	return page, 0
+}
+
+// TestListReservations: a client reads all pages in order; sizes and tokens that are none are refused.
+func TestListReservations(t *testing.T) {
+	tc := newTestCluster(t, nil)
+	ctx := within(t, hanging)
+	tc.lead(1)
+	for via := range 3 {
+		c, seen := tc.dial(t, via), int64(0)
+		err := c.Reservations(ctx, Read{}, func(p *apiv1.Reservation, _ time.Duration) {
+			if seen++; p.Id != seen || p.UntilNs != int64(time.Minute) {
+				t.Errorf("via %d: %v comes as number %d", via, p, seen)
+			}
+		})
+		if err != nil || seen != 2500 {
+			t.Errorf("via %d: %d reservations, %v", via, seen, err)
+		}
+	}
+	for name, bad := range map[string]*apiv1.ListReservationsRequest{"too large": {PageSize: MaxPage + 1},
+		"negative": {PageSize: -1}, "no number": {PageToken: "x"}, "below zero": {PageToken: "-1"}} {
+		if _, _, err := reservationPage(bad); CodeOf(err) != Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // TestReserveThroughAnyReplica: each replica answers what is asked and forwards what is wished; refusals keep their

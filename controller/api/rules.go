@@ -66,6 +66,8 @@ func rules() map[string]rule {
 		apiv1connect.ControllerMembersProcedure:     {[]controller.Access{viewer, operator, admin, replicas}, false},
 		// replicas introduce and promote themselves: see allowChange
 		apiv1connect.ControllerChangeMembersProcedure: {[]controller.Access{admin, replicas}, true},
+		// a tenant its own: see Server.reads
+		apiv1connect.ControllerListReservationsProcedure: read,
 	}
 }
 
@@ -219,6 +221,11 @@ func (o owning) Reserve(ctx context.Context, w BandwidthRequest) (p BandwidthRes
 		}
 	}
 	return p, err
+}
+
+// Reservations implements BandwidthReserver.
+func (o owning) Reservations(owner string, from int64, most int) ([]*apiv1.Reservation, int64) {
+	return o.reserver.Reservations(owner, from, most)
 }
 
 // Release implements BandwidthReserver.

@@ -7,10 +7,12 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -87,6 +89,39 @@ func (p *replicaProcess) Reserve(ctx context.Context, w api.BandwidthRequest) (a
 // Release implements api.Pledger.
 func (p *replicaProcess) Release(ctx context.Context, id int64) error {
 	return bandwidthError(ctx, p.current.Leader().Release(ctx, controller.BandwidthReservationID(id)))
+}
+
+// Reservations implements api.BandwidthReserver.
+func (p *replicaProcess) Reservations(owner string, from int64, most int) (page []*apiv1.Reservation, next int64) {
+	p.node.View(func(uint64) { page, next = reservations(p.fabric, p.state.BandwidthReservations(), owner, from, most) })
+	return page, next
+}
+
+// reservations is a page of all, which are by id.
+func reservations(f *topo.Fabric, all []controller.BandwidthReservation, owner string, from int64,
+	most int) (page []*apiv1.Reservation, next int64) {
+	for i := range all {
+		r := &all[i]
+		switch {
+		case int64(r.ID) < from || owner != "" && r.Owner != owner:
+		case len(page) == most:
+			return page, int64(r.ID)
+		default:
+			page = append(page, reservation(f, r))
+		}
+	}
+	return page, 0
+}
+
+func reservation(f *topo.Fabric, r *controller.BandwidthReservation) *apiv1.Reservation {
+	name := func(h southbound.HostID) string { return f.Topology.Node(f.HostNode[h]).Name }
+	out := &apiv1.Reservation{Id: int64(r.ID), Owner: r.Owner, Rate: int64(r.Rate),
+		Pair: &apiv1.HostPair{Src: name(r.Src), Dst: name(r.Dst)},
+		Dscp: uint32(southbound.TOS(0, r.Tag) >> 2), Path: f.Topology.NodeNames(r.Links)}
+	if r.Until != southbound.Never {
+		out.UntilNs = int64(r.Until)
+	}
+	return out
 }
 
 // bandwidthError gives an error of a leadership the form that the northbound knows.

@@ -3975,6 +3975,244 @@ func (x *ReleaseResponse) GetIndex() uint64 {
 	return 0
 }
 
+// Bandwidth that is reserved.
+type Reservation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Owner string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	Pair  *HostPair              `protobuf:"bytes,3,opt,name=pair,proto3" json:"pair,omitempty"`
+	// Bits of layer 2 a second.
+	Rate int64 `protobuf:"varint,4,opt,name=rate,proto3" json:"rate,omitempty"`
+	// What the sender is to mark its packets with, so that they take the path.
+	Dscp uint32 `protobuf:"varint,5,opt,name=dscp,proto3" json:"dscp,omitempty"`
+	// Nodes of the path, both hosts included.
+	Path []string `protobuf:"bytes,6,rep,name=path,proto3" json:"path,omitempty"`
+	// Instant of the run at which it ends by itself; 0: never.
+	UntilNs       int64                  `protobuf:"varint,7,opt,name=until_ns,json=untilNs,proto3" json:"until_ns,omitempty"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reservation) Reset() {
+	*x = Reservation{}
+	mi := &file_api_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reservation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reservation) ProtoMessage() {}
+
+func (x *Reservation) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
+func (*Reservation) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *Reservation) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Reservation) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Reservation) GetPair() *HostPair {
+	if x != nil {
+		return x.Pair
+	}
+	return nil
+}
+
+func (x *Reservation) GetRate() int64 {
+	if x != nil {
+		return x.Rate
+	}
+	return 0
+}
+
+func (x *Reservation) GetDscp() uint32 {
+	if x != nil {
+		return x.Dscp
+	}
+	return 0
+}
+
+func (x *Reservation) GetPath() []string {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *Reservation) GetUntilNs() int64 {
+	if x != nil {
+		return x.UntilNs
+	}
+	return 0
+}
+
+func (x *Reservation) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+type ListReservationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0: 100; at most 1000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Of the page before; empty: the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	Read          *Read  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReservationsRequest) Reset() {
+	*x = ListReservationsRequest{}
+	mi := &file_api_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReservationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReservationsRequest) ProtoMessage() {}
+
+func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
+func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *ListReservationsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListReservationsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListReservationsRequest) GetRead() *Read {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+type ListReservationsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By id.
+	Reservations []*Reservation `protobuf:"bytes,1,rep,name=reservations,proto3" json:"reservations,omitempty"`
+	// Empty: there are no more.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Instant of the run at which the replica answered.
+	NowNs         int64   `protobuf:"varint,3,opt,name=now_ns,json=nowNs,proto3" json:"now_ns,omitempty"`
+	Read          *ReadAt `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReservationsResponse) Reset() {
+	*x = ListReservationsResponse{}
+	mi := &file_api_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReservationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReservationsResponse) ProtoMessage() {}
+
+func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
+func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *ListReservationsResponse) GetReservations() []*Reservation {
+	if x != nil {
+		return x.Reservations
+	}
+	return nil
+}
+
+func (x *ListReservationsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListReservationsResponse) GetNowNs() int64 {
+	if x != nil {
+		return x.NowNs
+	}
+	return 0
+}
+
+func (x *ListReservationsResponse) GetRead() *ReadAt {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
 type CancelRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	JobId         int32                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
@@ -3984,7 +4222,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3996,7 +4234,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4009,7 +4247,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{52}
+	return file_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -4033,7 +4271,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4045,7 +4283,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4058,7 +4296,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{53}
+	return file_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -4101,7 +4339,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4113,7 +4351,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4126,7 +4364,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{54}
+	return file_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Grant) GetName() string {
@@ -4152,7 +4390,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4164,7 +4402,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4177,7 +4415,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{55}
+	return file_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -4196,7 +4434,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4208,7 +4446,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4221,7 +4459,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{56}
+	return file_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -4239,7 +4477,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4251,7 +4489,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4264,7 +4502,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{57}
+	return file_api_proto_rawDescGZIP(), []int{60}
 }
 
 type ListAccessResponse struct {
@@ -4277,7 +4515,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4289,7 +4527,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4302,7 +4540,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{58}
+	return file_api_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -4322,7 +4560,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4334,7 +4572,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4347,7 +4585,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{59}
+	return file_api_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -4683,7 +4921,26 @@ const file_api_proto_rawDesc = "" +
 	"\x0eReleaseRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"'\n" +
 	"\x0fReleaseResponse\x12\x14\n" +
-	"\x05index\x18\x14 \x01(\x04R\x05index\"&\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"\xe8\x01\n" +
+	"\vReservation\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12*\n" +
+	"\x04pair\x18\x03 \x01(\v2\x16.lightloom.v1.HostPairR\x04pair\x12\x12\n" +
+	"\x04rate\x18\x04 \x01(\x03R\x04rate\x12\x12\n" +
+	"\x04dscp\x18\x05 \x01(\rR\x04dscp\x12\x12\n" +
+	"\x04path\x18\x06 \x03(\tR\x04path\x12\x19\n" +
+	"\buntil_ns\x18\a \x01(\x03R\auntilNs\x120\n" +
+	"\x05until\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"}\n" +
+	"\x17ListReservationsRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\xc2\x01\n" +
+	"\x18ListReservationsResponse\x12=\n" +
+	"\freservations\x18\x01 \x03(\v2\x19.lightloom.v1.ReservationR\freservations\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x15\n" +
+	"\x06now_ns\x18\x03 \x01(\x03R\x05nowNs\x12(\n" +
+	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"&\n" +
 	"\rCancelRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\x05R\x05jobId\"\x91\x01\n" +
 	"\x0eCancelResponse\x12\x19\n" +
@@ -4722,8 +4979,7 @@ const file_api_proto_rawDesc = "" +
 	"\x11JOB_PHASE_WAITING\x10\x01\x12\x15\n" +
 	"\x11JOB_PHASE_RUNNING\x10\x02\x12\x13\n" +
 	"\x0fJOB_PHASE_ENDED\x10\x03\x12\x17\n" +
-	"\x13JOB_PHASE_CANCELLED\x10\x042\xec\n" +
-	"\n" +
+	"\x13JOB_PHASE_CANCELLED\x10\x042\xd4\v\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -4735,7 +4991,8 @@ const file_api_proto_rawDesc = "" +
 	"\x06Events\x12\x1b.lightloom.v1.EventsRequest\x1a\x13.lightloom.v1.Event0\x01\x12Q\n" +
 	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
 	"\aReserve\x12\x1c.lightloom.v1.ReserveRequest\x1a\x1d.lightloom.v1.ReserveResponse\x12F\n" +
-	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12C\n" +
+	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12f\n" +
+	"\x10ListReservations\x12%.lightloom.v1.ListReservationsRequest\x1a&.lightloom.v1.ListReservationsResponse\"\x03\x90\x02\x01\x12C\n" +
 	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponse\x12H\n" +
 	"\x06GetJob\x12\x1b.lightloom.v1.GetJobRequest\x1a\x1c.lightloom.v1.GetJobResponse\"\x03\x90\x02\x01\x12N\n" +
 	"\bListJobs\x12\x1d.lightloom.v1.ListJobsRequest\x1a\x1e.lightloom.v1.ListJobsResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -4760,72 +5017,75 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_api_proto_goTypes = []any{
-	(MemberChange)(0),             // 0: lightloom.v1.MemberChange
-	(EdgeKind)(0),                 // 1: lightloom.v1.EdgeKind
-	(JobPhase)(0),                 // 2: lightloom.v1.JobPhase
-	(*Member)(nil),                // 3: lightloom.v1.Member
-	(*MembersRequest)(nil),        // 4: lightloom.v1.MembersRequest
-	(*MembersResponse)(nil),       // 5: lightloom.v1.MembersResponse
-	(*ChangeMembersRequest)(nil),  // 6: lightloom.v1.ChangeMembersRequest
-	(*ChangeMembersResponse)(nil), // 7: lightloom.v1.ChangeMembersResponse
-	(*Read)(nil),                  // 8: lightloom.v1.Read
-	(*ReadAt)(nil),                // 9: lightloom.v1.ReadAt
-	(*ReadIndexRequest)(nil),      // 10: lightloom.v1.ReadIndexRequest
-	(*ReadIndexResponse)(nil),     // 11: lightloom.v1.ReadIndexResponse
-	(*SubmitJobsRequest)(nil),     // 12: lightloom.v1.SubmitJobsRequest
-	(*SubmitJobsResponse)(nil),    // 13: lightloom.v1.SubmitJobsResponse
-	(*Job)(nil),                   // 14: lightloom.v1.Job
-	(*Limits)(nil),                // 15: lightloom.v1.Limits
-	(*Prediction)(nil),            // 16: lightloom.v1.Prediction
-	(*Stage)(nil),                 // 17: lightloom.v1.Stage
-	(*Edge)(nil),                  // 18: lightloom.v1.Edge
-	(*Input)(nil),                 // 19: lightloom.v1.Input
-	(*Flow)(nil),                  // 20: lightloom.v1.Flow
-	(*GetFabricRequest)(nil),      // 21: lightloom.v1.GetFabricRequest
-	(*Fabric)(nil),                // 22: lightloom.v1.Fabric
-	(*FabricDescription)(nil),     // 23: lightloom.v1.FabricDescription
-	(*NodeNames)(nil),             // 24: lightloom.v1.NodeNames
-	(*ApplyFabricRequest)(nil),    // 25: lightloom.v1.ApplyFabricRequest
-	(*ApplyFabricResponse)(nil),   // 26: lightloom.v1.ApplyFabricResponse
-	(*Node)(nil),                  // 27: lightloom.v1.Node
-	(*FabricLink)(nil),            // 28: lightloom.v1.FabricLink
-	(*JobInfo)(nil),               // 29: lightloom.v1.JobInfo
-	(*StageInfo)(nil),             // 30: lightloom.v1.StageInfo
-	(*CoflowInfo)(nil),            // 31: lightloom.v1.CoflowInfo
-	(*GetJobRequest)(nil),         // 32: lightloom.v1.GetJobRequest
-	(*GetJobResponse)(nil),        // 33: lightloom.v1.GetJobResponse
-	(*JobFilter)(nil),             // 34: lightloom.v1.JobFilter
-	(*ListJobsRequest)(nil),       // 35: lightloom.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),      // 36: lightloom.v1.ListJobsResponse
-	(*WatchJobsRequest)(nil),      // 37: lightloom.v1.WatchJobsRequest
-	(*JobsChanged)(nil),           // 38: lightloom.v1.JobsChanged
-	(*StatusRequest)(nil),         // 39: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),        // 40: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),           // 41: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),              // 42: lightloom.v1.LinkRate
-	(*StateRequest)(nil),          // 43: lightloom.v1.StateRequest
-	(*StateChunk)(nil),            // 44: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),         // 45: lightloom.v1.EventsRequest
-	(*Event)(nil),                 // 46: lightloom.v1.Event
-	(*HostPair)(nil),              // 47: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),      // 48: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),     // 49: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),             // 50: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),        // 51: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),       // 52: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),        // 53: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 54: lightloom.v1.ReleaseResponse
-	(*CancelRequest)(nil),         // 55: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),        // 56: lightloom.v1.CancelResponse
-	(*Grant)(nil),                 // 57: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),      // 58: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),     // 59: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),     // 60: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),    // 61: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),           // 62: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil), // 63: google.protobuf.Timestamp
+	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
+	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
+	(JobPhase)(0),                    // 2: lightloom.v1.JobPhase
+	(*Member)(nil),                   // 3: lightloom.v1.Member
+	(*MembersRequest)(nil),           // 4: lightloom.v1.MembersRequest
+	(*MembersResponse)(nil),          // 5: lightloom.v1.MembersResponse
+	(*ChangeMembersRequest)(nil),     // 6: lightloom.v1.ChangeMembersRequest
+	(*ChangeMembersResponse)(nil),    // 7: lightloom.v1.ChangeMembersResponse
+	(*Read)(nil),                     // 8: lightloom.v1.Read
+	(*ReadAt)(nil),                   // 9: lightloom.v1.ReadAt
+	(*ReadIndexRequest)(nil),         // 10: lightloom.v1.ReadIndexRequest
+	(*ReadIndexResponse)(nil),        // 11: lightloom.v1.ReadIndexResponse
+	(*SubmitJobsRequest)(nil),        // 12: lightloom.v1.SubmitJobsRequest
+	(*SubmitJobsResponse)(nil),       // 13: lightloom.v1.SubmitJobsResponse
+	(*Job)(nil),                      // 14: lightloom.v1.Job
+	(*Limits)(nil),                   // 15: lightloom.v1.Limits
+	(*Prediction)(nil),               // 16: lightloom.v1.Prediction
+	(*Stage)(nil),                    // 17: lightloom.v1.Stage
+	(*Edge)(nil),                     // 18: lightloom.v1.Edge
+	(*Input)(nil),                    // 19: lightloom.v1.Input
+	(*Flow)(nil),                     // 20: lightloom.v1.Flow
+	(*GetFabricRequest)(nil),         // 21: lightloom.v1.GetFabricRequest
+	(*Fabric)(nil),                   // 22: lightloom.v1.Fabric
+	(*FabricDescription)(nil),        // 23: lightloom.v1.FabricDescription
+	(*NodeNames)(nil),                // 24: lightloom.v1.NodeNames
+	(*ApplyFabricRequest)(nil),       // 25: lightloom.v1.ApplyFabricRequest
+	(*ApplyFabricResponse)(nil),      // 26: lightloom.v1.ApplyFabricResponse
+	(*Node)(nil),                     // 27: lightloom.v1.Node
+	(*FabricLink)(nil),               // 28: lightloom.v1.FabricLink
+	(*JobInfo)(nil),                  // 29: lightloom.v1.JobInfo
+	(*StageInfo)(nil),                // 30: lightloom.v1.StageInfo
+	(*CoflowInfo)(nil),               // 31: lightloom.v1.CoflowInfo
+	(*GetJobRequest)(nil),            // 32: lightloom.v1.GetJobRequest
+	(*GetJobResponse)(nil),           // 33: lightloom.v1.GetJobResponse
+	(*JobFilter)(nil),                // 34: lightloom.v1.JobFilter
+	(*ListJobsRequest)(nil),          // 35: lightloom.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),         // 36: lightloom.v1.ListJobsResponse
+	(*WatchJobsRequest)(nil),         // 37: lightloom.v1.WatchJobsRequest
+	(*JobsChanged)(nil),              // 38: lightloom.v1.JobsChanged
+	(*StatusRequest)(nil),            // 39: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),           // 40: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),              // 41: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),                 // 42: lightloom.v1.LinkRate
+	(*StateRequest)(nil),             // 43: lightloom.v1.StateRequest
+	(*StateChunk)(nil),               // 44: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),            // 45: lightloom.v1.EventsRequest
+	(*Event)(nil),                    // 46: lightloom.v1.Event
+	(*HostPair)(nil),                 // 47: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),         // 48: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),        // 49: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),                // 50: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),           // 51: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),          // 52: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),           // 53: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),          // 54: lightloom.v1.ReleaseResponse
+	(*Reservation)(nil),              // 55: lightloom.v1.Reservation
+	(*ListReservationsRequest)(nil),  // 56: lightloom.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil), // 57: lightloom.v1.ListReservationsResponse
+	(*CancelRequest)(nil),            // 58: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),           // 59: lightloom.v1.CancelResponse
+	(*Grant)(nil),                    // 60: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),         // 61: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),        // 62: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),        // 63: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),       // 64: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),              // 65: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil),    // 66: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -4844,13 +5104,13 @@ var file_api_proto_depIdxs = []int32{
 	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
 	27, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
 	28, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	63, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	66, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
 	24, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
 	23, // 18: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
 	2,  // 19: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	63, // 20: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	63, // 21: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	63, // 22: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	66, // 20: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	66, // 21: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	66, // 22: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
 	1,  // 23: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
 	8,  // 24: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
 	29, // 25: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
@@ -4868,60 +5128,67 @@ var file_api_proto_depIdxs = []int32{
 	42, // 37: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
 	41, // 38: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
 	9,  // 39: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	63, // 40: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	66, // 40: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
 	8,  // 41: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
 	9,  // 42: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	63, // 43: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	66, // 43: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
 	47, // 44: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
 	8,  // 45: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
 	50, // 46: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
 	9,  // 47: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
 	47, // 48: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	63, // 49: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	63, // 50: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	57, // 51: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	57, // 52: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 53: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	39, // 54: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 55: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	25, // 56: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	43, // 57: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	45, // 58: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	48, // 59: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	51, // 60: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	53, // 61: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	55, // 62: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	32, // 63: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	35, // 64: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	37, // 65: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	58, // 66: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	60, // 67: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 68: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 69: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 70: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 71: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	40, // 72: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 73: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	26, // 74: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	44, // 75: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	46, // 76: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	49, // 77: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	52, // 78: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	54, // 79: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	56, // 80: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	33, // 81: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	36, // 82: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	38, // 83: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	59, // 84: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	61, // 85: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 86: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 87: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 88: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	71, // [71:89] is the sub-list for method output_type
-	53, // [53:71] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	66, // 49: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	47, // 50: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
+	66, // 51: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	8,  // 52: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	55, // 53: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,  // 54: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	66, // 55: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	60, // 56: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	60, // 57: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 58: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	39, // 59: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 60: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	25, // 61: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	43, // 62: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	45, // 63: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	48, // 64: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	51, // 65: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	53, // 66: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	56, // 67: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	58, // 68: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	32, // 69: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	35, // 70: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	37, // 71: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	61, // 72: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	63, // 73: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 74: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 75: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 76: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 77: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	40, // 78: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 79: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	26, // 80: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	44, // 81: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	46, // 82: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	49, // 83: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	52, // 84: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	54, // 85: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	57, // 86: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	59, // 87: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	33, // 88: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	36, // 89: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	38, // 90: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	62, // 91: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	64, // 92: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 93: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 94: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 95: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	77, // [77:96] is the sub-list for method output_type
+	58, // [58:77] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -4939,7 +5206,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   60,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

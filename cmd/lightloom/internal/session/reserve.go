@@ -9,7 +9,6 @@ import (
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/northbound"
-	"lightloom/cmd/lightloom/internal/testbed"
 	"lightloom/controller/api"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/state"
@@ -110,20 +109,18 @@ func ListReservations(ctx context.Context, to northbound.Flags, output string, w
 	return printReservations(w, all)
 }
 
+// readReservations reads what the caller may know of: a tenant its own alone.
 func readReservations(ctx context.Context, client *api.Client) ([]ReservationStatus, error) {
-	f, err := client.Fabric(ctx)
-	if err != nil {
-		return nil, err
-	}
-	st, err := client.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d, err := testbed.LiveStateOf(ctx, client)
-	if err != nil {
-		return nil, err
-	}
-	return reservations(d, f, st.Now), nil
+	out := []ReservationStatus{}
+	err := client.Reservations(ctx, api.Read{}, func(p *apiv1.Reservation, now time.Duration) {
+		r := ReservationStatus{ID: p.Id, Owner: p.Owner, Src: p.GetPair().GetSrc(), Dst: p.GetPair().GetDst(),
+			Rate: pathmap.BitsPerSecond(p.Rate), DSCP: p.Dscp, Path: p.Path}
+		if p.UntilNs > 0 {
+			r.Left = (time.Duration(p.UntilNs) - now).Seconds()
+		}
+		out = append(out, r)
+	})
+	return out, err
 }
 
 func printReservations(w io.Writer, all []ReservationStatus) error {

@@ -56,6 +56,9 @@ const (
 	ControllerReserveProcedure = "/lightloom.v1.Controller/Reserve"
 	// ControllerReleaseProcedure is the fully-qualified name of the Controller's Release RPC.
 	ControllerReleaseProcedure = "/lightloom.v1.Controller/Release"
+	// ControllerListReservationsProcedure is the fully-qualified name of the Controller's
+	// ListReservations RPC.
+	ControllerListReservationsProcedure = "/lightloom.v1.Controller/ListReservations"
 	// ControllerCancelProcedure is the fully-qualified name of the Controller's Cancel RPC.
 	ControllerCancelProcedure = "/lightloom.v1.Controller/Cancel"
 	// ControllerGetJobProcedure is the fully-qualified name of the Controller's GetJob RPC.
@@ -101,6 +104,8 @@ type ControllerClient interface {
 	Reserve(context.Context, *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error)
 	// Release gives a reservation back before its time is over.
 	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
+	// ListReservations returns a page of the reservations that stand. A tenant reads its own alone.
+	ListReservations(context.Context, *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error)
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
@@ -194,6 +199,13 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithSchema(controllerMethods.ByName("Release")),
 			connect.WithClientOptions(opts...),
 		),
+		listReservations: connect.NewClient[v1.ListReservationsRequest, v1.ListReservationsResponse](
+			httpClient,
+			baseURL+ControllerListReservationsProcedure,
+			connect.WithSchema(controllerMethods.ByName("ListReservations")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		cancel: connect.NewClient[v1.CancelRequest, v1.CancelResponse](
 			httpClient,
 			baseURL+ControllerCancelProcedure,
@@ -258,24 +270,25 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 
 // controllerClient implements ControllerClient.
 type controllerClient struct {
-	submitJobs    *connect.Client[v1.SubmitJobsRequest, v1.SubmitJobsResponse]
-	status        *connect.Client[v1.StatusRequest, v1.StatusResponse]
-	getFabric     *connect.Client[v1.GetFabricRequest, v1.Fabric]
-	applyFabric   *connect.Client[v1.ApplyFabricRequest, v1.ApplyFabricResponse]
-	state         *connect.Client[v1.StateRequest, v1.StateChunk]
-	events        *connect.Client[v1.EventsRequest, v1.Event]
-	bandwidth     *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
-	reserve       *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
-	release       *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
-	cancel        *connect.Client[v1.CancelRequest, v1.CancelResponse]
-	getJob        *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
-	listJobs      *connect.Client[v1.ListJobsRequest, v1.ListJobsResponse]
-	watchJobs     *connect.Client[v1.WatchJobsRequest, v1.JobsChanged]
-	setAccess     *connect.Client[v1.SetAccessRequest, v1.SetAccessResponse]
-	listAccess    *connect.Client[v1.ListAccessRequest, v1.ListAccessResponse]
-	readIndex     *connect.Client[v1.ReadIndexRequest, v1.ReadIndexResponse]
-	members       *connect.Client[v1.MembersRequest, v1.MembersResponse]
-	changeMembers *connect.Client[v1.ChangeMembersRequest, v1.ChangeMembersResponse]
+	submitJobs       *connect.Client[v1.SubmitJobsRequest, v1.SubmitJobsResponse]
+	status           *connect.Client[v1.StatusRequest, v1.StatusResponse]
+	getFabric        *connect.Client[v1.GetFabricRequest, v1.Fabric]
+	applyFabric      *connect.Client[v1.ApplyFabricRequest, v1.ApplyFabricResponse]
+	state            *connect.Client[v1.StateRequest, v1.StateChunk]
+	events           *connect.Client[v1.EventsRequest, v1.Event]
+	bandwidth        *connect.Client[v1.BandwidthRequest, v1.BandwidthResponse]
+	reserve          *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
+	release          *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
+	listReservations *connect.Client[v1.ListReservationsRequest, v1.ListReservationsResponse]
+	cancel           *connect.Client[v1.CancelRequest, v1.CancelResponse]
+	getJob           *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
+	listJobs         *connect.Client[v1.ListJobsRequest, v1.ListJobsResponse]
+	watchJobs        *connect.Client[v1.WatchJobsRequest, v1.JobsChanged]
+	setAccess        *connect.Client[v1.SetAccessRequest, v1.SetAccessResponse]
+	listAccess       *connect.Client[v1.ListAccessRequest, v1.ListAccessResponse]
+	readIndex        *connect.Client[v1.ReadIndexRequest, v1.ReadIndexResponse]
+	members          *connect.Client[v1.MembersRequest, v1.MembersResponse]
+	changeMembers    *connect.Client[v1.ChangeMembersRequest, v1.ChangeMembersResponse]
 }
 
 // SubmitJobs calls lightloom.v1.Controller.SubmitJobs.
@@ -321,6 +334,11 @@ func (c *controllerClient) Reserve(ctx context.Context, req *connect.Request[v1.
 // Release calls lightloom.v1.Controller.Release.
 func (c *controllerClient) Release(ctx context.Context, req *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error) {
 	return c.release.CallUnary(ctx, req)
+}
+
+// ListReservations calls lightloom.v1.Controller.ListReservations.
+func (c *controllerClient) ListReservations(ctx context.Context, req *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error) {
+	return c.listReservations.CallUnary(ctx, req)
 }
 
 // Cancel calls lightloom.v1.Controller.Cancel.
@@ -392,6 +410,8 @@ type ControllerHandler interface {
 	Reserve(context.Context, *connect.Request[v1.ReserveRequest]) (*connect.Response[v1.ReserveResponse], error)
 	// Release gives a reservation back before its time is over.
 	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
+	// ListReservations returns a page of the reservations that stand. A tenant reads its own alone.
+	ListReservations(context.Context, *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error)
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
@@ -481,6 +501,13 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithSchema(controllerMethods.ByName("Release")),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerListReservationsHandler := connect.NewUnaryHandler(
+		ControllerListReservationsProcedure,
+		svc.ListReservations,
+		connect.WithSchema(controllerMethods.ByName("ListReservations")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	controllerCancelHandler := connect.NewUnaryHandler(
 		ControllerCancelProcedure,
 		svc.Cancel,
@@ -560,6 +587,8 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerReserveHandler.ServeHTTP(w, r)
 		case ControllerReleaseProcedure:
 			controllerReleaseHandler.ServeHTTP(w, r)
+		case ControllerListReservationsProcedure:
+			controllerListReservationsHandler.ServeHTTP(w, r)
 		case ControllerCancelProcedure:
 			controllerCancelHandler.ServeHTTP(w, r)
 		case ControllerGetJobProcedure:
@@ -621,6 +650,10 @@ func (UnimplementedControllerHandler) Reserve(context.Context, *connect.Request[
 
 func (UnimplementedControllerHandler) Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Release is not implemented"))
+}
+
+func (UnimplementedControllerHandler) ListReservations(context.Context, *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ListReservations is not implemented"))
 }
 
 func (UnimplementedControllerHandler) Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error) {
