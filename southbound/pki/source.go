@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -36,9 +37,10 @@ type Source struct {
 }
 
 type held struct {
-	id    Identity
-	trust *Trust
-	stamp string
+	id     Identity
+	trust  *Trust
+	stamp  string
+	passed passed
 }
 
 // Static returns a source that never changes, and trusts the authorities of id.
@@ -214,9 +216,18 @@ func (s *Source) Client(serverName string, want Role) *tls.Config {
 }
 
 // Peer returns the role and name of the other side of a connection, verified anew: a certificate that has ended or was
-// revoked since the handshake is an error, as is a role that is not allowed.
+// revoked since the handshake is an error, as is a role that is not allowed. What was verified less than a second ago,
+// under the same trust, is not verified again.
 func (s *Source) Peer(st tls.ConnectionState, allow ...Role) (Role, string, error) {
-	return s.held.Load().trust.verify(st.PeerCertificates, "", allow, x509.ExtKeyUsageClientAuth, s.now())
+	h, now := s.held.Load(), s.now()
+	if p, known := h.passed.find(st.PeerCertificates, now); known && slices.Contains(allow, p.role) {
+		return p.role, p.name, nil
+	}
+	role, name, err := h.trust.verify(st.PeerCertificates, "", allow, x509.ExtKeyUsageClientAuth, now)
+	if err == nil {
+		h.passed.note(st.PeerCertificates, pass{role, name, now})
+	}
+	return role, name, err
 }
 
 // CheckServer reports whether a server's TLS configuration demands and verifies client certificates.
