@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -240,7 +241,7 @@ func TestLeases(t *testing.T) {
 	if l, err := b.Find("ocs", "a", now); err != nil || l.Input(3) || !l.Output(3) {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if err := b.Release("ocs", "a", "you"); !errors.Is(err, ErrLeased) {
+	if err := b.Release("ocs", "a", "you"); !errors.Is(err, ErrLeased) || !strings.Contains(hint.Of(err), "--holder me") {
 		t.Error(err)
 	}
 	if err := b.Release("ocs", "a", "me"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 // Lease gives ports of one device to a group, until an instant. A circuit belongs to the group that has both its ports.
@@ -117,7 +118,8 @@ func (b *Book) Release(device, group, holder string) error {
 	case i < 0:
 		return fmt.Errorf("release group %q of device %q: %w", group, device, ErrNoLease)
 	case b.Leases[i].Holder != holder:
-		return fmt.Errorf("release group %q of device %q: %q holds it: %w", group, device, b.Leases[i].Holder, ErrLeased)
+		return hint.Wrap(fmt.Errorf("release group %q of device %q: %q holds it: %w", group, device, b.Leases[i].Holder,
+			ErrLeased), "if you speak for them, add --holder "+b.Leases[i].Holder)
 	}
 	b.Leases = slices.Delete(b.Leases, i, i+1)
 	return nil
