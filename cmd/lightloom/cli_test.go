@@ -258,6 +258,8 @@ func TestBadCommandLines(t *testing.T) {
 		{replay + "--policy a,,b", "has an empty name", "--policy random+ecmp"},
 		{replay + "--policy a,b,a", `names "a" twice`, "once"},
 		{"up", "no fabric to build", "--fabric hybrid:"},
+		{"up a b", "2 words where one folder is due", "lightloom up DIR"},
+		{"up --fabric f a", "both say which fabric", "leave one of them away"},
 		{"up --fabric f --demand counters,backlog", "names 2 sources", "--demand counters"},
 		{"replay --trace t --fabric f --demand guess", "--demand \"guess\" is unknown", "--demand backlog"},
 		{"replay --trace t --fabric f --demand backlog,backlog", "names \"backlog\" twice", "name each source once"},

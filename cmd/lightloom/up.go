@@ -14,13 +14,15 @@ func newUp(a actions, argv []string) *cobra.Command {
 	f := newRunFlags(argv)
 	background, ready := false, false
 	c := &cobra.Command{
-		Use:   "up --fabric FABRIC",
+		Use:   "up [DIR]",
 		Short: "Run a fabric and its controller until Ctrl-C",
 		Long: "Builds a fabric out of Linux interfaces and keeps it and its controller running. Other commands use it:\n" +
-			"exec, status, jobs, submit, capture, fail and so on.",
+			"exec, status, jobs, submit, capture, fail and so on.\n\n" +
+			"DIR is a folder with fabric.yaml, and perhaps jobs.yaml, which are submitted once the fabric is up, and\n" +
+			"faults.txt, whose instants count from then on.",
 		Example: "  lightloom up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms\n" +
-			"  lightloom up -d --fabric hybrid:racks=4,hosts=2",
-		Args: noArgs,
+			"  lightloom up -d --fabric hybrid:racks=4,hosts=2\n  lightloom up my-lab",
+		Args: cobra.ArbitraryArgs,
 	}
 	f.demand = string(demand.FromCounters) // traffic of exec is not announced
 	f.common(c)
@@ -34,7 +36,10 @@ func newUp(a actions, argv []string) *cobra.Command {
 	c.Flags().BoolVarP(&background, "detach", "d", false, "run in the background until lightloom down")
 	c.Flags().BoolVar(&ready, readyFlag, false, "")
 	_ = c.Flags().MarkHidden(readyFlag)
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.folder(args); err != nil {
+			return err
+		}
 		opt, err := f.check(c)
 		switch {
 		case err != nil:
@@ -63,6 +68,22 @@ func newUp(a actions, argv []string) *cobra.Command {
 		return a.up(c.Context(), opt)
 	}
 	return c
+}
+
+// folder takes fabric, jobs and faults from the folder that a command line names, if it does.
+func (f *runFlags) folder(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if len(args) > 1 {
+		return usage("write lightloom up DIR", "up: %d words where one folder is due", len(args))
+	}
+	if f.opt.Fabric != "" {
+		return usage("leave one of them away", "up: --fabric and the folder %q both say which fabric", args[0])
+	}
+	in, err := session.OpenFolder(args[0])
+	f.opt.Fabric, f.opt.UpJobs, f.opt.Faults = in.Fabric, in.Jobs, in.Faults
+	return err
 }
 
 // readyFlag is the hidden flag of a fabric that detach has started.

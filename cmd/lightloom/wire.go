@@ -15,5 +15,6 @@ func wired() actions {
 
 // up keeps a fabric up.
 func up(ctx context.Context, opt replay.Options) error {
-	return session.Up(ctx, opt.Options, session.UpOptions{Ready: opt.Ready, Page: opt.Page}, opt.Stdout, opt.Stderr)
+	return session.Up(ctx, opt.Options, session.UpOptions{Ready: opt.Ready, Page: opt.Page, Jobs: opt.UpJobs},
+		opt.Stdout, opt.Stderr)
 }

@@ -21,6 +21,7 @@ type Console struct {
 	Interleave bool     // in each run policies run in an order drawn from its seed
 	Ready      *os.File // written to and closed once the fabric of up is there; nil: nobody waits
 	Page       string   // loopback address of the page of up; empty: any free port; session.NoPage: none
+	UpJobs     string   // path of jobs that up submits; empty: none
 	Args       []string // of the process, after its name, for a re-executed child
 
 	Stdin          io.Reader

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/emulator/netns"
@@ -26,6 +27,7 @@ import (
 type UpOptions struct {
 	Ready *os.File // written to and closed once the fabric is up; nil: nobody waits
 	Page  string   // loopback address of the page; empty: any free port; NoPage: none
+	Jobs  string   // path of jobs to submit once the fabric is up; empty: none
 }
 
 // Up keeps a fabric and its controller running until ctx ends.
@@ -60,13 +62,17 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 	}
 	defer pages.Close()
 	o := emulated.ChildConfig{Scenario: *s.Scenario(s.Rows[0]), Stay: true}
-	o.Jobs = nil
+	o.Jobs, o.Faults = nil, nil // both come once the fabric is up
 	if opt.State != "" {
 		if o.State, err = stateSeenInside(opt.State); err != nil {
 			return err
 		}
 	}
 	began := time.Now()
+	var following sync.WaitGroup
+	defer following.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	err = emulated.InNamespaces(ctx, o, emulated.Options{Stderr: stderr}, control, func(w *emulated.Event) {
 		if w.Ready {
 			fmt.Fprintf(stdout, "up: %s, %d controllers, policy %s; %d switches and %d hosts in %.1f s\n", o.Row.Spec,
@@ -80,6 +86,13 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 			fmt.Fprintln(stdout, "try:  lightloom status\n      lightloom exec "+
 				s.Fabric.Topology.Node(s.Fabric.HostNode[0]).Name+" -- ping -c 3 "+
 				southbound.Addr(southbound.RackID(min(1, s.Fabric.Racks-1)), 0).String()+"\nCtrl-C, or lightloom down, ends it.")
+			if with.Jobs != "" {
+				err := Submit(ctx, SubmitOptions{File: with.Jobs, Output: console.OutputTable, Stdout: stdout, Stderr: stderr})
+				if err != nil {
+					fmt.Fprintln(stderr, "up:", err)
+				}
+			}
+			following.Go(func() { follow(ctx, s.Faults, stdout, stderr) })
 			if with.Ready != nil {
 				_, _ = with.Ready.WriteString("up\n") // whoever has started it may be gone
 				with.Ready.Close()
