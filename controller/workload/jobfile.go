@@ -112,7 +112,11 @@ func placed(name string, err error) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	at := ye.GetToken().Position
-	return fmt.Errorf("%s:%d:%d: %s", name, at.Line, at.Column, ye.GetMessage())
+	hint := ""
+	if ye.GetToken().Value == "queue" {
+		hint = ": a job is in the queue of its user: write user:"
+	}
+	return fmt.Errorf("%s:%d:%d: %s%s", name, at.Line, at.Column, ye.GetMessage(), hint)
 }
 
 // maxFileTasks bounds the tasks of a whole file: it takes a few bytes to ask for many.

@@ -99,24 +99,22 @@ func (s *Prepared) ownJobs() ([]controller.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	var jobs []controller.Job
-	var wrong []error
-	leaveOrphans(all)
 	for i := range all {
-		j := &all[i]
-		err := j.Problem
-		if err == nil {
-			if err = s.fits(&j.Job); err != nil {
-				err = j.At(err)
+		if j := &all[i]; j.Problem == nil {
+			if err := s.fits(&j.Job); err != nil {
+				j.Problem = j.At(err)
 			}
 		}
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		if s.Options.Coflows == 0 || len(jobs) < s.Options.Coflows {
-			jobs = append(jobs, j.Job)
-		}
+	}
+	first, wrong := possible(all)
+	if n := s.Options.Coflows; n > 0 && len(first) > n {
+		var apart []error
+		first, apart = possible(first[:n]) // what they read can be the output of jobs that come later in the file
+		wrong = append(wrong, apart...)
+	}
+	var jobs []controller.Job
+	for i := range first {
+		jobs = append(jobs, first[i].Job)
 	}
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("read jobs: none can be run: %w", errors.Join(wrong...))
@@ -128,6 +126,19 @@ func (s *Prepared) ownJobs() ([]controller.Job, error) {
 	}
 	sortByArrival(jobs)
 	return jobs, nil
+}
+
+// possible returns the jobs without problems, and the problems of the others.
+func possible(all []workload.FileJob) (good []workload.FileJob, wrong []error) {
+	leaveOrphans(all)
+	for i := range all {
+		if err := all[i].Problem; err != nil {
+			wrong = append(wrong, err)
+		} else {
+			good = append(good, all[i])
+		}
+	}
+	return good, wrong
 }
 
 // leaveOrphans makes it the problem of jobs that they read from jobs which are not in the file, or have problems.

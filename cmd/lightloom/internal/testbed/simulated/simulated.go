@@ -223,8 +223,8 @@ func (x *Testbed) Wait(ctx context.Context) error {
 			wake = min(wake, at)
 		}
 		if wake == southbound.Never {
-			return fmt.Errorf("%w at %v with %d of %d jobs ended: what is left may not be sent, or would take more than 70 "+
-				"years", testbed.ErrStill, x.now, x.State.Finished(), len(x.s.Jobs))
+			return fmt.Errorf("%w at %v with %d of %d jobs ended: %s", testbed.ErrStill, x.now, x.State.Finished(),
+				len(x.s.Jobs), x.waits())
 		}
 		if err := x.Advance(wake); err != nil {
 			return err
@@ -247,6 +247,16 @@ func (x *Testbed) Wait(ctx context.Context) error {
 	n.circuits.step(x.State.Live())
 	n.moved.Step(x.State.Live())
 	return nil
+}
+
+// waits says why nothing more happens: what the first job waits for, if that is known.
+func (x *Testbed) waits() string {
+	for _, j := range x.State.Data().Jobs {
+		if why := x.State.Why(j); why != "" {
+			return fmt.Sprintf("job %q (%d) waits: %s", j.Name, j.ID, why)
+		}
+	}
+	return "what is left may not be sent, or would take more than 70 years"
 }
 
 // verifyRacks is the most racks for which every change to the tables is checked for loops. The check takes the cube of
