@@ -19,6 +19,10 @@ func TestSubmit(t *testing.T) {
 	good := func(name string) *controller.Job {
 		return bare(name, controller.Flow{Src: 0, Dst: 1, Bytes: 10})
 	}
+	reader := func(name, parent string) *controller.Job {
+		return &controller.Job{Name: name, Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}},
+			Edges: []controller.Edge{{Reads: &controller.Read{Job: parent, Kind: controller.OneToOne}}}}
+	}
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, tt := range []struct {
@@ -35,6 +39,10 @@ func TestSubmit(t *testing.T) {
 		{"no such host", nil, offer(bare("far", controller.Flow{Src: 0, Dst: 99, Bytes: 10})),
 			`job "far": edge 0: flow 0→99: the fabric's hosts are 0 to 3`},
 		{"one bad among good", nil, append(offer(good("e")), offer(bare("empty"))...), `job "empty": edge 0: has no flows`},
+		{"a circle among good", nil, append(offer(good("e")), append(offer(reader("x", "y")), offer(reader("y", "x"))...)...),
+			`none could begin: "x" reads from "y" reads from "x"`},
+		{"a parent that comes later", nil, offer(reader("x", "y")), ""},
+		{"a child before its parent", nil, append(offer(reader("x", "y")), offer(reader("y", "z"))...), ""},
 		{"no request", nil, []controller.Offer{{Job: good("f")}}, `job "f": no request id`},
 		{"nobody waits", canceled, offer(good("g")), "context canceled"},
 	} {

@@ -45,7 +45,7 @@ func (j *Job) hosts() []southbound.HostID {
 // awaits returns what an incremental job with unplaced tasks waits for. A receiving stage waits until all of its tasks
 // have slots, and failed hosts can have left too few for that.
 func (s *State) awaits(j *Job) string {
-	slots := (s.fabric.Hosts() - len(s.d.Lost)) * s.fabric.Spec.Slots
+	slots := s.slotsLeft()
 	for k := range j.Job.Stages {
 		first, end := j.StageTasks(k)
 		receives := slices.ContainsFunc(j.Edges, func(e controller.Edge) bool {

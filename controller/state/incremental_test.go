@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -255,6 +256,17 @@ func TestReasons(t *testing.T) {
 	if got := now(); len(got) != 1 || got[0] != "it waits for slots" {
 		t.Errorf("not placed: %q", got)
 	}
+	hosts := func(back bool) {
+		for h := range southbound.HostID(f.Hosts() - 1) {
+			apply(t, s, state.Entry{Kind: state.HostSeen, Host: h, OK: back})
+		}
+	}
+	hosts(false)
+	if got, want := now()[0], fmt.Sprintf("it takes 3 slots at once, and hosts with %d are left: it waits for those lost "+
+		"or drained", f.Spec.Slots); got != want {
+		t.Errorf("hosts are lost: %q, want %q", got, want)
+	}
+	hosts(true)
 	apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
 	if got := now(); len(got) > 0 {
 		t.Errorf("placed: %q", got)
