@@ -42,8 +42,9 @@ func newControllerRun() *cobra.Command {
 			"flags; lightloom device schema prints its JSON schema. A switch without a profile must speak ocp or\n" +
 			"openconfig; one without tls uses the certificates of --tls-dir. To run jobs, the inventory also\n" +
 			"needs hosts: (the network namespace of every host, /proc/PID/ns/net) or agents: (the address of the\n" +
-			"lightloom agent of every host). The command names every switch that is ready or is not, with the\n" +
-			"reason, and prints \"ready\" once those that answer have their rules.",
+			"lightloom agent of every host). The command prints where its northbound is, for --server of other\n" +
+			"commands, names every switch that is ready or is not, with the reason, and prints \"ready\" once those\n" +
+			"that answer have their rules.",
 		Example: "  lightloom controller run --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --tls-dir keys",
 		Args:    noArgs,
 	}

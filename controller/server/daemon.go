@@ -73,16 +73,17 @@ type Daemon struct {
 }
 
 // RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). A replica
-// that exits by itself is restarted. It prints "programming" once its configuration is valid, whether the switches
-// answer or not, then a line for every switch that is ready or is not, with the reason, and "ready" once all switches
-// that answer have their rules; then it calls ready, which can be nil.
+// that exits by itself is restarted. It prints "programming" and where its northbound is once its configuration is
+// valid, whether the switches answer or not, then a line for every switch that is ready or is not, with the reason, and
+// "ready" once all switches that answer have their rules; then it calls ready, which can be nil.
 func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
 	a := &Daemon{Options: opt}
 	defer func() { err = errors.Join(err, a.close()) }()
 	if err := a.open(); err != nil {
 		return fmt.Errorf("run controller: %w", err)
 	}
-	fmt.Fprintf(opt.Stdout, "programming %d switches\n", len(a.Inventory.Devices))
+	fmt.Fprintf(opt.Stdout, "programming %d switches\nnorthbound at %s\n", len(a.Inventory.Devices),
+		strings.Join(a.Cluster.Addrs(), ","))
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a.Cluster.Run(ctx) })
 	if a.Agent != nil {

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"lightloom/southbound/inventory"
+)
+
+// attachedTo starts `controller run` with one switch that answers and others that do not, and returns the flags with
+// which commands reach it. Jobs are accepted and wait.
+func attachedTo(t *testing.T, dir string) []string {
+	t.Helper()
+	const fabric = "hybrid:racks=2,hosts=1,spines=1"
+	keys, ocs, devices := filepath.Join(dir, "keys"), filepath.Join(dir, "ocs"), filepath.Join(dir, "devices.yaml")
+	output(t, "controller", "keys", keys, "--fabric", fabric, "--agents")
+	if err := os.Mkdir(ocs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(inventory.KeyFile(keys, "ocs"), filepath.Join(ocs, "server.pem")); err != nil {
+		t.Fatal(err)
+	}
+	addr := startTarget(t, "--profile", "ocp", "--ports", "2", "--name", "ocs", "--tls-dir", ocs)
+	text := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n  ocs: " + addr +
+		"\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
+	if err := os.WriteFile(devices, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copyProgram(t, dir)
+	cmd, said := exec.Command(filepath.Join(dir, "lightloom"), "controller", "run", "--fabric", fabric, "--devices",
+		devices, "--tls-dir", keys, "--page", "off"), &heard{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("controller run: %v\n%s", err, said)
+		}
+	})
+	flags := []string{"--keys", inventory.KeyFile(keys, inventory.ClientName)}
+	for _, at := range strings.Split(said.after(t, "northbound at "), ",") {
+		flags = append(flags, "--server", at)
+	}
+	said.after(t, "switch ocs is ")
+	return flags
+}
+
+// after waits for a line that begins so, and returns the rest of it.
+func (h *heard) after(t *testing.T, begins string) string {
+	t.Helper()
+	tick, late := time.NewTicker(10*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for {
+		for line := range strings.Lines(h.String()) {
+			if rest, ok := strings.CutPrefix(line, begins); ok && strings.HasSuffix(rest, "\n") {
+				return strings.TrimSpace(rest)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("never: %q in\n%s", begins, h)
+		}
+	}
+}
+
+// TestCommandsReachController: a controller whose packet switches are all dead is asked and told over its northbound,
+// with the keys that were made for its clients.
+func TestCommandsReachController(t *testing.T) {
+	dir := t.TempDir()
+	flags := attachedTo(t, dir)
+	file := func(name, text string) string {
+		t.Helper()
+		at := filepath.Join(dir, name)
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	jobs := file("jobs.yaml", "jobs:\n- name: tiny\n  stages:\n  - name: map\n    tasks: 1\n")
+	drain, change := file("drain.yaml", "drain: [spine0]\n"), file("change.yaml", "policy: random+ecmp\n")
+	m := &machines{t: t}
+	for _, tt := range []struct {
+		command string
+		says    []string // of the output, or of the error that refuses
+		refused bool
+		read    bool // of any replica, which can be behind by a moment
+	}{
+		{command: "submit " + jobs, says: []string{"job 0 (tiny)"}},
+		{command: "jobs", says: []string{"tiny", "waiting"}, read: true},
+		{command: "status", says: []string{"policy crosslayer+sunflow", "jobs 1,", "controller2", "spine0"}, read: true},
+		{command: "reserve list", says: []string{"no reservations"}},
+		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann", says: []string{"reservation 1, for 10m0s",
+			"path h0-0 tor0 spine0 tor1 h1-0"}},
+		{command: "reserve list -o json", says: []string{`"owner": "ann"`, `"src": "h0-0"`, `"spine0"`, `"left_seconds": 5`},
+			read: true},
+		{command: "apply --dry-run -f " + drain, says: []string{`reservation 1 of "ann" crosses it`}, refused: true},
+		{command: "release 1", says: []string{"reservation 1 released"}},
+		{command: "apply --dry-run -f " + change, says: []string{"would change to generation 1:",
+			"policy: crosslayer+sunflow → random+ecmp"}},
+		{command: "cancel 0", says: []string{"job 0"}},
+		{command: "jobs --state cancelled", says: []string{"tiny"}, read: true},
+		{command: "reserve list", says: []string{"no reservations"}, read: true},
+	} {
+		args := append(strings.Fields(tt.command), flags...)
+		out, err := m.try(args...)
+		said := func() bool {
+			return !slices.ContainsFunc(tt.says, func(want string) bool {
+				return !strings.Contains(out+fmt.Sprint(err), want)
+			})
+		}
+		for until := time.Now().Add(10 * time.Second); tt.read && !said() && time.Now().Before(until); {
+			out, err = m.try(args...)
+		}
+		if (err != nil) != tt.refused || !said() {
+			t.Errorf("%s: %v; not all of %q are in\n%s", tt.command, err, tt.says, out)
+		}
+	}
+}
