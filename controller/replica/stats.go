@@ -38,6 +38,13 @@ func (n *Node) Stats() Stats {
 	return s
 }
 
+// LeaderChanges is that of Stats, and costs next to nothing.
+func (n *Node) LeaderChanges() int {
+	n.track.mu.Lock()
+	defer n.track.mu.Unlock()
+	return n.track.changes
+}
+
 const latencyWindow = 4096
 
 // latencies keeps the last few durations.

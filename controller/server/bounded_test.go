@@ -44,8 +44,8 @@ func TestBoundedMeasured(t *testing.T) {
 
 	var pollers sync.WaitGroup
 	polling, stop := context.WithCancel(ctx)
-	for range 64 {
-		pollers.Go(func() { m.poll(polling) })
+	for i := range 64 {
+		pollers.Go(func() { m.poll(polling, time.Duration(i)*pollEvery/64) })
 	}
 	first := m.run(ctx, 1, jobs/5)
 	last := m.run(ctx, jobs/5, jobs)
@@ -152,9 +152,16 @@ func (m *measured) submit(ctx context.Context, n int) {
 	m.note(&m.submits, time.Since(began))
 }
 
-// poll asks for the status ten times a second.
-func (m *measured) poll(ctx context.Context) {
-	tick := time.NewTicker(100 * time.Millisecond)
+const pollEvery = 100 * time.Millisecond
+
+// poll asks for the status ten times a second, from a moment of its own on: real clients do not ask all at once.
+func (m *measured) poll(ctx context.Context, after time.Duration) {
+	select {
+	case <-time.After(after):
+	case <-ctx.Done():
+		return
+	}
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		began := time.Now()

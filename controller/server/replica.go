@@ -220,7 +220,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 			Ready:   p.current.Ready,
 			Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
 			Claims:  func() []api.Claim { return namedClaims(p.fabric.Topology, p.current.Leader().Claims()) },
-			Changes: func() int { return p.node.Stats().LeaderChanges }}})
+			Changes: p.node.LeaderChanges}})
 }
 
 // lead runs one leadership: it makes its election id known to every device and to the agent, and steps. If the policy
