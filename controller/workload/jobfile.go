@@ -18,6 +18,7 @@ import (
 	"lightloom/controller"
 	"lightloom/pathmap"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 // JobSchema is the JSON schema (draft 2020-12) of a job file, for editors and other tools.
@@ -112,11 +113,16 @@ func placed(name string, err error) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	at := ye.GetToken().Position
-	hint := ""
+	queue := ""
 	if ye.GetToken().Value == "queue" {
-		hint = ": a job is in the queue of its user: write user:"
+		queue = ": a job is in the queue of its user: write user:"
 	}
-	return fmt.Errorf("%s:%d:%d: %s%s", name, at.Line, at.Column, ye.GetMessage(), hint)
+	err = fmt.Errorf("%s:%d:%d: %s%s", name, at.Line, at.Column, ye.GetMessage(), queue)
+	if !errors.As(ye, new(*yaml.UnknownFieldError)) {
+		return err
+	}
+	return hint.Wrap(err, "a job is such as {name: sort, stages: [{name: map, tasks: 4, compute: 500ms}, {name: reduce, "+
+		"tasks: 2}], edges: [{from: map, to: reduce, bytes: 100MB}]}")
 }
 
 // maxFileTasks bounds the tasks of a whole file: it takes a few bytes to ask for many.

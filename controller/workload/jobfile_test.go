@@ -9,6 +9,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 const wordcount = `
@@ -158,6 +159,19 @@ func TestJobFileForm(t *testing.T) {
 				t.Errorf("%v, want %s", err, tc.want)
 			}
 		})
+	}
+}
+
+// TestJobFileHint: who guesses a key is shown what a job looks like, and that can be copied.
+func TestJobFileHint(t *testing.T) {
+	_, err := ReadJobs("f.yaml", []byte("jobs:\n  - name: a\n    maps: 4\n"))
+	mend, ok := strings.CutPrefix(hint.Of(err), "a job is such as ")
+	if !ok {
+		t.Fatalf("%v has the hint %q", err, hint.Of(err))
+	}
+	jobs, err := ReadJobs("f.yaml", []byte("jobs: ["+mend+"]\n"))
+	if err != nil || len(jobs) != 1 || jobs[0].Problem != nil {
+		t.Errorf("the hint's job cannot be read: %v, %v", jobs, err)
 	}
 }
 
