@@ -50,6 +50,20 @@ func Create(name string) (*Writer, error) {
 	return &Writer{file: f, out: bufio.NewWriter(f), lines: strings.ToLower(filepath.Ext(name)) != ".txt"}, nil
 }
 
+// Scale says, in a file that is read alone, that the run's rates are divided; nothing where they are not.
+func (x *Writer) Scale(by float64) {
+	if x == nil || by == 1 {
+		return
+	}
+	line := fmt.Sprintf("rates and bytes are those of the run: --scale %v has divided them\n", by)
+	if x.lines {
+		line = fmt.Sprintf(`{"what":"scale","scale":%v}`+"\n", by)
+	}
+	if _, err := x.out.WriteString(line); err != nil && x.err == nil {
+		x.err = err
+	}
+}
+
 // Close writes what is left; nothing where there is no explainer.
 func (x *Writer) Close() error {
 	if x == nil {

@@ -140,6 +140,7 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 	if s.explain, err = explain.Create(s.Options.Rules.Explain); err != nil {
 		return err
 	}
+	s.explain.Scale(s.Options.Scale)
 	shown, repeated, err := s.runs(ctx, run)
 	if err := errors.Join(err, s.explain.Close()); err != nil {
 		return err
