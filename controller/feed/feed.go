@@ -4,6 +4,7 @@ package feed
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type Feed struct {
 	// Within View, or while an entry is applied:
 	changed map[controller.JobID]bool // since the last message of the journal
 	gap     bool                      // nobody here knows all that has changed since then
+	blocked []controller.JobID        // the state's, when a job last came or ended
 	events  eventCount
 	wake    chan struct{}
 }
@@ -52,7 +54,7 @@ func New(cfg Config) *Feed {
 
 // Restored says that the state was replaced by a snapshot's.
 func (f *Feed) Restored() {
-	f.gap = true
+	f.gap, f.blocked = true, slices.Clone(f.cfg.State.Blocked())
 	f.Hub.Forget((f.cfg.State.Live().Applied + 1) << eventBits)
 	f.rouse()
 }

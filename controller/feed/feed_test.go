@@ -109,6 +109,8 @@ type walk struct {
 	at    time.Duration
 	whole *replica // keeps all
 	lean  [2]*replica
+
+	parents [][2]string // users and names of jobs that others read from
 }
 
 func newWalk(t testing.TB, seed uint64) *walk {
@@ -131,8 +133,21 @@ func (w *walk) step() {
 		e.Kind, e.Job = state.JobAccepted, &controller.Job{Name: fmt.Sprint("job", w.r.IntN(5)),
 			User: fmt.Sprint("user", w.r.IntN(3)), Weight: 1, Arrival: w.at,
 			Stages: []controller.Stage{{Name: "only", Tasks: tasks}}}
+		switch w.r.IntN(6) {
+		case 0: // no two read the same: replicas that forget earlier do not find the same jobs of a name
+			name := fmt.Sprint("parent", w.at)
+			w.parents = append(w.parents, [2]string{e.Job.User, name})
+			e.Job.Edges = []controller.Edge{{Reads: &controller.Read{Job: name, Kind: controller.OneToOne}}}
+		case 1, 2:
+			if n := len(w.parents); n > 0 {
+				p := w.parents[w.r.IntN(n)]
+				e.Job.User, e.Job.Name = p[0], p[1]
+			}
+		}
 	case w.r.IntN(10) == 0:
 		e.Kind, e.JobID = state.JobCancelled, j.ID
+	case slices.Contains(s.Blocked(), j.ID):
+		return
 	case j.Placed == state.Unset:
 		e.Kind, e.Placement = state.Placed, &controller.Placement{Job: j.ID}
 		for range j.Tasks() {
@@ -141,7 +156,9 @@ func (w *walk) step() {
 		if s.CheckPlacement(e.Placement, map[southbound.HostID]int32{}) != nil {
 			return
 		}
-	case j.Started == state.Unset:
+	case slices.Contains(s.ReadyCoflows(), j.FirstCoflow) && j.Reading():
+		e.Kind, e.Coflow = state.CoflowStarted, j.FirstCoflow
+	case slices.Contains(s.ReadyStages(), state.StageRef{Job: j.ID}):
 		e.Kind, e.JobID = state.StageStarted, j.ID
 	default:
 		for i, task := range s.Live().TasksOf(j) {

@@ -57,7 +57,7 @@ func (n *journal) after(index uint64) (pages []page, moved <-chan struct{}, kept
 // note marks the jobs that an entry has changed, and publishes its events.
 func (f *Feed) note(e *state.Entry) {
 	switch e.Kind {
-	case state.HostSeen:
+	case state.HostSeen, state.PortSeen, state.FabricChanged: // what jobs wait for can be another thing now
 		for _, j := range f.cfg.State.Live().Jobs {
 			if j.Ended == state.Unset {
 				f.changed[j.ID] = true
@@ -66,12 +66,25 @@ func (f *Feed) note(e *state.Entry) {
 	default:
 		if j := f.of(e); j != nil {
 			f.changed[j.ID] = true
+			if e.Kind == state.JobAccepted || j.Ended != state.Unset {
+				f.noteReaders(j)
+			}
 		}
 	}
 	f.tell(e)
 	if len(f.changed) > 0 {
 		f.rouse()
 	}
+}
+
+// noteReaders marks the jobs that wait, or waited until now, for what one writes that has come or ended.
+func (f *Feed) noteReaders(of *state.Job) {
+	for _, id := range f.blocked {
+		if j := f.cfg.State.Job(id); j != nil && j.User == of.User && slices.Contains(j.ParentNames(), of.Name) {
+			f.changed[id] = true
+		}
+	}
+	f.blocked = append(f.blocked[:0], f.cfg.State.Blocked()...)
 }
 
 // of returns the job that an entry has changed; nil: none.
