@@ -83,6 +83,14 @@ func TestTargetDaemon(t *testing.T) {
 			}
 		}
 	}
+	for _, form := range []string{"junit", "html"} {
+		page := string(output(t, "target", "check", "ocs", "--devices", file, "-o", form))
+		for _, want := range []string{"ocs at " + addr, "profile", "gNMI", "lightloom", "get-typed"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %q in\n%s", form, want, page)
+			}
+		}
+	}
 	if table := output(t, "device", "probe", "ocs", "--devices", file); !bytes.Contains(table, []byte("profile: ocp\n")) {
 		t.Errorf("%s", table)
 	}

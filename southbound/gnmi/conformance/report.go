@@ -9,6 +9,31 @@ import (
 	"maragu.dev/gomponents/html"
 )
 
+// About says what was checked, how and by what.
+type About struct {
+	Target  string // name or address
+	Profile string
+	GNMI    string // version that the target names
+	Checker string // version of the program
+	Commit  string // that it was built of; may be empty
+}
+
+type property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+// properties are all that is known.
+func (a *About) properties() (out []property) {
+	for _, p := range []property{{"target", a.Target}, {"profile", a.Profile}, {"gNMI", a.GNMI}, {"lightloom", a.Checker},
+		{"commit", a.Commit}} {
+		if p.Value != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // junitSuite is a file of results as JUnit writes them, which continuous integration reads.
 type junitSuite struct {
 	XMLName  xml.Name    `xml:"testsuite"`
@@ -16,6 +41,7 @@ type junitSuite struct {
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
 	Skipped  int         `xml:"skipped,attr"`
+	About    []property  `xml:"properties>property"`
 	Cases    []junitCase `xml:"testcase"`
 }
 
@@ -31,8 +57,8 @@ type junitReason struct {
 }
 
 // WriteJUnit writes findings about a target as JUnit does.
-func WriteJUnit(w io.Writer, target string, all []Finding) error {
-	s := junitSuite{Name: target, Tests: len(all)}
+func WriteJUnit(w io.Writer, about About, all []Finding) error {
+	s := junitSuite{Name: about.Target, Tests: len(all), About: about.properties()}
 	for _, f := range all {
 		c := junitCase{Name: f.Rule + ": " + f.Says, Class: "gnmi"}
 		switch f.Result {
@@ -64,7 +90,7 @@ table { border-collapse: collapse } td, th { border-bottom: 1px solid #ccc; padd
 `
 
 // WriteHTML writes findings about a target as a page.
-func WriteHTML(w io.Writer, target string, all []Finding) error {
+func WriteHTML(w io.Writer, about About, all []Finding) error {
 	cell := func(of func(...gomponents.Node) gomponents.Node, text string) gomponents.Node {
 		return of(gomponents.Text(text))
 	}
@@ -73,9 +99,12 @@ func WriteHTML(w io.Writer, target string, all []Finding) error {
 		return html.Tr(cell(html.Td, f.Rule), html.Td(html.Class(result), gomponents.Text(result)), cell(html.Td, f.Says),
 			cell(html.Td, f.Why), gomponents.Raw("\n"))
 	})
+	known := gomponents.Map(about.properties(), func(p property) gomponents.Node {
+		return gomponents.Group{cell(html.Dt, p.Name), cell(html.Dd, p.Value), gomponents.Raw("\n")}
+	})
 	return html.Doctype(html.HTML(html.Lang("en"),
-		html.Head(html.Meta(html.Charset("utf-8")), cell(html.TitleEl, target), html.StyleEl(gomponents.Raw(style))),
-		html.Body(cell(html.H1, "gNMI conformance of "+target),
+		html.Head(html.Meta(html.Charset("utf-8")), cell(html.TitleEl, about.Target), html.StyleEl(gomponents.Raw(style))),
+		html.Body(cell(html.H1, "gNMI conformance of "+about.Target), html.Dl(known),
 			html.Table(html.Tr(cell(html.Th, "rule"), cell(html.Th, "result"), cell(html.Th, "says"), cell(html.Th, "why")),
 				rows)))).Render(w)
 }

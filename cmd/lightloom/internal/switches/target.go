@@ -16,6 +16,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/version"
 	"lightloom/emulator/device"
 	"lightloom/emulator/switchd/targetd"
 	"lightloom/emulator/target"
@@ -233,11 +234,16 @@ func newTargetCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		findings, err := check(c.Context(), conn, profile, ports, racks, write)
+		about := conformance.About{Target: cfg.Addr, Profile: profile, Checker: version.This()}
+		about.Commit, _ = version.Commit()
+		if len(args) > 0 && args[0] != cfg.Addr {
+			about.Target = args[0] + " at " + cfg.Addr
+		}
+		findings, err := check(c.Context(), conn, &about, ports, racks, write)
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
 		}
-		return tellFindings(c.OutOrStdout(), findings, cfg.Addr, output)
+		return tellFindings(c.OutOrStdout(), findings, about, output)
 	}
 	return c
 }
@@ -245,8 +251,10 @@ func newTargetCheck() *cobra.Command {
 // askTimeout bounds the first question to a device.
 const askTimeout = 10 * time.Second
 
-func check(ctx context.Context, conn connection, profile string, ports, racks int32, write bool) ([]conformance.Finding,
-	error) {
+// check tries the rules, and notes what the target says of itself and the profile that it was checked by.
+func check(ctx context.Context, conn connection, about *conformance.About, ports, racks int32,
+	write bool) ([]conformance.Finding, error) {
+	profile := about.Profile
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	report, err := probe.Ask(asking, conn)
@@ -277,11 +285,12 @@ func check(ctx context.Context, conn connection, profile string, ports, racks in
 	if err != nil {
 		return nil, err
 	}
+	about.GNMI, about.Profile = report.Version, best.Profile
 	return conformance.Run(ctx, conn, p, ports, conformance.Options{Write: write}), nil
 }
 
 // tellFindings prints the findings. It returns an error if a rule is broken.
-func tellFindings(w io.Writer, findings []conformance.Finding, target, output string) error {
+func tellFindings(w io.Writer, findings []conformance.Finding, about conformance.About, output string) error {
 	broken := 0
 	for _, f := range findings {
 		if f.Result == conformance.Broken {
@@ -294,11 +303,11 @@ func tellFindings(w io.Writer, findings []conformance.Finding, target, output st
 			return err
 		}
 	case "junit":
-		if err := conformance.WriteJUnit(w, target, findings); err != nil {
+		if err := conformance.WriteJUnit(w, about, findings); err != nil {
 			return err
 		}
 	case "html":
-		if err := conformance.WriteHTML(w, target, findings); err != nil {
+		if err := conformance.WriteHTML(w, about, findings); err != nil {
 			return err
 		}
 	default:
