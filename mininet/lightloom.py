@@ -779,6 +779,9 @@ class HybridTopo(Topo):
     def build(self, racks=4, hosts=2, spines=2, nic=500, eps=50, ocs=1000, dark='10ms', delay=None, swap=None, image=None):  # pylint: disable=arguments-differ,too-many-positional-arguments
         if swap is not None and not ocs:
             raise LoomError('swap=%s: with ocs=0 there is no optical switch whose fibres could be swapped: leave it away' % swap)
+        for name, rate in (('nic', nic), ('eps', eps), ('ocs', ocs)):
+            if not isinstance(rate, (int, float)) or rate < 0:
+                raise LoomError('%s=%s: write a rate as a number of Mb/s, such as %s=50' % (name, rate, name))
         kind = {'cls': loom_docker(), 'dimage': str(image)} if image else {}
 
         def cable(a, b, bw):

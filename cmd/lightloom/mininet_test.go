@@ -272,6 +272,8 @@ topos = {'slow': Slow}
 			"voqbytes=200000: the network has no optical switch"},
 		{"misspelt parameter of the topology", "--custom lightloom.py --topo hybrid,2,1,epss=3 --test none", "",
 			"--topo hybrid has no parameter 'epss': it takes racks,"},
+		{"rate of the topology", "--custom lightloom.py --topo hybrid,2,1,eps=10G --test none", "",
+			"eps=10G: write a rate as a number of Mb/s"},
 		{"misspelt parameter of the switch", ours + " --switch loom,voqbyte=1 --controller loom --test none", "",
 			"did you mean voqbytes?"},
 		{"misspelt parameter of the controller", ours + " --switch loom --controller loom,polcy=x --test none", "",
