@@ -706,3 +706,32 @@ func TestAudit(t *testing.T) {
 		t.Errorf("answered %q, want %q", c.answers, want)
 	}
 }
+
+// grants are what clients are granted; those whose grant was taken back are missing.
+type grants map[string]controller.Access
+
+func (g grants) Access(name string) controller.Access              { return g[name] }
+func (grants) Grants() []controller.Grant                          { return nil }
+func (grants) Grant(context.Context, controller.Grant) (err error) { return err }
+
+// TestReads: who may read whose jobs. Nothing is read by a caller whose grant is taken back between admission and the
+// read.
+func TestReads(t *testing.T) {
+	s := &Server{cfg: Config{Callers: Callers{Granter: grants{"ann": controller.Tenant, "bob": controller.Viewer}}}}
+	for _, tc := range []struct {
+		who    Caller
+		want   string
+		denied bool
+	}{
+		{Caller{Kind: byClient, Name: "ann"}, "ann", false},
+		{Caller{Kind: byClient, Name: "bob"}, "", false},
+		{Caller{Kind: byLocal, Name: "0"}, "", false},
+		{Caller{Kind: byClient, Name: "gone"}, "", true},
+		{Caller{}, "", true},
+	} {
+		user, err := s.reads(context.WithValue(t.Context(), callerKey{}, tc.who))
+		if user != tc.want || tc.denied != (CodeOf(err) == Denied) {
+			t.Errorf("%v reads of %q, %v", tc.who, user, err)
+		}
+	}
+}

@@ -54,13 +54,20 @@ func (s *Server) wall(at time.Duration) *timestamppb.Timestamp {
 	return timestamppb.New(s.cfg.Epoch().Add(at))
 }
 
-// reads returns the only user whose jobs a caller may read; "" for all.
-func (s *Server) reads(ctx context.Context) string {
-	if c := callerOf(ctx); s.access(c) == controller.Tenant {
-		return c.Name
+// reads returns the only user whose jobs a caller may read; "" for all. A caller whose access was taken back since it
+// was admitted reads nothing.
+func (s *Server) reads(ctx context.Context) (user string, err error) {
+	switch c := callerOf(ctx); s.access(c) {
+	case "":
+		return "", errTakenBack
+	case controller.Tenant:
+		return c.Name, nil
+	default:
+		return "", nil
 	}
-	return ""
 }
+
+var errTakenBack = &Error{Denied, errors.New("what was granted was taken back")}
 
 // narrowed returns a filter that a caller may use.
 func (s *Server) narrowed(ctx context.Context, f *apiv1.JobFilter) (*apiv1.JobFilter, error) {
@@ -72,9 +79,9 @@ func (s *Server) narrowed(ctx context.Context, f *apiv1.JobFilter) (*apiv1.JobFi
 			return nil, &Error{Invalid, fmt.Errorf("phase %d in a filter is none", p)}
 		}
 	}
-	user := s.reads(ctx)
-	if user == "" {
-		return f, nil
+	user, err := s.reads(ctx)
+	if err != nil || user == "" {
+		return f, err
 	}
 	if _, err := own(user, f.GetUser()); err != nil {
 		return nil, err
@@ -116,7 +123,10 @@ func (s *service) GetJob(ctx context.Context,
 		return nil, encode(err)
 	}
 	out, err := s.cfg.Jobs.Job(controller.JobID(r.Msg.JobId))
-	user := s.reads(ctx)
+	var user string
+	if err == nil {
+		user, err = s.reads(ctx)
+	}
 	switch {
 	case err != nil:
 		return nil, encode(fmt.Errorf("get job %d: %w", r.Msg.JobId, err))
@@ -195,10 +205,14 @@ func (s *Server) watchJobs(ctx context.Context, m *apiv1.WatchJobsRequest, send 
 		return err
 	}
 	beginning := false
-	who, user, may := callerOf(ctx), s.reads(ctx), rules()[apiv1connect.ControllerWatchJobsProcedure].may
+	user, err := s.reads(ctx)
+	if err != nil {
+		return err
+	}
+	who, may := callerOf(ctx), rules()[apiv1connect.ControllerWatchJobsProcedure].may
 	return s.cfg.Jobs.WatchJobs(ctx, m.After, func(c *apiv1.JobsChanged) error {
-		if !slices.Contains(may, s.access(who)) || s.reads(ctx) != user {
-			return &Error{Denied, errors.New("what was granted was taken back")}
+		if now, err := s.reads(ctx); err != nil || now != user || !slices.Contains(may, s.access(who)) {
+			return errTakenBack
 		}
 		out := filtered(f, c)
 		beginning = beginning || c.Reset_

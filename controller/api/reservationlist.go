@@ -30,7 +30,11 @@ func (s *service) ListReservations(ctx context.Context,
 	if s.cfg.Now != nil {
 		out.NowNs = int64(s.cfg.Now())
 	}
-	page, next := s.cfg.BandwidthReserver.Reservations(s.reads(ctx), from, most)
+	owner, err := s.reads(ctx)
+	if err != nil {
+		return nil, encode(fmt.Errorf("list reservations: %w", err))
+	}
+	page, next := s.cfg.BandwidthReserver.Reservations(owner, from, most)
 	if next > 0 {
 		out.NextPageToken = strconv.FormatInt(next, 10)
 	}

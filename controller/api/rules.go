@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -250,7 +249,7 @@ func (w entitled) Events(ctx context.Context, after uint64, sink func(Event) err
 	may := rules()[apiv1connect.ControllerEventsProcedure].may
 	return w.events.Events(ctx, after, func(e Event) error {
 		if !slices.Contains(may, w.access(who)) {
-			return &Error{Denied, errors.New("what was granted was taken back")}
+			return errTakenBack
 		}
 		return sink(e)
 	})
