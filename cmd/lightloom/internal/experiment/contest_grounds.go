@@ -80,7 +80,7 @@ func workflows(b *Bench, seed uint64) ([]controller.Job, error) {
 	for i := range jobs {
 		for s := range jobs[i].Stages {
 			for t := range jobs[i].Stages[s].Tasks {
-				jobs[i].Stages[s].Tasks[t].Compute /= packetsHaste
+				jobs[i].Stages[s].Tasks[t].Compute /= packetsFaster
 			}
 		}
 	}

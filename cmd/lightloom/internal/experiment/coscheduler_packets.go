@@ -26,7 +26,7 @@ const (
 	packetsFabric = "hybrid:racks=6,hosts=2,slots=8,spines=1,nic=50Gbps,eps=10Gbps,ocs=100Gbps,dark=10ms"
 	packetsSlots  = 6 * 2 * 8
 	packetsScale  = 100
-	packetsHaste  = 60 // how many times as fast tasks compute: a map of Figure 4's job takes 1.4 s
+	packetsFaster = 60 // how many times as fast tasks compute: a map of Figure 4's job takes 1.4 s
 	packetsWindow = 8 * time.Second
 )
 
@@ -40,12 +40,12 @@ const (
 	packetsInput               = 20e9        // bytes: at most 79 maps
 )
 
-// packetsModel is swim-v1 with computing sped up by packetsHaste.
+// packetsModel is swim-v1 with computing sped up by packetsFaster.
 func packetsModel() swim.Model {
 	m := swim.V1(packetsSlots)
-	m.Name = fmt.Sprintf("swim-v1, computing %d times as fast", packetsHaste)
-	m.MapRate, m.ReduceRate, m.FarRate = m.MapRate*packetsHaste, m.ReduceRate*packetsHaste, m.FarRate*packetsHaste
-	m.Start = m.Start / packetsHaste
+	m.Name = fmt.Sprintf("swim-v1, computing %d times as fast", packetsFaster)
+	m.MapRate, m.ReduceRate, m.FarRate = m.MapRate*packetsFaster, m.ReduceRate*packetsFaster, m.FarRate*packetsFaster
+	m.Start = m.Start / packetsFaster
 	m.Window = packetsWindow
 	return m
 }
