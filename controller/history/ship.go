@@ -19,11 +19,7 @@ const maxRecord = 4 * state.MaxBatch
 func (s *Store) Save(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<20)
 	err := s.each(0, false, func(b []byte) (bool, error) {
-		_, err := out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b))))
-		if err == nil {
-			_, err = out.Write(b)
-		}
-		return true, err
+		return true, writeRecord(out, b)
 	})
 	return errors.Join(err, out.Flush())
 }
@@ -35,11 +31,16 @@ func Write(w io.Writer, left []state.Left) error {
 		if err != nil {
 			return fmt.Errorf("write history: %w", err)
 		}
-		if _, err := w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)); err != nil {
+		if err := writeRecord(w, b); err != nil {
 			return fmt.Errorf("write history: %w", err)
 		}
 	}
 	return nil
+}
+
+func writeRecord(w io.Writer, b []byte) error {
+	_, err := w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...))
+	return err
 }
 
 // Load adds what Save or Write wrote, up to the end of the stream.

@@ -15,7 +15,7 @@ import (
 
 // contested are the grounds of joint-wide: four on which joint was developed, the cells of the grid of grounds whose
 // headroom was 30 % and more on seed 1 and those of the Facebook trace that move in 10 ms, workflows, and, for held-out
-// seeds alone, one that nobody had looked at.
+// seeds alone, one on which nothing was run before.
 func contested(n int, seed uint64) []ground {
 	all := wideGrounds(cmp.Or(n, 60))
 	chosen := map[string][]string{ // by dark time

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ServeHTTP answers with one file. Everybody may read all of them, so nobody is asked who they are.
+// ServeHTTP answers with one file. All of them are public, so it asks for no credentials.
 func (s Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 	if name == "" || strings.HasSuffix(r.URL.Path, "/") {
