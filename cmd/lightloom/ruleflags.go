@@ -15,7 +15,7 @@ import (
 
 // ruleFlags are the flags that choose the rules of a replay and whose words must be parsed first.
 type ruleFlags struct {
-	local, admission, redecide string
+	local, admission, redecide, fairness string
 }
 
 func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
@@ -30,6 +30,8 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"coflows), flow (at the end of every flow, too) or policy (as the policy does by itself)")
 	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), sunflow (Sunflow's "+
 		"own) or sincronia (Sincronia's offline one)")
+	c.Flags().StringVar(&f.fairness, "fairness", "maxmin", "how TCP shares links on the simulator: maxmin, or "+
+		"proportional, which is nearer to packets\nwhere host flows cross several full links")
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
 		"the ports that move")
 	c.Flags().Float64Var(&r.Background, "background", 0, "fill this share of what hosts can send (0.1 for a tenth) with "+
@@ -79,12 +81,19 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 		return usage("leave one of them away", "%s: --compat %s has all coflows arrive at once, --one-at-a-time does not",
 			c.Name(), r.Compat)
 	}
+	if err := oneOf(c, "fairness", f.fairness, "maxmin", "proportional"); err != nil {
+		return err
+	}
+	r.Proportional = f.fairness == "proportional"
 	if r.Compat != "" {
 		if err := oneOf(c, "compat", r.Compat, scenario.Compats()...); err != nil {
 			return err
 		}
 		if c.Flags().Changed("redecide") {
 			return usage("leave --redecide away", "%s: --compat %s has its own rule for --redecide", c.Name(), r.Compat)
+		}
+		if r.Proportional {
+			return usage("leave --fairness away", "%s: --compat %s has its own rates", c.Name(), r.Compat)
 		}
 	}
 	if r.Compat == scenario.CompatSunflow && (f.local == "carried" || r.AllStop) {

@@ -26,6 +26,9 @@ type Options struct {
 	NoHeaders bool
 	// Hairpins lets a host flow go from a host to itself, over both directions of the host's port. The default refuses it.
 	Hairpins bool
+	// Proportional has hosts that share by themselves get proportionally fair rates in place of max-min fair ones, as TCP
+	// does whose round trips are queues: a host flow across several full links gets less.
+	Proportional bool
 	// Quantum is the grid on which ends of host flows are reported, as in simulators with time steps: an end between two
 	// of its multiples is reported at the later one, and its rate is not free before. 0 means no grid.
 	Quantum time.Duration

@@ -9,7 +9,7 @@ import (
 func (f *fluid) share() {
 	f.strained = false
 	switch {
-	case f.ranked:
+	case f.ranked, f.fair && f.rankedDemand.Proportional:
 		f.shareRanked()
 		return
 	case f.fair:

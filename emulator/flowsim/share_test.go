@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"lightloom/pathmap"
 	"lightloom/pathmap/maxmin"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -56,5 +58,39 @@ func checkRates(t *testing.T, f *fluid) {
 			t.Fatalf("at %v a class of %v sends at %v, want %v", f.clock.Now(), f.routes[f.classes.list[i].route].pair, got,
 				want[k])
 		}
+	}
+}
+
+// TestProportional has a host flow that crosses two full links, and one on each of them: max-min fairness gives all a
+// half, proportional fairness the first a third and the others two thirds. Strict priorities come before both.
+func TestProportional(t *testing.T) {
+	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 1, Spines: 1, EPS: 100 * pathmap.Mbps, NIC: pathmap.Gbps}
+	for _, tc := range []struct {
+		name         string
+		proportional bool
+		rates        southbound.Rates
+		want         []float64 // bytes left of 1 MB after 60 ms, in which a link carries 750 kB
+	}{
+		{"max-min fair", false, southbound.Rates{Fair: true}, []float64{625e3, 625e3, 625e3}},
+		{"proportional", true, southbound.Rates{Fair: true}, []float64{750e3, 500e3, 500e3}},
+		{"the first has priority", true, southbound.Rates{Fair: true,
+			Priority: []southbound.Priority{{Coflow: 0, Priority: 1}}}, []float64{250e3, 1e6, 1e6}},
+		{"rates are set", true, southbound.Rates{Spread: []southbound.Spread{{Coflow: 0}, {Coflow: 1}, {Coflow: 2}}},
+			[]float64{1e6, 1e6, 1e6}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := simulate(t, fabric(t, spec.WithDefaults()), Options{NoHeaders: true, Proportional: tc.proportional})
+			wire(t, s)
+			start(t, s, 0, row{0, 1, mb, 1})
+			start(t, s, 1, row{0, 2, mb, 1})
+			start(t, s, 2, row{3, 1, mb, 1})
+			rates(t, s, tc.rates)
+			advance(t, s, 60*ms)
+			for c, want := range tc.want {
+				if got := s.fluid.leftOf(s.fluid.coflows[c].first); math.Abs(got-want) > 100 {
+					t.Errorf("coflow %d has %.0f bytes left, want %.0f", c, got, want)
+				}
+			}
+		})
 	}
 }

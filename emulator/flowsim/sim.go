@@ -77,6 +77,7 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 		circuit: make([]bool, f.OCSPorts())}
 	t := f.Topology
 	s.fluid = newFluid(&s.clock, f.Hosts(), t.Links(), opt.payloadShare()/8e9, s)
+	s.fluid.rankedDemand.Proportional = opt.Proportional
 	s.fluid.quantum = opt.Quantum
 	s.widen()
 	circuits := 0

@@ -22,7 +22,7 @@ func TestFirstDifference(t *testing.T) {
 	plan := func(seed uint64, policy string) *outcome.Outcome { return run(demoSetup(t, 1, policy), seed) }
 	bare := func(seed uint64, policy string) *outcome.Outcome { // nothing to place
 		s := demoSetup(t, 1, policy)
-		s.Jobs, s.ElephantThreshold = cutSetup(t, 0, policy).Jobs, 1
+		s.Jobs, s.ElephantThreshold = cutSetup(t, 0, policy, false).Jobs, 1
 		return run(s, seed)
 	}
 	for _, tt := range []struct {

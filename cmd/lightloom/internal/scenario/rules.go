@@ -26,6 +26,8 @@ type Rules struct {
 	Redecide   policy.Redecide // when rates are decided anew; empty: when the policy wants
 	Compat     string          // one of Compats, or none
 
+	Proportional bool // hosts that share by themselves get proportionally fair rates, not max-min fair ones
+
 	AllStop    bool    // every circuit goes dark when one moves
 	Background float64 // share of each link that other traffic fills; 0: none
 	Attributes string  // file of weights and deadlines; empty: none
@@ -64,7 +66,7 @@ func (r *Rules) wants() []string {
 		flag string
 		set  bool
 	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
-		{"--redecide", r.Redecide != ""}, {"--compat", r.Compat != ""}} {
+		{"--redecide", r.Redecide != ""}, {"--compat", r.Compat != ""}, {"--fairness proportional", r.Proportional}} {
 		if f.set {
 			all = append(all, f.flag)
 		}
@@ -215,6 +217,10 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	}
 	if r.Epoch > 0 {
 		out = append(out, fmt.Sprintf("coflows are admitted at multiples of %v.", r.Epoch))
+	}
+	if r.Proportional {
+		out = append(out, "TCP on the simulator shares links proportionally fairly: a host flow across several full links "+
+			"gets less than max-min fairness would give it.")
 	}
 	if r.AllStop {
 		out = append(out, "all-stop: every circuit goes dark when one moves.")

@@ -32,6 +32,8 @@ type Scenario struct {
 	CarryLocal bool          `json:"carry_local,omitempty"`   // bytes between a host and itself take its port
 	Quantum    time.Duration `json:"quantum,omitempty"`       // the step of time of another simulator's rules; 0: none
 
+	Proportional bool `json:"proportional,omitempty"` // TCP on the simulator shares proportionally, not max-min fairly
+
 	Net    netns.Options `json:"net"` // of real packets
 	Record Record        `json:"record"`
 }
@@ -69,7 +71,7 @@ func (s *Prepared) Scenario(r Row) *Scenario {
 		ElephantThreshold: s.ElephantThreshold,
 		Replicas:          o.Replicas, Delays: o.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
 		OneAtATime: rules.OneAtATime, CarryLocal: rules.CarryLocal, Quantum: s.quantum(),
-		Net: o.Net,
+		Proportional: rules.Proportional, Net: o.Net,
 		Record: Record{Queues: rules.PerQueue != "", Circuits: rules.PerCircuit != "", Explain: rules.Explain != "",
 			Reservations: rules.PerReservation != "", HostFlows: rules.PerHostFlow != ""}}
 	if rules.Compat != CompatCoflowsim {

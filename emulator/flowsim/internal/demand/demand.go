@@ -63,12 +63,14 @@ func (d *Demand) Add(links []pathmap.LinkID, n int, wish float64) {
 	d.Classes = append(d.Classes, c)
 }
 
-// Solve returns the rate of each class. Borrowed until the next call.
-func (d *Demand) Solve(capacity []float64) []float64 {
+// Solve returns the max-min fair rate of each class. Borrowed until the next call.
+func (d *Demand) Solve(capacity []float64) []float64 { return d.solve(capacity, d.solver.Solve) }
+
+func (d *Demand) solve(capacity []float64, share func([]float64, []maxmin.Class, []float64)) []float64 {
 	if cap(d.rates) < len(d.Classes) {
 		d.rates = make([]float64, 2*len(d.Classes))
 	}
 	d.rates = d.rates[:len(d.Classes)]
-	d.solver.Solve(capacity, d.Classes, d.rates)
+	share(capacity, d.Classes, d.rates)
 	return d.rates
 }

@@ -4,12 +4,16 @@ import (
 	"slices"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/propfair"
 )
 
 // Ranked shares links among classes of strict priorities: each gets what those above leave, max-min fairly among its
-// own.
+// own, or proportionally fairly.
 type Ranked struct {
+	Proportional bool
+
 	of    Demand
+	fair  propfair.Solver
 	room  []float64 // by link
 	at    []int     // the classes of the priority that is being solved for
 	rates []float64
@@ -51,7 +55,11 @@ func (r *Ranked) solve(capacity []float64, p uint8, n int, class func(i int) Ran
 		r.at = append(r.at, i)
 		r.of.Add(c.Links, c.Flows, unbounded)
 	}
-	for k, rate := range r.of.Solve(r.room) {
+	solve := r.of.solver.Solve
+	if r.Proportional {
+		solve = r.fair.Solve
+	}
+	for k, rate := range r.of.solve(r.room, solve) {
 		r.rates[r.at[k]] = rate
 		for _, l := range r.of.Classes[k].Links {
 			r.room[l] -= rate * r.of.Classes[k].Flows

@@ -110,7 +110,8 @@ func New(s *scenario.Scenario, env Options) (*Testbed, error) {
 	}
 	optical := budget.Optical()
 	opt := flowsim.Options{Seed: s.Seed, Optical: optical, Switch: budget.Packet(),
-		NoHeaders: s.Row.Spec.Kind == topo.Crossbar, Hairpins: s.CarryLocal, AllStop: s.Row.AllStop, Quantum: s.Quantum}
+		NoHeaders: s.Row.Spec.Kind == topo.Crossbar, Hairpins: s.CarryLocal, AllStop: s.Row.AllStop, Quantum: s.Quantum,
+		Proportional: s.Proportional}
 	var sums *outcome.MoveSums
 	if f.HasOCS() {
 		sums = outcome.NewMoveSums(f.OCSPorts())
