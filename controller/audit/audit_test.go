@@ -191,27 +191,27 @@ func TestFindings(t *testing.T) {
 		{"pair exchanged", func(_, m *audit.Map, _ *lab) {
 			m.In[1], m.In[4] = m.In[4], m.In[1]
 			m.Out[1], m.Out[4] = m.Out[4], m.Out[1]
-		}, []string{"swapped: both fibres of ports 1 and 4 are in each other's place (tor1 Ethernet9 is found at 4)"}},
+		}, []string{"swapped: both fibres of port 1 and port 4 are in each other's place (tor1:9 is found at port 4)"}},
 		{"one direction exchanged", func(_, m *audit.Map, _ *lab) { m.Out[2], m.Out[3] = m.Out[3], m.Out[2] },
-			[]string{"swapped: the fibre out of ports 2 and 3 are in each other's place (tor2 Ethernet9 is found at 3)"}},
+			[]string{"swapped: the fibre out of port 2 and port 3 are in each other's place (tor2:9 is found at port 3)"}},
 		{"three turned round", func(_, m *audit.Map, _ *lab) { m.In[0], m.In[1], m.In[2] = m.In[1], m.In[2], m.In[0] },
-			[]string{"misplaced: the fibre into port 0 leads to tor1 Ethernet9, expected is tor0 Ethernet9",
+			[]string{"misplaced: the fibre into port 0 leads to tor1:9, expected is tor0:9",
 				"misplaced: the fibre into port 1 leads to tor2", "misplaced: the fibre into port 2 leads to tor0"}},
 		{"pulled", func(_, m *audit.Map, _ *lab) { m.In[5], m.Out[5] = audit.End{}, audit.End{} },
-			[]string{"dead: nothing comes through both fibres of port 5, expected is tor5 Ethernet9"}},
+			[]string{"dead: nothing comes through both fibres of port 5, expected is tor5:9"}},
 		{"one pulled", func(_, m *audit.Map, _ *lab) { m.In[5] = audit.End{} },
 			[]string{"dead: nothing comes through the fibre into port 5"}},
 		{"plugged where nothing belongs", func(e, _ *audit.Map, _ *lab) { e.Out[0], e.In[0] = audit.End{}, audit.End{} },
 			[]string{"stranger: both fibres of port 0 lead to tor0"}},
 		{"second fibre of a known switch", func(e, m *audit.Map, _ *lab) { e.Out[0] = audit.End{} },
-			[]string{"unexpected: the fibre out of port 0 leads to tor0 Ethernet9, expected is nothing"}},
+			[]string{"unexpected: the fibre out of port 0 leads to tor0:9, expected is nothing"}},
 		{"stranger", func(_, m *audit.Map, _ *lab) {
 			m.In[3] = stranger
-		}, []string{"stranger: the fibre into port 3 leads to printer lpt1"}},
+		}, []string{"stranger: the fibre into port 3 leads to printer:lpt1"}},
 		{"bypass", func(_, _ *audit.Map, l *lab) {
 			l.always = []audit.Heard{{At: end(2), From: end(1)}, {At: stranger, From: end(0)}}
 		},
-			[]string{"bypass: tor2 Ethernet9 hears tor1 Ethernet9 without any circuit"}},
+			[]string{"bypass: tor2:9 hears tor1:9 without any circuit"}},
 		{"mirror that sticks", func(_, _ *audit.Map, l *lab) { l.broken = []southbound.CrossConnect{{In: 1, Out: 2}} },
 			[]string{"doubtful: circuit 1→2: the circuit could not be made"}},
 	} {

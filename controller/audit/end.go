@@ -3,6 +3,8 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"lightloom/southbound"
 )
@@ -20,7 +22,10 @@ func (e End) String() string {
 	if e.IsZero() {
 		return "nothing"
 	}
-	return e.Chassis + " " + e.Port
+	if p, err := strconv.ParseUint(strings.TrimPrefix(e.Port, "Ethernet"), 10, 16); err == nil {
+		return fmt.Sprintf("%s:%d", e.Chassis, p) // as commands name the ports of our switches
+	}
+	return e.Chassis + ":" + e.Port
 }
 
 func (e End) compare(o End) int {

@@ -32,7 +32,8 @@ const (
 // Finding is one thing that is not as it should be.
 type Finding struct {
 	Kind     Kind   `json:"kind"`
-	Port     int    `json:"port"` // of the optical switch; -1: none
+	Switch   string `json:"switch,omitempty"` // the optical switch, by whose name its ports are told
+	Port     int    `json:"port"`             // of the optical switch; -1: none
 	Fibre    Fibre  `json:"fibre,omitempty"`
 	With     int    `json:"with"` // the other port of an exchange; -1: none
 	Expected string `json:"expected,omitempty"`
@@ -48,20 +49,29 @@ func (f Finding) String() string {
 	}
 	switch f.Kind {
 	case Swapped:
-		return fmt.Sprintf("swapped: %s ports %d and %d are in each other's place (%s is found at %d)", which, f.Port, f.With,
-			f.Expected, f.With)
+		return fmt.Sprintf("swapped: %s %s and %s are in each other's place (%s is found at %s)", which, f.port(f.Port),
+			f.port(f.With), f.Expected, f.port(f.With))
 	case Misplaced:
-		return fmt.Sprintf("misplaced: %s port %d %s to %s, expected is %s", which, f.Port, leads, f.Found, f.Expected)
+		return fmt.Sprintf("misplaced: %s %s %s to %s, expected is %s", which, f.port(f.Port), leads, f.Found, f.Expected)
 	case Dead:
-		return fmt.Sprintf("dead: nothing comes through %s port %d, expected is %s", which, f.Port, f.Expected)
+		return fmt.Sprintf("dead: nothing comes through %s %s, expected is %s", which, f.port(f.Port), f.Expected)
 	case Unexpected:
-		return fmt.Sprintf("unexpected: %s port %d %s to %s, expected is nothing", which, f.Port, leads, f.Found)
+		return fmt.Sprintf("unexpected: %s %s %s to %s, expected is nothing", which, f.port(f.Port), leads, f.Found)
 	case Stranger:
-		return fmt.Sprintf("stranger: %s port %d %s to %s, which no switch of this fabric has", which, f.Port, leads, f.Found)
+		return fmt.Sprintf("stranger: %s %s %s to %s, which no switch of this fabric has", which, f.port(f.Port), leads,
+			f.Found)
 	case Bypass:
 		return fmt.Sprintf("bypass: %s hears %s without any circuit", f.Expected, f.Found)
 	}
 	return "doubtful: " + f.Why
+}
+
+// port is what a port of the optical switch is called.
+func (f Finding) port(p int) string {
+	if f.Switch == "" {
+		return fmt.Sprintf("port %d", p)
+	}
+	return fmt.Sprintf("%s:%d", f.Switch, p)
 }
 
 // Compare names what differs between two maps of equal size: expected by port, then the fibre.
