@@ -78,17 +78,27 @@ func (f *Fabric) Acknowledged() ([]pathmap.Bytes, error) {
 // Backlogs returns the bytes of layer 2 that wait now at each port of a switch, by LinkID; 0 for ports of hosts. It
 // reads one namespace, where Counters reads all.
 func (f *Fabric) Backlogs() ([]int64, error) {
+	return ofSwitches(f, func(c LinkCount) int64 { return c.Backlog })
+}
+
+// Sent returns the bytes of layer 2 that have left each port of a switch, like Backlogs.
+func (f *Fabric) Sent() ([]pathmap.Bytes, error) {
+	return ofSwitches(f, func(c LinkCount) pathmap.Bytes { return c.Bytes })
+}
+
+// ofSwitches returns a count of each port of a switch, by LinkID.
+func ofSwitches[T any](f *Fabric, of func(LinkCount) T) ([]T, error) {
 	byPort, err := RootCounts(f.wire.Handle)
 	if err != nil {
-		return nil, fmt.Errorf("look at queues of switches: %w", err)
+		return nil, fmt.Errorf("read counts of switches: %w", err)
 	}
-	waits := make([]int64, len(f.ports))
+	out := make([]T, len(f.ports))
 	for l, link := range f.spec.Topology.Links() {
 		if f.hostAt(link.From) < 0 {
-			waits[l] = byPort[f.ports[l]].Backlog
+			out[l] = of(byPort[f.ports[l]])
 		}
 	}
-	return waits, nil
+	return out, nil
 }
 
 // RootCounts reads the counts of every HTB root of a namespace, by interface.

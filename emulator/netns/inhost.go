@@ -57,6 +57,12 @@ func (f *Fabric) Start(h southbound.HostID, cmd *exec.Cmd) error {
 }
 
 func (f *Fabric) start(h southbound.HostID, cmd *exec.Cmd, do func() error) error {
+	forgetOuter(cmd)
+	return f.InHost(h, do)
+}
+
+// forgetOuter takes from a command's environment what names the namespaces outside.
+func forgetOuter(cmd *exec.Cmd) {
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
@@ -67,12 +73,24 @@ func (f *Fabric) start(h southbound.HostID, cmd *exec.Cmd, do func() error) erro
 		}
 	}
 	cmd.Env = env
-	return f.InHost(h, do)
 }
 
 // StartNamed is Start of a command that sees the host's name as that of its machine, so that prompts show it.
 func (f *Fabric) StartNamed(h southbound.HostID, name string, cmd *exec.Cmd) error {
 	return f.start(h, cmd, func() error { return named(name, func() error { return start(cmd) }) })
+}
+
+// StartAtSwitches is StartNamed in the namespace that all switches share.
+func (f *Fabric) StartAtSwitches(name string, cmd *exec.Cmd) error {
+	forgetOuter(cmd)
+	done := make(chan error, 1)
+	go func() {
+		inside(f.home, f.home, func() error { return named(name, func() error { return start(cmd) }) }, done)
+	}()
+	if err := <-done; err != nil {
+		return fmt.Errorf("at the switches: %w", err)
+	}
+	return nil
 }
 
 // named runs do on this locked thread with another machine's name. A thread that cannot return from it stays locked.
