@@ -90,6 +90,12 @@ def loom_known(what, params, ours):
             sys.exit('lightloom: %s has no parameter %r: did you mean %s? It takes %s' % (what, key, near[0], ', '.join(ours)))
 
 
+def loom_time(what, text):
+    "Refuse what is no time as lightloom takes it."
+    if not re.fullmatch(r'((\d+(\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h))+|0', str(text)):
+        raise LoomError('%s=%s: write a time, such as %s=10ms' % (what, text, what.split()[-1]))
+
+
 def loom_program():
     "Return the path of lightloom."
     path = os.environ.get('LIGHTLOOM') or shutil.which('lightloom')
@@ -572,6 +578,7 @@ class LoomSwitch(Switch):
             params.setdefault('dpid', '%x' % (1 << 32 | sum(name.encode())))
         params['inNamespace'] = True
         self.role, self.dark, self.dataplane, self.process, self.fabric = role, str(dark), dataplane, None, None
+        loom_time('switch %s: dark' % name, self.dark)
         self.swap, self.voqbytes = loom_swap(name, swap), int(voqbytes)
         Switch.__init__(self, name, **params)
 
@@ -782,6 +789,7 @@ class HybridTopo(Topo):
         for name, rate in (('nic', nic), ('eps', eps), ('ocs', ocs)):
             if not isinstance(rate, (int, float)) or rate < 0:
                 raise LoomError('%s=%s: write a rate as a number of Mb/s, such as %s=50' % (name, rate, name))
+        loom_time('dark', dark)
         kind = {'cls': loom_docker(), 'dimage': str(image)} if image else {}
 
         def cable(a, b, bw):
