@@ -51,7 +51,8 @@ type Traffic struct {
 	Received       pathmap.Bytes `json:"received"`         // payload, by the agents' own count, each byte once
 	HostFlowsEnded int64         `json:"host_flows_ended"` // likewise
 	// load of the busiest link between switches; the simulator alone knows it
-	Busiest float64 `json:"busiest"`
+	Busiest float64           `json:"busiest"`
+	Links   *report.LinkLoads `json:"links,omitempty"` // nil if not requested
 }
 
 // Circuits holds the actions of the optical switch.
@@ -131,7 +132,7 @@ func (o *Outcome) Result() report.PolicyResult {
 	r := report.PolicyResult{Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, Packets: o.Packets,
 		Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage, Notes: o.Notes}
 	r.ReconfigurationDelayAssumed, r.DarkAsked, r.DarkSource = o.Assumed, o.Row.Spec.Dark, o.DarkSource
-	r.QueueDepth, r.Health = o.Depth(), o.Health
+	r.QueueDepth, r.Health, r.Links = o.Depth(), o.Health, o.Links
 	if !o.Row.Spec.HasOCS() {
 		r.ReconfigurationDelayAssumed, r.DarkAsked, r.DarkSource = 0, 0, ""
 	}

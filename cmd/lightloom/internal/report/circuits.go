@@ -39,13 +39,7 @@ func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // circuits adds the circuits, what their ports did, and how much was under way over time.
 func (x *exporter) circuits(r *Report, lines [][]string) {
-	for _, l := range lines {
-		var row []field
-		for i, c := range circuitColumns() {
-			row = append(row, field{c, l[i]})
-		}
-		x.sheet("circuits").add(row)
-	}
+	x.copied("circuits", circuitColumns(), lines)
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		x.ports(p, r.Fabric.Racks, lines)

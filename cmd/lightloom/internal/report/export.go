@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"lightloom/southbound/hint"
 )
 
 // Exported is what an export wrote.
@@ -56,9 +58,13 @@ func Export(path, dir string) (*Exported, error) {
 	}
 	r, err := Read(path)
 	if err != nil {
+		return nil, hint.Wrong(err)
+	}
+	circuits, err := readTable(filepath.Join(filepath.Dir(path), circuitsFile), circuitColumns())
+	if err != nil {
 		return nil, err
 	}
-	circuits, err := readCircuits(filepath.Join(filepath.Dir(path), circuitsFile))
+	links, err := readTable(filepath.Join(filepath.Dir(path), linksFile), linkColumns())
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +77,7 @@ func Export(path, dir string) (*Exported, error) {
 		return nil, fmt.Errorf("export report %q: %w", path, err)
 	}
 	x.circuits(r, circuits)
+	x.copied("links", linkColumns(), links)
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(path), "csv")
 	}
@@ -236,23 +243,34 @@ func ordered(d *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// readCircuits reads circuits.csv; none where there is no such file.
-func readCircuits(path string) ([][]string, error) {
+// copied adds a table as it stands beside the report.
+func (x *exporter) copied(name string, columns []string, lines [][]string) {
+	for _, l := range lines {
+		var row []field
+		for i, c := range columns {
+			row = append(row, field{c, l[i]})
+		}
+		x.sheet(name).add(row)
+	}
+}
+
+// readTable reads a table with these columns from beside a report; none where there is no such file.
+func readTable(path string, columns []string) ([][]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read circuits: %w", err)
+		return nil, fmt.Errorf("read table: %w", err)
 	}
 	defer f.Close()
 	lines, err := csv.NewReader(io.LimitReader(f, maxReport)).ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("read circuits %q: %w: run it again, or remove this file", path, err)
+		return nil, fmt.Errorf("read table %q: %w: run it again, or remove this file", path, err)
 	}
-	if len(lines) == 0 || !slices.Equal(lines[0], circuitColumns()) {
-		return nil, fmt.Errorf("read circuits %q: line 1 is not %s: run it again, or remove this file", path,
-			strings.Join(circuitColumns(), ","))
+	if len(lines) == 0 || !slices.Equal(lines[0], columns) {
+		return nil, fmt.Errorf("read table %q: line 1 is not %s: run it again, or remove this file", path,
+			strings.Join(columns, ","))
 	}
 	return lines[1:], nil
 }

@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+
+	"lightloom/cmd/lightloom/internal/console"
 )
 
 //go:embed page.css
@@ -154,8 +156,8 @@ func (p *page) rowsOf(lines []line) (out []tableLine) {
 
 func (r *Report) subtitle() string {
 	f := r.Fabric
-	s := fmt.Sprintf("%d jobs, %d coflows, %s, on %d racks", r.Workload.Jobs, r.Workload.Coflows,
-		megabytes(r.Workload.BytesTotal), f.Racks)
+	s := fmt.Sprintf("%s, %s, %s, on %s", console.Count(r.Workload.Jobs, "job"),
+		console.Count(r.Workload.Coflows, "coflow"), megabytes(r.Workload.BytesTotal), console.Count(f.Racks, "rack"))
 	switch f.On {
 	case "netns":
 		s += ": real packets between Linux network namespaces"
@@ -208,8 +210,8 @@ func (r *Report) facts() []fact {
 		add("queue of a ToR–spine link", "%s bytes", thousands(f.QueueBytes))
 	}
 	add("queues", "%s", f.Queues)
-	add("controller", "%d replicas, %d leader changes, longest leader outage %s s", c.Replicas, c.LeaderChanges,
-		sig(c.LeaderOutageSeconds))
+	add("controller", "%s, %s, longest leader outage %s s", console.Count(c.Replicas, "replica"),
+		console.Count(int(c.LeaderChanges), "leader change"), sig(c.LeaderOutageSeconds))
 	add("percentiles", "%s", r.Percentile)
 	return out
 }

@@ -110,11 +110,12 @@ type Policy struct {
 	Reconfiguration
 	Packets
 	Work
-	Health  *Health  `json:"health,omitempty"` // of real packets
-	Slower  Slower   `json:"slower_coflows"`
-	Jobs    []Row    `json:"jobs,omitempty"`
-	Coflows []Row    `json:"coflows,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
+	Health      *Health      `json:"health,omitempty"` // of real packets
+	Utilisation *Utilisation `json:"utilisation,omitempty"`
+	Slower      Slower       `json:"slower_coflows"`
+	Jobs        []Row        `json:"jobs,omitempty"`
+	Coflows     []Row        `json:"coflows,omitempty"`
+	Notes       []string     `json:"notes,omitempty"`
 
 	Faults   []FaultRow    `json:"faults,omitempty"`
 	Received []ReceivedRow `json:"received,omitempty"` // payload that all hosts received, where something failed

@@ -28,7 +28,8 @@ type PolicyResult struct {
 	Faults   []FaultInterval // in the order in which they began
 	Received []Received      // in the order of time; none where nothing failed
 
-	Health *Health // of real packets
+	Health *Health    // of real packets
+	Links  *LinkLoads // what packet links carried; nil where nobody read that
 
 	Notes []string // what a reader of this row must know
 }

@@ -43,7 +43,7 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 }
 
 func summary(p *PolicyResult) Policy {
-	out := Policy{Name: p.Name, Notes: p.Notes, Health: p.Health, Packets: p.Packets,
+	out := Policy{Name: p.Name, Notes: p.Notes, Health: p.Health, Utilisation: p.utilisation(), Packets: p.Packets,
 		Traffic: Traffic{BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS),
 			BytesBasis: cmp.Or(p.BytesBasis, "payload")},
 		Reconfiguration: Reconfiguration{Reconfigurations: p.Reconfigurations, ReconfigurationDelay: reconfigurationDelay(p),

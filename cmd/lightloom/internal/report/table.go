@@ -54,7 +54,7 @@ func (r *Report) lines() []line {
 
 // details are the lines that the page shows where one asks for them, and the table leaves out.
 func (r *Report) details() []line {
-	return append(r.staged(),
+	return append(append(r.staged(), r.utilised()...),
 		line{name: "dark time asked", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }},
 		line{name: "dark time p50, p99", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }},
 		line{name: "placing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Place) }},

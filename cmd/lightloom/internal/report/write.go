@@ -109,8 +109,16 @@ func (r *Report) files(run *Run) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []file{{reportFile, report}, {runFile, machine}, {pageFile, page}, {policiesFile, policies},
-		{coflowsFile, coflows}, {circuitsFile, circuits}}, nil
+	links, err := r.linksCSV()
+	if err != nil {
+		return nil, err
+	}
+	all := []file{{reportFile, report}, {runFile, machine}, {pageFile, page}, {policiesFile, policies},
+		{coflowsFile, coflows}, {circuitsFile, circuits}}
+	if len(r.utilised()) > 0 {
+		all = append(all, file{linksFile, links})
+	}
+	return all, nil
 }
 
 // writeTemp writes data under a hidden name of its own, through to the disk, and returns the name. It leaves nothing

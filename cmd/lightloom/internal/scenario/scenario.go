@@ -42,6 +42,7 @@ type Scenario struct {
 type Record struct {
 	Queues   bool `json:"queues,omitempty"`   // what waits at every port
 	Circuits bool `json:"circuits,omitempty"` // what every circuit carries
+	Links    bool `json:"links,omitempty"`    // what passes packet links over time
 	Explain  bool `json:"explain,omitempty"`  // why tasks and flows go where they do
 
 	Reservations bool `json:"reservations,omitempty"` // how every circuit reservation was used
@@ -72,8 +73,8 @@ func (s *Prepared) Scenario(r Row) *Scenario {
 		Replicas:          o.Replicas, Delays: o.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
 		OneAtATime: rules.OneAtATime, CarryLocal: rules.CarryLocal, Quantum: s.quantum(),
 		Proportional: rules.Proportional, Net: o.Net,
-		Record: Record{Queues: rules.PerQueue != "", Circuits: rules.PerCircuit != "", Explain: rules.Explain != "",
-			Reservations: rules.PerReservation != "", HostFlows: rules.PerHostFlow != ""}}
+		Record: Record{Queues: rules.PerQueue != "", Circuits: rules.PerCircuit != "", Links: o.Links,
+			Explain: rules.Explain != "", Reservations: rules.PerReservation != "", HostFlows: rules.PerHostFlow != ""}}
 	if rules.Compat != CompatCoflowsim {
 		x.Admission = rules.Epoch
 	}

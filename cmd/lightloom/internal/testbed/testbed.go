@@ -51,11 +51,20 @@ var ErrStill = errors.New("stands still")
 // stalls because of a fault also has an outcome.
 func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(ended int)) (*outcome.Outcome, error) {
 	r := &run{tb: tb, s: s}
+	if s.Record.Links {
+		r.links = newLinkLog(tb, s.LastArrival()/200)
+	}
 	r.schedule()
+	if err := r.links.read(tb.Now()); err != nil {
+		return nil, err
+	}
 	for told := -1; ; {
 		still := tb.Wait(ctx)
 		if still != nil && !(errors.Is(still, ErrStill) && r.faults != nil) {
 			return nil, still
+		}
+		if err := r.links.due(tb.Now()); err != nil {
+			return nil, err
 		}
 		accepted, ended := tb.Jobs()
 		if progress != nil && ended != told {
@@ -69,7 +78,13 @@ func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(en
 			return nil, err
 		}
 	}
+	if err := r.links.read(tb.Now()); err != nil {
+		return nil, err
+	}
 	o, err := tb.Measure(ctx)
+	if err == nil && r.links != nil {
+		o.Links = &r.links.loads
+	}
 	if err == nil && r.faults != nil {
 		r.faults.sample(tb.Now(), tb.Received())
 		r.faults.into(o, s, r.tb.Now())
@@ -82,6 +97,7 @@ type run struct {
 	tb     Testbed
 	s      *scenario.Scenario
 	faults *FaultLog // nil: nothing fails
+	links  *linkLog  // nil: not asked for, or not known
 
 	planned   int          // jobs whose submission is planned
 	submitted atomic.Int64 // jobs

@@ -349,6 +349,12 @@ func (s *Testbed) Fabric() *topo.Fabric { return s.Topo }
 // Received implements Testbed.
 func (s *Testbed) Received() pathmap.Bytes { return s.Packets.Agent.Stats().BytesReceived }
 
+// Carried implements testbed.Carrier, for the links of switches.
+func (s *Testbed) Carried() ([]pathmap.Bytes, error) { return s.Packets.Net.Sent() }
+
+// Apart implements testbed.Carrier: a reading lists the queues of all ports.
+func (s *Testbed) Apart() time.Duration { return 250 * time.Millisecond }
+
 // Wait implements Testbed. It kills leaders when the configuration says so.
 func (s *Testbed) Wait(ctx context.Context) error {
 	r := &s.run

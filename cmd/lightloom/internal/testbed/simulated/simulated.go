@@ -213,6 +213,12 @@ func (x *Testbed) Jobs() (accepted, ended int) {
 // Received implements Testbed.
 func (x *Testbed) Received() pathmap.Bytes { return x.Sim.Counters().Delivered }
 
+// Carried implements testbed.Carrier.
+func (x *Testbed) Carried() ([]pathmap.Bytes, error) { return x.Sim.Counters().Wire, nil }
+
+// Apart implements testbed.Carrier: what reads a fluid does not disturb it.
+func (x *Testbed) Apart() time.Duration { return time.Millisecond }
+
 // Close implements Testbed.
 func (x *Testbed) Close() error { return policy.Close(x.asks) }
 
