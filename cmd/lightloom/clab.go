@@ -9,6 +9,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/clab"
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/southbound/hint"
 )
 
 func newClab() *cobra.Command {
@@ -29,7 +30,7 @@ func newClab() *cobra.Command {
 		}
 		nodes, err := clab.Read(args[0])
 		if err != nil {
-			return fmt.Errorf("clab: %w", err)
+			return fmt.Errorf("clab: %w", hint.Wrong(err))
 		}
 		if output == console.OutputJSON {
 			return errors.Join(console.WriteJSON(c.OutOrStdout(), nodes), clabError(nodes))

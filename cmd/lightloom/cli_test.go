@@ -292,6 +292,63 @@ func TestBadCommandLines(t *testing.T) {
 	}
 }
 
+// TestWrongNames: whatever name or value is wrong, commands end with the status of usage.
+func TestWrongNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("faults.txt", []byte("1s fail link tor0-spine9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const fabric, wrong = "hybrid:racks=2,hosts=2", "hybird:racks=2"
+	const replay = "replay --on flowsim --trace synthetic --fabric "
+	for _, tc := range []struct{ args, problem string }{
+		{replay + fabric + " --policy nope", `part "nope" is unknown`},
+		{replay + fabric + " --place nope", `part "nope" is unknown`},
+		{replay + fabric + " --faults faults.txt", "faults.txt:1:14: there is no link"},
+		{replay + fabric + " --faults nope", "open nope"},
+		{replay + wrong, `"hybird" is unknown`},
+		{replay + "nope.yaml", "open nope.yaml"},
+		{"replay --trace nope --fabric " + fabric, "open nope"},
+		{"replay --workload storn:jobs=3 --fabric " + fabric, `"storn" is unknown`},
+		{"experiment run nope", `find experiment "nope"`},
+		{"policy check nope ./x", `"nope" is no question`},
+		{"paths --topology fatree:k=4", "is no topology"},
+		{"topology show nope.yaml", "open nope.yaml"},
+		{"topology convert nope.yaml x.yaml", "open nope.yaml"},
+		{"compare a b", "open a"},
+		{"rerun nope", "open nope"},
+		{"report export nope", "open nope"},
+		{"clab nope", "nope"},
+		{"up nope", "there is no such directory"},
+		{"submit nope.yaml", "open nope.yaml"},
+		{"apply -f nope.yaml", "open nope.yaml"},
+		{"status --context nope", `there is no context "nope"`},
+		{"context use nope", `there is no context "nope"`},
+		{"controller run --devices d --tls-dir k --fabric " + wrong, `"hybird" is unknown`},
+		{"audit cabling --devices d --tls-dir k --fabric " + wrong, `"hybird" is unknown`},
+		{"cluster init d --fabric " + wrong, `"hybird" is unknown`},
+		{"replica run --config nope.yaml", "open nope.yaml"},
+		{"target run --plaintext --listen 127.0.0.1:0 --profile nope", `"nope" is unknown`},
+	} {
+		t.Run(tc.args, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			err := run(t.Context(), strings.Fields(tc.args), strings.NewReader(""), &out, &errs)
+			if status := tell(&errs, err); status != statusUsage || !strings.Contains(errs.String(), tc.problem) {
+				t.Errorf("status %d: %s", status, &errs)
+			}
+		})
+	}
+}
+
+// TestPolicyCheck: a program that cannot be asked keeps no laws.
+func TestPolicyCheck(t *testing.T) {
+	for _, question := range []string{"place", "circuits", "route", "share"} {
+		var out bytes.Buffer
+		if err := checkPolicy(&out, question, "./nope", 3); err == nil || !strings.Contains(err.Error(), "./nope") {
+			t.Errorf("%s: %v, %s", question, err, &out)
+		}
+	}
+}
+
 func TestTell(t *testing.T) {
 	disk := &report.DiskError{Dir: "d", Err: os.ErrPermission}
 	for _, tc := range []struct {

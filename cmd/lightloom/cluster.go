@@ -5,8 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/controller/server"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound/hint"
 )
 
 func newCluster() *cobra.Command {
@@ -56,7 +58,7 @@ func newClusterInit() *cobra.Command {
 		}
 		spec, err := topo.FromArgument(opt.Fabric)
 		if err != nil {
-			return err
+			return hint.Wrong(err)
 		}
 		if err := checkReplicas(replicas); err != nil {
 			return err
@@ -130,7 +132,7 @@ func newClusterDestroy() *cobra.Command {
 			for _, dir := range d.Dirs {
 				fmt.Fprintf(out, "%s %s\n", verb, dir)
 			}
-			fmt.Fprintf(out, "%d logs of cluster %s, %d bytes\n", len(d.Dirs), d.Cluster, d.Bytes)
+			fmt.Fprintf(out, "%s of cluster %s, %d bytes\n", console.Count(len(d.Dirs), "log"), d.Cluster, d.Bytes)
 			if !yes {
 				return usage("lightloom cluster destroy "+args[0]+" --yes", "destroy: nothing was deleted")
 			}

@@ -177,7 +177,7 @@ func newClusterRestore() *cobra.Command {
 }
 
 func printBackup(c *cobra.Command, b *server.Backup) error {
-	_, err := fmt.Fprintf(c.OutOrStdout(), "cluster %s at entry %d, %d bytes, digest %s, %d jobs that ended before\n",
-		b.Cluster, b.Index, b.Size, b.Digest, b.Ended)
+	_, err := fmt.Fprintf(c.OutOrStdout(), "cluster %s at entry %d, %d bytes, digest %s, %s that ended before\n",
+		b.Cluster, b.Index, b.Size, b.Digest, console.Count(b.Ended, "job"))
 	return err
 }

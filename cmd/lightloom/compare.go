@@ -9,6 +9,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/southbound/hint"
 )
 
 // maxCompared is how many reports one comparison takes.
@@ -44,7 +45,7 @@ func newCompare() *cobra.Command {
 		reps := make([]*report.Report, len(args))
 		for i, a := range args {
 			if reps[i], err = report.Read(a); err != nil {
-				return fmt.Errorf("compare: %w", err)
+				return fmt.Errorf("compare: %w", hint.Wrong(err))
 			}
 		}
 		result, err := report.CompareReports(args, reps, opt)

@@ -39,6 +39,15 @@ func completeHosts(first int) completion {
 	}
 }
 
+// completeNodes completes the first word with hosts and switches.
+func completeNodes(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	n := names()
+	return only(append(slices.Clone(n.Hosts), n.Parts[fault.Switch.String()]...))
+}
+
 func completePorts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return only(nil)

@@ -18,6 +18,7 @@ import (
 	"lightloom/controller/demand"
 	"lightloom/controller/server"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound/hint"
 	"lightloom/southbound/inventory"
 )
 
@@ -186,7 +187,7 @@ func newControllerKeys() *cobra.Command {
 			}
 			spec, err := topo.FromArgument(fabric)
 			if err != nil {
-				return err
+				return hint.Wrong(err)
 			}
 			return server.InitState(server.KeptState(args[0]), replicas, spec)
 		},

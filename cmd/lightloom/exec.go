@@ -9,15 +9,17 @@ import (
 func newExec(a actions) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use:   "exec HOST [-- COMMAND [ARG…]]",
-		Short: "Run a command in a host of the running fabric",
+		Use:   "exec HOST|SWITCH [-- COMMAND [ARG…]]",
+		Short: "Run a command in a host or switch of the running fabric",
 		Long: "Passes on standard input, output and error, signals and the exit status. Hosts are named\n" +
 			"h<rack>-<number>, also within them. They share this machine's programs and files. Without a command\n" +
 			"it runs your shell; on a terminal the command gets one of its own. With --all it runs the command in\n" +
-			"each host, one after the other, without a terminal; the exit status is the first that is not 0.",
-		Example: "  lightloom exec h0-0 -- ping -c 3 h1-0\n  lightloom exec h0-0\n  lightloom exec --all -- ip -brief " +
+			"each host, one after the other, without a terminal; the exit status is the first that is not 0.\n" +
+			"Switches share one network: in it the interface of port tor0:4 is named tor0-4.",
+		Example: "  lightloom exec h0-0 -- ping -c 3 h1-0\n  lightloom exec h0-0\n  lightloom exec tor0 -- ip link\n" +
+			"  lightloom exec --all -- ip -brief " +
 			"address",
-		ValidArgsFunction: completeHosts(1),
+		ValidArgsFunction: completeNodes,
 	}
 	c.Flags().SetInterspersed(false)
 	c.Flags().BoolVar(&all, "all", false, "run the command in all hosts")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/experiment/dawn"
 	"lightloom/cmd/lightloom/internal/experiment/dissertation"
+	"lightloom/cmd/lightloom/internal/experiment/kept"
 )
 
 // experimentFlags are the flags of experiment run.
@@ -24,7 +27,7 @@ type experimentFlags struct {
 	first          uint64
 	output, plot   string
 	on, data       string
-	quick          bool
+	quick, fresh   bool
 	loads          []float64
 	stdout, stderr io.Writer
 }
@@ -63,8 +66,8 @@ func newExperimentList() *cobra.Command {
 			return console.WriteJSON(c.OutOrStdout(), all)
 		}
 		for _, e := range all {
-			fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %d seeds; on %s\n", e.Name, e.Doc, "", e.Source, e.Seeds,
-				strings.Join(e.On, ", "))
+			fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %s; on %s\n", e.Name, e.Doc, "", e.Source,
+				console.Count(e.Seeds, "seed"), strings.Join(e.On, ", "))
 		}
 		return nil
 	}
@@ -101,6 +104,8 @@ func newExperimentRun(a actions) *cobra.Command {
 		"folder with the real traces; default: $LIGHTLOOM_DATA")
 	c.Flags().BoolVar(&f.quick, "quick", false, "run a small part only, to try the command; its rows prove "+
 		"nothing, and say so")
+	c.Flags().BoolVar(&f.fresh, "fresh", false, "make all runs, also those that an interrupted start of the same "+
+		"command has made")
 	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads as multiples of the paper's, for "+
 		"experiments that sweep the load; default: 1,3,10,30")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -156,10 +161,26 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetVisibility(console.IsTerminal(f.stderr)),
 		progressbar.OptionThrottle(100*time.Millisecond))
-	b := &experiment.Bench{Seeds: f.seeds, First: f.first, On: f.on, Data: f.data, Quick: f.quick, Loads: f.loads,
+	resumed, err := f.resume(e.Name)
+	if err != nil {
+		return err
+	}
+	what, began := fmt.Sprint(e.Name, " on ", f.on, ", quick ", f.quick, ", loads ", f.loads), time.Now()
+	f.announce(e.Name, what)
+	b := &experiment.Bench{Kept: resumed, Seeds: f.seeds, First: f.first, On: f.on, Data: f.data,
+		Quick: f.quick, Loads: f.loads,
 		Progress: func(done, of int) { bar.ChangeMax(of); _ = bar.Set(done) }}
 	r, err := e.Run(ctx, b)
 	_ = bar.Clear()
+	cut := len(b.Interrupted()) > 0
+	if n := resumed.Recalled(); n > 0 {
+		fmt.Fprintf(f.stderr, "%s of an interrupted start counted\n", console.Count(n, "run"))
+	} else if err == nil && !cut {
+		kept.Learn(kept.Folder(), what, f.seeds, time.Since(began))
+	}
+	if err := resumed.Close(err == nil && !cut); err != nil {
+		fmt.Fprintln(f.stderr, err)
+	}
 	if err != nil {
 		return fmt.Errorf("experiment %s: %w", e.Name, err)
 	}
@@ -183,6 +204,29 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 		return ctx.Err()
 	}
 	return nil
+}
+
+// resume opens the runs that an interrupted start of the same experiment has made.
+func (f *experimentFlags) resume(name string) (*kept.Runs, error) {
+	path, err := kept.File(kept.Folder(), name, []any{f.seeds, f.first, f.on, f.data, f.quick, f.loads})
+	if err != nil {
+		return nil, err
+	}
+	if f.fresh {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("forget earlier runs: %w", err)
+		}
+	}
+	return kept.Open(path)
+}
+
+// announce says what runs, and how long it will take where that is known.
+func (f *experimentFlags) announce(name, what string) {
+	about := "how long it takes is not known before its first end on this machine"
+	if predicted, known := kept.Estimate(kept.Folder(), what, f.seeds); known {
+		about = "about " + predicted.Round(100*time.Millisecond).String()
+	}
+	fmt.Fprintf(f.stderr, "%s on %s, %s: %s\n", name, f.on, console.Count(f.seeds, "seed"), about)
 }
 
 // show prints what was found.

@@ -131,7 +131,7 @@ func TestMininetAudit(t *testing.T) {
 				t.Errorf("want %q:\n%s", want, out)
 			}
 		}
-		for _, want := range []string{"swapped: both fibres of ports 0 and 2 are in each other's place", "1 findings"} {
+		for _, want := range []string{"swapped: both fibres of ocs:0 and ocs:2 are in each other's place", "1 finding"} {
 			if !strings.Contains(out, want) {
 				return fmt.Errorf("the audit does not say %q:\n%s", want, out)
 			}

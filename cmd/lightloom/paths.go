@@ -14,6 +14,7 @@ import (
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound/hint"
 )
 
 // pathFlags are the flags of paths.
@@ -63,7 +64,7 @@ func newPaths() *cobra.Command {
 func (f *pathFlags) run(w io.Writer) error {
 	t, err := topo.Load(f.topology)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	pairs, err := f.pairsOf(t)
 	if err != nil {

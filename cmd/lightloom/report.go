@@ -44,7 +44,7 @@ func newReportExport() *cobra.Command {
 			return console.WriteJSON(c.OutOrStdout(), x)
 		}
 		for _, t := range x.Tables {
-			if _, err := fmt.Fprintf(c.OutOrStdout(), "%s/%s: %d rows\n", x.Dir, t.File, t.Rows); err != nil {
+			if _, err := fmt.Fprintf(c.OutOrStdout(), "%s/%s: %s\n", x.Dir, t.File, console.Count(t.Rows, "row")); err != nil {
 				return err
 			}
 		}

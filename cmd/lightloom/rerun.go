@@ -63,7 +63,7 @@ type rerun struct {
 func (r *rerun) run(ctx context.Context, dir string) error {
 	rep, err := report.Read(dir)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	m := rep.Manifest
 	if err := m.Check(); err != nil {

@@ -67,7 +67,7 @@ func TestAdoptRunbook(t *testing.T) {
 		}
 		t.Errorf("no %q said %q: %v", part, want, outputs)
 	}
-	said("circuit diff", "- in=0 out=0\n- in=2 out=2\n+ in=0 out=1\n+ in=1 out=0\n# 1 circuits of others stay")
+	said("circuit diff", "- in=0 out=0\n- in=2 out=2\n+ in=0 out=1\n+ in=1 out=0\n# circuits of others that stay: 1")
 	said("circuit plan", "step 1: drain 0>0 2>2; one Set: 0>1 1>0 -2; verify and steer 0>1 1>0")
 	said("--steer steer.txt", "nothing was sent")
 	said("--steer steer.txt --yes", "step 1: steer")

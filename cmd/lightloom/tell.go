@@ -41,7 +41,7 @@ func tell(w io.Writer, err error) int {
 	switch {
 	case exit != nil:
 		return exit.Code
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), hint.IsWrong(err):
 		return statusUsage
 	case errors.Is(err, replica.ErrDamaged):
 		return statusDamaged

@@ -13,6 +13,7 @@ import (
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound/hint"
 )
 
 // topologyHelp lists the forms of a topology.
@@ -74,7 +75,7 @@ func newTopologyConvert() *cobra.Command {
 		}
 		t, err := topo.Load(args[0])
 		if err != nil {
-			return fmt.Errorf("convert: %w", err)
+			return fmt.Errorf("convert: %w", hint.Wrong(err))
 		}
 		if args[1] == "-" {
 			return written("convert", format.Write(c.OutOrStdout(), t))
@@ -160,7 +161,7 @@ func newTopologyShow() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		t, err := topo.Load(args[0])
 		if err != nil {
-			return fmt.Errorf("show: %w", err)
+			return fmt.Errorf("show: %w", hint.Wrong(err))
 		}
 		if output == console.OutputJSON {
 			format, err := topo.FormatNamed("json")
@@ -205,8 +206,8 @@ func surveyed(s topo.Survey) string {
 	if s.Parts != 1 {
 		parts = fmt.Sprintf("in %d parts", s.Parts)
 	}
-	text := fmt.Sprintf("%d nodes (%d hosts, %d ToRs, %d switches, %d OCS), %d links", s.Nodes, s.Hosts, s.ToRs,
-		s.Switches, s.OCS, s.Cables)
+	text := fmt.Sprintf("%s (%s, %s, %s, %d OCS), %s", console.Count(s.Nodes, "node"), console.Count(s.Hosts, "host"),
+		console.Count(s.ToRs, "ToR"), console.Count(s.Switches, "switch"), s.OCS, console.Count(s.Cables, "link"))
 	if s.Parallel > 0 {
 		text += fmt.Sprintf(" (%d parallel)", s.Parallel)
 	}

@@ -8,6 +8,7 @@ import (
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
+	"lightloom/southbound/hint"
 )
 
 func newUp(a actions, argv []string) *cobra.Command {
@@ -83,7 +84,7 @@ func (f *runFlags) folder(args []string) error {
 	}
 	in, err := session.OpenFolder(args[0])
 	f.opt.Fabric, f.opt.UpJobs, f.opt.Faults = in.Fabric, in.Jobs, in.Faults
-	return err
+	return hint.Wrong(err)
 }
 
 // readyFlag is the hidden flag of a fabric that detach has started.

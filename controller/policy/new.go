@@ -69,6 +69,11 @@ func Parts() []PartInfo {
 // New returns a fresh policy: a preset's name, or any + list of parts. Questions that the name leaves open are answered
 // by fair (place), none (circuits), shortest (route) and tcp (share).
 func New(name string, opt Options) (controller.Policy, error) {
+	p, err := compile(name, opt)
+	return p, hint.Wrong(err)
+}
+
+func compile(name string, opt Options) (controller.Policy, error) {
 	var c choice
 	list := name
 	for _, p := range presets() {

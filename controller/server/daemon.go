@@ -23,6 +23,7 @@ import (
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/durable"
+	"lightloom/southbound/hint"
 	"lightloom/southbound/hostagent"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
@@ -111,7 +112,7 @@ func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Contex
 func (a *Daemon) open() error {
 	spec, err := topo.FromArgument(a.Options.Fabric)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	spec = spec.WithDefaults()
 	if err := southbound.CheckPackets(spec); err != nil {
@@ -121,7 +122,7 @@ func (a *Daemon) open() error {
 		return err
 	}
 	if a.Inventory, err = inventory.Read(a.Options.Devices, a.Fabric); err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	if _, err := policy.New(a.Options.Policy, policy.Options{Overrides: a.Options.Parts}); err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"lightloom/controller/rollout"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 	"lightloom/southbound/yamlfile"
@@ -104,7 +105,7 @@ type Service struct{ Replica, Cluster, Raft, API string }
 func RunService(ctx context.Context, path string, stderr io.Writer, began func(Service)) error {
 	c, err := ReadReplicaFile(path)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	i := slices.IndexFunc(c.Peers, func(p replica.Peer) bool { return p.ID == c.ID })
 	began(Service{Replica: c.ID, Cluster: c.Cluster, Raft: c.Peers[i].Addr, API: c.API[c.ID]})
@@ -164,7 +165,7 @@ func fabricFrom(dir, fabric string) string {
 func (c *ReplicaConfig) fabric(arg, devices string) error {
 	spec, err := topo.FromArgument(arg)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	c.Spec = spec.WithDefaults()
 	if err := southbound.CheckPackets(c.Spec); err != nil {

@@ -44,11 +44,11 @@ func FoundCluster(dir string, opt FoundOptions) error {
 	fail := func(err error) error { return fmt.Errorf("found cluster: %w", err) }
 	spec, err := topo.FromArgument(opt.Fabric)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	f, err := topo.New(spec)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	if _, err := inventory.Read(opt.Devices, f); err != nil {
 		return err

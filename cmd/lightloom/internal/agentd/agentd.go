@@ -18,6 +18,7 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 	"lightloom/southbound/hostagent"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/lldpd"
@@ -145,7 +146,7 @@ func announceHost(name string, interfaces []string) (*lldpd.Daemon, error) {
 func agentPlaces(opt AgentOptions) (*topo.Fabric, *inventory.Inventory, error) {
 	spec, err := topo.FromArgument(opt.Fabric)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, hint.Wrong(err)
 	}
 	f, err := topo.New(spec.WithDefaults())
 	if err != nil || opt.Devices == "" {

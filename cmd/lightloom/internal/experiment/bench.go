@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"lightloom/cmd/lightloom/internal/experiment/kept"
 )
 
 // Bench holds the settings of an experiment's runs.
@@ -22,6 +24,7 @@ type Bench struct {
 	Quick bool      // a hundredth of the work, to try the command itself: its rows prove nothing and say so
 
 	Progress func(done, of int) // may be nil; called from one goroutine at a time
+	Kept     *kept.Runs         // of an earlier start of the same experiment; nil: each run is made
 
 	mu       sync.Mutex
 	done, of int
@@ -83,13 +86,18 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 	for i := range out {
 		out[i] = make([]F, b.Seeds)
 	}
-	order := b.order(len(settings) * b.Seeds)
+	order, grid := b.order(len(settings)*b.Seeds), b.Kept.Grid()
 	lost, warm := make([]error, b.Seeds), len(order)-len(settings)*b.Seeds
 	made := make([]atomic.Int32, b.Seeds) // runs that have ended, by seed
 	err := b.Each(ctx, len(order), func(ctx context.Context, i int) error {
 		s, k := settings[order[i]/b.Seeds], order[i]%b.Seeds
-		f, err := run(ctx, s, b.Seed(k))
-		if err == nil && i >= warm {
+		if i < warm {
+			_, _ = run(ctx, s, b.Seed(k)) // should it fail, so will the run that counts
+			return ctx.Err()
+		}
+		f, err := kept.Run(b.Kept, kept.Key{Grid: grid, Setting: order[i] / b.Seeds, Seed: b.Seed(k)},
+			func() (F, error) { return run(ctx, s, b.Seed(k)) })
+		if err == nil {
 			made[k].Add(1)
 		}
 		if err != nil {
@@ -97,24 +105,22 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 			if b.On != OnNetns || ctx.Err() != nil {
 				return err
 			}
-			if i >= warm {
-				lost[k] = err
-				b.fail(err)
-			}
+			lost[k] = err
+			b.fail(err)
 			return nil
 		}
 		out[order[i]/b.Seeds][k] = f
 		return nil
 	})
 	if err != nil && ctx.Err() != nil { // Ctrl-C keeps the first seeds, those that are through under all settings
-		kept := 0
-		for kept < b.Seeds && (lost[kept] != nil || int(made[kept].Load()) == len(settings)) {
-			kept++
+		through := 0
+		for through < b.Seeds && (lost[through] != nil || int(made[through].Load()) == len(settings)) {
+			through++
 		}
-		for k := kept; k < b.Seeds; k++ {
+		for k := through; k < b.Seeds; k++ {
 			lost[k] = err
 		}
-		if b.cut(kept); kept > 0 {
+		if b.cut(through); through > 0 {
 			err = nil
 		}
 	}
@@ -125,11 +131,11 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 }
 
 // cut notes that the runs were interrupted after the first seeds.
-func (b *Bench) cut(kept int) {
+func (b *Bench) cut(through int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cuts = append(b.cuts, fmt.Sprintf("interrupted: these rows are of %d of %d seeds; the same command makes the rest "+
-		"with --seed %d --seeds %d", kept, b.Seeds, b.Seed(kept), b.Seeds-kept))
+	b.cuts = append(b.cuts, fmt.Sprintf("interrupted: these rows are of %d of %d seeds; the same command goes on", through,
+		b.Seeds))
 }
 
 // order is the order in which Grid makes n runs: on the simulator seed by seed, so that an interruption leaves whole

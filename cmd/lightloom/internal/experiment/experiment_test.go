@@ -15,7 +15,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"lightloom/cmd/lightloom/internal/experiment/kept"
 )
 
 func TestListed(t *testing.T) {
@@ -47,12 +50,17 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestGridInterrupted: the first seeds that are through under all settings are kept, and the bench says how to make the
-// rest.
+// TestGridInterrupted: the first seeds that are through under all settings are kept, and the
+// next start makes the rest, with the same figures.
 func TestGridInterrupted(t *testing.T) {
 	for whole := range 5 {
+		path := filepath.Join(t.TempDir(), "runs")
+		runs, err := kept.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
-		b := &Bench{Seeds: 4, First: 11, On: OnFlowsim}
+		b := &Bench{Seeds: 4, First: 11, On: OnFlowsim, Kept: runs}
 		var through sync.WaitGroup
 		through.Add(2 * whole)
 		got, err := Grid(ctx, b, []float64{1, 2}, func(float64) string { return "x" },
@@ -73,9 +81,26 @@ func TestGridInterrupted(t *testing.T) {
 			}
 		case err != nil || len(got[0]) != whole || len(got[1]) != whole || got[1][0] != 22:
 			t.Errorf("%d seeds are through: %v, %v", whole, got, err)
-		case whole < 4 && !strings.Contains(said, fmt.Sprintf("--seed %d --seeds %d", 11+whole, 4-whole)),
+		case whole < 4 && !strings.Contains(said, fmt.Sprintf("%d of 4 seeds; the same command goes on", whole)),
 			whole == 4 && said != "":
 			t.Errorf("%d seeds are through, and it says %q", whole, said)
+		}
+		if err := runs.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		if runs, err = kept.Open(path); err != nil {
+			t.Fatal(err)
+		}
+		again, made := &Bench{Seeds: 4, First: 11, On: OnFlowsim, Kept: runs}, atomic.Int32{}
+		got, err = Grid(t.Context(), again, []float64{1, 2}, func(float64) string { return "x" },
+			func(_ context.Context, s float64, seed uint64) (float64, error) {
+				made.Add(1)
+				return s * float64(seed), nil
+			})
+		want := [][]float64{{11, 12, 13, 14}, {22, 24, 26, 28}}
+		if err := errors.Join(err, runs.Close(true)); err != nil || !reflect.DeepEqual(got, want) ||
+			int(made.Load()) != 8-2*whole || runs.Recalled() != 2*whole {
+			t.Errorf("%d seeds were through: %v after %d runs more, %v", whole, got, made.Load(), err)
 		}
 	}
 }

@@ -196,7 +196,8 @@ func Remove(name string) error {
 }
 
 func unknown(name string) error {
-	return hint.New(fmt.Sprintf("there is no context %q", name), "lightloom context list shows those that are there")
+	return hint.Wrong(hint.New(fmt.Sprintf("there is no context %q", name),
+		"lightloom context list shows those that are there"))
 }
 
 // Flags are how a command says which controller it means.

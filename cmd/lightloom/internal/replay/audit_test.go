@@ -120,7 +120,8 @@ func TestAuditCabling(t *testing.T) {
 			t.Errorf("nothing of %s passed the fibre of tor0: %v", want, names)
 		}
 	}
-	for _, want := range []string{"circuit 1→0 CONNECTED", "circuit 2→0 CONNECTED", "circuit 2→0 PENDING_DELETION",
+	for _, want := range []string{"circuit ocs:1→ocs:0 CONNECTED", "circuit ocs:2→ocs:0 CONNECTED",
+		"circuit ocs:2→ocs:0 PENDING_DELETION",
 		"port tor0:4 lit", "port tor0:4 dark"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the file does not tell %q: %s", want, notes)

@@ -46,7 +46,7 @@ func Replay(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	opt.On = on
+	opt.On, opt.Links = on, true
 	scale, note, err := chooseScale(ctx, opt.Options)
 	if err != nil {
 		return err
@@ -221,8 +221,9 @@ func (s *runner) showDry() error {
 		return err
 	}
 	w := s.workload()
-	_, err := fmt.Fprintf(s.Stdout, "%d jobs, %d coflows of %d flows and %d bytes; the last arrives at %v; %d faults; "+
-		"nothing was run\n", w.Jobs, w.Coflows, w.Flows, w.BytesTotal, s.Last(), len(s.Faults))
+	_, err := fmt.Fprintf(s.Stdout, "%s, %s of %s and %d bytes; the last arrives at %v; %s; nothing was run\n",
+		console.Count(w.Jobs, "job"), console.Count(w.Coflows, "coflow"), console.Count(int(w.Flows), "flow"), w.BytesTotal,
+		s.Last(), console.Count(len(s.Faults), "fault"))
 	return err
 }
 
@@ -264,7 +265,8 @@ func (s *runner) announce(predicted time.Duration, known bool) {
 	if known {
 		about = fmt.Sprintf(": about %v", predicted.Round(100*time.Millisecond))
 	}
-	fmt.Fprintf(s.Stderr, "%d jobs, %d policies%s %s%s\n", len(s.Jobs), len(s.Rows), times,
+	fmt.Fprintf(s.Stderr, "%s, %s%s %s%s\n", console.Count(len(s.Jobs), "job"),
+		console.Count(len(s.Rows), "policy"), times,
 		map[string]string{scenario.OnNetns: "on real packets", scenario.OnFlowsim: "on the simulator"}[s.Options.On], about)
 }
 

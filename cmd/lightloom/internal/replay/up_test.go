@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +18,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/emulator/fault"
 )
 
 // TestUp keeps a fabric up as a user would: status, commands in hosts with their streams, statuses and signals, a
@@ -102,9 +105,30 @@ func TestUp(t *testing.T) {
 	t.Run("faults", func(t *testing.T) { faultsOfUp(t) })
 	t.Run("reservations", func(t *testing.T) { reservationsOfUp(t) })
 	t.Run("page", func(t *testing.T) { pageOfUp(t) })
+	t.Run("switches", func(t *testing.T) {
+		got, err := exec.Command("/proc/self/exe", execCommand, "tor0", "sh", "-c", "ls /sys/class/net; cat /proc/net/dev; "+
+			"uname -n").CombinedOutput()
+		if err != nil || !strings.Contains(string(got), "tor0-0") || !strings.HasSuffix(string(got), "\ntor0\n") {
+			t.Errorf("%q, %v: want the interfaces of tor0, and tor0 as the machine's name", got, err)
+		}
+	})
+	t.Run("wrong names", func(t *testing.T) {
+		var exit *console.ExitError
+		for _, f := range []fault.Fault{{Kind: fault.Link, Name: "tor0-spine9"}, {Kind: fault.Host, Name: "h9-9"}} {
+			err := session.Break(t.Context(), session.BreakOptions{Fault: f, Stdout: io.Discard})
+			if !errors.As(err, &exit) || exit.Code != 2 || !strings.Contains(err.Error(), "there is no") {
+				t.Errorf("%v: %v, want status 2", f, err)
+			}
+		}
+		err := session.Capture(t.Context(), session.CaptureOptions{Port: "tor9:1", File: filepath.Join(t.TempDir(), "x"),
+			SnapLen: 100, Stdout: io.Discard, Stderr: io.Discard})
+		if !errors.As(err, &exit) || exit.Code != 2 || !strings.Contains(err.Error(), "tor9:1") {
+			t.Errorf("capture at tor9:1: %v, want status 2", err)
+		}
+	})
 	t.Run("no such host", func(t *testing.T) {
 		got, err := exec.Command("/proc/self/exe", execCommand, "h9-9", "true").CombinedOutput()
-		if err == nil || !strings.Contains(string(got), "h0-0 to h2-1") {
+		if err == nil || !strings.Contains(string(got), "h0-0 to h2-1, switches tor0 to ") {
 			t.Errorf("%q, %v: want an error that names the hosts", got, err)
 		}
 	})

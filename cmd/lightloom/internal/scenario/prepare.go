@@ -53,8 +53,14 @@ type Prepared struct {
 	Delays     Delays             // of circuits, in stages
 }
 
-// Prepare reads everything that a run needs and refuses impossible input. scale is opt.Scale with "auto" resolved.
+// Prepare reads everything that a run needs and refuses impossible input. scale is opt.Scale with "auto" resolved. Its
+// errors are mistakes of the user.
 func Prepare(opt Options, scale float64) (*Prepared, error) {
+	p, err := prepare(opt, scale)
+	return p, hint.Wrong(err)
+}
+
+func prepare(opt Options, scale float64) (*Prepared, error) {
 	s := &Prepared{Options: opt}
 	s.Options.Scale = scale
 	var err error

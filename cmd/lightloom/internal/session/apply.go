@@ -78,7 +78,7 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 func Apply(ctx context.Context, opt ApplyOptions) error {
 	b, err := yamlfile.Read(opt.File)
 	if err != nil {
-		return fmt.Errorf("apply: %w", err)
+		return fmt.Errorf("apply: %w", hint.Wrong(err))
 	}
 	want, err := parseDescription(opt.File, b)
 	if err != nil {

@@ -24,13 +24,18 @@ func ask(q request) (reply, error) {
 	if err := json.NewDecoder(c).Decode(&r); err != nil {
 		return r, fmt.Errorf("ask the fabric: it went down: %w", err)
 	}
+	return r, refused(r)
+}
+
+// refused is the error of an answer, with its exit status if it has one; nil where it has none.
+func refused(r reply) error {
 	switch {
 	case r.Error == "":
-		return r, nil
+		return nil
 	case r.Exit != 0:
-		return r, &console.ExitError{Code: r.Exit, Err: wrongAnswer(r)}
+		return &console.ExitError{Code: r.Exit, Err: wrongAnswer(r)}
 	}
-	return r, wrongAnswer(r)
+	return wrongAnswer(r)
 }
 
 func wrongAnswer(r reply) error {

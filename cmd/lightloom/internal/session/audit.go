@@ -88,7 +88,8 @@ func (c *cablingSite) survey(ctx context.Context, r auditRequest, progress func(
 		defer conn.Close()
 		names, ask = append(names, cfg.Name), append(ask, neighbors(conn))
 	}
-	return survey.Run(ctx, survey.Site{OCS: ocs, Expected: survey.Expected(c.fabric), Hear: survey.Ears(names, ask),
+	return survey.Run(ctx, survey.Site{Name: t.Node(c.fabric.OCSNode).Name, OCS: ocs,
+		Expected: survey.Expected(c.fabric), Hear: survey.Ears(names, ask),
 		Settle: r.Settle, Interrupt: r.Interrupt, Progress: progress})
 }
 
@@ -124,7 +125,7 @@ func (s *keeper) serveAudit(ctx context.Context, c *net.UnixConn, r auditRequest
 // ExitError with status 1.
 func AuditCabling(ctx context.Context, opt AuditOptions) error {
 	progress := func(round, circuits int) {
-		fmt.Fprintf(opt.Stderr, "round %d: %d circuits, then %v to hear\n", round, circuits, opt.Settle)
+		fmt.Fprintf(opt.Stderr, "round %d: %s, then %v to hear\n", round, console.Count(circuits, "circuit"), opt.Settle)
 	}
 	var res *survey.Result
 	var err error
@@ -152,7 +153,7 @@ func AuditCabling(ctx context.Context, opt AuditOptions) error {
 func auditElsewhere(ctx context.Context, opt AuditOptions, progress func(int, int)) (*survey.Result, error) {
 	spec, err := topo.FromArgument(opt.Fabric)
 	if err != nil {
-		return nil, err
+		return nil, hint.Wrong(err)
 	}
 	f, err := topo.New(spec.WithDefaults())
 	if err != nil {
@@ -190,7 +191,7 @@ func auditUp(ctx context.Context, opt AuditOptions, progress func(int, int)) (*s
 		case r.Error != "" && strings.Contains(r.Error, survey.ErrCircuits.Error()):
 			return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(r.Error, ": "+survey.ErrCircuits.Error()), survey.ErrCircuits)
 		case r.Error != "":
-			return nil, hint.New(r.Error, r.Hint)
+			return nil, refused(r)
 		case r.Survey != nil:
 			return r.Survey, nil
 		default:
@@ -207,7 +208,7 @@ func showCabling(opt AuditOptions, res *survey.Result) error {
 	}
 	t := console.NewTable(opt.Stdout, "OCS port", "into it, expected", "found", "out of it, expected", "found")
 	for _, p := range res.Ports {
-		t.Row(p.Port, p.InExpected, mark(p.InExpected, p.InFound), p.OutExpected,
+		t.Row(portName(res.Switch, southbound.Port(p.Port)), p.InExpected, mark(p.InExpected, p.InFound), p.OutExpected,
 			mark(p.OutExpected, p.OutFound))
 	}
 	_ = t.Print()
@@ -217,8 +218,8 @@ func showCabling(opt AuditOptions, res *survey.Result) error {
 	for _, f := range res.Findings {
 		fmt.Fprintln(opt.Stdout, f)
 	}
-	_, err := fmt.Fprintf(opt.Stdout, "%d fibres audited in %d rounds: %d findings\n", 2*len(res.Ports), res.Rounds,
-		len(res.Findings))
+	_, err := fmt.Fprintf(opt.Stdout, "%s audited in %s: %s\n", console.Count(2*len(res.Ports), "fibre"),
+		console.Count(res.Rounds, "round"), console.Count(len(res.Findings), "finding"))
 	return err
 }
 

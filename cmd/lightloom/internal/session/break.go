@@ -32,7 +32,11 @@ type Struck struct {
 func (s *keeper) serveBreak(ctx context.Context, e fault.Event) reply {
 	changed, err := s.Faults.Strike(ctx, s, e)
 	if err != nil {
-		return reply{Error: err.Error(), Hint: hint.Of(err)}
+		var unknown *fault.UnknownError
+		if errors.As(err, &unknown) {
+			err = hint.Wrong(err)
+		}
+		return refusal(err)
 	}
 	return reply{Struck: []Struck{{e.Fault, !e.Heal, changed}}}
 }

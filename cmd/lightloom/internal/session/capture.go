@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/version"
 	"lightloom/emulator/capture"
 	"lightloom/emulator/device"
@@ -48,7 +49,7 @@ func (s *keeper) serveCapture(ctx context.Context, c *net.UnixConn, r captureReq
 	error) {
 	node, port, err := portNamed(s.Topo.Topology, r.Port)
 	if err != nil {
-		return nil, err
+		return nil, hint.Wrong(err)
 	}
 	src, err := s.openCapture(node, port, r)
 	if err != nil {
@@ -126,11 +127,12 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 		}, func(time.Duration, *device.Device) {}))
 	}
 	if s.Topo.HasOCS() {
+		ocs := s.Topo.Topology.Node(s.Topo.OCSNode).Name
 		tap(s.Topo.OCSNode, func(e southbound.DeviceEvent) string {
 			if e.Kind != southbound.ConnectionStatus {
 				return ""
 			}
-			return fmt.Sprintf("circuit %d→%d %v", e.In, e.Out, e.Status)
+			return fmt.Sprintf("circuit %v %v", circuitName(ocs, e.In, e.Out), e.Status)
 		})
 	}
 	name := s.Topo.Topology.Node(node).Name
@@ -140,9 +142,9 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 			case e.In != southbound.Port(port):
 				return ""
 			case e.Kind == southbound.PortDown:
-				return fmt.Sprintf("port %s:%d dark", name, port)
+				return fmt.Sprintf("port %s dark", portName(name, southbound.Port(port)))
 			case e.Kind == southbound.PortUp:
-				return fmt.Sprintf("port %s:%d lit", name, port)
+				return fmt.Sprintf("port %s lit", portName(name, southbound.Port(port)))
 			}
 			return ""
 		})
@@ -159,7 +161,7 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 func Capture(ctx context.Context, opt CaptureOptions) (err error) {
 	check := capture.Options{SnapLen: opt.SnapLen, Duration: opt.Duration}
 	if err := check.Check(); err != nil {
-		return fmt.Errorf("capture: %w", err)
+		return fmt.Errorf("capture: %w", hint.Wrong(err))
 	}
 	c, err := dialControl()
 	if err != nil {
@@ -253,7 +255,7 @@ func hearCapture(c net.Conn, out *captureFile, opt CaptureOptions) error {
 		case err != nil:
 			return fmt.Errorf("capture: the fabric went down; %q holds what came before: %w", opt.File, err)
 		case r.Error != "":
-			return hint.New(r.Error, r.Hint)
+			return refused(r)
 		case r.Began:
 			if err := out.begun(); err != nil {
 				return err
@@ -261,9 +263,9 @@ func hearCapture(c net.Conn, out *captureFile, opt CaptureOptions) error {
 			fmt.Fprintf(opt.Stderr, "capturing at %s; Ctrl-C ends it\n", opt.Port)
 		case r.Capture != nil:
 			n := r.Capture
-			fmt.Fprintf(opt.Stderr, "%d packets of %d bytes and %d notes of circuits in %q, in %.1f s; %d packets were "+
-				"dropped\n", n.Packets, n.Bytes, n.Notes,
-				opt.File, n.Ended.Sub(n.Began).Seconds(), n.Dropped)
+			fmt.Fprintf(opt.Stderr, "%s of %d bytes and %s of circuits in %q, in %.1f s; %d packets were "+
+				"dropped\n", console.Count(int(n.Packets), "packet"), n.Bytes,
+				console.Count(int(n.Notes), "note"), opt.File, n.Ended.Sub(n.Began).Seconds(), n.Dropped)
 			if n.Lost > 0 {
 				fmt.Fprintf(opt.Stderr, "%d notes came too fast to be written\n", n.Lost)
 			}

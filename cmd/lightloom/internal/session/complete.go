@@ -7,6 +7,7 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/emulator/fault"
 	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
 // Names are those of a running fabric that commands take.
@@ -29,7 +30,7 @@ func (s *keeper) serveNames(ctx context.Context) reply {
 		}
 		for p := range t.Ports(pathmap.NodeID(id)) {
 			if t.OutPort(pathmap.NodeID(id), p) != pathmap.None {
-				n.Ports = append(n.Ports, fmt.Sprintf("%s:%d", node.Name, p))
+				n.Ports = append(n.Ports, portName(node.Name, southbound.Port(p)))
 			}
 		}
 	}

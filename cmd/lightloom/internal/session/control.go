@@ -62,6 +62,15 @@ type reply struct {
 	Page   string   `json:"page,omitempty"` // its address, good once
 }
 
+// refusal is the answer that something cannot be done, with the exit status where it is a mistake of the user.
+func refusal(err error) reply {
+	r := reply{Error: err.Error(), Hint: hint.Of(err)}
+	if hint.IsWrong(err) {
+		r.Exit = statusUnknown
+	}
+	return r
+}
+
 // maxRequest bounds a request: an environment and a command line are at most 2 MB on Linux.
 const maxRequest = 4 << 20
 

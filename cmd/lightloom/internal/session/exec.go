@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/emulator/fault"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -24,7 +25,6 @@ import (
 
 // hostNamed finds a host by the name that the fabric gives it.
 func hostNamed(f *topo.Fabric, name string) (southbound.HostID, error) {
-	node := func(h int) string { return f.Topology.Node(f.HostNode[h]).Name }
 	if n, ok := f.Topology.Named(name); ok && f.Topology.Node(n).Role == pathmap.Host {
 		for h := f.FirstHost[f.Topology.Node(n).Rack]; ; h++ {
 			if f.HostNode[h] == n {
@@ -32,12 +32,28 @@ func hostNamed(f *topo.Fabric, name string) (southbound.HostID, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("host %q: the fabric's %d hosts are %s to %s", name, f.Hosts(), node(0), node(f.Hosts()-1))
+	node := func(h int) string { return f.Topology.Node(f.HostNode[h]).Name }
+	switches := fault.NewNames(f, 0).Known(fault.Switch)
+	return 0, fmt.Errorf("there is no host or switch %q: hosts are %s to %s, switches %s to %s", name, node(0),
+		node(f.Hosts()-1), switches[0], switches[len(switches)-1])
+}
+
+// startIn starts a command in a host, or beside the switches, which share one namespace.
+func (s *keeper) startIn(name string, cmd *exec.Cmd) (status int, err error) {
+	t := s.Topo.Topology
+	if n, ok := t.Named(name); ok && t.Node(n).Role != pathmap.Host {
+		return statusNotFound, s.Packets.Net.StartAtSwitches(name, cmd)
+	}
+	h, err := hostNamed(s.Topo, name)
+	if err != nil {
+		return statusUnknown, err
+	}
+	return statusNotFound, s.Packets.Net.StartNamed(h, name, cmd)
 }
 
 // ExecOptions are the options of the command exec.
 type ExecOptions struct {
-	Host    string   // a name such as h3-1
+	Host    string   // a name such as h3-1, or that of a switch
 	Command []string // empty: the user's shell
 
 	Stdin          io.Reader
@@ -66,12 +82,8 @@ func ExecAll(ctx context.Context, opt ExecOptions, run func(context.Context, Exe
 	return first
 }
 
-// exec runs a command in a host, forwards the client's signals, and returns the command's exit status.
+// exec runs a command in a host or at a switch, forwards the client's signals, and returns the command's exit status.
 func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
-	h, err := hostNamed(s.Topo, r.Host)
-	if err != nil {
-		return statusUnknown, err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.Argv[0], r.Argv[1:]...)
@@ -81,8 +93,8 @@ func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*
 	if cmd.Err != nil {
 		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, cmd.Err)
 	}
-	if err := s.Packets.Net.StartNamed(h, r.Host, cmd); err != nil {
-		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, err)
+	if status, err := s.startIn(r.Host, cmd); err != nil {
+		return status, fmt.Errorf("exec in %s: %w", r.Host, err)
 	}
 	go func() {
 		defer cancel() // the client has gone: so does its command
@@ -95,7 +107,7 @@ func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.Signal(sig.Signal)) // it may have ended just now
 		}
 	}()
-	err = cmd.Wait()
+	err := cmd.Wait()
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal()), nil
 	}

@@ -11,6 +11,7 @@ import (
 	"lightloom/emulator/cabling"
 	"lightloom/emulator/device"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 // FibreOptions are the options of the command fibre, which moves fibres of the emulated optical switch to other ports.
@@ -58,7 +59,7 @@ func (s *keeper) serveFibre(r fibreRequest) error {
 			err = fmt.Errorf("%s %d fibres: write swap A B, pull A, or mend", r.Do, len(r.Ports))
 		}
 	})
-	return err
+	return hint.Wrong(err)
 }
 
 // Fibre exchanges, pulls or mends fibres of this user's running fabric.

@@ -227,6 +227,6 @@ func waitFor(ctx context.Context, client *api.Client, ids []controller.JobID, en
 	case err != nil:
 		return errors.Join(wrong, exit(err))
 	}
-	return errors.Join(wrong, hint.New(fmt.Sprintf("wait for %d jobs: interrupted: they go on", len(left)),
+	return errors.Join(wrong, hint.New("wait for "+console.Count(len(left), "job")+": interrupted: they go on",
 		"lightloom jobs shows them"))
 }

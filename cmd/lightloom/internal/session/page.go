@@ -155,7 +155,7 @@ func (p *pageServer) serve(s *keeper, listen string) reply {
 	if p.page == nil {
 		one, err := page.New(page.Config{Source: s.source(), Actions: s.pageActions(), Address: listen})
 		if err != nil {
-			return reply{Error: err.Error()}
+			return refusal(err)
 		}
 		p.page, p.conns = one, newConns()
 		p.run(func() { _ = one.Serve(p.ctx, p.conns) }) // the listener breaks with the process

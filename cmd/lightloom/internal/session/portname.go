@@ -6,7 +6,16 @@ import (
 	"strings"
 
 	"lightloom/pathmap"
+	"lightloom/southbound"
 )
+
+// portName is what every command calls a port of a switch.
+func portName(device string, p southbound.Port) string { return fmt.Sprintf("%s:%d", device, p) }
+
+// circuitName is what every command calls a circuit of an optical switch.
+func circuitName(ocs string, in, out southbound.Port) string {
+	return portName(ocs, in) + "→" + portName(ocs, out)
+}
 
 // portNamed finds a port by its name: tor0:3 or tor0-3 is port 3 of tor0, and a host's name alone is its interface.
 func portNamed(t *pathmap.Topology, name string) (pathmap.NodeID, int32, error) {

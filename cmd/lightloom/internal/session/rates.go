@@ -43,6 +43,7 @@ func (s *Status) printRates(w io.Writer) error {
 		seen[l.Link] = l
 	}
 	t := console.NewTable(w, "link", "Mbit/s", "of", "drops/s", "policies see, Mbit/s", "drops/s")
+	busy := 0
 	for _, l := range s.Rates {
 		rate, drops := "–", "–"
 		v, known := seen[l.Link]
@@ -50,8 +51,13 @@ func (s *Status) printRates(w io.Writer) error {
 			rate, drops = megabits(v.Rate), fmt.Sprint(v.Drops)
 		}
 		if l.Busy() || v.Busy() {
+			busy++
 			t.Row(l.From+"→"+l.To, megabits(l.Rate), l.Capacity, l.Drops, rate, drops)
 		}
+	}
+	if busy == 0 {
+		_, err := fmt.Fprintf(w, "links: none is busy\n")
+		return err
 	}
 	return t.Print()
 }

@@ -74,6 +74,7 @@ type SwitchStatus struct {
 
 // CircuitStatus is one circuit of the ledger.
 type CircuitStatus struct {
+	Switch string              `json:"switch"`
 	In     southbound.Port     `json:"in"`
 	Out    southbound.Port     `json:"out"`
 	Phase  string              `json:"phase"`
@@ -220,11 +221,17 @@ func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabr
 			s.Waiting = append(s.Waiting, WaitingStatus{j.Job, j.Name, j.Why})
 		}
 	}
+	ocs := ""
+	for _, n := range f.Nodes {
+		if n.Role == pathmap.OCS.String() {
+			ocs = n.Name
+		}
+	}
 	for in, c := range d.Circuits {
 		if c.Phase != controller.NoCircuit {
 			phase := map[controller.CircuitPhase]string{controller.Reconfiguring: "reconfiguring",
 				controller.InService: "in-service"}[c.Phase]
-			s.Circuits = append(s.Circuits, CircuitStatus{In: southbound.Port(in), Out: c.Out, Phase: phase,
+			s.Circuits = append(s.Circuits, CircuitStatus{Switch: ocs, In: southbound.Port(in), Out: c.Out, Phase: phase,
 				Coflow: c.Coflow, Since: c.Since.Seconds()})
 		}
 	}

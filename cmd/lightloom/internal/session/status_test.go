@@ -21,20 +21,24 @@ func TestVerdict(t *testing.T) {
 		want string // beginning
 		and  string
 	}{
-		{"well", Status{Leader: "c0", Term: 2, Replicas: replicas(0)}, "ok: leader c0 in term 2, 3 replicas answer", ""},
+		{"well", Status{Leader: "c0", Term: 2, Replicas: replicas(0)}, "ok: leader c0 in term 2, 3 replicas at work", ""},
 		{"one replica lost", Status{Leader: "c1", Replicas: replicas(1)}, "degraded: 2 of 3 replicas answer", "leader c1"},
 		{"two replicas lost", Status{Replicas: replicas(2)}, "no leader: 1 of 3 replicas answer, and 2 must", "heal"},
 		{"election", Status{Replicas: replicas(1)}, "no leader: an election is under way", ""},
 		{"link", Status{Leader: "c0", Replicas: replicas(0), Failed: []fault.Fault{{Kind: fault.Link, Name: "a-b"}},
-			Waiting: []WaitingStatus{{}}}, "degraded: 1 parts have failed", "1 jobs wait"},
+			Waiting: []WaitingStatus{{}}}, "degraded: 1 part failed", "1 job waiting"},
 		{"unclaimed", Status{Leader: "c0", Replicas: replicas(0), Switches: []SwitchStatus{{Claim: "unclaimed"}}},
-			"degraded: 1 switches are unclaimed", ""},
+			"degraded: 1 switch unclaimed", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.s.verdict(); !strings.HasPrefix(got, tc.want) || !strings.Contains(got, tc.and) {
 				t.Errorf("%q, want %q … %q", got, tc.want, tc.and)
 			}
 			var b strings.Builder
+			if err := tc.s.show(StatusOptions{Section: "circuits"}, &b); err != nil || b.String() != "circuits: none\n" {
+				t.Errorf("no circuits are shown as %q, %v", &b, err)
+			}
+			b.Reset()
 			if err := tc.s.print(&b); err != nil || !strings.HasPrefix(b.String(), tc.want) {
 				t.Errorf("%v: the verdict does not come first:\n%s", err, b.String())
 			}

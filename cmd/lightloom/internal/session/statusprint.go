@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/northbound"
+	"lightloom/southbound"
 )
 
 // StatusOptions are the options of the command status.
@@ -41,6 +43,15 @@ func Sections() []Section {
 		{"routes", "Show the default routes between racks", func(s *Status) any { return s.Routes },
 			(*Status).printRoutes},
 	}
+}
+
+// show prints the section; one line where it is empty.
+func (x *Section) show(s *Status, w io.Writer) error {
+	if reflect.ValueOf(x.Of(s)).Len() > 0 {
+		return x.print(s, w)
+	}
+	_, err := fmt.Fprintf(w, "%s: none\n", x.Name)
+	return err
 }
 
 // ShowStatus prints the status of this user's running fabric, once or until ctx ends.
@@ -133,7 +144,7 @@ func (s *Status) show(opt StatusOptions, w io.Writer) error {
 			return console.WriteJSON(w, one.Of(s))
 		}
 		if one.Name == opt.Section {
-			return one.print(s, w)
+			return one.show(s, w)
 		}
 	}
 	return s.print(w)
@@ -150,13 +161,13 @@ func (s *Status) print(w io.Writer) error {
 	errs := []error{err, s.printFailed(w)}
 	for _, one := range Sections() {
 		if one.Name != "routes" {
-			errs = append(errs, one.print(s, w))
+			errs = append(errs, one.show(s, w))
 		}
 	}
 	if len(s.Routes) == 0 {
 		return errors.Join(errs...)
 	}
-	_, err = fmt.Fprintf(w, "%d default routes: lightloom status routes\n", len(s.Routes))
+	_, err = fmt.Fprintf(w, "%s: lightloom status routes\n", console.Count(len(s.Routes), "default route"))
 	return errors.Join(append(errs, err)...)
 }
 
@@ -172,7 +183,7 @@ func (s *Status) verdict() string {
 	need := len(s.Replicas)/2 + 1
 	var bad []string
 	if answer < len(s.Replicas) {
-		bad = append(bad, fmt.Sprintf("%d of %d replicas answer", answer, len(s.Replicas)))
+		bad = append(bad, fmt.Sprintf("%d of %s answer", answer, console.Count(len(s.Replicas), "replica")))
 	}
 	unclaimed := 0
 	for _, x := range s.Switches {
@@ -181,13 +192,13 @@ func (s *Status) verdict() string {
 		}
 	}
 	if unclaimed > 0 {
-		bad = append(bad, fmt.Sprintf("%d switches are unclaimed", unclaimed))
+		bad = append(bad, console.Count(unclaimed, "switch")+" unclaimed")
 	}
 	if n := len(s.Failed); n > 0 {
-		bad = append(bad, fmt.Sprintf("%d parts have failed (lightloom heal all)", n))
+		bad = append(bad, console.Count(n, "part")+" failed (lightloom heal all)")
 	}
 	if n := len(s.Waiting); n > 0 {
-		bad = append(bad, fmt.Sprintf("%d jobs wait for them", n))
+		bad = append(bad, console.Count(n, "job")+" waiting for them")
 	}
 	switch {
 	case s.Leader == "" && answer < need:
@@ -198,7 +209,8 @@ func (s *Status) verdict() string {
 	case len(bad) > 0:
 		return fmt.Sprintf("degraded: %s; leader %s in term %d", strings.Join(bad, ", "), s.Leader, s.Term)
 	}
-	return fmt.Sprintf("ok: leader %s in term %d, %d replicas answer, nothing has failed", s.Leader, s.Term, answer)
+	return fmt.Sprintf("ok: leader %s in term %d, %s at work, nothing has failed", s.Leader, s.Term,
+		console.Count(answer, "replica"))
 }
 
 func (s *Status) printFailed(w io.Writer) error {
@@ -225,15 +237,16 @@ func (s *Status) printSwitches(w io.Writer) error {
 	t := console.NewTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "leader")
 	t.Right(3, 4, 5)
 	for _, x := range s.Switches {
-		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, strings.Trim(fmt.Sprint(x.Dark), "[]"), x.Claim)
+		var dark []string
+		for _, p := range x.Dark {
+			dark = append(dark, portName(x.Name, southbound.Port(p)))
+		}
+		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, strings.Join(dark, " "), x.Claim)
 	}
 	return t.Print()
 }
 
 func (s *Status) printJobs(w io.Writer) error {
-	if len(s.Open) == 0 {
-		return nil
-	}
 	if err := printJobs(w, s.Open); err != nil || len(s.Streams) == 0 {
 		return err
 	}
@@ -250,9 +263,6 @@ func (s *Status) printJobs(w io.Writer) error {
 }
 
 func (s *Status) printReservations(w io.Writer) error {
-	if len(s.Reservations) == 0 {
-		return nil
-	}
 	return printReservations(w, s.Reservations)
 }
 
@@ -264,7 +274,7 @@ func (s *Status) printCircuits(w io.Writer) error {
 		if c.Coflow < 0 {
 			whom = "unannounced traffic"
 		}
-		t.Row(fmt.Sprintf("%d→%d", c.In, c.Out), c.Phase, whom, fmt.Sprintf("%.2f", c.Since))
+		t.Row(circuitName(c.Switch, c.In, c.Out), c.Phase, whom, fmt.Sprintf("%.2f", c.Since))
 	}
 	return t.Print()
 }

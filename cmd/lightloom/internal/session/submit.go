@@ -87,7 +87,7 @@ func needLeader(ctx context.Context, client *api.Client) error {
 func Submit(ctx context.Context, opt SubmitOptions) error {
 	all, err := workload.ReadJobFile(opt.File)
 	if err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	var jobs []controller.Job
 	var wrong error

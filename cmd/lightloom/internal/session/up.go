@@ -48,8 +48,9 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 			scenario.PortRates(s), capacity)
 	}
 	if about := buildTime(len(s.Fabric.Topology.Nodes())); about > 3*time.Second {
-		fmt.Fprintf(stderr, "building %d switches and %d hosts: this takes about %v\n",
-			len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), s.Fabric.Hosts(), about.Round(time.Second))
+		fmt.Fprintf(stderr, "building %s and %s: this takes about %v\n",
+			console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"), console.Count(s.Fabric.Hosts(), "host"),
+			about.Round(time.Second))
 	}
 	control, err := listenControl()
 	if err != nil {
@@ -75,9 +76,10 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 	defer stop()
 	err = emulated.InNamespaces(ctx, o, emulated.Options{Stderr: stderr}, control, func(w *emulated.Event) {
 		if w.Ready {
-			fmt.Fprintf(stdout, "up: %s, %d controllers, policy %s; %d switches and %d hosts in %.1f s\n", o.Row.Spec,
-				o.Replicas, o.Row.Policy,
-				len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), s.Fabric.Hosts(), time.Since(began).Seconds())
+			fmt.Fprintf(stdout, "up: %s, %s, policy %s; %s and %s in %.1f s\n", o.Row.Spec,
+				console.Count(o.Replicas, "controller"), o.Row.Policy,
+				console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"),
+				console.Count(s.Fabric.Hosts(), "host"), time.Since(began).Seconds())
 			if o.Row.Spec.HasOCS() && s.UsesCircuits(o.Row.Policy) {
 				fmt.Fprintf(stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand,
 					int64(o.ElephantThreshold))
@@ -193,7 +195,7 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 	}
 	r, files, err := receiveRequest(c)
 	if err != nil {
-		say(reply{Error: err.Error()})
+		say(refusal(err))
 		return
 	}
 	defer closeAll(files)
@@ -201,21 +203,21 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 	case r.Status:
 		st, err := s.status(ctx)
 		if err != nil {
-			say(reply{Error: err.Error()})
+			say(refusal(err))
 			return
 		}
 		say(reply{Status: st})
 	case r.Capture != nil && len(files) == 1:
 		res, err := s.serveCapture(ctx, c, *r.Capture, files[0])
 		if err != nil {
-			say(reply{Error: err.Error()})
+			say(refusal(err))
 			return
 		}
 		say(reply{Capture: res})
 	case r.Audit != nil:
 		res, err := s.serveAudit(ctx, c, *r.Audit)
 		if err != nil {
-			say(reply{Error: err.Error()})
+			say(refusal(err))
 			return
 		}
 		say(reply{Survey: res})
@@ -236,14 +238,16 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 		s.down()
 	case r.Fibre != nil:
 		if err := s.serveFibre(*r.Fibre); err != nil {
-			say(reply{Error: err.Error()})
+			say(refusal(err))
 			return
 		}
 		say(reply{})
 	case len(r.Argv) > 0 && len(files) == 3:
 		code, err := s.exec(ctx, c, r, files)
 		if err != nil {
-			say(reply{Error: err.Error(), Exit: code})
+			r := refusal(err)
+			r.Exit = code
+			say(r)
 			return
 		}
 		say(reply{Exit: code})

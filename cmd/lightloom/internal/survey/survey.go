@@ -13,6 +13,7 @@ import (
 
 // Site is the fabric that a survey examines.
 type Site struct {
+	Name     string // of the optical switch
 	OCS      southbound.Device
 	Expected audit.Map // by port of the optical switch
 
@@ -33,6 +34,7 @@ type Result struct {
 	Found    audit.Map       `json:"-"`
 	Ports    []Port          `json:"ports"`
 	Rounds   int             `json:"rounds"`
+	Switch   string          `json:"switch"` // the optical one
 	Findings []audit.Finding `json:"findings"`
 	Notes    []string        `json:"notes"`
 }
@@ -70,7 +72,7 @@ func Run(ctx context.Context, s Site) (r *Result, err error) {
 		}
 	}()
 	w := audit.NewWalk(s.Expected.Ports())
-	r = &Result{Expected: s.Expected}
+	r = &Result{Expected: s.Expected, Switch: s.Name}
 	for round, ok := w.Next(); ok; round, ok = w.Next() {
 		if s.Progress != nil {
 			s.Progress(w.Rounds(), len(round))
@@ -171,6 +173,9 @@ func wait(ctx context.Context, d time.Duration) error {
 func (r *Result) conclude(w *audit.Walk) {
 	r.Found, _, _ = w.Found()
 	r.Rounds, r.Findings = w.Rounds(), audit.Judge(r.Expected, w)
+	for i := range r.Findings {
+		r.Findings[i].Switch = r.Switch
+	}
 	for p := range r.Expected.In {
 		r.Ports = append(r.Ports, Port{p, r.Expected.In[p].String(), r.Found.In[p].String(), r.Expected.Out[p].String(),
 			r.Found.Out[p].String()})

@@ -284,7 +284,7 @@ func printDiff(w io.Writer, p *circuit.Plan) error {
 		}
 		lines = append(lines, fmt.Sprintf("%s in=%d out=%d", sign, x.In, x.Out))
 	}
-	lines = append(lines, fmt.Sprintf("# %d circuits of others stay", len(p.Others)))
+	lines = append(lines, "# circuits of others that stay: "+strconv.Itoa(len(p.Others)))
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
 }
@@ -317,7 +317,8 @@ func (f *circuitFlags) show(w io.Writer, p *circuit.Plan, print func(io.Writer, 
 
 func printPlan(w io.Writer, p *circuit.Plan) error {
 	if len(p.Steps) == 0 {
-		_, err := fmt.Fprintf(w, "nothing to do: %d circuits stand, %d of others stay\n", len(p.After), len(p.Others))
+		_, err := fmt.Fprintf(w, "nothing to do: %s up, %d of others stay\n",
+			console.Count(len(p.After), "circuit"), len(p.Others))
 		return err
 	}
 	for i, s := range p.Steps {
@@ -326,8 +327,9 @@ func printPlan(w io.Writer, p *circuit.Plan) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "checked: every state in between is free of ports used twice, and %d circuits of others "+
-		"stay\n", len(p.Others))
+	_, err := fmt.Fprintf(w, "checked: every state in between is free of ports used twice, and "+
+		"those of others stay (%d)\n",
+		len(p.Others))
 	return err
 }
 

@@ -197,8 +197,8 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 	if err != nil {
 		return fmt.Errorf("run target: %w", err)
 	}
-	if _, err := fmt.Fprintf(stdout, "%s speaks %s on %s, %d ports, %s\n", f.c.Name, f.c.Profile, l.Addr(), f.c.Ports,
-		keys); err != nil {
+	if _, err := fmt.Fprintf(stdout, "%s speaks %s on %s, %s, %s\n", f.c.Name, f.c.Profile, l.Addr(),
+		console.Count(int(f.c.Ports), "port"), keys); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	f.c.Live, f.c.Tell = stdin, stdout
