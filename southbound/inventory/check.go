@@ -100,17 +100,11 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 
 // check returns the errors of a device, with their keys.
 func (d *Device) check(before Devices) (key string, err error) {
+	if key, err := d.checkPlace(before); err != nil {
+		return key, err
+	}
 	kind, perr := d.isOptical()
-	same := func(o Device) bool { return sameAddress(o.Address, d.Address) }
 	switch {
-	case d.Name == "":
-		return "name", errors.New("it is missing")
-	case slices.ContainsFunc(before, func(o Device) bool { return o.Name == d.Name }):
-		return "name", errors.New("another device has it")
-	case !isAddress(d.Address):
-		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339, and no unix:PATH", d.Address)
-	case slices.ContainsFunc(before, same):
-		return "address", fmt.Errorf("device %q has it: one device has one name", before[slices.IndexFunc(before, same)].Name)
 	case slices.ContainsFunc(before, func(o Device) bool { return o.ID == d.ID }):
 		return "id", errors.New("another device has it: write the node's id in the topology")
 	case d.ID < 0:
@@ -137,6 +131,22 @@ func (d *Device) check(before Devices) (key string, err error) {
 		return "port-map", err
 	}
 	return d.checkFlags()
+}
+
+// checkPlace checks name and address, which need no fabric.
+func (d *Device) checkPlace(before Devices) (key string, err error) {
+	same := func(o Device) bool { return sameAddress(o.Address, d.Address) }
+	switch {
+	case d.Name == "":
+		return "name", errors.New("it is missing")
+	case slices.ContainsFunc(before, func(o Device) bool { return o.Name == d.Name }):
+		return "name", errors.New("another device has it")
+	case !isAddress(d.Address):
+		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339, and no unix:PATH", d.Address)
+	case slices.ContainsFunc(before, same):
+		return "address", fmt.Errorf("device %q has it: one device has one name", before[slices.IndexFunc(before, same)].Name)
+	}
+	return "", nil
 }
 
 // sameAddress reports whether two addresses, in whatever case, are of one device.

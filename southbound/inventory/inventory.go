@@ -58,20 +58,29 @@ func Parse(name string, data []byte, f *topo.Fabric) (*Inventory, error) {
 	if err != nil {
 		return nil, err
 	}
+	at, err := p.complete(filepath.Dir(name))
+	if err == nil {
+		at, err = p.check(f)
+	}
+	if err != nil {
+		return nil, file.At(at, err)
+	}
+	return p, nil
+}
+
+// complete gives devices what their groups and the file say. Relative paths start in dir.
+func (p *Inventory) complete(dir string) (yamlfile.Keys, error) {
 	for i := range p.Devices {
 		d := &p.Devices[i]
 		if g, ok := p.Groups[d.Group]; ok {
 			d.join(g)
 		} else if d.Group != "" {
-			return nil, file.At(p.at(i, "group"), fmt.Errorf("device %q: group: there is no %q under groups", d.Name, d.Group))
+			return p.at(i, "group"), fmt.Errorf("device %q: group: there is no %q under groups", d.Name, d.Group)
 		}
-		d.startIn(filepath.Dir(name))
+		d.startIn(dir)
 		d.Prefixes = p.Prefixes
 	}
-	if at, err := p.check(f); err != nil {
-		return nil, file.At(at, err)
-	}
-	return p, nil
+	return nil, nil
 }
 
 // Network opens the hosts' namespaces.
