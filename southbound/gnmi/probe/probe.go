@@ -111,14 +111,26 @@ func (f *Fit) look(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) {
 	if err != nil {
 		return
 	}
+	f.Ports = countPorts(p, leaves)
+	for _, l := range leaves {
+		f.flag(p, l)
+	}
+}
+
+// Ports returns how many ports a device lists that a profile fits; 0 if it lists none under names of the profile's.
+func Ports(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile) (int32, error) {
+	leaves, err := Get(ctx, gpb.NewGNMIClient(conn), p.Model(), portPaths(p))
+	return countPorts(p, leaves), err
+}
+
+func countPorts(p gnmi.Profile, leaves []schema.Leaf) int32 {
 	ports := map[string]bool{}
 	for _, l := range leaves {
 		if name, ok := portOf(p, l.Path); ok {
 			ports[name] = true
 		}
-		f.flag(p, l)
 	}
-	f.Ports = int32(len(ports))
+	return int32(len(ports))
 }
 
 // flag keeps what a leaf says that a controller must know.
