@@ -20,12 +20,20 @@ type FabricChange struct {
 	Barred   []string         `json:"barred,omitempty"`  // policies that have failed, sorted
 	Failure  string           `json:"failure,omitempty"` // what the last of them has done
 	Drained  []pathmap.NodeID `json:"drained,omitempty"` // sorted: they get no new tasks, routes or circuits
+	Devices  []DeviceRecord   `json:"devices,omitempty"` // by node: of switches that have been replaced
 }
 
-// Bounds of a change: of its policies, and of a policy's name.
+// DeviceRecord is how a switch is reached since it was replaced.
+type DeviceRecord struct {
+	Node   pathmap.NodeID `json:"node"`
+	Record string         `json:"record"` // as inventories have it, in YAML
+}
+
+// Bounds of a change: of its policies, of a policy's name, and of all records of devices together.
 const (
 	maxBarred     = 64
 	maxPolicyName = 256
+	maxRecords    = 256 << 10
 )
 
 // Check returns what is wrong with the form of a change to a fabric of so many nodes, or nil.
@@ -43,7 +51,33 @@ func (c *FabricChange) Check(nodes int) error {
 			return fmt.Errorf("drained node %d is not in the fabric, or out of order", n)
 		}
 	}
+	bytes := 0
+	for i, d := range c.Devices {
+		if d.Node < 0 || int(d.Node) >= nodes || i > 0 && c.Devices[i-1].Node >= d.Node {
+			return fmt.Errorf("replaced node %d is not in the fabric, or out of order", d.Node)
+		}
+		bytes += len(d.Record)
+	}
+	if bytes > maxRecords {
+		return fmt.Errorf("the records of replaced devices have %d bytes, at most %d are taken", bytes, maxRecords)
+	}
 	return nil
+}
+
+// Replaced returns the nodes whose devices a change replaces, compared with what stood before.
+func (c *FabricChange) Replaced(before *FabricChange) (out []pathmap.NodeID) {
+	for _, d := range c.Devices {
+		if !slices.Contains(before.Devices, d) {
+			out = append(out, d.Node)
+		}
+	}
+	for _, d := range before.Devices {
+		if !slices.ContainsFunc(c.Devices, func(x DeviceRecord) bool { return x.Node == d.Node }) {
+			out = append(out, d.Node)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // CheckAfter returns why a change cannot follow the one that stands, or nil: where links are down, and bandwidth is
@@ -55,6 +89,11 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []path
 	}
 	if err := c.Check(len(f.Topology.Nodes())); err != nil {
 		return err
+	}
+	for _, d := range c.Devices {
+		if n := f.Topology.Node(d.Node); n.Role == pathmap.Host {
+			return fmt.Errorf("replace %s: it is a host: name switches only", n.Name)
+		}
 	}
 	fresh := slices.DeleteFunc(slices.Clone(c.Drained), func(n pathmap.NodeID) bool {
 		return slices.Contains(now.Drained, n)

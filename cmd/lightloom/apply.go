@@ -12,8 +12,10 @@ func newApply() *cobra.Command {
 		Use:   "apply -f FILE",
 		Short: "Change the running fabric to what a file describes",
 		Long: "FILE is YAML: policy names the policy that decides from now on, drain lists all switches and hosts that\n" +
-			"are to get no new tasks, routes or circuits. What the file does not name stays as it is. Jobs go on. What\n" +
-			"would cut a circuit, reserved bandwidth or racks is refused with the reason.",
+			"are to get no new tasks, routes or circuits, devices and groups are records as in an inventory, of switches\n" +
+			"in the place of those of the same names. What the file does not name stays as it is. Jobs go on. What would\n" +
+			"cut a circuit, reserved bandwidth or racks is refused with the reason, as is a switch that does not answer or\n" +
+			"lacks ports. An optical switch with circuits is drained first. Only admins replace switches.",
 		Example: "  lightloom apply -f change.yaml --dry-run\n  lightloom apply -f change.yaml",
 		Args:    noArgs,
 	}

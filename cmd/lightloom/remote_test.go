@@ -19,15 +19,9 @@ import (
 func attachedTo(t *testing.T, dir string) []string {
 	t.Helper()
 	const fabric = "hybrid:racks=2,hosts=1,spines=1"
-	keys, ocs, devices := filepath.Join(dir, "keys"), filepath.Join(dir, "ocs"), filepath.Join(dir, "devices.yaml")
+	keys, devices := filepath.Join(dir, "keys"), filepath.Join(dir, "devices.yaml")
 	output(t, "controller", "keys", keys, "--fabric", fabric, "--agents")
-	if err := os.Mkdir(ocs, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(inventory.KeyFile(keys, "ocs"), filepath.Join(ocs, "server.pem")); err != nil {
-		t.Fatal(err)
-	}
-	addr := startTarget(t, "--profile", "ocp", "--ports", "2", "--name", "ocs", "--tls-dir", ocs)
+	addr := keyedTarget(t, keys, "ocs", "--profile", "ocp", "--ports", "2")
 	text := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n  ocs: " + addr +
 		"\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
 	if err := os.WriteFile(devices, []byte(text), 0o600); err != nil {
@@ -52,6 +46,16 @@ func attachedTo(t *testing.T, dir string) []string {
 	}
 	said.after(t, "switch ocs is ")
 	return flags
+}
+
+// keyedTarget starts a target that has a switch's keys of a run, and returns its address.
+func keyedTarget(t *testing.T, keys, name string, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Link(inventory.KeyFile(keys, name), filepath.Join(dir, "server.pem")); err != nil {
+		t.Fatal(err)
+	}
+	return startTarget(t, append(args, "--name", name, "--tls-dir", dir)...)
 }
 
 // after waits for a line that begins so, and returns the rest of it.
@@ -88,6 +92,13 @@ func TestCommandsReachController(t *testing.T) {
 	}
 	jobs := file("jobs.yaml", "jobs:\n- name: tiny\n  stages:\n  - name: map\n    tasks: 1\n")
 	drain, change := file("drain.yaml", "drain: [spine0]\n"), file("change.yaml", "policy: random+ecmp\n")
+	keys := filepath.Join(dir, "keys")
+	spine := keyedTarget(t, keys, "spine0", "--profile", "openconfig", "--ports", "2", "--racks", "2")
+	small := keyedTarget(t, keys, "spine0", "--profile", "openconfig", "--ports", "1", "--racks", "2")
+	replace, few := file("replace.yaml", "devices: {spine0: '"+spine+"'}\n"), file("few.yaml", "devices: {spine0: '"+small+
+		"'}\n")
+	vendor := file("vendor.yaml", "devices: [{name: spine0, address: '"+spine+"', profile: srl-native}]\n")
+	dead := file("dead.yaml", "devices: {tor0: 'unix:/nowhere/d'}\n")
 	m := &machines{t: t}
 	for _, tt := range []struct {
 		command string
@@ -110,6 +121,15 @@ func TestCommandsReachController(t *testing.T) {
 		{command: "cancel 0", says: []string{"job 0"}},
 		{command: "jobs --state cancelled", says: []string{"tiny"}, read: true},
 		{command: "reserve list", says: []string{"no reservations"}, read: true},
+		{command: "apply -f " + few, says: []string{"replace spine0: it has 1 ports, and the fabric uses port 1 of spine0"},
+			refused: true},
+		{command: "apply -f " + vendor, says: []string{"replace spine0: ", "mend its record"}, refused: true},
+		{command: "apply -f " + dead, says: []string{"replace tor0: ", "unix:/nowhere/d", "mend its record"}, refused: true},
+		{command: "apply --dry-run -f " + replace, says: []string{"would change to generation 1:",
+			"replace spine0: address unix:/nowhere/c → " + spine}},
+		{command: "apply -f " + replace, says: []string{"generation 1:"}},
+		{command: "apply -f " + replace, says: []string{"nothing changes: generation 1"}},
+		{command: "status", says: []string{"2 switches are unclaimed"}, read: true}, // not spine0
 	} {
 		args := append(strings.Fields(tt.command), flags...)
 		out, err := m.try(args...)

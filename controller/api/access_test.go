@@ -560,6 +560,25 @@ func TestWhoMayCallWhat(t *testing.T) {
 	t.Logf("%d calls, %d of them denied", tried, denied)
 }
 
+// TestWhoReplacesDevices: admins alone, at any replica: a record has secrets of the replicas sent to an address.
+func TestWhoReplacesDevices(t *testing.T) {
+	c := newCourt(t)
+	parties := c.parties(t)
+	c.reload(t)
+	with := &apiv1.ApplyFabricRequest{Fabric: &apiv1.FabricDescription{Devices: []string{"name: tor0"}}}
+	for _, p := range parties {
+		who, _ := strings.CutPrefix(p.name, "forwarded ")
+		want := slices.Contains([]string{"admin", "configured", "local"}, who)
+		before := c.count()
+		caller, hangUp := c.dial(p, 0)
+		_, err := caller.ApplyFabric(within(t, hanging), connect.NewRequest(with))
+		hangUp()
+		if (err == nil) != want || !want && c.count() != before {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+}
+
 // TestTenantsStayApart: a tenant's job and reservation have its name and no other, whatever it says, and another's
 // request id is not answered with the other's job.
 func TestTenantsStayApart(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
 )
@@ -44,6 +45,11 @@ func (s *service) ApplyFabric(ctx context.Context,
 	r *connect.Request[apiv1.ApplyFabricRequest]) (*connect.Response[apiv1.ApplyFabricResponse], error) {
 	if s.cfg.Changer == nil {
 		return nil, encode(&Error{Missing, errors.New("this controller's fabric is not changed while it runs")})
+	}
+	if len(r.Msg.GetFabric().GetDevices()) > 0 { // records name addresses, and the secrets that are sent there
+		if err := s.may(ctx, callerOf(ctx), "replace devices", rule{may: []controller.Access{controller.Admin}}); err != nil {
+			return nil, encode(err)
+		}
 	}
 	generation, changes, err := s.cfg.Changer.ChangeFabric(ctx, r.Msg)
 	if errors.Is(err, ErrNotLeader) && r.Header().Get(forwarded) == "" {

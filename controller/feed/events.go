@@ -99,6 +99,9 @@ func (f *Feed) fabric(c *controller.FabricChange) string {
 	for _, n := range c.Drained {
 		out = append(out, "drained "+f.cfg.State.Fabric().Topology.Node(n).Name)
 	}
+	for _, d := range c.Devices {
+		out = append(out, "replaced "+f.cfg.State.Fabric().Topology.Node(d.Node).Name)
+	}
 	for _, p := range c.Barred {
 		out = append(out, "barred "+p)
 	}

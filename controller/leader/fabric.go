@@ -12,6 +12,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/loop"
 	"lightloom/controller/state"
+	"lightloom/southbound"
 )
 
 // ErrPolicy says that another policy is to decide. The leadership can begin anew at once, in the
@@ -99,10 +100,19 @@ func (l *Leader) Change(ctx context.Context, c controller.FabricChange) error {
 	})
 }
 
-// otherPolicy reports whether entries that have been applied have another policy decide from now on.
-func (l *Leader) otherPolicy(entries []state.Entry) bool {
+// changed goes over to the devices that entries which have been applied have put in the place of others, and reports
+// whether another policy decides from now on.
+func (l *Leader) changed(entries []state.Entry, workers map[southbound.DeviceID]*worker) bool {
 	if !slices.ContainsFunc(entries, func(e state.Entry) bool { return e.Kind == state.FabricChanged }) {
 		return false
 	}
-	return l.note().Policy != l.cfg.Policy
+	was := l.watchdog.seen.Load()
+	now := l.note()
+	for _, n := range now.Replaced(was) {
+		if w := workers[n]; w != nil && l.cfg.Redial != nil {
+			l.cfg.Logger.Info("device is replaced", "device", n)
+			l.replacing.Go(w.replace)
+		}
+	}
+	return now.Policy != l.cfg.Policy
 }

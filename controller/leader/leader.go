@@ -49,9 +49,12 @@ type Config struct {
 	State   *state.State // read inside Log.View only
 	Log     Log
 	Devices map[southbound.DeviceID]southbound.Device
-	Hosts   Hosts
-	Clock   func() time.Duration // since the run began, the same scale on every replica
-	Logger  *slog.Logger         // nil discards
+	// Redial has the next call of a device go to the one that the state names now, and ends those under way. It can take
+	// as long as a dial; nil where no device is replaced.
+	Redial func(southbound.DeviceID)
+	Hosts  Hosts
+	Clock  func() time.Duration // since the run began, the same scale on every replica
+	Logger *slog.Logger         // nil discards
 	// SetTimeout bounds one Set or Read; Retry is the pause before a stream or a read is tried again.
 	SetTimeout, Retry time.Duration
 	// Sample is the interval between the devices' counter reports; 0 disables them.
@@ -77,6 +80,7 @@ type Leader struct {
 	loop  *loop.Loop
 	inbox *inbox
 
+	replacing   sync.WaitGroup // of devices
 	watchdog    watchdog
 	claims      *claims
 	counters    *counters
@@ -243,6 +247,7 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
+	defer l.replacing.Wait()
 	defer cancel()
 	defer func() { l.cfg.Log.View(func(uint64) { l.tell(true) }) }()
 
@@ -307,7 +312,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants)+len(in.Changes) > 0 {
 			l.cfg.Log.View(func(uint64) { l.tell(false) })
 		}
-		if l.otherPolicy(entries) {
+		if l.changed(entries, workers) {
 			return ErrPolicy
 		}
 		if through > 0 {

@@ -140,6 +140,14 @@ func (w *worker) giveUp() {
 	}
 }
 
+// replace goes over to the device that is in the place of this one now. Nothing is written to it before it has been
+// claimed: a Set that was meant for the old one fails. The second giveUp is for a claim of the old one meanwhile.
+func (w *worker) replace() {
+	w.giveUp()
+	w.leader.cfg.Redial(w.id)
+	w.giveUp()
+}
+
 // set makes a Set that was queued in that life.
 func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error {
 	if !w.holds(life) {

@@ -169,7 +169,7 @@ func (a *Daemon) open() error {
 	if err := CheckDevices(a.Fabric, &a.Config, id); err != nil {
 		return err
 	}
-	a.devices, a.hangUp = DialDevices(a.Fabric, &a.Config, id, 0, nil)
+	a.devices, a.hangUp = DialDevices(a.Fabric, &a.Config, id, 0)
 	if a.Options.Ephemeral {
 		a.Config.Leave = a.Options.Keys
 	}

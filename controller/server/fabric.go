@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"lightloom/controller"
 	"lightloom/controller/api"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
 	"lightloom/controller/policy"
-	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound/inventory"
 )
 
 // fabricChange returns what has been changed of the fabric.
@@ -37,20 +39,26 @@ func (p *replicaProcess) ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricR
 	if r.Generation != nil && *r.Generation != now.Generation {
 		return invalid(fmt.Errorf("the fabric is at generation %d, not %d: read it again", now.Generation, *r.Generation))
 	}
-	next, err := described(p.fabric, p.charge.Policy, now, r.GetFabric())
+	of := p.founded()
+	next, err := of.described(now, r.GetFabric())
 	if err != nil {
 		return invalid(err)
 	}
-	changes := differences(p.fabric, p.charge.Policy, &now, &next)
+	changes, err := of.differences(&now, &next)
+	if err != nil {
+		return invalid(err)
+	}
 	if len(changes) == 0 {
 		return now.Generation, nil, nil
 	}
 	if err := p.checkPolicy(&now, &next); err != nil {
 		return invalid(err)
 	}
-	if r.DryRun {
-		p.node.View(func(uint64) { err = p.state.CheckChange(&next) })
-	} else {
+	p.node.View(func(uint64) { err = p.state.CheckChange(&next) })
+	if err == nil {
+		err = p.lookAt(ctx, &now, &next)
+	}
+	if err == nil && !r.DryRun {
 		err = l.Change(ctx, next)
 	}
 	switch {
@@ -64,50 +72,146 @@ func (p *replicaProcess) ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricR
 	return invalid(err)
 }
 
+// founded is what a cluster was started with.
+type founded struct {
+	fabric  *topo.Fabric
+	policy  string
+	devices inventory.Devices
+}
+
+func (p *replicaProcess) founded() *founded {
+	return &founded{p.fabric, p.charge.Policy, p.charge.Devices}
+}
+
+// with returns the records of all switches after a change; with an error those that the cluster was founded with.
+func (o *founded) with(c *controller.FabricChange) (inventory.Devices, error) {
+	var records []inventory.Device
+	for _, r := range c.Devices {
+		d, err := inventory.ParseRecord(r.Record)
+		if err != nil {
+			return o.devices, err
+		}
+		records = append(records, d)
+	}
+	all, err := o.devices.Replace(o.fabric, records...)
+	if err != nil {
+		return o.devices, err
+	}
+	return all, nil
+}
+
 // described returns what has been changed of a fabric once it is as described.
-func described(f *topo.Fabric, founded string, now controller.FabricChange,
-	to *apiv1.FabricDescription) (controller.FabricChange, error) {
-	next := now
+func (o *founded) described(now controller.FabricChange, to *apiv1.FabricDescription) (controller.FabricChange, error) {
+	next, f := now, o.fabric
 	next.Generation++
 	if to.GetSpec() != "" && to.GetSpec() != f.Spec.String() {
 		return next, fmt.Errorf("the cluster was founded for %s, not %s: racks, links and new switches are not changed "+
 			"while it runs", f.Spec, to.GetSpec())
 	}
-	if name := to.GetPolicy(); name != "" && name != cmp.Or(now.Policy, founded) {
+	if name := to.GetPolicy(); name != "" && name != cmp.Or(now.Policy, o.policy) {
 		next.Previous, next.Policy = now.Policy, name
 	}
-	if to.GetDrained() == nil {
-		return next, nil
-	}
-	next.Drained = nil
-	for _, name := range to.Drained.Names {
-		n := slices.IndexFunc(f.Topology.Nodes(), func(n pathmap.Node) bool { return n.Name == name })
-		if n < 0 {
-			return next, fmt.Errorf("drain %q: no node is called so: lightloom status lists them", name)
+	if to.GetDrained() != nil {
+		next.Drained = nil
+		for _, name := range to.Drained.Names {
+			n, known := f.Topology.Named(name)
+			if !known {
+				return next, fmt.Errorf("drain %q: no node is called so: lightloom status lists them", name)
+			}
+			next.Drained = append(next.Drained, n)
 		}
-		next.Drained = append(next.Drained, pathmap.NodeID(n))
+		slices.Sort(next.Drained)
+		next.Drained = slices.Compact(next.Drained)
 	}
-	slices.Sort(next.Drained)
-	next.Drained = slices.Compact(next.Drained)
-	return next, nil
+	return next, o.replace(&next, to.GetDevices())
+}
+
+// replace puts records in the place of those of the same switches, where they differ.
+func (o *founded) replace(next *controller.FabricChange, records []string) error {
+	was, err := o.with(next)
+	if err != nil {
+		return err
+	}
+	before := next.Devices
+	next.Devices = slices.Clone(before)
+	for _, text := range records {
+		d, err := inventory.ParseRecord(text)
+		if err != nil {
+			return err
+		}
+		n, known := o.fabric.Topology.Named(d.Name)
+		if !known {
+			return fmt.Errorf("replace %q: no switch is called so: lightloom status lists them", d.Name)
+		}
+		next.Devices = slices.DeleteFunc(next.Devices, func(r controller.DeviceRecord) bool { return r.Node == n })
+		next.Devices = append(next.Devices, controller.DeviceRecord{Node: n, Record: text})
+	}
+	is, err := o.with(next)
+	if err != nil {
+		return fmt.Errorf("replace devices: %w", err)
+	}
+	same := func(r controller.DeviceRecord) bool {
+		name := o.fabric.Topology.Node(r.Node).Name
+		return !slices.Contains(before, r) && len(one(is, name).Differences(one(was, name))) == 0
+	}
+	for i, r := range next.Devices {
+		j := slices.IndexFunc(before, func(x controller.DeviceRecord) bool { return x.Node == r.Node })
+		if j >= 0 && same(r) {
+			next.Devices[i] = before[j]
+		}
+	}
+	next.Devices = slices.DeleteFunc(next.Devices, same)
+	slices.SortFunc(next.Devices, func(a, b controller.DeviceRecord) int { return cmp.Compare(a.Node, b.Node) })
+	return nil
+}
+
+// one returns the record of a switch; an empty one where there is none.
+func one(all inventory.Devices, name string) *inventory.Device {
+	d, err := all.Find(name)
+	if err != nil {
+		return &inventory.Device{Name: name}
+	}
+	return d
 }
 
 // differences tells in words what a change changes.
-func differences(f *topo.Fabric, founded string, now, next *controller.FabricChange) (out []string) {
-	if a, b := cmp.Or(now.Policy, founded), cmp.Or(next.Policy, founded); a != b {
+func (o *founded) differences(now, next *controller.FabricChange) (out []string, err error) {
+	if a, b := cmp.Or(now.Policy, o.policy), cmp.Or(next.Policy, o.policy); a != b {
 		out = append(out, fmt.Sprintf("policy: %s → %s", a, b))
 	}
 	for _, n := range next.Drained {
 		if !slices.Contains(now.Drained, n) {
-			out = append(out, "drain "+f.Topology.Node(n).Name)
+			out = append(out, "drain "+o.fabric.Topology.Node(n).Name)
 		}
 	}
 	for _, n := range now.Drained {
 		if !slices.Contains(next.Drained, n) {
-			out = append(out, "back in service: "+f.Topology.Node(n).Name)
+			out = append(out, "back in service: "+o.fabric.Topology.Node(n).Name)
 		}
 	}
-	return out
+	is, err := o.with(next)
+	if err != nil {
+		return nil, err
+	}
+	was, _ := o.with(now) // what does not fit any more is replaced, or an error of next, too
+	for _, n := range next.Replaced(now) {
+		name := o.fabric.Topology.Node(n).Name
+		out = append(out, fmt.Sprintf("replace %s: %s", name, strings.Join(one(is, name).Differences(one(was, name)), ", ")))
+	}
+	return out, nil
+}
+
+// lookAt returns why a switch that is to replace another cannot, or nil.
+func (p *replicaProcess) lookAt(ctx context.Context, now, next *controller.FabricChange) error {
+	all, err := p.founded().with(next)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for _, n := range next.Replaced(now) {
+		g.Go(func() error { return look(ctx, p.fabric, all, n, p.keys) })
+	}
+	return g.Wait()
 }
 
 // checkPolicy returns why a policy cannot take over from the one that decides, or nil.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,6 +31,7 @@ import (
 	"lightloom/pathmap/live"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
 
@@ -247,14 +249,14 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 		return err
 	}
 	defer func() { _ = hangUp() }() // nothing is left to lose
-	devices, closeAll := p.dial(term)
+	devices, redial, closeAll := p.dial(term)
 	defer closeAll()
 	used, closeUsages, err := p.usages()
 	if err != nil {
 		return err
 	}
 	defer closeUsages()
-	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Hosts: hosts, Clock: p.clock.now,
+	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts, Clock: p.clock.now,
 		Logger: p.log, Sample: p.charge.Sample,
 		Loop: loop.Config{Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
@@ -292,17 +294,37 @@ func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Con
 	return p.current.Run(ctx, term, leader.New(cfg))
 }
 
-// dial makes a line to every switch, metered where metrics are served.
-func (p *replicaProcess) dial(term uint64) (map[southbound.DeviceID]southbound.Device, func()) {
-	if p.export == nil {
-		return DialDevices(p.fabric, &p.charge, p.keys, term, nil)
+// dial makes a line to every switch, metered where metrics are served. redial gives one up for the device that the
+// state names now.
+func (p *replicaProcess) dial(term uint64) (devices map[southbound.DeviceID]southbound.Device,
+	redial func(southbound.DeviceID), closeAll func()) {
+	devices = map[southbound.DeviceID]southbound.Device{}
+	var now atomic.Pointer[inventory.Devices] // calls do not wait for the state
+	look := func() { all := p.devices(); now.Store(&all) }
+	look()
+	lines := dialDevices(p.fabric, &p.charge, func() inventory.Devices { return *now.Load() }, p.keys, term)
+	for id, l := range lines {
+		devices[id] = l
+		if p.export != nil {
+			devices[id] = p.export.meter.Device(p.fabric.Topology.Node(id).Name, l, p.clock.now)
+		}
 	}
-	wrap := func(name string, d southbound.Device) southbound.Device {
-		return p.export.meter.Device(name, d, p.clock.now)
+	return devices, func(id southbound.DeviceID) { look(); lines[id].Redial() }, func() {
+		for _, l := range lines {
+			l.Close()
+		}
+		if p.export != nil {
+			p.export.meter.Release()
+		}
 	}
-	devices, closeAll := DialDevices(p.fabric, &p.charge, p.keys, term, wrap)
-	return devices, func() {
-		closeAll()
-		p.export.meter.Release()
+}
+
+// devices are the records of all switches as they are now.
+func (p *replicaProcess) devices() inventory.Devices {
+	c := p.fabricChange()
+	all, err := p.founded().with(&c)
+	if err != nil {
+		p.log.Error("records of replaced devices", "error", err)
 	}
+	return all
 }

@@ -62,6 +62,15 @@ func (s *State) CheckChange(c *controller.FabricChange) error {
 			}
 		}
 	}
+	if n := s.fabric.OCSNode; slices.Contains(c.Replaced(&now), n) && !slices.Contains(slices.Concat(now.Drained,
+		c.Drained), n) {
+		for in, x := range s.d.Circuits {
+			if name := t.Node(n).Name; x.Out != southbound.NoPort {
+				return fmt.Errorf("replace %s: circuit %d→%d is lit: drain it first, with drain: [%s], and replace it then",
+					name, in, x.Out, name)
+			}
+		}
+	}
 	return nil
 }
 

@@ -91,6 +91,63 @@ func TestFabricChanges(t *testing.T) {
 	}
 }
 
+// replaced is the entry of the next generation, in which another device is in the place of each of those.
+func replaced(t *testing.T, s *state.State, names ...string) state.Entry {
+	c := s.Change()
+	c.Generation++
+	for _, name := range names {
+		c.Devices = append(c.Devices, controller.DeviceRecord{Node: node(t, s, name), Record: "name: " + name})
+	}
+	return state.Entry{Kind: state.FabricChanged, At: time.Second, Cluster: &state.Cluster{Fabric: &c}}
+}
+
+// TestDevicesReplaced: packet switches are replaced as they are, an optical switch only without circuits or drained.
+func TestDevicesReplaced(t *testing.T) {
+	lit := func(s *state.State) {
+		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
+			NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun},
+			state.Entry{Kind: state.CircuitIntended, Out: 2})
+	}
+	for _, tt := range []struct {
+		name   string
+		before func(*state.State)
+		nodes  []string
+		want   string
+	}{
+		{"packet switches", lit, []string{"tor0", "spine1"}, ""},
+		{"an optical switch without circuits", nil, []string{"ocs"}, ""},
+		{"one with circuits", lit, []string{"ocs"}, "circuit 0→2 is lit: drain it first, with drain: [ocs]"},
+		{"one with circuits, drained", func(s *state.State) {
+			lit(s)
+			apply(t, s, state.Entry{Kind: state.CircuitReservationEnded, At: time.Second}, change(t, s, "", "ocs"))
+		}, []string{"ocs"}, ""},
+		{"a host", nil, []string{"h0-0"}, "replace h0-0: it is a host"},
+		{"out of order", nil, []string{"spine1", "tor0"}, "out of order"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := clustered(t, 4)
+			if tt.before != nil {
+				tt.before(s)
+			}
+			e := replaced(t, s, tt.nodes...)
+			slices.SortFunc(e.Cluster.Fabric.Devices, func(a, b controller.DeviceRecord) int {
+				if tt.name == "out of order" {
+					a, b = b, a
+				}
+				return int(a.Node) - int(b.Node)
+			})
+			was := s.Change()
+			err := s.Apply(&e)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			if got := s.Change(); err == nil && len(got.Replaced(&was)) != len(tt.nodes) || err != nil && !cmp.Equal(got, was) {
+				t.Errorf("%+v after %+v", got, was)
+			}
+		})
+	}
+}
+
 // TestFabricRefusals: what would cut something is refused, says what, and changes nothing.
 func TestFabricRefusals(t *testing.T) {
 	busy := func(s *state.State) {
@@ -154,8 +211,10 @@ func TestFabricRefusals(t *testing.T) {
 	s := clustered(t, 4)
 	for what, c := range map[string]controller.FabricChange{
 		"a generation left out": {Generation: 2}, "a node that is none": {Generation: 1, Drained: []pathmap.NodeID{99}},
-		"nodes out of order":   {Generation: 1, Drained: []pathmap.NodeID{3, 2}},
-		"a name without bound": {Generation: 1, Policy: strings.Repeat("x", 300)},
+		"nodes out of order":    {Generation: 1, Drained: []pathmap.NodeID{3, 2}},
+		"a name without bound":  {Generation: 1, Policy: strings.Repeat("x", 300)},
+		"a device that is none": {Generation: 1, Devices: []controller.DeviceRecord{{Node: 99}}},
+		"records without bound": {Generation: 1, Devices: []controller.DeviceRecord{{Record: strings.Repeat("x", 1<<20)}}},
 	} {
 		if err := s.Apply(&state.Entry{Kind: state.FabricChanged, Cluster: &state.Cluster{Fabric: &c}}); err == nil {
 			t.Errorf("%s is taken", what)

@@ -83,7 +83,7 @@ func TestClaim(t *testing.T) {
 			if tt.id != nil {
 				cfg.Election = func() gnmi.Election { return *tt.id }
 			}
-			l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) { return gnmi.Dial(ctx, cfg) }, 0)
+			l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) { return gnmi.Dial(ctx, cfg) }, nil)
 			defer l.Close()
 			err := l.Claim(t.Context())
 			switch {

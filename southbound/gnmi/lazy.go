@@ -18,20 +18,25 @@ type Line interface {
 // not answer does not hold up the others.
 type Lazy struct {
 	dial   func(context.Context) (Line, error)
-	within time.Duration // of a Set
+	within func() time.Duration // of a Set; nil: as long as the caller likes
 
 	mu   sync.Mutex
 	line Line
 }
 
-// NewLazy returns a device that is dialled when it is first asked for something. within is how long a Set of it may
-// take; 0: as long as the caller likes.
-func NewLazy(dial func(context.Context) (Line, error), within time.Duration) *Lazy {
+// NewLazy returns a device that is dialled when it is first asked for something. within, if not nil, returns how long a
+// Set of it may take; 0: as long as the caller likes.
+func NewLazy(dial func(context.Context) (Line, error), within func() time.Duration) *Lazy {
 	return &Lazy{dial: dial, within: within}
 }
 
 // SetWithin implements southbound.Slow.
-func (l *Lazy) SetWithin() time.Duration { return l.within }
+func (l *Lazy) SetWithin() time.Duration {
+	if l.within == nil {
+		return 0
+	}
+	return l.within()
+}
 
 func (l *Lazy) get(ctx context.Context) (Line, error) {
 	l.mu.Lock()
@@ -94,11 +99,16 @@ func (l *Lazy) Claim(ctx context.Context) error {
 	return southbound.Claim(ctx, s)
 }
 
-// Close ends the session, where there is one.
-func (l *Lazy) Close() {
+// Redial ends the session, where there is one, with all calls on it: the next call dials anew, perhaps another device.
+// It waits while the device is being dialled.
+func (l *Lazy) Redial() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.line != nil {
 		_ = l.line.Close() // nothing is left to lose
 	}
+	l.line = nil
 }
+
+// Close ends the session, where there is one.
+func (l *Lazy) Close() { l.Redial() }

@@ -29,6 +29,48 @@ func (l late) Capabilities(ctx context.Context, r *gpb.CapabilityRequest) (*gpb.
 	return l.villain.Capabilities(ctx, r)
 }
 
+// TestRedial: it ends the calls on a session, and the next call goes where the device is now.
+func TestRedial(t *testing.T) {
+	streams := make(chan string, 4)
+	ready := new(atomic.Bool)
+	ready.Store(true)
+	at := func(name string) string {
+		return serve(t, late{villain{subscribe: func(s gpb.GNMI_SubscribeServer) error {
+			streams <- name
+			<-s.Context().Done()
+			return s.Context().Err()
+		}}, ready, new(atomic.Int32)})
+	}
+	var addr atomic.Value
+	addr.Store(at("old"))
+	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
+		return gnmi.Dial(ctx, gnmi.Config{Name: "d", Addr: addr.Load().(string), Plaintext: true, Profile: gnmi.OCP{Ports: 8},
+			Timeout: 5 * time.Second})
+	}, func() time.Duration { return time.Minute })
+	defer l.Close()
+	if l.SetWithin() != time.Minute {
+		t.Error(l.SetWithin())
+	}
+	for _, name := range []string{"old", "new"} {
+		ended := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { ended <- l.Watch(ctx, func(southbound.DeviceEvent) {}) }()
+		if got := <-streams; got != name {
+			t.Errorf("the stream is of the %s device, want the %s", got, name)
+		}
+		if name == "old" {
+			addr.Store(at("new"))
+			l.Redial()
+		} else {
+			cancel()
+		}
+		if err := <-ended; (err != nil) != (name == "old") {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+}
+
 // TestLazy: a device that does not answer is an error of each call, and dialled anew by the next one; once it has
 // answered, its session stays.
 func TestLazy(t *testing.T) {
@@ -45,7 +87,7 @@ func TestLazy(t *testing.T) {
 	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
 		return gnmi.Dial(ctx, gnmi.Config{Name: "late", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8},
 			Timeout: 5 * time.Second})
-	}, 0)
+	}, nil)
 	defer l.Close()
 	told, seen := 0, southbound.Seen{}
 	calls := map[string]func() error{

@@ -1593,8 +1593,11 @@ type FabricDescription struct {
 	// As on a command line. It must be what the cluster was founded for: racks and links are not changed while it runs.
 	Spec *string `protobuf:"bytes,1,opt,name=spec,proto3,oneof" json:"spec,omitempty"`
 	// A preset or parts joined by +. It decides alone: parts that flags have named for the first policy do not count.
-	Policy        *string    `protobuf:"bytes,2,opt,name=policy,proto3,oneof" json:"policy,omitempty"`
-	Drained       *NodeNames `protobuf:"bytes,3,opt,name=drained,proto3" json:"drained,omitempty"`
+	Policy  *string    `protobuf:"bytes,2,opt,name=policy,proto3,oneof" json:"policy,omitempty"`
+	Drained *NodeNames `protobuf:"bytes,3,opt,name=drained,proto3" json:"drained,omitempty"`
+	// Records of switches that are reached otherwise from now on, each taken whole: YAML as in a list of devices of an
+	// inventory, without groups. Paths and variables that they name are of the replicas' machines. For admins alone.
+	Devices       []string `protobuf:"bytes,4,rep,name=devices,proto3" json:"devices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1646,6 +1649,13 @@ func (x *FabricDescription) GetPolicy() string {
 func (x *FabricDescription) GetDrained() *NodeNames {
 	if x != nil {
 		return x.Drained
+	}
+	return nil
+}
+
+func (x *FabricDescription) GetDevices() []string {
+	if x != nil {
+		return x.Devices
 	}
 	return nil
 }
@@ -4707,11 +4717,12 @@ const file_api_proto_rawDesc = "" +
 	"generation\x12\x18\n" +
 	"\adrained\x18\a \x03(\tR\adrained\x12\x16\n" +
 	"\x06barred\x18\b \x03(\tR\x06barred\x120\n" +
-	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\x90\x01\n" +
+	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\xaa\x01\n" +
 	"\x11FabricDescription\x12\x17\n" +
 	"\x04spec\x18\x01 \x01(\tH\x00R\x04spec\x88\x01\x01\x12\x1b\n" +
 	"\x06policy\x18\x02 \x01(\tH\x01R\x06policy\x88\x01\x01\x121\n" +
-	"\adrained\x18\x03 \x01(\v2\x17.lightloom.v1.NodeNamesR\adrainedB\a\n" +
+	"\adrained\x18\x03 \x01(\v2\x17.lightloom.v1.NodeNamesR\adrained\x12\x18\n" +
+	"\adevices\x18\x04 \x03(\tR\adevicesB\a\n" +
 	"\x05_specB\t\n" +
 	"\a_policy\"!\n" +
 	"\tNodeNames\x12\x14\n" +

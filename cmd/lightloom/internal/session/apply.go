@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"lightloom/cmd/lightloom/internal/console"
@@ -11,6 +12,7 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
+	"lightloom/southbound/inventory"
 	"lightloom/southbound/yamlfile"
 )
 
@@ -33,9 +35,11 @@ type ApplyReply struct {
 
 // description is a file that says how a fabric is to be.
 type description struct {
-	Fabric string    `yaml:"fabric"`
-	Policy string    `yaml:"policy"`
-	Drain  *[]string `yaml:"drain"` // nil: as it is
+	Fabric  string                     `yaml:"fabric"`
+	Policy  string                     `yaml:"policy"`
+	Drain   *[]string                  `yaml:"drain"`   // nil: as it is
+	Devices inventory.Devices          `yaml:"devices"` // those that are reached otherwise from now on
+	Groups  map[string]inventory.Group `yaml:"groups"`
 }
 
 // parseDescription reads a file that says how a fabric is to be; what it does not name stays as it is.
@@ -68,8 +72,22 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 			seen[n] = true
 		}
 	}
-	if d == (description{}) {
-		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy or drain")
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return nil, fmt.Errorf("apply: %w", err)
+	}
+	if at, err := inventory.Complete(d.Devices, d.Groups, dir); err != nil {
+		return nil, fmt.Errorf("apply: %w", in.At(at, err))
+	}
+	for i := range d.Devices {
+		text, err := d.Devices[i].Record()
+		if err != nil {
+			return nil, fmt.Errorf("apply: %w", err)
+		}
+		out.Devices = append(out.Devices, text)
+	}
+	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Devices == nil {
+		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain or devices")
 	}
 	return out, nil
 }

@@ -20,7 +20,11 @@ func TestParseDescription(t *testing.T) {
 			Names: []string{"spine1", "h0-0"}}}},
 		{"drain: []\n", "", &apiv1.FabricDescription{Drained: &apiv1.NodeNames{}}},
 		{"", "describes nothing", nil},
-		{"devices: {tor0: x}\n", "f:1:1: unknown field", nil},
+		{"hosts: {h0-0: x}\n", "f:1:1: unknown field", nil},
+		{"devices: {tor0: 'lab:1'}\n", "", &apiv1.FabricDescription{Devices: []string{"name: tor0\naddress: lab:1\n"}}},
+		{"devices: {tor0: x}\n", `f:1:17: device "tor0": address: "x" is no host:port`, nil},
+		{"devices:\n- name: tor0\n  address: lab:1\n  group: g\n", `f:4:10: device "tor0": group: there is no "g"`, nil},
+		{"devices: [{name: a, address: 'l:1', credentials: {username: x, password: 'env:P'}}]\n", "f:1:61: ", nil},
 		{"policy: a\nfabric: square\n", "f:2:9", nil},
 		{"drain:\n- spine1\n- spine1\n", "f:3:3", nil},
 		{"drain: 7\n", "f:1:8", nil},
@@ -39,8 +43,10 @@ func TestParseDescription(t *testing.T) {
 
 func FuzzParseDescription(f *testing.F) {
 	f.Add([]byte("fabric: hybrid:racks=2,hosts=1\npolicy: random+ecmp\ndrain: [spine1]\n"))
+	f.Add([]byte("devices:\n- {name: tor0, address: 'lab:1', group: g}\ngroups: {g: {flags: {lanes: 4}}}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if d, err := parseDescription("f", b); err == nil && d.Spec == nil && d.Policy == nil && d.Drained == nil {
+		if d, err := parseDescription("f", b); err == nil && d.Spec == nil && d.Policy == nil && d.Drained == nil &&
+			d.Devices == nil {
 			t.Errorf("%q describes nothing, and is taken", b)
 		}
 	})

@@ -105,7 +105,7 @@ func TestDialDevices(t *testing.T) {
 	if err := json.Unmarshal(charge, &c); err != nil {
 		t.Fatal(err)
 	}
-	devices, closeAll := server.DialDevices(f, &c, id, 1, nil)
+	devices, closeAll := server.DialDevices(f, &c, id, 1)
 	defer closeAll()
 	tor0, _ := f.Topology.Named("tor0")
 	for _, err := range []error{server.CheckDevices(f, &c, id), southbound.Claim(t.Context(), devices[tor0])} {
