@@ -16,6 +16,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/clairvoyant"
 	"lightloom/cmd/lightloom/internal/experiment/dawn"
 	"lightloom/cmd/lightloom/internal/experiment/dissertation"
 	"lightloom/cmd/lightloom/internal/experiment/kept"
@@ -245,5 +246,5 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
-	return append(dissertation.Experiments(), dawn.Experiments()...)
+	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), clairvoyant.Experiments())
 }

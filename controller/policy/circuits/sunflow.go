@@ -38,6 +38,8 @@ type Sunflow struct {
 	// Only, if not nil, returns which pairs of ports a coflow may have reservations for; existing ones for other pairs are
 	// withdrawn unless they have begun.
 	Only func(c southbound.CoflowID, in, out southbound.Port) bool
+	// Weight, if not nil, has coflows ranked by T(C) over their weight. Experiments alone set it.
+	Weight func(c southbound.CoflowID) float64
 
 	memory *memory // nil: everything is read at each decision
 }
@@ -85,7 +87,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	}
 	l := m.ledger(v)
 	l.preempt, l.only, l.fallback = s.Preempt, only, s.Fallback
-	all := s.allowed(m.demands(v, p, l.ends))
+	all := s.ranked(s.allowed(m.demands(v, p, l.ends)))
 	newWavelengthAssignment(v).paint(all)
 	l.sched = m.scheduler(v)
 	// Between two of these instants nothing is planned further ahead: what is planned anew meanwhile ends with the rest.
@@ -121,6 +123,16 @@ func (s Sunflow) allowed(all []coflowDemand) []coflowDemand {
 		}
 	}
 	return out
+}
+
+// ranked has weights heeded.
+func (s Sunflow) ranked(all []coflowDemand) []coflowDemand {
+	if s.Weight != nil {
+		slices.SortStableFunc(all, func(a, b coflowDemand) int {
+			return cmp.Compare(float64(a.bound)/s.Weight(a.id), float64(b.bound)/s.Weight(b.id))
+		})
+	}
+	return all
 }
 
 // ledger is what is reserved at one decision, and what becomes of it.

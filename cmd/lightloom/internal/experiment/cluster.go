@@ -81,17 +81,25 @@ func (c *cluster) published() bool { return c.Model.Load == 1 && !c.Without }
 
 // records reads the trace that the document takes its jobs from.
 func records(b *Bench) ([]swim.Record, error) {
-	if b.Data == "" {
-		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds swim/%s with --data, or in "+
-			"LIGHTLOOM_DATA", fb2009)
-	}
-	name := filepath.Join(b.Data, "swim", fb2009)
-	f, err := os.Open(name)
+	f, err := openTrace(b, "swim", fb2009)
 	if err != nil {
-		return nil, fmt.Errorf("find trace: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	return swim.Read(f, fb2009)
+}
+
+// openTrace opens a file of the folder of real traces.
+func openTrace(b *Bench, folder, name string) (*os.File, error) {
+	if b.Data == "" {
+		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds %s/%s with --data, or in "+
+			"LIGHTLOOM_DATA", folder, name)
+	}
+	f, err := os.Open(filepath.Join(b.Data, folder, name))
+	if err != nil {
+		return nil, fmt.Errorf("find trace: %w", err)
+	}
+	return f, nil
 }
 
 const fb2009 = "FB-2009_samples_24_times_1hr_0.tsv.gz"

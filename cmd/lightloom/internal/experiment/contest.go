@@ -20,8 +20,7 @@ import (
 
 // The experiment joint-wide sets joint beside compositions of parts that decide apart, where tasks are free and the
 // network binds. Seeds below heldOut choose the best composition on each ground; frozen.csv names them, and was
-// committed with joint before any other seed was run. Held-out seeds compare joint with these. It is of no document:
-// every row makes no claim.
+// committed with joint before any other seed was run. Held-out seeds compare joint with these.
 
 func jointWide() Experiment {
 	return Experiment{Name: "joint-wide", Doc: "joint beside compositions of separate parts where the network binds; " +

@@ -52,6 +52,30 @@ func wideGrounds(n int) []ground {
 	}
 }
 
+// Contest is a ground of joint-wide for other experiments, with the composition that was frozen as its rival, and joint.
+type Contest struct {
+	Fabric       string
+	Jobs         func(b *Bench, seed uint64) ([]controller.Job, error)
+	Rival, Joint func() controller.Policy
+}
+
+// Contested returns the ground of that name with n jobs a run; without jobs where there is none.
+func Contested(name string, n int) (c Contest) {
+	for _, g := range contested(n, 1) {
+		if g.name == name {
+			c.Fabric, c.Jobs = g.fabric, g.jobs
+		}
+	}
+	for _, x := range contestants() {
+		if x.name == frozenRival(name) {
+			c.Rival = x.with
+		} else if x.role == together {
+			c.Joint = x.with
+		}
+	}
+	return c
+}
+
 func contestAssumptions() []string {
 	return []string{"sunflow-te0 lights every pair; packets share links max-min; apart is joint's search for the packet " +
 		"network alone, with joint's circuits; all have joint's routes",

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
@@ -17,8 +15,7 @@ import (
 )
 
 // Grounds are workloads and fabrics on which the network binds: shuffles are wide, tasks are free, and ports are 40 to
-// 90 % busy. Policies that decide together are compared on them. The grid was committed before the first comparison,
-// and every cell of it is reported.
+// 90 % busy. The grid was committed before the first comparison, and every cell of it is reported.
 
 // ground is a fabric with a source of jobs.
 type ground struct {
@@ -44,7 +41,6 @@ const (
 	groundRacks = 8
 	groundHosts = 4
 	groundSlots = 16 // of a host
-	fb2010      = "FB2010-1Hr-150-0.txt"
 )
 
 // groundFabric has two spines at 1.25 Gb/s and a circuit of 10 Gb/s a rack, whose hosts can send 40 Gb/s.
@@ -121,22 +117,13 @@ func mixedJobs(b *Bench, heavy float64, n int, seed uint64) ([]controller.Job, e
 // freeJobs are coflows of the Facebook trace of 2010 that follow each other, from one drawn at random, as jobs whose
 // racks are free.
 func freeJobs(b *Bench, n int, seed uint64) ([]controller.Job, error) {
-	if b.Data == "" {
-		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds coflow/%s with --data, or in "+
-			"LIGHTLOOM_DATA", fb2010)
-	}
-	f, err := os.Open(filepath.Join(b.Data, "coflow", fb2010))
-	if err != nil {
-		return nil, fmt.Errorf("find trace: %w", err)
-	}
-	defer f.Close()
-	t, err := workload.ReadTrace(f, fb2010)
+	t, err := facebook(b)
 	if err != nil {
 		return nil, err
 	}
 	half := halved(t.Coflows, seed)
 	if len(half) < n {
-		return nil, fmt.Errorf("draw jobs: %d coflows in half of %s: take at most as many jobs", len(half), fb2010)
+		return nil, fmt.Errorf("draw jobs: %d coflows in half of %s: take at most as many jobs", len(half), facebookTrace)
 	}
 	from := rand.New(rand.NewPCG(seed, 0x66726565)).IntN(len(half) - n + 1)
 	return workload.FreeJobs(half[from : from+n]), nil

@@ -12,5 +12,4 @@ func list() []Experiment {
 	all = append(all, crosslayerExperiments()...)
 	all = append(all, coschedulerExperiments()...)
 	return append(all, pushboxExperiments()...)
-
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/replay"
@@ -167,14 +165,9 @@ func mean(v []float64) float64 {
 
 // facebook reads the trace.
 func facebook(b *Bench) (*workload.Trace, error) {
-	if b.Data == "" {
-		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds coflow/%s with --data, or in "+
-			"LIGHTLOOM_DATA", facebookTrace)
-	}
-	name := filepath.Join(b.Data, "coflow", facebookTrace)
-	f, err := os.Open(name)
+	f, err := openTrace(b, "coflow", facebookTrace)
 	if err != nil {
-		return nil, fmt.Errorf("find trace: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	return workload.ReadTrace(f, facebookTrace)
