@@ -111,6 +111,26 @@ func TestReserves(t *testing.T) {
 	}
 }
 
+// TestWeight: of two coflows for the same ports the shorter goes first, unless the longer has a weight to match.
+func TestWeight(t *testing.T) {
+	for _, tc := range []struct {
+		weight func(southbound.CoflowID) float64
+		first  southbound.CoflowID
+	}{{nil, 4}, {func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 1, 4: 1}[c] }, 4},
+		{func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 5, 4: 1}[c] }, 3}} {
+		v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{9e6}, nil)
+		v.Coflows = append(v.Coflows, view(t, []southbound.HostID{1}, []southbound.HostID{3}, []pathmap.Bytes{4e6},
+			nil).Coflows[0])
+		v.Coflows[1].ID = 4
+		var p controller.Plan
+		p.Reset()
+		Sunflow{Weight: tc.weight}.Fill(v, nil, &p)
+		if len(p.Reserve) != 2 || p.Reserve[0].Coflow != tc.first {
+			t.Errorf("%+v, want coflow %d first", p.Reserve, tc.first)
+		}
+	}
+}
+
 // TestOwnReservationsCarry: a coflow's existing reservations count for the time in which they carry bytes, which is
 // their length without the reconfiguration delay of each; if that is enough, nothing is added.
 func TestOwnReservationsCarry(t *testing.T) {

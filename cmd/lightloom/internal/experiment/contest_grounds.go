@@ -52,7 +52,7 @@ func wideGrounds(n int) []ground {
 	}
 }
 
-// Contest is a ground of joint-wide for other experiments, with the composition that was frozen as its rival, and joint.
+// Contest is a ground of joint-wide for other experiments, with joint and the composition frozen as its rival.
 type Contest struct {
 	Fabric       string
 	Jobs         func(b *Bench, seed uint64) ([]controller.Job, error)

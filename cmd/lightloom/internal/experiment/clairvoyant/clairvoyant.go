@@ -193,8 +193,8 @@ func rows(ground string, of []*found, seed uint64) []experiment.Row {
 	return out
 }
 
-// closed is the share of the gap between the rival and the search, or a bound, that joint closes: the ratio of the means, with the
-// percentile interval of resampled seeds.
+// closed is the share of the gap between the rival and the search, or a bound, that joint closes: the ratio of the
+// means, with the percentile interval of resampled seeds.
 func closed(setting, metric string, won, all []float64, seed uint64) experiment.Row {
 	row := experiment.Row{Figure: "gap", Setting: setting, Metric: metric, Unit: "%", N: len(won)}
 	ratio := func(pick func(i int) int) float64 {

@@ -54,8 +54,8 @@ func (l lighter) Fill(v *controller.View, ev []controller.Event, p *controller.P
 	l.Sunflow.Fill(&own, ev, p)
 }
 
-// placer puts tasks where the plan has them. Where another task is, it takes a host of the same rack, or else one of the
-// rack with the most free slots.
+// placer puts tasks where the plan has them. Where another task is, it takes a host of the same rack, or else one of
+// the rack with the most free slots.
 type placer struct{ *plan }
 
 // Wants implements the part's list of events.

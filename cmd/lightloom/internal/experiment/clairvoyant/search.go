@@ -45,8 +45,8 @@ func (a *arena) run(ctx context.Context, spec, name string, with func() controll
 	if len(ran.Jobs) != n || len(ran.State.Coflows) != n {
 		return nil, errors.New("a job has not ended, or has not one shuffle")
 	}
-	t := &trial{plan: &plan{hosts: make([][]southbound.HostID, n), weight: make([]float64, n), least: 1},
-		start: make([]float64, n), late: make([]float64, n)}
+	p := &plan{hosts: make([][]southbound.HostID, n), weight: make([]float64, n), least: 1}
+	t := &trial{plan: p, start: make([]float64, n), late: make([]float64, n)}
 	for i, j := range ran.State.Jobs {
 		for k := range a.jobs[i].Tasks() {
 			t.hosts[i] = append(t.hosts[i], ran.State.Tasks[int(j.FirstTask)+k].Host)
@@ -79,8 +79,8 @@ func (a *arena) packets(ctx context.Context) (*trial, error) {
 }
 
 // search improves on plans with that many more simulated runs: threshold accepting from the best of them, which ends at
-// pure descent. A schedule is as good as its mean CCT; jobs must not take longer than under the plan that it began with,
-// for waiting for slots would shorten shuffles.
+// pure descent. A schedule is as good as its mean CCT, but waiting for slots is no way to shorten shuffles: what jobs
+// take longer than under the plan that it began with counts too.
 func (a *arena) search(ctx context.Context, from []*trial, runs int) (best *trial, err error) {
 	for _, t := range from {
 		if best == nil || t.CCT < best.CCT {
