@@ -59,21 +59,12 @@ type Contest struct {
 	Rival, Joint func() controller.Policy
 }
 
-// Contested returns the ground of that name with n jobs a run; without jobs where there is none.
-func Contested(name string, n int) (c Contest) {
-	for _, g := range contested(n, 1) {
-		if g.name == name {
-			c.Fabric, c.Jobs = g.fabric, g.jobs
-		}
-	}
-	for _, x := range contestants() {
-		if x.name == frozenRival(name) {
-			c.Rival = x.with
-		} else if x.role == together {
-			c.Joint = x.with
-		}
-	}
-	return c
+// Contested returns the ground of that name, which there is, with n jobs a run.
+func Contested(name string, n int) Contest {
+	all, who := contested(n, 1), contestants()
+	g := &all[slices.IndexFunc(all, func(g ground) bool { return g.name == name })]
+	rival := slices.IndexFunc(who, func(c contestant) bool { return c.name == frozenRival(name) })
+	return Contest{g.fabric, g.jobs, who[rival].with, who[len(who)-1].with}
 }
 
 func contestAssumptions() []string {
