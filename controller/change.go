@@ -21,6 +21,7 @@ type FabricChange struct {
 	Failure  string           `json:"failure,omitempty"` // what the last of them has done
 	Drained  []pathmap.NodeID `json:"drained,omitempty"` // sorted: they get no new tasks, routes or circuits
 	Devices  []DeviceRecord   `json:"devices,omitempty"` // by node: of switches that have been replaced
+	Removed  []pathmap.NodeID `json:"removed,omitempty"` // sorted, of Drained: nobody calls them; their ids stay theirs
 }
 
 // DeviceRecord is how a switch is reached since it was replaced.
@@ -49,6 +50,12 @@ func (c *FabricChange) Check(nodes int) error {
 	for i, n := range c.Drained {
 		if n < 0 || int(n) >= nodes || i > 0 && c.Drained[i-1] >= n {
 			return fmt.Errorf("drained node %d is not in the fabric, or out of order", n)
+		}
+	}
+	for i, n := range c.Removed {
+		if !slices.Contains(c.Drained, n) || i > 0 && c.Removed[i-1] >= n {
+			return fmt.Errorf("removed node %d is not drained, or out of order: what is removed stays drained until it is "+
+				"added again", n)
 		}
 	}
 	bytes := 0
@@ -87,6 +94,12 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []path
 	if c.Generation != now.Generation+1 {
 		return fmt.Errorf("change generation %d of the fabric: it is at %d: read it again", c.Generation-1, now.Generation)
 	}
+	for _, n := range c.Removed {
+		if !slices.Contains(c.Drained, n) && n >= 0 && int(n) < len(f.Topology.Nodes()) {
+			name := f.Topology.Node(n).Name
+			return fmt.Errorf("%s is removed: leave it in drain until it is added again, without %s in remove", name, name)
+		}
+	}
 	if err := c.Check(len(f.Topology.Nodes())); err != nil {
 		return err
 	}
@@ -94,6 +107,9 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []path
 		if n := f.Topology.Node(d.Node); n.Role == pathmap.Host {
 			return fmt.Errorf("replace %s: it is a host: name switches only", n.Name)
 		}
+	}
+	if err := c.checkRemoved(now, f); err != nil {
+		return err
 	}
 	fresh := slices.DeleteFunc(slices.Clone(c.Drained), func(n pathmap.NodeID) bool {
 		return slices.Contains(now.Drained, n)
@@ -112,6 +128,27 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []path
 	was := Parts(f, slices.Concat(down, DrainedLinks(f, now.Drained)))
 	if is := Parts(f, slices.Concat(down, DrainedLinks(f, c.Drained))); is > was {
 		return fmt.Errorf("drain: it would cut racks off: they would be in %d parts without packet paths between them", is)
+	}
+	return nil
+}
+
+// checkRemoved returns why switches cannot be removed or added as a change says, or nil: both are done to drained ones.
+func (c *FabricChange) checkRemoved(now *FabricChange, f *topo.Fabric) error {
+	for _, n := range c.Removed {
+		at := f.Topology.Node(n)
+		switch {
+		case slices.Contains(now.Removed, n):
+		case at.Role == pathmap.Host || at.Role == pathmap.ToR:
+			return fmt.Errorf("remove %s: a rack's own hosts and switch stay: drain it", at.Name)
+		case !slices.Contains(now.Drained, n):
+			return fmt.Errorf("remove %s: traffic may cross it: drain it first, with drain: [%s]", at.Name, at.Name)
+		}
+	}
+	for _, n := range now.Removed {
+		if !slices.Contains(c.Removed, n) && !slices.Contains(c.Drained, n) {
+			name := f.Topology.Node(n).Name
+			return fmt.Errorf("add %s: it gets its tables first: leave it in drain, and take it out afterwards", name)
+		}
 	}
 	return nil
 }

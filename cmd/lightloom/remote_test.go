@@ -99,6 +99,7 @@ func TestCommandsReachController(t *testing.T) {
 		"'}\n")
 	vendor := file("vendor.yaml", "devices: [{name: spine0, address: '"+spine+"', profile: srl-native}]\n")
 	dead := file("dead.yaml", "devices: {tor0: 'unix:/nowhere/d'}\n")
+	remove := file("remove.yaml", "drain: [ocs]\nremove: [ocs]\n")
 	m := &machines{t: t}
 	for _, tt := range []struct {
 		command string
@@ -129,7 +130,12 @@ func TestCommandsReachController(t *testing.T) {
 			"replace spine0: address unix:/nowhere/c → " + spine}},
 		{command: "apply -f " + replace, says: []string{"generation 1:"}},
 		{command: "apply -f " + replace, says: []string{"nothing changes: generation 1"}},
-		{command: "status", says: []string{"2 switches are unclaimed"}, read: true}, // not spine0
+		{command: "status", says: []string{"2 switches unclaimed"}, read: true}, // not spine0
+		{command: "apply -f " + remove, says: []string{"remove ocs: traffic may cross it: drain it first"}, refused: true},
+		{command: "apply -f " + file("out.yaml", "drain: [ocs]\n"), says: []string{"drain ocs"}},
+		{command: "apply -f " + remove, says: []string{"generation 3:", "remove ocs"}},
+		{command: "apply -f " + file("add.yaml", "remove: []\n"), says: []string{"add ocs"}},
+		{command: "apply -f " + file("in.yaml", "drain: []\n"), says: []string{"back in service: ocs"}},
 	} {
 		args := append(strings.Fields(tt.command), flags...)
 		out, err := m.try(args...)

@@ -79,8 +79,9 @@ func about(m any) string {
 	case *apiv1.ReleaseRequest:
 		text = fmt.Sprintf("reservation %d", m.Id)
 	case *apiv1.ApplyFabricRequest:
-		text = fmt.Sprintf("dry run %v, policy %q, drained %q, devices %q", m.DryRun, m.GetFabric().GetPolicy(),
-			m.GetFabric().GetDrained().GetNames(), m.GetFabric().GetDevices())
+		text = fmt.Sprintf("dry run %v, policy %q, drained %q, removed %q, devices %q", m.DryRun,
+			m.GetFabric().GetPolicy(), m.GetFabric().GetDrained().GetNames(), m.GetFabric().GetRemoved().GetNames(),
+			m.GetFabric().GetDevices())
 	case *apiv1.SetAccessRequest:
 		text = fmt.Sprintf("%s is %q", m.GetGrant().GetName(), m.GetGrant().GetAccess())
 	}

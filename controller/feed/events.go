@@ -102,6 +102,9 @@ func (f *Feed) fabric(c *controller.FabricChange) string {
 	for _, d := range c.Devices {
 		out = append(out, "replaced "+f.cfg.State.Fabric().Topology.Node(d.Node).Name)
 	}
+	for _, n := range c.Removed {
+		out = append(out, "removed "+f.cfg.State.Fabric().Topology.Node(n).Name)
+	}
 	for _, p := range c.Barred {
 		out = append(out, "barred "+p)
 	}

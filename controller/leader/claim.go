@@ -63,6 +63,13 @@ func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
 	}
 }
 
+// forget has a device listed no more.
+func (c *claims) forget(d southbound.DeviceID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.by, d)
+}
+
 // Claims returns how far this leadership has come with every device, by id; nil of a nil Leader.
 func (l *Leader) Claims() []Claim {
 	if l == nil {

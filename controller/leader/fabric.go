@@ -102,17 +102,57 @@ func (l *Leader) Change(ctx context.Context, c controller.FabricChange) error {
 
 // changed goes over to the devices that entries which have been applied have put in the place of others, and reports
 // whether another policy decides from now on.
-func (l *Leader) changed(entries []state.Entry, workers map[southbound.DeviceID]*worker) bool {
+func (l *Leader) changed(ctx context.Context, entries []state.Entry,
+	workers map[southbound.DeviceID]*worker) bool {
 	if !slices.ContainsFunc(entries, func(e state.Entry) bool { return e.Kind == state.FabricChanged }) {
 		return false
 	}
 	was := l.watchdog.seen.Load()
 	now := l.note()
 	for _, n := range now.Replaced(was) {
-		if w := workers[n]; w != nil && l.cfg.Redial != nil {
+		if w := workers[n]; w != nil {
 			l.cfg.Logger.Info("device is replaced", "device", n)
-			l.replacing.Go(w.replace)
+			l.staff.Go(w.replace)
 		}
 	}
+	l.attend(ctx, now.Removed, workers)
 	return now.Policy != l.cfg.Policy
+}
+
+// attend has a worker for every device but those that are removed.
+func (l *Leader) attend(ctx context.Context, removed []southbound.DeviceID, workers map[southbound.DeviceID]*worker) {
+	for id := range l.cfg.Devices {
+		w, gone := workers[id], slices.Contains(removed, id)
+		switch {
+		case gone && w != nil:
+			w.leave()
+			delete(workers, id)
+			l.claims.forget(id)
+			l.inbox.device(southbound.DeviceEvent{Device: id, Kind: southbound.Lost})
+			l.redial(id)
+		case !gone && w == nil:
+			l.redial(id) // it can be another by now
+			l.claims.note(id, Unclaimed, nil)
+			workers[id] = l.employ(ctx, id)
+		}
+	}
+}
+
+// employ begins the work on a device.
+func (l *Leader) employ(ctx context.Context, id southbound.DeviceID) *worker {
+	d := l.cfg.Devices[id]
+	w := newWorker(l, id, d)
+	ctx, w.leave = context.WithCancel(ctx)
+	l.staff.Go(func() { w.run(ctx) })
+	l.staff.Go(func() { w.watch(ctx) })
+	if c, ok := d.(southbound.Counting); ok && l.cfg.Sample > 0 {
+		l.staff.Go(func() { w.sample(ctx, c) })
+	}
+	return w
+}
+
+func (l *Leader) redial(id southbound.DeviceID) {
+	if l.cfg.Redial != nil {
+		l.cfg.Redial(id)
+	}
 }

@@ -80,7 +80,7 @@ type Leader struct {
 	loop  *loop.Loop
 	inbox *inbox
 
-	replacing   sync.WaitGroup // of devices
+	staff       sync.WaitGroup // all that runs beside the loop
 	watchdog    watchdog
 	claims      *claims
 	counters    *counters
@@ -245,20 +245,18 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 		return fmt.Errorf("lead: policy: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
+	wg := &l.staff
 	defer wg.Wait()
-	defer l.replacing.Wait()
 	defer cancel()
 	defer func() { l.cfg.Log.View(func(uint64) { l.tell(true) }) }()
 
 	workers := make(map[southbound.DeviceID]*worker, len(l.cfg.Devices))
-	for id, d := range l.cfg.Devices {
-		w := newWorker(l, id, d)
-		workers[id] = w
-		wg.Go(func() { w.run(ctx) })
-		wg.Go(func() { w.watch(ctx) })
-		if c, ok := d.(southbound.Counting); ok && l.cfg.Sample > 0 {
-			wg.Go(func() { w.sample(ctx, c) })
+	removed := l.note().Removed
+	for id := range l.cfg.Devices {
+		if slices.Contains(removed, id) {
+			l.claims.forget(id)
+		} else {
+			workers[id] = l.employ(ctx, id)
 		}
 	}
 	if l.cfg.Sample > 0 {
@@ -268,7 +266,7 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 		wg.Go(func() { l.poll(ctx, m) })
 	}
 	wg.Go(func() { l.listen(ctx) })
-	if l.note(); l.watchdog.Limit > 0 {
+	if l.watchdog.Limit > 0 {
 		wg.Go(func() { l.watchdog.watch(ctx, l.cfg.Clock) })
 	}
 	return l.lead(ctx, term, workers)
@@ -312,7 +310,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants)+len(in.Changes) > 0 {
 			l.cfg.Log.View(func(uint64) { l.tell(false) })
 		}
-		if l.changed(entries, workers) {
+		if l.changed(ctx, entries, workers) {
 			return ErrPolicy
 		}
 		if through > 0 {

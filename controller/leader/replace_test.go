@@ -146,3 +146,71 @@ func replaced(t *testing.T, name string, m mood) {
 		line.Close()
 	}
 }
+
+// TestRemovedDevice: a switch that is removed is neither called nor waited for, also not by a leadership that begins
+// meanwhile, and gets its tables when it is added again, as another one.
+func TestRemovedDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		if err := l.state.Apply(&state.Entry{Kind: state.ClusterFounded,
+			Cluster: &state.Cluster{Epoch: 1, Level: state.Newest}}); err != nil {
+			t.Fatal(err)
+		}
+		p := replaceable(l)
+		id, _ := l.fabric.Topology.Named("spine1")
+		one := []southbound.DeviceID{id}
+		l.run()
+		<-l.leader.Ready()
+		change := func(c controller.FabricChange) {
+			t.Helper()
+			c.Generation = l.state.Change().Generation + 1
+			if err := l.leader.Change(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change(controller.FabricChange{Drained: one})
+		change(controller.FabricChange{Drained: one, Removed: one})
+		l.until(time.Second, "no claim", func() bool { return !claimed(l, id) })
+		old := p.replace(l, id)
+		calls := func() int { old.mu.Lock(); defer old.mu.Unlock(); return old.calls }
+		before := calls()
+		if err := l.leader.Submit(t.Context(), offer(bare("a", controller.Flow{Src: 0, Dst: 2, Bytes: 1}))); err != nil {
+			t.Fatal(err)
+		}
+		l.until(3*time.Second, "the job to end", l.finished(1))
+		l.stop()
+		if err := <-l.ended; err != nil {
+			t.Fatal(err)
+		}
+		cfg := l.config(greedy{time.Second}, 1)
+		cfg.Redial = func(id southbound.DeviceID) { p.lines[id].Redial() }
+		l.leader = leader.New(cfg)
+		began := l.clock()
+		l.run()
+		<-l.leader.Ready()
+		if took := l.clock() - began; took >= 50*time.Millisecond || calls() != before || claimed(l, id) {
+			t.Errorf("ready after %v, %d calls of the removed switch", took, calls()-before)
+		}
+		change(controller.FabricChange{Drained: one})
+		l.until(time.Second, "a claim", func() bool { return claimed(l, id) })
+		change(controller.FabricChange{})
+		l.until(time.Second, "the new switch to hold what it should", func() bool { return l.astray() == "" })
+		if calls() != before {
+			t.Error("the removed switch is called")
+		}
+		l.end()
+		for _, line := range p.lines {
+			line.Close()
+		}
+	})
+}
+
+// claimed reports whether a device is claimed, as the leader lists it.
+func claimed(l *lab, id southbound.DeviceID) bool {
+	for _, c := range l.leader.Claims() {
+		if c.Device == id {
+			return c.State == leader.Fenced
+		}
+	}
+	return false
+}

@@ -19,6 +19,7 @@ type worker struct {
 	leader *Leader
 	jobs   chan func(context.Context)
 	broken chan struct{} // holds one token while the device is to be claimed anew
+	leave  func()        // ends it
 
 	mu   sync.Mutex
 	life int  // how often it was to be claimed anew
@@ -144,7 +145,7 @@ func (w *worker) giveUp() {
 // claimed: a Set that was meant for the old one fails. The second giveUp is for a claim of the old one meanwhile.
 func (w *worker) replace() {
 	w.giveUp()
-	w.leader.cfg.Redial(w.id)
+	w.leader.redial(w.id)
 	w.giveUp()
 }
 

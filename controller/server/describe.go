@@ -16,6 +16,9 @@ func describe(f *topo.Fabric, policy string, c controller.FabricChange) *apiv1.F
 	for _, n := range c.Drained {
 		out.Drained = append(out.Drained, f.Topology.Node(n).Name)
 	}
+	for _, n := range c.Removed {
+		out.Removed = append(out.Removed, f.Topology.Node(n).Name)
+	}
 	racks := map[pathmap.NodeID]int32{}
 	for rack, tor := range f.ToRNode {
 		racks[tor] = int32(rack)

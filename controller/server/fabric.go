@@ -16,6 +16,7 @@ import (
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
 	"lightloom/controller/policy"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/inventory"
 )
@@ -111,17 +112,24 @@ func (o *founded) described(now controller.FabricChange, to *apiv1.FabricDescrip
 	if name := to.GetPolicy(); name != "" && name != cmp.Or(now.Policy, o.policy) {
 		next.Previous, next.Policy = now.Policy, name
 	}
-	if to.GetDrained() != nil {
-		next.Drained = nil
-		for _, name := range to.Drained.Names {
+	for _, list := range []struct {
+		what  string
+		names *apiv1.NodeNames
+		to    *[]pathmap.NodeID
+	}{{"drain", to.GetDrained(), &next.Drained}, {"remove", to.GetRemoved(), &next.Removed}} {
+		if list.names == nil {
+			continue
+		}
+		*list.to = nil
+		for _, name := range list.names.Names {
 			n, known := f.Topology.Named(name)
 			if !known {
-				return next, fmt.Errorf("drain %q: no node is called so: lightloom status lists them", name)
+				return next, fmt.Errorf("%s %q: no node is called so: lightloom status lists them", list.what, name)
 			}
-			next.Drained = append(next.Drained, n)
+			*list.to = append(*list.to, n)
 		}
-		slices.Sort(next.Drained)
-		next.Drained = slices.Compact(next.Drained)
+		slices.Sort(*list.to)
+		*list.to = slices.Compact(*list.to)
 	}
 	return next, o.replace(&next, to.GetDevices())
 }
@@ -179,14 +187,15 @@ func (o *founded) differences(now, next *controller.FabricChange) (out []string,
 	if a, b := cmp.Or(now.Policy, o.policy), cmp.Or(next.Policy, o.policy); a != b {
 		out = append(out, fmt.Sprintf("policy: %s → %s", a, b))
 	}
-	for _, n := range next.Drained {
-		if !slices.Contains(now.Drained, n) {
-			out = append(out, "drain "+o.fabric.Topology.Node(n).Name)
-		}
-	}
-	for _, n := range now.Drained {
-		if !slices.Contains(next.Drained, n) {
-			out = append(out, "back in service: "+o.fabric.Topology.Node(n).Name)
+	for _, list := range []struct {
+		what    string
+		is, was []pathmap.NodeID
+	}{{"drain ", next.Drained, now.Drained}, {"back in service: ", now.Drained, next.Drained},
+		{"remove ", next.Removed, now.Removed}, {"add ", now.Removed, next.Removed}} {
+		for _, n := range list.is {
+			if !slices.Contains(list.was, n) {
+				out = append(out, list.what+o.fabric.Topology.Node(n).Name)
+			}
 		}
 	}
 	is, err := o.with(next)
@@ -201,14 +210,19 @@ func (o *founded) differences(now, next *controller.FabricChange) (out []string,
 	return out, nil
 }
 
-// lookAt returns why a switch that is to replace another cannot, or nil.
+// lookAt returns why a switch that is to replace another or to come back cannot, or nil.
 func (p *replicaProcess) lookAt(ctx context.Context, now, next *controller.FabricChange) error {
 	all, err := p.founded().with(next)
 	if err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	for _, n := range next.Replaced(now) {
+	come := append(next.Replaced(now), now.Removed...)
+	slices.Sort(come)
+	for _, n := range slices.Compact(come) {
+		if slices.Contains(next.Removed, n) {
+			continue
+		}
 		g.Go(func() error { return look(ctx, p.fabric, all, n, p.keys) })
 	}
 	return g.Wait()

@@ -148,6 +148,45 @@ func TestDevicesReplaced(t *testing.T) {
 	}
 }
 
+// TestDevicesRemoved: what is drained is removed and added again under the id that it had, and goes back into service
+// afterwards; in any other order it is refused with what to do first.
+func TestDevicesRemoved(t *testing.T) {
+	s := clustered(t, 4)
+	step := func(want string, drained, removed []string) {
+		t.Helper()
+		e := change(t, s, "", drained...)
+		for _, name := range removed {
+			e.Cluster.Fabric.Removed = append(e.Cluster.Fabric.Removed, node(t, s, name))
+		}
+		slices.Sort(e.Cluster.Fabric.Removed)
+		err := s.Apply(&e)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("drained %v, removed %v: %v, want %q", drained, removed, err, want)
+		}
+	}
+	one, none := []string{"spine1"}, []string{}
+	step("spine1 is removed: leave it in drain", none, one)
+	step("remove spine1: traffic may cross it: drain it first, with drain: [spine1]", one, one)
+	step("", one, none)
+	step("", []string{"spine1", "tor0"}, one)
+	step("remove tor0: a rack's own hosts and switch stay", []string{"spine1", "tor0"}, []string{"spine1", "tor0"})
+	b, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := state.New(fabric(t))
+	if err := again.Restore(b); err != nil || !cmp.Equal(again.Change(), s.Change()) {
+		t.Errorf("%+v, %v", again.Change(), err)
+	}
+	step("spine1 is removed: leave it in drain", none, one)
+	step("add spine1: it gets its tables first: leave it in drain", none, none)
+	step("", one, none)
+	step("", none, none)
+	if c := s.Change(); c.Generation != 4 || c.Removed != nil || c.Drained != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestFabricRefusals: what would cut something is refused, says what, and changes nothing.
 func TestFabricRefusals(t *testing.T) {
 	busy := func(s *state.State) {

@@ -1488,6 +1488,8 @@ type Fabric struct {
 	Drained []string `protobuf:"bytes,7,rep,name=drained,proto3" json:"drained,omitempty"`
 	// Policies that have failed and are not called any more.
 	Barred []string `protobuf:"bytes,8,rep,name=barred,proto3" json:"barred,omitempty"`
+	// Names of switches, of those in drained, that are not there.
+	Removed []string `protobuf:"bytes,9,rep,name=removed,proto3" json:"removed,omitempty"`
 	// Instant 0 of the run.
 	Epoch         *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1580,6 +1582,13 @@ func (x *Fabric) GetBarred() []string {
 	return nil
 }
 
+func (x *Fabric) GetRemoved() []string {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
 func (x *Fabric) GetEpoch() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Epoch
@@ -1597,7 +1606,9 @@ type FabricDescription struct {
 	Drained *NodeNames `protobuf:"bytes,3,opt,name=drained,proto3" json:"drained,omitempty"`
 	// Records of switches that are reached otherwise from now on, each taken whole: YAML as in a list of devices of an
 	// inventory, without groups. Paths and variables that they name are of the replicas' machines. For admins alone.
-	Devices       []string `protobuf:"bytes,4,rep,name=devices,proto3" json:"devices,omitempty"`
+	Devices []string `protobuf:"bytes,4,rep,name=devices,proto3" json:"devices,omitempty"`
+	// Switches that are not there: they have been drained before, and are not called any more.
+	Removed       *NodeNames `protobuf:"bytes,5,opt,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1656,6 +1667,13 @@ func (x *FabricDescription) GetDrained() *NodeNames {
 func (x *FabricDescription) GetDevices() []string {
 	if x != nil {
 		return x.Devices
+	}
+	return nil
+}
+
+func (x *FabricDescription) GetRemoved() *NodeNames {
+	if x != nil {
+		return x.Removed
 	}
 	return nil
 }
@@ -4705,7 +4723,7 @@ const file_api_proto_rawDesc = "" +
 	"\x03dst\x18\x02 \x01(\x05R\x03dst\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05count\x18\x04 \x01(\x05R\x05count\"\x12\n" +
-	"\x10GetFabricRequest\"\xa8\x02\n" +
+	"\x10GetFabricRequest\"\xc2\x02\n" +
 	"\x06Fabric\x12\x12\n" +
 	"\x04spec\x18\x01 \x01(\tR\x04spec\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x12(\n" +
@@ -4716,13 +4734,15 @@ const file_api_proto_rawDesc = "" +
 	"generation\x18\x06 \x01(\x04R\n" +
 	"generation\x12\x18\n" +
 	"\adrained\x18\a \x03(\tR\adrained\x12\x16\n" +
-	"\x06barred\x18\b \x03(\tR\x06barred\x120\n" +
-	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\xaa\x01\n" +
+	"\x06barred\x18\b \x03(\tR\x06barred\x12\x18\n" +
+	"\aremoved\x18\t \x03(\tR\aremoved\x120\n" +
+	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\xdd\x01\n" +
 	"\x11FabricDescription\x12\x17\n" +
 	"\x04spec\x18\x01 \x01(\tH\x00R\x04spec\x88\x01\x01\x12\x1b\n" +
 	"\x06policy\x18\x02 \x01(\tH\x01R\x06policy\x88\x01\x01\x121\n" +
 	"\adrained\x18\x03 \x01(\v2\x17.lightloom.v1.NodeNamesR\adrained\x12\x18\n" +
-	"\adevices\x18\x04 \x03(\tR\adevicesB\a\n" +
+	"\adevices\x18\x04 \x03(\tR\adevices\x121\n" +
+	"\aremoved\x18\x05 \x01(\v2\x17.lightloom.v1.NodeNamesR\aremovedB\a\n" +
 	"\x05_specB\t\n" +
 	"\a_policy\"!\n" +
 	"\tNodeNames\x12\x14\n" +
@@ -5117,89 +5137,90 @@ var file_api_proto_depIdxs = []int32{
 	28, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
 	66, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
 	24, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
-	23, // 18: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
-	2,  // 19: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	66, // 20: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	66, // 21: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	66, // 22: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
-	1,  // 23: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
-	8,  // 24: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
-	29, // 25: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
-	30, // 26: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
-	31, // 27: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
-	9,  // 28: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
-	2,  // 29: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
-	34, // 30: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	8,  // 31: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
-	29, // 32: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
-	9,  // 33: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
-	34, // 34: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	29, // 35: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
-	8,  // 36: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	42, // 37: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	41, // 38: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	9,  // 39: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	66, // 40: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	8,  // 41: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 42: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	66, // 43: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	47, // 44: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 45: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	50, // 46: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 47: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	47, // 48: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	66, // 49: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	47, // 50: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	66, // 51: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
-	8,  // 52: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
-	55, // 53: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
-	9,  // 54: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	66, // 55: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	60, // 56: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	60, // 57: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 58: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	39, // 59: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 60: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	25, // 61: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	43, // 62: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	45, // 63: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	48, // 64: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	51, // 65: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	53, // 66: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	56, // 67: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	58, // 68: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	32, // 69: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	35, // 70: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	37, // 71: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	61, // 72: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	63, // 73: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 74: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 75: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 76: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 77: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	40, // 78: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 79: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	26, // 80: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	44, // 81: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	46, // 82: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	49, // 83: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	52, // 84: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	54, // 85: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	57, // 86: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	59, // 87: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	33, // 88: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	36, // 89: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	38, // 90: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	62, // 91: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	64, // 92: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 93: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 94: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 95: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	77, // [77:96] is the sub-list for method output_type
-	58, // [58:77] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	24, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
+	23, // 19: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
+	2,  // 20: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
+	66, // 21: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	66, // 22: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	66, // 23: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	1,  // 24: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
+	8,  // 25: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
+	29, // 26: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
+	30, // 27: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
+	31, // 28: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
+	9,  // 29: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
+	2,  // 30: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
+	34, // 31: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	8,  // 32: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
+	29, // 33: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
+	9,  // 34: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
+	34, // 35: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	29, // 36: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
+	8,  // 37: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	42, // 38: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	41, // 39: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	9,  // 40: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	66, // 41: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	8,  // 42: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 43: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	66, // 44: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	47, // 45: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 46: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	50, // 47: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 48: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	47, // 49: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	66, // 50: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	47, // 51: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
+	66, // 52: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	8,  // 53: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	55, // 54: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,  // 55: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	66, // 56: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	60, // 57: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	60, // 58: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 59: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	39, // 60: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 61: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	25, // 62: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	43, // 63: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	45, // 64: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	48, // 65: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	51, // 66: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	53, // 67: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	56, // 68: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	58, // 69: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	32, // 70: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	35, // 71: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	37, // 72: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	61, // 73: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	63, // 74: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 75: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 76: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 77: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 78: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	40, // 79: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 80: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	26, // 81: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	44, // 82: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	46, // 83: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	49, // 84: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	52, // 85: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	54, // 86: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	57, // 87: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	59, // 88: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	33, // 89: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	36, // 90: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	38, // 91: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	62, // 92: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	64, // 93: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 94: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 95: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 96: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	78, // [78:97] is the sub-list for method output_type
+	59, // [59:78] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lightloom/cmd/lightloom/internal/console"
@@ -38,6 +39,7 @@ type description struct {
 	Fabric  string                     `yaml:"fabric"`
 	Policy  string                     `yaml:"policy"`
 	Drain   *[]string                  `yaml:"drain"`   // nil: as it is
+	Remove  *[]string                  `yaml:"remove"`  // nil: as it is
 	Devices inventory.Devices          `yaml:"devices"` // those that are reached otherwise from now on
 	Groups  map[string]inventory.Group `yaml:"groups"`
 }
@@ -49,12 +51,14 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 	if err != nil {
 		return nil, fmt.Errorf("apply: %w", err)
 	}
-	at := func(key string, err error) error { return fmt.Errorf("apply: %w", in.At(yamlfile.Keys{key}, err)) }
+	at := func(key string, i int, err error) error {
+		return fmt.Errorf("apply: %w", in.At(yamlfile.Keys{key, i}, err))
+	}
 	out := &apiv1.FabricDescription{}
 	if d.Fabric != "" {
 		spec, err := topo.ParseSpec(d.Fabric)
 		if err != nil {
-			return nil, at("fabric", err)
+			return nil, at("fabric", 0, err)
 		}
 		text := spec.WithDefaults().String()
 		out.Spec = &text
@@ -62,14 +66,19 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 	if d.Policy != "" {
 		out.Policy = &d.Policy
 	}
-	if d.Drain != nil {
-		out.Drained = &apiv1.NodeNames{Names: *d.Drain}
-		seen := map[string]bool{}
-		for i, n := range *d.Drain {
-			if n == "" || seen[n] {
-				return nil, fmt.Errorf("apply: %w", in.At(yamlfile.Keys{"drain", i}, fmt.Errorf("%q is empty or named twice", n)))
+	for _, list := range []struct {
+		key   string
+		names *[]string
+		to    **apiv1.NodeNames
+	}{{"drain", d.Drain, &out.Drained}, {"remove", d.Remove, &out.Removed}} {
+		if list.names == nil {
+			continue
+		}
+		*list.to = &apiv1.NodeNames{Names: *list.names}
+		for i, n := range *list.names {
+			if n == "" || slices.Contains((*list.names)[:i], n) {
+				return nil, at(list.key, i, fmt.Errorf("%q is empty or named twice", n))
 			}
-			seen[n] = true
 		}
 	}
 	dir, err := filepath.Abs(filepath.Dir(name))
@@ -86,8 +95,8 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 		}
 		out.Devices = append(out.Devices, text)
 	}
-	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Devices == nil {
-		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain or devices")
+	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil {
+		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove or devices")
 	}
 	return out, nil
 }

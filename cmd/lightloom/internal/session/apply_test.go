@@ -28,6 +28,8 @@ func TestParseDescription(t *testing.T) {
 		{"policy: a\nfabric: square\n", "f:2:9", nil},
 		{"drain:\n- spine1\n- spine1\n", "f:3:3", nil},
 		{"drain: 7\n", "f:1:8", nil},
+		{"remove: [spine1]\n", "", &apiv1.FabricDescription{Removed: &apiv1.NodeNames{Names: []string{"spine1"}}}},
+		{"remove: [a, a]\n", "f:1:13", nil},
 	} {
 		got, err := parseDescription("f", []byte(tt.text))
 		if tt.err == "" && (err != nil || !proto.Equal(got, tt.want)) || tt.err != "" && (err == nil || !strings.Contains(
@@ -46,7 +48,7 @@ func FuzzParseDescription(f *testing.F) {
 	f.Add([]byte("devices:\n- {name: tor0, address: 'lab:1', group: g}\ngroups: {g: {flags: {lanes: 4}}}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if d, err := parseDescription("f", b); err == nil && d.Spec == nil && d.Policy == nil && d.Drained == nil &&
-			d.Devices == nil {
+			d.Devices == nil && d.Removed == nil {
 			t.Errorf("%q describes nothing, and is taken", b)
 		}
 	})
