@@ -79,7 +79,7 @@ func privileged() bool {
 }
 
 func attributes(rootless bool) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID,
+	a := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS,
 		Pdeathsig: unix.SIGKILL}
 	if rootless {
 		a.Cloneflags |= unix.CLONE_NEWUSER

@@ -338,6 +338,41 @@ func describeHost() int {
 	return 0
 }
 
+// TestStartNamed: commands in hosts and at the switches see the name that they are given, and only they, also for an
+// ordinary user, who may not return to a name that is not his.
+func TestStartNamed(t *testing.T) {
+	netnstest.Need(t, netnstest.Netns)
+	netnstest.Lock(t)
+	f := build(t, "hybrid:racks=2,hosts=1,spines=1", netns.Options{})
+	before, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name, has string
+		start     func(string, *exec.Cmd) error
+	}{
+		{"h1-0", "eth0", func(name string, cmd *exec.Cmd) error { return f.StartNamed(1, name, cmd) }},
+		{"tor0", "tor0-0", f.StartAtSwitches},
+		{"ocs", "ocs-1", f.StartAtSwitches},
+	} {
+		var out bytes.Buffer
+		cmd := exec.Command("sh", "-c", "uname -n; cat /proc/net/dev")
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := tc.start(tc.name, cmd); err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		if err := cmd.Wait(); err != nil || !strings.HasPrefix(out.String(), tc.name+"\n") ||
+			!strings.Contains(out.String(), tc.has+":") {
+			t.Errorf("%s: %v, %s", tc.name, err, &out)
+		}
+	}
+	if after, err := os.Hostname(); after != before || err != nil {
+		t.Errorf("the machine is called %q, and was called %q: %v", after, before, err)
+	}
+}
+
 // TestThreads: whatever InHost's function does, no other goroutine ends up in a host.
 func TestThreads(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
