@@ -1,0 +1,125 @@
+package replay
+
+import (
+	"archive/tar"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// TestZooOnPackets brings twenty graphs of the Topology Zoo up on packets, of all sizes from the smallest to some fifty
+// nodes, with a host at each node, and runs jobs on each. It takes minutes: LIGHTLOOM_MEASURE=zoo runs it, with
+// LIGHTLOOM_DATA.
+func TestZooOnPackets(t *testing.T) {
+	if os.Getenv("LIGHTLOOM_MEASURE") != "zoo" {
+		t.Skip("LIGHTLOOM_MEASURE=zoo runs it")
+	}
+	dir := os.Getenv("LIGHTLOOM_DATA")
+	if dir == "" {
+		t.Skip("LIGHTLOOM_DATA names no directory of public data")
+	}
+	needNetns(t, "netns", false)
+	const graphs, most, seed = 20, 50, 1
+	all := zoo(t, dir, most)
+	if len(all) < graphs {
+		t.Fatalf("%d graphs of %d nodes at most", len(all), most)
+	}
+	ran := 0
+	for i := range graphs {
+		g := all[i*(len(all)-1)/(graphs-1)]
+		t.Run(g.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), g.name+".json")
+			if err := os.WriteFile(file, g.text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			opt := scenario.Options{Fabric: "file:" + file + ",hosts=1", On: scenario.OnNetns, Seed: seed, Speedup: 1,
+				Policies: []string{"random+ecmp"}, Replicas: 1}
+			var err error
+			if opt.Scale, _, err = scenario.PacketScale(t.Context(), opt); err != nil {
+				t.Fatal(err)
+			}
+			last := southbound.HostID(g.nodes - 1)
+			opt.Given = []controller.Job{{Name: "there and back", Edges: []controller.Edge{{Kind: controller.Fixed,
+				Flows: []controller.Flow{{Src: 0, Dst: last, Bytes: 1_000_000}, {Src: last, Dst: 0, Bytes: 1_000_000}}}}}}
+			p, err := scenario.Prepare(opt, opt.Scale)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := enter(t.Context(), p, p.Rows[0], emulated.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := o.ResultOf(p)
+			if want := 2 * p.Jobs[0].Edges[0].Flows[0].Bytes; len(r.Jobs) != 1 || o.Received != want || o.DroppedDark != 0 {
+				t.Errorf("%d jobs ended, %d of %d bytes came, %d packets met dark or unmatched ports", len(r.Jobs), o.Received,
+					want, o.DroppedDark)
+			}
+			t.Logf("%d nodes, %d links, scale %v: %d bytes came, in %v", g.nodes,
+				len(p.Fabric.Topology.Links())/2-p.Fabric.Hosts(), opt.Scale, o.Received, r.Coflows[0].CCT())
+			ran++
+		})
+	}
+	if ran != graphs {
+		t.Errorf("%d of %d graphs ran", ran, graphs)
+	}
+}
+
+type zooGraph struct {
+	name  string
+	nodes int
+	text  []byte
+}
+
+// zoo returns the graphs of the Topology Zoo, as topohub (github.com/piotrjurkiewicz/topohub) has them, of so many nodes
+// at most, by size.
+func zoo(t *testing.T, dir string, most int) (out []zooGraph) {
+	t.Helper()
+	file, err := os.Open(filepath.Join(dir, "topologies", "topohub-sndlib26-topozoo-json.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	zipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for all := tar.NewReader(zipped); ; {
+		h, err := all.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(path.Base(path.Dir(h.Name)), "topozoo") || path.Ext(h.Name) != ".json" {
+			continue
+		}
+		g := zooGraph{name: strings.TrimSuffix(path.Base(h.Name), ".json")}
+		if g.text, err = io.ReadAll(all); err != nil {
+			t.Fatal(err)
+		}
+		var graph struct{ Nodes []any }
+		if err := json.Unmarshal(g.text, &graph); err != nil {
+			t.Fatal(fmt.Errorf("%s: %w", h.Name, err))
+		}
+		if g.nodes = len(graph.Nodes); g.nodes <= most {
+			out = append(out, g)
+		}
+	}
+	slices.SortFunc(out, func(a, b zooGraph) int { return cmp.Or(cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.name, b.name)) })
+	return out
+}
