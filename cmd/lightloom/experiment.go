@@ -182,6 +182,9 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 	if err := resumed.Close(err == nil && !cut); err != nil {
 		fmt.Fprintln(f.stderr, err)
 	}
+	if n := resumed.Held(); err != nil && ctx.Err() != nil && n > 0 {
+		fmt.Fprintf(f.stderr, "%s kept; the same command goes on\n", console.Count(n, "run"))
+	}
 	if err != nil {
 		return fmt.Errorf("experiment %s: %w", e.Name, err)
 	}

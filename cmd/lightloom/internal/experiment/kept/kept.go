@@ -30,6 +30,7 @@ type Runs struct {
 	known    map[Key]json.RawMessage
 	grids    int
 	recalled int
+	written  int   // by this start
 	err      error // of the first write that failed: the experiment goes on without
 }
 
@@ -113,6 +114,16 @@ func (r *Runs) Recalled() int {
 	return r.recalled
 }
 
+// Held returns how many runs the next start need not make.
+func (r *Runs) Held() int {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.known) + r.written
+}
+
 // Run returns the figures of a run that was made before, or makes it and keeps them.
 func Run[F any](r *Runs, k Key, run func() (F, error)) (F, error) {
 	var f F
@@ -155,6 +166,7 @@ func keep[F any](r *Runs, k Key, f F) {
 	defer r.mu.Unlock()
 	if r.err == nil {
 		_, r.err = r.file.Write(append(text, '\n'))
+		r.written++
 	}
 }
 
