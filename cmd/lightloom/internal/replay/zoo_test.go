@@ -84,8 +84,8 @@ type zooGraph struct {
 	text  []byte
 }
 
-// zoo returns the graphs of the Topology Zoo, as topohub (github.com/piotrjurkiewicz/topohub) has them, of so many nodes
-// at most, by size.
+// zoo returns the graphs of the Topology Zoo, as topohub (github.com/piotrjurkiewicz/topohub) has them, of so many
+// nodes at most, by size.
 func zoo(t *testing.T, dir string, most int) (out []zooGraph) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, "topologies", "topohub-sndlib26-topozoo-json.tar.gz"))
@@ -120,6 +120,8 @@ func zoo(t *testing.T, dir string, most int) (out []zooGraph) {
 			out = append(out, g)
 		}
 	}
-	slices.SortFunc(out, func(a, b zooGraph) int { return cmp.Or(cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(out, func(a, b zooGraph) int {
+		return cmp.Or(cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.name, b.name))
+	})
 	return out
 }

@@ -60,7 +60,8 @@ func TestRuns(t *testing.T) {
 	}
 
 	r = open()
-	if again, _ := Run(r, Key{0, 3, 7}, run); made != 1 || !reflect.DeepEqual(again, first) || r.Recalled() != 1 || r.Held() != 1 {
+	if again, _ := Run(r, Key{0, 3, 7}, run); made != 1 || !reflect.DeepEqual(again, first) ||
+		r.Recalled() != 1 || r.Held() != 1 {
 		t.Errorf("made %d times: %v, then %v", made, first, again)
 	}
 	if _, err := Run(r, Key{0, 3, 8}, run); made != 2 || err != nil {
