@@ -6,14 +6,14 @@ import "math"
 type Candidates [][][]int32
 
 // Cheapest implements Router.
-func (c Candidates) Cheapest(flow int, length []float64) (best []int32, cost float64) {
+func (c Candidates) Cheapest(flow int, length []float64, most float64) (best []int32, cost float64) {
 	cost = math.Inf(1)
 	for _, links := range c[flow] {
 		sum := 0.0
 		for _, l := range links {
 			sum += length[l]
 		}
-		if sum < cost {
+		if sum < min(cost, most) {
 			best, cost = links, sum
 		}
 	}

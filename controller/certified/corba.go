@@ -12,17 +12,22 @@ import (
 // CoRBA routes flows so that the last of them ends earliest (algorithm 7): it solves the relaxation that may split
 // flows (CoS-Relax), sends each flow along the widest of its parts, and improves routes by local search.
 func CoRBA(in *Instance, e Effort) (*Plan, error) {
+	p, _, err := in.corba(e)
+	return p, err
+}
+
+func (in *Instance) corba(e Effort) (*Plan, *Relaxed, error) {
 	relaxed, err := in.Relax(e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := in.quickened(in.rounded(relaxed.Paths, relaxed.X), e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.prove(relaxed.Bound, relaxed.Price)
 	p.Exhausted = p.Exhausted || relaxed.Exhausted
-	return p, nil
+	return p, relaxed, nil
 }
 
 // CoRBAFast is CoRBA without the relaxation (algorithm 8): it begins with the shortest widest path of each flow. It
@@ -45,7 +50,7 @@ func CoRBAGreedy(in *Instance, e Effort) (*Plan, error) {
 // CoRBABest solves the relaxation, begins the local search from its rounding and from the greedy routing, and proves
 // the better plan by the threshold bound where that is higher than the relaxation's.
 func CoRBABest(in *Instance, e Effort) (*Plan, error) {
-	p, err := CoRBA(in, e)
+	p, relaxed, err := in.corba(e)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +60,7 @@ func CoRBABest(in *Instance, e Effort) (*Plan, error) {
 		q.Exhausted = q.Exhausted || p.Exhausted
 		p = q
 	}
-	return p, in.threshold(p, e)
+	return p, in.threshold(p, relaxed.Paths, e)
 }
 
 // Relaxed is an answer to CoS-Relax.
@@ -111,8 +116,17 @@ func (p *lastProgram) Price(y []float64, _ bool) (news []solve.Column, slack flo
 	}
 	own := make([]float64, len(length))
 	for k, i := range p.flows {
-		links, dist := p.in.Router.Cheapest(i, p.allowed(i, length, own))
-		if d := p.in.Volume[i]/p.unit*dist - y[k]; d < 0 {
+		if y[k] <= 0 { // no path is cheaper than that
+			continue
+		}
+		// Most flows have the cheapest path already: a search that ends at its cost finds nothing, and soon.
+		volume, off := p.in.Volume[i]/p.unit, pruned*y[k]
+		links, dist := p.in.Router.Cheapest(i, p.allowed(i, length, own), (y[k]-off)/volume)
+		if links == nil {
+			slack -= off
+			continue
+		}
+		if d := volume*dist - y[k]; d < 0 {
 			slack += d // the parts of a flow add up to one
 			if d < -1e-9*max(1, math.Abs(y[k])) {
 				q := path(i, links)
@@ -124,15 +138,20 @@ func (p *lastProgram) Price(y []float64, _ bool) (news []solve.Column, slack flo
 	return news, slack
 }
 
+// pruned is how much cheaper than a flow's own a path must be to be looked for: more than what rounding is off by.
+const pruned = 1e-10
+
 // Relax solves CoS-Relax.
 func (in *Instance) Relax(e Effort) (*Relaxed, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	return in.relax(math.Inf(1), e)
+	return in.relax(math.Inf(1), nil, e)
 }
 
-func (in *Instance) relax(limit float64, e Effort) (*Relaxed, error) {
+// relax solves CoS-Relax over links that are fast enough, from some paths that are known. With a finite limit it only
+// decides whether flows can end by it.
+func (in *Instance) relax(limit float64, known []solve.Path, e Effort) (*Relaxed, error) {
 	p := &lastProgram{in: in, limit: limit, unit: slices.Max(append([]float64{0}, in.Volume...)),
 		speed: slices.Max(append([]float64{0}, in.Capacity...))}
 	for i, v := range in.Volume {
@@ -151,16 +170,18 @@ func (in *Instance) relax(limit float64, e Effort) (*Relaxed, error) {
 		last.Row, last.Coef = append(last.Row, int32(len(p.flows)+l)), append(last.Coef, -1)
 	}
 	lp.Columns = append(lp.Columns, last)
-	equal, own := in.inverse(), make([]float64, len(in.Capacity))
+	if !math.IsInf(limit, 1) {
+		lp.Enough = limit * p.speed / p.unit
+	}
+	if err := p.begin(known); err != nil {
+		return nil, err
+	}
+	row := make([]int, len(in.Volume))
 	for k, i := range p.flows {
-		lp.Right[k], lp.Sense[k] = 1, solve.Equal
-		links, _ := in.Router.Cheapest(i, p.allowed(i, equal, own))
-		if links == nil {
-			return nil, noRoute(i)
-		}
-		q := path(i, links)
-		p.paths = append(p.paths, q)
-		lp.Columns = append(lp.Columns, p.column(k, q))
+		lp.Right[k], lp.Sense[k], row[i] = 1, solve.Equal, k
+	}
+	for _, q := range p.paths {
+		lp.Columns = append(lp.Columns, p.column(row[q.Owner], q))
 	}
 	a, err := lp.Solve()
 	if err != nil {
@@ -174,6 +195,31 @@ func (in *Instance) relax(limit float64, e Effort) (*Relaxed, error) {
 	}
 	out.Value, out.Bound = a.Value*p.unit/p.speed, in.lastBound(out.Price, limit)
 	return out, nil
+}
+
+// begin lists the known paths that flows can take, and one for each flow that has none.
+func (p *lastProgram) begin(known []solve.Path) error {
+	in := p.in
+	has := make([]bool, len(in.Volume))
+	for _, q := range known {
+		if slow := func(l int32) bool { return in.Capacity[l]*p.limit < in.Volume[q.Owner] }; !math.IsInf(p.limit, 1) &&
+			slices.ContainsFunc(q.Row, slow) {
+			continue
+		}
+		p.paths, has[q.Owner] = append(p.paths, q), true
+	}
+	equal, own := in.inverse(), make([]float64, len(in.Capacity))
+	for _, i := range p.flows {
+		if has[i] {
+			continue
+		}
+		links, _ := in.Router.Cheapest(i, p.allowed(i, equal, own), math.Inf(1))
+		if links == nil {
+			return noRoute(i)
+		}
+		p.paths = append(p.paths, path(i, links))
+	}
+	return nil
 }
 
 // inverse are lengths by which a link is as long as it is slow.
@@ -198,7 +244,7 @@ func (in *Instance) lastBound(price []float64, limit float64) float64 {
 		if v == 0 {
 			continue
 		}
-		_, dist := in.Router.Cheapest(i, p.allowed(i, length, own))
+		_, dist := in.Router.Cheapest(i, p.allowed(i, length, own), math.Inf(1))
 		need += v * dist
 	}
 	if have <= 0 {
@@ -209,8 +255,8 @@ func (in *Instance) lastBound(price []float64, limit float64) float64 {
 
 // threshold raises a plan's bound by what is proven of routings that do not split flows: they end by T only if no flow
 // takes a link that is too slow for it to end by T alone, and the relaxation over the remaining links can be refuted.
-// It bisects T between the bound and the plan's own time.
-func (in *Instance) threshold(p *Plan, e Effort) error {
+// It bisects T between the bound and the plan's own time, and begins each time with the paths that it knows.
+func (in *Instance) threshold(p *Plan, known []solve.Path, e Effort) error {
 	low, high := p.Bound, p.Value
 	for range thresholds {
 		if high <= low*(1+e.gap()) || math.IsInf(low, -1) {
@@ -221,7 +267,7 @@ func (in *Instance) threshold(p *Plan, e Effort) error {
 			p.Bound, p.Threshold, low = t, t, t
 			continue
 		}
-		r, err := in.relax(t, e)
+		r, err := in.relax(t, known, e)
 		if err != nil || r.Bound > t {
 			price := make([]float64, len(in.Capacity))
 			if err == nil {
@@ -230,7 +276,7 @@ func (in *Instance) threshold(p *Plan, e Effort) error {
 			p.Bound, p.Price, p.Threshold, low = t, price, t, t
 			continue
 		}
-		high = t
+		high, known = t, r.Paths
 	}
 	return nil
 }
@@ -259,7 +305,7 @@ func (in *Instance) quickened(paths [][]int32, e Effort) (*Plan, error) {
 		return nil, err
 	}
 	trials := e.trials()
-	for trials > 0 && s.better(&trials) {
+	for trials > 0 && !e.stopped() && s.better(&trials) {
 	}
 	p := &Plan{Path: s.paths, Rate: s.rate, Trials: e.trials() - trials}
 	p.Value, p.Exhausted, p.Bound = s.last, trials <= 0, math.Inf(-1)
@@ -352,7 +398,7 @@ func (in *Instance) routed(limit float64) bool {
 	p := &lastProgram{in: in, limit: limit}
 	length, own := in.lengths(make([]float64, len(in.Capacity))), make([]float64, len(in.Capacity))
 	for i, v := range in.Volume {
-		if links, _ := in.Router.Cheapest(i, p.allowed(i, length, own)); v > 0 && links == nil {
+		if links, _ := in.Router.Cheapest(i, p.allowed(i, length, own), math.Inf(1)); v > 0 && links == nil {
 			return false
 		}
 	}

@@ -84,6 +84,48 @@ func TestRelaxAgainstGonum(t *testing.T) {
 	}
 }
 
+// TestLimitAgainstRelax: the relaxation that only decides whether flows can end by a time decides as the whole one does
+// over the paths that are left, whatever paths it begins with.
+func TestLimitAgainstRelax(t *testing.T) {
+	yes, no := 0, 0
+	for seed := range uint64(tries.Of(200, 2000)) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		in, all := tiny(rng)
+		whole, err := in.Relax(Effort{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := whole.Value * (0.9 + rng.Float64())
+		few, left := *in, make(Candidates, len(all))
+		for i, paths := range all {
+			for _, p := range paths {
+				if narrowest(p, in.Capacity)*limit >= in.Volume[i] {
+					left[i] = append(left[i], p)
+				}
+			}
+		}
+		few.Router = left
+		want := true
+		if slow, err := few.Relax(Effort{Gap: 1e-9}); err != nil || slow.Value > limit*(1+1e-6) {
+			want = false
+		} else if slow.Value > limit*(1-1e-6) {
+			continue // too close to call
+		}
+		got, err := in.relax(limit, whole.Paths, Effort{Gap: 1e-9})
+		if can := err == nil && got.Bound <= limit; can != want && limit > 0 {
+			t.Fatalf("seed %d: %v can be kept: %v, want %v: %v", seed, limit, can, want, err)
+		}
+		if want {
+			yes++
+		} else {
+			no++
+		}
+	}
+	if yes < 20 || no < 20 {
+		t.Errorf("%d limits can be kept and %d cannot: the test shows little", yes, no)
+	}
+}
+
 func relaxDense(in *Instance, all [][][]int32) (value float64, err error) {
 	var flows []int
 	n := 1

@@ -13,7 +13,7 @@ import (
 type Effort struct {
 	Gap    float64 // of the relaxation; 0: 0.001
 	Trials int     // routings, or placements, that a search may solve; 0: 2000
-	// Stop ends the genetic baselines; nil never does. It is for comparisons at equal processor time: no policy sets it.
+	// Stop ends searches where they are; nil never does. It is for comparisons at equal processor time: no policy sets it.
 	Stop func() bool
 }
 
@@ -155,6 +155,7 @@ type totalSearch struct {
 	now    *solve.ConcaveAnswer
 	left   []float64 // by link: what is unused
 	trials int       // that are left
+	e      Effort
 }
 
 // improved improves routes by local search.
@@ -168,7 +169,7 @@ func (in *Instance) improved(paths [][]int32, e Effort) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &totalSearch{in: in, paths: paths, now: now, trials: e.trials()}
+	s := &totalSearch{in: in, paths: paths, now: now, trials: e.trials(), e: e}
 	for s.better() {
 	}
 	p := &Plan{Path: s.paths, Rate: s.now.Rate, Trials: e.trials() - s.trials}
@@ -196,7 +197,7 @@ func (s *totalSearch) better() bool {
 	for _, l := range full {
 		slices.SortFunc(users[l], func(a, b int) int { return cmp.Or(-cmp.Compare(time(a), time(b)), cmp.Compare(a, b)) })
 		for _, i := range users[l] {
-			if s.trials <= 0 {
+			if s.trials <= 0 || s.e.stopped() {
 				return false
 			}
 			if s.move(i, l) {

@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -14,6 +15,8 @@ type Arc struct{ From, To, Link int32 }
 type Graph struct {
 	ends  [][2]int32 // by flow
 	first []int32    // by node: its arcs' begin in arcs
+	inner []int32    // by node: where its arcs to leaves begin
+	enter [][]int32  // by node: the arcs that lead to it
 	arcs  []Arc
 	leaf  []bool
 
@@ -32,15 +35,25 @@ type item struct {
 
 // NewGraph returns the router of a graph of that many nodes for flows between the given ends.
 func NewGraph(nodes int, arcs []Arc, ends [][2]int32) *Graph {
-	g := &Graph{ends: ends, first: make([]int32, nodes+1), arcs: slices.Clone(arcs), leaf: make([]bool, nodes),
-		dist: make([]float64, nodes), hops: make([]int32, nodes), via: make([]int32, nodes)}
-	slices.SortStableFunc(g.arcs, func(a, b Arc) int { return int(a.From - b.From) })
+	g := &Graph{ends: ends, first: make([]int32, nodes+1), inner: make([]int32, nodes), enter: make([][]int32, nodes),
+		arcs: slices.Clone(arcs), leaf: make([]bool, nodes), dist: make([]float64, nodes), hops: make([]int32, nodes),
+		via: make([]int32, nodes)}
 	for _, a := range g.arcs {
 		g.first[a.From+1]++
 	}
 	for n := range nodes {
 		g.leaf[n] = g.first[n+1] < 2
 		g.first[n+1] += g.first[n]
+	}
+	toLeaf := map[bool]int{true: 1}
+	slices.SortStableFunc(g.arcs, func(a, b Arc) int {
+		return cmp.Or(int(a.From-b.From), toLeaf[g.leaf[a.To]]-toLeaf[g.leaf[b.To]])
+	})
+	copy(g.inner, g.first)
+	for k, a := range g.arcs {
+		if g.enter[a.To] = append(g.enter[a.To], int32(k)); !g.leaf[a.To] {
+			g.inner[a.From]++
+		}
 	}
 	for n := range g.via {
 		g.forget(int32(n))
@@ -67,22 +80,29 @@ func (g *Graph) search(from, to int32, step func(key float64, link int32) float6
 		if at.node == to {
 			return g.back(from, to)
 		}
-		for k := g.first[at.node]; k < g.first[at.node+1]; k++ {
+		take := func(k int32) {
 			a := g.arcs[k]
-			if g.leaf[a.To] && a.To != to {
-				continue
-			}
 			key := step(at.key, a.Link)
 			next := item{key, at.hops + 1, a.To}
 			if math.IsInf(key, 1) || g.via[a.To] >= 0 && !before(next, item{g.dist[a.To], g.hops[a.To], a.To}, byHops) ||
 				a.To == from {
-				continue
+				return
 			}
 			if g.via[a.To] < 0 {
 				g.touch = append(g.touch, a.To)
 			}
 			g.dist[a.To], g.hops[a.To], g.via[a.To] = key, next.hops, k
 			g.push(next, byHops)
+		}
+		for k := g.first[at.node]; k < g.inner[at.node]; k++ {
+			take(k)
+		}
+		if g.leaf[to] {
+			for _, k := range g.enter[to] {
+				if g.arcs[k].From == at.node {
+					take(k)
+				}
+			}
 		}
 	}
 	return nil
@@ -139,21 +159,6 @@ func (g *Graph) pop(byHops bool) item {
 		g.heap[i], g.heap[least] = g.heap[least], g.heap[i]
 		i = least
 	}
-}
-
-// Cheapest implements Router.
-func (g *Graph) Cheapest(flow int, length []float64) ([]int32, float64) {
-	links := g.search(g.ends[flow][0], g.ends[flow][1], func(key float64, link int32) float64 {
-		return max(key, 0) + length[link]
-	}, false)
-	if links == nil {
-		return nil, math.Inf(1)
-	}
-	sum := 0.0
-	for _, l := range links {
-		sum += length[l]
-	}
-	return links, sum
 }
 
 // narrow is a search key: the narrowest link so far, negated.

@@ -11,8 +11,8 @@ import (
 // Router knows the paths that flows can take, as lists of links. A link of infinite length, or of width zero, is not
 // taken. Ties are broken the same way every time.
 type Router interface {
-	// Cheapest returns the path of the least sum of lengths and that sum; nil and +Inf if there is none.
-	Cheapest(flow int, length []float64) ([]int32, float64)
+	// Cheapest returns the path of the least sum of lengths and that sum; nil and +Inf if there is none of less than most.
+	Cheapest(flow int, length []float64, most float64) ([]int32, float64)
 	// Widest returns the path whose narrowest link is widest, and of those one of fewest links; nil if there is none.
 	Widest(flow int, width []float64) []int32
 	// Shortest returns a path of fewest links, and of those the one whose narrowest link is widest; nil if there is none.
@@ -88,7 +88,7 @@ func (in *Instance) Cheapest(y []float64) (least []float64, paths []solve.Path) 
 			continue
 		}
 		var links []int32
-		links, least[i] = in.Router.Cheapest(i, length)
+		links, least[i] = in.Router.Cheapest(i, length, math.Inf(1))
 		if links != nil {
 			paths = append(paths, path(i, links))
 		}

@@ -157,8 +157,8 @@ func TestGraphAgainstCandidates(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		in, all := tiny(rng)
 		for i := range in.Volume {
-			_, got := in.Router.Cheapest(i, in.Capacity)
-			if _, want := Candidates(all).Cheapest(i, in.Capacity); math.Abs(got-want) > 1e-9 {
+			_, got := in.Router.Cheapest(i, in.Capacity, math.Inf(1))
+			if _, want := Candidates(all).Cheapest(i, in.Capacity, math.Inf(1)); math.Abs(got-want) > 1e-9 {
 				t.Fatalf("seed %d: cheapest %v, want %v", seed, got, want)
 			}
 			for name, pair := range map[string][2][]int32{
@@ -169,6 +169,41 @@ func TestGraphAgainstCandidates(t *testing.T) {
 				if len(got) != len(want) || narrowest(got, in.Capacity) != narrowest(want, in.Capacity) {
 					t.Fatalf("seed %d: %s path %v, want %v", seed, name, got, want)
 				}
+			}
+		}
+	}
+}
+
+// TestCheapestAgainstSearch: the search that leaves out what cannot be wanted finds the path that the plain one finds, in
+// networks of many equal and free links, and none where none is cheap enough.
+func TestCheapestAgainstSearch(t *testing.T) {
+	for seed := range uint64(tries.Of(30, 500)) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		in := fatTree(rng, 4, 1, 20, false)
+		g := in.Router.(*Graph)
+		length := make([]float64, len(in.Capacity))
+		for l := range length {
+			length[l] = float64(max(0, rng.IntN(4)-1))
+			if rng.IntN(20) == 0 {
+				length[l] = math.Inf(1)
+			}
+		}
+		for i, e := range g.ends {
+			links := slices.Clone(g.search(e[0], e[1], func(key float64, link int32) float64 {
+				return max(key, 0) + length[link]
+			}, false))
+			got, cost := g.Cheapest(i, length, math.Inf(1))
+			if !slices.Equal(got, links) {
+				t.Fatalf("seed %d, flow %d: path %v of %v, want %v", seed, i, got, cost, links)
+			}
+			if links == nil {
+				continue
+			}
+			if got, _ := g.Cheapest(i, length, cost); got != nil {
+				t.Errorf("seed %d, flow %d: path %v costs less than %v", seed, i, got, cost)
+			}
+			if got, _ := g.Cheapest(i, length, cost+0.5); !slices.Equal(got, links) {
+				t.Errorf("seed %d, flow %d: path %v costs less than %v, want %v", seed, i, got, cost+0.5, links)
 			}
 		}
 	}

@@ -19,6 +19,9 @@ type eta struct {
 type inverse struct {
 	etas []eta
 	work []float64 // by row; zero between calls
+	seen []bool    // by row: it is among entries; false between calls
+	// entries are the rows where work can be other than zero.
+	entries []int32
 }
 
 // ahead solves B·x = x in place.
@@ -66,28 +69,71 @@ func (f *inverse) replace(row int32, x []float64) {
 // depend on each other so that none is left for the row.
 func (f *inverse) invert(rows int, columns []Column) []int {
 	f.etas = f.etas[:0]
-	f.work = make([]float64, rows)
+	f.work, f.seen = make([]float64, rows), make([]bool, rows)
 	owner := make([]int, rows)
 	for i := range owner {
 		owner[i] = -1
 	}
 	for _, o := range order(rows, columns) {
 		c := &columns[o.column]
-		for i, r := range c.Row {
-			f.work[r] = c.Coef[i]
+		if len(c.Row) == 1 && owner[c.Row[0]] < 0 && math.Abs(c.Coef[0]) >= tiny { // no eta touches it
+			owner[c.Row[0]] = o.column
+			if c.Coef[0] != 1 {
+				f.etas = append(f.etas, eta{row: c.Row[0], pivot: c.Coef[0]})
+			}
+			continue
 		}
-		f.ahead(f.work)
+		f.load(c)
 		row := o.row
 		if row < 0 || math.Abs(f.work[row]) < tiny {
 			row = f.largest(owner)
 		}
 		if row >= 0 {
 			owner[row] = o.column
-			f.replace(row, f.work)
+			f.keep(row)
 		}
-		clear(f.work)
+		for _, r := range f.entries {
+			f.work[r], f.seen[r] = 0, false
+		}
 	}
 	return owner
+}
+
+// load makes work the column's transformed entries. It is ahead for what is mostly zero.
+func (f *inverse) load(c *Column) {
+	f.entries = append(f.entries[:0], c.Row...)
+	for i, r := range c.Row {
+		f.work[r], f.seen[r] = c.Coef[i], true
+	}
+	for k := range f.etas {
+		e := &f.etas[k]
+		t := f.work[e.row]
+		if t == 0 {
+			continue
+		}
+		t /= e.pivot
+		f.work[e.row] = t
+		for i, at := range e.at {
+			if f.work[at] -= e.val[i] * t; !f.seen[at] {
+				f.seen[at] = true
+				f.entries = append(f.entries, at)
+			}
+		}
+	}
+	slices.Sort(f.entries)
+}
+
+// keep is replace by what is loaded.
+func (f *inverse) keep(row int32) {
+	e := eta{row: row, pivot: f.work[row]}
+	for _, r := range f.entries {
+		if v := f.work[r]; v != 0 && r != row {
+			e.at, e.val = append(e.at, r), append(e.val, v)
+		}
+	}
+	if e.pivot != 1 || len(e.at) > 0 {
+		f.etas = append(f.etas, e)
+	}
 }
 
 // tiny is the pivot below which columns count as dependent. Programs are scaled so that entries are around 1.
@@ -96,9 +142,9 @@ const tiny = 1e-10
 // largest returns the row of the largest entry among those without an owner; -1 if all entries are tiny.
 func (f *inverse) largest(owner []int) int32 {
 	best, at := tiny, int32(-1)
-	for i, v := range f.work {
-		if owner[i] < 0 && math.Abs(v) > best {
-			best, at = math.Abs(v), int32(i)
+	for _, i := range f.entries {
+		if v := math.Abs(f.work[i]); owner[i] < 0 && v > best {
+			best, at = v, i
 		}
 	}
 	return at

@@ -51,6 +51,7 @@ type Linear struct {
 	Columns []Column
 	Oracle  Oracle  // nil: all columns are listed
 	Gap     float64 // relative; an answer this close to its bound is good enough
+	Enough  float64 // so is any answer of this value or less, and any bound above it; 0: none is
 	Limit   int     // on iterations; 0: a limit that follows from the size
 }
 

@@ -182,11 +182,15 @@ func (s *simplex) ask() int {
 	if s.p.Oracle == nil {
 		return -1
 	}
+	if s.costs && s.p.Enough > 0 && s.value() <= s.p.Enough {
+		return -1
+	}
 	s.clean(s.y)
 	news, slack := s.p.Oracle.Price(s.y, s.costs)
 	if s.costs {
 		s.note(slack)
-		if now := (Certificate{Value: s.value(), Bound: s.best.Bound}); now.Gap() <= s.p.Gap {
+		if now := (Certificate{Value: s.value(), Bound: s.best.Bound}); now.Gap() <= s.p.Gap ||
+			s.p.Enough > 0 && now.Bound > s.p.Enough*(1+tolerance) {
 			return -1
 		}
 	}
