@@ -41,7 +41,8 @@ type Placed struct {
 // placing is the work on a Tasks.
 type placing struct {
 	*Tasks
-	in     [][]int32 // by server: its limits
+	in     [][]int32   // by server: its limits
+	works  [][]float64 // by task and server: what work returns
 	server []int32
 	slots  []int32   // by server: that are left; nil: any number
 	sum    []float64 // by limit: load over efficiency
@@ -84,17 +85,24 @@ func (t *Tasks) power(i int) float64 {
 }
 
 // work returns the resources times seconds that a task takes on a server, +Inf where it cannot run.
-func (p *placing) work(i int, server int32) float64 {
-	e := p.Efficiency[i][server]
-	if e == 0 || len(p.in[server]) == 0 {
-		return math.Inf(1)
+func (p *placing) work(i int, server int32) float64 { return p.works[i][server] }
+
+// tabulate computes the works of all tasks on all servers.
+func (p *placing) tabulate() {
+	empty := func(k int32) bool { return p.Limits[k].Most == 0 }
+	runs := make([]bool, len(p.in))
+	for s, limits := range p.in {
+		runs[s] = len(limits) > 0 && !slices.ContainsFunc(limits, empty)
 	}
-	for _, k := range p.in[server] {
-		if p.Limits[k].Most == 0 {
-			return math.Inf(1)
+	p.works = make([][]float64, len(p.Load))
+	for i, load := range p.Load {
+		p.works[i] = slices.Repeat([]float64{math.Inf(1)}, len(p.in))
+		for s, e := range p.Efficiency[i] {
+			if e > 0 && runs[s] {
+				p.works[i][s] = load / e
+			}
 		}
 	}
-	return p.Load[i] / e
 }
 
 // begin checks a job and says why it cannot be placed, if so: a task without a server, or too little energy.
@@ -112,6 +120,7 @@ func (t *Tasks) begin() (*placing, error) {
 			p.in[s] = append(p.in[s], int32(k))
 		}
 	}
+	p.tabulate()
 	least := 0.0
 	for i := range t.Load {
 		best := p.best(i)
@@ -255,7 +264,7 @@ func (p *placing) finish(e Effort) (*Placed, error) {
 		return nil, err
 	}
 	left := e.trials()
-	for left > 0 && p.better() {
+	for left > 0 && !e.stopped() && p.better() {
 		left--
 	}
 	out := p.result()
@@ -390,12 +399,12 @@ func (q *parts) Price(y []float64, _ bool) (news []solve.Column, slack float64) 
 			energy = -y[n+len(q.Limits)] * q.power(i) / q.Energy * q.unit
 		}
 		least, at := math.Inf(1), int32(-1)
-		for s := range q.in {
-			if w := q.work(i, int32(s)); !math.IsInf(w, 1) && w/q.unit*(rent[s]+energy) < least {
-				least, at = w/q.unit*(rent[s]+energy), int32(s)
+		for s, w := range q.works[i] {
+			if pays := w * (rent[s] + energy); pays < least { // where the task cannot run it is no number, or infinite
+				least, at = pays, int32(s)
 			}
 		}
-		if d := least - y[i]; d < 0 {
+		if d := least/q.unit - y[i]; d < 0 {
 			slack += d
 			if d < -1e-9*max(1, math.Abs(y[i])) {
 				q.of = append(q.of, [2]int32{int32(i), at})
@@ -464,18 +473,18 @@ func (t *Tasks) Bound(price []float64, energy float64) float64 {
 	for k, l := range t.Limits {
 		have += price[k] * l.Most
 	}
-	for i := range t.Load {
-		least := math.Inf(1)
-		for s, limits := range p.in {
-			w := p.work(i, int32(s))
-			if math.IsInf(w, 1) {
-				continue
+	rent := make([]float64, len(p.in))
+	for s, limits := range p.in {
+		for _, k := range limits {
+			rent[s] += price[k]
+		}
+	}
+	for i, works := range p.works {
+		least, own := math.Inf(1), energy*t.power(i)
+		for s, w := range works {
+			if pays := w * (rent[s] + own); pays < least {
+				least = pays
 			}
-			rent := energy * t.power(i)
-			for _, k := range limits {
-				rent += price[k]
-			}
-			least = min(least, w*rent)
 		}
 		need += least
 	}
