@@ -174,8 +174,8 @@ func TestGraphAgainstCandidates(t *testing.T) {
 	}
 }
 
-// TestCheapestAgainstSearch: the search that leaves out what cannot be wanted finds the path that the plain one finds, in
-// networks of many equal and free links, and none where none is cheap enough.
+// TestCheapestAgainstSearch: the search that leaves out what cannot be wanted finds the path that the plain one finds,
+// in networks of many equal and free links, and none where none is cheap enough.
 func TestCheapestAgainstSearch(t *testing.T) {
 	for seed := range uint64(tries.Of(30, 500)) {
 		rng := rand.New(rand.NewPCG(seed, 4))
