@@ -195,6 +195,9 @@ func list() []entry {
 		one("sebf", Share, "Varys: fifo, but the coflow of the smallest bottleneck first", func() Part {
 			return share.NewSEBF()
 		}),
+		one("rapier", Share, "sebf that finds all bottlenecks anew on what is left after each choice (RAPIER)", func() Part {
+			return share.NewRapier()
+		}),
 		one("sebf-deadline", Share, "Varys with deadlines: coflows that fit are promised theirs, the others go by sebf",
 			func() Part {
 				return share.NewDeadline()

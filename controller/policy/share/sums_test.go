@@ -68,8 +68,9 @@ func loadOf(v *controller.View, c *controller.CoflowView) []southbound.LinkLoad 
 // and link. The results must be equal to the bit. On every other seed links differ, by the capacity that outside
 // schedulers hold, which changes on the way, and can be all.
 func TestSumsReference(t *testing.T) {
-	orders := map[string]func() *Ordered{"sebf": NewSEBF, "lcf": NewLCF, "fifo": NewFIFO, "bssi": NewBSSI}
-	for _, name := range []string{"sebf", "lcf", "fifo", "bssi"} {
+	orders := map[string]func() *Ordered{"sebf": NewSEBF, "lcf": NewLCF, "fifo": NewFIFO, "bssi": NewBSSI,
+		"rapier": NewRapier}
+	for _, name := range []string{"sebf", "lcf", "fifo", "bssi", "rapier"} {
 		for seed := range tries.Of[uint64](150, 500) {
 			r := rand.New(rand.NewPCG(seed, 61))
 			v := crossbar(t)

@@ -2,6 +2,7 @@ package share
 
 import (
 	"slices"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/policy/route"
@@ -24,6 +25,7 @@ type topologyContext struct {
 	alike    float64          // the capacity of all links that can bind; 0: they differ
 	surveys  uint64           // counts surveys: what was read of links before is void
 
+	now    time.Duration
 	free   []float64 // by link: what has not been given away
 	routed map[southbound.CoflowID][]southbound.Tag
 	held   map[hold]bool
@@ -41,7 +43,7 @@ func (g *topologyContext) look(v *controller.View, p *controller.Plan) {
 	if g.fabric != v.Fabric || !slices.Equal(g.reservedBandwidth, v.ReservedBandwidth) {
 		g.survey(v)
 	}
-	g.free = append(g.free[:0], g.capacity...)
+	g.now, g.free = v.Now, append(g.free[:0], g.capacity...)
 	g.routed, g.held = nil, nil
 	if len(p.Route) > 0 {
 		g.routed = make(map[southbound.CoflowID][]southbound.Tag, len(p.Route))
