@@ -27,6 +27,8 @@ func Experiments() []experiment.Experiment {
 			Source: "5, figures 5.1 and 5.2", Seeds: 20, Run: offlineFRoBA},
 		{Name: "froba-online", Doc: "flows that arrive: OnFRoBA with FRoBA, ECMP and WCMP",
 			Source: "5, figures 5.3 to 5.8", Seeds: 10, Run: onlineFRoBA},
+		{Name: "quality-over-time", Doc: "TaPRA, CoRBA, FRoBA and searches at equal processor time",
+			Source: "3 to 5", Seeds: 5, Run: overTime},
 	} {
 		e.Source, e.On = "task placement and resource allocation, chapter "+e.Source, []string{experiment.OnFlowsim}
 		out = append(out, e)

@@ -62,3 +62,28 @@ func TestTimesRow(t *testing.T) {
 		}
 	}
 }
+
+// TestOverTime: every search on every small instance has an answer in time, none is below the bound, and more time
+// never makes one worse.
+func TestOverTime(t *testing.T) {
+	for _, c := range numbers.Contests(true) {
+		bound, samples, err := c.Run(1, []float64{0.5, 5, 50})
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		for _, name := range c.Methods {
+			best := math.Inf(1)
+			for _, s := range samples[name] {
+				if s != nil && (s.Value < bound*(1-1e-6) || s.Value > best) {
+					t.Errorf("%s, %s: %v after %v, bound %v", c.Name, name, s.Value, best, bound)
+				}
+				if s != nil {
+					best = s.Value
+				}
+			}
+			if math.IsInf(best, 1) {
+				t.Errorf("%s, %s: no answer", c.Name, name)
+			}
+		}
+	}
+}

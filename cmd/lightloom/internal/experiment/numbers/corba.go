@@ -30,17 +30,21 @@ func drawn(rng *rand.Rand, net *online.Network, flows int) (volume []float64, en
 type Router struct {
 	Name string
 	by   func(rng *rand.Rand, net *online.Network, in *certified.Instance, ends [][2]int32) (*certified.Plan, error)
+	// plain is by where that draws nothing and can be stopped; else nil.
+	plain planner
 }
 
+type planner = func(*certified.Instance, certified.Effort) (*certified.Plan, error)
+
 func minCCT(name string, kind certified.Kind) Router {
-	return Router{name, func(rng *rand.Rand, net *online.Network, in *certified.Instance,
+	return Router{Name: name, by: func(rng *rand.Rand, net *online.Network, in *certified.Instance,
 		ends [][2]int32) (*certified.Plan, error) {
 		return certified.MinCCT(in, net.Candidates(rng, kind, 5, ends, in.Capacity), certified.Effort{})
 	}}
 }
 
-func plainly(name string, by func(*certified.Instance, certified.Effort) (*certified.Plan, error)) Router {
-	return Router{name, func(_ *rand.Rand, _ *online.Network, in *certified.Instance,
+func plainly(name string, by planner) Router {
+	return Router{Name: name, plain: by, by: func(_ *rand.Rand, _ *online.Network, in *certified.Instance,
 		_ [][2]int32) (*certified.Plan, error) {
 		return by(in, certified.Effort{})
 	}}

@@ -10,7 +10,7 @@ import (
 
 // spread is ECMP or WCMP with the rates of OptBA-TTT.
 func spread(name string, weighted bool) Router {
-	return Router{name, func(rng *rand.Rand, net *online.Network, in *certified.Instance,
+	return Router{Name: name, by: func(rng *rand.Rand, net *online.Network, in *certified.Instance,
 		ends [][2]int32) (*certified.Plan, error) {
 		paths, rates, err := net.Spread(rng, weighted, 0)(in, ends)
 		if err != nil {
