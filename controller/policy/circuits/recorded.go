@@ -15,8 +15,9 @@ import (
 )
 
 // Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same time after the start
-// of their coflows, whatever is left: an open loop. A reservation whose ports are still taken waits for them, and one
-// whose host flows have ended is left out.
+// of their coflows, whatever is left: an open loop. A reservation whose ports are still taken waits for them, one whose
+// ports are taken again before its end is cut short, and one whose host flows have ended is left out: coflows start a
+// little earlier or later than they did.
 type Recorded struct{ all []recorded }
 
 // recorded is what Recorded reads of a line of --per-reservation.
@@ -96,11 +97,11 @@ func (x Recorded) Fill(v *controller.View, _ []controller.Event, p *controller.P
 		if !due || r.In >= n || r.Out >= n || r.NotAfter <= r.NotBefore || stands(v, &r) {
 			continue
 		}
-		if free := earliest(taken.in(r.In), taken.out(r.Out), r.NotBefore, 1); free >= r.NotAfter {
+		from := earliest(taken.in(r.In), taken.out(r.Out), r.NotBefore, 1)
+		if from >= r.NotAfter {
 			continue
-		} else if r.NotBefore = free; !taken.fits(r.In, r.Out, r.NotBefore, r.NotAfter) {
-			continue // what stands there is to be over first: this is called again then
 		}
+		r.NotBefore, r.NotAfter = from, min(r.NotAfter, from+taken.free(r.In, r.Out, from))
 		taken.take(r.In, r.Out, r.NotBefore, r.NotAfter)
 		p.Reserve = append(p.Reserve, r)
 	}
@@ -134,9 +135,10 @@ func (a *recorded) due(v *controller.View) (r controller.CircuitReservation, due
 	return r, false
 }
 
-// stands reports whether a reservation has been made already.
+// stands reports whether a reservation has been made already, perhaps cut short.
 func stands(v *controller.View, r *controller.CircuitReservation) bool {
 	return slices.ContainsFunc(v.Reserved, func(x controller.CircuitReservation) bool {
-		return x.In == r.In && x.Out == r.Out && x.Coflow == r.Coflow && x.NotAfter == r.NotAfter
+		cut := r.Coflow != controller.AnyCoflow && r.NotBefore < x.NotAfter && x.NotAfter < r.NotAfter
+		return x.In == r.In && x.Out == r.Out && x.Coflow == r.Coflow && (x.NotAfter == r.NotAfter || cut)
 	})
 }

@@ -90,6 +90,16 @@ func TestRecorded(t *testing.T) {
 		{"waits for its port", recordedLine, func(v *controller.View) {
 			v.Reserved = []controller.CircuitReservation{{NotAfter: 320 * ms, In: 0, Out: 2}}
 		}, []controller.CircuitReservation{r(320*ms, 400*ms, 2)}},
+		{"its port is taken again", recordedLine, func(v *controller.View) {
+			v.Reserved = []controller.CircuitReservation{{NotBefore: 390 * ms, NotAfter: 500 * ms, In: 3, Out: 1}}
+		}, []controller.CircuitReservation{r(300*ms, 390*ms, 2)}},
+		{"stands, cut short", recordedLine, func(v *controller.View) {
+			v.Reserved = []controller.CircuitReservation{r(300*ms, 390*ms, 2)}
+		}, nil},
+		{"the one before it stands", recordedLine, func(v *controller.View) {
+			v.Now = 290 * ms
+			v.Reserved = []controller.CircuitReservation{r(200*ms, 300*ms, 2)}
+		}, []controller.CircuitReservation{r(300*ms, 400*ms, 2)}},
 		{"not started", recordedLine, func(v *controller.View) { v.Coflows[0].Started = false }, nil},
 		{"nothing left", recordedLine, func(v *controller.View) { v.Coflows[0].Ended[0] = true }, nil},
 		{"another edge", recordedLine, func(v *controller.View) { v.Coflows[0].Edge = 0 }, nil},
