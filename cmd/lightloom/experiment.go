@@ -16,6 +16,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/agreement"
 	"lightloom/cmd/lightloom/internal/experiment/clairvoyant"
 	"lightloom/cmd/lightloom/internal/experiment/dawn"
 	"lightloom/cmd/lightloom/internal/experiment/dissertation"
@@ -249,5 +250,6 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
-	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), clairvoyant.Experiments())
+	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), clairvoyant.Experiments(),
+		agreement.Experiments())
 }

@@ -1,5 +1,4 @@
-// Package workloadtest draws coflows for tests that hold two fabrics against each other.
-package workloadtest
+package workload
 
 import (
 	"fmt"
@@ -11,23 +10,23 @@ import (
 	"lightloom/southbound"
 )
 
-// Options describe coflows: all of them bare, so that no placement comes
+// BareOptions describe coflows for holding two fabrics against each other: all of them bare, so that no placement comes
 // between, and long against what a fluid leaves out (slow start, queues).
-type Options struct {
+type BareOptions struct {
 	Seed         uint64
 	Coflows      int
 	Racks        int
 	HostsPerRack int
-	Link         pathmap.BitsPerSecond // of a ToR–spine link: sizes are 0.22 to 0.5 s of it
+	Link         pathmap.BitsPerSecond // that sizes are 0.22 to 0.5 s of
 	Window       time.Duration         // arrivals are uniform in it; it sets the load
 }
 
-// Load draws the jobs: each has one or two senders and as many receivers in different racks, and host flows of 0.22
+// Bare draws the jobs: each has one or two senders and as many receivers in different racks, and host flows of 0.22
 // to 0.5 s of one link each.
-func Load(opt Options) ([]controller.Job, error) {
+func Bare(opt BareOptions) ([]controller.Job, error) {
 	if opt.Coflows < 1 || opt.Racks < 4 || opt.HostsPerRack < 1 || opt.Link <= 0 || opt.Window <= 0 {
-		return nil, fmt.Errorf("draw load: %d coflows on %d racks of %d hosts at %v within %v: take at least 1, 4, 1 and "+
-			"rates above zero",
+		return nil, fmt.Errorf("draw bare coflows: %d on %d racks of %d hosts at %v within %v: take at least 1, 4, 1 and more "+
+			"than zero",
 			opt.Coflows, opt.Racks, opt.HostsPerRack, opt.Link, opt.Window)
 	}
 	r := rand.New(rand.NewPCG(opt.Seed, 0x6c6f6164))

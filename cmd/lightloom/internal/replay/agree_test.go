@@ -14,7 +14,7 @@ import (
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller"
 	"lightloom/controller/state"
-	"lightloom/controller/workload/workloadtest"
+	"lightloom/controller/workload"
 	"lightloom/southbound/noise"
 )
 
@@ -53,7 +53,7 @@ func cutSetup(t *testing.T, i int, policy string, proportional bool) *scenario.P
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Jobs, err = workloadtest.Load(workloadtest.Options{Seed: c.seed, Coflows: c.coflows, Racks: s.Spec.Racks,
+	s.Jobs, err = workload.Bare(workload.BareOptions{Seed: c.seed, Coflows: c.coflows, Racks: s.Spec.Racks,
 		HostsPerRack: s.Spec.Hosts, Link: s.Spec.EPS, Window: c.window})
 	if err != nil {
 		t.Fatal(err)

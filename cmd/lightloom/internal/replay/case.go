@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller"
@@ -80,6 +81,9 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 		s.Faults = append(s.Faults, e)
 	}
 	o, _, err := s.row(ctx, s.Rows[0], nil)
+	if file := c.Rules.PerReservation; err == nil && file != "" {
+		err = outcome.WritePerReservation(file, []*outcome.Outcome{o})
+	}
 	if err != nil {
 		return nil, err
 	}

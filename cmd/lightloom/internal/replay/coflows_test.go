@@ -12,7 +12,7 @@ import (
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller/state"
-	"lightloom/controller/workload/workloadtest"
+	"lightloom/controller/workload"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound/noise"
 )
@@ -30,7 +30,7 @@ func TestCoflowPoliciesOnPackets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Jobs, err = workloadtest.Load(workloadtest.Options{Seed: 4, Coflows: 12, Racks: s.Spec.Racks,
+			s.Jobs, err = workload.Bare(workload.BareOptions{Seed: 4, Coflows: 12, Racks: s.Spec.Racks,
 				HostsPerRack: s.Spec.Hosts, Link: s.Spec.EPS, Window: 2 * time.Second})
 			if err != nil {
 				t.Fatal(err)

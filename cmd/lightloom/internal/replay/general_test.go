@@ -21,7 +21,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/demand"
 	"lightloom/controller/rollout"
-	"lightloom/controller/workload/workloadtest"
+	"lightloom/controller/workload"
 	"lightloom/emulator/dataplane/dptest"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -248,7 +248,7 @@ func general(t *testing.T, text, policy string, coflows int, window time.Duratio
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Jobs, err = workloadtest.Load(workloadtest.Options{Seed: 4, Coflows: coflows, Racks: s.Spec.Racks,
+	if s.Jobs, err = workload.Bare(workload.BareOptions{Seed: 4, Coflows: coflows, Racks: s.Spec.Racks,
 		HostsPerRack: s.Spec.Hosts,
 		Link:         s.Spec.EPS, Window: window}); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,351 @@
+// Package agreement holds real packets against the simulator: the same coflows under the same policies on both, with
+// the loop closed, and in an open loop with the circuit reservations of the simulator's run.
+package agreement
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/replay"
+	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller"
+	"lightloom/controller/workload"
+	"lightloom/pathmap"
+)
+
+// Experiments returns the two comparisons.
+func Experiments() []experiment.Experiment {
+	on := []string{experiment.OnNetns}
+	return []experiment.Experiment{
+		{Name: "agreement", Doc: "completion times and moves on packets beside the simulator's, both deciding",
+			Source: "ours", Seeds: 20, On: on, Run: runOf(closedLoop())},
+		{Name: "agreement-open", Doc: "the same with the simulator's circuit reservations on both",
+			Source: "ours", Seeds: 10, On: on, Run: runOf(openLoop())},
+	}
+}
+
+// The fabrics: both have the demo's racks, and rates that two cores carry.
+const (
+	packetFabric  = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8"
+	circuitFabric = "hybrid:racks=8,hosts=2,spines=2,eps=10Mbps,ocs=200Mbps,dark=10ms,nic=100Mbps,slots=8"
+	demoScale     = 5 // of the demo's workload on them
+)
+
+// least is what a coflow takes on the simulator at least to be counted by itself: a shorter one is decided by what a
+// decision takes in real time.
+const least = 200 * time.Millisecond
+
+// load is a workload: so many coflows within a window load the busiest port to about what the name says.
+type load struct {
+	name    string
+	coflows int // 0: the demo's
+	window  time.Duration
+}
+
+var (
+	packets30  = load{"30 %", 24, 7500 * time.Millisecond}
+	packets70  = load{"70 %", 60, 8 * time.Second}
+	circuits30 = load{"30 %", 18, 10 * time.Second}
+	circuits70 = load{"70 %", 30, 7400 * time.Millisecond}
+	demo       = load{name: "demo"}
+)
+
+// setting is a policy under a load.
+type setting struct {
+	policy string
+	load   load
+	loop   loop
+}
+
+// loop is who decides on circuits.
+type loop int
+
+const (
+	closed loop = iota
+	open        // both fabrics get the reservations that the policy makes on the simulator
+	until       // likewise, but each lasts until all is delivered or a port is needed
+)
+
+func (s setting) circuits() bool { return strings.Count(s.policy, "+") > 1 || s.policy == "joint" }
+
+func (s setting) String() string {
+	return s.policy + map[loop]string{open: ", open loop", until: ", open loop until delivered"}[s.loop] + ", " +
+		s.load.name
+}
+
+func closedLoop() []setting {
+	const sunflow, hold = "random+ecmp+sunflow", "random+ecmp+sunflow-hold"
+	return []setting{{"random+ecmp", packets30, closed}, {"random+ecmp", packets70, closed},
+		{sunflow, circuits30, closed}, {sunflow, circuits70, closed}, {sunflow, demo, closed},
+		{hold, circuits30, closed}, {hold, circuits70, closed}}
+}
+
+func openLoop() []setting {
+	var all []setting
+	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+edmonds", "random+ecmp+rotor", "joint"} {
+		all = append(all, setting{policy, circuits70, open}, setting{policy, circuits70, until})
+	}
+	return all
+}
+
+// fabric returns the fabric of a setting and the rate by which its coflows are sized.
+func (s setting) fabric() (name string, rate pathmap.BitsPerSecond) {
+	if s.circuits() {
+		return circuitFabric, 200 * pathmap.Mbps
+	}
+	return packetFabric, 50 * pathmap.Mbps
+}
+
+// jobs draws the workload.
+func (s setting) jobs(seed uint64) ([]controller.Job, error) {
+	if s.load.coflows == 0 {
+		return workload.Synthetic(workload.SyntheticOptions{Seed: seed})
+	}
+	_, rate := s.fabric()
+	return workload.Bare(workload.BareOptions{Seed: seed, Coflows: s.load.coflows, Racks: 8, HostsPerRack: 2, Link: rate,
+		Window: s.load.window})
+}
+
+// pair is one workload on both fabrics.
+type pair struct {
+	off      []float64 // by coflow of at least that time: its time on packets as a part of that on the simulator, less 1
+	mean     float64   // likewise, of the mean CCT
+	moves    [2]int    // on packets, and on the simulator
+	expected float64   // the error that the run states of its mean CCT
+	stolen   float64   // cores
+}
+
+// run makes both runs of a setting. The simulator shares as TCP does where no policy sets rates.
+func (s setting) run(ctx context.Context, seed uint64) (*pair, error) {
+	jobs, err := s.jobs(seed)
+	if err != nil {
+		return nil, err
+	}
+	c := replay.Case{On: experiment.OnFlowsim, Policy: s.policy, Jobs: jobs, Seed: seed,
+		Rules: scenario.Rules{Proportional: true}}
+	c.Fabric, _ = s.fabric()
+	if s.load.coflows == 0 {
+		c.Scale = demoScale
+		c.Fabric = strings.NewReplacer("10Mbps", "50Mbps", "200Mbps", "1Gbps", "100Mbps", "500Mbps").Replace(c.Fabric)
+	}
+	if s.loop != closed {
+		dir, err := os.MkdirTemp("", "lightloom-agreement-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		c.Rules.PerReservation = filepath.Join(dir, "reservations.jsonl")
+		if _, err := c.Run(ctx); err != nil {
+			return nil, err
+		}
+		if s.loop == until {
+			if err := stretch(c.Rules.PerReservation); err != nil {
+				return nil, err
+			}
+		}
+		c.Policy, c.Rules.PerReservation = "random+ecmp+recorded:"+c.Rules.PerReservation, ""
+	}
+	fluid, err := c.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.On, c.Rules.Proportional = experiment.OnNetns, false
+	packets, err := c.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newPair(packets, fluid)
+}
+
+// stretch has the reservations of a file last until one of their ports is reserved again, or a second longer. What is
+// delivered gives its ports back sooner.
+func stretch(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	type line struct {
+		all map[string]json.RawMessage
+		controller.CircuitReservation
+	}
+	var lines []*line
+	for i, l := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		x := new(line)
+		if err := errors.Join(json.Unmarshal(l, &x.all), json.Unmarshal(l, &x.CircuitReservation)); err != nil {
+			return fmt.Errorf("%s:%d: %w", file, i+1, err)
+		}
+		lines = append(lines, x)
+	}
+	var out []byte
+	for _, x := range lines {
+		end := x.NotAfter + time.Second
+		for _, y := range lines {
+			if x != y && (x.In == y.In || x.Out == y.Out) && y.NotBefore > x.NotBefore {
+				end = min(end, max(y.NotBefore, x.NotAfter))
+			}
+		}
+		x.all["not_after_ns"] = strconv.AppendInt(nil, int64(end), 10)
+		l, err := json.Marshal(x.all)
+		if err != nil {
+			return err
+		}
+		out = append(append(out, l...), '\n')
+	}
+	return os.WriteFile(file, out, 0o600)
+}
+
+func newPair(packets, fluid *replay.Ran) (*pair, error) {
+	p := &pair{moves: [2]int{len(packets.State.Moves), len(fluid.State.Moves)}}
+	if h := packets.Health; h != nil {
+		p.expected, p.stolen = h.Expected, h.StolenCores
+	}
+	times := [2]map[string][]time.Duration{byJob(packets), byJob(fluid)}
+	sums := [2]time.Duration{}
+	for job, all := range times[1] {
+		if len(times[0][job]) != len(all) {
+			return nil, fmt.Errorf("compare packets with the simulator: of %q %d coflows ended on packets, %d there", job,
+				len(times[0][job]), len(all))
+		}
+		for k, want := range all {
+			got := times[0][job][k]
+			sums[0], sums[1] = sums[0]+got, sums[1]+want
+			if want >= least {
+				p.off = append(p.off, got.Seconds()/want.Seconds()-1)
+			}
+		}
+	}
+	p.mean = sums[0].Seconds()/sums[1].Seconds() - 1
+	return p, nil
+}
+
+// byJob returns how long each job's coflows took. Two jobs that arrive together can have each other's numbers.
+func byJob(r *replay.Ran) map[string][]time.Duration {
+	out := map[string][]time.Duration{}
+	for _, x := range r.Coflows {
+		out[x.Name] = append(out[x.Name], x.End-x.Arrival)
+	}
+	return out
+}
+
+func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experiment.Result, error) {
+	return func(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+		all := settings
+		if b.Quick {
+			all = all[1:3]
+		}
+		runs, err := experiment.Grid(ctx, b, all, setting.String, func(ctx context.Context, s setting, seed uint64) (*pair,
+			error) {
+			return s.run(ctx, seed)
+		})
+		if err != nil {
+			return nil, err
+		}
+		out := &experiment.Result{Assumptions: []string{
+			"packets: " + packetFabric, "circuits: " + circuitFabric,
+			"coflows have fixed hosts, and 0.22 to 0.5 s of a port's rate for each of their one to four host flows; the demo's " +
+				"are placed at random",
+			fmt.Sprintf("single coflows are those of at least %v on the simulator, which shares proportionally fairly", least),
+			"a load is that of the busiest port, about",
+		}}
+		var everything []*pair
+		for i, s := range all {
+			out.Rows = append(out.Rows, s.rows(runs[i], b.First)...)
+			everything = append(everything, runs[i]...)
+		}
+		out.Rows = append(out.Rows, stated(everything)...)
+		return out, nil
+	}
+}
+
+// rows are the figures of a setting over its seeds. What single coflows are off by is of all seeds together.
+func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
+	var off, means, moves []float64
+	fluid, stolen := 0.0, 0.0
+	for _, p := range runs {
+		for _, x := range p.off {
+			off = append(off, 100*math.Abs(x))
+		}
+		means = append(means, 100*p.mean)
+		fluid += float64(p.moves[1]) / float64(len(runs))
+		stolen = max(stolen, p.stolen)
+	}
+	row := func(metric, note string, v []float64) experiment.Row {
+		r := experiment.Row{Figure: "packets ÷ simulator − 1", Setting: s.String(), Metric: metric, Unit: "%",
+			Verdict: experiment.NoClaim, Note: note}.Measure(v, seed)
+		if r.Low != nil && note == "" {
+			r.Note = fmt.Sprintf("within %.1f %%", max(math.Abs(*r.Low), math.Abs(*r.High)))
+		}
+		return r
+	}
+	rows := []experiment.Row{row("mean CCT", "", means)}
+	if fluid > 0 {
+		for _, p := range runs {
+			moves = append(moves, 100*float64(p.moves[0]-p.moves[1])/fluid)
+		}
+		rows = append(rows, row("circuits moved", "", moves))
+	}
+	slices.Sort(off)
+	note := fmt.Sprintf("%d coflows; others took %.2f cores at most", len(off), stolen)
+	for _, at := range []struct {
+		name string
+		p    float64
+	}{{"coflow, median", 0.5}, {"coflow, 95 of 100", 0.95}} {
+		if len(off) > 0 {
+			r := row(at.name, note, nil)
+			r.Measured, r.N = experiment.Number(report.Percentile(off, at.p)), len(runs)
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// stated judges the errors that runs state of themselves by what they are off by.
+func stated(runs []*pair) []experiment.Row {
+	var said, were []float64
+	covered := 0
+	hit, marked, off := [2]int{}, [2]int{}, [2]int{}
+	for _, p := range runs {
+		were, said = append(were, math.Abs(p.mean)), append(said, p.expected)
+		if p.expected >= math.Abs(p.mean) {
+			covered++
+		}
+		for k, at := range []float64{report.MarkedError, report.RefusedError} {
+			m, o := p.expected > at, math.Abs(p.mean) > at
+			hit[k], marked[k], off[k] = hit[k]+is(m && o), marked[k]+is(m), off[k]+is(o)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	slices.Sort(said)
+	slices.Sort(were)
+	row := func(metric, unit string, v float64, note string) experiment.Row {
+		return experiment.Row{Figure: "stated error", Setting: "all runs", Metric: metric, Unit: unit,
+			Measured: experiment.Number(v), N: len(runs), Verdict: experiment.NoClaim, Note: note}
+	}
+	return []experiment.Row{
+		row("covers the true one", "%", 100*float64(covered)/float64(len(runs)), ""),
+		row("median ÷ median of the true ones", "", report.Percentile(said, 0.5)/report.Percentile(were, 0.5), ""),
+		row("largest true one", "%", 100*were[len(were)-1], fmt.Sprintf("above 10 %%: %d of %d marked, %d off, %d both; "+
+			"above 25 %%: %d marked, %d off, %d both", marked[0], len(runs), off[0], hit[0], marked[1], off[1], hit[1])),
+	}
+}
+
+func is(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
