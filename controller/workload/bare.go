@@ -25,8 +25,8 @@ type BareOptions struct {
 // to 0.5 s of one link each.
 func Bare(opt BareOptions) ([]controller.Job, error) {
 	if opt.Coflows < 1 || opt.Racks < 4 || opt.HostsPerRack < 1 || opt.Link <= 0 || opt.Window <= 0 {
-		return nil, fmt.Errorf("draw bare coflows: %d on %d racks of %d hosts at %v within %v: take at least 1, 4, 1 and more "+
-			"than zero",
+		return nil, fmt.Errorf("draw bare coflows: %d on %d racks of %d hosts at %v within %v: take at least 1, 4, 1 and "+
+			"more than zero",
 			opt.Coflows, opt.Racks, opt.HostsPerRack, opt.Link, opt.Window)
 	}
 	r := rand.New(rand.NewPCG(opt.Seed, 0x6c6f6164))
