@@ -254,8 +254,8 @@ func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experi
 		}
 		out := &experiment.Result{Assumptions: []string{
 			"packets: " + packetFabric, "circuits: " + circuitFabric,
-			"coflows have fixed hosts, and 0.22 to 0.5 s of a port's rate for each of their one to four host flows; the demo's " +
-				"are placed at random",
+			"coflows have fixed hosts, and 0.22 to 0.5 s of a port's rate for each of their one to four host flows; the " +
+				"demo's are placed at random",
 			fmt.Sprintf("single coflows are those of at least %v on the simulator, which shares proportionally fairly", least),
 			"a load is that of the busiest port, about",
 		}}
