@@ -17,6 +17,7 @@ import (
 	"lightloom/emulator/switchd/targetd"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
@@ -131,6 +132,42 @@ func TestDialDevices(t *testing.T) {
 			continue
 		}
 		if err := stands(t.Context(), d, change); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	closeAll()
+	recabled(t, f, c, id, rule)
+}
+
+// recabled has the cables of the first and the last port of each packet switch change places: with a port map that says
+// so the controller sees that the table it has written leads elsewhere now, and mends it.
+func recabled(t *testing.T, f *topo.Fabric, c server.ReplicaConfig, by pki.Identity, rule southbound.Rule) {
+	t.Helper()
+	names := map[string][2]string{"tor0": {"ethernet-1/1", "ethernet-1/4"}, "tor1": {"Ethernet0", "Ethernet8"},
+		"spine0": {"Ethernet0", "Ethernet1"}}
+	last := map[string]int32{"tor0": 3, "tor1": 2, "spine0": 1}
+	for name, own := range names {
+		d, err := c.Devices.Find(name)
+		moved := *must(t, d, err)
+		for i, port := range []int32{0, last[name]} {
+			moved.PortMap = append(moved.PortMap, inventory.Port{Port: port, Name: own[1-i],
+				NextHop: gnmi.NextHop(southbound.Port(last[name] - port)).String()})
+		}
+		all, err := c.Devices.Replace(f, moved)
+		c.Devices = must(t, all, err)
+	}
+	devices, closeAll := server.DialDevices(f, &c, by, 2)
+	defer closeAll()
+	for name := range names {
+		n, _ := f.Topology.Named(name)
+		seen, err := devices[n].Read(t.Context())
+		if err != nil || len(seen.Rules) != 1 || seen.Rules[0].Primary != southbound.Port(last[name]) {
+			t.Errorf("%s: the old table is read as %+v, %v", name, seen.Rules, err)
+		}
+		change := &southbound.Change{Rules: []southbound.Rule{rule}}
+		if err := devices[n].Set(t.Context(), change); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if err := stands(t.Context(), devices[n], change); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
