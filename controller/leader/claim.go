@@ -49,7 +49,10 @@ func newClaims(log *slog.Logger, devices map[southbound.DeviceID]southbound.Devi
 func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old := c.by[d]
+	old, listed := c.by[d]
+	if !listed { // it has been removed meanwhile
+		return
+	}
 	c.by[d] = Claim{d, s, err}
 	known := old.State == s && (old.Err == nil) == (err == nil)
 	switch {
@@ -61,6 +64,13 @@ func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
 	default:
 		c.log.Info("device is claimed", "device", d)
 	}
+}
+
+// expect has a device listed again.
+func (c *claims) expect(d southbound.DeviceID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.by[d] = Claim{Device: d}
 }
 
 // forget has a device listed no more.

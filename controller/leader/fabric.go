@@ -132,7 +132,7 @@ func (l *Leader) attend(ctx context.Context, removed []southbound.DeviceID, work
 			l.redial(id)
 		case !gone && w == nil:
 			l.redial(id) // it can be another by now
-			l.claims.note(id, Unclaimed, nil)
+			l.claims.expect(id)
 			workers[id] = l.employ(ctx, id)
 		}
 	}
