@@ -152,7 +152,11 @@ func (p *replicaProcess) attend(ctx context.Context) error {
 
 // due asks the leader for what this replica lacks.
 func (p *replicaProcess) due(ctx context.Context, client *api.Client) error {
-	change := api.MemberChange(0)
+	change, founded := api.MemberChange(0), false
+	p.node.View(func(uint64) { _, founded = p.state.Epoch() })
+	if !founded {
+		return nil // the log begins with the epoch: before it nobody can be introduced
+	}
 	m := api.Member{ID: p.charge.ID, API: p.charge.API[p.charge.ID], Level: uint32(p.state.Knows())}
 	for _, x := range p.Members().Members {
 		switch {
