@@ -50,7 +50,10 @@ func (l *FaultLog) Strike(ctx context.Context, tb faulty, e fault.Event) (change
 	for _, c := range changes {
 		err = errors.Join(err, tb.Apply(ctx, c))
 	}
-	if err != nil {
+	switch {
+	case err != nil && e.At == 0: // somebody has typed it
+		err = fmt.Errorf("%v: %w", e.Fault, err)
+	case err != nil:
 		err = fmt.Errorf("%v: %w", e, err)
 	}
 	return changed, err
