@@ -13,7 +13,8 @@ import (
 
 // Dark is what packets say of a number of moves of one circuit.
 type Dark struct {
-	Asked time.Duration
+	Asked  time.Duration
+	Beside int // other circuits that were moved in the same call
 	// by move, ascending: from the last packet of the old circuit to the first of the new, less Asked
 	Excess    []time.Duration
 	Early     int           // packets of a new circuit sooner than Asked after the call of Move
@@ -29,9 +30,9 @@ func (d *Dark) P(share float64) time.Duration {
 
 // String is one line with the figures.
 func (d *Dark) String() string {
-	return fmt.Sprintf("asked %v: excess min %v, p50 %v, p90 %v, p99 %v, max %v over %d moves; a probe every %v; %d "+
-		"early; %d moves repeated",
-		d.Asked, d.P(0), d.P(.5), d.P(.9), d.P(.99), d.P(1), len(d.Excess), d.Probe, d.Early, d.Disturbed)
+	return fmt.Sprintf("asked %v, %d others moved: excess min %v, p50 %v, p90 %v, p99 %v, max %v over %d moves; a probe "+
+		"every %v; %d early; %d moves repeated",
+		d.Asked, d.Beside, d.P(0), d.P(.5), d.P(.9), d.P(.99), d.P(1), len(d.Excess), d.Probe, d.Early, d.Disturbed)
 }
 
 // How a move is probed.
@@ -51,16 +52,17 @@ const patienceFactor = 5
 
 // Darkness moves the circuit of OCS input 0 to and fro between outputs 1 and 2, and measures each dark time by probes
 // that enter at input 0's cable and are stamped by the kernel where the outputs' cables end. Moves that a busy machine
-// made unreadable are repeated; ErrBusy, where most are. The fabric needs three racks and an OCS.
+// made unreadable are repeated; ErrBusy, where most are. The fabric needs three racks and an OCS; the circuits of any
+// racks beyond these move in the same calls.
 func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
 	p, err := newProber(f)
 	if err != nil {
 		return nil, fmt.Errorf("measure darkness: %w", err)
 	}
 	defer p.close()
-	d := &Dark{Asked: asked}
-	if err := f.Plane(f.Spec().OCSNode).Move([]southbound.Port{0, 1, 2}, []southbound.CrossConnect{{In: 0, Out: 1}},
-		0); err != nil {
+	d := &Dark{Asked: asked, Beside: f.Spec().Racks - probedRacks}
+	all, circuits := p.circuits(1)
+	if err := f.Plane(f.Spec().OCSNode).Move(append(all, 1, 2), circuits, 0); err != nil {
 		return nil, err
 	}
 	var gaps []time.Duration
@@ -86,6 +88,21 @@ func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
 	slices.Sort(gaps)
 	d.Probe = gaps[len(gaps)/2]
 	return d, nil
+}
+
+// probedRacks have the ports of the circuit that is probed.
+const probedRacks = 3
+
+// circuits returns the ports that a move to an output names, and what it connects: input 0 to the output, and every
+// further input to the first or second output after its own.
+func (p *prober) circuits(to southbound.Port) (ports []southbound.Port, out []southbound.CrossConnect) {
+	ports, out = []southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: to}}
+	others := southbound.Port(p.f.Spec().Racks - probedRacks)
+	for k := range others {
+		ports = append(ports, probedRacks+k)
+		out = append(out, southbound.CrossConnect{In: probedRacks + k, Out: probedRacks + (k+to)%others})
+	}
+	return ports, out
 }
 
 // prober probes the circuit of input 0.
@@ -147,12 +164,13 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 	}
 	var called time.Time
 	var until atomic.Int64 // when probing ends; 0 while the move is not done
+	ports, circuits := p.circuits(to)
 	// The mover keeps to another processor, and to a clock of its own: where it woke on the prober's, or was woken by it,
 	// every move would cost the prober some probes.
 	ended := pinned(p.moverCPU, func() error {
 		<-time.After(lead)
 		called = time.Now()
-		err := p.f.Plane(p.f.Spec().OCSNode).Move([]southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: to}}, asked)
+		err := p.f.Plane(p.f.Spec().OCSNode).Move(ports, circuits, asked)
 		until.Store(time.Now().Add(asked + tail).UnixNano())
 		return err
 	})
