@@ -21,8 +21,8 @@ type Bound struct {
 }
 
 // KernelDarkness measures a dataplane by packets. The short form, for machines that do other things meanwhile, wants
-// that no packet is early and that circuits light at all in time; the full form wants bound. It also asks for dark times
-// of up to a second, and moves 30 other circuits in the same calls.
+// that no packet is early and that circuits light at all in time; the full form wants bound. It also asks for dark
+// times of up to a second, and moves 30 other circuits in the same calls: there no packet may be early.
 func KernelDarkness(t *testing.T, dataplane string, asked []time.Duration, bound Bound, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)
