@@ -104,6 +104,10 @@ const likeness = 5
 func alike(figure, setting, what, theirs, ours string, runs []numbers.Figures, seed uint64) experiment.Row {
 	r := times(figure, setting, what, theirs, ours, 0, runs, seed)
 	r.Paper = experiment.Number(0)
+	return judgeAlike(r)
+}
+
+func judgeAlike(r experiment.Row) experiment.Row {
 	switch {
 	case *r.Low >= -likeness && *r.High <= likeness:
 		r.Verdict = experiment.Reproduced
@@ -125,6 +129,10 @@ func rises(figure, setting, what string, begin, end []float64, falls bool, seed 
 	}
 	r := experiment.Row{Figure: figure + ", trend", Setting: setting, Metric: "growth of " + what, Unit: "%"}.Measure(v,
 		seed)
+	return judgeRise(r, falls)
+}
+
+func judgeRise(r experiment.Row, falls bool) experiment.Row {
 	low, high, word := *r.Low, *r.High, "rises"
 	if falls {
 		low, high, word = -*r.High, -*r.Low, "falls"
