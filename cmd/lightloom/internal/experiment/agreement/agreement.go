@@ -100,10 +100,11 @@ func openLoop() []setting {
 	return all
 }
 
-// fabric returns the fabric of a setting and the rate by which its coflows are sized.
+// fabric returns the fabric of a setting and the rate by which its coflows are sized: that of a host on circuits, since
+// one host flow holds a circuit.
 func (s setting) fabric() (name string, rate pathmap.BitsPerSecond) {
 	if s.circuits() {
-		return circuitFabric, 200 * pathmap.Mbps
+		return circuitFabric, 100 * pathmap.Mbps
 	}
 	return packetFabric, 50 * pathmap.Mbps
 }
