@@ -68,7 +68,7 @@ func (f *runFlags) common(c *cobra.Command) {
 		"apply=exp(1ms,2ms),dark=normal(10ms,1ms),lock=2ms, in place of the fabric's\ndark=, or a preset: "+
 		switches.PresetNames()+
 		"; detect= is how long packet switches take to know\nof lost light; on flowsim also commit= and rpc=, what the "+
-		"controller takes before")
+		"controller takes before, and steer=, what hosts take to be told")
 	c.Flags().IntVar(&f.opt.Net.QueueBytes, "queue-bytes", 0, "queue of each switch port on netns, in bytes; 0: "+
 		"by the link's rate")
 }

@@ -25,6 +25,7 @@ type Case struct {
 	Policy string // a name, as of Options
 	Parts  policy.Overrides
 	Rules  scenario.Rules
+	Delays string           // as --delays
 	Jobs   []controller.Job // for this fabric; they are not scaled
 	Seed   uint64
 
@@ -57,7 +58,7 @@ type Ran struct {
 // Run runs a case to its end.
 func (c *Case) Run(ctx context.Context) (*Ran, error) {
 	opt := scenario.Options{Fabric: c.Fabric, On: c.On, Policies: []string{c.Policy}, Parts: c.Parts, Rules: c.Rules,
-		Speedup: cmp.Or(c.Speedup, 1), Seed: c.Seed, Replicas: max(c.Replicas, 1), Given: c.Jobs}
+		Delays: c.Delays, Speedup: cmp.Or(c.Speedup, 1), Seed: c.Seed, Replicas: max(c.Replicas, 1), Given: c.Jobs}
 	opt.StopAt = time.Duration(float64(c.Until) / opt.Speedup)
 	if c.On == scenario.OnNetns {
 		if c.With != nil {

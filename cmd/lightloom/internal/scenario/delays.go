@@ -16,7 +16,8 @@ import (
 type Delays struct {
 	switches    device.Delays
 	commit, rpc device.Dist
-	controls    bool // commit or rpc were named
+	steer       device.Dist // from a decision to the hosts that it steers
+	controls    bool        // one of these three was named
 }
 
 // ControlStream is the purpose of the random stream that draws the controller's delays.
@@ -26,13 +27,13 @@ const ControlStream = 0x636f6e74726f6c
 func ParseDelays(text string, spec topo.Spec) (Delays, error) {
 	ctl := controlOf(spec)
 	out := Delays{commit: device.Fixed(ctl.Commit), rpc: device.Fixed(ctl.RPC)}
-	before := [2]device.Dist{out.commit, out.rpc}
+	before := [3]device.Dist{out.commit, out.rpc, out.steer}
 	var err error
-	if out.switches, err = device.ParseBudget(text,
-		map[string]*device.Dist{"commit": &out.commit, "rpc": &out.rpc}); err != nil {
+	if out.switches, err = device.ParseBudget(text, map[string]*device.Dist{"commit": &out.commit, "rpc": &out.rpc,
+		"steer": &out.steer}); err != nil {
 		return out, err
 	}
-	out.controls = before != [2]device.Dist{out.commit, out.rpc}
+	out.controls = before != [3]device.Dist{out.commit, out.rpc, out.steer}
 	if out.switches.Dark.IsZero() {
 		out.switches.Dark = device.Fixed(spec.Dark)
 	}
@@ -83,11 +84,14 @@ func (d Delays) Control(spec topo.Spec) rollout.Control {
 // Sets.
 func (d Delays) Draw(r *rand.Rand) time.Duration { return d.commit.Draw(r)/2 + d.rpc.Draw(r) }
 
+// Steer returns the time from a decision to the hosts that it steers between packets and circuits.
+func (d Delays) Steer(r *rand.Rand) time.Duration { return d.steer.Draw(r) }
+
 // OnPackets refuses delays that cannot be chosen on real packets.
 func (d Delays) OnPackets() error {
 	if d.controls {
-		return hint.New(fmt.Sprintf("--delays: commit and rpc take what they take on real packets, not %v and %v",
-			d.commit, d.rpc), "leave them away, or add --on flowsim")
+		return hint.New(fmt.Sprintf("--delays: commit, rpc and steer take what they take on real packets, not %v, %v and %v",
+			d.commit, d.rpc, d.steer), "leave them away, or add --on flowsim")
 	}
 	return nil
 }

@@ -69,6 +69,8 @@ type control struct {
 	budget  scenario.Delays
 	chance  *rand.Rand                            // of what the controller takes
 	arrived map[southbound.DeviceID]time.Duration // when the last Set reaches its device: none overtakes another
+	steered time.Duration                         // likewise, the last hosts to be steered
+	refused error                                 // by hosts that were steered late
 }
 
 // notes holds the records of a simulation while it runs.
@@ -410,7 +412,7 @@ func (x *Testbed) act(a *loop.Actions) error {
 		errs = append(errs, h.Start(a.Start))
 	}
 	if len(a.Steer) > 0 {
-		errs = append(errs, h.Steer(a.Steer))
+		errs = append(errs, x.steer(h, a.Steer))
 	}
 	if a.Rates != nil {
 		errs = append(errs, h.SetRates(a.Rates))
@@ -425,6 +427,17 @@ func (x *Testbed) act(a *loop.Actions) error {
 		x.in.Seen = append(x.in.Seen, loop.DeviceSeen{Device: d, Seen: seen, Err: err})
 	}
 	return errors.Join(errs...)
+}
+
+// steer tells hosts their host flows' tags after the delay of steering, in the order of decisions.
+func (x *Testbed) steer(h southbound.Hosts, all []southbound.Steer) error {
+	after := x.control.budget.Steer(x.control.chance)
+	if x.control.steered = max(x.control.steered, x.Sim.Now()+after); x.control.steered <= x.Sim.Now() {
+		return h.Steer(all)
+	}
+	all = slices.Clone(all)
+	x.Sim.At(x.control.steered, func() { x.control.refused = errors.Join(x.control.refused, h.Steer(all)) })
+	return x.control.refused
 }
 
 // send delivers Sets to their devices after the control delay. It delivers at once if that is zero and no device is
