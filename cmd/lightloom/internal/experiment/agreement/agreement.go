@@ -123,13 +123,13 @@ func (s setting) jobs(seed uint64) ([]controller.Job, error) {
 		Window: s.load.window})
 }
 
-// pair is one workload on both fabrics.
+// pair is one workload on both fabrics. Its fields are those of a run that is kept.
 type pair struct {
-	off      []float64 // by coflow of at least that time: its time on packets as a part of that on the simulator, less 1
-	mean     float64   // likewise, of the mean CCT
-	moves    [2]int    // on packets, and on the simulator
-	expected float64   // the error that the run states of its mean CCT
-	stolen   float64   // cores
+	Off      []float64 // by coflow of at least that time: its time on packets as a part of that on the simulator, less 1
+	Mean     float64   // likewise, of the mean CCT
+	Moves    [2]int    // on packets, and on the simulator
+	Expected float64   // the error that the run states of its mean CCT
+	Stolen   float64   // cores
 }
 
 // run makes both runs of a setting. The simulator shares as TCP does where no policy sets rates.
@@ -215,9 +215,9 @@ func stretch(file string) error {
 }
 
 func newPair(packets, fluid *replay.Ran) (*pair, error) {
-	p := &pair{moves: [2]int{len(packets.State.Moves), len(fluid.State.Moves)}}
+	p := &pair{Moves: [2]int{len(packets.State.Moves), len(fluid.State.Moves)}}
 	if h := packets.Health; h != nil {
-		p.expected, p.stolen = h.Expected, h.StolenCores
+		p.Expected, p.Stolen = h.Expected, h.StolenCores
 	}
 	times := [2]map[string][]time.Duration{byJob(packets), byJob(fluid)}
 	sums := [2]time.Duration{}
@@ -230,11 +230,11 @@ func newPair(packets, fluid *replay.Ran) (*pair, error) {
 			got := times[0][job][k]
 			sums[0], sums[1] = sums[0]+got, sums[1]+want
 			if want >= least {
-				p.off = append(p.off, got.Seconds()/want.Seconds()-1)
+				p.Off = append(p.Off, got.Seconds()/want.Seconds()-1)
 			}
 		}
 	}
-	p.mean = sums[0].Seconds()/sums[1].Seconds() - 1
+	p.Mean = sums[0].Seconds()/sums[1].Seconds() - 1
 	return p, nil
 }
 
@@ -282,12 +282,12 @@ func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
 	var off, means, moves []float64
 	fluid, stolen := 0.0, 0.0
 	for _, p := range runs {
-		for _, x := range p.off {
+		for _, x := range p.Off {
 			off = append(off, 100*math.Abs(x))
 		}
-		means = append(means, 100*p.mean)
-		fluid += float64(p.moves[1]) / float64(len(runs))
-		stolen = max(stolen, p.stolen)
+		means = append(means, 100*p.Mean)
+		fluid += float64(p.Moves[1]) / float64(len(runs))
+		stolen = max(stolen, p.Stolen)
 	}
 	row := func(metric, note string, v []float64) experiment.Row {
 		r := experiment.Row{Figure: "packets ÷ simulator − 1", Setting: s.String(), Metric: metric, Unit: "%",
@@ -300,7 +300,7 @@ func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
 	rows := []experiment.Row{row("mean CCT", "", means)}
 	if fluid > 0 {
 		for _, p := range runs {
-			moves = append(moves, 100*float64(p.moves[0]-p.moves[1])/fluid)
+			moves = append(moves, 100*float64(p.Moves[0]-p.Moves[1])/fluid)
 		}
 		rows = append(rows, row("circuits moved", "", moves))
 	}
@@ -325,12 +325,12 @@ func stated(runs []*pair) []experiment.Row {
 	covered := 0
 	hit, marked, off := [2]int{}, [2]int{}, [2]int{}
 	for _, p := range runs {
-		were, said = append(were, math.Abs(p.mean)), append(said, p.expected)
-		if p.expected >= math.Abs(p.mean) {
+		were, said = append(were, math.Abs(p.Mean)), append(said, p.Expected)
+		if p.Expected >= math.Abs(p.Mean) {
 			covered++
 		}
 		for k, at := range []float64{report.MarkedError, report.RefusedError} {
-			m, o := p.expected > at, math.Abs(p.mean) > at
+			m, o := p.Expected > at, math.Abs(p.Mean) > at
 			hit[k], marked[k], off[k] = hit[k]+is(m && o), marked[k]+is(m), off[k]+is(o)
 		}
 	}

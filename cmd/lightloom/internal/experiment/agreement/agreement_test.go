@@ -56,8 +56,8 @@ func TestPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.off) != 2 || fmt.Sprintf("%.3f %.3f %.4f", p.off[0], p.off[1], p.mean) != "0.100 0.100 0.0875" {
-		t.Errorf("coflows are off by %v, their mean by %v", p.off, p.mean)
+	if len(p.Off) != 2 || fmt.Sprintf("%.3f %.3f %.4f", p.Off[0], p.Off[1], p.Mean) != "0.100 0.100 0.0875" {
+		t.Errorf("coflows are off by %v, their mean by %v", p.Off, p.Mean)
 	}
 	s := setting{"random+ecmp+sunflow", circuits70, closed}
 	for _, r := range append(s.rows([]*pair{p, p}, 1), stated([]*pair{p, p})...) {
