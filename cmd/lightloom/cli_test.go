@@ -239,7 +239,7 @@ func TestBadCommandLines(t *testing.T) {
 		{"demo --on mars", `demo: --on "mars" is unknown`, "--on netns or --on flowsim"},
 		{"demo --dataplane xdp", `--dataplane "xdp"`, "--dataplane mirred"},
 		{"demo --replicas 2", "--replicas 2 is none of 1, 3, 5 and 7", "--replicas 3"},
-		{"demo --delays darkness=1s", `stage "darkness" is unknown: write commit, rpc, apply, dark, lock or detect`,
+		{"demo --delays darkness=1s", `stage "darkness" is unknown: write commit, rpc, steer, apply, dark, lock or detect`,
 			"--delays dark=10ms"},
 		{"demo --mtu 20", "--mtu 20 is not within", "--mtu 1500"},
 		{"demo --on flowsim --voq-bytes 1000000", "--voq-bytes: the simulator's switches have no queues",

@@ -9,6 +9,7 @@ import (
 	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/controller"
 	"lightloom/controller/rollout"
 	"lightloom/pathmap/topo"
 )
@@ -29,7 +30,8 @@ func TestParseDelays(t *testing.T) {
 		{"mordia,dark=1ms,commit=5ms", "apply=68.5µs,dark=1ms,lock=8.7µs", "",
 			rollout.Control{Commit: 5 * ms, RPC: ms, Drain: 3 * ms}, ""},
 		{"commit=0s,rpc=uniform(4ms,4ms)", "dark=10ms", "", rollout.Control{RPC: 4 * ms, Drain: 3 * ms}, ""},
-		{"usable=1ms", "", "", rollout.Control{}, "write commit, rpc, apply, dark, lock or detect"},
+		{"steer=2ms", "dark=10ms", "", rollout.DefaultControl(), ""},
+		{"usable=1ms", "", "", rollout.Control{}, "write commit, rpc, steer, apply, dark, lock or detect"},
 		{"rpc=1ms,rpc=2ms", "", "", rollout.Control{}, "given twice"},
 		{"calient", "", "", rollout.Control{}, "mordia"},
 		{"rpc=often", "", "", rollout.Control{}, `stage "rpc"`},
@@ -45,7 +47,8 @@ func TestParseDelays(t *testing.T) {
 			d.Control(hybrid) != tt.ctl {
 			t.Errorf("%q: %v, %v, %+v, %v", tt.text, d.Optical(), d.Packet(), d.Control(hybrid), err)
 		}
-		if refused := d.OnPackets() != nil; refused != (d.Control(hybrid) != rollout.DefaultControl()) {
+		own := d.Control(hybrid) != rollout.DefaultControl() || strings.Contains(tt.text, "steer")
+		if refused := d.OnPackets() != nil; refused != own {
 			t.Errorf("%q: refused on packets: %v", tt.text, refused)
 		}
 	}
@@ -107,5 +110,33 @@ func TestStagesAsAsked(t *testing.T) {
 		On:     scenario.OnFlowsim,
 		Fabric: cutFabric, Delays: "mordia"}, 1); err == nil || !strings.Contains(err.Error(), "optical switch") {
 		t.Errorf("a fabric without circuits: %v", err)
+	}
+}
+
+// TestLateHosts: hosts that are told of their circuit late begin to use it so much later, and lose what a circuit
+// carries more than packets in that time. Nothing is lost, and runs repeat.
+func TestLateHosts(t *testing.T) {
+	const late = 20 * time.Millisecond
+	play := func(text string) *outcome.Outcome {
+		s, err := scenario.Prepare(scenario.Options{On: scenario.OnFlowsim, Policies: []string{"ecmp+sunflow"}, Speedup: 1,
+			Fabric: "hybrid:racks=4,hosts=1,spines=1,eps=50Mbps,ocs=500Mbps,nic=500Mbps,dark=10ms", Delays: text,
+			Given: []controller.Job{{Edges: []controller.Edge{{Kind: controller.Fixed, Flows: []controller.Flow{{Src: 0, Dst: 2,
+				Bytes: 30e6}}}}}}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := simulate(t.Context(), s, s.Rows[0], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutcome(t, s, o)
+		return o
+	}
+	plain, told, again := play(""), play("steer=20ms"), play("steer=20ms")
+	if d := told.End - plain.End; d < late*8/10 || d > late*2 {
+		t.Errorf("the run ends %v later, want somewhat less than %v for its only circuit", d, late)
+	}
+	if told.End != again.End {
+		t.Errorf("ends at %v and at %v", told.End, again.End)
 	}
 }
