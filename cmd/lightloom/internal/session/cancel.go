@@ -46,8 +46,9 @@ func jobNamed(ctx context.Context, client *api.Client, name string) (found *apiv
 	} else {
 		filters[0].Name, filters[1].Name = name, name
 	}
+	read := acknowledged(ctx, client)
 	for _, f := range filters {
-		q := &apiv1.ListJobsRequest{Filter: f, NewestFirst: true, PageSize: 1}
+		q := &apiv1.ListJobsRequest{Filter: f, NewestFirst: true, PageSize: 1, Read: read}
 		if err := client.Jobs(ctx, q, func(j *apiv1.JobInfo) bool { found = j; return false }); err != nil || found != nil {
 			return found, err
 		}

@@ -87,6 +87,21 @@ func wall(t *timestamppb.Timestamp) *time.Time {
 	return &at
 }
 
+// leaderWithin is for how long a command waits for a leader that says how far the log is.
+const leaderWithin = 2 * time.Second
+
+// acknowledged is a read of all that anybody was told is done: jobs that another process has just submitted are in it.
+// Without a leader it is a read of what the replica that is asked knows.
+func acknowledged(ctx context.Context, client *api.Client) *apiv1.Read {
+	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
+	defer cancel()
+	st, err := client.StatusAt(ctx, api.Read{Linearizable: true})
+	if err != nil {
+		return nil
+	}
+	return &apiv1.Read{MinIndex: st.Read.Index}
+}
+
 // listJobs lists the jobs that match, at most that many; 0: all.
 func listJobs(ctx context.Context, client *api.Client, q *apiv1.ListJobsRequest, most int) ([]JobStatus, error) {
 	st, err := client.Status(ctx)
@@ -139,7 +154,8 @@ func ShowJobs(ctx context.Context, opt JobsOptions) error {
 		}
 		f.Ids = []int32{j.Id}
 	}
-	shown, err := listJobs(ctx, client, &apiv1.ListJobsRequest{Filter: f, NewestFirst: opt.Last > 0}, opt.Last)
+	shown, err := listJobs(ctx, client, &apiv1.ListJobsRequest{Filter: f, NewestFirst: opt.Last > 0,
+		Read: acknowledged(ctx, client)}, opt.Last)
 	switch {
 	case err != nil:
 		return exit(err)
