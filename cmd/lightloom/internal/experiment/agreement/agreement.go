@@ -265,6 +265,7 @@ func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experi
 			"coflows have fixed hosts, and 0.22 to 0.5 s of a port's rate for each of their one to four host flows; the " +
 				"demo's are placed at random",
 			fmt.Sprintf("single coflows are those of at least %v on the simulator, which shares proportionally fairly", least),
+			"hosts on the simulator learn of circuits late: " + steering,
 			"a load is that of the busiest port, about",
 		}}
 		var everything []*pair
