@@ -50,6 +50,27 @@ func (k *keeper) step(ctx context.Context) error {
 	return fmt.Errorf("seen %+v", seen.Connections)
 }
 
+// await reads until a circuit is seen.
+func (k *keeper) await(t *testing.T, in, out southbound.Port) {
+	t.Helper()
+	tick, late := time.NewTicker(5*ms), time.After(time.Minute)
+	defer tick.Stop()
+	for {
+		seen, err := k.s.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(seen.Connections, func(c southbound.Connection) bool { return c.In == in && c.Out == out }) {
+			return
+		}
+		select {
+		case <-late:
+			t.Fatalf("circuit %d to %d was never seen: %+v", in, out, seen.Connections)
+		case <-tick.C:
+		}
+	}
+}
+
 func (k *keeper) converge(t *testing.T) {
 	t.Helper()
 	tick, late := time.NewTicker(5*ms), time.After(time.Minute)
@@ -117,6 +138,7 @@ func TestReconciliation(t *testing.T) {
 					t.Error(err)
 				}
 			})
+			k.await(t, 6, 6) // a Polatis switch lists it once it is lit
 		}, false},
 		{"invalid entry", withSONiC, fault(device.Fault{Kind: device.Spoil, Port: 0, Times: 1}), false},
 		{"failed", withSONiC, fault(device.Fault{Kind: device.Fail, Port: southbound.NoPort, Times: 2}), false},

@@ -136,6 +136,9 @@ type circuitWriter struct {
 	hidden map[string]pair // connections that have a state and no configuration
 }
 
+// circuits implements circuitKnower.
+func (w *circuitWriter) circuits() map[string]pair { return w.have }
+
 // NewWriter implements Profile.
 func (p OCP) NewWriter(config []schema.Leaf) Writer {
 	w := &circuitWriter{p: p, model: p.Model(), have: configured(config), hidden: map[string]pair{}}

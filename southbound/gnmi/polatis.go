@@ -88,6 +88,9 @@ func (p Polatis) NewWriter(config []schema.Leaf) Writer {
 // Accepted implements Writer.
 func (w *pairWriter) Accepted() { w.have = w.wanted }
 
+// circuits implements circuitKnower.
+func (w *pairWriter) circuits() map[string]pair { return w.have }
+
 // Encode implements Writer.
 func (w *pairWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}

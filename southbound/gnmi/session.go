@@ -92,7 +92,7 @@ type Session struct {
 	mu    sync.Mutex
 	stale bool            // something happened after which nothing that is known of the device's configuration holds
 	doubt bool            // the device has been read back since the last Set
-	known map[string]pair // the circuits that an OCP writer knows, nil before its first change; never written to
+	known map[string]pair // the circuits that a writer of them knows, nil before its first change; never written to
 }
 
 var _ southbound.Device = (*Session)(nil)
@@ -298,13 +298,16 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 	if r, ok := written.(*renamedWriter); ok {
 		written = r.Writer
 	}
-	if w, ok := written.(*circuitWriter); ok {
+	if w, ok := written.(circuitKnower); ok {
 		s.mu.Lock()
-		s.known = w.have
+		s.known = w.circuits()
 		s.mu.Unlock()
 	}
 	return nil
 }
+
+// circuitKnower is a writer that knows which circuits its device is configured to have.
+type circuitKnower interface{ circuits() map[string]pair }
 
 // compare looks for a circuit that the writer does not know: another client has made it, and the writer's state is
 // stale.
