@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/internal/edges"
 	"lightloom/controller/internal/queue"
 	"lightloom/controller/internal/sparse"
 	"lightloom/southbound"
@@ -16,7 +17,7 @@ import (
 type ledger struct {
 	byIn   []queue.Queue[CircuitReservation] // by input, sorted by NotBefore
 	byOut  []queue.Queue[booking]            // by output, likewise
-	edges  edges                             // by input: when its first reservation begins, or ends once it has begun
+	edges  edges.Edges                       // by input: when its first reservation begins, or ends once it has begun
 	begun  []southbound.Port                 // by output: the input of the begun reservation, NoPort for none
 	holds  []southbound.Port                 // by input: the output of the begun reservation, likewise
 	count  int
@@ -34,7 +35,7 @@ type booking struct {
 
 func newLedger(ports int) ledger {
 	return ledger{byIn: make([]queue.Queue[CircuitReservation], ports), byOut: make([]queue.Queue[booking], ports),
-		edges: newEdges(ports),
+		edges: edges.New(ports),
 		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports),
 		holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports)}
 }
@@ -120,7 +121,7 @@ func (l *ledger) look(in southbound.Port) {
 			edge = r[0].NotAfter
 		}
 	}
-	l.edges.set(in, edge)
+	l.edges.Set(in, edge)
 }
 
 // tally counts a reservation that comes (1) or goes (-1).

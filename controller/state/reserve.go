@@ -149,10 +149,10 @@ func (s *State) Boundary() time.Duration {
 }
 
 // Edge returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
-func (s *State) Edge() time.Duration { return s.ledger.edges.first() }
+func (s *State) Edge() time.Duration { return s.ledger.edges.First() }
 
 // Due calls f with the inputs, ascending, whose first reservation is to begin by an instant, or to end once it has
 // begun: some of the 16 that follow one whose number 16 divides, a bit each, the lowest for the first.
 func (s *State) Due(by time.Duration, f func(first southbound.Port, bits uint64)) {
-	s.ledger.edges.due(by, f)
+	s.ledger.edges.Due(by, f)
 }

@@ -1,4 +1,5 @@
-package state
+// Package edges keeps an instant for each port, and finds the earliest and those that have come in few steps.
+package edges
 
 import (
 	"slices"
@@ -7,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// edges are instants by port of which the least is asked for often, and those that have come.
-type edges struct {
+// Edges are instants by port of which the least is asked for often, and those that have come. New makes them.
+type Edges struct {
 	at    []time.Duration // southbound.Never for none
 	least []time.Duration // of each block
 }
@@ -17,12 +18,14 @@ type edges struct {
 // blocks on a switch of some hundred ports.
 const block = 16
 
-func newEdges(ports int) edges {
-	return edges{slices.Repeat([]time.Duration{southbound.Never}, ports),
+// New returns the edges of so many ports, none of which has one.
+func New(ports int) Edges {
+	return Edges{slices.Repeat([]time.Duration{southbound.Never}, ports),
 		slices.Repeat([]time.Duration{southbound.Never}, (ports+block-1)/block)}
 }
 
-func (e *edges) set(port southbound.Port, at time.Duration) {
+// Set gives a port another instant.
+func (e *Edges) Set(port southbound.Port, at time.Duration) {
 	was, least := e.at[port], &e.least[port/block]
 	e.at[port] = at
 	switch {
@@ -34,8 +37,8 @@ func (e *edges) set(port southbound.Port, at time.Duration) {
 	}
 }
 
-// first returns the earliest instant, southbound.Never if there is none.
-func (e *edges) first() time.Duration {
+// First returns the earliest instant, southbound.Never if there is none.
+func (e *Edges) First() time.Duration {
 	first := southbound.Never
 	for _, at := range e.least {
 		first = min(first, at)
@@ -43,9 +46,9 @@ func (e *edges) first() time.Duration {
 	return first
 }
 
-// due calls f with each block some of whose instants have come, ascending: its first port, and a bit for each of those,
+// Due calls f with each block some of whose instants have come, ascending: its first port, and a bit for each of those,
 // the lowest for the first.
-func (e *edges) due(now time.Duration, f func(first southbound.Port, bits uint64)) {
+func (e *Edges) Due(now time.Duration, f func(first southbound.Port, bits uint64)) {
 	for b, least := range e.least {
 		if least > now {
 			continue
