@@ -1,0 +1,125 @@
+// Package cabling changes the cables of a fabric while ids of nodes, links, hosts and ports stay: what it leads to,
+// what a user's description of ports means, and what differs. It knows nothing of jobs or devices.
+package cabling
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+)
+
+// Apply returns f, which must be as topo.New made it, with its cables changed. Nodes, hosts, racks and OCS ports keep
+// their numbers: a host keeps its cable, and a port of the OCS its rack.
+func Apply(f *topo.Fabric, c pathmap.Cabling) (*topo.Fabric, error) {
+	if c.Equal(pathmap.Cabling{}) {
+		return f, nil
+	}
+	if f.Spec.Kind == topo.Crossbar {
+		return nil, errors.New("a crossbar has no cables between switches that could be moved")
+	}
+	for _, x := range c.Plugged {
+		if x.Rate > topo.MaxRate {
+			return nil, fmt.Errorf("a cable carries at most %v, not %v", pathmap.BitsPerSecond(topo.MaxRate), x.Rate)
+		}
+	}
+	t, err := f.Topology.Recable(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range f.HostNode {
+		if !slices.Equal(t.Out(n), f.Topology.Out(n)) {
+			return nil, fmt.Errorf("host %s keeps its cable: move cables between switches only", t.Node(n).Name)
+		}
+	}
+	out := *f
+	out.Topology = t
+	if out.OCSUplink, err = uplinks(&out); err != nil {
+		return nil, err
+	}
+	out.Transit = f.Transit || passesToRs(&out)
+	return &out, nil
+}
+
+// uplinks finds the ports of ToRs that have a cable to the OCS.
+func uplinks(f *topo.Fabric) ([]int32, error) {
+	if !f.HasOCS() {
+		return nil, nil
+	}
+	out := slices.Repeat([]int32{pathmap.None}, f.OCSPorts())
+	for _, l := range f.Topology.Out(f.OCSNode) {
+		at := f.Topology.Link(l)
+		if int(at.FromPort) >= len(out) {
+			return nil, fmt.Errorf("%s: the fabric uses ports 0 to %d of the OCS", portOf(f.Topology, l), len(out)-1)
+		}
+		if tor := f.ToRNode[f.OCSRack(at.FromPort)]; at.To != tor {
+			return nil, fmt.Errorf("%s is for %s: plug no other switch in", portOf(f.Topology, l), f.Topology.Node(tor).Name)
+		}
+		out[at.FromPort] = at.ToPort
+	}
+	return out, nil
+}
+
+// passesToRs reports whether paths of a leaf-spine can lead through the ToRs of other racks: it joins ToRs, or some two
+// have fewer paths over one spine than are kept.
+func passesToRs(f *topo.Fabric) bool {
+	t := f.Topology
+	cables := make([]map[pathmap.NodeID]int, f.Racks) // to each spine
+	for r, tor := range f.ToRNode {
+		cables[r] = map[pathmap.NodeID]int{}
+		for _, l := range t.Out(tor) {
+			switch to := t.Link(l).To; t.Node(to).Role {
+			case pathmap.ToR:
+				return true
+			case pathmap.Switch:
+				cables[r][to]++
+			}
+		}
+	}
+	for a := range cables {
+		for b := range a {
+			paths := 0
+			for spine, n := range cables[a] {
+				paths += n * cables[b][spine]
+			}
+			if paths < f.Spec.PathsKept() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// portOf names the port that a link leaves by, as "tor0:3".
+func portOf(t *pathmap.Topology, l pathmap.LinkID) string {
+	at := t.Link(l)
+	return fmt.Sprintf("%s:%d", t.Node(at.From).Name, at.FromPort)
+}
+
+func name(t *pathmap.Topology, l pathmap.LinkID) string {
+	return portOf(t, l) + "–" + portOf(t, pathmap.Reverse(l))
+}
+
+// Differences tells in words what a cabling changes that follows now, both of f as topo.New made it.
+func Differences(f *topo.Fabric, now, next pathmap.Cabling) (out []string, err error) {
+	was, err := f.Topology.Recable(now)
+	if err != nil {
+		return nil, err
+	}
+	is, err := f.Topology.Recable(next)
+	if err != nil {
+		return nil, err
+	}
+	for l := pathmap.LinkID(0); int(l) < len(is.Links()); l += 2 {
+		known := int(l) < len(was.Links())
+		switch gone := is.Unplugged(l); {
+		case known && gone && !was.Unplugged(l):
+			out = append(out, "unplug "+name(is, l))
+		case !known && !gone:
+			out = append(out, fmt.Sprintf("plug in %s at %v", name(is, l), is.Link(l).Capacity))
+		}
+	}
+	return out, nil
+}
