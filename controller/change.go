@@ -22,6 +22,7 @@ type FabricChange struct {
 	Drained  []pathmap.NodeID `json:"drained,omitempty"` // sorted: they get no new tasks, routes or circuits
 	Devices  []DeviceRecord   `json:"devices,omitempty"` // by node: of switches that have been replaced
 	Removed  []pathmap.NodeID `json:"removed,omitempty"` // sorted, of Drained: nobody calls them; their ids stay theirs
+	Cabling  pathmap.Cabling  `json:"cabling,omitzero"`
 }
 
 // DeviceRecord is how a switch is reached since it was replaced.
@@ -30,9 +31,11 @@ type DeviceRecord struct {
 	Record string         `json:"record"` // as inventories have it, in YAML
 }
 
-// Bounds of a change: of its policies, of a policy's name, and of all records of devices together.
+// Bounds of a change: of its policies, of a policy's name, of cables that were plugged in, and of all records of
+// devices together.
 const (
 	maxBarred     = 64
+	maxCables     = 4096
 	maxPolicyName = 256
 	maxRecords    = 256 << 10
 )
@@ -57,6 +60,9 @@ func (c *FabricChange) Check(nodes int) error {
 			return fmt.Errorf("removed node %d is not drained, or out of order: what is removed stays drained until it is "+
 				"added again", n)
 		}
+	}
+	if n := len(c.Cabling.Plugged); n > maxCables {
+		return fmt.Errorf("%d cables have been plugged in, at most %d are kept", n, maxCables)
 	}
 	bytes := 0
 	for i, d := range c.Devices {
@@ -87,9 +93,9 @@ func (c *FabricChange) Replaced(before *FabricChange) (out []pathmap.NodeID) {
 	return out
 }
 
-// CheckAfter returns why a change cannot follow the one that stands, or nil: where links are down, and bandwidth is
-// held.
-func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []pathmap.LinkID,
+// CheckAfter returns why a change cannot follow the one that stands, which has made f of the fabric and is to make it
+// next, or nil: where links are down, and bandwidth is held.
+func (c *FabricChange) CheckAfter(now *FabricChange, f, next *topo.Fabric, down []pathmap.LinkID,
 	held []BandwidthReservation) error {
 	if c.Generation != now.Generation+1 {
 		return fmt.Errorf("change generation %d of the fabric: it is at %d: read it again", c.Generation-1, now.Generation)
@@ -111,6 +117,9 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []path
 	if err := c.checkRemoved(now, f); err != nil {
 		return err
 	}
+	if err := c.checkCabling(now, held); err != nil {
+		return err
+	}
 	fresh := slices.DeleteFunc(slices.Clone(c.Drained), func(n pathmap.NodeID) bool {
 		return slices.Contains(now.Drained, n)
 	})
@@ -126,11 +135,30 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f *topo.Fabric, down []path
 		return errors.New("drain: no host would be left for tasks: leave one out")
 	}
 	was := Parts(f, slices.Concat(down, DrainedLinks(f, now.Drained)))
-	if is := Parts(f, slices.Concat(down, DrainedLinks(f, c.Drained))); is > was {
-		return fmt.Errorf("drain: it would cut racks off: they would be in %d parts without packet paths between them", is)
+	if is := Parts(next, slices.Concat(down, DrainedLinks(next, c.Drained))); is > was {
+		return fmt.Errorf("drain or links: it would cut racks off: they would be in %d parts without packet paths between "+
+			"them", is)
 	}
 	return nil
 }
+
+// checkCabling returns why cables cannot be moved as a change says, or nil. Paths between racks are other ones
+// afterwards, so nobody can hold bandwidth on them.
+func (c *FabricChange) checkCabling(now *FabricChange, held []BandwidthReservation) error {
+	if !c.Cabling.Follows(now.Cabling) {
+		return errors.New("links: it takes cables back that have been changed before: read the fabric again")
+	}
+	for i := range held {
+		if r := &held[i]; len(r.Links) > linksInRack && !c.Cabling.Equal(now.Cabling) {
+			return fmt.Errorf("links: bandwidth reservation %d of %q has a path between racks, which can become another: "+
+				"release it first", r.ID, r.Owner)
+		}
+	}
+	return nil
+}
+
+// linksInRack is how many links there are between two hosts of a rack.
+const linksInRack = 2
 
 // checkRemoved returns why switches cannot be removed or added as a change says, or nil: both are done to drained ones.
 func (c *FabricChange) checkRemoved(now *FabricChange, f *topo.Fabric) error {

@@ -105,6 +105,12 @@ func (f *Feed) fabric(c *controller.FabricChange) string {
 	for _, n := range c.Removed {
 		out = append(out, "removed "+f.cfg.State.Fabric().Topology.Node(n).Name)
 	}
+	if n := len(c.Cabling.Unplugged); n > 0 {
+		out = append(out, fmt.Sprintf("%d cables unplugged", n))
+	}
+	if n := len(c.Cabling.Plugged); n > 0 {
+		out = append(out, fmt.Sprintf("%d plugged in", n))
+	}
 	for _, p := range c.Barred {
 		out = append(out, "barred "+p)
 	}

@@ -15,9 +15,9 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrPolicy says that another policy is to decide. The leadership can begin anew at once, in the
+// ErrPolicy says that another policy is to decide, or on other cables. The leadership can begin anew at once, in the
 // same term.
-var ErrPolicy = errors.New("the policy has changed")
+var ErrPolicy = errors.New("the policy or the cables have changed")
 
 // Watchdog is what becomes of a policy that fails. The zero value lets a panic go on, and waits for ever.
 type Watchdog struct {
@@ -101,7 +101,7 @@ func (l *Leader) Change(ctx context.Context, c controller.FabricChange) error {
 }
 
 // changed goes over to the devices that entries which have been applied have put in the place of others, and reports
-// whether another policy decides from now on.
+// whether another policy decides from now on, or on other cables: paths, tables and rates are then made anew.
 func (l *Leader) changed(ctx context.Context, entries []state.Entry,
 	workers map[southbound.DeviceID]*worker) bool {
 	if !slices.ContainsFunc(entries, func(e state.Entry) bool { return e.Kind == state.FabricChanged }) {
@@ -116,7 +116,7 @@ func (l *Leader) changed(ctx context.Context, entries []state.Entry,
 		}
 	}
 	l.attend(ctx, now.Removed, workers)
-	return now.Policy != l.cfg.Policy
+	return now.Policy != l.cfg.Policy || !now.Cabling.Equal(was.Cabling)
 }
 
 // attend has a worker for every device but those that are removed.

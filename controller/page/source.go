@@ -25,7 +25,7 @@ type Source interface {
 // Controller is the source of a running controller: what its API tells.
 type Controller struct {
 	Client   *api.Client
-	Of       *topo.Fabric
+	Of       *topo.Fabric // as the controller was started for it
 	About    Fabric
 	Seed     uint64   // of the paths between racks
 	Replicas []string // in the order of the client's addresses
@@ -36,13 +36,15 @@ type Controller struct {
 
 	mu     sync.Mutex
 	data   *state.Data // as last read
-	at     uint64      // the entry that it is of
+	cables pathmap.Cabling
+	at     uint64 // the entry that it is of
 	read   time.Time
 	rare   time.Time // when what is costly was read last
 	answer []Replica
 	claims []api.Claim
 	why    map[controller.JobID]string
-	paths  *pathmap.Map // nil: not needed yet
+	now    *topo.Fabric
+	paths  *pathmap.Map // of now; nil: not needed yet
 }
 
 // How often what is costly is read: digests and claims, and state, which has a size.
@@ -115,6 +117,9 @@ func (c *Controller) readState(ctx context.Context, index uint64) error {
 	whole := state.New(c.Of)
 	if err := whole.Restore(snap.JSON); err != nil {
 		return fmt.Errorf("read the controller's state: %w", err)
+	}
+	if now := whole.Change().Cabling; c.now == nil || !now.Equal(c.cables) {
+		c.now, c.cables, c.paths = whole.Fabric(), now, nil
 	}
 	c.data, c.why, c.at, c.read = whole.Data(), whole.Reasons(), snap.Index, time.Now()
 	return nil

@@ -21,17 +21,17 @@ func (c *Controller) Try(_ context.Context, part Failed) ([]string, error) {
 		return nil, fmt.Errorf("try %s %s: nothing is known of the controller's state yet", part.Kind, part.Name)
 	}
 	if c.paths == nil {
-		m, err := c.Of.PathMap(c.Of.Spec.PathsKept(), c.Seed)
+		m, err := c.now.PathMap(c.now.Spec.PathsKept(), c.Seed)
 		if err != nil {
 			return nil, fmt.Errorf("try %s %s: %w", part.Kind, part.Name, err)
 		}
 		c.paths = m
 	}
-	cut, err := cutBy(c.Of, part)
+	cut, err := cutBy(c.now, part)
 	if err != nil {
 		return nil, err
 	}
-	return tried(c.Of, c.paths, c.data, part, cut), nil
+	return tried(c.now, c.paths, c.data, part, cut), nil
 }
 
 // cutBy returns which links a failure would cut.
@@ -40,6 +40,9 @@ func cutBy(f *topo.Fabric, part Failed) ([]bool, error) {
 	cut, any := make([]bool, len(t.Links())), false
 	for i, l := range t.Links() {
 		from, to := t.Node(l.From).Name, t.Node(l.To).Name
+		if t.Unplugged(pathmap.LinkID(i)) {
+			continue
+		}
 		hit := part.Kind == "link" && (part.Name == from+"-"+to || part.Name == to+"-"+from) ||
 			part.Kind == "switch" && (part.Name == from || part.Name == to)
 		cut[i] = hit

@@ -4,11 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/pathmap/cabling"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
+
+// network is the fabric: as the state was made for it, and with all that has been changed of its cables.
+type network struct {
+	founded, fabric *topo.Fabric
+	current         atomic.Pointer[topo.Fabric] // fabric, for those who read it between entries
+}
+
+func (n *network) become(f *topo.Fabric) {
+	n.fabric = f
+	n.current.Store(f)
+}
 
 // drains is what is taken out of service on purpose. It follows from what has been changed of the fabric.
 type drains struct {
@@ -51,7 +65,14 @@ func (s *State) CheckChange(c *controller.FabricChange) error {
 	for _, p := range s.d.Down {
 		down = append(down, t.OutPort(p.Device, int32(p.Port)))
 	}
-	if err := c.CheckAfter(&now, s.fabric, down, s.d.BandwidthReservations); err != nil {
+	next, err := s.recabled(c)
+	if err != nil {
+		return err
+	}
+	if err := c.CheckAfter(&now, s.fabric, next, down, s.d.BandwidthReservations); err != nil {
+		return err
+	}
+	if err := s.checkUplinks(next); err != nil {
 		return err
 	}
 	if n := s.fabric.OCSNode; slices.Contains(c.Drained, n) && !slices.Contains(now.Drained, n) {
@@ -74,6 +95,44 @@ func (s *State) CheckChange(c *controller.FabricChange) error {
 	return nil
 }
 
+// recabled returns the fabric with its cables as a change says.
+func (s *State) recabled(c *controller.FabricChange) (*topo.Fabric, error) {
+	if now := s.Change(); c.Cabling.Equal(now.Cabling) {
+		return s.fabric, nil
+	}
+	next, err := cabling.Apply(s.founded, c.Cabling)
+	if err != nil {
+		return nil, fmt.Errorf("links: %w", err)
+	}
+	return next, nil
+}
+
+// checkUplinks returns which circuit is in the way of another fabric, or nil: it is lit, or reserved, over a cable that
+// goes.
+func (s *State) checkUplinks(next *topo.Fabric) error {
+	for p := range next.OCSUplink {
+		port, was := southbound.Port(p), s.fabric.OCSUplink[p]
+		if was == next.OCSUplink[p] {
+			continue
+		}
+		cable := fmt.Sprintf("%s:%d", s.fabric.Topology.Node(s.fabric.ToRNode[s.rack(port)]).Name, was)
+		if lit := s.d.Circuits[p].Out != southbound.NoPort || s.leads[p] != southbound.NoPort; lit {
+			return fmt.Errorf("links: %s carries a circuit that is lit: drain the optical switch first", cable)
+		}
+		if len(s.ledger.byIn[p].Live())+len(s.ledger.byOut[p].Live()) > 0 {
+			return fmt.Errorf("links: %s is reserved for circuits: drain the optical switch first", cable)
+		}
+	}
+	return nil
+}
+
+// recable takes over a fabric with other cables. Ports that lead nowhere any more are not dark.
+func (s *State) recable(f *topo.Fabric) {
+	s.become(f)
+	s.d.Down = slices.DeleteFunc(slices.Clone(s.d.Down), func(p PortRef) bool { return !leads(f, p) })
+	s.deriveReservedBandwidth()
+}
+
 // changeFabric replaces what has been changed of the fabric.
 func (s *State) changeFabric(e *Entry) error {
 	if e.Cluster.Fabric.Generation <= s.Change().Generation {
@@ -81,6 +140,13 @@ func (s *State) changeFabric(e *Entry) error {
 	}
 	if err := s.CheckChange(e.Cluster.Fabric); err != nil {
 		return err
+	}
+	next, err := s.recabled(e.Cluster.Fabric)
+	if err != nil {
+		return err
+	}
+	if next != s.fabric {
+		s.recable(next)
 	}
 	own := *s.d.Cluster // readers have borrowed the old one
 	own.Fabric = e.Cluster.Fabric

@@ -12,6 +12,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/cabling"
 	"lightloom/southbound"
 )
 
@@ -258,5 +259,139 @@ func TestFabricRefusals(t *testing.T) {
 		if err := s.Apply(&state.Entry{Kind: state.FabricChanged, Cluster: &state.Cluster{Fabric: &c}}); err == nil {
 			t.Errorf("%s is taken", what)
 		}
+	}
+}
+
+// recable is the entry of the next generation, in which ports have other cables.
+func recable(t *testing.T, s *state.State, all ...cabling.Plug) state.Entry {
+	t.Helper()
+	c := s.Change()
+	c.Generation++
+	var err error
+	if c.Cabling, err = cabling.Next(s.Founded(), c.Cabling, all); err != nil {
+		t.Fatal(err)
+	}
+	return state.Entry{Kind: state.FabricChanged, At: time.Second, Cluster: &state.Cluster{Fabric: &c}}
+}
+
+// TestCablesMoved: the fabric is the one with other cables at once, for all that read the state, after a snapshot, and
+// for one that was restored without the entries; ports that lead nowhere any more are not dark.
+func TestCablesMoved(t *testing.T) {
+	s := clustered(t, 4)
+	held := s.Fabric()
+	apply(t, s, state.Entry{Kind: state.PortSeen, Device: node(t, s, "tor0"), Port: 2},
+		state.Entry{Kind: state.PortSeen, Device: node(t, s, "spine0"), Port: 0},
+		state.Entry{Kind: state.BandwidthReserved, Request: "r", BandwidthReservation: &controller.BandwidthReservation{
+			Owner: "ann", Src: 0, Dst: 1, Rate: 7, Links: []pathmap.LinkID{0, 3}, Until: southbound.Never}},
+		state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"},
+		recable(t, s, cabling.Plug{From: "tor0:2", To: "spine1:4"}, cabling.Plug{From: "tor1:4"}))
+	b, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := state.New(fabric(t))
+	if err := again.Restore(b); err != nil || again.Digest() != s.Digest() {
+		t.Fatal(err, "or another digest")
+	}
+	for what, s := range map[string]*state.State{"applied": s, "restored": again} {
+		f := s.Fabric()
+		v := controller.View{}
+		s.FillView(&v, nil)
+		n := len(held.Topology.Links())
+		if v.Fabric != f || len(f.Topology.Links()) != n+2 || len(v.Down) != n+2 || len(v.ReservedBandwidth) != n+2 {
+			t.Errorf("%s: %d links, %d can be down, bandwidth of %d", what, len(f.Topology.Links()), len(v.Down),
+				len(v.ReservedBandwidth))
+		}
+		if l := f.Topology.OutPort(node(t, s, "tor0"), 2); int(l) != n || f.Topology.Link(l).To != node(t, s, "spine1") {
+			t.Errorf("%s: link %d is at tor0:2", what, l)
+		}
+		if down := s.Data().Down; len(down) != 1 || down[0].Device != node(t, s, "tor0") {
+			t.Errorf("%s: dark are %v", what, down)
+		}
+		if f.OCSUplink[1] != pathmap.None || f.OCSUplink[0] == pathmap.None {
+			t.Errorf("%s: uplinks %v", what, f.OCSUplink)
+		}
+		if err := s.CheckCircuitReservation(&controller.CircuitReservation{In: 1, Out: 2, NotAfter: 1,
+			Coflow: controller.AnyCoflow}); err == nil {
+			t.Errorf("%s: a circuit is reserved over a cable that is not there", what)
+		}
+		apply(t, s, recable(t, s, cabling.Plug{From: "tor1:4", To: "ocs:1", Rate: pathmap.Gbps}))
+		if s.Fabric().OCSUplink[1] != 4 {
+			t.Errorf("%s: uplinks %v", what, s.Fabric().OCSUplink)
+		}
+	}
+	if s.Digest() != again.Digest() || len(held.Topology.Links()) == len(s.Fabric().Topology.Links()) {
+		t.Error("replicas differ, or the founded fabric has changed")
+	}
+	if b, err = s.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	bad := strings.Replace(string(b), `"unplugged":[`, `"unplugged":[1,`, 1)
+	if err := again.Restore([]byte(bad)); bad == string(b) || err == nil || again.Digest() != s.Digest() {
+		t.Errorf("a snapshot with cables that are none is taken: %v", err)
+	}
+}
+
+// TestCableRefusals: cables that carry what would be lost are not moved.
+func TestCableRefusals(t *testing.T) {
+	lit := func(s *state.State) {
+		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
+			NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun},
+			state.Entry{Kind: state.CircuitIntended, Out: 2})
+	}
+	booked := func(s *state.State) {
+		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
+			NotBefore: time.Hour, NotAfter: 2 * time.Hour, Coflow: controller.AnyCoflow}})
+	}
+	held := func(s *state.State) {
+		t := s.Fabric().Topology
+		up := func(n pathmap.NodeID, port int32) pathmap.LinkID { return t.OutPort(n, port) }
+		if err := s.Apply(&state.Entry{Kind: state.BandwidthReserved, Request: "r",
+			BandwidthReservation: &controller.BandwidthReservation{Owner: "ann", Src: 0, Dst: 2, Rate: 1, Tag: 1,
+				Links: []pathmap.LinkID{t.Out(s.Fabric().HostNode[0])[0], up(0, 3), pathmap.Reverse(up(1, 3)),
+					pathmap.Reverse(t.Out(s.Fabric().HostNode[2])[0])}, Until: southbound.Never}}); err != nil {
+			panic(err)
+		}
+	}
+	moved := func(s *state.State) { apply(t, s, recable(t, s, cabling.Plug{From: "tor0:2", To: "spine1:4"})) }
+	for _, tt := range []struct {
+		name   string
+		before func(*state.State)
+		plug   []cabling.Plug
+		want   string
+	}{
+		{"a circuit goes out there", lit, []cabling.Plug{{From: "tor0:4"}}, "links: tor0:4 carries a circuit that is lit"},
+		{"a circuit comes in there", lit, []cabling.Plug{{From: "tor2:4"}}, "links: tor2:4 carries a circuit that is lit"},
+		{"a circuit elsewhere", lit, []cabling.Plug{{From: "tor1:4"}}, ""},
+		{"one to come", booked, []cabling.Plug{{From: "tor2:4"}}, "links: tor2:4 is reserved for circuits"},
+		{"reserved bandwidth", held, []cabling.Plug{{From: "tor3:2", To: "spine1:9"}}, `reservation 1 of "ann"`},
+		{"the last way of a rack", nil, []cabling.Plug{{From: "tor0:2"}, {From: "tor0:3"}}, "2 parts"},
+		{"the last that is not drained", func(s *state.State) { apply(t, s, change(t, s, "", "spine1")) },
+			[]cabling.Plug{{From: "tor0:2"}}, "2 parts"},
+		{"after others", moved, []cabling.Plug{{From: "tor0:2", To: "spine0:0"}}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := clustered(t, 4)
+			if tt.before != nil {
+				tt.before(s)
+			}
+			before, f := s.Digest(), s.Fabric()
+			e := recable(t, s, tt.plug...)
+			if err := s.Apply(&e); tt.want == "" && err != nil || tt.want != "" && (err == nil ||
+				!strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			if refused := tt.want != ""; (s.Digest() == before) != refused || (s.Fabric() == f) != refused {
+				t.Error("what was refused has changed something, or what was not has not")
+			}
+		})
+	}
+	s := clustered(t, 4)
+	moved(s)
+	c := s.Change()
+	c.Generation, c.Cabling = c.Generation+1, pathmap.Cabling{}
+	if err := s.Apply(&state.Entry{Kind: state.FabricChanged, Cluster: &state.Cluster{Fabric: &c}}); err == nil ||
+		!strings.Contains(err.Error(), "takes cables back") {
+		t.Errorf("links are forgotten: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/pathmap/cabling"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -153,9 +154,9 @@ type Data struct {
 
 // State is the state machine. The zero value is not in service; New makes one. It is not safe for concurrent use.
 type State struct {
-	fabric *topo.Fabric
-	knows  Level // of this version
-	d      Data
+	network
+	knows Level // of this version
+	d     Data
 
 	// Derived: rebuilt from d alone by derive.
 	ledger            ledger
@@ -213,7 +214,8 @@ func New(f *topo.Fabric) *State { return NewAs(f, Newest) }
 
 // NewAs is New as a version would do it that knows feature levels up to knows, for tests of upgrades.
 func NewAs(f *topo.Fabric, knows Level) *State {
-	s := &State{fabric: f, knows: knows, keep: keptMoves, d: Data{Wake: southbound.Never}}
+	s := &State{network: network{founded: f}, knows: knows, keep: keptMoves, d: Data{Wake: southbound.Never}}
+	s.become(f)
 	if f.HasOCS() {
 		s.d.Circuits = make([]Circuit, f.OCSPorts())
 		for i := range s.d.Circuits {
@@ -224,8 +226,11 @@ func NewAs(f *topo.Fabric, knows Level) *State {
 	return s
 }
 
-// Fabric returns the fabric that the state is about.
-func (s *State) Fabric() *topo.Fabric { return s.fabric }
+// Fabric returns the fabric that the state is about, as it is now. It can be called between entries.
+func (s *State) Fabric() *topo.Fabric { return s.current.Load() }
+
+// Founded returns the fabric that the state was made for.
+func (s *State) Founded() *topo.Fabric { return s.founded }
 
 // Data returns what is replicated. It is borrowed: callers must not write to it.
 func (s *State) Data() *Data {
@@ -265,7 +270,7 @@ func (s *State) Snapshot() ([]byte, error) {
 // Digest is that of Freeze: equal digests mean equal states.
 func (s *State) Digest() [32]byte { return s.Freeze().Digest() }
 
-// Restore replaces the state by a snapshot of the same fabric. On an error nothing has changed.
+// Restore replaces the state by a snapshot of the same founded fabric. On an error nothing has changed.
 func (s *State) Restore(b []byte) error {
 	d := Data{}
 	if err := json.Unmarshal(b, &d); err != nil {
@@ -274,10 +279,18 @@ func (s *State) Restore(b []byte) error {
 	if err := d.Cluster.check(s.knows); err != nil {
 		return fmt.Errorf("restore state: %w", err)
 	}
-	if err := d.check(s.fabric); err != nil {
+	f := s.founded
+	if c := d.Cluster; c != nil && c.Fabric != nil {
+		var err error
+		if f, err = cabling.Apply(f, c.Fabric.Cabling); err != nil {
+			return fmt.Errorf("restore state: %w", err)
+		}
+	}
+	if err := d.check(f); err != nil {
 		return fmt.Errorf("restore state: %w", err)
 	}
 	s.d = d
+	s.become(f)
 	s.derive()
 	return nil
 }

@@ -130,9 +130,9 @@ func rackSlots(v *controller.View) int { return v.Fabric.HostsPerRack * v.Fabric
 func rackUplink(v *controller.View) pathmap.BitsPerSecond {
 	f := v.Fabric
 	sum := pathmap.BitsPerSecond(0)
-	for l, link := range f.Topology.Links() {
-		if link.From == f.ToRNode[0] && link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host &&
-			(v.Down == nil || !v.Down[l]) {
+	for _, l := range f.Topology.Out(f.ToRNode[0]) {
+		link := f.Topology.Link(l)
+		if link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host && (v.Down == nil || !v.Down[l]) {
 			sum += link.Capacity
 		}
 	}

@@ -40,13 +40,16 @@ type Fabric struct {
 type Link struct {
 	From int32                 `json:"from"`
 	To   int32                 `json:"to"`
-	Rate pathmap.BitsPerSecond `json:"bps"`
+	Rate pathmap.BitsPerSecond `json:"bps"` // 0: it has been pulled out
 }
 
 func describe(f *topo.Fabric) Fabric {
 	d := Fabric{Racks: f.Racks, HostRack: f.HostRack, Slots: f.Spec.WithDefaults().Slots, OCSPorts: f.OCSPorts()}
 	for i := range f.Topology.Links() {
 		l := f.Topology.Link(pathmap.LinkID(i))
+		if f.Topology.Unplugged(pathmap.LinkID(i)) {
+			l.Capacity = 0
+		}
 		d.Links = append(d.Links, Link{int32(l.From), int32(l.To), l.Capacity})
 	}
 	if f.HasOCS() {
