@@ -100,6 +100,12 @@ func TestCommandsReachController(t *testing.T) {
 	vendor := file("vendor.yaml", "devices: [{name: spine0, address: '"+spine+"', profile: srl-native}]\n")
 	dead := file("dead.yaml", "devices: {tor0: 'unix:/nowhere/d'}\n")
 	remove := file("remove.yaml", "drain: [ocs]\nremove: [ocs]\n")
+	wide := func(name string) string {
+		return name + ": '" + keyedTarget(t, keys, name, "--profile", "openconfig", "--ports", "4", "--racks", "2") + "'"
+	}
+	links, tor := "links: [{from: 'tor0:3', to: 'spine0:2', rate: 1Gbps}]\n", wide("tor0")
+	narrow := file("narrow.yaml", links+"devices: {"+tor+"}\n")
+	cable := file("cable.yaml", links+"devices: {"+tor+", "+wide("spine0")+"}\n")
 	m := &machines{t: t}
 	for _, tt := range []struct {
 		command string
@@ -122,10 +128,10 @@ func TestCommandsReachController(t *testing.T) {
 		{command: "cancel 0", says: []string{"job 0"}},
 		{command: "jobs --state cancelled", says: []string{"tiny"}, read: true},
 		{command: "reserve list", says: []string{"no reservations"}, read: true},
-		{command: "apply -f " + few, says: []string{"replace spine0: it has 1 ports, and the fabric uses port 1 of spine0"},
+		{command: "apply -f " + few, says: []string{"spine0: it has 1 ports, and the fabric uses port 1 of spine0"},
 			refused: true},
-		{command: "apply -f " + vendor, says: []string{"replace spine0: ", "mend its record"}, refused: true},
-		{command: "apply -f " + dead, says: []string{"replace tor0: ", "unix:/nowhere/d", "mend its record"}, refused: true},
+		{command: "apply -f " + vendor, says: []string{"spine0: ", "mend its record"}, refused: true},
+		{command: "apply -f " + dead, says: []string{"tor0: ", "unix:/nowhere/d", "mend its record"}, refused: true},
 		{command: "apply --dry-run -f " + replace, says: []string{"would change to generation 1:",
 			"replace spine0: address unix:/nowhere/c → " + spine}},
 		{command: "apply -f " + replace, says: []string{"generation 1:"}},
@@ -136,6 +142,22 @@ func TestCommandsReachController(t *testing.T) {
 		{command: "apply -f " + remove, says: []string{"generation 3:", "remove ocs"}},
 		{command: "apply -f " + file("add.yaml", "remove: []\n"), says: []string{"add ocs"}},
 		{command: "apply -f " + file("in.yaml", "drain: []\n"), says: []string{"back in service: ocs"}},
+		{command: "apply -f " + narrow, says: []string{"spine0: it has 2 ports, and the fabric uses port 2 of spine0"},
+			refused: true},
+		{command: "apply --dry-run -f " + cable, says: []string{"plug in tor0:3–spine0:2 at 1Gbps", "replace spine0: "}},
+		{command: "apply -f " + cable, says: []string{"generation 6:", "plug in tor0:3–spine0:2 at 1Gbps"}},
+		{command: "apply -f " + cable, says: []string{"nothing changes: generation 6"}},
+		{command: "status", says: []string{"1 switch unclaimed"}, read: true}, // tor1
+		{command: "apply -f " + file("old.yaml", "links: [{from: 'spine0:0', to: none}]\n"),
+			says: []string{"unplug tor0:1–spine0:0"}},
+		{command: "apply -f " + file("last.yaml", "links: [{from: 'tor0:3', to: none}]\n"), says: []string{"cut racks off"},
+			refused: true},
+		{command: "apply -f " + file("held.yaml", "links: [{from: 'tor0:3', to: 'spine0:1'}]\n"),
+			says: []string{"spine0:1 is in use: the cable to tor1:1 is there"}, refused: true},
+		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann", says: []string{"reservation 2, for 10m0s",
+			"path h0-0 tor0 spine0 tor1 h1-0"}},
+		{command: "apply -f " + file("again.yaml", "links: [{from: 'tor0:3', to: 'spine0:0'}]\n"),
+			says: []string{`reservation 2 of "ann" has a path between racks`}, refused: true},
 	} {
 		args := append(strings.Fields(tt.command), flags...)
 		out, err := m.try(args...)

@@ -12,20 +12,22 @@ import (
 	"lightloom/controller/loop"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
+	"lightloom/pathmap/live"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
 // host returns the host of that name.
 func (p *replicaProcess) host(name string) (southbound.HostID, error) {
-	t := p.fabric.Topology
-	for h, n := range p.fabric.HostNode {
+	f := p.fabric()
+	t := f.Topology
+	for h, n := range f.HostNode {
 		if t.Node(n).Name == name {
 			return southbound.HostID(h), nil
 		}
 	}
 	return 0, &api.Error{Code: api.Invalid, Err: fmt.Errorf("no host is called %q: the first is %q, the last %q", name,
-		t.Node(p.fabric.HostNode[0]).Name, t.Node(p.fabric.HostNode[p.fabric.Hosts()-1]).Name)}
+		t.Node(f.HostNode[0]).Name, t.Node(f.HostNode[f.Hosts()-1]).Name)}
 }
 
 func (p *replicaProcess) pair(h api.HostPair) (src, dst southbound.HostID, err error) {
@@ -43,7 +45,7 @@ func (p *replicaProcess) pair(h api.HostPair) (src, dst southbound.HostID, err e
 
 // Bandwidths implements api.Pledger.
 func (p *replicaProcess) Bandwidths(_ context.Context, pairs []api.HostPair) ([]api.Bandwidth, error) {
-	paths, err := p.paths()
+	m, err := p.paths()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func (p *replicaProcess) Bandwidths(_ context.Context, pairs []api.HostPair) ([]
 		}
 	}
 	var got []loop.Bandwidth
-	p.node.View(func(uint64) { got, err = loop.Bandwidths(p.state, paths, ask) })
+	p.node.View(func(uint64) { got, err = loop.Bandwidths(p.state, m.paths, ask) })
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +84,7 @@ func (p *replicaProcess) Reserve(ctx context.Context, w api.BandwidthRequest) (a
 	if got.Until != southbound.Never {
 		out.Until = got.Until
 	}
-	out.Path = p.fabric.Topology.NodeNames(got.Links)
+	out.Path = p.fabric().Topology.NodeNames(got.Links)
 	return out, nil
 }
 
@@ -93,7 +95,9 @@ func (p *replicaProcess) Release(ctx context.Context, id int64) error {
 
 // Reservations implements api.BandwidthReserver.
 func (p *replicaProcess) Reservations(owner string, from int64, most int) (page []*apiv1.Reservation, next int64) {
-	p.node.View(func(uint64) { page, next = reservations(p.fabric, p.state.BandwidthReservations(), owner, from, most) })
+	p.node.View(func(uint64) {
+		page, next = reservations(p.fabric(), p.state.BandwidthReservations(), owner, from, most)
+	})
 	return page, next
 }
 
@@ -143,10 +147,23 @@ func bandwidthError(ctx context.Context, err error) error {
 	return err
 }
 
-// paths returns the path map of the fabric, which every replica makes once and alike.
-func (p *replicaProcess) paths() (*pathmap.Map, error) {
-	p.mapped.Do(func() {
-		p.pathMap, p.index, p.pathsErr = p.fabric.Indexed(p.charge.Spec.PathsKept(), p.charge.Seed)
-	})
-	return p.pathMap, p.pathsErr
+// routes are the paths of a fabric.
+type routes struct {
+	of    *topo.Fabric
+	paths *pathmap.Map
+	index *live.Paths
+}
+
+// paths returns the path map of the fabric, which every replica makes alike, and anew once its cables have changed.
+func (p *replicaProcess) paths() (routes, error) {
+	p.mapping.Lock()
+	defer p.mapping.Unlock()
+	if f := p.fabric(); f != p.routes.of {
+		m, index, err := f.Indexed(p.charge.Spec.PathsKept(), p.charge.Seed)
+		if err != nil {
+			return routes{}, err
+		}
+		p.routes = routes{f, m, index}
+	}
+	return p.routes, nil
 }

@@ -46,9 +46,14 @@ type ReplicaConfig struct {
 	// interval between the switches' counter reports; 0: none
 	Sample time.Duration `json:"sample,omitempty"`
 	Records
-	// directory of this run alone, to remove when the parent process has exited
-	Leave string `json:"leave,omitempty"`
+	Parent
 	Ages
+}
+
+// Parent is what a replica knows of the process that started it.
+type Parent struct {
+	Leave       string `json:"leave,omitempty"`        // directory of this run alone, to remove when that has exited
+	FixedCables bool   `json:"fixed_cables,omitempty"` // it emulates the fabric, whose cables cannot be moved
 }
 
 // Ages are how long a replica remembers, and how often it began again.

@@ -26,7 +26,7 @@ var (
 func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 	term uint64) (devices map[southbound.DeviceID]southbound.Device, closeAll func()) {
 	out := map[southbound.DeviceID]southbound.Device{}
-	lines := dialDevices(f, c, func() inventory.Devices { return c.Devices }, by, term)
+	lines := dialDevices(func() *topo.Fabric { return f }, c, func() inventory.Devices { return c.Devices }, by, term)
 	for id, l := range lines {
 		out[id] = l
 	}
@@ -37,17 +37,17 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 	}
 }
 
-// dialDevices returns a line to every switch by its record as it is when the switch is dialled.
-func dialDevices(f *topo.Fabric, c *ReplicaConfig, now func() inventory.Devices, by pki.Credentials,
+// dialDevices returns a line to every switch of a fabric, by its record, both as they are when the switch is dialled.
+func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.Devices, by pki.Credentials,
 	term uint64) map[southbound.DeviceID]*gnmi.Lazy {
 	lines := map[southbound.DeviceID]*gnmi.Lazy{}
-	for i, node := range f.Topology.Nodes() {
+	for i, node := range f().Topology.Nodes() {
 		if node.Role == pathmap.Host {
 			continue
 		}
 		id := southbound.DeviceID(i)
 		lines[id] = gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
-			return now().Dial(ctx, f, id, by, os.Getenv, func(cfg *gnmi.Config) {
+			return now().Dial(ctx, f(), id, by, os.Getenv, func(cfg *gnmi.Config) {
 				cfg.Start, cfg.Timeout = c.Epoch, dialWithin
 				cfg.Election = func() gnmi.Election { return gnmi.Election{High: c.ElectionHigh(term), Low: 1} }
 			})
@@ -70,7 +70,7 @@ func look(ctx context.Context, f *topo.Fabric, all inventory.Devices, n southbou
 	defer cancel()
 	name := f.Topology.Node(n).Name
 	fail := func(err error) error {
-		return fmt.Errorf("replace %s: %w: mend its record under devices, or the device, and apply again", name, err)
+		return fmt.Errorf("%s: %w: mend its record under devices, or the device, and apply again", name, err)
 	}
 	line, err := all.Dial(ctx, f, n, by, os.Getenv, func(c *gnmi.Config) { c.Timeout = lookWithin })
 	if err != nil {

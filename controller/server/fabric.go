@@ -17,6 +17,7 @@ import (
 	"lightloom/controller/loop"
 	"lightloom/controller/policy"
 	"lightloom/pathmap"
+	"lightloom/pathmap/cabling"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/inventory"
 )
@@ -78,10 +79,11 @@ type founded struct {
 	fabric  *topo.Fabric
 	policy  string
 	devices inventory.Devices
+	fixed   bool // nobody can move its cables
 }
 
 func (p *replicaProcess) founded() *founded {
-	return &founded{p.fabric, p.charge.Policy, p.charge.Devices}
+	return &founded{p.state.Founded(), p.charge.Policy, p.charge.Devices, p.charge.FixedCables}
 }
 
 // with returns the records of all switches after a change; with an error those that the cluster was founded with.
@@ -94,7 +96,11 @@ func (o *founded) with(c *controller.FabricChange) (inventory.Devices, error) {
 		}
 		records = append(records, d)
 	}
-	all, err := o.devices.Replace(o.fabric, records...)
+	f, err := cabling.Apply(o.fabric, c.Cabling)
+	if err != nil {
+		return o.devices, err
+	}
+	all, err := o.devices.Replace(f, records...)
 	if err != nil {
 		return o.devices, err
 	}
@@ -106,8 +112,8 @@ func (o *founded) described(now controller.FabricChange, to *apiv1.FabricDescrip
 	next, f := now, o.fabric
 	next.Generation++
 	if to.GetSpec() != "" && to.GetSpec() != f.Spec.String() {
-		return next, fmt.Errorf("the cluster was founded for %s, not %s: racks, links and new switches are not changed "+
-			"while it runs", f.Spec, to.GetSpec())
+		return next, fmt.Errorf("the cluster was founded for %s, not %s: racks and new switches are not added while it "+
+			"runs; links are moved under links", f.Spec, to.GetSpec())
 	}
 	if name := to.GetPolicy(); name != "" && name != cmp.Or(now.Policy, o.policy) {
 		next.Previous, next.Policy = now.Policy, name
@@ -131,7 +137,25 @@ func (o *founded) described(now controller.FabricChange, to *apiv1.FabricDescrip
 		slices.Sort(*list.to)
 		*list.to = slices.Compact(*list.to)
 	}
+	if err := o.recable(&next, to.GetLinks()); err != nil {
+		return next, err
+	}
 	return next, o.replace(&next, to.GetDevices())
+}
+
+// recable puts cables in the place of those at the same ports, where they differ.
+func (o *founded) recable(next *controller.FabricChange, links []*apiv1.Cable) (err error) {
+	if len(links) > 0 && o.fixed {
+		return errors.New("links: the cables of an emulated fabric cannot be moved: start it with another --fabric")
+	}
+	var all []cabling.Plug
+	for _, l := range links {
+		all = append(all, cabling.Plug{From: l.GetFrom(), To: l.GetTo(), Rate: pathmap.BitsPerSecond(l.GetBitsPerSecond())})
+	}
+	if next.Cabling, err = cabling.Next(o.fabric, next.Cabling, all); err != nil {
+		return fmt.Errorf("links: %w", err)
+	}
+	return nil
 }
 
 // replace puts records in the place of those of the same switches, where they differ.
@@ -198,6 +222,11 @@ func (o *founded) differences(now, next *controller.FabricChange) (out []string,
 			}
 		}
 	}
+	cables, err := cabling.Differences(o.fabric, now.Cabling, next.Cabling)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, cables...)
 	is, err := o.with(next)
 	if err != nil {
 		return nil, err
@@ -210,20 +239,27 @@ func (o *founded) differences(now, next *controller.FabricChange) (out []string,
 	return out, nil
 }
 
-// lookAt returns why a switch that is to replace another or to come back cannot, or nil.
+// lookAt returns why a switch that is to replace another, to come back or to get a cable cannot, or nil.
 func (p *replicaProcess) lookAt(ctx context.Context, now, next *controller.FabricChange) error {
 	all, err := p.founded().with(next)
 	if err != nil {
 		return err
 	}
+	f, err := cabling.Apply(p.state.Founded(), next.Cabling)
+	if err != nil {
+		return err
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	come := append(next.Replaced(now), now.Removed...)
+	for _, c := range next.Cabling.Plugged[len(now.Cabling.Plugged):] {
+		come = append(come, c.From, c.To)
+	}
 	slices.Sort(come)
 	for _, n := range slices.Compact(come) {
 		if slices.Contains(next.Removed, n) {
 			continue
 		}
-		g.Go(func() error { return look(ctx, p.fabric, all, n, p.keys) })
+		g.Go(func() error { return look(ctx, f, all, n, p.keys) })
 	}
 	return g.Wait()
 }
@@ -256,7 +292,7 @@ func (p *replicaProcess) checkPolicy(now, next *controller.FabricChange) error {
 	if can.Relays || was.Relays {
 		why = append(why, "racks begin or end to relay for each other at a controller's start only")
 	}
-	if can.Circuits && !p.fabric.HasOCS() {
+	if can.Circuits && !p.fabric().HasOCS() {
 		why = append(why, "it sets up circuits, and the fabric has no optical switch")
 	}
 	if len(why) > 0 {

@@ -46,7 +46,7 @@ func (p *replicaProcess) check(j *controller.Job) error {
 	if p.charge.Agent == "" && len(p.charge.Agents) == 0 {
 		return ErrNoAgent
 	}
-	return j.CheckOn(p.fabric)
+	return j.CheckOn(p.fabric())
 }
 
 // Submit implements api.Submitter.

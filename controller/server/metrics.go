@@ -76,8 +76,8 @@ func (p *replicaProcess) machine() replica.Machine {
 		return m
 	}
 	name := "ocs"
-	if p.fabric.HasOCS() {
-		name = p.fabric.Topology.Nodes()[p.fabric.OCSNode].Name
+	if f := p.fabric(); f.HasOCS() {
+		name = f.Topology.Nodes()[f.OCSNode].Name
 	}
 	return watched{m, p.export, name, func() bool { return p.current.Leader() != nil }}
 }

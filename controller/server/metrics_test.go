@@ -115,7 +115,7 @@ func TestStagesOfMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.ln.Close()
-	p := &replicaProcess{fabric: f, state: state.New(f), export: x}
+	p := &replicaProcess{state: state.New(f), export: x}
 	const ms = time.Millisecond
 	b, err := state.Encode([]state.Entry{
 		{Kind: state.CircuitIntended, At: 10 * ms, Port: 0, Out: 1},

@@ -28,7 +28,6 @@ import (
 	"lightloom/controller/replica"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
-	"lightloom/pathmap/live"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/inventory"
@@ -39,7 +38,6 @@ import (
 type replicaProcess struct {
 	charge  ReplicaConfig
 	home    *home
-	fabric  *topo.Fabric
 	keys    *pki.Source
 	state   *state.State
 	node    *replica.Node
@@ -52,11 +50,12 @@ type replicaProcess struct {
 	history *history.Store
 	feed    *feed.Feed
 
-	mapped   sync.Once
-	pathMap  *pathmap.Map
-	index    *live.Paths
-	pathsErr error
+	mapping sync.Mutex
+	routes  routes
 }
+
+// fabric returns the fabric as it is now.
+func (p *replicaProcess) fabric() *topo.Fabric { return p.state.Fabric() }
 
 // RunReplica is the process of a replica that has a parent. It reads its configuration from stdin and runs until ctx
 // ends or stdin is closed. The latter means that the parent was killed: RunReplica then removes the run's own
@@ -122,14 +121,14 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 		log:    slog.New(handler).With("replica", c.ID),
 		notice: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})).With("replica", c.ID)}
 	p.audit = newAuditLog(filepath.Join(c.Dir, auditFile), p.notice)
-	var err error
-	if p.fabric, err = topo.New(c.Spec); err != nil {
+	f, err := topo.New(c.Spec)
+	if err != nil {
 		return nil, err
 	}
 	if p.keys, err = c.Identity.open(c.ID); err != nil {
 		return nil, err
 	}
-	p.state = state.New(p.fabric)
+	p.state = state.New(f)
 	if p.export, err = newExporter(c.Metrics, p.keys, c.Restarts); err != nil {
 		return nil, err
 	}
@@ -217,16 +216,16 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
 			Epoch:   p.epoch,
-			Fabric:  func() *apiv1.Fabric { return describe(p.fabric, p.charge.Policy, p.fabricChange()) },
+			Fabric:  func() *apiv1.Fabric { return api.DescribeFabric(p.fabric(), p.charge.Policy, p.fabricChange()) },
 			Disk:    p.node.Disk,
 			Ready:   p.current.Ready,
-			Links:   func() []api.Link { return namedLinks(p.fabric.Topology, p.current.Leader().Links()) },
-			Claims:  func() []api.Claim { return namedClaims(p.fabric.Topology, p.current.Leader().Claims()) },
+			Links:   func() []api.Link { return namedLinks(p.fabric().Topology, p.current.Leader().Links()) },
+			Claims:  func() []api.Claim { return namedClaims(p.fabric().Topology, p.current.Leader().Claims()) },
 			Changes: p.node.LeaderChanges}})
 }
 
-// lead runs one leadership: it makes its election id known to every device and to the agent, and steps. If the policy
-// is changed meanwhile, it begins anew in the same term, as another leader would.
+// lead runs one leadership: it makes its election id known to every device and to the agent, and steps. If policy or
+// cables are changed meanwhile, it begins anew in the same term, as another leader would.
 func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	if err := p.found(ctx, term); err != nil {
 		return err
@@ -240,10 +239,6 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 			p.log.Warn("why", "error", err)
 		}
 	}()
-	paths, err := p.paths()
-	if err != nil {
-		return err
-	}
 	hosts, hangUp, err := p.hosts(ctx, term)
 	if err != nil {
 		return err
@@ -258,19 +253,30 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	defer closeUsages()
 	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts, Clock: p.clock.now,
 		Logger: p.log, Sample: p.charge.Sample,
-		Loop: loop.Config{Paths: paths, Index: p.index, Seed: p.charge.Seed, Delta: p.charge.Delta,
+		Loop: loop.Config{Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
 	cfg.Watchdog = p.watchdog(ctx, term)
 	for {
+		was := p.fabric().Topology
 		if err := p.decide(ctx, term, cfg, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
 			return err
+		}
+		for n, now := pathmap.NodeID(0), p.fabric().Topology; int(n) < len(now.Nodes()); n++ {
+			if now.Ports(n) != was.Ports(n) { // drivers know how many there are
+				redial(n)
+			}
 		}
 	}
 }
 
 // decide leads with the policy that stands, until it is changed.
 func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Config, why *explain.Writer) error {
+	m, err := p.paths()
+	if err != nil {
+		return err
+	}
+	cfg.Loop.Paths, cfg.Loop.Index = m.paths, m.index
 	cfg.Policy = p.fabricChange().Policy
 	name, overrides := p.charge.Policy, p.charge.Overrides
 	if cfg.Policy != "" {
@@ -306,7 +312,7 @@ func (p *replicaProcess) dial(term uint64) (devices map[southbound.DeviceID]sout
 	for id, l := range lines {
 		devices[id] = l
 		if p.export != nil {
-			devices[id] = p.export.meter.Device(p.fabric.Topology.Node(id).Name, l, p.clock.now)
+			devices[id] = p.export.meter.Device(p.fabric().Topology.Node(id).Name, l, p.clock.now)
 		}
 	}
 	return devices, func(id southbound.DeviceID) { look(); lines[id].Redial() }, func() {

@@ -92,7 +92,7 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 		return "id", fmt.Errorf("it is node %d of the fabric: leave it out", d.ID)
 	case d.Racks != int32(f.Racks):
 		return "racks", fmt.Errorf("the fabric has %d: leave it out", f.Racks)
-	case d.Ports < uses:
+	case said.Ports > 0 && said.Ports < uses:
 		return "ports", fmt.Errorf("the fabric uses %d of this switch: leave it out", uses)
 	}
 	return "", nil

@@ -125,14 +125,14 @@ func (all Devices) Find(name string) (*Device, error) {
 }
 
 // within returns d as node n of a fabric: what it leaves out is the fabric's, and without a profile it is an emulated
-// switch.
+// switch. It has the ports that cables have been plugged into since its record was read.
 func (d Device) within(f *topo.Fabric, n pathmap.NodeID) Device {
 	ours := gnmi.OpenConfig{}.Name()
 	if d.ocs = f.Topology.Node(n).Role == pathmap.OCS; d.ocs {
 		ours = gnmi.OCP{}.Name()
 	}
 	d.ID, d.Profile = int32(n), cmp.Or(d.Profile, ours)
-	d.Ports, d.Racks = cmp.Or(d.Ports, f.Topology.Ports(n)), cmp.Or(d.Racks, int32(f.Racks))
+	d.Ports, d.Racks = max(d.Ports, f.Topology.Ports(n)), cmp.Or(d.Racks, int32(f.Racks))
 	return d
 }
 

@@ -1599,7 +1599,7 @@ func (x *Fabric) GetEpoch() *timestamppb.Timestamp {
 // How a fabric is to be. What is not set stays as it is.
 type FabricDescription struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As on a command line. It must be what the cluster was founded for: racks and links are not changed while it runs.
+	// As on a command line. It must be what the cluster was founded for: racks are not added while it runs.
 	Spec *string `protobuf:"bytes,1,opt,name=spec,proto3,oneof" json:"spec,omitempty"`
 	// A preset or parts joined by +. It decides alone: parts that flags have named for the first policy do not count.
 	Policy  *string    `protobuf:"bytes,2,opt,name=policy,proto3,oneof" json:"policy,omitempty"`
@@ -1608,7 +1608,9 @@ type FabricDescription struct {
 	// inventory, without groups. Paths and variables that they name are of the replicas' machines. For admins alone.
 	Devices []string `protobuf:"bytes,4,rep,name=devices,proto3" json:"devices,omitempty"`
 	// Switches that are not there: they have been drained before, and are not called any more.
-	Removed       *NodeNames `protobuf:"bytes,5,opt,name=removed,proto3" json:"removed,omitempty"`
+	Removed *NodeNames `protobuf:"bytes,5,opt,name=removed,proto3" json:"removed,omitempty"`
+	// Cables that are plugged in otherwise from now on. What is not named stays.
+	Links         []*Cable `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1678,6 +1680,77 @@ func (x *FabricDescription) GetRemoved() *NodeNames {
 	return nil
 }
 
+func (x *FabricDescription) GetLinks() []*Cable {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+// What is plugged into a port. Another cable that is there is pulled out.
+type Cable struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of a switch and the number of a port, as tor0:3.
+	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Empty: nothing is plugged in.
+	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// 0: as the cable that is pulled out.
+	BitsPerSecond int64 `protobuf:"varint,3,opt,name=bits_per_second,json=bitsPerSecond,proto3" json:"bits_per_second,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cable) Reset() {
+	*x = Cable{}
+	mi := &file_api_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cable) ProtoMessage() {}
+
+func (x *Cable) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cable.ProtoReflect.Descriptor instead.
+func (*Cable) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Cable) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Cable) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Cable) GetBitsPerSecond() int64 {
+	if x != nil {
+		return x.BitsPerSecond
+	}
+	return 0
+}
+
 type NodeNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
@@ -1687,7 +1760,7 @@ type NodeNames struct {
 
 func (x *NodeNames) Reset() {
 	*x = NodeNames{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1699,7 +1772,7 @@ func (x *NodeNames) String() string {
 func (*NodeNames) ProtoMessage() {}
 
 func (x *NodeNames) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1712,7 +1785,7 @@ func (x *NodeNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeNames.ProtoReflect.Descriptor instead.
 func (*NodeNames) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *NodeNames) GetNames() []string {
@@ -1735,7 +1808,7 @@ type ApplyFabricRequest struct {
 
 func (x *ApplyFabricRequest) Reset() {
 	*x = ApplyFabricRequest{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1747,7 +1820,7 @@ func (x *ApplyFabricRequest) String() string {
 func (*ApplyFabricRequest) ProtoMessage() {}
 
 func (x *ApplyFabricRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1760,7 +1833,7 @@ func (x *ApplyFabricRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFabricRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFabricRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ApplyFabricRequest) GetFabric() *FabricDescription {
@@ -1797,7 +1870,7 @@ type ApplyFabricResponse struct {
 
 func (x *ApplyFabricResponse) Reset() {
 	*x = ApplyFabricResponse{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1809,7 +1882,7 @@ func (x *ApplyFabricResponse) String() string {
 func (*ApplyFabricResponse) ProtoMessage() {}
 
 func (x *ApplyFabricResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1822,7 +1895,7 @@ func (x *ApplyFabricResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFabricResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFabricResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ApplyFabricResponse) GetGeneration() uint64 {
@@ -1859,7 +1932,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1871,7 +1944,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1884,7 +1957,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Node) GetName() string {
@@ -1914,13 +1987,15 @@ type FabricLink struct {
 	From          int32                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
 	To            int32                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
 	BitsPerSecond int64                  `protobuf:"varint,3,opt,name=bits_per_second,json=bitsPerSecond,proto3" json:"bits_per_second,omitempty"`
+	// The cable has been pulled out: numbers of links stay.
+	Unplugged     bool `protobuf:"varint,4,opt,name=unplugged,proto3" json:"unplugged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FabricLink) Reset() {
 	*x = FabricLink{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1932,7 +2007,7 @@ func (x *FabricLink) String() string {
 func (*FabricLink) ProtoMessage() {}
 
 func (x *FabricLink) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1945,7 +2020,7 @@ func (x *FabricLink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FabricLink.ProtoReflect.Descriptor instead.
 func (*FabricLink) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FabricLink) GetFrom() int32 {
@@ -1967,6 +2042,13 @@ func (x *FabricLink) GetBitsPerSecond() int64 {
 		return x.BitsPerSecond
 	}
 	return 0
+}
+
+func (x *FabricLink) GetUnplugged() bool {
+	if x != nil {
+		return x.Unplugged
+	}
+	return false
 }
 
 // A job and how far it is.
@@ -2005,7 +2087,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2099,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2112,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{26}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *JobInfo) GetId() int32 {
@@ -2200,7 +2282,7 @@ type StageInfo struct {
 
 func (x *StageInfo) Reset() {
 	*x = StageInfo{}
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2212,7 +2294,7 @@ func (x *StageInfo) String() string {
 func (*StageInfo) ProtoMessage() {}
 
 func (x *StageInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2225,7 +2307,7 @@ func (x *StageInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageInfo.ProtoReflect.Descriptor instead.
 func (*StageInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{27}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *StageInfo) GetName() string {
@@ -2283,7 +2365,7 @@ type CoflowInfo struct {
 
 func (x *CoflowInfo) Reset() {
 	*x = CoflowInfo{}
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2295,7 +2377,7 @@ func (x *CoflowInfo) String() string {
 func (*CoflowInfo) ProtoMessage() {}
 
 func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2308,7 +2390,7 @@ func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoflowInfo.ProtoReflect.Descriptor instead.
 func (*CoflowInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{28}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CoflowInfo) GetId() int32 {
@@ -2419,7 +2501,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2431,7 +2513,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2444,7 +2526,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{29}
+	return file_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetJobRequest) GetJobId() int32 {
@@ -2473,7 +2555,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2485,7 +2567,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2498,7 +2580,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{30}
+	return file_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetJobResponse) GetJob() *JobInfo {
@@ -2542,7 +2624,7 @@ type JobFilter struct {
 
 func (x *JobFilter) Reset() {
 	*x = JobFilter{}
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2554,7 +2636,7 @@ func (x *JobFilter) String() string {
 func (*JobFilter) ProtoMessage() {}
 
 func (x *JobFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2567,7 +2649,7 @@ func (x *JobFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobFilter.ProtoReflect.Descriptor instead.
 func (*JobFilter) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{31}
+	return file_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *JobFilter) GetIds() []int32 {
@@ -2615,7 +2697,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2627,7 +2709,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2640,7 +2722,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{32}
+	return file_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListJobsRequest) GetFilter() *JobFilter {
@@ -2690,7 +2772,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2702,7 +2784,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2715,7 +2797,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{33}
+	return file_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobInfo {
@@ -2750,7 +2832,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2762,7 +2844,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2857,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{34}
+	return file_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchJobsRequest) GetFilter() *JobFilter {
@@ -2806,7 +2888,7 @@ type JobsChanged struct {
 
 func (x *JobsChanged) Reset() {
 	*x = JobsChanged{}
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2818,7 +2900,7 @@ func (x *JobsChanged) String() string {
 func (*JobsChanged) ProtoMessage() {}
 
 func (x *JobsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2831,7 +2913,7 @@ func (x *JobsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobsChanged.ProtoReflect.Descriptor instead.
 func (*JobsChanged) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{35}
+	return file_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *JobsChanged) GetIndex() uint64 {
@@ -2870,7 +2952,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +2964,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +2977,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{36}
+	return file_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -2957,7 +3039,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2969,7 +3051,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2982,7 +3064,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{37}
+	return file_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -3119,7 +3201,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3131,7 +3213,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3144,7 +3226,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{38}
+	return file_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -3187,7 +3269,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3199,7 +3281,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3212,7 +3294,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{39}
+	return file_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -3275,7 +3357,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3287,7 +3369,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3300,7 +3382,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{40}
+	return file_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -3331,7 +3413,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3343,7 +3425,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3356,7 +3438,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{41}
+	return file_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -3404,7 +3486,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3416,7 +3498,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3429,7 +3511,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{42}
+	return file_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -3455,7 +3537,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3467,7 +3549,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3480,7 +3562,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{43}
+	return file_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -3536,7 +3618,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3548,7 +3630,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3561,7 +3643,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{44}
+	return file_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -3588,7 +3670,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3600,7 +3682,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3613,7 +3695,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{45}
+	return file_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -3641,7 +3723,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3653,7 +3735,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3666,7 +3748,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{46}
+	return file_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -3697,7 +3779,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3709,7 +3791,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3722,7 +3804,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{47}
+	return file_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -3763,7 +3845,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3775,7 +3857,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3788,7 +3870,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{48}
+	return file_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -3844,7 +3926,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3856,7 +3938,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3869,7 +3951,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{49}
+	return file_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -3923,7 +4005,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3935,7 +4017,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3948,7 +4030,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{50}
+	return file_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -3968,7 +4050,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3980,7 +4062,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3993,7 +4075,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{51}
+	return file_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -4024,7 +4106,7 @@ type Reservation struct {
 
 func (x *Reservation) Reset() {
 	*x = Reservation{}
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4036,7 +4118,7 @@ func (x *Reservation) String() string {
 func (*Reservation) ProtoMessage() {}
 
 func (x *Reservation) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4049,7 +4131,7 @@ func (x *Reservation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
 func (*Reservation) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{52}
+	return file_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Reservation) GetId() int64 {
@@ -4121,7 +4203,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4133,7 +4215,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4146,7 +4228,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{53}
+	return file_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ListReservationsRequest) GetPageSize() int32 {
@@ -4185,7 +4267,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4197,7 +4279,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4210,7 +4292,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{54}
+	return file_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -4250,7 +4332,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4262,7 +4344,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4275,7 +4357,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{55}
+	return file_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -4299,7 +4381,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4311,7 +4393,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4324,7 +4406,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{56}
+	return file_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -4367,7 +4449,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4379,7 +4461,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4392,7 +4474,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{57}
+	return file_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Grant) GetName() string {
@@ -4418,7 +4500,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4430,7 +4512,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4443,7 +4525,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{58}
+	return file_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -4462,7 +4544,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4474,7 +4556,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4487,7 +4569,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{59}
+	return file_api_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -4505,7 +4587,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4517,7 +4599,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4530,7 +4612,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{60}
+	return file_api_proto_rawDescGZIP(), []int{61}
 }
 
 type ListAccessResponse struct {
@@ -4543,7 +4625,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4555,7 +4637,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4568,7 +4650,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{61}
+	return file_api_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -4588,7 +4670,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4600,7 +4682,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4613,7 +4695,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{62}
+	return file_api_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -4736,15 +4818,20 @@ const file_api_proto_rawDesc = "" +
 	"\adrained\x18\a \x03(\tR\adrained\x12\x16\n" +
 	"\x06barred\x18\b \x03(\tR\x06barred\x12\x18\n" +
 	"\aremoved\x18\t \x03(\tR\aremoved\x120\n" +
-	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\xdd\x01\n" +
+	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\x88\x02\n" +
 	"\x11FabricDescription\x12\x17\n" +
 	"\x04spec\x18\x01 \x01(\tH\x00R\x04spec\x88\x01\x01\x12\x1b\n" +
 	"\x06policy\x18\x02 \x01(\tH\x01R\x06policy\x88\x01\x01\x121\n" +
 	"\adrained\x18\x03 \x01(\v2\x17.lightloom.v1.NodeNamesR\adrained\x12\x18\n" +
 	"\adevices\x18\x04 \x03(\tR\adevices\x121\n" +
-	"\aremoved\x18\x05 \x01(\v2\x17.lightloom.v1.NodeNamesR\aremovedB\a\n" +
+	"\aremoved\x18\x05 \x01(\v2\x17.lightloom.v1.NodeNamesR\aremoved\x12)\n" +
+	"\x05links\x18\x06 \x03(\v2\x13.lightloom.v1.CableR\x05linksB\a\n" +
 	"\x05_specB\t\n" +
-	"\a_policy\"!\n" +
+	"\a_policy\"S\n" +
+	"\x05Cable\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12&\n" +
+	"\x0fbits_per_second\x18\x03 \x01(\x03R\rbitsPerSecond\"!\n" +
 	"\tNodeNames\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\"\x9a\x01\n" +
 	"\x12ApplyFabricRequest\x127\n" +
@@ -4763,12 +4850,13 @@ const file_api_proto_rawDesc = "" +
 	"\x04Node\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x12\n" +
-	"\x04rack\x18\x03 \x01(\x05R\x04rack\"X\n" +
+	"\x04rack\x18\x03 \x01(\x05R\x04rack\"v\n" +
 	"\n" +
 	"FabricLink\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12&\n" +
-	"\x0fbits_per_second\x18\x03 \x01(\x03R\rbitsPerSecond\"\xfb\x05\n" +
+	"\x0fbits_per_second\x18\x03 \x01(\x03R\rbitsPerSecond\x12\x1c\n" +
+	"\tunplugged\x18\x04 \x01(\bR\tunplugged\"\xfb\x05\n" +
 	"\aJobInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x05R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -5048,7 +5136,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
@@ -5074,49 +5162,50 @@ var file_api_proto_goTypes = []any{
 	(*GetFabricRequest)(nil),         // 21: lightloom.v1.GetFabricRequest
 	(*Fabric)(nil),                   // 22: lightloom.v1.Fabric
 	(*FabricDescription)(nil),        // 23: lightloom.v1.FabricDescription
-	(*NodeNames)(nil),                // 24: lightloom.v1.NodeNames
-	(*ApplyFabricRequest)(nil),       // 25: lightloom.v1.ApplyFabricRequest
-	(*ApplyFabricResponse)(nil),      // 26: lightloom.v1.ApplyFabricResponse
-	(*Node)(nil),                     // 27: lightloom.v1.Node
-	(*FabricLink)(nil),               // 28: lightloom.v1.FabricLink
-	(*JobInfo)(nil),                  // 29: lightloom.v1.JobInfo
-	(*StageInfo)(nil),                // 30: lightloom.v1.StageInfo
-	(*CoflowInfo)(nil),               // 31: lightloom.v1.CoflowInfo
-	(*GetJobRequest)(nil),            // 32: lightloom.v1.GetJobRequest
-	(*GetJobResponse)(nil),           // 33: lightloom.v1.GetJobResponse
-	(*JobFilter)(nil),                // 34: lightloom.v1.JobFilter
-	(*ListJobsRequest)(nil),          // 35: lightloom.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),         // 36: lightloom.v1.ListJobsResponse
-	(*WatchJobsRequest)(nil),         // 37: lightloom.v1.WatchJobsRequest
-	(*JobsChanged)(nil),              // 38: lightloom.v1.JobsChanged
-	(*StatusRequest)(nil),            // 39: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),           // 40: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),              // 41: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),                 // 42: lightloom.v1.LinkRate
-	(*StateRequest)(nil),             // 43: lightloom.v1.StateRequest
-	(*StateChunk)(nil),               // 44: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),            // 45: lightloom.v1.EventsRequest
-	(*Event)(nil),                    // 46: lightloom.v1.Event
-	(*HostPair)(nil),                 // 47: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),         // 48: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),        // 49: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),                // 50: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),           // 51: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),          // 52: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),           // 53: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),          // 54: lightloom.v1.ReleaseResponse
-	(*Reservation)(nil),              // 55: lightloom.v1.Reservation
-	(*ListReservationsRequest)(nil),  // 56: lightloom.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil), // 57: lightloom.v1.ListReservationsResponse
-	(*CancelRequest)(nil),            // 58: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),           // 59: lightloom.v1.CancelResponse
-	(*Grant)(nil),                    // 60: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),         // 61: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),        // 62: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),        // 63: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),       // 64: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),              // 65: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil),    // 66: google.protobuf.Timestamp
+	(*Cable)(nil),                    // 24: lightloom.v1.Cable
+	(*NodeNames)(nil),                // 25: lightloom.v1.NodeNames
+	(*ApplyFabricRequest)(nil),       // 26: lightloom.v1.ApplyFabricRequest
+	(*ApplyFabricResponse)(nil),      // 27: lightloom.v1.ApplyFabricResponse
+	(*Node)(nil),                     // 28: lightloom.v1.Node
+	(*FabricLink)(nil),               // 29: lightloom.v1.FabricLink
+	(*JobInfo)(nil),                  // 30: lightloom.v1.JobInfo
+	(*StageInfo)(nil),                // 31: lightloom.v1.StageInfo
+	(*CoflowInfo)(nil),               // 32: lightloom.v1.CoflowInfo
+	(*GetJobRequest)(nil),            // 33: lightloom.v1.GetJobRequest
+	(*GetJobResponse)(nil),           // 34: lightloom.v1.GetJobResponse
+	(*JobFilter)(nil),                // 35: lightloom.v1.JobFilter
+	(*ListJobsRequest)(nil),          // 36: lightloom.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),         // 37: lightloom.v1.ListJobsResponse
+	(*WatchJobsRequest)(nil),         // 38: lightloom.v1.WatchJobsRequest
+	(*JobsChanged)(nil),              // 39: lightloom.v1.JobsChanged
+	(*StatusRequest)(nil),            // 40: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),           // 41: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),              // 42: lightloom.v1.DeviceClaim
+	(*LinkRate)(nil),                 // 43: lightloom.v1.LinkRate
+	(*StateRequest)(nil),             // 44: lightloom.v1.StateRequest
+	(*StateChunk)(nil),               // 45: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),            // 46: lightloom.v1.EventsRequest
+	(*Event)(nil),                    // 47: lightloom.v1.Event
+	(*HostPair)(nil),                 // 48: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),         // 49: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),        // 50: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),                // 51: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),           // 52: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),          // 53: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),           // 54: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),          // 55: lightloom.v1.ReleaseResponse
+	(*Reservation)(nil),              // 56: lightloom.v1.Reservation
+	(*ListReservationsRequest)(nil),  // 57: lightloom.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil), // 58: lightloom.v1.ListReservationsResponse
+	(*CancelRequest)(nil),            // 59: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),           // 60: lightloom.v1.CancelResponse
+	(*Grant)(nil),                    // 61: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),         // 62: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),        // 63: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),        // 64: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),       // 65: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),              // 66: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil),    // 67: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -5133,94 +5222,95 @@ var file_api_proto_depIdxs = []int32{
 	20, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
 	19, // 12: lightloom.v1.Edge.reads:type_name -> lightloom.v1.Input
 	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
-	27, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
-	28, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	66, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
-	24, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
-	24, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
-	23, // 19: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
-	2,  // 20: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	66, // 21: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	66, // 22: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	66, // 23: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
-	1,  // 24: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
-	8,  // 25: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
-	29, // 26: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
-	30, // 27: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
-	31, // 28: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
-	9,  // 29: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
-	2,  // 30: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
-	34, // 31: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	8,  // 32: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
-	29, // 33: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
-	9,  // 34: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
-	34, // 35: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	29, // 36: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
-	8,  // 37: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	42, // 38: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	41, // 39: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	9,  // 40: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	66, // 41: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	8,  // 42: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 43: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	66, // 44: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	47, // 45: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 46: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	50, // 47: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 48: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	47, // 49: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	66, // 50: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	47, // 51: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	66, // 52: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
-	8,  // 53: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
-	55, // 54: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
-	9,  // 55: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	66, // 56: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	60, // 57: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	60, // 58: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 59: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	39, // 60: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 61: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	25, // 62: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	43, // 63: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	45, // 64: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	48, // 65: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	51, // 66: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	53, // 67: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	56, // 68: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	58, // 69: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	32, // 70: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	35, // 71: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	37, // 72: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	61, // 73: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	63, // 74: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 75: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 76: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 77: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 78: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	40, // 79: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 80: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	26, // 81: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	44, // 82: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	46, // 83: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	49, // 84: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	52, // 85: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	54, // 86: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	57, // 87: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	59, // 88: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	33, // 89: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	36, // 90: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	38, // 91: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	62, // 92: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	64, // 93: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 94: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 95: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 96: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	78, // [78:97] is the sub-list for method output_type
-	59, // [59:78] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	28, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
+	29, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
+	67, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	25, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
+	25, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
+	24, // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
+	23, // 20: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
+	2,  // 21: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
+	67, // 22: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	67, // 23: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	67, // 24: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	1,  // 25: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
+	8,  // 26: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
+	30, // 27: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
+	31, // 28: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
+	32, // 29: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
+	9,  // 30: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
+	2,  // 31: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
+	35, // 32: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	8,  // 33: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
+	30, // 34: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
+	9,  // 35: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
+	35, // 36: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	30, // 37: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
+	8,  // 38: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	43, // 39: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	42, // 40: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	9,  // 41: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	67, // 42: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	8,  // 43: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 44: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	67, // 45: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	48, // 46: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 47: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	51, // 48: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 49: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	48, // 50: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	67, // 51: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	48, // 52: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
+	67, // 53: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	8,  // 54: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	56, // 55: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,  // 56: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	67, // 57: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	61, // 58: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	61, // 59: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 60: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	40, // 61: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 62: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	26, // 63: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	44, // 64: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	46, // 65: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	49, // 66: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	52, // 67: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	54, // 68: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	57, // 69: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	59, // 70: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	33, // 71: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	36, // 72: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	38, // 73: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	62, // 74: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	64, // 75: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 76: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 77: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 78: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 79: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	41, // 80: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 81: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	27, // 82: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	45, // 83: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	47, // 84: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	50, // 85: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	53, // 86: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	55, // 87: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	58, // 88: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	60, // 89: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	34, // 90: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	37, // 91: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	39, // 92: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	63, // 93: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	65, // 94: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 95: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 96: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 97: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	79, // [79:98] is the sub-list for method output_type
+	60, // [60:79] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -5229,16 +5319,16 @@ func file_api_proto_init() {
 		return
 	}
 	file_api_proto_msgTypes[20].OneofWrappers = []any{}
-	file_api_proto_msgTypes[22].OneofWrappers = []any{}
-	file_api_proto_msgTypes[26].OneofWrappers = []any{}
-	file_api_proto_msgTypes[28].OneofWrappers = []any{}
+	file_api_proto_msgTypes[23].OneofWrappers = []any{}
+	file_api_proto_msgTypes[27].OneofWrappers = []any{}
+	file_api_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   63,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/northbound"
 	apiv1 "lightloom/controller/api/v1"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 	"lightloom/southbound/inventory"
@@ -42,6 +44,36 @@ type description struct {
 	Remove  *[]string                  `yaml:"remove"`  // nil: as it is
 	Devices inventory.Devices          `yaml:"devices"` // those that are reached otherwise from now on
 	Groups  map[string]inventory.Group `yaml:"groups"`
+	Links   []cable                    `yaml:"links"` // those that are plugged in otherwise from now on
+}
+
+// cable is what is plugged into a port.
+type cable struct {
+	From string `yaml:"from"`
+	To   string `yaml:"to"`   // unplugged: nothing
+	Rate string `yaml:"rate"` // empty: as the cable that is pulled out
+}
+
+// unplugged is said of a port into which nothing is plugged.
+const unplugged = "none"
+
+// parse returns a cable as the controller takes it, or which key is wrong.
+func (c cable) parse() (out *apiv1.Cable, key string, err error) {
+	out = &apiv1.Cable{From: c.From, To: c.To}
+	switch {
+	case c.From == "":
+		return nil, "from", errors.New("write the switch and the number of its port, as tor0:3")
+	case c.To == "":
+		return nil, "to", errors.New("write the switch and the number of its port, as spine1:4, or none")
+	case c.To == unplugged:
+		out.To = ""
+	}
+	if c.Rate == "" {
+		return out, "", nil
+	}
+	rate, err := pathmap.ParseRate(c.Rate)
+	out.BitsPerSecond = int64(rate)
+	return out, "rate", err
 }
 
 // parseDescription reads a file that says how a fabric is to be; what it does not name stays as it is.
@@ -95,8 +127,15 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 		}
 		out.Devices = append(out.Devices, text)
 	}
-	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil {
-		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove or devices")
+	for i, c := range d.Links {
+		x, key, err := c.parse()
+		if err != nil {
+			return nil, fmt.Errorf("apply: %w", in.At(yamlfile.Keys{"links", i, key}, err))
+		}
+		out.Links = append(out.Links, x)
+	}
+	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil && d.Links == nil {
+		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices or links")
 	}
 	return out, nil
 }

@@ -30,6 +30,12 @@ func TestParseDescription(t *testing.T) {
 		{"drain: 7\n", "f:1:8", nil},
 		{"remove: [spine1]\n", "", &apiv1.FabricDescription{Removed: &apiv1.NodeNames{Names: []string{"spine1"}}}},
 		{"remove: [a, a]\n", "f:1:13", nil},
+		{"links:\n- {from: 'tor0:2', to: 'spine1:4'}\n- {from: 'tor1:2', to: none}\n- {from: a, to: b, rate: 2Gbps}\n", "",
+			&apiv1.FabricDescription{Links: []*apiv1.Cable{{From: "tor0:2", To: "spine1:4"}, {From: "tor1:2"},
+				{From: "a", To: "b", BitsPerSecond: 2e9}}}},
+		{"links: [{from: 'tor0:2'}]\n", "f:1:9: ", nil},
+		{"links: [{to: none}]\n", "f:1:9: ", nil},
+		{"links: [{from: a, to: b, rate: fast}]\n", "f:1:32: ", nil},
 	} {
 		got, err := parseDescription("f", []byte(tt.text))
 		if tt.err == "" && (err != nil || !proto.Equal(got, tt.want)) || tt.err != "" && (err == nil || !strings.Contains(
@@ -45,10 +51,11 @@ func TestParseDescription(t *testing.T) {
 
 func FuzzParseDescription(f *testing.F) {
 	f.Add([]byte("fabric: hybrid:racks=2,hosts=1\npolicy: random+ecmp\ndrain: [spine1]\n"))
+	f.Add([]byte("links: [{from: 'tor0:2', to: 'spine1:4', rate: 2Gbps}]\n"))
 	f.Add([]byte("devices:\n- {name: tor0, address: 'lab:1', group: g}\ngroups: {g: {flags: {lanes: 4}}}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if d, err := parseDescription("f", b); err == nil && d.Spec == nil && d.Policy == nil && d.Drained == nil &&
-			d.Devices == nil && d.Removed == nil {
+			d.Devices == nil && d.Removed == nil && d.Links == nil {
 			t.Errorf("%q describes nothing, and is taken", b)
 		}
 	})

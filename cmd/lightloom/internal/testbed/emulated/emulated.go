@@ -243,6 +243,7 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		ElephantThreshold: s.Config.ElephantThreshold,
 		Delta:             s.delta, Agent: s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample:  server.DefaultSamplePeriod,
+		Parent:  server.Parent{FixedCables: true},
 		Verbose: os.Getenv(VerboseEnv) != ""}
 }
 

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// describe tells which fabric a replica is for, and what has been changed of it.
-func describe(f *topo.Fabric, policy string, c controller.FabricChange) *apiv1.Fabric {
+// DescribeFabric tells which fabric a replica is for, and what has been changed of it.
+func DescribeFabric(f *topo.Fabric, policy string, c controller.FabricChange) *apiv1.Fabric {
 	out := &apiv1.Fabric{Spec: f.Spec.String(), Policy: cmp.Or(c.Policy, policy), Generation: c.Generation,
 		Barred: c.Barred}
 	for _, n := range c.Drained {
@@ -34,9 +34,9 @@ func describe(f *topo.Fabric, policy string, c controller.FabricChange) *apiv1.F
 		}
 		out.Nodes = append(out.Nodes, &apiv1.Node{Name: n.Name, Role: n.Role.String(), Rack: rack})
 	}
-	for _, l := range f.Topology.Links() {
+	for id, l := range f.Topology.Links() {
 		out.Links = append(out.Links, &apiv1.FabricLink{From: int32(l.From), To: int32(l.To),
-			BitsPerSecond: int64(l.Capacity)})
+			BitsPerSecond: int64(l.Capacity), Unplugged: f.Topology.Unplugged(pathmap.LinkID(id))})
 	}
 	return out
 }
