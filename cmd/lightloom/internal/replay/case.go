@@ -10,6 +10,7 @@ import (
 	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller"
 	"lightloom/controller/policy"
 	"lightloom/controller/state"
@@ -38,7 +39,9 @@ type Case struct {
 
 	Scale, Speedup float64 // as of Options; 0: 1. Jobs, faults and Until are scaled with them
 
-	Replicas int // of the controller on packets; 0: three
+	Replicas int               // of the controller on packets; 0: three
+	Once     bool              // a run on packets counts, however much others disturb it
+	Profiles emulated.Profiles // of the switches on packets
 	Stderr   io.Writer
 }
 
@@ -76,7 +79,8 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &runner{Prepared: p, Console: Console{Stderr: cmp.Or(c.Stderr, io.Discard)}, with: c.With}
+	s := &runner{Prepared: p, Console: Console{Stderr: cmp.Or(c.Stderr, io.Discard)}, with: c.With,
+		once: c.Once, profiles: c.Profiles}
 	for _, e := range c.Faults {
 		e.At = time.Duration(float64(e.At) / opt.Speedup)
 		s.Faults = append(s.Faults, e)

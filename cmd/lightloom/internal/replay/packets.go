@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"lightloom/cmd/lightloom/internal/outcome"
 	"lightloom/cmd/lightloom/internal/report"
@@ -26,26 +25,26 @@ func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(in
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		began, cpu := time.Now(), report.CPUSeconds()
-		busy, busyErr := report.MachineBusy()
+		before := readProcessors()
 		o, why, err := emulated.Run(ctx, s.Scenario(r),
-			emulated.Options{Rootless: s.rootless, Kill: s.kill, Stderr: s.Stderr}, progress)
+			emulated.Options{Rootless: s.rootless, Kill: s.kill, Profiles: s.profiles, Stderr: s.Stderr}, progress)
 		if err != nil {
 			return nil, fmt.Errorf("run %s on packets: %w", r.Name, err)
 		}
-		after, err := report.MachineBusy()
-		if busyErr != nil || err != nil {
+		own, stolen, waiting, known := before.since()
+		if !known {
 			s.explain.Add(why)
 			return o, nil // this kernel does not say
 		}
-		wall := time.Since(began).Seconds()
-		cost.StolenCores = max(0, ((after-busy).Seconds()-(report.CPUSeconds()-cpu))/wall)
+		cost.StolenCores = stolen
 		expected := 0.0
-		if o.Health != nil {
-			o.Health.Expect(cost.StolenCores, len(o.State.Moves) > 0)
-			expected = o.Health.Expected
+		if h := o.Health; h != nil {
+			h.OwnCores, h.StolenCores, h.Waiting = own, stolen, waiting
+			s.seen(h, o)
+			h.Expect()
+			expected = h.Expected
 		}
-		if cost.StolenCores <= tolerated && expected <= report.RefusedError || try == retries || s.Options.Demo {
+		if stolen <= tolerated && expected <= report.RefusedError || try == retries || s.Options.Demo || s.once {
 			if expected > report.MarkedError {
 				o.Notes = append(o.Notes, fmt.Sprintf("its mean CCT may be off by %.0f %%: a probe of known length was off by "+
 					"%.0f %%, and timers were %.1f ms late (p99)", 100*expected, 100*o.Health.Probe, 1e3*o.Health.TimerP99))

@@ -10,7 +10,13 @@ type Health struct {
 	Probe       float64 `json:"probe_error"`         // of a coflow of known ideal time, sent before and after: the larger
 	TimerMean   float64 `json:"timer_seconds_mean"`  // how late this machine woke who slept
 	TimerP99    float64 `json:"timer_seconds_p99"`   // by nearest rank
-	StolenCores float64 `json:"stolen_cores"`        // used by others, on average
+	OwnCores    float64 `json:"own_cores"`           // used by the run, on average
+	StolenCores float64 `json:"stolen_cores"`        // used by others
+	Waiting     float64 `json:"waiting"`             // share of the time in which something waited for a core
+	Coflows     int     `json:"coflows"`             // of which the mean CCT is
+	MeanCCT     float64 `json:"cct_seconds_mean"`    // of all of them
+	Slowdown    float64 `json:"slowdown"`            // their CCTs together ÷ what they would take alone; 0: not known
+	Moves       int     `json:"moves"`               // of circuits
 	Expected    float64 `json:"expected_error_mean"` // of the mean CCT, as a share
 }
 
@@ -27,13 +33,13 @@ const (
 	errorOfCircuits, stolenOfCircuits = 0.045, 0.10
 )
 
-// Expect sets the expected error of a run beside which others used that much of the machine.
-func (h *Health) Expect(stolen float64, circuits bool) {
+// Expect sets the expected error from all else.
+func (h *Health) Expect() {
 	base, each := errorOfPackets, stolenOfPackets
-	if circuits {
+	if h.Moves > 0 {
 		base, each = errorOfCircuits, stolenOfCircuits
 	}
-	h.StolenCores, h.Expected = stolen, max(base, h.Probe)+each*stolen
+	h.Expected = max(base, h.Probe) + each*h.StolenCores
 }
 
 // String says what is expected, and marks it where it is large.

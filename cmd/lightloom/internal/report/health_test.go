@@ -22,8 +22,8 @@ func TestHealth(t *testing.T) {
 		{"both", 0.2, 1.5, true, "±35 % (!)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h := &Health{Probe: tc.probe}
-			if h.Expect(tc.stolen, tc.circuits); h.String() != tc.want {
+			h := &Health{Probe: tc.probe, StolenCores: tc.stolen, Moves: map[bool]int{true: 20}[tc.circuits]}
+			if h.Expect(); h.String() != tc.want {
 				t.Errorf("%v, want %s", h, tc.want)
 			}
 		})

@@ -284,6 +284,21 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+func TestWaited(t *testing.T) {
+	d, err := waited("some avg10=21.91 avg60=21.59 avg300=20.78 total=20199567\nfull avg10=0.00 total=7\n")
+	if err != nil || d != 20199567*time.Microsecond {
+		t.Errorf("%v, %v", d, err)
+	}
+	for _, bad := range []string{"", "some avg10=0.00", "some total=x", "full avg10=0.00 total=7"} {
+		if _, err := waited(bad); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+	if d, err := MachineWaited(); err == nil && d < 0 {
+		t.Errorf("this machine: %v", d)
+	}
+}
+
 func TestWords(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 1234567: "1,234,567", 99.96: "100", 12.34: "12.3", 9.996: "10.0",
 		1.236: "1.24", 0.1234: "0.123", 0.00001234: "1.2e-05", -3.456: "-3.46"} {

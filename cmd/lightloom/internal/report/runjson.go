@@ -80,6 +80,26 @@ func MachineBusy() (time.Duration, error) {
 	return busy(string(b))
 }
 
+// MachineWaited returns for how long so far something on this machine has waited for a processor.
+func MachineWaited() (time.Duration, error) {
+	b, err := os.ReadFile("/proc/pressure/cpu")
+	if err != nil {
+		return 0, fmt.Errorf("read CPU pressure: %w", err)
+	}
+	return waited(string(b))
+}
+
+// waited reads the first line of a pressure file: "some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS".
+func waited(pressure string) (time.Duration, error) {
+	line, _, _ := strings.Cut(pressure, "\n")
+	_, total, found := strings.Cut(line, " total=")
+	us, err := strconv.ParseInt(total, 10, 64)
+	if !found || err != nil || !strings.HasPrefix(line, "some ") {
+		return 0, fmt.Errorf("read CPU pressure: %q says no total", line)
+	}
+	return time.Duration(us) * time.Microsecond, nil
+}
+
 // busy reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, in hundredths of a
 // second (proc(5); USER_HZ is 100 on every Linux that Go runs on).
 func busy(stat string) (time.Duration, error) {

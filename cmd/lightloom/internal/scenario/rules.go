@@ -251,7 +251,11 @@ func (s *Prepared) Bound(j *controller.Job, e *controller.Edge) time.Duration {
 	if e.FollowsTasks() {
 		return 0
 	}
-	c := controller.Expand(j, e, nil)
+	return s.Alone(controller.Expand(j, e, nil))
+}
+
+// Alone is the same of host flows.
+func (s *Prepared) Alone(c controller.Columns) time.Duration {
 	hosts := 0
 	for r := range c.Src {
 		hosts = max(hosts, int(c.Src[r])+1, int(c.Dst[r])+1)

@@ -20,12 +20,13 @@ import (
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller"
 	"lightloom/controller/workload"
 	"lightloom/pathmap"
 )
 
-// Experiments returns the two comparisons.
+// Experiments returns the comparisons.
 func Experiments() []experiment.Experiment {
 	on := []string{experiment.OnNetns}
 	return []experiment.Experiment{
@@ -33,11 +34,19 @@ func Experiments() []experiment.Experiment {
 			Source: "ours", Seeds: 20, On: on, Run: runOf(closedLoop())},
 		{Name: "agreement-open", Doc: "the same with the simulator's circuit reservations on both",
 			Source: "ours", Seeds: 10, On: on, Run: runOf(openLoop())},
+		{Name: "agreement-stated", Doc: "by run, the error that it states of itself, what that rests on, and the true one",
+			Source: "ours", Seeds: 6, On: on, Run: runOf(beside())},
+		{Name: "agreement-fidelity", Doc: "the same on 32 racks of 4 hosts, and through switches of every profile",
+			Source: "ours", Seeds: 3, On: on, Run: runOf(fidelity())},
 	}
 }
 
-// The fabrics: both have the demo's racks, and rates that two cores carry.
+// The fabrics: the small ones have the demo's racks, and all have rates that two cores carry.
 const (
+	largePackets  = "leafspine:racks=32,hosts=4,spines=2,eps=12.5Mbps,nic=125Mbps,slots=8"
+	largeCircuits = "hybrid:racks=32,hosts=4,spines=2,eps=2.5Mbps,ocs=50Mbps,dark=10ms,nic=25Mbps,slots=8"
+	larger        = 4 // times as many coflows as on a small one, of a quarter of the bytes
+
 	packetFabric  = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8"
 	circuitFabric = "hybrid:racks=8,hosts=2,spines=2,eps=10Mbps,ocs=200Mbps,dark=10ms,nic=100Mbps,slots=8"
 	demoScale     = 5 // of the demo's workload on them
@@ -71,6 +80,10 @@ type setting struct {
 	policy string
 	load   load
 	loop   loop
+	beside bool // a program that keeps one core busy
+	large  bool // 32 racks of 4 hosts
+
+	profiles emulated.Profiles
 }
 
 // loop is who decides on circuits.
@@ -85,21 +98,59 @@ const (
 func (s setting) circuits() bool { return strings.Count(s.policy, "+") > 1 || s.policy == "joint" }
 
 func (s setting) String() string {
-	return s.policy + map[loop]string{open: ", open loop", until: ", open loop until delivered"}[s.loop] + ", " +
+	name := s.policy + map[loop]string{open: ", open loop", until: ", open loop until delivered"}[s.loop] + ", " +
 		s.load.name
+	if s.beside {
+		name += ", beside a busy core"
+	}
+	if s.large {
+		name += ", 32 racks"
+	}
+	if p := s.profiles; p != (emulated.Profiles{}) {
+		name += ", " + p.Packet + " and " + p.Optical
+	}
+	return name
 }
 
 func closedLoop() []setting {
 	const sunflow, hold = "random+ecmp+sunflow", "random+ecmp+sunflow-hold"
-	return []setting{{"random+ecmp", packets30, closed}, {"random+ecmp", packets70, closed},
-		{sunflow, circuits30, closed}, {sunflow, circuits70, closed}, {sunflow, demo, closed},
-		{hold, circuits30, closed}, {hold, circuits70, closed}}
+	return []setting{{policy: "random+ecmp", load: packets30}, {policy: "random+ecmp", load: packets70},
+		{policy: sunflow, load: circuits30}, {policy: sunflow, load: circuits70}, {policy: sunflow, load: demo},
+		{policy: hold, load: circuits30}, {policy: hold, load: circuits70}}
+}
+
+// beside are the settings by which stated errors are judged: those of the closed loop, and some beside a busy core.
+func beside() []setting {
+	all := closedLoop()
+	for _, i := range []int{1, 3, 4, 5} {
+		s := all[i]
+		s.beside = true
+		all = append(all, s)
+	}
+	return all
+}
+
+// fidelity are settings of a fabric of other size, and of switches that other models program.
+func fidelity() (all []setting) {
+	for _, s := range closedLoop()[:4] {
+		s.large = true
+		all = append(all, s)
+	}
+	for _, p := range []emulated.Profiles{{Packet: "openconfig", Optical: "ocp"},
+		{Packet: "openconfig-plain", Optical: "sonic-ocs-hld"}, {Packet: "srl-native", Optical: "sonic-ocs"},
+		{Packet: "sonic", Optical: "polatis"}} {
+		s := closedLoop()[2]
+		s.profiles = p
+		all = append(all, s)
+	}
+	return all
 }
 
 func openLoop() []setting {
 	var all []setting
 	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+edmonds", "random+ecmp+rotor", "joint"} {
-		all = append(all, setting{policy, circuits70, open}, setting{policy, circuits70, until})
+		all = append(all, setting{policy: policy, load: circuits70, loop: open},
+			setting{policy: policy, load: circuits70, loop: until})
 	}
 	return all
 }
@@ -107,8 +158,13 @@ func openLoop() []setting {
 // fabric returns the fabric of a setting and the rate by which its coflows are sized: that of a host on circuits, since
 // one host flow holds a circuit.
 func (s setting) fabric() (name string, rate pathmap.BitsPerSecond) {
-	if s.circuits() {
+	switch {
+	case s.circuits() && s.large:
+		return largeCircuits, 100 * pathmap.Mbps / larger
+	case s.circuits():
 		return circuitFabric, 100 * pathmap.Mbps
+	case s.large:
+		return largePackets, 50 * pathmap.Mbps / larger
 	}
 	return packetFabric, 50 * pathmap.Mbps
 }
@@ -119,17 +175,21 @@ func (s setting) jobs(seed uint64) ([]controller.Job, error) {
 		return workload.Synthetic(workload.SyntheticOptions{Seed: seed})
 	}
 	_, rate := s.fabric()
-	return workload.Bare(workload.BareOptions{Seed: seed, Coflows: s.load.coflows, Racks: 8, HostsPerRack: 2, Link: rate,
-		Window: s.load.window})
+	o := workload.BareOptions{Seed: seed, Coflows: s.load.coflows, Racks: 8, HostsPerRack: 2, Link: rate,
+		Window: s.load.window}
+	if s.large {
+		o.Coflows, o.Racks, o.HostsPerRack = larger*o.Coflows, 32, 4
+	}
+	return workload.Bare(o)
 }
 
 // pair is one workload on both fabrics. Its fields are those of a run that is kept.
 type pair struct {
-	Off      []float64 // by coflow of at least that time: its time on packets as a part of that on the simulator, less 1
-	Mean     float64   // likewise, of the mean CCT
-	Moves    [2]int    // on packets, and on the simulator
-	Expected float64   // the error that the run states of its mean CCT
-	Stolen   float64   // cores
+	Seed   uint64
+	Off    []float64     // by coflow of at least that time: its time on packets as a part of that on the simulator, less 1
+	Mean   float64       // likewise, of the mean CCT
+	Moves  [2]int        // on packets, and on the simulator
+	Health report.Health // what the run states of itself
 }
 
 // run makes both runs of a setting. The simulator shares as TCP does where no policy sets rates.
@@ -170,11 +230,20 @@ func (s setting) run(ctx context.Context, seed uint64) (*pair, error) {
 		return nil, err
 	}
 	c.On, c.Rules.Proportional, c.Delays = experiment.OnNetns, false, ""
+	if s.beside {
+		end, err := busyCore(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		c.Once = true
+	}
+	c.Profiles = s.profiles
 	packets, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return newPair(packets, fluid)
+	return newPair(packets, fluid, seed)
 }
 
 // stretch has the reservations of a file last until one of their ports is reserved again, or a second longer. What is
@@ -214,10 +283,10 @@ func stretch(file string) error {
 	return os.WriteFile(file, out, 0o600)
 }
 
-func newPair(packets, fluid *replay.Ran) (*pair, error) {
-	p := &pair{Moves: [2]int{len(packets.State.Moves), len(fluid.State.Moves)}}
-	if h := packets.Health; h != nil {
-		p.Expected, p.Stolen = h.Expected, h.StolenCores
+func newPair(packets, fluid *replay.Ran, seed uint64) (*pair, error) {
+	p := &pair{Seed: seed, Moves: [2]int{len(packets.State.Moves), len(fluid.State.Moves)}}
+	if packets.Health != nil {
+		p.Health = *packets.Health
 	}
 	times := [2]map[string][]time.Duration{byJob(packets), byJob(fluid)}
 	sums := [2]time.Duration{}
@@ -253,6 +322,7 @@ func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experi
 		if b.Quick {
 			all = all[1:3]
 		}
+		each := slices.ContainsFunc(settings, func(s setting) bool { return s.beside })
 		runs, err := experiment.Grid(ctx, b, all, setting.String, func(ctx context.Context, s setting, seed uint64) (*pair,
 			error) {
 			return s.run(ctx, seed)
@@ -270,7 +340,11 @@ func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experi
 		}}
 		var everything []*pair
 		for i, s := range all {
-			out.Rows = append(out.Rows, s.rows(runs[i], b.First)...)
+			if each {
+				out.Rows = append(out.Rows, s.each(runs[i])...)
+			} else {
+				out.Rows = append(out.Rows, s.rows(runs[i], b.First)...)
+			}
 			everything = append(everything, runs[i]...)
 		}
 		out.Rows = append(out.Rows, stated(everything)...)
@@ -288,7 +362,7 @@ func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
 		}
 		means = append(means, 100*p.Mean)
 		fluid += float64(p.Moves[1]) / float64(len(runs))
-		stolen = max(stolen, p.Stolen)
+		stolen = max(stolen, p.Health.StolenCores)
 	}
 	row := func(metric, note string, v []float64) experiment.Row {
 		r := experiment.Row{Figure: "packets ÷ simulator − 1", Setting: s.String(), Metric: metric, Unit: "%",
@@ -318,43 +392,4 @@ func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
 		}
 	}
 	return rows
-}
-
-// stated judges the errors that runs state of themselves by what they are off by.
-func stated(runs []*pair) []experiment.Row {
-	var said, were []float64
-	covered := 0
-	hit, marked, off := [2]int{}, [2]int{}, [2]int{}
-	for _, p := range runs {
-		were, said = append(were, math.Abs(p.Mean)), append(said, p.Expected)
-		if p.Expected >= math.Abs(p.Mean) {
-			covered++
-		}
-		for k, at := range []float64{report.MarkedError, report.RefusedError} {
-			m, o := p.Expected > at, math.Abs(p.Mean) > at
-			hit[k], marked[k], off[k] = hit[k]+is(m && o), marked[k]+is(m), off[k]+is(o)
-		}
-	}
-	if len(runs) == 0 {
-		return nil
-	}
-	slices.Sort(said)
-	slices.Sort(were)
-	row := func(metric, unit string, v float64, note string) experiment.Row {
-		return experiment.Row{Figure: "stated error", Setting: "all runs", Metric: metric, Unit: unit,
-			Measured: experiment.Number(v), N: len(runs), Verdict: experiment.NoClaim, Note: note}
-	}
-	return []experiment.Row{
-		row("covers the true one", "%", 100*float64(covered)/float64(len(runs)), ""),
-		row("median ÷ median of the true ones", "", report.Percentile(said, 0.5)/report.Percentile(were, 0.5), ""),
-		row("largest true one", "%", 100*were[len(were)-1], fmt.Sprintf("above 10 %%: %d of %d marked, %d off, %d both; "+
-			"above 25 %%: %d marked, %d off, %d both", marked[0], len(runs), off[0], hit[0], marked[1], off[1], hit[1])),
-	}
-}
-
-func is(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,9 +1,11 @@
 package agreement
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +20,7 @@ import (
 // TestSettings holds every setting's name to be its own, its fabric to be one, and its workload to be drawn.
 func TestSettings(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range append(closedLoop(), openLoop()...) {
+	for _, s := range slices.Concat(beside(), openLoop(), fidelity()) {
 		if seen[s.String()] {
 			t.Errorf("two settings are named %q", s)
 		}
@@ -52,14 +54,14 @@ func TestPair(t *testing.T) {
 	const ms = time.Millisecond
 	packets := ran(6, map[string][]time.Duration{"a": {100 * ms, 330 * ms}, "b": {440 * ms}}, 0.05)
 	fluid := ran(5, map[string][]time.Duration{"a": {100 * ms, 300 * ms}, "b": {400 * ms}}, 0)
-	p, err := newPair(packets, fluid)
+	p, err := newPair(packets, fluid, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Off) != 2 || fmt.Sprintf("%.3f %.3f %.4f", p.Off[0], p.Off[1], p.Mean) != "0.100 0.100 0.0875" {
 		t.Errorf("coflows are off by %v, their mean by %v", p.Off, p.Mean)
 	}
-	s := setting{"random+ecmp+sunflow", circuits70, closed}
+	s := setting{policy: "random+ecmp+sunflow", load: circuits70}
 	for _, r := range append(s.rows([]*pair{p, p}, 1), stated([]*pair{p, p})...) {
 		want := map[string]float64{"mean CCT": 8.75, "circuits moved": 20, "coflow, median": 10, "coflow, 95 of 100": 10,
 			"covers the true one": 0, "median ÷ median of the true ones": 0.05 / 0.0875, "largest true one": 8.75}[r.Metric]
@@ -68,9 +70,33 @@ func TestPair(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", r.Metric, r, want)
 		}
 	}
+	if r := s.each([]*pair{p})[0]; *r.Measured != 100*p.Mean || !strings.Contains(r.Note, `"seed":7,"probe_error":0,`) ||
+		!strings.Contains(r.Note, `"stolen_cores":0.1,`) {
+		t.Errorf("a run by itself: %+v", r)
+	}
 	fluid.Coflows = fluid.Coflows[:2]
-	if _, err := newPair(fluid, packets); err == nil || !strings.Contains(err.Error(), `of "b" 0 coflows`) {
+	if _, err := newPair(fluid, packets, 7); err == nil || !strings.Contains(err.Error(), `of "b" 0 coflows`) {
 		t.Errorf("a coflow that has not ended: %v", err)
+	}
+}
+
+// TestBusyCore: what keeps a core busy ends when told, and with its context.
+func TestBusyCore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 2 {
+		end, err := busyCore(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end() // it waits
+		if end, err = busyCore(ctx); err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+	}
+	cancel()
+	if _, err := busyCore(ctx); err == nil {
+		t.Error("one began after its context's end")
 	}
 }
 

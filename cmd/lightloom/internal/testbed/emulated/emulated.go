@@ -251,7 +251,8 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 func (s *Testbed) Devices() (all inventory.Devices) {
 	for _, id := range slices.Sorted(maps.Keys(s.Packets.Switches)) {
 		sw := s.Packets.Switches[id]
-		all = append(all, inventory.Device{Name: sw.Name(), Address: sw.Addr().String()})
+		all = append(all, inventory.Device{Name: sw.Name(), Address: sw.Addr().String(),
+			Profile: s.Config.Profiles.of(s.Topo.Topology.Node(id).Role)})
 	}
 	return all
 }

@@ -12,6 +12,8 @@ import (
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller/explain"
 	"lightloom/emulator/netns"
+	"lightloom/pathmap"
+	"lightloom/southbound/gnmi"
 	"lightloom/southbound/hint"
 )
 
@@ -22,6 +24,7 @@ const InsideCommand = "inside"
 type ChildConfig struct {
 	scenario.Scenario
 	Kill     []Killing        `json:"kill,omitempty"`
+	Profiles Profiles         `json:"profiles"`
 	Failover *FailoverOptions `json:"failover,omitempty"` // measure this and no jobs
 	Stay     bool             `json:"stay,omitempty"`     // keep the fabric until told to end, and answer on descriptor 5
 	State    string           `json:"state,omitempty"`    // directory of the replicas' logs; empty: they end with the run
@@ -49,7 +52,7 @@ type Event struct {
 // ends. why holds the explanations of placements and paths, if the scenario requests them.
 func Run(ctx context.Context, s *scenario.Scenario, opt Options, progress func(int)) (result *outcome.Outcome,
 	why []explain.Line, err error) {
-	err = InNamespaces(ctx, ChildConfig{Scenario: *s, Kill: opt.Kill}, opt, nil, func(w *Event) {
+	err = InNamespaces(ctx, ChildConfig{Scenario: *s, Kill: opt.Kill, Profiles: opt.Profiles}, opt, nil, func(w *Event) {
 		switch {
 		case w.Outcome != nil:
 			result = w.Outcome
@@ -69,7 +72,30 @@ func Run(ctx context.Context, s *scenario.Scenario, opt Options, progress func(i
 type Options struct {
 	Rootless bool // run as an ordinary user, even if this one is root
 	Kill     []Killing
+	Profiles Profiles
 	Stderr   io.Writer
+}
+
+// Profiles are what switches speak and the controller speaks to them, by kind; empty: our own.
+type Profiles struct {
+	Packet  string `json:"packet,omitempty"`
+	Optical string `json:"optical,omitempty"`
+}
+
+// of returns the profile of a switch.
+func (p Profiles) of(r pathmap.Role) string {
+	if r == pathmap.OCS {
+		return p.Optical
+	}
+	return p.Packet
+}
+
+// served is what a target speaks to that profile: one is a driver's alone, for switches of another.
+func served(profile string) string {
+	if profile == (gnmi.OpenConfigPlain{}).Name() {
+		return gnmi.OpenConfig{}.Name()
+	}
+	return profile
 }
 
 // InNamespaces runs the process inside to its end, and passes each of its events to listen. extra is its descriptor 5.
