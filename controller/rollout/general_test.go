@@ -9,14 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/rollout"
 	"lightloom/pathmap"
+	"lightloom/pathmap/cabling/cablingtest"
 	"lightloom/pathmap/topo"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
-// general returns a fat-tree, a Jellyfish or a random file of few racks.
+// general returns a fat-tree, a Jellyfish, a random file or a hybrid of few racks, at times with cables moved.
 func general(t testing.TB, seed uint64) (*topo.Fabric, *pathmap.Map, *rollout.Base) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 11))
@@ -28,9 +30,16 @@ func general(t testing.TB, seed uint64) (*topo.Fabric, *pathmap.Map, *rollout.Ba
 	case 1:
 		s = topo.Spec{Kind: topo.FileKind, File: "random.yaml", Text: randomGraph(r), Paths: 1 + r.IntN(10)}
 	}
+	again := rand.New(rand.NewPCG(seed, 15))
+	if again.IntN(4) == 0 {
+		s = topo.Spec{Kind: topo.Hybrid, Racks: 2 + again.IntN(5), Spines: 1 + again.IntN(4), Hosts: 1}
+	}
 	f, err := topo.New(s)
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%s", seed, err, s.Text)
+	}
+	if again.IntN(3) == 0 {
+		f = cablingtest.Recabled(f, again, func(x *topo.Fabric) bool { return controller.Parts(x, nil) == 1 })
 	}
 	m, err := f.PathMap(f.Spec.PathsKept(), seed)
 	if err != nil {
@@ -163,7 +172,7 @@ func TestGeneralAvoid(t *testing.T) {
 	}
 }
 
-// reached returns which nodes can be reached over packet switches.
+// reached returns which nodes can be reached over packet switches that let others' packets pass.
 func reached(f *topo.Fabric, down []bool, from pathmap.NodeID) []bool {
 	seen := make([]bool, len(f.Topology.Nodes()))
 	seen[from] = true
@@ -171,8 +180,9 @@ func reached(f *topo.Fabric, down []bool, from pathmap.NodeID) []bool {
 		for _, l := range f.Topology.Out(queue[0]) {
 			to := f.Topology.Link(l).To
 			if role := f.Topology.Node(to).Role; !seen[to] && !down[l] && (role == pathmap.Switch || role == pathmap.ToR) {
-				seen[to] = true
-				queue = append(queue, to)
+				if seen[to] = true; f.Transit || role == pathmap.Switch {
+					queue = append(queue, to)
+				}
 			}
 		}
 	}

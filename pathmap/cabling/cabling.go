@@ -11,6 +11,9 @@ import (
 	"lightloom/pathmap/topo"
 )
 
+// portBits bounds the numbers of ports.
+const portBits = 15
+
 // Apply returns f, which must be as topo.New made it, with its cables changed. Nodes, hosts, racks and OCS ports keep
 // their numbers: a host keeps its cable, and a port of the OCS its rack.
 func Apply(f *topo.Fabric, c pathmap.Cabling) (*topo.Fabric, error) {
@@ -23,6 +26,9 @@ func Apply(f *topo.Fabric, c pathmap.Cabling) (*topo.Fabric, error) {
 	for _, x := range c.Plugged {
 		if x.Rate > topo.MaxRate {
 			return nil, fmt.Errorf("a cable carries at most %v, not %v", pathmap.BitsPerSecond(topo.MaxRate), x.Rate)
+		}
+		if max(x.FromPort, x.ToPort)>>portBits > 0 {
+			return nil, fmt.Errorf("a switch has no port %d", max(x.FromPort, x.ToPort))
 		}
 	}
 	t, err := f.Topology.Recable(c)

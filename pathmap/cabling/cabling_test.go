@@ -1,7 +1,6 @@
 package cabling_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/cabling"
+	"lightloom/pathmap/cabling/cablingtest"
 	"lightloom/pathmap/topo"
 	"lightloom/pathmap/tries"
 )
@@ -45,7 +45,7 @@ func grow(t *testing.T, f *topo.Fabric, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	now, is := pathmap.Cabling{}, f
 	for step := range 6 {
-		next, err := cabling.Next(f, now, []cabling.Plug{drawPlug(r, is)})
+		next, err := cabling.Next(f, now, []cabling.Plug{cablingtest.Plug(r, is)})
 		if err != nil {
 			continue
 		}
@@ -60,20 +60,6 @@ func grow(t *testing.T, f *topo.Fabric, seed uint64) {
 		samePaths(t, is, grown, touched, seed)
 		now, is = next, grown
 	}
-}
-
-// drawPlug draws what is plugged into a port of a packet switch: mostly where one is plugged in already.
-func drawPlug(r *rand.Rand, f *topo.Fabric) cabling.Plug {
-	switches := len(f.Topology.Nodes()) - f.Hosts()
-	draw := func() string {
-		n := pathmap.NodeID(r.IntN(switches))
-		return fmt.Sprintf("%s:%d", f.Topology.Node(n).Name, r.IntN(int(f.Topology.Ports(n))+2))
-	}
-	p := cabling.Plug{From: draw(), To: draw(), Rate: pathmap.Gbps}
-	if r.IntN(4) == 0 {
-		p.To = ""
-	}
-	return p
 }
 
 // compare returns the nodes at which a cable has been changed.
@@ -225,6 +211,7 @@ func TestTransit(t *testing.T) {
 func FuzzApply(f *testing.F) {
 	of := fabric(f, "hybrid:racks=3,hosts=1,spines=2")
 	f.Add(int32(6), int32(0), int32(1), int32(4), int32(5), int64(1e9))
+	f.Add(int32(6), int32(0), int32(1<<30), int32(4), int32(5), int64(1e9))
 	f.Fuzz(func(t *testing.T, gone, from, fromPort, to, toPort int32, rate int64) {
 		is, err := cabling.Apply(of, pathmap.Cabling{Unplugged: []pathmap.LinkID{pathmap.LinkID(gone)},
 			Plugged: []pathmap.Cable{{From: pathmap.NodeID(from), FromPort: fromPort, To: pathmap.NodeID(to), ToPort: toPort,
@@ -232,8 +219,8 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := is.PathMap(2, 1); err != nil {
-			t.Error(err)
+		if _, err := is.PathMap(2, 1); err != nil || is.Topology.Ports(0) > 1<<15 {
+			t.Error(err, is.Topology.Ports(0))
 		}
 	})
 }

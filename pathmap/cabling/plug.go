@@ -105,7 +105,7 @@ func (p *plan) name(text string) (port, error) {
 	if !known {
 		return port{}, fmt.Errorf("port %q: no switch is called %q: lightloom status lists them", text, node)
 	}
-	i, err := strconv.ParseUint(number, 10, 15)
+	i, err := strconv.ParseUint(number, 10, portBits)
 	if err != nil {
 		return port{}, fmt.Errorf("port %q: write the switch and the number of its port, as tor0:3", text)
 	}

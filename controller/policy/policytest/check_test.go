@@ -86,13 +86,14 @@ func TestViewsAreRich(t *testing.T) {
 		for name, has := range map[string]bool{
 			"waiting": len(v.Waiting) > 0, "coflows": len(v.Coflows) > 0, "reserved": len(v.Reserved) > 0,
 			"no OCS": !v.Fabric.HasOCS(), "down": v.Down != nil,
+			"re-cabled": len(v.Fabric.Topology.Out(0)) != v.Fabric.HostsOf(0)+v.Fabric.Spec.Spines+min(1, v.Fabric.OCSPorts()),
 		} {
 			if has {
 				count[name]++
 			}
 		}
 	}
-	for _, name := range []string{"waiting", "coflows", "reserved", "no OCS", "down"} {
+	for _, name := range []string{"waiting", "coflows", "reserved", "no OCS", "down", "re-cabled"} {
 		if count[name] < n/10 {
 			t.Errorf("%d of %d views have: %s", count[name], n, name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/pathmap/cabling/cablingtest"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -89,10 +90,19 @@ func (g *generator) fabric() {
 	if err != nil {
 		panic(fmt.Sprintf("policytest: spec %+v: %v", s, err))
 	}
-	g.v.Fabric = f
-	if g.v.Paths, err = f.PathMap(southbound.MaxPaths, g.v.Seed); err != nil {
+	g.v.Fabric = recabled(f, g.v.Seed)
+	if g.v.Paths, err = g.v.Fabric.PathMap(southbound.MaxPaths, g.v.Seed); err != nil {
 		panic("policytest: " + err.Error())
 	}
+}
+
+// recabled has cables of every other fabric moved, added and taken out.
+func recabled(f *topo.Fabric, seed uint64) *topo.Fabric {
+	rng := rand.New(rand.NewPCG(seed, 0x17))
+	if rng.IntN(2) == 0 {
+		return f
+	}
+	return cablingtest.Recabled(f, rng, func(x *topo.Fabric) bool { return controller.Parts(x, nil) == 1 })
 }
 
 func (g *generator) free() {
