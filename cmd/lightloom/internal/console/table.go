@@ -12,12 +12,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Table is a table in the style of all commands. On a terminal it wraps its widest cells so that its lines fit.
+// Table is a table in the style of all commands. On a terminal it wraps its widest cells so that its lines fit; where
+// that would break words, it lists the cells of each row below each other.
 type Table struct {
 	table.Writer
 	out     io.Writer
 	width   int // of the terminal; 0: no bound
 	configs []table.ColumnConfig
+	rows    [][]string // the header first
 }
 
 // NewTable returns a table for w with that header.
@@ -28,8 +30,9 @@ func newTable(w io.Writer, width int, header ...any) *Table {
 	t.SetStyle(table.StyleRounded)
 	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(header)
+	t.keep(header)
 	for i := range t.configs {
-		t.configs[i] = table.ColumnConfig{Number: i + 1, WidthMaxEnforcer: text.WrapSoft}
+		t.configs[i] = table.ColumnConfig{Number: i + 1, WidthMaxEnforcer: wrap}
 	}
 	return t
 }
@@ -47,6 +50,20 @@ func (t *Table) Most(column, width int) { t.configs[column-1].WidthMax = width }
 // Row adds a row.
 func (t *Table) Row(cells ...any) { t.AppendRow(cells) }
 
+// AppendRow implements table.Writer.
+func (t *Table) AppendRow(row table.Row, configs ...table.RowConfig) {
+	t.keep(row)
+	t.Writer.AppendRow(row, configs...)
+}
+
+func (t *Table) keep(cells []any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = fmt.Sprint(c)
+	}
+	t.rows = append(t.rows, row)
+}
+
 // Render returns the table. If it is too wide it takes the largest bound of all columns that makes it fit.
 func (t *Table) Render() string {
 	t.SetColumnConfigs(t.configs)
@@ -54,20 +71,116 @@ func (t *Table) Render() string {
 	if t.width == 0 || widest(whole) <= t.width {
 		return whole
 	}
-	const least = 4 // of a column: narrower ones cannot be read
-	less := sort.Search(t.width-least, func(less int) bool { return widest(t.bounded(t.width-less)) <= t.width })
-	return t.bounded(t.width - less)
+	least := t.leasts()
+	if widest(t.bounded(0, least)) > t.width {
+		return t.listed()
+	}
+	less := sort.Search(t.width, func(less int) bool { return widest(t.bounded(t.width-less, least)) <= t.width })
+	return t.bounded(t.width-less, least)
 }
 
-func (t *Table) bounded(most int) string {
+// leasts are the widths below which a column would break words.
+func (t *Table) leasts() []int {
+	out := make([]int, len(t.configs))
+	for _, row := range t.rows {
+		for i := range out {
+			for line := range strings.SplitSeq(row[i], "\n") {
+				for _, p := range pieces(line) {
+					out[i] = max(out[i], text.StringWidthWithoutEscSequences(strings.TrimRight(p, " ")))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (t *Table) bounded(most int, least []int) string {
 	configs := append([]table.ColumnConfig(nil), t.configs...)
 	for i := range configs {
-		if c := &configs[i]; c.WidthMax == 0 || c.WidthMax > most {
-			c.WidthMax = most
+		bound := max(most, least[i], 1)
+		if c := &configs[i]; c.WidthMax == 0 || c.WidthMax > bound {
+			c.WidthMax = bound
 		}
 	}
 	t.SetColumnConfigs(configs)
 	return t.Writer.Render()
+}
+
+// listed returns the rows one after the other, a line a cell that is not empty.
+func (t *Table) listed() string {
+	names := 0
+	for _, name := range t.rows[0] {
+		names = max(names, text.StringWidthWithoutEscSequences(name))
+	}
+	names = min(names, t.width/2)
+	var rows []string
+	for _, row := range t.rows[1:] {
+		var b strings.Builder
+		for i, cell := range row {
+			if cell == "" {
+				continue
+			}
+			name := strings.Split(wrap(t.rows[0][i], names), "\n")
+			value := strings.Split(wrap(cell, max(1, t.width-names-2)), "\n")
+			for k := range max(len(name), len(value)) {
+				fmt.Fprintf(&b, "%s  %s\n", text.Pad(at(name, k), names, ' '), at(value, k))
+			}
+		}
+		rows = append(rows, b.String())
+	}
+	return strings.TrimSuffix(strings.Join(rows, "\n"), "\n")
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+// pieces are the parts of a line between which it can be broken: words with the spaces after them, and what ends with a
+// sign that joins words, as in a+b.
+func pieces(line string) []string {
+	var out []string
+	from := 0
+	for i, r := range line {
+		end := i + len(string(r))
+		next := byte(0)
+		if end < len(line) {
+			next = line[end]
+		}
+		digit := next >= '0' && next <= '9'
+		if r == ' ' && next != ' ' || strings.ContainsRune("+,/_→", r) && next != ' ' && !digit {
+			out, from = append(out, line[from:end]), end
+		}
+	}
+	if from < len(line) {
+		out = append(out, line[from:])
+	}
+	return out
+}
+
+// wrap breaks lines between pieces, and within one only if it is too wide by itself.
+func wrap(s string, width int) string {
+	var out []string
+	for line := range strings.SplitSeq(s, "\n") {
+		now := ""
+		for _, p := range pieces(line) {
+			both := text.StringWidthWithoutEscSequences(strings.TrimRight(now+p, " "))
+			if now != "" && both > width {
+				out, now = append(out, strings.TrimRight(now, " ")), ""
+			}
+			for now += p; text.StringWidthWithoutEscSequences(strings.TrimRight(now, " ")) > width; {
+				head := text.Trim(now, width)
+				if head == "" {
+					break // a sign that is wider than the line
+				}
+				out, now = append(out, head), strings.TrimPrefix(now, head)
+			}
+		}
+		out = append(out, strings.TrimRight(now, " "))
+	}
+	return strings.Join(out, "\n")
 }
 
 // Print writes the table and ends its last line.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 )
 
 // JSON returns the comparison as JSON.
@@ -44,13 +42,13 @@ func seedWords(seeds []uint64) string {
 
 // eachTable writes the comparison by coflow and names outliers.
 func (c *Comparison) eachTable(w io.Writer) error {
-	t := plainTable(table.Row{"coflow by coflow", "against", "runs", "coflows", "ratio p50", "p90", "p99",
+	t := plainTable(w, []any{"coflow by coflow", "against", "runs", "coflows", "ratio p50", "p90", "p99",
 		"geometric mean", "lower", "higher", "sure, lower", "sure, higher"}, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 	var b strings.Builder
 	for i := range c.Coflows {
 		e := &c.Coflows[i]
-		t.AppendRow(table.Row{e.Policy, e.Against, e.Runs, e.Coflows, sig(e.P50), sig(e.P90), sig(e.P99), sig(e.Mean),
-			e.Lower, e.Higher, e.Sure[0], e.Sure[1]})
+		t.Row(e.Policy, e.Against, e.Runs, e.Coflows, sig(e.P50), sig(e.P90), sig(e.P99), sig(e.Mean),
+			e.Lower, e.Higher, e.Sure[0], e.Sure[1])
 		e.outliers(&b)
 	}
 	if _, err := fmt.Fprintf(w, "%s\n%s", t.Render(), b.String()); err != nil {

@@ -5,8 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"lightloom/cmd/lightloom/internal/console"
 )
 
 // Repeat holds the results of several runs of the same policies, one under each seed. The run is the unit of
@@ -197,9 +196,9 @@ func (r *Repeat) allExact() bool {
 
 // table writes the figures of every policy over the runs, then the pairs.
 func (r *Repeat) table(w io.Writer) error {
-	t := plainTable(table.Row{"policy", "figure", "runs", "mean", "95 % interval"}, 3, 4, 5)
+	t := plainTable(w, []any{"policy", "figure", "runs", "mean", "95 % interval"}, 3, 4, 5)
 	for _, f := range r.Figures {
-		t.AppendRow(table.Row{f.Policy, f.Figure, f.Runs, sig(f.Mean.Mean), f.Mean.interval()})
+		t.Row(f.Policy, f.Figure, f.Runs, sig(f.Mean.Mean), f.Mean.interval())
 	}
 	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -217,7 +216,7 @@ func (r *Repeat) table(w io.Writer) error {
 
 // pairTable writes pairs, a line each.
 func pairTable(w io.Writer, pairs []Pair, margin float64) error {
-	t := plainTable(table.Row{"policy", "against", "figure", "runs", "mean", "other", "ratio", "95 % interval",
+	t := plainTable(w, []any{"policy", "against", "figure", "runs", "mean", "other", "ratio", "95 % interval",
 		"difference, s", "95 % interval", "p (Holm)", "verdict"}, 4, 5, 6, 7, 8, 9, 10, 11)
 	for i := range pairs {
 		p := &pairs[i]
@@ -225,8 +224,8 @@ func pairTable(w io.Writer, pairs []Pair, margin float64) error {
 		if p.Runs < 2 { // one run has neither
 			ratio, differ, holm = "–", "–", "–"
 		}
-		t.AppendRow(table.Row{p.Policy, p.Against, p.Figure, p.Runs, sig(p.Mean), sig(p.Other), sig(p.Ratio.Mean), ratio,
-			sig(p.Differ.Mean), differ, holm, p.words(margin)})
+		t.Row(p.Policy, p.Against, p.Figure, p.Runs, sig(p.Mean), sig(p.Other), sig(p.Ratio.Mean), ratio,
+			sig(p.Differ.Mean), differ, holm, p.words(margin))
 	}
 	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -234,16 +233,9 @@ func pairTable(w io.Writer, pairs []Pair, margin float64) error {
 	return nil
 }
 
-// plainTable is a table with a head, the columns named being numbers.
-func plainTable(head table.Row, right ...int) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleRounded)
-	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(head)
-	var configs []table.ColumnConfig
-	for _, n := range right {
-		configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
+// plainTable is a table for w, the columns named being numbers.
+func plainTable(w io.Writer, head []any, right ...int) *console.Table {
+	t := console.NewTable(w, head...)
+	t.Right(right...)
 	return t
 }
