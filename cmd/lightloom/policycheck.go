@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ import (
 func newPolicy() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
-		Short: "Check a policy that is a program of your own",
+		Short: "List policies and their parts, or check a policy that is a program of your own",
 		Args:  unknownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -40,7 +41,58 @@ func newPolicy() *cobra.Command {
 	}
 	check.Flags().IntVar(&views, "views", views, "random situations to show")
 	check.Flags().SetInterspersed(false)
-	c.AddCommand(check)
+	c.AddCommand(check, newPolicyList())
+	return c
+}
+
+// policyRow is a policy or a part of one, as policy list prints it.
+type policyRow struct {
+	Name    string   `json:"name"`
+	Answers []string `json:"answers"` // the questions of a part; empty: it is a whole policy
+	Doc     string   `json:"doc"`
+}
+
+func newPolicyList() *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "list [place|circuits|route|share]",
+		Short: "List policies and the parts that they are made of",
+		Long: "Lists policies, and the parts that can be joined by + to make others: each answers where tasks run, which\n" +
+			"circuits are made, which way flows take, or how fast they send. With a question, only its parts.",
+		Example: "  lightloom policy list\n  lightloom policy list route",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	outputFlag(c, &output, []policyRow{})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var rows []policyRow
+		if len(args) == 1 {
+			if !slices.Contains([]string{"place", "circuits", "route", "share"}, args[0]) {
+				return usage("write lightloom policy list route", "policy list: %q is no question: take place, circuits, route "+
+					"or share", args[0])
+			}
+		} else {
+			for _, p := range policy.All() {
+				rows = append(rows, policyRow{Name: p.Name, Answers: []string{}, Doc: p.Doc})
+			}
+		}
+		for _, p := range policy.Parts() {
+			x := policyRow{Name: p.Name, Doc: p.Doc}
+			for _, q := range p.Questions {
+				x.Answers = append(x.Answers, q.String())
+			}
+			if len(args) == 0 || slices.Contains(x.Answers, args[0]) {
+				rows = append(rows, x)
+			}
+		}
+		if output == console.OutputJSON {
+			return console.WriteJSON(c.OutOrStdout(), rows)
+		}
+		t := console.NewTable(c.OutOrStdout(), "name", "answers", "what it does")
+		for _, x := range rows {
+			t.Row(x.Name, strings.Join(x.Answers, " "), x.Doc)
+		}
+		return t.Print()
+	}
 	return c
 }
 

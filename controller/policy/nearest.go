@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"lightloom/pathmap/topo"
@@ -13,15 +15,22 @@ func nearest(name string, known []string) string {
 	if part := partOf(strings.ToLower(name)); part != "" {
 		return part
 	}
-	best, near := "", 0
-	for _, k := range known {
-		d := topo.Edits(name[:min(len(name), maxName)], k)
-		if 2*d <= max(len(name), len(k)) && (best == "" || d < near) {
-			best, near = k, d
+	for _, k := range closest(name, known, 1) {
+		if 2*edits(name, k) <= max(len(name), len(k)) {
+			return k
 		}
 	}
-	return best
+	return ""
 }
+
+// closest returns so many of the known names, those with the smallest edit distances, nearest first.
+func closest(name string, known []string, most int) []string {
+	all := slices.Clone(known)
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(edits(name, a), edits(name, b)) })
+	return all[:min(len(all), most)]
+}
+
+func edits(name, known string) int { return topo.Edits(name[:min(len(name), maxName)], known) }
 
 // partOf returns the part that follows a system which is known by another name; "" where there is none.
 func partOf(system string) string {

@@ -217,7 +217,7 @@ func (c *choice) parts(opt Options) [questions]Part {
 	return parts
 }
 
-// find returns the entry of that name. The error for an unknown name lists the known ones and the nearest.
+// find returns the entry of that name. The error for an unknown name has the nearest.
 func find(name string) (*entry, error) {
 	for prefix, open := range fileParts() {
 		if file, ok := strings.CutPrefix(name, prefix); ok {
@@ -240,10 +240,12 @@ func find(name string) (*entry, error) {
 	for _, p := range Parts() {
 		known = append(known, p.Name)
 	}
+	const listAll = "lightloom policy list shows all"
 	if near := nearest(name, known); near != "" {
-		return nil, hint.New(fmt.Sprintf("part %q is unknown: did you mean %q?", name, near), "lightloom replay -h lists all")
+		return nil, hint.New(fmt.Sprintf("part %q is unknown: did you mean %q?", name, near), listAll)
 	}
-	return nil, fmt.Errorf("part %q is unknown; known: %s", name, strings.Join(known, ", "))
+	return nil, hint.New(fmt.Sprintf("part %q is unknown; of those that there are these are the nearest: %s", name,
+		strings.Join(closest(name, known, 3), ", ")), listAll)
 }
 
 // known lists the parts that answer just that question.

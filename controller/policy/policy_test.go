@@ -98,7 +98,7 @@ func TestNew(t *testing.T) {
 		{"a system's name", "random+ecmp+Varys", policy.Options{}, []string{`"Varys" is unknown`, `did you mean "sebf"?`}},
 		{"no fabric can do it", "random+ontapra-drc", policy.Options{},
 			[]string{`"ontapra-drc" is refused`, "vCPUs of a running task", "use ontapra"}},
-		{"wild", "zzzzzzzzz", policy.Options{}, []string{"known: ", "crosslayer"}},
+		{"wild", "zzzzzzzzz", policy.Options{}, []string{"these are the nearest: ", ", "}},
 		{"detours", "random+ecmp+rotor-vlb", policy.Options{}, nil},
 		{"empty", "", policy.Options{}, []string{`part "" is unknown`}},
 		{"two of one question", "random+fair+ecmp", policy.Options{}, []string{`"random" and "fair" both answer place`}},
