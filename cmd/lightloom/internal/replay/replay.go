@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,26 +103,40 @@ func where(asked string) (on, why string, err error) {
 	return scenario.OnFlowsim, why, nil
 }
 
+// ownDir makes a directory of that name, or of that name and the first number that is free: runs that begin at once
+// have one each.
+func ownDir(name string) (string, error) {
+	for i, dir := 1, name; ; i++ {
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", &report.DiskError{Dir: dir, Err: err}
+		}
+		dir = fmt.Sprintf("%s-%d", name, i)
+	}
+}
+
 // reportDir checks, before anything runs, that a report can be written.
 func reportDir(dir string, stderr io.Writer) (string, error) {
 	if dir == "" {
-		for i := 0; ; i++ {
-			dir = "lightloom-report"
-			if i > 0 {
-				dir = fmt.Sprintf("lightloom-report-%d", i)
-			}
-			if _, err := os.Lstat(dir); os.IsNotExist(err) {
-				break
-			}
+		var err error
+		if dir, err = ownDir("lightloom-report"); err != nil {
+			return "", err
 		}
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("find report directory: %w", err)
 	}
-	if older, err := report.Read(dir); err == nil {
+	older, err := report.Read(dir)
+	switch {
+	case err == nil:
 		fmt.Fprintf(stderr, "%s holds a report of version %s on %s: this one replaces it\n", dir, older.Version,
 			older.Workload.Source)
+	case !errors.Is(err, fs.ErrNotExist):
+		fmt.Fprintf(stderr, "%s holds a report that cannot be read: this one replaces it\n", dir)
 	}
 	return dir, report.CheckDir(dir)
 }
