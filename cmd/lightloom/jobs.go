@@ -16,7 +16,7 @@ func newJobs() *cobra.Command {
 		Long: "Lists every job that the controller knows, the hosts where its tasks are, how many of its coflows have\n" +
 			"ended, and why it waits, if something that has failed keeps it. JOB is a number or a name.",
 		Example: "  lightloom jobs\n  lightloom jobs --state running -o json\n" +
-			"  lightloom jobs --last 10 --context lab",
+			"  lightloom jobs 3 --why\n  lightloom jobs --last 10 --context lab",
 		ValidArgsFunction: completeJobs,
 	}
 	opt.To.Add(c.Flags())
@@ -27,6 +27,7 @@ func newJobs() *cobra.Command {
 		"separated by commas")
 	fl.StringVar(&opt.User, "user", "", "only jobs of this user")
 	fl.StringVar(&opt.Name, "name", "", "only jobs of this name")
+	fl.BoolVar(&opt.Why, "why", false, "say why the tasks and flows of JOB went where they did, as its policy has it")
 	fl.IntVar(&opt.Last, "last", 0, "only so many, the newest first; 0: all, the oldest first")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for _, s := range opt.States {
@@ -39,6 +40,8 @@ func newJobs() *cobra.Command {
 			return usage("write lightloom jobs, or lightloom jobs 3", "jobs: %d words where one job is due", len(args))
 		case opt.Last < 0:
 			return usage("write --last 10", "jobs: --last %d is below 0", opt.Last)
+		case opt.Why && len(args) == 0:
+			return usage("write lightloom jobs 3 --why", "jobs: --why asks about one job")
 		case opt.Open && len(opt.States) > 0:
 			return usage("leave one of them away", "jobs: --open and --state both say which jobs")
 		case len(args) == 1:

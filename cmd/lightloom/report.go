@@ -6,17 +6,56 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/cmd/lightloom/internal/playback"
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/controller/page"
 )
 
 func newReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write a report's figures as tables",
+		Short: "Show a report on the page, or write its figures as tables",
 		Args:  unknownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newReportExport())
+	c.AddCommand(newReportExport(), newReportShow())
+	return c
+}
+
+func newReportShow() *cobra.Command {
+	var listen, fabric string
+	c := &cobra.Command{
+		Use:   "show DIR|report.json",
+		Short: "Replay a report on the page of a running fabric",
+		Long: "Serves the page that up and controller run serve, with the run of a report in their place: a slider goes\n" +
+			"through its time and a list through its policies. It needs circuits.csv and links.csv beside report.json.",
+		Example: "  lightloom report show lightloom-report",
+	}
+	c.Flags().StringVar(&listen, "listen", "", "loopback address (default a free port of 127.0.0.1)")
+	c.Flags().StringVar(&fabric, "fabric", "", "file of the run's fabric, where it does not lie where it lay")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("lightloom report show lightloom-report", "report show: %d reports are named; take one", len(args))
+		}
+		run, err := playback.Read(args[0], fabric)
+		if err != nil {
+			return fmt.Errorf("report show: %w", err)
+		}
+		ln, err := session.ListenLoopback("report", "--listen", listen)
+		if err != nil {
+			return err
+		}
+		defer ln.Close()
+		p, err := page.New(page.Config{Recording: run, Address: ln.Addr().String()})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "page: %s\nIt is good once. Ctrl-C ends it.\n", p.URL()); err != nil {
+			return err
+		}
+		return p.Serve(c.Context(), ln)
+	}
 	return c
 }
 

@@ -448,7 +448,7 @@ func procedures() map[string]struct {
 			_, err := c.ApplyFabric(ctx, connect.NewRequest(&apiv1.ApplyFabricRequest{}))
 			return err
 		}},
-		"GetJob": {"viewer tenant operator admin configured local", func(ctx context.Context,
+		"GetJob": {"viewer tenant operator admin configured local replica relay", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{}))
 			return err

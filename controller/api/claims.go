@@ -16,6 +16,21 @@ type Claim struct {
 	Device string
 	State  string // unclaimed, fenced or unfenced
 	Error  string // why it is not fenced; "": no error, or not known yet
+	Holds  *DeviceHolding
+}
+
+// DeviceHolding is what a device was asked for, has accepted, and reported last.
+type DeviceHolding struct{ Desired, Accepted, Seen DeviceHolds }
+
+// DeviceHolds is how much a device holds.
+type DeviceHolds struct{ Rules, Circuits int }
+
+func (h DeviceHolds) wire() *apiv1.DeviceHolds {
+	return &apiv1.DeviceHolds{Rules: int32(h.Rules), Circuits: int32(h.Circuits)}
+}
+
+func holdsOf(m *apiv1.DeviceHolds) DeviceHolds {
+	return DeviceHolds{int(m.GetRules()), int(m.GetCircuits())}
 }
 
 // claims returns how far the leader has come with devices: it is asked, unless this replica leads or has been asked by
@@ -24,7 +39,11 @@ func (s *service) claims(ctx context.Context, leader string, asked bool) (out []
 	if leader == s.cfg.ID || asked {
 		if s.cfg.Claims != nil {
 			for _, c := range s.cfg.Claims() {
-				out = append(out, &apiv1.DeviceClaim{Device: c.Device, State: c.State, Error: c.Error})
+				m := &apiv1.DeviceClaim{Device: c.Device, State: c.State, Error: c.Error}
+				if c.Holds != nil {
+					m.Desired, m.Accepted, m.Seen = c.Holds.Desired.wire(), c.Holds.Accepted.wire(), c.Holds.Seen.wire()
+				}
+				out = append(out, m)
 			}
 		}
 		return out, nil
@@ -61,7 +80,11 @@ func (c *Client) Claims(ctx context.Context) (out []Claim, err error) {
 		}
 		out = out[:0]
 		for _, m := range r.Msg.Claims {
-			out = append(out, Claim{Device: m.Device, State: m.State, Error: m.Error})
+			x := Claim{Device: m.Device, State: m.State, Error: m.Error}
+			if m.Desired != nil {
+				x.Holds = &DeviceHolding{holdsOf(m.Desired), holdsOf(m.Accepted), holdsOf(m.Seen)}
+			}
+			out = append(out, x)
 		}
 		return nil
 	})

@@ -1,13 +1,19 @@
 package api
 
 import (
-	"slices"
+	"fmt"
+	"reflect"
 	"testing"
+
+	"lightloom/controller"
+	apiv1 "lightloom/controller/api/v1"
 )
 
 // TestClaims: any replica returns the leader's claims of devices.
 func TestClaims(t *testing.T) {
-	want := []Claim{{Device: "tor0", State: "fenced"}, {"ocs", "unclaimed", "a larger election id is known"}}
+	want := []Claim{{Device: "tor0", State: "fenced",
+		Holds: &DeviceHolding{DeviceHolds{3, 0}, DeviceHolds{2, 0}, DeviceHolds{1, 4}}},
+		{Device: "ocs", State: "unclaimed", Error: "a larger election id is known"}}
 	tc := newTestCluster(t, func(i int, cfg *Config) {
 		if i == 1 {
 			cfg.Claims = func() []Claim { return want }
@@ -16,7 +22,7 @@ func TestClaims(t *testing.T) {
 	ctx := within(t, hanging)
 	tc.lead(1)
 	for i := range 3 {
-		if got, err := tc.dial(t, i).Claims(ctx); err != nil || !slices.Equal(got, want) {
+		if got, err := tc.dial(t, i).Claims(ctx); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("replica %d: %+v, %v", i, got, err)
 		}
 	}
@@ -24,4 +30,32 @@ func TestClaims(t *testing.T) {
 	if got, err := tc.dial(t, 0).Claims(ctx); err != nil || len(got) > 0 {
 		t.Errorf("a leader that knows nothing: %+v, %v", got, err)
 	}
+}
+
+// TestWhyHere: any replica returns what the leader's policy has said of a job, and nothing where that says nothing.
+func TestWhyHere(t *testing.T) {
+	tc := newTestCluster(t, func(i int, cfg *Config) {
+		cfg.Jobs = anyJob{}
+		if i == 1 {
+			cfg.Reasons = func(id controller.JobID) []string { return []string{fmt.Sprint("of job ", id)} }
+		}
+	})
+	ctx := within(t, hanging)
+	tc.lead(1)
+	for i := range 3 {
+		if got, err := tc.dial(t, i).WhyHere(ctx, 0); err != nil || len(got) != 1 || got[0] != "of job 0" {
+			t.Errorf("replica %d: %q, %v", i, got, err)
+		}
+	}
+	tc.lead(2) // which keeps no reasons
+	if got, err := tc.dial(t, 0).WhyHere(ctx, 0); err != nil || len(got) > 0 {
+		t.Errorf("a leader that keeps none: %q, %v", got, err)
+	}
+}
+
+// anyJob knows every job.
+type anyJob struct{ JobReader }
+
+func (anyJob) Job(id controller.JobID) (*apiv1.GetJobResponse, error) {
+	return &apiv1.GetJobResponse{Job: &apiv1.JobInfo{Id: int32(id)}}, nil
 }

@@ -137,7 +137,36 @@ func (s *service) GetJob(ctx context.Context,
 		return nil, encode(&Error{Denied, fmt.Errorf("get job %d: it is not of %q", r.Msg.JobId, user)})
 	}
 	out.Read = at
+	if r.Msg.Explain {
+		if out.WhyHere, err = s.whyHere(ctx, r); err != nil {
+			return nil, encode(fmt.Errorf("get job %d: %w", r.Msg.JobId, err))
+		}
+	}
 	return connect.NewResponse(out), nil
+}
+
+// whyHere returns what the leader's policy has said of a job: the leader is asked, unless this replica leads or has
+// been asked by another.
+func (s *service) whyHere(ctx context.Context, r *connect.Request[apiv1.GetJobRequest]) ([]string, error) {
+	leader, _, _ := s.cfg.Finder.Leader()
+	if leader == s.cfg.ID || r.Header().Get(forwarded) != "" {
+		if s.cfg.Reasons == nil {
+			return nil, nil
+		}
+		return s.cfg.Reasons(controller.JobID(r.Msg.JobId)), nil
+	}
+	peer := s.peer(leader)
+	if peer == nil {
+		return nil, &Error{NoLeader, errors.New("no leader is known")}
+	}
+	ask := connect.NewRequest(&apiv1.GetJobRequest{JobId: r.Msg.JobId, Explain: true})
+	ask.Header().Set(forwarded, s.cfg.ID)
+	resp, err := peer.GetJob(ctx, ask)
+	if err != nil {
+		err = decode(err)
+		return nil, &Error{CodeOf(err), fmt.Errorf("ask leader %q: %w", leader, err)}
+	}
+	return resp.Msg.WhyHere, nil
 }
 
 // ListJobs returns a page of the jobs as this replica has them.
@@ -230,6 +259,18 @@ func (c *Client) Job(ctx context.Context, id controller.JobID, r Read) (out *api
 		resp, err := to.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{JobId: int32(id), Read: r.wire()}))
 		if err == nil {
 			out = resp.Msg
+		}
+		return err
+	})
+	return out, err
+}
+
+// WhyHere returns what the leader's policy has said of a job's tasks and host flows, the earliest first.
+func (c *Client) WhyHere(ctx context.Context, id controller.JobID) (out []string, err error) {
+	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
+		resp, err := to.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{JobId: int32(id), Explain: true}))
+		if err == nil {
+			out = resp.Msg.WhyHere
 		}
 		return err
 	})

@@ -40,6 +40,7 @@ func rules() map[string]rule {
 	const viewer, tenant, operator, admin = controller.Viewer, controller.Tenant, controller.Operator, controller.Admin
 	whole := []controller.Access{viewer, operator, admin} // what shows everybody's jobs
 	read := rule{[]controller.Access{viewer, tenant, operator, admin}, false}
+	job := rule{append(slices.Clone(read.may), replicas), false} // replicas ask the leader for its policy's reasons
 	change := rule{[]controller.Access{tenant, operator, admin}, true}
 	return map[string]rule{
 		apiv1connect.ControllerStatusProcedure:      {[]controller.Access{viewer, tenant, operator, admin, replicas}, false},
@@ -52,7 +53,7 @@ func rules() map[string]rule {
 		reflectionAlphaPath:                         read,
 		apiv1connect.ControllerGetFabricProcedure:   read,
 		apiv1connect.ControllerApplyFabricProcedure: {[]controller.Access{operator, admin}, true},
-		apiv1connect.ControllerGetJobProcedure:      read, // a tenant its own, as in the next two: see Server.reads
+		apiv1connect.ControllerGetJobProcedure:      job, // a tenant its own, as in the next two: see Server.reads
 		apiv1connect.ControllerListJobsProcedure:    read,
 		apiv1connect.ControllerWatchJobsProcedure:   read,
 		apiv1connect.ControllerSubmitJobsProcedure:  change,

@@ -61,6 +61,7 @@ type Reported struct {
 	Links   func() []Link    // link rates known to this replica's leadership
 	Claims  func() []Claim   // this replica's claims of devices
 	Fabric  func() *apiv1.Fabric
+	Reasons func(controller.JobID) []string // what this replica's policy has said of a job
 }
 
 // Limits bound what callers can use up. Zero fields take the defaults of DefaultLimits.

@@ -85,19 +85,23 @@ func (x *Writer) Teller(name string) route.Teller {
 	}
 	return func(v *controller.View, w route.Why) {
 		line := Line{At: v.Now.Seconds(), Policy: policy.Shown(name), Leadership: x.by}
-		switch {
-		case w.Slot != nil:
-			line.slot(v, w)
-		case w.Task != nil:
-			line.task(v, w)
-		case w.Rack != nil:
-			line.rack(v, w)
-		case w.Proof != nil:
-			line.proof(w)
-		default:
-			line.flow(v, w)
-		}
+		line.why(v, w)
 		x.Say(&line)
+	}
+}
+
+func (l *Line) why(v *controller.View, w route.Why) {
+	switch {
+	case w.Slot != nil:
+		l.slot(v, w)
+	case w.Task != nil:
+		l.task(v, w)
+	case w.Rack != nil:
+		l.rack(v, w)
+	case w.Proof != nil:
+		l.proof(w)
+	default:
+		l.flow(v, w)
 	}
 }
 
@@ -273,29 +277,31 @@ func (l *Line) text() string {
 	if l.Leader != "" {
 		head += fmt.Sprintf("  %s in term %d", l.Leader, l.Term)
 	}
+	return head + "  " + l.says() + "\n"
+}
+
+// says is what was decided and why.
+func (l *Line) says() string {
 	rest := fmt.Sprintf("%d of %d others as good", l.Equal, l.Tried)
 	if l.Reason != "" {
-		return fmt.Sprintf("%s  task %d of %s (%s) on %s, receiving %.4g MB: %s\n", head, *l.Task, l.Job, l.Stage, l.Host,
-			l.Input/1e6, l.Reason)
+		return fmt.Sprintf("task %d of %s (%s) on %s, receiving %.4g MB: %s", *l.Task, l.Job, l.Stage, l.Host, l.Input/1e6,
+			l.Reason)
 	}
 	if l.Preference != nil {
-		return fmt.Sprintf("%s  task %d of %s (%s) on %s: %s\n", head, *l.Task, l.Job, l.Stage, l.Host, l.Preference.text())
+		return fmt.Sprintf("task %d of %s (%s) on %s: %s", *l.Task, l.Job, l.Stage, l.Host, l.Preference.text())
 	}
 	if l.What == "task" {
 		if l.Next != "" {
 			rest += fmt.Sprintf("; the best of them, %s, costs %s", l.Next, mbps(l.Cost))
 		}
-		return fmt.Sprintf("%s  task %d of %s (%s) on %s: partners %d on it, %d in its rack, %d elsewhere; the job brings "+
-			"%s; %s\n",
-			head, *l.Task, l.Job, l.Stage, l.Host, l.Here, l.Rack, l.Apart, mbps(l.Gained), rest)
+		return fmt.Sprintf("task %d of %s (%s) on %s: partners %d on it, %d in its rack, %d elsewhere; the job brings %s; %s",
+			*l.Task, l.Job, l.Stage, l.Host, l.Here, l.Rack, l.Apart, mbps(l.Gained), rest)
 	}
 	if l.What == "decision" && l.Coflow == nil {
-		return fmt.Sprintf("%s  %d tasks of %s placed with vCPUs: %.4g s, %s\n", head, l.Tasks, l.Job, l.Value,
-			l.above())
+		return fmt.Sprintf("%d tasks of %s placed with vCPUs: %.4g s, %s", l.Tasks, l.Job, l.Value, l.above())
 	}
 	if l.What == "decision" {
-		return fmt.Sprintf("%s  %d host flows decided on with coflow %d: %.4g s, %s\n", head, l.Flows, *l.Coflow, l.Value,
-			l.above())
+		return fmt.Sprintf("%d host flows decided on with coflow %d: %.4g s, %s", l.Flows, *l.Coflow, l.Value, l.above())
 	}
 	at := "held back by nothing"
 	if l.Bottleneck != "" {
@@ -304,7 +310,7 @@ func (l *Line) text() string {
 	if len(l.NextPath) > 0 {
 		rest += fmt.Sprintf("; the best of them, %s, costs %s", strings.Join(l.NextPath, " "), mbps(l.Cost))
 	}
-	return fmt.Sprintf("%s  flow of coflow %d, %s to %s, by %s: %s, %s; %s\n", head, *l.Coflow, l.From, l.To,
+	return fmt.Sprintf("flow of coflow %d, %s to %s, by %s: %s, %s; %s", *l.Coflow, l.From, l.To,
 		strings.Join(l.Path, " "), mbps(l.Rate), at, rest)
 }
 

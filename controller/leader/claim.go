@@ -26,7 +26,8 @@ func (s ClaimState) String() string { return [...]string{"unclaimed", "fenced", 
 type Claim struct {
 	Device southbound.DeviceID
 	State  ClaimState
-	Err    error // why it is not claimed or not fenced; nil: no error, or no answer yet
+	Err    error    // why it is not claimed or not fenced; nil: no error, or no answer yet
+	Holds  *Holding // nil: not kept
 }
 
 // claims is how far the leadership has come with every device.
@@ -53,7 +54,7 @@ func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
 	if !listed { // it has been removed meanwhile
 		return
 	}
-	c.by[d] = Claim{d, s, err}
+	c.by[d] = Claim{Device: d, State: s, Err: err}
 	known := old.State == s && (old.Err == nil) == (err == nil)
 	switch {
 	case known && (err == nil || old.Err.Error() == err.Error()):
@@ -89,6 +90,7 @@ func (l *Leader) Claims() []Claim {
 	defer l.claims.mu.Unlock()
 	var out []Claim
 	for _, c := range l.claims.by { // sorted below
+		c.Holds = l.ledger.of(c.Device)
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b Claim) int { return cmp.Compare(a.Device, b.Device) })

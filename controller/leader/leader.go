@@ -59,6 +59,7 @@ type Config struct {
 	SetTimeout, Retry time.Duration
 	// Sample is the interval between the devices' counter reports; 0 disables them.
 	Sample time.Duration
+	Keep   bool // what devices were asked for, have accepted and report, for Claims
 	// Entry is the size limit of one log entry in bytes, and Backlog that of the offers that wait for one; 0:
 	// state.MaxBatch, and twice Entry.
 	Entry, Backlog int
@@ -83,6 +84,7 @@ type Leader struct {
 	staff       sync.WaitGroup // all that runs beside the loop
 	watchdog    watchdog
 	claims      *claims
+	ledger      ledger
 	counters    *counters
 	countBuffer countBuffer
 	metered     bool // link rates are known, and that has been logged
@@ -114,7 +116,8 @@ func New(cfg Config) *Leader {
 	cfg.Entry = cmp.Or(cfg.Entry, state.MaxBatch)
 	cfg.Backlog = cmp.Or(cfg.Backlog, 2*cfg.Entry)
 	l := &Leader{cfg: cfg, inbox: newInbox(cfg.Entry, cfg.Backlog), watchdog: watchdog{Watchdog: cfg.Watchdog},
-		claims: newClaims(cfg.Logger, cfg.Devices), counters: newCounters(), ready: make(chan struct{})}
+		claims: newClaims(cfg.Logger, cfg.Devices), ledger: ledger{by: accounts(cfg.Keep)},
+		counters: newCounters(), ready: make(chan struct{})}
 	l.watchdog.follow(&l.cfg.Loop, cfg.Clock)
 	l.loop = loop.New(cfg.State.Fabric(), l.cfg.Loop)
 	return l
@@ -427,6 +430,7 @@ func (l *Leader) setThen(w *worker, s rollout.Set, answered func()) {
 		done(errNoDriver)
 		return
 	}
+	l.ledger.asked(s.Device, &s.Change)
 	switch life := w.current(); {
 	case !w.holds(life):
 		done(errUnclaimed)

@@ -73,6 +73,7 @@ func (w *worker) claim(ctx context.Context) bool {
 		}
 		w.leader.claims.note(w.id, state, err)
 		if state != Unclaimed {
+			w.leader.ledger.claimed(w.id, &seen)
 			w.leader.inbox.claimed(w, life, loop.DeviceSeen{Device: w.id, Seen: seen})
 			return true
 		}
@@ -155,6 +156,9 @@ func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error 
 		return errUnclaimed
 	}
 	err := w.dev.Set(ctx, c)
+	if err == nil {
+		w.leader.ledger.accepted(w.id, c)
+	}
 	if errors.Is(err, southbound.ErrRefused) {
 		w.complain(err)
 	}
@@ -180,6 +184,8 @@ func (w *worker) read(ctx context.Context) {
 	seen, err := w.dev.Read(ctx)
 	if err != nil {
 		pause(ctx, w.leader.cfg.Retry)
+	} else {
+		w.leader.ledger.read(w.id, &seen)
 	}
 	w.leader.inbox.put(func(in *loop.Inputs) {
 		in.Seen = append(in.Seen, loop.DeviceSeen{Device: w.id, Seen: seen, Err: err})

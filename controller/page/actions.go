@@ -23,6 +23,8 @@ type Actions struct {
 	Try func(ctx context.Context, f Failed) ([]string, error)
 	// Cancel ends a job.
 	Cancel func(ctx context.Context, id controller.JobID) (string, error)
+	// Why says what the policy has said of a job's tasks and host flows.
+	Why func(ctx context.Context, id controller.JobID) ([]string, error)
 	// Capture writes the packets of a port to w, as pcapng.
 	Capture func(ctx context.Context, port string, most time.Duration, w io.Writer) error
 }
@@ -33,7 +35,7 @@ func (a Actions) names() []string {
 		name string
 		has  bool
 	}{{"break", a.Break != nil}, {"heal-all", a.HealAll != nil}, {"try", a.Try != nil}, {"cancel", a.Cancel != nil},
-		{"capture", a.Capture != nil}} {
+		{"capture", a.Capture != nil}, {"why", a.Why != nil}} {
 		if x.has {
 			out = append(out, x.name)
 		}
@@ -101,6 +103,8 @@ func (a Actions) carryOut(ctx context.Context, what string, q asked) ([]string, 
 		return a.Try(ctx, q.Failed)
 	case what == "cancel" && a.Cancel != nil:
 		return one(a.Cancel(ctx, q.Job))
+	case what == "why" && a.Why != nil:
+		return a.Why(ctx, q.Job)
 	}
 	return nil, errors.New("this testbed does not offer that")
 }

@@ -84,20 +84,14 @@ func eval[T any](t *testing.T, ctx context.Context, js string) T {
 // served serves a page of a source until the test ends.
 func served(t *testing.T, s Source, a Actions) *Server {
 	t.Helper()
+	return servedBy(t, Config{Source: s, Actions: a})
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	srv, err := New(Config{Source: s, Actions: a, Address: ln.Addr().String()})
-	must(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- srv.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return srv
+	return ln
 }
 
 // shoot keeps a picture where LIGHTLOOM_SHOTS names a directory.
@@ -121,7 +115,7 @@ func TestBrowser(t *testing.T) {
 		{"1024dark", "hybrid:racks=1024,hosts=2,spines=4,eps=1Gbps,ocs=10Gbps,dark=10ms", "dark"}} {
 		t.Run(x.name, func(t *testing.T) {
 			s := newScene(t, x.spec)
-			srv := served(t, s, Actions{Break: s.breakPart})
+			srv := served(t, s, Actions{Break: s.breakPart, Why: s.why})
 			ctx := open(t, x.theme, 1400, 1000)
 			must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL()), chromedp.WaitVisible(".ring")))
 			if got := eval[int](t, ctx, `document.querySelectorAll("h2").length`); got < 7 {
@@ -140,6 +134,9 @@ func TestBrowser(t *testing.T) {
 				t.Errorf("want at most 300 ms, and at least 30 frames a second")
 			}
 			byKeys(t, ctx, s)
+			eval[bool](t, ctx, `document.querySelector("[aria-label='List of jobs'] button").click() === undefined`)
+			await(t, ctx, `(document.querySelector(".reasons li") || document.body).textContent
+				.includes("the nearest free slot for job")`)
 			shoot(t, ctx, x.name)
 			if s.f.Racks > 8 {
 				await(t, ctx, `document.querySelector(".legend").textContent.includes("one of 8 is drawn")`)

@@ -66,7 +66,8 @@ func (s *scene) Look(context.Context) (*Look, error) {
 func (s *scene) jobs(l *Look, now float64) {
 	for i := range 12 {
 		j := Job{ID: controller.JobID(11 - i), Name: fmt.Sprint("shuffle-", 11-i), State: "running", Started: 1, Ended: -1,
-			Tasks: 8, TasksEnd: 4, Coflows: 3, Sent: 1, Bytes: 900_000_000, Left: 400_000_000, Hosts: []int32{},
+			Circuits: []southbound.Port{},
+			Tasks:    8, TasksEnd: 4, Coflows: 3, Sent: 1, Bytes: 900_000_000, Left: 400_000_000, Hosts: []int32{},
 			Here: []string{"the least loaded rack"}}
 		for h := range 4 {
 			j.Hosts = append(j.Hosts, int32((i*3+h*5)%s.f.Hosts()))
@@ -111,4 +112,8 @@ func (s *scene) breakPart(_ context.Context, f Failed, heal bool) (string, error
 		s.failed = nil
 	}
 	return f.Kind + " " + f.Name + " changed", nil
+}
+
+func (s *scene) why(_ context.Context, id controller.JobID) ([]string, error) {
+	return []string{fmt.Sprintf("at 0.10 s: task 0 on h0-0: the nearest free slot for job %d", id)}, nil
 }

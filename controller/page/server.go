@@ -25,11 +25,12 @@ var static embed.FS
 
 // Config configures a Server.
 type Config struct {
-	Source  Source
-	Actions Actions
-	Address string        // host:port that browsers use
-	Every   time.Duration // between looks; 0: DefaultEvery
-	Logger  *slog.Logger  // nil discards
+	Source    Source
+	Recording *Recording // shown in the place of Source, which is nil then; nil: none
+	Actions   Actions
+	Address   string        // host:port that browsers use
+	Every     time.Duration // between looks; 0: DefaultEvery
+	Logger    *slog.Logger  // nil discards
 }
 
 // DefaultEvery is ten looks a second.
@@ -68,12 +69,20 @@ func New(cfg Config) (*Server, error) {
 	about, err := json.Marshal(struct {
 		Fabric
 		Can []string `json:"can"`
-	}{cfg.Source.Fabric(), cfg.Actions.names()})
+		*recorded
+	}{cfg.fabric(), cfg.Actions.names(), cfg.Recording.about()})
 	if err != nil {
 		return nil, fmt.Errorf("serve page: %w", err)
 	}
 	s.files["/fabric.json"] = file{"application/json", about, squeeze(about)}
 	return s, nil
+}
+
+func (c *Config) fabric() Fabric {
+	if c.Recording != nil {
+		return c.Recording.Of
+	}
+	return c.Source.Fabric()
 }
 
 // URL returns an address that is good once.
@@ -109,7 +118,11 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /looks", s.looks)
+	if s.cfg.Recording != nil {
+		mux.HandleFunc("GET /frames/{row}", s.frames)
+	} else {
+		mux.HandleFunc("GET /looks", s.looks)
+	}
 	mux.HandleFunc("POST /do/{what}", s.do)
 	mux.HandleFunc("GET /", s.file)
 	return s.headers(s.guard.protect(mux))

@@ -71,6 +71,13 @@ func (c *Controller) Cancel(ctx context.Context, id controller.JobID) (string, e
 	return fmt.Sprintf("job %d is cancelled", id), nil
 }
 
+// Why asks for what the policy has said of a job, for Actions.
+func (c *Controller) Why(ctx context.Context, id controller.JobID) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return c.Client.WhyHere(ctx, id)
+}
+
 // Look implements Source.
 func (c *Controller) Look(ctx context.Context) (*Look, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -161,8 +168,9 @@ func (c *Controller) switches(l *Look) {
 			continue
 		}
 		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: claim[node.Name].State, Error: claim[node.Name].Error}
-		if pathmap.NodeID(n) == c.Of.OCSNode {
-			x.Desired, x.Accepted = &Held{Rules: -1, Circuits: len(l.Circuits)}, &Held{Rules: -1}
+		x.hold(claim[node.Name].Holds)
+		if pathmap.NodeID(n) == c.Of.OCSNode { // what the state says is newer
+			x.Desired, x.Accepted, x.Seen = &Held{Rules: -1, Circuits: len(l.Circuits)}, &Held{Rules: -1}, nil
 			for _, m := range l.Moves {
 				if m.Ended < 0 && m.Accepted >= 0 {
 					x.Accepted.Circuits++
@@ -171,6 +179,16 @@ func (c *Controller) switches(l *Look) {
 		}
 		l.Switches = append(l.Switches, x)
 	}
+}
+
+// hold fills in what the leader has asked a switch for, what that has accepted, and what it reported when it was read
+// last; nil: the leader does not say.
+func (x *Switch) hold(h *api.DeviceHolding) {
+	if h == nil {
+		return
+	}
+	held := func(d api.DeviceHolds) *Held { return &Held{d.Rules, d.Circuits} }
+	x.Desired, x.Accepted, x.Seen = held(h.Desired), held(h.Accepted), held(h.Seen)
 }
 
 // links fills in what the leader's policies see of links.

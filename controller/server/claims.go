@@ -13,6 +13,10 @@ func namedClaims(t *pathmap.Topology, all []leader.Claim) (out []api.Claim) {
 		if c.Err != nil {
 			x.Error = c.Err.Error()
 		}
+		if h := c.Holds; h != nil {
+			x.Holds = &api.DeviceHolding{Desired: api.DeviceHolds(h.Desired), Accepted: api.DeviceHolds(h.Accepted),
+				Seen: api.DeviceHolds(h.Seen)}
+		}
 		out = append(out, x)
 	}
 	return out

@@ -97,6 +97,9 @@ type Records struct {
 	Explain    string `json:"explain,omitempty"`     // why tasks and host flows went where they did
 	ProofsOnly bool   `json:"proofs_only,omitempty"` // of that only how good routings are, which costs nothing more
 	Usages     string `json:"usages,omitempty"`      // how each circuit reservation was used
+	// have the policy explain its decisions, for which annealing takes about twice as long, and count what devices were
+	// asked for and have accepted: for those who ask
+	Reasons bool `json:"reasons,omitempty"`
 }
 
 // ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs

@@ -50,6 +50,8 @@ type DaemonOptions struct {
 	SamplePeriod time.Duration
 	// Retention is how long jobs are known after their end; 0: for good.
 	Retention time.Duration
+	// Reasons: the policy explains its decisions, for those who ask.
+	Reasons bool
 	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the ports after it.
 	Metrics string
 
@@ -152,7 +154,7 @@ func (a *Daemon) open() error {
 					Options(delta),
 		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
 		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
-	a.Config.Retention = a.Options.Retention
+	a.Config.Retention, a.Config.Reasons = a.Options.Retention, a.Options.Reasons
 	if len(a.Inventory.Agents) > 0 {
 		a.Config.Agents = a.Inventory.Sites(a.Fabric)
 	}

@@ -49,6 +49,7 @@ type replicaProcess struct {
 	export  *exporter
 	history *history.Store
 	feed    *feed.Feed
+	reasons *explain.Memory // empty unless the configuration asks for them
 
 	mapping sync.Mutex
 	routes  routes
@@ -117,7 +118,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if !c.Verbose {
 		handler = newQuiet(handler, time.Minute)
 	}
-	p := &replicaProcess{charge: c, home: h, clock: newClock(c.Epoch, time.Now),
+	p := &replicaProcess{charge: c, home: h, clock: newClock(c.Epoch, time.Now), reasons: explain.NewMemory(),
 		log:    slog.New(handler).With("replica", c.ID),
 		notice: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})).With("replica", c.ID)}
 	p.audit = newAuditLog(filepath.Join(c.Dir, auditFile), p.notice)
@@ -221,6 +222,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 			Ready:   p.current.Ready,
 			Links:   func() []api.Link { return namedLinks(p.fabric().Topology, p.current.Leader().Links()) },
 			Claims:  func() []api.Claim { return namedClaims(p.fabric().Topology, p.current.Leader().Claims()) },
+			Reasons: p.reasons.Of,
 			Changes: p.node.LeaderChanges}})
 }
 
@@ -252,7 +254,7 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	}
 	defer closeUsages()
 	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts, Clock: p.clock.now,
-		Logger: p.log, Sample: p.charge.Sample,
+		Logger: p.log, Sample: p.charge.Sample, Keep: p.charge.Reasons,
 		Loop: loop.Config{Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
@@ -285,6 +287,9 @@ func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Con
 	opt := policy.Options{Overrides: overrides, Prove: why.Teller(name)}
 	if !p.charge.ProofsOnly {
 		opt.Explain, opt.Prove = opt.Prove, nil
+	}
+	if p.charge.Reasons {
+		opt.Explain = opt.Explain.And(p.reasons.Teller())
 	}
 	decider, err := policy.New(name, opt)
 	if err != nil {

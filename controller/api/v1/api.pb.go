@@ -2492,9 +2492,11 @@ func (x *CoflowInfo) GetAdmission() string {
 }
 
 type GetJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         int32                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Read          *Read                  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	JobId int32                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// Tell why its tasks and host flows went where they did, too: the leader is asked for it.
+	Explain       bool  `protobuf:"varint,2,opt,name=explain,proto3" json:"explain,omitempty"`
+	Read          *Read `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2536,6 +2538,13 @@ func (x *GetJobRequest) GetJobId() int32 {
 	return 0
 }
 
+func (x *GetJobRequest) GetExplain() bool {
+	if x != nil {
+		return x.Explain
+	}
+	return false
+}
+
 func (x *GetJobRequest) GetRead() *Read {
 	if x != nil {
 		return x.Read
@@ -2544,11 +2553,14 @@ func (x *GetJobRequest) GetRead() *Read {
 }
 
 type GetJobResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           *JobInfo               `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	Stages        []*StageInfo           `protobuf:"bytes,2,rep,name=stages,proto3" json:"stages,omitempty"`
-	Coflows       []*CoflowInfo          `protobuf:"bytes,3,rep,name=coflows,proto3" json:"coflows,omitempty"`
-	Read          *ReadAt                `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Job     *JobInfo               `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	Stages  []*StageInfo           `protobuf:"bytes,2,rep,name=stages,proto3" json:"stages,omitempty"`
+	Coflows []*CoflowInfo          `protobuf:"bytes,3,rep,name=coflows,proto3" json:"coflows,omitempty"`
+	// What the policy has said of its decisions, the earliest first. Nothing: the policy gives no reasons, an earlier leader
+	// decided, or the controller keeps none.
+	WhyHere       []string `protobuf:"bytes,4,rep,name=why_here,json=whyHere,proto3" json:"why_here,omitempty"`
+	Read          *ReadAt  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2600,6 +2612,13 @@ func (x *GetJobResponse) GetStages() []*StageInfo {
 func (x *GetJobResponse) GetCoflows() []*CoflowInfo {
 	if x != nil {
 		return x.Coflows
+	}
+	return nil
+}
+
+func (x *GetJobResponse) GetWhyHere() []string {
+	if x != nil {
+		return x.WhyHere
 	}
 	return nil
 }
@@ -3194,7 +3213,12 @@ type DeviceClaim struct {
 	// unclaimed, fenced or unfenced
 	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	// What keeps it from being claimed, or fenced; empty: nothing, or it has not answered yet.
-	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// What the leader has asked it for, what it has accepted, and what it reported when it was read last. Missing where the
+	// controller does not keep that.
+	Desired       *DeviceHolds `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
+	Accepted      *DeviceHolds `protobuf:"bytes,5,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	Seen          *DeviceHolds `protobuf:"bytes,6,opt,name=seen,proto3" json:"seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3250,6 +3274,80 @@ func (x *DeviceClaim) GetError() string {
 	return ""
 }
 
+func (x *DeviceClaim) GetDesired() *DeviceHolds {
+	if x != nil {
+		return x.Desired
+	}
+	return nil
+}
+
+func (x *DeviceClaim) GetAccepted() *DeviceHolds {
+	if x != nil {
+		return x.Accepted
+	}
+	return nil
+}
+
+func (x *DeviceClaim) GetSeen() *DeviceHolds {
+	if x != nil {
+		return x.Seen
+	}
+	return nil
+}
+
+// How much a device holds.
+type DeviceHolds struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rules         int32                  `protobuf:"varint,1,opt,name=rules,proto3" json:"rules,omitempty"`
+	Circuits      int32                  `protobuf:"varint,2,opt,name=circuits,proto3" json:"circuits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeviceHolds) Reset() {
+	*x = DeviceHolds{}
+	mi := &file_api_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeviceHolds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeviceHolds) ProtoMessage() {}
+
+func (x *DeviceHolds) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeviceHolds.ProtoReflect.Descriptor instead.
+func (*DeviceHolds) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *DeviceHolds) GetRules() int32 {
+	if x != nil {
+		return x.Rules
+	}
+	return 0
+}
+
+func (x *DeviceHolds) GetCircuits() int32 {
+	if x != nil {
+		return x.Circuits
+	}
+	return 0
+}
+
 // What passes a link, from one node to another, at layer 2.
 type LinkRate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3269,7 +3367,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3281,7 +3379,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3294,7 +3392,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{40}
+	return file_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -3357,7 +3455,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3369,7 +3467,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3382,7 +3480,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{41}
+	return file_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -3413,7 +3511,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3425,7 +3523,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3438,7 +3536,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{42}
+	return file_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -3486,7 +3584,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3498,7 +3596,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3511,7 +3609,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{43}
+	return file_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -3537,7 +3635,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3549,7 +3647,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3562,7 +3660,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{44}
+	return file_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -3618,7 +3716,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3630,7 +3728,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3643,7 +3741,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{45}
+	return file_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -3670,7 +3768,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3682,7 +3780,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3695,7 +3793,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{46}
+	return file_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -3723,7 +3821,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3735,7 +3833,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3748,7 +3846,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{47}
+	return file_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -3779,7 +3877,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3791,7 +3889,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3804,7 +3902,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{48}
+	return file_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -3845,7 +3943,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3857,7 +3955,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3870,7 +3968,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{49}
+	return file_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -3926,7 +4024,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3938,7 +4036,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3951,7 +4049,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{50}
+	return file_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -4005,7 +4103,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4017,7 +4115,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4030,7 +4128,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{51}
+	return file_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -4050,7 +4148,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4062,7 +4160,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4075,7 +4173,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{52}
+	return file_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -4106,7 +4204,7 @@ type Reservation struct {
 
 func (x *Reservation) Reset() {
 	*x = Reservation{}
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4118,7 +4216,7 @@ func (x *Reservation) String() string {
 func (*Reservation) ProtoMessage() {}
 
 func (x *Reservation) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4131,7 +4229,7 @@ func (x *Reservation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
 func (*Reservation) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{53}
+	return file_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Reservation) GetId() int64 {
@@ -4203,7 +4301,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4215,7 +4313,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4228,7 +4326,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{54}
+	return file_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListReservationsRequest) GetPageSize() int32 {
@@ -4267,7 +4365,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4279,7 +4377,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4292,7 +4390,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{55}
+	return file_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -4332,7 +4430,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4344,7 +4442,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4357,7 +4455,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{56}
+	return file_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -4381,7 +4479,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4393,7 +4491,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4406,7 +4504,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{57}
+	return file_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -4449,7 +4547,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4461,7 +4559,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4474,7 +4572,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{58}
+	return file_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Grant) GetName() string {
@@ -4500,7 +4598,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4512,7 +4610,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4525,7 +4623,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{59}
+	return file_api_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -4544,7 +4642,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4556,7 +4654,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4569,7 +4667,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{60}
+	return file_api_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -4587,7 +4685,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4599,7 +4697,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4612,7 +4710,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{61}
+	return file_api_proto_rawDescGZIP(), []int{62}
 }
 
 type ListAccessResponse struct {
@@ -4625,7 +4723,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4637,7 +4735,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4650,7 +4748,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{62}
+	return file_api_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -4670,7 +4768,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4682,7 +4780,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4695,7 +4793,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{63}
+	return file_api_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -4919,14 +5017,16 @@ const file_api_proto_rawDesc = "" +
 	"\tadmission\x18\x0e \x01(\tR\tadmissionB\v\n" +
 	"\t_ready_nsB\r\n" +
 	"\v_started_nsB\v\n" +
-	"\t_ended_ns\"N\n" +
+	"\t_ended_ns\"h\n" +
 	"\rGetJobRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\x05R\x05jobId\x12&\n" +
-	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\xc8\x01\n" +
+	"\x06job_id\x18\x01 \x01(\x05R\x05jobId\x12\x18\n" +
+	"\aexplain\x18\x02 \x01(\bR\aexplain\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\xe3\x01\n" +
 	"\x0eGetJobResponse\x12'\n" +
 	"\x03job\x18\x01 \x01(\v2\x15.lightloom.v1.JobInfoR\x03job\x12/\n" +
 	"\x06stages\x18\x02 \x03(\v2\x17.lightloom.v1.StageInfoR\x06stages\x122\n" +
-	"\acoflows\x18\x03 \x03(\v2\x18.lightloom.v1.CoflowInfoR\acoflows\x12(\n" +
+	"\acoflows\x18\x03 \x03(\v2\x18.lightloom.v1.CoflowInfoR\acoflows\x12\x19\n" +
+	"\bwhy_here\x18\x04 \x03(\tR\awhyHere\x12(\n" +
 	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"u\n" +
 	"\tJobFilter\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\x05R\x03ids\x12.\n" +
@@ -4975,11 +5075,17 @@ const file_api_proto_rawDesc = "" +
 	"\x05links\x18\x0e \x03(\v2\x16.lightloom.v1.LinkRateR\x05links\x121\n" +
 	"\x06claims\x18\x0f \x03(\v2\x19.lightloom.v1.DeviceClaimR\x06claims\x12(\n" +
 	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\x12,\n" +
-	"\x03now\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\"Q\n" +
+	"\x03now\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\"\xec\x01\n" +
 	"\vDeviceClaim\x12\x16\n" +
 	"\x06device\x18\x01 \x01(\tR\x06device\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error\"\xc2\x01\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x123\n" +
+	"\adesired\x18\x04 \x01(\v2\x19.lightloom.v1.DeviceHoldsR\adesired\x125\n" +
+	"\baccepted\x18\x05 \x01(\v2\x19.lightloom.v1.DeviceHoldsR\baccepted\x12-\n" +
+	"\x04seen\x18\x06 \x01(\v2\x19.lightloom.v1.DeviceHoldsR\x04seen\"?\n" +
+	"\vDeviceHolds\x12\x14\n" +
+	"\x05rules\x18\x01 \x01(\x05R\x05rules\x12\x1a\n" +
+	"\bcircuits\x18\x02 \x01(\x05R\bcircuits\"\xc2\x01\n" +
 	"\bLinkRate\x12\x12\n" +
 	"\x04link\x18\x01 \x01(\x05R\x04link\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
@@ -5136,7 +5242,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
@@ -5181,31 +5287,32 @@ var file_api_proto_goTypes = []any{
 	(*StatusRequest)(nil),            // 40: lightloom.v1.StatusRequest
 	(*StatusResponse)(nil),           // 41: lightloom.v1.StatusResponse
 	(*DeviceClaim)(nil),              // 42: lightloom.v1.DeviceClaim
-	(*LinkRate)(nil),                 // 43: lightloom.v1.LinkRate
-	(*StateRequest)(nil),             // 44: lightloom.v1.StateRequest
-	(*StateChunk)(nil),               // 45: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),            // 46: lightloom.v1.EventsRequest
-	(*Event)(nil),                    // 47: lightloom.v1.Event
-	(*HostPair)(nil),                 // 48: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),         // 49: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),        // 50: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),                // 51: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),           // 52: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),          // 53: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),           // 54: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),          // 55: lightloom.v1.ReleaseResponse
-	(*Reservation)(nil),              // 56: lightloom.v1.Reservation
-	(*ListReservationsRequest)(nil),  // 57: lightloom.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil), // 58: lightloom.v1.ListReservationsResponse
-	(*CancelRequest)(nil),            // 59: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),           // 60: lightloom.v1.CancelResponse
-	(*Grant)(nil),                    // 61: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),         // 62: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),        // 63: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),        // 64: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),       // 65: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),              // 66: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil),    // 67: google.protobuf.Timestamp
+	(*DeviceHolds)(nil),              // 43: lightloom.v1.DeviceHolds
+	(*LinkRate)(nil),                 // 44: lightloom.v1.LinkRate
+	(*StateRequest)(nil),             // 45: lightloom.v1.StateRequest
+	(*StateChunk)(nil),               // 46: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),            // 47: lightloom.v1.EventsRequest
+	(*Event)(nil),                    // 48: lightloom.v1.Event
+	(*HostPair)(nil),                 // 49: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),         // 50: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),        // 51: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),                // 52: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),           // 53: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),          // 54: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),           // 55: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),          // 56: lightloom.v1.ReleaseResponse
+	(*Reservation)(nil),              // 57: lightloom.v1.Reservation
+	(*ListReservationsRequest)(nil),  // 58: lightloom.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil), // 59: lightloom.v1.ListReservationsResponse
+	(*CancelRequest)(nil),            // 60: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),           // 61: lightloom.v1.CancelResponse
+	(*Grant)(nil),                    // 62: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),         // 63: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),        // 64: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),        // 65: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),       // 66: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),              // 67: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil),    // 68: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -5224,15 +5331,15 @@ var file_api_proto_depIdxs = []int32{
 	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
 	28, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
 	29, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	67, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	68, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
 	25, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
 	25, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
 	24, // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
 	23, // 20: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
 	2,  // 21: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	67, // 22: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	67, // 23: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	67, // 24: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	68, // 22: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	68, // 23: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	68, // 24: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
 	1,  // 25: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
 	8,  // 26: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
 	30, // 27: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
@@ -5247,70 +5354,73 @@ var file_api_proto_depIdxs = []int32{
 	35, // 36: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
 	30, // 37: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
 	8,  // 38: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	43, // 39: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	44, // 39: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
 	42, // 40: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
 	9,  // 41: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	67, // 42: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	8,  // 43: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 44: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	67, // 45: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	48, // 46: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 47: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	51, // 48: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 49: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	48, // 50: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	67, // 51: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	48, // 52: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	67, // 53: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
-	8,  // 54: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
-	56, // 55: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
-	9,  // 56: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	67, // 57: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	61, // 58: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	61, // 59: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 60: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	40, // 61: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 62: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	26, // 63: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	44, // 64: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	46, // 65: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	49, // 66: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	52, // 67: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	54, // 68: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	57, // 69: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	59, // 70: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	33, // 71: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	36, // 72: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	38, // 73: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	62, // 74: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	64, // 75: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 76: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 77: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 78: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 79: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	41, // 80: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 81: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	27, // 82: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	45, // 83: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	47, // 84: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	50, // 85: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	53, // 86: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	55, // 87: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	58, // 88: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	60, // 89: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	34, // 90: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	37, // 91: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	39, // 92: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	63, // 93: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	65, // 94: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 95: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 96: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 97: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	79, // [79:98] is the sub-list for method output_type
-	60, // [60:79] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	68, // 42: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	43, // 43: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
+	43, // 44: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
+	43, // 45: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
+	8,  // 46: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 47: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	68, // 48: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	49, // 49: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 50: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	52, // 51: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 52: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	49, // 53: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	68, // 54: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	49, // 55: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
+	68, // 56: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	8,  // 57: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	57, // 58: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,  // 59: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	68, // 60: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	62, // 61: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	62, // 62: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 63: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	40, // 64: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 65: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	26, // 66: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	45, // 67: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	47, // 68: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	50, // 69: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	53, // 70: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	55, // 71: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	58, // 72: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	60, // 73: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	33, // 74: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	36, // 75: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	38, // 76: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	63, // 77: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	65, // 78: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 79: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 80: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 81: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 82: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	41, // 83: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 84: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	27, // 85: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	46, // 86: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	48, // 87: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	51, // 88: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	54, // 89: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	56, // 90: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	59, // 91: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	61, // 92: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	34, // 93: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	37, // 94: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	39, // 95: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	64, // 96: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	66, // 97: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 98: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 99: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 100: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	82, // [82:101] is the sub-list for method output_type
+	63, // [63:82] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -5328,7 +5438,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   64,
+			NumMessages:   65,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -6,6 +6,12 @@ const stages = [["commit", "intent", "cleared"], ["drain", "cleared", "drained"]
 const most = 24; // rows at once
 const high = 16;
 
+// The next of 1, 2, 5, 10, 20 and so on.
+function round(x) {
+  const p = 10 ** Math.floor(Math.log10(x));
+  return [1, 2, 5, 10].find((n) => n * p >= x * 0.999) * p;
+}
+
 // Bars of one kind and colour are one path.
 function bars(moves, row, x) {
   const by = new Map();
@@ -34,30 +40,31 @@ function bars(moves, row, x) {
 }
 
 export function Gantt({ f, look, selected, select }) {
-  const [span, setSpan] = useState(30);
+  const spans = f.recorded ? [f.end / 10, f.end / 3, f.end] : [10, 30, 90];
+  const [span, setSpan] = useState(f.recorded ? f.end : 30);
   const now = look.head.now, from = now - span;
   const rack = selected && selected.kind === "rack" ? selected.id : -1;
   const { rows, row, all } = useMemo(() => {
     const seen = new Set();
-    for (const m of look.moves) if (m.ended < 0 || m.ended > from) if (rack < 0 || f.rackOfPort(m.in) === rack || f.rackOfPort(m.out) === rack) seen.add(m.in);
+    for (const m of look.moves) if (m.intent <= now && (m.ended < 0 || m.ended > from)) if (rack < 0 || f.rackOfPort(m.in) === rack || f.rackOfPort(m.out) === rack) seen.add(m.in);
     const all = [...seen].sort((a, b) => a - b), rows = all.slice(0, most);
     return { rows, all: all.length, row: new Map(rows.map((p, i) => [p, i * high + 2])) };
-  }, [look.moves, Math.floor(from), rack]);
-  const tall = Math.max(1, rows.length) * high, W = 1000, x = (t) => ((t - from) / span) * W, step = span > 60 ? 15 : span > 20 ? 5 : 2;
+  }, [look.moves, f.recorded ? now : Math.floor(from), rack]);
+  const tall = Math.max(1, rows.length) * high, W = 1000, x = (t) => ((t - from) / span) * W, step = round(span / 8);
   const ticks = [];
   for (let t = Math.ceil(from / step) * step; t <= now; t += step) if (t >= 0) ticks.push(t);
-  const last = [...look.moves].reverse().find((m) => m.in_service >= 0);
+  const last = [...look.moves].reverse().find((m) => m.in_service >= 0 && m.in_service <= now);
   return html`<section class="card wide" aria-labelledby="gantt">
     <div class="cardhead"><h2 id="gantt">Circuits over time</h2>
       <p class="quiet">${all === 0 ? "none in this window" : all > most ? `${most} of ${plural(all, "optical input")}: choose a rack to see its own` : plural(all, "optical input")}${last ? `; the last took ${seconds(last.in_service - last.intent)}` : ""}</p>
-      <div class="choices" role="group" aria-label="Window">${[10, 30, 90].map((s) => html`<button key=${s} aria-pressed=${s === span} onClick=${() => setSpan(s)}>${s} s</button>`)}</div></div>
+      <div class="choices" role="group" aria-label="Window">${spans.map((s) => html`<button key=${s} aria-pressed=${s === span} onClick=${() => setSpan(s)}>${seconds(s)}</button>`)}</div></div>
     <div class="gantt">
       <ol class="rows" aria-hidden="true">${rows.map((p) => html`<li key=${p} style=${{ height: high + "px" }}>${f.names[f.tors[f.rackOfPort(p)]]}${p >= f.racks ? ` λ${Math.floor(p / f.racks)}` : ""}</li>`)}</ol>
-      <svg viewBox=${`0 0 ${W} ${tall}`} preserveAspectRatio="none" style=${{ height: tall + "px" }} role="img" aria-label=${`${plural(look.circuits.length, "circuit")} now, of ${count(look.moves.length)} in the last ${span} seconds`}>
+      <svg viewBox=${`0 0 ${W} ${tall}`} preserveAspectRatio="none" style=${{ height: tall + "px" }} role="img" aria-label=${`${plural(look.circuits.length, "circuit")} now, of ${count(look.moves.length)} in the last ${seconds(span)}`}>
         ${ticks.map((t) => html`<path key=${t} class="grid" d=${`M${x(t)} 0V${tall}`} />`)}
         ${bars(look.moves, row, x).map((b) => html`<path key=${b.key} class=${b.kind} d=${b.d.join("")} style=${{ color: colour(b.job) }} />`)}
       </svg>
-      <ol class="ticks" aria-hidden="true">${ticks.map((t) => html`<li key=${t} style=${{ left: x(t) / 10 + "%" }}>${t} s</li>`)}</ol>
+      <ol class="ticks" aria-hidden="true">${ticks.map((t) => html`<li key=${t} style=${{ left: x(t) / 10 + "%" }}>${+t.toPrecision(6)} s</li>`)}</ol>
     </div>
     <ul class="legend">${stages.map(([name]) => html`<li key=${name}><svg width="22" height="10" aria-hidden="true"><rect class=${"stage " + name} width="22" height="10" /></svg>${name}</li>`)}<li><svg width="22" height="10" aria-hidden="true"><rect class="light" width="22" height="10" /></svg>in service, in the job's colour</li></ul>
   </section>`;

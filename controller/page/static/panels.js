@@ -1,6 +1,6 @@
 // Jobs, switches, replicas, and what is chosen, with what can be done about it.
 import { html, ask, bytes, colour, count, plural, rate, rateOf, seconds, share } from "./base.js";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 const Bar = ({ part, label }) => html`<span class="bar" role="img" aria-label=${label}><i style=${{ width: (100 * part).toFixed(1) + "%" }}></i></span>`;
 export const jobName = (j) => j.name || "job " + j.id;
@@ -79,6 +79,19 @@ function Node({ f, look, n, act, can, title, text }) {
     ${links.length > most && html`<p class="quiet">${most} of ${count(links.length)} ports. <button class="link" onClick=${() => setMost(most + 64)}>Show more</button></p>`}`;
 }
 
+// What the policy has said of a job, asked for when the job is chosen and when it has gone on.
+function Reasons({ job }) {
+  const [lines, setLines] = useState(null);
+  useEffect(() => {
+    let here = true;
+    ask("why", { job: job.id }).then((l) => here && setLines(l), () => here && setLines([]));
+    return () => (here = false);
+  }, [job.id, job.state, job.tasks_ended, job.coflows_ended]);
+  if (!lines) return html`<p class="quiet">asking the policy …</p>`;
+  if (!lines.length) return html`<p class="quiet">The policy has given no reasons to this leader.</p>`;
+  return html`<details class="reasons" open><summary>${plural(lines.length, "reason")} of the policy</summary><div class="scroll" tabindex="0" role="region" aria-label="Reasons of the policy"><ul class="facts">${lines.map((x) => html`<li>${x}</li>`)}</ul></div></details>`;
+}
+
 function Chosen({ f, look, selected, act, can, select }) {
   if (selected.kind === "rack") {
     const r = selected.id, n = f.tors[r], circuits = look.circuits.filter((c) => f.rackOfPort(c.in) === r || f.rackOfPort(c.out) === r);
@@ -97,7 +110,8 @@ function Chosen({ f, look, selected, act, can, select }) {
     <dl class="pairs"><dt>arrived</dt><dd>${seconds(j.arrived)}</dd><dt>waited for a place</dt><dd>${j.placed < 0 ? (j.tasks ? seconds(look.head.now - j.arrived) + " so far" : "–") : seconds(j.placed - j.arrived)}</dd><dt>started</dt><dd>${seconds(j.started)}</dd><dt>ended</dt><dd>${seconds(j.ended)}</dd>
     ${j.deadline > 0 && html`<dt>deadline</dt><dd>${seconds(j.deadline)} after its arrival</dd>`}<dt>tasks</dt><dd>${count(j.tasks_ended)} of ${count(j.tasks)} ended</dd><dt>coflows</dt><dd>${count(j.coflows_ended)} of ${count(j.coflows)} sent</dd><dt>bytes</dt><dd>${bytes(j.bytes)}, ${bytes(j.left)} left</dd><dt>circuits</dt><dd>${j.circuits.length || "none"}</dd></dl>
     <h3>Why here</h3>
-    ${(j.here || []).length > 0 ? html`<ul class="facts">${j.here.map((x) => html`<li>${x}</li>`)}</ul>` : html`<p class="quiet">It has no place yet.</p>`}
+    ${(j.here || []).length > 0 ? html`<ul class="facts">${j.here.map((x) => html`<li>${x}</li>`)}</ul>` : html`<p class="quiet">${f.recorded ? "The report does not say where its tasks were." : "It has no place yet."}</p>`}
+    ${can.has("why") && html`<${Reasons} key=${j.id} job=${j} />`}
     <p class="facts">${[...byRack].sort((a, b) => a[0] - b[0]).slice(0, 12).map(([r, hosts]) => html`<span key=${r}><button class="link" onClick=${() => select({ kind: "rack", id: r })}>rack ${r}</button> ${hosts.slice(0, 6).join(" ")}${hosts.length > 6 ? " …" : ""} </span>`)}${byRack.size > 12 ? `and ${byRack.size - 12} racks more` : ""}</p>`;
 }
 

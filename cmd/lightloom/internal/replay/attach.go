@@ -63,6 +63,7 @@ func Attach(ctx context.Context, opt AttachOptions) error {
 	}
 	if ln != nil {
 		defer ln.Close()
+		opt.Reasons = opt.Jobs == 0 // explanations would slow decisions that are measured
 	}
 	return server.RunDaemon(ctx, opt.DaemonOptions, func(ctx context.Context, d *server.Daemon) error {
 		a := &attached{d, opt}
@@ -92,7 +93,7 @@ func (a *attached) page(ctx context.Context, ln net.Listener) error {
 	src := &page.Controller{Client: client, Of: a.Fabric, Seed: a.opt.Seed, Replicas: a.Cluster.IDs,
 		About: page.FabricOf(a.Fabric, a.opt.Policy, "switches that run elsewhere")}
 	p, err := page.New(page.Config{Source: src, Address: ln.Addr().String(),
-		Actions: page.Actions{Cancel: src.Cancel, Try: src.Try}})
+		Actions: page.Actions{Cancel: src.Cancel, Try: src.Try, Why: src.Why}})
 	if err != nil {
 		return err
 	}

@@ -4,21 +4,26 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/page"
 )
 
-// pageOfUp comes to the page as a browser does, over the machine's loopback: it is told what is so, tries a failure,
-// makes a link fail, sees that, heals it, and takes a capture.
-func pageOfUp(t *testing.T) {
+// visit comes to the page as a browser does, over the machine's loopback, and returns it with its address.
+func visit(t *testing.T) (c *http.Client, home string) {
+	t.Helper()
 	var b bytes.Buffer
 	if err := session.ShowPage(console.OutputTable, &b); err != nil {
 		t.Fatal(err)
@@ -28,21 +33,22 @@ func pageOfUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	jar, _ := cookiejar.New(nil)
-	c := &http.Client{Jar: jar, Transport: &http.Transport{}}
-	defer c.CloseIdleConnections()
-	get := func(target string) *http.Response {
-		r, err := c.Get(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+	c = &http.Client{Jar: jar, Transport: &http.Transport{}}
+	t.Cleanup(c.CloseIdleConnections)
+	r, err := c.Get(at.String())
+	if err != nil {
+		t.Fatal(err)
 	}
-	r := get(at.String())
 	html, _ := io.ReadAll(r.Body)
 	if r.Body.Close(); r.StatusCode != http.StatusOK || !bytes.Contains(html, []byte("<title>Lightloom")) {
 		t.Fatalf("%s: %s", r.Status, html)
 	}
-	home := "http://" + at.Host
+	return c, "http://" + at.Host
+}
+
+// pageOfUp is told what is so, tries a failure, makes a link fail, sees that, heals it, and takes a capture.
+func pageOfUp(t *testing.T) {
+	c, home := visit(t)
 	do := func(what, body string) string {
 		q, _ := http.NewRequest(http.MethodPost, home+"/do/"+what, strings.NewReader(body))
 		q.Header.Set("Content-Type", "application/json")
@@ -55,7 +61,10 @@ func pageOfUp(t *testing.T) {
 		text, _ := io.ReadAll(r.Body)
 		return string(text)
 	}
-	looks := get(home + "/looks")
+	looks, err := c.Get(home + "/looks")
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer looks.Body.Close()
 	lines := bufio.NewScanner(looks.Body)
 	lines.Buffer(nil, 1<<20)
@@ -77,6 +86,15 @@ func pageOfUp(t *testing.T) {
 	until("a leader, 6 switches and 3 replicas", func(l *page.Look) bool {
 		return l.Head.Leader != "" && len(l.Switches) == 6 && len(l.Replicas) == 3 && l.Switches[0].Seen != nil
 	})
+	until("switches that have accepted what was asked for, and report it", func(l *page.Look) bool {
+		for _, x := range l.Switches {
+			if x.Desired == nil || x.Accepted == nil || x.Seen.Rules != x.Desired.Rules && x.Desired.Rules >= 0 ||
+				*x.Accepted != *x.Desired {
+				return false
+			}
+		}
+		return true
+	})
 	if got := do("try", `{"kind":"link","name":"tor0-spine0"}`); !strings.Contains(got, "tor0-spine0 failed now") {
 		t.Errorf("try: %s", got)
 	}
@@ -88,7 +106,65 @@ func pageOfUp(t *testing.T) {
 	if got := do("heal-all", `{}`); !strings.Contains(got, "tor0-spine0 healed") {
 		t.Errorf("heal all: %s", got)
 	}
+	if got := do("why", `{"job":0}`); !strings.Contains(got, `"lines":["at `) || !strings.Contains(got, "of copy") {
+		t.Errorf("why job 0 is where it is: %s", got)
+	}
 	if got := do("capture", `{"port":"tor0:2","seconds":0.3}`); !strings.HasPrefix(got, "\n\r\r\n") {
 		t.Errorf("the capture begins %q, which is no pcapng", got[:min(len(got), 80)])
+	}
+}
+
+// crowdOfUp: two pages and ten users of the command line at once are all served.
+func crowdOfUp(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "jobs.yaml")
+	if err := os.WriteFile(file, []byte("jobs:\n  - name: many\n    stages:\n      - {name: a}\n      - {name: b}\n"+
+		"    edges:\n      - {from: a, to: b, bytes: 10KB}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all errgroup.Group
+	for range 2 {
+		c, home := visit(t)
+		all.Go(func() error {
+			r, err := c.Get(home + "/looks")
+			if err != nil {
+				return err
+			}
+			defer r.Body.Close()
+			lines := bufio.NewScanner(r.Body)
+			lines.Buffer(nil, 1<<20)
+			for told := 0; told < 20; {
+				if !lines.Scan() {
+					return fmt.Errorf("the page ended after %d looks: %w", told, lines.Err())
+				}
+				if strings.HasPrefix(lines.Text(), "data: ") {
+					told++
+				}
+			}
+			return nil
+		})
+	}
+	for range 10 {
+		all.Go(func() error {
+			for range 2 {
+				var b bytes.Buffer
+				err := session.Submit(t.Context(), session.SubmitOptions{File: file, Wait: true, Output: console.OutputTable,
+					Stdout: &b, Stderr: &b})
+				if err != nil {
+					return fmt.Errorf("submit: %w: %s", err, &b)
+				}
+				err = session.ShowStatus(t.Context(), session.StatusOptions{Output: console.OutputTable, Stdout: &b})
+				if err != nil {
+					return fmt.Errorf("status: %w", err)
+				}
+				err = session.ShowJobs(t.Context(), session.JobsOptions{Output: console.OutputTable, Stdout: &b})
+				if err != nil {
+					return fmt.Errorf("jobs: %w", err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -105,6 +105,7 @@ func TestUp(t *testing.T) {
 	t.Run("faults", func(t *testing.T) { faultsOfUp(t) })
 	t.Run("reservations", func(t *testing.T) { reservationsOfUp(t) })
 	t.Run("page", func(t *testing.T) { pageOfUp(t) })
+	t.Run("crowd", func(t *testing.T) { crowdOfUp(t) })
 	t.Run("switches", func(t *testing.T) {
 		got, err := exec.Command("/proc/self/exe", execCommand, "tor0", "sh", "-c", "ls /sys/class/net; cat /proc/net/dev; "+
 			"uname -n").CombinedOutput()

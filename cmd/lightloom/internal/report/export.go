@@ -60,11 +60,7 @@ func Export(path, dir string) (*Exported, error) {
 	if err != nil {
 		return nil, hint.Wrong(err)
 	}
-	circuits, err := readTable(filepath.Join(filepath.Dir(path), circuitsFile), circuitColumns())
-	if err != nil {
-		return nil, err
-	}
-	links, err := readTable(filepath.Join(filepath.Dir(path), linksFile), linkColumns())
+	circuits, links, err := Tables(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
@@ -252,6 +248,15 @@ func (x *exporter) copied(name string, columns []string, lines [][]string) {
 		}
 		x.sheet(name).add(row)
 	}
+}
+
+// Tables returns the lines of circuits.csv and links.csv in a report's folder; none where there is no such file.
+func Tables(dir string) (circuits, links [][]string, err error) {
+	if circuits, err = readTable(filepath.Join(dir, circuitsFile), circuitColumns()); err != nil {
+		return nil, nil, err
+	}
+	links, err = readTable(filepath.Join(dir, linksFile), linkColumns())
+	return circuits, links, err
 }
 
 // readTable reads a table with these columns from beside a report; none where there is no such file.

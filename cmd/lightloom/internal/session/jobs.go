@@ -37,6 +37,7 @@ type JobStatus struct {
 	Ended    *float64         `json:"ended_seconds,omitempty"`
 	Takes    float64          `json:"takes_seconds"` // from its arrival to its end, or to now
 	Deadline float64          `json:"deadline_seconds,omitempty"`
+	WhyHere  []string         `json:"why_here,omitempty"` // what the policy has said of it, if it was asked for
 
 	ArrivedAt *time.Time `json:"arrived,omitempty"`
 	EndedAt   *time.Time `json:"ended,omitempty"`
@@ -128,6 +129,7 @@ type JobsOptions struct {
 	States []string // only those in one of Phases
 	User   string
 	Name   string
+	Why    bool   // of Job, what the policy has said of it
 	Last   int    // only so many, the newest first; 0: all, the oldest first
 	Output string // OutputTable or OutputJSON
 	Stdout io.Writer
@@ -156,6 +158,9 @@ func ShowJobs(ctx context.Context, opt JobsOptions) error {
 	}
 	shown, err := listJobs(ctx, client, &apiv1.ListJobsRequest{Filter: f, NewestFirst: opt.Last > 0,
 		Read: acknowledged(ctx, client)}, opt.Last)
+	if err == nil && opt.Why && len(shown) == 1 {
+		shown[0].WhyHere, err = client.WhyHere(ctx, shown[0].Job)
+	}
 	switch {
 	case err != nil:
 		return exit(err)
@@ -165,7 +170,22 @@ func ShowJobs(ctx context.Context, opt JobsOptions) error {
 		_, err := fmt.Fprintf(opt.Stdout, "no jobs; submit some: lightloom submit FILE\n")
 		return err
 	}
-	return printJobs(opt.Stdout, shown)
+	if err := printJobs(opt.Stdout, shown); err != nil || !opt.Why {
+		return err
+	}
+	return printWhy(opt.Stdout, shown)
+}
+
+// printWhy prints what the policy has said of a job.
+func printWhy(w io.Writer, shown []JobStatus) error {
+	lines := []string{"the policy has given no reasons to this leader: parts such as random and ecmp have none"}
+	for _, j := range shown {
+		if len(j.WhyHere) > 0 {
+			lines = j.WhyHere
+		}
+	}
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
 }
 
 // exit gives an error of the northbound the exit status of its code.

@@ -291,7 +291,7 @@ func (s *keeper) look(_ context.Context, l *page.Look) error {
 // pageActions are what the page can do here.
 func (s *keeper) pageActions() page.Actions {
 	src := s.source()
-	return page.Actions{Break: s.breakFor, HealAll: s.healFor, Cancel: src.Cancel, Try: s.tryFor(src),
+	return page.Actions{Break: s.breakFor, HealAll: s.healFor, Cancel: src.Cancel, Try: s.tryFor(src), Why: src.Why,
 		Capture: s.captureFor}
 }
 

@@ -218,6 +218,7 @@ func (s *Testbed) listen() (err error) {
 	c := s.replicaConfig()
 	c.Explain, c.ProofsOnly = s.Config.whyFile(s.state.Dir), !s.Config.Record.Explain
 	c.Usages = s.Config.usageFile(s.state.Dir)
+	c.Reasons = s.Config.Stay // nothing is measured then
 	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue, server.PrivatePorts, s.state,
 		s.stderr); err != nil {
 		return err
