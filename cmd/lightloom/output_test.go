@@ -21,6 +21,7 @@ func withoutJSON() map[string]string {
 		"lightloom schema":                "it prints JSON only",
 		"lightloom man":                   "it writes pages",
 		"lightloom docs":                  "it serves until Ctrl-C",
+		"lightloom report show":           "it serves until Ctrl-C",
 		"lightloom agent run":             "it runs until Ctrl-C",
 		"lightloom agent unit":            "it prints a systemd unit",
 		"lightloom replica run":           "it runs until Ctrl-C",
