@@ -150,7 +150,7 @@ func TestLemming(t *testing.T) {
 	watch := start(t, lightloom(t), "device", "watch", "dut", "--devices", x.file)
 	watch.until(t, regexp.MustCompile("^synced"))
 	x.state(t, "Ethernet2", "DOWN")
-	watch.until(t, regexp.MustCompile("^port 2 dark"))
+	watch.until(t, regexp.MustCompile("^port 2 down"))
 	x.state(t, "Ethernet2", "UP")
 	watch.until(t, regexp.MustCompile("^port 2 up"))
 }

@@ -238,7 +238,7 @@ func eventText(e southbound.DeviceEvent) string {
 	case southbound.PortUp:
 		return fmt.Sprintf("port %d up", e.In)
 	case southbound.PortDown:
-		return fmt.Sprintf("port %d dark", e.In)
+		return fmt.Sprintf("port %d down", e.In)
 	case southbound.Synced:
 		return "synced"
 	}
