@@ -105,15 +105,19 @@ func tiny(rng *rand.Rand) (in *Instance, all [][][]int32) {
 		if rng.IntN(10) == 0 {
 			in.Volume[i] = 0
 		}
-		all = append(all, simplePaths(arcs, ends[i][0], ends[i][1], map[int32]bool{}))
+		all = append(all, simplePaths(arcs, ends[i][0], ends[i][1], int(nodes), map[int32]bool{}))
 	}
 	in.Router = NewGraph(int(nodes), arcs, ends)
 	return in, all
 }
 
-func simplePaths(arcs []Arc, from, to int32, seen map[int32]bool) (out [][]int32) {
+// simplePaths are the paths of at most some links.
+func simplePaths(arcs []Arc, from, to int32, most int, seen map[int32]bool) (out [][]int32) {
 	if from == to {
 		return [][]int32{{}}
+	}
+	if len(seen) == most {
+		return nil
 	}
 	seen[from] = true
 	defer delete(seen, from)
@@ -121,7 +125,7 @@ func simplePaths(arcs []Arc, from, to int32, seen map[int32]bool) (out [][]int32
 		if a.From != from || seen[a.To] {
 			continue
 		}
-		for _, rest := range simplePaths(arcs, a.To, to, seen) {
+		for _, rest := range simplePaths(arcs, a.To, to, most, seen) {
 			out = append(out, append([]int32{a.Link}, rest...))
 		}
 	}
@@ -241,6 +245,25 @@ func TestOddInstances(t *testing.T) {
 				if err := verify[total](p); err != nil || math.IsNaN(p.Value+p.Bound) {
 					t.Errorf("%s: %s: %v, value %v, bound %v", name, kind, err, p.Value, p.Bound)
 				}
+			}
+		}
+	}
+}
+
+// TestRoutersSayWhenTheyStop: a search that hits its bound on routings says so, and what it has found verifies.
+func TestRoutersSayWhenTheyStop(t *testing.T) {
+	in := fatTree(rand.New(rand.NewPCG(2, 5)), 6, 2, 30, false)
+	for _, kind := range []struct {
+		all    map[string]func(*Instance, Effort) (*Plan, error)
+		verify func(*Plan, *Instance) error
+	}{{routings(), (*Plan).VerifyTotal}, {lasts(), (*Plan).VerifyLast}} {
+		for name, route := range kind.all {
+			p, err := route(in, Effort{Trials: 1})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if err := kind.verify(p, in); err != nil || !p.Exhausted {
+				t.Errorf("%s: exhausted %v after %d trials, %v", name, p.Exhausted, p.Trials, err)
 			}
 		}
 	}

@@ -371,6 +371,12 @@ type parts struct {
 	of         [][2]int32 // by column: task and server
 }
 
+// add makes a column of a task on a server.
+func (q *parts) add(i int, s int32) solve.Column {
+	q.of = append(q.of, [2]int32{int32(i), s})
+	return q.column(i, s)
+}
+
 func (q *parts) column(i int, s int32) solve.Column {
 	n := len(q.Load)
 	w := q.work(i, s) / q.unit
@@ -407,12 +413,35 @@ func (q *parts) Price(y []float64, _ bool) (news []solve.Column, slack float64) 
 		if d := least/q.unit - y[i]; d < 0 {
 			slack += d
 			if d < -1e-9*max(1, math.Abs(y[i])) {
-				q.of = append(q.of, [2]int32{int32(i), at})
-				news = append(news, q.column(i, at))
+				news = append(news, q.add(i, at))
 			}
 		}
 	}
 	return news, slack
+}
+
+// rough is a placement without regard to slots, from which the relaxation begins: that of TaPRAFast.
+func (p *placing) rough(e Effort) (*placing, error) {
+	q := &placing{Tasks: p.Tasks, in: p.in, works: p.works, server: make([]int32, len(p.Load)),
+		sum: make([]float64, len(p.Limits))}
+	if err := q.settleAll(p.best); err != nil {
+		return nil, err
+	}
+	for left := e.trials(); left > 0 && !e.stopped() && q.better(); {
+		left--
+	}
+	return q, nil
+}
+
+// busiest returns the limit that has work for longest.
+func (p *placing) busiest() int {
+	most, at := -1.0, 0
+	for k, l := range p.Limits {
+		if l.Most > 0 && p.sum[k]/l.Most > most {
+			most, at = p.sum[k]/l.Most, k
+		}
+	}
+	return at
 }
 
 // relax solves SJS-Relax-LP and returns the server of each task's largest part.
@@ -432,10 +461,17 @@ func (p *placing) relax(e Effort) (*relaxedTasks, error) {
 		last.Row, last.Coef = append(last.Row, int32(n+k)), append(last.Coef, -1)
 	}
 	lp.Columns = append(lp.Columns, last)
-	for i := range n {
-		lp.Right[i], lp.Sense[i] = 1, solve.Equal
-		q.of = append(q.of, [2]int32{int32(i), p.best(i)})
-		lp.Columns = append(lp.Columns, q.column(i, p.best(i)))
+	begin, err := p.rough(e)
+	if err != nil {
+		return nil, err
+	}
+	lp.Start = slices.Repeat([]int{-1}, rows)
+	for i, s := range begin.server {
+		lp.Right[i], lp.Sense[i], lp.Start[i] = 1, solve.Equal, len(lp.Columns)
+		lp.Columns = append(lp.Columns, q.add(i, s))
+	}
+	if m > 0 {
+		lp.Start[n+begin.busiest()] = 0
 	}
 	if p.Energy > 0 {
 		lp.Right[n+m] = 1

@@ -161,6 +161,10 @@ func TestTaPRABad(t *testing.T) {
 		"zero load":     {func(t *Tasks) { t.Load[0] = 0 }, ""},
 		"twelve orders": {func(t *Tasks) { t.Load[0] = 1e-9; t.Load[3] = 1e3 }, ""},
 		"just enough":   {func(t *Tasks) { t.Energy = 1200 }, ""},
+		"some zero efficiencies": {func(t *Tasks) {
+			t.Efficiency[0] = []float64{0, 0, 1}
+			t.Efficiency[3] = []float64{1, 0, 0}
+		}, ""},
 		"a zero limit":  {func(t *Tasks) { t.Limits[3].Most = 0 }, ""},
 		"a zero server": {func(t *Tasks) { t.Limits[0].Most = 0 }, ""},
 		"slots":         {func(t *Tasks) { t.Slots = []int32{1, 1, 1} }, "each algorithm says which task it is"},
@@ -183,19 +187,45 @@ func TestTaPRABad(t *testing.T) {
 	}
 }
 
-// documented is a job in the fat-tree of y pods of section 3.6.1.1, with servers of 16 cores: 0.3 of a rack, and 0.2
-// of a pod and of all, may be taken.
-func documented(rng *rand.Rand, tasks, y int) *Tasks {
+// TestPlacersSayWhenTheyStop: a search that hits its bound on placements says so, and what it has found verifies.
+func TestPlacersSayWhenTheyStop(t *testing.T) {
+	job := documented(rand.New(rand.NewPCG(3, 9)), 30, 6, true)
+	for name, place := range placings() {
+		p, err := place(job, Effort{Trials: 3})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := p.Verify(job); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		hit := name == "fast" || name == "mm-ga" || name == "gsa" // the others end by themselves here
+		if p.Exhausted != hit || hit != (p.Trials == 3) {
+			t.Errorf("%s: exhausted %v after %d trials", name, p.Exhausted, p.Trials)
+		}
+	}
+}
+
+// documented is a job in the fat-tree of y pods of section 3.6.1.1, with servers of 16 cores, or of 0 to 10 vCPUs that
+// are limits too: 0.3 of a rack, and 0.2 of a pod and of all, may be taken.
+func documented(rng *rand.Rand, tasks, y int, each bool) *Tasks {
 	t := &Tasks{}
+	half := y / 2
+	servers := y * half * half
+	has := slices.Repeat([]float64{16}, servers)
 	limit := func(name string, from, to int, part float64) {
-		l := Limit{Name: name, Most: part * 16 * float64(to-from)}
+		l := Limit{Name: name}
 		for s := from; s < to; s++ {
 			l.Servers = append(l.Servers, int32(s))
+			l.Most += part * has[s]
 		}
 		t.Limits = append(t.Limits, l)
 	}
-	half := y / 2
-	servers := y * half * half
+	if each {
+		for s := range has {
+			has[s] = 10 * rng.Float64()
+			limit("server", s, s+1, 1)
+		}
+	}
 	for r := 0; r < servers; r += half {
 		limit("rack", r, r+half, 0.3)
 	}
@@ -218,17 +248,19 @@ func documented(rng *rand.Rand, tasks, y int) *Tasks {
 }
 
 func BenchmarkTaPRA(b *testing.B) {
-	job := documented(rand.New(rand.NewPCG(3, 9)), 100, 12)
-	for name, algorithm := range placings() {
-		b.Run(name+"/100_tasks_432_servers", func(b *testing.B) {
-			var p *Placed
-			for b.Loop() {
-				var err error
-				if p, err = algorithm(job, Effort{}); err != nil {
-					b.Fatal(err)
+	for limits, job := range map[string]*Tasks{"": documented(rand.New(rand.NewPCG(3, 9)), 100, 12, false),
+		"_with_limits": documented(rand.New(rand.NewPCG(3, 9)), 100, 12, true)} {
+		for name, algorithm := range placings() {
+			b.Run(name+"/100_tasks_432_servers"+limits, func(b *testing.B) {
+				var p *Placed
+				for b.Loop() {
+					var err error
+					if p, err = algorithm(job, Effort{}); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(100*p.Gap(), "%gap")
-		})
+				b.ReportMetric(100*p.Gap(), "%gap")
+			})
+		}
 	}
 }

@@ -54,7 +54,13 @@ func (f *inverse) back(y []float64) {
 
 // replace makes the column whose transformed entries are x take the place of a row's.
 func (f *inverse) replace(row int32, x []float64) {
-	e := eta{row: row, pivot: x[row]}
+	n := 0
+	for _, v := range x {
+		if v != 0 {
+			n++
+		}
+	}
+	e := eta{row: row, pivot: x[row], at: make([]int32, 0, n), val: make([]float64, 0, n)}
 	for i, v := range x {
 		if v != 0 && int32(i) != row {
 			e.at, e.val = append(e.at, int32(i)), append(e.val, v)

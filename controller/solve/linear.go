@@ -53,6 +53,9 @@ type Linear struct {
 	Gap     float64 // relative; an answer this close to its bound is good enough
 	Enough  float64 // so is any answer of this value or less, and any bound above it; 0: none is
 	Limit   int     // on iterations; 0: a limit that follows from the size
+	// Start is an answer to begin with, by row: which of Columns is basic there, -1 for the row's slack. One that is no
+	// answer is not heeded; nil: there is none.
+	Start []int
 }
 
 // LinearAnswer is an answer to a Linear.

@@ -14,13 +14,15 @@ type simplex struct {
 	slacks  int // columns before this one are slacks
 	first   int // the program's first column; before it are artificial ones
 	isBasic []bool
-	basis   []int // by row
+	size    []float64 // by column: its length, by which columns are compared
+	basis   []int     // by row
 	x       []float64
 	inv     inverse
 	since   int // pivots since the basis was factored
 	y, w    []float64
-	costs   bool // phase two: columns cost what they cost
-	stalled int  // pivots that gained nothing, in a row
+	right   float64 // the largest right-hand side
+	costs   bool    // phase two: columns cost what they cost
+	stalled int     // pivots that gained nothing, in a row
 	iters   int
 	limit   int
 
@@ -89,9 +91,56 @@ func newSimplex(p *Linear) *simplex {
 		s.isBasic[j] = true
 	}
 	s.limit = cmp.Or(p.Limit, 20*(2*m+len(p.Columns))+10_000)
-	s.best.Bound = math.Inf(-1)
-	s.factor()
+	s.best.Bound, s.right = math.Inf(-1), norm(p.Right)
+	s.measure()
+	if p.Start == nil || !s.start(slackOf) {
+		s.factor()
+	}
 	return s
+}
+
+// start takes the basis that the program begins with; false, and nothing is taken, if that is no answer.
+func (s *simplex) start(slackOf []int) bool {
+	if len(s.p.Start) != len(s.basis) {
+		return false
+	}
+	basis, columns := make([]int, len(s.basis)), make([]Column, len(s.basis))
+	for r, j := range s.p.Start {
+		switch {
+		case j >= 0 && j < len(s.p.Columns):
+			basis[r] = s.first + j
+		case j == -1 && s.p.Sense[r] != Equal:
+			basis[r] = slackOf[r]
+		default:
+			return false
+		}
+		columns[r] = s.columns[basis[r]]
+	}
+	owner, x := s.inv.invert(len(basis), columns), slices.Clone(s.p.Right)
+	if slices.Contains(owner, -1) {
+		return false
+	}
+	s.inv.ahead(x)
+	if slices.Min(x) < -feasible*(1+s.right) {
+		return false
+	}
+	clear(s.isBasic)
+	for r, from := range owner {
+		s.basis[r], s.x[r] = basis[from], max(x[r], 0)
+		s.isBasic[s.basis[r]] = true
+	}
+	return true
+}
+
+// measure computes the lengths of columns that have none yet.
+func (s *simplex) measure() {
+	for _, c := range s.columns[len(s.size):] {
+		sum := 1.0
+		for _, v := range c.Coef {
+			sum += v * v
+		}
+		s.size = append(s.size, math.Sqrt(sum))
+	}
 }
 
 func unit(row int, coef float64) Column {
@@ -157,17 +206,16 @@ func (s *simplex) price() {
 // improving is how far below zero a reduced cost must be, relative to its terms.
 const improving = 1e-9
 
-// entering returns the listed column of the least reduced cost; -1 if none improves. While pivots gain nothing it takes
-// the first instead (Bland 1977), so that no basis comes twice.
+// entering returns the listed column whose reduced cost is least for its length; -1 if none improves. While pivots gain
+// nothing it takes the first instead (Bland 1977), so that no basis comes twice.
 func (s *simplex) entering() int {
-	best, at := 0.0, -1
 	bland := s.stalled > len(s.basis)+50
+	best, at := 0.0, -1
 	for j := range s.columns {
 		if s.isBasic[j] || j >= s.slacks && j < s.first {
 			continue
 		}
-		d, size := s.columns[j].reduced(s.cost(j), s.y)
-		if d < -improving*max(size, 1) && d < best {
+		if d := s.improves(j); d < best {
 			best, at = d, j
 			if bland {
 				return at
@@ -175,6 +223,15 @@ func (s *simplex) entering() int {
 		}
 	}
 	return at
+}
+
+// improves returns a column's reduced cost over its length; 0 if it does not improve.
+func (s *simplex) improves(j int) float64 {
+	d, size := s.columns[j].reduced(s.cost(j), s.y)
+	if d >= -improving*max(size, 1) {
+		return 0
+	}
+	return d / s.size[j]
 }
 
 // ask has the oracle add columns and returns one that improves; -1 if there is none, or if the answer is good enough.
@@ -200,9 +257,10 @@ func (s *simplex) ask() int {
 	before := len(s.columns)
 	s.columns = append(s.columns, news...)
 	s.isBasic = append(s.isBasic, make([]bool, len(news))...)
+	s.measure()
 	best, at := 0.0, -1
 	for j := before; j < len(s.columns); j++ {
-		if d, size := s.columns[j].reduced(s.cost(j), s.y); d < -improving*max(size, 1) && d < best {
+		if d := s.improves(j); d < best {
 			best, at = d, j
 		}
 	}
@@ -272,7 +330,7 @@ func (s *simplex) pivot(j, row int) {
 	s.basis[row] = j
 	s.inv.replace(int32(row), s.w)
 	s.stalled++
-	if step > 1e-11*(1+norm(s.p.Right)) {
+	if step > 1e-11*(1+s.right) {
 		s.stalled = 0
 	}
 	if s.since++; s.since >= refactor {
