@@ -39,10 +39,11 @@ func offlineAssumptions() []string {
 func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	out := &experiment.Result{Assumptions: offlineAssumptions()}
 	settings := []routing{{14, 10, false}, {14, 40, false}, {14, 70, false}, {14, 100, false}, {4, 50, false},
-		{8, 50, false}, {12, 50, false}, {16, 50, false}, {20, 50, false}, {14, 100, true}}
+		{8, 50, false}, {12, 50, false}, {16, 50, false}, {20, 50, false}, {14, 100, true}, {20, 50, true}}
 	if b.Quick { // those that have rows, and smaller ones for pictures
 		small := routing{6, 10, false}
-		settings[1], settings[2], settings[7], settings[8] = small, small, small, routing{14, 50, false}
+		settings[1], settings[2], settings[7], settings[8], settings[10] = small, small, small, routing{14, 50, false},
+			routing{14, 50, true}
 	}
 	all := numbers.CoflowRouters()
 	runs, err := experiment.Grid(ctx, b, settings, routing.String,
@@ -62,6 +63,8 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 			"MinCCT-SM": 1.4}},
 		{"Figure 4.4", "50 flows, the largest network", 8, map[string]float64{"MinCCT-S": 3, "MinCCT-M": 3,
 			"MinCCT-SM": 1.3}},
+		{"Figure 4.4", "50 flows, the largest network, noise on host links too", 10, map[string]float64{"MinCCT-S": 3,
+			"MinCCT-M": 3, "MinCCT-SM": 1.3}},
 	} {
 		r := runs[c.at]
 		for _, name := range []string{"MinCCT-S", "MinCCT-M", "MinCCT-SM"} {
@@ -105,7 +108,8 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		steep[i], flat[i] = steep[i]/runs[5][i]["CoRBA"], runs[5][i]["CoRBA"]/runs[8][i]["CoRBA"]
 	}
 	out.Rows = append(out.Rows, rises("Figure 4.4", "k = 4 to 8, and 8 to the largest",
-		"the CCT's fall, later over sooner", steep, flat, true, b.First), decided(r, b.First))
+		"the CCT's fall, later over sooner", steep, flat, true, b.First), decided("", r, b.First),
+		decided(", noise on host links too", runs[9], b.First))
 	out.Pictures = append(out.Pictures,
 		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", "s", []float64{10, 40, 70, 100}, numbers.Names(all),
 			runs[:4]),
@@ -115,13 +119,13 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 }
 
 // decided is section 4.8: deciding and then sending 200 GB, by MinCCT-SM over CoRBA-fast.
-func decided(runs []numbers.Figures, seed uint64) experiment.Row {
+func decided(noise string, runs []numbers.Figures, seed uint64) experiment.Row {
 	v := make([]float64, len(runs))
 	whole := func(r numbers.Figures, name string) float64 { return r["ms "+name]/1e3 + 1600/r["Gb/s "+name] }
 	for i, r := range runs {
 		v[i] = 100 * (whole(r, "MinCCT-SM")/whole(r, "CoRBA-fast") - 1)
 	}
-	r := experiment.Row{Figure: "Section 4.8", Setting: "100 flows, 1,617 nodes, 200 GB", Unit: "%",
+	r := experiment.Row{Figure: "Section 4.8", Setting: "100 flows, 1,617 nodes, 200 GB" + noise, Unit: "%",
 		Paper:  experiment.Number(385),
 		Metric: "decision and transfer of MinCCT-SM above CoRBA-fast"}
 	return r.Measure(v, seed).Judge(0, "here deciding takes milliseconds, so bandwidth alone decides")
@@ -145,12 +149,17 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 	all := numbers.CoflowRouters()[:5]
 	points := []struct {
 		figure string
-		flows  int
-		noise  float64
-	}{{"Figure 4.5", 10, 40}, {"Figure 4.5", 50, 40}, {"Figure 4.6", 30, 20}, {"Figure 4.6", 30, 40}}
+		numbers.Coflowing
+		fast, other float64 // how many times faster CoRBA-fast is than CoRBA, and than the others
+	}{{"Figure 4.5", numbers.Coflowing{Flows: 10, Noise: 40}, 0, 0},
+		{"Figure 4.5", numbers.Coflowing{Flows: 50, Noise: 40}, 40, 6},
+		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 20}, 0, 0},
+		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 40}, 30, 6},
+		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 40, OnHosts: true}, 0, 0}}
 	for _, p := range points {
 		for _, r := range all {
-			settings = append(settings, numbers.Coflowing{Flows: p.flows, Noise: p.noise, By: r})
+			p.By = r
+			settings = append(settings, p.Coflowing)
 		}
 	}
 	until := 1800.0
@@ -158,7 +167,9 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 120
 	}
 	grid, err := experiment.Grid(ctx, b, settings, numbers.Coflowing.String,
-		func(_ context.Context, s numbers.Coflowing, seed uint64) (float64, error) { return s.Run(seed, until) })
+		func(_ context.Context, s numbers.Coflowing, seed uint64) (numbers.Figures, error) {
+			return s.Run(seed, until)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -167,17 +178,26 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		for k := range runs {
 			runs[k] = numbers.Figures{}
 			for a, r := range all {
-				runs[k][r.Name] = grid[i*len(all)+a][k]
+				f := grid[i*len(all)+a][k]
+				runs[k][r.Name], runs[k]["ms "+r.Name], runs[k]["gap "+r.Name] = f["CCT"], f["ms"], f["gap"]
 			}
 		}
-		setting := fmt.Sprintf("online, %d flows a coflow, %v noise flows/s", p.flows, p.noise)
+		setting := "online, " + p.Setting()
 		for _, c := range []struct {
 			name  string
 			paper float64
 		}{{"CoRBA-fast", 1.1}, {"MinCCT-SM", 1.4}, {"MinCCT-S", 1.7}, {"MinCCT-M", 4.75}} {
 			out.Rows = append(out.Rows, times(p.figure, setting, "mean CCT", c.name, "CoRBA", c.paper, runs, b.First),
 				first(p.figure, setting, "the mean CCT", c.name, "CoRBA", runs, b.First))
+			paper := p.other
+			if c.name == "CoRBA-fast" {
+				c.name, paper = "CoRBA", p.fast
+			}
+			out.Rows = append(out.Rows, times(p.figure+"c", setting, "running time", "ms "+c.name, "ms CoRBA-fast", paper, runs,
+				b.First))
 		}
+		out.Rows = append(out.Rows, own(p.figure, setting, "proven gap of CoRBA's decisions", "%", of(runs, "gap CoRBA"),
+			b.First, ""))
 	}
 	return out, nil
 }

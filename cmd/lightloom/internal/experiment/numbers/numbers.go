@@ -4,10 +4,14 @@
 package numbers
 
 import (
+	"math"
 	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lightloom/controller/certified"
+	"lightloom/controller/solve"
 )
 
 // Figures are the figures of one run, by the name of an algorithm.
@@ -20,6 +24,27 @@ func Mean(v []float64) float64 {
 		sum += x
 	}
 	return sum / float64(max(len(v), 1))
+}
+
+// gaps are the proven gaps of a run's decisions, in percent.
+type gaps []float64
+
+// note adds a decision's gap where its answer proves one.
+func (g *gaps) note(c *solve.Certificate) {
+	if gap := c.Gap(); !math.IsInf(gap, 1) {
+		*g = append(*g, 100*gap)
+	}
+}
+
+// noting has an algorithm's gaps noted, decision by decision.
+func (g *gaps) noting(by planner) planner {
+	return func(in *certified.Instance, e certified.Effort) (*certified.Plan, error) {
+		p, err := by(in, e)
+		if err == nil {
+			g.note(&p.Certificate)
+		}
+		return p, err
+	}
 }
 
 // timed returns how long a call computes, in milliseconds of its thread's processor time, which other work on the
