@@ -44,21 +44,14 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 			flows = append(flows, Flow{Src: from[i], Dst: to[i], Bytes: share(e.Bytes, len(from), i), Count: 1})
 		}
 	case Broadcast:
-		for i := range from {
-			for k := range to {
-				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: share(e.Bytes, len(from), i), Count: 1})
-			}
-		}
+		flows = allToAll(from, to, func(i, _ int) pathmap.Bytes { return share(e.Bytes, len(from), i) })
 	case ScatterGather:
 		if j.Incremental {
 			return gather(e.byHost(from, to), false)
 		}
-		for i := range from {
-			for k := range to {
-				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: share(e.Bytes, len(from)*len(to), i*len(to)+k),
-					Count: 1})
-			}
-		}
+		flows = allToAll(from, to, func(i, k int) pathmap.Bytes {
+			return share(e.Bytes, len(from)*len(to), i*len(to)+k)
+		})
 	case Fields:
 		flows = e.byKey(from, to)
 	case Global:
@@ -67,6 +60,35 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 		}
 	}
 	return gather(flows, false)
+}
+
+// allToAll makes the flows from every task to every other, by hosts, as gather wants them: that is sooner than sorting
+// them all.
+func allToAll(from, to []southbound.HostID, bytes func(i, k int) pathmap.Bytes) []Flow {
+	flows, senders := make([]Flow, 0, len(from)*len(to)), inHostOrder(from)
+	for rest := inHostOrder(to); len(rest) > 0; {
+		n := 1 // receivers on the same host
+		for n < len(rest) && to[rest[n]] == to[rest[0]] {
+			n++
+		}
+		for _, i := range senders {
+			for _, k := range rest[:n] {
+				flows = append(flows, Flow{Src: from[i], Dst: to[k], Bytes: bytes(i, k), Count: 1})
+			}
+		}
+		rest = rest[n:]
+	}
+	return flows
+}
+
+// inHostOrder lists tasks by their hosts.
+func inHostOrder(hosts []southbound.HostID) []int {
+	order := make([]int, len(hosts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(hosts[a], hosts[b]) })
+	return order
 }
 
 // byHost makes the flows of a shuffle between hosts at once, where tasks are too many to read every two of them. Each

@@ -33,6 +33,7 @@ type forecast struct {
 	used    []portAt           // the undo log of loads
 	times   [2][]float64       // memory of lay: seconds over packets, by rack; and bytes that go so
 	over    [2][]float64
+	tallies [ports]tally // memory of coflow
 
 	blind bool // there are no circuits
 	work  int  // pairs laid and rows read, about alike in time
@@ -193,6 +194,7 @@ func (f *forecast) measure() {
 	racks, hosts := v.Fabric.Racks, v.Fabric.Hosts()
 	for kind, n := range [ports]int{racks, racks, hosts, hosts} {
 		f.rates[kind], f.loads[kind] = make([]float64, n), make([][]portUse, n)
+		f.tallies[kind].index = make([]int32, n)
 	}
 	f.times = [2][]float64{make([]float64, racks), make([]float64, racks)}
 	f.over = [2][]float64{make([]float64, racks), make([]float64, racks)}
@@ -233,20 +235,20 @@ func (f *forecast) coflow(id southbound.CoflowID, src, dst []southbound.HostID, 
 	if f.blind {
 		c.pairs = nil
 	}
-	for side, hosts := range [2][]southbound.HostID{src, dst} {
-		for row, h := range hosts {
-			if left[row] == 0 {
-				continue
-			}
-			c.add(hostUp+side, int32(h), left[row])
-			if a, b := f.v.HostRack(src[row]), f.v.HostRack(dst[row]); a != b {
-				c.add(rackUp+side, int32(f.v.HostRack(h)), left[row])
-			}
+	for row, bytes := range left {
+		if bytes == 0 {
+			continue
+		}
+		f.tallies[hostUp].add(int32(src[row]), bytes)
+		f.tallies[hostDown].add(int32(dst[row]), bytes)
+		if a, b := f.v.HostRack(src[row]), f.v.HostRack(dst[row]); a != b {
+			f.tallies[rackUp].add(int32(a), bytes)
+			f.tallies[rackDown].add(int32(b), bytes)
 		}
 	}
 	sum := 0.0
 	for kind := range c.ports {
-		c.ports[kind] = merged(c.ports[kind])
+		c.ports[kind] = f.tallies[kind].take()
 	}
 	for _, p := range c.ports[rackUp] {
 		sum += p.bytes
@@ -258,27 +260,30 @@ func (f *forecast) coflow(id southbound.CoflowID, src, dst []southbound.HostID, 
 	return c
 }
 
-func (c *liveCoflow) add(kind int, at int32, bytes pathmap.Bytes) {
-	all := c.ports[kind]
-	if n := len(all); n > 0 && all[n-1].at == at {
-		all[n-1].bytes += float64(bytes)
-		all[n-1].flows++
-		return
-	}
-	c.ports[kind] = append(all, portBytes{at, float64(bytes), 1})
+// tally sums bytes and host flows by port.
+type tally struct {
+	index []int32 // by port: where it is in sums, and one; 0: it is not
+	sums  []portBytes
 }
 
-func merged(all []portBytes) []portBytes {
-	slices.SortFunc(all, func(a, b portBytes) int { return cmp.Compare(a.at, b.at) })
-	out := all[:0]
-	for _, p := range all {
-		if n := len(out); n > 0 && out[n-1].at == p.at {
-			out[n-1].bytes += p.bytes
-			out[n-1].flows += p.flows
-			continue
-		}
-		out = append(out, p)
+func (t *tally) add(at int32, bytes pathmap.Bytes) {
+	if t.index[at] == 0 {
+		t.sums = append(t.sums, portBytes{at: at})
+		t.index[at] = int32(len(t.sums))
 	}
+	p := &t.sums[t.index[at]-1]
+	p.bytes += float64(bytes)
+	p.flows++
+}
+
+// take returns the sums, by port, and begins anew.
+func (t *tally) take() []portBytes {
+	out := slices.Clone(t.sums)
+	for _, p := range out {
+		t.index[p.at] = 0
+	}
+	t.sums = t.sums[:0]
+	slices.SortFunc(out, func(a, b portBytes) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 
