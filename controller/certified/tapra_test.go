@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lightloom/controller/solve"
 	"lightloom/pathmap/tries"
@@ -247,18 +250,30 @@ func documented(rng *rand.Rand, tasks, y int, each bool) *Tasks {
 	return t
 }
 
+// computed is the processor time of the process.
+func computed(b *testing.B) time.Duration {
+	b.Helper()
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(t.Nano())
+}
+
 func BenchmarkTaPRA(b *testing.B) {
 	for limits, job := range map[string]*Tasks{"": documented(rand.New(rand.NewPCG(3, 9)), 100, 12, false),
 		"_with_limits": documented(rand.New(rand.NewPCG(3, 9)), 100, 12, true)} {
 		for name, algorithm := range placings() {
 			b.Run(name+"/100_tasks_432_servers"+limits, func(b *testing.B) {
 				var p *Placed
+				began := computed(b)
 				for b.Loop() {
 					var err error
 					if p, err = algorithm(job, Effort{}); err != nil {
 						b.Fatal(err)
 					}
 				}
+				b.ReportMetric(float64((computed(b)-began).Microseconds())/1e3/float64(b.N), "cpu-ms/op")
 				b.ReportMetric(100*p.Gap(), "%gap")
 			})
 		}

@@ -193,8 +193,8 @@ func onlineFlowRows(runs []numbers.Figures, seed uint64) (out []experiment.Row) 
 	}
 	return append(out, waits(dropped+hosts, "WCMP, preemptive"+hosts, ", preemptive"+hosts, runs, seed),
 		times("Figure 5.5", kept, "running time", "ms SLF with FRoBA", "ms SLF with FRoBA-fast", 8.5, runs, seed),
-		times("Figure 5.8", dropped, "running time", "ms SLF with FRoBA, preemptive", "ms SLF with FRoBA-fast, preemptive", 8.5,
-			runs, seed))
+		times("Figure 5.8", dropped, "running time", "ms SLF with FRoBA, preemptive",
+			"ms SLF with FRoBA-fast, preemptive", 8.5, runs, seed))
 }
 
 // waits is a row of how much longer flows wait under FCFS than under SLF with FRoBA.

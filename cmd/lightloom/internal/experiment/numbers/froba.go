@@ -55,8 +55,8 @@ func (s Flowing) String() string {
 	return out
 }
 
-// Run returns the mean FCT and the mean waiting time, in s, of the flows that arrive within a time, in s, the mean proven
-// gap of the decisions, in percent, and how many ms the run took.
+// Run returns the mean FCT and the mean waiting time, in s, of the flows that arrive within a time, in s, the mean
+// proven gap of the decisions, in percent, and how many ms the run took.
 func (s Flowing) Run(seed uint64, until float64) (Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x53))
 	net := online.NewNetwork(10, 2, 10*gigabit)
