@@ -72,9 +72,9 @@ func uplinks(f *topo.Fabric) ([]int32, error) {
 // have fewer paths over one spine than are kept.
 func passesToRs(f *topo.Fabric) bool {
 	t := f.Topology
-	cables := make([]map[pathmap.NodeID]int, f.Racks) // to each spine
+	cables := make([][]int32, f.Racks) // to each spine
 	for r, tor := range f.ToRNode {
-		cables[r] = map[pathmap.NodeID]int{}
+		cables[r] = make([]int32, len(t.Nodes())-f.Hosts()) // hosts come last
 		for _, l := range t.Out(tor) {
 			switch to := t.Link(l).To; t.Node(to).Role {
 			case pathmap.ToR:
@@ -86,11 +86,11 @@ func passesToRs(f *topo.Fabric) bool {
 	}
 	for a := range cables {
 		for b := range a {
-			paths := 0
-			for spine, n := range cables[a] {
-				paths += n * cables[b][spine]
+			paths := int32(0)
+			for spine, n := range cables[a][f.Racks:] { // ToRs come first
+				paths += n * cables[b][f.Racks+spine]
 			}
-			if paths < f.Spec.PathsKept() {
+			if int(paths) < f.Spec.PathsKept() {
 				return true
 			}
 		}
