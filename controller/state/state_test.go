@@ -126,6 +126,35 @@ func TestRefusals(t *testing.T) {
 	apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: at(0, 2, 20, 25)}) // touching is no overlap
 }
 
+// TestDigestTellsJobs: states that differ in a job alone, or in one of its tasks or coflows, have other digests.
+func TestDigestTellsJobs(t *testing.T) {
+	renamed := shuffle()
+	renamed.Name = "other"
+	known := map[[32]byte]string{}
+	for _, tc := range []struct {
+		name        string
+		job         *controller.Job
+		placed      southbound.HostID
+		first, last southbound.TaskID
+	}{{"as it is", shuffle(), 0, 0, 1}, {"another name", renamed, 0, 0, 1}, {"a task elsewhere", shuffle(), 1, 0, 1},
+		{"the other task first", shuffle(), 0, 1, 0}} {
+		s := state.New(fabric(t))
+		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: tc.job, Request: "a"}, state.Entry{Kind: state.Placed, At: 1,
+			Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{tc.placed, 2, 4}}},
+			state.Entry{Kind: state.StageStarted, At: 2}, state.Entry{Kind: state.TaskEnded, At: 3, Task: tc.first},
+			state.Entry{Kind: state.TaskEnded, At: 4, Task: tc.last})
+		if other, same := known[s.Digest()]; same {
+			t.Errorf("%s: the digest is that of %s", tc.name, other)
+		}
+		known[s.Digest()] = tc.name
+		apply(t, s, state.Entry{Kind: state.CoflowStarted, At: 5})
+		if other, same := known[s.Digest()]; same {
+			t.Errorf("%s, coflow started: the digest is that of %s", tc.name, other)
+		}
+		known[s.Digest()] = tc.name + ", coflow started"
+	}
+}
+
 // TestRandomEntries throws entries of every kind at two replicas, one of which is snapshotted and restored now and
 // then: neither panics, no port is ever held twice, and the digests stay equal.
 func TestRandomEntries(t *testing.T) {
