@@ -1,6 +1,7 @@
 package anneal
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -141,6 +142,31 @@ func TestWeights(t *testing.T) {
 	} {
 		if got := newGraph(tc.job).draw; !slices.Equal(got, tc.want) {
 			t.Errorf("%s: weights %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestPick: tasks are drawn by their weights, and uniformly where they have none or as asked.
+func TestPick(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		draw    []int64 // running sums
+		uniform float64
+		want    []float64 // shares
+	}{
+		{"weights", []int64{1, 1, 4}, 0, []float64{.25, 0, .75}},
+		{"no weights", []int64{0, 0}, 0, []float64{.5, .5}},
+		{"half of them uniformly", []int64{0, 8}, .5, []float64{.25, .75}},
+	} {
+		const draws = 4000
+		g, rng, drawn := &graph{draw: tc.draw}, rand.New(rand.NewPCG(1, 2)), make([]float64, len(tc.draw))
+		for range draws {
+			drawn[g.pick(tc.uniform, rng)]++
+		}
+		for task, want := range tc.want {
+			if got := drawn[task] / draws; math.Abs(got-want) > .04 || want == 0 && got > 0 {
+				t.Errorf("%s: task %d is %v of the draws, want %v", tc.name, task, got, want)
+			}
 		}
 	}
 }
