@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,33 @@ func TestRoundTrip(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOddNames: names that YAML would read as something else come back as they were.
+func TestOddNames(t *testing.T) {
+	for _, format := range []string{"yaml", "clab"} {
+		f, err := FormatNamed(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"null", "Null", "true", "no", "1", "0x1f", "-", "1e3", "zz9", "_a"} {
+			b := pathmap.NewBuilder()
+			b.Add(pathmap.Node{Name: name, Role: pathmap.ToR})
+			topology, err := b.Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := written(t, f, topology)
+			again, err := f.Parse("file", text)
+			if err == nil {
+				err = same(topology, again)
+			}
+			plain := regexp.MustCompile(`[ {]` + name + `[:,}]`).Match(text)
+			if err != nil || plain != (name == "zz9") {
+				t.Errorf("%s: %q: plain %v, %v\n%s", format, name, plain, err, text)
+			}
+		}
 	}
 }
 
