@@ -36,6 +36,7 @@ type peer struct {
 	watch    []*agentpb.WatchReply   // told by each watch, then the stream stays open
 	progress []*agentpb.ProgressReply
 	told     chan struct{}
+	ended    bool // all coflows have ended before they are started here
 }
 
 func (p *peer) note(name string) error {
@@ -60,8 +61,12 @@ func (p *peer) Run(context.Context, *agentpb.RunRequest) (*agentpb.RunReply, err
 
 func (p *peer) Start(_ context.Context, m *agentpb.StartRequest) (*agentpb.StartReply, error) {
 	reply := &agentpb.StartReply{}
+	status := agentpb.StartStatus_START_STATUS_STARTED
+	if p.ended {
+		status = agentpb.StartStatus_START_STATUS_ENDED
+	}
 	for range m.GetChunks() {
-		reply.Status = append(reply.Status, agentpb.StartStatus_START_STATUS_STARTED)
+		reply.Status = append(reply.Status, status)
 	}
 	return reply, p.note("start")
 }
@@ -99,6 +104,9 @@ func (p *peer) Watch(_ *agentpb.WatchRequest, stream grpc.ServerStreamingServer[
 }
 
 func (p *peer) Progress(_ *agentpb.ProgressRequest, stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
+	if err := p.note("progress"); err != nil {
+		return err
+	}
 	for _, m := range p.progress {
 		if err := stream.Send(m); err != nil {
 			return err
@@ -332,26 +340,74 @@ func TestProgress(t *testing.T) {
 		id   southbound.CoflowID
 		want []float64
 	}{{1, []float64{0}}, {2, []float64{0, 9, 0}}, {8, []float64{0}}, {9, []float64{100}}} {
-		tick := time.NewTicker(time.Millisecond)
-		timeout := time.After(deadline)
-		for {
-			l, ok := c.Remaining(tc.id)
-			if ok && l.F == 1 && equal(l.Base, tc.want) {
-				break
-			}
-			select {
-			case <-tick.C:
-				continue
-			case <-timeout:
-				t.Fatalf("left of coflow %d: %+v, %v, want %v", tc.id, l, ok, tc.want)
-			}
-		}
-		tick.Stop()
+		awaitLeft(t, c, tc.id, tc.want...)
 	}
 	for _, id := range []southbound.CoflowID{3, 4, 5, 6} {
 		if l, ok := c.Remaining(id); ok {
 			t.Errorf("left of coflow %d: %+v", id, l)
 		}
+	}
+}
+
+// awaitLeft returns once that is left of a coflow.
+func awaitLeft(t *testing.T, c *Client, id southbound.CoflowID, want ...float64) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for timeout := time.After(deadline); ; {
+		l, ok := c.Remaining(id)
+		if ok && l.F == 1 && equal(l.Base, want) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("left of coflow %d: %+v, %v, want %v", id, l, ok, want)
+		}
+	}
+}
+
+// TestEndedBefore: nothing is left of a coflow of which the agent says that it has ended.
+func TestEndedBefore(t *testing.T) {
+	c, _ := start(t, &peer{ended: true}, nil)
+	must(t, c.Start(hostFlow(1)))
+	awaitLeft(t, c, 1, 0)
+}
+
+// TestProgressComesBack: progress is asked for again, without a word, where its stream broke because the agent was away
+// for a moment; an agent that knows a later leader is not asked again before a call has gone through.
+func TestProgressComesBack(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		err   error
+		asked bool
+	}{{"away", wire.ErrUnavailable, true}, {"another leads", southbound.ErrNotLeader, false}} {
+		t.Run(tc.name, func(t *testing.T) {
+			answered := make(chan struct{})
+			p := &peer{progress: []*agentpb.ProgressReply{{Backlogs: []*agentpb.Backlog{
+				{Coflow: 1, Rows: 1, Row: []int32{0}, Left: []int64{40}}}}}}
+			broken := false
+			p.answer = func(name string) error {
+				if name != "progress" || broken {
+					return nil
+				}
+				broken = true
+				close(answered)
+				return tc.err
+			}
+			c, errs := start(t, p, nil)
+			must(t, c.Start(hostFlow(1)))
+			<-answered
+			if !tc.asked {
+				must(t, c.Start(hostFlow(2)))
+			}
+			awaitLeft(t, c, 1, 40)
+			select {
+			case err := <-errs:
+				t.Error(err)
+			default:
+			}
+		})
 	}
 }
 
