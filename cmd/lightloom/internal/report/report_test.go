@@ -29,8 +29,8 @@ func two() []PolicyResult {
 		{
 			Name: "a",
 			Jobs: []JobResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms}, {ID: 0, Arrival: 50 * ms, End: 150 * ms}},
-			Coflows: []CoflowResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms, Bytes: 90, Local: 10, Rack: 20},
-				{ID: 0, Arrival: 50 * ms, End: 150 * ms, Bytes: 10}},
+			Coflows: []CoflowResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms, Bytes: 90, Local: 10, Rack: 20, Bound: 10 * ms},
+				{ID: 0, Arrival: 50 * ms, End: 150 * ms, Bytes: 10, Bound: 20 * ms}},
 			BytesEPS: 70, BytesBasis: "payload",
 		},
 		{
@@ -60,6 +60,9 @@ func TestSummarise(t *testing.T) {
 	if a.BytesTotal != 100 || a.BytesLocal != 10 || a.BytesRack != 20 || a.BytesInter != 70 || a.OCSShare != 0 ||
 		b.OCSShare != .5 {
 		t.Errorf("bytes: %+v, share %v", a, b.OCSShare)
+	}
+	if a.BoundMean != .015 || b.BoundMean != 0 {
+		t.Errorf("mean bounds %v and %v, want 0.015 and none", a.BoundMean, b.BoundMean)
 	}
 	if a.Coflows[0].ID != 0 || a.Jobs[0].ID != 0 {
 		t.Error("rows are not by id")
@@ -190,6 +193,34 @@ func TestHTML(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHead: a policy's name can break before each part, and an empty table says why it is empty.
+func TestHead(t *testing.T) {
+	row := two()[0]
+	row.Name = "a+b"
+	page, err := Summarise(Meta{}, []PolicyResult{row}).HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`<th scope="col">a<wbr>+b</th>`, "there is nothing to compare it with"} {
+		if !strings.Contains(string(page), part) {
+			t.Errorf("the page does not hold %s", part)
+		}
+	}
+}
+
+// TestMissingFigures: a policy without a figure that another has shows a dash.
+func TestMissingFigures(t *testing.T) {
+	rows := two()
+	rows[1].Coflows[0].Deadline = time.Second
+	var b bytes.Buffer
+	if err := Summarise(Meta{}, rows).Table(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`deadlines met +\S* *– +\S* *1 of 1`).Match(b.Bytes()) {
+		t.Errorf("no dash beside 1 of 1:\n%s", b.String())
 	}
 }
 
