@@ -166,6 +166,13 @@ func (h *memHosts) acknowledged() uint64 {
 	return h.acked
 }
 
+// reported says whether there has been an event.
+func (h *memHosts) reported() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.events) > 0
+}
+
 func (h *memHosts) tag(k southbound.HostFlowKey) southbound.Tag {
 	h.mu.Lock()
 	defer h.mu.Unlock()
