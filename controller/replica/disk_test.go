@@ -359,3 +359,23 @@ func TestNewRefusesAnotherLog(t *testing.T) {
 		}
 	}
 }
+
+// TestSyncReachesTheDisk: a sync asks the kernel, which refuses a closed file, unless the node is to do without.
+func TestSyncReachesTheDisk(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	for _, without := range []bool{false, true} {
+		d := &disk{noSync: without}
+		for name, err := range map[string]error{"file": d.sync(f), "directory": d.syncDir(gone)} {
+			if without != (err == nil) {
+				t.Errorf("%s, without sync %v: %v", name, without, err)
+			}
+		}
+	}
+}
