@@ -395,3 +395,44 @@ func TestCableRefusals(t *testing.T) {
 		t.Errorf("links are forgotten: %v", err)
 	}
 }
+
+// TestBandwidthReservationForm: a reservation leads from one host of the fabric to another, by links that follow each
+// other, and takes something.
+func TestBandwidthReservationForm(t *testing.T) {
+	s := state.New(fabric(t))
+	way := func(names ...string) (links []pathmap.LinkID) {
+		for i, name := range names[1:] {
+			for _, l := range s.Fabric().Topology.Out(node(t, s, names[i])) {
+				if s.Fabric().Topology.Link(l).To == node(t, s, name) {
+					links = append(links, l)
+				}
+			}
+		}
+		return links
+	}
+	over := way("h0-0", "tor0", "h0-1")
+	for _, tc := range []struct {
+		name string
+		p    controller.BandwidthReservation
+		want string // in the error; empty: none
+	}{
+		{"as it should be", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1, Links: over}, ""},
+		{"from below the first host", controller.BandwidthReservation{Src: -1, Dst: 1, Rate: 1, Links: over}, "hosts 0 to 7"},
+		{"from beyond the last host", controller.BandwidthReservation{Src: 8, Dst: 1, Rate: 1, Links: over}, "hosts 0 to 7"},
+		{"to below the first host", controller.BandwidthReservation{Src: 0, Dst: -1, Rate: 1, Links: over}, "hosts 0 to 7"},
+		{"to beyond the last host", controller.BandwidthReservation{Src: 0, Dst: 8, Rate: 1, Links: over}, "hosts 0 to 7"},
+		{"to itself", controller.BandwidthReservation{Src: 1, Dst: 1, Rate: 1, Links: over}, "hosts 0 to 7"},
+		{"of nothing", controller.BandwidthReservation{Src: 0, Dst: 1, Links: over}, "above zero"},
+		{"over no link", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1}, "on 0 links"},
+		{"over no such link", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1, Links: []pathmap.LinkID{1 << 20}},
+			"link 1048576"},
+		{"from elsewhere", controller.BandwidthReservation{Src: 2, Dst: 1, Rate: 1, Links: over}, "does not go on"},
+		{"to elsewhere", controller.BandwidthReservation{Src: 0, Dst: 2, Rate: 1, Links: over}, "do not lead to host 2"},
+		{"more than there is", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1 << 50, Links: over}, "is left"},
+	} {
+		err := s.CheckBandwidthReservation(&tc.p, nil)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
