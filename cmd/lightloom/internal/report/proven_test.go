@@ -42,6 +42,9 @@ func TestProvenGapIsShown(t *testing.T) {
 				t.Errorf("proofs %v: %s has %q: %v", some, name, want.text, !some)
 			}
 		}
+		if strings.Contains(string(coflows), ",0.25\n") != some {
+			t.Errorf("proofs %v: coflows.csv is\n%s", some, coflows)
+		}
 		if some && (r.Policies[0].Proven.Coflows != 3 || r.Policies[1].Proven != nil) {
 			t.Errorf("%+v, %+v", r.Policies[0].Proven, r.Policies[1].Proven)
 		}
