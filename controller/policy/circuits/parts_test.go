@@ -310,3 +310,57 @@ func TestLasts(t *testing.T) {
 		}
 	}
 }
+
+// TestLay: pairs that share a port get their circuits one after the other, each for as long as its bytes take, however
+// long those before it are.
+func TestLay(t *testing.T) {
+	const ms = time.Millisecond
+	x := NewScratch(crossbar(t, [4][4]int{}))
+	pairs := []Pair{{In: 0, Out: 1, Need: 900 * ms}, {In: 0, Out: 2, Need: 400 * ms}, {In: 1, Out: 3}, {In: 3, Out: 2,
+		Need: 600 * ms}}
+	x.Lay(pairs, 0)
+	for i, p := range pairs {
+		if p.Need > 0 && p.End-p.Begin != p.Need || p.Need == 0 && p.Begin != southbound.Never {
+			t.Errorf("pair %d: %+v", i, p)
+		}
+	}
+	first, second := pairs[0], pairs[1]
+	if first.Begin > second.Begin {
+		first, second = second, first
+	}
+	if second.Begin < first.End+10*ms {
+		t.Errorf("%+v and %+v share an input, and δ is 10 ms", pairs[0], pairs[1])
+	}
+}
+
+// TestCheckAsked: the circuits that a program asks for are of ports that there are, and at times to come.
+func TestCheckAsked(t *testing.T) {
+	const ms = time.Millisecond
+	v := crossbar(t, [4][4]int{})
+	v.Now = 5 * ms
+	at := func(in, out southbound.Port, from, to time.Duration) AskedPlan {
+		return AskedPlan{Reserve: []controller.CircuitReservation{{In: in, Out: out, NotBefore: from, NotAfter: to}}}
+	}
+	for _, tc := range []struct {
+		name string
+		p    AskedPlan
+		want string // in the error; empty: none
+	}{
+		{"nothing", AskedPlan{}, ""}, {"first and last port", at(0, 3, 5*ms, 6*ms), ""},
+		{"last and first port", at(3, 0, 5*ms, 6*ms), ""},
+		{"below the first input", at(-1, 0, 5*ms, 6*ms), "ports are 0 to 3"},
+		{"below the first output", at(0, -1, 5*ms, 6*ms), "ports are 0 to 3"},
+		{"beyond the last input", at(4, 0, 5*ms, 6*ms), "ports are 0 to 3"},
+		{"beyond the last output", at(0, 4, 5*ms, 6*ms), "ports are 0 to 3"},
+		{"before now", at(0, 1, 4*ms, 6*ms), "it is 5ms"}, {"no time", at(0, 1, 5*ms, 5*ms), "it is 5ms"},
+		{"preempt the first and the last", AskedPlan{Preempt: []southbound.Port{0, 3}}, ""},
+		{"preempt below the first", AskedPlan{Preempt: []southbound.Port{-1}}, "preempt input -1"},
+		{"preempt beyond the last", AskedPlan{Preempt: []southbound.Port{4}}, "preempt input 4"},
+		{"wake later", AskedPlan{Wake: 6 * ms}, ""}, {"wake now", AskedPlan{Wake: 5 * ms}, "wake at 5ms"},
+	} {
+		err := checkAsked(v, &tc.p)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
