@@ -18,6 +18,11 @@ const (
 	retries   = 1
 )
 
+// disturbed reports whether a run is to be made again, for what others took or for the error that it expects of itself.
+func disturbed(stolen, expected float64) bool {
+	return stolen > tolerated || expected > report.RefusedError
+}
+
 // onPackets runs a row in namespaces of its own.
 func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(int),
 	cost *report.PolicyRun) (*outcome.Outcome, error) {
@@ -44,7 +49,7 @@ func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(in
 			h.Expect()
 			expected = h.Expected
 		}
-		if stolen <= tolerated && expected <= report.RefusedError || try == retries || s.Options.Demo || s.once {
+		if !disturbed(stolen, expected) || try == retries || s.Options.Demo || s.once {
 			if expected > report.MarkedError {
 				o.Notes = append(o.Notes, fmt.Sprintf("its mean CCT may be off by %.0f %%: a probe of known length was off by "+
 					"%.0f %%, and timers were %.1f ms late (p99)", 100*expected, 100*o.Health.Probe, 1e3*o.Health.TimerP99))

@@ -38,6 +38,13 @@ func (p processors) since() (own, stolen, waiting float64, known bool) {
 // other's way, and the moves of circuits.
 func (s *runner) seen(h *report.Health, o *outcome.Outcome) {
 	h.Moves, h.Coflows, h.MeanCCT, h.Slowdown = len(o.State.Moves), 0, 0, 0
+	if all := o.EPS + o.OCS; all > 0 {
+		h.PacketShare = float64(o.EPS) / float64(all)
+	}
+	fastest := s.Spec.EPS // that one host flow between racks can have
+	if h.Moves > 0 {
+		fastest = max(fastest, s.Spec.OCS)
+	}
 	took, alone := time.Duration(0), time.Duration(0)
 	for _, c := range o.State.Coflows {
 		if c.Ended == state.Unset || c.Resent {
@@ -52,7 +59,12 @@ func (s *runner) seen(h *report.Health, o *outcome.Outcome) {
 		j := &s.Jobs[c.Job] // the state has forgotten what has ended
 		if e := &j.Edges[c.Edge]; !e.FollowsTasks() || placed.Hosts != nil {
 			took += c.Ended - c.Ready
-			alone += s.Alone(controller.Expand(j, e, placed.Hosts))
+			flows := controller.Expand(j, e, placed.Hosts)
+			least := s.Alone(flows)
+			for _, b := range flows.Size {
+				least = max(least, controller.Wire(b).Over(fastest))
+			}
+			alone += least
 		}
 	}
 	if h.Coflows > 0 {

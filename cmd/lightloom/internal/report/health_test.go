@@ -6,25 +6,26 @@ import (
 	"testing"
 )
 
-// TestHealth: the larger of the probe's error and what undisturbed runs are off by, and more for stolen cores.
+// TestHealth: the expected error grows with what coflows are in each other's way, falls with their number, and stolen
+// cores count where circuits do.
 func TestHealth(t *testing.T) {
 	for _, tc := range []struct {
-		name          string
-		probe, stolen float64
-		circuits      bool
-		want          string
+		name string
+		h    Health
+		want string
 	}{
-		{"idle, packets", 0.01, 0, false, "±2 %"},
-		{"idle, circuits", 0.01, 0, true, "±4 %"},
-		{"a slow probe", 0.08, 0, true, "±8 %"},
-		{"a core stolen", 0.01, 1, true, "±15 % (!)"},
-		{"a core stolen, packets", 0.01, 1, false, "±6 %"},
-		{"both", 0.2, 1.5, true, "±35 % (!)"},
+		{"packets at 30 %", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.2}, "±0.9 %"},
+		{"packets at 70 %", Health{Coflows: 60, MeanCCT: 1, Slowdown: 1.8}, "±1.4 %"},
+		{"circuits at 70 %", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70}, "±4.0 %"},
+		{"four times as many", Health{Coflows: 120, MeanCCT: 1, Slowdown: 1.9, Moves: 280}, "±2.2 %"},
+		{"a core stolen", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70, StolenCores: 1}, "±12 % (!)"},
+		{"a core stolen from packets", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.2, StolenCores: 1}, "±0.9 %"},
+		{"a slow probe", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.2, Probe: 0.3}, "±30 % (!)"},
+		{"no coflow", Health{}, "±0.0 %"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h := &Health{Probe: tc.probe, StolenCores: tc.stolen, Moves: map[bool]int{true: 20}[tc.circuits]}
-			if h.Expect(); h.String() != tc.want {
-				t.Errorf("%v, want %s", h, tc.want)
+			if tc.h.Expect(); tc.h.String() != tc.want {
+				t.Errorf("%v, want %s", &tc.h, tc.want)
 			}
 		})
 	}
