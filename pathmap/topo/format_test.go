@@ -570,3 +570,12 @@ func TestGraphviz(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// TestOn: an error names the line of what came first only where there are lines.
+func TestOn(t *testing.T) {
+	for line, want := range map[int]string{0: "", 3: " on line 3"} {
+		if got := on(place{line: line}); got != want {
+			t.Errorf("line %d is %q, want %q", line, got, want)
+		}
+	}
+}
