@@ -73,7 +73,13 @@ func TestViewIsWired(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			l := loop.New(f, loop.Config{Policy: o, Paths: paths, Seed: 42, Delta: 17 * ms, ElephantThreshold: 1234,
+			asking, times := false, 0
+			l := loop.New(f, loop.Config{Asked: func(begins bool) {
+				if times++; begins == asking {
+					t.Errorf("call %d of Asked: %v again", times, begins)
+				}
+				asking = begins
+			}, Policy: o, Paths: paths, Seed: 42, Delta: 17 * ms, ElephantThreshold: 1234,
 				Demand: demand.Options{Source: tc.source, Period: 100 * ms}})
 			tor, sent := f.ToRNode[0], pathmap.Bytes(0)
 			step := func(now time.Duration) {
@@ -107,6 +113,9 @@ func TestViewIsWired(t *testing.T) {
 			}
 			sent -= 6_250_000
 			step(350 * ms)
+			if asking || times == 0 {
+				t.Errorf("after %d calls of Asked the policy is still being asked: %v", times, asking)
+			}
 			v := &o.view
 			if left := v.Coflows[0].Remaining; tc.left != (len(left.Base) == 1 && left.Base[0] == 77) || left.Live != 1 {
 				t.Errorf("is shown what is left as %+v", left)
