@@ -402,3 +402,13 @@ func BenchmarkDawn(b *testing.B) {
 		})
 	}
 }
+
+// TestNeedsOfBlocks: every task's block counts for each rack with a copy, the last one's too.
+func TestNeedsOfBlocks(t *testing.T) {
+	v := &controller.View{Fabric: allocatorFabric(t, 4, 2)}
+	j := &controller.Job{Stages: []controller.Stage{{Tasks: []controller.Task{{Input: 10}, {Input: 20}}}}}
+	n := needsOf(v, j, 0, nil, []southbound.RackID{0, 1, 2, 1, 2, 3})
+	if want := []pathmap.Bytes{10, 30, 30, 20}; n.total != 30 || !slices.Equal(n.rack, want) {
+		t.Errorf("%v of %v, want %v of 30", n.rack, n.total, want)
+	}
+}
