@@ -112,8 +112,9 @@ function Page() {
   const over = f.recorded, look = back === null ? state.look : frames[back].look, live = back === null || over;
   const [mood, word] = verdict(state), can = new Set(live ? f.can : []);
   const select = (s) => ((state.selected = typeof s === "function" ? s(state.selected) : s), soon());
-  const from = Math.max(0, frames.findIndex((x) => x.at >= frames[frames.length - 1].at - 120)), part = over ? frames.slice(0, back + 1) : frames.slice(from);
-  const series = [part.map((x) => x.at), part.map((x) => x.packet * 1000), part.map((x) => (over ? null : x.light * 1000)), part.map((x) => x.left)];
+  const from = Math.max(0, frames.findIndex((x) => x.at >= frames[frames.length - 1].at - 120)), part = over ? frames : frames.slice(from);
+  const values = (of) => part.map((x, i) => (over && i > back ? null : of(x))); // of a run that is over, up to the instant
+  const series = [part.map((x) => x.at), values((x) => x.packet * 1000), values((x) => (over ? null : x.light * 1000)), values((x) => x.left)];
   const theme = (t) => {
     state.theme = t;
     t ? localStorage.setItem("theme", t) : localStorage.removeItem("theme");
