@@ -36,7 +36,8 @@ type peer struct {
 	watch    []*agentpb.WatchReply   // told by each watch, then the stream stays open
 	progress []*agentpb.ProgressReply
 	told     chan struct{}
-	ended    bool // all coflows have ended before they are started here
+	follow   func() error // of the next streams of progress; nil: yes
+	ended    bool         // all coflows have ended before they are started here
 }
 
 func (p *peer) note(name string) error {
@@ -104,8 +105,10 @@ func (p *peer) Watch(_ *agentpb.WatchRequest, stream grpc.ServerStreamingServer[
 }
 
 func (p *peer) Progress(_ *agentpb.ProgressRequest, stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
-	if err := p.note("progress"); err != nil {
-		return err
+	if p.follow != nil {
+		if err := p.follow(); err != nil {
+			return err
+		}
 	}
 	for _, m := range p.progress {
 		if err := stream.Send(m); err != nil {
@@ -386,14 +389,13 @@ func TestProgressComesBack(t *testing.T) {
 			answered := make(chan struct{})
 			p := &peer{progress: []*agentpb.ProgressReply{{Backlogs: []*agentpb.Backlog{
 				{Coflow: 1, Rows: 1, Row: []int32{0}, Left: []int64{40}}}}}}
-			broken := false
-			p.answer = func(name string) error {
-				if name != "progress" || broken {
-					return nil
-				}
-				broken = true
-				close(answered)
-				return tc.err
+			var broken sync.Once
+			p.follow = func() (err error) {
+				broken.Do(func() {
+					close(answered)
+					err = wire.ToStatus(tc.err)
+				})
+				return err
 			}
 			c, errs := start(t, p, nil)
 			must(t, c.Start(hostFlow(1)))
