@@ -28,7 +28,7 @@ const (
 	RefusedError = 0.25
 )
 
-// What the expected error of a run is made of, as fitted in docs/decisions/0073. What a decision takes beyond the
+// What the expected error of a run is made of, as in docs/decisions/0073. What a decision takes beyond the
 // simulator's is paid by each coflow. How coflows that contend are served differs a little, as they come in another
 // order; it evens out over many. Circuits are held for a time, so what others delay leaves bytes to packets.
 const (
