@@ -10,9 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lightloom/cmd/lightloom/internal/switches"
 	"lightloom/emulator/switchd/standalone"
-	"lightloom/southbound/inventory"
-	"lightloom/southbound/pki"
 )
 
 func newSwitch() *cobra.Command {
@@ -30,6 +29,7 @@ type switchFlags struct {
 	keys      string
 	plaintext bool
 	withStdin bool
+	speaking  switches.Speaking
 }
 
 func newSwitchRun() *cobra.Command {
@@ -59,6 +59,7 @@ func newSwitchRun() *cobra.Command {
 		"light is reported")
 	fl.StringVar(&f.cfg.Listen, "listen", "127.0.0.1:9339", "address of the gNMI target: host:port or unix:PATH")
 	fl.StringVar(&f.keys, "tls-dir", "", "directory with NAME.pem, as lightloom controller keys writes it")
+	f.speaking.Flags(fl, &f.cfg)
 	fl.BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses and Unix sockets only")
 	fl.DurationVar(&f.cfg.Dark, "dark", 10*time.Millisecond, "OCS only: time that a moved port is dark")
 	fl.IntVar(&f.cfg.VOQBytes, "voq-bytes", 0, "ToR with a fibre only: bytes of the virtual output queue of "+
@@ -110,11 +111,9 @@ func (f *switchFlags) check(c *cobra.Command) error {
 			"loopback", "run: there are no keys for TLS")
 	case f.keys != "" && f.plaintext:
 		return usage("write one of them", "run: --tls-dir and --plaintext exclude each other")
-	case f.keys != "":
-		var err error
-		if f.cfg.Keys, err = pki.Open(inventory.KeyPaths(f.keys, f.cfg.Name)); err != nil {
-			return err
-		}
+	}
+	if err := f.speaking.Open(&f.cfg, f.keys); err != nil {
+		return err
 	}
 	if err := f.cfg.Check(); err != nil {
 		return usage(c.CommandPath()+" -h lists its flags", "run: %w", err)

@@ -15,10 +15,18 @@ import (
 // server is the gNMI server of the switch from one power-on to the next power-off. The goroutine that takes it out of
 // Switch.waiting ends it.
 type server struct {
-	target *target.Target
+	target speaker
 	ln     net.Listener
 	off    chan struct{} // closed: the power goes
 	gone   chan struct{} // closed: it answers no more
+}
+
+// speaker is what answers at the switch's address: a gNMI target, or a RESTCONF server.
+type speaker interface {
+	Serve(ctx context.Context, l net.Listener) error
+	Refresh()
+	Lag() (streams, leaves int)
+	Close()
 }
 
 // Open puts a gNMI target in front of the switch, once. It owns l from now on. With an identity it serves controllers
@@ -33,7 +41,7 @@ func (s *Switch) Open(l net.Listener, id pki.Identity, c target.Config) error {
 }
 
 func (s *Switch) open(l net.Listener) error {
-	t, err := target.New(s.target)
+	t, err := s.speaker()
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -41,6 +49,16 @@ func (s *Switch) open(l net.Listener) error {
 	s.current.Store(v)
 	s.waiting <- v
 	return nil
+}
+
+func (s *Switch) speaker() (speaker, error) {
+	switch {
+	case !s.target.RESTCONF:
+		return target.New(s.target)
+	case s.Door == nil || s.cfg.Device.Kind != device.Optical:
+		return nil, errors.New("RESTCONF is of emulated optical switches")
+	}
+	return target.NewRESTCONF(s.target, s.cfg.Device.Ports), nil
 }
 
 // serve serves whatever is opened until ctx ends.

@@ -35,7 +35,7 @@ func TestQueuesTold(t *testing.T) {
 			}
 			defer conn.Close()
 			for range 2 { // and again, where they stand
-				got, err := probe.ReadCounters(t.Context(), gpb.NewGNMIClient(conn))
+				got, err := probe.ReadCounters(t.Context(), gpb.NewGNMIClient(conn), nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -32,6 +32,8 @@ type Config struct {
 
 	TLS       *tls.Config // nil: plaintext, and only with Plaintext set and on a loopback address
 	Plaintext bool
+	Login     Login // over TLS only
+	RESTCONF  bool  // of an optical switch: Polatis' model by RESTCONF, and no gNMI
 
 	SONiC   bool   // an optical switch also speaks sonic-ocs, on the same store
 	Profile string // one of Profiles of the switch's kind; "" means the first, or sonic-ocs with SONiC
@@ -199,7 +201,10 @@ func (t *Target) options(l net.Listener) ([]grpc.ServerOption, error) {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	}
 	if t.cfg.TLS != nil {
-		return append(opts, grpc.Creds(guard.Credentials())), nil
+		return append(append(opts, t.cfg.Login.options()...), grpc.Creds(guard.Credentials())), nil
+	}
+	if t.cfg.Login != (Login{}) {
+		return nil, errors.New("credentials are not asked for in plaintext")
 	}
 	if !t.cfg.Plaintext {
 		return nil, errors.New("no TLS configuration, and plaintext is not asked for")

@@ -40,9 +40,18 @@ func (p *ports) cables(ctx context.Context, carrier func(port southbound.Port, u
 	}
 }
 
+// lookTries bounds how often a list of interfaces that changes while it is read is read again.
+const lookTries = 1000
+
 // look reads the ports and reports what differs from up.
 func (p *ports) look(up []bool, carrier func(southbound.Port, bool)) error {
 	links, err := p.nl.LinkList()
+	for range lookTries { // interfaces come and go while other switches start in this namespace
+		if !errors.Is(err, netlink.ErrDumpInterrupted) {
+			break
+		}
+		links, err = p.nl.LinkList()
+	}
 	if err != nil {
 		return fmt.Errorf("watch cables: %w", err)
 	}

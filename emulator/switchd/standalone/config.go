@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/emulator/device"
 	"lightloom/emulator/netns"
+	"lightloom/emulator/target"
 	"lightloom/southbound"
 	"lightloom/southbound/pki"
 	"lightloom/southbound/socket"
@@ -45,6 +47,10 @@ type Config struct {
 
 	// command line of a process that runs Guard on its standard input; nil: a switch that is killed leaves filters
 	Guard []string
+
+	Profile  string       // that the target speaks; "": openconfig, or ocp
+	RESTCONF bool         // of an OCS: Polatis' model by RESTCONF, and no gNMI
+	Login    target.Login // that callers must bring; the zero value: none
 
 	Listen    string       // host:port or unix:PATH
 	Identity  pki.Identity // the zero value: plaintext, on loopback or a Unix socket only
@@ -87,10 +93,23 @@ func (c *Config) Check() error {
 		return fmt.Errorf("fibre %q is none of the ports beyond the hosts'", c.Fibre)
 	case c.LLDP < 0 || c.LLDP > 0 && c.LLDP < leastLLDP || c.LLDP > mostLLDP:
 		return fmt.Errorf("announcements every %v: take %v to %v, or 0 for none", c.LLDP, leastLLDP, mostLLDP)
+	case c.Profile != "" && !slices.Contains(target.Profiles(c.kind()), c.Profile):
+		return fmt.Errorf("profile %q: this switch can speak %s", c.Profile, strings.Join(target.Profiles(c.kind()), ", "))
+	case c.RESTCONF && (c.Role != OCS || c.Profile != "polatis"):
+		return errors.New("RESTCONF is of an optical switch with profile polatis")
+	case c.Login != (target.Login{}) && c.Identity.IsZero() && c.Keys == nil:
+		return errors.New("credentials are not asked for in plaintext: add keys for TLS")
 	case c.Dark < 0:
 		return fmt.Errorf("dark time %v is below zero", c.Dark)
 	}
 	return c.checkListen()
+}
+
+func (c *Config) kind() device.Kind {
+	if c.Role == OCS {
+		return device.Optical
+	}
+	return device.Packet
 }
 
 // Bounds of how often a switch announces itself (IEEE 802.1AB has 1 s to an hour; emulated cables are walked faster).

@@ -90,10 +90,10 @@ func (s *station) open(ctx context.Context) (err error) {
 		return err
 	}
 	start := time.Now()
-	c := device.Config{Name: s.cfg.Name, ID: s.id(), Kind: device.Packet, Ports: int32(len(s.cfg.Ports)),
+	c := device.Config{Name: s.cfg.Name, ID: s.id(), Kind: s.cfg.kind(), Ports: int32(len(s.cfg.Ports)),
 		Racks: int32(s.cfg.Racks), Plane: s.plane, Clock: func() time.Duration { return time.Since(start) }}
 	if s.cfg.Role == OCS {
-		c.Kind, c.Delays.Dark, c.OnLight = device.Optical, device.Fixed(s.cfg.Dark), s.tell
+		c.Delays.Dark, c.OnLight = device.Fixed(s.cfg.Dark), s.tell
 	}
 	s.sw = switchd.New(switchd.Config{Device: c, Log: s.cfg.Log})
 	if err := s.openLLDP(); err != nil {
@@ -103,7 +103,8 @@ func (s *station) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	tc := target.Config{Start: start, Counts: s.counts}
+	tc := target.Config{Start: start, Counts: s.counts, Profile: s.cfg.Profile, RESTCONF: s.cfg.RESTCONF,
+		Login: s.cfg.Login}
 	if s.lldp != nil {
 		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }
 	}

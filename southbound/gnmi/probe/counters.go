@@ -30,9 +30,13 @@ type Counters struct {
 	NoRoute uint64 // packets that met a dark or unmatched port
 }
 
-// ReadCounters reads the counters of a packet switch. A switch that has none gives none.
-func ReadCounters(ctx context.Context, c gpb.GNMIClient) (Counters, error) {
+// ReadCounters reads the counters of a packet switch of a profile; nil means openconfig. A switch that has none gives
+// none.
+func ReadCounters(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) (Counters, error) {
 	out := Counters{Ports: map[southbound.Port]PortCounters{}}
+	if p != nil && p.Model() != schema.OpenConfig() {
+		return out, out.readNative(ctx, c, p)
+	}
 	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("interfaces"),
 		schema.Path(nil).With("components")})
 	if err != nil {
@@ -66,6 +70,31 @@ func ReadCounters(ctx context.Context, c gpb.GNMIClient) (Counters, error) {
 		out.Ports[port] = p
 	}
 	return out, readQueues(ctx, c, out.Ports)
+}
+
+// readNative reads the counters of a vendor's own model.
+func (o Counters) readNative(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) error {
+	counts, ok := p.(gnmi.Counts)
+	if !ok {
+		return nil
+	}
+	leaves, err := getKnown(ctx, c, p.Model(), counts.CounterPaths())
+	if err != nil {
+		return fmt.Errorf("read counters: %w", err)
+	}
+	ports := map[southbound.Port]*southbound.PortCounters{}
+	for _, l := range leaves {
+		counts.Count(l, func(port southbound.Port) *southbound.PortCounters {
+			if ports[port] == nil {
+				ports[port] = &southbound.PortCounters{}
+			}
+			return ports[port]
+		})
+	}
+	for port, n := range ports {
+		o.Ports[port] = PortCounters{InOctets: n.InOctets, OutOctets: n.OutOctets, OutDiscards: n.OutDiscards}
+	}
+	return nil
 }
 
 // readQueues adds how full queues were. A switch that does not know the path, or has nothing there, does not tell.

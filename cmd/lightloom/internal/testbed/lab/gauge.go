@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type gauge struct {
 	a     *server.Daemon
 	names []string // of the ToRs, then of other packet switches
 	nodes []pathmap.NodeID
+	kinds []gnmi.Profile // what they speak
 	conns []*grpc.ClientConn
 	since []probe.Counters
 	ocs   gnmi.Line
@@ -67,9 +69,14 @@ func measure(ctx context.Context, a *server.Daemon) (*gauge, error) {
 		if err != nil {
 			return nil, errors.Join(err, g.close())
 		}
+		kind, err := speaks(ctx, a, n, id)
+		if err != nil {
+			return nil, errors.Join(err, conn.Close(), g.close())
+		}
+		g.kinds = append(g.kinds, kind)
 		g.names, g.nodes, g.conns = append(g.names, cfg.Name), append(g.nodes, n), append(g.conns, conn)
 	}
-	if g.since, err = g.counters(ctx); err != nil {
+	if g.since, _, err = g.counters(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
 	if err := g.watch(ctx, id); err != nil {
@@ -91,17 +98,35 @@ func (g *gauge) close() error {
 	return errors.Join(errs...)
 }
 
-func (g *gauge) counters(ctx context.Context) (all []probe.Counters, err error) {
+// counters reads all switches. Those that hosts are not at count for the queues only: away are the names of those that
+// do not answer, because they have been replaced or have failed.
+func (g *gauge) counters(ctx context.Context) (all []probe.Counters, away []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	for i, c := range g.conns {
-		n, err := probe.ReadCounters(ctx, gpb.NewGNMIClient(c))
+		n, err := probe.ReadCounters(ctx, gpb.NewGNMIClient(c), g.kinds[i])
+		if err != nil && i < g.a.Fabric.Racks {
+			return nil, nil, fmt.Errorf("switch %s: %w", g.names[i], err)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("switch %s: %w", g.names[i], err)
+			away = append(away, g.names[i])
 		}
 		all = append(all, n)
 	}
-	return all, nil
+	return all, away, nil
+}
+
+// speaks returns the profile of a packet switch, which the switch is asked for where its record says so.
+func speaks(ctx context.Context, a *server.Daemon, n pathmap.NodeID, id pki.Identity) (gnmi.Profile, error) {
+	line, err := a.Inventory.Devices.Dial(ctx, a.Fabric, n, id, os.Getenv, func(c *gnmi.Config) { c.Timeout = askWithin })
+	if err != nil {
+		return nil, err
+	}
+	defer line.Close()
+	if s, ok := line.(interface{ Profile() gnmi.Profile }); ok {
+		return s.Profile(), nil
+	}
+	return nil, nil
 }
 
 // watch follows the circuits that the optical switch reports, if there is one.
@@ -151,7 +176,7 @@ func (g *gauge) circuit(e southbound.DeviceEvent) {
 
 // into adds the measurements to an outcome.
 func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome) error {
-	now, err := g.counters(ctx)
+	now, away, err := g.counters(ctx)
 	if err != nil {
 		return err
 	}
@@ -174,6 +199,9 @@ func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome
 		o.DroppedDark += int64(now[rack].NoRoute - g.since[rack].NoRoute)
 	}
 	o.QueueDepth, o.Notes = g.depth(now)
+	if len(away) > 0 {
+		o.Notes = append(o.Notes, "not read at the end of the run: "+strings.Join(away, ", "))
+	}
 	if a.Agent != nil {
 		s := a.Agent.Stats()
 		o.Retransmissions, o.HostFlowsEnded = s.Retransmissions, s.HostFlowsEnded
