@@ -30,9 +30,9 @@ type RESTCONF struct {
 }
 
 const (
-	pairsPath = "/api/data/optical-switch:cross-connects"
-	yangData  = "application/yang-data+json"
-	maxPairs  = 1 << 20 // bytes of a request
+	pairsPath  = "/api/data/optical-switch:cross-connects"
+	yangData   = "application/yang-data+json"
+	maxRequest = 1 << 20 // bytes
 )
 
 // NewRESTCONF makes a server for the optical switch of ports a side behind a door. Of c the door, TLS, Plaintext,
@@ -88,6 +88,11 @@ func (s *RESTCONF) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusNotFound, "invalid-value", "there is "+pairsPath+" only")
 		return
 	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)) // outside the lock: a caller can be slow
+	if err != nil {
+		answer(w, http.StatusRequestEntityTooLarge, "too-big", err.Error())
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if tag := s.tag(); r.Method != http.MethodGet && r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != tag {
@@ -98,7 +103,7 @@ func (s *RESTCONF) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && below == "":
 		s.list(w, r)
 	case r.Method == http.MethodPut || r.Method == http.MethodDelete:
-		c, err := s.change(r, below)
+		c, err := s.change(r.Method, below, body)
 		if err != nil {
 			answer(w, http.StatusBadRequest, "invalid-value", err.Error())
 			return
@@ -129,20 +134,16 @@ func (s *RESTCONF) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // change reads what a request asks for: the whole list, or one pair of it.
-func (s *RESTCONF) change(r *http.Request, below string) (*southbound.Change, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPairs))
-	if err != nil {
-		return nil, err
-	}
+func (s *RESTCONF) change(method, below string, body []byte) (*southbound.Change, error) {
 	number, single := strings.CutPrefix(below, "/pair=")
 	one, perr := strconv.ParseUint(number, 10, 15)
 	switch {
 	case below != "" && (!single || perr != nil || one < 1 || int32(one) > s.ports):
 		return nil, fmt.Errorf("%q is no pair: ingress ports are 1 to %d", below, s.ports)
-	case r.Method == http.MethodDelete && single:
+	case method == http.MethodDelete && single:
 		return &southbound.Change{Connect: []southbound.CrossConnect{{In: southbound.Port(one) - 1, Out: southbound.NoPort,
 			Off: true}}}, nil
-	case r.Method == http.MethodDelete:
+	case method == http.MethodDelete:
 		return &southbound.Change{Replace: true}, nil
 	case single:
 		var p struct {
