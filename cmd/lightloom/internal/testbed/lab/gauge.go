@@ -34,6 +34,7 @@ type gauge struct {
 	kinds []gnmi.Profile // what they speak
 	conns []*grpc.ClientConn
 	since []probe.Counters
+	notes []string // what is not measured
 	ocs   gnmi.Line
 	stop  context.CancelFunc
 	ended chan struct{}
@@ -60,21 +61,12 @@ func measure(ctx context.Context, a *server.Daemon) (*gauge, error) {
 			nodes = append(nodes, pathmap.NodeID(n))
 		}
 	}
-	for _, n := range nodes {
-		cfg, err := a.Inventory.Devices.Config(a.Fabric, n, id, os.Getenv)
-		if err != nil {
+	for i, n := range nodes {
+		if err := g.connect(ctx, n, id); err != nil && i >= a.Fabric.Racks {
+			g.notes = append(g.notes, fmt.Sprintf("not measured: %v", err)) // it may have been replaced, or be away
+		} else if err != nil {
 			return nil, errors.Join(err, g.close())
 		}
-		conn, err := gnmi.Connect(cfg)
-		if err != nil {
-			return nil, errors.Join(err, g.close())
-		}
-		kind, err := speaks(ctx, a, n, id)
-		if err != nil {
-			return nil, errors.Join(err, conn.Close(), g.close())
-		}
-		g.kinds = append(g.kinds, kind)
-		g.names, g.nodes, g.conns = append(g.names, cfg.Name), append(g.nodes, n), append(g.conns, conn)
 	}
 	if g.since, _, err = g.counters(ctx); err != nil {
 		return nil, errors.Join(err, g.close())
@@ -83,6 +75,25 @@ func measure(ctx context.Context, a *server.Daemon) (*gauge, error) {
 		return nil, errors.Join(err, g.close())
 	}
 	return g, nil
+}
+
+// connect adds a packet switch to those that are read.
+func (g *gauge) connect(ctx context.Context, n pathmap.NodeID, id pki.Identity) error {
+	cfg, err := g.a.Inventory.Devices.Config(g.a.Fabric, n, id, os.Getenv)
+	if err != nil {
+		return err
+	}
+	kind, err := speaks(ctx, g.a, n, id)
+	if err != nil {
+		return err
+	}
+	conn, err := gnmi.Connect(cfg)
+	if err != nil {
+		return err
+	}
+	g.names, g.nodes = append(g.names, cfg.Name), append(g.nodes, n)
+	g.kinds, g.conns = append(g.kinds, kind), append(g.conns, conn)
+	return nil
 }
 
 func (g *gauge) close() error {
@@ -199,6 +210,7 @@ func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome
 		o.DroppedDark += int64(now[rack].NoRoute - g.since[rack].NoRoute)
 	}
 	o.QueueDepth, o.Notes = g.depth(now)
+	o.Notes = append(o.Notes, g.notes...)
 	if len(away) > 0 {
 		o.Notes = append(o.Notes, "not read at the end of the run: "+strings.Join(away, ", "))
 	}

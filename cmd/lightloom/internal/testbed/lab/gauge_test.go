@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"lightloom/cmd/lightloom/internal/report"
@@ -9,6 +11,7 @@ import (
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/inventory"
 )
 
 // TestGaugeDepth: of the maxima that switches report, only those that grew during a run count for it. If none grew, or
@@ -60,4 +63,38 @@ func oneHostEach(t *testing.T) *topo.Fabric {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// TestGaugeWithoutSpine: a spine that cannot be read is left out of the measurement with a note. Without a ToR there is
+// none.
+func TestGaugeWithoutSpine(t *testing.T) {
+	t.Setenv("LAB_USER", "ada")
+	dir := filepath.Join(t.TempDir(), "keys")
+	path := mixedLab(t, dir)
+	spec, err := topo.ParseSpec(smallFabric)
+	f, ferr := topo.New(must(t, spec, err))
+	must(t, f, ferr)
+	named, err := inventory.Read(path, f)
+	must(t, named, err)
+	without := func(name string) (*gauge, error) {
+		d, err := named.Devices.Find(name)
+		moved := *must(t, d, err)
+		moved.Credentials.Username = "env:NOT_SET" // fails at once, where an address would be tried for seconds
+		moved.Credentials.Password = "env:NOT_SET"
+		all, err := named.Devices.Replace(f, moved)
+		a := &server.Daemon{Fabric: f, Inventory: &inventory.Inventory{Devices: must(t, all, err)}}
+		a.Options.Keys = dir
+		return measure(t.Context(), a)
+	}
+	g, err := without("spine0")
+	must(t, g, err)
+	if len(g.names) != f.Racks || len(g.notes) != 1 || !strings.Contains(g.notes[0], "spine0") {
+		t.Errorf("%q are measured; notes %q", g.names, g.notes)
+	}
+	if err := g.close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := without("tor1"); err == nil || !strings.Contains(err.Error(), "tor1") {
+		t.Errorf("without a ToR: %v", err)
+	}
 }
