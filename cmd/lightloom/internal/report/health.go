@@ -28,21 +28,22 @@ const (
 	RefusedError = 0.25
 )
 
-// What the expected error of a run is made of, as in docs/decisions/0073. What a decision takes beyond the
-// simulator's is paid by each coflow. How coflows that contend are served differs a little, as they come in another
-// order; it evens out over many. Circuits are held for a time, so what others delay leaves bytes to packets.
+// What the expected error of a run is made of, fitted as in docs/decisions/0073. A coflow waits for several wake-ups one
+// after the other, from its decision to its last acknowledgement. How coflows that contend are served differs a little,
+// as they come in another order; it evens out over many. Circuits are held for a time, so what others delay leaves bytes
+// to packets.
 const (
-	lateCoflow       = 0.0035 // seconds, of a coflow
-	spreadOfPackets  = 0.10   // of what a coflow takes beyond its time alone, by the coflow
-	spreadOfCircuits = 0.22   // likewise, with circuits
-	errorOfStolen    = 0.08   // of circuits, by the stolen core
+	lateWakeUps      = 8     // of a coflow, each as late as one timer in a hundred
+	spreadOfPackets  = 0.006 // of what a coflow takes beyond its time alone, by the coflow
+	spreadOfCircuits = 0.05  // likewise, with circuits
+	errorOfStolen    = 0.07  // of circuits, by the stolen core
 )
 
 // Expect sets the expected error from all else.
 func (h *Health) Expect() {
 	late, contended, coflows := 0.0, max(h.Slowdown-1, 0), math.Sqrt(float64(max(h.Coflows, 1)))
 	if h.MeanCCT > 0 {
-		late = lateCoflow / h.MeanCCT
+		late = lateWakeUps * h.TimerP99 / h.MeanCCT
 	}
 	if h.Moves > 0 {
 		h.Expected = late + spreadOfCircuits*contended/coflows + errorOfStolen*h.StolenCores

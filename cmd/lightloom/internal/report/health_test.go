@@ -6,20 +6,24 @@ import (
 	"testing"
 )
 
-// TestHealth: the expected error grows with what coflows are in each other's way, falls with their number, and stolen
-// cores count where circuits do.
+// TestHealth: the expected error grows with what coflows are in each other's way and with late timers, falls with the
+// number of coflows, and stolen cores count where circuits do.
 func TestHealth(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		h    Health
 		want string
 	}{
-		{"packets at 30 %", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.2}, "±0.9 %"},
-		{"packets at 70 %", Health{Coflows: 60, MeanCCT: 1, Slowdown: 1.8}, "±1.4 %"},
-		{"circuits at 70 %", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70}, "±4.0 %"},
-		{"four times as many", Health{Coflows: 120, MeanCCT: 1, Slowdown: 1.9, Moves: 280}, "±2.2 %"},
-		{"a core stolen", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70, StolenCores: 1}, "±12 % (!)"},
-		{"a core stolen from packets", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.2, StolenCores: 1}, "±0.9 %"},
+		{"packets at 30 %", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.6, TimerP99: 0.0012}, "±1.4 %"},
+		{"packets at 70 %", Health{Coflows: 60, MeanCCT: 1, Slowdown: 2.5, TimerP99: 0.0013}, "±1.2 %"},
+		{"circuits at 70 %", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70, TimerP99: 0.0013}, "±1.9 %"},
+		{"late timers", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70, TimerP99: 0.0053}, "±5.1 %"},
+		{"short coflows", Health{Coflows: 30, MeanCCT: 0.1, Slowdown: 1.9, Moves: 70, TimerP99: 0.0013}, "±11 % (!)"},
+		{"four times as many", Health{Coflows: 120, MeanCCT: 1, Slowdown: 1.9, Moves: 280, TimerP99: 0.0013}, "±1.5 %"},
+		{"a core stolen", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70, TimerP99: 0.0013, StolenCores: 1},
+			"±8.9 %"},
+		{"a core stolen from packets", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.6, TimerP99: 0.0012, StolenCores: 1},
+			"±1.4 %"},
 		{"a slow probe", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.2, Probe: 0.3}, "±30 % (!)"},
 		{"no coflow", Health{}, "±0.0 %"},
 	} {
