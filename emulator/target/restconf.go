@@ -67,13 +67,13 @@ func (s *RESTCONF) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Close, Refresh and Lag make it a server as Target is one: it holds nothing, knows no neighbours and has no streams.
+// Close does nothing: it holds nothing. As a server that Target could be, it knows no neighbours and has no streams.
 func (s *RESTCONF) Close() {}
 
-// Refresh implements the same.
+// Refresh does nothing.
 func (s *RESTCONF) Refresh() {}
 
-// Lag implements the same.
+// Lag returns zero.
 func (s *RESTCONF) Lag() (streams, leaves int) { return 0, 0 }
 
 // ServeHTTP implements http.Handler.

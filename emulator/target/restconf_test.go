@@ -35,8 +35,8 @@ func overRESTCONF(t testing.TB, change func(*target.Config)) (*target.RESTCONF, 
 	return target.NewRESTCONF(c, 8), door
 }
 
-// TestRESTCONF changes circuits by the driver, over TLS and with a password: the server lists what a plain map says, and
-// so does the switch.
+// TestRESTCONF changes circuits by the driver, over TLS and with a password: the server and the switch say what a plain
+// map says.
 func TestRESTCONF(t *testing.T) {
 	auth, err := pki.New(time.Hour)
 	if err != nil {

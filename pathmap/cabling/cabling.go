@@ -25,7 +25,7 @@ func Apply(f *topo.Fabric, c pathmap.Cabling) (*topo.Fabric, error) {
 	}
 	for _, x := range c.Plugged {
 		if x.Rate > topo.MaxRate {
-			return nil, fmt.Errorf("a cable carries at most %v, not %v", pathmap.BitsPerSecond(topo.MaxRate), x.Rate)
+			return nil, fmt.Errorf("a cable carries at most %v, not %v", topo.MaxRate, x.Rate)
 		}
 		if max(x.FromPort, x.ToPort)>>portBits > 0 {
 			return nil, fmt.Errorf("a switch has no port %d", max(x.FromPort, x.ToPort))

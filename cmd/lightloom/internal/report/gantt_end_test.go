@@ -35,7 +35,7 @@ func TestTitles(t *testing.T) {
 	} {
 		s := newSVG(10, 10, "t")
 		bar(s, tc.c, 4, x, 0, 1)
-		if got := string(s.end()); !strings.Contains(got, tc.want) {
+		if got := s.end(); !strings.Contains(got, tc.want) {
 			t.Errorf("%s does not say %q", got, tc.want)
 		}
 	}
