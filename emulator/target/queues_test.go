@@ -35,7 +35,7 @@ func TestQueuesTold(t *testing.T) {
 			}
 			defer conn.Close()
 			for range 2 { // and again, where they stand
-				got, err := probe.ReadCounters(t.Context(), gpb.NewGNMIClient(conn), nil)
+				got, err := probe.ReadCounters(t.Context(), gpb.NewGNMIClient(conn), gnmi.OpenConfig{Ports: 8, Racks: 8})
 				if err != nil {
 					t.Fatal(err)
 				}

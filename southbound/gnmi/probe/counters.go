@@ -31,10 +31,12 @@ type Counters struct {
 }
 
 // ReadCounters reads the counters of a packet switch of a profile; nil means openconfig. A switch that has none gives
-// none.
+// none, and only those of OpenConfig's models tell of queues.
 func ReadCounters(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) (Counters, error) {
 	out := Counters{Ports: map[southbound.Port]PortCounters{}}
-	if p != nil && p.Model() != schema.OpenConfig() {
+	switch p.(type) {
+	case nil, gnmi.OpenConfig, gnmi.OpenConfigPlain:
+	default:
 		return out, out.readNative(ctx, c, p)
 	}
 	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("interfaces"),
