@@ -322,11 +322,14 @@ class LoomIntf(TCIntf):
         result = TCIntf.config(self, **params)
         if params.get('bw') and not any(params.get(p) for p in (
                 'delay', 'jitter', 'loss', 'max_queue_size', 'use_hfsc', 'use_tbf', 'enable_ecn', 'enable_red')):
-            self.prioritize(params['bw'])
+            missing = self.prioritize(params['bw'])
+            if missing:
+                warn('*** %s: one long queue and no priorities, circuits will be slow: %s\n' % (self, missing))
+                TCIntf.config(self, **params)  # what has been divided half is made anew
         return result
 
     def prioritize(self, bw):
-        "Divide HTB's one class into eight; no priority starves."
+        "Divide HTB's one class into eight, none of which starves; return what this kernel's tc says against it, or None."
         queue = 1000000 if isinstance(self.node, Host) else max(64000, int(bw * 1e6 / 8 * 0.005) if bw > 100 else 0)
         lines = []
         for p in range(8):
@@ -337,9 +340,8 @@ class LoomIntf(TCIntf):
             lines += ['filter add dev %s parent 5: protocol ip prio 1 u32 match ip tos 0x%02x 0xe0 flowid 5:%x' % (
                 self, p << 5, 0x10 + p)]
         lines += ['filter add dev %s parent 5: protocol all prio 9 u32 match u32 0 0 flowid 5:10' % self]
-        said = self.cmd("printf '%s' | tc -batch -" % ''.join(x + '\\n' for x in lines)).strip()
-        if said and 'quantum of class' not in said:
-            raise LoomError('%s: priorities and short queues need bfifo and u32: %s' % (self, said.splitlines()[0]))
+        said = self.cmd("printf '%s' | tc -batch -" % ''.join(x + '\\n' for x in lines)).splitlines()
+        return next((x for x in said if x.strip() and 'quantum of class' not in x), None)
 
     def tc(self, cmd, tc='tc'):
         "Run tc; that HTB lets a class send many bytes in a turn is no error where each link has one class."
