@@ -85,6 +85,11 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	if c.OnLag != nil {
 		c.OnLag(s.Lag)
 	}
+	later := c.Steps
+	for s.Door != nil && len(later) > 0 && later[0].At <= 0 {
+		s.Door.Do(later[0].Do) // before the first request is answered: what is wrong from the start is never right
+		later = later[1:]
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Run(ctx) })
 	if c.Keys != nil {
@@ -96,7 +101,7 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	if c.Backend != nil {
 		return g.Wait()
 	}
-	g.Go(func() error { return play(ctx, c.Clock, s.Door, c.Steps) })
+	g.Go(func() error { return play(ctx, c.Clock, s.Door, later) })
 	if c.Live != nil {
 		lines := make(chan string)
 		go read(ctx, c.Live, lines) // ends with its reader: reading cannot be interrupted
