@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// Cabling is how the cables of a topology have been changed since it was made. It only grows, so that ids stay: a cable
-// that is pulled out leaves its links' ids behind, and one that is plugged in gets the next.
+// Cabling is how the cables of a topology have been changed since it was made, and which nodes have been added. It only
+// grows, so that ids stay: a cable that is pulled out leaves its links' ids behind, one that is plugged in gets the next,
+// and so does a node.
 type Cabling struct {
+	Added     []Node   `json:"added,omitempty"`     // in order
 	Unplugged []LinkID `json:"unplugged,omitempty"` // the even link of each cable, ascending
 	Plugged   []Cable  `json:"plugged,omitempty"`   // in order, those pulled out again included
 }
@@ -23,21 +25,26 @@ type Cable struct {
 
 // Equal reports whether two cablings of one topology are the same.
 func (c Cabling) Equal(o Cabling) bool {
-	return slices.Equal(c.Unplugged, o.Unplugged) && slices.Equal(c.Plugged, o.Plugged)
+	return slices.Equal(c.Added, o.Added) && slices.Equal(c.Unplugged, o.Unplugged) && slices.Equal(c.Plugged, o.Plugged)
 }
 
 // Follows reports whether c is o and what has been changed since.
 func (c Cabling) Follows(o Cabling) bool {
-	return len(c.Plugged) >= len(o.Plugged) && slices.Equal(c.Plugged[:len(o.Plugged)], o.Plugged) &&
+	return begins(c.Added, o.Added) && begins(c.Plugged, o.Plugged) &&
 		!slices.ContainsFunc(o.Unplugged, func(l LinkID) bool { return !slices.Contains(c.Unplugged, l) })
 }
 
-// Recable returns t, which must be as a Builder made it, with its cables changed: all nodes and links keep their ids,
-// and those that a cabling which this one follows has plugged in. Links that are pulled out stay in Links, and leave no
-// node.
+// begins reports whether all begins with first.
+func begins[T comparable](all, first []T) bool {
+	return len(all) >= len(first) && slices.Equal(all[:len(first)], first)
+}
+
+// Recable returns t, which must be as a Builder made it, with its cables changed and nodes added: all nodes and links keep
+// their ids, also those that a cabling which this one follows has added. Links that are pulled out stay in Links, and
+// leave no node.
 func (t *Topology) Recable(c Cabling) (*Topology, error) {
 	b := NewBuilder()
-	for _, n := range t.nodes {
+	for _, n := range slices.Concat(t.nodes, c.Added) {
 		b.Add(n)
 	}
 	all := slices.Clone(t.links)
@@ -53,7 +60,7 @@ func (t *Topology) Recable(c Cabling) (*Topology, error) {
 		at, back := all[l], all[l+1]
 		if _, gone := slices.BinarySearch(c.Unplugged, LinkID(l)); !gone {
 			b.Cable(at.From, at.FromPort, at.To, at.ToPort, at.Capacity, back.Capacity)
-		} else if n := NodeID(len(t.nodes)); at.From < 0 || at.To < 0 || at.From >= n || at.To >= n {
+		} else if n := NodeID(len(b.t.nodes)); at.From < 0 || at.To < 0 || at.From >= n || at.To >= n {
 			b.fail("cable %d–%d: no such node", at.From, at.To)
 		} else {
 			b.t.links = append(b.t.links, at, back)

@@ -42,9 +42,9 @@ func (r Role) String() string {
 
 // Node is a host or a switch.
 type Node struct {
-	Name string
-	Role Role
-	Rack int32 // None if it stands in no rack
+	Name string `json:"name"`
+	Role Role   `json:"role"`
+	Rack int32  `json:"rack"` // None if it stands in no rack
 }
 
 // Link is one direction of a cable. Port numbers are local to their node and start at 0; both directions of a cable

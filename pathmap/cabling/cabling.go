@@ -1,11 +1,12 @@
-// Package cabling changes the cables of a fabric while ids of nodes, links, hosts and ports stay: what it leads to,
-// what a user's description of ports means, and what differs. It knows nothing of jobs or devices.
+// Package cabling changes the cables of a fabric, and adds racks to it, while ids of nodes, links, hosts and ports stay:
+// what it leads to, what a user's description means, and what differs. It knows nothing of jobs or devices.
 package cabling
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -35,13 +36,16 @@ func Apply(f *topo.Fabric, c pathmap.Cabling) (*topo.Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range f.HostNode {
-		if !slices.Equal(t.Out(n), f.Topology.Out(n)) {
-			return nil, fmt.Errorf("host %s keeps its cable: move cables between switches only", t.Node(n).Name)
-		}
-	}
 	out := *f
 	out.Topology = t
+	for _, n := range f.HostNode {
+		if !slices.Equal(t.Out(n), f.Topology.Out(n)) {
+			return nil, keeps(t, n)
+		}
+	}
+	if err := addRacks(&out, f, c); err != nil {
+		return nil, err
+	}
 	if out.OCSUplink, err = uplinks(&out); err != nil {
 		return nil, err
 	}
@@ -49,12 +53,16 @@ func Apply(f *topo.Fabric, c pathmap.Cabling) (*topo.Fabric, error) {
 	return &out, nil
 }
 
+func keeps(t *pathmap.Topology, host pathmap.NodeID) error {
+	return fmt.Errorf("host %s keeps its cable: move cables between switches only", t.Node(host).Name)
+}
+
 // uplinks finds the ports of ToRs that have a cable to the OCS.
 func uplinks(f *topo.Fabric) ([]int32, error) {
 	if !f.HasOCS() {
 		return nil, nil
 	}
-	out := slices.Repeat([]int32{pathmap.None}, f.OCSPorts())
+	out := slices.Repeat([]int32{pathmap.None}, max(f.OCSPorts(), f.Racks))
 	for _, l := range f.Topology.Out(f.OCSNode) {
 		at := f.Topology.Link(l)
 		if int(at.FromPort) >= len(out) {
@@ -72,9 +80,9 @@ func uplinks(f *topo.Fabric) ([]int32, error) {
 // have fewer paths over one spine than are kept.
 func passesToRs(f *topo.Fabric) bool {
 	t := f.Topology
-	cables := make([][]int32, f.Racks) // to each spine
+	cables := make([][]int32, f.Racks) // to each spine, by node
 	for r, tor := range f.ToRNode {
-		cables[r] = make([]int32, len(t.Nodes())-f.Hosts()) // hosts come last
+		cables[r] = make([]int32, len(t.Nodes()))
 		for _, l := range t.Out(tor) {
 			switch to := t.Link(l).To; t.Node(to).Role {
 			case pathmap.ToR:
@@ -87,8 +95,8 @@ func passesToRs(f *topo.Fabric) bool {
 	for a := range cables {
 		for b := range a {
 			paths := int32(0)
-			for spine, n := range cables[a][f.Racks:] { // ToRs come first
-				paths += n * cables[b][f.Racks+spine]
+			for spine, n := range cables[a] {
+				paths += n * cables[b][spine]
 			}
 			if int(paths) < f.Spec.PathsKept() {
 				return true
@@ -118,14 +126,29 @@ func Differences(f *topo.Fabric, now, next pathmap.Cabling) (out []string, err e
 	if err != nil {
 		return nil, err
 	}
+	for _, n := range next.Added[len(now.Added):] {
+		if n.Role == pathmap.ToR {
+			out = append(out, fmt.Sprintf("add rack %d: %s with %s", n.Rack, n.Name, strings.Join(hosts(next, n.Rack), ", ")))
+		}
+	}
 	for l := pathmap.LinkID(0); int(l) < len(is.Links()); l += 2 {
 		known := int(l) < len(was.Links())
 		switch gone := is.Unplugged(l); {
 		case known && gone && !was.Unplugged(l):
 			out = append(out, "unplug "+name(is, l))
-		case !known && !gone:
+		case !known && !gone && is.Node(is.Link(l).From).Role != pathmap.Host:
 			out = append(out, fmt.Sprintf("plug in %s at %v", name(is, l), is.Link(l).Capacity))
 		}
 	}
 	return out, nil
+}
+
+// hosts names those that a rack has been added with.
+func hosts(c pathmap.Cabling, rack int32) (names []string) {
+	for _, n := range c.Added {
+		if n.Role == pathmap.Host && n.Rack == rack {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }

@@ -24,7 +24,7 @@ func Next(f *topo.Fabric, now pathmap.Cabling, all []Plug) (pathmap.Cabling, err
 		return now, err
 	}
 	p := plan{t: t, named: map[port]bool{},
-		next: pathmap.Cabling{Unplugged: slices.Clone(now.Unplugged), Plugged: slices.Clone(now.Plugged)}}
+		next: pathmap.Cabling{Added: now.Added, Unplugged: slices.Clone(now.Unplugged), Plugged: slices.Clone(now.Plugged)}}
 	for _, x := range all {
 		if err := p.plug(x); err != nil {
 			return now, err
