@@ -31,11 +31,12 @@ type DeviceRecord struct {
 	Record string         `json:"record"` // as inventories have it, in YAML
 }
 
-// Bounds of a change: of its policies, of a policy's name, of cables that were plugged in, and of all records of
-// devices together.
+// Bounds of a change: of its policies, of a policy's name, of cables that were plugged in, of nodes that were added, and
+// of all records of devices together.
 const (
 	maxBarred     = 64
 	maxCables     = 4096
+	maxAdded      = 4096
 	maxPolicyName = 256
 	maxRecords    = 256 << 10
 )
@@ -63,6 +64,9 @@ func (c *FabricChange) Check(nodes int) error {
 	}
 	if n := len(c.Cabling.Plugged); n > maxCables {
 		return fmt.Errorf("%d cables have been plugged in, at most %d are kept", n, maxCables)
+	}
+	if n := len(c.Cabling.Added); n > maxAdded {
+		return fmt.Errorf("%d switches and hosts have been added, at most %d are kept", n, maxAdded)
 	}
 	bytes := 0
 	for i, d := range c.Devices {
@@ -101,20 +105,20 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f, next *topo.Fabric, down 
 		return fmt.Errorf("change generation %d of the fabric: it is at %d: read it again", c.Generation-1, now.Generation)
 	}
 	for _, n := range c.Removed {
-		if !slices.Contains(c.Drained, n) && n >= 0 && int(n) < len(f.Topology.Nodes()) {
-			name := f.Topology.Node(n).Name
+		if !slices.Contains(c.Drained, n) && n >= 0 && int(n) < len(next.Topology.Nodes()) {
+			name := next.Topology.Node(n).Name
 			return fmt.Errorf("%s is removed: leave it in drain until it is added again, without %s in remove", name, name)
 		}
 	}
-	if err := c.Check(len(f.Topology.Nodes())); err != nil {
+	if err := c.Check(len(next.Topology.Nodes())); err != nil {
 		return err
 	}
 	for _, d := range c.Devices {
-		if n := f.Topology.Node(d.Node); n.Role == pathmap.Host {
+		if n := next.Topology.Node(d.Node); n.Role == pathmap.Host {
 			return fmt.Errorf("replace %s: it is a host: name switches only", n.Name)
 		}
 	}
-	if err := c.checkRemoved(now, f); err != nil {
+	if err := c.checkRemoved(now, next); err != nil {
 		return err
 	}
 	if err := c.checkCabling(now, held); err != nil {
@@ -123,15 +127,15 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f, next *topo.Fabric, down 
 	fresh := slices.DeleteFunc(slices.Clone(c.Drained), func(n pathmap.NodeID) bool {
 		return slices.Contains(now.Drained, n)
 	})
-	for _, l := range DrainedLinks(f, fresh) {
+	for _, l := range DrainedLinks(next, fresh) {
 		for i := range held {
 			if r := &held[i]; slices.Contains(r.Links, l) || slices.Contains(r.Links, pathmap.Reverse(l)) {
 				return fmt.Errorf("drain %s: bandwidth reservation %d of %q crosses it: release it first",
-					f.Topology.Node(f.Topology.Link(l).From).Name, r.ID, r.Owner)
+					next.Topology.Node(next.Topology.Link(l).From).Name, r.ID, r.Owner)
 			}
 		}
 	}
-	if hosts := DrainedHosts(f, c.Drained); hosts != nil && !slices.Contains(hosts, false) {
+	if hosts := DrainedHosts(next, c.Drained); hosts != nil && !slices.Contains(hosts, false) {
 		return errors.New("drain: no host would be left for tasks: leave one out")
 	}
 	was := Parts(f, slices.Concat(down, DrainedLinks(f, now.Drained)))
@@ -146,7 +150,7 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f, next *topo.Fabric, down 
 // afterwards, so nobody can hold bandwidth on them.
 func (c *FabricChange) checkCabling(now *FabricChange, held []BandwidthReservation) error {
 	if !c.Cabling.Follows(now.Cabling) {
-		return errors.New("links: it takes cables back that have been changed before: read the fabric again")
+		return errors.New("links: it takes cables back, or racks, that have been changed before: read the fabric again")
 	}
 	for i := range held {
 		if r := &held[i]; len(r.Links) > linksInRack && !c.Cabling.Equal(now.Cabling) {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 )
 
 // TestBar: the first policy that has not failed decides next, and the reason is kept short.
@@ -26,5 +27,13 @@ func TestBar(t *testing.T) {
 	}
 	if want := []string{"fair", "founded", "new", "old"}; !cmp.Equal(c.Barred, want) || c.Generation != 4 {
 		t.Errorf("generation %d: %v barred, want %v", c.Generation, c.Barred, want)
+	}
+}
+
+// TestAddedBound: a log cannot be filled with nodes.
+func TestAddedBound(t *testing.T) {
+	c := controller.FabricChange{Cabling: pathmap.Cabling{Added: make([]pathmap.Node, 4097)}}
+	if err := c.Check(0); err == nil || !strings.Contains(err.Error(), "4097 switches and hosts have been added") {
+		t.Error(err)
 	}
 }

@@ -157,7 +157,7 @@ func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
 	case r == nil:
 	case l.reservations.asking.has(in) && s.Idle(&r.CircuitReservation):
 		l.endReservation(s, now, r, state.Delivered)
-	case r.Begun && s.Leads(in) != r.Out: // its move failed in the very pass in which it began
+	case r.Begun && s.Circuit(in).Out != r.Out: // its move failed in the very pass in which it began
 		l.endReservation(s, now, r, state.Broken)
 	case now >= r.NotAfter:
 		l.endReservation(s, now, r, state.RanOut)

@@ -16,9 +16,6 @@ var ErrConflict = errors.New("the port is reserved then")
 // Circuit returns the circuit at an OCS input.
 func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
 
-// Leads returns where the circuit of an OCS input leads, NoPort where there is none.
-func (s *State) Leads(in southbound.Port) southbound.Port { return s.d.Circuits[in].Out }
-
 // CheckCircuitReservation returns why a reservation is invalid on this fabric, or nil. It does not use the ledger.
 func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error {
 	n := len(s.d.Circuits)

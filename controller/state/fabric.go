@@ -57,52 +57,50 @@ func (s *State) isDrained(h southbound.HostID) bool {
 
 // CheckChange returns why the fabric cannot be changed so now, or nil.
 func (s *State) CheckChange(c *controller.FabricChange) error {
+	_, err := s.after(c)
+	return err
+}
+
+// after returns the fabric after a change, or why it cannot be changed so.
+func (s *State) after(c *controller.FabricChange) (*topo.Fabric, error) {
 	if s.d.Cluster == nil {
-		return errors.New("the cluster has no epoch yet")
+		return nil, errors.New("the cluster has no epoch yet")
 	}
 	now, t := s.Change(), s.fabric.Topology
 	var down []pathmap.LinkID
 	for _, p := range s.d.Down {
 		down = append(down, t.OutPort(p.Device, int32(p.Port)))
 	}
-	next, err := s.recabled(c)
-	if err != nil {
-		return err
+	next, err := s.fabric, error(nil)
+	if !c.Cabling.Equal(now.Cabling) {
+		if next, err = cabling.Apply(s.founded, c.Cabling); err != nil {
+			return nil, fmt.Errorf("links: %w", err)
+		}
 	}
 	if err := c.CheckAfter(&now, s.fabric, next, down, s.d.BandwidthReservations); err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.checkUplinks(next); err != nil {
-		return err
+		return nil, err
 	}
-	if n := s.fabric.OCSNode; slices.Contains(c.Drained, n) && !slices.Contains(now.Drained, n) {
+	n := s.fabric.OCSNode
+	if slices.Contains(now.Drained, n) {
+		return next, nil
+	}
+	if slices.Contains(c.Drained, n) {
 		for in, all := range s.ledger.byIn {
 			if r := all.Live(); len(r) > 0 && r[0].Begun {
-				return fmt.Errorf("drain %s: circuit %d→%d is in use until %v of the run at the latest: try again then",
+				return nil, fmt.Errorf("drain %s: circuit %d→%d is in use until %v of the run at the latest: try again then",
 					t.Node(n).Name, in, r[0].Out, r[0].NotAfter)
 			}
 		}
-	}
-	if n := s.fabric.OCSNode; slices.Contains(c.Replaced(&now), n) && !slices.Contains(slices.Concat(now.Drained,
-		c.Drained), n) {
+	} else if slices.Contains(c.Replaced(&now), n) {
 		for in, x := range s.d.Circuits {
 			if name := t.Node(n).Name; x.Out != southbound.NoPort {
-				return fmt.Errorf("replace %s: circuit %d→%d is lit: drain it first, with drain: [%s], and replace it then",
+				return nil, fmt.Errorf("replace %s: circuit %d→%d is lit: drain it first, with drain: [%s], and replace it then",
 					name, in, x.Out, name)
 			}
 		}
-	}
-	return nil
-}
-
-// recabled returns the fabric with its cables as a change says.
-func (s *State) recabled(c *controller.FabricChange) (*topo.Fabric, error) {
-	if now := s.Change(); c.Cabling.Equal(now.Cabling) {
-		return s.fabric, nil
-	}
-	next, err := cabling.Apply(s.founded, c.Cabling)
-	if err != nil {
-		return nil, fmt.Errorf("links: %w", err)
 	}
 	return next, nil
 }
@@ -110,8 +108,8 @@ func (s *State) recabled(c *controller.FabricChange) (*topo.Fabric, error) {
 // checkUplinks returns which circuit is in the way of another fabric, or nil: it is lit, or reserved, over a cable that
 // goes.
 func (s *State) checkUplinks(next *topo.Fabric) error {
-	for p := range next.OCSUplink {
-		port, was := southbound.Port(p), s.fabric.OCSUplink[p]
+	for p, was := range s.fabric.OCSUplink {
+		port := southbound.Port(p)
 		if was == next.OCSUplink[p] {
 			continue
 		}
@@ -126,9 +124,17 @@ func (s *State) checkUplinks(next *topo.Fabric) error {
 	return nil
 }
 
-// recable takes over a fabric with other cables. Ports that lead nowhere any more are not dark.
+// recable takes over a fabric with other cables and further racks: their hosts and ports of the OCS have the next
+// numbers. Ports that lead nowhere any more are not dark.
 func (s *State) recable(f *topo.Fabric) {
 	s.become(f)
+	for h := len(s.free); h < f.Hosts(); h++ {
+		s.free, s.vcpus = append(s.free, 0), append(s.vcpus, 0)
+		s.back(f, southbound.HostID(h))
+	}
+	s.write()
+	s.d.Circuits = append(slices.Clip(s.d.Circuits), noCircuits(f.OCSPorts()-len(s.d.Circuits))...)
+	s.derivePorts()
 	s.d.Down = slices.DeleteFunc(slices.Clone(s.d.Down), func(p PortRef) bool { return !leads(f, p) })
 	s.deriveReservedBandwidth()
 }
@@ -138,10 +144,7 @@ func (s *State) changeFabric(e *Entry) error {
 	if e.Cluster.Fabric.Generation <= s.Change().Generation {
 		return ErrStale
 	}
-	if err := s.CheckChange(e.Cluster.Fabric); err != nil {
-		return err
-	}
-	next, err := s.recabled(e.Cluster.Fabric)
+	next, err := s.after(e.Cluster.Fabric)
 	if err != nil {
 		return err
 	}

@@ -217,13 +217,14 @@ func NewAs(f *topo.Fabric, knows Level) *State {
 	s := &State{network: network{founded: f}, knows: knows, keep: keptMoves, d: Data{Wake: southbound.Never}}
 	s.become(f)
 	if f.HasOCS() {
-		s.d.Circuits = make([]Circuit, f.OCSPorts())
-		for i := range s.d.Circuits {
-			s.d.Circuits[i] = Circuit{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1}
-		}
+		s.d.Circuits = noCircuits(f.OCSPorts())
 	}
 	s.derive()
 	return s
+}
+
+func noCircuits(ports int) []Circuit {
+	return slices.Repeat([]Circuit{{Out: southbound.NoPort, Coflow: controller.AnyCoflow, Move: -1}}, ports)
 }
 
 // Fabric returns the fabric that the state is about, as it is now. It can be called between entries.
@@ -302,14 +303,7 @@ func (s *State) derive() {
 	s.deriveReservedBandwidth()
 	s.room = newRoom(s.fabric)
 	s.drain()
-	s.leads = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
-	for in, c := range s.d.Circuits {
-		if c.Out != southbound.NoPort {
-			s.leads[c.Out] = southbound.Port(in)
-		}
-	}
-	s.found = make([]found, max(len(s.d.Circuits), s.fabric.Racks))
-	s.ledger, _ = ledgerOf(s.d.Ledger, len(s.d.Circuits)) // none overlap: a snapshot in which some do is refused
+	s.derivePorts()
 	s.unplaced = unplaced{}
 	s.active, s.stages, s.ready, s.evicted, s.partly = nil, nil, nil, nil, nil
 	s.turnover, s.mortal, s.leaving = s.d.Turnover, nil, nil
@@ -355,6 +349,18 @@ func (s *State) derive() {
 			s.noteCoflow(j, id)
 		}
 	}
+}
+
+// derivePorts is the part of derive that is kept by ports of the OCS.
+func (s *State) derivePorts() {
+	s.leads = slices.Repeat([]southbound.Port{southbound.NoPort}, len(s.d.Circuits))
+	for in, c := range s.d.Circuits {
+		if c.Out != southbound.NoPort {
+			s.leads[c.Out] = southbound.Port(in)
+		}
+	}
+	s.found = make([]found, max(len(s.d.Circuits), s.fabric.Racks))
+	s.ledger, _ = ledgerOf(s.d.Ledger, len(s.d.Circuits)) // none overlap: a snapshot in which some do is refused
 }
 
 // noteStage queues a stage that can start.
