@@ -31,8 +31,8 @@ type DeviceRecord struct {
 	Record string         `json:"record"` // as inventories have it, in YAML
 }
 
-// Bounds of a change: of its policies, of a policy's name, of cables that were plugged in, of nodes that were added, and
-// of all records of devices together.
+// Bounds of a change: of its policies, of a policy's name, of cables that were plugged in, of nodes that were added,
+// and of all records of devices together.
 const (
 	maxBarred     = 64
 	maxCables     = 4096

@@ -6,8 +6,8 @@ import (
 )
 
 // Cabling is how the cables of a topology have been changed since it was made, and which nodes have been added. It only
-// grows, so that ids stay: a cable that is pulled out leaves its links' ids behind, one that is plugged in gets the next,
-// and so does a node.
+// grows, so that ids stay: a cable that is pulled out leaves its links' ids behind, one that is plugged in gets the
+// next, and so does a node.
 type Cabling struct {
 	Added     []Node   `json:"added,omitempty"`     // in order
 	Unplugged []LinkID `json:"unplugged,omitempty"` // the even link of each cable, ascending
@@ -39,9 +39,9 @@ func begins[T comparable](all, first []T) bool {
 	return len(all) >= len(first) && slices.Equal(all[:len(first)], first)
 }
 
-// Recable returns t, which must be as a Builder made it, with its cables changed and nodes added: all nodes and links keep
-// their ids, also those that a cabling which this one follows has added. Links that are pulled out stay in Links, and
-// leave no node.
+// Recable returns t, which must be as a Builder made it, with its cables changed and nodes added: all nodes and links
+// keep their ids, also those that a cabling which this one follows has added. Links that are pulled out stay in Links,
+// and leave no node.
 func (t *Topology) Recable(c Cabling) (*Topology, error) {
 	b := NewBuilder()
 	for _, n := range slices.Concat(t.nodes, c.Added) {

@@ -38,8 +38,8 @@ func grown(t *testing.T, s *state.State, tor string, hosts ...string) state.Entr
 }
 
 // TestRacksAdded: racks come while a job sends over a circuit, which goes on. A job that is submitted afterwards runs
-// on them, over circuits of theirs, and a replica that was restored from a snapshot at any point is the same as one that
-// applied every entry, as is what others had frozen before.
+// on them, over circuits of theirs, and a replica that was restored from a snapshot at any point is the same as one
+// that applied every entry, as is what others had frozen before.
 func TestRacksAdded(t *testing.T) {
 	var log []state.Entry
 	for _, batch := range lifeOfAJob() {

@@ -1,5 +1,5 @@
-// Package cabling changes the cables of a fabric, and adds racks to it, while ids of nodes, links, hosts and ports stay:
-// what it leads to, what a user's description means, and what differs. It knows nothing of jobs or devices.
+// Package cabling changes the cables of a fabric, and adds racks to it, while ids of nodes, links, hosts and ports
+// stay: what it leads to, what a user's description means, and what differs. It knows nothing of jobs or devices.
 package cabling
 
 import (

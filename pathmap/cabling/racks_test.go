@@ -91,7 +91,8 @@ func TestRackNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodes := len(f.Topology.Nodes())
-	if !slices.Equal(g.Topology.Nodes()[:nodes], f.Topology.Nodes()) || !slices.Equal(g.HostNode[:f.Hosts()], f.HostNode) ||
+	if !slices.Equal(g.Topology.Nodes()[:nodes], f.Topology.Nodes()) ||
+		!slices.Equal(g.HostNode[:f.Hosts()], f.HostNode) ||
 		!slices.Equal(g.Topology.Links()[:len(f.Topology.Links())], f.Topology.Links()) || f.Racks != 3 {
 		t.Error("a number has become another's")
 	}
@@ -120,7 +121,7 @@ func FuzzGrow(f *testing.F) {
 	f.Add("a", uint8(pathmap.OCS), int32(-1), "b", uint8(pathmap.Host), int32(1<<30), int32(9), int32(0))
 	f.Fuzz(func(t *testing.T, a string, ra uint8, ka int32, b string, rb uint8, kb, from, to int32) {
 		is, err := cabling.Apply(of, pathmap.Cabling{
-			Added: []pathmap.Node{{Name: a, Role: pathmap.Role(ra), Rack: ka}, {Name: b, Role: pathmap.Role(rb), Rack: kb}},
+			Added:   []pathmap.Node{{Name: a, Role: pathmap.Role(ra), Rack: ka}, {Name: b, Role: pathmap.Role(rb), Rack: kb}},
 			Plugged: []pathmap.Cable{{From: pathmap.NodeID(from), To: pathmap.NodeID(to), Rate: 1}}})
 		if err != nil {
 			return
