@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,9 @@ import (
 // TestMain runs a copy of the test binary that is called lightloom as the program and as its children.
 func TestMain(m *testing.M) {
 	if self, err := os.Executable(); err == nil && filepath.Base(self) == "lightloom" {
+		if os.Getenv(stopsEnv) != "" && slices.Contains(os.Args, "replica") {
+			runStoppable()
+		}
 		main()
 	}
 	testscript.Main(m, map[string]func(){"lightloom": main})

@@ -24,9 +24,11 @@ import (
 // machines are replicas as services of machines of their own: each has its own loopback address, directory and process.
 type machines struct {
 	t       *testing.T
-	program string // that start runs
+	program string   // that start runs
+	env     []string // of its processes, beside this one's
 	dir     string
 	names   []string
+	at      []string // their northbound addresses
 	client  *api.Client
 	running map[string]*exec.Cmd
 	said    map[string]*heard
@@ -61,17 +63,23 @@ func founded(t *testing.T) *machines {
 // foundedWith founds it with a program, which runs the replicas too.
 func foundedWith(t *testing.T, program string) *machines {
 	t.Helper()
+	return foundedOn(t, program, "hybrid:racks=2,hosts=1,spines=1", "devices:\n  tor0: unix:/nowhere/a\n"+
+		"  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n  ocs: unix:/nowhere/d\nagents:\n"+
+		"  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n")
+}
+
+// foundedOn founds it for a fabric with an inventory.
+func foundedOn(t *testing.T, program, fabric, inventory string, flags ...string) *machines {
+	t.Helper()
 	dir := t.TempDir()
 	m := &machines{t: t, program: program, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{},
 		said: map[string]*heard{}}
-	inventory := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n" +
-		"  ocs: unix:/nowhere/d\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
 	devices := filepath.Join(dir, "devices.yaml")
 	if err := os.WriteFile(devices, []byte(inventory), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"cluster", "init", m.dir, "--fabric", "hybrid:racks=2,hosts=1,spines=1", "--devices", devices,
-		"--state-dir", "../state"}
+	args := append([]string{"cluster", "init", m.dir, "--fabric", fabric, "--devices", devices, "--state-dir", "../state"},
+		flags...)
 	var addrs []string
 	for i := range 3 { // the addresses 127.0.0.0/8 are this machine's: a process takes some of its own
 		name, pid := fmt.Sprintf("c%d", i), os.Getpid()
@@ -92,6 +100,7 @@ func foundedWith(t *testing.T, program string) *machines {
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.at = addrs
 	if m.client, err = api.Dial(addrs, id.Client("", pki.Controller)); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +136,7 @@ func (m *machines) start(name string) {
 	m.t.Helper()
 	out := &heard{}
 	cmd := exec.Command(m.program, "replica", "run", "--config", m.config(name))
-	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, append(os.Environ(), m.env...)
 	if err := cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/demand"
+	"lightloom/controller/leader"
 	"lightloom/controller/policy"
 	"lightloom/controller/replica"
 	"lightloom/controller/rollout"
@@ -101,15 +102,17 @@ func (x *tlsFiles) paths(at func(string) string) pki.Paths {
 type Service struct{ Replica, Cluster, Raft, API string }
 
 // RunService runs the replica that a file describes until ctx ends (nil). It calls began once it knows that the file
-// is right, before it reads the log. Errors of the file name line and column.
-func RunService(ctx context.Context, path string, stderr io.Writer, began func(Service)) error {
+// is right, before it reads the log. Errors of the file name line and column. Tests put something between its leaders
+// and what they work on.
+func RunService(ctx context.Context, path string, stderr io.Writer, began func(Service),
+	between ...func(*leader.Config)) error {
 	c, err := ReadReplicaFile(path)
 	if err != nil {
 		return hint.Wrong(err)
 	}
 	i := slices.IndexFunc(c.Peers, func(p replica.Peer) bool { return p.ID == c.ID })
 	began(Service{Replica: c.ID, Cluster: c.Cluster, Raft: c.Peers[i].Addr, API: c.API[c.ID]})
-	return runReplica(ctx, *c, stderr)
+	return runReplica(ctx, *c, stderr, between...)
 }
 
 // ReadReplicaFile reads and checks a replica's file, its keys and its inventory.

@@ -53,6 +53,7 @@ type replicaProcess struct {
 
 	mapping sync.Mutex
 	routes  routes
+	between []func(*leader.Config) // tests only
 }
 
 // fabric returns the fabric as it is now.
@@ -82,7 +83,7 @@ func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 var errAlone = errors.New("the parent process has exited")
 
 // runReplica runs a replica until ctx ends. No other process can use its state directory meanwhile.
-func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err error) {
+func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer, between ...func(*leader.Config)) (err error) {
 	fail := func(err error) error { return fmt.Errorf("start replica %q: %w", c.ID, err) }
 	node, err := ReadNode(c.Dir)
 	if err != nil {
@@ -101,6 +102,7 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer) (err err
 	if err != nil {
 		return fail(err)
 	}
+	p.between = between
 	if !node.Begun {
 		if err := p.home.note(func(n *Node) { n.Begun = true }); err != nil {
 			return errors.Join(fail(err), p.close())
@@ -259,6 +261,9 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
 	cfg.Watchdog = p.watchdog(ctx, term)
+	for _, f := range p.between {
+		f(&cfg)
+	}
 	for {
 		was := p.fabric().Topology
 		if err := p.decide(ctx, term, cfg, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
