@@ -33,27 +33,27 @@ func newAgentRun() *cobra.Command {
 	var opt agentd.AgentOptions
 	rate, withStdin := "", false
 	c := &cobra.Command{
-		Use:   "run --fabric FABRIC --host HOST --listen ADDR --tls-dir DIR",
+		Use:   "run --host HOST --listen ADDR --tls-dir DIR",
 		Short: "Act as one or more hosts of a fabric until Ctrl-C",
 		Long: "Waits for a controller with a certificate of the same authority, and runs the tasks and transfers\n" +
 			"that it orders. Tasks are timers. Transfers are TCP connections to the agents of other hosts (port\n" +
 			"7471); the receiver checks every byte. DIR must hold HOST.pem and data.key, which lightloom\n" +
-			"controller keys --agents writes. Clocks of machines may differ: the controller measures the\n" +
-			"difference.",
-		Example: "  lightloom agent run --fabric hybrid:racks=4,hosts=2 --host h0-0 --listen 192.0.2.11:7470 --tls-dir " +
+			"controller keys --agents writes. The controller tells which hosts there are and where. Clocks of\n" +
+			"machines may differ: the controller measures the difference.",
+		Example: "  lightloom agent run --host h0-0 --listen 192.0.2.11:7470 --tls-dir " +
 			"keys --max-rate 500Mbps",
 		Args: noArgs,
 	}
 	fl := c.Flags()
-	fl.StringVar(&opt.Fabric, "fabric", "", "fabric, as given to the controller: such as "+
-		"hybrid:racks=4,hosts=2, or a YAML file")
+	fl.StringVar(&opt.Fabric, "fabric", "", "fabric, as given to a controller that does not tell agents: one "+
+		"older than they are")
 	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine acts as; several, separated "+
 		"by commas, if it has several addresses")
 	fl.StringVar(&opt.Listen, "listen", "127.0.0.1:7470", "address for the controller: host:port or unix:PATH")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
 	fl.StringVar(&opt.State, "state", "", "directory that keeps the largest election id in HOST.election, so that former "+
 		"leaders are refused after a restart too; default: --tls-dir")
-	fl.StringVar(&opt.Devices, "devices", "", "the controller's inventory; needed if hosts have other addresses "+
+	fl.StringVar(&opt.Devices, "devices", "", "with --fabric, the controller's inventory, if hosts have other addresses "+
 		"than 10.(r/256).(r%256).(i+1)")
 	fl.StringVar(&rate, "max-rate", "", "limit of the sum of all transfers of this machine, whatever the "+
 		"controller orders; such as 500Mbps")
@@ -65,7 +65,7 @@ func newAgentRun() *cobra.Command {
 	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"host", strings.Join(opt.Hosts, ",")},
+		for _, need := range []struct{ flag, value string }{{"host", strings.Join(opt.Hosts, ",")},
 			{"tls-dir", opt.Keys}} {
 			if need.value == "" {
 				return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)

@@ -15,7 +15,7 @@ for r in 0 1 2; do
 	rate "" tor$r-0 200 && ip -n h$r-0 link set eth0 address 02:00:00:00:00:01 && rate "-n h$r-0" eth0 200
 	ip -n h$r-0 addr add 10.0.$r.1/32 dev eth0 && ip -n h$r-0 route add 10.0.0.0/8 via 10.255.255.254 dev eth0 onlink
 	ip -n h$r-0 neigh add 10.255.255.254 lladdr 02:00:00:00:00:01 dev eth0 nud permanent
-	ip netns exec h$r-0 lightloom agent run --fabric "$FABRIC" --host h$r-0 --listen unix:h$r-0.sock --tls-dir keys &
+	ip netns exec h$r-0 lightloom agent run --host h$r-0 --listen unix:h$r-0.sock --tls-dir keys &
 done
 sh mixed-switch.sh spine0 --role eps --ports spine0-0,spine0-1,spine0-2 --profile srl-native --listen 127.0.0.1:9410
 sh mixed-switch.sh spine1 --role eps --ports spine1-0,spine1-1,spine1-2 --profile openconfig --listen 127.0.0.1:9411

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -46,6 +47,10 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	c := &Client{cfg: cfg, conn: conn, rpc: agentpb.NewAgentClient(conn), queue: newQueue(), backlog: newBacklog(),
 		kick: make(chan struct{}, 1)}
 	c.ctx, c.stop = context.WithCancel(ctx)
+	if err := c.introduce(); err != nil {
+		c.stop()
+		return nil, errors.Join(err, conn.Close())
+	}
 	c.done.Go(c.send)
 	c.done.Go(c.follow)
 	return c, nil
@@ -64,6 +69,20 @@ func (c *Client) Close() error {
 func (c *Client) election() *agentpb.Election {
 	high, low := c.cfg.Election()
 	return wire.Election{High: high, Low: low}.Message()
+}
+
+// introduce tells the agent which hosts there are.
+func (c *Client) introduce() error {
+	for _, req := range wire.SetNetworks(c.cfg.Network) {
+		if err := c.enqueue("set network", func(ctx context.Context) error {
+			req.Election = c.election()
+			_, err := c.rpc.SetNetwork(ctx, req)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Run hands tasks over.

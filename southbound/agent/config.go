@@ -29,6 +29,8 @@ type Config struct {
 	// OnError is called from the queue's own goroutine with the error of every abandoned call; nil ignores them. An error
 	// that wraps southbound.ErrNotLeader means that the calls queued behind it were dropped too.
 	OnError func(error)
+	// Network is the hosts of the fabric, which the agent is told before all else; nil: it knows them.
+	Network wire.Network
 	// Interval is the time between the agent's progress reports; 0 means 10 ms.
 	Interval time.Duration
 	// CallTimeout bounds one attempt of one call; 0 means 5 s.

@@ -215,6 +215,9 @@ func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 		m.mu.Lock()
 		m.number, m.lost = st.Incarnation, false
 		m.mu.Unlock()
+		if err := m.client.introduce(); err != nil {
+			m.fleet.cfg.OnError(err)
+		}
 		if err := m.client.SetRates(m.translated(m.fleet.standing())); err != nil {
 			m.fleet.cfg.OnError(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +24,8 @@ type Agent struct {
 	ctx     context.Context // ends with Close
 	stop    context.CancelFunc
 	done    sync.WaitGroup
-	addr    []netip.AddrPort // by host: where its host flows go
+	known   atomic.Pointer[network]
+	meeting sync.Mutex // by who makes another network known
 	bounds  bounds
 	number  uint64    // this incarnation
 	buffers sync.Pool // of *buffer
@@ -72,7 +72,7 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{cfg: cfg, pattern: newPattern(), addr: make([]netip.AddrPort, cfg.Hosts),
+	a := &Agent{cfg: cfg, pattern: newPattern(),
 		bounds: bounds{greet: make(chan struct{}, maxGreeting), doors: make(chan struct{}, maxDoors),
 			sum: newBucket(payload(cfg.MaxRate), sumSaved)},
 		table: newTable(), rates: newRateTable(), events: newEventLog(),
@@ -80,7 +80,6 @@ func New(cfg Config) (*Agent, error) {
 	if a.fence, err = newFence(cfg.FenceFile); err != nil {
 		return nil, fmt.Errorf("make agent: %w", err)
 	}
-	a.odometer = newOdometer(a)
 	a.buffers.New = func() any { return new(buffer) }
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -88,11 +87,20 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.number = binary.BigEndian.Uint64(b[:])
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	listeners, err := a.listen()
+	first := &network{line: cfg.bound(cfg.Line), local: cfg.Local}
+	var mine []southbound.HostID
+	for h := range southbound.HostID(cfg.Hosts) {
+		if first.addr = append(first.addr, cfg.Addr(h)); cfg.Local(h) {
+			mine = append(mine, h)
+		}
+	}
+	a.odometer = newOdometer(first)
+	listeners, err := a.listen(first, mine)
 	if err != nil {
 		a.stop()
 		return nil, err
 	}
+	a.known.Store(first)
 	for _, ln := range listeners {
 		a.done.Go(func() { a.accept(ln) })
 	}
@@ -118,7 +126,7 @@ var errClosed = errors.New("the agent is closed")
 // Run starts tasks; known ones are left alone.
 func (a *Agent) Run(tasks []southbound.Task) error {
 	for _, t := range tasks {
-		if err := wire.CheckTask(t, a.cfg.Hosts); err != nil {
+		if err := wire.CheckTask(t, a.net().hosts()); err != nil {
 			return err
 		}
 	}
@@ -128,7 +136,7 @@ func (a *Agent) Run(tasks []southbound.Task) error {
 		return fmt.Errorf("run tasks: %w", errClosed)
 	}
 	for _, t := range tasks {
-		if a.cfg.Local(t.Host) {
+		if a.isLocal(t.Host) {
 			a.tasks.begin(t, a.lost[t.Host], func() { a.taskEnded(t) })
 		}
 	}
@@ -148,7 +156,7 @@ func (a *Agent) taskEnded(t southbound.Task) {
 // Start declares host flows; known coflows are left alone. They send as the rates in force say.
 func (a *Agent) Start(starts []southbound.Start) error {
 	for i := range starts {
-		if err := wire.CheckStart(&starts[i], a.cfg.Hosts); err != nil {
+		if err := wire.CheckStart(&starts[i], a.net().hosts()); err != nil {
 			return err
 		}
 	}
@@ -170,7 +178,7 @@ func (a *Agent) startLocked(s *southbound.Start) error {
 		return nil
 	}
 	a.table.reading++
-	c := a.table.start(s, a.cfg.Local)
+	c := a.table.start(s, a.isLocal)
 	if c.busy == 0 {
 		a.table.end(c) // nothing of it is here
 		return nil
@@ -282,30 +290,24 @@ func (a *Agent) Stats() wire.Stats {
 		TasksEnded: s.tasks.Load()}
 }
 
-// listen opens the listeners of all local hosts, each inside its host.
-func (a *Agent) listen() (out []net.Listener, err error) {
+// listen opens the listeners of hosts, each inside its host, and notes where they are.
+func (a *Agent) listen(n *network, hosts []southbound.HostID) (out []net.Listener, err error) {
 	defer func() {
 		if err != nil {
-			for _, ln := range out {
-				ln.Close()
-			}
+			closeAll(out)
 		}
 	}()
-	for h := range southbound.HostID(a.cfg.Hosts) {
-		a.addr[h] = a.cfg.Addr(h)
-		if !a.cfg.Local(h) {
-			continue
-		}
+	for _, h := range hosts {
 		var ln net.Listener
 		err := a.cfg.Net.InHost(h, func() (err error) {
-			ln, err = listenAt(a.ctx, a.addr[h])
+			ln, err = listenAt(a.ctx, n.addr[h])
 			return err
 		})
 		if err != nil {
 			return out, fmt.Errorf("listen in host %d: %w", h, err)
 		}
 		out = append(out, ln)
-		a.addr[h] = ln.Addr().(*net.TCPAddr).AddrPort()
+		n.addr[h] = ln.Addr().(*net.TCPAddr).AddrPort()
 	}
 	return out, nil
 }

@@ -253,7 +253,7 @@ func TestOneAgentAHost(t *testing.T) {
 		only(0)(c)
 		c.Addr = func(h southbound.HostID) netip.AddrPort {
 			if h == 1 {
-				return to.addr[1]
+				return to.net().addr[1]
 			}
 			return loopbackAddr(h)
 		}

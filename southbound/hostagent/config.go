@@ -25,9 +25,12 @@ const DataPort = 7471
 
 // Config describes the hosts of an agent and how they reach each other.
 type Config struct {
-	Hosts int // of the whole fabric: ids are 0 to Hosts-1
+	// Hosts of the whole fabric, until SetNetwork: ids are 0 to Hosts-1. With Names it can be 0.
+	Hosts int
 	// Local selects the hosts that this agent serves; nil means all.
 	Local func(southbound.HostID) bool
+	// Names are those of the hosts that this agent serves: SetNetwork tells their numbers. Empty: as Local says.
+	Names []string
 	// Addr is where a host listens for host flows. Port 0 at a local host takes any free one.
 	Addr func(southbound.HostID) netip.AddrPort
 	// Line is the slowest layer-2 line rate between two hosts by a tag, above which pacing would only fill queues; 0 or
@@ -90,9 +93,9 @@ const (
 
 func (c Config) withDefaults() (Config, error) {
 	switch {
-	case c.Hosts <= 0:
+	case c.Hosts <= 0 && len(c.Names) == 0:
 		return c, fmt.Errorf("make agent: %d hosts: take 1 or more", c.Hosts)
-	case c.Addr == nil:
+	case c.Addr == nil && c.Hosts > 0:
 		return c, errors.New("make agent: no addresses of hosts")
 	case c.Net == nil:
 		return c, errors.New("make agent: no network")
@@ -108,14 +111,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Line == nil {
 		c.Line = func(southbound.HostID, southbound.HostID, southbound.Tag) pathmap.BitsPerSecond { return 0 }
-	}
-	if most, line := c.MaxRate, c.Line; most > 0 {
-		c.Line = func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
-			if r := line(src, dst, tag); r > 0 && r < most {
-				return r
-			}
-			return most
-		}
 	}
 	if c.Now == nil {
 		began := time.Now()
@@ -137,4 +132,18 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// bound returns line rates as far as MaxRate allows them.
+func (c *Config) bound(line func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond) func(src,
+	dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
+	if c.MaxRate <= 0 {
+		return line
+	}
+	return func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
+		if r := line(src, dst, tag); r > 0 && r < c.MaxRate {
+			return r
+		}
+		return c.MaxRate
+	}
 }

@@ -51,7 +51,7 @@ func (a *Agent) dial(src, dst southbound.HostID) (*os.File, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	to := a.addr[dst]
+	to := a.net().addr[dst]
 	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().Unmap().As4()}); err != nil &&
 		err != unix.EINPROGRESS {
 		unix.Close(fd)

@@ -6,35 +6,33 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/agent/wire"
 )
 
 // ForFabric fills in what a fabric says of its hosts: how many there are, their addresses by the address plan, and the
 // line rates between them. Net stays to be set.
 func ForFabric(f *topo.Fabric) Config {
-	return Config{
-		Hosts: f.Hosts(),
-		Addr: func(h southbound.HostID) netip.AddrPort {
-			rack, i := f.Place(int32(h))
-			return netip.AddrPortFrom(southbound.Addr(southbound.RackID(rack), i), DataPort)
-		},
-		Line: func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
-			return line(f, src, dst, tag)
-		},
-	}
+	n := NetworkOf(f)
+	return Config{Hosts: f.Hosts(), Addr: func(h southbound.HostID) netip.AddrPort { return n[h].Addr }, Line: n.Line}
 }
 
-// line is the slowest of the two host links and, between racks, of the links by which the tag leaves and enters them:
-// the circuit's, or else the fastest link of the packet network, because which one a path takes is not known here.
-func line(f *topo.Fabric, src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
-	s, d := f.RackOf(int32(src)), f.RackOf(int32(dst))
-	slowest := min(hostLink(f, src), hostLink(f, dst))
-	switch {
-	case s == d:
-		return slowest
-	case tag == southbound.TagCircuit && onOCS(f, s) && onOCS(f, d):
-		return min(slowest, f.Topology.Link(uplink(f, s)).Capacity, f.Topology.Link(uplink(f, d)).Capacity)
+// NetworkOf returns the hosts of a fabric, at the addresses of the address plan.
+func NetworkOf(f *topo.Fabric) wire.Network {
+	n := make(wire.Network, f.Hosts())
+	for h := range n {
+		rack, i := f.Place(int32(h))
+		n[h] = wire.Host{Name: f.Topology.Node(f.HostNode[h]).Name, Rack: rack, Link: hostLink(f, southbound.HostID(h)),
+			Addr: netip.AddrPortFrom(southbound.Addr(southbound.RackID(rack), i), DataPort)}
+		if i > 0 {
+			n[h].Packets, n[h].Circuits = n[h-1].Packets, n[h-1].Circuits
+			continue
+		}
+		n[h].Packets = packetLink(f, rack)
+		if onOCS(f, rack) {
+			n[h].Circuits = f.Topology.Link(uplink(f, rack)).Capacity
+		}
 	}
-	return min(slowest, packetLink(f, s), packetLink(f, d))
+	return n
 }
 
 func hostLink(f *topo.Fabric, h southbound.HostID) pathmap.BitsPerSecond {

@@ -21,6 +21,7 @@ type fence struct {
 	leader  wire.Election // the largest seen
 	changed chan struct{} // closed, and replaced, when a new leader comes
 	asm     wire.Assembler
+	net     wire.NetworkParts
 	derived bool // the leader has set rates: pairs of the one before are forgotten
 }
 
@@ -84,6 +85,7 @@ func (f *fence) admit(e wire.Election) error {
 	}
 	if e.High > f.leader.High {
 		f.asm.Reset()
+		f.net = wire.NetworkParts{}
 		f.derived = false
 		close(f.changed)
 		f.changed = make(chan struct{})

@@ -16,6 +16,7 @@ import (
 
 	"lightloom/southbound"
 	"lightloom/southbound/agent"
+	"lightloom/southbound/agent/wire"
 	"lightloom/southbound/pki"
 )
 
@@ -32,16 +33,19 @@ type machines struct {
 	stop  []func()
 	// patience is how long leaders wait for a machine that is silent; a machine that is busy is not lost.
 	patience time.Duration
+	named    []string // by host: names that leaders tell, and the only thing that machines know; nil: they know all
 }
 
 // newMachines starts n machines of two hosts each.
-func newMachines(t *testing.T, n int) *machines {
+func newMachines(t *testing.T, n int) *machines { return newMachinesAs(t, n, nil) }
+
+func newMachinesAs(t *testing.T, n int, named []string) *machines {
 	t.Helper()
 	ca, err := pki.New(time.Hour)
 	must(t, err)
 	m := &machines{t: t, ca: ca, hosts: 2 * n, net: byte(os.Getpid()), key: []byte("a key that all of them have"),
 		began: time.Now(),
-		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n), patience: deadline / 4}
+		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n), patience: deadline / 4, named: named}
 	for i := range n {
 		m.ahead[i].Store(int64(time.Duration(i) * time.Hour))
 		m.start(i)
@@ -58,12 +62,13 @@ func (m *machines) clock() time.Duration { return time.Since(m.began) }
 
 func (m *machines) start(i int) {
 	m.t.Helper()
-	a, err := New(Config{Hosts: m.hosts, Net: loopback{}, Key: m.key,
-		Addr: func(h southbound.HostID) netip.AddrPort {
-			return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 7, m.net, byte(h + 1)}), 7471)
-		},
+	cfg := Config{Hosts: m.hosts, Net: loopback{}, Key: m.key, Addr: m.host,
 		Local: func(h southbound.HostID) bool { return int(h)/2 == i },
-		Now:   func() time.Duration { return m.clock() + time.Duration(m.ahead[i].Load()) }})
+		Now:   func() time.Duration { return m.clock() + time.Duration(m.ahead[i].Load()) }}
+	if m.named != nil {
+		cfg.Hosts, cfg.Addr, cfg.Local, cfg.Names = 0, nil, nil, m.named[2*i:2*i+2]
+	}
+	a, err := New(cfg)
 	must(m.t, err)
 	at := m.addr[i]
 	if at == "" {
@@ -85,6 +90,18 @@ func (m *machines) start(i int) {
 	})
 }
 
+func (m *machines) host(h southbound.HostID) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 7, m.net, byte(h + 1)}), 7471)
+}
+
+// network is the hosts of the first n machines.
+func (m *machines) network(n int) (out wire.Network) {
+	for h := range southbound.HostID(2 * n) {
+		out = append(out, wire.Host{Name: m.named[h], Addr: m.host(h), Rack: int32(h) / 2, Link: 1e9, Packets: 1e9})
+	}
+	return out
+}
+
 // fleet is a leader of all machines.
 type fleet struct {
 	*agent.Fleet
@@ -97,7 +114,10 @@ type fleet struct {
 	end    func() error
 }
 
-func (m *machines) lead(high uint64) *fleet {
+func (m *machines) lead(high uint64) *fleet { return m.leadSome(high, len(m.addr)) }
+
+// leadSome leads the first n machines.
+func (m *machines) leadSome(high uint64, n int) *fleet {
 	m.t.Helper()
 	id, err := m.ca.Issue(pki.Controller, "controller0")
 	must(m.t, err)
@@ -110,8 +130,12 @@ func (m *machines) lead(high uint64) *fleet {
 			defer f.mu.Unlock()
 			f.errors = append(f.errors, err)
 		}}
-	for i, addr := range m.addr {
-		cfg.Members = append(cfg.Members, agent.Member{Config: agent.Config{Addr: addr,
+	var net wire.Network
+	if m.named != nil {
+		net = m.network(n)
+	}
+	for i, addr := range m.addr[:n] {
+		cfg.Members = append(cfg.Members, agent.Member{Config: agent.Config{Addr: addr, Network: net,
 			TLS: id.Client(fmt.Sprintf("machine%d", i), pki.Agent)},
 			Hosts: []southbound.HostID{southbound.HostID(2 * i), southbound.HostID(2*i + 1)}})
 	}
@@ -303,5 +327,57 @@ func TestFleetForeign(t *testing.T) {
 		if err := f.end(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestFleetGrows: machines that know nothing but the names of their hosts learn the network from the leader; a machine
+// that comes later joins, the others reach it, what they send meanwhile goes on, and one that begins anew learns it
+// again.
+func TestFleetGrows(t *testing.T) {
+	names := []string{"a0", "a1", "b0", "b1", "c0", "c1"}
+	m := newMachinesAs(t, 3, names)
+	m.patience = 2 * time.Second
+	f := m.leadSome(1, 2)
+	must(t, f.SetRates(&southbound.Rates{})) // all hold
+	must(t, f.Start([]southbound.Start{mesh(1, 4, 40_000, southbound.TagDefault)}))
+	must(t, f.Run([]southbound.Task{{Task: 1, Host: 3}}))
+	f.take(southbound.TaskEnded, 1)
+	must(t, f.end())
+
+	f = m.leadSome(2, 3)
+	must(t, f.SetRates(&southbound.Rates{Fair: true}))
+	s := mesh(2, 6, 10_000, southbound.TagDefault)
+	must(t, f.Start([]southbound.Start{mesh(1, 4, 40_000, southbound.TagDefault), s}))
+	f.take(southbound.HostFlowEnded, 12+30)
+	m.stop[2]()
+	f.take(southbound.HostLost, 2)
+	m.start(2)
+	f.take(southbound.HostFound, 2)
+	must(t, f.Start([]southbound.Start{mesh(3, 6, 10_000, southbound.TagDefault)}))
+	f.take(southbound.HostFlowEnded, 12+30+30)
+	must(t, f.end())
+
+	f = m.leadSome(3, 2) // of a leader that knows less
+	until(t, "it is refused", func() bool { return f.complained("4 hosts, and 6 are known: hosts do not go") })
+	must(t, f.end())
+}
+
+// TestNetworkRefusals: a network that lacks a host of the agent, or whose requests do not follow one another, changes
+// nothing.
+func TestNetworkRefusals(t *testing.T) {
+	m := &machines{net: byte(os.Getpid()), named: []string{"a0", "a1", "b0", "b1"}}
+	a := newTestAgent(t, 1, func(c *Config) {
+		c.Hosts, c.Addr, c.Names = 0, nil, []string{"b1"}
+	})
+	if err := a.SetNetwork(m.network(1)); err == nil || !strings.Contains(err.Error(), `no host "b1"`) {
+		t.Errorf("without its host: %v", err)
+	}
+	if err := a.Run([]southbound.Task{{Task: 1}}); !errors.Is(err, southbound.ErrRefused) {
+		t.Errorf("a task before it knows any host: %v", err)
+	}
+	must(t, a.SetNetwork(m.network(2)))
+	must(t, a.SetNetwork(m.network(2)))
+	if n := a.net(); n.hosts() != 4 || n.local(0) || !n.local(3) || n.line(0, 3, southbound.TagDefault) != 1e9 {
+		t.Errorf("%+v", n)
 	}
 }

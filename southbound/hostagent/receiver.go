@@ -121,7 +121,7 @@ func (a *Agent) claim(h header) (*hostFlow, *receiver, error) {
 	switch {
 	case b == nil:
 		return nil, nil, errors.New("the host flow is not known")
-	case b.size != h.size || b.src != h.src || b.dst != h.dst || !a.cfg.Local(h.dst):
+	case b.size != h.size || b.src != h.src || b.dst != h.dst || !a.isLocal(h.dst):
 		return nil, nil, errors.New("the host flow is another than the one declared")
 	case b.void:
 		return nil, nil, errors.New("one of its hosts has failed")

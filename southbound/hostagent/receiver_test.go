@@ -54,7 +54,7 @@ func cutReceiver(a *Agent, k southbound.HostFlowKey) {
 // stranger opens a connection to a host and writes to it.
 func stranger(t *testing.T, a *Agent, to southbound.HostID, b []byte) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", a.addr[to].String())
+	conn, err := net.Dial("tcp", a.net().addr[to].String())
 	must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	must(t, conn.SetDeadline(time.Now().Add(deadline)))

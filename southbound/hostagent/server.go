@@ -112,7 +112,7 @@ func (a *Agent) startChunk(c *agentpb.Chunk) (agentpb.StartStatus, error) {
 	if err != nil || start == nil {
 		return agentpb.StartStatus_START_STATUS_PARTIAL, err
 	}
-	if err := wire.CheckStart(start, a.cfg.Hosts); err != nil {
+	if err := wire.CheckStart(start, a.net().hosts()); err != nil {
 		return 0, err
 	}
 	return agentpb.StartStatus_START_STATUS_STARTED, a.startLocked(start)
@@ -158,6 +158,21 @@ func (s *server) Traffic(_ context.Context, m *agentpb.TrafficRequest) (*agentpb
 	}
 	out, err := (&wire.Traffic{At: s.a.cfg.Now(), Moved: moved}).Message()
 	return out, wire.ToStatus(err)
+}
+
+func (s *server) SetNetwork(_ context.Context, m *agentpb.SetNetworkRequest) (*agentpb.SetNetworkReply, error) {
+	s.a.meeting.Lock() // so that what an earlier leader says does not come after what a later one has said
+	defer s.a.meeting.Unlock()
+	if err := s.admit(m.GetElection()); err != nil {
+		return nil, wire.ToStatus(err)
+	}
+	s.a.mu.Lock()
+	n, err := s.a.fence.net.Add(m)
+	s.a.mu.Unlock()
+	if err == nil && n != nil {
+		err = s.a.meet(n)
+	}
+	return &agentpb.SetNetworkReply{}, wire.ToStatus(err)
 }
 
 func (s *server) Ack(_ context.Context, m *agentpb.AckRequest) (*agentpb.AckReply, error) {

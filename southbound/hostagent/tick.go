@@ -13,7 +13,7 @@ func (a *Agent) settle(b *hostFlow, now time.Duration) {
 		return
 	}
 	if b.tag != b.lineTag && b.tag != southbound.TagHold {
-		b.line, b.lineTag = payload(a.cfg.Line(b.src, b.dst, b.tag)), b.tag
+		b.line, b.lineTag = payload(a.net().line(b.src, b.dst, b.tag)), b.tag
 	}
 	line := b.line
 	if b.cap > 0 && (line <= 0 || b.cap < line) {

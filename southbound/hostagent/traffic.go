@@ -22,7 +22,7 @@ import (
 // other protocols. Readers hold the lock.
 type odometer struct {
 	mu    sync.Mutex
-	doors []*netlink.Handle // by host; nil: not opened yet
+	doors map[southbound.HostID]*netlink.Handle // those opened so far
 	host  map[netip.Addr]southbound.HostID
 	conns map[connection]reading
 	total map[[2]southbound.HostID]pathmap.Bytes
@@ -40,13 +40,21 @@ type reading struct {
 	beat  uint64 // when it was last met
 }
 
-func newOdometer(a *Agent) *odometer {
-	o := &odometer{doors: make([]*netlink.Handle, a.cfg.Hosts), host: map[netip.Addr]southbound.HostID{},
-		conns: map[connection]reading{}, total: map[[2]southbound.HostID]pathmap.Bytes{}}
-	for h := range southbound.HostID(a.cfg.Hosts) {
-		o.host[a.cfg.Addr(h).Addr().Unmap()] = h
-	}
+func newOdometer(n *network) *odometer {
+	o := &odometer{doors: map[southbound.HostID]*netlink.Handle{}, conns: map[connection]reading{},
+		total: map[[2]southbound.HostID]pathmap.Bytes{}}
+	o.know(n)
 	return o
+}
+
+// know has the odometer tell hosts by their addresses.
+func (o *odometer) know(n *network) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.host = make(map[netip.Addr]southbound.HostID, n.hosts())
+	for h, at := range n.addr {
+		o.host[at.Addr().Unmap()] = southbound.HostID(h)
+	}
 }
 
 // Traffic returns what the hosts here have sent to each other host by TCP so far, received payload, sorted by source
@@ -59,8 +67,9 @@ func (a *Agent) Traffic() ([]wire.Moved, error) {
 		return nil, fmt.Errorf("count traffic: %w", errClosed)
 	}
 	o.beat++
-	for h := range southbound.HostID(a.cfg.Hosts) {
-		if !a.cfg.Local(h) {
+	n := a.net()
+	for h := range southbound.HostID(n.hosts()) {
+		if !n.local(h) {
 			continue
 		}
 		if err := o.read(a, h); err != nil {
@@ -78,8 +87,11 @@ func (a *Agent) Traffic() ([]wire.Moved, error) {
 // read adds up what a host's connections have sent since the last reading.
 func (o *odometer) read(a *Agent, h southbound.HostID) error {
 	if o.doors[h] == nil {
-		if err := a.cfg.Net.InHost(h, func() (err error) {
-			o.doors[h], err = netlink.NewHandle(unix.NETLINK_INET_DIAG)
+		if err := a.cfg.Net.InHost(h, func() error {
+			d, err := netlink.NewHandle(unix.NETLINK_INET_DIAG)
+			if err == nil {
+				o.doors[h] = d
+			}
 			return err
 		}); err != nil {
 			return err
@@ -130,8 +142,6 @@ func (o *odometer) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, d := range o.doors {
-		if d != nil {
-			d.Close()
-		}
+		d.Close()
 	}
 }

@@ -1726,6 +1726,199 @@ func (*RegardReply) Descriptor() ([]byte, []int) {
 	return file_agent_proto_rawDescGZIP(), []int{27}
 }
 
+// Host is a host of the fabric, the agent's own or another.
+type Host struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Address string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"` // where its agent listens for host flows: IPv4 and port
+	Rack    int32                  `protobuf:"varint,3,opt,name=rack,proto3" json:"rack,omitempty"`
+	// Rates of layer 2, in bits a second; 0: not known. Of its own link, of the fastest link by which its rack has packets
+	// leave, and of the link by which its rack has circuits leave.
+	Link          int64 `protobuf:"varint,4,opt,name=link,proto3" json:"link,omitempty"`
+	Packets       int64 `protobuf:"varint,5,opt,name=packets,proto3" json:"packets,omitempty"`
+	Circuits      int64 `protobuf:"varint,6,opt,name=circuits,proto3" json:"circuits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Host) Reset() {
+	*x = Host{}
+	mi := &file_agent_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Host) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Host) ProtoMessage() {}
+
+func (x *Host) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Host.ProtoReflect.Descriptor instead.
+func (*Host) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Host) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Host) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Host) GetRack() int32 {
+	if x != nil {
+		return x.Rack
+	}
+	return 0
+}
+
+func (x *Host) GetLink() int64 {
+	if x != nil {
+		return x.Link
+	}
+	return 0
+}
+
+func (x *Host) GetPackets() int64 {
+	if x != nil {
+		return x.Packets
+	}
+	return 0
+}
+
+func (x *Host) GetCircuits() int64 {
+	if x != nil {
+		return x.Circuits
+	}
+	return 0
+}
+
+// SetNetworkRequest holds hosts from number `first` on, of `hosts` in all. The requests of one network follow one
+// another.
+type SetNetworkRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Election      *Election              `protobuf:"bytes,1,opt,name=election,proto3" json:"election,omitempty"`
+	Hosts         int32                  `protobuf:"varint,2,opt,name=hosts,proto3" json:"hosts,omitempty"`
+	First         int32                  `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`
+	Host          []*Host                `protobuf:"bytes,4,rep,name=host,proto3" json:"host,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetNetworkRequest) Reset() {
+	*x = SetNetworkRequest{}
+	mi := &file_agent_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetNetworkRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetNetworkRequest) ProtoMessage() {}
+
+func (x *SetNetworkRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetNetworkRequest.ProtoReflect.Descriptor instead.
+func (*SetNetworkRequest) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *SetNetworkRequest) GetElection() *Election {
+	if x != nil {
+		return x.Election
+	}
+	return nil
+}
+
+func (x *SetNetworkRequest) GetHosts() int32 {
+	if x != nil {
+		return x.Hosts
+	}
+	return 0
+}
+
+func (x *SetNetworkRequest) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *SetNetworkRequest) GetHost() []*Host {
+	if x != nil {
+		return x.Host
+	}
+	return nil
+}
+
+type SetNetworkReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetNetworkReply) Reset() {
+	*x = SetNetworkReply{}
+	mi := &file_agent_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetNetworkReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetNetworkReply) ProtoMessage() {}
+
+func (x *SetNetworkReply) ProtoReflect() protoreflect.Message {
+	mi := &file_agent_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetNetworkReply.ProtoReflect.Descriptor instead.
+func (*SetNetworkReply) Descriptor() ([]byte, []int) {
+	return file_agent_proto_rawDescGZIP(), []int{30}
+}
+
 type AckRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Election      *Election              `protobuf:"bytes,1,opt,name=election,proto3" json:"election,omitempty"`
@@ -1736,7 +1929,7 @@ type AckRequest struct {
 
 func (x *AckRequest) Reset() {
 	*x = AckRequest{}
-	mi := &file_agent_proto_msgTypes[28]
+	mi := &file_agent_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1748,7 +1941,7 @@ func (x *AckRequest) String() string {
 func (*AckRequest) ProtoMessage() {}
 
 func (x *AckRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[28]
+	mi := &file_agent_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1761,7 +1954,7 @@ func (x *AckRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckRequest.ProtoReflect.Descriptor instead.
 func (*AckRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{28}
+	return file_agent_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AckRequest) GetElection() *Election {
@@ -1786,7 +1979,7 @@ type AckReply struct {
 
 func (x *AckReply) Reset() {
 	*x = AckReply{}
-	mi := &file_agent_proto_msgTypes[29]
+	mi := &file_agent_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1798,7 +1991,7 @@ func (x *AckReply) String() string {
 func (*AckReply) ProtoMessage() {}
 
 func (x *AckReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[29]
+	mi := &file_agent_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1811,7 +2004,7 @@ func (x *AckReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AckReply.ProtoReflect.Descriptor instead.
 func (*AckReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{29}
+	return file_agent_proto_rawDescGZIP(), []int{32}
 }
 
 type StatusRequest struct {
@@ -1823,7 +2016,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_agent_proto_msgTypes[30]
+	mi := &file_agent_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1835,7 +2028,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[30]
+	mi := &file_agent_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1848,7 +2041,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{30}
+	return file_agent_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StatusRequest) GetElection() *Election {
@@ -1873,7 +2066,7 @@ type StatusReply struct {
 
 func (x *StatusReply) Reset() {
 	*x = StatusReply{}
-	mi := &file_agent_proto_msgTypes[31]
+	mi := &file_agent_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +2078,7 @@ func (x *StatusReply) String() string {
 func (*StatusReply) ProtoMessage() {}
 
 func (x *StatusReply) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[31]
+	mi := &file_agent_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +2091,7 @@ func (x *StatusReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
 func (*StatusReply) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{31}
+	return file_agent_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StatusReply) GetIncarnation() uint64 {
@@ -1968,7 +2161,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_agent_proto_msgTypes[32]
+	mi := &file_agent_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2173,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_agent_proto_msgTypes[32]
+	mi := &file_agent_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2186,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_agent_proto_rawDescGZIP(), []int{32}
+	return file_agent_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Stats) GetHostFlowsEnded() int64 {
@@ -2184,7 +2377,20 @@ const file_agent_proto_rawDesc = "" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x12\n" +
 	"\x04host\x18\x02 \x03(\x05R\x04host\x12\x0e\n" +
 	"\x02up\x18\x03 \x01(\bR\x02up\"\r\n" +
-	"\vRegardReply\"`\n" +
+	"\vRegardReply\"\x92\x01\n" +
+	"\x04Host\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
+	"\x04rack\x18\x03 \x01(\x05R\x04rack\x12\x12\n" +
+	"\x04link\x18\x04 \x01(\x03R\x04link\x12\x18\n" +
+	"\apackets\x18\x05 \x01(\x03R\apackets\x12\x1a\n" +
+	"\bcircuits\x18\x06 \x01(\x03R\bcircuits\"\xa7\x01\n" +
+	"\x11SetNetworkRequest\x128\n" +
+	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x14\n" +
+	"\x05hosts\x18\x02 \x01(\x05R\x05hosts\x12\x14\n" +
+	"\x05first\x18\x03 \x01(\x05R\x05first\x12,\n" +
+	"\x04host\x18\x04 \x03(\v2\x18.lightloom.agent.v1.HostR\x04host\"\x11\n" +
+	"\x0fSetNetworkReply\"`\n" +
 	"\n" +
 	"AckRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x18\n" +
@@ -2222,7 +2428,7 @@ const file_agent_proto_rawDesc = "" +
 	"\x14START_STATUS_PARTIAL\x10\x01\x12\x18\n" +
 	"\x14START_STATUS_STARTED\x10\x02\x12\x16\n" +
 	"\x12START_STATUS_KNOWN\x10\x03\x12\x16\n" +
-	"\x12START_STATUS_ENDED\x10\x042\x8b\x06\n" +
+	"\x12START_STATUS_ENDED\x10\x042\xe5\x06\n" +
 	"\x05Agent\x12C\n" +
 	"\x03Run\x12\x1e.lightloom.agent.v1.RunRequest\x1a\x1c.lightloom.agent.v1.RunReply\x12I\n" +
 	"\x05Start\x12 .lightloom.agent.v1.StartRequest\x1a\x1e.lightloom.agent.v1.StartReply\x12I\n" +
@@ -2232,7 +2438,9 @@ const file_agent_proto_rawDesc = "" +
 	"\x05Watch\x12 .lightloom.agent.v1.WatchRequest\x1a\x1e.lightloom.agent.v1.WatchReply0\x01\x12O\n" +
 	"\aTraffic\x12\".lightloom.agent.v1.TrafficRequest\x1a .lightloom.agent.v1.TrafficReply\x12L\n" +
 	"\x06Regard\x12!.lightloom.agent.v1.RegardRequest\x1a\x1f.lightloom.agent.v1.RegardReply\x12C\n" +
-	"\x03Ack\x12\x1e.lightloom.agent.v1.AckRequest\x1a\x1c.lightloom.agent.v1.AckReply\x12L\n" +
+	"\x03Ack\x12\x1e.lightloom.agent.v1.AckRequest\x1a\x1c.lightloom.agent.v1.AckReply\x12X\n" +
+	"\n" +
+	"SetNetwork\x12%.lightloom.agent.v1.SetNetworkRequest\x1a#.lightloom.agent.v1.SetNetworkReply\x12L\n" +
 	"\x06Status\x12!.lightloom.agent.v1.StatusRequest\x1a\x1f.lightloom.agent.v1.StatusReplyB$Z\"lightloom/southbound/agent/agentpbb\x06proto3"
 
 var (
@@ -2248,42 +2456,45 @@ func file_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_agent_proto_goTypes = []any{
-	(StartStatus)(0),        // 0: lightloom.agent.v1.StartStatus
-	(*Election)(nil),        // 1: lightloom.agent.v1.Election
-	(*Task)(nil),            // 2: lightloom.agent.v1.Task
-	(*RunRequest)(nil),      // 3: lightloom.agent.v1.RunRequest
-	(*RunReply)(nil),        // 4: lightloom.agent.v1.RunReply
-	(*Chunk)(nil),           // 5: lightloom.agent.v1.Chunk
-	(*StartRequest)(nil),    // 6: lightloom.agent.v1.StartRequest
-	(*StartReply)(nil),      // 7: lightloom.agent.v1.StartReply
-	(*Steering)(nil),        // 8: lightloom.agent.v1.Steering
-	(*SteerRequest)(nil),    // 9: lightloom.agent.v1.SteerRequest
-	(*SteerReply)(nil),      // 10: lightloom.agent.v1.SteerReply
-	(*Pace)(nil),            // 11: lightloom.agent.v1.Pace
-	(*PairRate)(nil),        // 12: lightloom.agent.v1.PairRate
-	(*HostRate)(nil),        // 13: lightloom.agent.v1.HostRate
-	(*Spread)(nil),          // 14: lightloom.agent.v1.Spread
-	(*Extra)(nil),           // 15: lightloom.agent.v1.Extra
-	(*SetRatesRequest)(nil), // 16: lightloom.agent.v1.SetRatesRequest
-	(*Priority)(nil),        // 17: lightloom.agent.v1.Priority
-	(*SetRatesReply)(nil),   // 18: lightloom.agent.v1.SetRatesReply
-	(*ProgressRequest)(nil), // 19: lightloom.agent.v1.ProgressRequest
-	(*TrafficRequest)(nil),  // 20: lightloom.agent.v1.TrafficRequest
-	(*TrafficReply)(nil),    // 21: lightloom.agent.v1.TrafficReply
-	(*Backlog)(nil),         // 22: lightloom.agent.v1.Backlog
-	(*ProgressReply)(nil),   // 23: lightloom.agent.v1.ProgressReply
-	(*WatchRequest)(nil),    // 24: lightloom.agent.v1.WatchRequest
-	(*Event)(nil),           // 25: lightloom.agent.v1.Event
-	(*WatchReply)(nil),      // 26: lightloom.agent.v1.WatchReply
-	(*RegardRequest)(nil),   // 27: lightloom.agent.v1.RegardRequest
-	(*RegardReply)(nil),     // 28: lightloom.agent.v1.RegardReply
-	(*AckRequest)(nil),      // 29: lightloom.agent.v1.AckRequest
-	(*AckReply)(nil),        // 30: lightloom.agent.v1.AckReply
-	(*StatusRequest)(nil),   // 31: lightloom.agent.v1.StatusRequest
-	(*StatusReply)(nil),     // 32: lightloom.agent.v1.StatusReply
-	(*Stats)(nil),           // 33: lightloom.agent.v1.Stats
+	(StartStatus)(0),          // 0: lightloom.agent.v1.StartStatus
+	(*Election)(nil),          // 1: lightloom.agent.v1.Election
+	(*Task)(nil),              // 2: lightloom.agent.v1.Task
+	(*RunRequest)(nil),        // 3: lightloom.agent.v1.RunRequest
+	(*RunReply)(nil),          // 4: lightloom.agent.v1.RunReply
+	(*Chunk)(nil),             // 5: lightloom.agent.v1.Chunk
+	(*StartRequest)(nil),      // 6: lightloom.agent.v1.StartRequest
+	(*StartReply)(nil),        // 7: lightloom.agent.v1.StartReply
+	(*Steering)(nil),          // 8: lightloom.agent.v1.Steering
+	(*SteerRequest)(nil),      // 9: lightloom.agent.v1.SteerRequest
+	(*SteerReply)(nil),        // 10: lightloom.agent.v1.SteerReply
+	(*Pace)(nil),              // 11: lightloom.agent.v1.Pace
+	(*PairRate)(nil),          // 12: lightloom.agent.v1.PairRate
+	(*HostRate)(nil),          // 13: lightloom.agent.v1.HostRate
+	(*Spread)(nil),            // 14: lightloom.agent.v1.Spread
+	(*Extra)(nil),             // 15: lightloom.agent.v1.Extra
+	(*SetRatesRequest)(nil),   // 16: lightloom.agent.v1.SetRatesRequest
+	(*Priority)(nil),          // 17: lightloom.agent.v1.Priority
+	(*SetRatesReply)(nil),     // 18: lightloom.agent.v1.SetRatesReply
+	(*ProgressRequest)(nil),   // 19: lightloom.agent.v1.ProgressRequest
+	(*TrafficRequest)(nil),    // 20: lightloom.agent.v1.TrafficRequest
+	(*TrafficReply)(nil),      // 21: lightloom.agent.v1.TrafficReply
+	(*Backlog)(nil),           // 22: lightloom.agent.v1.Backlog
+	(*ProgressReply)(nil),     // 23: lightloom.agent.v1.ProgressReply
+	(*WatchRequest)(nil),      // 24: lightloom.agent.v1.WatchRequest
+	(*Event)(nil),             // 25: lightloom.agent.v1.Event
+	(*WatchReply)(nil),        // 26: lightloom.agent.v1.WatchReply
+	(*RegardRequest)(nil),     // 27: lightloom.agent.v1.RegardRequest
+	(*RegardReply)(nil),       // 28: lightloom.agent.v1.RegardReply
+	(*Host)(nil),              // 29: lightloom.agent.v1.Host
+	(*SetNetworkRequest)(nil), // 30: lightloom.agent.v1.SetNetworkRequest
+	(*SetNetworkReply)(nil),   // 31: lightloom.agent.v1.SetNetworkReply
+	(*AckRequest)(nil),        // 32: lightloom.agent.v1.AckRequest
+	(*AckReply)(nil),          // 33: lightloom.agent.v1.AckReply
+	(*StatusRequest)(nil),     // 34: lightloom.agent.v1.StatusRequest
+	(*StatusReply)(nil),       // 35: lightloom.agent.v1.StatusReply
+	(*Stats)(nil),             // 36: lightloom.agent.v1.Stats
 }
 var file_agent_proto_depIdxs = []int32{
 	1,  // 0: lightloom.agent.v1.RunRequest.election:type_name -> lightloom.agent.v1.Election
@@ -2307,34 +2518,38 @@ var file_agent_proto_depIdxs = []int32{
 	1,  // 18: lightloom.agent.v1.WatchRequest.election:type_name -> lightloom.agent.v1.Election
 	25, // 19: lightloom.agent.v1.WatchReply.events:type_name -> lightloom.agent.v1.Event
 	1,  // 20: lightloom.agent.v1.RegardRequest.election:type_name -> lightloom.agent.v1.Election
-	1,  // 21: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
-	1,  // 22: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
-	33, // 23: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
-	3,  // 24: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
-	6,  // 25: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
-	9,  // 26: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
-	16, // 27: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
-	19, // 28: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
-	24, // 29: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
-	20, // 30: lightloom.agent.v1.Agent.Traffic:input_type -> lightloom.agent.v1.TrafficRequest
-	27, // 31: lightloom.agent.v1.Agent.Regard:input_type -> lightloom.agent.v1.RegardRequest
-	29, // 32: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
-	31, // 33: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
-	4,  // 34: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
-	7,  // 35: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
-	10, // 36: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
-	18, // 37: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
-	23, // 38: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
-	26, // 39: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
-	21, // 40: lightloom.agent.v1.Agent.Traffic:output_type -> lightloom.agent.v1.TrafficReply
-	28, // 41: lightloom.agent.v1.Agent.Regard:output_type -> lightloom.agent.v1.RegardReply
-	30, // 42: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
-	32, // 43: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
-	34, // [34:44] is the sub-list for method output_type
-	24, // [24:34] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	1,  // 21: lightloom.agent.v1.SetNetworkRequest.election:type_name -> lightloom.agent.v1.Election
+	29, // 22: lightloom.agent.v1.SetNetworkRequest.host:type_name -> lightloom.agent.v1.Host
+	1,  // 23: lightloom.agent.v1.AckRequest.election:type_name -> lightloom.agent.v1.Election
+	1,  // 24: lightloom.agent.v1.StatusRequest.election:type_name -> lightloom.agent.v1.Election
+	36, // 25: lightloom.agent.v1.StatusReply.stats:type_name -> lightloom.agent.v1.Stats
+	3,  // 26: lightloom.agent.v1.Agent.Run:input_type -> lightloom.agent.v1.RunRequest
+	6,  // 27: lightloom.agent.v1.Agent.Start:input_type -> lightloom.agent.v1.StartRequest
+	9,  // 28: lightloom.agent.v1.Agent.Steer:input_type -> lightloom.agent.v1.SteerRequest
+	16, // 29: lightloom.agent.v1.Agent.SetRates:input_type -> lightloom.agent.v1.SetRatesRequest
+	19, // 30: lightloom.agent.v1.Agent.Progress:input_type -> lightloom.agent.v1.ProgressRequest
+	24, // 31: lightloom.agent.v1.Agent.Watch:input_type -> lightloom.agent.v1.WatchRequest
+	20, // 32: lightloom.agent.v1.Agent.Traffic:input_type -> lightloom.agent.v1.TrafficRequest
+	27, // 33: lightloom.agent.v1.Agent.Regard:input_type -> lightloom.agent.v1.RegardRequest
+	32, // 34: lightloom.agent.v1.Agent.Ack:input_type -> lightloom.agent.v1.AckRequest
+	30, // 35: lightloom.agent.v1.Agent.SetNetwork:input_type -> lightloom.agent.v1.SetNetworkRequest
+	34, // 36: lightloom.agent.v1.Agent.Status:input_type -> lightloom.agent.v1.StatusRequest
+	4,  // 37: lightloom.agent.v1.Agent.Run:output_type -> lightloom.agent.v1.RunReply
+	7,  // 38: lightloom.agent.v1.Agent.Start:output_type -> lightloom.agent.v1.StartReply
+	10, // 39: lightloom.agent.v1.Agent.Steer:output_type -> lightloom.agent.v1.SteerReply
+	18, // 40: lightloom.agent.v1.Agent.SetRates:output_type -> lightloom.agent.v1.SetRatesReply
+	23, // 41: lightloom.agent.v1.Agent.Progress:output_type -> lightloom.agent.v1.ProgressReply
+	26, // 42: lightloom.agent.v1.Agent.Watch:output_type -> lightloom.agent.v1.WatchReply
+	21, // 43: lightloom.agent.v1.Agent.Traffic:output_type -> lightloom.agent.v1.TrafficReply
+	28, // 44: lightloom.agent.v1.Agent.Regard:output_type -> lightloom.agent.v1.RegardReply
+	33, // 45: lightloom.agent.v1.Agent.Ack:output_type -> lightloom.agent.v1.AckReply
+	31, // 46: lightloom.agent.v1.Agent.SetNetwork:output_type -> lightloom.agent.v1.SetNetworkReply
+	35, // 47: lightloom.agent.v1.Agent.Status:output_type -> lightloom.agent.v1.StatusReply
+	37, // [37:48] is the sub-list for method output_type
+	26, // [26:37] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_agent_proto_init() }
@@ -2348,7 +2563,7 @@ func file_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_agent_proto_rawDesc), len(file_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   33,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,16 +24,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Agent_Run_FullMethodName      = "/lightloom.agent.v1.Agent/Run"
-	Agent_Start_FullMethodName    = "/lightloom.agent.v1.Agent/Start"
-	Agent_Steer_FullMethodName    = "/lightloom.agent.v1.Agent/Steer"
-	Agent_SetRates_FullMethodName = "/lightloom.agent.v1.Agent/SetRates"
-	Agent_Progress_FullMethodName = "/lightloom.agent.v1.Agent/Progress"
-	Agent_Watch_FullMethodName    = "/lightloom.agent.v1.Agent/Watch"
-	Agent_Traffic_FullMethodName  = "/lightloom.agent.v1.Agent/Traffic"
-	Agent_Regard_FullMethodName   = "/lightloom.agent.v1.Agent/Regard"
-	Agent_Ack_FullMethodName      = "/lightloom.agent.v1.Agent/Ack"
-	Agent_Status_FullMethodName   = "/lightloom.agent.v1.Agent/Status"
+	Agent_Run_FullMethodName        = "/lightloom.agent.v1.Agent/Run"
+	Agent_Start_FullMethodName      = "/lightloom.agent.v1.Agent/Start"
+	Agent_Steer_FullMethodName      = "/lightloom.agent.v1.Agent/Steer"
+	Agent_SetRates_FullMethodName   = "/lightloom.agent.v1.Agent/SetRates"
+	Agent_Progress_FullMethodName   = "/lightloom.agent.v1.Agent/Progress"
+	Agent_Watch_FullMethodName      = "/lightloom.agent.v1.Agent/Watch"
+	Agent_Traffic_FullMethodName    = "/lightloom.agent.v1.Agent/Traffic"
+	Agent_Regard_FullMethodName     = "/lightloom.agent.v1.Agent/Regard"
+	Agent_Ack_FullMethodName        = "/lightloom.agent.v1.Agent/Ack"
+	Agent_SetNetwork_FullMethodName = "/lightloom.agent.v1.Agent/SetNetwork"
+	Agent_Status_FullMethodName     = "/lightloom.agent.v1.Agent/Status"
 )
 
 // AgentClient is the client API for Agent service.
@@ -59,6 +60,9 @@ type AgentClient interface {
 	Regard(ctx context.Context, in *RegardRequest, opts ...grpc.CallOption) (*RegardReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(ctx context.Context, in *AckRequest, opts ...grpc.CallOption) (*AckReply, error)
+	// SetNetwork tells which hosts the fabric has, in as many requests as it takes. Hosts keep their numbers, and only
+	// become more.
+	SetNetwork(ctx context.Context, in *SetNetworkRequest, opts ...grpc.CallOption) (*SetNetworkReply, error)
 	// Status tells how the agent is, and makes an election id known without changing anything else.
 	Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusReply, error)
 }
@@ -179,6 +183,16 @@ func (c *agentClient) Ack(ctx context.Context, in *AckRequest, opts ...grpc.Call
 	return out, nil
 }
 
+func (c *agentClient) SetNetwork(ctx context.Context, in *SetNetworkRequest, opts ...grpc.CallOption) (*SetNetworkReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetNetworkReply)
+	err := c.cc.Invoke(ctx, Agent_SetNetwork_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentClient) Status(ctx context.Context, in *StatusRequest, opts ...grpc.CallOption) (*StatusReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(StatusReply)
@@ -212,6 +226,9 @@ type AgentServer interface {
 	Regard(context.Context, *RegardRequest) (*RegardReply, error)
 	// Ack lets the agent forget the events up to a number.
 	Ack(context.Context, *AckRequest) (*AckReply, error)
+	// SetNetwork tells which hosts the fabric has, in as many requests as it takes. Hosts keep their numbers, and only
+	// become more.
+	SetNetwork(context.Context, *SetNetworkRequest) (*SetNetworkReply, error)
 	// Status tells how the agent is, and makes an election id known without changing anything else.
 	Status(context.Context, *StatusRequest) (*StatusReply, error)
 	mustEmbedUnimplementedAgentServer()
@@ -250,6 +267,9 @@ func (UnimplementedAgentServer) Regard(context.Context, *RegardRequest) (*Regard
 }
 func (UnimplementedAgentServer) Ack(context.Context, *AckRequest) (*AckReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Ack not implemented")
+}
+func (UnimplementedAgentServer) SetNetwork(context.Context, *SetNetworkRequest) (*SetNetworkReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetNetwork not implemented")
 }
 func (UnimplementedAgentServer) Status(context.Context, *StatusRequest) (*StatusReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Status not implemented")
@@ -423,6 +443,24 @@ func _Agent_Ack_Handler(srv interface{}, ctx context.Context, dec func(interface
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Agent_SetNetwork_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetNetworkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).SetNetwork(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_SetNetwork_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).SetNetwork(ctx, req.(*SetNetworkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Agent_Status_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(StatusRequest)
 	if err := dec(in); err != nil {
@@ -475,6 +513,10 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Ack",
 			Handler:    _Agent_Ack_Handler,
+		},
+		{
+			MethodName: "SetNetwork",
+			Handler:    _Agent_SetNetwork_Handler,
 		},
 		{
 			MethodName: "Status",

@@ -16,6 +16,11 @@ const (
 	MaxExtras = 1 << 13
 	// MaxMoved bounds the pairs of hosts in one traffic report, at most 20 bytes each.
 	MaxMoved = 1 << 15
+	// HostsAtOnce is how many hosts of a network go into one call: at most some 350 bytes each.
+	HostsAtOnce = 2048
+	// MaxHosts bounds the hosts of a network.
+	MaxHosts    = 1 << 20
+	maxHostName = 255
 	// EventBatch is how many events go into one message.
 	EventBatch = 2048
 )

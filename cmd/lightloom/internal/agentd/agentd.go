@@ -28,7 +28,7 @@ import (
 
 // AgentOptions are the options of the command agent run, an agent for hosts of this machine.
 type AgentOptions struct {
-	Fabric  string                // a spec, or the path of a YAML file
+	Fabric  string                // a spec, or the path of a YAML file; empty: the controller tells which hosts there are
 	Devices string                // the controller's file; empty: hosts have the addresses of the address plan
 	Keys    string                // directory with the first host's keys and data.key
 	State   string                // directory that keeps the largest election id; empty: Keys
@@ -59,15 +59,10 @@ func RunAgent(ctx context.Context, opt AgentOptions) error {
 }
 
 func runAgent(ctx context.Context, opt AgentOptions) (err error) {
-	f, p, err := agentPlaces(opt)
+	conf, name, err := opt.network()
 	if err != nil {
 		return err
 	}
-	mine, err := hostIDs(f, opt.Hosts)
-	if err != nil {
-		return err
-	}
-	name := f.Topology.Node(f.HostNode[mine[0]]).Name
 	keys, err := pki.Open(inventory.KeyPaths(opt.Keys, name))
 	if err != nil {
 		return err
@@ -75,14 +70,11 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != pki.NameOf(name) {
 		return fmt.Errorf("keys %q are of %s, not of the agent of host %q", inventory.KeyFile(opt.Keys, name), id, name)
 	}
-	conf := hostagent.ForFabric(f)
 	if conf.Key, err = inventory.ReadDataKey(opt.Keys); err != nil {
 		return err
 	}
-	p.Readdress(f, &conf)
 	conf.Net, conf.Congestion, conf.MaxRate, conf.MaxRequests = here{}, opt.Congestion, opt.MaxRate, opt.MaxRequests
 	conf.FenceFile = filepath.Join(cmp.Or(opt.State, opt.Keys), pki.NameOf(name)+".election")
-	conf.Local = func(h southbound.HostID) bool { return slices.Contains(mine, h) }
 	var d *lldpd.Daemon
 	if len(opt.LLDP) > 0 {
 		if d, err = announceHost(name, opt.LLDP); err != nil {
@@ -114,6 +106,28 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	})
 	g.Go(func() error { return a.Serve(ctx, ln, keys.Server(pki.Controller)) })
 	return errors.Join(g.Wait(), a.Close())
+}
+
+// network returns what the agent knows of the fabric before a leader tells it, and the name of its first host.
+func (o *AgentOptions) network() (conf hostagent.Config, name string, err error) {
+	if o.Fabric == "" {
+		if o.Devices != "" {
+			return conf, "", hint.New("--devices without --fabric", "leave it out too: the controller tells where hosts are")
+		}
+		return hostagent.Config{Names: o.Hosts}, o.Hosts[0], nil
+	}
+	f, p, err := agentPlaces(*o)
+	if err != nil {
+		return conf, "", err
+	}
+	mine, err := hostIDs(f, o.Hosts)
+	if err != nil {
+		return conf, "", err
+	}
+	conf = hostagent.ForFabric(f)
+	p.Readdress(f, &conf)
+	conf.Names, conf.Local = o.Hosts, func(h southbound.HostID) bool { return slices.Contains(mine, h) }
+	return conf, f.Topology.Node(f.HostNode[mine[0]]).Name, nil
 }
 
 // guard starts the guard of a Unix socket. end stops it.
