@@ -45,7 +45,8 @@ func newMachinesAs(t *testing.T, n int, named []string) *machines {
 	must(t, err)
 	m := &machines{t: t, ca: ca, hosts: 2 * n, net: byte(os.Getpid()), key: []byte("a key that all of them have"),
 		began: time.Now(),
-		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n), patience: deadline / 4, named: named}
+		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n), patience: deadline / 4,
+		named: named}
 	for i := range n {
 		m.ahead[i].Store(int64(time.Duration(i) * time.Hour))
 		m.start(i)

@@ -56,8 +56,8 @@ func SetNetworks(n Network) (out []*agentpb.SetNetworkRequest) {
 // NetworkParts puts the requests of one network together.
 type NetworkParts struct{ hosts Network }
 
-// Add takes the next request, and returns the network once it is whole. A request that does not follow the one before is
-// refused; the first begins anew.
+// Add takes the next request, and returns the network once it is whole. A request that does not follow the one before
+// is refused; the first begins anew.
 func (p *NetworkParts) Add(m *agentpb.SetNetworkRequest) (Network, error) {
 	if m.GetFirst() == 0 {
 		p.hosts = nil

@@ -50,8 +50,8 @@ func TestNetwork(t *testing.T) {
 
 // FuzzNetwork: whatever comes is refused, or a network whose lines can be looked up.
 func FuzzNetwork(f *testing.F) {
-	for _, m := range append(SetNetworks(hosts(3)), &agentpb.SetNetworkRequest{}, &agentpb.SetNetworkRequest{Hosts: 1 << 30,
-		Host: []*agentpb.Host{{Address: "10.0.0.1:1", Rack: -1}}}) {
+	for _, m := range append(SetNetworks(hosts(3)), &agentpb.SetNetworkRequest{},
+		&agentpb.SetNetworkRequest{Hosts: 1 << 30, Host: []*agentpb.Host{{Address: "10.0.0.1:1", Rack: -1}}}) {
 		b, err := proto.Marshal(m)
 		if err != nil {
 			f.Fatal(err)
