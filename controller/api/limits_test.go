@@ -80,3 +80,34 @@ func TestReserveLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchLimits: the same for a batch of jobs.
+func TestBatchLimits(t *testing.T) {
+	batch := func(id, jobs int) *apiv1.SubmitJobsRequest {
+		m := &apiv1.SubmitJobsRequest{RequestId: strings.Repeat("r", id)}
+		for range jobs {
+			m.Jobs = append(m.Jobs, &apiv1.Job{})
+		}
+		return m
+	}
+	for _, tt := range []struct {
+		what     string
+		id, jobs int
+		says     string // "": it is taken
+	}{
+		{"at both bounds", 128, 10_000, ""},
+		{"too long an id", 129, 1, "request id of 129 bytes, at most 128 are taken"},
+		{"too many jobs", 1, 10_001, "10001 jobs, at most 10000 are taken at once"},
+		{"no id", 0, 1, "no request id"},
+		{"no jobs", 1, 0, "no jobs"},
+	} {
+		out, err := offers(batch(tt.id, tt.jobs), nil)
+		if tt.says == "" {
+			if err != nil || len(out) != tt.jobs {
+				t.Errorf("%s: %d offers, %v", tt.what, len(out), err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %q", tt.what, err, tt.says)
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/raft"
 )
 
 // TestAmnesia: an entry is on two replicas; one of these loses its log, the other is down. The first does not start by
@@ -130,5 +132,42 @@ func TestTrackerCountsSilence(t *testing.T) {
 			t.Errorf("%s: longest %v, total %v, %d changes; want %v", tc.name, tr.longest, tr.total, tr.changes, tc.want)
 		}
 		tr.close()
+	}
+}
+
+// unreadable is a store of which one part cannot be read.
+type unreadable struct {
+	raft.LogStore
+	raft.StableStore
+	raft.SnapshotStore
+}
+
+var errUnreadable = errors.New("cannot be read")
+
+func (unreadable) LastIndex() (uint64, error)             { return 0, errUnreadable }
+func (unreadable) GetUint64([]byte) (uint64, error)       { return 0, errUnreadable }
+func (unreadable) List() ([]*raft.SnapshotMeta, error)    { return nil, errUnreadable }
+func (unreadable) SetUint64([]byte, uint64) (err error)   { panic("it is written to") }
+func (unreadable) StoreLog(*raft.Log) (err error)         { panic("it is written to") }
+func (unreadable) StoreLogs(logs []*raft.Log) (err error) { panic("it is written to") }
+
+// TestUnreadable: a store that cannot be read is no empty one: nothing begins on it, whatever is expected of it.
+func TestUnreadable(t *testing.T) {
+	for _, start := range []Start{Bootstrap, Existing} {
+		for name, change := range map[string]func(*store){
+			"the log":    func(s *store) { s.logs = unreadable{} },
+			"the vote":   func(s *store) { s.stable = unreadable{} },
+			"a snapshot": func(s *store) { s.snaps = unreadable{} },
+		} {
+			c := &Config{ID: "a", Peers: []Peer{{ID: "a", Addr: "a:1"}}, Memory: NewMemory(), Start: start}
+			s, err := openStore(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(s)
+			if err := s.prepare(c, raft.DefaultConfig(), nil); !errors.Is(err, errUnreadable) {
+				t.Errorf("%s, %q: %v", name, start, err)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package circuits
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -324,5 +325,39 @@ func TestOnly(t *testing.T) {
 	}
 	if kept == 0 {
 		t.Error("nothing was reserved")
+	}
+}
+
+// TestNothingToReserve: without an optical switch, or by an estimate of bytes that is not of this instant, no circuit is
+// reserved or withdrawn, and nothing is looked at.
+func TestNothingToReserve(t *testing.T) {
+	hosts := []southbound.HostID{0}
+	fresh := func(change func(*controller.View)) *controller.View {
+		v := view(t, hosts, []southbound.HostID{2}, []pathmap.Bytes{4e6}, nil)
+		change(v)
+		return v
+	}
+	stale := &controller.Traffic{At: time.Second / 2, Bytes: [][]pathmap.Bytes{{0, 4e6}, {0, 0}}}
+	packets, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 2, Spines: 1, EPS: pathmap.Gbps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := reserve(fresh(func(*controller.View) {})); len(p.Reserve) != 1 {
+		t.Fatalf("with both, %+v", p)
+	}
+	for name, v := range map[string]*controller.View{
+		"no optical switch": fresh(func(v *controller.View) { v.Fabric = packets }),
+		"a stale estimate":  fresh(func(v *controller.View) { v.Traffic = stale }),
+	} {
+		var p controller.Plan
+		p.Reset()
+		m := new(memory)
+		Sunflow{memory: m}.Fill(v, nil, &p)
+		if len(p.Reserve)+len(p.Withdraw) > 0 || p.Wake != southbound.Never {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if !reflect.DeepEqual(m, new(memory)) {
+			t.Errorf("%s: the view was looked at", name)
+		}
 	}
 }

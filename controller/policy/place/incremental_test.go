@@ -641,3 +641,88 @@ func TestHeavyByWhatMapsShow(t *testing.T) {
 		}
 	}
 }
+
+// TestLearntOfSources: what a job's maps have left is the bytes of edges from sources alone, in proportion to those
+// that have ended, for what these have read.
+func TestLearntOfSources(t *testing.T) {
+	edge := func(from, to int, kind controller.EdgeKind, bytes pathmap.Bytes) controller.Edge {
+		return controller.Edge{Kind: kind, From: from, To: to, Bytes: bytes}
+	}
+	shuffle := edge(0, 1, controller.ScatterGather, 3000)
+	for _, tc := range []struct {
+		name        string
+		maps, ended int
+		more        []controller.Edge
+		want        float64
+	}{
+		{"half of the maps", 10, 5, nil, 3},
+		{"the only map", 1, 1, nil, 30},
+		{"a later shuffle", 10, 5, []controller.Edge{edge(1, 2, controller.ScatterGather, 9000)}, 3},
+		{"a coflow of given flows", 10, 5, []controller.Edge{edge(0, 0, controller.Fixed, 9000)}, 3},
+		{"two shuffles", 10, 5, []controller.Edge{edge(0, 2, controller.ScatterGather, 1000)}, 4},
+	} {
+		j := mapReduce("a", 0, tc.maps, 2, 0)
+		j.Stages = append(j.Stages, controller.Stage{Name: "last", Tasks: make([]controller.Task, 2)})
+		j.Edges = append([]controller.Edge{shuffle, edge(1, 2, controller.ScatterGather, 1)}, tc.more...)
+		w := &work{job: j, open: []int{tc.maps - tc.ended, 2, 2}, ended: []int{tc.ended, 0, 0},
+			first: []int{0, tc.maps, tc.maps + 2, tc.maps + 4}, tasks: make([]controller.TaskState, tc.maps+4)}
+		for i := range w.tasks {
+			if w.tasks[i].Ended = -1; i < tc.ended {
+				w.tasks[i].Ended = 1
+			}
+		}
+		all, sir := (&schedulingPass{}).learnt(w)
+		if all != block*pathmap.Bytes(tc.maps) || sir != tc.want {
+			t.Errorf("%s: of %d bytes %v times as many are left, want %v", tc.name, all, sir, tc.want)
+		}
+	}
+}
+
+// TestAstray: the next map of a stage is astray where no rack with its data stands that the job uses, or may use still.
+func TestAstray(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		used     []int
+		racks    int
+		standing []bool
+		want     bool
+	}{
+		{"one more rack may be used", []int{0, 0, 0, 1}, 2, []bool{true, true, true, true}, false},
+		{"as many are as may", []int{0, 0, 0, 1}, 1, []bool{true, true, true, true}, true},
+		{"more are than may", []int{0, 0, 1, 1}, 1, []bool{true, true, true, true}, true},
+		{"one of them is used", []int{0, 1, 0, 0}, 1, []bool{true, true, true, true}, false},
+		{"that one has failed", []int{0, 1, 0, 0}, 1, []bool{true, false, true, true}, true},
+		{"both have failed", []int{0, 0, 0, 0}, 4, []bool{false, false, true, true}, true},
+	} {
+		w := &work{job: heavyJob(1, 0), first: []int{0, 1}, next: []int{0},
+			blocks: slices.Repeat([]southbound.RackID{0, 1, 1}, 1)}
+		k := &schedulingPass{slotAllocator: &slotAllocator{standing: tc.standing}}
+		if got := k.astray(w, &planned{racks: tc.racks, used: tc.used}, 0); got != tc.want {
+			t.Errorf("%s: astray %v", tc.name, got)
+		}
+		w.hosts = []southbound.HostID{0}
+		if k.astray(w, &planned{racks: tc.racks, used: tc.used}, 0) {
+			t.Errorf("%s: no map is left, and it is astray", tc.name)
+		}
+	}
+}
+
+// TestReads: a job reads while a task without a host has a block to read.
+func TestReads(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		job  *controller.Job
+		open []int
+		want bool
+	}{
+		{"maps wait", mapReduce("a", 0, 2, 2, 0), []int{1, 2}, true},
+		{"reduces alone wait", mapReduce("a", 0, 2, 2, 0), []int{0, 2}, false},
+		{"maps that read nothing wait", &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}}},
+			[]int{2}, false},
+		{"nothing waits", mapReduce("a", 0, 2, 0, 0), []int{0}, false},
+	} {
+		if got := (&work{job: tc.job, open: tc.open}).reads(); got != tc.want {
+			t.Errorf("%s: reads %v", tc.name, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package share
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -214,6 +215,29 @@ func TestCoflowsimShares(t *testing.T) {
 	}
 	if NewCoflowsim("tcp") != nil {
 		t.Error("coflowsim has no rule tcp")
+	}
+}
+
+// TestPFPLists: a receiver's list is in the order of what is left, a new host flow behind those that have as much left,
+// and the first whose sender no receiver before it has taken has both ports whole.
+func TestPFPLists(t *testing.T) {
+	v := crossbar(t, []flow{{0, 4, 5}, {1, 4, 3}, {2, 4, 5}, {3, 4, 9}, {1, 5, 1}}, []flow{{3, 4, 3}, {0, 5, 2}})
+	p := NewCoflowsimPFP()
+	say(t, p, v)
+	key := func(coflow southbound.CoflowID, row int32) southbound.HostFlowKey {
+		return southbound.HostFlowKey{Coflow: coflow, Row: row}
+	}
+	want := [][]southbound.HostFlowKey{{key(0, 1), key(1, 0), key(0, 0), key(0, 2), key(0, 3)}, {key(0, 4), key(1, 1)}}
+	for r, list := range want {
+		if got := p.lists[4+r]; !slices.Equal(got, list) {
+			t.Errorf("receiver %d has %v, want %v", 4+r, got, list)
+		}
+	}
+	plan := controller.Plan{Wake: southbound.Never}
+	p.Fill(v, nil, &plan)
+	extra := plan.Share.Extra
+	if len(extra) != 2 || extra[0].HostFlowKey != key(0, 1) || extra[1].HostFlowKey != key(1, 1) {
+		t.Errorf("rates %+v, want one for the shortest to port 4 and the shortest of another sender to port 5", extra)
 	}
 }
 
