@@ -113,10 +113,12 @@ const probeEvery = 100 * time.Millisecond
 // never is a timeout that does not pass: raft has no other way to keep a follower from standing.
 const never = 1000 * time.Hour
 
-// nurse keeps a node with a sick disk out of the cluster until the disk is well, and ends one whose disk is dead.
+// nurse keeps a node with a sick disk out of the cluster until the disk is well, and ends one whose disk is dead. It has
+// a well one look for its leader in time.
 func (n *Node) nurse() {
 	h := n.store.health
 	out := false
+	leader := newSilence(n.cfg.Timeouts.Heartbeat, time.Now())
 	for {
 		if h.takeWiped() {
 			n.logIf("compare raft with its log", n.checkTail())
@@ -140,17 +142,22 @@ func (n *Node) nurse() {
 				n.cfg.Logger.Info("the disk is well again", "replica", n.cfg.ID)
 			}
 		}
-		var retry <-chan time.Time
+		again := probeEvery
 		if out {
 			if n.store.probe() == nil {
 				h.recover()
 				continue
 			}
-			retry = time.After(probeEvery)
+			leader.begin(time.Now())
+		} else {
+			var over bool
+			if over, again = leader.over(time.Now(), n.raft.State(), n.raft.LastContact()); over {
+				n.logIf("look for the leader", n.look())
+			}
 		}
 		select {
 		case <-h.changed:
-		case <-retry:
+		case <-time.After(again):
 		case <-h.closed:
 			return
 		}

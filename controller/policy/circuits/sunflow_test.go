@@ -328,8 +328,8 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// TestNothingToReserve: without an optical switch, or by an estimate of bytes that is not of this instant, no circuit is
-// reserved or withdrawn, and nothing is looked at.
+// TestNothingToReserve: without an optical switch, or by an estimate of bytes that is not of this instant, no circuit
+// is reserved or withdrawn, and nothing is looked at.
 func TestNothingToReserve(t *testing.T) {
 	hosts := []southbound.HostID{0}
 	fresh := func(change func(*controller.View)) *controller.View {
