@@ -113,8 +113,8 @@ const probeEvery = 100 * time.Millisecond
 // never is a timeout that does not pass: raft has no other way to keep a follower from standing.
 const never = 1000 * time.Hour
 
-// nurse keeps a node with a sick disk out of the cluster until the disk is well, and ends one whose disk is dead. It has
-// a well one look for its leader in time.
+// nurse keeps a node with a sick disk out of the cluster until the disk is well, and ends one whose disk is dead. It
+// has a well one look for its leader in time.
 func (n *Node) nurse() {
 	h := n.store.health
 	out := false

@@ -26,7 +26,8 @@ func (s *silence) begin(now time.Time) {
 	s.since, s.patience = now, s.timeout+rand.N(max(s.timeout, 1))
 }
 
-// over reports whether patience is at an end, and after what time to ask again. A leader or a candidate waits for nobody.
+// over reports whether patience is at an end, and after what time to ask again. A leader or a candidate waits for
+// nobody.
 func (s *silence) over(now time.Time, state raft.RaftState, heard time.Time) (over bool, next time.Duration) {
 	switch {
 	case state != raft.Follower:
