@@ -1,8 +1,8 @@
 package program_test
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +14,7 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/controller/policy/policytest"
 	"lightloom/controller/policy/program"
-	"lightloom/controller/policy/route"
+	"lightloom/controller/policy/program/programtest"
 	"lightloom/southbound"
 )
 
@@ -31,65 +31,38 @@ func TestMain(m *testing.M) {
 
 // behave is a program that routes by ECMP, or one that misbehaves.
 func behave(how string) {
-	in, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
-	var h program.Hello
-	if hear(in, &h) != nil {
-		return
-	}
+	begin := func() error { return json.NewEncoder(os.Stdout).Encode(program.Echo{Version: program.Version}) }
+	change := func(*program.Answer) {}
 	switch how {
 	case "version":
-		fmt.Println(`{"lightloom":7}`)
+		begin = func() error { _, err := fmt.Println(`{"lightloom":7}`); return err }
 	case "gigabyte":
-		line := strings.Repeat("x", 1<<20)
-		for {
-			if _, err := fmt.Print(line); err != nil {
-				return
+		begin = func() error {
+			for line := strings.Repeat("x", 1<<20); ; {
+				if _, err := fmt.Print(line); err != nil {
+					return err
+				}
 			}
 		}
 	case "exits":
-		return
+		begin = func() error { return errors.New("no answer") }
 	case "garbage":
-		fmt.Println("garbage")
+		begin = func() error { _, err := fmt.Println("garbage"); return err }
 	case "silent":
-		_, _ = io.Copy(io.Discard, in)
-	default:
-		_ = out.Encode(program.Echo{Version: program.Version})
+		begin = func() error { _, err := io.Copy(io.Discard, os.Stdin); return err }
+	case "exits_later":
+		change = func(*program.Answer) { os.Exit(1) }
+	case "garbage_later":
+		change = func(*program.Answer) { fmt.Println("garbage") }
+	case "too_few":
+		change = func(a *program.Answer) { a.Route = a.Route[1:] }
+	case "no_such_path":
+		change = func(a *program.Answer) { a.Route[0] = 99 }
 	}
-	paths := map[[2]southbound.RackID][]program.Path{}
-	for {
-		var q program.Question
-		if hear(in, &q) != nil {
-			return
-		}
-		for _, p := range q.Paths {
-			paths[[2]southbound.RackID{p.From, p.To}] = p.Paths
-		}
-		var a program.Answer
-		for _, r := range q.Rows {
-			racks := h.Fabric.HostRack
-			opts := paths[[2]southbound.RackID{southbound.RackID(racks[r.Src]), southbound.RackID(racks[r.Dst])}]
-			n := 1
-			for n < len(opts) && len(opts[n].Links) == len(opts[0].Links) {
-				n++
-			}
-			a.Route = append(a.Route, opts[route.Hash(h.Seed, r.Coflow, r.Src, r.Dst)%uint64(n)].Number)
-		}
-		switch how {
-		case "too_few":
-			a.Route = a.Route[1:]
-		case "no_such_path":
-			a.Route[0] = 99
-		}
-		_ = out.Encode(a)
+	if _, err := programtest.ECMP(os.Stdin, os.Stdout, begin, change); err != nil && how == "ecmp" {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-}
-
-func hear(in *bufio.Reader, to any) error {
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(line, to)
 }
 
 func own(t *testing.T, how string) string {
@@ -136,6 +109,8 @@ func TestMisbehaving(t *testing.T) {
 		{"garbage", "invalid character"},
 		{"silent", "no whole line came within 100ms"},
 		{"gigabyte", "longer than"},
+		{"exits_later", "closed its standard output"},
+		{"garbage_later", "invalid character"},
 		{"too_few", "paths for"},
 		{"no_such_path", "is given path 99"},
 	} {

@@ -68,6 +68,8 @@ func TestMain(m *testing.M) {
 		}
 	case sendCommand:
 		err = sendUnannounced(os.Args[2], os.Args[3])
+	case programCommand:
+		err = ecmpProgram(os.Args[2])
 	case receiveCommand:
 		err = receiveUnannounced()
 	default:

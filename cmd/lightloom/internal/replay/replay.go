@@ -313,7 +313,7 @@ func (s *runner) simulate(ctx context.Context, r scenario.Row, progress func(end
 		return nil, err
 	}
 	o, err := testbed.Run(ctx, tb, sc, progress)
-	if err != nil {
+	if err := errors.Join(err, tb.Close()); err != nil { // ends the policy's programs
 		return nil, fmt.Errorf("simulate %s: %w", r.Name, err)
 	}
 	return o, nil
