@@ -182,8 +182,7 @@ func toLeader[Q, A any](s *service, ctx context.Context, m *Q,
 	out.Header().Set(forwarded, s.cfg.ID)
 	resp, err := call(to, ctx, out)
 	if err != nil {
-		err = decode(err)
-		return nil, encode(&Error{CodeOf(err), fmt.Errorf("forward to leader %q: %w", id, err)})
+		return nil, encode(fromLeader(id, err))
 	}
 	return connect.NewResponse(resp.Msg), nil
 }

@@ -68,10 +68,20 @@ func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*con
 	out.Header().Set(forwarded, s.cfg.ID)
 	resp, err := leader.SubmitJobs(ctx, out)
 	if err != nil {
-		err = decode(err)
-		return nil, &Error{CodeOf(err), fmt.Errorf("forward to leader %q: %w", id, err)}
+		return nil, fromLeader(id, err)
 	}
 	return connect.NewResponse(resp.Msg), nil
+}
+
+// fromLeader is the error of a forwarded call: in the leader's own words where it has decided.
+func fromLeader(id string, err error) error {
+	err = decode(err)
+	switch code := CodeOf(err); code {
+	case Invalid, TooLarge, Denied, NoRoom, Unknown, Missing:
+		return err
+	default:
+		return &Error{code, fmt.Errorf("forward to leader %q: %w", id, err)}
+	}
 }
 
 // Status returns the status of this replica.

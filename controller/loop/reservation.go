@@ -77,10 +77,9 @@ func (l *Loop) grant(s *state.State, now time.Duration, a *BandwidthRequest,
 	p.Links, p.Tag = best.Links, best.Tag
 	if err := s.CheckBandwidthReservation(&p, taken); err != nil {
 		if errors.Is(err, state.ErrNoRoom) {
-			return fmt.Errorf("reserve %v: %w: at most %v can be reserved on one of the paths", a.Rate, state.ErrNoRoom,
-				best.Unreserved)
+			return fmt.Errorf("at most %v %w", best.Unreserved, state.ErrNoRoom)
 		}
-		return fmt.Errorf("reserve %v from host %d to %d: %w", a.Rate, a.Src, a.Dst, err)
+		return err
 	}
 	for _, link := range p.Links {
 		taken[link] += p.Rate

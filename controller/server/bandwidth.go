@@ -78,7 +78,8 @@ func (p *replicaProcess) Reserve(ctx context.Context, w api.BandwidthRequest) (a
 		Rate:     w.Rate,
 		Lifetime: w.Lifetime})
 	if err := bandwidthError(ctx, err); err != nil {
-		return api.BandwidthReservation{}, fmt.Errorf("from %s to %s: %w", w.Pair.Src, w.Pair.Dst, err)
+		return api.BandwidthReservation{}, fmt.Errorf("reserve %v from %s to %s: %w", w.Rate, w.Pair.Src, w.Pair.Dst,
+			err)
 	}
 	out := api.BandwidthReservation{ID: int64(got.ID), DSCP: uint32(southbound.TOS(0, got.Tag) >> 2)}
 	if got.Until != southbound.Never {

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoRoom marks a bandwidth reservation of more than is left on one of its links.
-var ErrNoRoom = errors.New("not that much is left")
+var ErrNoRoom = errors.New("is left on a path")
 
 // BandwidthReservations returns the active bandwidth reservations, by id. Borrowed.
 func (s *State) BandwidthReservations() []controller.BandwidthReservation {
@@ -68,7 +68,7 @@ func (s *State) CheckBandwidthReservation(p *controller.BandwidthReservation,
 	for _, l := range p.Links {
 		if left := controller.ReservableBandwidth(s.fabric.Topology.Link(l).
 			Capacity) - s.ReservedBandwidth(l) - already[l]; p.Rate > left {
-			return fmt.Errorf("reserve %v: %v is left: %w", p.Rate, max(left, 0), ErrNoRoom)
+			return fmt.Errorf("reserve %v: %v %w", p.Rate, max(left, 0), ErrNoRoom)
 		}
 	}
 	return nil

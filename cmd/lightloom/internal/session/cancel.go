@@ -87,6 +87,9 @@ func cancelJob(ctx context.Context, client *api.Client, name string) (*Cancelled
 	if err != nil {
 		return nil, err
 	}
+	if err := needLeader(ctx, client, "end it", electsWithin); err != nil {
+		return nil, err
+	}
 	if _, err := client.Cancel(ctx, controller.JobID(j.Id)); err != nil {
 		return nil, err
 	}

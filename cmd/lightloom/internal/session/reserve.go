@@ -14,6 +14,7 @@ import (
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/southbound"
+	"lightloom/southbound/hint"
 )
 
 // ReserveOptions are the options of the commands bandwidth, reserve and release. One of Pairs, Request and Release is
@@ -146,6 +147,11 @@ func Reserve(ctx context.Context, opt ReserveOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	var out ReserveReply
+	if opt.Request != nil || opt.Release != 0 {
+		if err := needLeader(ctx, client, "reserve bandwidth", electsWithin); err != nil {
+			return err
+		}
+	}
 	switch {
 	case opt.Request != nil:
 		w := *opt.Request
@@ -155,6 +161,9 @@ func Reserve(ctx context.Context, opt ReserveOptions) error {
 		out.Reservation = &p
 	case opt.Release != 0:
 		out.Released, err = opt.Release, client.Release(ctx, opt.Release)
+		if api.CodeOf(err) == api.Invalid {
+			err = hint.Wrap(err, "lightloom reserve list shows them")
+		}
 	default:
 		out.Pairs, err = client.Bandwidths(ctx, opt.Pairs)
 	}

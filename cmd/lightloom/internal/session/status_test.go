@@ -24,6 +24,7 @@ func TestVerdict(t *testing.T) {
 		{"well", Status{Leader: "c0", Term: 2, Replicas: replicas(0)}, "ok: leader c0 in term 2, 3 replicas at work", ""},
 		{"one replica lost", Status{Leader: "c1", Replicas: replicas(1)}, "degraded: 2 of 3 replicas answer", "leader c1"},
 		{"two replicas lost", Status{Replicas: replicas(2)}, "no leader: 1 of 3 replicas answer, and 2 must", "heal"},
+		{"two replicas lost a moment ago", Status{Leader: "c2", Term: 2, Replicas: replicas(2)}, "no leader: 1 of 3", "heal"},
 		{"election", Status{Replicas: replicas(1)}, "no leader: an election is under way", ""},
 		{"link", Status{Leader: "c0", Replicas: replicas(0), Failed: []fault.Fault{{Kind: fault.Link, Name: "a-b"}},
 			Waiting: []WaitingStatus{{}}}, "degraded: 1 part failed", "1 job waiting"},

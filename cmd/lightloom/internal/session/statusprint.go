@@ -201,7 +201,7 @@ func (s *Status) verdict() string {
 		bad = append(bad, console.Count(n, "job")+" waiting for them")
 	}
 	switch {
-	case s.Leader == "" && answer < need:
+	case answer < need: // the leader that was may not know it yet
 		return fmt.Sprintf("no leader: %d of %d replicas answer, and %d must: jobs and reservations wait; lightloom heal "+
 			"controller NAME", answer, len(s.Replicas), need)
 	case s.Leader == "":

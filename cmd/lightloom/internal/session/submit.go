@@ -30,6 +30,8 @@ type Submitted struct {
 	Job   controller.JobID `json:"job"` // -1 where it was refused
 	Name  string           `json:"name"`
 	Error string           `json:"error,omitempty"`
+
+	err error
 }
 
 // submit submits jobs as of now, one by one: a refused job does not stop the others.
@@ -39,8 +41,8 @@ type Submitted struct {
 func submit(ctx context.Context, client *api.Client, jobs []controller.Job) ([]Submitted, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	if err := needLeader(ctx, client); err != nil {
-		return nil, &console.ExitError{Code: api.NoLeader.ExitStatus(), Err: err}
+	if err := needLeader(ctx, client, "submit jobs", electsWithin); err != nil {
+		return nil, err
 	}
 	out := make([]Submitted, len(jobs))
 	for i := range jobs {
@@ -53,7 +55,7 @@ func submit(ctx context.Context, client *api.Client, jobs []controller.Job) ([]S
 		j.Arrival = st.Now
 		ids, err := client.Submit(ctx, api.NewRequestID(), []*controller.Job{j})
 		if err != nil {
-			out[i].Error = err.Error()
+			out[i].Error, out[i].err = err.Error(), exit(err)
 			continue
 		}
 		out[i].Job = ids[0]
@@ -62,24 +64,20 @@ func submit(ctx context.Context, client *api.Client, jobs []controller.Job) ([]S
 }
 
 // electsWithin is how long an election can last.
-const electsWithin = 3 * time.Second
+const electsWithin = 5 * time.Second
 
-// needLeader waits for a leader as long as an election can last.
-func needLeader(ctx context.Context, client *api.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, electsWithin)
+// needLeader waits for a leader that a majority follows.
+func needLeader(ctx context.Context, client *api.Client, verb string, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	for {
-		st, err := client.Status(ctx)
-		if err == nil && st.Leader != "" {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return hint.New("submit jobs: no leader is known: too few replicas of the controller answer",
-				"lightloom status replicas shows them; lightloom heal all starts those that were made to fail")
-		case <-time.After(50 * time.Millisecond):
-		}
+	_, err := client.StatusAt(ctx, api.Read{Linearizable: true})
+	switch api.CodeOf(err) {
+	case api.NotLeader, api.NoLeader, api.Uncertain, api.Late:
+		return &console.ExitError{Code: api.NoLeader.ExitStatus(), Err: hint.New(verb+": no leader is known: too few "+
+			"replicas of the controller answer", "lightloom status replicas shows them; lightloom heal all starts those that "+
+			"were made to fail")}
 	}
+	return nil // what else is wrong is said by the call itself
 }
 
 // Submit submits the jobs of a file to a controller. They arrive now, whatever the file
@@ -113,7 +111,7 @@ func Submit(ctx context.Context, opt SubmitOptions) error {
 	var ids []controller.JobID
 	for _, j := range done {
 		if j.Error != "" {
-			wrong = errors.Join(wrong, errors.New(j.Error))
+			wrong = errors.Join(wrong, j.err)
 			continue
 		}
 		ids = append(ids, j.Job)
