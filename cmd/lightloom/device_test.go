@@ -53,6 +53,46 @@ func TestDeviceRules(t *testing.T) {
 	}
 }
 
+// TestCircuitUnasked: whoever shares an optical switch need not say what it speaks, how many ports it has, nor who they
+// are; events name ports as all commands do where the switch has a name.
+func TestCircuitUnasked(t *testing.T) {
+	dir := t.TempDir()
+	leases, wish, lab := filepath.Join(dir, "leases"), filepath.Join(dir, "wish"), filepath.Join(dir, "lab.yaml")
+	addr := startTarget(t, "--profile", "ocp", "--ports", "8", "--plaintext")
+	t.Setenv("USER", "ada")
+	for name, text := range map[string]string{wish: "in=0 out=1\n", lab: "devices:\n  - {name: ocs, address: \"" + addr +
+		"\", profile: ocp, ports: 8, tls: {plaintext: true}}\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := []string{"--plaintext", "--group", "pod1", "--leases", leases, "--circuits", wish}
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"lease", addr, "--group", "pod1", "--inputs", "0-3", "--outputs", "0-3", "--leases", leases}, ""},
+		{[]string{"lease", "--leases", leases}, "held by ada"},
+		{append([]string{"plan", addr}, own...), "steer 0>1"},
+		{append([]string{"apply", addr, "--yes"}, own...), "step 1: steer"},
+		{[]string{"import", addr, "--plaintext"}, "in=0 out=1 # CONNECTED"},
+		{[]string{"lease", addr, "--group", "pod1", "--release", "--leases", leases}, ""},
+	} {
+		if got := string(output(t, append([]string{"circuit"}, tt.args...)...)); !strings.Contains(got, tt.says) {
+			t.Errorf("%s: %q, want %q", tt.args[0], got, tt.says)
+		}
+	}
+	got := string(output(t, "device", "watch", "ocs", "--devices", lab, "--until-synced"))
+	if !strings.Contains(got, "circuit ocs:0→ocs:1 CONNECTED\n") {
+		t.Errorf("watch: %q", got)
+	}
+	err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp"}, strings.NewReader(""),
+		io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "how many ports") {
+		t.Errorf("a profile without ports: %v", err)
+	}
+}
+
 func TestDeviceModel(t *testing.T) {
 	var rows []struct{ Path string }
 	if err := json.Unmarshal(output(t, "device", "model", "ocp"), &rows); err != nil || len(rows) < 20 {
@@ -87,7 +127,7 @@ func TestTargetBackend(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp", "--ports", "4",
 		"--until-synced"}, strings.NewReader(""), &out, io.Discard); err == nil {
-		if !strings.Contains(out.String(), "circuit 1 -> 2 CONNECTED") {
+		if !strings.Contains(out.String(), "circuit 1→2 CONNECTED") {
 			t.Errorf("watch: %q", out.String())
 		}
 	} else if !strings.Contains(err.Error(), "Unavailable") { // it had not been reached yet

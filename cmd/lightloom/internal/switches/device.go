@@ -1,9 +1,7 @@
 package switches
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -116,15 +114,9 @@ func newDeviceProbe() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		conn, err := gnmi.Connect(cfg)
+		report, err := askDevice(c.Context(), cfg)
 		if err != nil {
 			return err
-		}
-		ctx, cancel := context.WithTimeout(c.Context(), askTimeout)
-		defer cancel()
-		report, err := probe.Ask(ctx, conn)
-		if err = errors.Join(err, conn.Close()); err != nil {
-			return unreached(fmt.Errorf("probe device %q: %w", cfg.Addr, err), cfg.Addr)
 		}
 		return tellProbe(c.OutOrStdout(), report, cfg.Addr, output)
 	}

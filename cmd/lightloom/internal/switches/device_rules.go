@@ -1,6 +1,7 @@
 package switches
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ import (
 	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/probe"
 	"lightloom/southbound/gnmi/schema"
 )
 
@@ -25,8 +28,8 @@ type speaker struct {
 }
 
 func (s *speaker) flags(c *cobra.Command) {
-	c.Flags().StringVar(&s.profile, "profile", "", "without --devices: profile of the device")
-	c.Flags().Int32Var(&s.ports, "ports", 0, "without --devices: number of ports of the device")
+	c.Flags().StringVar(&s.profile, "profile", "", "without --devices: profile of the device; default: it is asked")
+	c.Flags().Int32Var(&s.ports, "ports", 0, "with --profile: number of ports of the device")
 	c.Flags().Int32Var(&s.racks, "racks", 8, "without --devices: number of racks that rules may name")
 }
 
@@ -49,9 +52,14 @@ func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (gnmi.Line, gn
 		return nil, cfg, err
 	}
 	if cfg.Profile == nil {
-		if s.profile == "" || s.ports < 1 {
-			return nil, cfg, cli.Usage("lightloom device probe says which; write --profile ocp --ports 32",
-				"%s: what does %s speak, with how many ports?", c.Name(), args[0])
+		if s.profile == "" {
+			if err := s.ask(c.Context(), cfg); err != nil {
+				return nil, cfg, fmt.Errorf("%s: %w", c.Name(), err)
+			}
+		}
+		if s.ports < 1 {
+			return nil, cfg, cli.Usage("write --ports 32, or leave --profile away: the device is asked then",
+				"%s: how many ports does %s have?", c.Name(), args[0])
 		}
 		if cfg.Profile, err = gnmi.Named(s.profile, s.ports, s.racks); err != nil {
 			return nil, cfg, cli.Usage("lightloom device probe ADDR says what fits", "%s: %w", c.Name(), err)
@@ -59,6 +67,35 @@ func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (gnmi.Line, gn
 	}
 	session, err := gnmi.Dial(c.Context(), cfg)
 	return session, cfg, err
+}
+
+// ask has the device say which profile fits, and how many ports it has. A number of ports that was given stays.
+func (s *speaker) ask(ctx context.Context, cfg gnmi.Config) error {
+	report, err := askDevice(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	best, err := report.Best()
+	if err != nil {
+		return err
+	}
+	s.profile, s.ports = best.Profile, cmp.Or(s.ports, best.Ports)
+	return nil
+}
+
+// askDevice asks a device which profiles fit.
+func askDevice(ctx context.Context, cfg gnmi.Config) (*probe.Report, error) {
+	conn, err := gnmi.Connect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	report, err := probe.Ask(ctx, conn)
+	if err = errors.Join(err, conn.Close()); err != nil {
+		return nil, unreached(fmt.Errorf("probe device %q: %w", cfg.Addr, err), cfg.Addr)
+	}
+	return report, nil
 }
 
 // settlePatience is how long a device may take to show what it has accepted.
@@ -215,15 +252,19 @@ func newDeviceWatch() *cobra.Command {
 	s.flags(c)
 	c.Flags().BoolVar(&synced, "until-synced", false, "end once the device has sent its present state")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		d, _, err := s.dial(c, &r, args)
+		d, cfg, err := s.dial(c, &r, args)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
+		port := func(p southbound.Port) string { return strconv.Itoa(int(p)) }
+		if r.file != "" { // the device has a name
+			port = func(p southbound.Port) string { return fmt.Sprintf("%s:%d", cfg.Name, p) }
+		}
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		return d.Watch(ctx, func(e southbound.DeviceEvent) {
-			if _, err := fmt.Fprintln(c.OutOrStdout(), eventText(e)); err != nil || synced && e.Kind == southbound.Synced {
+			if _, err := fmt.Fprintln(c.OutOrStdout(), eventText(e, port)); err != nil || synced && e.Kind == southbound.Synced {
 				cancel()
 			}
 		})
@@ -231,14 +272,15 @@ func newDeviceWatch() *cobra.Command {
 	return c
 }
 
-func eventText(e southbound.DeviceEvent) string {
+// eventText is an event as a line. port names a port as all commands do.
+func eventText(e southbound.DeviceEvent, port func(southbound.Port) string) string {
 	switch e.Kind {
 	case southbound.ConnectionStatus:
-		return fmt.Sprintf("circuit %d -> %d %v", e.In, e.Out, e.Status)
+		return fmt.Sprintf("circuit %s→%s %v", port(e.In), port(e.Out), e.Status)
 	case southbound.PortUp:
-		return fmt.Sprintf("port %d up", e.In)
+		return fmt.Sprintf("port %s up", port(e.In))
 	case southbound.PortDown:
-		return fmt.Sprintf("port %d down", e.In)
+		return fmt.Sprintf("port %s down", port(e.In))
 	case southbound.Synced:
 		return "synced"
 	}
