@@ -37,8 +37,8 @@ func execECMP(told string) policy.Overrides {
 	return policy.Overrides{Route: "exec:/proc/self/exe " + programCommand + " " + told}
 }
 
-// TestProgramSameReport: on the demo's fabric, a program that routes as ecmp does makes the report of ecmp, to the byte,
-// and is told every row and the paths of every pair of racks once.
+// TestProgramSameReport: on the demo's fabric, a program that routes as ecmp does makes the report of ecmp, to the
+// byte, and is told every row and the paths of every pair of racks once.
 func TestProgramSameReport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,7 +55,8 @@ func TestProgramSameReport(t *testing.T) {
 	}
 	write("ecmp", policy.Overrides{})
 	write("exec", execECMP(told))
-	for _, file := range []string{"report.json", "report.html", "policies.csv", "coflows.csv", "circuits.csv", "links.csv"} {
+	for _, file := range []string{"report.json", "report.html", "policies.csv", "coflows.csv", "circuits.csv",
+		"links.csv"} {
 		want, err := os.ReadFile(filepath.Join(dir, "ecmp", file))
 		if err != nil {
 			t.Fatal(err)
@@ -86,8 +87,8 @@ func readTold(t testing.TB, file string) (told programtest.Told) {
 	return told
 }
 
-// BenchmarkProgram makes runs on the demo's fabric, and says what an answered question costs more than ecmp's own answer,
-// the program's start and end included.
+// BenchmarkProgram makes runs on the demo's fabric, and says what an answered question costs more than ecmp's own
+// answer, the program's start and end included.
 func BenchmarkProgram(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "told")
 	took := map[bool]time.Duration{}

@@ -199,11 +199,22 @@ func settingsThatDiffer(reps []*Report) []Differs {
 			d.Values = append(d.Values, v)
 			same = same && v == d.Values[0]
 		}
+		if f == "fabric" && sameFabric(reps) {
+			continue // 200Mbps and 200000kbps are one rate
+		}
 		if !same && (alike || !slices.Contains(d.Values, "–")) {
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// sameFabric reports whether flags that differ mean one fabric. What is in a file, its name does not say.
+func sameFabric(reps []*Report) bool {
+	return !slices.ContainsFunc(reps, func(r *Report) bool {
+		return r.Manifest == nil || reps[0].Manifest == nil || strings.HasPrefix(r.Manifest.Fabric, "file:") ||
+			r.Manifest.Fabric != reps[0].Manifest.Fabric
+	})
 }
 
 // match pairs policies by name. If no name is in both reports and one has a single policy, that one is paired with each

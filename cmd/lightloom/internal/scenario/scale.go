@@ -84,7 +84,7 @@ func Capacity() (pathmap.BitsPerSecond, bool) {
 	if err != nil || v <= 0 {
 		return assumedCapacity, false
 	}
-	return v, true
+	return v - v%(10*pathmap.Mbps), true // no figure of it is surer than that
 }
 
 // KeepCapacity stores a measured capacity for later runs.
