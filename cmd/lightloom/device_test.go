@@ -54,7 +54,7 @@ func TestDeviceRules(t *testing.T) {
 }
 
 // TestCircuitUnasked: whoever shares an optical switch need not say what it speaks, how many ports it has, nor who they
-// are; events name ports as all commands do where the switch has a name.
+// are. Ports are numbers in all that is about one device.
 func TestCircuitUnasked(t *testing.T) {
 	dir := t.TempDir()
 	leases, wish, lab := filepath.Join(dir, "leases"), filepath.Join(dir, "wish"), filepath.Join(dir, "lab.yaml")
@@ -83,7 +83,7 @@ func TestCircuitUnasked(t *testing.T) {
 		}
 	}
 	got := string(output(t, "device", "watch", "ocs", "--devices", lab, "--until-synced"))
-	if !strings.Contains(got, "circuit ocs:0→ocs:1 CONNECTED\n") {
+	if !strings.Contains(got, "circuit 0 -> 1 CONNECTED\n") {
 		t.Errorf("watch: %q", got)
 	}
 	err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp"}, strings.NewReader(""),
@@ -127,7 +127,7 @@ func TestTargetBackend(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp", "--ports", "4",
 		"--until-synced"}, strings.NewReader(""), &out, io.Discard); err == nil {
-		if !strings.Contains(out.String(), "circuit 1→2 CONNECTED") {
+		if !strings.Contains(out.String(), "circuit 1 -> 2 CONNECTED") {
 			t.Errorf("watch: %q", out.String())
 		}
 	} else if !strings.Contains(err.Error(), "Unavailable") { // it had not been reached yet

@@ -150,9 +150,9 @@ func TestLemming(t *testing.T) {
 	watch := start(t, lightloom(t), "device", "watch", "dut", "--devices", x.file)
 	watch.until(t, regexp.MustCompile("^synced"))
 	x.state(t, "Ethernet2", "DOWN")
-	watch.until(t, regexp.MustCompile("^port dut:2 down"))
+	watch.until(t, regexp.MustCompile("^port 2 down"))
 	x.state(t, "Ethernet2", "UP")
-	watch.until(t, regexp.MustCompile("^port dut:2 up"))
+	watch.until(t, regexp.MustCompile("^port 2 up"))
 }
 
 // state has lemming say that of an interface, as its dataplane would.

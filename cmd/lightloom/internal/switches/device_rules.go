@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -252,19 +251,15 @@ func newDeviceWatch() *cobra.Command {
 	s.flags(c)
 	c.Flags().BoolVar(&synced, "until-synced", false, "end once the device has sent its present state")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		d, cfg, err := s.dial(c, &r, args)
+		d, _, err := s.dial(c, &r, args)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
-		port := func(p southbound.Port) string { return strconv.Itoa(int(p)) }
-		if r.file != "" { // the device has a name
-			port = func(p southbound.Port) string { return fmt.Sprintf("%s:%d", cfg.Name, p) }
-		}
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		return d.Watch(ctx, func(e southbound.DeviceEvent) {
-			if _, err := fmt.Fprintln(c.OutOrStdout(), eventText(e, port)); err != nil || synced && e.Kind == southbound.Synced {
+			if _, err := fmt.Fprintln(c.OutOrStdout(), eventText(e)); err != nil || synced && e.Kind == southbound.Synced {
 				cancel()
 			}
 		})
@@ -272,15 +267,15 @@ func newDeviceWatch() *cobra.Command {
 	return c
 }
 
-// eventText is an event as a line. port names a port as all commands do.
-func eventText(e southbound.DeviceEvent, port func(southbound.Port) string) string {
+// eventText is an event as a line. Ports are numbers here, as in the files of rules and circuits of one device.
+func eventText(e southbound.DeviceEvent) string {
 	switch e.Kind {
 	case southbound.ConnectionStatus:
-		return fmt.Sprintf("circuit %s→%s %v", port(e.In), port(e.Out), e.Status)
+		return fmt.Sprintf("circuit %d -> %d %v", e.In, e.Out, e.Status)
 	case southbound.PortUp:
-		return fmt.Sprintf("port %s up", port(e.In))
+		return fmt.Sprintf("port %d up", e.In)
 	case southbound.PortDown:
-		return fmt.Sprintf("port %s down", port(e.In))
+		return fmt.Sprintf("port %d down", e.In)
 	case southbound.Synced:
 		return "synced"
 	}
