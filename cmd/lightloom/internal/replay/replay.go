@@ -224,7 +224,7 @@ func (s *runner) show(rep *report.Report, dir string) error {
 	if err := rep.Table(s.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Stdout, "\nreport: %s\n", filepath.Join(dir, "report.html"))
+	fmt.Fprintf(s.Stdout, "\nreport: %s\npage: lightloom report show %s\n", filepath.Join(dir, "report.html"), dir)
 	return nil
 }
 

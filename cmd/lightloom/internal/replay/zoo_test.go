@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,6 +21,50 @@ import (
 	"lightloom/controller"
 	"lightloom/southbound"
 )
+
+// thereAndBack is a job that sends between the first and the last host of a graph, both ways.
+func thereAndBack(g zooGraph) []controller.Job {
+	last := southbound.HostID(g.nodes - 1)
+	return []controller.Job{{Name: "there and back", Edges: []controller.Edge{{Kind: controller.Fixed,
+		Flows: []controller.Flow{{Src: 0, Dst: last, Bytes: 1_000_000}, {Src: last, Dst: 0, Bytes: 1_000_000}}}}}}
+}
+
+// fabric writes a graph and returns the spec of a fabric of it with a host at each node.
+func (g zooGraph) fabric(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), g.name+".json")
+	if err := os.WriteFile(file, g.text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "file:" + file + ",hosts=1"
+}
+
+// TestZooOnSimulator brings all 203 graphs of the Topology Zoo and all 26 of SNDlib up on the simulator, with a host at
+// each node, and runs a job on each.
+func TestZooOnSimulator(t *testing.T) {
+	dir := os.Getenv("LIGHTLOOM_DATA")
+	if dir == "" {
+		t.Skip("LIGHTLOOM_DATA names no directory of public data")
+	}
+	all := append(zoo(t, dir, "topozoo", math.MaxInt), zoo(t, dir, "sndlib", math.MaxInt)...)
+	if len(all) != 229 {
+		t.Errorf("%d graphs, want 203 and 26", len(all))
+	}
+	for _, g := range all {
+		p, err := scenario.Prepare(scenario.Options{Fabric: g.fabric(t), On: scenario.OnFlowsim, Seed: 1, Speedup: 1,
+			Policies: []string{"random+ecmp"}, Replicas: 1, Given: thereAndBack(g)}, 1)
+		if err != nil {
+			t.Fatalf("%s: %v", g.name, err)
+		}
+		o, err := simulate(t.Context(), p, p.Rows[0], nil)
+		if err != nil {
+			t.Fatalf("%s: %v", g.name, err)
+		}
+		if r := o.ResultOf(p); len(r.Jobs) != 1 || len(r.Coflows) != 1 || r.Coflows[0].CCT() <= 0 {
+			t.Errorf("%s: %d jobs ended, of %d coflows", g.name, len(r.Jobs), len(r.Coflows))
+		}
+	}
+}
 
 // TestZooOnPackets brings twenty graphs of the Topology Zoo up on packets, of all sizes from the smallest to some fifty
 // nodes, with a host at each node, and runs jobs on each. It takes minutes: LIGHTLOOM_MEASURE=zoo runs it, with
@@ -34,7 +79,7 @@ func TestZooOnPackets(t *testing.T) {
 	}
 	needNetns(t, "netns", false)
 	const graphs, most, seed = 20, 50, 1
-	all := zoo(t, dir, most)
+	all := zoo(t, dir, "topozoo", most)
 	if len(all) < graphs {
 		t.Fatalf("%d graphs of %d nodes at most", len(all), most)
 	}
@@ -42,19 +87,13 @@ func TestZooOnPackets(t *testing.T) {
 	for i := range graphs {
 		g := all[i*(len(all)-1)/(graphs-1)]
 		t.Run(g.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), g.name+".json")
-			if err := os.WriteFile(file, g.text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			opt := scenario.Options{Fabric: "file:" + file + ",hosts=1", On: scenario.OnNetns, Seed: seed, Speedup: 1,
+			opt := scenario.Options{Fabric: g.fabric(t), On: scenario.OnNetns, Seed: seed, Speedup: 1,
 				Policies: []string{"random+ecmp"}, Replicas: 1}
 			var err error
 			if opt.Scale, _, err = scenario.PacketScale(t.Context(), opt); err != nil {
 				t.Fatal(err)
 			}
-			last := southbound.HostID(g.nodes - 1)
-			opt.Given = []controller.Job{{Name: "there and back", Edges: []controller.Edge{{Kind: controller.Fixed,
-				Flows: []controller.Flow{{Src: 0, Dst: last, Bytes: 1_000_000}, {Src: last, Dst: 0, Bytes: 1_000_000}}}}}}
+			opt.Given = thereAndBack(g)
 			p, err := scenario.Prepare(opt, opt.Scale)
 			if err != nil {
 				t.Fatal(err)
@@ -84,9 +123,9 @@ type zooGraph struct {
 	text  []byte
 }
 
-// zoo returns the graphs of the Topology Zoo, as topohub (github.com/piotrjurkiewicz/topohub) has them, of so many
-// nodes at most, by size.
-func zoo(t *testing.T, dir string, most int) (out []zooGraph) {
+// zoo returns the graphs of a collection (topozoo or sndlib), as topohub (github.com/piotrjurkiewicz/topohub) has them,
+// of so many nodes at most, by size.
+func zoo(t *testing.T, dir, collection string, most int) (out []zooGraph) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, "topologies", "topohub-sndlib26-topozoo-json.tar.gz"))
 	if err != nil {
@@ -105,7 +144,7 @@ func zoo(t *testing.T, dir string, most int) (out []zooGraph) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(path.Base(path.Dir(h.Name)), "topozoo") || path.Ext(h.Name) != ".json" {
+		if !strings.HasPrefix(path.Base(path.Dir(h.Name)), collection) || path.Ext(h.Name) != ".json" {
 			continue
 		}
 		g := zooGraph{name: strings.TrimSuffix(path.Base(h.Name), ".json")}
