@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/pathmap"
@@ -19,6 +22,7 @@ type scene struct {
 	f   *topo.Fabric
 	rnd *rand.Rand
 	n   int
+	at  atomic.Int64 // n, for others
 
 	mu     sync.Mutex
 	failed []Failed
@@ -37,6 +41,7 @@ func (s *scene) Fabric() Fabric { return FabricOf(s.f, "crosslayer+sunflow", "a 
 
 func (s *scene) Look(context.Context) (*Look, error) {
 	s.n++
+	s.at.Store(int64(s.n))
 	now := float64(s.n) / 10
 	l := &Look{Head: Head{Now: now, Leader: "controller1", Term: 2, Index: uint64(s.n), Jobs: 12, JobsEnded: 4},
 		Replicas: []Replica{}, Doubts: []Doubt{}, Circuits: []Circuit{}, Moves: []Move{}, Failed: []Failed{},
@@ -112,6 +117,22 @@ func (s *scene) breakPart(_ context.Context, f Failed, heal bool) (string, error
 		s.failed = nil
 	}
 	return f.Kind + " " + f.Name + " changed", nil
+}
+
+// actions are all that a page can offer, on this scene.
+func (s *scene) actions() Actions {
+	return Actions{Break: s.breakPart, Why: s.why,
+		HealAll: func(ctx context.Context) (string, error) { return s.breakPart(ctx, Failed{Name: "all"}, true) },
+		Try: func(_ context.Context, f Failed) ([]string, error) {
+			return []string{"if " + f.Kind + " " + f.Name + " failed now: nothing that runs now would notice"}, nil
+		},
+		Cancel: func(_ context.Context, id controller.JobID) (string, error) {
+			return fmt.Sprintf("job %d is cancelled", id), nil
+		},
+		Capture: func(_ context.Context, _ string, _ time.Duration, w io.Writer) error {
+			_, err := io.WriteString(w, "packets")
+			return err
+		}}
 }
 
 func (s *scene) why(_ context.Context, id controller.JobID) ([]string, error) {
