@@ -127,8 +127,8 @@ func TestBrowser(t *testing.T) {
 			}
 			if measured(t) {
 				speed(t, ctx, srv)
-				asleep(t, ctx, s)
 			}
+			asleep(t, ctx, srv, s)
 			byKeys(t, ctx, s)
 			eval[bool](t, ctx, `document.querySelector("[aria-label='List of jobs'] button").click() === undefined`)
 			await(t, ctx, `(document.querySelector(".reasons li") || document.body).textContent

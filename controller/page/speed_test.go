@@ -6,9 +6,7 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -50,22 +48,16 @@ func speed(t *testing.T, ctx context.Context, srv *Server) {
 	}
 }
 
-// asleep freezes the page as a browser freezes what nobody looks at, for longer than the server waits for a reader, and
-// sees that it goes on with what is so then.
-func asleep(t *testing.T, ctx context.Context, s *scene) {
+// asleep tells the page what a browser tells one that it puts to sleep: it lets go, and nobody looks any more. When it
+// wakes, it is told what is so then.
+func asleep(t *testing.T, ctx context.Context, srv *Server, s *scene) {
 	t.Helper()
-	set := func(state page.SetWebLifecycleStateState) {
-		t.Helper()
-		_, err := chromedp.Call(ctx, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: state})
-		must(t, err)
+	eval[bool](t, ctx, `document.dispatchEvent(new Event("freeze"))`)
+	for srv.hub.watched() {
+		eval[bool](t, ctx, `new Promise(done => requestAnimationFrame(() => done(true)))`)
 	}
-	set(page.SetWebLifecycleStateStateFrozen)
-	select {
-	case <-ctx.Done():
-	case <-time.After(2 * writeWithin):
-	}
-	set(page.SetWebLifecycleStateStateActive)
-	woken := s.at.Load()
-	await(t, ctx, fmt.Sprintf(`+document.querySelector("[aria-labelledby=replicas] td.num").textContent.replace(",", "") > %d`,
-		woken))
+	seen := s.at.Load()
+	eval[bool](t, ctx, `document.dispatchEvent(new Event("resume"))`)
+	await(t, ctx, fmt.Sprintf(`+document.querySelector("[aria-labelledby=replicas] td.num").textContent
+		.replace(",", "") > %d`, seen))
 }

@@ -22,8 +22,10 @@ function keep(look) {
   }
 }
 
+let from = null;
 function follow() {
-  const from = new EventSource("/looks");
+  if (from) from.close();
+  from = new EventSource("/looks");
   from.onopen = () => ((state.connected = true), soon());
   from.onerror = () => ((state.connected = false), soon());
   from.onmessage = (m) => {
@@ -147,3 +149,7 @@ state.f = fabricWith(f);
 document.getElementById("page").textContent = "";
 render(html`<${Page} />`, document.getElementById("page"));
 f.recorded ? recall(0) : follow();
+// A page that the browser puts to sleep lets go, and is told what is so when it wakes.
+document.addEventListener("freeze", () => from && from.close());
+document.addEventListener("resume", () => from && follow());
+
