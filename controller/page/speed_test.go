@@ -42,7 +42,8 @@ func speed(t *testing.T, ctx context.Context, srv *Server) {
 			seconds.length < 10 ? requestAnimationFrame(frame) : done([Math.min(...seconds), shown * 1000 / (t - from)]);
 		};
 		requestAnimationFrame(frame) })`)
-	t.Logf("first paints after %.0f ms; then for 10 s %.1f looks a second, and %.0f frames in the worst", paints, got[1], got[0])
+	t.Logf("first paints after %.0f ms; then for 10 s %.1f looks a second, and %.0f frames in the worst", paints,
+		got[1], got[0])
 	if got[0] < 30 || got[1] < 9.5 {
 		t.Error("want 10 looks a second, and at least 30 frames in each")
 	}
