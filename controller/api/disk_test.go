@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -24,29 +23,31 @@ func TestDiskHasACodeOfItsOwn(t *testing.T) {
 		}
 	})
 	c := tc.dial(t, 0)
-	submit := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := c.Submit(ctx, NewRequestID(), []*controller.Job{coflow("a")})
+	// A deadline of the caller's could end an attempt, whose outcome nobody knows then; patience ends between two.
+	const short, long = 300 * time.Millisecond, time.Minute
+	submit := func(patience time.Duration) error {
+		c.Patience = patience
+		_, err := c.Submit(t.Context(), NewRequestID(), []*controller.Job{coflow("a")})
 		return err
 	}
 	tc.lead(-1)
-	if err := submit(); CodeOf(err) != NoLeader {
+	if err := submit(short); CodeOf(err) != NoLeader {
 		t.Errorf("without a leader: %v", err)
 	}
 	full.Store(true)
-	if err := submit(); CodeOf(err) != Disk || Disk.ExitStatus() != 8 || !strings.Contains(err.Error(), "no space left") {
+	if err := submit(short); CodeOf(err) != Disk || Disk.ExitStatus() != 8 ||
+		!strings.Contains(err.Error(), "no space left") {
 		t.Errorf("without room: code %q, %v", CodeOf(err), err)
 	}
 	tc.lead(1)
-	if err := submit(); err != nil {
+	if err := submit(long); err != nil {
 		t.Errorf("while another leads: %v", err)
 	}
 	tc.lead(0)
 	tc.mu.Lock()
 	tc.fate = []error{ErrUncertain}
 	tc.mu.Unlock()
-	if err := submit(); err != nil {
+	if err := submit(long); err != nil {
 		t.Errorf("a second attempt at what was uncertain: %v", err)
 	}
 	full.Store(false)
