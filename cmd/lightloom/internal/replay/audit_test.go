@@ -24,7 +24,6 @@ import (
 	"lightloom/cmd/lightloom/internal/survey"
 	"lightloom/controller/audit"
 	"lightloom/emulator/fault"
-	"lightloom/southbound/noise"
 )
 
 // startUp keeps a fabric up until the test ends.
@@ -55,7 +54,7 @@ func startUp(t *testing.T) {
 // TestAuditCabling plants faults in a fabric of real packets, and captures at a port while the audit finds them: the
 // file holds what was heard, and the circuits that carried it.
 func TestAuditCabling(t *testing.T) {
-	needNetns(t, "netns", false)
+	shared := upNetns(t)
 	startUp(t)
 	file := filepath.Join(t.TempDir(), "tor0.pcapng")
 	ctx, stop := context.WithCancel(t.Context())
@@ -101,7 +100,7 @@ func TestAuditCabling(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		noise.Measure(t, 4, func() error { // neighbours that have not heard each other within a second are not found
+		shared.Measure(t, 4, func() error { // neighbours that have not heard each other within a second are not found
 			if err := audited(t, tt.want); err != nil {
 				return fmt.Errorf("%s: %w", tt.name, err)
 			}

@@ -25,7 +25,6 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound"
-	"lightloom/southbound/noise"
 )
 
 const endlessJobs = `jobs:
@@ -130,11 +129,11 @@ func TestEndlessStreams(t *testing.T) {
 			t.Errorf("%s: %v", r.Name, err)
 		}
 	}
-	needNetns(t, "netns", false)
+	shared := shareNetns(t, "netns", false)
 	ctx, cancel := context.WithTimeout(context.Background(), hanging)
 	defer cancel()
 	for _, r := range s.Rows[:tries.Of(1, 2)] {
-		noise.Measure(t, 4, func() error {
+		shared.Measure(t, 4, func() error {
 			o, err := enter(ctx, s, r, emulated.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -40,19 +40,21 @@ func endless(t *testing.T, n int) []controller.Job {
 // TestUntil stops a case whose jobs would go on for hours, on both fabrics: a link that its host flows use fails
 // meanwhile, and what is received comes back to what it was.
 func TestUntil(t *testing.T) {
+	t.Parallel()
 	for _, on := range []string{scenario.OnFlowsim, scenario.OnNetns} {
 		t.Run(on, func(t *testing.T) {
 			c := Case{On: on, Fabric: "jellyfish:switches=6,degree=3,hosts=6,rate=200Mbps,slots=3,paths=6", Policy: "crosslayer",
 				Jobs: endless(t, 3),
 				Seed: 1, Until: 6 * time.Second, Scale: 10, Speedup: 2, Stderr: os.Stderr}
+			measure := noise.Measure
 			if on == scenario.OnNetns {
-				needNetns(t, "netns", false)
+				measure = shareNetns(t, "netns", false).Measure
 			}
 			used := usedAt(t, c, time.Second)
 			name := fault.NewNames(used.fabric, 1).Cable(used.links[0])
 			c.Faults = []fault.Event{{At: 2 * time.Second, Fault: fault.Fault{Kind: fault.Link, Name: name}},
 				{At: 3 * time.Second, Fault: fault.Fault{Kind: fault.Link, Name: name}, Heal: true}}
-			noise.Measure(t, 4, func() error {
+			measure(t, 4, func() error {
 				ran, err := c.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)

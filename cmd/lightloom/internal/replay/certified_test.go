@@ -15,6 +15,7 @@ import (
 // TestCertifiedByName: every policy of the dissertation runs by its name, on the simulator and on packets: all jobs end
 // and each byte arrives once. A run has one policy for each question, so a few runs have all of them.
 func TestCertifiedByName(t *testing.T) {
+	t.Parallel()
 	all := []string{"tapra+corba+optba", "tapra-fast+corba-fast+optba-total", "ontapra+froba+onfroba",
 		"minmin+froba-fast+onfroba-preempt", "mm-ga+mincct-s+rapier", "gsa+mincct-m+onfroba-vff",
 		"tapra+mincct-sm+onfroba-vff-preempt", "tapra+wcmp+onfroba-sff", "tapra+ecmp+onfroba-sff-preempt",

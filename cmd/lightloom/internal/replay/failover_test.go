@@ -16,13 +16,15 @@ import (
 // with three replicas and 1,000 host flows under way. It wants the machine for itself: LIGHTLOOM_MEASURE=failover runs
 // it whole, else it is tried with few.
 func TestFailover(t *testing.T) {
-	needNetns(t, "netns", false)
 	opt := emulated.FailoverOptions{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=20Mbps,nic=100Mbps",
 		Policy:   "random+ecmp",
 		Seed:     1,
 		Failures: 2, Flows: 40, Replicas: 3, Stderr: os.Stderr}
 	measure := os.Getenv("LIGHTLOOM_MEASURE") == "failover"
-	if measure {
+	if !measure {
+		upNetns(t)
+	} else {
+		needNetns(t, "netns", false)
 		opt.Fabric = "leafspine:racks=8,hosts=2,spines=2,eps=10Mbps,nic=50Mbps"
 		opt.Failures, opt.Flows = 60, 1000
 		opt.Policy = cmp.Or(os.Getenv("LIGHTLOOM_POLICY"), "random+ecmp")

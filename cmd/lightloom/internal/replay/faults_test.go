@@ -22,7 +22,6 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound"
-	"lightloom/southbound/noise"
 )
 
 // withFaults prepares a run with a file of faults.
@@ -260,7 +259,7 @@ func checkEdges(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 // TestFaultsOnPackets makes a link, a spine, a host and the leader fail and recover under real packets: every job ends,
 // the hosts have received each byte of the ledger, replicas agree, and the outcome lists the faults by the run's clock.
 func TestFaultsOnPackets(t *testing.T) {
-	needNetns(t, "netns", false)
+	shared := shareNetns(t, "netns", false)
 	s := withFaults(t, "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=500Mbps,dark=10ms,nic=200Mbps,slots=8",
 		"crosslayer+sunflow",
 		"300ms fail link tor0-spine0\n500ms fail host h1-0\n700ms fail switch spine1\n800ms fail controller "+
@@ -272,7 +271,7 @@ func TestFaultsOnPackets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise.Measure(t, 4, func() error { return faultsOnPackets(t, scaled) })
+	shared.Measure(t, 4, func() error { return faultsOnPackets(t, scaled) })
 }
 
 // faultsOnPackets returns the faults that came late, as on a busy machine.

@@ -260,6 +260,7 @@ func general(t *testing.T, text, policy string, coflows int, window time.Duratio
 // TestGeneralOnPackets: a Jellyfish, whose rules name sources, in both dataplanes, and a fat-tree of a few racks
 // carry coflows, every byte once.
 func TestGeneralOnPackets(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, ability, spec string
 		rootless            bool

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -73,7 +74,10 @@ func TestMain(m *testing.M) {
 	case receiveCommand:
 		err = receiveUnannounced()
 	default:
-		os.Exit(m.Run())
+		// Runs on packets mostly wait, so more of them than there are processors go on side by side.
+		if err = flag.Set("test.parallel", "4"); err == nil {
+			os.Exit(m.Run())
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -106,20 +110,20 @@ func needNetns(t *testing.T, ability string, rootless bool) {
 	netnstest.Lock(t)
 }
 
-// upNetns is needNetns for tests that measure nothing, but cannot run in parallel: most keep a fabric up, of which a
-// user has one at a time.
-func upNetns(t *testing.T) {
+// upNetns is needNetns for tests that can run beside those of other packages, but not beside each other: most keep a
+// fabric up, of which a user has one at a time. What they measure has wide bounds, and is measured again alone.
+func upNetns(t *testing.T) netnstest.Shared {
 	t.Helper()
 	canNetns(t, "netns", false)
-	netnstest.Share(t)
+	return netnstest.Share(t)
 }
 
-// shareNetns is needNetns for all other tests that measure nothing: they run in parallel.
-func shareNetns(t *testing.T, ability string, rootless bool) {
+// shareNetns is upNetns for all other tests: they run in parallel.
+func shareNetns(t *testing.T, ability string, rootless bool) netnstest.Shared {
 	t.Helper()
 	canNetns(t, ability, rootless)
 	t.Parallel()
-	netnstest.Share(t)
+	return netnstest.Share(t)
 }
 
 func canNetns(t *testing.T, ability string, rootless bool) {
@@ -164,6 +168,7 @@ func checkPackets(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 }
 
 func TestPackets(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, ability string
 		rootless      bool
@@ -228,6 +233,7 @@ func TestTrace(t *testing.T) {
 // TestLeaderKilled kills the leader's process at a random committed index in mid-replay: arrivals go on, every byte
 // arrives once, the replicas that are left agree, and no port is lit twice.
 func TestLeaderKilled(t *testing.T) {
+	t.Parallel()
 	seeds := tries.Of[uint64](2, 10)
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

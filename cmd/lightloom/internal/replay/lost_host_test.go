@@ -18,10 +18,12 @@ import (
 // TestLostHost: when a host fails for good, the application level places its tasks again, and they restart; no other
 // task is moved or restarted, and every job ends. On both fabrics.
 func TestLostHost(t *testing.T) {
+	t.Parallel()
 	for _, on := range []string{scenario.OnFlowsim, scenario.OnNetns} {
 		t.Run(on, func(t *testing.T) {
+			measure := noise.Measure
 			if on == scenario.OnNetns {
-				needNetns(t, "netns", false)
+				measure = shareNetns(t, "netns", false).Measure
 			}
 			const at = 600 * time.Millisecond
 			c := Case{On: on, Fabric: "leafspine:racks=4,hosts=3,spines=2,eps=50Mbps,nic=200Mbps,slots=4", Policy: "crosslayer",
@@ -30,7 +32,7 @@ func TestLostHost(t *testing.T) {
 			lost := busiestHost(before)
 			name := before.fabric.Topology.Node(before.fabric.HostNode[lost]).Name
 			c.Faults = []fault.Event{{At: at, Fault: fault.Fault{Kind: fault.Host, Name: name}}}
-			noise.Measure(t, 5, func() error {
+			measure(t, 5, func() error {
 				ran, err := c.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)

@@ -156,7 +156,7 @@ func smallJobs(t *testing.T, n int) string {
 // then all at once, while jobs are submitted: the fabric stays up, the replicas restart, and every accepted job is
 // done.
 func TestReplicasOutliveEachOther(t *testing.T) {
-	needNetns(t, "netns", false)
+	upNetns(t)
 	k, job := upOn(t, ""), smallJob(t)
 	jobs := 0
 	for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
@@ -190,7 +190,7 @@ func TestReplicasOutliveEachOther(t *testing.T) {
 // TestUpGoesOn kills a whole fabric that is kept up with a directory of logs, and starts another on the same logs: no
 // job is lost, and those under way are done again on the new hosts.
 func TestUpGoesOn(t *testing.T) {
-	needNetns(t, "netns", false)
+	upNetns(t)
 	dir := filepath.Join(t.TempDir(), "state")
 	spec, err := topo.ParseSpec(outliveFabric)
 	if err != nil {
@@ -240,7 +240,7 @@ func TestUpGoesOn(t *testing.T) {
 // logs how long each took to be acknowledged. LIGHTLOOM_MEASURE=kills makes 200 kills and allows no outage above 2 s;
 // otherwise there are few.
 func TestKillsUnderLoad(t *testing.T) {
-	needNetns(t, "netns", false)
+	upNetns(t)
 	kills, measure := 3, os.Getenv("LIGHTLOOM_MEASURE") == "kills"
 	if measure {
 		kills = 200
@@ -282,7 +282,7 @@ func TestKillsUnderLoad(t *testing.T) {
 // jobs are submitted one by one: the others go on, the stopped one goes on from where it was, none ends, and every
 // accepted job is done. LIGHTLOOM_MEASURE=kills stops them sixty times.
 func TestStopsUnderLoad(t *testing.T) {
-	needNetns(t, "netns", false)
+	upNetns(t)
 	stops := 3
 	if os.Getenv("LIGHTLOOM_MEASURE") == "kills" {
 		stops = 60
@@ -325,7 +325,7 @@ func TestStopsUnderLoad(t *testing.T) {
 // TestAllKilledUnderLoad kills all replicas at one instant, three times while jobs are submitted and once when all have
 // been acknowledged: none is lost, and none is there twice. LIGHTLOOM_MEASURE=kills submits 10,000 jobs.
 func TestAllKilledUnderLoad(t *testing.T) {
-	needNetns(t, "netns", false)
+	upNetns(t)
 	const callers, each = 8, 5
 	total := 80
 	if os.Getenv("LIGHTLOOM_MEASURE") == "kills" {

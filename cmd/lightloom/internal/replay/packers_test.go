@@ -14,6 +14,7 @@ import (
 // TestPackersOnPackets runs jobs that read from each other on real packets, under each policy for them: all end, no job
 // begins before those that it reads from have ended, and each byte arrives once.
 func TestPackersOnPackets(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ policy, bytes string }{{"dawn+ecmp+sunflow", "10MB"}, {"pushbox+ecmp", "2MB"},
 		{"hadoop+ecmp", "2MB"}, {"shufflewatcher+ecmp", "2MB"}, {"neat+ecmp", "2MB"}} {
 		t.Run(tt.policy, func(t *testing.T) {

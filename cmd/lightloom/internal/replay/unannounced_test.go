@@ -23,7 +23,6 @@ import (
 	"lightloom/controller/demand"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound"
-	"lightloom/southbound/noise"
 )
 
 // sendUnannounced writes to an address for a while and prints how many bytes went.
@@ -71,6 +70,8 @@ func receiveUnannounced() error {
 // TestUnannouncedGetsACircuit tests the promise of lightloom up: two programs send unannounced from rack 0 to rack 1,
 // and their racks get a circuit, which carries their packets without any change to them. When they stop, it is removed.
 func TestUnannouncedGetsACircuit(t *testing.T) {
+	shared := upNetns(t)
+	keepUp(t, "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms", demand.FromCounters)
 	const long = 4 * time.Second
 	seconds := fmt.Sprint(int(long.Seconds()))
 	for _, tc := range []struct {
@@ -89,9 +90,7 @@ func TestUnannouncedGetsACircuit(t *testing.T) {
 				}
 				t.Skipf("apt-get install iperf3: %v", err)
 			}
-			needNetns(t, "netns", false)
-			keepUp(t, "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms", demand.FromCounters)
-			noise.Measure(t, 4, func() error {
+			shared.Measure(t, 4, func() error {
 				listen(t, "h1-0", tc.server)
 				sum, err := unannounced(t, tc.client)
 				// 4 s at the 50 Mb/s of a path over packets are 25 MB at most: what is more went over the circuit.
@@ -198,9 +197,12 @@ func listen(t *testing.T, host string, argv []string) {
 		defer close(done)
 		for lines.Scan() {
 		}
-		_ = cmd.Wait() // it is killed with the fabric at the latest
+		_ = cmd.Wait() // it is killed with its test at the latest
 	}()
-	t.Cleanup(func() { <-done })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-done
+	})
 }
 
 // lit reports whether status shows a circuit as in service.
@@ -223,6 +225,7 @@ func lit(t *testing.T, in, out southbound.Port) bool {
 // TestDemandOnPackets replays on packets with demand from backlog and from counters: every byte arrives, and some over
 // circuits.
 func TestDemandOnPackets(t *testing.T) {
+	t.Parallel()
 	for _, from := range []demand.Source{demand.FromBacklog, demand.FromCounters}[:tries.Of(1, 2)] {
 		t.Run(string(from), func(t *testing.T) {
 			shareNetns(t, "netns", false)

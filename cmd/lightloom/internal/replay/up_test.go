@@ -96,7 +96,7 @@ func TestUp(t *testing.T) {
 		}
 	})
 	t.Run("names", func(t *testing.T) {
-		got, err := exec.Command("/proc/self/exe", execCommand, "h1-0", "sh", "-c", "getent hosts h0-0; uname -n").Output()
+		got, err := exec.Command("/proc/self/exe", execCommand, "h1-0", "sh", "-c", "getent ahostsv4 h0-0; uname -n").Output()
 		if err != nil || !strings.Contains(string(got), "10.0.0.1") || !strings.Contains(string(got), "\nh1-0\n") {
 			t.Errorf("%q, %v: want the address of h0-0, and h1-0 as the machine's name", got, err)
 		}
