@@ -288,8 +288,21 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
+	t.Run("in the file at once", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		wrote := 0
+		r, err := capture.Run(ctx, open(0), capture.NewNotebook(), writer(func() {
+			if wrote++; wrote == 2 { // the head, and then what came
+				cancel()
+			}
+		}), capture.Options{Port: "capa", SnapLen: 64, Duration: time.Minute, Began: func() { fromA(1, 100) }})
+		if err != nil || r.Packets == 0 || r.Ended.Sub(r.Began) > 30*time.Second {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 	t.Run("a full disk", func(t *testing.T) {
-		_, err := capture.Run(t.Context(), open(0), capture.NewNotebook(), full{},
+		_, err := capture.Run(t.Context(), open(0), capture.NewNotebook(), &full{},
 			capture.Options{Port: "capa", SnapLen: 64, Count: 200, Began: func() { fromA(200, 1000) }})
 		if !errors.Is(err, unix.ENOSPC) {
 			t.Errorf("%v", err)
@@ -304,6 +317,18 @@ func TestRun(t *testing.T) {
 	}
 }
 
-type full struct{}
+// writer is told of each write.
+type writer func()
 
-func (full) Write([]byte) (int, error) { return 0, unix.ENOSPC }
+func (w writer) Write(b []byte) (int, error) { w(); return len(b), nil }
+
+// full has room for one write, which is the head.
+type full struct{ wrote bool }
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.wrote {
+		return 0, unix.ENOSPC
+	}
+	f.wrote = true
+	return len(b), nil
+}

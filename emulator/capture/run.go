@@ -62,7 +62,7 @@ func Run(ctx context.Context, src *Source, notebook *Notebook, w io.Writer, opt 
 	if err != nil {
 		return Result{}, err
 	}
-	r := &recorder{file: f, src: src, opt: opt, result: Result{Began: time.Now()}}
+	r := &recorder{file: f, out: buffered, src: src, opt: opt, result: Result{Began: time.Now()}}
 	if err := r.run(ctx, notebook); err != nil {
 		return r.result, errors.Join(err, buffered.Flush())
 	}
@@ -83,6 +83,7 @@ type recorder struct {
 
 	mu     sync.Mutex
 	file   *File
+	out    *bufio.Writer // of the file
 	result Result
 }
 
@@ -99,9 +100,17 @@ func (r *recorder) run(ctx context.Context, notebook *Notebook) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer end()
-	var noteErr error
+	var noteErr, flushErr error
 	wg.Go(func() {
 		if noteErr = notebook.follow(life, r.note); noteErr != nil {
+			end()
+		}
+	})
+	if err := r.flush(); err != nil {
+		return err
+	}
+	wg.Go(func() {
+		if flushErr = r.keepFlushed(life); flushErr != nil {
 			end()
 		}
 	})
@@ -111,7 +120,34 @@ func (r *recorder) run(ctx context.Context, notebook *Notebook) error {
 	err := r.packets(ctx)
 	end()
 	wg.Wait()
-	return errors.Join(err, noteErr)
+	return errors.Join(err, noteErr, flushErr)
+}
+
+// flushEvery is how old a packet gets at most before it is in the file: a reader follows it, and a kill loses no more.
+const flushEvery = time.Second
+
+func (r *recorder) keepFlushed(ctx context.Context) error {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if err := r.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (r *recorder) flush() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.out.Flush(); err != nil {
+		return fmt.Errorf("write capture: %w", err)
+	}
+	return nil
 }
 
 // drainWithin bounds how long is read what came before the end.
