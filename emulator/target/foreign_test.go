@@ -63,7 +63,8 @@ func TestCheckTouchesNothingForeign(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				conformance.Run(t.Context(), conn, p, ports, conformance.Options{Write: true, Timeout: 5 * time.Second})
+				conformance.Run(t.Context(), conn, p, ports,
+					conformance.Options{Write: true, Timeout: 5 * time.Second, Sample: 20 * time.Millisecond})
 				if after := stands(); !reflect.DeepEqual(before, after) {
 					t.Errorf("seed %d: before %+v, after %+v", seed, before, after)
 				}

@@ -84,7 +84,7 @@ func TestRulesHold(t *testing.T) {
 			if err != nil || len(seen.Connections)+len(seen.Rules) > 0 {
 				t.Errorf("the kit left %+v, %v", seen, err)
 			}
-			for _, f := range conformance.Run(t.Context(), conn, p, 8, conformance.Options{}) {
+			for _, f := range conformance.Run(t.Context(), conn, p, 8, conformance.Options{Sample: 20 * time.Millisecond}) {
 				if strings.HasPrefix(f.Rule, "set-") && f.Result != conformance.Skipped {
 					t.Errorf("%s was tried without leave to write", f.Rule)
 				}

@@ -6,6 +6,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,14 @@ type Finding struct {
 type Options struct {
 	Write   bool          // also try the rules that write
 	Timeout time.Duration // of one rule; 0 means 10 s
+	Sample  time.Duration // the interval asked for; 0 means 1 s
 }
 
-const defaultTimeout = 10 * time.Second
+// Defaults, of which the interval is one that real devices keep.
+const (
+	defaultTimeout = 10 * time.Second
+	defaultSample  = time.Second
+)
 
 // rule is one thing that a target does.
 type rule struct {
@@ -92,6 +98,7 @@ type bench struct {
 	profile gnmi.Profile
 	model   *schema.Model
 	ports   int32
+	sample  time.Duration
 }
 
 // errSkip is wrapped by a rule that cannot be tried here.
@@ -99,10 +106,8 @@ var errSkip = errors.New("not tried")
 
 // Run tries the rules. ports is how many the target has; the profile must be made for as many. ctx bounds it all.
 func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, ports int32, o Options) []Finding {
-	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports}
-	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
-	}
+	o.Timeout, o.Sample = cmp.Or(o.Timeout, defaultTimeout), cmp.Or(o.Sample, defaultSample)
+	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample}
 	var out []Finding
 	for _, r := range rules() {
 		f := Finding{Rule: r.name, Says: r.says, Result: Held}

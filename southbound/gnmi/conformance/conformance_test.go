@@ -52,22 +52,23 @@ func (eager) Subscribe(gpb.GNMI_SubscribeServer) error { return nil }
 // holds the kit up for longer than its rules can take, and nothing is left running.
 func TestBadTargets(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		server gpb.GNMIServer
-		broken []string // at least these
+		name    string
+		server  gpb.GNMIServer
+		timeout time.Duration
+		broken  []string // at least these
 	}{
-		{"mute", mute{}, []string{"capabilities", "get-typed", "once", "poll", "stream", "sample", "set-unknown",
-			"arbitration"}},
-		{"empty", gpb.UnimplementedGNMIServer{}, []string{"capabilities", "get-typed", "once", "poll", "stream", "sample",
+		{"mute", mute{}, 20 * time.Millisecond, []string{"capabilities", "get-typed", "once", "poll", "stream", "sample",
 			"set-unknown", "arbitration"}},
-		{"eager", eager{}, []string{"capabilities", "get-unknown", "get-encoding", "once", "poll", "stream", "sample",
-			"set-unknown", "set-malformed", "set-wrapped", "set-read-only", "arbitration"}},
+		{"empty", gpb.UnimplementedGNMIServer{}, 200 * time.Millisecond, []string{"capabilities", "get-typed", "once", "poll",
+			"stream", "sample", "set-unknown", "arbitration"}},
+		{"eager", eager{}, 200 * time.Millisecond, []string{"capabilities", "get-unknown", "get-encoding", "once", "poll",
+			"stream", "sample", "set-unknown", "set-malformed", "set-wrapped", "set-read-only", "arbitration"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for _, p := range []gnmi.Profile{gnmi.OpenConfig{Ports: 4, Racks: 4}, gnmi.OCP{Ports: 4}} {
 				findings := conformance.Run(t.Context(), serve(t, tt.server), p, 4,
-					conformance.Options{Write: true, Timeout: 200 * time.Millisecond})
+					conformance.Options{Write: true, Timeout: tt.timeout})
 				got := map[string]conformance.Finding{}
 				for _, f := range findings {
 					got[f.Rule] = f

@@ -245,13 +245,10 @@ func stream(ctx context.Context, b *bench) error {
 	return b.untilSync(s)
 }
 
-// sampleEvery is the interval that is asked for: one that real devices keep.
-const sampleEvery = time.Second
-
 func sample(ctx context.Context, b *bench) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_SAMPLE, sampleEvery))
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_SAMPLE, b.sample))
 	if err != nil {
 		return err
 	}
@@ -271,8 +268,8 @@ func sample(ctx context.Context, b *bench) error {
 			return fmt.Errorf("after %v: %w", time.Since(begin), err)
 		}
 	}
-	if took := time.Since(begin); took > 5*sampleEvery {
-		return fmt.Errorf("two samples came after %v, %v were asked for", took, sampleEvery)
+	if took := time.Since(begin); took > 5*b.sample {
+		return fmt.Errorf("two samples came after %v, %v were asked for", took, b.sample)
 	}
 	return nil
 }
