@@ -240,6 +240,7 @@ func TestFleet(t *testing.T) {
 // TestFleetLosesAMachine: when a machine dies its hosts are lost, the others go on and let go of what they had with it;
 // when it begins anew its hosts are back, and take new work at the rates in force.
 func TestFleetLosesAMachine(t *testing.T) {
+	t.Parallel()
 	m := newMachines(t, 3)
 	m.patience = 2 * time.Second
 	f := m.lead(1)
@@ -295,6 +296,7 @@ func TestFleetFenced(t *testing.T) {
 // TestFleetForeign: the fleet does not talk to an agent with a certificate of another authority or role; its hosts
 // count as lost, and the rest goes on.
 func TestFleetForeign(t *testing.T) {
+	t.Parallel()
 	m := newMachines(t, 2)
 	m.patience = 2 * time.Second
 	ours := m.ca

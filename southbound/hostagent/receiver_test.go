@@ -114,6 +114,7 @@ func TestStrangers(t *testing.T) {
 
 // TestSilentStranger: a silent connection is closed after a while, and delays no other one meanwhile.
 func TestSilentStranger(t *testing.T) {
+	t.Parallel()
 	a := newTestAgent(t, 2, nil)
 	conn := stranger(t, a, 1, nil)
 	must(t, a.SetRates(&southbound.Rates{Fair: true}))
