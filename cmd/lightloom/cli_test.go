@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -34,6 +35,10 @@ func TestMain(m *testing.M) {
 			runStoppable()
 		}
 		main()
+	}
+	// Programs on networks mostly wait, so more of them than there are processors go on side by side.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"lightloom": main})
 }

@@ -38,7 +38,7 @@ func copyProgram(t *testing.T, dir string) {
 	}
 }
 
-// newRoom puts the program into a directory of its own, which it returns.
+// newRoom puts the program into a directory of its own, which it returns. Tests with rooms run in parallel.
 func newRoom(t *testing.T) string {
 	t.Helper()
 	if err := netns.Supported(false); err != nil || os.Getuid() != 0 {
@@ -47,6 +47,7 @@ func newRoom(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("kills processes for some seconds")
 	}
+	t.Parallel()
 	dir := t.TempDir()
 	copyProgram(t, dir)
 	netnstest.Share(t)

@@ -13,14 +13,13 @@ import (
 	"testing"
 
 	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/southbound/noise"
 )
 
 // TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet,
 // and compares the three reports with one command.
 func TestMininetCompare(t *testing.T) {
-	l := newLaboratory(t, true)
-	noise.Measure(t, 4, func() error { return compareMininet(t, l) })
+	l := newLaboratory(t, false)
+	l.measure(t, 4, func() error { return compareMininet(t, l) })
 }
 
 // compareMininet returns by how much the longest coflow took longer than on the simulator; other work on the machine
@@ -122,8 +121,8 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 
 // TestMininetAudit finds exchanged fibres under Mininet.
 func TestMininetAudit(t *testing.T) {
-	l := newLaboratory(t, true)
-	noise.Measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
+	l := newLaboratory(t, false)
+	l.measure(t, 4, func() error { // neighbours that have not heard each other within 2 s are not found
 		out := l.mn("--custom lightloom.py --topo hybrid,3,1,swap=0-2 --switch loom --controller loom,replicas=1 --test "+
 			"none --post script", "py net.get('c0').audit('--settle', '2s')")
 		for _, want := range []string{"status 0", "left 0 processes, 0 directories"} {

@@ -50,24 +50,26 @@ func mininetHere() error {
 
 // laboratory is a place in which Mininet can run, and clean up after itself, without effects on other programs.
 type laboratory struct {
-	t   *testing.T
-	dir string
+	t       *testing.T
+	dir     string
+	measure func(t testing.TB, times int, once func() error)
 }
 
-// newLaboratory makes one. While a test measures no other test has namespaces; all others run beside each other.
+// newLaboratory makes one. While a test measures with narrow bounds no other test has namespaces; all others run beside
+// each other.
 func newLaboratory(t *testing.T, measures bool) *laboratory {
 	t.Helper()
 	needMininet(t)
 	if testing.Short() {
 		t.Skip("starts Mininet")
 	}
-	l := &laboratory{t, t.TempDir()}
+	l := &laboratory{t, t.TempDir(), noise.Measure}
 	copyProgram(t, l.dir)
 	if measures {
 		netnstest.Lock(t)
 	} else {
 		t.Parallel()
-		netnstest.Share(t)
+		l.measure = netnstest.Share(t).Measure
 	}
 	if err := os.WriteFile(filepath.Join(l.dir, mininet.Name), []byte(mininet.Source()), 0o644); err != nil {
 		t.Fatal(err)
@@ -78,7 +80,7 @@ func newLaboratory(t *testing.T, measures bool) *laboratory {
 // sub is the same for a test within, with a script of its own.
 func (l *laboratory) sub(t *testing.T) *laboratory {
 	t.Helper()
-	s := &laboratory{t, t.TempDir()}
+	s := &laboratory{t, t.TempDir(), l.measure}
 	for _, name := range []string{"lightloom", mininet.Name} {
 		if err := os.Link(filepath.Join(l.dir, name), filepath.Join(s.dir, name)); err != nil {
 			t.Fatal(err)
@@ -125,7 +127,6 @@ func (l *laboratory) mn(args string, commands ...string) string {
 
 // TestMininetReadme runs what mininet/README.md shows.
 func TestMininetReadme(t *testing.T) {
-	l := newLaboratory(t, true)
 	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -135,9 +136,9 @@ func TestMininetReadme(t *testing.T) {
 		t.Fatalf("the README shows %+v", shown)
 	}
 	shown[2].commands = shown[1].commands // the jobs of containers are waited for as the others are
-	t.Run("network", func(t *testing.T) { network(t, l, shown[0]) })
-	t.Run("jobs", func(t *testing.T) { jobs(t, l, shown[1]) })
-	t.Run("containers", func(t *testing.T) { jobs(t, l, shown[2]) })
+	t.Run("network", func(t *testing.T) { network(t, newLaboratory(t, true), shown[0]) })
+	t.Run("jobs", func(t *testing.T) { jobs(t, newLaboratory(t, false), shown[1]) })
+	t.Run("containers", func(t *testing.T) { jobs(t, newLaboratory(t, false), shown[2]) })
 }
 
 // mininetSession is a document's session with Mininet: the command line, and the commands typed.
@@ -162,7 +163,7 @@ func sessions(text string) []mininetSession {
 
 // jobs runs a session and checks that every byte is received once, and that large transfers use circuits.
 func jobs(t *testing.T, l *laboratory, s mininetSession) {
-	noise.Measure(t, 3, func() error { return jobsOnce(t, l, s) })
+	l.measure(t, 3, func() error { return jobsOnce(t, l, s) })
 }
 
 // jobsOnce returns by how much the bytes over circuits fall short of the large transfers. If others keep the controller
@@ -194,7 +195,7 @@ func jobsOnce(t *testing.T, l *laboratory, s mininetSession) (few error) {
 
 // network: pings reach all hosts, also around a link that is down, and bandwidths are those of the links.
 func network(t *testing.T, l *laboratory, s mininetSession) {
-	noise.Measure(t, 3, func() error { return networkOnce(t, l, s) })
+	l.measure(t, 3, func() error { return networkOnce(t, l, s) })
 }
 
 // networkOnce returns by how much a bandwidth is below its link's; other work on the machine can cause this.
