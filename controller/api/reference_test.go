@@ -39,6 +39,36 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// TestDocumentedStatuses: the reference has every code, with the HTTP and exit statuses that it has.
+func TestDocumentedStatuses(t *testing.T) {
+	b, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, errorsOfAPI, _ := strings.Cut(string(b), "### Errors of the API")
+	errorsOfAPI, statuses, _ := strings.Cut(errorsOfAPI, "## Exit statuses")
+	for _, a := range answers() {
+		code := "`" + string(a.code) + "`"
+		if ends := fmt.Sprintf("| %d | %d |", a.http, a.exit); !hasRow(errorsOfAPI, code, "", ends) {
+			t.Errorf("no row of the errors names %s and ends in %q", code, ends)
+		}
+		if begins := fmt.Sprintf("| %d", a.exit); !hasRow(statuses, code, begins, "") && !hasRow(statuses, code,
+			fmt.Sprintf("| 4, %d", a.exit), "") {
+			t.Errorf("no row of the exit statuses begins with %q and names %s", begins, code)
+		}
+	}
+}
+
+func hasRow(table, code, begins, ends string) bool {
+	for line := range strings.Lines(table) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, begins) && strings.HasSuffix(line, ends) && strings.Contains(line, code) {
+			return true
+		}
+	}
+	return false
+}
+
 // comments returns what api.proto says above each declaration, by the declaration's path.
 func comments(text string) map[string]string {
 	said, above := map[string]string{}, []string(nil)
