@@ -3,6 +3,8 @@ package replay
 import (
 	"testing"
 	"time"
+
+	"lightloom/cmd/lightloom/internal/report"
 )
 
 func TestEstimate(t *testing.T) {
@@ -22,6 +24,30 @@ func TestEstimate(t *testing.T) {
 		got, ok := estimate(seen, tc.policy, tc.fabric, tc.flows)
 		if ok != (tc.most > 0) || got < tc.least || got > tc.most {
 			t.Errorf("%s: %v, %v; want %v to %v", tc.name, got, ok, tc.least, tc.most)
+		}
+	}
+}
+
+// TestDemoEstimate: what a demo is said to take on the simulator includes its comparison over seeds.
+func TestDemoEstimate(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, tc := range []struct {
+		name     string
+		policies []string
+		times    int
+	}{
+		{"as it comes", nil, 1 + comparedSeeds},
+		{"one policy", []string{"joint"}, 1},
+	} {
+		s := running(demoSetup(t, 1, tc.policies...))
+		var runs []report.PolicyRun
+		for _, r := range s.Rows {
+			runs = append(runs, report.PolicyRun{Name: r.Name, Wall: 2})
+		}
+		s.learn(pacesFile(), runs)
+		got, known, err := s.predict(t.Context())
+		if want := 2 * time.Second * time.Duration(tc.times*len(s.Rows)); err != nil || !known || got != want {
+			t.Errorf("%s: %v, %v, %v; want %v", tc.name, got, known, err, want)
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 	if err := s.write(results, shown); err != nil {
 		return err
 	}
-	if s.Options.Demo && len(s.Options.Policies) == 0 {
+	if s.comparesSeeds() {
 		if err := s.compareSeeds(ctx, rep); err != nil {
 			return err
 		}
@@ -270,7 +270,11 @@ func (s *runner) predict(ctx context.Context) (sum time.Duration, known bool, er
 		}
 		sum += o.End + around
 	}
-	return sum * time.Duration(max(1, s.Options.Repeat)), true, nil
+	times := max(1, s.Options.Repeat)
+	if s.Options.On == scenario.OnFlowsim && s.comparesSeeds() {
+		times += comparedSeeds
+	}
+	return sum * time.Duration(times), true, nil
 }
 
 // announce says what runs, and how long it will take where that is known.
