@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/cmd/lightloom/internal/scenario"
 )
 
@@ -26,5 +27,22 @@ func TestFilesAreKnown(t *testing.T) {
 				t.Errorf("--%s of %s: %q: list it in run.ReadsFile or in resultFlags", f.Name, name, f.Usage)
 			}
 		})
+	}
+}
+
+// TestNoteIsKept: what controller run is told of its testbed, such as Mininet's exchanged fibres, is among the settings
+// that compare holds against each other.
+func TestNoteIsKept(t *testing.T) {
+	root := newRoot(wired(), nil, strings.NewReader(""), io.Discard, io.Discard)
+	c, _, err := root.Find([]string{"controller", "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "fibres 0 and 2 are swapped"
+	if err := c.Flags().Set("note", note); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(settings(c), report.Setting{Flag: "note", Value: note}) {
+		t.Errorf("it is not among %v", settings(c))
 	}
 }

@@ -65,7 +65,7 @@ func behave(how string) {
 	}
 }
 
-func own(t *testing.T, how string) string {
+func own(t testing.TB, how string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -74,7 +74,7 @@ func own(t *testing.T, how string) string {
 	return "exec:env " + behaveEnv + "=" + how + " " + self
 }
 
-func asked(t *testing.T, over policy.Overrides) controller.Policy {
+func asked(t testing.TB, over policy.Overrides) controller.Policy {
 	t.Helper()
 	p, err := policy.New("random+ecmp", policy.Options{Overrides: over})
 	if err != nil {
@@ -98,6 +98,21 @@ func TestSameAsECMP(t *testing.T) {
 		if text := fmt.Sprintf("%+v", got.Route); got.Err != nil || text != want {
 			t.Fatalf("view %d: %v, routes\n%s\nwant\n%s", seed, got.Err, text, want)
 		}
+	}
+}
+
+// BenchmarkAsked decides by ecmp, and by a program under way that does likewise.
+func BenchmarkAsked(b *testing.B) {
+	v := busy(b)
+	for name, over := range map[string]policy.Overrides{"ecmp": {}, "program": {Route: own(b, "ecmp")}} {
+		b.Run(name, func(b *testing.B) {
+			p := asked(b, over)
+			for b.Loop() {
+				if plan := p.Decide(v, nil); plan.Err != nil {
+					b.Fatal(plan.Err)
+				}
+			}
+		})
 	}
 }
 
@@ -137,7 +152,7 @@ func TestMisbehaving(t *testing.T) {
 }
 
 // busy is a view with host flows that lack a route.
-func busy(t *testing.T) *controller.View {
+func busy(t testing.TB) *controller.View {
 	t.Helper()
 	for seed := range uint64(100) {
 		v := policytest.View(seed)
