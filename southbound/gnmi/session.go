@@ -92,6 +92,7 @@ type Session struct {
 	mu    sync.Mutex
 	stale bool            // something happened after which nothing that is known of the device's configuration holds
 	doubt bool            // the device has been read back since the last Set
+	stray []stray         // rules that stand elsewhere than they should, as last read
 	known map[string]pair // the circuits that a writer of them knows, nil before its first change; never written to
 }
 
@@ -278,10 +279,12 @@ func (s *Session) set(ctx context.Context, c *southbound.Change) error {
 }
 
 func (s *Session) send(ctx context.Context, c *southbound.Change) error {
+	c, gone := s.gather(c)
 	req, err := s.writer.Encode(c)
 	if err != nil {
 		return err
 	}
+	req.Delete = append(gone, req.Delete...)
 	if s.cfg.Election != nil {
 		req.Extension = append(req.Extension, s.arbitration(s.cfg.Election()))
 	}
@@ -294,6 +297,7 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		return err
 	}
 	s.writer.Accepted()
+	s.gathered(c)
 	written := s.writer
 	if r, ok := written.(*renamedWriter); ok {
 		written = r.Writer

@@ -90,7 +90,7 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 			"fabric, and else one of packet switches", d.Profile)
 	case said.ID != 0 && said.ID != d.ID:
 		return "id", fmt.Errorf("it is node %d of the fabric: leave it out", d.ID)
-	case d.Racks != int32(f.Racks):
+	case said.Racks != 0 && said.Racks != int32(f.Racks):
 		return "racks", fmt.Errorf("the fabric has %d: leave it out", f.Racks)
 	case said.Ports > 0 && said.Ports < uses:
 		return "ports", fmt.Errorf("the fabric uses %d of this switch: leave it out", uses)
@@ -141,7 +141,7 @@ func (d *Device) checkPlace(before Devices) (key string, err error) {
 		return "name", errors.New("it is missing")
 	case slices.ContainsFunc(before, func(o Device) bool { return o.Name == d.Name }):
 		return "name", errors.New("another device has it")
-	case !isAddress(d.Address):
+	case !IsAddress(d.Address):
 		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339, and no unix:PATH", d.Address)
 	case slices.ContainsFunc(before, same):
 		return "address", fmt.Errorf("device %q has it: one device has one name", before[slices.IndexFunc(before, same)].Name)
@@ -157,8 +157,8 @@ func sameAddress(a, b string) bool {
 	return strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
 }
 
-// isAddress reports whether a switch can be at an address.
-func isAddress(at string) bool {
+// IsAddress reports whether a switch can be at an address.
+func IsAddress(at string) bool {
 	if IsURL(at) {
 		u, err := url.Parse(at)
 		return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""

@@ -132,7 +132,7 @@ func (d Device) within(f *topo.Fabric, n pathmap.NodeID) Device {
 		ours = gnmi.OCP{}.Name()
 	}
 	d.ID, d.Profile = int32(n), cmp.Or(d.Profile, ours)
-	d.Ports, d.Racks = max(d.Ports, f.Topology.Ports(n)), cmp.Or(d.Racks, int32(f.Racks))
+	d.Ports, d.Racks = max(d.Ports, f.Topology.Ports(n)), max(d.Racks, int32(f.Racks))
 	return d
 }
 

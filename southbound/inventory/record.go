@@ -47,18 +47,25 @@ func ParseRecord(text string) (d Device, err error) {
 	return d, nil
 }
 
-// Replace returns the switches of a fabric with records in the place of those of the same names. An error names the
-// switch.
+// Replace returns the switches of a fabric with records in the place of those of the same names, and of switches that
+// have been added to it. An error names the switch.
 func (all Devices) Replace(f *topo.Fabric, with ...Device) (Devices, error) {
 	out := slices.Clone(all)
 	var at []int
 	for _, d := range with {
-		i := slices.IndexFunc(all, func(x Device) bool { return x.Name == d.Name })
-		if i < 0 {
+		i := slices.IndexFunc(out, func(x Device) bool { return x.Name == d.Name })
+		if _, known := f.Topology.Named(d.Name); i < 0 && known { // it has been added
+			i, out = len(out), append(out, Device{})
+		} else if i < 0 {
 			_, err := all.Find(d.Name)
 			return nil, err
 		}
-		d.Prefixes = all[i].Prefixes
+		if len(all) > 0 {
+			d.Prefixes = all[0].Prefixes // all have them
+		}
+		if d.Racks < int32(f.Racks) {
+			d.Racks = 0 // the fabric had fewer when it was written
+		}
 		if key, err := d.fill(f); err != nil {
 			return nil, fmt.Errorf("device %q: %s: %w", d.Name, key, err)
 		}
