@@ -22,7 +22,15 @@ type FabricChange struct {
 	Drained  []pathmap.NodeID `json:"drained,omitempty"` // sorted: they get no new tasks, routes or circuits
 	Devices  []DeviceRecord   `json:"devices,omitempty"` // by node: of switches that have been replaced
 	Removed  []pathmap.NodeID `json:"removed,omitempty"` // sorted, of Drained: nobody calls them; their ids stay theirs
+	Hosts    []HostRecord     `json:"hosts,omitempty"`   // by node: of hosts that have been added
 	Cabling  pathmap.Cabling  `json:"cabling,omitzero"`
+}
+
+// HostRecord is where a host is that has been added, and its agent.
+type HostRecord struct {
+	Node    pathmap.NodeID `json:"node"`
+	Agent   string         `json:"agent,omitempty"`   // empty: it has none
+	Address string         `json:"address,omitempty"` // empty: that of the address plan
 }
 
 // DeviceRecord is how a switch is reached since it was replaced.
@@ -75,8 +83,14 @@ func (c *FabricChange) Check(nodes int) error {
 		}
 		bytes += len(d.Record)
 	}
+	for i, h := range c.Hosts {
+		if h.Node < 0 || int(h.Node) >= nodes || i > 0 && c.Hosts[i-1].Node >= h.Node {
+			return fmt.Errorf("added host %d is not in the fabric, or out of order", h.Node)
+		}
+		bytes += len(h.Agent) + len(h.Address)
+	}
 	if bytes > maxRecords {
-		return fmt.Errorf("the records of replaced devices have %d bytes, at most %d are taken", bytes, maxRecords)
+		return fmt.Errorf("the records of devices and hosts have %d bytes, at most %d are taken", bytes, maxRecords)
 	}
 	return nil
 }
@@ -117,6 +131,9 @@ func (c *FabricChange) CheckAfter(now *FabricChange, f, next *topo.Fabric, down 
 		if n := next.Topology.Node(d.Node); n.Role == pathmap.Host {
 			return fmt.Errorf("replace %s: it is a host: name switches only", n.Name)
 		}
+	}
+	if len(c.Hosts) < len(now.Hosts) || !slices.Equal(c.Hosts[:len(now.Hosts)], now.Hosts) {
+		return errors.New("racks: it forgets where hosts are, or moves them: read the fabric again")
 	}
 	if err := c.checkRemoved(now, next); err != nil {
 		return err

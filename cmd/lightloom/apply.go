@@ -14,9 +14,10 @@ func newApply() *cobra.Command {
 		Long: "FILE is YAML: policy names the policy that decides from now on, drain lists all switches and hosts that\n" +
 			"are to get no new tasks, routes or circuits, remove lists those of them that are not there, devices and\n" +
 			"groups are records as in an inventory, of switches in the place of those of the same names, links are\n" +
-			"cables that lead elsewhere from now on. What the file does not name stays as it is. Jobs go on. What would\n" +
+			"cables that lead elsewhere from now on, racks are switches with their hosts that are added, with agents and\n" +
+			"addresses of the hosts. What the file does not name stays as it is. Jobs go on. What would\n" +
 			"cut a circuit, reserved bandwidth or racks is refused with the reason, as is a switch that does not answer\n" +
-			"or lacks ports. An optical switch with circuits is drained first. Only admins replace switches.",
+			"or lacks ports. An optical switch with circuits is drained first. Only admins replace switches and add racks.",
 		Example: "  lightloom apply -f change.yaml --dry-run\n  lightloom apply -f change.yaml",
 		Args:    noArgs,
 	}

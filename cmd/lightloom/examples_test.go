@@ -25,6 +25,8 @@ func TestExamples(t *testing.T) {
 		"loads.yaml":         "JCT mean",
 		"mapreduce.yaml":     "JCT mean",
 		"mixed-lab.sh":       "", // TestMixedLab runs these
+		"mixed-rack.sh":      "",
+		"mixed-rack.yaml":    "",
 		"mixed-replace.yaml": "",
 		"mixed-switch.sh":    "",
 		"mixed.yaml":         "",

@@ -124,10 +124,10 @@ func (l *mixedLab) control(flags string) (reach string) {
 const mixedFabric = "hybrid:racks=3,hosts=1,spines=2,nic=200Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms"
 
 // TestMixedLab: SONiC ToRs, an SR Linux spine, an OpenConfig spine and a Polatis switch by RESTCONF, under authorities
-// and credentials of their own, carry a cut of FB2010 as real TCP while a spine becomes another vendor's and the policy
-// changes, and circuits carry much of it. With LIGHTLOOM_MEASURE=lab the cut takes ten times as long, alone on the
-// machine, and circuits must carry the simulator's share within 5 points: six seconds beside other tests, with a
-// drained spine and another policy, tell no share (57 to 71 % were seen, against 73).
+// and credentials of their own, carry a cut of FB2010 as real TCP while a spine becomes another vendor's, the policy
+// changes and a rack is added, and circuits carry much of it. With LIGHTLOOM_MEASURE=lab the cut takes ten times as
+// long, alone on the machine, and circuits must carry the simulator's share within 5 points: six seconds beside other
+// tests, with a drained spine and another policy, tell no share (57 to 71 % were seen, against 73).
 func TestMixedLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some 15 s")
@@ -155,18 +155,18 @@ func TestMixedLab(t *testing.T) {
 		l.must("cat >change.yaml <<'end'\n" + text + "end\nlightloom apply -f change.yaml" + reach)
 	}
 	apply("policy: random+ecmp+sunflow\ndrain: [spine0]\n")
-	l.must("sh mixed-switch.sh spine0 --role eps --ports spine0-0,spine0-1,spine0-2 --profile sonic --listen " +
+	l.must("sh mixed-switch.sh spine0 --role eps --ports spine0-0,spine0-1,spine0-2,spine0-3 --profile sonic --listen " +
 		"127.0.0.1:9412")
 	l.must("lightloom apply -f mixed-replace.yaml" + reach)
 	apply("drain: []\n")
-	// A rack that is added in mid-run comes here, once a fabric can grow.
+	l.addRack(reach)
 	if out := l.must("lightloom status" + reach); !strings.Contains(out, "policy random+ecmp+sunflow") {
 		t.Errorf("status does not tell the policy:\n%s", out)
 	}
 	if strings.Contains(l.file("controller.log"), "replayed") {
 		t.Error("the jobs had ended before all was changed")
 	}
-	l.until(2*time.Minute, "replayed: 20 jobs, 20 coflows, .*\n")
+	l.until(2*time.Minute, "replayed: 21 jobs, 21 coflows, .*\n")
 	t.Logf("changed and run after %v", time.Since(began))
 	l.must("lightloom replay --on flowsim --fabric " + mixedFabric + " --scale 1 --policy crosslayer+sunflow " +
 		"--report-dir sim " + strings.Replace(jobs, "--jobs", "--coflows", 1))
@@ -174,6 +174,27 @@ func TestMixedLab(t *testing.T) {
 	t.Logf("circuits carry %.1f %% in the lab and %.1f %% on the simulator", 100*lab, 100*sim)
 	if d := lab - sim; d > within || d < -within || lab < 0.3 {
 		t.Errorf("circuits carry %.1f %%, and %.1f %% on the simulator", 100*lab, 100*sim)
+	}
+}
+
+// addRack adds the fourth rack, and has a job use all slots of the fabric, those of the new host too.
+func (l *mixedLab) addRack(reach string) {
+	l.t.Helper()
+	out := l.must("sh mixed-rack.sh" + reach)
+	for _, want := range []string{"add rack 3: tor3 with h3-0", "plug in tor3:3–ocs:3 at 200Mbps",
+		"tor3 is at 127.0.0.1:9403"} {
+		if !strings.Contains(out, want) {
+			l.t.Errorf("%q is not among the changes:\n%s", want, out)
+		}
+	}
+	if out := l.must("lightloom apply -f mixed-rack.yaml" + reach); !strings.Contains(out, "nothing changes") {
+		l.t.Errorf("applied again: %s", out)
+	}
+	l.must("cat >wide.yaml <<'end'\njobs: [{name: wide, stages: [{name: map, tasks: 4}, {name: reduce, tasks: 4}], " +
+		"edges: [{from: map, to: reduce, bytes: 1MB}]}]\nend\nlightloom submit wide.yaml --wait" + reach)
+	if out, failed := l.do("cat >back.yaml <<'end'\ndrain: [tor3]\nremove: [tor3]\nend\nlightloom apply -f back.yaml" +
+		reach); !failed || !strings.Contains(out, "a rack's own hosts and switch stay: drain it") {
+		l.t.Errorf("the rack is removed: %s", out)
 	}
 }
 

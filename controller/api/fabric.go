@@ -46,8 +46,10 @@ func (s *service) ApplyFabric(ctx context.Context,
 	if s.cfg.Changer == nil {
 		return nil, encode(&Error{Missing, errors.New("this controller's fabric is not changed while it runs")})
 	}
-	if len(r.Msg.GetFabric().GetDevices()) > 0 { // records name addresses, and the secrets that are sent there
-		if err := s.may(ctx, callerOf(ctx), "replace devices", rule{may: []controller.Access{controller.Admin}}); err != nil {
+	// records name addresses, and the secrets that are sent there
+	if f := r.Msg.GetFabric(); len(f.GetDevices())+len(f.GetRacks()) > 0 {
+		if err := s.may(ctx, callerOf(ctx), "replace devices and add racks",
+			rule{may: []controller.Access{controller.Admin}}); err != nil {
 			return nil, encode(err)
 		}
 	}

@@ -55,7 +55,14 @@ const (
 )
 
 // Fabric implements Source.
-func (c *Controller) Fabric() Fabric { return c.About }
+func (c *Controller) Fabric() Fabric {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now == nil || len(c.now.Topology.Nodes()) == len(c.Of.Topology.Nodes()) {
+		return c.About
+	}
+	return FabricOf(c.now, c.About.Policy, c.About.Testbed) // racks have been added: who opens the page sees them
+}
 
 // Cancel ends a job, for Actions.
 func (c *Controller) Cancel(ctx context.Context, id controller.JobID) (string, error) {
@@ -94,7 +101,7 @@ func (c *Controller) Look(ctx context.Context) (*Look, error) {
 	l := &Look{Head: Head{Now: st.Now.Seconds(), Leader: st.Leader, Term: st.Term, Changes: st.LeaderChanges,
 		Index: st.Index, Jobs: st.Jobs, JobsEnded: st.JobsEnded, Coflows: st.Coflows, CoflowsEnded: st.CoflowEnded},
 		Rates: []int64{}, Failed: []Failed{}, Doubts: []Doubt{}}
-	l.FromState(c.Of, c.data, st.Now, c.Left)
+	l.FromState(c.now, c.data, st.Now, c.Left)
 	for i := range l.Jobs {
 		l.Jobs[i].Why = c.why[l.Jobs[i].ID]
 	}
@@ -108,7 +115,7 @@ func (c *Controller) Look(ctx context.Context) (*Look, error) {
 	} else if err := c.More(ctx, l); err != nil {
 		return nil, err
 	}
-	l.doubt(c.Of, st)
+	l.doubt(c.now, st)
 	return l, nil
 }
 
@@ -163,13 +170,13 @@ func (c *Controller) switches(l *Look) {
 		claim[x.Device] = x
 	}
 	l.Switches = []Switch{}
-	for n, node := range c.Of.Topology.Nodes() {
+	for n, node := range c.now.Topology.Nodes() {
 		if node.Role == pathmap.Host {
 			continue
 		}
 		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: claim[node.Name].State, Error: claim[node.Name].Error}
 		x.hold(claim[node.Name].Holds)
-		if pathmap.NodeID(n) == c.Of.OCSNode { // what the state says is newer
+		if pathmap.NodeID(n) == c.now.OCSNode { // what the state says is newer
 			x.Desired, x.Accepted, x.Seen = &Held{Rules: -1, Circuits: len(l.Circuits)}, &Held{Rules: -1}, nil
 			for _, m := range l.Moves {
 				if m.Ended < 0 && m.Accepted >= 0 {
@@ -200,7 +207,7 @@ func (c *Controller) links(ctx context.Context, l *Look, leader string) {
 	if err != nil || len(all) == 0 {
 		return
 	}
-	l.Rates = make([]int64, len(c.Of.Topology.Links()))
+	l.Rates = make([]int64, len(c.now.Topology.Links()))
 	for i := range l.Rates {
 		l.Rates[i] = -1
 	}

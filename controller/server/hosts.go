@@ -20,8 +20,10 @@ func (p *replicaProcess) fleet(ctx context.Context, term uint64) (leader.Hosts, 
 	if p.export != nil {
 		cfg.OnForeign = p.export.meter.Foreign
 	}
-	hosts := inventory.NetworkOf(p.fabric(), p.charge.Agents)
-	for _, s := range p.charge.Agents {
+	change := p.fabricChange()
+	sites := p.founded().Sites(&change)
+	hosts := inventory.NetworkOf(p.fabric(), sites)
+	for _, s := range sites {
 		one := agent.Config{Addr: s.Addr, Network: hosts, TLS: p.keys.Client(pki.NameOf(s.Name), pki.Agent)}
 		if path, ok := strings.CutPrefix(s.Addr, "unix:"); ok {
 			one.Dialer = func(ctx context.Context, _ string) (net.Conn, error) {

@@ -243,6 +243,15 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 			p.log.Warn("why", "error", err)
 		}
 	}()
+	for {
+		if err := p.leadOver(ctx, term, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// leadOver leads over the switches and hosts that the fabric has, until it has more (leader.ErrPolicy).
+func (p *replicaProcess) leadOver(ctx context.Context, term uint64, why *explain.Writer) error {
 	hosts, hangUp, err := p.hosts(ctx, term)
 	if err != nil {
 		return err
@@ -261,15 +270,14 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
 	cfg.Watchdog = p.watchdog(ctx, term)
-	for _, f := range p.between {
-		f(&cfg)
-	}
 	for {
 		was := p.fabric().Topology
-		if err := p.decide(ctx, term, cfg, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
+		err := p.decide(ctx, term, cfg, why)
+		now := p.fabric().Topology
+		if !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil || len(now.Nodes()) != len(was.Nodes()) {
 			return err
 		}
-		for n, now := pathmap.NodeID(0), p.fabric().Topology; int(n) < len(now.Nodes()); n++ {
+		for n := range pathmap.NodeID(len(now.Nodes())) {
 			if now.Ports(n) != was.Ports(n) { // drivers know how many there are
 				redial(n)
 			}
@@ -338,7 +346,7 @@ func (p *replicaProcess) dial(term uint64) (devices map[southbound.DeviceID]sout
 // devices are the records of all switches as they are now.
 func (p *replicaProcess) devices() inventory.Devices {
 	c := p.fabricChange()
-	all, err := p.founded().with(&c)
+	all, err := p.founded().With(&c)
 	if err != nil {
 		p.log.Error("records of replaced devices", "error", err)
 	}

@@ -1599,7 +1599,7 @@ func (x *Fabric) GetEpoch() *timestamppb.Timestamp {
 // How a fabric is to be. What is not set stays as it is.
 type FabricDescription struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As on a command line. It must be what the cluster was founded for: racks are not added while it runs.
+	// As on a command line. It must be what the cluster was founded for: what has been changed since is not in it.
 	Spec *string `protobuf:"bytes,1,opt,name=spec,proto3,oneof" json:"spec,omitempty"`
 	// A preset or parts joined by +. It decides alone: parts that flags have named for the first policy do not count.
 	Policy  *string    `protobuf:"bytes,2,opt,name=policy,proto3,oneof" json:"policy,omitempty"`
@@ -1610,7 +1610,10 @@ type FabricDescription struct {
 	// Switches that are not there: they have been drained before, and are not called any more.
 	Removed *NodeNames `protobuf:"bytes,5,opt,name=removed,proto3" json:"removed,omitempty"`
 	// Cables that are plugged in otherwise from now on. What is not named stays.
-	Links         []*Cable `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
+	Links []*Cable `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
+	// Racks that are to be there: those that are not are added, and get the next number. Their switches need a record in
+	// devices, and their uplinks a cable in links. For admins alone.
+	Racks         []*Rack `protobuf:"bytes,7,rep,name=racks,proto3" json:"racks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1687,6 +1690,129 @@ func (x *FabricDescription) GetLinks() []*Cable {
 	return nil
 }
 
+func (x *FabricDescription) GetRacks() []*Rack {
+	if x != nil {
+		return x.Racks
+	}
+	return nil
+}
+
+type Rack struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of its switch.
+	Tor string `protobuf:"bytes,1,opt,name=tor,proto3" json:"tor,omitempty"`
+	// By the switch's ports, from 0.
+	Hosts         []*RackHost `protobuf:"bytes,2,rep,name=hosts,proto3" json:"hosts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rack) Reset() {
+	*x = Rack{}
+	mi := &file_api_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rack) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rack) ProtoMessage() {}
+
+func (x *Rack) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rack.ProtoReflect.Descriptor instead.
+func (*Rack) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Rack) GetTor() string {
+	if x != nil {
+		return x.Tor
+	}
+	return ""
+}
+
+func (x *Rack) GetHosts() []*RackHost {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
+type RackHost struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// host:port or unix:PATH; empty where hosts have no agents.
+	Agent string `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
+	// Its IPv4 address; empty: that of the address plan.
+	Address       string `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RackHost) Reset() {
+	*x = RackHost{}
+	mi := &file_api_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RackHost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RackHost) ProtoMessage() {}
+
+func (x *RackHost) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RackHost.ProtoReflect.Descriptor instead.
+func (*RackHost) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RackHost) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RackHost) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *RackHost) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
 // What is plugged into a port. Another cable that is there is pulled out.
 type Cable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1702,7 +1828,7 @@ type Cable struct {
 
 func (x *Cable) Reset() {
 	*x = Cable{}
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +1840,7 @@ func (x *Cable) String() string {
 func (*Cable) ProtoMessage() {}
 
 func (x *Cable) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[21]
+	mi := &file_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +1853,7 @@ func (x *Cable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cable.ProtoReflect.Descriptor instead.
 func (*Cable) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{21}
+	return file_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Cable) GetFrom() string {
@@ -1760,7 +1886,7 @@ type NodeNames struct {
 
 func (x *NodeNames) Reset() {
 	*x = NodeNames{}
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1772,7 +1898,7 @@ func (x *NodeNames) String() string {
 func (*NodeNames) ProtoMessage() {}
 
 func (x *NodeNames) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[22]
+	mi := &file_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1785,7 +1911,7 @@ func (x *NodeNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeNames.ProtoReflect.Descriptor instead.
 func (*NodeNames) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{22}
+	return file_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NodeNames) GetNames() []string {
@@ -1808,7 +1934,7 @@ type ApplyFabricRequest struct {
 
 func (x *ApplyFabricRequest) Reset() {
 	*x = ApplyFabricRequest{}
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1946,7 @@ func (x *ApplyFabricRequest) String() string {
 func (*ApplyFabricRequest) ProtoMessage() {}
 
 func (x *ApplyFabricRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[23]
+	mi := &file_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +1959,7 @@ func (x *ApplyFabricRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFabricRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFabricRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{23}
+	return file_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ApplyFabricRequest) GetFabric() *FabricDescription {
@@ -1870,7 +1996,7 @@ type ApplyFabricResponse struct {
 
 func (x *ApplyFabricResponse) Reset() {
 	*x = ApplyFabricResponse{}
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1882,7 +2008,7 @@ func (x *ApplyFabricResponse) String() string {
 func (*ApplyFabricResponse) ProtoMessage() {}
 
 func (x *ApplyFabricResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[24]
+	mi := &file_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1895,7 +2021,7 @@ func (x *ApplyFabricResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFabricResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFabricResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{24}
+	return file_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ApplyFabricResponse) GetGeneration() uint64 {
@@ -1932,7 +2058,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1944,7 +2070,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[25]
+	mi := &file_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1957,7 +2083,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{25}
+	return file_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Node) GetName() string {
@@ -1995,7 +2121,7 @@ type FabricLink struct {
 
 func (x *FabricLink) Reset() {
 	*x = FabricLink{}
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2007,7 +2133,7 @@ func (x *FabricLink) String() string {
 func (*FabricLink) ProtoMessage() {}
 
 func (x *FabricLink) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[26]
+	mi := &file_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2020,7 +2146,7 @@ func (x *FabricLink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FabricLink.ProtoReflect.Descriptor instead.
 func (*FabricLink) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{26}
+	return file_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *FabricLink) GetFrom() int32 {
@@ -2087,7 +2213,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2099,7 +2225,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[27]
+	mi := &file_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2112,7 +2238,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{27}
+	return file_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *JobInfo) GetId() int32 {
@@ -2282,7 +2408,7 @@ type StageInfo struct {
 
 func (x *StageInfo) Reset() {
 	*x = StageInfo{}
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2294,7 +2420,7 @@ func (x *StageInfo) String() string {
 func (*StageInfo) ProtoMessage() {}
 
 func (x *StageInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[28]
+	mi := &file_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2307,7 +2433,7 @@ func (x *StageInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageInfo.ProtoReflect.Descriptor instead.
 func (*StageInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{28}
+	return file_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *StageInfo) GetName() string {
@@ -2365,7 +2491,7 @@ type CoflowInfo struct {
 
 func (x *CoflowInfo) Reset() {
 	*x = CoflowInfo{}
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2503,7 @@ func (x *CoflowInfo) String() string {
 func (*CoflowInfo) ProtoMessage() {}
 
 func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[29]
+	mi := &file_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2516,7 @@ func (x *CoflowInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoflowInfo.ProtoReflect.Descriptor instead.
 func (*CoflowInfo) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{29}
+	return file_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CoflowInfo) GetId() int32 {
@@ -2503,7 +2629,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2641,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[30]
+	mi := &file_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2528,7 +2654,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{30}
+	return file_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetJobRequest) GetJobId() int32 {
@@ -2567,7 +2693,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2579,7 +2705,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[31]
+	mi := &file_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2592,7 +2718,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{31}
+	return file_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetJobResponse) GetJob() *JobInfo {
@@ -2643,7 +2769,7 @@ type JobFilter struct {
 
 func (x *JobFilter) Reset() {
 	*x = JobFilter{}
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2655,7 +2781,7 @@ func (x *JobFilter) String() string {
 func (*JobFilter) ProtoMessage() {}
 
 func (x *JobFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[32]
+	mi := &file_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2668,7 +2794,7 @@ func (x *JobFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobFilter.ProtoReflect.Descriptor instead.
 func (*JobFilter) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{32}
+	return file_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *JobFilter) GetIds() []int32 {
@@ -2716,7 +2842,7 @@ type ListJobsRequest struct {
 
 func (x *ListJobsRequest) Reset() {
 	*x = ListJobsRequest{}
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2728,7 +2854,7 @@ func (x *ListJobsRequest) String() string {
 func (*ListJobsRequest) ProtoMessage() {}
 
 func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[33]
+	mi := &file_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2741,7 +2867,7 @@ func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{33}
+	return file_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListJobsRequest) GetFilter() *JobFilter {
@@ -2791,7 +2917,7 @@ type ListJobsResponse struct {
 
 func (x *ListJobsResponse) Reset() {
 	*x = ListJobsResponse{}
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2803,7 +2929,7 @@ func (x *ListJobsResponse) String() string {
 func (*ListJobsResponse) ProtoMessage() {}
 
 func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[34]
+	mi := &file_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2816,7 +2942,7 @@ func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{34}
+	return file_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListJobsResponse) GetJobs() []*JobInfo {
@@ -2851,7 +2977,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2863,7 +2989,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[35]
+	mi := &file_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2876,7 +3002,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{35}
+	return file_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchJobsRequest) GetFilter() *JobFilter {
@@ -2907,7 +3033,7 @@ type JobsChanged struct {
 
 func (x *JobsChanged) Reset() {
 	*x = JobsChanged{}
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2919,7 +3045,7 @@ func (x *JobsChanged) String() string {
 func (*JobsChanged) ProtoMessage() {}
 
 func (x *JobsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[36]
+	mi := &file_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2932,7 +3058,7 @@ func (x *JobsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobsChanged.ProtoReflect.Descriptor instead.
 func (*JobsChanged) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{36}
+	return file_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *JobsChanged) GetIndex() uint64 {
@@ -2971,7 +3097,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2983,7 +3109,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[37]
+	mi := &file_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2996,7 +3122,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{37}
+	return file_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *StatusRequest) GetLinks() bool {
@@ -3058,7 +3184,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3070,7 +3196,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[38]
+	mi := &file_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3083,7 +3209,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{38}
+	return file_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *StatusResponse) GetReplica() string {
@@ -3225,7 +3351,7 @@ type DeviceClaim struct {
 
 func (x *DeviceClaim) Reset() {
 	*x = DeviceClaim{}
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3237,7 +3363,7 @@ func (x *DeviceClaim) String() string {
 func (*DeviceClaim) ProtoMessage() {}
 
 func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[39]
+	mi := &file_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3250,7 +3376,7 @@ func (x *DeviceClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceClaim.ProtoReflect.Descriptor instead.
 func (*DeviceClaim) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{39}
+	return file_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DeviceClaim) GetDevice() string {
@@ -3306,7 +3432,7 @@ type DeviceHolds struct {
 
 func (x *DeviceHolds) Reset() {
 	*x = DeviceHolds{}
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3318,7 +3444,7 @@ func (x *DeviceHolds) String() string {
 func (*DeviceHolds) ProtoMessage() {}
 
 func (x *DeviceHolds) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[40]
+	mi := &file_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3331,7 +3457,7 @@ func (x *DeviceHolds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceHolds.ProtoReflect.Descriptor instead.
 func (*DeviceHolds) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{40}
+	return file_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DeviceHolds) GetRules() int32 {
@@ -3367,7 +3493,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +3505,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[41]
+	mi := &file_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3392,7 +3518,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{41}
+	return file_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -3455,7 +3581,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3467,7 +3593,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3480,7 +3606,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{42}
+	return file_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -3511,7 +3637,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3523,7 +3649,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3536,7 +3662,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{43}
+	return file_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -3584,7 +3710,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3596,7 +3722,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3609,7 +3735,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{44}
+	return file_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -3635,7 +3761,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3647,7 +3773,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3660,7 +3786,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{45}
+	return file_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -3716,7 +3842,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3728,7 +3854,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3741,7 +3867,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{46}
+	return file_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -3768,7 +3894,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3780,7 +3906,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3793,7 +3919,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{47}
+	return file_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -3821,7 +3947,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3833,7 +3959,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3846,7 +3972,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{48}
+	return file_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -3877,7 +4003,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3889,7 +4015,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3902,7 +4028,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{49}
+	return file_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -3943,7 +4069,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3955,7 +4081,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3968,7 +4094,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{50}
+	return file_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -4024,7 +4150,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4036,7 +4162,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4049,7 +4175,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{51}
+	return file_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -4103,7 +4229,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4115,7 +4241,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4128,7 +4254,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{52}
+	return file_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -4148,7 +4274,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4160,7 +4286,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4173,7 +4299,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{53}
+	return file_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -4204,7 +4330,7 @@ type Reservation struct {
 
 func (x *Reservation) Reset() {
 	*x = Reservation{}
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4216,7 +4342,7 @@ func (x *Reservation) String() string {
 func (*Reservation) ProtoMessage() {}
 
 func (x *Reservation) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4229,7 +4355,7 @@ func (x *Reservation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
 func (*Reservation) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{54}
+	return file_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Reservation) GetId() int64 {
@@ -4301,7 +4427,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4313,7 +4439,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4326,7 +4452,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{55}
+	return file_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ListReservationsRequest) GetPageSize() int32 {
@@ -4365,7 +4491,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4377,7 +4503,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4390,7 +4516,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{56}
+	return file_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -4430,7 +4556,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4442,7 +4568,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4455,7 +4581,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{57}
+	return file_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -4479,7 +4605,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4491,7 +4617,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4504,7 +4630,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{58}
+	return file_api_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -4547,7 +4673,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4559,7 +4685,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4572,7 +4698,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{59}
+	return file_api_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Grant) GetName() string {
@@ -4598,7 +4724,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4610,7 +4736,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4623,7 +4749,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{60}
+	return file_api_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -4642,7 +4768,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4654,7 +4780,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4667,7 +4793,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{61}
+	return file_api_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -4685,7 +4811,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4697,7 +4823,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4710,7 +4836,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{62}
+	return file_api_proto_rawDescGZIP(), []int{64}
 }
 
 type ListAccessResponse struct {
@@ -4723,7 +4849,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4735,7 +4861,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4748,7 +4874,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{63}
+	return file_api_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -4768,7 +4894,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4780,7 +4906,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4793,7 +4919,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{64}
+	return file_api_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -4916,16 +5042,24 @@ const file_api_proto_rawDesc = "" +
 	"\adrained\x18\a \x03(\tR\adrained\x12\x16\n" +
 	"\x06barred\x18\b \x03(\tR\x06barred\x12\x18\n" +
 	"\aremoved\x18\t \x03(\tR\aremoved\x120\n" +
-	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\x88\x02\n" +
+	"\x05epoch\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05epoch\"\xb2\x02\n" +
 	"\x11FabricDescription\x12\x17\n" +
 	"\x04spec\x18\x01 \x01(\tH\x00R\x04spec\x88\x01\x01\x12\x1b\n" +
 	"\x06policy\x18\x02 \x01(\tH\x01R\x06policy\x88\x01\x01\x121\n" +
 	"\adrained\x18\x03 \x01(\v2\x17.lightloom.v1.NodeNamesR\adrained\x12\x18\n" +
 	"\adevices\x18\x04 \x03(\tR\adevices\x121\n" +
 	"\aremoved\x18\x05 \x01(\v2\x17.lightloom.v1.NodeNamesR\aremoved\x12)\n" +
-	"\x05links\x18\x06 \x03(\v2\x13.lightloom.v1.CableR\x05linksB\a\n" +
+	"\x05links\x18\x06 \x03(\v2\x13.lightloom.v1.CableR\x05links\x12(\n" +
+	"\x05racks\x18\a \x03(\v2\x12.lightloom.v1.RackR\x05racksB\a\n" +
 	"\x05_specB\t\n" +
-	"\a_policy\"S\n" +
+	"\a_policy\"F\n" +
+	"\x04Rack\x12\x10\n" +
+	"\x03tor\x18\x01 \x01(\tR\x03tor\x12,\n" +
+	"\x05hosts\x18\x02 \x03(\v2\x16.lightloom.v1.RackHostR\x05hosts\"N\n" +
+	"\bRackHost\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\"S\n" +
 	"\x05Cable\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12&\n" +
@@ -5242,7 +5376,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
@@ -5268,51 +5402,53 @@ var file_api_proto_goTypes = []any{
 	(*GetFabricRequest)(nil),         // 21: lightloom.v1.GetFabricRequest
 	(*Fabric)(nil),                   // 22: lightloom.v1.Fabric
 	(*FabricDescription)(nil),        // 23: lightloom.v1.FabricDescription
-	(*Cable)(nil),                    // 24: lightloom.v1.Cable
-	(*NodeNames)(nil),                // 25: lightloom.v1.NodeNames
-	(*ApplyFabricRequest)(nil),       // 26: lightloom.v1.ApplyFabricRequest
-	(*ApplyFabricResponse)(nil),      // 27: lightloom.v1.ApplyFabricResponse
-	(*Node)(nil),                     // 28: lightloom.v1.Node
-	(*FabricLink)(nil),               // 29: lightloom.v1.FabricLink
-	(*JobInfo)(nil),                  // 30: lightloom.v1.JobInfo
-	(*StageInfo)(nil),                // 31: lightloom.v1.StageInfo
-	(*CoflowInfo)(nil),               // 32: lightloom.v1.CoflowInfo
-	(*GetJobRequest)(nil),            // 33: lightloom.v1.GetJobRequest
-	(*GetJobResponse)(nil),           // 34: lightloom.v1.GetJobResponse
-	(*JobFilter)(nil),                // 35: lightloom.v1.JobFilter
-	(*ListJobsRequest)(nil),          // 36: lightloom.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),         // 37: lightloom.v1.ListJobsResponse
-	(*WatchJobsRequest)(nil),         // 38: lightloom.v1.WatchJobsRequest
-	(*JobsChanged)(nil),              // 39: lightloom.v1.JobsChanged
-	(*StatusRequest)(nil),            // 40: lightloom.v1.StatusRequest
-	(*StatusResponse)(nil),           // 41: lightloom.v1.StatusResponse
-	(*DeviceClaim)(nil),              // 42: lightloom.v1.DeviceClaim
-	(*DeviceHolds)(nil),              // 43: lightloom.v1.DeviceHolds
-	(*LinkRate)(nil),                 // 44: lightloom.v1.LinkRate
-	(*StateRequest)(nil),             // 45: lightloom.v1.StateRequest
-	(*StateChunk)(nil),               // 46: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),            // 47: lightloom.v1.EventsRequest
-	(*Event)(nil),                    // 48: lightloom.v1.Event
-	(*HostPair)(nil),                 // 49: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),         // 50: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),        // 51: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),                // 52: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),           // 53: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),          // 54: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),           // 55: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),          // 56: lightloom.v1.ReleaseResponse
-	(*Reservation)(nil),              // 57: lightloom.v1.Reservation
-	(*ListReservationsRequest)(nil),  // 58: lightloom.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil), // 59: lightloom.v1.ListReservationsResponse
-	(*CancelRequest)(nil),            // 60: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),           // 61: lightloom.v1.CancelResponse
-	(*Grant)(nil),                    // 62: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),         // 63: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),        // 64: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),        // 65: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),       // 66: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),              // 67: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil),    // 68: google.protobuf.Timestamp
+	(*Rack)(nil),                     // 24: lightloom.v1.Rack
+	(*RackHost)(nil),                 // 25: lightloom.v1.RackHost
+	(*Cable)(nil),                    // 26: lightloom.v1.Cable
+	(*NodeNames)(nil),                // 27: lightloom.v1.NodeNames
+	(*ApplyFabricRequest)(nil),       // 28: lightloom.v1.ApplyFabricRequest
+	(*ApplyFabricResponse)(nil),      // 29: lightloom.v1.ApplyFabricResponse
+	(*Node)(nil),                     // 30: lightloom.v1.Node
+	(*FabricLink)(nil),               // 31: lightloom.v1.FabricLink
+	(*JobInfo)(nil),                  // 32: lightloom.v1.JobInfo
+	(*StageInfo)(nil),                // 33: lightloom.v1.StageInfo
+	(*CoflowInfo)(nil),               // 34: lightloom.v1.CoflowInfo
+	(*GetJobRequest)(nil),            // 35: lightloom.v1.GetJobRequest
+	(*GetJobResponse)(nil),           // 36: lightloom.v1.GetJobResponse
+	(*JobFilter)(nil),                // 37: lightloom.v1.JobFilter
+	(*ListJobsRequest)(nil),          // 38: lightloom.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),         // 39: lightloom.v1.ListJobsResponse
+	(*WatchJobsRequest)(nil),         // 40: lightloom.v1.WatchJobsRequest
+	(*JobsChanged)(nil),              // 41: lightloom.v1.JobsChanged
+	(*StatusRequest)(nil),            // 42: lightloom.v1.StatusRequest
+	(*StatusResponse)(nil),           // 43: lightloom.v1.StatusResponse
+	(*DeviceClaim)(nil),              // 44: lightloom.v1.DeviceClaim
+	(*DeviceHolds)(nil),              // 45: lightloom.v1.DeviceHolds
+	(*LinkRate)(nil),                 // 46: lightloom.v1.LinkRate
+	(*StateRequest)(nil),             // 47: lightloom.v1.StateRequest
+	(*StateChunk)(nil),               // 48: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),            // 49: lightloom.v1.EventsRequest
+	(*Event)(nil),                    // 50: lightloom.v1.Event
+	(*HostPair)(nil),                 // 51: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),         // 52: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),        // 53: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),                // 54: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),           // 55: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),          // 56: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),           // 57: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),          // 58: lightloom.v1.ReleaseResponse
+	(*Reservation)(nil),              // 59: lightloom.v1.Reservation
+	(*ListReservationsRequest)(nil),  // 60: lightloom.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil), // 61: lightloom.v1.ListReservationsResponse
+	(*CancelRequest)(nil),            // 62: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),           // 63: lightloom.v1.CancelResponse
+	(*Grant)(nil),                    // 64: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),         // 65: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),        // 66: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),        // 67: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),       // 68: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),              // 69: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil),    // 70: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -5329,98 +5465,100 @@ var file_api_proto_depIdxs = []int32{
 	20, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
 	19, // 12: lightloom.v1.Edge.reads:type_name -> lightloom.v1.Input
 	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
-	28, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
-	29, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	68, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
-	25, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
-	25, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
-	24, // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
-	23, // 20: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
-	2,  // 21: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	68, // 22: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	68, // 23: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	68, // 24: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
-	1,  // 25: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
-	8,  // 26: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
-	30, // 27: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
-	31, // 28: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
-	32, // 29: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
-	9,  // 30: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
-	2,  // 31: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
-	35, // 32: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	8,  // 33: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
-	30, // 34: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
-	9,  // 35: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
-	35, // 36: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	30, // 37: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
-	8,  // 38: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	44, // 39: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	42, // 40: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	9,  // 41: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	68, // 42: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	43, // 43: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
-	43, // 44: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
-	43, // 45: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
-	8,  // 46: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 47: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	68, // 48: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	49, // 49: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 50: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	52, // 51: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 52: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	49, // 53: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	68, // 54: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	49, // 55: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	68, // 56: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
-	8,  // 57: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
-	57, // 58: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
-	9,  // 59: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	68, // 60: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	62, // 61: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	62, // 62: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 63: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	40, // 64: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 65: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	26, // 66: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	45, // 67: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	47, // 68: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	50, // 69: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	53, // 70: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	55, // 71: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	58, // 72: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	60, // 73: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	33, // 74: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	36, // 75: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	38, // 76: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	63, // 77: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	65, // 78: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 79: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 80: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 81: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 82: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	41, // 83: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 84: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	27, // 85: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	46, // 86: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	48, // 87: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	51, // 88: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	54, // 89: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	56, // 90: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	59, // 91: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	61, // 92: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	34, // 93: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	37, // 94: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	39, // 95: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	64, // 96: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	66, // 97: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 98: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 99: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 100: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	82, // [82:101] is the sub-list for method output_type
-	63, // [63:82] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	30, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
+	31, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
+	70, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	27, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
+	27, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
+	26, // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
+	24, // 20: lightloom.v1.FabricDescription.racks:type_name -> lightloom.v1.Rack
+	25, // 21: lightloom.v1.Rack.hosts:type_name -> lightloom.v1.RackHost
+	23, // 22: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
+	2,  // 23: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
+	70, // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	70, // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	70, // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	1,  // 27: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
+	8,  // 28: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
+	32, // 29: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
+	33, // 30: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
+	34, // 31: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
+	9,  // 32: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
+	2,  // 33: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
+	37, // 34: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	8,  // 35: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
+	32, // 36: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
+	9,  // 37: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
+	37, // 38: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	32, // 39: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
+	8,  // 40: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	46, // 41: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	44, // 42: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	9,  // 43: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	70, // 44: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	45, // 45: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
+	45, // 46: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
+	45, // 47: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
+	8,  // 48: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 49: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	70, // 50: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	51, // 51: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 52: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	54, // 53: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 54: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	51, // 55: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	70, // 56: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	51, // 57: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
+	70, // 58: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	8,  // 59: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	59, // 60: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,  // 61: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	70, // 62: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	64, // 63: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	64, // 64: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 65: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	42, // 66: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 67: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	28, // 68: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	47, // 69: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	49, // 70: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	52, // 71: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	55, // 72: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	57, // 73: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	60, // 74: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	62, // 75: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	35, // 76: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	38, // 77: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	40, // 78: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	65, // 79: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	67, // 80: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 81: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 82: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 83: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 84: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	43, // 85: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 86: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	29, // 87: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	48, // 88: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	50, // 89: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	53, // 90: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	56, // 91: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	58, // 92: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	61, // 93: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	63, // 94: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	36, // 95: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	39, // 96: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	41, // 97: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	66, // 98: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	68, // 99: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 100: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 101: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 102: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	84, // [84:103] is the sub-list for method output_type
+	65, // [65:84] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -5429,16 +5567,16 @@ func file_api_proto_init() {
 		return
 	}
 	file_api_proto_msgTypes[20].OneofWrappers = []any{}
-	file_api_proto_msgTypes[23].OneofWrappers = []any{}
-	file_api_proto_msgTypes[27].OneofWrappers = []any{}
+	file_api_proto_msgTypes[25].OneofWrappers = []any{}
 	file_api_proto_msgTypes[29].OneofWrappers = []any{}
+	file_api_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   65,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +46,49 @@ type description struct {
 	Devices inventory.Devices          `yaml:"devices"` // those that are reached otherwise from now on
 	Groups  map[string]inventory.Group `yaml:"groups"`
 	Links   []cable                    `yaml:"links"` // those that are plugged in otherwise from now on
+	Racks   []rack                     `yaml:"racks"` // those that are to be there
+	// of hosts of Racks, as in an inventory
+	Agents    map[string]string `yaml:"agents"`
+	Addresses map[string]string `yaml:"addresses"`
+}
+
+// rack is a rack that is to be there.
+type rack struct {
+	ToR   string   `yaml:"tor"`
+	Hosts []string `yaml:"hosts"`
+}
+
+// racks returns the racks as the controller takes them, or which keys are wrong.
+func (d *description) racks() (out []*apiv1.Rack, at yamlfile.Keys, err error) {
+	named := map[string]bool{}
+	for i, r := range d.Racks {
+		x := &apiv1.Rack{Tor: r.ToR}
+		if r.ToR == "" {
+			return nil, yamlfile.Keys{"racks", i, "tor"}, errors.New("name the rack's switch, as tor8")
+		}
+		for k, name := range r.Hosts {
+			if name == "" || named[name] {
+				return nil, yamlfile.Keys{"racks", i, "hosts", k}, fmt.Errorf("%q is empty or named twice", name)
+			}
+			named[name] = true
+			x.Hosts = append(x.Hosts, &apiv1.RackHost{Name: name, Agent: d.Agents[name], Address: d.Addresses[name]})
+		}
+		if len(r.Hosts) == 0 {
+			return nil, yamlfile.Keys{"racks", i, "hosts"}, errors.New("name the rack's hosts, by the ports of its switch")
+		}
+		out = append(out, x)
+	}
+	for _, list := range []struct {
+		key string
+		of  map[string]string
+	}{{"agents", d.Agents}, {"addresses", d.Addresses}} {
+		for _, name := range slices.Sorted(maps.Keys(list.of)) {
+			if !named[name] {
+				return nil, yamlfile.Keys{list.key, name}, fmt.Errorf("host %q is of no rack under racks", name)
+			}
+		}
+	}
+	return out, nil, nil
 }
 
 // cable is what is plugged into a port.
@@ -134,8 +178,14 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 		}
 		out.Links = append(out.Links, x)
 	}
-	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil && d.Links == nil {
-		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices or links")
+	var keys yamlfile.Keys
+	if out.Racks, keys, err = d.racks(); err != nil {
+		return nil, fmt.Errorf("apply: %w", in.At(keys, err))
+	}
+	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil && d.Links == nil &&
+		d.Racks == nil {
+		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices, links or "+
+			"racks")
 	}
 	return out, nil
 }
