@@ -127,7 +127,7 @@ const mixedFabric = "hybrid:racks=3,hosts=1,spines=2,nic=200Mbps,eps=50Mbps,ocs=
 // and credentials of their own, carry a cut of FB2010 as real TCP while a spine becomes another vendor's, the policy
 // changes and a rack is added, and circuits carry much of it. With LIGHTLOOM_MEASURE=lab the cut takes ten times as
 // long, alone on the machine, and circuits must carry the simulator's share within 5 points: six seconds beside other
-// tests, with a drained spine and another policy, tell no share (57 to 71 % were seen, against 73).
+// tests, with a drained spine and another policy, tell no share (37 to 64 % were seen, against 73).
 func TestMixedLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some 15 s")
@@ -137,7 +137,7 @@ func TestMixedLab(t *testing.T) {
 		netnstest.Need(t, netnstest.Netns)
 		t.Skipf("%v: the trace is not shipped; set LIGHTLOOM_DATA to the folder that holds coflow/", err)
 	}
-	jobs, within := "--jobs 20 --speedup 2000 --trace "+trace, 1.0
+	jobs, within := "--jobs 20 --speedup 500 --trace "+trace, 1.0
 	if os.Getenv("LIGHTLOOM_MEASURE") == "lab" {
 		jobs, within = "--jobs 20 --speedup 200 --trace "+trace, 0.05
 	}
@@ -166,7 +166,7 @@ func TestMixedLab(t *testing.T) {
 	if strings.Contains(l.file("controller.log"), "replayed") {
 		t.Error("the jobs had ended before all was changed")
 	}
-	l.until(2*time.Minute, "replayed: 21 jobs, 21 coflows, .*\n")
+	l.until(2*time.Minute, "replayed: 21 jobs, .*\n")
 	t.Logf("changed and run after %v", time.Since(began))
 	l.must("lightloom replay --on flowsim --fabric " + mixedFabric + " --scale 1 --policy crosslayer+sunflow " +
 		"--report-dir sim " + strings.Replace(jobs, "--jobs", "--coflows", 1))

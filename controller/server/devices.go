@@ -26,7 +26,8 @@ var (
 func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 	term uint64) (devices map[southbound.DeviceID]southbound.Device, closeAll func()) {
 	out := map[southbound.DeviceID]southbound.Device{}
-	lines := dialDevices(func() *topo.Fabric { return f }, c, func() inventory.Devices { return c.Devices }, by, term)
+	lines := dialDevices(func() *topo.Fabric { return f }, c, func() inventory.Devices { return c.Devices }, by,
+		gnmi.Election{High: c.ElectionHigh(term), Low: 1})
 	for id, l := range lines {
 		out[id] = l
 	}
@@ -39,7 +40,7 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 
 // dialDevices returns a line to every switch of a fabric, by its record, both as they are when the switch is dialled.
 func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.Devices, by pki.Credentials,
-	term uint64) map[southbound.DeviceID]*gnmi.Lazy {
+	election gnmi.Election) map[southbound.DeviceID]*gnmi.Lazy {
 	lines := map[southbound.DeviceID]*gnmi.Lazy{}
 	for i, node := range f().Topology.Nodes() {
 		if node.Role == pathmap.Host {
@@ -49,7 +50,7 @@ func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.D
 		lines[id] = gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
 			return now().Dial(ctx, f(), id, by, os.Getenv, func(cfg *gnmi.Config) {
 				cfg.Start, cfg.Timeout = c.Epoch, dialWithin
-				cfg.Election = func() gnmi.Election { return gnmi.Election{High: c.ElectionHigh(term), Low: 1} }
+				cfg.Election = func() gnmi.Election { return election }
 			})
 		}, func() time.Duration { return now().SetWithin(node.Name) })
 	}

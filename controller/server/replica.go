@@ -30,6 +30,7 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
@@ -243,21 +244,22 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 			p.log.Warn("why", "error", err)
 		}
 	}()
-	for {
-		if err := p.leadOver(ctx, term, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
+	for round := uint64(1); ; round++ {
+		if err := p.leadOver(ctx, term, round, why); !errors.Is(err, leader.ErrPolicy) || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-// leadOver leads over the switches and hosts that the fabric has, until it has more (leader.ErrPolicy).
-func (p *replicaProcess) leadOver(ctx context.Context, term uint64, why *explain.Writer) error {
-	hosts, hangUp, err := p.hosts(ctx, term)
+// leadOver leads over the switches and hosts that the fabric has, until it has more (leader.ErrPolicy). What was sent in
+// an earlier round of the term is refused once they know of this one.
+func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *explain.Writer) error {
+	hosts, hangUp, err := p.hosts(ctx, term, round)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = hangUp() }() // nothing is left to lose
-	devices, redial, closeAll := p.dial(term)
+	devices, redial, closeAll := p.dial(term, round)
 	defer closeAll()
 	used, closeUsages, err := p.usages()
 	if err != nil {
@@ -320,13 +322,14 @@ func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Con
 
 // dial makes a line to every switch, metered where metrics are served. redial gives one up for the device that the
 // state names now.
-func (p *replicaProcess) dial(term uint64) (devices map[southbound.DeviceID]southbound.Device,
+func (p *replicaProcess) dial(term, round uint64) (devices map[southbound.DeviceID]southbound.Device,
 	redial func(southbound.DeviceID), closeAll func()) {
 	devices = map[southbound.DeviceID]southbound.Device{}
 	var now atomic.Pointer[inventory.Devices] // calls do not wait for the state
 	look := func() { all := p.devices(); now.Store(&all) }
 	look()
-	lines := dialDevices(p.fabric, &p.charge, func() inventory.Devices { return *now.Load() }, p.keys, term)
+	lines := dialDevices(p.fabric, &p.charge, func() inventory.Devices { return *now.Load() }, p.keys,
+		gnmi.Election{High: p.charge.ElectionHigh(term), Low: round})
 	for id, l := range lines {
 		devices[id] = l
 		if p.export != nil {

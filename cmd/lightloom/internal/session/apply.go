@@ -184,8 +184,8 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 	}
 	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil && d.Links == nil &&
 		d.Racks == nil {
-		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices, links or "+
-			"racks")
+		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices, links "+
+			"or racks")
 	}
 	return out, nil
 }
