@@ -125,7 +125,7 @@ const mixedFabric = "hybrid:racks=3,hosts=1,spines=2,nic=200Mbps,eps=50Mbps,ocs=
 
 // TestMixedLab: SONiC ToRs, an SR Linux spine, an OpenConfig spine and a Polatis switch by RESTCONF, under authorities
 // and credentials of their own, carry a cut of FB2010 as real TCP while a spine becomes another vendor's, the policy
-// changes and a rack is added, and circuits carry much of it. With LIGHTLOOM_MEASURE=lab the cut takes ten times as
+// changes and a rack is added, and circuits carry much of it. With LIGHTLOOM_MEASURE=lab the cut takes twice as
 // long, alone on the machine, and circuits must carry the simulator's share within 5 points: six seconds beside other
 // tests, with a drained spine and another policy, tell no share (37 to 64 % were seen, against 73).
 func TestMixedLab(t *testing.T) {

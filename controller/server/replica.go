@@ -251,8 +251,8 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	}
 }
 
-// leadOver leads over the switches and hosts that the fabric has, until it has more (leader.ErrPolicy). What was sent in
-// an earlier round of the term is refused once they know of this one.
+// leadOver leads over the switches and hosts that the fabric has, until it has more (leader.ErrPolicy). What was sent
+// in an earlier round of the term is refused once they know of this one.
 func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *explain.Writer) error {
 	hosts, hangUp, err := p.hosts(ctx, term, round)
 	if err != nil {
