@@ -10,6 +10,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/agentd"
 	"lightloom/pathmap"
+	"lightloom/southbound/marking"
 )
 
 // agentUnit is the service's systemd unit.
@@ -21,7 +22,7 @@ func newAgent() *cobra.Command {
 	c := &cobra.Command{Use: "agent", Short: "Run a fabric's hosts on this machine",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newAgentRun(), newAgentUnit())
+	c.AddCommand(newAgentRun(), newAgentTag(), newAgentUnit())
 	return c
 }
 
@@ -61,6 +62,8 @@ func newAgentRun() *cobra.Command {
 		"may make; more wait, and are refused after a second; 0: no limit")
 	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces on which to announce the host by LLDP, so that "+
 		"switches know their neighbour; needs CAP_NET_RAW")
+	fl.StringVar(&opt.Tags, "tags", "", "file whose rules mark packets of other programs, by cgroup, so that they take "+
+		"the paths of tags; needs CAP_BPF and CAP_NET_ADMIN")
 	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
 	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
@@ -94,6 +97,42 @@ func newAgentRun() *cobra.Command {
 		}
 		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
 		return agentd.RunAgent(ctx, opt)
+	}
+	return c
+}
+
+func newAgentTag() *cobra.Command {
+	var opt agentd.TagOptions
+	var cgroup, to string
+	dscp := -1
+	c := &cobra.Command{
+		Use:   "tag --cgroup CGROUP --to ADDRESS --dscp NUMBER",
+		Short: "Have packets of programs that run already carry a DSCP until Ctrl-C",
+		Long: "Marks what the processes of a cgroup, and of those below it, send to an address or prefix, so that it\n" +
+			"takes the path that lightloom reserve prints. Open connections change too; sockets stay in the cgroup\n" +
+			"in which they were opened. It runs on the host that sends; agent run --tags FILE does the same.",
+		Example: "  lightloom agent tag --cgroup system.slice/app.service --to 10.0.1.1 --dscp 2\n" +
+			"  lightloom exec h0-0 -- lightloom agent tag --file tags.yaml",
+		Args: noArgs,
+	}
+	fl := c.Flags()
+	fl.StringVar(&cgroup, "cgroup", "", "cgroup (version 2) below the root, as /proc/PID/cgroup shows it, or its "+
+		"directory")
+	fl.StringVar(&to, "to", "", "IPv4 address or prefix of the destination")
+	fl.IntVar(&dscp, "dscp", -1, "DSCP, 0 to 63")
+	fl.StringVar(&opt.File, "file", "", "file with rules, which is read again when it changes")
+	c.MarkFlagsMutuallyExclusive("file", "cgroup")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
+		if opt.File == "" {
+			r, err := marking.NewRule(cgroup, to, dscp)
+			if err != nil {
+				return usage("write lightloom agent tag --cgroup system.slice/app.service --to 10.0.1.1 --dscp 2",
+					"agent tag: %w", err)
+			}
+			opt.Rules = []marking.Rule{r}
+		}
+		return agentd.Tag(c.Context(), opt)
 	}
 	return c
 }

@@ -38,6 +38,7 @@ type AgentOptions struct {
 	// MaxRequests bounds the calls a second of each replica of the controller; 0: no bound.
 	MaxRequests int
 	LLDP        []string // interfaces to announce the first host at; it needs CAP_NET_RAW
+	Tags        string   // file of rules that mark packets of other processes; empty: none
 
 	Congestion string // of TCP; empty: cubic
 	// command line of a process that removes a Unix socket of Listen when this one is killed; nil: it stays
@@ -82,6 +83,10 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 		}
 		defer d.Close() // closed already where it has been running
 	}
+	keep, err := opt.tags()
+	if err != nil {
+		return err
+	}
 	ln, err := socket.Listen(ctx, opt.Listen)
 	if err != nil {
 		return err
@@ -98,6 +103,9 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	if d != nil {
 		g.Go(func() error { return d.Run(ctx) })
+	}
+	if keep != nil {
+		g.Go(func() error { return keep(ctx) })
 	}
 	fmt.Fprintf(opt.Stdout, "agent of %s listens at %s\n", strings.Join(opt.Hosts, ", "), opt.Listen)
 	g.Go(func() error {

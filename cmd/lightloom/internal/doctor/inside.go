@@ -14,13 +14,14 @@ import (
 	"lightloom/emulator/dataplane/ebpf"
 	"lightloom/emulator/dataplane/mirred"
 	"lightloom/emulator/netns"
+	"lightloom/southbound/marking"
 )
 
 // inside makes the findings that need a namespace of our own.
 func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
-		qdisc("netem", "there is no propagation delay, and reports say so", netem), marking(), voqs(), congestion(),
-		tsoLog(), mounts(room)}
+		qdisc("netem", "there is no propagation delay, and reports say so", netem), ecn(), voqs(), tags(),
+		congestion(), tsoLog(), mounts(room)}
 	return all
 }
 
@@ -62,8 +63,8 @@ func qdisc(name, without string, of func(link int) netlink.Qdisc) Finding {
 	return wrong(name, err)
 }
 
-// marking tries the queue that --ecn-bytes needs.
-func marking() Finding {
+// ecn tries the queue that --ecn-bytes needs.
+func ecn() Finding {
 	if err := netns.ECNSupported(); err != nil {
 		return Finding{Name: "red", Detail: err.Error() + ": --ecn-bytes is refused", Fix: "sudo modprobe sch_red"}
 	}
@@ -79,6 +80,16 @@ func voqs() Finding {
 	f := wrong("VOQs", err)
 	f.Detail += ": --voq-bytes is refused"
 	return f
+}
+
+// tags tries what agent tag and agent run --tags need.
+func tags() Finding {
+	if err := marking.Supported(); err != nil {
+		f := wrong("tags by cgroup", err)
+		f.Detail += ": programs must set DSCP themselves"
+		return f
+	}
+	return Finding{Name: "tags by cgroup", OK: true, Detail: "eBPF marks packets of any program: lightloom agent tag"}
 }
 
 func congestion() Finding {

@@ -165,6 +165,9 @@ func sendRequest(c *net.UnixConn, r request, files ...*os.File) error {
 	return nil
 }
 
+// maxFiles is how many descriptors a request brings: standard streams, and a cgroup.
+const maxFiles = 4
+
 // requestWithin bounds how long a client can take to send its request.
 const requestWithin = 5 * time.Second
 
@@ -173,7 +176,7 @@ func receiveRequest(c *net.UnixConn) (r request, files []*os.File, err error) {
 	if err := c.SetReadDeadline(time.Now().Add(requestWithin)); err != nil {
 		return r, nil, fmt.Errorf("receive request: %w", err)
 	}
-	head, oob := make([]byte, 8), make([]byte, unix.CmsgSpace(3*4))
+	head, oob := make([]byte, 8), make([]byte, unix.CmsgSpace(maxFiles*4))
 	n, on, _, _, err := c.ReadMsgUnix(head, oob)
 	if err != nil {
 		return r, nil, fmt.Errorf("receive request: %w", err)

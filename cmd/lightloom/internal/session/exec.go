@@ -21,6 +21,7 @@ import (
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/hint"
+	"lightloom/southbound/marking"
 )
 
 // hostNamed finds a host by the name that the fabric gives it.
@@ -89,6 +90,9 @@ func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*
 	cmd := exec.CommandContext(ctx, r.Argv[0], r.Argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = files[0], files[1], files[2], r.Env, r.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !r.Terminal, Setsid: r.Terminal, Setctty: r.Terminal}
+	if len(files) > 3 {
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(files[3].Fd())
+	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if cmd.Err != nil {
 		return statusNotFound, fmt.Errorf("exec in %s: %w", r.Host, cmd.Err)
@@ -156,6 +160,10 @@ func Exec(_ context.Context, opt ExecOptions) (err error) {
 		defer func() { err = errors.Join(err, t.close()) }()
 		q.Terminal, files = true, []*os.File{t.slave, t.slave, t.slave}
 	}
+	if group := ownCgroup(); group != nil {
+		defer group.Close()
+		files = append(files, group)
+	}
 	if err := sendRequest(c, q, files...); err != nil {
 		return err
 	}
@@ -163,6 +171,20 @@ func Exec(_ context.Context, opt ExecOptions) (err error) {
 	defer close(done)
 	go forwardSignals(c, signals, done)
 	return heardExit(c)
+}
+
+// ownCgroup opens the cgroup of this process, in which its command is to run, so that limits and tags of a service or a
+// scope hold for it. It is nil where there is none but the root, and for users who cannot put processes anywhere.
+func ownCgroup() *os.File {
+	name, err := marking.Own()
+	if err != nil || name == "" || os.Geteuid() != 0 {
+		return nil
+	}
+	group, err := marking.OpenCgroup(name)
+	if err != nil {
+		return nil // exec works without
+	}
+	return group
 }
 
 // streams3 returns the standard streams as files, which can be passed to another process.

@@ -184,7 +184,8 @@ func (r *ReserveReply) print(opt ReserveOptions) (err error) {
 		if opt.Request.Lifetime > 0 {
 			until = fmt.Sprintf("for %v", opt.Request.Lifetime)
 		}
-		_, err = fmt.Fprintf(w, "reservation %d, %s\npath %s\n%s\n", p.ID, until, strings.Join(p.Path, " "), marking(p.DSCP))
+		_, err = fmt.Fprintf(w, "reservation %d, %s\npath %s\n%s\n", p.ID, until, strings.Join(p.Path, " "),
+			howToMark(p.DSCP))
 	case opt.Release != 0:
 		_, err = fmt.Fprintf(w, "reservation %d released\n", opt.Release)
 	default:
@@ -198,12 +199,13 @@ func (r *ReserveReply) print(opt ReserveOptions) (err error) {
 	return err
 }
 
-// marking says how programs mark their packets. ping takes the whole byte, of which DSCP is the upper six bits.
-func marking(dscp uint32) string {
+// howToMark says how programs mark their packets. ping takes the whole byte, of which DSCP is the upper six bits.
+func howToMark(dscp uint32) string {
 	if dscp == 0 {
 		return "packets need no mark: they take this path by themselves"
 	}
-	return fmt.Sprintf("mark packets with DSCP %d: iperf3 --dscp %d, ping -Q %d", dscp, dscp, dscp<<2)
+	return fmt.Sprintf("mark packets with DSCP %d: iperf3 --dscp %d, ping -Q %d, or lightloom agent tag --dscp %d for "+
+		"any program", dscp, dscp, dscp<<2, dscp)
 }
 
 // rateText writes a rate in Mb/s, with as few digits as it needs.

@@ -242,7 +242,7 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 			return
 		}
 		say(reply{})
-	case len(r.Argv) > 0 && len(files) == 3:
+	case len(r.Argv) > 0 && (len(files) == 3 || len(files) == maxFiles):
 		code, err := s.exec(ctx, c, r, files)
 		if err != nil {
 			r := refusal(err)
