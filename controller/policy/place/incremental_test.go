@@ -671,6 +671,7 @@ func TestLearntOfSources(t *testing.T) {
 				w.tasks[i].Ended = 1
 			}
 		}
+		w.look()
 		all, sir := (&schedulingPass{}).learnt(w)
 		if all != block*pathmap.Bytes(tc.maps) || sir != tc.want {
 			t.Errorf("%s: of %d bytes %v times as many are left, want %v", tc.name, all, sir, tc.want)

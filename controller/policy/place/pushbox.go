@@ -58,7 +58,7 @@ func (k *Packer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 
 // pack is one invocation of the scheduler.
 func (k *Packer) pack(v *controller.View, y *slotAllocator) {
-	if y.total() == 0 {
+	if y.total() == 0 || !slices.ContainsFunc(y.works, (*work).waiting) {
 		return
 	}
 	o := &pushbox.Scheduler{Options: k.Options, Now: v.Now, Machines: k.machines(v, y)}
@@ -66,11 +66,10 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 		o.Skips = len(y.alive)
 	}
 	works := make(map[int]*work, len(y.works))
-	recent := y.recent()
 	for _, u := range y.users {
 		q := &pushbox.Queue{Name: u.name, FIFO: k.FIFO != nil && k.FIFO(u.name), Running: u.running, Last: u.last}
 		for _, w := range u.works {
-			if j := k.job(v, y, w, recent); j != nil {
+			if j := k.job(v, y, w); j != nil {
 				j.Queue = q
 				q.Jobs = append(q.Jobs, j)
 				works[j.ID] = w
@@ -89,6 +88,9 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	})
 }
 
+// waiting reports whether a task has no host.
+func (w *work) waiting() bool { return slices.ContainsFunc(w.open, func(n int) bool { return n > 0 }) }
+
 // stageOf returns the stage of a task.
 func (w *work) stageOf(task int) int {
 	s, found := slices.BinarySearch(w.first, task)
@@ -98,20 +100,8 @@ func (w *work) stageOf(task int) int {
 	return s
 }
 
-// recent lists when tasks have ended within Delay: each end was a slot that jobs could have had.
-func (y *slotAllocator) recent() (ends []time.Duration) {
-	for _, w := range y.works {
-		for i := range w.tasks {
-			if at := w.tasks[i].Ended; at >= 0 && at > y.v.Now-Delay {
-				ends = append(ends, at)
-			}
-		}
-	}
-	return ends
-}
-
 // job returns a job with the stages that may start; nil where none has a task that waits.
-func (k *Packer) job(v *controller.View, y *slotAllocator, w *work, recent []time.Duration) *pushbox.Job {
+func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job {
 	g := k.graph(v, w)
 	j := &pushbox.Job{ID: int(w.job.ID), Arrival: w.job.Arrival, Weight: cmp.Or(w.job.Weight, 1), Hosts: w.hosts,
 		Copies: w.blocks}
@@ -142,7 +132,7 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work, recent []tim
 		}
 	}
 	j.Patient = v.Now-since >= Delay
-	for _, at := range recent {
+	for _, at := range y.recent {
 		if at > since {
 			j.Skipped++
 		}
@@ -307,6 +297,9 @@ func (k *Packer) off(v *controller.View, j *controller.Job, edge int) float64 {
 
 // Sends is share.Sends as estimated.
 func (k *Packer) Sends(v *controller.View, j *controller.Job, edge int) float64 {
+	if g := k.graphs[j.ID]; g != nil && j.Edges[edge].Reads == nil && g.job == printOf(v, j) {
+		return g.of[edge]
+	}
 	sum := 0.0
 	for i := range j.Edges {
 		if e := &j.Edges[i]; e.Kind != controller.Fixed && e.From == j.Edges[edge].From {

@@ -27,8 +27,10 @@ type slotAllocator struct {
 	order []int32         // of soonest
 	half  []time.Duration // of soonest
 
-	// Of Packer: tasks of stages that wait until each has a slot, and tasks that wait in their slots for senders.
+	// Of Packer: tasks of stages that wait until each has a slot, and tasks that wait in their slots for senders; and when
+	// tasks have ended within Delay: each end was a slot that jobs could have had.
 	together, early int
+	recent          []time.Duration
 }
 
 // user is the owner of jobs. Fair shares are equal: the user with the fewest running tasks is served next.
@@ -46,6 +48,8 @@ type work struct {
 	hosts       []southbound.HostID    // by task; ours once own is set
 	tasks       []controller.TaskState // by task; nil before any is placed
 	waits       []bool                 // by stage
+	receiver    []bool                 // by stage: it receives from others of the job
+	behind      []bool                 // by stage: not all tasks that it receives from have ended
 	own         bool
 	first       []int // by stage: its first task, and one more
 	next        []int // by stage: no task before it is without a host
@@ -58,6 +62,8 @@ type work struct {
 	blocks      []southbound.RackID // guideline.Replicas of each task; nil until asked for
 	away        bool                // no slot is left in a rack with data of a task without a host: slots only go
 	last        time.Duration       // when a task of it last began, or it arrived
+	latest      time.Duration       // when a task of it last began; 0 before one has
+	lost        bool                // a task that has ended has no host
 }
 
 // newSlotAllocator looks at the incremental jobs of a view; nil where there is none.
@@ -94,14 +100,15 @@ func newSlotAllocator(v *controller.View) *slotAllocator {
 
 func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	n := len(j.Stages)
-	w := &work{job: j, first: make([]int, n+1), next: make([]int, n), open: make([]int, n), ended: make([]int, n),
-		last: j.Arrival}
+	room := make([]int, 4*n+1) // one allocation for all, as there are many jobs
+	w := &work{job: j, next: room[:n:n], open: room[n : 2*n : 2*n], ended: room[2*n : 3*n : 3*n], first: room[3*n:],
+		last: j.Arrival, waits: make([]bool, n)}
 	for k := range j.Stages {
 		w.first[k+1] = w.first[k] + len(j.Stages[k].Tasks)
 		w.next[k] = w.first[k]
 		w.open[k] = len(j.Stages[k].Tasks)
 	}
-	w.waits = make([]bool, n)
+	defer w.look()
 	if p == nil {
 		for i := range j.Edges {
 			if e := &j.Edges[i]; e.FollowsTasks() {
@@ -116,12 +123,17 @@ func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	for k := range j.Stages {
 		for i := w.first[k]; i < w.first[k+1]; i++ {
 			t := &p.Tasks[i]
+			w.latest = max(w.latest, t.Started)
 			if t.Host != controller.NoHost {
 				w.open[k]--
 				w.last = max(w.last, t.Started)
 			}
 			if t.Ended >= 0 {
 				w.ended[k]++
+				w.lost = w.lost || t.Host == controller.NoHost
+				if t.Ended > y.v.Now-Delay {
+					y.recent = append(y.recent, t.Ended)
+				}
 			}
 		}
 	}
@@ -130,7 +142,7 @@ func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 
 // reread chooses where the output of ended tasks is read from whose host is lost: it takes no slot there. See copies.
 func (y *slotAllocator) reread(w *work) {
-	for i := range w.tasks {
+	for i := 0; w.lost && i < len(w.tasks); i++ {
 		if w.hosts[i] != controller.NoHost || w.tasks[i].Ended < 0 || len(y.alive) == 0 {
 			continue
 		}
@@ -151,12 +163,9 @@ func (y *slotAllocator) own(w *work) {
 		y.users = slices.Insert(y.users, i, &user{name: w.job.User})
 	}
 	w.user = y.users[i]
-	w.user.works = append(w.user.works, w)
+	w.user.works, w.user.last = append(w.user.works, w), max(w.user.last, w.latest)
 	for k := range w.open {
 		w.user.running += w.size(k) - w.open[k] - w.ended[k]
-		for i := w.first[k]; i < w.first[k+1] && w.tasks != nil; i++ {
-			w.user.last = max(w.user.last, w.tasks[i].Started)
-		}
 		if w.waits[k] && w.open[k] < w.size(k) {
 			w.begun = true
 		}
@@ -179,22 +188,24 @@ func (w *work) receivers() int {
 	return n
 }
 
-// parentsEnded reports whether all tasks that a stage receives from have ended.
-func (w *work) parentsEnded(stage int) bool {
+// look finds what each stage receives from.
+func (w *work) look() {
+	n := len(w.job.Stages)
+	both := make([]bool, 2*n)
+	w.receiver, w.behind = both[:n:n], both[n:]
 	for i := range w.job.Edges {
-		if e := &w.job.Edges[i]; e.Kind != controller.Fixed && e.To == stage && w.ended[e.From] < w.size(e.From) {
-			return false
+		if e := &w.job.Edges[i]; e.Kind != controller.Fixed {
+			w.receiver[e.To] = true
+			w.behind[e.To] = w.behind[e.To] || w.ended[e.From] < w.size(e.From)
 		}
 	}
-	return true
 }
 
+// parentsEnded reports whether all tasks that a stage receives from have ended.
+func (w *work) parentsEnded(stage int) bool { return !w.behind[stage] }
+
 // source reports whether a stage receives nothing.
-func (w *work) source(stage int) bool {
-	return !slices.ContainsFunc(w.job.Edges, func(e controller.Edge) bool {
-		return e.Kind != controller.Fixed && e.To == stage
-	})
-}
+func (w *work) source(stage int) bool { return !w.receiver[stage] }
 
 // mayPlaceReduces reports whether tasks of a receiving stage may take slots. A receiving task takes its slot before it
 // can run, and two jobs that each held half of what both need would deadlock. So a job begins to take such slots only

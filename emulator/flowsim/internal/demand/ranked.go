@@ -15,6 +15,7 @@ type Ranked struct {
 	of    Demand
 	fair  propfair.Solver
 	room  []float64 // by link
+	ranks [][]int   // by priority: the classes that can send
 	at    []int     // the classes of the priority that is being solved for
 	rates []float64
 }
@@ -32,24 +33,36 @@ const least = 1e-9
 // Solve returns the rate of each of n classes. Borrowed until the next call.
 func (r *Ranked) Solve(capacity []float64, highest uint8, n int, class func(i int) RankedClass) []float64 {
 	r.room = append(r.room[:0], capacity...)
-	if cap(r.rates) < n {
-		r.rates = make([]float64, 2*n)
-	}
-	r.rates = r.rates[:n]
+	r.rates = slices.Grow(r.rates[:0], n)[:n]
 	clear(r.rates)
+	r.sort(highest, n, class)
 	for p := int(highest); p >= 0; p-- {
-		r.solve(capacity, uint8(p), n, class)
+		if len(r.ranks[p]) > 0 {
+			r.solve(capacity, r.ranks[p], class)
+		}
 	}
 	return r.rates
 }
 
-// solve shares what is left among the classes of one priority, and takes it.
-func (r *Ranked) solve(capacity []float64, p uint8, n int, class func(i int) RankedClass) {
-	r.at, r.of.Classes = r.at[:0], r.of.Classes[:0]
+// sort lists the classes that can send by their priority.
+func (r *Ranked) sort(highest uint8, n int, class func(i int) RankedClass) {
+	r.ranks = slices.Grow(r.ranks[:0], int(highest)+1)[:int(highest)+1]
+	for p := range r.ranks {
+		r.ranks[p] = r.ranks[p][:0]
+	}
 	for i := range n {
+		if c := class(i); c.Flows > 0 && c.Priority <= highest {
+			r.ranks[c.Priority] = append(r.ranks[c.Priority], i)
+		}
+	}
+}
+
+// solve shares what is left among the classes of one priority, and takes it.
+func (r *Ranked) solve(capacity []float64, rank []int, class func(i int) RankedClass) {
+	r.at, r.of.Classes = r.at[:0], r.of.Classes[:0]
+	for _, i := range rank {
 		c := class(i)
-		taken := slices.ContainsFunc(c.Links, func(l pathmap.LinkID) bool { return r.room[l] <= least*capacity[l] })
-		if c.Priority != p || c.Flows == 0 || taken {
+		if slices.ContainsFunc(c.Links, func(l pathmap.LinkID) bool { return r.room[l] <= least*capacity[l] }) {
 			continue
 		}
 		r.at = append(r.at, i)
