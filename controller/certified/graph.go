@@ -13,18 +13,23 @@ type Arc struct{ From, To, Link int32 }
 // Graph is a Router over all paths between the ends of flows. Nodes with one neighbour are passed only by flows that
 // begin or end there, so hosts cost nothing. It is not safe for use by several goroutines at once.
 type Graph struct {
-	ends  [][2]int32 // by flow
-	first []int32    // by node: its arcs' begin in arcs
-	inner []int32    // by node: where its arcs to leaves begin
-	enter [][]int32  // by node: the arcs that lead to it
-	arcs  []Arc
-	leaf  []bool
+	*shape
+	ends [][2]int32 // by flow
 
 	dist  []float64
 	hops  []int32
 	via   []int32 // by node: the arc that leads to it, -1
 	heap  []item
 	touch []int32 // nodes that the last search reached
+}
+
+// shape is what never changes of a graph.
+type shape struct {
+	first []int32   // by node: its arcs' begin in arcs
+	inner []int32   // by node: where its arcs to leaves begin
+	enter [][]int32 // by node: the arcs that lead to it
+	arcs  []Arc
+	leaf  []bool
 }
 
 type item struct {
@@ -35,9 +40,8 @@ type item struct {
 
 // NewGraph returns the router of a graph of that many nodes for flows between the given ends.
 func NewGraph(nodes int, arcs []Arc, ends [][2]int32) *Graph {
-	g := &Graph{ends: ends, first: make([]int32, nodes+1), inner: make([]int32, nodes), enter: make([][]int32, nodes),
-		arcs: slices.Clone(arcs), leaf: make([]bool, nodes), dist: make([]float64, nodes), hops: make([]int32, nodes),
-		via: make([]int32, nodes)}
+	g := &shape{first: make([]int32, nodes+1), inner: make([]int32, nodes), enter: make([][]int32, nodes),
+		arcs: slices.Clone(arcs), leaf: make([]bool, nodes)}
 	for _, a := range g.arcs {
 		g.first[a.From+1]++
 	}
@@ -45,20 +49,31 @@ func NewGraph(nodes int, arcs []Arc, ends [][2]int32) *Graph {
 		g.leaf[n] = g.first[n+1] < 2
 		g.first[n+1] += g.first[n]
 	}
-	toLeaf := map[bool]int{true: 1}
-	slices.SortStableFunc(g.arcs, func(a, b Arc) int {
-		return cmp.Or(int(a.From-b.From), toLeaf[g.leaf[a.To]]-toLeaf[g.leaf[b.To]])
-	})
+	place := func(a Arc) int32 { // arcs of a node together, those to leaves last
+		if g.leaf[a.To] {
+			return 2*a.From + 1
+		}
+		return 2 * a.From
+	}
+	slices.SortStableFunc(g.arcs, func(a, b Arc) int { return cmp.Compare(place(a), place(b)) })
 	copy(g.inner, g.first)
 	for k, a := range g.arcs {
 		if g.enter[a.To] = append(g.enter[a.To], int32(k)); !g.leaf[a.To] {
 			g.inner[a.From]++
 		}
 	}
-	for n := range g.via {
-		g.forget(int32(n))
+	return (&Graph{shape: g}).Between(ends)
+}
+
+// Between returns a router of the same graph for other flows. Both can be used by turns.
+func (g *Graph) Between(ends [][2]int32) *Graph {
+	nodes := len(g.leaf)
+	x := &Graph{shape: g.shape, ends: ends, dist: make([]float64, nodes), hops: make([]int32, nodes),
+		via: make([]int32, nodes)}
+	for n := range x.via {
+		x.forget(int32(n))
 	}
-	return g
+	return x
 }
 
 func (g *Graph) forget(n int32) { g.dist[n], g.hops[n], g.via[n] = math.Inf(1), 0, -1 }

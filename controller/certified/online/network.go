@@ -16,6 +16,7 @@ type Network struct {
 	Nodes    int
 	Links    int32
 	arcs     []certified.Arc
+	graph    *certified.Graph
 	halves   int32
 	tors     int32
 	hostRack int32 // hosts a rack
@@ -44,12 +45,13 @@ func NewNetwork(k, over int, rate float64) *Network {
 			join(n.Hosts+n.tors+a, n.Hosts+2*n.tors+a%half*half+c)
 		}
 	}
+	n.graph = certified.NewGraph(n.Nodes, n.arcs, nil)
 	return n
 }
 
 // Router returns the router of flows between hosts.
 func (n *Network) Router(ends [][2]int32) *certified.Graph {
-	return certified.NewGraph(n.Nodes, n.arcs, ends)
+	return n.graph.Between(ends)
 }
 
 // Capacity returns that of all links, without noise.
