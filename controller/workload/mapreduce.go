@@ -56,21 +56,29 @@ func (m *MapReduce) Jobs(t *Trace) []controller.Job {
 func (m *MapReduce) job(c *TraceCoflow) controller.Job {
 	j := controller.Job{Name: fmt.Sprint(c.ID), Arrival: c.Arrival, Incremental: true}
 	input := pathmap.Bytes(math.Ceil(float64(c.Bytes()) * m.Times * m.InputRatio))
-	var maps []controller.Task
+	j.Stages = []controller.Stage{{Name: "map", Tasks: m.Maps(input)}}
+	for k, r := range c.Reducers {
+		m.Reduce(&j, k, max(pathmap.Bytes(float64(r.Bytes)*m.Times), 1))
+	}
+	return j
+}
+
+// Maps returns the maps that read so many bytes of input, at least one.
+func (m *MapReduce) Maps(input pathmap.Bytes) (maps []controller.Task) {
 	for left := input; left > 0 || len(maps) == 0; {
 		b := min(left, m.Block)
 		left -= b
 		maps = append(maps, controller.Task{Compute: m.Start + after(float64(b)/m.MapRate), Input: b,
 			NonLocal: after(float64(b) / m.FarRate)})
 	}
-	j.Stages = []controller.Stage{{Name: "map", Tasks: maps}}
-	for k, r := range c.Reducers {
-		b := max(pathmap.Bytes(float64(r.Bytes)*m.Times), 1)
-		j.Stages = append(j.Stages, controller.Stage{Name: fmt.Sprint("reduce ", k),
-			Tasks: []controller.Task{{Compute: m.Start + after(float64(b)/m.ReduceRate)}}})
-		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: 0, To: k + 1, Bytes: b})
-	}
-	return j
+	return maps
+}
+
+// Reduce adds the reduce of a number that receives so many bytes from all maps, the job's first stage.
+func (m *MapReduce) Reduce(j *controller.Job, number int, b pathmap.Bytes) {
+	j.Stages = append(j.Stages, controller.Stage{Name: fmt.Sprint("reduce ", number),
+		Tasks: []controller.Task{{Compute: m.Start + after(float64(b)/m.ReduceRate)}}})
+	j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: 0, To: len(j.Stages) - 1, Bytes: b})
 }
 
 func after(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

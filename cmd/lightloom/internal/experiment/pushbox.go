@@ -3,8 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"time"
+	"slices"
 
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
@@ -16,8 +15,6 @@ import (
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
-	"lightloom/pathmap"
-	"lightloom/southbound"
 )
 
 // The evaluation of the PushBox document (section 7) on its trace, with the job model facebook-v1. Seeds draw where
@@ -34,9 +31,15 @@ func pushboxExperiments() []Experiment {
 		{Name: "pushbox", Doc: "job completion under Fair, FIFO and two queues, and without each component",
 			Source: pushboxSource + ", Figures 8 and 9", Seeds: 20, On: on, Run: runPushBox},
 		{Name: "pushbox-concurrency", Doc: "use of receivers' lines over the number of receiving tasks",
-			Source: "PushBox, section 4, Figure 3a", Seeds: 20, On: on, Run: runConcurrency},
+			Source: "PushBox, section 4, Figures 3a and 3b", Seeds: 20, On: on, Run: runConcurrency},
 		{Name: "pushbox-sweeps", Doc: "oversubscription, machines, slots and load",
 			Source: pushboxSource + ", Figures 10 to 13", Seeds: 20, On: on, Run: runPushBoxSweeps},
+		{Name: "pushbox-assumptions", Doc: "what computing speed, input and slow start do to the gain",
+			Source: pushboxSource + ", what it leaves open", Seeds: 20, On: on, Run: runPushBoxAssumptions},
+		{Name: "pushbox-overhead", Doc: "what deciding costs over the number of coflows",
+			Source: "PushBox, section 7.4, Figure 14", Seeds: 20, On: on, Run: runPushBoxOverhead},
+		{Name: "pushbox-testbed", Doc: "the two workloads of the testbed on packets, scaled down",
+			Source: "PushBox, section 6.2, Figure 6", Seeds: 10, On: []string{OnNetns, OnFlowsim}, Run: runPushBoxTestbed},
 	}
 }
 
@@ -140,10 +143,17 @@ func (f farm) run(ctx context.Context, b *Bench, trace *workload.Trace, seed uin
 	if err != nil {
 		return nil, err
 	}
-	var took, small, large []float64
+	took := make([]float64, len(ran.Jobs))
 	for i, j := range ran.Jobs {
-		x := (j.End - j.Arrival).Seconds()
-		took = append(took, x)
+		took[i] = (j.End - j.Arrival).Seconds()
+	}
+	return spansOf(took, size), nil
+}
+
+// spansOf are the figures of jobs that took so long and are so large.
+func spansOf(took, size []float64) *spans {
+	var small, large []float64
+	for i, x := range took {
 		switch bin := share.Bin(size[i]); {
 		case bin <= 1:
 			small = append(small, x)
@@ -151,8 +161,9 @@ func (f farm) run(ctx context.Context, b *Bench, trace *workload.Trace, seed uin
 			large = append(large, x)
 		}
 	}
-	return &spans{mean(took), report.Percentile(took, .95), report.Percentile(took, .99), report.Percentile(took, 1),
-		mean(small), mean(large)}, nil
+	sorted := slices.Sorted(slices.Values(took))
+	return &spans{mean(took), report.Percentile(sorted, .95), report.Percentile(sorted, .99), report.Percentile(sorted, 1),
+		mean(small), mean(large)}
 }
 
 func mean(v []float64) float64 {
@@ -173,15 +184,33 @@ func facebook(b *Bench) (*workload.Trace, error) {
 	return workload.ReadTrace(f, facebookTrace)
 }
 
-// farms runs each farm with every seed.
+// farms runs each farm with every seed; those that are alike but for their names once.
 func farms(ctx context.Context, b *Bench, all []farm) ([][]*spans, error) {
 	trace, err := facebook(b)
 	if err != nil {
 		return nil, err
 	}
-	return Grid(ctx, b, all, farm.String, func(ctx context.Context, f farm, seed uint64) (*spans, error) {
+	at, once, known := make([]int, len(all)), []farm(nil), map[string]int{}
+	for i, f := range all {
+		k := fmt.Sprintf("%s %+v %v %s %d %d %d %v", f.fabric, f.model, f.queues, f.packing.name, f.rule, f.intent, f.network,
+			f.sunflow)
+		if _, ok := known[k]; !ok {
+			known[k] = len(once)
+			once = append(once, f)
+		}
+		at[i] = known[k]
+	}
+	got, err := Grid(ctx, b, once, farm.String, func(ctx context.Context, f farm, seed uint64) (*spans, error) {
 		return f.run(ctx, b, trace, seed)
 	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]*spans, len(all))
+	for i := range all {
+		out[i] = got[at[i]]
+	}
+	return out, nil
 }
 
 // pick reads one figure of every run.
@@ -226,11 +255,28 @@ func against(b *Bench, figure, setting, tail string, group []farm, got [][]*span
 			rows = append(rows, r.Measure(shorter(pick(ours, m.of), pick(got[i], m.of)), b.First).Judge(0, whyPushBox))
 		}
 	}
+	for i, f := range group[:len(group)-1] {
+		rows = append(rows, ahead(figure, setting, f.packing.name, pick(ours, meanOf), pick(got[i], meanOf), b.First))
+	}
 	for i, f := range group {
 		rows = append(rows, Row{Figure: figure, Setting: setting, Metric: "mean job completion time, " + f.packing.name,
 			Unit: "s"}.Measure(pick(got[i], meanOf), b.First).Judge(0, "ours"))
 	}
 	return rows
+}
+
+// ahead is a row of the runs in which PushBox's mean is below another's.
+func ahead(figure, setting, theirs string, ours, them []float64, seed uint64) Row {
+	gap := shorter(ours, them)
+	below := make([]float64, len(gap))
+	for i, x := range gap {
+		if x > orderGap {
+			below[i] = 100
+		}
+	}
+	return Row{Figure: figure + ", order", Setting: setting, Unit: "%",
+		Metric: "runs in which PushBox's mean job completion time is below " + theirs + "'s"}.Measure(below, seed).
+		JudgeOrder(Row{}.Measure(gap, seed))
 }
 
 // runPushBox is Figures 8 and 9.
@@ -318,148 +364,4 @@ func componentRows(b *Bench, parts []packing, got [][]*spans, whole []*spans) []
 		}
 	}
 	return rows
-}
-
-// axis is one axis of Figures 10 to 13.
-type axis struct {
-	figure, name string
-	x            []float64
-	at           func(x float64, m *workload.MapReduce) string // fabric
-	paper        [3][2]float64                                 // least and most for Hadoop, ShuffleWatcher and NEAT
-}
-
-func axes() []axis {
-	return []axis{
-		{"Figure 10", "oversubscription", []float64{1, 2, 4, 6}, func(x float64, _ *workload.MapReduce) string {
-			return clusters(x)
-		}, [3][2]float64{{31.7, 65.5}, {23.7, 48.8}, {21.8, 56.6}}},
-		{"Figure 11", "machines", []float64{10, 20, 50, 110}, func(x float64, _ *workload.MapReduce) string {
-			return machines(int(x), 20, "10Gbps")
-		}, [3][2]float64{{22.7, 67.0}, {17.3, 43.0}, {13.2, 57.9}}},
-		{"Figure 12", "slots", []float64{8, 12, 16, 20}, func(x float64, _ *workload.MapReduce) string {
-			return machines(20, int(x), "10Gbps")
-		}, [3][2]float64{{31.3, 57.5}, {22.9, 40.0}, {21.7, 53.1}}},
-		{"Figure 13", "load", []float64{0.5, 1, 1.5, 2}, func(x float64, m *workload.MapReduce) string {
-			m.Times = x
-			return machines(20, 20, "10Gbps")
-		}, [3][2]float64{{51.3, 64.9}, {35.9, 41.5}, {46.4, 58.7}}},
-	}
-}
-
-// runPushBoxSweeps is Figures 10 to 13.
-func runPushBoxSweeps(ctx context.Context, b *Bench) (*Result, error) {
-	var all []farm
-	for _, s := range axes() {
-		for _, x := range s.x {
-			model := workload.FacebookV1()
-			fabric := s.at(x, &model)
-			for _, p := range rivals(share.FairIntent) {
-				all = append(all, farm{fmt.Sprintf("%s %g", s.name, x), fabric, model, false, p})
-			}
-		}
-	}
-	light := rivals(share.FairIntent)[3]
-	light.name, light.sunflow = "PushBox+sunflow", true
-	hybrid := "hybrid:racks=4,hosts=16,slots=20,spines=1,nic=10Gbps,eps=40Gbps,ocs=100Gbps,dark=10ms"
-	all = append(all, farm{"oversubscription 4 and an optical switch", hybrid, workload.FacebookV1(), false, light})
-	got, err := farms(ctx, b, all)
-	if err != nil {
-		return nil, err
-	}
-	model := workload.FacebookV1()
-	out := &Result{Assumptions: append(model.Lines(), "Fair; the document gives the range over each axis only: a point "+
-		"counts as reproduced inside it")}
-	at := 0
-	for _, s := range axes() {
-		lines := make([]Line, 4)
-		for _, x := range s.x {
-			for k := range 4 {
-				m := pick(got[at+k], meanOf)
-				lines[k].Name, lines[k].X = all[at+k].packing.name, append(lines[k].X, x)
-				lines[k].Y = append(lines[k].Y, mean(m))
-				if k == 3 {
-					continue
-				}
-				low, high := s.paper[k][0], s.paper[k][1]
-				r := Row{Figure: s.figure, Setting: fmt.Sprintf("%s %g", s.name, x), Unit: "%", Paper: Number((low + high) / 2),
-					Metric: "mean job completion time shorter than " + all[at+k].packing.name + "'s by"}
-				out.Rows = append(out.Rows, r.Measure(shorter(pick(got[at+3], meanOf), m), b.First).Judge((high-low)/2,
-					fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)))
-			}
-			at += 4
-		}
-		out.Pictures = append(out.Pictures, Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name,
-			Y: "mean job completion time, s", Lines: lines})
-	}
-	out.Rows = append(out.Rows, Row{Figure: "none", Setting: all[at].name, Unit: "s",
-		Metric: "mean job completion time, PushBox+sunflow"}.Measure(pick(got[at], meanOf), b.First).Judge(0, "ours"))
-	out.Notes = []string{HolmNote(out.Rows)}
-	return out, nil
-}
-
-// concurrency is Figure 3a: so many receiving tasks on each of 20 machines, each with five random senders.
-type concurrency int
-
-// use returns the share of all machines' lines that is used in the first tenth of a second.
-func (m concurrency) use(ctx context.Context, seed uint64) (float64, error) {
-	const n, each = 20, 5
-	line := 10e9 / 8 * 1448 / 1514
-	const d = 100 * time.Millisecond
-	jobs := contest(n, int(m), each, seed)
-	jobs = append(jobs, controller.Job{Name: "end", Arrival: d, Edges: []controller.Edge{{Kind: controller.Fixed,
-		Flows: []controller.Flow{{Dst: 1, Bytes: 1}}}}}) // a run stops at the first event after d
-	c := replay.Case{Fabric: machines(n, 1, "10Gbps"), On: OnFlowsim, Policy: "fair+shortest", Jobs: jobs, Seed: seed,
-		Until: d,
-		With: func() controller.Policy {
-			return policy.Compose(new(place.Fair), nil, route.Shortest{}, &share.Priority{Intent: share.FairIntent})
-		}}
-	ran, err := c.Run(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return 100 * float64(ran.EPS) / (line * n * d.Seconds()), nil
-}
-
-// contest is the coflows of Figure 3a: bare ones, which have no end in sight. Their sizes are random, and so their
-// priorities.
-func contest(machines, tasks, senders int, seed uint64) []controller.Job {
-	r := rand.New(rand.NewPCG(seed, 0x66696733))
-	var jobs []controller.Job
-	for dst := range machines {
-		for k := range tasks {
-			e := controller.Edge{Kind: controller.Fixed}
-			for range senders {
-				src := (dst + 1 + r.IntN(machines-1)) % machines
-				e.Flows = append(e.Flows, controller.Flow{Src: southbound.HostID(src), Dst: southbound.HostID(dst),
-					Bytes: 1e12 + pathmap.Bytes(r.Int64N(1e12))})
-			}
-			jobs = append(jobs, controller.Job{Name: fmt.Sprintf("%d-%d", dst, k), Edges: []controller.Edge{e}})
-		}
-	}
-	return jobs
-}
-
-// runConcurrency is Figure 3a.
-func runConcurrency(ctx context.Context, b *Bench) (*Result, error) {
-	all := []concurrency{1, 2, 3, 4, 5, 6}
-	got, err := Grid(ctx, b, all, func(m concurrency) string { return fmt.Sprintf("%d tasks", m) },
-		func(ctx context.Context, m concurrency, seed uint64) (float64, error) { return m.use(ctx, seed) })
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Assumptions: []string{"20 machines of 10 Gb/s, non-blocking; each task receives from five machines " +
-		"drawn at random, and has a priority drawn at random among those of its machine"}}
-	line := Line{Name: "use of lines"}
-	for i, m := range all {
-		r := Row{Figure: "Figure 3a", Setting: fmt.Sprintf("%d receiving tasks a machine", m), Metric: "use of all lines",
-			Unit: "%"}
-		if m == 3 {
-			r.Paper = Number(95)
-		}
-		out.Rows = append(out.Rows, r.Measure(got[i], b.First).Judge(2, "the number of machines is not published"))
-		line.X, line.Y = append(line.X, float64(m)), append(line.Y, mean(got[i]))
-	}
-	out.Pictures = []Picture{{Name: "pushbox-concurrency", Title: "Figure 3a", X: "receiving tasks a machine",
-		Y: "use of all lines, %", Lines: []Line{line}}}
-	return out, nil
 }

@@ -100,3 +100,63 @@ func TestPackings(t *testing.T) {
 		}
 	}
 }
+
+// TestSpans: percentiles are of the jobs' times, in whatever order the jobs come.
+func TestSpans(t *testing.T) {
+	var took, size []float64
+	for i := range 100 {
+		took, size = append(took, float64(i*37%100+1)), append(size, 1e5)
+	}
+	size[0], size[1] = 1e12, 1e12 // of which the jobs take 1 and 38 s
+	s := spansOf(took, size)
+	if s.Mean != 50.5 || s.P95 != 95 || s.P99 != 99 || s.Max != 100 || s.Large != 19.5 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestInPriority: of three reducers of one machine each ends before the next, and together they use its line well.
+func TestInPriority(t *testing.T) {
+	o, err := inPriority(t.Context(), 8, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := o.Ends; !(o.Lone <= e[0] && e[0] < e[1] && e[1] < e[2]) || o.Use < 90 || o.Use > 100 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestPushBoxRows runs the small form of the experiments that no other test runs, on the simulator.
+func TestPushBoxRows(t *testing.T) {
+	trace := someTrace(5)
+	o, err := deciding(t.Context(), new(Bench), trace, 30, 1)
+	if err != nil || o.Total <= 0 || o.P50 > o.P95 {
+		t.Errorf("%+v: %v", o, err)
+	}
+	for which := 1; which <= 2; which++ {
+		n := map[int]int{1: 30, 2: 29}[which]
+		if got := len(testbedJobs(which, 1)); got != n {
+			t.Errorf("workload %d has %d jobs, want %d", which, got, n)
+		}
+		for _, p := range []string{"hadoop+ecmp", "pushbox+ecmp"} {
+			s, err := testbedRun{which, p, OnFlowsim}.run(t.Context(), &Bench{Quick: true}, 1)
+			if err != nil || s.Mean <= 0 || s.P95 < s.Mean/2 {
+				t.Errorf("workload %d, %s: %+v: %v", which, p, s, err)
+			}
+		}
+	}
+	for _, s := range axes() {
+		var all []farm
+		var got [][]*spans
+		for range s.x {
+			for k, p := range rivals(share.FairIntent) {
+				all = append(all, farm{packing: p})
+				got = append(got, []*spans{{Mean: float64(5 - k), P99: 1}})
+			}
+		}
+		for _, r := range s.rows(&Bench{Seeds: 1}, all, got) {
+			if r.Measured == nil || r.Verdict == "" {
+				t.Errorf("%+v", r)
+			}
+		}
+	}
+}

@@ -113,6 +113,8 @@ func rejudge(file string, rows []Row) {
 		switch m := gapNote.FindStringSubmatch(r.Note); {
 		case strings.HasSuffix(r.Figure, ", order") && m != nil:
 			*r = r.JudgeOrder(gap(m))
+		case strings.HasSuffix(r.Figure, ", trend"):
+			*r = r.JudgeRise(strings.HasSuffix(r.Note, "falls"))
 		case r.Metric == "time of a decision":
 			r.Verdict = NoClaim
 		case r.Metric == "worst job slower by":

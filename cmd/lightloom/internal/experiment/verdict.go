@@ -96,6 +96,25 @@ func (r Row) JudgeOrder(gap Row) Row {
 	return r
 }
 
+// JudgeRise sets the verdict of a row of by how many per cent a figure is larger at the end of an axis, where the
+// document says that it rises or, with falls, that it falls.
+func (r Row) JudgeRise(falls bool) Row {
+	low, high, word := *r.Low, *r.High, "rises"
+	if falls {
+		low, high, word = -*r.High, -*r.Low, "falls"
+	}
+	switch {
+	case low > 0:
+		r.Verdict = Reproduced
+	case high < 0:
+		r.Verdict = Differs
+	default:
+		r.Verdict = TooWeak
+	}
+	r.Note = "in the document it " + word
+	return r
+}
+
 // trend is the direction of a figure along an axis: 1 rises, -1 falls, 0 neither.
 func trend(low, high []float64) int {
 	last := len(low) - 1

@@ -129,24 +129,7 @@ func rises(figure, setting, what string, begin, end []float64, falls bool, seed 
 	}
 	r := experiment.Row{Figure: figure + ", trend", Setting: setting, Metric: "growth of " + what, Unit: "%"}.Measure(v,
 		seed)
-	return judgeRise(r, falls)
-}
-
-func judgeRise(r experiment.Row, falls bool) experiment.Row {
-	low, high, word := *r.Low, *r.High, "rises"
-	if falls {
-		low, high, word = -*r.High, -*r.Low, "falls"
-	}
-	switch {
-	case low > 0:
-		r.Verdict = experiment.Reproduced
-	case high < 0:
-		r.Verdict = experiment.Differs
-	default:
-		r.Verdict = experiment.TooWeak
-	}
-	r.Note = "in the document it " + word
-	return r
+	return r.JudgeRise(falls)
 }
 
 // picture draws the means of all algorithms over an axis.

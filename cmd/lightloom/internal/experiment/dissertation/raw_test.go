@@ -65,7 +65,7 @@ func judged(t *testing.T, l []string) experiment.Row {
 		}
 		return r.JudgeOrder(experiment.Row{Measured: &gap, Low: &low, High: &high})
 	case strings.HasSuffix(r.Figure, ", trend"):
-		return judgeRise(r, strings.HasSuffix(r.Note, "falls"))
+		return r.JudgeRise(strings.HasSuffix(r.Note, "falls"))
 	case strings.HasPrefix(r.Note, "alike means"):
 		return judgeAlike(r)
 	case strings.Contains(r.Metric, " ÷ "), strings.Contains(r.Metric, " less that of "):
