@@ -16,6 +16,7 @@ type circuits struct {
 	mover   *rollout.Mover
 	steered []bool                    // by OCS input: its ToR possibly holds the circuit's rule
 	gone    []southbound.CrossConnect // memory of displaced
+	checker rollout.Checker           // of the tables as they are wanted
 }
 
 // displaced returns the circuits that ToRs can steer to and that hold one of the ports. Borrowed until the next call.
@@ -90,7 +91,7 @@ func (l *Loop) verify(s *state.State) {
 			f.Rules[d] = l.base.Rules(d, f.Circuits)
 		}
 	}
-	if err := rollout.Check(&f); err != nil {
+	if err := l.circuits.checker.Check(&f); err != nil {
 		l.pass.fail(fmt.Errorf("verify tables: %w", err))
 	}
 }

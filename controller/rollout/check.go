@@ -36,13 +36,19 @@ func Lookup(rules []southbound.Rule, dst, src southbound.RackID, tag southbound.
 
 // Walk follows a packet from rack src to rack dst and returns the links it takes, or why it does not arrive.
 func (f *Fabric) Walk(src, dst southbound.RackID, tag southbound.Tag) ([]pathmap.LinkID, error) {
+	return f.walk(nil, new(devices), src, dst, tag)
+}
+
+// walk appends the links that the packet takes, and notes whose tables it has met.
+func (f *Fabric) walk(way []pathmap.LinkID, met *devices, src, dst southbound.RackID,
+	tag southbound.Tag) ([]pathmap.LinkID, error) {
 	t := f.Topology
 	at := f.ToRNode[src]
-	var way []pathmap.LinkID
 	for steps := 0; at != f.ToRNode[dst]; steps++ {
 		if steps > len(t.Nodes()) {
 			return way, fmt.Errorf("rack %d to %d with tag %d: loop at %s", src, dst, tag, t.Node(at).Name)
 		}
+		met.add(at)
 		r, ok := Lookup(f.Rules[at], dst, src, tag)
 		if !ok {
 			return way, fmt.Errorf("rack %d to %d with tag %d: no rule at %s", src, dst, tag, t.Node(at).Name)
@@ -80,7 +86,22 @@ func (f *Fabric) dark(l pathmap.LinkID) bool {
 
 // Check returns the first fault of a fabric: a circuit output lit twice, or a packet of some tag between two racks that
 // loops, is dropped, or comes out at the wrong rack.
-func Check(f *Fabric) error {
+func Check(f *Fabric) error { return new(Checker).Check(f) }
+
+// Checker checks a fabric again and again. It walks only where a table or a circuit has changed since the last time
+// that there was no fault.
+type Checker struct {
+	last *Fabric
+	met  []devices // by source and destination: whose tables packets of any tag have met
+}
+
+// devices is a set of devices, with a few more where their numbers are the same modulo 64.
+type devices uint64
+
+func (d *devices) add(id southbound.DeviceID) { *d |= 1 << (id % 64) }
+
+// Check returns what the function of this name does. It keeps f until the next call.
+func (c *Checker) Check(f *Fabric) error {
 	lit := map[southbound.Port]int{}
 	for in, out := range f.Circuits {
 		if out == southbound.NoPort {
@@ -91,15 +112,50 @@ func Check(f *Fabric) error {
 		}
 		lit[out] = in
 	}
+	changed := c.changed(f)
+	if c.last == nil {
+		c.met = make([]devices, f.Racks*f.Racks)
+	}
+	c.last = nil // a fault is found again
 	tags := max(southbound.Tags, southbound.PathTag(f.Spec.PathsKept()-1)+1)
+	var way []pathmap.LinkID
 	for s := range f.Racks {
 		for d := range f.Racks {
-			for tag := southbound.TagDefault; tag < tags && s != d; tag++ {
-				if _, err := f.Walk(southbound.RackID(s), southbound.RackID(d), tag); err != nil {
+			met := &c.met[s*f.Racks+d]
+			if s == d || *met != 0 && *met&changed == 0 {
+				continue
+			}
+			*met = 0
+			for tag := southbound.TagDefault; tag < tags; tag++ {
+				var err error
+				if way, err = f.walk(way[:0], met, southbound.RackID(s), southbound.RackID(d), tag); err != nil {
 					return err
 				}
 			}
 		}
 	}
+	c.last = f
 	return nil
+}
+
+// changed returns the devices that treat some packet otherwise than the last time, and forgets that time where the
+// fabric is another.
+func (c *Checker) changed(f *Fabric) (changed devices) {
+	if c.last != nil && (c.last.Fabric != f.Fabric || !slices.Equal(c.last.Dark, f.Dark)) {
+		c.last = nil
+	}
+	if c.last == nil {
+		return 0
+	}
+	for d, rules := range f.Rules {
+		if !slices.Equal(rules, c.last.Rules[d]) {
+			changed.add(southbound.DeviceID(d))
+		}
+	}
+	for in, out := range f.Circuits {
+		if out != c.last.Circuits[in] {
+			changed.add(f.ToRNode[f.OCSRack(int32(in))])
+		}
+	}
+	return changed
 }
