@@ -126,3 +126,41 @@ func TestTargetUsage(t *testing.T) {
 		t.Errorf("%s", schema)
 	}
 }
+
+// TestTargetGRIBI: a target with gRIBI is programmed by commands as its record says, and checked by its rules.
+func TestTargetGRIBI(t *testing.T) {
+	addr := startTarget(t, "--profile", "sonic", "--gribi", "--plaintext", "--ports", "4", "--racks", "4")
+	_, port, _ := strings.Cut(addr, ":")
+	dir := t.TempDir()
+	lab, rules := filepath.Join(dir, "lab.yaml"), filepath.Join(dir, "rules")
+	text := "devices:\n  - {name: sw, address: '" + addr + "', id: 1, profile: sonic, ports: 4, racks: 4, tls: {plaintext: " +
+		"true}, gribi: {port: " + port + "}}\n"
+	const want = "dst=1 tag=3 src=any primary=1\ndst=2 tag=any src=any primary=0\n"
+	err := errors.Join(os.WriteFile(lab, []byte(text), 0o600), os.WriteFile(rules, []byte(want), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	output(t, "device", "rules", "sw", "--devices", lab, "--apply", rules)
+	if got := string(output(t, "device", "rules", "sw", "--devices", lab)); got != want {
+		t.Errorf("%s", got)
+	}
+	var findings []conformance.Finding
+	if err := json.Unmarshal(output(t, "target", "check", addr, "--plaintext", "--profile", "sonic", "--gribi", port,
+		"--write", "--racks", "4", "-o", "json"), &findings); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, f := range findings {
+		if strings.HasPrefix(f.Rule, "gribi-") {
+			if tried++; f.Result != conformance.Held {
+				t.Errorf("%s: %s: %s", f.Rule, f.Result, f.Why)
+			}
+		}
+	}
+	if tried < 10 {
+		t.Errorf("%d rules were tried", tried)
+	}
+	if got := string(output(t, "device", "rules", "sw", "--devices", lab)); got != want {
+		t.Errorf("after the check: %s", got)
+	}
+}

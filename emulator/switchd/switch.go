@@ -20,6 +20,7 @@ import (
 	"lightloom/emulator/target"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gribi"
 	"lightloom/southbound/lldpd"
 )
 
@@ -96,4 +97,12 @@ func Station(name string, interfaces []int) lldpd.Station {
 		st.Ports = append(st.Ports, lldpd.Port{Interface: index, Name: gnmi.InterfaceName(southbound.Port(i))})
 	}
 	return st
+}
+
+// GRIBINames are what a switch of a profile calls what gRIBI programs.
+func GRIBINames(profile string, ports, racks int32) gribi.Names {
+	if s := (gnmi.SONiC{Ports: ports, Racks: racks}); profile == s.Name() {
+		return gribi.SONiC(ports, racks, func(p southbound.Port) string { return gnmi.NameOf(s, p) })
+	}
+	return gribi.OpenConfig(ports, racks)
 }

@@ -173,6 +173,11 @@ func (t *Target) transact(ops []operation) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	if t.cfg.RIB != nil {
+		if change, err = t.cfg.RIB.keep(change); err != nil {
+			return 0, err
+		}
+	}
 	var at time.Duration
 	t.inbox.hold()
 	defer t.inbox.release()

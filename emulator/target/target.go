@@ -12,6 +12,7 @@ import (
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	spb "github.com/openconfig/gribi/v1/proto/service"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
@@ -40,6 +41,8 @@ type Config struct {
 
 	Like     string               // "" means the specification; or LikeSONiC
 	Validate func() time.Duration // how long a Set is validated, with LikeSONiC; nil: no time
+
+	RIB *RIB // a packet switch also serves gRIBI, of these tables; nil: it does not
 
 	Settle time.Duration // how long a Set waits, where the model has it answer when all is done; 0 means 5 s
 
@@ -86,6 +89,10 @@ type Target struct {
 	down  bool
 	arb   *arbiter
 	subs  []*subscriber // in the order in which they came
+
+	clients []*ribClient // of gRIBI
+	primary *ribClient
+	ribArb  *arbiter
 }
 
 // New makes a target for the device behind the door. Close it when it is no longer served.
@@ -120,6 +127,11 @@ func New(cfg Config) (*Target, error) {
 	}
 	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote,
 		news: make(chan struct{})}
+	if cfg.RIB != nil {
+		if t.ribArb, err = newArbiter(true, ribFile(cfg.ElectionFile)); err != nil {
+			return nil, fmt.Errorf("make target: %w", err)
+		}
+	}
 	if cfg.Like == LikeSONiC {
 		t.like = &likeSONiC{validate: cfg.Validate, turn: make(chan struct{}, 1)}
 	}
@@ -137,9 +149,24 @@ func New(cfg Config) (*Target, error) {
 	return t, nil
 }
 
+// ribFile is where gRIBI's election ids are kept.
+func ribFile(elections string) string {
+	if elections == "" {
+		return ""
+	}
+	return elections + ".gribi"
+}
+
 // begin fills the tree; it is called under the door's lock.
 func (t *Target) begin(now time.Duration, dev Switch) (err error) {
 	t.name = dev.Config().Name
+	if t.cfg.RIB != nil {
+		if dev.Config().Kind != device.Packet {
+			return errors.New("gRIBI is of packet switches")
+		}
+		t.cfg.RIB.booted(dev)
+		dev = hidden{dev, t.cfg.RIB}
+	}
 	if t.front, err = newFront(dev.Config(), t.wall, t.cfg.Profile); err != nil {
 		return err
 	}
@@ -166,6 +193,9 @@ func (t *Target) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s := grpc.NewServer(opts...)
 	gpb.RegisterGNMIServer(s, t)
+	if t.cfg.RIB != nil {
+		spb.RegisterGRIBIServer(s, &ribServer{t: t})
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { t.follow(ctx) })
@@ -239,12 +269,17 @@ func (t *Target) catchUp() {
 	for _, h := range all {
 		switch {
 		case h.applied != nil:
-			t.front.applied(t.tree, *h.applied)
+			a := *h.applied
+			if t.cfg.RIB != nil {
+				a = t.cfg.RIB.hide(a)
+			}
+			t.front.applied(t.tree, a)
 			t.publish(h.applied.At)
 		case h.event.Kind == southbound.Lost:
 			t.down = true
 			t.tree.take()
 			t.cut(errDown())
+			t.dismiss(errDown())
 		case h.event.Kind == southbound.Synced && t.down:
 			t.reload()
 		case !t.down:
@@ -261,7 +296,13 @@ func errDown() error { return status.Error(codes.Unavailable, device.ErrDown.Err
 func (t *Target) reload() {
 	t.down = false
 	t.tree = newTree(t.front.model())
-	t.door.Do(func(now time.Duration, dev Switch) { t.front.load(t.tree, now, dev) })
+	t.door.Do(func(now time.Duration, dev Switch) {
+		if t.cfg.RIB != nil {
+			t.cfg.RIB.booted(dev)
+			dev = hidden{dev, t.cfg.RIB}
+		}
+		t.front.load(t.tree, now, dev)
+	})
 	t.tree.take()
 }
 

@@ -20,6 +20,8 @@ type Bench struct {
 	Ports   int32
 	Racks   int32
 
+	NoSources bool // of a packet switch: it takes no rules that name a source
+
 	// Light makes a port of a packet switch lose or regain its light; nil: not offered.
 	Light func(port southbound.Port, lit bool)
 	// Rival opens the same device for another controller, with a larger or smaller election id than Device's; nil: the

@@ -104,6 +104,23 @@ func Base(p Profile) Profile {
 	return p
 }
 
+// Word returns what a device calls what a profile has a word for.
+func Word(p Profile, own string) string {
+	if r, ok := p.(*renamed); ok {
+		return r.out.text(own)
+	}
+	return own
+}
+
+// NameOf returns what a device calls a port of a packet switch, or its input of an optical one.
+func NameOf(p Profile, port southbound.Port) string {
+	pairs, err := ownWords(Base(p), PortName{Port: port})
+	if err != nil {
+		return "" // it numbers them
+	}
+	return Word(p, pairs[0][0])
+}
+
 func (w words) text(s string) string {
 	if other, ok := w[s]; ok {
 		return other

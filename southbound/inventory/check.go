@@ -15,6 +15,7 @@ import (
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gribi"
 	"lightloom/southbound/yamlfile"
 )
 
@@ -124,6 +125,9 @@ func (d *Device) check(before Devices) (key string, err error) {
 	if key, err := d.checkAccess(); err != nil {
 		return key, err
 	}
+	if key, err := d.checkGRIBI(kind); err != nil {
+		return key, err
+	}
 	if key, err := d.checkPorts(); err != nil {
 		return key, err
 	}
@@ -187,6 +191,24 @@ func (d *Device) checkAccess() (string, error) {
 	for _, c := range [][2]string{{"username", d.Credentials.Username}, {"password", d.Credentials.Password}} {
 		if c[1] != "" && !isReference(c[1]) {
 			return "credentials." + c[0], errors.New("write env:NAME or file:PATH: secrets do not stand in this file")
+		}
+	}
+	return "", nil
+}
+
+func (d *Device) checkGRIBI(optical bool) (string, error) {
+	switch g := d.GRIBI; {
+	case g == (GRIBI{}):
+		return "", nil
+	case optical:
+		return "gribi", errors.New("it is of packet switches")
+	case g.Port < 1 || g.Port > 65535:
+		return "gribi.port", errors.New("write that of its gRIBI server, such as 9340")
+	case strings.HasPrefix(d.Address, "unix:"):
+		return "gribi.port", errors.New("the device's address has no ports: write host:port there")
+	case g.Tagged != noTags:
+		if err := gribi.Check(g.Tagged); err != nil {
+			return "gribi.tagged", err
 		}
 	}
 	return "", nil

@@ -29,6 +29,7 @@ type Device struct {
 	TLS         TLS         `yaml:"tls"`
 	Credentials Credentials `yaml:"credentials"`
 	Flags       Flags       `yaml:"flags"`
+	GRIBI       GRIBI       `yaml:"gribi"`
 	PortMap     []Port      `yaml:"port-map"`
 	// Prefixes are those of the inventory, by rack.
 	Prefixes map[southbound.RackID]string `yaml:"-"`
@@ -48,13 +49,15 @@ type Group struct {
 	TLS         TLS         `yaml:"tls"`
 	Credentials Credentials `yaml:"credentials"`
 	Flags       Flags       `yaml:"flags"`
+	GRIBI       GRIBI       `yaml:"gribi"`
 }
 
 // join completes a record with what its group says. Sections are taken whole: a device with flags of its own has none
-// of the group's.
+// of the group's. An address is of one device: gRIBI's in a group is its port.
 func (d *Device) join(g Group) {
 	d.Profile, d.Ports, d.Racks = cmp.Or(d.Profile, g.Profile), cmp.Or(d.Ports, g.Ports), cmp.Or(d.Racks, g.Racks)
 	d.TLS, d.Credentials, d.Flags = cmp.Or(d.TLS, g.TLS), cmp.Or(d.Credentials, g.Credentials), cmp.Or(d.Flags, g.Flags)
+	d.GRIBI = cmp.Or(d.GRIBI, g.GRIBI)
 }
 
 // Port is what a device calls a port, and where the port leads; what is left out is as the profile has it.
@@ -91,6 +94,14 @@ type Flags struct {
 	// the device implements no Capabilities: use the profile given here
 	TrustProfile bool `yaml:"trust-profile"`
 	ReadConfig   bool `yaml:"read-config"` // openconfig-plain: the device keeps no state of rules
+}
+
+// GRIBI has the rules of a packet switch programmed by gRIBI, while its ports are watched by gNMI.
+type GRIBI struct {
+	Port     int32  `yaml:"port"`      // of its server, at the device's address; 0: rules go by gNMI
+	Default  string `yaml:"default"`   // the network instance of rules for any tag
+	Tagged   string `yaml:"tagged"`    // those of tags, such as TAG%d; "none": rules are for any tag
+	NoBackup bool   `yaml:"no-backup"` // the device knows no backup groups: backups are the controller's to use
 }
 
 // UnmarshalYAML takes both forms of a list of devices; those of a mapping are sorted by name.

@@ -1,14 +1,21 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gribi"
 	"lightloom/southbound/pki"
 	"lightloom/southbound/restconf"
 )
@@ -66,10 +73,48 @@ func (d *Device) dial(ctx context.Context, c gnmi.Config, tune func(*gnmi.Config
 	if err != nil {
 		return nil, err
 	}
+	if d.GRIBI.Port != 0 {
+		return d.byGRIBI(ctx, c, s)
+	}
 	if _, plain := gnmi.Base(s.Profile()).(gnmi.OpenConfigPlain); plain && d.Flags.ControllerBackup {
 		return gnmi.KeepBackups(s), nil
 	}
 	return s, nil
+}
+
+// noTags is what stands in the place of a format where a device has no network instances of tags.
+const noTags = "none"
+
+// GRIBIConfig returns how a device's gRIBI server is reached, and what it calls things; c is how its gNMI server is
+// reached, and p the profile that this one speaks.
+func (d *Device) GRIBIConfig(c gnmi.Config, p gnmi.Profile) gribi.Config {
+	host, _, _ := net.SplitHostPort(c.Addr) // it was checked
+	c.Addr = net.JoinHostPort(host, strconv.Itoa(int(d.GRIBI.Port)))
+	n := gribi.OpenConfig(d.Ports, d.Racks)
+	if _, sonic := gnmi.Base(p).(gnmi.SONiC); sonic {
+		n = gribi.SONiC(d.Ports, d.Racks, func(port southbound.Port) string { return gnmi.NameOf(p, port) })
+	}
+	n.Default, n.NoBackups = cmp.Or(d.GRIBI.Default, n.Default), n.NoBackups || d.GRIBI.NoBackup
+	n.ControllerBackup = d.Flags.ControllerBackup
+	if n.Tagged = cmp.Or(d.GRIBI.Tagged, n.Tagged); n.Tagged == noTags {
+		n.Tagged = ""
+	}
+	n.NextHop = func(port southbound.Port) netip.Addr {
+		return netip.MustParseAddr(gnmi.Word(p, gnmi.NextHop(port).String()))
+	}
+	n.Prefix = func(r southbound.RackID) netip.Prefix {
+		return netip.MustParsePrefix(gnmi.Word(p, southbound.RackPrefix(r).String()))
+	}
+	return gribi.Config{Config: c, Names: n}
+}
+
+// byGRIBI joins a session with the device's gRIBI server to one with its gNMI server, which it owns.
+func (d *Device) byGRIBI(ctx context.Context, c gnmi.Config, ports *gnmi.Session) (gnmi.Line, error) {
+	rules, err := gribi.Dial(ctx, d.GRIBIConfig(c, ports.Profile()))
+	if err != nil {
+		return nil, errors.Join(err, ports.Close())
+	}
+	return gribi.Join(rules, ports), nil
 }
 
 // restconf makes the driver of a switch that has RESTCONF only, and asks the switch for its pairs once.

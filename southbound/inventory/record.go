@@ -98,6 +98,9 @@ func (d *Device) Differences(from *Device) (out []string) {
 	if from.Flags != d.Flags {
 		out = append(out, "other flags")
 	}
+	if from.GRIBI != d.GRIBI {
+		out = append(out, "other gRIBI")
+	}
 	for port := range max(from.Ports, d.Ports) {
 		a, b := from.port(port), d.port(port)
 		note(fmt.Sprintf("port %d is", port), a.Name, b.Name)

@@ -50,6 +50,7 @@ type Config struct {
 
 	Profile  string       // that the target speaks; "": openconfig, or ocp
 	RESTCONF bool         // of an OCS: Polatis' model by RESTCONF, and no gNMI
+	GRIBI    bool         // of a packet switch: also gRIBI, at the same address
 	Login    target.Login // that callers must bring; the zero value: none
 
 	Listen    string       // host:port or unix:PATH
@@ -95,6 +96,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("announcements every %v: take %v to %v, or 0 for none", c.LLDP, leastLLDP, mostLLDP)
 	case c.Profile != "" && !slices.Contains(target.Profiles(c.kind()), c.Profile):
 		return fmt.Errorf("profile %q: this switch can speak %s", c.Profile, strings.Join(target.Profiles(c.kind()), ", "))
+	case c.GRIBI && c.Role == OCS:
+		return errors.New("gRIBI is of packet switches")
 	case c.RESTCONF && (c.Role != OCS || c.Profile != "polatis"):
 		return errors.New("RESTCONF is of an optical switch with profile polatis")
 	case c.Login != (target.Login{}) && c.Identity.IsZero() && c.Keys == nil:

@@ -105,6 +105,9 @@ func (s *station) open(ctx context.Context) (err error) {
 	}
 	tc := target.Config{Start: start, Counts: s.counts, Profile: s.cfg.Profile, RESTCONF: s.cfg.RESTCONF,
 		Login: s.cfg.Login}
+	if s.cfg.GRIBI {
+		tc.RIB = target.NewRIB(switchd.GRIBINames(s.cfg.Profile, c.Ports, c.Racks))
+	}
 	if s.lldp != nil {
 		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }
 	}

@@ -32,6 +32,7 @@ type Config struct {
 	Profile       string // of Profiles
 	Strict        bool   // refuse a Set without an election id
 	Like          string // see target.Config
+	GRIBI         bool   // a packet switch also serves gRIBI
 	// Validate is how long a Set is validated, with Like.
 	Validate func() time.Duration
 
@@ -75,6 +76,9 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	s := switchd.New(switchd.Config{Device: c.Config, Backend: c.Backend, Settle: c.Settle, Log: c.Log})
 	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile,
 		Like: c.Like, Validate: c.Validate}
+	if c.GRIBI {
+		tc.RIB = target.NewRIB(switchd.GRIBINames(c.Profile, c.Ports, c.Racks))
+	}
 	if c.Keys != nil {
 		tc.TLS = c.Keys.Server(pki.Controller)
 	}

@@ -26,6 +26,7 @@ func (s *Speaking) Flags(fl *pflag.FlagSet, c *standalone.Config) {
 		"for a controller ca.pem and client.pem; they are made where missing")
 	fl.StringVar(&c.Profile, "profile", "", "model that the target speaks: "+strings.Join(targetd.Profiles(), ", ")+
 		"; default: ocp, or openconfig")
+	fl.BoolVar(&c.GRIBI, "gribi", false, "packet switches only: also serve gRIBI at the same address")
 	fl.BoolVar(&c.RESTCONF, "restconf", false, "OCS with --profile polatis only: serve RESTCONF below /api, not gNMI")
 	fl.StringVar(&s.user, "user", "", "user name that callers must bring: env:NAME or file:PATH")
 	fl.StringVar(&s.password, "password", "", "password that callers must bring: env:NAME or file:PATH")

@@ -1,6 +1,7 @@
 package switches
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,14 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/console"
@@ -23,6 +27,8 @@ import (
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/gribi/ribcheck"
+	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
 
@@ -80,6 +86,7 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.validate, "validate", "", "with --like sonic-gnmi: how long each Set is validated, such as "+
 		"uniform(5s,20s)")
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
+	c.Flags().BoolVar(&f.c.GRIBI, "gribi", false, "also serve gRIBI at the same address; a packet switch's profile")
 	c.Flags().Uint64Var(&f.c.Seed, "seed", 1, "seed of random delays")
 	c.Flags().StringVar(&f.faults, "faults", "", "file of faults")
 	c.Flags().StringVar(&f.dir, "tls-dir", "", "directory with server.pem; the command creates it, client.pem "+
@@ -125,6 +132,10 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 		return cli.Usage("write --racks 64", "target run: --racks %d is not within 1 to %d", f.c.Racks, gnmi.MaxSequenceRacks)
 	case f.delays != "" && c.Flags().Changed("dark"):
 		return cli.Usage("write dark=… in --delays", "target run: --dark and --delays say the same")
+	}
+	if f.c.GRIBI && !slices.Contains(target.Profiles(device.Packet), f.c.Profile) {
+		return cli.Usage("write --profile openconfig --gribi",
+			"target run: --gribi with --profile %s: it is of packet switches", f.c.Profile)
 	}
 	if err := f.checkLike(); err != nil {
 		return err
@@ -197,7 +208,11 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 	if err != nil {
 		return fmt.Errorf("run target: %w", err)
 	}
-	if _, err := fmt.Fprintf(stdout, "%s speaks %s on %s, %s, %s\n", f.c.Name, f.c.Profile, l.Addr(),
+	speaks := f.c.Profile
+	if f.c.GRIBI {
+		speaks += " and gRIBI"
+	}
+	if _, err := fmt.Fprintf(stdout, "%s speaks %s on %s, %s, %s\n", f.c.Name, speaks, l.Addr(),
 		console.Count(int(f.c.Ports), "port"), keys); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -208,6 +223,7 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 func newTargetCheck() *cobra.Command {
 	var r reach
 	var write bool
+	var byGRIBI int32
 	var output, profile string
 	var ports, racks int32
 	c := &cobra.Command{
@@ -224,6 +240,8 @@ func newTargetCheck() *cobra.Command {
 	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
 	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
 	c.Flags().BoolVar(&write, "write", false, "also check the rules that need writing")
+	c.Flags().Int32Var(&byGRIBI, "gribi", 0, "also check the gRIBI server at this port of the target's address; default: "+
+		"what --devices says")
 	cli.OutputFlag(c, &output, []conformance.Finding{}, "junit", "html")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := r.config(c, args)
@@ -240,6 +258,18 @@ func newTargetCheck() *cobra.Command {
 			about.Target = args[0] + " at " + cfg.Addr
 		}
 		findings, err := check(c.Context(), conn, &about, ports, racks, write)
+		d := &inventory.Device{Ports: max(ports, 1), Racks: racks}
+		if r.file != "" && err == nil {
+			d, err = r.record(c, args)
+		}
+		if d != nil {
+			d.GRIBI.Port = cmp.Or(byGRIBI, d.GRIBI.Port)
+		}
+		if err == nil && d.GRIBI.Port != 0 {
+			var more []conformance.Finding
+			more, err = checkGRIBI(c.Context(), cfg, d, about.Profile, write)
+			findings = append(findings, more...)
+		}
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
 		}
@@ -258,6 +288,9 @@ func check(ctx context.Context, conn connection, about *conformance.About, ports
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	report, err := probe.Ask(asking, conn)
+	if status.Code(err) == codes.Unimplemented && profile != "" && ports != 0 {
+		report, err = &probe.Report{}, nil // that it says nothing of itself is a finding
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -287,6 +320,22 @@ func check(ctx context.Context, conn connection, about *conformance.About, ports
 	}
 	about.GNMI, about.Profile = report.Version, best.Profile
 	return conformance.Run(ctx, conn, p, ports, conformance.Options{Write: write}), nil
+}
+
+// checkGRIBI tries the rules of gRIBI on a target's server of it.
+func checkGRIBI(ctx context.Context, cfg gnmi.Config, d *inventory.Device, profile string,
+	write bool) ([]conformance.Finding, error) {
+	p, err := gnmi.Named(profile, d.Ports, d.Racks)
+	if err != nil {
+		return nil, err
+	}
+	c := d.GRIBIConfig(cfg, p)
+	conn, err := gnmi.Connect(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	out := ribcheck.Run(ctx, conn, c.Names, conformance.Options{Write: write})
+	return out, conn.Close()
 }
 
 // tellFindings prints the findings. It returns an error if a rule is broken.

@@ -45,8 +45,8 @@ func start(t *testing.T, c targetd.Config) string {
 	return l.Addr().String()
 }
 
-// mixedLab starts switches of four kinds and writes their inventory: tor0 and the optical switch have certificates of
-// their own, tor1 and spine0 those of the run in dir.
+// mixedLab starts switches of four kinds, one of them by gRIBI, and writes their inventory: tor0 and the optical switch
+// have certificates of their own, tor1 and spine0 those of the run in dir.
 func mixedLab(t *testing.T, dir string) (path string) {
 	t.Helper()
 	if err := inventory.WriteKeys(dir, smallFabric, 1, false); err != nil {
@@ -60,6 +60,10 @@ func mixedLab(t *testing.T, dir string) (path string) {
 		id, err := inventory.ReadKeys(dir, name)
 		return must(t, id, err)
 	}
+	spine := start(t, targetd.Config{Config: device.Config{Name: "spine0", Ports: 2}, Profile: "openconfig", GRIBI: true,
+		Identity: ofRun("spine0")})
+	_, spinePort, err := net.SplitHostPort(spine)
+	must(t, spinePort, err)
 	text := fmt.Sprintf(`devices:
 - name: tor0
   address: %s
@@ -69,7 +73,7 @@ func mixedLab(t *testing.T, dir string) (path string) {
   credentials: {username: env:LAB_USER, password: file:password}
   flags: {controller-backup: true, instance: default}
 - {name: tor1, address: "%s", profile: sonic, flags: {controller-backup: true}}
-- {name: spine0, address: "%s"}
+- {name: spine0, address: "%s", gribi: {port: %s}}
 - name: ocs
   address: %s
   profile: polatis
@@ -78,11 +82,10 @@ func mixedLab(t *testing.T, dir string) (path string) {
 `, start(t, targetd.Config{Config: device.Config{Name: "tor0", Ports: 4}, Profile: "srl-native",
 		Identity: own("tor0")}),
 		start(t, targetd.Config{Config: device.Config{Name: "tor1", Ports: 3}, Profile: "sonic", Identity: ofRun("tor1")}),
-		start(t, targetd.Config{Config: device.Config{Name: "spine0", Ports: 2}, Profile: "openconfig",
-			Identity: ofRun("spine0")}),
+		spine, spinePort,
 		start(t, targetd.Config{Config: device.Config{Name: "ocs", Ports: 4}, Profile: "polatis", Identity: own("ocs")}))
 	path = filepath.Join(dir, "devices.yaml")
-	err := errors.Join(os.WriteFile(path, []byte(text), 0o600),
+	err = errors.Join(os.WriteFile(path, []byte(text), 0o600),
 		os.WriteFile(filepath.Join(dir, "password"), []byte("secret\n"), 0o600))
 	return must(t, path, err)
 }
