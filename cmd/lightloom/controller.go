@@ -17,6 +17,7 @@ import (
 	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
 	"lightloom/controller/server"
+	"lightloom/controller/tracing"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 	"lightloom/southbound/inventory"
@@ -75,6 +76,8 @@ func newControllerRun() *cobra.Command {
 	fl.StringVar(&note, "note", "", "what is special about the testbed: the report keeps it among its settings, "+
 		"where compare finds it")
 	fl.StringVar(&opt.On, "on", "elsewhere", "testbed that the report names, such as mininet")
+	fl.StringVar(&opt.Traces, "traces", "", "send OpenTelemetry traces of jobs, from submission to each Set, to the "+
+		"collector at this URL (OTLP over HTTP), such as http://127.0.0.1:4318")
 	fl.StringVar(&opt.Metrics, "metrics", "", "serve Prometheus metrics at this address, without TLS on "+
 		"loopback addresses only; replicas use this port and those after it")
 	fl.DurationVar(&opt.SamplePeriod, "sample-period", server.DefaultSamplePeriod,
@@ -134,6 +137,9 @@ func newControllerRun() *cobra.Command {
 			if !(n.v >= 1e-6 && n.v <= 1e12) {
 				return usage("write --"+n.flag+" 10", "run: --%s %v is no number from 0.000001 to 1e12", n.flag, n.v)
 			}
+		}
+		if err := tracing.CheckURL(opt.Traces); opt.Traces != "" && err != nil {
+			return usage("write --traces http://127.0.0.1:4318", "run: %w", err)
 		}
 		if _, err := server.MetricsAddress(opt.Metrics, opt.Replicas-1); err != nil {
 			return usage("write --metrics 127.0.0.1:9101", "run: %w", err)

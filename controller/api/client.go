@@ -17,6 +17,7 @@ import (
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
+	"lightloom/controller/tracing"
 	"lightloom/southbound/pki"
 )
 
@@ -194,7 +195,9 @@ func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.
 	}
 	var ids []controller.JobID
 	err := c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
-		r, err := to.SubmitJobs(ctx, connect.NewRequest(m))
+		q := connect.NewRequest(m)
+		tracing.Carry(ctx, q.Header())
+		r, err := to.SubmitJobs(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -15,10 +15,12 @@ import (
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
+	"go.opentelemetry.io/otel/trace"
 
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
+	"lightloom/controller/tracing"
 	"lightloom/southbound/guard"
 	"lightloom/southbound/pki"
 )
@@ -46,6 +48,7 @@ type Config struct {
 	Retention         func() time.Duration        // how long requests are known; 0, or nil: for good
 	Now               func() time.Duration        // of the run; nil: not reported
 	Logger            *slog.Logger                // nil discards
+	Tracer            trace.Tracer                // nil makes no spans
 
 	Reported
 	Callers Callers
@@ -128,6 +131,9 @@ func NewServer(cfg Config) (*Server, error) {
 	cfg.Limits.fill()
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Tracer == nil {
+		cfg.Tracer = (*tracing.Exporter)(nil).Tracer()
 	}
 	s := &Server{
 		batches: make(chan struct{}, cfg.Limits.Batches), http: httpClient(cfg.ClientTLS),

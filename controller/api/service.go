@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
+	"lightloom/controller/tracing"
 )
 
 // forwarded marks a call that another replica has forwarded: it goes no further.
@@ -23,7 +28,16 @@ var _ apiv1connect.ControllerHandler = (*service)(nil)
 
 // SubmitJobs takes a batch here if this replica leads, and forwards it to the leader otherwise.
 func (s *service) SubmitJobs(ctx context.Context,
-	r *connect.Request[apiv1.SubmitJobsRequest]) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+	r *connect.Request[apiv1.SubmitJobsRequest]) (resp *connect.Response[apiv1.SubmitJobsResponse], err error) {
+	ctx, span := s.cfg.Tracer.Start(tracing.Carried(ctx, r.Header()), "SubmitJobs",
+		trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("lightloom.replica", s.cfg.ID),
+			attribute.String("lightloom.request", clip(r.Msg.RequestId)), attribute.Int("lightloom.jobs", len(r.Msg.Jobs))))
+	defer func() {
+		if err != nil {
+			span.SetStatus(codes.Error, connect.CodeOf(err).String())
+		}
+		span.End()
+	}()
 	batch, err := offers(r.Msg, s.cfg.Check)
 	if err == nil {
 		err = s.checkAge(r.Msg.RequestId)
@@ -38,12 +52,14 @@ func (s *service) SubmitJobs(ctx context.Context,
 	case !errors.Is(err, ErrNotLeader) || r.Header().Get(forwarded) != "":
 		return nil, encode(fmt.Errorf("submit jobs: %w", err))
 	}
-	resp, err := s.forward(ctx, r.Msg)
-	if err != nil {
+	if resp, err = s.forward(ctx, r.Msg); err != nil {
 		return nil, encode(err)
 	}
 	return resp, nil
 }
+
+// clip keeps what a request id can have.
+func clip(id string) string { return strings.ToValidUTF8(id[:min(len(id), MaxRequestSize)], "") }
 
 func answerIDs(ids []controller.JobID, want int, index uint64) (*connect.Response[apiv1.SubmitJobsResponse], error) {
 	if len(ids) != want {
@@ -66,6 +82,7 @@ func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*con
 	}
 	out := connect.NewRequest(m)
 	out.Header().Set(forwarded, s.cfg.ID)
+	tracing.Carry(ctx, out.Header())
 	resp, err := leader.SubmitJobs(ctx, out)
 	if err != nil {
 		return nil, fromLeader(id, err)

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"lightloom/controller"
 	"lightloom/controller/demand"
 	"lightloom/controller/loop"
@@ -59,6 +61,8 @@ type Config struct {
 	SetTimeout, Retry time.Duration
 	// Sample is the interval between the devices' counter reports; 0 disables them.
 	Sample time.Duration
+	// Tracer tells of jobs whose submitters have a span in their context; nil tells nothing.
+	Tracer trace.Tracer
 	Keep   bool // what devices were asked for, have accepted and report, for Claims
 	// Entry is the size limit of one log entry in bytes, and Backlog that of the offers that wait for one; 0:
 	// state.MaxBatch, and twice Entry.
@@ -84,6 +88,7 @@ type Leader struct {
 	staff       sync.WaitGroup // all that runs beside the loop
 	watchdog    watchdog
 	claims      *claims
+	traces      *traces
 	ledger      ledger
 	counters    *counters
 	countBuffer countBuffer
@@ -118,6 +123,7 @@ func New(cfg Config) *Leader {
 	l := &Leader{cfg: cfg, inbox: newInbox(cfg.Entry, cfg.Backlog), watchdog: watchdog{Watchdog: cfg.Watchdog},
 		claims: newClaims(cfg.Logger, cfg.Devices), ledger: ledger{by: accounts(cfg.Keep)},
 		counters: newCounters(), ready: make(chan struct{})}
+	l.traces = newTraces(cfg.Tracer, cfg.State.Fabric)
 	l.watchdog.follow(&l.cfg.Loop, cfg.Clock)
 	l.loop = loop.New(cfg.State.Fabric(), l.cfg.Loop)
 	return l
@@ -157,6 +163,7 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if err != nil {
 		return fmt.Errorf("submit jobs: %w", err)
 	}
+	defer l.traces.ask(ctx, w.requests)()
 	l.mu.Lock()
 	if l.stopped {
 		l.mu.Unlock()
@@ -249,6 +256,7 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	wg := &l.staff
+	defer l.traces.close()
 	defer wg.Wait()
 	defer cancel()
 	defer func() { l.cfg.Log.View(func(uint64) { l.tell(true) }) }()
@@ -298,7 +306,9 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		var entries []state.Entry
 		var act *loop.Actions
 		var wake time.Duration
+		l.traces.stepping()
 		l.cfg.Log.View(func(uint64) { entries, act, wake = l.loop.Step(l.cfg.State, now, in) })
+		l.traces.stepped()
 		if len(in.Counts) > 0 {
 			l.noteLinks()
 		}
@@ -370,7 +380,10 @@ func (l *Leader) commit(ctx context.Context, term uint64, entries []state.Entry)
 			l.cfg.Logger.Error("apply entries", "index", index, "error", err)
 		}
 	}
-	l.cfg.Log.View(func(uint64) { l.tell(false) })
+	l.cfg.Log.View(func(index uint64) {
+		l.traces.committed(l.cfg.State, index, entries)
+		l.tell(false)
+	})
 	return nil
 }
 
@@ -417,8 +430,10 @@ func (l *Leader) set(w *worker, s rollout.Set) { l.setThen(w, s, func() {}) }
 
 // setThen is set, and calls answered before the loop gets the result.
 func (l *Leader) setThen(w *worker, s rollout.Set, answered func()) {
+	traced := l.traces.set(&s)
 	done := func(err error) {
 		answered()
+		traced(err)
 		if err != nil && !errors.Is(err, errUnclaimed) { // Claims lists these
 			l.cfg.Logger.Warn("set device", "device", s.Device, "error", err)
 		}

@@ -42,12 +42,18 @@ type ReplicaConfig struct {
 	Earlier  uint64         `json:"earlier,omitempty"`
 	Identity IdentityConfig `json:"identity"`
 	Verbose  bool           `json:"verbose,omitempty"`
-	Metrics  string         `json:"metrics,omitempty"` // address
 	// interval between the switches' counter reports; 0: none
 	Sample time.Duration `json:"sample,omitempty"`
 	Records
 	Parent
 	Ages
+	Telemetry
+}
+
+// Telemetry is where a replica tells programs of others what it does.
+type Telemetry struct {
+	Metrics string `json:"metrics,omitempty"` // address at which it serves metrics; empty: none
+	Traces  string `json:"traces,omitempty"`  // URL of a collector of OpenTelemetry; empty: none
 }
 
 // Parent is what a replica knows of the process that started it.

@@ -54,6 +54,7 @@ type DaemonOptions struct {
 	Reasons bool
 	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the ports after it.
 	Metrics string
+	Traces  string // URL of a collector of OpenTelemetry; empty: none
 
 	Stdout, Stderr io.Writer
 }
@@ -148,7 +149,8 @@ func (a *Daemon) open() error {
 		return err
 	}
 	delta := rollout.DefaultControl().Delta(spec.Dark)
-	a.Config = ReplicaConfig{Metrics: a.Options.Metrics, Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
+	a.Config = ReplicaConfig{Telemetry: Telemetry{a.Options.Metrics, a.Options.Traces},
+		Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
 		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
 		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
 					Options(delta),

@@ -20,6 +20,7 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/controller/replica"
 	"lightloom/controller/rollout"
+	"lightloom/controller/tracing"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/hint"
@@ -39,6 +40,7 @@ type replicaFile struct {
 	TLS     tlsFiles   `yaml:"tls"`     // of this replica
 	Admins  []string   `yaml:"admins"`  // names in client certificates that are admins, whatever is granted
 	Metrics string     `yaml:"metrics"` // address; empty: none are served
+	Traces  string     `yaml:"traces"`  // URL of a collector of OpenTelemetry; empty: none
 
 	Fabric       string `yaml:"fabric"`  // a spec, or the path of a file
 	Devices      string `yaml:"devices"` // path of the inventory
@@ -132,7 +134,7 @@ func ReadReplicaFile(path string) (*ReplicaConfig, error) {
 		return filepath.Join(filepath.Dir(path), p)
 	}
 	c := &ReplicaConfig{ID: x.ID, API: map[string]string{}, Dir: at(x.State), Cluster: x.Cluster, Policy: x.Policy,
-		Seed: x.Seed, Metrics: x.Metrics, Earlier: x.Earlier, Verbose: x.Verbose}
+		Seed: x.Seed, Telemetry: Telemetry{Metrics: x.Metrics, Traces: x.Traces}, Earlier: x.Earlier, Verbose: x.Verbose}
 	for _, p := range x.Peers {
 		c.Peers = append(c.Peers, replica.Peer{ID: p.ID, Addr: p.Raft})
 		c.API[p.ID] = p.API
@@ -302,6 +304,9 @@ func (x *replicaFile) checkValues() (yamlfile.Keys, error) {
 	}
 	if _, err := MetricsAddress(x.Metrics, 0); err != nil {
 		return yamlfile.Keys{"metrics"}, err
+	}
+	if err := tracing.CheckURL(x.Traces); x.Traces != "" && err != nil {
+		return yamlfile.Keys{"traces"}, err
 	}
 	if x.Earlier >= 1<<15 {
 		return yamlfile.Keys{"earlier"}, fmt.Errorf("%d is not below 32768", x.Earlier)

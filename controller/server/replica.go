@@ -27,6 +27,7 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/controller/replica"
 	"lightloom/controller/state"
+	"lightloom/controller/tracing"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -48,6 +49,7 @@ type replicaProcess struct {
 	notice  *slog.Logger // for what its owner must know
 	audit   *auditLog
 	export  *exporter
+	traces  *tracing.Exporter
 	history *history.Store
 	feed    *feed.Feed
 	reasons *explain.Memory // empty unless the configuration asks for them
@@ -136,6 +138,9 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if p.export, err = newExporter(c.Metrics, p.keys, c.Restarts); err != nil {
 		return nil, err
 	}
+	if p.traces, err = tracing.Open(context.Background(), c.Traces, c.ID, c.Cluster, p.notice); err != nil {
+		return nil, err
+	}
 	if err = p.openHistory(); err != nil {
 		return nil, err
 	}
@@ -205,7 +210,7 @@ func (p *replicaProcess) run(ctx context.Context) error {
 }
 
 func (p *replicaProcess) close() error {
-	return errors.Join(p.node.Close(), p.history.Close(), p.audit.close())
+	return errors.Join(p.node.Close(), p.history.Close(), p.audit.close(), p.traces.Close())
 }
 
 func (p *replicaProcess) server() (*api.Server, error) {
@@ -216,7 +221,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
 		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
-		Address: p.address, Now: p.clock.now, Logger: p.log, Retention: p.requestsKnown,
+		Address: p.address, Now: p.clock.now, Logger: p.log, Tracer: p.traces.Tracer(), Retention: p.requestsKnown,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
 			Epoch:   p.epoch,
@@ -271,6 +276,9 @@ func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *
 		Loop: loop.Config{Seed: p.charge.Seed, Delta: p.charge.Delta,
 			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
+	if p.traces != nil {
+		cfg.Tracer = p.traces.Tracer()
+	}
 	cfg.Watchdog = p.watchdog(ctx, term)
 	for {
 		was := p.fabric().Topology
