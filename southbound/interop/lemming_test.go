@@ -9,11 +9,14 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"math/big"
+	mrand "math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +156,40 @@ func TestLemming(t *testing.T) {
 	watch.until(t, regexp.MustCompile("^port 2 down"))
 	x.state(t, "Ethernet2", "UP")
 	watch.until(t, regexp.MustCompile("^port 2 up"))
+}
+
+// TestLemmingShadow: over a seeded walk of changes, as a controller makes them of a spine, lemming takes every Set, and
+// what Subscribe reads back is what a map has.
+func TestLemmingShadow(t *testing.T) {
+	x := startLemming(t)
+	file, r, want := filepath.Join(t.TempDir(), "rules"), mrand.New(mrand.NewPCG(18, 5)), map[string]string{}
+	for range 12 {
+		var text strings.Builder
+		args := []string{"--apply", file}
+		if r.IntN(4) == 0 {
+			args = append(args, "--replace")
+			clear(want)
+		}
+		for range 1 + r.IntN(4) {
+			match := fmt.Sprintf("dst=%d tag=%d src=any", r.IntN(4), r.IntN(8))
+			if r.IntN(3) == 0 {
+				match = fmt.Sprintf("dst=%d tag=any src=any", r.IntN(4))
+			}
+			if strings.Contains(text.String(), match) {
+				continue
+			}
+			want[match] = fmt.Sprintf("%s primary=%d\n", match, r.IntN(4))
+			text.WriteString(want[match])
+		}
+		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x.rules(t, args...)
+		all := strings.Join(slices.Collect(maps.Values(want)), "")
+		if got := x.rules(t); sortLines(got) != sortLines(all) {
+			t.Fatalf("after\n%sread back:\n%swant:\n%s", text.String(), got, all)
+		}
+	}
 }
 
 // state has lemming say that of an interface, as its dataplane would.
