@@ -63,7 +63,8 @@ type bench struct {
 }
 
 // Run tries the rules on a server that calls things so. ctx bounds it all.
-func Run(ctx context.Context, conn grpc.ClientConnInterface, n gribi.Names, o conformance.Options) []conformance.Finding {
+func Run(ctx context.Context, conn grpc.ClientConnInterface, n gribi.Names,
+	o conformance.Options) []conformance.Finding {
 	b := &bench{c: spb.NewGRIBIClient(conn), names: n, ack: spb.SessionParameters_RIB_AND_FIB_ACK}
 	timeout := cmp.Or(o.Timeout, 10*time.Second)
 	try := func(f func(context.Context, *bench) error) error {
