@@ -19,6 +19,8 @@ require (
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/mdlayher/packet v1.2.0
 	github.com/openconfig/gnmi v0.14.1
+	github.com/openconfig/gnoi v0.8.0
+	github.com/openconfig/gnsi v1.9.1
 	github.com/openconfig/gribi v1.9.0
 	github.com/openconfig/ygot v0.29.20
 	github.com/prometheus/client_golang v1.25.0

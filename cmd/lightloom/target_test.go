@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/pki"
 )
 
 // startTarget runs `target run` as a user would until the test ends, and returns its address.
@@ -133,8 +135,8 @@ func TestTargetGRIBI(t *testing.T) {
 	_, port, _ := strings.Cut(addr, ":")
 	dir := t.TempDir()
 	lab, rules := filepath.Join(dir, "lab.yaml"), filepath.Join(dir, "rules")
-	text := "devices:\n  - {name: sw, address: '" + addr + "', id: 1, profile: sonic, ports: 4, racks: 4, tls: {plaintext: " +
-		"true}, gribi: {port: " + port + "}}\n"
+	text := "devices:\n  - {name: sw, address: '" + addr + "', id: 1, profile: sonic, ports: 4, racks: 4, gribi: {port: " +
+		port + "}, tls: {plaintext: true}}\n"
 	const want = "dst=1 tag=3 src=any primary=1\ndst=2 tag=any src=any primary=0\n"
 	err := errors.Join(os.WriteFile(lab, []byte(text), 0o600), os.WriteFile(rules, []byte(want), 0o600))
 	if err != nil {
@@ -162,5 +164,45 @@ func TestTargetGRIBI(t *testing.T) {
 	}
 	if got := string(output(t, "device", "rules", "sw", "--devices", lab)); got != want {
 		t.Errorf("after the check: %s", got)
+	}
+}
+
+// TestDeviceSystem: commands read a target's clock, reboot it, and give it another certificate that its client can
+// reach it with; one that its client does not trust is given up again.
+func TestDeviceSystem(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	addr := startTarget(t, "--ports", "4", "--tls-dir", dir, "--boot", "1ms")
+	if got := output(t, "device", "time", addr, "--tls-dir", dir); !bytes.Contains(got, []byte("ahead of this machine")) {
+		t.Errorf("%s", got)
+	}
+	output(t, "device", "reboot", addr, "--tls-dir", dir, "--in", "1h", "--message", "image")
+	got := output(t, "device", "reboot", addr, "--tls-dir", dir, "--status")
+	if !bytes.Contains(got, []byte("waits for 59m")) || !bytes.Contains(got, []byte("(image); 0 reboots")) {
+		t.Errorf("%s", got)
+	}
+	output(t, "device", "reboot", addr, "--tls-dir", dir, "--cancel")
+	output(t, "device", "reboot", addr, "--tls-dir", dir)
+	got = output(t, "device", "reboot", addr, "--tls-dir", dir, "--status")
+	if !bytes.Contains(got, []byte("1 reboot since")) {
+		t.Errorf("%s", got)
+	}
+	auth, err := pki.New(time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := auth.IssueFor(pki.Switch, "switch", "127.0.0.1")
+	file := filepath.Join(t.TempDir(), "foreign.pem")
+	if err = errors.Join(err, foreign.WriteFile(file)); err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{}
+	if status, _, stderr := r.run("device", "certify", addr, "--tls-dir", dir, "--identity", file); status == 0 ||
+		!strings.Contains(stderr, "which it gives up again") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	same := filepath.Join(dir, "server.pem")
+	if got := output(t, "device", "certify", addr, "--tls-dir", dir, "--identity", same); !bytes.Contains(got,
+		[]byte("serves with certificate")) {
+		t.Errorf("%s", got)
 	}
 }

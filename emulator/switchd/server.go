@@ -33,7 +33,7 @@ type speaker interface {
 // over TLS, with the zero one in plaintext, unless c has TLS. The switch and the logger of c are filled in.
 func (s *Switch) Open(l net.Listener, id pki.Identity, c target.Config) error {
 	c.Door, c.Remote, c.Log, c.Plaintext = s.Door, s.backend, s.cfg.Log, id.IsZero() && c.TLS == nil
-	if !id.IsZero() {
+	if !id.IsZero() && c.TLS == nil {
 		c.TLS = id.Server(pki.Controller)
 	}
 	s.target, s.addr = c, l.Addr()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	syspb "github.com/openconfig/gnoi/system"
+	"github.com/openconfig/gnsi/certz"
 	spb "github.com/openconfig/gribi/v1/proto/service"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -33,6 +35,7 @@ type Config struct {
 
 	TLS       *tls.Config // nil: plaintext, and only with Plaintext set and on a loopback address
 	Plaintext bool
+	Keys      Keys  // of TLS, which gNSI's Certz can replace; nil: it is not served
 	Login     Login // over TLS only
 	RESTCONF  bool  // of an optical switch: Polatis' model by RESTCONF, and no gNMI
 
@@ -41,6 +44,8 @@ type Config struct {
 
 	Like     string               // "" means the specification; or LikeSONiC
 	Validate func() time.Duration // how long a Set is validated, with LikeSONiC; nil: no time
+
+	Boot time.Duration // how long a reboot by gNOI takes, of a switch with a Door; 0 means 1 s
 
 	RIB *RIB // a packet switch also serves gRIBI, of these tables; nil: it does not
 
@@ -93,6 +98,8 @@ type Target struct {
 	clients []*ribClient // of gRIBI
 	primary *ribClient
 	ribArb  *arbiter
+
+	reboot reboot
 }
 
 // New makes a target for the device behind the door. Close it when it is no longer served.
@@ -111,6 +118,9 @@ func New(cfg Config) (*Target, error) {
 	}
 	if cfg.Keepalive == 0 {
 		cfg.Keepalive = defaultKeepalive
+	}
+	if cfg.Boot == 0 {
+		cfg.Boot = defaultBoot
 	}
 	if cfg.SONiC {
 		cfg.Profile = "sonic-ocs"
@@ -182,6 +192,7 @@ func (t *Target) Close() {
 	t.detach()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.cancelReboot()
 	t.cut(status.Error(codes.Unavailable, "the target is closed"))
 }
 
@@ -193,6 +204,12 @@ func (t *Target) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s := grpc.NewServer(opts...)
 	gpb.RegisterGNMIServer(s, t)
+	if t.cfg.Door != nil {
+		syspb.RegisterSystemServer(s, &system{t: t})
+	}
+	if t.cfg.Keys != nil {
+		certz.RegisterCertzServer(s, newCertz(t.cfg.Keys))
+	}
 	if t.cfg.RIB != nil {
 		spb.RegisterGRIBIServer(s, &ribServer{t: t})
 	}

@@ -112,7 +112,7 @@ func (s *station) open(ctx context.Context) (err error) {
 		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }
 	}
 	if s.cfg.Keys != nil {
-		tc.TLS = s.cfg.Keys.Server(pki.Controller)
+		tc.TLS, tc.Keys = s.cfg.Keys.Server(pki.Controller), s.cfg.Keys
 	}
 	return s.sw.Open(ln, s.cfg.Identity, tc)
 }

@@ -28,11 +28,12 @@ import (
 
 // Config configures a target daemon.
 type Config struct {
-	device.Config        // its kind is the profile's; Plane and Clock are filled in
-	Profile       string // of Profiles
-	Strict        bool   // refuse a Set without an election id
-	Like          string // see target.Config
-	GRIBI         bool   // a packet switch also serves gRIBI
+	device.Config               // its kind is the profile's; Plane and Clock are filled in
+	Profile       string        // of Profiles
+	Strict        bool          // refuse a Set without an election id
+	Like          string        // see target.Config
+	Boot          time.Duration // how long a reboot by gNOI takes; 0 means 1 s
+	GRIBI         bool          // a packet switch also serves gRIBI
 	// Validate is how long a Set is validated, with Like.
 	Validate func() time.Duration
 
@@ -75,12 +76,12 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	c.Plane = mem.New(c.Ports, c.Clock)
 	s := switchd.New(switchd.Config{Device: c.Config, Backend: c.Backend, Settle: c.Settle, Log: c.Log})
 	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile,
-		Like: c.Like, Validate: c.Validate}
+		Like: c.Like, Validate: c.Validate, Boot: c.Boot}
 	if c.GRIBI {
 		tc.RIB = target.NewRIB(switchd.GRIBINames(c.Profile, c.Ports, c.Racks))
 	}
 	if c.Keys != nil {
-		tc.TLS = c.Keys.Server(pki.Controller)
+		tc.TLS, tc.Keys = c.Keys.Server(pki.Controller), c.Keys
 	}
 	if err := s.Open(l, c.Identity, tc); err != nil {
 		return fmt.Errorf("run target %q: %w", c.Name, err)

@@ -91,14 +91,15 @@ func (r *reach) record(c *cobra.Command, args []string) (*inventory.Device, erro
 func NewDevice() *cobra.Command {
 	c := &cobra.Command{Use: "device", Short: "Probe, watch and program switches of a lab",
 		Args: cli.UnknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newDeviceProbe(), newDeviceRules(), newDeviceWatch(), newDeviceModel(), &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of an inventory",
-		Example: "  lightloom device schema > devices.schema.json", Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := c.OutOrStdout().Write(inventory.Schema)
-			return err
-		},
-	})
+	c.AddCommand(newDeviceProbe(), newDeviceRules(), newDeviceWatch(), newDeviceModel(), newDeviceTime(),
+		newDeviceReboot(), newDeviceCertify(), &cobra.Command{
+			Use: "schema", Short: "Print the JSON schema of an inventory",
+			Example: "  lightloom device schema > devices.schema.json", Args: cli.NoArgs,
+			RunE: func(c *cobra.Command, _ []string) error {
+				_, err := c.OutOrStdout().Write(inventory.Schema)
+				return err
+			},
+		})
 	return c
 }
 

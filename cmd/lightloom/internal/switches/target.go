@@ -86,6 +86,7 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.validate, "validate", "", "with --like sonic-gnmi: how long each Set is validated, such as "+
 		"uniform(5s,20s)")
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
+	c.Flags().DurationVar(&f.c.Boot, "boot", time.Second, "how long a reboot by gNOI takes")
 	c.Flags().BoolVar(&f.c.GRIBI, "gribi", false, "also serve gRIBI at the same address; a packet switch's profile")
 	c.Flags().Uint64Var(&f.c.Seed, "seed", 1, "seed of random delays")
 	c.Flags().StringVar(&f.faults, "faults", "", "file of faults")
@@ -130,6 +131,8 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 		return cli.Usage("write --ports 32", "target run: --ports %d is not within 1 to 4096", f.c.Ports)
 	case f.c.Racks < 1 || f.c.Racks > gnmi.MaxSequenceRacks:
 		return cli.Usage("write --racks 64", "target run: --racks %d is not within 1 to %d", f.c.Racks, gnmi.MaxSequenceRacks)
+	case f.c.Boot <= 0:
+		return cli.Usage("write --boot 1s", "target run: --boot %v", f.c.Boot)
 	case f.delays != "" && c.Flags().Changed("dark"):
 		return cli.Usage("write dark=… in --delays", "target run: --dark and --delays say the same")
 	}
