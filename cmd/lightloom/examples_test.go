@@ -25,6 +25,7 @@ func TestExamples(t *testing.T) {
 		"loads.yaml":         "JCT mean",
 		"mapreduce.yaml":     "JCT mean",
 		"mixed-lab.sh":       "", // TestMixedLab runs these
+		"mixed-ocs.yaml":     "", // TestMixedLabMended runs this
 		"mixed-rack.sh":      "",
 		"mixed-rack.yaml":    "",
 		"mixed-replace.yaml": "",

@@ -3,6 +3,7 @@ package gnmi
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lightloom/southbound"
@@ -20,8 +21,9 @@ type Lazy struct {
 	dial   func(context.Context) (Line, error)
 	within func() time.Duration // of a Set; nil: as long as the caller likes
 
-	mu   sync.Mutex
-	line Line
+	mu      sync.Mutex // held while the device is dialled
+	line    Line
+	dialing atomic.Pointer[context.CancelFunc] // ends the dial under way; nil: there is none
 }
 
 // NewLazy returns a device that is dialled when it is first asked for something. within, if not nil, returns how long a
@@ -42,7 +44,11 @@ func (l *Lazy) get(ctx context.Context) (Line, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.line == nil {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		l.dialing.Store(&cancel)
 		line, err := l.dial(ctx)
+		l.dialing.Store(nil)
 		if err != nil {
 			return nil, err
 		}
@@ -100,8 +106,11 @@ func (l *Lazy) Claim(ctx context.Context) error {
 }
 
 // Redial ends the session, where there is one, with all calls on it: the next call dials anew, perhaps another device.
-// It waits while the device is being dialled.
+// A dial under way ends too: that of a dead device can take as long as a Set.
 func (l *Lazy) Redial() {
+	if end := l.dialing.Load(); end != nil {
+		(*end)()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.line != nil {

@@ -2,6 +2,7 @@ package gnmi_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,6 +69,34 @@ func TestRedial(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		cancel()
+	}
+}
+
+// TestRedialOfDead: a device that is being dialled and does not answer does not keep its successor waiting.
+func TestRedialOfDead(t *testing.T) {
+	dialled, dead := make(chan struct{}), new(atomic.Bool)
+	dead.Store(true)
+	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
+		if !dead.Load() {
+			return nil, errors.New("the successor")
+		}
+		close(dialled)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}, nil)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := l.Read(t.Context())
+		ended <- err
+	}()
+	<-dialled
+	dead.Store(false)
+	l.Redial()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the dial of the dead device ends with %v", err)
+	}
+	if _, err := l.Read(t.Context()); err == nil || err.Error() != "the successor" {
+		t.Errorf("%v", err)
 	}
 }
 
