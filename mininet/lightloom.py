@@ -44,6 +44,11 @@ LOOM_MAC = '02:00:00:00:00:01'
 LOOM_GATEWAY = '10.255.255.254'
 LOOM_NET = '10.0.0.0/8'
 
+# What hosts have for their TCP in `lightloom up` as well: the line rate or the policy's paces, not the RTT of the path
+# that a host flow took before its circuit, and what a connection has learnt is not for the next one.
+LOOM_TCP = ['net.ipv4.' + x for x in ('tcp_tso_rtt_log=0', 'tcp_no_metrics_save=1', 'tcp_slow_start_after_idle=0',
+                                      'tcp_pacing_ca_ratio=1000', 'tcp_pacing_ss_ratio=1000')]
+
 # Seconds that a process may take to say that it is ready, and to end.
 LOOM_START = 60
 LOOM_STOP = 10
@@ -559,7 +564,7 @@ class LoomFabric:
     def configure(intf, rack, i):
         "Give a host its address, its route and its neighbour."
         host = intf.node
-        loom_in_net(host, 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1')
+        loom_in_net(host, 'sysctl', '-eqw', 'net.ipv6.conf.all.disable_ipv6=1', *LOOM_TCP)
         host.setMAC(LOOM_MAC, intf)
         host.setIP('10.%d.%d.%d' % (rack >> 8, rack & 255, i + 1), 32, intf)
         intf.loom = True

@@ -27,21 +27,16 @@ func TestMininetAgreement(t *testing.T) {
 	for _, tc := range []struct {
 		policy, rates, fabric string
 		host                  float64 // bytes a second of a host flow
-		bounded               bool    // circuits are only logged: seeds 101 and 102 are off by 14 and 4 %
+		median                float64 // of what single coflows may be off by
 	}{
-		{"random+ecmp", "nic=500,eps=50,ocs=200", "nic=500Mbps,eps=50Mbps,ocs=200Mbps", 50e6 / 8, true},
-		{"random+ecmp+sunflow", "nic=100,eps=10,ocs=200", "nic=100Mbps,eps=10Mbps,ocs=200Mbps", 100e6 / 8, false},
+		{"random+ecmp", "nic=500,eps=50,ocs=200", "nic=500Mbps,eps=50Mbps,ocs=200Mbps", 50e6 / 8, 0.05},
+		{"random+ecmp+sunflow", "nic=100,eps=10,ocs=200", "nic=100Mbps,eps=10Mbps,ocs=200Mbps", 100e6 / 8, 0.10},
 	} {
 		for seed := uint64(101); seed <= 103; seed++ {
 			t.Run(fmt.Sprintf("%s/%d", tc.policy, seed), func(t *testing.T) {
 				l := l.sub(t)
 				text := drawnTrace(seed, tc.host)
-				noise.Measure(t, 3, func() error {
-					if err := l.agrees(text, tc.policy, tc.rates, tc.fabric); tc.bounded {
-						return err
-					}
-					return nil
-				})
+				noise.Measure(t, 3, func() error { return l.agrees(text, tc.policy, tc.rates, tc.fabric, tc.median) })
 			})
 		}
 	}
@@ -70,9 +65,9 @@ func drawnTrace(seed uint64, rate float64) string {
 }
 
 // agrees replays a trace on the simulator and in Mininet, and returns by how much they are too far apart.
-func (l *laboratory) agrees(text, policy, rates, fabric string) error {
+func (l *laboratory) agrees(text, policy, rates, fabric string, mostMedian float64) error {
 	l.t.Helper()
-	const mostMean, mostMedian = 0.10, 0.05
+	const mostMean = 0.10
 	fail := func(err error) {
 		if err != nil {
 			l.t.Fatal(err)
