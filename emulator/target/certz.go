@@ -111,6 +111,8 @@ func (r *rotation) run(stream certz.Certz_RotateServer) error {
 		select {
 		case <-limit.C:
 			return status.Errorf(codes.DeadlineExceeded, "the rotation was not finalized within %v", r.s.within)
+		case <-stream.Context().Done(): // the reader may have left with a request
+			return status.Error(codes.Aborted, "the rotation was not finalized: its stream is gone")
 		case err := <-ended:
 			return status.Errorf(codes.Aborted, "the rotation was not finalized: %v", err)
 		case q := <-requests:

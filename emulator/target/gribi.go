@@ -69,6 +69,8 @@ func (s *ribServer) Modify(stream spb.GRIBI_ModifyServer) error {
 		select {
 		case err := <-c.gone:
 			return err
+		case <-stream.Context().Done(): // the reader may have left with a request
+			return stream.Context().Err()
 		case err := <-ended:
 			if errors.Is(err, io.EOF) {
 				err = nil
