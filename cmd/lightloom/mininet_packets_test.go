@@ -33,21 +33,25 @@ func TestMininetPackets(t *testing.T) {
 	}
 }
 
-// TestMininetParents: jobs that read from each other, placed by Dawn, over packets and circuits.
+// TestMininetParents: jobs that read from each other, placed by Dawn over packets and circuits, and by PushBox.
 func TestMininetParents(t *testing.T) {
-	l := newLaboratory(t, false)
-	out := l.mn("--custom lightloom.py --topo hybrid,3,2,nic=200,eps=10,ocs=80,dark=1ms --switch loom --controller "+
-		"loom,replicas=1,jobs=12,workload=dag:maps=6,speedup=10000,policy=dawn+ecmp+sunflow --test none --post script",
-		"py net.get('c0').replayed()")
-	m := regexp.MustCompile(`replayed: 12 jobs, \d+ coflows, (\d+) bytes of which (\d+) received, .* (\d+) circuits`).
-		FindStringSubmatch(out)
-	if m == nil || m[1] != m[2] || m[1] == "0" || m[3] == "0" {
-		t.Errorf("want all bytes received once, and circuits; got %q", m)
-	}
-	if !strings.Contains(out, "status 0") || !strings.Contains(out, "left 0 processes, 0 directories") {
-		t.Error("Mininet has not ended well, or left something")
-	}
-	if t.Failed() {
-		t.Log(out)
+	for _, policy := range []string{"dawn+ecmp+sunflow", "pushbox+ecmp"} {
+		t.Run(policy, func(t *testing.T) {
+			l := newLaboratory(t, false)
+			out := l.mn("--custom lightloom.py --topo hybrid,3,2,nic=200,eps=10,ocs=80,dark=1ms --switch loom --controller "+
+				"loom,replicas=1,jobs=12,workload=dag:maps=6,speedup=10000,policy="+policy+" --test none --post script",
+				"py net.get('c0').replayed()")
+			m := regexp.MustCompile(`replayed: 12 jobs, \d+ coflows, (\d+) bytes of which (\d+) received, .* (\d+) circuits`).
+				FindStringSubmatch(out)
+			if m == nil || m[1] != m[2] || m[1] == "0" || (m[3] == "0") == strings.HasSuffix(policy, "sunflow") {
+				t.Errorf("want all bytes received once, and circuits by sunflow alone; got %q", m)
+			}
+			if !strings.Contains(out, "status 0") || !strings.Contains(out, "left 0 processes, 0 directories") {
+				t.Error("Mininet has not ended well, or left something")
+			}
+			if t.Failed() {
+				t.Log(out)
+			}
+		})
 	}
 }
