@@ -174,7 +174,7 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		return nil, err
 	}
 	for i, p := range points {
-		runs := make([]numbers.Figures, b.Seeds)
+		runs := make([]numbers.Figures, len(grid[0]))
 		for k := range runs {
 			runs[k] = numbers.Figures{}
 			for a, r := range all {

@@ -1,6 +1,7 @@
 package dissertation
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -84,6 +85,26 @@ func TestOverTime(t *testing.T) {
 			if math.IsInf(best, 1) {
 				t.Errorf("%s, %s: no answer", c.Name, name)
 			}
+		}
+	}
+}
+
+// TestInterruptedOnline: what Ctrl-C leaves of an online experiment is the rows of its whole seeds.
+func TestInterruptedOnline(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := &experiment.Bench{Seeds: 3, First: 1, Quick: true, Progress: func(done, of int) {
+		if done == of/3+1 {
+			cancel()
+		}
+	}}
+	r, err := onlineTaPRA(ctx, b)
+	if err != nil || len(b.Interrupted()) != 1 {
+		t.Fatalf("%v, %v", err, b.Interrupted())
+	}
+	for _, x := range r.Rows {
+		if x.N < 1 || x.N > 2 {
+			t.Errorf("%s: %s of %d seeds", x.Figure, x.Metric, x.N)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 	if err != nil {
 		return nil, err
 	}
-	runs := make([]numbers.Figures, b.Seeds)
+	runs := make([]numbers.Figures, len(grid[0]))
 	for k := range runs {
 		runs[k] = numbers.Figures{}
 		for i, s := range settings {

@@ -113,7 +113,7 @@ func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		return nil, err
 	}
 	for _, scaled := range []bool{false, true} {
-		runs := make([]numbers.Figures, b.Seeds)
+		runs := make([]numbers.Figures, len(grid[0]))
 		for k := range runs {
 			runs[k] = numbers.Figures{}
 		}
