@@ -132,9 +132,10 @@ func runPushBoxTestbed(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	m := workload.FacebookV1()
-	out := &Result{Assumptions: append(m.Lines()[2:3], fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes "+
-		"by %d", testbedFabric, testbedScale, testbedFaster), "blocks of 1 GB, a query reads 2 GB and shuffles a tenth of it, jobs "+
-		"arrive in random order every 5 s in the mean: the document does not say; its second workload lists 29 of 30 jobs")}
+	out := &Result{Assumptions: append(m.Lines()[2:3],
+		fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes by %d", testbedFabric, testbedScale, testbedFaster),
+		"blocks of 1 GB, a query reads 2 GB and shuffles a tenth of it, jobs arrive in random order every 5 s in the mean: "+
+			"the document does not say; its second workload lists 29 of 30 jobs")}
 	paper := map[int][2]float64{1: {49.8, 21.1}, 2: {32.6, 18.8}}
 	for i := 0; i < len(all); i += 2 {
 		setting := fmt.Sprintf("workload %d, %s", all[i].which, map[string]string{OnFlowsim: "flow level",
