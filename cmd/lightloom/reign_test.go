@@ -231,12 +231,9 @@ func (l *lab) stopOnce(round int, point, door string, r *rand.Rand) {
 
 // TestStaleSets: the process of a leader is stopped at every point of its work on a ToR, the optical switch and the
 // hosts, and continues when another has taken over: no switch, and no agent, takes a call of it any more. They fence
-// on calls that write alone. Without the claim of switches some do. LIGHTLOOM_MEASURE=stops does so 20 times each, or
-// LIGHTLOOM_ROUNDS times.
+// on calls that write alone. Without the claim of switches some do. One leader is stopped, while it sends to a ToR;
+// LIGHTLOOM_MEASURE=stops does all 20 times each, or LIGHTLOOM_ROUNDS times.
 func TestStaleSets(t *testing.T) {
-	if os.Getenv("LIGHTLOOM_MEASURE") != "stops" {
-		t.Skip("it takes some 15 minutes: set LIGHTLOOM_MEASURE=stops")
-	}
 	rounds := 20
 	if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_ROUNDS")); err == nil {
 		rounds = n
@@ -247,7 +244,11 @@ func TestStaleSets(t *testing.T) {
 	}
 	points := []string{"stepped", "committed", "queued", "sent", "urgent", "acknowledged"}
 	doors := []string{"tor", "ocs", "agent"}
-	for _, claims := range []bool{true, false} {
+	cases := []bool{true, false}
+	if os.Getenv("LIGHTLOOM_MEASURE") != "stops" { // one stop without a claim proves nothing
+		rounds, points, doors, cases = 1, points[3:4], doors[:1], cases[:1]
+	}
+	for _, claims := range cases {
 		t.Run(fmt.Sprint("claims ", claims), func(t *testing.T) {
 			t.Logf("seed %d", seed)
 			r := rand.New(rand.NewPCG(seed, 3))

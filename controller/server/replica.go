@@ -280,6 +280,9 @@ func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *
 		cfg.Tracer = p.traces.Tracer()
 	}
 	cfg.Watchdog = p.watchdog(ctx, term)
+	for _, f := range p.between {
+		f(&cfg)
+	}
 	for {
 		was := p.fabric().Topology
 		err := p.decide(ctx, term, cfg, why)
