@@ -103,8 +103,9 @@ func (s *axis) rows(b *Bench, all []farm, got [][]*spans) []Row {
 	}
 	last := 4 * (len(s.x) - 1)
 	for k := range 4 {
-		r := Row{Figure: s.figure + ", trend", Unit: "%", Setting: fmt.Sprintf("%s %g to %g", s.name, s.x[0], s.x[len(s.x)-1]),
-			Metric: "growth of the mean job completion time of " + all[k].packing.name}
+		r := Row{Figure: s.figure + ", trend", Unit: "%",
+			Setting: fmt.Sprintf("%s %g to %g", s.name, s.x[0], s.x[len(s.x)-1]),
+			Metric:  "growth of the mean job completion time of " + all[k].packing.name}
 		rows = append(rows, r.Measure(Improvement(pick(got[last+k], meanOf), pick(got[k], meanOf)), b.First).
 			JudgeRise(s.falls[k]))
 	}
