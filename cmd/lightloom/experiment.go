@@ -20,6 +20,7 @@ import (
 	"lightloom/cmd/lightloom/internal/experiment/clairvoyant"
 	"lightloom/cmd/lightloom/internal/experiment/dawn"
 	"lightloom/cmd/lightloom/internal/experiment/dissertation"
+	"lightloom/cmd/lightloom/internal/experiment/pushbox"
 	"lightloom/cmd/lightloom/internal/experiment/kept"
 )
 
@@ -250,6 +251,6 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
-	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), clairvoyant.Experiments(),
-		agreement.Experiments())
+	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
+		clairvoyant.Experiments(), agreement.Experiments())
 }

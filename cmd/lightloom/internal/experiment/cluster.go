@@ -10,6 +10,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
+	"lightloom/controller/workload"
 	"lightloom/controller/workload/swim"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -81,7 +82,7 @@ func (c *cluster) published() bool { return c.Model.Load == 1 && !c.Without }
 
 // records reads the trace that the document takes its jobs from.
 func records(b *Bench) ([]swim.Record, error) {
-	f, err := openTrace(b, "swim", fb2009)
+	f, err := OpenTrace(b, "swim", fb2009)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +90,8 @@ func records(b *Bench) ([]swim.Record, error) {
 	return swim.Read(f, fb2009)
 }
 
-// openTrace opens a file of the folder of real traces.
-func openTrace(b *Bench, folder, name string) (*os.File, error) {
+// OpenTrace opens a file of the folder of real traces.
+func OpenTrace(b *Bench, folder, name string) (*os.File, error) {
 	if b.Data == "" {
 		return nil, fmt.Errorf("find trace: no folder of traces: name one that holds %s/%s with --data, or in "+
 			"LIGHTLOOM_DATA", folder, name)
@@ -196,4 +197,17 @@ func (f *figures) split(ran *Controlled, jobs []controller.Job, elephant pathmap
 	f.HeavyJCT /= float64(max(heavy, 1))
 	f.LightJCT /= float64(max(light, 1))
 	f.Far = float64(far) / float64(max(maps, 1))
+}
+
+// FacebookTrace is the file of the coflow trace of 2010, in the folder coflow of the real traces.
+const FacebookTrace = "FB2010-1Hr-150-0.txt"
+
+// Facebook reads it.
+func Facebook(b *Bench) (*workload.Trace, error) {
+	f, err := OpenTrace(b, "coflow", FacebookTrace)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return workload.ReadTrace(f, FacebookTrace)
 }

@@ -117,13 +117,13 @@ func mixedJobs(b *Bench, heavy float64, n int, seed uint64) ([]controller.Job, e
 // freeJobs are coflows of the Facebook trace of 2010 that follow each other, from one drawn at random, as jobs whose
 // racks are free.
 func freeJobs(b *Bench, n int, seed uint64) ([]controller.Job, error) {
-	t, err := facebook(b)
+	t, err := Facebook(b)
 	if err != nil {
 		return nil, err
 	}
 	half := halved(t.Coflows, seed)
 	if len(half) < n {
-		return nil, fmt.Errorf("draw jobs: %d coflows in half of %s: take at most as many jobs", len(half), facebookTrace)
+		return nil, fmt.Errorf("draw jobs: %d coflows in half of %s: take at most as many jobs", len(half), FacebookTrace)
 	}
 	from := rand.New(rand.NewPCG(seed, 0x66726565)).IntN(len(half) - n + 1)
 	return workload.FreeJobs(half[from : from+n]), nil

@@ -10,6 +10,5 @@ func list() []Experiment {
 		groundsExperiment(),
 	}
 	all = append(all, crosslayerExperiments()...)
-	all = append(all, coschedulerExperiments()...)
-	return append(all, pushboxExperiments()...)
+	return append(all, coschedulerExperiments()...)
 }

@@ -11,9 +11,9 @@ const (
 	// sizeMargin is how far a figure of ours may lie from the document's, as a share of the document's effect. An effect
 	// of zero is always outside.
 	sizeMargin = 0.25
-	// orderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the least share of
+	// OrderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the least share of
 	// runs in per cent in which it must hold; fewer than orderSeeds runs are too few to say.
-	orderGap, orderRuns, orderSeeds = 1, 90, 5
+	OrderGap, orderRuns, orderSeeds = 1, 90, 5
 	// affected is the least share of the document's jobs made worse at which a bound on the worst of them is tested.
 	affected = 0.5
 )
@@ -86,9 +86,9 @@ func (r Row) JudgeOrder(gap Row) Row {
 	switch {
 	case r.N < orderSeeds:
 		r.Verdict = TooWeak
-	case *gap.Low > orderGap && *r.Measured >= orderRuns:
+	case *gap.Low > OrderGap && *r.Measured >= orderRuns:
 		r.Verdict = Reproduced
-	case *gap.High < orderGap:
+	case *gap.High < OrderGap:
 		r.Verdict = Differs
 	default:
 		r.Verdict = TooWeak

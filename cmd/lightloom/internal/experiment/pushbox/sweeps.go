@@ -1,9 +1,10 @@
-package experiment
+package pushbox
 
 import (
 	"context"
 	"fmt"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
@@ -41,7 +42,7 @@ func axes() []axis {
 }
 
 // runPushBoxSweeps is Figures 10 to 13.
-func runPushBoxSweeps(ctx context.Context, b *Bench) (*Result, error) {
+func runPushBoxSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	var all []farm
 	for _, s := range axes() {
 		for _, x := range s.x {
@@ -61,8 +62,9 @@ func runPushBoxSweeps(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	model := workload.FacebookV1()
-	out := &Result{Assumptions: append(model.Lines(), "Fair; the document gives the range over each axis only: a point "+
-		"counts as reproduced inside it")}
+	out := &experiment.Result{Assumptions: append(model.Lines(),
+		"Fair; the document gives the range over each axis only: a point "+
+			"counts as reproduced inside it")}
 	at := 0
 	for _, s := range axes() {
 		n := 4 * len(s.x)
@@ -70,15 +72,15 @@ func runPushBoxSweeps(ctx context.Context, b *Bench) (*Result, error) {
 		out.Pictures = append(out.Pictures, s.picture(all[at:at+n], got[at:at+n]))
 		at += n
 	}
-	out.Rows = append(out.Rows, Row{Figure: "none", Setting: all[at].name, Unit: "s",
+	out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: all[at].name, Unit: "s",
 		Metric: "mean job completion time, PushBox+sunflow"}.Measure(pick(got[at], meanOf), b.First).Judge(0, "ours"))
-	out.Notes = []string{HolmNote(out.Rows)}
+	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil
 }
 
 // rows are sizes and orders at each point, and the trend of each scheduler from the first to the last.
-func (s *axis) rows(b *Bench, all []farm, got [][]*spans) []Row {
-	var rows []Row
+func (s *axis) rows(b *experiment.Bench, all []farm, got [][]*spans) []experiment.Row {
+	var rows []experiment.Row
 	for i, x := range s.x {
 		ours, setting := got[4*i+3], fmt.Sprintf("%s %g", s.name, x)
 		for k := range 3 {
@@ -89,7 +91,8 @@ func (s *axis) rows(b *Bench, all []farm, got [][]*spans) []Row {
 				in   [2]float64
 			}{{"mean job completion time", meanOf, s.mean[k]}, {"99th percentile", p99Of, s.tail[k]}} {
 				low, high := m.in[0], m.in[1]
-				rows = append(rows, Row{Figure: s.figure, Setting: setting, Unit: "%", Paper: Number((low + high) / 2),
+				rows = append(rows, experiment.Row{Figure: s.figure, Setting: setting, Unit: "%",
+					Paper:  experiment.Number((low + high) / 2),
 					Metric: m.name + " shorter than " + name + "'s by"}.
 					Measure(shorter(pick(ours, m.of), pick(theirs, m.of)), b.First).Judge((high-low)/2,
 					fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)))
@@ -97,30 +100,32 @@ func (s *axis) rows(b *Bench, all []farm, got [][]*spans) []Row {
 			rows = append(rows, ahead(s.figure, setting, name, pick(ours, meanOf), pick(theirs, meanOf), b.First))
 		}
 		for k := range 4 {
-			rows = append(rows, Row{Figure: s.figure, Setting: setting, Unit: "s", Metric: "mean job completion time, " +
-				all[4*i+k].packing.name}.Measure(pick(got[4*i+k], meanOf), b.First).Judge(0, "ours"))
+			rows = append(rows, experiment.Row{Figure: s.figure, Setting: setting, Unit: "s",
+				Metric: "mean job completion time, " +
+					all[4*i+k].packing.name}.Measure(pick(got[4*i+k], meanOf), b.First).Judge(0, "ours"))
 		}
 	}
 	last := 4 * (len(s.x) - 1)
 	for k := range 4 {
-		r := Row{Figure: s.figure + ", trend", Unit: "%",
+		r := experiment.Row{Figure: s.figure + ", trend", Unit: "%",
 			Setting: fmt.Sprintf("%s %g to %g", s.name, s.x[0], s.x[len(s.x)-1]),
 			Metric:  "growth of the mean job completion time of " + all[k].packing.name}
-		rows = append(rows, r.Measure(Improvement(pick(got[last+k], meanOf), pick(got[k], meanOf)), b.First).
+		rows = append(rows, r.Measure(experiment.Improvement(pick(got[last+k], meanOf), pick(got[k], meanOf)), b.First).
 			JudgeRise(s.falls[k]))
 	}
 	return rows
 }
 
-func (s *axis) picture(all []farm, got [][]*spans) Picture {
-	lines := make([]Line, 4)
+func (s *axis) picture(all []farm, got [][]*spans) experiment.Picture {
+	lines := make([]experiment.Line, 4)
 	for i, x := range s.x {
 		for k := range lines {
 			lines[k].Name, lines[k].X = all[4*i+k].packing.name, append(lines[k].X, x)
 			lines[k].Y = append(lines[k].Y, mean(pick(got[4*i+k], meanOf)))
 		}
 	}
-	return Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name, Y: "mean job completion time, s", Lines: lines}
+	return experiment.Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name, Y: "mean job completion time, s",
+		Lines: lines}
 }
 
 // guess is one way to fill what the document leaves open.
@@ -144,7 +149,7 @@ func guesses() []guess {
 }
 
 // runPushBoxAssumptions shows what the gain under Fair depends on that the document does not print.
-func runPushBoxAssumptions(ctx context.Context, b *Bench) (*Result, error) {
+func runPushBoxAssumptions(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	var all []farm
 	for _, g := range guesses() {
 		model := workload.FacebookV1()
@@ -166,7 +171,7 @@ func runPushBoxAssumptions(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	model := workload.FacebookV1()
-	out := &Result{Assumptions: append(model.Lines(), "Fair, 20 machines of 20 slots and 10 Gb/s")}
+	out := &experiment.Result{Assumptions: append(model.Lines(), "Fair, 20 machines of 20 slots and 10 Gb/s")}
 	for i, g := range guesses() {
 		at := got[4*i : 4*i+4]
 		for _, m := range []struct {
@@ -178,7 +183,7 @@ func runPushBoxAssumptions(ctx context.Context, b *Bench) (*Result, error) {
 			{"mean job completion time shorter than NEAT's by", at[2], at[1], meanOf},
 			{"Hadoop's mean shorter without bound on the network by: what any network scheduler could gain", at[3], at[0],
 				meanOf}} {
-			out.Rows = append(out.Rows, Row{Figure: "none", Setting: g.name, Metric: m.metric, Unit: "%"}.
+			out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: g.name, Metric: m.metric, Unit: "%"}.
 				Measure(shorter(pick(m.ours, m.of), pick(m.theirs, m.of)), b.First).Judge(0, "ours"))
 		}
 	}

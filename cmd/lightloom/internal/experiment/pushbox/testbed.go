@@ -1,4 +1,4 @@
-package experiment
+package pushbox
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
@@ -92,7 +93,7 @@ func (t testbedRun) String() string {
 	return fmt.Sprintf("workload %d, %s, %s", t.which, t.policy, t.on)
 }
 
-func (t testbedRun) run(ctx context.Context, b *Bench, seed uint64) (*spans, error) {
+func (t testbedRun) run(ctx context.Context, b *experiment.Bench, seed uint64) (*spans, error) {
 	jobs := testbedJobs(t.which, seed)
 	if b.Quick {
 		jobs = slices.DeleteFunc(jobs, func(j controller.Job) bool { return len(j.Stages[0].Tasks) > 10 })
@@ -112,11 +113,11 @@ func (t testbedRun) run(ctx context.Context, b *Bench, seed uint64) (*spans, err
 }
 
 // runPushBoxTestbed is Figure 6, on packets and beside it at flow level.
-func runPushBoxTestbed(ctx context.Context, b *Bench) (*Result, error) {
+func runPushBoxTestbed(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	var all []testbedRun
-	on := []string{OnFlowsim}
-	if b.On == OnNetns {
-		on = append(on, OnNetns)
+	on := []string{experiment.OnFlowsim}
+	if b.On == experiment.OnNetns {
+		on = append(on, experiment.OnNetns)
 	}
 	for which := 1; which <= 2; which++ {
 		for _, o := range on {
@@ -125,34 +126,36 @@ func runPushBoxTestbed(ctx context.Context, b *Bench) (*Result, error) {
 			}
 		}
 	}
-	got, err := Grid(ctx, b, all, testbedRun.String, func(ctx context.Context, t testbedRun, seed uint64) (*spans, error) {
+	got, err := experiment.Grid(ctx, b, all, testbedRun.String, func(ctx context.Context, t testbedRun,
+		seed uint64) (*spans, error) {
 		return t.run(ctx, b, seed)
 	})
 	if err != nil {
 		return nil, err
 	}
 	m := workload.FacebookV1()
-	out := &Result{Assumptions: append(m.Lines()[2:3],
+	out := &experiment.Result{Assumptions: append(m.Lines()[2:3],
 		fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes by %d", testbedFabric, testbedScale, testbedFaster),
 		"blocks of 1 GB, a query reads 2 GB and shuffles a tenth of it, jobs arrive in random order every 5 s in the mean: "+
 			"the document does not say; its second workload lists 29 of 30 jobs")}
 	paper := map[int][2]float64{1: {49.8, 21.1}, 2: {32.6, 18.8}}
 	for i := 0; i < len(all); i += 2 {
-		setting := fmt.Sprintf("workload %d, %s", all[i].which, map[string]string{OnFlowsim: "flow level",
-			OnNetns: "packets"}[all[i].on])
+		setting := fmt.Sprintf("workload %d, %s", all[i].which, map[string]string{experiment.OnFlowsim: "flow level",
+			experiment.OnNetns: "packets"}[all[i].on])
 		for k, of := range []func(*spans) float64{meanOf, p95Of} {
-			out.Rows = append(out.Rows, Row{Figure: "Figure 6", Setting: setting, Unit: "%",
+			out.Rows = append(out.Rows, experiment.Row{Figure: "Figure 6", Setting: setting, Unit: "%",
 				Metric: []string{"mean", "95th percentile"}[k] + " of job completion times shorter than Hadoop's by",
-				Paper:  Number(paper[all[i].which][k])}.Measure(shorter(pick(got[i+1], of), pick(got[i], of)), b.First).
+				Paper:  experiment.Number(paper[all[i].which][k])}.Measure(shorter(pick(got[i+1], of), pick(got[i], of)), b.First).
 				Judge(0, "queries, computing times and arrivals are not published"))
 		}
 		out.Rows = append(out.Rows, ahead("Figure 6", setting, "Hadoop", pick(got[i+1], meanOf), pick(got[i], meanOf),
 			b.First))
 		for k, name := range []string{"Hadoop", "PushBox"} {
-			out.Rows = append(out.Rows, Row{Figure: "Figure 6", Setting: setting, Unit: "s", Metric: "mean job completion " +
-				"time as run, " + name}.Measure(pick(got[i+k], meanOf), b.First).Judge(0, "ours"))
+			out.Rows = append(out.Rows, experiment.Row{Figure: "Figure 6", Setting: setting, Unit: "s",
+				Metric: "mean job completion " +
+					"time as run, " + name}.Measure(pick(got[i+k], meanOf), b.First).Judge(0, "ours"))
 		}
 	}
-	out.Notes = []string{HolmNote(out.Rows)}
+	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil
 }

@@ -1,10 +1,14 @@
-package experiment
+// Package pushbox repeats the evaluation of the PushBox document (sections 4, 6 and 7) on its trace, with the job model
+// facebook-v1. Seeds draw where blocks lie and how wrong estimates are; the trace's arrivals and sizes are the same in
+// every run.
+package pushbox
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
@@ -17,29 +21,25 @@ import (
 	"lightloom/controller/workload"
 )
 
-// The evaluation of the PushBox document (section 7) on its trace, with the job model facebook-v1. Seeds draw where
-// blocks lie and how wrong estimates are; the trace's arrivals and sizes are the same in every run.
+const source = "PushBox, section 7"
 
-const (
-	pushboxSource = "PushBox, section 7"
-	facebookTrace = "FB2010-1Hr-150-0.txt"
-)
-
-func pushboxExperiments() []Experiment {
-	on := []string{OnFlowsim}
-	return []Experiment{
+// Experiments returns the experiments of the document.
+func Experiments() []experiment.Experiment {
+	on := []string{experiment.OnFlowsim}
+	return []experiment.Experiment{
 		{Name: "pushbox", Doc: "job completion under Fair, FIFO and two queues, and without each component",
-			Source: pushboxSource + ", Figures 8 and 9", Seeds: 20, On: on, Run: runPushBox},
+			Source: source + ", Figures 8 and 9", Seeds: 20, On: on, Run: runPushBox},
 		{Name: "pushbox-concurrency", Doc: "use of receivers' lines over the number of receiving tasks",
 			Source: "PushBox, section 4, Figures 3a and 3b", Seeds: 20, On: on, Run: runConcurrency},
 		{Name: "pushbox-sweeps", Doc: "oversubscription, machines, slots and load",
-			Source: pushboxSource + ", Figures 10 to 13", Seeds: 20, On: on, Run: runPushBoxSweeps},
+			Source: source + ", Figures 10 to 13", Seeds: 20, On: on, Run: runPushBoxSweeps},
 		{Name: "pushbox-assumptions", Doc: "what computing speed, input and slow start do to the gain",
-			Source: pushboxSource + ", what it leaves open", Seeds: 20, On: on, Run: runPushBoxAssumptions},
+			Source: source + ", what it leaves open", Seeds: 20, On: on, Run: runPushBoxAssumptions},
 		{Name: "pushbox-overhead", Doc: "what deciding costs over the number of coflows",
 			Source: "PushBox, section 7.4, Figure 14", Seeds: 20, On: on, Run: runPushBoxOverhead},
 		{Name: "pushbox-testbed", Doc: "the two workloads of the testbed on packets, scaled down",
-			Source: "PushBox, section 6.2, Figure 6", Seeds: 10, On: []string{OnNetns, OnFlowsim}, Run: runPushBoxTestbed},
+			Source: "PushBox, section 6.2, Figure 6", Seeds: 10, On: []string{experiment.OnNetns, experiment.OnFlowsim},
+			Run: runPushBoxTestbed},
 	}
 }
 
@@ -117,7 +117,7 @@ type spans struct {
 }
 
 // run replays the trace once.
-func (f farm) run(ctx context.Context, b *Bench, trace *workload.Trace, seed uint64) (*spans, error) {
+func (f farm) run(ctx context.Context, b *experiment.Bench, trace *workload.Trace, seed uint64) (*spans, error) {
 	t := *trace
 	if b.Quick {
 		t.Coflows = t.Coflows[:min(len(t.Coflows), 60)]
@@ -134,7 +134,7 @@ func (f farm) run(ctx context.Context, b *Bench, trace *workload.Trace, seed uin
 			jobs[i].User = share.QueueOfOrder
 		}
 	}
-	c := replay.Case{Fabric: f.fabric, On: OnFlowsim, Policy: "fair+shortest", Jobs: jobs, Seed: seed,
+	c := replay.Case{Fabric: f.fabric, On: experiment.OnFlowsim, Policy: "fair+shortest", Jobs: jobs, Seed: seed,
 		With: f.policy}
 	if f.sunflow {
 		c.Policy = "fair+shortest+sunflow"
@@ -174,19 +174,9 @@ func mean(v []float64) float64 {
 	return sum / float64(max(len(v), 1))
 }
 
-// facebook reads the trace.
-func facebook(b *Bench) (*workload.Trace, error) {
-	f, err := openTrace(b, "coflow", facebookTrace)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return workload.ReadTrace(f, facebookTrace)
-}
-
 // farms runs each farm with every seed; those that are alike but for their names once.
-func farms(ctx context.Context, b *Bench, all []farm) ([][]*spans, error) {
-	trace, err := facebook(b)
+func farms(ctx context.Context, b *experiment.Bench, all []farm) ([][]*spans, error) {
+	trace, err := experiment.Facebook(b)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +190,7 @@ func farms(ctx context.Context, b *Bench, all []farm) ([][]*spans, error) {
 		}
 		at[i] = known[k]
 	}
-	got, err := Grid(ctx, b, once, farm.String, func(ctx context.Context, f farm, seed uint64) (*spans, error) {
+	got, err := experiment.Grid(ctx, b, once, farm.String, func(ctx context.Context, f farm, seed uint64) (*spans, error) {
 		return f.run(ctx, b, trace, seed)
 	})
 	if err != nil {
@@ -238,19 +228,20 @@ func shorter(ours, theirs []float64) []float64 {
 const whyPushBox = "input, blocks, computing times and how 150 racks become 20 machines are not published: facebook-v1"
 
 // against makes the rows of PushBox against the others of a group: paper holds the mean and the tail (0: no figure).
-func against(b *Bench, figure, setting, tail string, group []farm, got [][]*spans, tailOf func(*spans) float64,
-	paper map[string][2]float64) []Row {
+func against(b *experiment.Bench, figure, setting, tail string, group []farm, got [][]*spans,
+	tailOf func(*spans) float64,
+	paper map[string][2]float64) []experiment.Row {
 	ours := got[len(group)-1]
-	var rows []Row
+	var rows []experiment.Row
 	for i, f := range group[:len(group)-1] {
 		for k, m := range []struct {
 			name string
 			of   func(*spans) float64
 		}{{"mean job completion time shorter than " + f.packing.name + "'s by", meanOf},
 			{tail + " of job completion times shorter than " + f.packing.name + "'s by", tailOf}} {
-			r := Row{Figure: figure, Setting: setting, Metric: m.name, Unit: "%"}
+			r := experiment.Row{Figure: figure, Setting: setting, Metric: m.name, Unit: "%"}
 			if p := paper[f.packing.name][k]; p != 0 {
-				r.Paper = Number(p)
+				r.Paper = experiment.Number(p)
 			}
 			rows = append(rows, r.Measure(shorter(pick(ours, m.of), pick(got[i], m.of)), b.First).Judge(0, whyPushBox))
 		}
@@ -259,28 +250,29 @@ func against(b *Bench, figure, setting, tail string, group []farm, got [][]*span
 		rows = append(rows, ahead(figure, setting, f.packing.name, pick(ours, meanOf), pick(got[i], meanOf), b.First))
 	}
 	for i, f := range group {
-		rows = append(rows, Row{Figure: figure, Setting: setting, Metric: "mean job completion time, " + f.packing.name,
-			Unit: "s"}.Measure(pick(got[i], meanOf), b.First).Judge(0, "ours"))
+		rows = append(rows, experiment.Row{Figure: figure, Setting: setting,
+			Metric: "mean job completion time, " + f.packing.name,
+			Unit:   "s"}.Measure(pick(got[i], meanOf), b.First).Judge(0, "ours"))
 	}
 	return rows
 }
 
 // ahead is a row of the runs in which PushBox's mean is below another's.
-func ahead(figure, setting, theirs string, ours, them []float64, seed uint64) Row {
+func ahead(figure, setting, theirs string, ours, them []float64, seed uint64) experiment.Row {
 	gap := shorter(ours, them)
 	below := make([]float64, len(gap))
 	for i, x := range gap {
-		if x > orderGap {
+		if x > experiment.OrderGap {
 			below[i] = 100
 		}
 	}
-	return Row{Figure: figure + ", order", Setting: setting, Unit: "%",
+	return experiment.Row{Figure: figure + ", order", Setting: setting, Unit: "%",
 		Metric: "runs in which PushBox's mean job completion time is below " + theirs + "'s"}.Measure(below, seed).
-		JudgeOrder(Row{}.Measure(gap, seed))
+		JudgeOrder(experiment.Row{}.Measure(gap, seed))
 }
 
 // runPushBox is Figures 8 and 9.
-func runPushBox(ctx context.Context, b *Bench) (*Result, error) {
+func runPushBox(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	model := workload.FacebookV1()
 	base := machines(20, 20, "10Gbps")
 	var all []farm
@@ -301,7 +293,8 @@ func runPushBox(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Assumptions: append(model.Lines(), "20 machines of 20 slots and 10 Gb/s, non-blocking, each a rack",
+	out := &experiment.Result{Assumptions: append(model.Lines(),
+		"20 machines of 20 slots and 10 Gb/s, non-blocking, each a rack",
 		"Starts-After: reduces take slots once all maps have ended, under every scheduler, since nothing can be received "+
 			"before; three receiving tasks a machine, a skip for each machine, a busy network card from 75 % on")}
 	out.Rows = append(out.Rows, against(b, "Figure 9a", "Fair", "95th percentile", all[fair:fairEnd], got[fair:fairEnd],
@@ -312,10 +305,10 @@ func runPushBox(ctx context.Context, b *Bench) (*Result, error) {
 		all[multi:multiEnd], got[multi:multiEnd], p99Of,
 		map[string][2]float64{"Hadoop": {21.4, 33.4}, "ShuffleWatcher": {19.2, 30.3}, "NEAT": {21.2, 33.2}})...)
 	out.Rows = append(out.Rows, componentRows(b, parts, got[part:partEnd], got[fairEnd-1])...)
-	out.Rows = append(out.Rows, Row{Figure: "none", Setting: "100 Tb/s for every machine", Unit: "%",
+	out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: "100 Tb/s for every machine", Unit: "%",
 		Metric: "Hadoop's mean shorter than at 10 Gb/s by: what any network scheduler could gain"}.Measure(
 		shorter(pick(got[infinite], meanOf), pick(got[fair], meanOf)), b.First).Judge(0, "ours"))
-	out.Notes = []string{HolmNote(out.Rows)}
+	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil
 }
 
@@ -336,7 +329,7 @@ func components() []packing {
 }
 
 // componentRows compares PushBox without a component with the whole.
-func componentRows(b *Bench, parts []packing, got [][]*spans, whole []*spans) []Row {
+func componentRows(b *experiment.Bench, parts []packing, got [][]*spans, whole []*spans) []experiment.Row {
 	paper := map[string][2]float64{"GP": {9.9, 11.1}, "RS": {5.0, 6.5}, "H": {7.1, 44.8}, "W": {49.3, 39.4},
 		"estimates off by 2": {13.8, 3.5}, "estimates off by 4": {60.7, 24.3}}
 	figure := func(i int) string {
@@ -348,7 +341,7 @@ func componentRows(b *Bench, parts []packing, got [][]*spans, whole []*spans) []
 		}
 		return "none"
 	}
-	var rows []Row
+	var rows []experiment.Row
 	for i, p := range parts {
 		for k, m := range []struct {
 			name string
@@ -356,11 +349,12 @@ func componentRows(b *Bench, parts []packing, got [][]*spans, whole []*spans) []
 		}{{"mean job completion time", meanOf}, {"95th percentile", p95Of},
 			{"mean of small jobs", func(s *spans) float64 { return s.Small }},
 			{"mean of large jobs", func(s *spans) float64 { return s.Large }}} {
-			r := Row{Figure: figure(i), Setting: p.name, Metric: m.name + " grows by", Unit: "%"}
+			r := experiment.Row{Figure: figure(i), Setting: p.name, Metric: m.name + " grows by", Unit: "%"}
 			if k < 2 && paper[p.name][k] != 0 {
-				r.Paper = Number(paper[p.name][k])
+				r.Paper = experiment.Number(paper[p.name][k])
 			}
-			rows = append(rows, r.Measure(Improvement(pick(got[i], m.of), pick(whole, m.of)), b.First).Judge(0, whyPushBox))
+			rows = append(rows, r.Measure(experiment.Improvement(pick(got[i], m.of), pick(whole, m.of)), b.First).Judge(0,
+				whyPushBox))
 		}
 	}
 	return rows

@@ -1,10 +1,11 @@
-package experiment
+package pushbox
 
 import (
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
@@ -40,7 +41,7 @@ func TestNoJobStarves(t *testing.T) {
 				for i := range jobs {
 					jobs[i].User = []string{share.QueueOfOrder, "fair", "b"}[i%3]
 				}
-				c := replay.Case{On: OnFlowsim, Policy: name, Jobs: jobs, Seed: seed,
+				c := replay.Case{On: experiment.OnFlowsim, Policy: name, Jobs: jobs, Seed: seed,
 					Fabric: "hybrid:racks=6,hosts=1,slots=2,spines=1,nic=10Gbps,eps=5Gbps,ocs=10Gbps,dark=10ms"}
 				ran, err := c.Run(t.Context())
 				if err != nil {
@@ -72,7 +73,7 @@ func TestNoChainStarves(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := replay.Case{On: OnFlowsim, Policy: name, Jobs: jobs, Seed: uint64(i),
+				c := replay.Case{On: experiment.OnFlowsim, Policy: name, Jobs: jobs, Seed: uint64(i),
 					Fabric: "hybrid:racks=6,hosts=1,slots=8,spines=1,nic=10Gbps,eps=5Gbps,ocs=10Gbps,dark=10ms"}
 				ran, err := c.Run(t.Context())
 				if err != nil {
@@ -91,7 +92,7 @@ func TestPackings(t *testing.T) {
 	all := append(rivals(share.FairIntent), components()...)
 	for _, p := range append(append(all, rivals(share.FIFOIntent)...), rivals(share.QueueIntent)...) {
 		f := farm{"test", machines(6, 2, "10Gbps"), workload.FacebookV1(), p.intent == share.QueueIntent, p}
-		s, err := f.run(t.Context(), new(Bench), someTrace(7), 1)
+		s, err := f.run(t.Context(), new(experiment.Bench), someTrace(7), 1)
 		if err != nil {
 			t.Fatalf("%v: %v", f, err)
 		}
@@ -128,7 +129,7 @@ func TestInPriority(t *testing.T) {
 // TestPushBoxRows runs the small form of the experiments that no other test runs, on the simulator.
 func TestPushBoxRows(t *testing.T) {
 	trace := someTrace(5)
-	o, err := deciding(t.Context(), new(Bench), trace, 30, 1)
+	o, err := deciding(t.Context(), new(experiment.Bench), trace, 30, 1)
 	if err != nil || o.Total <= 0 || o.P50 > o.P95 {
 		t.Errorf("%+v: %v", o, err)
 	}
@@ -138,7 +139,7 @@ func TestPushBoxRows(t *testing.T) {
 			t.Errorf("workload %d has %d jobs, want %d", which, got, n)
 		}
 		for _, p := range []string{"hadoop+ecmp", "pushbox+ecmp"} {
-			s, err := testbedRun{which, p, OnFlowsim}.run(t.Context(), &Bench{Quick: true}, 1)
+			s, err := testbedRun{which, p, experiment.OnFlowsim}.run(t.Context(), &experiment.Bench{Quick: true}, 1)
 			if err != nil || s.Mean <= 0 || s.P95 < s.Mean/2 {
 				t.Errorf("workload %d, %s: %+v: %v", which, p, s, err)
 			}
@@ -153,7 +154,7 @@ func TestPushBoxRows(t *testing.T) {
 				got = append(got, []*spans{{Mean: float64(5 - k), P99: 1}})
 			}
 		}
-		for _, r := range s.rows(&Bench{Seeds: 1}, all, got) {
+		for _, r := range s.rows(&experiment.Bench{Seeds: 1}, all, got) {
 			if r.Measured == nil || r.Verdict == "" {
 				t.Errorf("%+v", r)
 			}

@@ -1,4 +1,4 @@
-package experiment
+package pushbox
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/policy"
@@ -27,7 +28,8 @@ func (m concurrency) use(ctx context.Context, seed uint64) (float64, error) {
 	jobs := contest(n, int(m), each, seed)
 	jobs = append(jobs, controller.Job{Name: "end", Arrival: d, Edges: []controller.Edge{{Kind: controller.Fixed,
 		Flows: []controller.Flow{{Dst: 1, Bytes: 1}}}}}) // a run stops at the first event after d
-	c := replay.Case{Fabric: machines(n, 1, "10Gbps"), On: OnFlowsim, Policy: "fair+shortest", Jobs: jobs, Seed: seed,
+	c := replay.Case{Fabric: machines(n, 1, "10Gbps"), On: experiment.OnFlowsim, Policy: "fair+shortest", Jobs: jobs,
+		Seed:  seed,
 		Until: d,
 		With:  underPriority}
 	ran, err := c.Run(ctx)
@@ -80,7 +82,8 @@ func inPriority(ctx context.Context, senders int, seed uint64) (*ordered, error)
 			}
 		}
 	}
-	c := replay.Case{Fabric: machines(n, 1, "10Gbps"), On: OnFlowsim, Policy: "fair+shortest", Jobs: jobs, Seed: seed,
+	c := replay.Case{Fabric: machines(n, 1, "10Gbps"), On: experiment.OnFlowsim, Policy: "fair+shortest", Jobs: jobs,
+		Seed: seed,
 		With: underPriority}
 	ran, err := c.Run(ctx)
 	if err != nil {
@@ -95,24 +98,25 @@ func inPriority(ctx context.Context, senders int, seed uint64) (*ordered, error)
 }
 
 // orderedRows are the rows of Figure 3b.
-func orderedRows(b *Bench, senders int, got []*ordered) []Row {
+func orderedRows(b *experiment.Bench, senders int, got []*ordered) []experiment.Row {
 	var use, alone, gap, yes []float64
 	for _, g := range got {
 		use, alone = append(use, g.Use), append(alone, 100*(g.Ends[0]/g.Lone-1))
 		least := 100 * (1 - max(g.Ends[0]/g.Ends[1], g.Ends[1]/g.Ends[2]))
 		gap, yes = append(gap, least), append(yes, 0)
-		if least > orderGap {
+		if least > experiment.OrderGap {
 			yes[len(yes)-1] = 100
 		}
 	}
 	setting := fmt.Sprintf("three reducers of a machine, R1 before R2 before R3, from %d others", senders)
-	return []Row{
-		Row{Figure: "Figure 3b", Setting: setting, Metric: "use of the machine's line until R3 has its input",
+	return []experiment.Row{
+		experiment.Row{Figure: "Figure 3b", Setting: setting, Metric: "use of the machine's line until R3 has its input",
 			Unit: "%"}.Measure(use, b.First).Judge(0, "the document: almost fully utilized"),
-		Row{Figure: "Figure 3b", Setting: setting, Metric: "R1 slower than with the line to itself by", Unit: "%"}.
+		experiment.Row{Figure: "Figure 3b", Setting: setting, Metric: "R1 slower than with the line to itself by", Unit: "%"}.
 			Measure(alone, b.First).Judge(0, "the document: not perfectly exclusive"),
-		Row{Figure: "Figure 3b, order", Setting: setting, Metric: "runs in which R1 ends before R2 and R2 before R3",
-			Unit: "%"}.Measure(yes, b.First).JudgeOrder(Row{}.Measure(gap, b.First))}
+		experiment.Row{Figure: "Figure 3b, order", Setting: setting,
+			Metric: "runs in which R1 ends before R2 and R2 before R3",
+			Unit:   "%"}.Measure(yes, b.First).JudgeOrder(experiment.Row{}.Measure(gap, b.First))}
 }
 
 // underPriority is the network of Figures 3a and 3b.
@@ -121,30 +125,34 @@ func underPriority() controller.Policy {
 }
 
 // runConcurrency is Figures 3a and 3b.
-func runConcurrency(ctx context.Context, b *Bench) (*Result, error) {
+func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	all := []concurrency{1, 2, 3, 4, 5, 6}
-	got, err := Grid(ctx, b, all, func(m concurrency) string { return fmt.Sprintf("%d tasks", m) },
+	got, err := experiment.Grid(ctx, b, all, func(m concurrency) string { return fmt.Sprintf("%d tasks", m) },
 		func(ctx context.Context, m concurrency, seed uint64) (float64, error) { return m.use(ctx, seed) })
 	if err != nil {
 		return nil, err
 	}
 	senders := []int{5, 8}
-	three, err := Grid(ctx, b, senders, func(n int) string { return fmt.Sprintf("three reducers, %d senders", n) },
+	three, err := experiment.Grid(ctx, b, senders, func(n int) string {
+		return fmt.Sprintf("three reducers, %d senders",
+			n)
+	},
 		func(ctx context.Context, n int, seed uint64) (*ordered, error) { return inPriority(ctx, n, seed) })
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Assumptions: []string{
+	out := &experiment.Result{Assumptions: []string{
 		"20 machines of 10 Gb/s, non-blocking; each task receives from five machines drawn at random, and has a priority " +
 			"drawn at random among those of its machine",
 		"Figure 3b: nine such machines; the three receive 5 GB each, the tasks of the others have no end in sight",
 	}}
-	line := Line{Name: "use of lines"}
+	line := experiment.Line{Name: "use of lines"}
 	for i, m := range all {
-		r := Row{Figure: "Figure 3a", Setting: fmt.Sprintf("%d receiving tasks a machine", m), Metric: "use of all lines",
-			Unit: "%"}
+		r := experiment.Row{Figure: "Figure 3a", Setting: fmt.Sprintf("%d receiving tasks a machine", m),
+			Metric: "use of all lines",
+			Unit:   "%"}
 		if m == 3 {
-			r.Paper = Number(95)
+			r.Paper = experiment.Number(95)
 		}
 		out.Rows = append(out.Rows, r.Measure(got[i], b.First).Judge(2, "the number of machines is not published"))
 		line.X, line.Y = append(line.X, float64(m)), append(line.Y, mean(got[i]))
@@ -152,7 +160,7 @@ func runConcurrency(ctx context.Context, b *Bench) (*Result, error) {
 	for i, n := range senders {
 		out.Rows = append(out.Rows, orderedRows(b, n, three[i])...)
 	}
-	out.Pictures = []Picture{{Name: "pushbox-concurrency", Title: "Figure 3a", X: "receiving tasks a machine",
-		Y: "use of all lines, %", Lines: []Line{line}}}
+	out.Pictures = []experiment.Picture{{Name: "pushbox-concurrency", Title: "Figure 3a", X: "receiving tasks a machine",
+		Y: "use of all lines, %", Lines: []experiment.Line{line}}}
 	return out, nil
 }

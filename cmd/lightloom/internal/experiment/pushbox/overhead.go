@@ -1,4 +1,4 @@
-package experiment
+package pushbox
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
 	"lightloom/controller"
@@ -51,14 +52,14 @@ func lengthened(t *workload.Trace, n int, seed uint64) *workload.Trace {
 	return out
 }
 
-func deciding(ctx context.Context, b *Bench, trace *workload.Trace, n int, seed uint64) (*overhead, error) {
+func deciding(ctx context.Context, b *experiment.Bench, trace *workload.Trace, n int, seed uint64) (*overhead, error) {
 	if b.Quick {
 		n /= 20
 	}
 	model := workload.FacebookV1()
 	k := place.NewPacker(pushbox.PushBox, share.FairIntent.Ordered)
 	w := &stopwatch{Packer: k}
-	c := replay.Case{Fabric: machines(20, 20, "10Gbps"), On: OnFlowsim, Policy: "fair+shortest", Seed: seed,
+	c := replay.Case{Fabric: machines(20, 20, "10Gbps"), On: experiment.OnFlowsim, Policy: "fair+shortest", Seed: seed,
 		Jobs: model.Jobs(lengthened(trace, n, seed)), With: func() controller.Policy {
 			return policy.Compose(w, nil, route.Shortest{}, &share.Priority{Intent: share.FairIntent, Size: k.Sends})
 		}}
@@ -74,25 +75,25 @@ func deciding(ctx context.Context, b *Bench, trace *workload.Trace, n int, seed 
 }
 
 // runPushBoxOverhead is Figure 14.
-func runPushBoxOverhead(ctx context.Context, b *Bench) (*Result, error) {
-	trace, err := facebook(b)
+func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	trace, err := experiment.Facebook(b)
 	if err != nil {
 		return nil, err
 	}
 	all := []int{400, 600, 800, 1000, 1200, 1400}
-	got, err := Grid(ctx, b, all, func(n int) string { return fmt.Sprintf("%d coflows", n) },
+	got, err := experiment.Grid(ctx, b, all, func(n int) string { return fmt.Sprintf("%d coflows", n) },
 		func(ctx context.Context, n int, seed uint64) (*overhead, error) {
 			return deciding(ctx, b, trace, n, seed)
 		})
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Assumptions: []string{
+	out := &experiment.Result{Assumptions: []string{
 		"coflows drawn from the trace, with gaps drawn from its arrivals: the load is that of the trace",
 		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the " +
 			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
 	}}
-	line := Line{Name: "all decisions"}
+	line := experiment.Line{Name: "all decisions"}
 	figure := func(i int, f func(*overhead) float64) []float64 {
 		var v []float64
 		for _, o := range got[i] {
@@ -104,20 +105,23 @@ func runPushBoxOverhead(ctx context.Context, b *Bench) (*Result, error) {
 	for i, n := range all {
 		setting := fmt.Sprintf("%d coflows", n)
 		out.Rows = append(out.Rows,
-			Row{Figure: "Figure 14a", Setting: setting, Metric: "all decisions", Unit: "s"}.Measure(figure(i, total), b.First).
+			experiment.Row{Figure: "Figure 14a", Setting: setting, Metric: "all decisions", Unit: "s"}.Measure(figure(i,
+				total), b.First).
 				Judge(0, "another machine"),
-			Row{Figure: "Figure 14b", Setting: setting, Metric: "median of a decision", Unit: "µs"}.
+			experiment.Row{Figure: "Figure 14b", Setting: setting, Metric: "median of a decision", Unit: "µs"}.
 				Measure(figure(i, func(o *overhead) float64 { return o.P50 }), b.First).Judge(0, "another machine"),
-			Row{Figure: "Figure 14b", Setting: setting, Metric: "95th percentile of a decision", Unit: "µs"}.
+			experiment.Row{Figure: "Figure 14b", Setting: setting, Metric: "95th percentile of a decision", Unit: "µs"}.
 				Measure(figure(i, func(o *overhead) float64 { return o.P95 }), b.First).Judge(0, "another machine"))
 		line.X, line.Y = append(line.X, float64(n)), append(line.Y, mean(figure(i, total)))
 	}
 	last := len(all) - 1
-	out.Rows = append(out.Rows, Row{Figure: "Figure 14a", Setting: "400 to 1400 coflows", Unit: "times",
-		Metric: "growth of all decisions", Paper: Number(3.5)}.Measure(times(figure(last, total), figure(0, total)), b.First).
+	out.Rows = append(out.Rows, experiment.Row{Figure: "Figure 14a", Setting: "400 to 1400 coflows", Unit: "times",
+		Metric: "growth of all decisions", Paper: experiment.Number(3.5)}.Measure(times(figure(last, total), figure(0,
+		total)), b.First).
 		Judge(0, "the document: approximately linear"))
-	out.Pictures = []Picture{{Name: "pushbox-overhead", Title: "Figure 14a", X: "coflows", Y: "all decisions, s",
-		Lines: []Line{line}}}
+	out.Pictures = []experiment.Picture{{Name: "pushbox-overhead", Title: "Figure 14a", X: "coflows",
+		Y:     "all decisions, s",
+		Lines: []experiment.Line{line}}}
 	return out, nil
 }
 
