@@ -20,8 +20,8 @@ import (
 	"lightloom/cmd/lightloom/internal/experiment/clairvoyant"
 	"lightloom/cmd/lightloom/internal/experiment/dawn"
 	"lightloom/cmd/lightloom/internal/experiment/dissertation"
-	"lightloom/cmd/lightloom/internal/experiment/pushbox"
 	"lightloom/cmd/lightloom/internal/experiment/kept"
+	"lightloom/cmd/lightloom/internal/experiment/pushbox"
 )
 
 // experimentFlags are the flags of experiment run.

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/cmd/lightloom/internal/session"
 )
 
 // resultFlags name the flags that choose how and where results are shown. They do not change results, so no manifest
 // holds them.
 func resultFlags() []string {
 	return []string{"help", "output", "report-dir", "per-coflow", "per-circuit", "per-queue", "per-reservation",
-		"per-host-flow", "explain", "detach", readyFlag, "dry-run", "verbose", "config",
+		"per-host-flow", "explain", "detach", session.ReadyFlag, "dry-run", "verbose", "config",
 		"devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state"} // of controller run: where the testbed is
 }
 

@@ -35,8 +35,8 @@ func newUp(a actions, argv []string) *cobra.Command {
 	c.Flags().StringVar(&f.opt.Page, "page", "", "loopback address of the page for browsers; default: any free port; "+
 		session.NoPage+": none")
 	c.Flags().BoolVarP(&background, "detach", "d", false, "run in the background until lightloom down")
-	c.Flags().BoolVar(&ready, readyFlag, false, "")
-	_ = c.Flags().MarkHidden(readyFlag)
+	c.Flags().BoolVar(&ready, session.ReadyFlag, false, "")
+	_ = c.Flags().MarkHidden(session.ReadyFlag)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.folder(args); err != nil {
 			return err
@@ -61,10 +61,10 @@ func newUp(a actions, argv []string) *cobra.Command {
 		}
 		opt.On = scenario.OnNetns
 		if background {
-			return detach(argv, c.OutOrStdout(), c.ErrOrStderr())
+			return session.Detach(argv, c.OutOrStdout(), c.ErrOrStderr())
 		}
 		if ready {
-			opt.Ready = os.NewFile(readyFD, "ready")
+			opt.Ready = os.NewFile(session.ReadyFD, "ready")
 		}
 		return a.up(c.Context(), opt)
 	}
@@ -86,6 +86,3 @@ func (f *runFlags) folder(args []string) error {
 	f.opt.Fabric, f.opt.UpJobs, f.opt.Faults = in.Fabric, in.Jobs, in.Faults
 	return hint.Wrong(err)
 }
-
-// readyFlag is the hidden flag of a fabric that detach has started.
-const readyFlag = "ready"

@@ -18,6 +18,7 @@ import (
 	"lightloom/emulator/cabling"
 	"lightloom/emulator/device"
 	"lightloom/emulator/target"
+	"lightloom/emulator/target/remote"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gribi"
@@ -60,7 +61,7 @@ type Switch struct {
 func New(c Config) *Switch {
 	s := &Switch{cfg: c, waiting: make(chan *server, 1)}
 	if c.Backend != nil {
-		r := target.NewRemote(target.RemoteConfig{Name: c.Device.Name, Ports: c.Device.Ports, Device: c.Backend,
+		r := remote.New(remote.Config{Name: c.Device.Name, Ports: c.Device.Ports, Device: c.Backend,
 			Clock: c.Device.Clock, Settle: c.Settle, Log: c.Log})
 		s.backend, s.drive = r, r.Run
 		return s

@@ -7,7 +7,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Switch is what a target shows: an emulated device, or one elsewhere that Remote stands for.
+// Switch is what a target shows: an emulated device, or one elsewhere that remote.Switch stands for.
 type Switch interface {
 	// Config returns its configuration: Name, Kind, Ports, Racks and Recovery count.
 	Config() device.Config

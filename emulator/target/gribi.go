@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 
 	"lightloom/emulator/device"
+	"lightloom/emulator/target/rib"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 )
@@ -251,7 +251,7 @@ func (t *Target) operate(c *ribClient, ops []*spb.AFTOperation) (out []*spb.AFTR
 			out = append(out, t.result(op, spb.AFTResult_FAILED, err))
 			continue
 		}
-		if err := t.cfg.RIB.put(op); err != nil {
+		if err := t.cfg.RIB.Put(op); err != nil {
 			out = append(out, t.result(op, spb.AFTResult_FAILED, err))
 			continue
 		}
@@ -259,7 +259,7 @@ func (t *Target) operate(c *ribClient, ops []*spb.AFTOperation) (out []*spb.AFTR
 	}
 	before, rules, err := t.program()
 	if err != nil {
-		t.cfg.RIB.rollback(0)
+		t.cfg.RIB.Rollback(0)
 	}
 	for _, op := range taken {
 		if err != nil {
@@ -299,21 +299,21 @@ func (t *Target) result(op *spb.AFTOperation, s spb.AFTResult_Status, err error)
 // program brings the switch to what the tables are. It returns the rules that are to change.
 func (t *Target) program() (before map[southbound.Match]southbound.Rule, changed []southbound.Match, err error) {
 	r := t.cfg.RIB
-	c, done, err := r.plan()
+	c, done, err := r.Plan()
 	if err != nil {
 		return nil, nil, err
 	}
 	t.inbox.hold()
 	defer t.inbox.release()
 	t.door.Do(func(now time.Duration, dev Switch) {
-		if err = r.given(c, dev); err == nil && !c.Empty() {
+		if err = r.Given(c, dev); err == nil && !c.Empty() {
 			err = dev.Set(now, c)
 		}
 	})
 	if err != nil && !errors.Is(err, device.ErrDenied) {
 		return nil, nil, err
 	}
-	before = r.held
+	before = r.Held()
 	done()
 	for _, x := range c.Rules {
 		changed = append(changed, x.Match)
@@ -332,10 +332,10 @@ func (s *ribServer) inEffect(ctx context.Context, w *unconfirmed) (out []*spb.AF
 	for {
 		t.mu.Lock()
 		t.catchUp()
-		left := slices.DeleteFunc(slices.Clone(w.rules), func(m southbound.Match) bool { return !t.cfg.RIB.dark[m] })
+		left := slices.DeleteFunc(slices.Clone(w.rules), func(m southbound.Match) bool { return !t.cfg.RIB.Dark(m) })
 		news, down := t.news, t.down
 		if late && !down {
-			t.cfg.RIB.lost(left, w.before)
+			t.cfg.RIB.Lost(left, w.before)
 		}
 		t.mu.Unlock()
 		switch {
@@ -359,7 +359,7 @@ func (t *Target) confirm(ops []*spb.AFTOperation, left []southbound.Match) (out 
 	r := t.cfg.RIB
 	for _, op := range ops {
 		x := op.GetIpv4()
-		m := southbound.Match{Dst: r.racks[x.GetPrefix()], Tag: r.tags[op.GetNetworkInstance()], Src: southbound.AnyRack}
+		m := r.Match(op.GetNetworkInstance(), x.GetPrefix())
 		if x != nil && slices.Contains(left, m) {
 			out = append(out, t.result(op, spb.AFTResult_FIB_FAILED,
 				errors.New("the switch has accepted it, and it has not become effective")))
@@ -392,9 +392,9 @@ func (t *Target) entries(req *spb.GetRequest) (out []*spb.AFTEntry, err error) {
 		return nil, errDown()
 	}
 	r := t.cfg.RIB
-	names := slices.Sorted(maps.Keys(r.instances))
+	names := r.Instances()
 	if req.GetAll() == nil {
-		if names = []string{req.GetName()}; r.instances[req.GetName()] == nil {
+		if names = []string{req.GetName()}; !slices.Contains(r.Instances(), req.GetName()) {
 			return nil, status.Errorf(codes.InvalidArgument, "there is no network instance %q", req.GetName())
 		}
 	}
@@ -406,7 +406,7 @@ func (t *Target) entries(req *spb.GetRequest) (out []*spb.AFTEntry, err error) {
 		return nil, status.Errorf(codes.Unimplemented, "this switch has no entries of type %v", req.GetAft())
 	}
 	for _, name := range names {
-		out = append(out, r.entries(name, req.GetAft())...)
+		out = append(out, r.Entries(name, req.GetAft())...)
 	}
 	return out, nil
 }
@@ -424,7 +424,7 @@ func (s *ribServer) Flush(_ context.Context, req *spb.FlushRequest) (*spb.FlushR
 		return nil, err
 	}
 	r := t.cfg.RIB
-	names := slices.Sorted(maps.Keys(r.instances))
+	names := r.Instances()
 	if req.GetAll() == nil {
 		switch {
 		case req.GetNetworkInstance() == nil:
@@ -433,15 +433,15 @@ func (s *ribServer) Flush(_ context.Context, req *spb.FlushRequest) (*spb.FlushR
 		case req.GetName() == "":
 			return nil, flushError(codes.InvalidArgument, spb.FlushResponseError_INVALID_NETWORK_INSTANCE,
 				"a network instance has a name")
-		case r.instances[req.GetName()] == nil:
+		case !slices.Contains(r.Instances(), req.GetName()):
 			return nil, flushError(codes.InvalidArgument, spb.FlushResponseError_NO_SUCH_NETWORK_INSTANCE,
 				"there is no such network instance")
 		}
 		names = []string{req.GetName()}
 	}
-	all := r.flush(names)
+	all := r.Flush(names)
 	if _, _, err := t.program(); err != nil {
-		r.rollback(0)
+		r.Rollback(0)
 		return nil, statusOf(err)
 	}
 	out := &spb.FlushResponse{Timestamp: time.Now().UnixNano(), Result: spb.FlushResponse_OK}
@@ -467,6 +467,26 @@ func (t *Target) mayFlush(req *spb.FlushRequest) error {
 		return flushError(codes.FailedPrecondition, spb.FlushResponseError_NOT_PRIMARY, "a larger election id is known")
 	}
 	return nil
+}
+
+// hidden is a switch without the rules of a RIB: what its configuration is.
+type hidden struct {
+	Switch
+	rib *rib.RIB
+}
+
+// Accepted implements Switch.
+func (h hidden) Accepted() *southbound.Change {
+	c := h.Switch.Accepted()
+	c.Rules = slices.DeleteFunc(c.Rules, func(x southbound.Rule) bool { return h.rib.Owns(x.Match) })
+	return c
+}
+
+// Seen implements Switch.
+func (h hidden) Seen(now time.Duration) southbound.Seen {
+	s := h.Switch.Seen(now)
+	s.Rules = slices.DeleteFunc(s.Rules, func(x southbound.Rule) bool { return h.rib.Owns(x.Match) })
+	return s
 }
 
 // dismiss ends the streams of all clients.

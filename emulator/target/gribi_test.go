@@ -12,6 +12,7 @@ import (
 
 	"lightloom/emulator/device"
 	"lightloom/emulator/target"
+	"lightloom/emulator/target/rib"
 	"lightloom/southbound"
 	"lightloom/southbound/devicetest"
 	"lightloom/southbound/gnmi"
@@ -22,7 +23,7 @@ import (
 
 // withRIB has a packet switch serve gRIBI.
 func withRIB(n gribi.Names) func(*device.Config, *target.Config) {
-	return func(_ *device.Config, c *target.Config) { c.RIB = target.NewRIB(n) }
+	return func(_ *device.Config, c *target.Config) { c.RIB = rib.New(n) }
 }
 
 // gribiDevice opens a rig by gRIBI, its ports by gNMI; nil: without an election id.
@@ -222,7 +223,7 @@ func TestGRIBIFaults(t *testing.T) {
 	for _, recovery := range []device.Recovery{device.Remove, device.Maintain, device.Restore} {
 		n := gribi.OpenConfig(8, 8)
 		r := newRig(t, device.Packet, func(dc *device.Config, c *target.Config) {
-			dc.Recovery, c.RIB, c.Settle = recovery, target.NewRIB(n), 100*ms
+			dc.Recovery, c.RIB, c.Settle = recovery, rib.New(n), 100*ms
 		})
 		rib := r.gribiDevice(t, n, withID(5))
 		a, b := rule(1, 3, 2, 4), rule(2, southbound.AnyTag, 1, southbound.NoPort)
@@ -258,13 +259,13 @@ func TestGRIBIFaults(t *testing.T) {
 func TestGRIBIElectionsPersist(t *testing.T) {
 	n, file := gribi.OpenConfig(8, 8), filepath.Join(t.TempDir(), "elections")
 	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) {
-		c.RIB, c.ElectionFile = target.NewRIB(n), file
+		c.RIB, c.ElectionFile = rib.New(n), file
 	})
 	if err := r.gribiDevice(t, n, withID(5)).Claim(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	next := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) {
-		c.RIB, c.ElectionFile = target.NewRIB(n), file
+		c.RIB, c.ElectionFile = rib.New(n), file
 	})
 	for high, want := range map[uint64]error{4: southbound.ErrNotLeader, 5: nil} {
 		if err := next.gribiDevice(t, n, withID(high)).Claim(t.Context()); !errors.Is(err, want) {

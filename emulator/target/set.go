@@ -174,7 +174,7 @@ func (t *Target) transact(ops []operation) (time.Duration, error) {
 		return 0, err
 	}
 	if t.cfg.RIB != nil {
-		if change, err = t.cfg.RIB.keep(change); err != nil {
+		if change, err = t.cfg.RIB.Keep(change); err != nil {
 			return 0, err
 		}
 	}

@@ -21,6 +21,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"lightloom/emulator/device"
+	"lightloom/emulator/target/certd"
+	"lightloom/emulator/target/rib"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/guard"
@@ -35,9 +37,9 @@ type Config struct {
 
 	TLS       *tls.Config // nil: plaintext, and only with Plaintext set and on a loopback address
 	Plaintext bool
-	Keys      Keys  // of TLS, which gNSI's Certz can replace; nil: it is not served
-	Login     Login // over TLS only
-	RESTCONF  bool  // of an optical switch: Polatis' model by RESTCONF, and no gNMI
+	Keys      certd.Keys // of TLS, which gNSI's Certz can replace; nil: it is not served
+	Login     Login      // over TLS only
+	RESTCONF  bool       // of an optical switch: Polatis' model by RESTCONF, and no gNMI
 
 	SONiC   bool   // an optical switch also speaks sonic-ocs, on the same store
 	Profile string // one of Profiles of the switch's kind; "" means the first, or sonic-ocs with SONiC
@@ -47,7 +49,7 @@ type Config struct {
 
 	Boot time.Duration // how long a reboot by gNOI takes, of a switch with a Door; 0 means 1 s
 
-	RIB *RIB // a packet switch also serves gRIBI, of these tables; nil: it does not
+	RIB *rib.RIB // a packet switch also serves gRIBI, of these tables; nil: it does not
 
 	Settle time.Duration // how long a Set waits, where the model has it answer when all is done; 0 means 5 s
 
@@ -174,7 +176,7 @@ func (t *Target) begin(now time.Duration, dev Switch) (err error) {
 		if dev.Config().Kind != device.Packet {
 			return errors.New("gRIBI is of packet switches")
 		}
-		t.cfg.RIB.booted(dev)
+		t.cfg.RIB.Booted(dev)
 		dev = hidden{dev, t.cfg.RIB}
 	}
 	if t.front, err = newFront(dev.Config(), t.wall, t.cfg.Profile); err != nil {
@@ -208,7 +210,7 @@ func (t *Target) Serve(ctx context.Context, l net.Listener) error {
 		syspb.RegisterSystemServer(s, &system{t: t})
 	}
 	if t.cfg.Keys != nil {
-		certz.RegisterCertzServer(s, newCertz(t.cfg.Keys))
+		certz.RegisterCertzServer(s, certd.New(t.cfg.Keys))
 	}
 	if t.cfg.RIB != nil {
 		spb.RegisterGRIBIServer(s, &ribServer{t: t})
@@ -288,7 +290,7 @@ func (t *Target) catchUp() {
 		case h.applied != nil:
 			a := *h.applied
 			if t.cfg.RIB != nil {
-				a = t.cfg.RIB.hide(a)
+				a = t.cfg.RIB.Hide(a)
 			}
 			t.front.applied(t.tree, a)
 			t.publish(h.applied.At)
@@ -315,7 +317,7 @@ func (t *Target) reload() {
 	t.tree = newTree(t.front.model())
 	t.door.Do(func(now time.Duration, dev Switch) {
 		if t.cfg.RIB != nil {
-			t.cfg.RIB.booted(dev)
+			t.cfg.RIB.Booted(dev)
 			dev = hidden{dev, t.cfg.RIB}
 		}
 		t.front.load(t.tree, now, dev)

@@ -21,6 +21,7 @@ import (
 	"lightloom/emulator/netns"
 	"lightloom/emulator/switchd"
 	"lightloom/emulator/target"
+	"lightloom/emulator/target/rib"
 	"lightloom/southbound"
 	"lightloom/southbound/lldp"
 	"lightloom/southbound/lldpd"
@@ -106,7 +107,7 @@ func (s *station) open(ctx context.Context) (err error) {
 	tc := target.Config{Start: start, Counts: s.counts, Profile: s.cfg.Profile, RESTCONF: s.cfg.RESTCONF,
 		Login: s.cfg.Login}
 	if s.cfg.GRIBI {
-		tc.RIB = target.NewRIB(switchd.GRIBINames(s.cfg.Profile, c.Ports, c.Racks))
+		tc.RIB = rib.New(switchd.GRIBINames(s.cfg.Profile, c.Ports, c.Racks))
 	}
 	if s.lldp != nil {
 		tc.Neighbors = func() []lldp.Heard { return s.lldp.Heard(0) }

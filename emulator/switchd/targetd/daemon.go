@@ -22,6 +22,7 @@ import (
 	"lightloom/emulator/device"
 	"lightloom/emulator/switchd"
 	"lightloom/emulator/target"
+	"lightloom/emulator/target/rib"
 	"lightloom/southbound"
 	"lightloom/southbound/pki"
 )
@@ -78,7 +79,7 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile,
 		Like: c.Like, Validate: c.Validate, Boot: c.Boot}
 	if c.GRIBI {
-		tc.RIB = target.NewRIB(switchd.GRIBINames(c.Profile, c.Ports, c.Racks))
+		tc.RIB = rib.New(switchd.GRIBINames(c.Profile, c.Ports, c.Racks))
 	}
 	if c.Keys != nil {
 		tc.TLS, tc.Keys = c.Keys.Server(pki.Controller), c.Keys

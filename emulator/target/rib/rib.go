@@ -1,11 +1,12 @@
-package target
+// Package rib is what clients of gRIBI have programmed into an emulated packet switch, and the rules that it becomes.
+// It has no lock and speaks to nobody.
+package rib
 
 import (
 	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	aft "github.com/openconfig/gribi/v1/proto/gribi_aft"
 	spb "github.com/openconfig/gribi/v1/proto/service"
@@ -31,6 +32,9 @@ type RIB struct {
 	undo   []func()
 }
 
+// accepting is the switch, as far as the tables are concerned.
+type accepting interface{ Accepted() *southbound.Change }
+
 // tables are those of a network instance.
 type tables struct {
 	hops   map[uint64]*aft.Afts_NextHopKey
@@ -43,8 +47,8 @@ func newTables() *tables {
 		map[string]*aft.Afts_Ipv4EntryKey{}}
 }
 
-// NewRIB returns the empty tables of a switch that calls things so.
-func NewRIB(n gribi.Names) *RIB {
+// New returns the empty tables of a switch that calls things so.
+func New(n gribi.Names) *RIB {
 	r := &RIB{names: n, tags: n.Instances(), racks: map[string]southbound.RackID{}, ports: map[string]southbound.Port{}}
 	for k := range southbound.RackID(n.Racks) {
 		r.racks[n.Prefix(k).String()] = k
@@ -65,13 +69,13 @@ func (r *RIB) clear() {
 	r.dark = map[southbound.Match]bool{}
 }
 
-// owns reports whether a rule of the switch is one of these tables'.
-func (r *RIB) owns(m southbound.Match) bool {
+// Owns reports whether a rule of the switch is one of these tables'.
+func (r *RIB) Owns(m southbound.Match) bool {
 	return stood(r.wanted, m) || stood(r.held, m)
 }
 
-// booted forgets what the switch has forgotten.
-func (r *RIB) booted(dev Switch) {
+// Booted forgets what the switch has forgotten.
+func (r *RIB) Booted(dev accepting) {
 	accepted := map[southbound.Match]southbound.Rule{}
 	for _, x := range dev.Accepted().Rules {
 		accepted[x.Match] = x
@@ -83,30 +87,10 @@ func (r *RIB) booted(dev Switch) {
 	}
 }
 
-// hidden is a switch without the rules of a RIB: what its configuration is.
-type hidden struct {
-	Switch
-	rib *RIB
-}
-
-// Accepted implements Switch.
-func (h hidden) Accepted() *southbound.Change {
-	c := h.Switch.Accepted()
-	c.Rules = slices.DeleteFunc(c.Rules, func(x southbound.Rule) bool { return h.rib.owns(x.Match) })
-	return c
-}
-
-// Seen implements Switch.
-func (h hidden) Seen(now time.Duration) southbound.Seen {
-	s := h.Switch.Seen(now)
-	s.Rules = slices.DeleteFunc(s.Rules, func(x southbound.Rule) bool { return h.rib.owns(x.Match) })
-	return s
-}
-
-// hide takes the rules of the RIB out of what has become effective, and notes them.
-func (r *RIB) hide(a device.Applied) device.Applied {
+// Hide takes the rules of the RIB out of what has become effective, and notes them.
+func (r *RIB) Hide(a device.Applied) device.Applied {
 	mine := func(m southbound.Match) bool {
-		own := r.owns(m) || r.dark[m]
+		own := r.Owns(m) || r.dark[m]
 		delete(r.dark, m)
 		return own
 	}
@@ -120,10 +104,10 @@ func (r *RIB) hide(a device.Applied) device.Applied {
 	return a
 }
 
-// keep has a change of the configuration leave the rules of the RIB alone.
-func (r *RIB) keep(c *southbound.Change) (*southbound.Change, error) {
+// Keep has a change of the configuration leave the rules of the RIB alone.
+func (r *RIB) Keep(c *southbound.Change) (*southbound.Change, error) {
 	for _, x := range c.Rules {
-		if r.owns(x.Match) {
+		if r.Owns(x.Match) {
 			return nil, refused("rule %+v: a gRIBI client has programmed it", x.Match)
 		}
 	}
@@ -135,12 +119,34 @@ func (r *RIB) keep(c *southbound.Change) (*southbound.Change, error) {
 	return &out, nil
 }
 
+func refused(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), southbound.ErrRefused)
+}
+
+// Instances are the names of the network instances, in order.
+func (r *RIB) Instances() []string { return slices.Sorted(maps.Keys(r.instances)) }
+
+// Held are the rules that the switch has accepted.
+func (r *RIB) Held() map[southbound.Match]southbound.Rule { return r.held }
+
+// Dark reports whether the switch has accepted a change of a rule that is not in effect.
+func (r *RIB) Dark(m southbound.Match) bool { return r.dark[m] }
+
+// Match is what the route to a prefix in an instance matches.
+func (r *RIB) Match(instance, prefix string) southbound.Match {
+	return southbound.Match{Dst: r.racks[prefix], Tag: r.tags[instance], Src: southbound.AnyRack}
+}
+
+func byMatch(a, b southbound.Match) int {
+	return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src), cmp.Compare(a.Tag, b.Tag))
+}
+
 func sortedRules(all map[southbound.Match]southbound.Rule) []southbound.Rule {
 	return slices.SortedFunc(maps.Values(all), func(a, b southbound.Rule) int { return byMatch(a.Match, b.Match) })
 }
 
-// put does an operation on the tables, or says why not. rollback takes back all since the last commit.
-func (r *RIB) put(op *spb.AFTOperation) error {
+// Put does an operation on the tables, or says why not. rollback takes back all since the last commit.
+func (r *RIB) Put(op *spb.AFTOperation) error {
 	in, ok := r.instances[op.GetNetworkInstance()]
 	if !ok {
 		return fmt.Errorf("there is no network instance %q: this switch has %q and %q", op.GetNetworkInstance(),
@@ -168,7 +174,7 @@ func (r *RIB) put(op *spb.AFTOperation) error {
 		err = fmt.Errorf("there is nothing to replace")
 	}
 	if err != nil {
-		r.rollback(n)
+		r.Rollback(n)
 	}
 	return err
 }
@@ -187,7 +193,7 @@ func change[K comparable, V proto.Message](r *RIB, t map[K]V, key K, entry V, op
 	return stood
 }
 
-func (r *RIB) rollback(to int) {
+func (r *RIB) Rollback(to int) {
 	for i := len(r.undo) - 1; i >= to; i-- {
 		r.undo[i]()
 	}
@@ -295,8 +301,8 @@ func (r *RIB) rule(name string, e *aft.Afts_Ipv4EntryKey) (southbound.Rule, erro
 	return x, err
 }
 
-// plan returns the change that brings the switch to what the tables are. done is called once it has been accepted.
-func (r *RIB) plan() (c *southbound.Change, done func(), err error) {
+// Plan returns the change that brings the switch to what the tables are. done is called once it has been accepted.
+func (r *RIB) Plan() (c *southbound.Change, done func(), err error) {
 	next := map[southbound.Match]southbound.Rule{}
 	for name, in := range r.instances {
 		for _, e := range in.routes {
@@ -329,11 +335,11 @@ func (r *RIB) plan() (c *southbound.Change, done func(), err error) {
 	}, nil
 }
 
-// given reports whether a change takes the place of rules that are the switch's configuration.
-func (r *RIB) given(c *southbound.Change, dev Switch) error {
+// Given reports whether a change takes the place of rules that are the switch's configuration.
+func (r *RIB) Given(c *southbound.Change, dev accepting) error {
 	fresh := map[southbound.Match]bool{}
 	for _, x := range c.Rules {
-		if !r.owns(x.Match) {
+		if !r.Owns(x.Match) {
 			fresh[x.Match] = true
 		}
 	}
@@ -348,8 +354,8 @@ func (r *RIB) given(c *southbound.Change, dev Switch) error {
 	return nil
 }
 
-// lost says that a change was accepted and has not become effective: the switch still holds what it held before.
-func (r *RIB) lost(all []southbound.Match, before map[southbound.Match]southbound.Rule) {
+// Lost says that a change was accepted and has not become effective: the switch still holds what it held before.
+func (r *RIB) Lost(all []southbound.Match, before map[southbound.Match]southbound.Rule) {
 	for _, m := range all {
 		delete(r.dark, m)
 		if delete(r.held, m); stood(before, m) {
@@ -363,8 +369,8 @@ func stood(in map[southbound.Match]southbound.Rule, m southbound.Match) bool {
 	return ok
 }
 
-// entries returns the entries of an instance, of one type or of all.
-func (r *RIB) entries(name string, what spb.AFTType) (out []*spb.AFTEntry) {
+// Entries returns the entries of an instance, of one type or of all.
+func (r *RIB) Entries(name string, what spb.AFTType) (out []*spb.AFTEntry) {
 	in := r.instances[name]
 	add := func(kind spb.AFTType, e *spb.AFTEntry, fib spb.AFTEntry_Status) {
 		if what == spb.AFTType_ALL || what == kind {
@@ -389,8 +395,8 @@ func (r *RIB) entries(name string, what spb.AFTType) (out []*spb.AFTEntry) {
 	return out
 }
 
-// flush empties the tables of instances. It reports whether all is gone: what other instances stand on stays.
-func (r *RIB) flush(names []string) (all bool) {
+// Flush empties the tables of instances. It reports whether all is gone: what other instances stand on stays.
+func (r *RIB) Flush(names []string) (all bool) {
 	for _, name := range names {
 		in := r.instances[name]
 		for prefix, e := range in.routes {

@@ -1,4 +1,5 @@
-package target
+// Package remote is the backend of targets whose switch is elsewhere, behind another driver.
+package remote
 
 import (
 	"cmp"
@@ -12,14 +13,15 @@ import (
 	"time"
 
 	"lightloom/emulator/device"
+	"lightloom/emulator/target"
 	"lightloom/southbound"
 )
 
-// Remote is the backend of a remote optical switch behind another driver: it forwards the target's requests, and the
-// switch's events become the target's state. It knows no more than the driver does: if the switch has no intermediate
-// states, a circuit is pending from its acceptance until it is listed, and failed if that takes longer than Settle.
-type Remote struct {
-	cfg RemoteConfig
+// Switch is a remote optical switch behind another driver: it forwards the target's requests, and the switch's events
+// become the target's state. It knows no more than the driver does: if the switch has no intermediate states, a circuit
+// is pending from its acceptance until it is listed, and failed if that takes longer than Settle.
+type Switch struct {
+	cfg Config
 
 	mu       sync.Mutex
 	taps     []*device.Tap
@@ -29,8 +31,8 @@ type Remote struct {
 	since    map[ends]time.Duration // of those that are pending
 }
 
-// RemoteConfig configures a Remote: the remote switch and its timeouts.
-type RemoteConfig struct {
+// Config configures a Switch: the remote switch and its timeouts.
+type Config struct {
 	Name    string
 	Ports   int32 // of each side
 	Device  southbound.Device
@@ -41,29 +43,29 @@ type RemoteConfig struct {
 	Log     *slog.Logger  // nil: none
 }
 
-var _ Backend = (*Remote)(nil)
+var _ target.Backend = (*Switch)(nil)
 
-// NewRemote makes a backend. It is down until Run has reached the switch.
-func NewRemote(c RemoteConfig) *Remote {
+// New makes a backend. It is down until Run has reached the switch.
+func New(c Config) *Switch {
 	c.Timeout, c.Settle, c.Retry = cmp.Or(c.Timeout, 5*time.Second), cmp.Or(c.Settle, 5*time.Second),
 		cmp.Or(c.Retry, time.Second)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Remote{cfg: c, down: true, accepted: map[southbound.Port]southbound.Port{},
+	return &Switch{cfg: c, down: true, accepted: map[southbound.Port]southbound.Port{},
 		status: map[ends]southbound.Status{}, since: map[ends]time.Duration{}}
 }
 
 // Do implements Backend.
-func (r *Remote) Do(f func(now time.Duration, s Switch)) {
+func (r *Switch) Do(f func(now time.Duration, s target.Switch)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(r.cfg.Clock(), elsewhere{r})
 }
 
 // Attach implements Backend.
-func (r *Remote) Attach(t device.Tap, first func(now time.Duration, s Switch)) (detach func()) {
-	r.Do(func(now time.Duration, s Switch) {
+func (r *Switch) Attach(t device.Tap, first func(now time.Duration, s target.Switch)) (detach func()) {
+	r.Do(func(now time.Duration, s target.Switch) {
 		first(now, s)
 		r.taps = append(r.taps, &t)
 	})
@@ -75,7 +77,7 @@ func (r *Remote) Attach(t device.Tap, first func(now time.Duration, s Switch)) (
 }
 
 // Run follows the switch until ctx ends; it returns nil then.
-func (r *Remote) Run(ctx context.Context) error {
+func (r *Switch) Run(ctx context.Context) error {
 	tick := time.NewTicker(min(r.cfg.Settle/4, r.cfg.Retry))
 	defer tick.Stop()
 	done := make(chan struct{})
@@ -94,7 +96,7 @@ func (r *Remote) Run(ctx context.Context) error {
 }
 
 // follow keeps a watch of the switch open.
-func (r *Remote) follow(ctx context.Context) {
+func (r *Switch) follow(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -128,16 +130,19 @@ func (r *Remote) follow(ctx context.Context) {
 }
 
 // emit sends an event to every tap. The lock is held.
-func (r *Remote) emit(kind southbound.DeviceEventKind, c ends, s southbound.Status) {
+func (r *Switch) emit(kind southbound.DeviceEventKind, c ends, s southbound.Status) {
 	for _, t := range r.taps {
 		t.Event(southbound.DeviceEvent{At: r.cfg.Clock(), Kind: kind, In: c.in, Out: c.out, Status: s})
 	}
 }
 
+// ends are those of a circuit.
+type ends struct{ in, out southbound.Port }
+
 var nowhere = ends{southbound.NoPort, southbound.NoPort}
 
 // lost says, once, that the switch cannot be spoken to.
-func (r *Remote) lost() {
+func (r *Switch) lost() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.down {
@@ -147,7 +152,7 @@ func (r *Remote) lost() {
 }
 
 // reached takes over the existing circuits as the switch's configuration: it has no other.
-func (r *Remote) reached(standing []southbound.DeviceEvent) {
+func (r *Switch) reached(standing []southbound.DeviceEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.accepted)
@@ -163,7 +168,7 @@ func (r *Remote) reached(standing []southbound.DeviceEvent) {
 }
 
 // told handles one event.
-func (r *Remote) told(e southbound.DeviceEvent) {
+func (r *Switch) told(e southbound.DeviceEvent) {
 	if e.Kind != southbound.ConnectionStatus {
 		return
 	}
@@ -173,7 +178,7 @@ func (r *Remote) told(e southbound.DeviceEvent) {
 }
 
 // set changes the status of a circuit and emits it. The lock is held.
-func (r *Remote) set(c ends, s southbound.Status) {
+func (r *Switch) set(c ends, s southbound.Status) {
 	old, stands := r.status[c]
 	switch {
 	case stands && old == s || !stands && s == southbound.Disconnected:
@@ -192,7 +197,7 @@ func (r *Remote) set(c ends, s southbound.Status) {
 
 // verify reads the switch while something is pending: a watch reports differences only, and a circuit that was removed
 // and made again between two polls is none. A circuit that is pending for too long counts as failed.
-func (r *Remote) verify(ctx context.Context) {
+func (r *Switch) verify(ctx context.Context) {
 	r.mu.Lock()
 	idle := r.down || len(r.since) == 0
 	r.mu.Unlock()
@@ -234,8 +239,8 @@ func sortedEnds[V any](m map[ends]V) []ends {
 	})
 }
 
-// elsewhere is the switch while its Remote's lock is held.
-type elsewhere struct{ r *Remote }
+// elsewhere is the switch while its lock is held.
+type elsewhere struct{ r *Switch }
 
 func (e elsewhere) Config() device.Config {
 	return device.Config{Name: e.r.cfg.Name, Kind: device.Optical, Ports: e.r.cfg.Ports, Recovery: device.Maintain}
@@ -281,7 +286,7 @@ func (e elsewhere) Set(_ time.Duration, c *southbound.Change) error {
 }
 
 // take makes an accepted change the configuration.
-func (r *Remote) take(c *southbound.Change) {
+func (r *Switch) take(c *southbound.Change) {
 	on, outs := map[southbound.Port]southbound.CrossConnect{}, map[southbound.Port]bool{}
 	for _, x := range c.Connect {
 		on[x.In] = x

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"errors"
@@ -14,12 +14,15 @@ import (
 	"lightloom/cmd/lightloom/internal/console"
 )
 
-// readyFD is the descriptor that a fabric in the background closes once it is up.
-const readyFD = 3
+// ReadyFD is the descriptor that a fabric in the background closes once it is up.
+const ReadyFD = 3
 
-// detach starts this command line again without -d in a session of its own, and returns once its fabric is up, or has
+// ReadyFlag is the hidden flag of a fabric that Detach has started.
+const ReadyFlag = "ready"
+
+// Detach starts this command line again without -d in a session of its own, and returns once its fabric is up, or has
 // failed to come up. What it prints goes to a file.
-func detach(argv []string, stdout, stderr io.Writer) error {
+func Detach(argv []string, stdout, stderr io.Writer) error {
 	name, err := logFile()
 	if err != nil {
 		return err
@@ -38,7 +41,7 @@ func detach(argv []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("up: find the program: %w", err), done.Close())
 	}
-	cmd := exec.Command(self, append(slices.DeleteFunc(slices.Clone(argv), isDetach), "--"+readyFlag)...)
+	cmd := exec.Command(self, append(slices.DeleteFunc(slices.Clone(argv), isDetach), "--"+ReadyFlag)...)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, []*os.File{done}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := errors.Join(cmd.Start(), done.Close()); err != nil {
@@ -69,7 +72,7 @@ func failedUp(cmd *exec.Cmd, log *os.File, stderr io.Writer) error {
 	return errors.Join(errors.New("up: the fabric did not come up"), err)
 }
 
-// isDetach reports whether a word is the flag that detach takes away.
+// isDetach reports whether a word is the flag that Detach takes away.
 func isDetach(word string) bool {
 	return word == "-d" || word == "--detach" || strings.HasPrefix(word, "--detach=")
 }

@@ -1,4 +1,6 @@
-package target
+// Package certd serves gNSI's Certz of an emulated switch: clients replace the certificate, key and authorities that
+// its targets serve with.
+package certd
 
 import (
 	"bytes"
@@ -27,9 +29,9 @@ type Keys interface {
 	Swap(id pki.Identity) (undo func() error, err error)
 }
 
-// certzServer serves gNSI's Certz: the certificate, key and authorities of the one profile there is can be replaced
+// Server serves gNSI's Certz: the certificate, key and authorities of the one profile there is can be replaced
 // while the target runs. What a client does not finalize is taken back.
-type certzServer struct {
+type Server struct {
 	certz.UnimplementedCertzServer
 	keys   Keys
 	turn   chan struct{} // one token: one rotation at a time
@@ -42,18 +44,19 @@ const certzProfile = "system_default_profile"
 // rotateWithin bounds how long a client may leave a rotation open.
 const rotateWithin = 2 * time.Minute
 
-func newCertz(k Keys) *certzServer {
-	return &certzServer{keys: k, turn: make(chan struct{}, 1), within: rotateWithin}
+// New returns a server that replaces keys.
+func New(k Keys) *Server {
+	return &Server{keys: k, turn: make(chan struct{}, 1), within: rotateWithin}
 }
 
 // GetProfileList implements Certz.
-func (s *certzServer) GetProfileList(context.Context, *certz.GetProfileListRequest) (*certz.GetProfileListResponse,
+func (s *Server) GetProfileList(context.Context, *certz.GetProfileListRequest) (*certz.GetProfileListResponse,
 	error) {
 	return &certz.GetProfileListResponse{SslProfileIds: []string{certzProfile}}, nil
 }
 
 // CanGenerateCSR implements Certz.
-func (s *certzServer) CanGenerateCSR(_ context.Context, r *certz.CanGenerateCSRRequest) (*certz.CanGenerateCSRResponse,
+func (s *Server) CanGenerateCSR(_ context.Context, r *certz.CanGenerateCSRRequest) (*certz.CanGenerateCSRResponse,
 	error) {
 	return &certz.CanGenerateCSRResponse{CanGenerate: canGenerate(r.GetParams())}, nil
 }
@@ -64,13 +67,13 @@ func canGenerate(p *certz.CSRParams) bool {
 
 // rotation is one Rotate stream.
 type rotation struct {
-	s    *certzServer
+	s    *Server
 	key  *ecdsa.PrivateKey // of a request that was made here; nil: none was
 	undo func() error      // nil: nothing has been replaced
 }
 
 // Rotate implements Certz.
-func (s *certzServer) Rotate(stream certz.Certz_RotateServer) error {
+func (s *Server) Rotate(stream certz.Certz_RotateServer) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
