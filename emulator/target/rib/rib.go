@@ -193,6 +193,7 @@ func change[K comparable, V proto.Message](r *RIB, t map[K]V, key K, entry V, op
 	return stood
 }
 
+// Rollback takes back what has been put since the last change was accepted, down to the first `to` steps.
 func (r *RIB) Rollback(to int) {
 	for i := len(r.undo) - 1; i >= to; i-- {
 		r.undo[i]()
