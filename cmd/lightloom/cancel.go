@@ -21,7 +21,7 @@ func newCancel() *cobra.Command {
 	outputFlag(c, &opt.Output, session.CancelledJob{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 || args[0] == "" {
-			return usage("write lightloom cancel 3, or the name of a job", "cancel: %d words where one job is due", len(args))
+			return usage("write lightloom cancel 3, or the name of a job", "cancel: want one job, got %d", len(args))
 		}
 		opt.Job, opt.Stdout = args[0], c.OutOrStdout()
 		return session.CancelJob(c.Context(), opt)
@@ -43,7 +43,7 @@ func newSubmit() *cobra.Command {
 	c.Flags().BoolVar(&opt.Wait, "wait", false, "until all have ended; -o json then prints them as jobs does")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("write lightloom submit jobs.yaml", "submit: %d words where one file is due", len(args))
+			return usage("write lightloom submit jobs.yaml", "submit: want one file, got %d", len(args))
 		}
 		opt.File, opt.Stdout, opt.Stderr = args[0], c.OutOrStdout(), c.ErrOrStderr()
 		return session.Submit(c.Context(), opt)

@@ -79,7 +79,7 @@ func newContextRemove() *cobra.Command {
 func oneName(write string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("write "+write, "%s: %d words where one name is due", c.Name(), len(args))
+			return usage("write "+write, "%s: want one name, got %d", c.Name(), len(args))
 		}
 		return nil
 	}

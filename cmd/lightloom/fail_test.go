@@ -8,8 +8,8 @@ import (
 // TestFailRefuses: fail and heal refuse impossible requests, and print what to type instead.
 func TestFailRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		"fail":                      "fail: 0 words where a kind and a name are due",
-		"heal link":                 "heal: 1 words where a kind and a name are due",
+		"fail":                      "fail: want a kind and a name, got 0",
+		"heal link":                 "heal: want a kind and a name, got 1",
 		"fail fiber tor0-spine0":    `fail: "fiber" cannot fail: write link, port, switch, host, controller or fibre`,
 		"fail link tor0 spine0":     "fail: 3 words",
 		"replay --trace t --faults": "flag needs an argument",

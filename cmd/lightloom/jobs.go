@@ -37,7 +37,7 @@ func newJobs() *cobra.Command {
 		}
 		switch {
 		case len(args) > 1:
-			return usage("write lightloom jobs, or lightloom jobs 3", "jobs: %d words where one job is due", len(args))
+			return usage("write lightloom jobs, or lightloom jobs 3", "jobs: want one job, got %d", len(args))
 		case opt.Last < 0:
 			return usage("write --last 10", "jobs: --last %d is below 0", opt.Last)
 		case opt.Why && len(args) == 0:

@@ -17,7 +17,7 @@ func newMan() *cobra.Command {
 		Example: "  lightloom man man1 && man -l man1/lightloom.1",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("write lightloom man DIR", "man: %d words where one directory is due", len(args))
+				return usage("write lightloom man DIR", "man: want one directory, got %d", len(args))
 			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("man: %w", err)

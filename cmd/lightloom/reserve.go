@@ -156,7 +156,7 @@ func newRelease() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom release 1, a number that lightloom reserve list prints"
 		if len(args) != 1 {
-			return usage(hint, "release: %d words where one number is due", len(args))
+			return usage(hint, "release: want one number, got %d", len(args))
 		}
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {

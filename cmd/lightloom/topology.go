@@ -60,8 +60,8 @@ func newTopologyConvert() *cobra.Command {
 		Example: "  lightloom topology convert lab.clab.yml lab.yaml\n  lightloom topology convert fattree:k=4 - --to dot",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usage("lightloom topology convert lab.clab.yml lab.yaml", "convert: %d words where a topology and a file "+
-					"are due", len(args))
+				return usage("lightloom topology convert lab.clab.yml lab.yaml", "convert: want a topology and a file, got %d",
+					len(args))
 			}
 			return nil
 		},
@@ -152,7 +152,7 @@ func newTopologyShow() *cobra.Command {
 		Example: "  lightloom topology show lab.yaml\n  lightloom topology show jellyfish:switches=20,degree=4 -o json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("lightloom topology show lab.yaml", "show: %d words where one topology is due", len(args))
+				return usage("lightloom topology show lab.yaml", "show: want one topology, got %d", len(args))
 			}
 			return nil
 		},

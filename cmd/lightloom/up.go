@@ -77,7 +77,7 @@ func (f *runFlags) folder(args []string) error {
 		return nil
 	}
 	if len(args) > 1 {
-		return usage("write lightloom up DIR", "up: %d words where one folder is due", len(args))
+		return usage("write lightloom up DIR", "up: want one folder, got %d", len(args))
 	}
 	if f.opt.Fabric != "" {
 		return usage("leave one of them away", "up: --fabric and the folder %q both say which fabric", args[0])
