@@ -11,7 +11,7 @@ func TestFailRefuses(t *testing.T) {
 		"fail":                      "fail: want a kind and a name, got 0",
 		"heal link":                 "heal: want a kind and a name, got 1",
 		"fail fiber tor0-spine0":    `fail: "fiber" cannot fail: write link, port, switch, host, controller or fibre`,
-		"fail link tor0 spine0":     "fail: 3 words",
+		"fail link tor0 spine0":     "fail: want a kind and a name, got 3",
 		"replay --trace t --faults": "flag needs an argument",
 	} {
 		r := &recorder{}
