@@ -70,11 +70,13 @@ func (p *page) compared() node {
 		html.Div(html.Class("scroll"), html.TabIndex("0"), html.Role("region"), html.Aria("labelledby", "compare"),
 			p.table(p.Lines, true)),
 		html.Details(
-			html.Summary(gomponents.Text("Coflows by size, stages of reconfigurations, dark times, work of policies")),
+			html.Summary(gomponents.Text("Coflows by size and against their time alone, use of links and circuits, stages of "+
+				"reconfigurations, dark times, work of policies")),
 			html.Div(html.Class("scroll"), p.table(p.Details, false))),
-		html.P(html.Class("small"), gomponents.Text("The figures are in "), link("policies.csv"), gomponents.Text(", "),
-			link("coflows.csv"), gomponents.Text(" and "), link("circuits.csv"), gomponents.Text(", all but circuits in "),
-			link("report.json"), gomponents.Text(".")),
+		html.P(html.Class("small"), gomponents.Text("The figures are in "), link(policiesFile), gomponents.Text(", "),
+			link(coflowsFile), gomponents.Text(", "), link(circuitsFile),
+			gomponents.If(len(p.utilised()) > 0, gomponents.Group{gomponents.Text(", "), link(linksFile)}),
+			gomponents.Text(" and, but for what single circuits and links did, in "), link(reportFile), gomponents.Text(".")),
 		fineprint("Bold: the least of its line. CCT: from when a coflow's host flows may start to its last byte received. "+
 			"JCT: from a job's arrival to its end. Percentiles are by nearest rank."))
 }
