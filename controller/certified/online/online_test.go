@@ -84,6 +84,14 @@ func TestTasksByHand(t *testing.T) {
 	}
 }
 
+// TestRoundedAway: what rounding leaves of a full server is given to nobody.
+func TestRoundedAway(t *testing.T) {
+	c := &center{Tasks: &Tasks{Capacity: []float64{10, 1}}, tasks: []running{{base: 7}, {base: 3 - 4e-16}}}
+	if free := c.free(); !slices.Equal(free, []float64{0, 1}) {
+		t.Errorf("%v is free, want 0 and 1", free)
+	}
+}
+
 // TestNetwork: switches of 4 ports and twice the hosts; shortest paths are paths, and as many as there are.
 func TestNetwork(t *testing.T) {
 	n := NewNetwork(4, 2, 10)

@@ -145,11 +145,20 @@ func (c *center) advance(at float64) bool {
 	return ended
 }
 
+// rounding is the part of a server's capacity up to which what is left counts as nothing: a task that got it would run
+// for ages.
+const rounding = 1e-9
+
 // free returns what servers have beside what is allocated for good.
 func (c *center) free() []float64 {
 	out := slices.Clone(c.Capacity)
 	for _, r := range c.tasks {
-		out[r.server] = max(0, out[r.server]-r.base)
+		out[r.server] -= r.base
+	}
+	for s := range out {
+		if out[s] < rounding*c.Capacity[s] {
+			out[s] = 0
+		}
 	}
 	return out
 }
