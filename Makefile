@@ -29,12 +29,16 @@ faults: ## check what survives which faults: the short suite, a few minutes
 	go test -count=1 ./controller/replica/... ./controller/leader ./controller/loop ./cmd/lightloom/internal/chaos
 	go test -count=1 -run 'Outlive|GoesOn|UnderLoad' ./cmd/lightloom/internal/replay
 
-storm: ## check the same with 1,000 seeds of ten minutes, all random cases, 200 kills and 10,000 jobs
+storm: ## check the same with 1,000 seeds of ten minutes, 200 kills, a million jobs and so on: half a day
 	LIGHTLOOM_MEASURE=seeds go test -count=1 -timeout 3h -run 'TestSeeds$$' ./cmd/lightloom/internal/chaos
 	LIGHTLOOM_LONG=1 go test -count=1 -timeout 60m ./controller/replica/... ./controller/leader ./controller/loop \
 	  ./cmd/lightloom/internal/chaos
 	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./cmd/lightloom/internal/replay
-	LIGHTLOOM_MEASURE=soak go test -count=1 -v -timeout 60m -run TestProcessesAreLinearizable ./cmd/lightloom
+	for what in soak stops power fuzz elections reign; do LIGHTLOOM_MEASURE=$$what go test -count=1 -v -timeout 60m \
+	  -run 'TestProcessesAreLinearizable|TestStaleSets|TestPowerLoss|TestFuzzedAnswers|TestSpuriousElections|TestFirstSet' \
+	  ./cmd/lightloom || exit 1; done
+	LIGHTLOOM_MEASURE=sockets go test -count=1 -v -timeout 20m -run Silent ./controller/api ./controller/replica
+	LIGHTLOOM_MEASURE=history go test -count=1 -v -timeout 80m -run TestBoundedMeasured ./controller/server
 
 bench: ## run the benchmarks of one package: make bench PKG=./pathmap/live
 	go test -run '^$$' -bench . -benchmem $(PKG)
