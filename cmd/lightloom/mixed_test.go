@@ -256,3 +256,33 @@ func TestMixedLabMended(t *testing.T) {
 		t.Errorf("no circuit has carried the job:\n%s", out)
 	}
 }
+
+// TestMixedLabValidated: the ToRs behave as SONiC's own server, which validates each Set for seconds, one at a time,
+// and serves one database a request. The controller claims and programs them, a job's bytes arrive, and nothing is in
+// doubt then. In this run a Set takes a tenth of the 5 to 20 s that it takes there; LIGHTLOOM_LONG runs it in full.
+func TestMixedLabValidated(t *testing.T) {
+	validate, within := "uniform(500ms,2s)", 30*time.Second
+	if os.Getenv("LIGHTLOOM_LONG") != "" {
+		validate, within = "uniform(5s,20s)", 5*time.Minute
+	} else if testing.Short() {
+		t.Skip("runs for some 10 s")
+	}
+	l := newMixedLab(t)
+	for r := range 3 {
+		l.must(fmt.Sprintf("sh mixed-switch.sh tor%d --role tor --rack %[1]d --hosts 1 --profile sonic --like sonic-gnmi "+
+			"--validate '%s' --listen 127.0.0.1:940%[1]d --fibre tor%[1]d-3 --ports tor%[1]d-0,tor%[1]d-1,tor%[1]d-2,"+
+			"tor%[1]d-3", r, validate))
+	}
+	began := time.Now()
+	reach := l.control("--policy random+ecmp+sunflow")
+	l.until(within, "ready: .* 6 of 6 switches\n")
+	t.Logf("ready after %v", time.Since(began))
+	l.must("cat >wide.yaml <<'end'\njobs: [{name: wide, stages: [{name: map, tasks: 1}, {name: reduce, tasks: 2}], " +
+		"edges: [{from: map, to: reduce, bytes: 20MB}]}]\nend\nlightloom submit wide.yaml --wait" + reach)
+	t.Logf("a job has ended after %v", time.Since(began))
+	out, failed := l.do(fmt.Sprintf("timeout %d sh -c 'until lightloom status%s | grep -q ^ok; do :; done'",
+		int(within/time.Second), reach))
+	if failed {
+		t.Errorf("%s\nnot in order %v after the job:\n%s", out, within, l.must("lightloom status"+reach))
+	}
+}

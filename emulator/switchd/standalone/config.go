@@ -52,6 +52,8 @@ type Config struct {
 	RESTCONF bool         // of an OCS: Polatis' model by RESTCONF, and no gNMI
 	GRIBI    bool         // of a packet switch: also gRIBI, at the same address
 	Login    target.Login // that callers must bring; the zero value: none
+	Like     string       // as target.Config has it
+	Validate func() time.Duration
 
 	Listen    string       // host:port or unix:PATH
 	Identity  pki.Identity // the zero value: plaintext, on loopback or a Unix socket only

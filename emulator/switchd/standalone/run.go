@@ -105,7 +105,7 @@ func (s *station) open(ctx context.Context) (err error) {
 		return err
 	}
 	tc := target.Config{Start: start, Counts: s.counts, Profile: s.cfg.Profile, RESTCONF: s.cfg.RESTCONF,
-		Login: s.cfg.Login}
+		Login: s.cfg.Login, Like: s.cfg.Like, Validate: s.cfg.Validate}
 	if s.cfg.GRIBI {
 		tc.RIB = rib.New(switchd.GRIBINames(s.cfg.Profile, c.Ports, c.Racks))
 	}

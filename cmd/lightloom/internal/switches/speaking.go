@@ -18,6 +18,7 @@ import (
 type Speaking struct {
 	own            bool
 	user, password string
+	deviates       deviation
 }
 
 // Flags adds its flags; what is a field of the switch's configuration is set there.
@@ -28,6 +29,7 @@ func (s *Speaking) Flags(fl *pflag.FlagSet, c *standalone.Config) {
 		"; default: ocp, or openconfig")
 	fl.BoolVar(&c.GRIBI, "gribi", false, "packet switches only: also serve gRIBI at the same address")
 	fl.BoolVar(&c.RESTCONF, "restconf", false, "OCS with --profile polatis only: serve RESTCONF below /api, not gNMI")
+	s.deviates.flags(fl)
 	fl.StringVar(&s.user, "user", "", "user name that callers must bring: env:NAME or file:PATH")
 	fl.StringVar(&s.password, "password", "", "password that callers must bring: env:NAME or file:PATH")
 }
@@ -39,6 +41,10 @@ func (s *Speaking) Open(c *standalone.Config, dir string) (err error) {
 		return cli.Usage("write --tls-dir DIR --own-keys", "run: --own-keys makes keys in --tls-dir, which is missing")
 	case (s.user == "") != (s.password == ""):
 		return cli.Usage("write both, as env:NAME or file:PATH", "run: --user and --password come together")
+	}
+	c.Like = s.deviates.like
+	if c.Validate, err = s.deviates.check("run", c.Profile, 1); err != nil {
+		return err
 	}
 	if s.user != "" {
 		if c.Login.User, err = inventory.Secret(s.user, os.Getenv); err != nil {

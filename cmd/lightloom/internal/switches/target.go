@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,7 +46,7 @@ type targetFlags struct {
 	c                                     targetd.Config
 	back                                  backend
 	metrics                               string
-	validate                              string
+	deviates                              deviation
 }
 
 func newTargetRun() *cobra.Command {
@@ -82,9 +80,7 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.recovery, "recovery", "remove",
 		"what a restart does to circuits and rules: remove, restore or maintain")
 	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
-	c.Flags().StringVar(&f.c.Like, "like", "", "server that the target behaves as: sonic-gnmi, with a SONiC profile")
-	c.Flags().StringVar(&f.validate, "validate", "", "with --like sonic-gnmi: how long each Set is validated, such as "+
-		"uniform(5s,20s)")
+	f.deviates.flags(c.Flags())
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
 	c.Flags().DurationVar(&f.c.Boot, "boot", time.Second, "how long a reboot by gNOI takes")
 	c.Flags().BoolVar(&f.c.GRIBI, "gribi", false, "also serve gRIBI at the same address; a packet switch's profile")
@@ -140,7 +136,8 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 		return cli.Usage("write --profile openconfig --gribi",
 			"target run: --gribi with --profile %s: it is of packet switches", f.c.Profile)
 	}
-	if err := f.checkLike(); err != nil {
+	f.c.Like = f.deviates.like
+	if f.c.Validate, err = f.deviates.check("target run", f.c.Profile, f.c.Seed); err != nil {
 		return err
 	}
 	if f.delays == "" {
@@ -151,33 +148,6 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 	}
 	f.c.Recovery = map[string]device.Recovery{"remove": device.Remove, "restore": device.Restore,
 		"maintain": device.Maintain}[f.recovery]
-	return nil
-}
-
-// checkLike checks how the target deviates from the specification.
-func (f *targetFlags) checkLike() error {
-	switch {
-	case f.c.Like == "" && f.validate != "":
-		return cli.Usage("write --like sonic-gnmi", "target run: --validate is of a target that is like sonic-gnmi")
-	case f.c.Like == "":
-		return nil
-	case f.c.Like != target.LikeSONiC || !strings.HasPrefix(f.c.Profile, "sonic"):
-		return cli.Usage("write --profile sonic --like sonic-gnmi", "target run: --like %q with --profile %s", f.c.Like,
-			f.c.Profile)
-	case f.validate == "":
-		return nil
-	}
-	d, err := device.ParseDelays("apply=" + f.validate)
-	if err != nil {
-		return cli.Usage("write --validate 'uniform(5s,20s)'", "target run: --validate: %w", err)
-	}
-	r := rand.New(rand.NewPCG(f.c.Seed, 18))
-	var mu sync.Mutex
-	f.c.Validate = func() time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		return d.Apply.Draw(r)
-	}
 	return nil
 }
 
