@@ -115,7 +115,8 @@ func TestCommandsReachController(t *testing.T) {
 	}{
 		{command: "submit " + jobs, says: []string{"job 0 (tiny)"}},
 		{command: "jobs", says: []string{"tiny", "waiting"}, read: true},
-		{command: "status", says: []string{"policy crosslayer+sunflow", "jobs 1,", "controller2", "spine0"}, read: true},
+		{command: "status", says: []string{"policy crosslayer+sunflow", "jobs 1,", "controller2",
+			"│ spine0 │ switch │     2 │"}, read: true},
 		{command: "reserve list", says: []string{"no reservations"}},
 		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann", says: []string{"reservation 1, for 10m0s",
 			"path h0-0 tor0 spine0 tor1 h1-0"}},

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/testbed"
@@ -179,7 +180,8 @@ func (s *keeper) switches(out *Status) {
 	}
 }
 
-// claims adds the switches with the state of the leader's claim on each.
+// claims adds the switches with the state of the leader's claim on each, the ports that the fabric uses, and what they
+// reported when they were read last.
 func claims(ctx context.Context, client *api.Client, f *apiv1.Fabric, out *Status) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
@@ -189,10 +191,17 @@ func claims(ctx context.Context, client *api.Client, f *apiv1.Fabric, out *Statu
 	}
 	for _, c := range all {
 		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Dark: []int{}}
-		for _, n := range f.Nodes {
-			if n.Name == c.Device {
-				sw.Kind = n.Role
+		at := slices.IndexFunc(f.Nodes, func(n *apiv1.Node) bool { return n.Name == c.Device })
+		if at >= 0 {
+			sw.Kind = f.Nodes[at].Role
+		}
+		for _, l := range f.Links {
+			if int(l.From) == at && !l.Unplugged {
+				sw.Ports++
 			}
+		}
+		if c.Holds != nil {
+			sw.Rules, sw.Circuits = c.Holds.Seen.Rules, c.Holds.Seen.Circuits
 		}
 		out.Switches = append(out.Switches, sw)
 	}
