@@ -158,6 +158,9 @@ func TestPowerLoss(t *testing.T) {
 		m.boot()
 	}
 	calls.Wait()
+	if err := ctx.Err(); err != nil {
+		t.Fatalf("not all of %d batches were acknowledged: %v", total/each, err)
+	}
 	m.cut()
 	m.boot()
 	st, err := m.client.Load().StatusAt(ctx, api.Read{Linearizable: true})

@@ -21,6 +21,10 @@ type arrivals struct {
 	again    time.Duration // between two of them
 	remind   time.Duration // between two lines about the same reason
 
+	// claimed reports whether the leader has claimed a switch of this name: then it is reached in another way than at the
+	// start, since the fabric has been changed.
+	claimed func(ctx context.Context, name string) bool
+
 	mu     sync.Mutex
 	phases []phase // by switch
 	change chan struct{}
@@ -50,9 +54,9 @@ const (
 	arrivalRemind = 10 * time.Second
 )
 
-func newArrivals(all []arriving, out io.Writer) *arrivals {
-	return &arrivals{switches: all, out: out, within: arrivalWithin, again: arrivalAgain, remind: arrivalRemind,
-		phases: make([]phase, len(all)), change: make(chan struct{}, 1)}
+func newArrivals(all []arriving, claimed func(context.Context, string) bool, out io.Writer) *arrivals {
+	return &arrivals{switches: all, claimed: claimed, out: out, within: arrivalWithin, again: arrivalAgain,
+		remind: arrivalRemind, phases: make([]phase, len(all)), change: make(chan struct{}, 1)}
 }
 
 // follow asks every switch until it has arrived, or ctx ends. It prints a line for each that has, or that fails.
@@ -74,10 +78,14 @@ func (a *arrivals) one(ctx context.Context, i int) {
 		if ctx.Err() != nil {
 			return
 		}
+		late := time.Since(told) > a.remind
+		if p == failing && late && a.claimed(ctx, s.name) {
+			p = arrived
+		}
 		switch {
 		case p == arrived:
 			a.say("switch %s is ready\n", s.name)
-		case p == failing && err.Error() != reason || time.Since(told) > a.remind:
+		case p == failing && err.Error() != reason || late:
 			reason, told = err.Error(), time.Now()
 			a.say("switch %s is not ready: %v\n", s.name, err)
 		}

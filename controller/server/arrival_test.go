@@ -47,15 +47,18 @@ func TestArrivals(t *testing.T) {
 		rules    string // names of those that are to have rules
 		missing  string
 		says     []string
+		replaced string
 	}{
 		{"all", map[string][]any{"tor0": {southbound.Seen{}, programmed}, "ocs": {southbound.Seen{}}}, "tor0", "",
-			[]string{"switch tor0 is ready\n", "switch ocs is ready\n"}},
+			[]string{"switch tor0 is ready\n", "switch ocs is ready\n"}, ""},
 		{"a misfit", map[string][]any{"tor0": {programmed}, "ocs": {misfit}}, "tor0", "ocs",
-			[]string{"switch tor0 is ready\n", "switch ocs is not ready: " + misfit.Error() + "\n"}},
+			[]string{"switch tor0 is ready\n", "switch ocs is not ready: " + misfit.Error() + "\n"}, ""},
 		{"a dead one", map[string][]any{"tor0": {programmed}, "tor1": {nil}}, "tor0 tor1", "tor1",
-			[]string{"switch tor1 is not ready: context deadline exceeded\n"}},
+			[]string{"switch tor1 is not ready: context deadline exceeded\n"}, ""},
 		{"none at first", map[string][]any{"tor0": {misfit, misfit, programmed}}, "tor0", "",
-			[]string{"switch tor0 is not ready: " + misfit.Error() + "\nswitch tor0 is ready\n"}},
+			[]string{"switch tor0 is not ready: " + misfit.Error() + "\nswitch tor0 is ready\n"}, ""},
+		{"one that was replaced", map[string][]any{"tor0": {programmed}, "ocs": {misfit}}, "tor0", "",
+			[]string{"switch ocs is not ready: " + misfit.Error() + "\n", "switch ocs is ready\n"}, "ocs"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -63,8 +66,11 @@ func TestArrivals(t *testing.T) {
 			for name, answers := range tt.switches {
 				all = append(all, arriving{name, &comer{answers: answers}, slices.Contains(strings.Fields(tt.rules), name)})
 			}
-			a := newArrivals(all, &out)
+			a := newArrivals(all, func(_ context.Context, name string) bool { return name == tt.replaced }, &out)
 			a.within, a.again = 50*time.Millisecond, time.Millisecond
+			if tt.replaced != "" {
+				a.remind = time.Millisecond
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			var wg sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"lightloom/controller/api"
 	"lightloom/controller/demand"
+	"lightloom/controller/leader"
 	"lightloom/controller/policy"
 	"lightloom/controller/rollout"
 	"lightloom/pathmap"
@@ -255,8 +258,22 @@ func (a *Daemon) greet(ctx context.Context, background func(func() error)) error
 			all = append(all, arriving{name: node.Name, dev: d, rules: node.Role != pathmap.OCS && a.Fabric.Racks > 1})
 		}
 	}
-	come := newArrivals(all, a.Options.Stdout)
+	id, err := a.Identity(pki.Controller, "controller0")
+	if err != nil {
+		return err
+	}
+	client, err := api.Dial(a.Cluster.Addrs(), id.Client("", pki.Controller))
+	if err != nil {
+		return err
+	}
+	come := newArrivals(all, func(ctx context.Context, name string) bool {
+		claims, err := client.Claims(ctx)
+		return err == nil && slices.ContainsFunc(claims, func(c api.Claim) bool {
+			return c.Device == name && c.State != leader.Unclaimed.String()
+		})
+	}, a.Options.Stdout)
 	background(func() error {
+		defer client.Close()
 		come.follow(ctx)
 		return nil
 	})
