@@ -75,7 +75,9 @@ func (v srlView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 		if seq > schema.SRLRules {
 			return nil, refused("rule %d: sequence-ids are 0 to %d", seq, schema.SRLRules)
 		}
-		all = append(all, numbered{seq, rules[seq]})
+		for _, r := range rules[seq] {
+			all = append(all, numbered{seq, r})
+		}
 	}
 	ordered, err := inOrder(all)
 	if len(applied) == 0 {

@@ -219,28 +219,50 @@ func RuleLeavesAt(at schema.Path, seq uint32, group string, m southbound.Match, 
 // priorities are how many DSCPs carry one tag.
 const priorities = 8
 
-func dscpSet(t southbound.Tag) []schema.Value {
-	var out []schema.Value
-	for prio := range uint64(priorities) {
-		out = append(out, prio<<3|uint64(t))
+// dscpSet is the DSCPs that carry one of these tags.
+func dscpSet(tags ...southbound.Tag) []schema.Value {
+	out := make([]schema.Value, 0, priorities*len(tags))
+	for _, t := range tags {
+		for prio := range uint64(priorities) {
+			out = append(out, prio<<3|uint64(t))
+		}
 	}
 	return out
 }
 
 // TagOfDSCPs returns the tag of a dscp-set; false unless it is a tag's eight DSCPs, in any order.
 func TagOfDSCPs(set []schema.Value) (southbound.Tag, bool) {
-	if len(set) != priorities {
+	tags, ok := tagsOfDSCPs(set)
+	if !ok || len(tags) != 1 {
 		return 0, false
 	}
-	first, ok := set[0].(uint64)
-	if !ok {
-		return 0, false
+	return tags[0], true
+}
+
+// tagsOfDSCPs returns the tags of a dscp-set, sorted; false unless it is the eight DSCPs of each, in any order.
+func tagsOfDSCPs(set []schema.Value) (tags []southbound.Tag, ok bool) {
+	var seen [priorities * southbound.Tags]bool
+	for _, v := range set {
+		d, isNumber := v.(uint64)
+		if !isNumber || d >= uint64(len(seen)) || seen[d] {
+			return nil, false
+		}
+		seen[d] = true
 	}
-	t := southbound.Tag(first & 7)
-	for _, want := range dscpSet(t) {
-		if !slices.Contains(set, want) {
-			return 0, false
+	for t := range southbound.Tag(southbound.Tags) {
+		n := 0
+		for prio := range priorities {
+			if seen[prio<<3|int(t)] {
+				n++
+			}
+		}
+		switch n {
+		case 0:
+		case priorities:
+			tags = append(tags, t)
+		default:
+			return nil, false
 		}
 	}
-	return t, true
+	return tags, len(tags) > 0
 }

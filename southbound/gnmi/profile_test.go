@@ -77,7 +77,8 @@ func TestDSCPs(t *testing.T) {
 		t.Errorf("tag %d, %v", tag, ok)
 	}
 	shuffled[3] = uint64(24)
-	for _, set := range [][]schema.Value{nil, shuffled, shuffled[:7], {"x", "x", "x", "x", "x", "x", "x", "x"}} {
+	twice := append(slices.Clone(shuffled[:7]), shuffled[0])
+	for _, set := range [][]schema.Value{nil, shuffled, shuffled[:7], twice, {"x", "x", "x", "x", "x", "x", "x", "x"}} {
 		if tag, ok := gnmi.TagOfDSCPs(set); ok {
 			t.Errorf("%v is tag %d", set, tag)
 		}

@@ -15,9 +15,10 @@ import (
 )
 
 // SRLinux is the profile of SR Linux packet switches in their native model: one forwarding policy of type pbr-policy,
-// whose rules send what they match to the address at a port's far end. A forwarding policy holds schema.SRLRules rules,
-// which are tried by sequence-id: the profile keeps the numbers of rules that stand and gives new ones a number between
-// those of the more and the less specific. A rule's backup is for the controller's eyes only, in its description.
+// whose rules send what they match to the address at a port's far end. A forwarding policy holds schema.SRLRules rules:
+// those of ours that differ in their tags alone are one of the policy's. They are tried by sequence-id: the profile
+// keeps the numbers of rules that stand and gives new ones a number between those of the more and the less specific. A
+// rule's backup is for the controller's eyes only, in its description.
 type SRLinux struct {
 	Ports, Racks int32
 
@@ -106,7 +107,7 @@ func (p SRLinux) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	}
 	if p.applied(state) {
 		for _, seq := range sortedSequences(rules) {
-			seen.Rules = append(seen.Rules, rules[seq])
+			seen.Rules = append(seen.Rules, rules[seq]...)
 		}
 	}
 	for _, l := range state {
@@ -119,9 +120,9 @@ func (p SRLinux) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// Rules reads the rules of our forwarding policy, by sequence-id.
-func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32]southbound.Rule, error) {
-	policy, out := p.policy(), map[uint32]southbound.Rule{}
+// Rules reads the rules of our forwarding policy, by sequence-id: one for each tag that a rule of the policy matches.
+func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32][]southbound.Rule, error) {
+	policy, all := p.policy(), map[uint32]*srlRule{}
 	for _, l := range leaves {
 		if !policy.Match(l.Path) || len(l.Path) <= len(policy)+1 {
 			continue
@@ -130,26 +131,38 @@ func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32]southbound.Rule, error)
 		if !ok {
 			return nil, fmt.Errorf("read rule %q: its sequence-id is no number", l.Path[len(policy)].Key("sequence-id"))
 		}
-		r, known := out[seq]
-		if !known {
-			r = southbound.Rule{Match: southbound.Match{Dst: southbound.AnyRack, Tag: southbound.AnyTag,
-				Src: southbound.AnyRack},
-				Primary: southbound.NoPort, Backup: southbound.NoPort}
+		r := all[seq]
+		if r == nil {
+			r = &srlRule{tags: []southbound.Tag{southbound.AnyTag}, Rule: southbound.Rule{Match: southbound.Match{
+				Dst: southbound.AnyRack, Src: southbound.AnyRack}, Primary: southbound.NoPort, Backup: southbound.NoPort}}
+			all[seq] = r
 		}
-		if err := readSRLLeaf(&r, l); err != nil {
+		if err := r.read(l); err != nil {
 			return nil, fmt.Errorf("read rule %d: %w", seq, err)
 		}
-		out[seq] = r
 	}
-	for _, seq := range sortedSequences(out) {
-		if r := out[seq]; r.Dst == southbound.AnyRack || r.Primary == southbound.NoPort {
+	out := make(map[uint32][]southbound.Rule, len(all))
+	for _, seq := range sortedSequences(all) {
+		r := all[seq]
+		if r.Dst == southbound.AnyRack || r.Primary == southbound.NoPort {
 			return nil, fmt.Errorf("read rule %d: it has no destination or no next hop", seq)
+		}
+		for _, t := range r.tags {
+			one := r.Rule
+			one.Tag = t
+			out[seq] = append(out[seq], one)
 		}
 	}
 	return out, nil
 }
 
-func readSRLLeaf(r *southbound.Rule, l schema.Leaf) (err error) {
+// srlRule is a rule of a forwarding policy: what it says of each of its tags.
+type srlRule struct {
+	southbound.Rule
+	tags []southbound.Tag
+}
+
+func (r *srlRule) read(l schema.Leaf) (err error) {
 	text, _ := l.Value.(string)
 	switch p := l.Path; {
 	case p[len(p)-2].Name == "destination-ip":
@@ -159,8 +172,8 @@ func readSRLLeaf(r *southbound.Rule, l schema.Leaf) (err error) {
 	case p[len(p)-1].Name == "dscp-set":
 		set, _ := l.Value.([]schema.Value)
 		var ok bool
-		if r.Tag, ok = TagOfDSCPs(set); !ok {
-			err = fmt.Errorf("dscp-set %v is not the eight priorities of one tag", l.Value)
+		if r.tags, ok = tagsOfDSCPs(set); !ok {
+			err = fmt.Errorf("dscp-set %v is not the eight priorities of each of its tags", l.Value)
 		}
 	case p[len(p)-1].Name == "next-hop":
 		r.Primary, err = portOfHop(text)

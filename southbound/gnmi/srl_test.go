@@ -2,8 +2,10 @@ package gnmi_test
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -13,16 +15,27 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// TestSRLNumbers: whatever the changes, the rule that a switch finds first by sequence-id is the most specific one,
-// rules that stay keep their numbers unless none was left in between, and the table is that of a plain map.
+// TestSRLNumbers: whatever the changes, the rule that a switch finds first by sequence-id is the most specific one, the
+// table is that of a plain map, and rules that differ in their tags alone are one of the policy's.
 func TestSRLNumbers(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true}
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		s := newStore(p)
 		w := p.NewWriter(nil)
+		want := map[southbound.Match]southbound.Rule{}
 		for range 12 {
-			req, err := w.Encode(randomRules(r))
+			c := randomRules(r)
+			if c.Replace {
+				clear(want)
+			}
+			for _, m := range c.Drop {
+				delete(want, m)
+			}
+			for _, n := range c.Rules {
+				want[n.Match] = n
+			}
+			req, err := w.Encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,17 +45,70 @@ func TestSRLNumbers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			got := map[southbound.Match]southbound.Rule{}
 			for a, x := range rules {
+				for _, one := range x {
+					got[one.Match] = one
+				}
 				for b, y := range rules {
 					if a < 1 || a > schema.SRLRules {
 						t.Fatalf("seed %d: number %d", seed, a)
 					}
-					if a < b && wider(x.Match) > wider(y.Match) {
-						t.Fatalf("seed %d: %d %+v comes before %d %+v", seed, a, x.Match, b, y.Match)
+					if a < b && wider(x[0].Match) > wider(y[0].Match) {
+						t.Fatalf("seed %d: %d %+v comes before %d %+v", seed, a, x[0].Match, b, y[0].Match)
+					}
+					if a < b && wider(x[0].Match) == wider(y[0].Match) && x[0].Tag != southbound.AnyTag && untagged(x[0]) ==
+						untagged(y[0]) {
+						t.Fatalf("seed %d: %d %+v and %d %+v are not one", seed, a, x, b, y)
 					}
 				}
 			}
+			if !maps.Equal(got, want) {
+				t.Fatalf("seed %d: %v, want %v", seed, got, want)
+			}
 		}
+	}
+}
+
+func untagged(r southbound.Rule) southbound.Rule {
+	r.Tag = 0
+	return r
+}
+
+// TestSRLPacked: rules of 60 racks with all eight tags and none fit where each tag leads where another does, a change
+// of one next hop writes no more than two rules of the policy, and one that fits no more is refused with both counts.
+func TestSRLPacked(t *testing.T) {
+	p := gnmi.SRLinux{Ports: 4, Racks: 200}
+	w := p.NewWriter(nil)
+	c := &southbound.Change{}
+	for dst := range southbound.RackID(60) {
+		c.Rules = append(c.Rules, rule(dst, southbound.AnyTag, 0, southbound.NoPort))
+		for tag := range southbound.Tag(southbound.Tags) {
+			c.Rules = append(c.Rules, rule(dst, tag, 1, southbound.NoPort))
+		}
+	}
+	s := newStore(p)
+	for n, c := range []*southbound.Change{c, {Rules: []southbound.Rule{rule(7, 3, 2, southbound.NoPort)}},
+		{Rules: []southbound.Rule{rule(7, 3, 1, southbound.NoPort)}}} {
+		req, err := w.Encode(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if written := len(req.GetReplace()) + len(req.GetDelete()); n > 0 && written != 2 {
+			t.Errorf("change %d writes %d rules", n, written)
+		}
+		w.Accepted()
+		s.set(t, req)
+	}
+	if rules, err := p.Rules(s.under(t, p.ConfigPaths())); err != nil || len(rules) != 120 {
+		t.Errorf("%d rules, %v", len(rules), err)
+	}
+	for dst := range southbound.RackID(9) {
+		c.Rules = append(c.Rules, rule(100+dst, 0, 0, southbound.NoPort))
+	}
+	_, err := w.Encode(c)
+	if !errors.Is(err, southbound.ErrRefused) || !strings.Contains(err.Error(), "549 rules are 129 ") {
+		t.Errorf("129 of the policy's: %v", err)
 	}
 }
 
@@ -84,7 +150,7 @@ func TestSRLFull(t *testing.T) {
 	s.set(t, first)
 	s.set(t, req)
 	rules, err := p.Rules(s.under(t, p.ConfigPaths()))
-	if err != nil || len(rules) != schema.SRLRules || rules[1].Match != more.Rules[0].Match {
+	if err != nil || len(rules) != schema.SRLRules || rules[1][0].Match != more.Rules[0].Match {
 		t.Errorf("numbered anew: %d rules, the first %+v, %v", len(rules), rules[1], err)
 	}
 	for n := range rules {

@@ -19,7 +19,7 @@ const srlBackup = "backup "
 type srlWriter struct {
 	p            SRLinux
 	model        *schema.Model
-	have, wanted map[uint32]southbound.Rule
+	have, wanted map[uint32][]southbound.Rule
 	err          error // the configuration could not be read
 	based, basis bool
 }
@@ -65,7 +65,7 @@ func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, w.encode(req, next, c)
 }
 
-func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32]southbound.Rule, c *southbound.Change) (err error) {
+func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32][]southbound.Rule, c *southbound.Change) (err error) {
 	add := func(list *[]*gpb.Update, at schema.Path, leaves []schema.Leaf) {
 		u, e := entry(w.model, at, leaves)
 		err = cmp.Or(err, e)
@@ -97,10 +97,9 @@ func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32]southbound.Rule,
 			add(&req.Update, policy, []schema.Leaf{kind})
 		}
 		for _, seq := range sortedSequences(next) {
-			r := next[seq]
-			named := slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return n.Match == r.Match })
-			if old, stands := w.have[seq]; named || !stands || old != r {
-				add(&req.Replace, w.p.rulePath(seq), w.p.ruleLeaves(seq, r))
+			named := slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool { return slices.Contains(next[seq], n) })
+			if named || !slices.Equal(w.have[seq], next[seq]) {
+				add(&req.Replace, w.p.rulePath(seq), w.p.ruleLeaves(seq, next[seq]))
 			}
 		}
 	}
@@ -117,8 +116,9 @@ func (p SRLinux) applyPath(port southbound.Port) schema.Path {
 	return p.instance().With("policy-forwarding").Entry("interface", "subinterface", p.Subinterface(port))
 }
 
-func (p SRLinux) ruleLeaves(seq uint32, r southbound.Rule) []schema.Leaf {
-	at := p.rulePath(seq)
+// ruleLeaves are those of one rule of the policy, which is as many of ours as it has tags.
+func (p SRLinux) ruleLeaves(seq uint32, rules []southbound.Rule) []schema.Leaf {
+	at, r := p.rulePath(seq), rules[0]
 	out := []schema.Leaf{{Path: at.With("sequence-id"), Value: uint64(seq)}}
 	if r.Backup != southbound.NoPort {
 		out = append(out, schema.Leaf{Path: at.With("description"), Value: fmt.Sprintf("%s%d", srlBackup, r.Backup)})
@@ -130,52 +130,89 @@ func (p SRLinux) ruleLeaves(seq uint32, r southbound.Rule) []schema.Leaf {
 	out = append(out, schema.Leaf{Path: ipv4.With("destination-ip", "prefix"), Value: southbound.RackPrefix(r.Dst).
 		String()})
 	if r.Tag != southbound.AnyTag {
-		out = append(out, schema.Leaf{Path: ipv4.With("dscp-set"), Value: dscpSet(r.Tag)})
+		var tags []southbound.Tag
+		for _, one := range rules {
+			tags = append(tags, one.Tag)
+		}
+		out = append(out, schema.Leaf{Path: ipv4.With("dscp-set"), Value: dscpSet(tags...)})
 	}
 	return append(out, schema.Leaf{Path: at.With("action", "next-hop"), Value: NextHop(r.Primary).String()})
 }
 
-// number returns the rules after a change, by sequence-id from 1. What stays keeps its number; what is new gets one
-// between the rules that are more specific and those that are less. Where there is none left in between, all are
-// numbered anew.
-func number(have map[uint32]southbound.Rule, c *southbound.Change) (map[uint32]southbound.Rule, error) {
-	next, at := map[uint32]southbound.Rule{}, map[southbound.Match]uint32{}
-	for seq, r := range have {
-		if !c.Replace && !slices.Contains(c.Drop, r.Match) || slices.ContainsFunc(c.Rules, func(n southbound.Rule) bool {
-			return n.Match == r.Match
-		}) {
-			next[seq], at[r.Match] = r, seq
+// pack joins rules that differ in their tags alone, each sorted by tag; the most specific come first.
+func pack(rules []southbound.Rule) [][]southbound.Rule {
+	rules = slices.Clone(rules)
+	slices.SortFunc(rules, bySpecificity)
+	at, out := map[southbound.Rule]int{}, [][]southbound.Rule(nil)
+	for _, r := range rules {
+		k := sameBut(r)
+		i, known := at[k]
+		if !known {
+			i, out = len(out), append(out, nil)
+			at[k] = i
+		}
+		out[i] = append(out[i], r)
+	}
+	return out
+}
+
+// sameBut is a rule without the tag that it matches, if it matches one.
+func sameBut(r southbound.Rule) southbound.Rule {
+	if r.Tag != southbound.AnyTag {
+		r.Tag = 0
+	}
+	return r
+}
+
+// number returns the rules after a change, joined, by sequence-id from 1. What stays keeps its number, a rule that
+// changes its next hop or some of its tags too; what is new gets one between the rules that are more specific and those
+// that are less. Where there is none left in between, all are numbered anew.
+func number(have map[uint32][]southbound.Rule, c *southbound.Change) (map[uint32][]southbound.Rule, error) {
+	table, stood := ruleTable{}, map[southbound.Match]uint32{}
+	for seq, rules := range have {
+		for _, r := range rules {
+			table[r.Match], stood[r.Match] = r, seq
 		}
 	}
-	var fresh []southbound.Rule
-	for _, r := range c.Rules {
-		if seq, stands := at[r.Match]; stands {
-			next[seq] = r
-		} else {
-			fresh = append(fresh, r)
+	rules := table.after(c).sorted()
+	groups := pack(rules)
+	if len(groups) > schema.SRLRules {
+		return nil, refused("encode change: %d rules are %d once those of one destination and next hop are joined, and a "+
+			"policy of SR Linux holds %d: use fewer racks or tags", len(rules), len(groups), schema.SRLRules)
+	}
+	next := map[uint32][]southbound.Rule{}
+	keep := func(group []southbound.Rule, as func(was southbound.Rule) bool) bool {
+		for _, r := range group {
+			if seq, ok := stood[r.Match]; ok && next[seq] == nil && as(have[seq][0]) {
+				next[seq] = group
+				return true
+			}
 		}
+		return false
 	}
-	if len(next)+len(fresh) > schema.SRLRules {
-		return nil, refused("encode change: %d rules, and a policy of SR Linux holds %d: use fewer racks or tags", len(next)+
-			len(fresh), schema.SRLRules)
-	}
-	slices.SortFunc(fresh, bySpecificity)
-	for i, r := range fresh {
-		seq, ok := between(next, r)
+	// Those whose next hop stays choose their number first.
+	changed := slices.DeleteFunc(slices.Clone(groups), func(g []southbound.Rule) bool {
+		return keep(g, func(was southbound.Rule) bool { return sameBut(was) == sameBut(g[0]) })
+	})
+	fresh := slices.DeleteFunc(changed, func(g []southbound.Rule) bool {
+		return keep(g, func(southbound.Rule) bool { return true })
+	})
+	for _, g := range fresh {
+		seq, ok := between(next, g[0])
 		if !ok {
-			return renumber(append(slices.Collect(maps.Values(next)), fresh[i:]...)), nil
+			return renumber(groups), nil
 		}
-		next[seq] = r
+		next[seq] = g
 	}
 	return next, nil
 }
 
 // between returns a free number for a rule: the middle of what its specificity leaves, so that others find room later.
-func between(next map[uint32]southbound.Rule, r southbound.Rule) (uint32, bool) {
+func between(next map[uint32][]southbound.Rule, r southbound.Rule) (uint32, bool) {
 	lo, hi := uint32(1), uint32(schema.SRLRules)
 	s := specificity(r.Match)
 	for seq, o := range next {
-		switch t := specificity(o.Match); {
+		switch t := specificity(o[0].Match); {
 		case t < s:
 			lo = max(lo, seq+1)
 		case t > s:
@@ -199,11 +236,23 @@ func distanceTo(a, b uint32) uint32 {
 	return a - b
 }
 
-func renumber(all []southbound.Rule) map[uint32]southbound.Rule {
-	slices.SortFunc(all, bySpecificity)
-	out := make(map[uint32]southbound.Rule, len(all))
-	for i, r := range all {
-		out[uint32(i+1)] = r
+// renumber numbers rules anew, from the most specific to the least. What is free lies between the kinds of rules, where
+// the next ones will be looking for room.
+func renumber(groups [][]southbound.Rule) map[uint32][]southbound.Rule {
+	out, gaps := make(map[uint32][]southbound.Rule, len(groups)), 0
+	changes := func(i int) bool { return i > 0 && specificity(groups[i-1][0].Match) != specificity(groups[i][0].Match) }
+	for i := range groups {
+		if changes(i) {
+			gaps++
+		}
+	}
+	seq, free := uint32(0), schema.SRLRules-len(groups)
+	for i, g := range groups {
+		if changes(i) {
+			seq += uint32(free / gaps)
+		}
+		seq++
+		out[seq] = g
 	}
 	return out
 }
@@ -212,6 +261,6 @@ func bySpecificity(a, b southbound.Rule) int {
 	return cmp.Or(cmp.Compare(specificity(a.Match), specificity(b.Match)), byMatch(a, b))
 }
 
-func sortedSequences(m map[uint32]southbound.Rule) []uint32 {
+func sortedSequences[T any](m map[uint32]T) []uint32 {
 	return slices.Sorted(maps.Keys(m))
 }
