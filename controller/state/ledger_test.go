@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -44,6 +45,84 @@ func TestRestoreRefusesOverlap(t *testing.T) {
 		err = New(f).Restore(snap)
 		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)) {
 			t.Errorf("%s: error %v, want %q", x.name, err, x.want)
+		}
+	}
+}
+
+// TestRestoreRefusesParts: a snapshot of circuits, hosts, ports or reserved bandwidth that the fabric does not have is
+// refused.
+func TestRestoreRefusesParts(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 1, Spines: 1}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports, hosts, nodes := southbound.Port(f.OCSPorts()), southbound.HostID(f.Hosts()), f.Topology.Nodes()
+	path, err := f.PathMap(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved := func(change func(*controller.BandwidthReservation)) func(*Data) {
+		up, down := f.Topology.OutPort(f.HostNode[0], 0), f.Topology.OutPort(f.ToRNode[1], 0)
+		r := controller.BandwidthReservation{ID: 1, Src: 0, Dst: 1, Rate: 5,
+			Links: append(path.AppendPath([]pathmap.LinkID{up}, 0, 1, 0), down)}
+		return func(d *Data) {
+			change(&r)
+			d.LastBandwidthReservation, d.BandwidthReservations = 1, []controller.BandwidthReservation{r}
+		}
+	}
+	held := func(in, out southbound.Port, of southbound.CoflowID) func(*Data) {
+		return func(d *Data) {
+			d.Ledger = []CircuitReservation{{CircuitReservation: controller.CircuitReservation{In: in, Out: out, NotAfter: 5,
+				Coflow: of}}}
+		}
+	}
+	for _, x := range []struct {
+		name  string
+		spoil func(*Data)
+		ok    bool
+	}{
+		{"nothing", func(*Data) {}, true},
+		{"a circuit of no move", func(d *Data) { d.Circuits[0].Out, d.Circuits[0].Move = 1, 0 }, false},
+		{"a circuit of no move, from below", func(d *Data) { d.Circuits[0].Out, d.Circuits[0].Move = 1, -1 }, false},
+		{"no circuit of a move that there is not", func(d *Data) { d.Circuits[0].Move = 0 }, false},
+		{"a circuit to no port", func(d *Data) {
+			d.Moves = append(d.Moves, Move{})
+			d.Circuits[0].Out, d.Circuits[0].Move = ports, 0
+		}, false},
+		{"fewer circuits", func(d *Data) { d.Circuits = d.Circuits[1:] }, false},
+		{"a reservation", held(2, 1, controller.AnyCoflow), true},
+		{"from no port", held(ports, 1, controller.AnyCoflow), false},
+		{"to no port", held(0, ports, controller.AnyCoflow), false},
+		{"to a port below", held(0, -2, controller.AnyCoflow), false},
+		{"for no coflow", held(0, 1, 0), false},
+		{"lost hosts", func(d *Data) { d.Lost = []southbound.HostID{0, hosts - 1} }, true},
+		{"no host", func(d *Data) { d.Lost = []southbound.HostID{hosts} }, false},
+		{"a host below", func(d *Data) { d.Lost = []southbound.HostID{-1} }, false},
+		{"a host twice", func(d *Data) { d.Lost = []southbound.HostID{1, 1} }, false},
+		{"a port that is down", func(d *Data) { d.Down = []PortRef{{f.ToRNode[0], 1}} }, true},
+		{"no device", func(d *Data) { d.Down = []PortRef{{southbound.DeviceID(len(nodes)), 0}} }, false},
+		{"a device below", func(d *Data) { d.Down = []PortRef{{-1, 0}} }, false},
+		{"no port", func(d *Data) { d.Down = []PortRef{{f.ToRNode[0], 9}} }, false},
+		{"bandwidth", reserved(func(*controller.BandwidthReservation) {}), true},
+		{"no bandwidth", reserved(func(r *controller.BandwidthReservation) { r.Rate = 0 }), false},
+		{"to itself", reserved(func(r *controller.BandwidthReservation) { r.Dst = 0 }), false},
+		{"to another", reserved(func(r *controller.BandwidthReservation) { r.Dst = 2 }), false},
+		{"from a host below", reserved(func(r *controller.BandwidthReservation) { r.Src = -1 }), false},
+		{"to no host", reserved(func(r *controller.BandwidthReservation) { r.Dst = hosts }), false},
+		{"over no links", reserved(func(r *controller.BandwidthReservation) { r.Links = nil }), false},
+		{"over a gap", reserved(func(r *controller.BandwidthReservation) { r.Links = r.Links[1:] }), false},
+		{"over a link below", reserved(func(r *controller.BandwidthReservation) { r.Links[0] = -1 }), false},
+		{"of number 0", reserved(func(r *controller.BandwidthReservation) { r.ID = 0 }), false},
+		{"of a later number", reserved(func(r *controller.BandwidthReservation) { r.ID = 2 }), false},
+	} {
+		s := New(f)
+		x.spoil(&s.d)
+		snap, err := json.Marshal(&s.d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = New(f).Restore(snap); err == nil != x.ok {
+			t.Errorf("%s: %v", x.name, err)
 		}
 	}
 }

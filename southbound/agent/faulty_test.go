@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"lightloom/pathmap"
 	"lightloom/southbound"
 	"lightloom/southbound/agent/agentpb"
 	"lightloom/southbound/agent/wire"
@@ -26,10 +28,14 @@ type pair struct {
 }
 
 func newPair(t *testing.T, good, bad *peer) *pair {
+	return newPairWith(t, good, bad, 2*time.Second) // a machine that is busy is not lost
+}
+
+func newPairWith(t *testing.T, good, bad *peer, patience time.Duration) *pair {
 	p := &pair{t: t, events: make(chan southbound.Event, 1000)}
 	began := time.Now()
 	cfg := FleetConfig{Clock: func() time.Duration { return time.Since(began) }, Probe: 5 * time.Millisecond,
-		Patience:  2 * time.Second, // a machine that is busy is not lost
+		Patience:  patience,
 		Election:  func() (uint64, uint64) { return 1, 1 },
 		OnForeign: func(string) { p.foreign.Add(1) },
 		Members:   []Member{{serve(t, good), []southbound.HostID{0, 1}}, {serve(t, bad), []southbound.HostID{2, 3}}}}
@@ -128,6 +134,45 @@ func TestFaultyAgent(t *testing.T) {
 				return strings.Contains(bad.noted(), "run")
 			})
 		})
+	}
+}
+
+// TestSilentAgent: an agent whose stream stands, but which tells its clock no more, is lost after a while.
+func TestSilentAgent(t *testing.T) {
+	bad := &peer{}
+	p := newPairWith(t, &peer{}, bad, 500*time.Millisecond)
+	until(t, "the stream", func() bool { return strings.Contains(bad.noted(), "watch") })
+	bad.mu.Lock()
+	bad.answer = func(name string) error {
+		if name == "status" {
+			return errors.New("no clock")
+		}
+		return nil
+	}
+	bad.mu.Unlock()
+	for lost := map[southbound.HostID]bool{}; !lost[2] || !lost[3]; {
+		if e := p.take(); e.Kind == southbound.HostLost {
+			lost[e.Host] = true // on a busy machine the others too, for a moment
+		}
+	}
+}
+
+// TestRemainingOfFleet: what is left of a coflow is joined from what its senders tell.
+func TestRemainingOfFleet(t *testing.T) {
+	left := func(rows int32, row int32, bytes int64) *peer {
+		return &peer{progress: []*agentpb.ProgressReply{{AtNs: 7, Backlogs: []*agentpb.Backlog{{Coflow: 1, Rows: rows,
+			Row: []int32{row}, Left: []int64{bytes}}}}}}
+	}
+	start := []southbound.Start{{Coflow: 1, Src: []southbound.HostID{0, 2}, Dst: []southbound.HostID{2, 0},
+		Size: []pathmap.Bytes{100, 100}, Tag: []southbound.Tag{0, 0}}}
+	p := newPair(t, left(2, 0, 40), left(2, 1, 60))
+	must(t, p.fleet.Start(start))
+	until(t, "both to tell", func() bool {
+		r, ok := p.fleet.Remaining(1)
+		return ok && slices.Equal(r.Base, []float64{40, 60})
+	})
+	if _, ok := p.fleet.Remaining(2); ok {
+		t.Error("something is left of a coflow that never started")
 	}
 }
 

@@ -188,16 +188,20 @@ func TestCheckFinds(t *testing.T) {
 		return p
 	}
 	for name, spoil := range map[string]func(*Plan){
-		"not drained":     func(p *Plan) { p.Steps[0].Drain = nil },
-		"not verified":    func(p *Plan) { p.Steps[0].Verify = p.Steps[0].Verify[:1] },
-		"replaces":        func(p *Plan) { p.Steps[0].Change.Replace = true },
-		"sets a rule":     func(p *Plan) { p.Steps[0].Change.Rules = make([]southbound.Rule, 1) },
-		"drops a rule":    func(p *Plan) { p.Steps[0].Change.Drop = make([]southbound.Match, 1) },
-		"takes an output": func(p *Plan) { p.Steps[0].Change.Connect[0].Out = 6 },
-		"touches others":  func(p *Plan) { p.Steps[0].Change.Connect[0].In = 6 },
-		"a port twice":    func(p *Plan) { p.Steps[0].Change.Connect[1].Out = p.Steps[0].Change.Connect[0].Out },
-		"ends elsewhere":  func(p *Plan) { p.After = want(0, 2) },
-		"steers too soon": func(p *Plan) { p.Steps[0].Verify = append(p.Steps[0].Verify, want(2, 3)...) },
+		"not drained":                 func(p *Plan) { p.Steps[0].Drain = nil },
+		"not verified":                func(p *Plan) { p.Steps[0].Verify = p.Steps[0].Verify[:1] },
+		"replaces":                    func(p *Plan) { p.Steps[0].Change.Replace = true },
+		"sets a rule":                 func(p *Plan) { p.Steps[0].Change.Rules = make([]southbound.Rule, 1) },
+		"drops a rule":                func(p *Plan) { p.Steps[0].Change.Drop = make([]southbound.Match, 1) },
+		"takes an output":             func(p *Plan) { p.Steps[0].Change.Connect[0].Out = 6 },
+		"touches others":              func(p *Plan) { p.Steps[0].Change.Connect[0].In = 6 },
+		"an input beyond the lease":   func(p *Plan) { p.Lease.Inputs = p.Lease.Inputs[1:] },
+		"an output beyond the lease":  func(p *Plan) { p.Lease.Outputs = p.Lease.Outputs[:2] },
+		"an input of others, leased":  func(p *Plan) { p.Others = want(0, 6) },
+		"an output of others, leased": func(p *Plan) { p.Others = want(6, 2) },
+		"a port twice":                func(p *Plan) { p.Steps[0].Change.Connect[1].Out = p.Steps[0].Change.Connect[0].Out },
+		"ends elsewhere":              func(p *Plan) { p.After = want(0, 2) },
+		"steers too soon":             func(p *Plan) { p.Steps[0].Verify = append(p.Steps[0].Verify, want(2, 3)...) },
 	} {
 		p := good()
 		spoil(p)

@@ -77,6 +77,18 @@ func TestStandingWavelengths(t *testing.T) {
 	}
 }
 
+// TestDarkWavelength: a pair whose first wavelength is dark at one of its racks takes the second.
+func TestDarkWavelength(t *testing.T) {
+	for _, rack := range []int{0, 1} {
+		v := fan(t, 2, 1) // from rack 0 to rack 1
+		v.Down = make([]bool, len(v.Fabric.Topology.Links()))
+		v.Down[v.Fabric.Topology.OutPort(v.Fabric.ToRNode[rack], v.Fabric.OCSUplink[rack])] = true
+		if p := reserve(v); len(p.Reserve) != 1 || p.Reserve[0].In != 9 || p.Reserve[0].Out != 10 {
+			t.Errorf("rack %d's first is dark: %+v", rack, p.Reserve)
+		}
+	}
+}
+
 // TestWavelengthLaws plans random coflows twice on random fabrics: all reservations obey the laws, a fresh part plans
 // the same, and existing reservations are not planned again.
 func TestWavelengthLaws(t *testing.T) {

@@ -65,6 +65,10 @@ func TestCompareReports(t *testing.T) {
 	if text := strings.Join(c.Words, " "); !strings.Contains(text, "Each report is of one run") {
 		t.Error(text)
 	}
+	c, err = CompareReports([]string{"B", "A"}, []*Report{small(3, 1), small(1, 1)}, CompareOptions{Margin: .02})
+	if err != nil || c.Coflows[1].Lower != 3 || c.Coflows[1].Higher != 0 {
+		t.Errorf("the other way round: %+v, %v", c.Coflows, err)
+	}
 }
 
 // TestCompareRepeated: with runs enough a difference is sure, and one within the margin is equal.

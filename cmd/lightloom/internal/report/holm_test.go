@@ -181,3 +181,17 @@ func TestPairTable(t *testing.T) {
 		t.Errorf("two runs: %q", got)
 	}
 }
+
+// TestForest: each comparison has its names, its interval and its mean in the picture.
+func TestForest(t *testing.T) {
+	pairs := []Paired{{"a", "b", "mean CCT", 5, Interval{.5, .4, .7}, "lower"},
+		{"a", "b", "makespan", 5, Interval{1.2, .9, 1.6}, "undecided"}}
+	picture := forest(pairs)
+	for _, p := range pairs {
+		for _, want := range []string{`class="dot ` + p.Sign + `"`, `class="ci ` + p.Sign + `"`, p.Figure + ", against b"} {
+			if strings.Count(picture, want) != 1 {
+				t.Errorf("%d times %s in %s", strings.Count(picture, want), want, picture)
+			}
+		}
+	}
+}
