@@ -79,21 +79,16 @@ type shape struct {
 //   - Class by quota, so that every seed gives a workload of the same kind: 12 % long wide, 12 % short wide, 16 % long
 //     narrow (rounded, at least one long wide), the rest short narrow.
 //   - Kind: every other job of each class is a bare coflow with fixed hosts; the others are map-reduce jobs (a map
-//
-// stage,
-//
-//	  one scatter-gather edge, a reduce stage), whose tasks the policy places.
-//	- Sizes: short narrow 1–2 × 1–2 flows, each Pareto(1.1) within 8–400 kB; short wide 3–4 × 3–4, Pareto(1.1) within
-//	  8–200 kB; long narrow 1 × 1–2, Pareto(1.3) within 0.8–4 MB; long wide 1–2 × 2 racks, each pair of racks Elephant
-//
-// ×
-//
-//	  Pareto(1.3) within 1.05–2, then all of them scaled by one factor to Long together, no pair below 1.05 × Elephant.
-//	- Hosts of bare coflows: uniform, senders and receivers apart; a long wide one uses every host of its racks, which
-//	  are dealt from a shuffled deck.
-//	- Arrivals: uniform over Window, the first at 0; long wide jobs one in each equal part of its first half, so that
-//	  they meet each other and the run ends soon after the last arrival.
-//	- Computing: exponential with mean 60 ms within 10–250 ms a map, mean 30 ms within 5–120 ms a reduce.
+//     stage, one scatter-gather edge, a reduce stage), whose tasks the policy places.
+//   - Sizes: short narrow 1–2 × 1–2 flows, each Pareto(1.1) within 8–400 kB; short wide 3–4 × 3–4, Pareto(1.1) within
+//     8–200 kB; long narrow 1 × 1–2, Pareto(1.3) within 0.8–4 MB; long wide 1–2 × 2 racks, each pair of racks Elephant
+//     × Pareto(1.3) within 1.05–2, then all of them scaled by one factor to Long together, no pair below 1.05 ×
+//     Elephant.
+//   - Hosts of bare coflows: uniform, senders and receivers apart; a long wide one uses every host of its racks, which
+//     are dealt from a shuffled deck.
+//   - Arrivals: uniform over Window, the first at 0; long wide jobs one in each equal part of its first half, so that
+//     they meet each other and the run ends soon after the last arrival.
+//   - Computing: exponential with mean 60 ms within 10–250 ms a map, mean 30 ms within 5–120 ms a reduce.
 func Synthetic(opt SyntheticOptions) ([]controller.Job, error) {
 	opt = opt.defaults()
 	if err := opt.check(); err != nil {

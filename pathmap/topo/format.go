@@ -13,20 +13,13 @@ import (
 //
 //   - a link is a cable with two directions; each has its capacity, of the way there where the way back is not given.
 //     In a directed graph each two links that are each other's way back are one cable, and a link without one is
-//
-// refused;
+//     refused;
 //   - links between the same two nodes are parallel cables, and make paths of their own; a link from a node to itself
-//
-// is
-//
-//	  refused, and so is a capacity of zero or below: a link that is down is left out, or failed later;
-//	- a link without a capacity has 1 Gb/s (in our YAML, what "capacity" at the top says); ports that are not named are
-//	  the lowest that are free; a node without a role is a switch; where no rack is named, ToRs are numbered in order
-//
-// and
-//
-//	  their hosts stand beside them;
-//	- names are unique. The nodes need not be connected: where no path joins two, their list of paths is empty.
+//     is refused, and so is a capacity of zero or below: a link that is down is left out, or failed later;
+//   - a link without a capacity has 1 Gb/s (in our YAML, what "capacity" at the top says); ports that are not named are
+//     the lowest that are free; a node without a role is a switch; where no rack is named, ToRs are numbered in order
+//     and their hosts stand beside them;
+//   - names are unique. The nodes need not be connected: where no path joins two, their list of paths is empty.
 type Format struct {
 	Name  string   // as users say it
 	Doc   string   // one line
