@@ -1,8 +1,10 @@
 package share
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -229,7 +231,11 @@ func TestPFPLists(t *testing.T) {
 	}
 	want := [][]southbound.HostFlowKey{{key(0, 1), key(1, 0), key(0, 0), key(0, 2), key(0, 3)}, {key(0, 4), key(1, 1)}}
 	for r, list := range want {
-		if got := p.lists[4+r]; !slices.Equal(got, list) {
+		var got []southbound.HostFlowKey
+		for _, l := range p.receivers[4+r].list {
+			got = append(got, key(l.of.c.ID, l.row))
+		}
+		if !slices.Equal(got, list) {
 			t.Errorf("receiver %d has %v, want %v", 4+r, got, list)
 		}
 	}
@@ -239,6 +245,107 @@ func TestPFPLists(t *testing.T) {
 	if len(extra) != 2 || extra[0].HostFlowKey != key(0, 1) || extra[1].HostFlowKey != key(1, 1) {
 		t.Errorf("rates %+v, want one for the shortest to port 4 and the shortest of another sender to port 5", extra)
 	}
+}
+
+// pfpTwin is PFP by its rule, with lists that are walked whole at each decision.
+type pfpTwin [][]southbound.HostFlowKey
+
+func (p *pfpTwin) took(v *controller.View) (out []southbound.HostFlowKey) {
+	of := func(k southbound.HostFlowKey) *controller.CoflowView {
+		return &v.Coflows[slices.IndexFunc(v.Coflows, func(c controller.CoflowView) bool { return c.ID == k.Coflow })]
+	}
+	known := map[southbound.HostFlowKey]bool{}
+	for r := range *p {
+		(*p)[r] = slices.DeleteFunc((*p)[r], func(k southbound.HostFlowKey) bool {
+			return !slices.ContainsFunc(v.Coflows, func(c controller.CoflowView) bool {
+				return c.ID == k.Coflow && !c.Ended[k.Row]
+			})
+		})
+		for _, k := range (*p)[r] {
+			known[k] = true
+		}
+	}
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		for row := range c.Src {
+			k := southbound.HostFlowKey{Coflow: c.ID, Row: int32(row)}
+			if known[k] || c.Ended[row] {
+				continue
+			}
+			list := (*p)[c.Dst[row]]
+			at := 0
+			for at < len(list) && of(list[at]).Remaining.Row(list[at].Row) <= c.Remaining.Row(k.Row)*(1+tie) {
+				at++
+			}
+			(*p)[c.Dst[row]] = slices.Insert(list, at, k)
+		}
+	}
+	taken := map[southbound.HostID]bool{}
+	for _, list := range *p {
+		for _, k := range list {
+			if src := of(k).Src[k.Row]; !taken[src] {
+				taken[src] = true
+				out = append(out, k)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// TestPFPTwin: while coflows come and host flows get on and end, those that are served are those of the rule.
+func TestPFPTwin(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		const ports = 7
+		v, p, twin := crossbarOf(t, ports), NewCoflowsimPFP(), make(pfpTwin, ports)
+		for step, id := 0, 0; step < 80; step++ {
+			for range r.IntN(3) {
+				var flows []flow
+				for dst := range southbound.HostID(ports) {
+					for src := range southbound.HostID(ports) {
+						if src != dst && r.IntN(5) == 0 {
+							flows = append(flows, flow{src, dst, pathmap.Bytes(1 + r.IntN(6))})
+						}
+					}
+				}
+				if len(flows) > 0 && len(v.Coflows) < 6 {
+					v.Coflows = append(v.Coflows, coflowOf(id, flows))
+					id++
+				}
+			}
+			var got []southbound.HostFlowKey
+			for range 2 { // the second has nothing new to look at
+				plan := controller.Plan{Wake: southbound.Never}
+				p.Fill(v, nil, &plan)
+				got = got[:0]
+				for _, x := range plan.Share.Extra {
+					got = append(got, x.HostFlowKey)
+				}
+				slices.SortFunc(got, byKeyOf)
+				want := twin.took(v)
+				slices.SortFunc(want, byKeyOf)
+				if !slices.Equal(got, want) {
+					t.Fatalf("seed %d, step %d: %v are served, want %v", seed, step, got, want)
+				}
+			}
+			for _, k := range got {
+				c := &v.Coflows[slices.IndexFunc(v.Coflows, func(c controller.CoflowView) bool { return c.ID == k.Coflow })]
+				if left := &c.Remaining.Base[k.Row]; r.IntN(2) == 0 {
+					c.Ended[k.Row], *left = true, 0
+				} else {
+					*left *= r.Float64()
+				}
+			}
+			v.Coflows = slices.DeleteFunc(v.Coflows, func(c controller.CoflowView) bool {
+				return !slices.Contains(c.Ended, false)
+			})
+		}
+	}
+}
+
+func byKeyOf(a, b southbound.HostFlowKey) int {
+	return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
 }
 
 // TestCoflowsimDark: by coflowsim's Aalo a coflow sinks once it has sent more than its queue holds, to the end of the
