@@ -12,17 +12,22 @@ const (
 	// of zero is always outside.
 	sizeMargin = 0.25
 	// OrderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the least share of
-	// runs in per cent in which it must hold; fewer than orderSeeds runs are too few to say.
-	OrderGap, orderRuns, orderSeeds = 1, 90, 5
+	// runs in per cent in which it must hold.
+	OrderGap, orderRuns = 1, 90
+	// leastRuns is how many runs say something: the interval of fewer is none.
+	leastRuns = 5
 	// affected is the least share of the document's jobs made worse at which a bound on the worst of them is tested.
 	affected = 0.5
 )
+
+// fewRuns is the note of a row of fewer than leastRuns.
+const fewRuns = "fewer than 5 runs"
 
 // Judge sets the verdict on the size of a figure whose value without any effect is 0.
 //
 //   - reproduced: the whole interval lies within the margin of the document's figure;
 //   - differs: the whole interval lies outside, and why is the reason as far as it was tested;
-//   - too weak: it lies on both sides, so that more runs or smaller ones could say either;
+//   - too weak: it lies on both sides, so that more runs or smaller ones could say either, or the runs are few;
 //   - no test: no margin fits, since the document's figure is zero or the given margin would let zero pass.
 //
 // A margin of 0 is sizeMargin of the document's figure. A row without a document's figure makes no claim. The verdict
@@ -43,6 +48,8 @@ func (r Row) Judge(margin float64, why string) Row {
 	switch {
 	case margin >= math.Abs(*r.Paper):
 		r.Verdict, r.Note = NoTest, "a figure of zero would pass"
+	case r.N < leastRuns:
+		r.Verdict, r.Note = TooWeak, fewRuns
 	case *r.Low >= least && *r.High <= most:
 		r.Verdict, r.Note = Reproduced, fmt.Sprintf("the interval lies within %.3g of the document's figure", margin)
 	case *r.High < least || *r.Low > most:
@@ -84,7 +91,7 @@ func (r Row) JudgeOrder(gap Row) Row {
 	}
 	r.Note = fmt.Sprintf("smaller by %.3g %% (%.3g to %.3g)", *gap.Measured, *gap.Low, *gap.High)
 	switch {
-	case r.N < orderSeeds:
+	case r.N < leastRuns:
 		r.Verdict = TooWeak
 	case *gap.Low > OrderGap && *r.Measured >= orderRuns:
 		r.Verdict = Reproduced
@@ -103,7 +110,10 @@ func (r Row) JudgeRise(falls bool) Row {
 	if falls {
 		low, high, word = -*r.High, -*r.Low, "falls"
 	}
+	r.Note = "in the document it " + word
 	switch {
+	case r.N < leastRuns:
+		r.Verdict, r.Note = TooWeak, fewRuns+"; "+r.Note
 	case low > 0:
 		r.Verdict = Reproduced
 	case high < 0:
@@ -111,7 +121,6 @@ func (r Row) JudgeRise(falls bool) Row {
 	default:
 		r.Verdict = TooWeak
 	}
-	r.Note = "in the document it " + word
 	return r
 }
 

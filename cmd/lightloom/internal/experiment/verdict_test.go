@@ -47,6 +47,18 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestJudgeFew: four runs say nothing of a size or a trend.
+func TestJudgeFew(t *testing.T) {
+	r := row(30, 29, 27, 31)
+	if rise := r.JudgeRise(false); rise.Verdict != Reproduced || r.JudgeRise(true).Verdict != Differs {
+		t.Errorf("%+v", rise)
+	}
+	r.N = leastRuns - 1
+	if size, rise := r.Judge(0, "because"), r.JudgeRise(false); size.Verdict != TooWeak || rise.Verdict != TooWeak {
+		t.Errorf("%q (%s), %q (%s)", size.Verdict, size.Note, rise.Verdict, rise.Note)
+	}
+}
+
 // TestJudgeAtMost: a bound on the worst job says nothing at a load where hardly any job gets worse.
 func TestJudgeAtMost(t *testing.T) {
 	rare, often := row(27, 0.6, 0.3, 0.8), row(24, 20, 15, 25)
@@ -91,7 +103,7 @@ func TestJudgeOrder(t *testing.T) {
 			if got := r.JudgeOrder(tc.gap); got.Verdict != tc.want {
 				t.Errorf("%q (%s), want %q", got.Verdict, got.Note, tc.want)
 			}
-			if r.N = orderSeeds - 1; r.JudgeOrder(tc.gap).Verdict != TooWeak {
+			if r.N = leastRuns - 1; r.JudgeOrder(tc.gap).Verdict != TooWeak {
 				t.Errorf("%d runs are enough", r.N)
 			}
 		})
