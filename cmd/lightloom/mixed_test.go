@@ -286,3 +286,26 @@ func TestMixedLabValidated(t *testing.T) {
 		t.Errorf("%s\nnot in order %v after the job:\n%s", out, within, l.must("lightloom status"+reach))
 	}
 }
+
+// TestMixedLabGRIBI: a SONiC ToR and an OpenConfig spine whose rules are programmed by gRIBI while gNMI tells of their
+// ports: the controller claims them, and a job's bytes cross both and a circuit.
+func TestMixedLabGRIBI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs for some 5 s")
+	}
+	l := newMixedLab(t)
+	l.must("sh mixed-switch.sh tor0 --role tor --rack 0 --hosts 1 --profile sonic --gribi --listen 127.0.0.1:9400 " +
+		"--fibre tor0-3 --ports tor0-0,tor0-1,tor0-2,tor0-3")
+	l.must("sh mixed-switch.sh spine1 --role eps --ports spine1-0,spine1-1,spine1-2,spine1-3 --profile openconfig " +
+		"--gribi --listen 127.0.0.1:9411")
+	l.must("sed -i -e '/{name: tor0/s/group: a,/group: a, gribi: {port: 9400}, flags: {controller-backup: true},/' " +
+		"-e '/{name: spine1/s/ports: 4,/ports: 4, gribi: {port: 9411},/' mixed.yaml")
+	reach := l.control("--policy random+ecmp+sunflow")
+	l.until(30*time.Second, "ready: .* 6 of 6 switches\n")
+	l.must("cat >wide.yaml <<'end'\njobs: [{name: wide, stages: [{name: map, tasks: 1}, {name: reduce, tasks: 2}], " +
+		"edges: [{from: map, to: reduce, bytes: 20MB}]}]\nend\nlightloom submit wide.yaml --wait" + reach)
+	out := l.must("lightloom status" + reach)
+	if !strings.HasPrefix(out, "ok") || !strings.Contains(out, "in-service") {
+		t.Errorf("after the job:\n%s", out)
+	}
+}

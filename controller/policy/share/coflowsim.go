@@ -14,8 +14,8 @@ import (
 // not the paper's:
 //
 //   - a coflow gets its place in the order when it starts, before the first that its key is smaller than, and keeps it;
-//   - a coflow that finds a port taken does not hold: all such coflows together share what is left equally, host flow by
-//     host flow, each having the lesser of the shares of its two ports;
+//   - a coflow that finds a port taken does not hold: all such coflows together share what is left equally, host flow
+//     by host flow, each having the lesser of the shares of its two ports;
 //   - what is left then goes to host flows in the order of the deadlines that coflows would have had, in whole
 //     milliseconds, the deadline being start + bottleneck × a random factor of 1 to 2 that is drawn although no
 //     deadlines are kept.
