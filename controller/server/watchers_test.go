@@ -37,7 +37,7 @@ func TestWatchersMeasured(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "watchers" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=watchers")
 	}
-	const known = 200_000
+	const known = 1_000_000
 	m := newMeasured(t, time.Hour)
 	m.remember(known)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,9 +67,12 @@ func (m *measured) remember(n int) {
 			Stages: make([]state.Stage, 2), Hosts: []southbound.HostID{0, 1, 0, 1, 0, 1}, Ended: time.Second, Leaves: 2}
 		left = append(left, state.Left{Job: j, Tasks: make([]state.Task, 6),
 			Coflows: []*state.Coflow{{ID: j.FirstCoflow, Job: id, Bytes: 1 << 20, Ended: time.Second}}})
+		if len(left) == 10_000 || i == n-1 {
+			m.replica.history.Put(left)
+			must(m.t, m.replica.history.Flush())
+			left = nil
+		}
 	}
-	m.replica.history.Put(left)
-	must(m.t, m.replica.history.Flush())
 }
 
 func (m *measured) getJobs(ctx context.Context, known int) {
