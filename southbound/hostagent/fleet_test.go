@@ -25,7 +25,7 @@ type machines struct {
 	t     *testing.T
 	ca    *pki.Authority
 	hosts int
-	net   byte
+	net   byte // of 127.0.0.0/8: no two tests of a process have one, since they run beside each other
 	key   []byte
 	began time.Time
 	ahead []atomic.Int64 // by machine: its clock is so far ahead
@@ -36,6 +36,8 @@ type machines struct {
 	named    []string // by host: names that leaders tell, and the only thing that machines know; nil: they know all
 }
 
+var nets atomic.Int32
+
 // newMachines starts n machines of two hosts each.
 func newMachines(t *testing.T, n int) *machines { return newMachinesAs(t, n, nil) }
 
@@ -43,7 +45,7 @@ func newMachinesAs(t *testing.T, n int, named []string) *machines {
 	t.Helper()
 	ca, err := pki.New(time.Hour)
 	must(t, err)
-	m := &machines{t: t, ca: ca, hosts: 2 * n, net: byte(os.Getpid()), key: []byte("a key that all of them have"),
+	m := &machines{t: t, ca: ca, hosts: 2 * n, net: byte(nets.Add(1)), key: []byte("a key that all of them have"),
 		began: time.Now(),
 		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n), patience: deadline / 4,
 		named: named}
@@ -92,7 +94,7 @@ func (m *machines) start(i int) {
 }
 
 func (m *machines) host(h southbound.HostID) netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 7, m.net, byte(h + 1)}), 7471)
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, m.net, byte(os.Getpid()), byte(h + 1)}), 7471)
 }
 
 // network is the hosts of the first n machines.
