@@ -19,8 +19,9 @@ type Remote struct {
 	Clock  func() time.Duration // since the controller's epoch
 	Begin  time.Duration        // of the run
 
-	accepted atomic.Int64
-	ended    atomic.Int64 // jobs, as the controller last reported; calls of At read it, too
+	accepted atomic.Int64 // jobs of the run
+	others   atomic.Int64 // jobs that other clients submitted, as the controller last reported
+	ended    atomic.Int64 // jobs of both, as the controller last reported; calls of At read it, too
 	Last     api.Status   // as the controller last reported
 
 	calls   sync.WaitGroup // of At
@@ -88,8 +89,10 @@ func (r *Remote) CancelAll(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Jobs implements Testbed.
-func (r *Remote) Jobs() (accepted, ended int) { return int(r.accepted.Load()), int(r.ended.Load()) }
+// Jobs implements Testbed. It counts the jobs of other clients too, for a controller does not tell whose have ended.
+func (r *Remote) Jobs() (accepted, ended int) {
+	return int(r.accepted.Load() + r.others.Load()), int(r.ended.Load())
+}
 
 // pause waits until the next poll of the controller.
 func (r *Remote) pause(ctx context.Context) error {
@@ -110,9 +113,11 @@ func (r *Remote) Wait(ctx context.Context) (err error) {
 	if err := r.pause(ctx); err != nil {
 		return err
 	}
+	own := r.accepted.Load() // before the call: a job taken meanwhile counts twice until the next poll, and is not missed
 	if r.Last, err = r.Client.Status(ctx); err != nil {
 		return fmt.Errorf("follow the run: %w", err)
 	}
+	r.others.Store(max(int64(r.Last.Jobs)-own, 0))
 	r.ended.Store(int64(r.Last.JobsEnded))
 	return nil
 }
