@@ -125,9 +125,8 @@ const mixedFabric = "hybrid:racks=3,hosts=1,spines=2,nic=200Mbps,eps=50Mbps,ocs=
 
 // TestMixedLab: SONiC ToRs, an SR Linux spine, an OpenConfig spine and a Polatis switch by RESTCONF, under authorities
 // and credentials of their own, carry a cut of FB2010 as real TCP while a spine becomes another vendor's, the policy
-// changes and a rack is added, and circuits carry much of it. With LIGHTLOOM_MEASURE=lab the cut takes twice as
-// long, alone on the machine, and circuits must carry the simulator's share within 5 points: six seconds beside other
-// tests, with a drained spine and another policy, tell no share (37 to 64 % were seen, against 73).
+// changes and a rack is added, and circuits carry what they carry on the simulator, within 35 points beside other tests.
+// With LIGHTLOOM_MEASURE=lab the cut takes longer, alone on the machine, and 5 points hold.
 func TestMixedLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some 15 s")
@@ -139,7 +138,7 @@ func TestMixedLab(t *testing.T) {
 		}
 		t.Skipf("%v: the trace is not shipped; set LIGHTLOOM_DATA to the folder that holds coflow/", err)
 	}
-	jobs, within := "--jobs 20 --speedup 500 --trace "+trace, 1.0
+	jobs, within := "--jobs 20 --speedup 500 --trace "+trace, 0.35
 	if os.Getenv("LIGHTLOOM_MEASURE") == "lab" {
 		jobs, within = "--jobs 20 --speedup 200 --trace "+trace, 0.05
 	}
