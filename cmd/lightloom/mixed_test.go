@@ -125,8 +125,8 @@ const mixedFabric = "hybrid:racks=3,hosts=1,spines=2,nic=200Mbps,eps=50Mbps,ocs=
 
 // TestMixedLab: SONiC ToRs, an SR Linux spine, an OpenConfig spine and a Polatis switch by RESTCONF, under authorities
 // and credentials of their own, carry a cut of FB2010 as real TCP while a spine becomes another vendor's, the policy
-// changes and a rack is added, and circuits carry what they carry on the simulator, within 35 points beside other tests.
-// With LIGHTLOOM_MEASURE=lab the cut takes longer, alone on the machine, and 5 points hold.
+// changes and a rack is added, and circuits carry what they carry on the simulator, within 35 points beside other
+// tests. With LIGHTLOOM_MEASURE=lab the cut takes longer, alone on the machine, and 5 points hold.
 func TestMixedLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some 15 s")
