@@ -195,11 +195,12 @@ func (r *flowRun) choose(free []float64) []int {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.left[a], r.left[b]) })
 	}
 	var out []int
+	needs := map[int]float64{} // by flow: seconds at least, since links only lose
 	for len(order) > 0 {
 		best, time, width, path := -1, math.Inf(1), 0.0, []int32(nil)
 		kept := order[:0]
 		for _, f := range order {
-			if best >= 0 && r.Select != SFF {
+			if best >= 0 && (r.Select != SFF || needs[f] >= time) {
 				kept = append(kept, f)
 				continue
 			}
@@ -211,9 +212,9 @@ func (r *flowRun) choose(free []float64) []int {
 			if w <= r.Least {
 				continue
 			}
-			kept = append(kept, f)
-			if r.left[f]/w < time {
-				best, time, width, path = f, r.left[f]/w, w, slices.Clone(links)
+			kept, needs[f] = append(kept, f), r.left[f]/w
+			if needs[f] < time {
+				best, time, width, path = f, needs[f], w, slices.Clone(links)
 			}
 		}
 		order = slices.DeleteFunc(kept, func(f int) bool { return f == best })
