@@ -124,6 +124,10 @@ func list() []entry {
 			func() Part {
 				return circuits.Sunflow{Order: circuits.Turning}.Remembering()
 			})),
+		waves(one("sunflow-every", Circuits, "sunflow for each pair of racks of a coflow, without an elephant threshold",
+			func() Part {
+				return circuits.Sunflow{Every: true}.Remembering()
+			})),
 		waves(one("sunflow-hold", Circuits, "sunflow, but what is to take a circuit sends nothing over packets before",
 			func() Part {
 				return circuits.Sunflow{Fallback: controller.Hold}.Remembering()
@@ -241,6 +245,14 @@ func list() []entry {
 			controller.Capabilities{Circuits: true}},
 			func(o Options) []Part {
 				p, l, r := joint.NewJoint(anneal.Options{})
+				explain(o, p, r)
+				return []Part{p, l, r}
+			}},
+		{PartInfo{"apart", []Question{Place, Circuits, Route},
+			"joint, but its places are searched for the packet network alone: what deciding together is measured against",
+			controller.Capabilities{Circuits: true}},
+			func(o Options) []Part {
+				p, l, r := joint.NewApart(anneal.Options{})
 				explain(o, p, r)
 				return []Part{p, l, r}
 			}},

@@ -34,6 +34,8 @@ type Sunflow struct {
 	Fallback controller.Fallback
 	// Order is the order of one coflow's pairs.
 	Order Order
+	// Every gives each pair of racks of a coflow a circuit, whatever it has to send: there is no elephant threshold.
+	Every bool
 
 	// Only, if not nil, returns which pairs of ports a coflow may have reservations for; existing ones for other pairs are
 	// withdrawn unless they have begun.
@@ -75,6 +77,11 @@ func (Sunflow) Wants() controller.KindSet {
 func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	if !v.Fabric.HasOCS() || worthless(v) {
 		return
+	}
+	if s.Every && v.Traffic == nil {
+		every := *v
+		every.ElephantThreshold = 1
+		v = &every
 	}
 	horizon := cmp.Or(s.Horizon, DefaultHorizon)
 	only := controller.CircuitsOnly(v.Fabric)

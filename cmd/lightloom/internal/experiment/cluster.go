@@ -155,6 +155,13 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 
 // readFigures reads what every experiment of jobs reports.
 func readFigures(ran *Controlled) *figures {
+	f := readRun(ran.Ran)
+	f.BoundJCT, f.BoundMakespan = ran.Bound()
+	return f
+}
+
+// readRun reads the figures of a run that has no control.
+func readRun(ran *replay.Ran) *figures {
 	f := &figures{}
 	first, last := unknown, time.Duration(0)
 	for _, j := range ran.Jobs {
@@ -169,7 +176,6 @@ func readFigures(ran *Controlled) *figures {
 	if all := float64(ran.OCS + ran.EPS); all > 0 {
 		f.OCS, f.Crossed = float64(ran.OCS)/all, all/1e12
 	}
-	f.BoundJCT, f.BoundMakespan = ran.Bound()
 	return f
 }
 

@@ -75,7 +75,7 @@ func contestants() []contestant {
 		p, _, r := joint.NewApart(anneal.Options{})
 		return p, r
 	}
-	every := func() policy.Part { return everyPair{circuits.Sunflow{}.Remembering()} }
+	every := func() policy.Part { return circuits.Sunflow{Every: true}.Remembering() }
 	epochs := func(c func() circuits.Epochs) circuit { return func() policy.Part { return c() } }
 	elephants := func() policy.Part { return circuits.Sunflow{}.Remembering() }
 	jointly := func() policy.Part {

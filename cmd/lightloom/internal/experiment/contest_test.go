@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -62,5 +63,27 @@ func TestMatches(t *testing.T) {
 	}
 	if got := slower(m.got[0], m.got[3]); got[0] != 50 {
 		t.Errorf("%v %% slower, want half of the jobs", got[0])
+	}
+}
+
+// TestSideRows: joint is held against each other policy on the same fabric, run by run.
+func TestSideRows(t *testing.T) {
+	who := []string{"rival", "apart", "joint"}
+	var got [][]*bothSides
+	for k := range who {
+		v := float64(4 - k)
+		got = append(got, []*bothSides{{Packets: &figures{JCT: 2 * v, CCT: v, OCS: 0.5}, Fluid: &figures{JCT: v, CCT: v}}})
+	}
+	want := map[string]float64{"rival mean JCT": 8, "rival mean CCT": 4, "apart mean JCT": 6, "joint mean CCT": 2,
+		"joint against rival mean JCT": -50, "joint against apart mean CCT": -100.0 / 3,
+		"joint on packets bytes between racks over circuits": 50}
+	for _, r := range sideRows("on packets", who, got, func(s *bothSides) *figures { return s.Packets }, 1) {
+		if w, ok := want[r.Setting+" "+r.Metric]; ok && math.Abs(*r.Measured-w) > 1e-9 {
+			t.Errorf("%s, %s: %v, want %v", r.Setting, r.Metric, *r.Measured, w)
+		}
+		delete(want, r.Setting+" "+r.Metric)
+	}
+	if len(want) > 0 {
+		t.Errorf("no rows for %v", want)
 	}
 }

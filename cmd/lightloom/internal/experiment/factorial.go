@@ -93,7 +93,7 @@ func (c cell) make() controller.Policy {
 	case "sunflow":
 		lit = circuits.Sunflow{}.Remembering()
 	case "sunflow-te0":
-		lit = everyPair{circuits.Sunflow{}.Remembering()}
+		lit = circuits.Sunflow{Every: true}.Remembering()
 	}
 	return policy.Compose(where, lit, which, new(share.TCP))
 }
@@ -103,22 +103,12 @@ func (c cell) half() controller.Policy {
 	p, l, r := joint.NewJoint(anneal.Options{})
 	switch c {
 	case jointPlaces:
-		return policy.Compose(p, everyPair{circuits.Sunflow{}.Remembering()}, r, new(share.TCP))
+		return policy.Compose(p, circuits.Sunflow{Every: true}.Remembering(), r, new(share.TCP))
 	case jointCircuits:
 		p, r := joint.NewCrossLayer(anneal.Options{})
 		return policy.Compose(p, l, r, new(share.TCP))
 	}
 	return policy.Compose(p, l, r, new(share.TCP))
-}
-
-// everyPair is Sunflow that treats all bytes between racks as elephants.
-type everyPair struct{ circuits.Sunflow }
-
-// Fill implements policy.Part.
-func (e everyPair) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
-	every := *v
-	every.ElephantThreshold = 1
-	e.Sunflow.Fill(&every, ev, p)
 }
 
 // studySetting is where cells are compared.

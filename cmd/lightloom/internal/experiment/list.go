@@ -7,6 +7,7 @@ func list() []Experiment {
 		factorial(),
 		jointWhen(),
 		jointWide(),
+		jointPackets(),
 		groundsExperiment(),
 	}
 	all = append(all, crosslayerExperiments()...)
