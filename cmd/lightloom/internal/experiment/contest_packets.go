@@ -1,0 +1,107 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lightloom/cmd/lightloom/internal/replay"
+)
+
+// The experiment joint-packets runs one ground of joint-wide on real packets, and beside each run its twin at flow
+// level.
+
+// contestScale divides the rates and bytes of the ground, and leaves times: a host sends 20 Mb/s, so that two cores
+// carry 96 of them.
+const contestScale = 50
+
+// The ground, and who meets on it: joint, the frozen rival and joint's own search made for packets alone, all by names
+// that a controller's process can be given.
+const (
+	contestGround = "busier"
+	contestRival  = "packed+sunflow-every+anneal"
+	contestJobs   = 60
+)
+
+func jointPackets() Experiment {
+	return Experiment{Name: "joint-packets", Doc: "joint, its frozen rival and its own search made for packets alone on " +
+		"real packets, beside the simulator", Source: "wide shuffles", Seeds: 10, On: []string{OnNetns}, Run: runJointPackets}
+}
+
+// bothSides are the figures of one run on packets and of its twin.
+type bothSides struct{ Packets, Fluid *figures }
+
+func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
+	n := contestJobs
+	if b.Quick {
+		n = 6
+	}
+	all := wideGrounds(n)
+	g := &all[slices.IndexFunc(all, func(g ground) bool { return g.name == contestGround })]
+	who := []string{contestRival, "apart", "joint"}
+	got, err := Grid(ctx, b, who, func(name string) string { return name },
+		func(ctx context.Context, name string, seed uint64) (*bothSides, error) {
+			jobs, err := g.jobs(b, seed)
+			if err != nil {
+				return nil, err
+			}
+			c := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: name, Jobs: jobs, Seed: seed, Scale: contestScale}
+			out := &bothSides{}
+			if out.Fluid, err = whole(ctx, c); err != nil {
+				return nil, err
+			}
+			c.On = OnNetns
+			out.Packets, err = whole(ctx, c)
+			return out, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Assumptions: []string{fmt.Sprintf("the ground %s of joint-wide, %s, at a fiftieth of its rates with a "+
+		"fiftieth of all bytes, %d jobs a run, and the simulator at the same rates", g.name, g.fabric, n)},
+		Notes: []string{"the rival is frozen.csv's, with routes as anneal has them"}}
+	for _, side := range []struct {
+		name string
+		of   func(*bothSides) *figures
+	}{{"on packets", func(s *bothSides) *figures { return s.Packets }},
+		{"at flow level", func(s *bothSides) *figures { return s.Fluid }}} {
+		out.Rows = append(out.Rows, sideRows(side.name, who, got, side.of, b.First)...)
+	}
+	return out, nil
+}
+
+// whole runs a case to the end of all its jobs.
+func whole(ctx context.Context, c *replay.Case) (*figures, error) {
+	ran, err := c.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(ran.Jobs) < len(c.Jobs) {
+		return nil, errors.New("not all jobs ended")
+	}
+	return readRun(ran), nil
+}
+
+// sideRows are what the policies took on one fabric, and joint, the last of them, against each other one.
+func sideRows(side string, who []string, got [][]*bothSides, of func(*bothSides) *figures, seed uint64) (out []Row) {
+	runs := make([][]*figures, len(who))
+	for k := range who {
+		for _, s := range got[k] {
+			runs[k] = append(runs[k], of(s))
+		}
+	}
+	last := len(who) - 1
+	for k, name := range who {
+		for _, x := range metrics()[1:] {
+			out = append(out, Row{Figure: side, Setting: name, Metric: x.name, Unit: "s"}.
+				Measure(column(runs[k], x.of), seed).Judge(0, ""))
+			if k < last {
+				out = append(out, Row{Figure: side, Setting: "joint against " + name, Metric: x.name, Unit: "%"}.
+					Measure(scaled(reduction(runs[last], runs[k], x.of), -1), seed).Judge(0, ""))
+			}
+		}
+		out = append(out, circuitShare(name+" "+side, runs[k], seed))
+	}
+	return out
+}
