@@ -59,7 +59,7 @@ func (r *round) playListed() {
 
 // setup is the reconfiguration delay that a pair's circuit costs if it begins now.
 func (r *round) setup(input, output int) time.Duration {
-	if int(r.s.ports[2*input].last) == output || int(r.litAt(input)) == output {
+	if !r.s.afresh && (int(r.s.ports[2*input].last) == output || int(r.litAt(input)) == output) {
 		return 0
 	}
 	return r.s.delta

@@ -25,6 +25,7 @@ type scheduler struct {
 	lit     []southbound.Port // by input: where its circuit leads at the start, if it is in service
 	horizon time.Duration     // instant: pairs that would begin later are left for another day
 	byPort  bool              // pairs by (in, out), not the longest first
+	afresh  bool              // no circuit that is lit is preferred, or costs less
 	cut     bool              // the horizon left something undone
 	racks   int               // ports of each wavelength; 0: all are of one
 

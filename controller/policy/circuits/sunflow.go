@@ -42,6 +42,9 @@ type Sunflow struct {
 	Only func(c southbound.CoflowID, in, out southbound.Port) bool
 	// Weight, if not nil, has coflows ranked by T(C) over their weight. Experiments alone set it.
 	Weight func(c southbound.CoflowID) float64
+	// Afresh plans each circuit as if its ports had led elsewhere before: none that is lit is preferred, or costs less.
+	// Experiments alone set it.
+	Afresh bool
 
 	memory *memory // nil: everything is read at each decision
 }
@@ -101,6 +104,7 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	step := max(horizon/2, 1)
 	turn := v.Now/step + 1
 	l.sched.horizon, l.sched.byPort = min(turn+1, southbound.Never/step)*step, s.Order == ByPort
+	l.sched.afresh = s.Afresh
 	l.sort(all)
 	for i := range all {
 		l.plan(&all[i], p)

@@ -8,6 +8,7 @@ func list() []Experiment {
 		jointWhen(),
 		jointWide(),
 		jointPackets(),
+		jointParts(),
 		groundsExperiment(),
 	}
 	all = append(all, crosslayerExperiments()...)

@@ -12,6 +12,7 @@ import (
 	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller"
+	"lightloom/controller/loop"
 	"lightloom/controller/policy"
 	"lightloom/controller/state"
 	"lightloom/emulator/fault"
@@ -53,6 +54,7 @@ type Ran struct {
 	Busiest float64 // load of the busiest link between switches; the simulator alone knows it
 	EPS     pathmap.Bytes
 	OCS     pathmap.Bytes
+	Usages  []loop.Usage // of circuit reservations, where the rules have a file of them
 
 	fabric *topo.Fabric
 	seed   uint64
@@ -94,5 +96,6 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 	}
 	return &Ran{PolicyResult: o.ResultOf(s.Prepared), State: o.State, End: o.End, Busiest: o.Busiest, EPS: o.EPS,
 		OCS:    o.OCS,
+		Usages: o.Usages,
 		fabric: s.Fabric, seed: c.Seed}, nil
 }
