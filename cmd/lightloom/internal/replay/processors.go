@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"time"
 
 	"lightloom/cmd/lightloom/internal/outcome"
@@ -53,10 +54,19 @@ func (s *runner) seen(h *report.Health, o *outcome.Outcome) {
 		h.Coflows++
 		h.MeanCCT += (c.Ended - c.Ready).Seconds()
 		placed := o.State.Job(c.Job)
-		if placed == nil || int(c.Job) >= len(s.Jobs) || int(c.Edge) >= len(s.Jobs[c.Job].Edges) {
+		if placed == nil {
 			continue
 		}
-		j := &s.Jobs[c.Job] // the state has forgotten what has ended
+		// The state has forgotten what has ended, and jobs that arrive together are accepted in either order.
+		at := int(c.Job)
+		if at >= len(s.Jobs) || s.Jobs[at].Name != placed.Name {
+			at = slices.IndexFunc(s.Jobs, func(j controller.Job) bool { return j.Name == placed.Name })
+		}
+		if at < 0 || int(c.Edge) >= len(s.Jobs[at].Edges) ||
+			placed.Hosts != nil && len(placed.Hosts) != s.Jobs[at].Tasks() {
+			continue
+		}
+		j := &s.Jobs[at]
 		if e := &j.Edges[c.Edge]; !e.FollowsTasks() || placed.Hosts != nil {
 			took += c.Ended - c.Ready
 			flows := controller.Expand(j, e, placed.Hosts)
