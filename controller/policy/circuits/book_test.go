@@ -26,7 +26,7 @@ func TestBookAsListed(t *testing.T) {
 			horizon = start + time.Duration(rng.IntN(300))*time.Millisecond
 		}
 		for k := range s {
-			s[k] = scheduler{table: newTable(ports), byPort: true, delta: delta, start: start, horizon: horizon}
+			s[k] = scheduler{table: newTable(ports), manner: manner{byPort: true}, delta: delta, start: start, horizon: horizon}
 		}
 		covered := make([]time.Duration, ports*ports)
 		for c := range southbound.CoflowID(3) {

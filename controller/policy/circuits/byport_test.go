@@ -22,7 +22,7 @@ func TestByPortAsListed(t *testing.T) {
 		}
 		var s [2]scheduler
 		for k := range s {
-			s[k] = scheduler{table: newTable(ports), byPort: true, listed: k == 1,
+			s[k] = scheduler{table: newTable(ports), manner: manner{byPort: true, listed: k == 1},
 				delta: time.Duration(rng.IntN(2)*10) * time.Millisecond,
 				start: time.Duration(rng.IntN(3)) * time.Second, horizon: southbound.Never}
 		}

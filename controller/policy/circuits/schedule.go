@@ -24,10 +24,9 @@ type scheduler struct {
 	start   time.Duration     // instant of the decision
 	lit     []southbound.Port // by input: where its circuit leads at the start, if it is in service
 	horizon time.Duration     // instant: pairs that would begin later are left for another day
-	byPort  bool              // pairs by (in, out), not the longest first
-	afresh  bool              // no circuit that is lit is preferred, or costs less
-	cut     bool              // the horizon left something undone
-	racks   int               // ports of each wavelength; 0: all are of one
+	manner
+	cut   bool // the horizon left something undone
+	racks int  // ports of each wavelength; 0: all are of one
 
 	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
 	events   releases
@@ -46,7 +45,13 @@ type scheduler struct {
 	covered  []time.Duration // by input and output: what the book's pair need not be given any more
 	made     []controller.CircuitReservation
 	among    []int32
-	listed   bool // by port as well, the pairs that can begin are listed and sorted before any does
+}
+
+// manner is how pairs come after each other.
+type manner struct {
+	byPort bool // by (in, out), not the longest first
+	listed bool // by port as well, the pairs that can begin are listed and sorted before any does
+	afresh bool // no circuit that is lit is preferred, or costs less
 }
 
 // setup is the reconfiguration delay that a circuit costs when it begins at that instant: none where it is lit already,

@@ -55,7 +55,8 @@ func facebook(t *testing.T, width int) (all [][]pair) {
 
 // alone returns when a coflow ends that has a dark switch to itself.
 func alone(pairs []pair, byPort bool) time.Duration {
-	s := scheduler{table: newTable(150), delta: 10 * time.Millisecond, horizon: southbound.Never, byPort: byPort}
+	s := scheduler{table: newTable(150), delta: 10 * time.Millisecond, horizon: southbound.Never,
+		manner: manner{byPort: byPort}}
 	end := time.Duration(0)
 	for _, r := range s.lay(0, pairs) {
 		end = max(end, r.NotAfter)

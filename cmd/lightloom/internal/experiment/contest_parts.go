@@ -27,8 +27,8 @@ var partsGrounds = []string{"busier", "dark 200 ms", "SWIM, 20 % heavy, dark 500
 	"SWIM, 60 % heavy, dark 500ms, offered 90 %"}
 
 func jointParts() Experiment {
-	return Experiment{Name: "joint-parts", Doc: "what joint gains by circuits that go on, and how often two circuits lead " +
-		"to where a coflow waits for one", Source: "wide shuffles and SWIM traces", Seeds: 10, On: []string{OnFlowsim},
+	return Experiment{Name: "joint-parts", Doc: "what joint gains by circuits that go on, and how often two circuits " +
+		"lead to where a coflow waits for one", Source: "wide shuffles and SWIM traces", Seeds: 10, On: []string{OnFlowsim},
 		Run: runJointParts}
 }
 
