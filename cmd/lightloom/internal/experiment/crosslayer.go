@@ -23,6 +23,9 @@ func crosslayerExperiments() []Experiment {
 		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts", Source: source + ".2, Figures 7 and 8",
 			Seeds: 20, OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, hadoop()) }},
+		{Name: "crosslayer-axes", Doc: "how the gain in throughput at 10 and 30 hosts turns with slots, chained jobs and " +
+			"longer streams", Source: source + ".1 and 4.2, Figures 4, 5, 7 and 8", Seeds: 20, On: []string{OnFlowsim},
+			Run: runAxes},
 		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source +
 			".1 and 4.2, Figures 6 and 9", Seeds: 20, OnPackets: 10, On: both, Run: runFailure},
 		{Name: "crosslayer-decision", Doc: "time to schedule a new job at 200 to 1,000 hosts", Source: source +

@@ -18,6 +18,7 @@ type point struct {
 	rate  string
 	sys   system
 	on    string
+	slots int // of a server; 0: slotsEach
 }
 
 func (p point) String() string {
@@ -48,7 +49,7 @@ func runPoint(ctx context.Context, b *Bench, e engine, p point, jobs int, seed u
 		return nil, err
 	}
 	by := e.divided(b)
-	c := replay.Case{On: p.on, Fabric: p.net.fabric(p.hosts, p.rate, slotsEach, pathsOn(b)), Policy: p.sys.policy,
+	c := replay.Case{On: p.on, Fabric: p.net.fabric(p.hosts, p.rate, cmp.Or(p.slots, slotsEach), pathsOn(b)), Policy: p.sys.policy,
 		Jobs: drawn, Seed: seed,
 		Scale: by.scale, Speedup: by.speedup}
 	ran, err := c.Run(ctx)
@@ -90,7 +91,7 @@ func throughputPoints(b *Bench) []point {
 				}
 				for _, on := range fabrics {
 					for _, s := range who {
-						points = append(points, point{n, ni, h, rate, s, on})
+						points = append(points, point{n, ni, h, rate, s, on, 0})
 					}
 				}
 			}
