@@ -69,7 +69,8 @@ func runAxes(ctx context.Context, b *Bench) (*Result, error) {
 			}
 		}
 	}
-	got, err := Grid(ctx, b, settings, func(s at) string { return s.e.name + ", " + s.axis.name + ", " + s.point.String() },
+	name := func(s at) string { return s.e.name + ", " + s.axis.name + ", " + s.point.String() }
+	got, err := Grid(ctx, b, settings, name,
 		func(ctx context.Context, s at, seed uint64) (*gauge, error) {
 			n := s.e.jobs
 			if b.Quick {

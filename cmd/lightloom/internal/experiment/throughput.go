@@ -49,9 +49,9 @@ func runPoint(ctx context.Context, b *Bench, e engine, p point, jobs int, seed u
 		return nil, err
 	}
 	by := e.divided(b)
-	c := replay.Case{On: p.on, Fabric: p.net.fabric(p.hosts, p.rate, cmp.Or(p.slots, slotsEach), pathsOn(b)), Policy: p.sys.policy,
-		Jobs: drawn, Seed: seed,
-		Scale: by.scale, Speedup: by.speedup}
+	fabric := p.net.fabric(p.hosts, p.rate, cmp.Or(p.slots, slotsEach), pathsOn(b))
+	c := replay.Case{On: p.on, Fabric: fabric, Policy: p.sys.policy, Jobs: drawn, Seed: seed, Scale: by.scale,
+		Speedup: by.speedup}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
