@@ -60,11 +60,11 @@ func newMachine(t *testing.T) *machine {
 		t.Skip("needs loop devices and ext4")
 	}
 	devices := "devices: {tor0: 'unix:/nowhere/a', tor1: 'unix:/nowhere/b', spine0: 'unix:/nowhere/c', ocs: " +
-		"'unix:/nowhere/d'}\n"
+		"'unix:/nowhere/d'}\nagents: {h0-0: 'unix:/nowhere/e', h1-0: 'unix:/nowhere/f'}\n"
 	if err := os.WriteFile(filepath.Join(m.dir, "devices.yaml"), []byte(devices), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.must("lightloom controller keys keys --fabric $FABRIC && lightloom cluster init m/state --fabric $FABRIC && sync")
+	m.must("lightloom controller keys keys --agents --fabric $FABRIC && lightloom cluster init m/state --fabric $FABRIC && sync")
 	return m
 }
 
@@ -133,6 +133,10 @@ func TestPowerLoss(t *testing.T) {
 			end()
 			if err == nil {
 				return ids
+			}
+			if api.CodeOf(err) == api.Invalid {
+				t.Errorf("batch %d: %v", n, err)
+				cancel()
 			}
 			pause(ctx, 10*time.Millisecond)
 		}
