@@ -64,7 +64,8 @@ func newMachine(t *testing.T) *machine {
 	if err := os.WriteFile(filepath.Join(m.dir, "devices.yaml"), []byte(devices), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.must("lightloom controller keys keys --agents --fabric $FABRIC && lightloom cluster init m/state --fabric $FABRIC && sync")
+	m.must("lightloom controller keys keys --agents --fabric $FABRIC && " +
+		"lightloom cluster init m/state --fabric $FABRIC && sync")
 	return m
 }
 
