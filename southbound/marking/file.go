@@ -64,6 +64,9 @@ func spare(rules []Rule) error {
 // in reports whether a cgroup is another, or below it.
 func in(own, cgroup string) bool { return strings.HasPrefix(own+"/", cgroup+"/") }
 
+// Set puts the rules of the last reading in the place of those before.
+func (f *File) Set(m *Marker) error { return m.Set(f.rules) }
+
 // Keep keeps the rules of the file until ctx ends, and says what is wrong with them once.
 func (f *File) Keep(ctx context.Context, m *Marker, every time.Duration, log *slog.Logger) {
 	tick := time.NewTicker(every)
@@ -71,7 +74,7 @@ func (f *File) Keep(ctx context.Context, m *Marker, every time.Duration, log *sl
 	told := ""
 	for {
 		err := f.Read()
-		err = errors.Join(err, m.Set(f.rules))
+		err = errors.Join(err, f.Set(m))
 		switch {
 		case err == nil:
 			told = ""

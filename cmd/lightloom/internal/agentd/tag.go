@@ -38,6 +38,7 @@ func Tag(ctx context.Context, opt TagOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	if opt.File != "" {
+		_ = file.Set(m) // before it says that it does; what is wrong with a rule Keep says
 		fmt.Fprintf(opt.Stdout, "marks packets as %s says, until Ctrl-C\n", opt.File)
 		file.Keep(ctx, m, marking.DefaultEvery, tagLog(opt.Stderr))
 		return nil
@@ -71,6 +72,8 @@ func (o *AgentOptions) tags() (keep func(context.Context) error, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// Who sees the agent listen finds packets marked. What is wrong with a rule Keep says, for it tries again.
+	_ = file.Set(m)
 	return func(ctx context.Context) error {
 		file.Keep(ctx, m, marking.DefaultEvery, tagLog(o.Stderr))
 		return m.Close()
