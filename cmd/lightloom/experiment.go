@@ -21,6 +21,7 @@ import (
 	"lightloom/cmd/lightloom/internal/experiment/dawn"
 	"lightloom/cmd/lightloom/internal/experiment/dissertation"
 	"lightloom/cmd/lightloom/internal/experiment/kept"
+	"lightloom/cmd/lightloom/internal/experiment/mapping"
 	"lightloom/cmd/lightloom/internal/experiment/pushbox"
 )
 
@@ -251,6 +252,6 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
-	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
+	return slices.Concat(mapping.Experiments(), dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
 		clairvoyant.Experiments(), agreement.Experiments())
 }

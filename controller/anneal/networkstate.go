@@ -13,8 +13,13 @@ type Options struct {
 	// Paper keeps to Algorithms 1 to 3 as printed: the printed temperatures, random first states, tasks drawn by their
 	// weights alone, all routes of the job drawn anew at every step of the upper level, the longest and narrowest route
 	// taken away and the shortest and widest given, no last pass, and a sink worth its worst route however many pairs of
-	// tasks share it. What the document leaves out is as by default: steps, slots, and changing places on full hosts.
+	// tasks share it (see Shared). What the document leaves out is as by default: steps, slots, and changing places on
+	// full hosts.
 	Paper bool
+
+	// Shared reads “min bandwidth in path” of mode paper the other way: the pairs of tasks between two hosts share it, as
+	// they do by default.
+	Shared bool
 
 	// Explain has Place and Route keep their reasons, which takes about as long again as deciding.
 	Explain bool
@@ -76,7 +81,7 @@ type NetworkState struct {
 // NewNetworkState returns the empty network of a topology context.
 func NewNetworkState(g *TopologyContext, opt Options) *NetworkState {
 	opt = opt.withDefaults()
-	return &NetworkState{topology: g, opt: opt, net: newNetwork(g.capacity, opt.Paper)}
+	return &NetworkState{topology: g, opt: opt, net: newNetwork(g.capacity, opt.Paper && !opt.Shared)}
 }
 
 // Expect makes room for as many host flows.

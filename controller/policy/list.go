@@ -257,6 +257,8 @@ func list() []entry {
 				return []Part{p, l, r}
 			}},
 		cross("crosslayer-paper", "crosslayer as its document prints it", anneal.Options{Paper: true}),
+		cross("crosslayer-paper-shared", "crosslayer-paper where pairs of tasks between two hosts share the bandwidth",
+			anneal.Options{Paper: true, Shared: true}),
 	}, append(onFRoBA(), sunflowSim()...)...)
 }
 

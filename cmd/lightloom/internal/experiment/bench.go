@@ -53,7 +53,7 @@ func (b *Bench) Seed(i int) uint64 { return b.First + uint64(i) }
 // that share the processor disturb each other. do must write only to its own slot, so that the order of ending does not
 // show. The first error ends the rest.
 func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	b.more(n)
+	b.More(n)
 	g, ctx := errgroup.WithContext(ctx)
 	if b.On == OnNetns {
 		g.SetLimit(1)
@@ -68,7 +68,7 @@ func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i 
 			if err := do(ctx, i); err != nil {
 				return err
 			}
-			b.step()
+			b.Step()
 			return nil
 		})
 	}
@@ -190,13 +190,15 @@ func (b *Bench) failures() []string {
 		len(b.failed))}, b.failed...)
 }
 
-func (b *Bench) more(n int) {
+// More says that n more runs are to come.
+func (b *Bench) More(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.of += n
 }
 
-func (b *Bench) step() {
+// Step says that a run is over.
+func (b *Bench) Step() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done++

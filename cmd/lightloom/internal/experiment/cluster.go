@@ -14,6 +14,7 @@ import (
 	"lightloom/controller/workload/swim"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 )
 
 // cluster is the setting of section V-A of the Co-scheduler document, or a variation of it.
@@ -123,6 +124,8 @@ type figures struct {
 	HeavyJCT, LightJCT float64 // of jobs with a shuffle of T_e and more, and of the others
 	Far                float64 // share of maps that read from another rack
 	Crossed            float64 // bytes between racks, TB
+	// of shuffles of T_e and more, means: how much of a shuffle's bytes the busiest rack sends, and the busiest receives
+	Up, Down float64
 	// how much of JCT and makespan the infinite-network control saves, in per cent
 	BoundJCT, BoundMakespan float64
 	Took                    []float64 // by job, in order of number
@@ -200,9 +203,44 @@ func (f *figures) split(ran *Controlled, jobs []controller.Job, elephant pathmap
 			}
 		}
 	}
+	f.uplinks(ran, jobs, elephant)
 	f.HeavyJCT /= float64(max(heavy, 1))
 	f.LightJCT /= float64(max(light, 1))
 	f.Far = float64(far) / float64(max(maps, 1))
+}
+
+// uplinks sets how unevenly large shuffles load the racks, each of which is one host here. Every map sends every reduce
+// the same.
+func (f *figures) uplinks(ran *Controlled, jobs []controller.Job, elephant pathmap.Bytes) {
+	type racks [2]map[southbound.HostID]float64 // tasks by rack: maps, reduces
+	at := make([]racks, len(jobs))
+	for i := range ran.State.Tasks {
+		t := &ran.State.Tasks[i]
+		if t.Stage > 1 {
+			continue
+		}
+		if r := &at[t.Job][t.Stage]; *r == nil {
+			*r = map[southbound.HostID]float64{}
+		}
+		at[t.Job][t.Stage][t.Host]++
+	}
+	heavy := 0
+	for i := range jobs {
+		j := &jobs[i]
+		if len(j.Edges) == 0 || j.Edges[0].Bytes < elephant {
+			continue
+		}
+		heavy++
+		most := [2]float64{}
+		for side, n := range at[i] {
+			all, others := float64(len(j.Stages[side].Tasks)), float64(len(j.Stages[1-side].Tasks))
+			for rack, k := range n {
+				most[side] = max(most[side], k/all*(1-at[i][1-side][rack]/others))
+			}
+		}
+		f.Up, f.Down = f.Up+most[0], f.Down+most[1]
+	}
+	f.Up, f.Down = f.Up/float64(max(heavy, 1)), f.Down/float64(max(heavy, 1))
 }
 
 // FacebookTrace is the file of the coflow trace of 2010, in the folder coflow of the real traces.

@@ -23,6 +23,9 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 	paper := map[string]float64{"makespan": 16, "mean JCT": 21, "mean CCT": 25}
 	err := measureOffers(ctx, b, steps, func(c *cluster, got [][]*figures) {
 		out.Rows = append(out.Rows, boundRows(c.Name+", OCAS", got[0], b.First)...)
+		for k := range steps {
+			out.Rows = append(out.Rows, uplinkRows(c.Name+", "+steps[k].name, got[k], b.First)...)
+		}
 		for k := 1; k < len(steps); k++ {
 			for _, m := range metrics() {
 				r := Row{Figure: "Figure 7", Setting: c.Name + ", " + steps[k].name + " against OCAS", Metric: m.name +
@@ -40,6 +43,19 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 	}
 	out.Notes = []string{HolmNote(out.Rows), "the bars of Figure 7 beside these three numbers are a picture"}
 	return out, nil
+}
+
+// uplinkRows say by uplink how a step's large shuffles lie.
+func uplinkRows(name string, got []*figures, seed uint64) (rows []Row) {
+	for _, m := range []metric{
+		{"large shuffles: bytes that the busiest rack sends", "", func(f *figures) float64 { return 100 * f.Up }},
+		{"large shuffles: bytes that the busiest rack receives", "", func(f *figures) float64 { return 100 * f.Down }},
+		{"bytes between racks over circuits", "", func(f *figures) float64 { return 100 * f.OCS }},
+	} {
+		rows = append(rows, Row{Figure: "Figure 7", Setting: name, Metric: m.name, Unit: "%"}.
+			Measure(column(got, m.of), seed).Judge(0, ""))
+	}
+	return rows
 }
 
 const little = "the offered load of the public trace is small"

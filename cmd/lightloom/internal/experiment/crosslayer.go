@@ -110,6 +110,15 @@ func systems() []system {
 		{"application, as printed", "application-paper", "application"}}
 }
 
+// systems are those of an engine's figures. A stage of a Storm job is one task here, so that pairs of tasks have
+// nothing to share.
+func (e *engine) systems() []system {
+	if e.name == "Storm" {
+		return systems()
+	}
+	return append(systems(), system{"both, as printed, pairs of tasks share a path", "crosslayer-paper-shared", "both"})
+}
+
 // network is one of the document's two.
 type network struct {
 	name   string

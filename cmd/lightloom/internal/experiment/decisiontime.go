@@ -48,7 +48,7 @@ func decisionTimes(ctx context.Context, b *Bench, e engine, net string, hosts in
 		spec = fmt.Sprintf("jellyfish:switches=%d,degree=10,hosts=%d,rate=800Mbps,slots=4,paths=10", hosts/5, hosts)
 	}
 	var out []float64
-	b.more(b.Seeds)
+	b.More(b.Seeds)
 	for i := range b.Seeds { // one at a time: the annealer is parallel itself
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func decisionTimes(ctx context.Context, b *Bench, e engine, net string, hosts in
 			return nil, err
 		}
 		out = append(out, took.Seconds())
-		b.step()
+		b.Step()
 	}
 	return out, nil
 }

@@ -3,7 +3,6 @@ package experiment
 // list is the one visible list of experiments.
 func list() []Experiment {
 	all := []Experiment{
-		topologyMap(),
 		factorial(),
 		jointWhen(),
 		jointWide(),

@@ -74,8 +74,8 @@ const onPackets = 4
 
 // throughputPoints are the settings of the figures: on packets those at 30 hosts, each beside the same on the
 // simulator. The four systems of one network are next to each other.
-func throughputPoints(b *Bench) []point {
-	hosts, fabrics, who := []int{10, 20, 30}, []string{OnFlowsim}, systems()
+func throughputPoints(b *Bench, e *engine) []point {
+	hosts, fabrics, who := []int{10, 20, 30}, []string{OnFlowsim}, e.systems()
 	if b.On == OnNetns {
 		hosts, fabrics, who = []int{30}, []string{OnFlowsim, OnNetns}, systems()[:onPackets]
 	}
@@ -101,7 +101,7 @@ func throughputPoints(b *Bench) []point {
 }
 
 func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
-	points, jobs := throughputPoints(b), e.jobs
+	points, jobs := throughputPoints(b, &e), e.jobs
 	if b.On == OnNetns {
 		jobs = e.packets
 	}
@@ -164,7 +164,7 @@ func improvementRow(e engine, p point, got, base []*gauge, b *Bench) Row {
 
 // throughputRows are the rows of one fabric.
 func throughputRows(e engine, points []point, got [][]*gauge, b *Bench) (out []Row) {
-	per := len(systems())
+	per := len(e.systems())
 	for i := 0; i < len(points); i += per {
 		for k := range per {
 			out = append(out, throughputRow(e, points[i+k], got[i+k], b))

@@ -1,4 +1,5 @@
-package experiment
+// Package mapping times the map of k shortest paths that the cross-layer document computes beforehand (section 2).
+package mapping
 
 import (
 	"context"
@@ -6,18 +7,19 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
 
-// topologyMap builds the map of section 2, "Pre-computation of Topology-Map", for 1,000 hosts.
-func topologyMap() Experiment {
-	return Experiment{Name: "topology-map", Doc: "time and memory of the k shortest paths at 1,000 hosts",
+// Experiments returns the experiment of section 2, "Pre-computation of Topology-Map".
+func Experiments() []experiment.Experiment {
+	return []experiment.Experiment{{Name: "topology-map", Doc: "time and memory of the k shortest paths at 1,000 hosts",
 		Source: "cross-layer scheduling, section 2: about 3 minutes and 6 MB for 1,000 servers, k = 10", Seeds: 20,
-		On: []string{OnFlowsim}, Run: runTopologyMap}
+		On: []string{experiment.OnFlowsim}, Run: runTopologyMap}}
 }
 
-func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
+func runTopologyMap(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	type setting struct {
 		name  string
 		build func(seed uint64) (*pathmap.Topology, error)
@@ -30,14 +32,14 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 			return topo.FatTree(16, 0, pathmap.Gbps)
 		}},
 	}
-	out := &Result{Assumptions: []string{
+	out := &experiment.Result{Assumptions: []string{
 		"paths between the switches that hold hosts: all hosts of a switch share them",
 		"k = 10; ties in an order drawn from the seed",
 		"wall time of a build that has the machine's processors to itself, after one that is thrown away",
 	}}
 	for _, s := range settings {
 		took, bytes, hops := make([]float64, b.Seeds), make([]float64, b.Seeds), 0
-		b.more(b.Seeds)
+		b.More(b.Seeds)
 		for i := range b.Seeds { // one at a time: the build is parallel itself
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
@@ -51,19 +53,19 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 				return nil, err
 			}
 			took[i], bytes[i], hops = d.Seconds(), float64(m.Bytes())/1e6, max(hops, longest(m))
-			b.step()
+			b.Step()
+		}
+		row := func(metric, unit string, paper float64) experiment.Row {
+			return experiment.Row{Figure: "Section 2", Setting: s.name, Metric: metric, Unit: unit, Paper: experiment.Number(paper)}
 		}
 		out.Rows = append(out.Rows,
-			Row{Figure: "Section 2", Setting: s.name, Metric: "time to build", Unit: "s", Paper: Number(180)}.Measure(took,
-				b.First).
+			row("time to build", "s", 180).Measure(took, b.First).
 				Judge(18, "another machine and another algorithm: a search between switches in place of Floyd and Warshall's "+
 					"between hosts; no gain of the algorithm alone is claimed"),
-			Row{Figure: "Section 2", Setting: s.name, Metric: "map in memory", Unit: "MB", Paper: Number(6)}.Measure(bytes,
-				b.First).
+			row("map in memory", "MB", 6).Measure(bytes, b.First).
 				Judge(0.6, "paths are kept between switches, not between hosts, and as port numbers"),
-			Row{Figure: "Section 2", Setting: s.name, Metric: "longest of the k paths, host to host", Unit: "hops",
-				Paper: Number(10)}.
-				Measure([]float64{float64(hops + 2)}, b.First).JudgeAtMost(nil, "the document does not give its topologies"))
+			row("longest of the k paths, host to host", "hops", 10).Measure([]float64{float64(hops + 2)}, b.First).
+				JudgeAtMost(nil, "the document does not give its topologies"))
 	}
 	return out, nil
 }
