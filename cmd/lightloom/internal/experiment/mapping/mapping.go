@@ -56,7 +56,8 @@ func runTopologyMap(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 			b.Step()
 		}
 		row := func(metric, unit string, paper float64) experiment.Row {
-			return experiment.Row{Figure: "Section 2", Setting: s.name, Metric: metric, Unit: unit, Paper: experiment.Number(paper)}
+			return experiment.Row{Figure: "Section 2", Setting: s.name, Metric: metric, Unit: unit,
+				Paper: experiment.Number(paper)}
 		}
 		out.Rows = append(out.Rows,
 			row("time to build", "s", 180).Measure(took, b.First).
