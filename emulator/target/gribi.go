@@ -189,14 +189,14 @@ func (t *Target) elect(c *ribClient, id *spb.Uint128) (*spb.Uint128, error) {
 		return nil, status.Error(codes.InvalidArgument, "an election id only grows within a session")
 	}
 	c.id = id
-	switch err := t.ribArb.claim(ribRole, e); status.Code(err) {
+	switch err := t.ribArb.Claim(ribRole, e); status.Code(err) {
 	case codes.OK:
 		t.primary = c // of two with the same id the newer
 	case codes.PermissionDenied:
 	default:
 		return nil, err
 	}
-	highest := t.ribArb.ids[ribRole]
+	highest := t.ribArb.Highest(ribRole)
 	return &spb.Uint128{High: highest.High, Low: highest.Low}, nil
 }
 
@@ -463,7 +463,7 @@ func (t *Target) mayFlush(req *spb.FlushRequest) error {
 			"an election id, or override")
 	case e == gnmi.Election{}:
 		return flushError(codes.InvalidArgument, spb.FlushResponseError_INVALID_ELECTION_ID, "election id 0")
-	case e.Less(t.ribArb.ids[ribRole]):
+	case e.Less(t.ribArb.Highest(ribRole)):
 		return flushError(codes.FailedPrecondition, spb.FlushResponseError_NOT_PRIMARY, "a larger election id is known")
 	}
 	return nil

@@ -80,9 +80,13 @@ func (f *packetFront) load(t *tree, now time.Duration, dev Switch) {
 		at := path("interfaces").Entry("interface", "name", gnmi.InterfaceName(i)).With("state")
 		t.put(at.With("name"), gnmi.InterfaceName(i))
 		t.put(at.With("admin-status"), "UP")
+		t.put(at.With("type"), "ethernetCsmacd")
+		t.put(at.With("enabled"), true)
 		f.port(t, now, i, !slices.Contains(seen.Down, i))
 	}
 	t.put(f.component().With("state", "name"), f.name)
+	t.put(path("system", "state", "hostname"), f.name)
+	t.put(path("system", "state", "boot-time"), f.nanos(now))
 }
 
 func (f *packetFront) component() schema.Path {
@@ -106,6 +110,7 @@ func (f *packetFront) event(t *tree, e southbound.DeviceEvent) {
 }
 
 func (f *packetFront) counters(t *tree, r reading) {
+	t.put(path("system", "state", "current-datetime"), time.Now().UTC().Format(time.RFC3339Nano))
 	t.put(f.component().With("integrated-circuit", "pipeline-counters", "drop", "state", "no-route"), r.dropped)
 	neighbors(t, r.heard)
 	portCounts(t, r.ports)
@@ -160,8 +165,27 @@ func (f *packetFront) mirror(t *tree) {
 		}
 		twin := slices.Clone(e.path)
 		twin[i].Name = "state"
-		t.put(twin, e.new)
+		v := e.new
+		if v == nil {
+			v = f.unset(twin)
+		}
+		t.put(twin, v)
 	}
+}
+
+// unset is what holds where nothing is configured.
+func (f *packetFront) unset(p schema.Path) schema.Value {
+	switch last := p[len(p)-1].Name; {
+	case p[0].Name == "system" && last == "hostname":
+		return f.name
+	case p[0].Name == "interfaces" && last == "name":
+		return p[1].Key("name")
+	case p[0].Name == "interfaces" && last == "type":
+		return "ethernetCsmacd"
+	case p[0].Name == "interfaces" && last == "enabled":
+		return true
+	}
+	return nil
 }
 
 // plan implements front.
@@ -169,6 +193,9 @@ func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, 
 	active, err := f.active, error(nil)
 	if !f.inside(t) {
 		if err = f.checkNames(t); err == nil {
+			err = f.checkPorts(t)
+		}
+		if err == nil {
 			active, err = f.applies(t)
 		}
 	}
@@ -218,14 +245,32 @@ func (f *packetFront) checkNames(t *tree) error {
 	return nil
 }
 
+// checkPorts finds settings of ports that this switch does not have, or cannot follow.
+func (f *packetFront) checkPorts(t *tree) error {
+	for _, x := range t.find(path("interfaces", "interface", "config")) {
+		name := x.path[1].Key("name")
+		switch p, ok := gnmi.PortNamed(name); {
+		case !ok || int32(p) >= f.p.Ports:
+			return f.noPort(name)
+		case t.get(x.path.With("enabled")) == false:
+			return unsupported("interface %q: ports of this switch cannot be disabled", name)
+		}
+	}
+	return nil
+}
+
+func (f *packetFront) noPort(name string) error {
+	return refused("interface %q: interfaces are %s to %s", name, gnmi.InterfaceName(0),
+		gnmi.InterfaceName(southbound.Port(f.p.Ports-1)))
+}
+
 // applies reports whether the forwarding policy is applied to the ports.
 func (f *packetFront) applies(t *tree) (bool, error) {
 	n := int32(0)
 	for _, x := range t.find(bindings().With("interface")) {
 		name := x.path[4].Key("interface-id")
 		if p, ok := gnmi.PortNamed(name); !ok || int32(p) >= f.p.Ports {
-			return false, refused("interface %q: interfaces are %s to %s", name, gnmi.InterfaceName(0),
-				gnmi.InterfaceName(southbound.Port(f.p.Ports-1)))
+			return false, f.noPort(name)
 		}
 		switch policy := t.get(x.path.With("config", "apply-forwarding-policy")); {
 		case policy == nil:

@@ -71,7 +71,7 @@ func (t *Target) settle(ctx context.Context) error {
 func (t *Target) set(req *gpb.SetRequest) (*gpb.SetResponse, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.arb.admit(req.GetExtension()); err != nil {
+	if err := t.arb.Admit(req.GetExtension()); err != nil {
 		return nil, err
 	}
 	t.catchUp()

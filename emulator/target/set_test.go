@@ -116,6 +116,18 @@ func TestCodes(t *testing.T) {
 		{"another origin", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Prefix: &gpb.Path{Origin: "cli"}, Delete: []*gpb.Path{pathOf(t, ruleNine)}}
 		}, codes.InvalidArgument, "cli"},
+		{"a port to be disabled", device.Packet, func(t *testing.T) *gpb.SetRequest {
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/config",
+				`{"name":"Ethernet0","enabled":false}`)}}
+		}, codes.Unimplemented, "cannot be disabled"},
+		{"a port that is not there", device.Packet, func(t *testing.T) *gpb.SetRequest {
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet99]/config",
+				`{"name":"Ethernet99","description":"x"}`)}}
+		}, codes.Aborted, "interfaces are Ethernet0 to"},
+		{"a port without its name", device.Packet, func(t *testing.T) *gpb.SetRequest {
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/config",
+				`{"description":"x"}`)}}
+		}, codes.Aborted, "config/name is missing"},
 		{"dangling group", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, nine("10.0.2.0/24", "nowhere"))}}
 		}, codes.Aborted, "nowhere"},
@@ -531,4 +543,59 @@ func TestResultPaths(t *testing.T) {
 			t.Errorf("%v, %v; want %s", got, err, want)
 		}
 	}
+}
+
+// TestSettings: what is set at a port or at the switch shows in its state, and what holds without it comes back. Rules
+// stay as they are.
+func TestSettings(t *testing.T) {
+	r := newRig(t, device.Packet, nil)
+	c := r.raw(t)
+	state := func(path string) string {
+		t.Helper()
+		resp, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, path)}, Encoding: gpb.Encoding_JSON_IETF})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(resp.GetNotification()[0].GetUpdate()[0].GetVal().GetJsonIetfVal())
+	}
+	set := func(req *gpb.SetRequest) {
+		t.Helper()
+		if _, err := c.Set(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(path, value string) {
+		t.Helper()
+		if got := state(path); got != value {
+			t.Errorf("%s is %s, want %s", path, got, value)
+		}
+	}
+	const port = "/interfaces/interface[name=Ethernet1]"
+	name := state("/system/state/hostname")
+	want(port+"/state/enabled", "true")
+	want(port+"/state/type", `"iana-if-type:ethernetCsmacd"`)
+	set(&gpb.SetRequest{Replace: []*gpb.Update{upd(t, port+"/config",
+		`{"name":"Ethernet1","type":"iana-if-type:ethernetCsmacd","description":"to rack 1","enabled":true}`)},
+		Update: []*gpb.Update{upd(t, "/system/config/hostname", `"tor7"`), upd(t, "/system/config/motd-banner", `"hi"`)}})
+	want(port+"/state/description", `"to rack 1"`)
+	want("/system/state/hostname", `"tor7"`)
+	want("/system/state/motd-banner", `"hi"`)
+	set(&gpb.SetRequest{Update: []*gpb.Update{upd(t, port+"/config/description", `"to rack 2"`)}})
+	want(port+"/state/description", `"to rack 2"`)
+	set(&gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, port+"/config"), pathOf(t, "/system")}})
+	want(port+"/state/name", `"Ethernet1"`)
+	want(port+"/state/enabled", "true")
+	want("/system/state/hostname", name)
+	if _, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, port+"/state/description")}}); status.Code(
+		err) != codes.NotFound {
+		t.Errorf("a description that was deleted: %v", err)
+	}
+	if _, err := time.Parse(time.RFC3339Nano, strings.Trim(state("/system/state/current-datetime"), `"`)); err != nil {
+		t.Error(err)
+	}
+	r.door.Do(func(_ time.Duration, d *device.Device) {
+		if n := len(d.Accepted().Rules); n > 0 {
+			t.Errorf("%d rules, want none", n)
+		}
+	})
 }

@@ -130,7 +130,7 @@ func takes(ours string, e *yang.Entry, t *yang.YangType) bool {
 		}
 		return true
 	case yang.Ystring:
-		return ours == "string" || strings.HasPrefix(ours, "IPv4 ")
+		return ours == "string" || ours == "date-and-time" || strings.HasPrefix(ours, "IPv4 ")
 	case yang.Ybool:
 		return ours == "boolean"
 	}

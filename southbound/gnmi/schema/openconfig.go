@@ -18,6 +18,8 @@ func OpenConfig() *Model {
 			Counter: true},
 	}...)
 	rows = append(rows, lldpRows()...)
+	rows = append(rows, systemRows()...)
+	rows = append(rows, portSettingRows()...)
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
 	}
@@ -45,6 +47,7 @@ func OpenConfig() *Model {
 		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},
 		{"openconfig-platform", "OpenConfig working group", "0.30.0"},
 		{"openconfig-qos", "OpenConfig working group", "0.11.2"},
+		{"openconfig-system", "OpenConfig working group", "0.17.1"},
 	}, rows)
 }
 
@@ -62,6 +65,31 @@ func queueRows() (rows []Row) {
 func counterRows() (rows []Row) {
 	for _, name := range []string{"in-octets", "in-pkts", "out-octets", "out-pkts", "out-discards"} {
 		rows = append(rows, Row{Path: interfacePath + "/state/counters/" + name, Type: Uint(64), Counter: true})
+	}
+	return rows
+}
+
+// systemRows are what openconfig-system says of a switch as a whole. Times are nanoseconds since 1970; what a clock
+// shows changes all the time.
+func systemRows() []Row {
+	rows := []Row{
+		{Path: "/system/state/boot-time", Type: Uint(64)},
+		{Path: "/system/state/current-datetime", Type: DateTime(), Counter: true},
+	}
+	for _, leaf := range []string{"hostname", "domain-name", "login-banner", "motd-banner"} {
+		rows = append(rows, Row{Path: "/system/config/" + leaf, Type: String()}, Row{Path: "/system/state/" + leaf,
+			Type: String()})
+	}
+	return rows
+}
+
+// portSettingRows are what openconfig-interfaces lets one set at a port, and what then holds.
+func portSettingRows() []Row {
+	rows := []Row{{Path: interfacePath + "/config/name", Type: String()}} // its state is with the port's others
+	for leaf, t := range map[string]Type{"description": String(), "enabled": Bool(),
+		"type": Identity("iana-if-type", "ethernetCsmacd")} {
+		rows = append(rows, Row{Path: interfacePath + "/config/" + leaf, Type: t},
+			Row{Path: interfacePath + "/state/" + leaf, Type: t})
 	}
 	return rows
 }

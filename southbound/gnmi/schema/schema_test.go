@@ -219,7 +219,8 @@ func TestNest(t *testing.T) {
 			var v schema.Value
 			for _, try := range []string{`"x"`, `true`, `"DOWN"`, `"REMOVE"`, `["REMOVE"]`, `7`, `"7"`, `[7]`, `"1.50"`,
 				`"10.0.0.0/24"`, `"10.0.0.1"`, `"2026-08-28T12:00:00Z"`,
-				`"PBR_POLICY"`, `"INPUT-ONLY"`, `"CONNECTED"`, `"TUNED"`, `"openconfig-network-instance-types:L3VRF"`, `"LOCAL"`} {
+				`"PBR_POLICY"`, `"INPUT-ONLY"`, `"CONNECTED"`, `"TUNED"`, `"openconfig-network-instance-types:L3VRF"`, `"LOCAL"`,
+				`"iana-if-type:ethernetCsmacd"`} {
 				if got, err := m.Decode(p, ietf(try)); err == nil {
 					v = got[0].Value
 					break

@@ -30,7 +30,7 @@ func TestListed(t *testing.T) {
 			t.Errorf("experiment %q asks for %d seeds: at least 10 on packets, 20 on the simulator", e.Name, e.Seeds)
 		}
 	}
-	if _, err := Find("topology-mop"); err == nil || !strings.Contains(err.Error(), "topology-map") {
+	if _, err := Find("factoriel"); err == nil || !strings.Contains(err.Error(), "factorial") {
 		t.Errorf("an unknown name says %v, and should list the known ones", err)
 	}
 }
@@ -196,22 +196,5 @@ func TestDraw(t *testing.T) {
 	}
 	if b, err := os.ReadFile(names[0]); err != nil || !bytes.Contains(b, []byte("<svg")) {
 		t.Errorf("no picture: %v", err)
-	}
-}
-
-// TestTopologyMap runs the smallest experiment as the command would.
-func TestTopologyMap(t *testing.T) {
-	e, err := Find("topology-map")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Run(t.Context(), &Bench{Seeds: 1, First: 1, On: OnFlowsim})
-	if err != nil || len(r.Rows) != 6 {
-		t.Fatal(len(r.Rows), err)
-	}
-	for _, row := range r.Rows {
-		if row.Measured == nil || *row.Measured <= 0 {
-			t.Errorf("%s, %s: nothing was measured", row.Setting, row.Metric)
-		}
 	}
 }

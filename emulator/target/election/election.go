@@ -1,4 +1,5 @@
-package target
+// Package election keeps what a target knows of elections: which controllers it still obeys.
+package election
 
 import (
 	"encoding/json"
@@ -15,9 +16,9 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// arbiter knows the largest election id of every role, and keeps it in a file where there is one: a target that forgot
+// Arbiter knows the largest election id of every role, and keeps it in a file where there is one: a target that forgot
 // it over a restart would obey a controller that has been deposed.
-type arbiter struct {
+type Arbiter struct {
 	strict bool
 	file   string
 	ids    map[string]gnmi.Election // by role
@@ -26,8 +27,9 @@ type arbiter struct {
 // maxRoles bounds what clients can make the target remember.
 const maxRoles = 16
 
-func newArbiter(strict bool, file string) (*arbiter, error) {
-	a := &arbiter{strict: strict, file: file, ids: map[string]gnmi.Election{}}
+// New returns an arbiter with what the file keeps; "" keeps nothing. A strict one refuses a Set without an election id.
+func New(strict bool, file string) (*Arbiter, error) {
+	a := &Arbiter{strict: strict, file: file, ids: map[string]gnmi.Election{}}
 	if file == "" {
 		return a, nil
 	}
@@ -44,8 +46,8 @@ func newArbiter(strict bool, file string) (*arbiter, error) {
 	return a, nil
 }
 
-// admit checks the extensions of a Set: an equal or larger id is taken and kept, a smaller one refused.
-func (a *arbiter) admit(exts []*gnmi_ext.Extension) error {
+// Admit checks the extensions of a Set: an equal or larger id is taken and kept, a smaller one refused.
+func (a *Arbiter) Admit(exts []*gnmi_ext.Extension) error {
 	var found *gnmi_ext.MasterArbitration
 	for _, e := range exts {
 		switch x := e.GetExt().(type) {
@@ -68,10 +70,11 @@ func (a *arbiter) admit(exts []*gnmi_ext.Extension) error {
 		return nil
 	}
 	id := gnmi.Election{High: found.GetElectionId().GetHigh(), Low: found.GetElectionId().GetLow()}
-	return a.claim(found.GetRole().GetId(), id)
+	return a.Claim(found.GetRole().GetId(), id)
 }
 
-func (a *arbiter) claim(role string, id gnmi.Election) error {
+// Claim takes an id under a role.
+func (a *Arbiter) Claim(role string, id gnmi.Election) error {
 	old, known := a.ids[role]
 	switch {
 	case known && id.Less(old):
@@ -96,7 +99,7 @@ func (a *arbiter) claim(role string, id gnmi.Election) error {
 
 // save replaces the file as a whole. A new leader's first id is forced to the disk; the ones that count its writes need
 // to outlive the target only, not the machine, whose connections die with it.
-func (a *arbiter) save(force bool) error {
+func (a *Arbiter) save(force bool) error {
 	if a.file == "" {
 		return nil
 	}
@@ -106,3 +109,6 @@ func (a *arbiter) save(force bool) error {
 	}
 	return durable.Replace(a.file, data, force)
 }
+
+// Highest returns the largest id that was taken under a role; the zero value where none was.
+func (a *Arbiter) Highest(role string) gnmi.Election { return a.ids[role] }
