@@ -205,7 +205,6 @@ func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.
 			return fmt.Errorf("submit jobs: %d ids came back for %d jobs", len(r.Msg.JobIds), len(jobs))
 		}
 		c.wrote(r.Msg.Index)
-		ids = ids[:0]
 		for _, id := range r.Msg.JobIds {
 			ids = append(ids, controller.JobID(id))
 		}

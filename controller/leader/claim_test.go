@@ -240,6 +240,44 @@ func (d chatty) Watch(ctx context.Context, tell func(southbound.DeviceEvent)) er
 	return nil
 }
 
+// brief is a device whose streams end by themselves; the times at which they began are kept.
+type brief struct {
+	door
+	began *[]time.Time
+}
+
+func (d brief) Watch(ctx context.Context, tell func(southbound.DeviceEvent)) error {
+	*d.began = append(*d.began, time.Now())
+	tell(southbound.DeviceEvent{Kind: southbound.Synced})
+	if len(*d.began) > 3 {
+		<-ctx.Done()
+	}
+	return nil
+}
+
+// TestWatchedAgain: a stream that ends is opened again after Retry; the pause after a flood is longer.
+func TestWatchedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		began := new([]time.Time)
+		tor, _ := l.fabric.Topology.Named("tor3")
+		l.doors[tor] = brief{door{l.devices[tor], 1}, began}
+		conf := l.config(greedy{time.Second}, 1)
+		l.leader = leader.New(conf)
+		l.run()
+		wait(t.Context(), time.Second)
+		if len(*began) != 4 {
+			t.Fatalf("%d streams, want 4", len(*began))
+		}
+		for i, at := range (*began)[1:] {
+			if gap := at.Sub((*began)[i]); gap < conf.Retry || gap > 2*conf.Retry {
+				t.Errorf("stream %d began %v after the one before, want after %v", i+1, gap, conf.Retry)
+			}
+		}
+		l.end()
+	})
+}
+
 // TestFlood: a device that reports without end, while a step waits for the log, is cut off when it has filled its
 // share.
 func TestFlood(t *testing.T) {

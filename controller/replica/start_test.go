@@ -135,6 +135,42 @@ func TestTrackerCountsSilence(t *testing.T) {
 	}
 }
 
+// elected is what raft says of itself.
+type elected struct {
+	state raft.RaftState
+	id    raft.ServerID
+}
+
+func (e elected) State() raft.RaftState                             { return e.state }
+func (e elected) CurrentTerm() uint64                               { return 3 }
+func (e elected) LeaderWithID() (raft.ServerAddress, raft.ServerID) { return "", e.id }
+
+// TestTrackerAdopts: what raft knew before it was observed counts, unless something newer was observed meanwhile.
+func TestTrackerAdopts(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		observed string
+		raft     elected
+		leader   string
+		leads    bool
+	}{
+		{"nobody leads", "", elected{raft.Follower, ""}, "", false},
+		{"another leads", "", elected{raft.Follower, "b"}, "b", false},
+		{"this one leads", "", elected{raft.Leader, "a"}, "a", true},
+		{"a third was observed", "c", elected{raft.Follower, "b"}, "c", false},
+	} {
+		tr := newTracker(time.Now)
+		if tc.observed != "" {
+			tr.heard(tc.observed, 4, time.Time{})
+		}
+		tr.adopt(tc.raft)
+		if tr.leader != tc.leader || (tr.cur != nil) != tc.leads || tr.changes != 0 {
+			t.Errorf("%s: leader %q, leads %v, %d changes", tc.name, tr.leader, tr.cur != nil, tr.changes)
+		}
+		tr.close()
+	}
+}
+
 // unreadable is a store of which one part cannot be read.
 type unreadable struct {
 	raft.LogStore

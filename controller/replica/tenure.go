@@ -50,7 +50,11 @@ func (t *tracker) observe(o *raft.Observation) bool {
 
 // adopt takes over what happened before observe was registered. Raft changes its state before it notifies observers, so
 // that the end of the state read here is always observed.
-func (t *tracker) adopt(r *raft.Raft) {
+func (t *tracker) adopt(r interface {
+	State() raft.RaftState
+	CurrentTerm() uint64
+	LeaderWithID() (raft.ServerAddress, raft.ServerID)
+}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r.State() == raft.Leader {

@@ -126,3 +126,23 @@ func TestRestoreRefusesParts(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckCoflow: a coflow's host flows begin and end at hosts of the fabric.
+func TestCheckCoflow(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 1, Spines: 1}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Data{Jobs: []*Job{{Job: controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed}}}}}}
+	end := southbound.HostID(f.Hosts())
+	for _, x := range []struct {
+		src, dst southbound.HostID
+		ok       bool
+	}{{0, end - 1, true}, {end - 1, 0, true}, {-1, 0, false}, {0, -1, false}, {end, 0, false}, {0, end, false}} {
+		c := &Coflow{Columns: controller.Columns{Src: []southbound.HostID{x.src}, Dst: []southbound.HostID{x.dst},
+			Size: []pathmap.Bytes{1}}, Tag: make([]southbound.Tag, 1), Done: make([]bool, 1)}
+		if err := d.checkCoflow(f, c); (err == nil) != x.ok {
+			t.Errorf("%d→%d on %d hosts: %v", x.src, x.dst, end, err)
+		}
+	}
+}

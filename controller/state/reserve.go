@@ -20,12 +20,6 @@ func (s *State) write() {
 	}
 }
 
-// Ledger returns the reservations, sorted by (In, NotBefore). Borrowed.
-func (s *State) Ledger() []CircuitReservation {
-	s.write()
-	return s.d.Ledger
-}
-
 // Reserved returns how many reservations there are.
 func (s *State) Reserved() int { return s.ledger.count }
 

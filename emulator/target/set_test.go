@@ -586,9 +586,11 @@ func TestSettings(t *testing.T) {
 	want(port+"/state/name", `"Ethernet1"`)
 	want(port+"/state/enabled", "true")
 	want("/system/state/hostname", name)
-	if _, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, port+"/state/description")}}); status.Code(
-		err) != codes.NotFound {
-		t.Errorf("a description that was deleted: %v", err)
+	for _, gone := range []string{port + "/state/description", "/system/state/motd-banner"} {
+		if _, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, gone)}}); status.Code(
+			err) != codes.NotFound {
+			t.Errorf("%s, whose configuration was deleted: %v", gone, err)
+		}
 	}
 	if _, err := time.Parse(time.RFC3339Nano, strings.Trim(state("/system/state/current-datetime"), `"`)); err != nil {
 		t.Error(err)

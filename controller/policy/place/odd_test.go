@@ -256,3 +256,26 @@ func TestSlotsInTurn(t *testing.T) {
 		t.Errorf("plenty: %v", asked)
 	}
 }
+
+// TestWidest: a task goes to the rack with the most free slots, to the first of several.
+func TestWidest(t *testing.T) {
+	f := allocatorFabric(t, 4, 2) // four slots a rack
+	job := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}}
+	for _, tc := range []struct {
+		rack []int32
+		want int
+	}{{[]int32{1, 3, 2, 3}, 1}, {[]int32{2, 2, 2, 2}, 0}, {[]int32{0, 0, 1, 0}, 2}, {make([]int32, 4), -1}} {
+		y := &slotAllocator{v: &controller.View{Fabric: f}, rack: slices.Clone(tc.rack)}
+		for r := range tc.rack {
+			y.free = append(y.free, tc.rack[r]-tc.rack[r]/2, tc.rack[r]/2) // by host, two a rack
+		}
+		w := &work{job: job, user: &user{}, waits: []bool{false}, open: []int{1}, first: []int{0, 1}}
+		got := -1
+		if y.widest(w, 0, 0) {
+			got = int(f.HostRack[w.hosts[0]])
+		}
+		if got != tc.want {
+			t.Errorf("free slots %v: rack %d, want %d", tc.rack, got, tc.want)
+		}
+	}
+}

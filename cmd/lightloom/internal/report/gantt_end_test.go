@@ -52,3 +52,17 @@ func TestTitles(t *testing.T) {
 		}
 	}
 }
+
+// TestLanes: there is a lane for each port that a circuit begins or ends at.
+func TestLanes(t *testing.T) {
+	height := func(c CircuitInterval) string {
+		c.End = time.Second
+		_, h, _ := strings.Cut(gantt(&PolicyResult{Circuits: []CircuitInterval{c}}, time.Second, 8), "viewBox=")
+		h, _, _ = strings.Cut(h, ">")
+		return h
+	}
+	if to, from := height(CircuitInterval{Out: 5}), height(CircuitInterval{In: 5}); to != from ||
+		to == height(CircuitInterval{}) {
+		t.Errorf("a circuit to the sixth port is drawn in %s, from it in %s", to, from)
+	}
+}
