@@ -66,7 +66,8 @@ func TestEncodeWithin(t *testing.T) {
 // TestDecodeUnknown: an entry with a key or a value that is not known has no kind and is named in the error; the others
 // of its batch stand.
 func TestDecodeUnknown(t *testing.T) {
-	for _, text := range []string{`{"k":15,"d":1,"colour":"red"}`, `{"k":15,"d":"one"}`, `{"k":1,"job":{"Colour":"red"}}`} {
+	for _, text := range []string{`{"k":15,"d":1,"colour":"red"}`, `{"k":15,"d":"one"}`,
+		`{"k":1,"job":{"Colour":"red"}}`} {
 		got, err := Decode([]byte(`[{"k":15,"d":1},` + text + `,{"k":15,"d":2}]`))
 		if err == nil || !strings.Contains(err.Error(), "entry 1") || len(got) != 3 || got[0].Kind == 0 || got[1].Kind != 0 ||
 			got[2].Device != 2 {
