@@ -30,6 +30,8 @@ func Experiments() []experiment.Experiment {
 			Source: "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5", Seeds: 20, On: on, Run: runDawn},
 		{Name: "dawn-sweeps", Doc: "Dawn over its threshold of saturation and over the arrival rate",
 			Source: "Dawn, section III-C", Seeds: 20, On: on, Run: runDawnSweeps},
+		{Name: "dawn-circuits", Doc: "Dawn and Fair with circuits and without",
+			Source: "Dawn's workloads, with an optical switch", Seeds: 20, On: on, Run: runDawnCircuits},
 	}
 }
 
