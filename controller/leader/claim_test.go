@@ -255,7 +255,7 @@ func (d brief) Watch(ctx context.Context, tell func(southbound.DeviceEvent)) err
 	return nil
 }
 
-// TestWatchedAgain: a stream that ends is opened again after Retry; the pause after a flood is longer.
+// TestWatchedAgain: a stream that ends is opened again after Retry.
 func TestWatchedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

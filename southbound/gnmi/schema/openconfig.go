@@ -86,11 +86,13 @@ func systemRows() []Row {
 // portSettingRows are what openconfig-interfaces lets one set at a port, and what then holds.
 func portSettingRows() []Row {
 	rows := []Row{{Path: interfacePath + "/config/name", Type: String()}} // its state is with the port's others
-	for leaf, t := range map[string]Type{"description": String(), "enabled": Bool(),
-		"type": Identity("iana-if-type", "ethernetCsmacd")} {
+	twin := func(leaf string, t Type) {
 		rows = append(rows, Row{Path: interfacePath + "/config/" + leaf, Type: t},
 			Row{Path: interfacePath + "/state/" + leaf, Type: t})
 	}
+	twin("description", String())
+	twin("enabled", Bool())
+	twin("type", Identity("iana-if-type", "ethernetCsmacd"))
 	return rows
 }
 

@@ -227,7 +227,7 @@ func (f *figures) uplinks(ran *Controlled, jobs []controller.Job, elephant pathm
 	heavy := 0
 	for i := range jobs {
 		j := &jobs[i]
-		if len(j.Edges) == 0 || j.Edges[0].Bytes < elephant {
+		if len(j.Stages) != 2 || len(j.Edges) == 0 || j.Edges[0].Bytes < elephant {
 			continue
 		}
 		heavy++
