@@ -50,8 +50,8 @@ func (s *NetworkState) Place(j *controller.Job, free []int32, rng *rand.Rand) Pl
 }
 
 // attempts runs all restarts, each on a network and with random numbers of its own, several at a time, and returns the
-// best of them after its last pass: the first among equals, in mode paper the last, as printed. How many processors
-// there are changes nothing.
+// best of them after its last pass: the last among equals, as printed. The first, which begins packed, so wins by worth
+// alone: servers that share nothing serve more than the utility tells. How many processors there are changes nothing.
 func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*placing, Count) {
 	all := make([]*placing, s.opt.Restarts)
 	counts := make([]Count, len(all))
@@ -74,7 +74,7 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 	for r, p := range all {
 		sum.Add(counts[r])
 		lower.Add(p.counts)
-		if u, most := p.Utility(), all[best].Utility(); u > most || s.opt.Paper && u == most {
+		if u, most := p.Utility(), all[best].Utility(); u >= most {
 			best = r
 		}
 	}
