@@ -180,3 +180,69 @@ func BenchmarkSamples(b *testing.B) {
 	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "leaves/s")
 	b.ReportMetric(float64((userCPU(b)-cpu).Microseconds())/float64(b.N), "user-µs/op")
 }
+
+// BenchmarkSubscribers has 1,000 streams, of 20 clients, watch every circuit of one switch. One round is a Set that
+// moves a circuit, until each stream has told that the new one is connected.
+func BenchmarkSubscribers(b *testing.B) {
+	const streams, clients = 1000, 20
+	r := newRig(b, device.Optical, func(d *device.Config, c *target.Config) {
+		d.Delays = device.Delays{}
+		c.MaxSubscribers = streams
+	})
+	s := r.dial(b, r.config(b))
+	told := make(chan error, streams)
+	for range clients {
+		c := r.raw(b)
+		for range streams / clients {
+			stream, err := c.Subscribe(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := stream.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{
+				Subscribe: &gpb.SubscriptionList{Mode: gpb.SubscriptionList_STREAM, Encoding: gpb.Encoding_PROTO, UpdatesOnly: true,
+					Subscription: []*gpb.Subscription{{Path: pathOf(b, "/connections/port-connection[name=*]/state/status"),
+						Mode: gpb.SubscriptionMode_ON_CHANGE}}}}}); err != nil {
+				b.Fatal(err)
+			}
+			if m, err := stream.Recv(); err != nil || !m.GetSyncResponse() {
+				b.Fatal(m, err)
+			}
+			go func() {
+				for {
+					m, err := stream.Recv()
+					if err != nil {
+						told <- err
+						return
+					}
+					for _, u := range m.GetUpdate().GetUpdate() {
+						if u.GetVal().GetStringVal() == "CONNECTED" {
+							told <- nil
+						}
+					}
+				}
+			}()
+		}
+	}
+	out := southbound.Port(0)
+	m := newMeasure(b)
+	for b.Loop() {
+		out ^= 1
+		began := time.Now()
+		if err := s.Set(b.Context(), &southbound.Change{Replace: true,
+			Connect: []southbound.CrossConnect{{In: 0, Out: out}}}); err != nil {
+			b.Fatal(err)
+		}
+		for range streams {
+			if err := <-told; err != nil {
+				b.Fatal(err)
+			}
+		}
+		m.took = append(m.took, time.Since(began))
+	}
+	m.report()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(u.Maxrss)/1024, "MiB-with-clients")
+}

@@ -51,7 +51,7 @@ func build(name, dir, pkg string) (string, error) {
 	return out, nil
 }
 
-func lightloom(t *testing.T) string {
+func lightloom(t testing.TB) string {
 	t.Helper()
 	path, err := bins.lightloom()
 	if err != nil {
@@ -64,7 +64,7 @@ func lightloom(t *testing.T) string {
 const patience = 30 * time.Second
 
 // run runs a program to its end and returns what it printed.
-func run(t *testing.T, name string, args ...string) (string, error) {
+func run(t testing.TB, name string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -24,7 +24,7 @@ const (
 
 // gnmicCommand returns the program, built once and kept in the user's cache. Where it cannot be had the test is
 // skipped, unless LIGHTLOOM_MUST names "gnmic".
-func gnmicCommand(t *testing.T) string {
+func gnmicCommand(t testing.TB) string {
 	t.Helper()
 	path, err := bins.gnmic()
 	switch {

@@ -20,13 +20,13 @@ func (x targetAt) commandLine(program string) commandLine {
 		"--tls-server-name", "localhost", "--encoding", "json_ietf", "--timeout", patience.String()}}
 }
 
-func (c commandLine) ask(t *testing.T, args ...string) (string, error) {
+func (c commandLine) ask(t testing.TB, args ...string) (string, error) {
 	t.Helper()
 	return run(t, c.program, append(args, c.target...)...)
 }
 
 // must fails where gnmic does, or where it does not print a piece.
-func (c commandLine) must(t *testing.T, piece string, args ...string) {
+func (c commandLine) must(t testing.TB, piece string, args ...string) {
 	t.Helper()
 	out, err := c.ask(t, args...)
 	if err != nil || !strings.Contains(out, piece) {
@@ -53,7 +53,7 @@ func TestGnmicCommand(t *testing.T) {
 	lightloom(t) // built before any clock runs
 	for _, tt := range conversations {
 		t.Run(tt.profile, func(t *testing.T) {
-			c := startTarget(t, tt.profile).commandLine(program)
+			c := startTarget(t, tt.profile, 4).commandLine(program)
 			c.must(t, `"supported-models"`, "capabilities", "--format", "json")
 			changes := c.stream(t, tt.watch, "--stream-mode", "on-change")
 			changes.until(t, syncLine)

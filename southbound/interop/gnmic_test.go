@@ -102,7 +102,7 @@ func TestGnmic(t *testing.T) {
 		t.Run(tt.profile, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 			defer cancel()
-			x := startTarget(t, tt.profile).gnmic(ctx, t)
+			x := startTarget(t, tt.profile, 4).gnmic(ctx, t)
 			if caps, err := x.Capabilities(ctx); err != nil || len(caps.GetSupportedModels()) == 0 {
 				t.Fatalf("capabilities: %v, %v", caps, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,7 +21,7 @@ type process struct {
 }
 
 // start begins a process. It is ended by an interrupt.
-func start(t *testing.T, name string, args ...string) *process {
+func start(t testing.TB, name string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(name, args...), lines: make(chan string, 1024)}
 	p.cmd.Env = []string{"HOME=" + bins.dir}
@@ -48,7 +49,7 @@ func (p *process) read(r io.Reader) {
 	}
 }
 
-func (p *process) end(t *testing.T, in io.Closer) {
+func (p *process) end(t testing.TB, in io.Closer) {
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Log(err)
 	}
@@ -61,7 +62,7 @@ func (p *process) end(t *testing.T, in io.Closer) {
 }
 
 // until reads lines until one matches, and returns its submatches.
-func (p *process) until(t *testing.T, want *regexp.Regexp) []string {
+func (p *process) until(t testing.TB, want *regexp.Regexp) []string {
 	t.Helper()
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -87,10 +88,10 @@ type targetAt struct{ addr, keys string }
 
 var listening = regexp.MustCompile(` speaks \S+ on (\S+), `)
 
-func startTarget(t *testing.T, profile string) targetAt {
+func startTarget(t testing.TB, profile string, ports int) targetAt {
 	t.Helper()
 	x := targetAt{keys: filepath.Join(t.TempDir(), "keys")}
-	p := start(t, lightloom(t), "target", "run", "--profile", profile, "--ports", "4", "--racks", "8",
+	p := start(t, lightloom(t), "target", "run", "--profile", profile, "--ports", strconv.Itoa(ports), "--racks", "8",
 		"--listen", "127.0.0.1:0", "--tls-dir", x.keys, "--name", "sw", "--dark", "1ms")
 	x.addr = p.until(t, listening)[1]
 	go func() { // drain and ignore what it prints later
