@@ -46,7 +46,6 @@ func (c *Client) Links(ctx context.Context) (out []Link, err error) {
 		if err != nil {
 			return err
 		}
-		out = out[:0]
 		for _, m := range r.Msg.Links {
 			out = append(out, Link{ID: pathmap.LinkID(m.Link), From: m.From, To: m.To, LinkRate: controller.LinkRate{
 				Rate: pathmap.BitsPerSecond(m.BitsPerSecond), Drops: m.DropsPerSecond, Span: time.Duration(m.SpanNs),

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -51,5 +52,30 @@ func TestEndOnALostHost(t *testing.T) {
 				t.Errorf("%+v, want a task that is to be tried again", task)
 			}
 		})
+	}
+}
+
+// TestEndOfNoTask: the end of a task that there is not is an error, and no entry.
+func TestEndOfNoTask(t *testing.T) {
+	w, err := newWorld("leafspine:racks=2,hosts=1,spines=1,slots=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New("random+ecmp", policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := loop.New(w.fabric, loop.Config{Policy: p, Paths: w.paths, Rollout: rollout.Options{Retry: time.Millisecond}})
+	for i, task := range []southbound.TaskID{7, -1} {
+		in := loop.Inputs{Events: []southbound.Event{{At: 1, Kind: southbound.TaskEnded, Host: 1, Task: task}}}
+		entries, act, _ := l.Step(w.state, time.Duration(1+i)*time.Millisecond, in)
+		if len(act.Errs) != 1 || !strings.Contains(act.Errs[0].Error(), "no such task") {
+			t.Errorf("task %d: errors %v", task, act.Errs)
+		}
+		for _, e := range entries {
+			if e.Kind == state.TaskEnded {
+				t.Errorf("task %d: %+v", task, e)
+			}
+		}
 	}
 }

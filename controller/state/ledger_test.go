@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,5 +145,52 @@ func TestCheckCoflow(t *testing.T) {
 		if err := d.checkCoflow(f, c); (err == nil) != x.ok {
 			t.Errorf("%d→%d on %d hosts: %v", x.src, x.dst, end, err)
 		}
+	}
+}
+
+// TestFirstAndSecond: an input's reservations in their order; none where there are not so many.
+func TestFirstAndSecond(t *testing.T) {
+	spec, err := topo.FromArgument("crossbar:ports=4,rate=1Gbps,dark=10ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(spec.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(f)
+	for n, from := range []time.Duration{20, 40} {
+		e := Entry{Kind: CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1, NotBefore: from,
+			NotAfter: from + 10, Coflow: controller.AnyCoflow}}
+		if err := s.Apply(&e); err != nil {
+			t.Fatal(err)
+		}
+		if r := s.First(0); r == nil || r.NotBefore != 20 {
+			t.Errorf("with %d reservations the first is %+v", n+1, r)
+		}
+		if r := s.Second(0); (r != nil) != (n == 1) || r != nil && r.NotBefore != 40 {
+			t.Errorf("with %d reservations the second is %+v", n+1, r)
+		}
+		if s.First(1) != nil || s.Second(1) != nil {
+			t.Error("another input has reservations")
+		}
+	}
+}
+
+// TestObserved: an observer sees each entry of a batch that changed the state, and no stale one.
+func TestObserved(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 2, Hosts: 1, Spines: 1}.WithDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(f)
+	var seen []Kind
+	s.Observe(func(e *Entry) { seen = append(seen, e.Kind) })
+	err = s.ApplyAll([]Entry{{Kind: HostSeen, Host: 1}, {Kind: Withdrawn, Coflow: 7}, {Kind: HostSeen, Host: 1, OK: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(seen, []Kind{HostSeen, HostSeen}) {
+		t.Errorf("seen %v", seen)
 	}
 }

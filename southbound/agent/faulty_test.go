@@ -25,6 +25,7 @@ type pair struct {
 	fleet   *Fleet
 	events  chan southbound.Event
 	foreign atomic.Int64
+	told    atomic.Int64 // errors that tell of foreign hosts
 }
 
 func newPair(t *testing.T, good, bad *peer) *pair {
@@ -38,7 +39,12 @@ func newPairWith(t *testing.T, good, bad *peer, patience time.Duration) *pair {
 		Patience:  patience,
 		Election:  func() (uint64, uint64) { return 1, 1 },
 		OnForeign: func(string) { p.foreign.Add(1) },
-		Members:   []Member{{serve(t, good), []southbound.HostID{0, 1}}, {serve(t, bad), []southbound.HostID{2, 3}}}}
+		OnError: func(err error) {
+			if strings.Contains(err.Error(), "which is not its own") {
+				p.told.Add(1)
+			}
+		},
+		Members: []Member{{serve(t, good), []southbound.HostID{0, 1}}, {serve(t, bad), []southbound.HostID{2, 3}}}}
 	var err error
 	p.fleet, err = DialFleet(context.Background(), cfg)
 	must(t, err)
@@ -215,6 +221,7 @@ func TestForeignHosts(t *testing.T) {
 		}
 	}
 	until(t, "the others to be counted", func() bool { return p.foreign.Load() == 12 })
+	until(t, "the 1st, 2nd, 4th and 8th to be told of", func() bool { return p.told.Load() == 4 })
 }
 
 // until polls what nothing announces.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,5 +105,14 @@ func TestCountersEnd(t *testing.T) {
 	d := dial(t, serve(t, villain{}), nil)
 	if err := d.Counters(t.Context(), time.Second, nil); !errors.Is(err, southbound.ErrUnsupported) {
 		t.Errorf("an optical switch: %v", err)
+	}
+}
+
+// TestCountersNeedAnInterval: an interval of nothing is refused before the device is asked.
+func TestCountersNeedAnInterval(t *testing.T) {
+	s := dialCounter(t, func(gpb.GNMI_SubscribeServer) error { return errors.New("asked") })
+	err := s.Counters(t.Context(), 0, func([]southbound.PortCounters) {})
+	if err == nil || !strings.Contains(err.Error(), "take more than zero") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -189,6 +189,9 @@ func TestDecoders(t *testing.T) {
 	sonicPort := func(name, oper string) schema.Leaf {
 		return schema.Leaf{Path: path("/STATE_DB/localhost/PORT_TABLE[key=" + name + "]/netdev_oper_status"), Value: oper}
 	}
+	srlPort := func(name, oper string) schema.Leaf {
+		return schema.Leaf{Path: path("/interface[name=" + name + "]/oper-state"), Value: oper}
+	}
 	pairs := gnmi.Polatis{Ports: 4}
 	tests := []struct {
 		name    string
@@ -226,6 +229,15 @@ func TestDecoders(t *testing.T) {
 				want: []southbound.DeviceEvent{port(southbound.PortDown, 2)}},
 			{gone: []schema.Path{path("/STATE_DB/localhost/PORT_TABLE[key=Ethernet4]")}}, // a name of no port
 			{leaves: []schema.Leaf{sonicPort("Ethernet16", "up")}, want: []southbound.DeviceEvent{port(southbound.PortUp, 2)}},
+		}},
+		{"ports of SR Linux", gnmi.SRLinux{Ports: 4, Racks: 4}, []step{
+			{leaves: []schema.Leaf{srlPort("ethernet-1/1", "up"), srlPort("ethernet-1/2", "down")},
+				want: []southbound.DeviceEvent{port(southbound.PortDown, 1)}},
+			{gone: []schema.Path{path("/interface[name=ethernet-1/3]")},
+				want: []southbound.DeviceEvent{port(southbound.PortDown, 2)}},
+			{gone: []schema.Path{path("/interface[name=mgmt0]"), path("/system")}},
+			{leaves: []schema.Leaf{srlPort("ethernet-1/3", "up")},
+				want: []southbound.DeviceEvent{port(southbound.PortUp, 2)}},
 		}},
 		{"pairs", gnmi.Polatis{Ports: 4}, []step{
 			{leaves: slices.Concat(pairs.PairLeaves(0, 1), pairs.PairLeaves(2, 3)),

@@ -3,10 +3,12 @@ package place
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -205,5 +207,51 @@ func TestFairStartsWhereDrawn(t *testing.T) {
 		if want := southbound.HostID(v.Rand("place", 0).IntN(6)); len(p.Place) != 1 || p.Place[0].Hosts[0] != want {
 			t.Errorf("seed %d: %+v, want host %d", seed, p.Place, want)
 		}
+	}
+}
+
+// TestAskedIsChecked: an answer that fits is carried out, another is an error of the plan that says why.
+func TestAskedIsChecked(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		hosts []southbound.HostID
+		job   controller.JobID
+		want  string
+	}{
+		{"fits", []southbound.HostID{0, 1}, 4, ""},
+		{"one host twice", []southbound.HostID{1, 1}, 4, ""},
+		{"a host beyond the last", []southbound.HostID{0, 4}, 4, "task 1 is placed on host 4; hosts are 0 to 3"},
+		{"no host", []southbound.HostID{-1, 0}, 4, "task 0 is placed on host -1"},
+		{"too few hosts", []southbound.HostID{0}, 4, "has 2 tasks, and is given 1 hosts"},
+		{"more than are free", []southbound.HostID{0, 0}, 4, "host 0 has 0 left"},
+		{"another job", []southbound.HostID{0, 1}, 5, "job 5 does not wait"},
+	} {
+		v := view(t, 1, []int32{1, 2, 2, 2}, job(4, 2, 0))
+		a := Asked{Ask: func(*controller.View) ([]controller.Placement, error) {
+			return []controller.Placement{{Job: tc.job, Hosts: tc.hosts}}, nil
+		}}
+		p := controller.Plan{Wake: southbound.Never}
+		a.Fill(v, nil, &p)
+		if tc.want == "" && (p.Err != nil || len(p.Place) != 1) ||
+			tc.want != "" && (p.Err == nil || !strings.Contains(p.Err.Error(), tc.want) || len(p.Place) > 0) {
+			t.Errorf("%s: %v, error %v, want %q", tc.name, p.Place, p.Err, tc.want)
+		}
+	}
+}
+
+// TestRackUplink: what the first rack's links carry that are up, its circuits left out.
+func TestRackUplink(t *testing.T) {
+	v := view(t, 1, []int32{1, 1, 1, 1})
+	whole := rackUplink(v)
+	tor := v.Fabric.Topology.Out(v.Fabric.ToRNode[0])
+	v.Down = make([]bool, len(v.Fabric.Topology.Links()))
+	for _, l := range tor {
+		if to := v.Fabric.Topology.Link(l).To; to != v.Fabric.OCSNode && v.Fabric.Topology.Node(to).Role != pathmap.Host {
+			v.Down[l] = true
+			break
+		}
+	}
+	if left := rackUplink(v); left >= whole {
+		t.Errorf("%v with a link down, %v without", left, whole)
 	}
 }

@@ -467,3 +467,26 @@ func checkBook(t *testing.T, seed uint64, c *controller.CoflowView, b *book) {
 		t.Fatalf("view %d: %d rows are left, the book has %d", seed, n, b.left)
 	}
 }
+
+// TestBooksForget: the books of many coflows that are gone are not kept, and those of the others are.
+func TestBooksForget(t *testing.T) {
+	var s books
+	v := crossbar(t, []flow{{0, 1, 1}})
+	for id := range southbound.CoflowID(60) {
+		c := coflowOf(1, []flow{{1, 2, 1}})
+		c.ID = 1 + id
+		v.Coflows = append(v.Coflows, c)
+	}
+	s.open(v, nil, nil)
+	first := s.At(0)
+	v.Coflows = v.Coflows[:2]
+	s.open(v, nil, nil)
+	if s.Len() != 2 || s.At(0) != first {
+		t.Errorf("%d books for two coflows, the first kept: %v", s.Len(), s.At(0) == first)
+	}
+	v.Coflows = v.Coflows[:1]
+	s.open(v, nil, nil)
+	if s.Len() != 2 {
+		t.Errorf("%d books: a few are kept for coflows that come back", s.Len())
+	}
+}

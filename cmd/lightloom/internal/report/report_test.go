@@ -345,3 +345,16 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestContents: the page lists the sections that it has.
+func TestContents(t *testing.T) {
+	has := func(p *page, anchor string) bool {
+		return slices.ContainsFunc(p.contents(), func(s section) bool { return s.ID == anchor })
+	}
+	bare, full := &page{}, &page{Gantts: make([]picture, 1), Faults: make([]picture, 1)}
+	for _, s := range []string{"circuits", "faults"} {
+		if has(bare, s) || !has(full, s) {
+			t.Errorf("section %q: a page without it lists it %v, one with it %v", s, has(bare, s), has(full, s))
+		}
+	}
+}

@@ -238,6 +238,9 @@ func TestEclipseBound(t *testing.T) {
 			continue
 		}
 		s := Eclipse(m, nil, delta, window)
+		if s.Long() > window {
+			t.Errorf("seed %d: lasts %v of a window of %v", seed, s.Long(), window)
+		}
 		got, most := carries(&s, m, delta), best(m, delta, window, unit)
 		worst = min(worst, float64(got)/float64(most))
 		if float64(got) < (1-1/math.E)*float64(most) {

@@ -1,0 +1,78 @@
+package place
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/policytest"
+	"lightloom/controller/policy/policytest/decided"
+	"lightloom/controller/policy/pushbox"
+	"lightloom/controller/state"
+	"lightloom/pathmap"
+)
+
+var update = flag.Bool("update", false, "write down what all parts decide")
+
+// run has one part place random jobs as they come, of which some read what others write, and digests its plans.
+func run(t *testing.T, fresh func() filler) string {
+	d := decided.New()
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 73))
+		f := allocatorFabric(t, 2+r.IntN(4), 1+r.IntN(3))
+		jobs := family(r, f)
+		for slices.ContainsFunc(jobs, func(j *controller.Job) bool { return orphan(jobs, j) }) {
+			jobs = slices.DeleteFunc(jobs, func(j *controller.Job) bool { return orphan(jobs, j) })
+		}
+		if seed%2 == 0 {
+			jobs = jobs[:0]
+		}
+		for i := len(jobs); i < 6; i++ {
+			slots := f.Hosts() * f.Spec.Slots
+			j := mapReduce(fmt.Sprint("u", r.IntN(3)), time.Duration(i)*time.Duration(r.IntN(9))*time.Second, 1+r.IntN(slots),
+				r.IntN(slots), pathmap.Bytes(1+r.IntN(40_000)))
+			j.Weight = float64(1 + r.IntN(2))
+			if r.IntN(2) == 0 {
+				apart(j)
+			}
+			jobs = append(jobs, j)
+		}
+		slices.SortStableFunc(jobs, func(a, b *controller.Job) int { return int(a.Arrival - b.Arrival) })
+		c := &cluster{t: t, s: state.New(f), make: fresh}
+		c.after = func(_ *controller.View, p *controller.Plan) { d.Add(p) }
+		c.run(jobs)
+	}
+	return d.String()
+}
+
+// TestDecisions: where every part places the jobs of random views, and jobs that come and end.
+func TestDecisions(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("loads are floating point, which other processors round otherwise")
+	}
+	all := parts()
+	maps.Copy(all, map[string]func() filler{
+		"random": func() filler { return Random{} }, "packed": func() filler { return Packed{} },
+		"dawn":                func() filler { return &Dawn{} },
+		"dawn low":            func() filler { return &Dawn{Threshold: 1e-9} },
+		"dawn-strict":         func() filler { return &Dawn{Strict: true} },
+		"dawn-alone":          func() filler { return &Dawn{Alone: true} },
+		"hadoop-fifo":         func() filler { return NewPacker(pushbox.Hadoop, AllFIFO) },
+		"shufflewatcher-fifo": func() filler { return NewPacker(pushbox.ShuffleWatcher, AllFIFO) },
+	})
+	var got []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		line := name + ": " + decided.Views(policytest.View, func() decided.Part { return all[name]() })
+		if name != "dawn-strict" && name != "random" && name != "packed" { // which may leave slots free, or take whole jobs
+			line += ", " + run(t, all[name])
+		}
+		got = append(got, line)
+	}
+	decided.Compare(t, "testdata/decisions.txt", *update, got)
+}
