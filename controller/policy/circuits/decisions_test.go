@@ -33,5 +33,5 @@ func TestDecisions(t *testing.T) {
 		got = append(got, name+": "+decided.Views(policytest.View, fresh[name]),
 			name+", estimates: "+decided.Views(policytest.Estimated, fresh[name]))
 	}
-	decided.Compare(t, "testdata/decisions.txt", *update, got)
+	decided.Compare(t, "testdata/decisions.golden", *update, got)
 }

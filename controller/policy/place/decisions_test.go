@@ -74,5 +74,5 @@ func TestDecisions(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	decided.Compare(t, "testdata/decisions.txt", *update, got)
+	decided.Compare(t, "testdata/decisions.golden", *update, got)
 }

@@ -72,5 +72,5 @@ func TestDecisions(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		got = append(got, name+": "+decided.Views(policytest.View, parts[name])+", "+onCrossbars(t, parts[name]))
 	}
-	decided.Compare(t, "testdata/decisions.txt", *update, got)
+	decided.Compare(t, "testdata/decisions.golden", *update, got)
 }
