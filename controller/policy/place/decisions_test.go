@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/certified"
 	"lightloom/controller/policy/policytest"
 	"lightloom/controller/policy/policytest/decided"
 	"lightloom/controller/policy/pushbox"
@@ -51,6 +52,10 @@ func run(t *testing.T, fresh func() filler) string {
 	return d.String()
 }
 
+func fast(t *certified.Tasks, e certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
+	return certified.TaPRAFast(t, e)
+}
+
 // TestDecisions: where every part places the jobs of random views, and jobs that come and end.
 func TestDecisions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
@@ -59,6 +64,9 @@ func TestDecisions(t *testing.T) {
 	all := parts()
 	maps.Copy(all, map[string]func() filler{
 		"random": func() filler { return Random{} }, "packed": func() filler { return Packed{} },
+		"tapra":               func() filler { return &Certified{Placer: fast} },
+		"ontapra":             func() filler { return &Certified{Placer: fast, Shortest: true} },
+		"gsa":                 func() filler { return &Certified{Placer: certified.GSA} },
 		"dawn":                func() filler { return &Dawn{} },
 		"dawn low":            func() filler { return &Dawn{Threshold: 1e-9} },
 		"dawn-strict":         func() filler { return &Dawn{Strict: true} },
@@ -69,7 +77,8 @@ func TestDecisions(t *testing.T) {
 	var got []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		line := name + ": " + decided.Views(policytest.View, func() decided.Part { return all[name]() })
-		if name != "dawn-strict" && name != "random" && name != "packed" { // which may leave slots free, or take whole jobs
+		if !slices.Contains([]string{"dawn-strict", "random", "packed", "tapra", "ontapra", "gsa"}, name) { // these take whole
+			// jobs, or leave slots free
 			line += ", " + run(t, all[name])
 		}
 		got = append(got, line)

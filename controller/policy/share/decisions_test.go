@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"lightloom/controller"
@@ -28,6 +29,17 @@ func allParts() map[string]func() decided.Part {
 		"sincronia": func() decided.Part { return NewSincronia() },
 		"pfp":       func() decided.Part { return NewCoflowsimPFP() },
 		"dark":      func() decided.Part { return new(CoflowsimDark) },
+		"optba":     func() decided.Part { return &OptBA{} }, "optba-total": func() decided.Part { return &OptBA{Total: true} },
+		"asked": func() decided.Part { // the last first, and one in three left out
+			return NewAsked(func(_ *controller.View, started []*controller.CoflowView) (out []southbound.CoflowID, _ error) {
+				for i := len(started) - 1; i >= 0; i-- {
+					if started[i].ID%3 > 0 {
+						out = append(out, started[i].ID)
+					}
+				}
+				return out, nil
+			})
+		},
 	}
 	for _, rule := range []string{"fifo", "scf", "ncf", "lcf", "sebf"} {
 		parts["coflowsim-"+rule] = func() decided.Part { return NewCoflowsim(rule) }
@@ -73,4 +85,21 @@ func TestDecisions(t *testing.T) {
 		got = append(got, name+": "+decided.Views(policytest.View, parts[name])+", "+onCrossbars(t, parts[name]))
 	}
 	decided.Compare(t, "testdata/decisions.golden", *update, got)
+}
+
+// TestAskedOrderIsChecked: an order that names a coflow twice, or one that does not send, is an error of the plan.
+func TestAskedOrderIsChecked(t *testing.T) {
+	for _, tc := range []struct {
+		order []southbound.CoflowID
+		want  string
+	}{{[]southbound.CoflowID{1, 0}, ""}, {nil, ""}, {[]southbound.CoflowID{1, 1}, "coflow 1 is named twice"},
+		{[]southbound.CoflowID{0, 2}, "coflow 2 is named twice, or does not send"}} {
+		a := NewAsked(func(*controller.View, []*controller.CoflowView) ([]southbound.CoflowID, error) { return tc.order, nil })
+		p := controller.Plan{Wake: southbound.Never}
+		a.Fill(crossbar(t, []flow{{0, 1, 1}}, []flow{{0, 1, 1}}), nil, &p)
+		if tc.want == "" && (p.Err != nil || p.Share == nil) ||
+			tc.want != "" && (p.Err == nil || !strings.Contains(p.Err.Error(), tc.want) || p.Share != nil) {
+			t.Errorf("order %v: rates %v, error %v, want %q", tc.order, p.Share, p.Err, tc.want)
+		}
+	}
 }
