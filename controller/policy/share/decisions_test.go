@@ -60,7 +60,7 @@ func onCrossbars(t *testing.T, fresh func() decided.Part) string {
 			ev := goOn(r, v, &next)
 			for i := range v.Coflows {
 				c := &v.Coflows[i]
-				c.Weight, c.Deadline = float64(1+c.ID%3), v.Now*2
+				c.Job, c.Weight, c.Deadline = controller.JobID(c.ID), float64(1+c.ID%3), v.Now*2
 				for row := range c.Remaining.Base {
 					c.Remaining.Base[row] = float64(1+row%5) * 4e5
 				}
