@@ -43,8 +43,9 @@ func TestLogin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: &gpb.SubscriptionList{
-			Mode: gpb.SubscriptionList_ONCE, Subscription: []*gpb.Subscription{{Path: pathOf(t, "/connections")}}}}}); err != nil {
+		once := &gpb.SubscriptionList{Mode: gpb.SubscriptionList_ONCE,
+			Subscription: []*gpb.Subscription{{Path: pathOf(t, "/connections")}}}
+		if err := s.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{Subscribe: once}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Recv(); status.Code(err) != want {

@@ -77,8 +77,8 @@ func TestDecisions(t *testing.T) {
 	var got []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		line := name + ": " + decided.Views(policytest.View, func() decided.Part { return all[name]() })
-		if !slices.Contains([]string{"dawn-strict", "random", "packed", "tapra", "ontapra", "gsa"}, name) { // these take whole
-			// jobs, or leave slots free
+		// These take whole jobs, or leave slots free.
+		if !slices.Contains([]string{"dawn-strict", "random", "packed", "tapra", "ontapra", "gsa"}, name) {
 			line += ", " + run(t, all[name])
 		}
 		got = append(got, line)

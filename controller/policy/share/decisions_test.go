@@ -26,10 +26,11 @@ func allParts() map[string]func() decided.Part {
 		"lcf": func() decided.Part { return NewLCF() }, "sebf": func() decided.Part { return NewSEBF() },
 		"rapier": func() decided.Part { return NewRapier() }, "bssi": func() decided.Part { return NewBSSI() },
 		"deadline": func() decided.Part { return NewDeadline() }, "dclas": func() decided.Part { return NewDCLAS() },
-		"sincronia": func() decided.Part { return NewSincronia() },
-		"pfp":       func() decided.Part { return NewCoflowsimPFP() },
-		"dark":      func() decided.Part { return new(CoflowsimDark) },
-		"optba":     func() decided.Part { return &OptBA{} }, "optba-total": func() decided.Part { return &OptBA{Total: true} },
+		"sincronia":   func() decided.Part { return NewSincronia() },
+		"pfp":         func() decided.Part { return NewCoflowsimPFP() },
+		"dark":        func() decided.Part { return new(CoflowsimDark) },
+		"optba":       func() decided.Part { return &OptBA{} },
+		"optba-total": func() decided.Part { return &OptBA{Total: true} },
 		"asked": func() decided.Part { // the last first, and one in three left out
 			return NewAsked(func(_ *controller.View, started []*controller.CoflowView) (out []southbound.CoflowID, _ error) {
 				for i := len(started) - 1; i >= 0; i-- {
@@ -94,7 +95,9 @@ func TestAskedOrderIsChecked(t *testing.T) {
 		want  string
 	}{{[]southbound.CoflowID{1, 0}, ""}, {nil, ""}, {[]southbound.CoflowID{1, 1}, "coflow 1 is named twice"},
 		{[]southbound.CoflowID{0, 2}, "coflow 2 is named twice, or does not send"}} {
-		a := NewAsked(func(*controller.View, []*controller.CoflowView) ([]southbound.CoflowID, error) { return tc.order, nil })
+		a := NewAsked(func(*controller.View, []*controller.CoflowView) ([]southbound.CoflowID, error) {
+			return tc.order, nil
+		})
 		p := controller.Plan{Wake: southbound.Never}
 		a.Fill(crossbar(t, []flow{{0, 1, 1}}, []flow{{0, 1, 1}}), nil, &p)
 		if tc.want == "" && (p.Err != nil || p.Share == nil) ||
