@@ -102,3 +102,96 @@ func TestRename(t *testing.T) {
 		t.Error("polatis has no names")
 	}
 }
+
+// TestRenameRefuses: a name that stands for two ports is refused, and one that is said twice for the same port is not;
+// without names there is nothing to rename.
+func TestRenameRefuses(t *testing.T) {
+	own := gnmi.OpenConfig{Ports: 4, Racks: 4}
+	if p, err := gnmi.Rename(own, nil, nil); err != nil || p != gnmi.Profile(own) {
+		t.Errorf("nothing to rename: %v, %v", p, err)
+	}
+	for _, tc := range []struct {
+		names []gnmi.PortName
+		want  string
+	}{
+		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 1, Name: "b"}}, ""},
+		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 0, Name: "a"}}, ""},
+		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 1}, {Port: 2}}, ""},
+		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 1, Name: "a"}}, `name ports: "a" stands for "Ethernet0" and "Ethernet1"`},
+	} {
+		_, err := gnmi.Rename(own, tc.names, nil)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || err.Error() != tc.want) {
+			t.Errorf("%+v: error %v, want %q", tc.names, err, tc.want)
+		}
+	}
+	same := netip.MustParsePrefix("198.51.100.0/24")
+	_, err := gnmi.Rename(own, nil, map[southbound.RackID]netip.Prefix{0: same, 1: same})
+	if err == nil || !strings.Contains(err.Error(), `"198.51.100.0/24" stands for`) {
+		t.Errorf("one prefix for two racks: %v", err)
+	}
+}
+
+// TestNameOf: what a port is called by its profile, and by the device.
+func TestNameOf(t *testing.T) {
+	for _, tc := range []struct {
+		profile gnmi.Profile
+		own     string
+	}{{gnmi.OpenConfig{Ports: 4, Racks: 4}, "Ethernet2"}, {gnmi.SRLinux{Ports: 4, Racks: 4}, "ethernet-1/3"},
+		{gnmi.SONiC{Ports: 4, Racks: 4}, "Ethernet8"}, {gnmi.OCP{Ports: 4}, "in2"}, {gnmi.Polatis{Ports: 4}, ""}} {
+		if got := gnmi.NameOf(tc.profile, 2); got != tc.own {
+			t.Errorf("%s: port 2 is %q, want %q", tc.profile.Name(), got, tc.own)
+		}
+		if tc.own == "" {
+			continue
+		}
+		p, err := gnmi.Rename(tc.profile, []gnmi.PortName{{Port: 2, Name: "x"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := gnmi.NameOf(p, 2), gnmi.NameOf(p, 1); a != "x" || b == "x" || b != gnmi.NameOf(tc.profile, 1) {
+			t.Errorf("%s: ports 2 and 1 are %q and %q", tc.profile.Name(), a, b)
+		}
+		if gnmi.Base(p) != tc.profile || gnmi.Base(tc.profile) != tc.profile {
+			t.Errorf("%s: %v below", tc.profile.Name(), gnmi.Base(p))
+		}
+		if gnmi.Word(p, tc.own) != "x" || gnmi.Word(p, "other") != "other" || gnmi.Word(tc.profile, tc.own) != tc.own {
+			t.Errorf("%s: %q is %q", tc.profile.Name(), tc.own, gnmi.Word(p, tc.own))
+		}
+	}
+}
+
+// TestRenamedCounters: counters are asked for and read by the device's names.
+func TestRenamedCounters(t *testing.T) {
+	own := gnmi.SRLinux{Ports: 4, Racks: 4}
+	p, err := gnmi.Rename(own, []gnmi.PortName{{Port: 2, Name: "xe-2"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.(gnmi.Counts)
+	if got, want := len(c.CounterPaths()), len(own.CounterPaths()); got != want || got == 0 {
+		t.Errorf("%d paths of counters, want %d", got, want)
+	}
+	seen := map[southbound.Port]southbound.PortCounters{}
+	for _, name := range []string{"xe-2", "ethernet-1/3", "ethernet-1/2"} {
+		path, err := schema.Parse("/interface[name=" + name + "]/statistics/out-octets")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Count(schema.Leaf{Path: path, Value: uint64(7)}, func(port southbound.Port) *southbound.PortCounters {
+			x := seen[port]
+			x.Port = port
+			seen[port] = x
+			return &x
+		})
+	}
+	if _, two := seen[2]; !two || len(seen) != 2 {
+		t.Errorf("counted %v, want ports 1 and 2 once each", seen)
+	}
+	ocp, err := gnmi.Rename(gnmi.OCP{Ports: 4}, []gnmi.PortName{{Port: 2, Name: "x"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := ocp.(gnmi.Counts); ok && len(c.CounterPaths()) > 0 {
+		t.Errorf("ocp counts at %v", c.CounterPaths())
+	}
+}

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// faulty is a run with a link that was healed, a switch that was not, and one fault that changed no table.
+func faulty() *PolicyResult {
+	return &PolicyResult{Name: "p", Faults: []FaultInterval{
+		{Kind: "switch", Name: "s1", From: 2 * time.Second, To: 8 * time.Second, Lasts: true, WasRerouted: true,
+			Rerouted: 30 * time.Millisecond},
+		{Kind: "link", Name: "b", From: time.Second, To: 3 * time.Second, WasRerouted: true, Rerouted: 20 * time.Millisecond,
+			WasRestored: true, Restored: 1500 * time.Microsecond},
+		{Kind: "link", Name: "a", From: 4 * time.Second, To: 5 * time.Second}},
+		Received: []Received{{0, 2 * time.Second, 1_000_000}, {2 * time.Second, 4 * time.Second, 500_000}}}
+}
+
+// TestFaultRows: a row has when a fault began and ended, and how soon tables were changed, where they were.
+func TestFaultRows(t *testing.T) {
+	ms := func(x float64) *float64 { return &x }
+	want := []FaultRow{
+		{Kind: "switch", Name: "s1", From: 2, To: 8, Lasts: true, Rerouted: ms(30)},
+		{Kind: "link", Name: "b", From: 1, To: 3, Rerouted: ms(20), Restored: ms(1.5)},
+		{Kind: "link", Name: "a", From: 4, To: 5}}
+	if got := faultRows(faulty()); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := receivedRows(faulty()); !reflect.DeepEqual(got, []ReceivedRow{{0, 4e6}, {2, 2e6}}) {
+		t.Errorf("received %+v", got)
+	}
+	if got := (&Received{Bytes: 1}).rate(); math.Abs(got-8e9) > 1 {
+		t.Errorf("a byte at once is %v bit/s, want that of a nanosecond", got)
+	}
+}
+
+// TestFaultWords: the line counts faults and says how late the slowest change of tables was.
+func TestFaultWords(t *testing.T) {
+	p := faulty()
+	if got, want := faultWords(p), "3 faults; for 2 of them tables were changed, at the latest 30ms after the fault."; got !=
+		want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.Faults = p.Faults[2:]
+	if got, want := faultWords(p), "1 faults; no table had to be changed for them."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for i, want := range []string{"switch s1 failed at 2s, tables changed within 30ms, never healed",
+		"link b failed at 1s, tables changed within 20ms, healed at 3s, tables changed within 1.5ms",
+		"link a failed at 4s, healed at 5s"} {
+		if got := faulty().Faults[i].title(); got != want {
+			t.Errorf("fault %d: %q, want %q", i, got, want)
+		}
+	}
+}
+
+// TestFaultPicture: each failed part has a lane, links first, its bars lie where it had failed, and the line of bytes is
+// as high as the most that was received.
+func TestFaultPicture(t *testing.T) {
+	svg := faultPicture(faulty(), 8*time.Second)
+	if *update {
+		if err := os.WriteFile("testdata/faults.svg", []byte(svg), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/faults.svg")
+	if err != nil || svg != string(want) {
+		t.Errorf("%v: drawn\n%s\nwas\n%s", err, svg, want)
+	}
+	if a, b := strings.Index(svg, "link a"), strings.Index(svg, "switch s1"); a < 0 || b < a {
+		t.Errorf("lanes begin at %d and %d", a, b)
+	}
+	quiet := faulty()
+	quiet.Received = nil
+	if strings.Contains(faultPicture(quiet, 8*time.Second), "curve") {
+		t.Error("nothing was received, and a line is drawn")
+	}
+}
