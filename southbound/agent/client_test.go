@@ -38,6 +38,7 @@ type peer struct {
 	told     chan struct{}
 	follow   func() error // of the next streams of progress; nil: yes
 	ended    bool         // all coflows have ended before they are started here
+	acked    uint64       // the last number that was acknowledged
 }
 
 func (p *peer) note(name string) error {
@@ -70,6 +71,13 @@ func (p *peer) Start(_ context.Context, m *agentpb.StartRequest) (*agentpb.Start
 		reply.Status = append(reply.Status, status)
 	}
 	return reply, p.note("start")
+}
+
+func (p *peer) Ack(_ context.Context, m *agentpb.AckRequest) (*agentpb.AckReply, error) {
+	p.mu.Lock()
+	p.acked = m.GetThrough()
+	p.mu.Unlock()
+	return &agentpb.AckReply{}, nil
 }
 
 func (p *peer) Steer(context.Context, *agentpb.SteerRequest) (*agentpb.SteerReply, error) {
