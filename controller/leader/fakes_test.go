@@ -125,7 +125,12 @@ func (h *memHosts) Steer(steers []southbound.Steer) error {
 	return nil
 }
 
-func (h *memHosts) SetRates(*southbound.Rates) error { return nil }
+func (h *memHosts) SetRates(r *southbound.Rates) error {
+	if r == nil {
+		panic("no rates are to be set")
+	}
+	return nil
+}
 
 func (h *memHosts) Remaining(southbound.CoflowID) (southbound.Remaining, bool) {
 	return southbound.Remaining{}, false

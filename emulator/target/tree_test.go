@@ -3,6 +3,8 @@ package target
 import (
 	"testing"
 
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+
 	"lightloom/southbound/gnmi/schema"
 )
 
@@ -18,5 +20,15 @@ func TestSortedByAllKeys(t *testing.T) {
 		if got := [2]string{k.elem.Keys[0].Value, k.elem.Keys[1].Value}; got != want[i] {
 			t.Errorf("entry %d is %v, want %v", i, got, want[i])
 		}
+	}
+}
+
+// TestEcho: an answer has the target that its request names, and no prefix where it names none.
+func TestEcho(t *testing.T) {
+	if echo(nil) != nil || echo(&gpb.Path{Origin: "x"}) != nil {
+		t.Error("a prefix for no target")
+	}
+	if p := echo(&gpb.Path{Origin: "x", Target: "sw"}); p.GetTarget() != "sw" || p.GetOrigin() != "" {
+		t.Errorf("%v", p)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 
 	"lightloom/southbound"
@@ -182,25 +180,4 @@ func TestSRLForeign(t *testing.T) {
 func isPolicy(u *gpb.Update) bool {
 	e := u.GetPath().GetElem()
 	return e[len(e)-1].GetName() == "policy"
-}
-
-// TestSRLFailedSet: what a Set that failed would have written is written by the next one, the forwarding policy and its
-// interfaces too, though a change of nothing came between.
-func TestSRLFailedSet(t *testing.T) {
-	p := gnmi.SRLinux{Ports: 4, Racks: 4, ControllerBackup: true}
-	w := p.NewWriter(nil)
-	c := &southbound.Change{Rules: []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag,
-		Src: southbound.AnyRack}, Primary: 2, Backup: southbound.NoPort}}}
-	first, err := w.Encode(c) // and it fails
-	if err != nil {
-		t.Fatal(err)
-	}
-	if none, err := w.Encode(&southbound.Change{}); err != nil || len(none.Update)+len(none.Replace)+len(none.Delete) > 0 {
-		t.Fatalf("a change of nothing: %v, %v", none, err)
-	}
-	w.Accepted()
-	again, err := w.Encode(c)
-	if err != nil || !proto.Equal(first, again) {
-		t.Errorf("the first wrote\n%v\nthe next writes\n%v\n%v", first, again, err)
-	}
 }

@@ -118,7 +118,8 @@ func TestWeight(t *testing.T) {
 		weight func(southbound.CoflowID) float64
 		first  southbound.CoflowID
 	}{{nil, 4}, {func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 1, 4: 1}[c] }, 4},
-		{func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 5, 4: 1}[c] }, 3}} {
+		{func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 5, 4: 1}[c] }, 3},
+		{func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 1, 4: .1}[c] }, 3}} {
 		v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{9e6}, nil)
 		v.Coflows = append(v.Coflows, view(t, []southbound.HostID{1}, []southbound.HostID{3}, []pathmap.Bytes{4e6},
 			nil).Coflows[0])

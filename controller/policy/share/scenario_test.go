@@ -490,3 +490,15 @@ func TestBooksForget(t *testing.T) {
 		t.Errorf("%d books: a few are kept for coflows that come back", s.Len())
 	}
 }
+
+// TestPFPForgets: coflows that are over are not remembered.
+func TestPFPForgets(t *testing.T) {
+	p := NewCoflowsimPFP()
+	v := crossbar(t, []flow{{0, 1, 1}}, []flow{{1, 2, 1}}, []flow{{2, 3, 1}})
+	for n := 3; n > 0; n-- {
+		v.Coflows = v.Coflows[:n]
+		if say(t, p, v); p.known.Len() != n {
+			t.Errorf("%d coflows are remembered, and %d are there", p.known.Len(), n)
+		}
+	}
+}
