@@ -101,13 +101,14 @@ func TestJobPages(t *testing.T) {
 		{&apiv1.ListJobsRequest{PageSize: -1}, Invalid, "a page of -1 jobs"},
 		{&apiv1.ListJobsRequest{PageToken: "x"}, Invalid, `page token "x" is none`},
 		{&apiv1.ListJobsRequest{PageToken: "-1"}, Invalid, `page token "-1" is none`},
-		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Phases: []apiv1.JobPhase{0}}}, Invalid, "phase 0 in a filter is none"},
+		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Phases: []apiv1.JobPhase{0}}}, Invalid, "phase 0 in a filter"},
 		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Phases: []apiv1.JobPhase{99}}}, Invalid, "phase 99 in a filter"},
 		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Ids: make([]int32, maxIDs)}}, "", ""},
 		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Ids: make([]int32, maxIDs+1)}}, TooLarge, "16385 ids in a filter"},
 	} {
 		err := c.Jobs(within(t, hanging), tt.query, func(*apiv1.JobInfo) bool { return true })
-		if tt.want == "" && err != nil || tt.want != "" && (CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want)) {
+		if tt.want == "" && err != nil ||
+			tt.want != "" && (CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%v: %v, want %q", tt.query, err, tt.want)
 		}
 	}

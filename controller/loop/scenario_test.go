@@ -235,8 +235,8 @@ func (s *scenario) step() error {
 }
 
 func (s *scenario) lead(args []string) error {
-	cfg := loop.Config{Used: s.used, Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, ElephantThreshold: 1000,
-		Verify:  true,
+	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, ElephantThreshold: 1000,
+		Verify: true, Used: s.used,
 		Rollout: rollout.Options{Drain: 2 * time.Millisecond, Timeout: 50 * time.Millisecond, Retry: 5 * time.Millisecond}}
 	s.policy.calm = slices.Contains(args, "calm")
 	for _, a := range args {
@@ -270,10 +270,11 @@ func (s *scenario) lead(args []string) error {
 
 // used prints how a circuit reservation was used.
 func (s *scenario) used(u loop.Usage) {
-	fmt.Fprintf(&s.out, "%v used %d>%d for coflow %d: made %v begun %v connected %v in service %v steered %v ended %v (%v), "+
-		"delta %v, from edge %d of job %d at %v; left %v %v, %v %v, %v %v\n", s.now, u.In, u.Out, u.Coflow, u.Made, u.Begun,
-		u.Connected, u.InService, u.Steered, u.Ended, u.Cause, u.Delta, u.Anchor.Edge, u.Anchor.Job, u.Anchor.Started,
-		u.AtMade.Bytes, u.AtMade.Age, u.AtService.Bytes, u.AtService.Age, u.AtEnd.Bytes, u.AtEnd.Age)
+	fmt.Fprintf(&s.out, "%v used %d>%d for coflow %d: made %v begun %v connected %v in service %v steered %v ended %v "+
+		"(%v)", s.now, u.In, u.Out, u.Coflow, u.Made, u.Begun, u.Connected, u.InService, u.Steered, u.Ended, u.Cause)
+	fmt.Fprintf(&s.out, ", delta %v, from edge %d of job %d at %v; left %v %v, %v %v, %v %v\n", u.Delta, u.Anchor.Edge,
+		u.Anchor.Job, u.Anchor.Started, u.AtMade.Bytes, u.AtMade.Age, u.AtService.Bytes, u.AtService.Age, u.AtEnd.Bytes,
+		u.AtEnd.Age)
 }
 
 func (s *scenario) offer(j *controller.Job) {

@@ -44,8 +44,8 @@ func shuffles(t *testing.T) *State {
 	return s
 }
 
-// TestRestoreRefusesJobs: a snapshot whose jobs, tasks and coflows do not refer to each other as entries have them do is
-// refused, with what is wrong.
+// TestRestoreRefusesJobs: a snapshot whose jobs, tasks and coflows do not refer to each other as entries have them do
+// is refused, with what is wrong.
 func TestRestoreRefusesJobs(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -76,7 +76,8 @@ func TestRestoreRefusesJobs(t *testing.T) {
 			c.ID, d.Next.Coflow = 2, 3
 			d.Coflows = append(d.Coflows, &c)
 		}, "do not add up"},
-		{"jobs in another order", func(d *Data) { d.Jobs[0], d.Jobs[1] = d.Jobs[1], d.Jobs[0] }, "job 1 has ids out of order"},
+		{"jobs in another order", func(d *Data) { d.Jobs[0], d.Jobs[1] = d.Jobs[1], d.Jobs[0] },
+			"job 1 has ids out of order"},
 		{"tasks that another has", func(d *Data) { d.Jobs[1].FirstTask = 1 }, "job 1 has ids out of order"},
 		{"coflows that another has", func(d *Data) { d.Jobs[1].FirstCoflow = 0 }, "job 1 has ids out of order"},
 		{"a job that comes next", func(d *Data) { d.Next.Job = 1 }, "have not been given yet"},

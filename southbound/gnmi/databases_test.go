@@ -41,7 +41,8 @@ func TestShownLeaves(t *testing.T) {
 		now    []schema.Leaf
 		want   []string
 	}{
-		{"one row is left", table, []schema.Leaf{row("PORT_TABLE", "a")}, []string{"/STATE_DB/localhost/PORT_TABLE[key=b]/status"}},
+		{"one row is left", table, []schema.Leaf{row("PORT_TABLE", "a")},
+			[]string{"/STATE_DB/localhost/PORT_TABLE[key=b]/status"}},
 		{"all are left", table, []schema.Leaf{row("PORT_TABLE", "a"), row("PORT_TABLE", "b")}, nil},
 		{"none is left", table, nil, []string{"/STATE_DB/localhost/PORT_TABLE[key=a]/status",
 			"/STATE_DB/localhost/PORT_TABLE[key=b]/status"}},

@@ -117,7 +117,8 @@ func TestRenameRefuses(t *testing.T) {
 		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 1, Name: "b"}}, ""},
 		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 0, Name: "a"}}, ""},
 		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 1}, {Port: 2}}, ""},
-		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 1, Name: "a"}}, `name ports: "a" stands for "Ethernet0" and "Ethernet1"`},
+		{[]gnmi.PortName{{Port: 0, Name: "a"}, {Port: 1, Name: "a"}},
+			`name ports: "a" stands for "Ethernet0" and "Ethernet1"`},
 	} {
 		_, err := gnmi.Rename(own, tc.names, nil)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || err.Error() != tc.want) {

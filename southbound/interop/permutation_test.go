@@ -42,8 +42,8 @@ var permutations = []struct {
 	}},
 }
 
-// BenchmarkPermutation moves every circuit of a switch of 1,024 ports by one Set of gnmic's command line. Its start, TLS,
-// the file and 1 ms of darkness are in the time.
+// BenchmarkPermutation moves every circuit of a switch of 1,024 ports by one Set of gnmic's command line. Its start,
+// TLS, the file and 1 ms of darkness are in the time.
 func BenchmarkPermutation(b *testing.B) {
 	program := gnmicCommand(b)
 	const ports = 1024

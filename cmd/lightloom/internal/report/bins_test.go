@@ -20,8 +20,8 @@ func TestBins(t *testing.T) {
 		return CoflowResult{Longest: longest, Bytes: bytes, Width: width, Arrival: time.Second, End: time.Second + took,
 			Bound: took / 2}
 	}
-	all := []CoflowResult{mk(4_999_999, 10, 50, time.Second), mk(5_000_000, 20, 50, 2*time.Second), mk(4_999_999, 30, 51, 3*time.Second),
-		mk(5_000_000, 40, 51, 4*time.Second), {Width: 3, Bytes: 7}}
+	all := []CoflowResult{mk(4_999_999, 10, 50, time.Second), mk(5_000_000, 20, 50, 2*time.Second),
+		mk(4_999_999, 30, 51, 3*time.Second), mk(5_000_000, 40, 51, 4*time.Second), {Width: 3, Bytes: 7}}
 	got := bins(all)
 	for i, name := range []string{"short-narrow", "long-narrow", "short-wide", "long-wide"} {
 		b := got[i]
@@ -70,8 +70,8 @@ func TestRepeatTable(t *testing.T) {
 		}
 	}
 	got := r.paired()
-	if len(got) != 2 || got[0].Sign != Lower || got[0].Figure != "b: mean CCT" || got[0].Against != "a" || got[0].Runs != 2 ||
-		got[0].Ratio.High != .6 || got[1].Sign != Undecided {
+	if len(got) != 2 || got[0].Sign != Lower || got[0].Figure != "b: mean CCT" || got[0].Against != "a" ||
+		got[0].Runs != 2 || got[0].Ratio.High != .6 || got[1].Sign != Undecided {
 		t.Errorf("%+v", got)
 	}
 	if r.allExact() {

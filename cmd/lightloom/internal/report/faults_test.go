@@ -41,8 +41,8 @@ func TestFaultRows(t *testing.T) {
 // TestFaultWords: the line counts faults and says how late the slowest change of tables was.
 func TestFaultWords(t *testing.T) {
 	p := faulty()
-	if got, want := faultWords(p), "3 faults; for 2 of them tables were changed, at the latest 30ms after the fault."; got !=
-		want {
+	want := "3 faults; for 2 of them tables were changed, at the latest 30ms after the fault."
+	if got := faultWords(p); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p.Faults = p.Faults[2:]
@@ -58,8 +58,8 @@ func TestFaultWords(t *testing.T) {
 	}
 }
 
-// TestFaultPicture: each failed part has a lane, links first, its bars lie where it had failed, and the line of bytes is
-// as high as the most that was received.
+// TestFaultPicture: each failed part has a lane, links first, its bars lie where it had failed, and the line of bytes
+// is as high as the most that was received.
 func TestFaultPicture(t *testing.T) {
 	svg := faultPicture(faulty(), 8*time.Second)
 	if *update {
