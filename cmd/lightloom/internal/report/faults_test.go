@@ -4,6 +4,8 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,5 +80,73 @@ func TestFaultPicture(t *testing.T) {
 	quiet.Received = nil
 	if strings.Contains(faultPicture(quiet, 8*time.Second), "curve") {
 		t.Error("nothing was received, and a line is drawn")
+	}
+}
+
+// TestFaultLanes: each failed part has one lane; lanes are in the order of kinds, then of names.
+func TestFaultLanes(t *testing.T) {
+	var faults []FaultInterval
+	for _, part := range []string{"controller 0", "host a", "switch a", "port b", "link b", "host a", "port a", "link a",
+		"link b"} {
+		kind, name, _ := strings.Cut(part, " ")
+		faults = append(faults, FaultInterval{Kind: kind, Name: name})
+	}
+	var got []string
+	for _, f := range lanes(faults) {
+		got = append(got, f.Kind+" "+f.Name)
+	}
+	want := []string{"link a", "link b", "port a", "port b", "switch a", "host a", "controller 0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("lanes %q, want %q", got, want)
+	}
+	if faults[0].Kind != "controller" {
+		t.Error("the faults themselves were sorted")
+	}
+}
+
+// TestFaultBars: a bar lies in the lane of its own part, is a unit wide at least, and ends where the picture does.
+func TestFaultBars(t *testing.T) {
+	p := &PolicyResult{Name: "<p>", Received: []Received{{0, time.Second, 0}}, Faults: []FaultInterval{
+		{Kind: "link", Name: "a", From: 5 * time.Second, To: 5 * time.Second},
+		{Kind: "link", Name: "a", From: 8 * time.Second, To: 20 * time.Second, Lasts: true},
+		{Kind: "host", Name: "a", From: 0, To: time.Second}}}
+	svg := faultPicture(p, 10*time.Second)
+	var got []string
+	for _, m := range regexp.MustCompile(`<rect class="fault" ([^>]*)>`).FindAllStringSubmatch(svg, -1) {
+		got = append(got, m[1])
+	}
+	want := []string{`x="627" y="10" width="1" height="14"`, `x="913.2" y="10" width="190.8" height="14"`,
+		`x="150" y="28" width="95.4" height="14"`}
+	if !slices.Equal(got, want) {
+		t.Errorf("bars %q, want %q", got, want)
+	}
+	if !strings.Contains(svg, "Faults and throughput under &lt;p&gt;") || strings.Contains(svg, "curve") {
+		t.Errorf("a title as it is, or a line of no bytes:\n%s", svg)
+	}
+	if n := strings.Count(faultPicture(&PolicyResult{}, 0), `text-anchor="middle" x="150" y="158">0s<`); n != 1 {
+		t.Errorf("a run of no time has %d ticks at its begin, want 1", n)
+	}
+}
+
+// TestFaultRounding: instants and durations are shown to the microsecond, and the slowest change is not the last one.
+func TestFaultRounding(t *testing.T) {
+	f := FaultInterval{Kind: "port", Name: "p", From: 1500, To: 9499, WasRerouted: true, Rerouted: 2500, WasRestored: true,
+		Restored: 3499}
+	want := "port p failed at 2µs, tables changed within 3µs, healed at 9µs, tables changed within 3µs"
+	if got := f.title(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	f.Lasts = true
+	if got, want := f.title(), "port p failed at 2µs, tables changed within 3µs, never healed"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p := &PolicyResult{Faults: []FaultInterval{{WasRerouted: true, Rerouted: 1000}, {WasRerouted: true, Rerouted: 4500},
+		{WasRerouted: true, Rerouted: 2000}, {Rerouted: 9000}}}
+	want = "4 faults; for 3 of them tables were changed, at the latest 5µs after the fault."
+	if got := faultWords(p); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := *milliseconds(1_234_567); got != 1.234567 {
+		t.Errorf("1234567 ns are %v ms", got)
 	}
 }
