@@ -1,0 +1,143 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// withoutFiles runs f while this process can open no file.
+func withoutFiles(t *testing.T, f func()) {
+	t.Helper()
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Skip(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: was.Max}); err != nil {
+		t.Skip(err)
+	}
+	defer func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+			t.Error(err)
+		}
+	}()
+	f()
+}
+
+// TestDiskError: the error names the folder and what went wrong, and each cause has its own hint.
+func TestDiskError(t *testing.T) {
+	const full = "the disk is full: free some space, or name another place with --report-dir DIR"
+	const denied = "name a directory that you may write to with --report-dir DIR"
+	const taken = "a file has that name: name a directory with --report-dir DIR"
+	for cause, want := range map[error]string{syscall.ENOSPC: full, syscall.EDQUOT: full, syscall.EACCES: denied,
+		fs.ErrPermission: denied, syscall.EROFS: denied, syscall.ENOTDIR: taken, fs.ErrExist: taken, syscall.EEXIST: taken,
+		syscall.EIO: "name another directory with --report-dir DIR"} {
+		e := &DiskError{"some dir", fmt.Errorf("wrapped: %w", cause)}
+		if got := e.Hint(); got != want {
+			t.Errorf("%v: hint %q, want %q", cause, got, want)
+		}
+		if !errors.Is(e, cause) || e.Error() != `write report to "some dir": wrapped: `+cause.Error() {
+			t.Errorf("%v: error %q", cause, e)
+		}
+	}
+}
+
+// TestCheckDir: a folder that can be written to is there afterwards and empty.
+func TestCheckDir(t *testing.T) {
+	parent := t.TempDir()
+	for range 2 {
+		if err := CheckDir(filepath.Join(parent, "a", "b")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := names(t, filepath.Join(parent, "a", "b")); len(got) != 0 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+// TestNothingWritable: where no file can be written, the folders made for it are gone again, and others stay.
+func TestNothingWritable(t *testing.T) {
+	parent := t.TempDir()
+	r := sample(1)
+	dir := filepath.Join(parent, "a", "b")
+	var check, write error
+	withoutFiles(t, func() { check, write = CheckDir(dir), r.WriteDir(dir, &Run{}) })
+	for what, err := range map[string]error{"check": check, "write": write} {
+		var disk *DiskError
+		if !errors.As(err, &disk) || disk.Dir != dir || !errors.Is(err, syscall.EMFILE) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if got := names(t, parent); len(got) != 0 {
+		t.Errorf("left behind: %q", got)
+	}
+	withoutFiles(t, func() { check, write = CheckDir(parent), r.WriteDir(parent, &Run{}) })
+	if _, err := os.Stat(parent); err != nil || check == nil || write == nil {
+		t.Errorf("the folder that was there before: %v; check %v, write %v", err, check, write)
+	}
+}
+
+// TestRenameFails: files before the one that cannot be replaced stand, and nothing half written stays.
+func TestRenameFails(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, pageFile, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := sample(1).WriteDir(dir, &Run{})
+	var disk *DiskError
+	if !errors.As(err, &disk) || disk.Dir != dir {
+		t.Errorf("a folder in a file's place: %v", err)
+	}
+	if got, want := names(t, dir), []string{pageFile, reportFile, runFile}; !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+	info, err := os.Stat(filepath.Join(dir, reportFile))
+	if err != nil || info.Mode() != 0o644 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// TestNoNumber: figures that JSON cannot hold are refused before any folder is made.
+func TestNoNumber(t *testing.T) {
+	for want, change := range map[string]func(*Report, *Run){
+		"encode report.json: json: unsupported value: NaN": func(r *Report, _ *Run) { r.Policies[0].Makespan = math.NaN() },
+		"encode run.json: json: unsupported value: +Inf":   func(_ *Report, run *Run) { run.Wall = math.Inf(1) },
+	} {
+		parent := t.TempDir()
+		r, run := sample(1), &Run{}
+		change(r, run)
+		if err := r.WriteDir(filepath.Join(parent, "a"), run); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if got := names(t, parent); len(got) != 0 {
+			t.Errorf("left behind: %q", got)
+		}
+	}
+}
+
+// TestMakeDir: the folders that were made are named, the deepest first, and only empty ones are removed.
+func TestMakeDir(t *testing.T) {
+	parent := t.TempDir()
+	a := filepath.Join(parent, "a")
+	b := filepath.Join(a, "b")
+	for i, want := range [][]string{{b, a}, nil} {
+		if made, err := makeDir(b + "/"); err != nil || !slices.Equal(made, want) {
+			t.Errorf("call %d: made %q, %v, want %q", i, made, err, want)
+		}
+	}
+	name, err := writeTemp(a, "probe", []byte("x"))
+	if err != nil || filepath.Dir(name) != a || !strings.HasPrefix(filepath.Base(name), ".probe-") {
+		t.Errorf("temporary file %q, %v", name, err)
+	}
+	removeDirs([]string{b, a})
+	if got, want := names(t, a), []string{filepath.Base(name)}; !slices.Equal(got, want) {
+		t.Errorf("%q is there, want %q", got, want)
+	}
+}
