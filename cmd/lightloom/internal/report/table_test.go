@@ -1,0 +1,120 @@
+package report
+
+import (
+	"slices"
+	"testing"
+)
+
+// rows are lines of a comparison as text: of each its name, then every policy's value.
+func rows(policies []Policy, lines []line) (out [][]string) {
+	for _, l := range lines {
+		row := []string{l.name}
+		for i := range policies {
+			row = append(row, l.of(&policies[i]))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// TestLines: each line shows its own figure, and a dash where a policy has none.
+func TestLines(t *testing.T) {
+	full := Policy{Completion: Completion{Makespan: 1, CCT: Seconds{Mean: 2, P50: 3, P95: 4}, JCT: Seconds{Mean: 5, P50: 6,
+		P95: 7}, Throughput: &Throughput{Mean: 8e6, P50: 9e6}, Deadlines: &Deadlines{Of: 4, Met: 3}, WeightedCCT: 10},
+		Traffic: Traffic{BytesInter: 11e6, OCSShare: .125},
+		Reconfiguration: Reconfiguration{Reconfigurations: 1234, ReconfigurationDelay: ReconfigurationDelay{Count: 1,
+			Assumed: 13, P50: 14, P90: 99, P99: 15}, Dark: Dark{Asked: 16, Count: 1, P50: 17, P99: 18}},
+		Packets: Packets{DroppedDark: 19, DroppedQueue: 99, Retransmissions: 20},
+		Work:    Work{Anneal: Anneal{Place: Moves{Evaluated: 2100, Accepted: 22}, Route: Moves{Evaluated: 23, Accepted: 24}}}}
+	r := &Report{Policies: []Policy{full, {}}}
+	for i, tc := range []struct {
+		got  []line
+		want [][]string
+	}{
+		{r.lines(), [][]string{{"makespan, s", "1.00", "0"}, {"CCT mean, s", "2.00", "0"}, {"CCT p50, s", "3.00", "0"},
+			{"CCT p95, s", "4.00", "0"}, {"JCT mean, s", "5.00", "0"}, {"JCT p50, s", "6.00", "0"},
+			{"JCT p95, s", "7.00", "0"}, {"job throughput mean, Mb/s", "8.00", "–"}, {"deadlines met", "3 of 4", "–"},
+			{"CCT mean by weight, s", "10.0", "0"}, {"payload between racks", "11.0 MB", "0 MB"},
+			{"of it over circuits", "12.5 %", "0.0 %"}, {"reconfigurations", "1,234", "0"},
+			{"reconfiguration delay assumed", "13.0 µs", "–"},
+			{"reconfiguration delay p50, p99", "14.0 µs, 15.0 µs", "–"}, {"dropped, dark or unmatched", "19", "0"},
+			{"retransmissions", "20", "0"}}},
+		{r.details(), [][]string{{"dark time asked", "16.0 µs", "–"}, {"dark time p50, p99", "17.0 µs, 18.0 µs", "–"},
+			{"placing: tried, kept", "2,100, 22", "–"}, {"routing: tried, kept", "23, 24", "–"}}},
+	} {
+		if got := rows(r.Policies, tc.got); !slices.EqualFunc(got, tc.want, slices.Equal) {
+			t.Errorf("table %d:\n%q, want\n%q", i, got, tc.want)
+		}
+	}
+	for _, name := range []string{"job throughput mean, Mb/s", "deadlines met", "CCT mean by weight, s"} {
+		has := func(l line) bool { return l.name == name }
+		if bare := (&Report{Policies: make([]Policy, 2)}).lines(); slices.ContainsFunc(bare, has) || len(bare) != 14 {
+			t.Errorf("no policy has %s, and %d lines", name, len(bare))
+		}
+	}
+}
+
+// TestBest: the one row with the least value is best, and no row is where several have it or less is not better.
+func TestBest(t *testing.T) {
+	for _, tc := range []struct {
+		values []float64
+		want   int
+	}{
+		{nil, -1}, {[]float64{1}, -1}, {[]float64{1, 2}, 0}, {[]float64{2, 1}, 1}, {[]float64{1, 1}, -1},
+		{[]float64{2, 2, 1}, 2}, {[]float64{1, 2, 1}, -1}, {[]float64{2, 1, 2}, 1}, {[]float64{2, 1, 1}, -1},
+		{[]float64{3, 2, 2, 1}, 3}, {[]float64{0, 1}, 0},
+	} {
+		policies := make([]Policy, len(tc.values))
+		for i, v := range tc.values {
+			policies[i].Makespan = v
+		}
+		l := least("makespan", func(p *Policy) float64 { return p.Makespan })
+		if got := best(policies, l); got != tc.want {
+			t.Errorf("of %v row %d is best, want %d", tc.values, got, tc.want)
+		}
+		if got := best(policies, line{of: l.of}); got != -1 {
+			t.Errorf("row %d has the best of a line in which less is not better", got)
+		}
+	}
+}
+
+// TestWordsUnderTable: what was folded and divided is told, where it was.
+func TestWordsUnderTable(t *testing.T) {
+	const divided = " (bytes and rates divided), speedup "
+	const stand = " (arrivals, sizes and compute times divided): 1,000 bytes stand for 4,000\n"
+	for _, tc := range []struct {
+		name           string
+		scale, speedup float64
+		want           string
+	}{
+		{"as it was", 1, 1, ""}, {"not known", 0, 2, ""}, {"no speedup known", 2, 0, ""},
+		{"scaled", 2, 1, "scale 2" + divided + "1" + stand}, {"faster", 1, 2.5, "scale 1" + divided + "2.5" + stand},
+		{"both", 2, 2, "scale 2" + divided + "2" + stand},
+	} {
+		r := &Report{Workload: Workload{Scale: tc.scale, Speedup: tc.speedup, BytesTotal: 1000, BytesTrace: 4000}}
+		if got := r.words(); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+	r := &Report{Policies: []Policy{{Name: "a", Notes: []string{"one", "two"}}, {Name: "b"}}, Losses: []string{"lost"},
+		Notes: []string{"last"}, Workload: Workload{Fold: "folded"}}
+	want := "* least of its line\n! lost\na: one\na: two\nfolded\nlast\n"
+	if got := r.words(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r = &Report{Policies: r.Policies[1:]}
+	if got := r.words(); got != "" {
+		t.Errorf("of one policy: %q", got)
+	}
+}
+
+// TestOrDash: times are in the unit that reads best, and a dash stands for none.
+func TestOrDash(t *testing.T) {
+	for want, got := range map[string]string{"–": orDash(0, 5), "5.00 µs": orDash(1, 5),
+		"999 µs, 1.00 ms, 1.00 s": orDash(2, 999, 1000, 1e6), "1, 0": moves(Moves{Evaluated: 1}),
+		"10.0 GB": megabytes(10e9), "10,000 MB": megabytes(10e9 - 1)} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
