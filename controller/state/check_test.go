@@ -251,3 +251,135 @@ func TestClusterEntries(t *testing.T) {
 		}
 	}
 }
+
+// TestBandwidthForm: a reservation of bandwidth leads over links from one host to another, at a rate above zero.
+func TestBandwidthForm(t *testing.T) {
+	f := hybrid(t)
+	path, err := f.PathMap(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, down := f.Topology.OutPort(f.HostNode[0], 0), f.Topology.OutPort(f.ToRNode[1], 0)
+	links := append(path.AppendPath([]pathmap.LinkID{up}, 0, 1, 0), down)
+	between := "take two of the hosts 0 to 2"
+	for _, tc := range []struct {
+		name  string
+		spoil func(p *controller.BandwidthReservation)
+		want  string
+	}{
+		{"nothing", func(*controller.BandwidthReservation) {}, ""},
+		{"from no host", func(p *controller.BandwidthReservation) { p.Src = 3 }, between},
+		{"from below", func(p *controller.BandwidthReservation) { p.Src = -1 }, between},
+		{"to no host", func(p *controller.BandwidthReservation) { p.Dst = 3 }, between},
+		{"to below", func(p *controller.BandwidthReservation) { p.Dst = -1 }, between},
+		{"to itself", func(p *controller.BandwidthReservation) { p.Dst = 0 }, between},
+		{"to another host", func(p *controller.BandwidthReservation) { p.Dst = 2 },
+			"reserve bandwidth on links that do not lead to host 2"},
+		{"from another host", func(p *controller.BandwidthReservation) { p.Src = 2 }, "which does not go on from node"},
+		{"no rate", func(p *controller.BandwidthReservation) { p.Rate = 0 }, "reserve 0 bit/s: take a rate above zero"},
+		{"a rate below", func(p *controller.BandwidthReservation) { p.Rate = -1 }, "reserve -1 bit/s"},
+		{"no links", func(p *controller.BandwidthReservation) { p.Links = nil }, "reserve bandwidth on 0 links"},
+		{"more links than nodes", func(p *controller.BandwidthReservation) {
+			p.Links = make([]pathmap.LinkID, len(f.Topology.Nodes())+1)
+		}, "reserve bandwidth on"},
+		{"a link less", func(p *controller.BandwidthReservation) { p.Links = links[:len(links)-1] }, "do not lead to host 1"},
+		{"a link below", func(p *controller.BandwidthReservation) { p.Links = []pathmap.LinkID{-1} }, "on link -1, which"},
+		{"no such link", func(p *controller.BandwidthReservation) {
+			p.Links = []pathmap.LinkID{pathmap.LinkID(len(f.Topology.Links()))}
+		}, "which does not go on from node"},
+		{"a link left out", func(p *controller.BandwidthReservation) { p.Links = []pathmap.LinkID{up, down} },
+			"which does not go on from node"},
+	} {
+		s := New(f)
+		p := &controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1, Until: 9, Links: links}
+		tc.spoil(p)
+		err := s.CheckBandwidthReservation(p, nil)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+		s.d.BandwidthReservations = make([]controller.BandwidthReservation, controller.MaxBandwidthReservations-1)
+		if err := s.CheckBandwidthReservation(p, nil); (err == nil) != (tc.want == "") {
+			t.Errorf("%s, and one less than may be active: %v", tc.name, err)
+		}
+		s.d.BandwidthReservations = append(s.d.BandwidthReservations, controller.BandwidthReservation{})
+		if err := s.CheckBandwidthReservation(p, nil); err == nil || tc.want == "" && err.Error() !=
+			"reserve bandwidth: 65536 reservations are active: release some" {
+			t.Errorf("%s, and as many as may be are active: %v", tc.name, err)
+		}
+	}
+}
+
+// TestRestoreRefusesReferences: a snapshot whose reservations are out of order, or that carries again what nobody has
+// lost, is refused.
+func TestRestoreRefusesReferences(t *testing.T) {
+	f := hybrid(t)
+	up := f.Topology.OutPort(f.HostNode[0], 0)
+	path, err := f.PathMap(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := append(path.AppendPath([]pathmap.LinkID{up}, 0, 1, 0), f.Topology.OutPort(f.ToRNode[1], 0))
+	bandwidth := func(d *Data, last controller.BandwidthReservationID, ids ...controller.BandwidthReservationID) {
+		for _, id := range ids {
+			d.BandwidthReservations = append(d.BandwidthReservations, controller.BandwidthReservation{ID: id, Src: 0, Dst: 1,
+				Rate: 1, Until: 9, Links: links})
+		}
+		d.LastBandwidthReservation = last
+	}
+	reserved := func(d *Data, in, out southbound.Port, id southbound.CoflowID) {
+		d.Ledger = append(d.Ledger, CircuitReservation{CircuitReservation: controller.CircuitReservation{In: in, Out: out, Coflow: id,
+			NotBefore: 1, NotAfter: 2}})
+	}
+	resent := func(d *Data, c Coflow, pairs ...controller.Flow) {
+		c.ID, c.Resent, c.Pairs, c.Started, c.Ended = 2, true, pairs, Unset, Unset
+		d.Coflows, d.Next.Coflow = append(d.Coflows, &c), 3
+		d.Jobs[0].Redo = []southbound.CoflowID{2}
+	}
+	for _, tc := range []struct {
+		name  string
+		spoil func(d *Data)
+		want  string
+	}{
+		{"bandwidth in order", func(d *Data) { bandwidth(d, 5, 2, 5) }, ""},
+		{"bandwidth twice", func(d *Data) { bandwidth(d, 5, 2, 2) }, "bandwidth reservation 2 is out of order"},
+		{"bandwidth in another order", func(d *Data) { bandwidth(d, 5, 3, 2) }, "bandwidth reservation 2 is out of order"},
+		{"bandwidth of no id", func(d *Data) { bandwidth(d, 5, 0) }, "bandwidth reservation 0 is out of order"},
+		{"bandwidth that comes next", func(d *Data) { bandwidth(d, 4, 2, 5) }, "bandwidth reservation 5 is out of order"},
+		{"a reservation for no coflow", func(d *Data) { reserved(d, 0, 2, 2) }, "reservation 0→2 for coflow 2 is outside"},
+		{"a reservation from below", func(d *Data) { reserved(d, -1, 2, 1) }, "reservation -1→2 for coflow 1 is outside"},
+		{"hosts are lost in another order", func(d *Data) { d.Lost = []southbound.HostID{2, 1} }, "lost host 1 is outside"},
+		{"sent again", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: 1, Bytes: 1}) }, ""},
+		{"sent again by no task", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 2, Dst: 1, Bytes: 1}) },
+			"coflow 2 carries 1 bytes again from 2 to 1 of 2"},
+		{"sent again to no task", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: 2, Bytes: 1}) },
+			"coflow 2 carries 1 bytes again from 0 to 2 of 2"},
+		{"nothing is sent again", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: 1}) },
+			"coflow 2 carries 0 bytes again from 0 to 1 of 2"},
+		{"sent again from below", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: -1, Dst: 1, Bytes: 1}) },
+			"carries 1 bytes again from -1"},
+		{"sent again to below", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: -1, Bytes: 1}) },
+			"carries 1 bytes again from 0 to -1"},
+		{"of another job's coflow", func(d *Data) { resent(d, Coflow{Of: 1}) }, "carries again what no coflow had"},
+		{"of no coflow", func(d *Data) { resent(d, Coflow{Of: 7}) }, "carries again what no coflow had"},
+		{"another job's is sent again", func(d *Data) { resent(d, Coflow{Job: 1, Of: 1}) }, "job 0 has coflows missing"},
+		{"not said to be sent again", func(d *Data) {
+			resent(d, Coflow{})
+			d.Coflows[2].Resent = false
+		}, "job 0 has coflows missing"},
+		{"sent again twice", func(d *Data) {
+			resent(d, Coflow{})
+			d.Jobs[0].Redo = []southbound.CoflowID{2, 2}
+		}, "job 0 has coflows missing"},
+	} {
+		s := shuffles(t)
+		tc.spoil(&s.d)
+		snap, err := json.Marshal(&s.d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = New(f).Restore(snap)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
