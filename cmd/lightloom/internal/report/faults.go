@@ -83,7 +83,7 @@ func lanes(faults []FaultInterval) []FaultInterval {
 		}
 	}
 	rank := func(kind string) int {
-		return slices.Index([]string{"link", "port", "switch", "host", "controller"}, kind)
+		return slices.Index([]string{"link", "port", "switch", "host", "controller", "fibre"}, kind)
 	}
 	slices.SortFunc(out, func(a, b FaultInterval) int {
 		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Name, b.Name))

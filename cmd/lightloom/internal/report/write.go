@@ -148,7 +148,7 @@ func writeTemp(dir, name string, data []byte) (string, error) {
 // makeDir makes dir and its parents, and returns those that were not there, deepest first.
 func makeDir(dir string) (made []string, err error) {
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
-		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
+		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
 			break
 		}
 		made = append(made, d)

@@ -141,3 +141,19 @@ func TestMakeDir(t *testing.T) {
 		t.Errorf("%q is there, want %q", got, want)
 	}
 }
+
+// TestLinkStays: a link that leads nowhere is no folder, and is not removed either.
+func TestLinkStays(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{link, filepath.Join(link, "below")} {
+		if err := CheckDir(dir); err == nil {
+			t.Errorf("%s can be written to", dir)
+		}
+		if to, err := os.Readlink(link); err != nil || to != "nowhere" {
+			t.Errorf("after %s the link leads to %q, %v", dir, to, err)
+		}
+	}
+}
