@@ -327,8 +327,8 @@ func TestRestoreRefusesReferences(t *testing.T) {
 		d.LastBandwidthReservation = last
 	}
 	reserved := func(d *Data, in, out southbound.Port, id southbound.CoflowID) {
-		d.Ledger = append(d.Ledger, CircuitReservation{CircuitReservation: controller.CircuitReservation{In: in, Out: out, Coflow: id,
-			NotBefore: 1, NotAfter: 2}})
+		d.Ledger = append(d.Ledger, CircuitReservation{CircuitReservation: controller.CircuitReservation{In: in, Out: out,
+			Coflow: id, NotBefore: 1, NotAfter: 2}})
 	}
 	resent := func(d *Data, c Coflow, pairs ...controller.Flow) {
 		c.ID, c.Resent, c.Pairs, c.Started, c.Ended = 2, true, pairs, Unset, Unset
