@@ -5,9 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strings"
 	"testing"
+
+	"lightloom/controller/policy/policytest/decided"
 )
 
 var update = flag.Bool("update", false, "write down where jobs are placed")
@@ -33,14 +33,5 @@ func TestDecisions(t *testing.T) {
 			}
 		}
 	}
-	text := strings.Join(got, "\n") + "\n"
-	if *update {
-		if err := os.WriteFile("testdata/decisions.golden", []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/decisions.golden")
-	if err != nil || string(want) != text {
-		t.Errorf("%v: decided now\n%s\nand when it was written\n%s", err, text, want)
-	}
+	decided.Compare(t, "testdata/decisions.golden", *update, got)
 }

@@ -47,7 +47,7 @@ func TestCancel(t *testing.T) {
 		}
 		l.end()
 		if err := (*leader.Leader)(nil).Cancel(t.Context(), 0); !errors.Is(err, leader.ErrVacant) {
-			t.Errorf("nobody leads: %v", err)
+			t.Errorf("cancel without a leader: %v", err)
 		}
 	})
 }

@@ -164,8 +164,8 @@ func TestUsageOfBefore(t *testing.T) {
 	}
 }
 
-// TestNobodyAsks: where nobody wants to know of usages, none is kept.
-func TestNobodyAsks(t *testing.T) {
+// TestUsagesWithoutUsed: a loop without Config.Used keeps no usages.
+func TestUsagesWithoutUsed(t *testing.T) {
 	l, s, _ := carrying(t, hybrid)
 	l.usages = newUsages(nil)
 	r := between(0)

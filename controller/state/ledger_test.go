@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestRestoreRefusesOverlap: reservations that could not have been made are no state.
-func TestRestoreRefusesOverlap(t *testing.T) {
+func crossbar(t *testing.T) *topo.Fabric {
+	t.Helper()
 	spec, err := topo.FromArgument("crossbar:ports=4,rate=1Gbps,dark=10ms")
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +23,12 @@ func TestRestoreRefusesOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+// TestRestoreRefusesOverlap: reservations that could not have been made are no state.
+func TestRestoreRefusesOverlap(t *testing.T) {
+	f := crossbar(t)
 	at := func(in, out southbound.Port, from, to time.Duration) CircuitReservation {
 		return CircuitReservation{CircuitReservation: controller.CircuitReservation{In: in, Out: out, NotBefore: from,
 			NotAfter: to,
@@ -53,10 +59,7 @@ func TestRestoreRefusesOverlap(t *testing.T) {
 // TestRestoreRefusesParts: a snapshot of circuits, hosts, ports or reserved bandwidth that the fabric does not have is
 // refused.
 func TestRestoreRefusesParts(t *testing.T) {
-	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 1, Spines: 1}.WithDefaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := hybrid(t)
 	ports, hosts, nodes := southbound.Port(f.OCSPorts()), southbound.HostID(f.Hosts()), f.Topology.Nodes()
 	path, err := f.PathMap(1, 1)
 	if err != nil {
@@ -130,10 +133,7 @@ func TestRestoreRefusesParts(t *testing.T) {
 
 // TestCheckCoflow: a coflow's host flows begin and end at hosts of the fabric.
 func TestCheckCoflow(t *testing.T) {
-	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 1, Spines: 1}.WithDefaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := hybrid(t)
 	d := Data{Jobs: []*Job{{Job: controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed}}}}}}
 	end := southbound.HostID(f.Hosts())
 	for _, x := range []struct {
@@ -150,14 +150,7 @@ func TestCheckCoflow(t *testing.T) {
 
 // TestFirstAndSecond: an input's reservations in their order; none where there are not so many.
 func TestFirstAndSecond(t *testing.T) {
-	spec, err := topo.FromArgument("crossbar:ports=4,rate=1Gbps,dark=10ms")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := topo.New(spec.WithDefaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := crossbar(t)
 	s := New(f)
 	for n, from := range []time.Duration{20, 40} {
 		e := Entry{Kind: CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1, NotBefore: from,

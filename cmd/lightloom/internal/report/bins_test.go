@@ -14,7 +14,7 @@ import (
 // no class, and count.
 func TestBins(t *testing.T) {
 	if got := bins([]CoflowResult{{Width: 1, Bytes: 5}}); got != nil {
-		t.Errorf("lengths that nobody knows: %+v", got)
+		t.Errorf("without the length of a coflow there are classes: %+v", got)
 	}
 	mk := func(longest, bytes pathmap.Bytes, width int64, took time.Duration) CoflowResult {
 		return CoflowResult{Longest: longest, Bytes: bytes, Width: width, Arrival: time.Second, End: time.Second + took,
