@@ -78,6 +78,16 @@ func (r *reservations) comes(s *state.State, in southbound.Port, now time.Durati
 	return next
 }
 
+// goesOn reports whether a reservation that begins in this pass carries the rows of a pair over the circuit that they
+// are on.
+func (r *reservations) goesOn(s *state.State, of pairOf) bool {
+	if c := s.Circuit(of.in); !r.began.has(of.in) || c.Out != of.out || c.Phase != controller.InService {
+		return false
+	}
+	next, held := r.holding(s, of.in)
+	return held && next.Out == of.out && (next.Coflow == of.coflow || next.Coflow == controller.AnyCoflow)
+}
+
 // holding returns the reservation that will hold an input once this pass's entries are applied, if there is one.
 func (r *reservations) holding(s *state.State, in southbound.Port) (first state.CircuitReservation, held bool) {
 	switch {
@@ -102,8 +112,12 @@ func (l *Loop) endReservation(s *state.State, now time.Duration, r *state.Circui
 	e.Port, e.Cause = r.In, why
 	l.noteEnded(s, now, &r.CircuitReservation, why)
 	l.reservations.idle.add(r.In)
-	if why != state.Delivered { // else nothing is left that could be steered
+	switch why {
+	case state.Delivered: // nothing is left that could be steered
+	case state.Broken:
 		l.steering.changed(&r.CircuitReservation)
+	default:
+		l.steering.leave(&r.CircuitReservation)
 	}
 	if why != state.Preempted {
 		l.pending.note(controller.CircuitReservationEnded, now, -1, r.Coflow, 0)
@@ -135,7 +149,7 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 // goesOn reports whether the next circuits can begin in the pass in which reservations end: no call or message must
 // come first, and nothing else ends once these are gone, so that the next pass would only begin them.
 func (l *Loop) goesOn(s *state.State, now time.Duration) bool {
-	if len(l.pending.events)+len(l.steering.pairs) > 0 || !l.cfg.Demand.Oracle() {
+	if len(l.pending.events) > 0 || !l.steering.none() || !l.cfg.Demand.Oracle() {
 		return false
 	}
 	for w, word := range l.reservations.ended.some {

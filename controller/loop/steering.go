@@ -14,6 +14,8 @@ type steering struct {
 	sent    sent
 	coflows []southbound.CoflowID // whose rows are to be sent over another path, perhaps
 	pairs   []pairOf              // of racks between which rows are, of one coflow or all
+	ending  []pairOf              // whose reservation ends in this pass
+	left    []pairOf              // whose reservation has ended before: where their rows go is not known yet
 	tags    []southbound.Tag      // memory of coflow
 }
 
@@ -57,11 +59,20 @@ func (t *steering) changed(r *controller.CircuitReservation) {
 	t.pairs = append(t.pairs, pairOf{r.Coflow, r.In, r.Out})
 }
 
-// none reports whether no rows are due.
-func (t *steering) none() bool { return len(t.coflows)+len(t.pairs) == 0 }
+// leave notes that a reservation ends. Its rows stay on the circuit until the policy has been called and the next
+// reservations have begun: of Sunflow's many go on where another one ended, and a row that is sent to packets and back
+// within milliseconds loses more than that. TCP takes what overtakes for reordering, or connects again.
+func (t *steering) leave(r *controller.CircuitReservation) {
+	t.ending = append(t.ending, pairOf{r.Coflow, r.In, r.Out})
+}
 
-// flush steers all rows that possibly have another path.
+// none reports whether no rows are due.
+func (t *steering) none() bool { return len(t.coflows)+len(t.pairs)+len(t.ending)+len(t.left) == 0 }
+
+// flush steers all rows that possibly have another path, but those that a reservation has just left.
 func (t *steering) flush(s *state.State, p *pass) {
+	t.left = append(t.left, t.ending...)
+	t.ending = t.ending[:0]
 	for i, id := range t.coflows {
 		if slices.Contains(t.coflows[:i], id) {
 			continue // many circuits of one coflow change at one instant, and steering looks at all of its rows
@@ -76,17 +87,27 @@ func (t *steering) flush(s *state.State, p *pass) {
 	}
 	t.coflows = t.coflows[:0]
 	for i := range t.pairs {
-		if !slices.Contains(t.pairs[:i], t.pairs[i]) {
+		if !slices.Contains(t.pairs[:i], t.pairs[i]) && !slices.Contains(t.left, t.pairs[i]) {
 			t.pair(s, p, t.pairs[i], false)
 		}
 	}
 	t.pairs = t.pairs[:0]
 }
 
+// settle steers the rows that a reservation has left, but where another one goes on in this pass.
+func (t *steering) settle(s *state.State, p *pass, began *reservations) {
+	for i, of := range t.left {
+		if !slices.Contains(t.left[:i], of) && !began.goesOn(s, of) {
+			t.pair(s, p, of, false)
+		}
+	}
+	t.left = t.left[:0]
+}
+
 // told returns the last tags sent for a coflow's rows, and whether it sends.
 func (t *steering) told(id southbound.CoflowID, c *state.Coflow) (sent []southbound.Tag, sends bool) {
 	sent = t.sent.of(id)
-	return sent, c.Started != state.Unset && c.Ended == state.Unset && len(sent) == len(c.Tag)
+	return sent, c != nil && c.Started != state.Unset && c.Ended == state.Unset && len(sent) == len(c.Tag)
 }
 
 // coflow sends the tags of a started coflow that differ from the last ones sent.
@@ -97,6 +118,11 @@ func (t *steering) coflow(s *state.State, p *pass, id southbound.CoflowID) {
 		return
 	}
 	t.tags = s.AppendTags(t.tags[:0], id)
+	for i := range t.left {
+		if of := &t.left[i]; of.coflow == id || of.coflow == controller.AnyCoflow {
+			s.Rows(c, of.in, of.out, func(row int32) { t.tags[row] = sent[row] })
+		}
+	}
 	for row, tag := range t.tags {
 		if tag != sent[row] && !c.Done[row] {
 			sent[row] = tag

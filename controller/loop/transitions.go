@@ -23,6 +23,7 @@ func (l *Loop) transitions(s *state.State, now time.Duration) {
 		return
 	}
 	l.beginDue(s, now)
+	l.steering.settle(s, &l.pass, &l.reservations)
 	l.expire(s, now)
 	l.dropUnused(s, now)
 	for _, st := range sorted(s.ReadyStages(), func(a, b state.StageRef) int {
