@@ -19,7 +19,9 @@ type Health struct {
 	Slowdown    float64 `json:"slowdown"`            // their CCTs together ÷ what they would take alone; 0: not known
 	Moves       int     `json:"moves"`               // of circuits
 	PacketShare float64 `json:"packet_share"`        // of the bytes between racks
+	Hosts       int     `json:"hosts,omitempty"`     // of the fabric
 	Expected    float64 `json:"expected_error_mean"` // of the mean CCT, as a share
+	Unknown     bool    `json:"unknown,omitempty"`   // Expected was fitted on smaller fabrics, and is too small
 }
 
 // From which expected error on a row is marked, and from which a run is made again.
@@ -37,6 +39,7 @@ const (
 	spreadOfPackets  = 0.006 // of what a coflow takes beyond its time alone, by the coflow
 	spreadOfCircuits = 0.05  // likewise, with circuits
 	errorOfStolen    = 0.07  // of circuits, by the stolen core
+	fittedHosts      = 16    // more hosts make moves of circuits later, by how much is not known
 )
 
 // Expect sets the expected error from all else.
@@ -51,6 +54,7 @@ func (h *Health) Expect() {
 		h.Expected = late + spreadOfPackets*contended/coflows
 	}
 	h.Expected = max(h.Expected, h.Probe)
+	h.Unknown = h.Moves > 0 && h.Hosts > fittedHosts
 }
 
 // String says what is expected, and marks it where it is large.
@@ -58,6 +62,8 @@ func (h *Health) String() string {
 	switch {
 	case h == nil:
 		return "–"
+	case h.Unknown:
+		return "not known (!)"
 	case h.Expected > MarkedError:
 		return fmt.Sprintf("±%.0f %% (!)", 100*h.Expected)
 	}

@@ -36,6 +36,8 @@ func Experiments() []experiment.Experiment {
 			Source: "ours", Seeds: 10, On: on, Run: runOf(openLoop())},
 		{Name: "agreement-stated", Doc: "by run, the error that it states of itself, what that rests on, and the true one",
 			Source: "ours", Seeds: 6, On: on, Run: runOf(beside())},
+		{Name: "agreement-crowded", Doc: "likewise, on 32 racks of 4 hosts, idle and beside a busy core",
+			Source: "ours", Seeds: 6, On: on, Run: runOf(crowded())},
 		{Name: "agreement-fidelity", Doc: "the same on 32 racks of 4 hosts, and through switches of six profiles",
 			Source: "ours", Seeds: 3, On: on, Run: runOf(fidelity())},
 	}
@@ -124,6 +126,18 @@ func beside() []setting {
 	all := closedLoop()
 	for _, i := range []int{1, 3, 4, 5} {
 		s := all[i]
+		s.beside = true
+		all = append(all, s)
+	}
+	return all
+}
+
+// crowded are settings whose runs need most of two cores, idle and beside a busy core.
+func crowded() (all []setting) {
+	for _, i := range []int{1, 3} {
+		s := closedLoop()[i]
+		s.large = true
+		all = append(all, s)
 		s.beside = true
 		all = append(all, s)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,21 +16,24 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestSettings holds every setting's name to be its own, its fabric to be one, and its workload to be drawn.
+// TestSettings holds every setting's name to be its own in an experiment, its fabric to be one, and its workload to be
+// drawn.
 func TestSettings(t *testing.T) {
-	seen := map[string]bool{}
-	for _, s := range slices.Concat(beside(), openLoop(), fidelity()) {
-		if seen[s.String()] {
-			t.Errorf("two settings are named %q", s)
-		}
-		seen[s.String()] = true
-		name, _ := s.fabric()
-		spec, err := topo.ParseSpec(name)
-		if err != nil || spec.HasOCS() != s.circuits() {
-			t.Errorf("%v: fabric %q has circuits: %v; %v", s, name, spec.HasOCS(), err)
-		}
-		if jobs, err := s.jobs(1); err != nil || len(jobs) == 0 {
-			t.Errorf("%v: %d jobs: %v", s, len(jobs), err)
+	for _, all := range [][]setting{beside(), crowded(), openLoop(), fidelity()} {
+		seen := map[string]bool{}
+		for _, s := range all {
+			if seen[s.String()] {
+				t.Errorf("two settings are named %q", s)
+			}
+			seen[s.String()] = true
+			name, _ := s.fabric()
+			spec, err := topo.ParseSpec(name)
+			if err != nil || spec.HasOCS() != s.circuits() {
+				t.Errorf("%v: fabric %q has circuits: %v; %v", s, name, spec.HasOCS(), err)
+			}
+			if jobs, err := s.jobs(1); err != nil || len(jobs) == 0 {
+				t.Errorf("%v: %d jobs: %v", s, len(jobs), err)
+			}
 		}
 	}
 }

@@ -43,8 +43,9 @@ func (s setting) each(runs []*pair) (rows []experiment.Row) {
 	return rows
 }
 
-// stated judges the errors that runs state of themselves by what they are off by.
+// stated judges the errors that runs state of themselves by what they are off by. Runs that state none are left out.
 func stated(runs []*pair) []experiment.Row {
+	runs = slices.DeleteFunc(slices.Clone(runs), func(p *pair) bool { return p.Health.Unknown })
 	var said, were []float64
 	covered := 0
 	hit, marked, off := [2]int{}, [2]int{}, [2]int{}
