@@ -14,9 +14,9 @@ import (
 // The experiment joint-packets runs one ground of joint-wide on real packets, and beside each run its twin at flow
 // level.
 
-// contestScale divides the rates of the ground, and contestSlower multiplies its times: a host sends 6.7 Mb/s, and has a
-// fiftieth of the bytes. Two cores carry 96 such hosts with 30 % of them idle; at 20 Mb/s none was, and circuits were
-// moved 30 to 230 ms late.
+// contestScale divides the rates of the ground, and contestSlower multiplies its times: a host sends 6.7 Mb/s, and has
+// a fiftieth of the bytes. Two cores carry 96 such hosts with 30 % of them idle; at 20 Mb/s none was, and a
+// reconfiguration delay was up to 230 ms.
 const (
 	contestScale  = 150
 	contestSlower = 3

@@ -26,7 +26,8 @@ func TestHealth(t *testing.T) {
 			"±1.4 %"},
 		{"a slow probe", Health{Coflows: 24, MeanCCT: 0.73, Slowdown: 1.2, Probe: 0.3}, "±30 % (!)"},
 		{"no coflow", Health{}, "±0.0 %"},
-		{"circuits among 128 hosts", Health{Coflows: 120, MeanCCT: 1, Slowdown: 1.9, Moves: 280, Hosts: 128}, "not known (!)"},
+		{"circuits among 128 hosts", Health{Coflows: 120, MeanCCT: 1, Slowdown: 1.9, Moves: 280, Hosts: 128},
+			"not known (!)"},
 		{"circuits among 16", Health{Coflows: 30, MeanCCT: 1, Slowdown: 1.9, Moves: 70, Hosts: 16}, "±0.8 %"},
 		{"packets among 128", Health{Coflows: 240, MeanCCT: 1.2, Slowdown: 2.5, Hosts: 128, TimerP99: 0.003}, "±2.1 %"},
 	} {
