@@ -37,9 +37,13 @@ func portCounts(t *tree, all []PortCount) {
 		for _, l := range c.leaves(at, gnmi.OpenConfigCounters()) {
 			t.put(l.Path, l.Value)
 		}
+		queue := QueuePath(southbound.Port(i))
+		t.put(queue.With("transmit-octets"), c.OutOctets)
+		t.put(queue.With("transmit-pkts"), c.OutPkts)
+		t.put(queue.With("dropped-pkts"), c.OutDiscards)
 		if c.Looks.Number > 0 {
-			t.put(QueuePath(southbound.Port(i)).With("max-queue-len"), c.Looks.Most)
-			t.put(QueuePath(southbound.Port(i)).With("avg-queue-len"), c.Looks.Mean)
+			t.put(queue.With("max-queue-len"), c.Looks.Most)
+			t.put(queue.With("avg-queue-len"), c.Looks.Mean)
 		}
 	}
 }

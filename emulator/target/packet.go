@@ -85,6 +85,7 @@ func (f *packetFront) load(t *tree, now time.Duration, dev Switch) {
 		f.port(t, now, i, !slices.Contains(seen.Down, i))
 	}
 	t.put(f.component().With("state", "name"), f.name)
+	t.put(f.component().With("state", "oper-status"), "ACTIVE")
 	t.put(path("system", "state", "hostname"), f.name)
 	t.put(path("system", "state", "boot-time"), f.nanos(now))
 }

@@ -118,15 +118,17 @@ func readQueues(ctx context.Context, c gpb.GNMIClient, ports map[southbound.Port
 		if !ok {
 			continue
 		}
-		p := ports[port]
+		p, name := ports[port], l.Path[7].Name
+		if name != "max-queue-len" && name != "avg-queue-len" {
+			continue // what has passed it
+		}
 		if p.Queue == nil {
 			p.Queue = &Queue{}
 			ports[port] = p
 		}
-		switch l.Path[7].Name {
-		case "max-queue-len":
+		if name == "max-queue-len" {
 			p.Queue.Most = max(p.Queue.Most, n)
-		case "avg-queue-len":
+		} else {
 			p.Queue.Mean = max(p.Queue.Mean, n)
 		}
 	}

@@ -14,12 +14,15 @@ func OpenConfig() *Model {
 	rows := append(append(interfaceRows(), counterRows()...), queueRows()...)
 	rows = append(rows, []Row{
 		{Path: "/components/component[name]/state/name", Type: String()},
+		{Path: "/components/component[name]/state/oper-status", Type: Identity("openconfig-platform-types", "ACTIVE",
+			"INACTIVE", "DISABLED")},
 		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64),
 			Counter: true},
 	}...)
 	rows = append(rows, lldpRows()...)
 	rows = append(rows, systemRows()...)
 	rows = append(rows, portSettingRows()...)
+	rows = append(rows, monitoredRows()...)
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
 	}
@@ -51,12 +54,35 @@ func OpenConfig() *Model {
 	}, rows)
 }
 
-// queueRows are the openconfig-qos leaves for the lengths of a port's queues, in bytes. Both change all the time, so
-// they are counters, for which no update is sent on each change.
+// queueRows are the openconfig-qos leaves for what passes a port's queues and for their lengths, in bytes. All change
+// all the time, so they are counters, for which no update is sent on each change.
 func queueRows() (rows []Row) {
-	for _, name := range []string{"max-queue-len", "avg-queue-len"} {
+	for _, name := range []string{"max-queue-len", "avg-queue-len", "transmit-octets", "transmit-pkts", "dropped-pkts"} {
 		rows = append(rows, Row{Path: "/qos/interfaces/interface[interface-id]/output/queues/queue[name]/state/" + name,
 			Type: Uint(64), Counter: true})
+	}
+	return rows
+}
+
+// monitoredRows are leaves that monitors subscribe to at any switch, and which ours has nothing to say of: its ports are
+// no hardware, and it has neither LACP nor kinds of packets. A subscription to them is no error, and tells nothing.
+func monitoredRows() []Row {
+	rows := []Row{
+		{Path: interfacePath + "/state/hardware-port", Type: String()},
+		{Path: interfacePath + "/state/physical-channel", Type: ListOf(Uint(16))},
+		{Path: interfacePath + "/state/transceiver", Type: String()},
+		{Path: interfacePath + "/state/id", Type: Uint(32)},
+		{Path: interfacePath + "/state/forwarding-viable", Type: Bool()},
+		{Path: interfacePath + "/ethernet/state/mac-address", Type: String()},
+		{Path: interfacePath + "/ethernet/state/port-speed", Type: Identity("openconfig-if-ethernet", "SPEED_100MB",
+			"SPEED_1GB", "SPEED_10GB", "SPEED_25GB", "SPEED_40GB", "SPEED_100GB", "SPEED_400GB", "SPEED_UNKNOWN")},
+		{Path: "/components/component[name]/state/parent", Type: String()},
+		{Path: "/components/component[name]/integrated-circuit/state/node-id", Type: Uint(64)},
+		{Path: "/lacp/interfaces/interface[name]/members/member[interface]/state/interface", Type: String()},
+	}
+	for _, name := range []string{"in-unicast-pkts", "in-broadcast-pkts", "in-multicast-pkts", "in-discards", "in-errors",
+		"in-fcs-errors", "out-unicast-pkts", "out-broadcast-pkts", "out-multicast-pkts", "out-errors"} {
+		rows = append(rows, Row{Path: interfacePath + "/state/counters/" + name, Type: Uint(64), Counter: true})
 	}
 	return rows
 }

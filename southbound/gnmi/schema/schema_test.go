@@ -209,7 +209,7 @@ func TestNest(t *testing.T) {
 	for _, m := range []*schema.Model{schema.OpenConfig(), schema.OCP()} {
 		for _, r := range m.Rows {
 			path := r.Path
-			for _, k := range []string{"name", "policy-id", "interface-id", "index", "peer-name", "id"} {
+			for _, k := range []string{"name", "policy-id", "interface-id", "interface", "index", "peer-name", "id"} {
 				path = strings.ReplaceAll(path, "["+k+"]", "["+k+"=x]")
 			}
 			p := parse(t, strings.ReplaceAll(path, "[sequence-id]", "[sequence-id=3]"))
@@ -220,7 +220,8 @@ func TestNest(t *testing.T) {
 			for _, try := range []string{`"x"`, `true`, `"DOWN"`, `"REMOVE"`, `["REMOVE"]`, `7`, `"7"`, `[7]`, `"1.50"`,
 				`"10.0.0.0/24"`, `"10.0.0.1"`, `"2026-08-28T12:00:00Z"`,
 				`"PBR_POLICY"`, `"INPUT-ONLY"`, `"CONNECTED"`, `"TUNED"`, `"openconfig-network-instance-types:L3VRF"`, `"LOCAL"`,
-				`"iana-if-type:ethernetCsmacd"`} {
+				`"iana-if-type:ethernetCsmacd"`, `"openconfig-platform-types:ACTIVE"`,
+				`"openconfig-if-ethernet:SPEED_1GB"`} {
 				if got, err := m.Decode(p, ietf(try)); err == nil {
 					v = got[0].Value
 					break
