@@ -565,16 +565,18 @@ func TestWhoReplacesDevices(t *testing.T) {
 	c := newCourt(t)
 	parties := c.parties(t)
 	c.reload(t)
-	with := &apiv1.ApplyFabricRequest{Fabric: &apiv1.FabricDescription{Devices: []string{"name: tor0"}}}
-	for _, p := range parties {
-		who, _ := strings.CutPrefix(p.name, "forwarded ")
-		want := slices.Contains([]string{"admin", "configured", "local"}, who)
-		before := c.count()
-		caller, hangUp := c.dial(p, 0)
-		_, err := caller.ApplyFabric(within(t, hanging), connect.NewRequest(with))
-		hangUp()
-		if (err == nil) != want || !want && c.count() != before {
-			t.Errorf("%s: %v", p.name, err)
+	device, rack := []string{"name: tor0"}, []*apiv1.Rack{{}}
+	for _, f := range []*apiv1.FabricDescription{{Devices: device}, {Racks: rack}, {Devices: device, Racks: rack}} {
+		for _, p := range parties {
+			who, _ := strings.CutPrefix(p.name, "forwarded ")
+			want := slices.Contains([]string{"admin", "configured", "local"}, who)
+			before := c.count()
+			caller, hangUp := c.dial(p, 0)
+			_, err := caller.ApplyFabric(within(t, hanging), connect.NewRequest(&apiv1.ApplyFabricRequest{Fabric: f}))
+			hangUp()
+			if (err == nil) != want || !want && c.count() != before {
+				t.Errorf("%s, %v: %v", p.name, f, err)
+			}
 		}
 	}
 }

@@ -232,3 +232,36 @@ func TestLogAfterCrash(t *testing.T) {
 		m.close()
 	}
 }
+
+// TestReplaceAll: entries that take the place of all that the log holds, be it one, stand alone, also when it is opened
+// again.
+func TestReplaceAll(t *testing.T) {
+	for held := uint64(1); held <= 2; held++ {
+		m, dir := &model{t: t}, t.TempDir()
+		whole := func(string) error { return nil }
+		if err := m.open(dir, whole); err != nil {
+			t.Fatal(err)
+		}
+		for i := range held {
+			if err := m.w.StoreLog(&raft.Log{Index: 5 + i, Term: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.w.StoreLog(&raft.Log{Index: 5, Term: 2}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			var l raft.Log
+			first, _ := m.w.FirstIndex()
+			last, _ := m.w.LastIndex()
+			if err := m.w.GetLog(5, &l); err != nil || first != 5 || last != 5 || l.Term != 2 {
+				t.Errorf("of %d: the log holds %d to %d, the first of term %d: %v", held, first, last, l.Term, err)
+			}
+			m.close()
+			if err := m.open(dir, whole); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.close()
+	}
+}

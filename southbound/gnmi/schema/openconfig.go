@@ -64,8 +64,8 @@ func queueRows() (rows []Row) {
 	return rows
 }
 
-// monitoredRows are leaves that monitors subscribe to at any switch, and which ours has nothing to say of: its ports are
-// no hardware, and it has neither LACP nor kinds of packets. A subscription to them is no error, and tells nothing.
+// monitoredRows are leaves that monitors subscribe to at any switch, and which ours has nothing to say of: its ports
+// are no hardware, and it has neither LACP nor kinds of packets. A subscription to them is no error, and tells nothing.
 func monitoredRows() []Row {
 	rows := []Row{
 		{Path: interfacePath + "/state/hardware-port", Type: String()},
