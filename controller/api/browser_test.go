@@ -123,8 +123,9 @@ func TestReflection(t *testing.T) {
 type changing struct{ JobReader }
 
 func (changing) WatchJobs(ctx context.Context, after uint64, sink func(*apiv1.JobsChanged) error) error {
-	for _, m := range []*apiv1.JobsChanged{{Reset_: true, Jobs: []*apiv1.JobInfo{{Id: 1, User: "ann"}}},
-		{Index: 5, Jobs: []*apiv1.JobInfo{{Id: 2, User: "bob"}}}, {Index: 9, Jobs: []*apiv1.JobInfo{{Id: 1, User: "ann"}}}} {
+	for _, m := range []*apiv1.JobsChanged{{Reset_: true, Jobs: []*apiv1.JobInfo{{Id: 1, User: "ann", Name: "sort"}}},
+		{Index: 5, Jobs: []*apiv1.JobInfo{{Id: 2, User: "bob"}}},
+		{Index: 9, Jobs: []*apiv1.JobInfo{{Id: 1, User: "ann", Name: "sort"}}}} {
 		if m.Index > 0 && m.Index <= after || m.Index == 0 && after > 0 {
 			continue
 		}
@@ -145,11 +146,14 @@ func TestJobsAsEvents(t *testing.T) {
 		query, last string
 		ids         []string // of the frames; empty: none
 		says        string   // the last
+		never       string   // any; empty: all is told
 	}{
-		{"", "", []string{"", "id: 5", "id: 9"}, `"ann"`},
-		{"", "5", []string{"id: 9"}, `"ann"`},
-		{"?after=5", "", []string{"id: 9"}, `"ann"`},
-		{"?user=bob", "", []string{"", "id: 5"}, `"bob"`},
+		{"", "", []string{"", "id: 5", "id: 9"}, `"ann"`, ""},
+		{"", "5", []string{"id: 9"}, `"ann"`, ""},
+		{"?after=5", "", []string{"id: 9"}, `"ann"`, ""},
+		{"?user=bob", "", []string{"", "id: 5"}, `"bob"`, "ann"},
+		{"?user=ann", "", []string{"", "id: 5", "id: 9"}, `"ann"`, "bob"},
+		{"?name=sort", "", []string{"", "id: 5", "id: 9"}, `"sort"`, "bob"},
 	} {
 		r, err := http.NewRequestWithContext(within(t, hanging), "GET", "https://"+tc.addrs[0]+jobsPath+tt.query, nil)
 		if err != nil {
@@ -172,6 +176,9 @@ func TestJobsAsEvents(t *testing.T) {
 				id = ""
 			}
 			ids = append(ids, id)
+			if tt.never != "" && strings.Contains(frame, tt.never) {
+				t.Errorf("%q: %q", tt.query, frame)
+			}
 		}
 		if !slices.Equal(ids, tt.ids) || !strings.Contains(frame, tt.says) {
 			t.Errorf("%q after %q: %q, the last %q", tt.query, tt.last, ids, frame)
