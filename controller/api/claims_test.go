@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"testing"
@@ -29,6 +30,11 @@ func TestClaims(t *testing.T) {
 	tc.lead(2) // which does not report claims
 	if got, err := tc.dial(t, 0).Claims(ctx); err != nil || len(got) > 0 {
 		t.Errorf("a leader that knows nothing: %+v, %v", got, err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if got, err := tc.dial(t, 0).Claims(gone); err == nil {
+		t.Errorf("of a call that is given up: %+v, and no error", got)
 	}
 }
 

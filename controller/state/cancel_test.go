@@ -87,6 +87,9 @@ func TestCancel(t *testing.T) {
 	if v.Free[0] != before[0]-2 || v.Free[1] != before[1]-2 {
 		t.Errorf("free slots %v of %v; the job takes two on each of the first two hosts", v.Free[:2], before[:2])
 	}
+	if len(v.Running) != 1 || v.Running[0].Job.Name != "endless" || !slices.Equal(v.Running[0].Hosts, s.Job(0).Hosts) {
+		t.Errorf("the jobs that send are %+v, want this one", v.Running)
+	}
 	if at := s.Boundary(); at != 11*time.Second {
 		t.Errorf("the next boundary is at %v, want the end of the lifetime at 11s", at)
 	}
@@ -107,6 +110,8 @@ func TestCancel(t *testing.T) {
 	s.FillView(&v, nil)
 	j := s.Job(0)
 	switch {
+	case len(v.Running) > 0:
+		t.Errorf("jobs %+v send after the end", v.Running)
 	case !slices.Equal(v.Free, before):
 		t.Errorf("free slots %v, want %v", v.Free, before)
 	case !j.Cancelled || j.Expired || j.Ended != 4*time.Second || s.Finished() != 1 || s.Boundary() != southbound.Never:
