@@ -185,9 +185,10 @@ func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
 }
 
 // dropUnused removes the circuits without a reservation where untagged packets follow circuits: they would go on using
-// such a circuit. Where host flows are steered one by one, an unused circuit does no harm, and stays.
+// such a circuit. Where host flows are steered one by one, an unused circuit does no harm, and stays, unless its switch
+// is drained: it and its cables are taken away once they are dark.
 func (l *Loop) dropUnused(s *state.State, now time.Duration) {
-	if l.cfg.Demand.Oracle() {
+	if l.cfg.Demand.Oracle() && !s.Drains(l.fabric.OCSNode) {
 		return
 	}
 	for in := range southbound.Port(l.fabric.OCSPorts()) {

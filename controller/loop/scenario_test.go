@@ -212,6 +212,11 @@ func (s *scenario) command(f []string) (err error) {
 	case "pass":
 		_, err = s.pass()
 		s.loop, s.sets, s.reads, s.in = nil, nil, nil, loop.Inputs{}
+	case "found":
+		err = s.state.Apply(&state.Entry{Kind: state.ClusterFounded, At: s.now,
+			Cluster: &state.Cluster{Epoch: 1, Level: state.Newest}})
+	case "drain":
+		err = s.drain(args)
 	case "hush":
 		s.out.Reset()
 	case "show":
@@ -220,6 +225,25 @@ func (s *scenario) command(f []string) (err error) {
 		err = errors.New("no such command")
 	}
 	return err
+}
+
+// drain has the fabric changed so that those nodes are drained, and no others.
+func (s *scenario) drain(names []string) error {
+	c := s.state.Change()
+	c.Generation++
+	c.Drained = nil
+	for _, name := range names {
+		n := slices.IndexFunc(s.fabric.Topology.Nodes(), func(n pathmap.Node) bool { return n.Name == name })
+		if n < 0 {
+			return fmt.Errorf("no node is called %s", name)
+		}
+		c.Drained = append(c.Drained, pathmap.NodeID(n))
+	}
+	slices.Sort(c.Drained)
+	s.in.Changes = append(s.in.Changes, loop.ChangeRequest{Change: &c, Refused: func(err error) {
+		fmt.Fprintf(&s.out, "%v refused: %v\n", s.now, err)
+	}})
+	return nil
 }
 
 func (s *scenario) step() error {

@@ -50,6 +50,11 @@ func (s *State) drain() {
 	}
 }
 
+// Drains reports whether a switch or host is drained.
+func (s *State) Drains(n pathmap.NodeID) bool {
+	return s.d.Cluster != nil && s.d.Cluster.Fabric != nil && slices.Contains(s.d.Cluster.Fabric.Drained, n)
+}
+
 // isDrained reports whether a host gets no new tasks.
 func (s *State) isDrained(h southbound.HostID) bool {
 	return s.drains.hosts != nil && s.drains.hosts[h]
@@ -83,26 +88,47 @@ func (s *State) after(c *controller.FabricChange) (*topo.Fabric, error) {
 	if err := s.checkUplinks(next); err != nil {
 		return nil, err
 	}
+	return next, s.checkOCS(c, &now)
+}
+
+// drainsInUse is the feature level from which an optical switch is drained while circuits are in use: they go on until
+// their reservations end, and none follows. Before, such a drain was refused.
+const drainsInUse = 5
+
+// checkOCS returns which circuit is in the way of what a change does to the optical switch, or nil: it is in use while the
+// switch goes, or lit while another takes its place unannounced.
+func (s *State) checkOCS(c, now *controller.FabricChange) error {
 	n := s.fabric.OCSNode
-	if slices.Contains(now.Drained, n) {
-		return next, nil
-	}
-	if slices.Contains(c.Drained, n) {
-		for in, all := range s.ledger.byIn {
-			if r := all.Live(); len(r) > 0 && r[0].Begun {
-				return nil, fmt.Errorf("drain %s: circuit %d→%d is in use until %v of the run at the latest: try again then",
-					t.Node(n).Name, in, r[0].Out, r[0].NotAfter)
-			}
-		}
-	} else if slices.Contains(c.Replaced(&now), n) {
+	drained, drains := slices.Contains(now.Drained, n), slices.Contains(c.Drained, n)
+	replaced := slices.Contains(c.Replaced(now), n)
+	var does string
+	switch removed := slices.Contains(c.Removed, n) && !slices.Contains(now.Removed, n); {
+	case s.Level() < drainsInUse && drained:
+		return nil
+	case s.Level() < drainsInUse && drains:
+		does = "drain"
+	case replaced && !drained && !drains:
 		for in, x := range s.d.Circuits {
-			if name := t.Node(n).Name; x.Out != southbound.NoPort {
-				return nil, fmt.Errorf("replace %s: circuit %d→%d is lit: drain it first, with drain: [%s], and replace it then",
+			if name := s.fabric.Topology.Node(n).Name; x.Out != southbound.NoPort {
+				return fmt.Errorf("replace %s: circuit %d→%d is lit: drain it first, with drain: [%s], and replace it then",
 					name, in, x.Out, name)
 			}
 		}
+		return nil
+	case replaced:
+		does = "replace"
+	case removed:
+		does = "remove"
+	default:
+		return nil
 	}
-	return next, nil
+	for in, all := range s.ledger.byIn {
+		if r := all.Live(); len(r) > 0 && r[0].Begun {
+			return fmt.Errorf("%s %s: circuit %d→%d is in use until %v of the run at the latest: try again then", does,
+				s.fabric.Topology.Node(n).Name, in, r[0].Out, r[0].NotAfter)
+		}
+	}
+	return nil
 }
 
 // checkUplinks returns which circuit is in the way of another fabric, or nil: it is lit, or reserved, over a cable that

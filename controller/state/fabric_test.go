@@ -149,6 +149,37 @@ func TestDevicesReplaced(t *testing.T) {
 	}
 }
 
+// TestOpticalSwitchInUse: one that is drained while a circuit is in use is neither removed nor replaced before the circuit
+// is done with, and may be as soon as it is, in one step with the drain or after it.
+func TestOpticalSwitchInUse(t *testing.T) {
+	s := clustered(t, 5)
+	ocs := []pathmap.NodeID{node(t, s, "ocs")}
+	apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
+		NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun})
+	other := []controller.DeviceRecord{{Node: ocs[0], Record: "name: ocs"}}
+	try := func(c controller.FabricChange, want string) {
+		t.Helper()
+		c.Generation = s.Change().Generation + 1
+		err := s.Apply(&state.Entry{Kind: state.FabricChanged, At: time.Second, Cluster: &state.Cluster{Fabric: &c}})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%+v: %v, want %q", c, err, want)
+		}
+	}
+	try(controller.FabricChange{Drained: ocs, Devices: other}, "replace ocs: circuit 0→2 is in use until 1s")
+	try(controller.FabricChange{Drained: ocs}, "")
+	if !s.Drains(ocs[0]) {
+		t.Error("it is not drained")
+	}
+	try(controller.FabricChange{Drained: ocs, Removed: ocs}, "remove ocs: circuit 0→2 is in use until 1s")
+	try(controller.FabricChange{Drained: ocs, Devices: other}, "replace ocs: circuit 0→2 is in use until 1s")
+	if r, ok := s.Holding(0); !ok || r.Out != 2 {
+		t.Errorf("the circuit in use has been cut: %+v", r)
+	}
+	apply(t, s, state.Entry{Kind: state.CircuitReservationEnded, At: time.Second})
+	try(controller.FabricChange{Drained: ocs, Devices: other}, "")
+	try(controller.FabricChange{Drained: ocs, Devices: other, Removed: ocs}, "")
+}
+
 // TestDevicesRemoved: what is drained is removed and added again under the id that it had, and goes back into service
 // afterwards; in any other order it is refused with what to do first.
 func TestDevicesRemoved(t *testing.T) {
@@ -218,6 +249,7 @@ func TestFabricRefusals(t *testing.T) {
 		want    string
 	}{
 		{"a circuit in use", 4, busy, []string{"ocs"}, "circuit 0→2 is in use"},
+		{"a circuit in use, which goes on", 5, busy, []string{"ocs"}, ""},
 		{"reserved bandwidth", 4, held, []string{"spine1"}, `reservation 1 of "ann" crosses it`},
 		{"the last spine", 4, nil, []string{"spine0", "spine1"}, "4 parts"},
 		{"the last way of a rack", 4, dark, []string{"spine1"}, "2 parts"},
