@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -221,14 +222,21 @@ func (s *service) WatchJobs(ctx context.Context, r *connect.Request[apiv1.WatchJ
 	if s.cfg.Jobs == nil {
 		return encode(errNoJobs)
 	}
-	if err := s.watchJobs(ctx, r.Msg, to.Send); err != nil {
+	send := func(c *apiv1.JobsChanged, shared bool) error {
+		if shared && !strings.HasSuffix(r.Header().Get("Content-Type"), "json") {
+			c = s.told.binary(c)
+		}
+		return to.Send(c)
+	}
+	if err := s.watchJobs(ctx, r.Msg, send); err != nil {
 		return encode(fmt.Errorf("watch jobs: %w", err))
 	}
 	return nil
 }
 
-// watchJobs hands on what its caller may read, as long as it may.
-func (s *Server) watchJobs(ctx context.Context, m *apiv1.WatchJobsRequest, send func(*apiv1.JobsChanged) error) error {
+// watchJobs hands on what its caller may read, as long as it may, and says of each message whether others get it too.
+func (s *Server) watchJobs(ctx context.Context, m *apiv1.WatchJobsRequest,
+	send func(c *apiv1.JobsChanged, shared bool) error) error {
 	f, err := s.narrowed(ctx, m.Filter)
 	if err != nil {
 		return err
@@ -248,8 +256,9 @@ func (s *Server) watchJobs(ctx context.Context, m *apiv1.WatchJobsRequest, send 
 		if len(out.Jobs) == 0 && !beginning {
 			return nil
 		}
+		shared := out == c && !beginning
 		beginning = beginning && c.Index == 0
-		return send(out)
+		return send(out, shared)
 	})
 }
 

@@ -109,6 +109,8 @@ type Server struct {
 	batches chan struct{}
 	http    *http.Client
 
+	told told
+
 	mu    sync.Mutex
 	peers map[string]apiv1connect.ControllerClient // by address
 }

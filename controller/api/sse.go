@@ -53,8 +53,12 @@ func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.serveFrames(w, r, func(ctx context.Context, send func([]byte) error) error {
-		return s.watchJobs(ctx, ask, func(m *apiv1.JobsChanged) error {
-			data, err := protojson.Marshal(m)
+		return s.watchJobs(ctx, ask, func(m *apiv1.JobsChanged, shared bool) error {
+			encode := func(m *apiv1.JobsChanged) ([]byte, error) { return protojson.Marshal(m) }
+			if shared {
+				encode = s.told.json
+			}
+			data, err := encode(m)
 			if err != nil {
 				return err
 			}

@@ -72,7 +72,7 @@ func (f *Feed) rouse() {
 // Pauses between two messages about jobs: of a replica with few watchers, and for each of many.
 const (
 	pause      = 50 * time.Millisecond
-	perWatcher = time.Millisecond
+	perWatcher = 2 * time.Millisecond
 )
 
 // Run adds to the journal what has changed, until ctx ends.

@@ -26,10 +26,17 @@ type journal struct {
 type page struct {
 	index uint64
 	jobs  []*apiv1.JobInfo
+	told  []*apiv1.JobsChanged // the same, in as many messages as it takes
 }
 
 // add adds a page. After a gap the journal begins with it.
 func (n *journal) add(p page, gap bool) {
+	for part := range slices.Chunk(p.jobs, mostTold) {
+		p.told = append(p.told, &apiv1.JobsChanged{Jobs: part})
+	}
+	if len(p.told) > 0 {
+		p.told[len(p.told)-1].Index = p.index
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if gap {
@@ -151,28 +158,16 @@ func (f *Feed) WatchJobs(ctx context.Context, after uint64, sink func(*apiv1.Job
 			continue
 		}
 		for _, p := range pages {
-			if err := tell(p, sink); err != nil {
-				return err
+			for _, m := range p.told {
+				if err := sink(m); err != nil {
+					return err
+				}
 			}
 			after = p.index
 		}
 		select {
 		case <-moved:
 		case <-ctx.Done():
-		}
-	}
-	return nil
-}
-
-// tell sends one page in as many messages as it takes.
-func tell(p page, sink func(*apiv1.JobsChanged) error) error {
-	for part := range slices.Chunk(p.jobs, mostTold) {
-		m := &apiv1.JobsChanged{Jobs: part}
-		if &part[len(part)-1] == &p.jobs[len(p.jobs)-1] {
-			m.Index = p.index
-		}
-		if err := sink(m); err != nil {
-			return err
 		}
 	}
 	return nil

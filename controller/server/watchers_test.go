@@ -37,16 +37,38 @@ func TestWatchersMeasured(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "watchers" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=watchers")
 	}
-	const known = 1_000_000
-	m := newMeasured(t, time.Hour)
-	m.remember(known)
+	t.Run("history", func(t *testing.T) {
+		const known = 1_000_000
+		m := newMeasured(t, time.Hour)
+		m.remember(known)
+		defer m.serve(t)()
+		m.getJobs(t.Context(), known)
+	})
+	t.Run("watchers", func(t *testing.T) {
+		m := newMeasured(t, time.Minute)
+		defer m.serve(t)()
+		m.watched(t)
+	})
+}
+
+// serve runs the replica until the function that it returns is called.
+func (m *measured) serve(t *testing.T) (end func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.replica.run(ctx) }()
 	m.submit(ctx, 0)
-	m.getJobs(ctx, known)
+	return func() {
+		cancel()
+		must(t, <-ended)
+	}
+}
+
+// watched takes turns between 1,000 watchers and none. Where a history of a million jobs is there, a snapshot with it
+// takes more than they do.
+func (m *measured) watched(t *testing.T) {
+	ctx := t.Context()
 	m.load(ctx, "warm") // the first takes more, whoever watches
-	const pairs = 5
+	const pairs = 10
 	var alone, watched, share []float64
 	for k := range 2 * pairs {
 		if k%4 == 0 || k%4 == 3 { // alone, watched, watched, alone
@@ -64,8 +86,6 @@ func TestWatchersMeasured(t *testing.T) {
 	slices.Sort(share)
 	t.Logf("the replica takes %.3f of a core alone and %.3f with 1,000 watchers, whose share is %.3f (least %.3f, most "+
 		"%.3f)", alone, watched, share[pairs/2], share[0], share[pairs-1])
-	cancel()
-	must(t, <-ended)
 }
 
 // remember puts that many jobs of two stages into the history, under ids that no job of the state has.
@@ -113,7 +133,7 @@ func (m *measured) load(ctx context.Context, name string) float64 {
 		<-tick.C
 		callers.Go(func() {
 			job := &controller.Job{Name: "tiny", Edges: []controller.Edge{{Flows: []controller.Flow{{Bytes: 1}}}}}
-			ids, err := m.client.Submit(ctx, fmt.Sprint(name, n), []*controller.Job{job})
+			ids, err := m.client.Submit(ctx, fmt.Sprint(name, "/", n), []*controller.Job{job})
 			if err == nil {
 				_, err = m.client.Cancel(ctx, ids[0])
 			}
@@ -166,11 +186,11 @@ func watch(t *testing.T, at []string) {
 		for range perConnection {
 			all.Go(func() {
 				first := true
-				_ = c.WatchJobs(t.Context(), &apiv1.WatchJobsRequest{}, func(*apiv1.JobsChanged) error {
-					if first {
+				_ = c.WatchJobs(t.Context(), &apiv1.WatchJobsRequest{}, func(m *apiv1.JobsChanged) error {
+					if first && m.Index > 0 { // all that was there before has come
+						first = false
 						begun <- true
 					}
-					first = false
 					return nil
 				}) // it ends with the process
 			})
