@@ -82,13 +82,15 @@ func (c *cluster) offer(o offer) { c.Model.Load, c.Without = o.load, o.without }
 func (c *cluster) published() bool { return c.Model.Load == 1 && !c.Without }
 
 // records reads the trace that the document takes its jobs from.
-func records(b *Bench) ([]swim.Record, error) {
-	f, err := OpenTrace(b, "swim", fb2009)
+func records(b *Bench) ([]swim.Record, error) { return recordsOf(b, fb2009) }
+
+func recordsOf(b *Bench, name string) ([]swim.Record, error) {
+	f, err := OpenTrace(b, "swim", name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return swim.Read(f, fb2009)
+	return swim.Read(f, name)
 }
 
 // OpenTrace opens a file of the folder of real traces.

@@ -37,6 +37,8 @@ func coschedulerExperiments() []Experiment {
 			Seeds: 20, On: on, Loads: true, Run: runEstimation},
 		{Name: "coscheduler-assumptions", Doc: "each assumption of the job model halved and doubled",
 			Source: "swim-v1 itself", Seeds: 20, On: on, Run: runAssumptions},
+		{Name: "coscheduler-traces", Doc: "the same on three public traces, one of which shuffles 4.8 times as much a job",
+			Source: source + "-B, Figure 5", Seeds: 20, On: on, Run: runTraces},
 		{Name: "coscheduler-grid", Doc: "where the network binds: computing, heavy jobs and load, chosen by Fair alone",
 			Source: source + "-B, Figure 5", Seeds: 20, On: on, Run: runGrid},
 		packetsExperiment(),
