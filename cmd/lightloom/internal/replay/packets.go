@@ -52,8 +52,9 @@ func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(in
 		if !disturbed(stolen, expected) || try == retries || s.Options.Demo || s.once {
 			switch {
 			case o.Health != nil && o.Health.Unknown:
-				o.Notes = append(o.Notes, fmt.Sprintf("how far its mean CCT is off is not known: with circuits among %d hosts "+
-					"such runs were off by 3 to 15 %%, beside a busy core by 10 to 34 %%", o.Health.Hosts))
+				o.Notes = append(o.Notes, fmt.Sprintf("how far its mean CCT is off is not known: something waited for a "+
+					"processor in %.0f %% of the time, and such runs with circuits were off by 3 to 34 %%: raise --scale, or "+
+					"give the fabric slower links", 100*o.Health.Waiting))
 			case expected > report.MarkedError:
 				o.Notes = append(o.Notes, fmt.Sprintf("its mean CCT may be off by %.0f %%: a probe of known length was off by "+
 					"%.0f %%, and timers were %.1f ms late (p99)", 100*expected, 100*o.Health.Probe, 1e3*o.Health.TimerP99))

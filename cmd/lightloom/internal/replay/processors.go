@@ -38,7 +38,6 @@ func (p processors) since() (own, stolen, waiting float64, known bool) {
 // seen fills in what the expected error of a run depends on beside the machine: its coflows, how much they were in each
 // other's way, and the moves of circuits.
 func (s *runner) seen(h *report.Health, o *outcome.Outcome) {
-	h.Hosts = s.Fabric.Hosts()
 	h.Moves, h.Coflows, h.MeanCCT, h.Slowdown = len(o.State.Moves), 0, 0, 0
 	if all := o.EPS + o.OCS; all > 0 {
 		h.PacketShare = float64(o.EPS) / float64(all)

@@ -19,9 +19,8 @@ type Health struct {
 	Slowdown    float64 `json:"slowdown"`            // their CCTs together ÷ what they would take alone; 0: not known
 	Moves       int     `json:"moves"`               // of circuits
 	PacketShare float64 `json:"packet_share"`        // of the bytes between racks
-	Hosts       int     `json:"hosts,omitempty"`     // of the fabric
 	Expected    float64 `json:"expected_error_mean"` // of the mean CCT, as a share
-	Unknown     bool    `json:"unknown,omitempty"`   // Expected was fitted on smaller fabrics, and is too small
+	Unknown     bool    `json:"unknown,omitempty"`   // the machine was too busy for circuits: Expected is too small
 }
 
 // From which expected error on a row is marked, and from which a run is made again.
@@ -39,7 +38,7 @@ const (
 	spreadOfPackets  = 0.006 // of what a coflow takes beyond its time alone, by the coflow
 	spreadOfCircuits = 0.05  // likewise, with circuits
 	errorOfStolen    = 0.07  // of circuits, by the stolen core
-	fittedHosts      = 16    // more hosts make moves of circuits later, by how much is not known
+	mostWaiting      = 0.3   // share of the time: above it moves of circuits are late by how much nobody has fitted
 )
 
 // Expect sets the expected error from all else.
@@ -54,7 +53,7 @@ func (h *Health) Expect() {
 		h.Expected = late + spreadOfPackets*contended/coflows
 	}
 	h.Expected = max(h.Expected, h.Probe)
-	h.Unknown = h.Moves > 0 && h.Hosts > fittedHosts
+	h.Unknown = h.Moves > 0 && h.Waiting > mostWaiting
 }
 
 // String says what is expected, and marks it where it is large.

@@ -46,8 +46,9 @@ func Experiments() []experiment.Experiment {
 // The fabrics: the small ones have the demo's racks, and all have rates that two cores carry.
 const (
 	largePackets  = "leafspine:racks=32,hosts=4,spines=2,eps=12.5Mbps,nic=125Mbps,slots=8"
-	largeCircuits = "hybrid:racks=32,hosts=4,spines=2,eps=2.5Mbps,ocs=50Mbps,dark=10ms,nic=25Mbps,slots=8"
-	larger        = 4 // times as many coflows as on a small one, of a quarter of the bytes
+	largeCircuits = "hybrid:racks=32,hosts=4,spines=2,eps=1Mbps,ocs=20Mbps,dark=10ms,nic=10Mbps,slots=8"
+	larger        = 4   // times as many coflows as on a small one, of a quarter of the bytes
+	slower        = 2.5 // times as long are windows on largeCircuits, so that a byte takes the processors as long
 
 	packetFabric  = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8"
 	circuitFabric = "hybrid:racks=8,hosts=2,spines=2,eps=10Mbps,ocs=200Mbps,dark=10ms,nic=100Mbps,slots=8"
@@ -173,7 +174,7 @@ func openLoop() []setting {
 func (s setting) fabric() (name string, rate pathmap.BitsPerSecond) {
 	switch {
 	case s.circuits() && s.large:
-		return largeCircuits, 100 * pathmap.Mbps / larger
+		return largeCircuits, 10 * pathmap.Mbps
 	case s.circuits():
 		return circuitFabric, 100 * pathmap.Mbps
 	case s.large:
@@ -192,6 +193,9 @@ func (s setting) jobs(seed uint64) ([]controller.Job, error) {
 		Window: s.load.window}
 	if s.large {
 		o.Coflows, o.Racks, o.HostsPerRack = larger*o.Coflows, 32, 4
+		if s.circuits() {
+			o.Window = time.Duration(slower * float64(o.Window))
+		}
 	}
 	return workload.Bare(o)
 }
