@@ -54,8 +54,8 @@ func serve(t *testing.T, cert tls.Certificate) string {
 
 // dut is a lemming, and an inventory that leads to it.
 type dut struct {
-	file string
-	conn *grpc.ClientConn
+	file, addr string
+	conn       *grpc.ClientConn
 }
 
 func startLemming(t *testing.T) dut {
@@ -69,7 +69,7 @@ func startLemming(t *testing.T) dut {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	x := dut{file: filepath.Join(dir, "lab.yaml"), conn: conn}
+	x := dut{file: filepath.Join(dir, "lab.yaml"), addr: addr, conn: conn}
 	text := fmt.Sprintf(`devices:
   - name: dut
     address: %q
