@@ -248,13 +248,19 @@ func (f *packetFront) checkNames(t *tree) error {
 
 // checkPorts finds settings of ports that this switch does not have, or cannot follow.
 func (f *packetFront) checkPorts(t *tree) error {
-	for _, x := range t.find(path("interfaces", "interface", "config")) {
+	for _, x := range t.find(path("interfaces", "interface")) {
 		name := x.path[1].Key("name")
 		switch p, ok := gnmi.PortNamed(name); {
 		case !ok || int32(p) >= f.p.Ports:
 			return f.noPort(name)
-		case t.get(x.path.With("enabled")) == false:
+		case t.get(x.path.With("config", "enabled")) == false:
 			return unsupported("interface %q: ports of this switch cannot be disabled", name)
+		}
+	}
+	for _, x := range t.find(path("interfaces", "interface", "subinterfaces", "subinterface")) {
+		if index := x.path[3].Key("index"); index != "0" {
+			return unsupported("interface %q: subinterface %s: this switch knows no VLANs, and has subinterface 0 only",
+				x.path[1].Key("name"), index)
 		}
 	}
 	return nil

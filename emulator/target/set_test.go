@@ -116,6 +116,18 @@ func TestCodes(t *testing.T) {
 		{"another origin", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Prefix: &gpb.Path{Origin: "cli"}, Delete: []*gpb.Path{pathOf(t, ruleNine)}}
 		}, codes.InvalidArgument, "cli"},
+		{"a VLAN", device.Packet, func(t *testing.T) *gpb.SetRequest {
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]",
+				`{"config":{"name":"Ethernet0"},"subinterfaces":{"subinterface":[{"index":7,"config":{"index":7}}]}}`)}}
+		}, codes.Unimplemented, "subinterface 7"},
+		{"a subinterface of no port", device.Packet, func(t *testing.T) *gpb.SetRequest {
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet99]",
+				`{"config":{"name":"Ethernet99"},"subinterfaces":{"subinterface":[{"index":0,"config":{"index":0}}]}}`)}}
+		}, codes.Aborted, "Ethernet99"},
+		{"an address of the other version", device.Packet, func(t *testing.T) *gpb.SetRequest {
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/subinterfaces/"+
+				"subinterface[index=0]/ipv6/addresses", `{"address":[{"ip":"192.0.2.1","config":{"ip":"192.0.2.1"}}]}`)}}
+		}, codes.InvalidArgument, "IPv6 address"},
 		{"a port to be disabled", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/config",
 				`{"name":"Ethernet0","enabled":false}`)}}
@@ -582,11 +594,16 @@ func TestSettings(t *testing.T) {
 	want("/system/state/motd-banner", `"hi"`)
 	set(&gpb.SetRequest{Update: []*gpb.Update{upd(t, port+"/config/description", `"to rack 2"`)}})
 	want(port+"/state/description", `"to rack 2"`)
-	set(&gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, port+"/config"), pathOf(t, "/system")}})
+	address := port + "/subinterfaces/subinterface[index=0]/ipv6/addresses/address[ip=2001:0db8::1]"
+	set(&gpb.SetRequest{Update: []*gpb.Update{upd(t, port+"/subinterfaces", `{"subinterface":[{"index":0,"config":`+
+		`{"index":0},"openconfig-if-ip:ipv6":{"addresses":{"address":[{"ip":"2001:0db8::1","config":{"ip":"2001:0db8::1",`+
+		`"prefix-length":64}}]}}}]}`)}})
+	want(address+"/state/prefix-length", "64")
+	set(&gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, port), pathOf(t, "/system")}})
 	want(port+"/state/name", `"Ethernet1"`)
 	want(port+"/state/enabled", "true")
 	want("/system/state/hostname", name)
-	for _, gone := range []string{port + "/state/description", "/system/state/motd-banner"} {
+	for _, gone := range []string{port + "/state/description", "/system/state/motd-banner", address + "/state/ip"} {
 		if _, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, gone)}}); status.Code(
 			err) != codes.NotFound {
 			t.Errorf("%s, whose configuration was deleted: %v", gone, err)

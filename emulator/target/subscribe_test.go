@@ -369,7 +369,7 @@ func TestGet(t *testing.T) {
 		t.Errorf("PROTO: %v, %v; want three leaves", resp, err)
 	}
 	caps, err := c.Capabilities(t.Context(), &gpb.CapabilityRequest{})
-	if err != nil || len(caps.GetSupportedModels()) != 8 || caps.GetGNMIVersion() == "" {
+	if err != nil || len(caps.GetSupportedModels()) != 10 || caps.GetGNMIVersion() == "" {
 		t.Errorf("capabilities %v, %v", caps, err)
 	}
 }

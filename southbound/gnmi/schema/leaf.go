@@ -134,7 +134,10 @@ func (n *Node) named(name string) string {
 func (n *Node) known(p Path, obj members, f form) (members, error) {
 	out := obj[:0]
 	for _, m := range obj {
-		name := bare(m.name)
+		name := m.name
+		if n.kid(name) == nil { // only annotations keep their module
+			name = bare(name)
+		}
 		if n.kid(name) == nil && (n.Table || !slices.Contains(n.Keys, name)) {
 			if f.lenient {
 				continue

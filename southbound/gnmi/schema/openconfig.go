@@ -22,6 +22,8 @@ func OpenConfig() *Model {
 	rows = append(rows, lldpRows()...)
 	rows = append(rows, systemRows()...)
 	rows = append(rows, portSettingRows()...)
+	rows = append(rows, addressRows()...)
+	rows = append(rows, Row{Path: annotation, Type: Note()})
 	rows = append(rows, monitoredRows()...)
 	twin := func(at, leaf string, t Type) {
 		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
@@ -43,8 +45,10 @@ func OpenConfig() *Model {
 	twin(hop, "next-hop", Address())
 	twin(hop, "preference", Uint(32))
 	return newModel("openconfig", []Module{
+		{"openconfig-if-ip", "OpenConfig working group", "3.7.0"},
 		{"openconfig-interfaces", "OpenConfig working group", "3.7.0"},
 		{"openconfig-lldp", "OpenConfig working group", "0.2.1"},
+		{"openconfig-metadata", "OpenConfig working group", "0.1.0"},
 		{"openconfig-network-instance", "OpenConfig working group", "4.5.0"},
 		{"openconfig-network-instance-static", "OpenConfig working group", "0.2.1"},
 		{"openconfig-policy-forwarding", "OpenConfig working group", "0.8.0"},
@@ -119,6 +123,27 @@ func portSettingRows() []Row {
 	twin("description", String())
 	twin("enabled", Bool())
 	twin("type", Identity("iana-if-type", "ethernetCsmacd"))
+	return rows
+}
+
+// annotation is what OpenConfig's clients write beside a whole configuration, to know it again: JSON metadata of its root
+// (RFC 7952, openconfig-metadata). It is of no data model.
+const annotation = "/@/openconfig-metadata:protobuf-metadata"
+
+// addressRows are the addresses of a port, which openconfig-if-ip keeps at its subinterface.
+func addressRows() (rows []Row) {
+	const sub = interfacePath + "/subinterfaces/subinterface[index]"
+	twin := func(at, leaf string, t Type) {
+		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
+	}
+	twin(sub, "index", Uint(32))
+	twin(sub, "enabled", Bool())
+	twin(sub, "description", String())
+	for version, address := range map[string]Type{"/ipv4": Address(), "/ipv6": Address6()} {
+		twin(sub+version, "enabled", Bool())
+		twin(sub+version+"/addresses/address[ip]", "ip", address)
+		twin(sub+version+"/addresses/address[ip]", "prefix-length", Uint(8))
+	}
 	return rows
 }
 

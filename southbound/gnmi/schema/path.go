@@ -28,6 +28,7 @@ const Any = "*"
 const (
 	maxElems = 32
 	maxText  = 1024
+	maxNote  = 2 << 20
 )
 
 // Key returns the value of a key, or "".

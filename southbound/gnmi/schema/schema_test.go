@@ -209,16 +209,17 @@ func TestNest(t *testing.T) {
 	for _, m := range []*schema.Model{schema.OpenConfig(), schema.OCP()} {
 		for _, r := range m.Rows {
 			path := r.Path
-			for _, k := range []string{"name", "policy-id", "interface-id", "interface", "index", "peer-name", "id"} {
+			for _, k := range []string{"name", "policy-id", "interface-id", "interface", "index", "peer-name", "id", "ip"} {
 				path = strings.ReplaceAll(path, "["+k+"]", "["+k+"=x]")
 			}
-			p := parse(t, strings.ReplaceAll(path, "[sequence-id]", "[sequence-id=3]"))
+			p := parse(t, strings.NewReplacer("[sequence-id]", "[sequence-id=3]", "subinterface[index=x]",
+				"subinterface[index=0]").Replace(path))
 			if _, err := m.Lookup(p, true); err != nil {
 				t.Fatal(err)
 			}
 			var v schema.Value
 			for _, try := range []string{`"x"`, `true`, `"DOWN"`, `"REMOVE"`, `["REMOVE"]`, `7`, `"7"`, `[7]`, `"1.50"`,
-				`"10.0.0.0/24"`, `"10.0.0.1"`, `"2026-08-28T12:00:00Z"`,
+				`"10.0.0.0/24"`, `"10.0.0.1"`, `"2001:db8::1"`, `"2026-08-28T12:00:00Z"`,
 				`"PBR_POLICY"`, `"INPUT-ONLY"`, `"CONNECTED"`, `"TUNED"`, `"openconfig-network-instance-types:L3VRF"`, `"LOCAL"`,
 				`"iana-if-type:ethernetCsmacd"`, `"openconfig-platform-types:ACTIVE"`,
 				`"openconfig-if-ethernet:SPEED_1GB"`} {

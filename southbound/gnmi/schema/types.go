@@ -42,9 +42,11 @@ const (
 	baseIdentity
 	basePrefix
 	baseAddress
+	baseAddress6
 	baseList
 	baseLoose
 	baseDateTime
+	baseNote
 )
 
 // Type is the type of a leaf.
@@ -60,11 +62,17 @@ type Type struct {
 // String is any text.
 func String() Type { return Type{base: baseString} }
 
+// Note is a text of up to maxNote bytes that nobody but its writer understands.
+func Note() Type { return Type{base: baseNote} }
+
 // Bool is true or false.
 func Bool() Type { return Type{base: baseBool} }
 
 // Address is an IPv4 address.
 func Address() Type { return Type{base: baseAddress} }
+
+// Address6 is an IPv6 address. It stays as it was written, since it is the key of its entry too.
+func Address6() Type { return Type{base: baseAddress6} }
 
 // Prefix is an IPv4 prefix without host bits.
 func Prefix() Type { return Type{base: basePrefix} }
@@ -153,11 +161,15 @@ func (t Type) list(xs []Value) (Value, error) {
 
 // text checks what travels as a string: everything but booleans, lists and, in JSON, numbers of up to 32 bits.
 func (t Type) text(s string) (Value, error) {
-	if len(s) > maxText {
-		return nil, malformed("a text of %d bytes: at most %d are taken", len(s), maxText)
+	most := maxText
+	if t.base == baseNote {
+		most = maxNote
+	}
+	if len(s) > most {
+		return nil, malformed("a text of %d bytes: at most %d are taken", len(s), most)
 	}
 	switch t.base {
-	case baseString, baseLoose:
+	case baseString, baseNote, baseLoose:
 		return strings.Clone(s), nil // the text that it is part of may be a long one
 	case baseEnum:
 		if i := slices.Index(t.names, s); i >= 0 {
@@ -173,6 +185,10 @@ func (t Type) text(s string) (Value, error) {
 	case baseAddress:
 		if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
 			return a.String(), nil
+		}
+	case baseAddress6:
+		if a, err := netip.ParseAddr(s); err == nil && !a.Is4() && a.Zone() == "" {
+			return strings.Clone(s), nil
 		}
 	case basePrefix:
 		if p, err := netip.ParsePrefix(s); err == nil && p.Addr().Is4() && p.Masked() == p {
@@ -222,6 +238,8 @@ func (t Type) String() string {
 		return "IPv4 prefix"
 	case baseAddress:
 		return "IPv4 address"
+	case baseAddress6:
+		return "IPv6 address"
 	case baseDateTime:
 		return "date-and-time"
 	case baseLoose:
