@@ -3,6 +3,8 @@ package experiment
 import (
 	"context"
 	"fmt"
+
+	"lightloom/cmd/lightloom/internal/report"
 )
 
 // The experiment crosslayer-axes changes one thing that the cross-layer document does not give at a time: one of these
@@ -91,9 +93,20 @@ func runAxes(ctx context.Context, b *Bench) (*Result, error) {
 				r.Paper = Number(v)
 			}
 			r = r.Measure(Improvement(column2(got[i+k]), column2(got[i])), b.First)
-			out.Rows = append(out.Rows, r.Judge(0, whyImprovement+asked(r)))
+			jct := Row{Figure: r.Figure, Setting: r.Setting, Unit: "%",
+				Metric: "mean JCT of all jobs above random's, those within one server included"}
+			out.Rows = append(out.Rows, r.Judge(0, whyImprovement+asked(r)),
+				jct.Measure(Improvement(meanJCT(got[i+k]), meanJCT(got[i])), b.First).Judge(0, ""))
 		}
 	}
 	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
+}
+
+func meanJCT(g []*gauge) []float64 {
+	out := make([]float64, len(g))
+	for i := range g {
+		out[i] = report.Mean(g[i].JCT)
+	}
+	return out
 }

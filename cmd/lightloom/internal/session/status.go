@@ -35,6 +35,7 @@ type Status struct {
 	// bandwidth reservations that stand
 	Reservations []ReservationStatus   `json:"reservations"`
 	Links        []string              `json:"links"`   // names of all cables
+	Drained      []string              `json:"drained"` // switches and hosts that get no new tasks, routes or circuits
 	Failed       []fault.Fault         `json:"failed"`  // what has failed and has not recovered
 	Waiting      []WaitingStatus       `json:"waiting"` // jobs that wait for something that has failed
 	Streams      []StreamStatus        `json:"streams"` // jobs that run until they are cancelled
@@ -138,7 +139,8 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 	}
 	out := &Status{Fabric: f.Spec, Policy: f.Policy, Up: st.Now.Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs,
 		JobsEnded: st.JobsEnded, Switches: []SwitchStatus{}, Circuits: []CircuitStatus{}, Routes: []RouteStatus{},
-		Links: []string{}, Failed: []fault.Fault{}, Streams: []StreamStatus{}, Rates: []emulated.LinkStatus{}}
+		Links: []string{}, Failed: []fault.Fault{}, Streams: []StreamStatus{}, Rates: []emulated.LinkStatus{},
+		Drained: append([]string{}, f.Drained...)}
 	for i, id := range ids {
 		r := ReplicaStatus{ID: id}
 		if one, err := client.DigestOf(ctx, i); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -158,7 +159,7 @@ func (s *Status) print(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "%s\n%s%s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.verdict(), s.Fabric,
 		on, s.Policy, s.Up, s.Jobs, s.JobsEnded)
-	errs := []error{err, s.printFailed(w)}
+	errs := []error{err, s.printDrained(w), s.printFailed(w)}
 	for _, one := range Sections() {
 		if one.Name != "routes" {
 			errs = append(errs, one.show(s, w))
@@ -211,6 +212,27 @@ func (s *Status) verdict() string {
 	}
 	return fmt.Sprintf("ok: leader %s in term %d, %s at work, nothing has failed", s.Leader, s.Term,
 		console.Count(answer, "replica"))
+}
+
+// printDrained says what is drained, and what still goes over it.
+func (s *Status) printDrained(w io.Writer) error {
+	if len(s.Drained) == 0 {
+		return nil
+	}
+	names := slices.Clone(s.Drained)
+	for i, name := range names {
+		lit := 0
+		for _, c := range s.Circuits {
+			if c.Switch == name {
+				lit++
+			}
+		}
+		if lit > 0 {
+			names[i] += " (" + console.Count(lit, "circuit") + " to go)"
+		}
+	}
+	_, err := fmt.Fprintf(w, "drained: %s\n", strings.Join(names, ", "))
+	return err
 }
 
 func (s *Status) printFailed(w io.Writer) error {
