@@ -3,11 +3,13 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment/control"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/workload"
@@ -148,7 +150,7 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 	if err != nil {
 		return nil, err
 	}
-	ran, err := RunControlled(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed,
+	ran, err := control.Of(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed,
 		With: with})
 	if err != nil {
 		return nil, err
@@ -159,7 +161,7 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 }
 
 // readFigures reads what every experiment of jobs reports.
-func readFigures(ran *Controlled) *figures {
+func readFigures(ran *control.Run) *figures {
 	f := readRun(ran.Ran)
 	f.BoundJCT, f.BoundMakespan = ran.Bound()
 	return f
@@ -168,7 +170,7 @@ func readFigures(ran *Controlled) *figures {
 // readRun reads the figures of a run that has no control.
 func readRun(ran *replay.Ran) *figures {
 	f := &figures{}
-	first, last := unknown, time.Duration(0)
+	first, last := time.Duration(math.MaxInt64), time.Duration(0)
 	for _, j := range ran.Jobs {
 		f.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
 		f.Took = append(f.Took, (j.End - j.Arrival).Seconds())
@@ -185,7 +187,7 @@ func readRun(ran *replay.Ran) *figures {
 }
 
 // split sets the figures of jobs that shuffle an elephant or more, of the others, and of maps.
-func (f *figures) split(ran *Controlled, jobs []controller.Job, elephant pathmap.Bytes) {
+func (f *figures) split(ran *control.Run, jobs []controller.Job, elephant pathmap.Bytes) {
 	heavy, light, maps, far := 0, 0, 0, 0
 	for i, j := range ran.Jobs {
 		took := (j.End - j.Arrival).Seconds()
@@ -213,7 +215,7 @@ func (f *figures) split(ran *Controlled, jobs []controller.Job, elephant pathmap
 
 // uplinks sets how unevenly large shuffles load the racks, each of which is one host here. Every map sends every reduce
 // the same.
-func (f *figures) uplinks(ran *Controlled, jobs []controller.Job, elephant pathmap.Bytes) {
+func (f *figures) uplinks(ran *control.Run, jobs []controller.Job, elephant pathmap.Bytes) {
 	type racks [2]map[southbound.HostID]float64 // tasks by rack: maps, reduces
 	at := make([]racks, len(jobs))
 	for i := range ran.State.Tasks {

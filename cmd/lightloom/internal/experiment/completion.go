@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lightloom/cmd/lightloom/internal/experiment/control"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/cmd/lightloom/internal/report"
 )
@@ -41,7 +42,7 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 			return nil, err
 		}
 		c := replay.Case{On: OnFlowsim, Fabric: s.spec, Policy: s.sys.policy, Jobs: drawn, Seed: seed}
-		ran, err := RunControlled(ctx, &c)
+		ran, err := control.Of(ctx, &c)
 		if err != nil {
 			return nil, err
 		}

@@ -41,25 +41,9 @@ func runTraces(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	paper := map[string][2]float64{"makespan": {56, 44}, "mean JCT": {61, 43}, "mean CCT": {79, 63}}
 	for i := 0; i < len(settings); i += 3 {
-		name := settings[i].trace
-		for k, base := range []string{"Fair", "Corral"} {
-			for _, m := range metrics() {
-				r := Row{Figure: "Figure 5(a)", Setting: name + ", Co-scheduler against " + base, Metric: m.name + " smaller by",
-					Unit: "%", Paper: Number(paper[m.name][k])}
-				r = r.Measure(reduction(got[i+2], got[i+k], m.of), b.First)
-				out.Rows = append(out.Rows, r.Judge(0, "another trace"+asked(r)).reachable(got[i+k], m, b.First))
-			}
-		}
-		for k, s := range schedulers() {
-			r := Row{Figure: "Figure 5(b)", Setting: name + ", " + s.name, Metric: "bytes between racks over circuits",
-				Unit: "%", Paper: Number([]float64{2.2, 33, 95.2}[k])}
-			r = r.Measure(scaled(column(got[i+k], func(f *figures) float64 { return f.OCS }), 100), b.First)
-			out.Rows = append(out.Rows, r.Judge(0, "another trace"))
-			out.Rows = append(out.Rows, boundRows(name+", "+s.name, got[i+k], b.First)...)
-		}
-		out.Rows = append(out.Rows, orderings("Figure 5(a)", name, got[i:i+3], b.First)...)
+		out.Rows = append(out.Rows, figure5(settings[i].trace, true, got[i:i+3], b.First)...)
+		out.Rows = append(out.Rows, boundsOf(settings[i].trace, got[i:i+3], b.First)...)
 	}
 	out.Notes = []string{fmt.Sprintf("the document takes its jobs from %s; the others are of the same collection",
 		swimTraces[0]), HolmNote(out.Rows)}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"lightloom/cmd/lightloom/internal/experiment/control"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/anneal"
@@ -139,7 +140,7 @@ func (c cell) on(ctx context.Context, g studySetting, seed uint64) (*figures, er
 	if !c.beside() && factorCircuits[c.circuits] == "packets" {
 		one.Policy, one.Fabric = "random+ecmp", g.packets
 	}
-	ran, err := RunControlled(ctx, &one)
+	ran, err := control.Of(ctx, &one)
 	if err != nil {
 		return nil, err
 	}

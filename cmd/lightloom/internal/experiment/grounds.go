@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"lightloom/cmd/lightloom/internal/experiment/control"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/policy"
@@ -164,7 +165,7 @@ func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (*figu
 		}
 		c.Policy, c.Fabric = "random+ecmp", spec.WithoutOCS(true).String()
 	}
-	ran, err := RunControlled(ctx, c)
+	ran, err := control.Of(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +229,8 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// groundRivals are a circuit for every pair, packets of equal capacity, and such packets with Sunflow's order of coflows,
-// the smallest bottleneck first.
+// groundRivals are a circuit for every pair, packets of equal capacity, and such packets in Sunflow's order of
+// coflows, the smallest bottleneck first.
 func groundRivals() []rival {
 	every := cell{place: 0, route: 0, circuits: 4}
 	return []rival{{"every pair", false, 0, every.make}, {"equal packets", true, 0, func() controller.Policy {

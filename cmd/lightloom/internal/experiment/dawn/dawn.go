@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lightloom/cmd/lightloom/internal/experiment"
+	"lightloom/cmd/lightloom/internal/experiment/control"
 	"lightloom/cmd/lightloom/internal/replay"
 	"lightloom/controller"
 	"lightloom/controller/policy"
@@ -147,7 +148,7 @@ func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed u
 	if err != nil {
 		return nil, err
 	}
-	ran, err := experiment.RunControlled(ctx, &replay.Case{Fabric: o.fabric, On: experiment.OnFlowsim, Policy: s.policy,
+	ran, err := control.Of(ctx, &replay.Case{Fabric: o.fabric, On: experiment.OnFlowsim, Policy: s.policy,
 		With: s.with,
 		Jobs: jobs, Seed: seed})
 	if err != nil {

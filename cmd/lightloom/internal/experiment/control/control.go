@@ -1,9 +1,9 @@
-package experiment
+// Package control runs the infinite-network control of experiments.
+package control
 
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -56,14 +56,14 @@ func (s *slotTimes) Decide(v *controller.View, ev []controller.Event) *controlle
 	return p
 }
 
-// Controlled is a run with its control.
-type Controlled struct {
+// Run is a run with its control.
+type Run struct {
 	*replay.Ran
 	free map[controller.JobID]time.Duration // when a job would have ended without a network, of those that ended
 }
 
-// RunControlled runs a case on the simulator, and its control.
-func RunControlled(ctx context.Context, c *replay.Case) (*Controlled, error) {
+// Of runs a case on the simulator, and its control.
+func Of(ctx context.Context, c *replay.Case) (*Run, error) {
 	with, times, err := watched(c.Policy, c.With)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func RunControlled(ctx context.Context, c *replay.Case) (*Controlled, error) {
 		placed = append(placed, &j.Job)
 	}
 	f := &freeRun{jobs: placed, tasks: r.State.Tasks, given: times.given, slots: spec.WithDefaults().Slots}
-	return &Controlled{Ran: r, free: f.ends()}, nil
+	return &Run{Ran: r, free: f.ends()}, nil
 }
 
 // freeRun makes the control of a run, in which every task takes one slot.
@@ -242,7 +242,7 @@ func (f *freeRun) written(r *controller.Read) time.Duration {
 }
 
 // Bound returns how many per cent of the mean JCT and of the makespan a network can change.
-func (r *Controlled) Bound() (jct, makespan float64) {
+func (r *Run) Bound() (jct, makespan float64) {
 	var took, free, last, lastFree time.Duration
 	first := unknown
 	for i := range r.Jobs {
@@ -262,50 +262,4 @@ func saved(took, free time.Duration) float64 {
 		return 0
 	}
 	return 100 * float64(took-free) / float64(took)
-}
-
-// SameOrder says what a row of an infinite network holds still.
-const SameOrder = "the same places and order of slots, and bytes take no time"
-
-// bindsFrom is the least bound in per cent at which a figure of jobs says something about networks.
-const bindsFrom = 5
-
-// bounds are the figures that a network can change only in part.
-func bounds() []metric {
-	return []metric{{"makespan", "", func(f *figures) float64 { return f.BoundMakespan }},
-		{"mean JCT", "", func(f *figures) float64 { return f.BoundJCT }}}
-}
-
-// boundRows report how much of makespan and JCT a network can change at all.
-func boundRows(setting string, got []*figures, seed uint64) []Row {
-	var rows []Row
-	for _, m := range bounds() {
-		r := Row{Figure: "infinite network", Setting: setting, Metric: m.name + " smaller by, at most", Unit: "%"}.
-			Measure(column(got, m.of), seed).Judge(0, SameOrder)
-		if *r.Measured < bindsFrom {
-			r.Note = fmt.Sprintf("below %d %%: no row compares it", bindsFrom)
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-// reachable takes back the verdict on a figure that no network can change by bindsFrom per cent of base's.
-func (r Row) reachable(base []*figures, m metric, seed uint64) Row {
-	for _, b := range bounds() {
-		if b.name != m.name {
-			continue
-		}
-		if most := (Row{}).Measure(column(base, b.of), seed); most.Measured != nil && *most.High < bindsFrom &&
-			r.Verdict != NoClaim {
-			r.Verdict = NoTest
-			r.Note = fmt.Sprintf("a network that costs nothing saves %.2g %% here", *most.Measured)
-		}
-	}
-	return r
-}
-
-// Chance states how many intervals of a page miss by chance.
-func Chance(rows []Row) string {
-	return fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(rows), float64(len(rows))/20)
 }
