@@ -102,16 +102,22 @@ func replaced(t *testing.T, name string, m mood) {
 	submit("a")
 	l.until(100*time.Millisecond, "the circuit", l.inService(0))
 	next := controller.FabricChange{Generation: 1, Devices: []controller.DeviceRecord{{Node: id, Record: "name: x"}}}
-	if name == "ocs" { // not with a circuit: it is drained once that is in no use
-		drained := controller.FabricChange{Generation: 1, Drained: []southbound.DeviceID{id}}
-		for _, c := range []controller.FabricChange{next, drained} {
-			if err := l.leader.Change(t.Context(), c); err == nil || !strings.Contains(err.Error(), "circuit 0→1 is") {
-				t.Errorf("%v", err)
+	if name == "ocs" { // not with a circuit: it is drained, and replaced once that is done with
+		refused := func(why string) {
+			t.Helper()
+			if err := l.leader.Change(t.Context(), next); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("%v, want %q", err, why)
 			}
 		}
+		refused("circuit 0→1 is lit")
+		drained := []southbound.DeviceID{id}
+		if err := l.leader.Change(t.Context(), controller.FabricChange{Generation: 1, Drained: drained}); err != nil {
+			t.Fatal(err)
+		}
+		next.Generation, next.Drained = 2, drained
+		refused("circuit 0→1 is in use")
 		l.until(3*time.Second, "the job to end", l.finished(1))
-		l.until(3*time.Second, "the drain", func() bool { return l.leader.Change(t.Context(), drained) == nil })
-		next.Generation, next.Drained = 2, drained.Drained
+		l.until(3*time.Second, "the circuit to go", func() bool { return !l.inService(0)() })
 	}
 	l.devices[id].become(m)
 	old := p.replace(l, id)

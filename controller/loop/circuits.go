@@ -188,7 +188,7 @@ func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
 // such a circuit. Where host flows are steered one by one, an unused circuit does no harm, and stays, unless its switch
 // is drained: it and its cables are taken away once they are dark.
 func (l *Loop) dropUnused(s *state.State, now time.Duration) {
-	if l.cfg.Demand.Oracle() && !s.Drains(l.fabric.OCSNode) {
+	if l.cfg.Demand.Oracle() && !slices.Contains(s.Change().Drained, l.fabric.OCSNode) {
 		return
 	}
 	for in := range southbound.Port(l.fabric.OCSPorts()) {

@@ -50,11 +50,6 @@ func (s *State) drain() {
 	}
 }
 
-// Drains reports whether a switch or host is drained.
-func (s *State) Drains(n pathmap.NodeID) bool {
-	return s.d.Cluster != nil && s.d.Cluster.Fabric != nil && slices.Contains(s.d.Cluster.Fabric.Drained, n)
-}
-
 // isDrained reports whether a host gets no new tasks.
 func (s *State) isDrained(h southbound.HostID) bool {
 	return s.drains.hosts != nil && s.drains.hosts[h]
@@ -91,23 +86,13 @@ func (s *State) after(c *controller.FabricChange) (*topo.Fabric, error) {
 	return next, s.checkOCS(c, &now)
 }
 
-// drainsInUse is the feature level from which an optical switch is drained while circuits are in use: they go on until
-// their reservations end, and none follows. Before, such a drain was refused.
-const drainsInUse = 5
-
-// checkOCS returns which circuit is in the way of what a change does to the optical switch, or nil: it is in use while the
-// switch goes, or lit while another takes its place unannounced.
+// checkOCS returns which circuit is in the way of what a change does to the optical switch, or nil: it is in use while
+// the switch goes, or lit while another takes its place unannounced. Below level 5 one in use refuses the drain.
 func (s *State) checkOCS(c, now *controller.FabricChange) error {
-	n := s.fabric.OCSNode
+	n, does := s.fabric.OCSNode, "drain"
 	drained, drains := slices.Contains(now.Drained, n), slices.Contains(c.Drained, n)
 	replaced := slices.Contains(c.Replaced(now), n)
-	var does string
-	switch removed := slices.Contains(c.Removed, n) && !slices.Contains(now.Removed, n); {
-	case s.Level() < drainsInUse && drained:
-		return nil
-	case s.Level() < drainsInUse && drains:
-		does = "drain"
-	case replaced && !drained && !drains:
+	if replaced && !drained && !drains {
 		for in, x := range s.d.Circuits {
 			if name := s.fabric.Topology.Node(n).Name; x.Out != southbound.NoPort {
 				return fmt.Errorf("replace %s: circuit %d→%d is lit: drain it first, with drain: [%s], and replace it then",
@@ -115,12 +100,15 @@ func (s *State) checkOCS(c, now *controller.FabricChange) error {
 			}
 		}
 		return nil
+	}
+	switch older := s.Level() < 5; {
+	case older && !drained && drains:
+	case older, !replaced && (slices.Contains(now.Removed, n) || !slices.Contains(c.Removed, n)):
+		return nil
 	case replaced:
 		does = "replace"
-	case removed:
-		does = "remove"
 	default:
-		return nil
+		does = "remove"
 	}
 	for in, all := range s.ledger.byIn {
 		if r := all.Live(); len(r) > 0 && r[0].Begun {

@@ -149,8 +149,8 @@ func TestDevicesReplaced(t *testing.T) {
 	}
 }
 
-// TestOpticalSwitchInUse: one that is drained while a circuit is in use is neither removed nor replaced before the circuit
-// is done with, and may be as soon as it is, in one step with the drain or after it.
+// TestOpticalSwitchInUse: one that is drained while a circuit is in use is neither removed nor replaced before the
+// circuit is done with, and may be as soon as it is, in one step with the drain or after it.
 func TestOpticalSwitchInUse(t *testing.T) {
 	s := clustered(t, 5)
 	ocs := []pathmap.NodeID{node(t, s, "ocs")}
@@ -167,9 +167,6 @@ func TestOpticalSwitchInUse(t *testing.T) {
 	}
 	try(controller.FabricChange{Drained: ocs, Devices: other}, "replace ocs: circuit 0→2 is in use until 1s")
 	try(controller.FabricChange{Drained: ocs}, "")
-	if !s.Drains(ocs[0]) {
-		t.Error("it is not drained")
-	}
 	try(controller.FabricChange{Drained: ocs, Removed: ocs}, "remove ocs: circuit 0→2 is in use until 1s")
 	try(controller.FabricChange{Drained: ocs, Devices: other}, "replace ocs: circuit 0→2 is in use until 1s")
 	if r, ok := s.Holding(0); !ok || r.Out != 2 {

@@ -126,8 +126,8 @@ func portSettingRows() []Row {
 	return rows
 }
 
-// annotation is what OpenConfig's clients write beside a whole configuration, to know it again: JSON metadata of its root
-// (RFC 7952, openconfig-metadata). It is of no data model.
+// annotation is what OpenConfig's clients write beside a whole configuration, to know it again: JSON metadata of its
+// root (RFC 7952, openconfig-metadata). It is of no data model.
 const annotation = "/@/openconfig-metadata:protobuf-metadata"
 
 // addressRows are the addresses of a port, which openconfig-if-ip keeps at its subinterface.
