@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // OpenConfig returns the model of packet switches: policy forwarding (openconfig-policy-forwarding), static next hops
 // and groups of them (openconfig-network-instance-static), and interfaces. Every config leaf has its twin in state.
 func OpenConfig() *Model {
@@ -25,9 +27,7 @@ func OpenConfig() *Model {
 	rows = append(rows, addressRows()...)
 	rows = append(rows, Row{Path: annotation, Type: Note()})
 	rows = append(rows, monitoredRows()...)
-	twin := func(at, leaf string, t Type) {
-		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
-	}
+	twin := func(at, leaf string, t Type) { rows = append(rows, twins(at, leaf, t)...) }
 	twin(ni, "name", String())
 	twin(ni, "type", Identity("openconfig-network-instance-types", "DEFAULT_INSTANCE", "L3VRF"))
 	twin(policy, "policy-id", String())
@@ -116,14 +116,8 @@ func systemRows() []Row {
 // portSettingRows are what openconfig-interfaces lets one set at a port, and what then holds.
 func portSettingRows() []Row {
 	rows := []Row{{Path: interfacePath + "/config/name", Type: String()}} // its state is with the port's others
-	twin := func(leaf string, t Type) {
-		rows = append(rows, Row{Path: interfacePath + "/config/" + leaf, Type: t},
-			Row{Path: interfacePath + "/state/" + leaf, Type: t})
-	}
-	twin("description", String())
-	twin("enabled", Bool())
-	twin("type", Identity("iana-if-type", "ethernetCsmacd"))
-	return rows
+	return slices.Concat(rows, twins(interfacePath, "description", String()), twins(interfacePath, "enabled", Bool()),
+		twins(interfacePath, "type", Identity("iana-if-type", "ethernetCsmacd")))
 }
 
 // annotation is what OpenConfig's clients write beside a whole configuration, to know it again: JSON metadata of its
@@ -133,18 +127,20 @@ const annotation = "/@/openconfig-metadata:protobuf-metadata"
 // addressRows are the addresses of a port, which openconfig-if-ip keeps at its subinterface.
 func addressRows() (rows []Row) {
 	const sub = interfacePath + "/subinterfaces/subinterface[index]"
-	twin := func(at, leaf string, t Type) {
-		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
-	}
-	twin(sub, "index", Uint(32))
-	twin(sub, "enabled", Bool())
-	twin(sub, "description", String())
-	for version, address := range map[string]Type{"/ipv4": Address(), "/ipv6": Address6()} {
-		twin(sub+version, "enabled", Bool())
-		twin(sub+version+"/addresses/address[ip]", "ip", address)
-		twin(sub+version+"/addresses/address[ip]", "prefix-length", Uint(8))
+	rows = slices.Concat(twins(sub, "index", Uint(32)), twins(sub, "enabled", Bool()), twins(sub, "description", String()))
+	for _, x := range []struct {
+		at      string
+		address Type
+	}{{sub + "/ipv4", Address()}, {sub + "/ipv6", Address6()}} {
+		rows = append(rows, slices.Concat(twins(x.at, "enabled", Bool()), twins(x.at+"/addresses/address[ip]", "ip",
+			x.address), twins(x.at+"/addresses/address[ip]", "prefix-length", Uint(8)))...)
 	}
 	return rows
+}
+
+// twins are a leaf that is configured, and the state of what then holds.
+func twins(at, leaf string, t Type) []Row {
+	return []Row{{Path: at + "/config/" + leaf, Type: t}, {Path: at + "/state/" + leaf, Type: t}}
 }
 
 // interfacePath is where a port is.

@@ -103,7 +103,7 @@ func OpenTrace(b *Bench, folder, name string) (*os.File, error) {
 	}
 	f, err := os.Open(filepath.Join(b.Data, folder, name))
 	if err != nil {
-		return nil, fmt.Errorf("find trace: %w", err)
+		return nil, fmt.Errorf("find trace: %w: docs/reference.md says where public traces are kept", err)
 	}
 	return f, nil
 }

@@ -38,7 +38,7 @@ const (
 	spreadOfPackets  = 0.006 // of what a coflow takes beyond its time alone, by the coflow
 	spreadOfCircuits = 0.05  // likewise, with circuits
 	errorOfStolen    = 0.07  // of circuits, by the stolen core
-	mostWaiting      = 0.3   // share of the time: above it moves of circuits are late by how much nobody has fitted
+	mostWaiting      = 0.3   // share of the time: above it circuits come later than in the runs that were fitted
 )
 
 // Expect sets the expected error from all else.

@@ -52,7 +52,7 @@ func TestDrained(t *testing.T) {
 	s := Status{Leader: "c0", Replicas: make([]ReplicaStatus, 3), Drained: []string{"ocs", "spine1"},
 		Circuits: []CircuitStatus{{Switch: "ocs", Out: 1}, {Switch: "ocs", In: 1}}}
 	var b strings.Builder
-	if err := s.print(&b); err != nil || !strings.Contains(b.String(), "\ndrained: ocs (2 circuits to go), spine1\n") {
+	if err := s.print(&b); err != nil || !strings.Contains(b.String(), "\ndrained: ocs (2 circuits still lit), spine1\n") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	b.Reset()

@@ -228,7 +228,7 @@ func (s *Status) printDrained(w io.Writer) error {
 			}
 		}
 		if lit > 0 {
-			names[i] += " (" + console.Count(lit, "circuit") + " to go)"
+			names[i] += " (" + console.Count(lit, "circuit") + " still lit)"
 		}
 	}
 	_, err := fmt.Fprintf(w, "drained: %s\n", strings.Join(names, ", "))

@@ -48,7 +48,7 @@ const (
 	largePackets  = "leafspine:racks=32,hosts=4,spines=2,eps=12.5Mbps,nic=125Mbps,slots=8"
 	largeCircuits = "hybrid:racks=32,hosts=4,spines=2,eps=1Mbps,ocs=20Mbps,dark=10ms,nic=10Mbps,slots=8"
 	larger        = 4   // times as many coflows as on a small one, of a quarter of the bytes
-	slower        = 2.5 // times as long are windows on largeCircuits, so that a byte takes the processors as long
+	slower        = 2.5 // times as long are windows on largeCircuits: its links have that part of the rate
 
 	packetFabric  = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8"
 	circuitFabric = "hybrid:racks=8,hosts=2,spines=2,eps=10Mbps,ocs=200Mbps,dark=10ms,nic=100Mbps,slots=8"
