@@ -42,9 +42,8 @@ type Levels struct {
 }
 
 const (
-	none  = -1
-	alone = -1
-	many  = -2
+	none = -1
+	many = -2
 )
 
 // NewLevels returns levels of links with those capacities, above zero and by LinkID, without classes.
@@ -214,10 +213,15 @@ func (s *Levels) reach() {
 				continue
 			}
 			open += int64(o.flows)
-			if o.peer >= 0 {
-				s.meet(o.peer)
-			} else if o.peer == many {
+			if o.peers[0] == many {
 				s.feel(s.classes[o.class].places())
+				continue
+			}
+			for _, p := range o.peers {
+				if p == none {
+					break
+				}
+				s.meet(p)
 			}
 		}
 		s.left[l], s.open[l] = left, open
@@ -263,13 +267,18 @@ func (s *Levels) flood(l int32, level float64, moved func(class, from, to int32)
 		if s.settled(o) {
 			continue
 		}
-		if o.peer >= 0 {
-			s.settle(o.peer, level, o.flows)
-		} else if o.peer == many {
+		if o.peers[0] == many {
 			for _, p := range s.classes[o.class].places() {
 				if p.link != l {
 					s.settle(p.link, level, o.flows)
 				}
+			}
+		} else {
+			for _, p := range o.peers {
+				if p == none {
+					break
+				}
+				s.settle(p, level, o.flows)
 			}
 		}
 		if o.neck != l {
@@ -288,14 +297,20 @@ func (s *Levels) settle(l int32, level float64, flows int32) {
 // settled reports whether a class that sits on a link which is being filled has its rate: it keeps it, or another of
 // its links is full.
 func (s *Levels) settled(o *seat) bool {
-	if o.peer >= 0 {
-		return s.full[o.peer] == s.epoch || s.kept(o.neck)
-	}
-	if o.peer == many {
+	if o.peers[0] == many {
 		for _, p := range s.classes[o.class].places() {
 			if s.full[p.link] == s.epoch {
 				return true
 			}
+		}
+		return s.kept(o.neck)
+	}
+	for _, p := range o.peers {
+		if p == none {
+			break
+		}
+		if s.full[p] == s.epoch {
+			return true
 		}
 	}
 	return s.kept(o.neck)

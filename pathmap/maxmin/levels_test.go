@@ -133,29 +133,48 @@ func TestLevelsApart(t *testing.T) {
 	}
 }
 
-// BenchmarkLevels ends flows of a shuffle between 150 hosts one after the other.
+// BenchmarkLevels ends flows of a shuffle between 150 hosts one after the other: at one big switch, and in racks of ten
+// with links to the core, so that a flow has four links.
 func BenchmarkLevels(b *testing.B) {
-	const hosts = 150
-	capacity := slices.Repeat([]float64{1e9}, 2*hosts)
-	r := rand.New(rand.NewPCG(1, 1))
-	s := NewLevels(capacity)
-	flows := make([]int32, hosts*hosts)
-	set := func(i int) {
-		s.Set(int32(i), links(pathmap.LinkID(i/hosts), pathmap.LinkID(hosts+i%hosts)), flows[i])
+	const hosts, racks = 150, 15
+	across := func(from, to int) []pathmap.LinkID {
+		return links(pathmap.LinkID(from), pathmap.LinkID(hosts+to))
 	}
-	for i := range flows {
-		flows[i] = r.Int32N(4)
-		set(i)
+	inRacks := func(from, to int) []pathmap.LinkID {
+		if up, down := from%racks, to%racks; up != down {
+			return links(pathmap.LinkID(from), pathmap.LinkID(2*hosts+up), pathmap.LinkID(2*hosts+racks+down),
+				pathmap.LinkID(hosts+to))
+		}
+		return across(from, to)
 	}
-	nobody := func(class, from, to int32) {}
-	s.Solve(nobody)
-	for b.Loop() {
-		i := r.IntN(len(flows))
-		flows[i] = (flows[i] + 3) % 4
-		set(i)
-		s.Solve(nobody)
+	for _, bm := range []struct {
+		name     string
+		capacity []float64
+		path     func(from, to int) []pathmap.LinkID
+	}{
+		{"switch", slices.Repeat([]float64{1e9}, 2*hosts), across},
+		{"racks", slices.Repeat([]float64{1e9}, 2*(hosts+racks)), inRacks},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			s := NewLevels(bm.capacity)
+			flows := make([]int32, hosts*hosts)
+			set := func(i int) { s.Set(int32(i), bm.path(i/hosts, i%hosts), flows[i]) }
+			for i := range flows {
+				flows[i] = r.Int32N(4)
+				set(i)
+			}
+			nobody := func(class, from, to int32) {}
+			s.Solve(nobody)
+			for b.Loop() {
+				i := r.IntN(len(flows))
+				flows[i] = (flows[i] + 3) % 4
+				set(i)
+				s.Solve(nobody)
+			}
+			b.ReportMetric(float64(s.work)/float64(b.N), "seats/op")
+		})
 	}
-	b.ReportMetric(float64(s.work)/float64(b.N), "seats/op")
 }
 
 // TestForesee: Foresee changes nothing, and accepts classes that do not exist.

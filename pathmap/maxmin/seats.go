@@ -6,12 +6,13 @@ import (
 	"lightloom/pathmap"
 )
 
-// seat is a class on a link: all that a solution needs to know of a class on two links or one, in a row.
+// seat is a class on a link: all that a solution needs to know of a class on up to six links, so that it reads a link's
+// classes one after the other.
 type seat struct {
 	class int32
 	flows int32
-	neck  int32 // its bottleneck, none where it has no rate yet
-	peer  int32 // its other link, alone where it has none, many where it has several
+	neck  int32    // its bottleneck, none where it has no rate yet
+	peers [5]int32 // its other links, then none; many first where there are more of them
 }
 
 // levelClass is where a class sits, or sat last if it has no flows. It is one line of a cache.
@@ -148,15 +149,9 @@ func (s *Levels) seat(i, flows int32) {
 	places := c.places()
 	if c.flows == 0 {
 		for k := range places {
-			p, peer := &places[k], int32(many)
-			switch len(places) {
-			case 1:
-				peer = alone
-			case 2:
-				peer = places[1-k].link
-			}
+			p := &places[k]
 			p.at = int32(len(s.on[p.link]))
-			s.on[p.link] = append(s.on[p.link], seat{class: i, neck: none, peer: peer})
+			s.on[p.link] = append(s.on[p.link], seat{class: i, neck: none, peers: peersOf(places, k)})
 		}
 	}
 	for _, p := range places {
@@ -164,6 +159,23 @@ func (s *Levels) seat(i, flows int32) {
 		s.total[p.link] += int64(flows - c.flows)
 	}
 	c.flows = flows
+}
+
+// peersOf returns the places but the k-th as a seat has them.
+func peersOf(places []place, k int) [5]int32 {
+	peers := [5]int32{none, none, none, none, none}
+	if len(places) > len(peers)+1 {
+		peers[0] = many
+		return peers
+	}
+	n := 0
+	for i, p := range places {
+		if i != k {
+			peers[n] = p.link
+			n++
+		}
+	}
+	return peers
 }
 
 // sits reports whether places are on those links, in that order.
