@@ -30,6 +30,8 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"coflows), flow (at the end of every flow, too) or policy (as the policy does by itself)")
 	c.Flags().StringVar(&r.Compat, "compat", "", "rules of another simulator: coflowsim (Varys'), sunflow (Sunflow's "+
 		"own) or sincronia (Sincronia's offline one)")
+	c.Flags().DurationVar(&r.Step, "time-step", 0, "report the ends of flows at multiples of this time, such as 10ms: "+
+		"sooner where shuffles are large, and\neach end up to a step late; 0: when they come")
 	c.Flags().StringVar(&f.fairness, "fairness", "maxmin", "how TCP shares links on the simulator: maxmin, or "+
 		"proportional, which is nearer to packets\nwhere host flows cross several full links")
 	c.Flags().BoolVar(&r.AllStop, "all-stop", false, "every circuit goes dark when one moves; default: only those of "+
@@ -70,6 +72,10 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 	if r.MaxWidth < 0 {
 		return usage("write --max-width 400, or leave it away", "%s: --max-width %d is below zero", c.Name(), r.MaxWidth)
 	}
+	if r.Step < 0 || r.Step > time.Hour {
+		return usage("write --time-step 10ms, or leave it away", "%s: --time-step %v is below zero or above an hour",
+			c.Name(), r.Step)
+	}
 	if !(r.Background >= 0 && r.Background < 1) {
 		return usage("write --background 0.1 for a tenth", "%s: --background %v is no share from 0 to below 1", c.Name(),
 			r.Background)
@@ -91,6 +97,9 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 		}
 		if c.Flags().Changed("redecide") {
 			return usage("leave --redecide away", "%s: --compat %s has its own rule for --redecide", c.Name(), r.Compat)
+		}
+		if r.Step > 0 {
+			return usage("leave --time-step away", "%s: --compat %s has its own steps of time", c.Name(), r.Compat)
 		}
 		if r.Proportional {
 			return usage("leave --fairness away", "%s: --compat %s has its own rates", c.Name(), r.Compat)

@@ -11,6 +11,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/experiment/control"
 	"lightloom/cmd/lightloom/internal/replay"
+	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller"
 	"lightloom/controller/workload"
 	"lightloom/controller/workload/swim"
@@ -25,7 +26,8 @@ type cluster struct {
 	Fabric  string
 	Jobs    int
 	Model   swim.Model
-	Without bool // the job with the largest shuffle
+	Without bool          // the job with the largest shuffle
+	Step    time.Duration // ends of host flows are reported at its multiples; 0: when they come
 }
 
 // clusterFabric is 60 racks of 200 slots, 10 Gb/s from a rack to the packet core and 100 Gb/s to the optical switch,
@@ -150,8 +152,8 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 	if err != nil {
 		return nil, err
 	}
-	ran, err := control.Of(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed,
-		With: with})
+	ran, err := control.Of(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy,
+		Rules: scenario.Rules{Step: c.Step}, Jobs: jobs, Seed: seed, With: with})
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ func TestCalibrated(t *testing.T) {
 		want int
 	}{
 		{"the longest where none is long enough", [][]*figures{cell(5400, 2.2), cell(9000, 50)}, 1},
+		{"the nearest share where makespans differ by less than a tenth", [][]*figures{cell(5600, 60), cell(5500, 2)}, 1},
 		{"the nearest share where several are", [][]*figures{cell(20_000, 9), cell(13_000, 3), cell(14_000, 1)}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -49,6 +50,14 @@ func TestCalibrated(t *testing.T) {
 				t.Errorf("cell %d, want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestBinding: the network binds most where the first Fair of a cell could gain most.
+func TestBinding(t *testing.T) {
+	cell := func(bound float64) []*figures { return []*figures{{BoundJCT: bound}} }
+	if got := binding([][]*figures{cell(1), cell(90), cell(30), cell(2), cell(20), cell(95)}); got != 1 {
+		t.Errorf("cell %d, want 1", got)
 	}
 }
 

@@ -84,6 +84,8 @@ func TestRulesRefused(t *testing.T) {
 		{"netns", scenario.Options{On: scenario.OnNetns, Policies: []string{"random+ecmp"},
 			Rules: scenario.Rules{OneAtATime: true}},
 			"--one-at-a-time is the simulator's alone"},
+		{"steps of time on netns", scenario.Options{On: scenario.OnNetns, Policies: []string{"random+ecmp"},
+			Rules: scenario.Rules{Step: time.Millisecond}}, "--time-step is the simulator's alone"},
 		{"a policy of the simulator", scenario.Options{On: scenario.OnNetns, Policies: []string{"ecmp+coflowsim-sebf"}},
 			"goes by another simulator's rules"},
 		{"compat on a hybrid", scenario.Options{On: scenario.OnFlowsim, Policies: []string{"sebf"},

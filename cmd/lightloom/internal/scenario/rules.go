@@ -25,6 +25,7 @@ type Rules struct {
 	Epoch      time.Duration   // jobs are admitted at its multiples; 0: when they arrive
 	Redecide   policy.Redecide // when rates are decided anew; empty: when the policy wants
 	Compat     string          // one of Compats, or none
+	Step       time.Duration   // ends of host flows are reported at its multiples; 0: when they come
 
 	Proportional bool // hosts that share by themselves get proportionally fair rates, not max-min fair ones
 
@@ -66,7 +67,8 @@ func (r *Rules) wants() []string {
 		flag string
 		set  bool
 	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
-		{"--redecide", r.Redecide != ""}, {"--compat", r.Compat != ""}, {"--fairness proportional", r.Proportional}} {
+		{"--redecide", r.Redecide != ""}, {"--compat", r.Compat != ""}, {"--fairness proportional", r.Proportional},
+		{"--time-step", r.Step > 0}} {
 		if f.set {
 			all = append(all, f.flag)
 		}
@@ -168,10 +170,10 @@ func (r *Rules) named(name string) (string, error) {
 		strings.Join(known, " or --policy "))
 }
 
-// quantum is the time step of the compatible mode: the time of a megabyte at a port. 0 if time has no steps.
+// quantum is the time step: that of the compatible mode is the time of a megabyte at a port. 0 if time has no steps.
 func (s *Prepared) quantum() time.Duration {
 	if s.Options.Rules.Compat != CompatCoflowsim {
-		return 0
+		return s.Options.Rules.Step
 	}
 	return workload.Megabyte.Over(s.Spec.NIC)
 }
@@ -217,6 +219,9 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	}
 	if r.Epoch > 0 {
 		out = append(out, fmt.Sprintf("coflows are admitted at multiples of %v.", r.Epoch))
+	}
+	if r.Step > 0 {
+		out = append(out, fmt.Sprintf("ends of flows are reported at multiples of %v, up to that much late.", r.Step))
 	}
 	if r.Proportional {
 		out = append(out, "TCP on the simulator shares links proportionally fairly: a host flow across several full links "+

@@ -30,7 +30,7 @@ type Scenario struct {
 	OneAtATime bool          `json:"one_at_a_time,omitempty"` // each job arrives when the one before has ended
 	Admission  time.Duration `json:"admission,omitempty"`     // jobs are submitted at its multiples; 0: when they arrive
 	CarryLocal bool          `json:"carry_local,omitempty"`   // bytes between a host and itself take its port
-	Quantum    time.Duration `json:"quantum,omitempty"`       // the step of time of another simulator's rules; 0: none
+	Quantum    time.Duration `json:"quantum,omitempty"`       // ends of host flows are reported at its multiples; 0: when they come
 
 	Proportional bool `json:"proportional,omitempty"` // TCP on the simulator shares proportionally, not max-min fairly
 
