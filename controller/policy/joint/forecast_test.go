@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/policy/policytest"
@@ -11,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestForecastTries: the sum that a try returns is that of a fresh forecast with the job in it, and tries leave nothing
-// behind, in whatever order they come.
+// TestForecastTries: the sum that a try returns is that of a fresh forecast with the job in it, in which no other job
+// ends sooner than without, and tries leave nothing behind, in whatever order they come.
 func TestForecastTries(t *testing.T) {
 	tested := 0
 	for seed := range tries.Of[uint64](800, 8000) {
@@ -23,6 +24,10 @@ func TestForecastTries(t *testing.T) {
 		j, rng := v.Waiting[0], v.Rand("forecast", 1)
 		f := newForecast(v, false, -1)
 		before, laid, used := f.run(nil), f.scratch.Mark(), len(f.used)
+		var ends []float64
+		for _, j := range f.jobs {
+			ends = append(ends, j.end)
+		}
 		for range 4 {
 			hosts := make([]southbound.HostID, j.Tasks())
 			for i := range hosts {
@@ -31,7 +36,11 @@ func TestForecastTries(t *testing.T) {
 			got := f.try(f.placed(j, hosts))
 			fresh := newForecast(v, false, -1)
 			fresh.add(fresh.placed(j, hosts))
-			if want := fresh.run(nil); math.Abs(got-want) > 1e-6 {
+			want := fresh.jobs[len(f.jobs)].end
+			for i := range f.jobs {
+				want += max(fresh.jobs[i].end, ends[i])
+			}
+			if math.Abs(got-want) > 1e-6 {
 				t.Fatalf("view %d: tried %v, fresh %v", seed, got, want)
 			}
 			tested++
@@ -73,6 +82,38 @@ func TestSearchKeepsSlots(t *testing.T) {
 	}
 	if tested < 10 {
 		t.Errorf("only %d searches", tested)
+	}
+}
+
+// TestPortTime: a pair of racks takes the sender's port for a circuit and its dark time, or to the packet network if
+// that is sooner, if one of them has no circuits, or if nobody knows of circuits; a rack's own bytes take none.
+func TestPortTime(t *testing.T) {
+	job := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 4)},
+		{Tasks: make([]controller.Task, 2)}}, Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 8e6}}}
+	for _, tc := range []struct {
+		name  string
+		blind bool
+		ports bool
+		count [][]int32
+		want  float64
+	}{
+		{"within a rack", false, true, [][]int32{{4, 0, 0}, {2, 0, 0}}, 0},
+		{"a circuit", false, true, [][]int32{{4, 0, 0}, {0, 2, 0}}, 0.010 + 8e6/1e8},
+		{"two, with half of a stage each", false, true, [][]int32{{2, 2, 0}, {0, 0, 2}}, 2 * (0.010 + 4e6/1e8)},
+		{"packets", true, true, [][]int32{{4, 0, 0}, {0, 2, 0}}, 8e6 / 1e7},
+		{"no port at the receiver", false, false, [][]int32{{4, 0, 0}, {0, 2, 0}}, 8e6 / 1e7},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := &forecast{v: &controller.View{Delta: 10 * time.Millisecond}, blind: tc.blind}
+			x := &shapes{f: f, job: job, need: []int32{4, 2}}
+			f.rates[rackUp], f.optical[0] = []float64{1e7, 1e7, 1e7}, []float64{1e8, 1e8, 1e8}
+			if f.optical[1] = []float64{1e8, 1e8, 1e8}; !tc.ports {
+				f.optical[1][1] = 0
+			}
+			if got := x.portTime(tc.count); math.Abs(got-tc.want) > 1e-9 {
+				t.Errorf("%v s, want %v", got, tc.want)
+			}
+		})
 	}
 }
 
