@@ -66,6 +66,31 @@ func TestMatches(t *testing.T) {
 	}
 }
 
+// TestGoesOn: after the first seeds joint, its twin and the compositions near the best go on, and only these can be the
+// rival.
+func TestGoesOn(t *testing.T) {
+	runs := func(n int, cct float64) (out []*figures) {
+		for range n {
+			out = append(out, &figures{CCT: cct})
+		}
+		return out
+	}
+	m := matches{who: []contestant{{role: composed}, {role: composed}, {role: composed}, {role: halfway}, {role: retied},
+		{role: together}}}
+	for _, cct := range []float64{2, 2.9, 3.1, 1, 1, 1} {
+		m.got = append(m.got, runs(heats, cct))
+	}
+	for k, want := range []bool{true, true, false, false, true, true} {
+		if got := m.goesOn(m.who[k], m.got[k]); got != want {
+			t.Errorf("contestant %d goes on: %v", k, got)
+		}
+	}
+	m.got[1], m.got[5] = runs(heats+2, 2.9), runs(heats+2, 1)
+	if got := m.rivalIndex(); got != 1 {
+		t.Errorf("the rival is %d, which did not run on all seeds", got)
+	}
+}
+
 // TestSideRows: joint is held against each other policy on the same fabric, run by run.
 func TestSideRows(t *testing.T) {
 	who := []string{"rival", "apart", "joint"}
