@@ -178,7 +178,7 @@ func runJointWide(ctx context.Context, b *Bench) (*Result, error) {
 		var on []point
 		var index []int
 		for i := range points {
-			m := &all[slices.IndexFunc(all, func(m matches) bool { return m.ground == points[i].ground.name })]
+			m := &all[slices.IndexFunc(all, func(m matches) bool { return m.ground == points[i].name })]
 			if m.goesOn(points[i].contestant, got[i]) {
 				on, index = append(on, points[i]), append(index, i)
 			}

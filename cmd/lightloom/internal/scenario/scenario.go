@@ -30,7 +30,7 @@ type Scenario struct {
 	OneAtATime bool          `json:"one_at_a_time,omitempty"` // each job arrives when the one before has ended
 	Admission  time.Duration `json:"admission,omitempty"`     // jobs are submitted at its multiples; 0: when they arrive
 	CarryLocal bool          `json:"carry_local,omitempty"`   // bytes between a host and itself take its port
-	Quantum    time.Duration `json:"quantum,omitempty"`       // ends of host flows are reported at its multiples; 0: when they come
+	Quantum    time.Duration `json:"quantum,omitempty"`       // flows end at its multiples; 0: when they end
 
 	Proportional bool `json:"proportional,omitempty"` // TCP on the simulator shares proportionally, not max-min fairly
 
