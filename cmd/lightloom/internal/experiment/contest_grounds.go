@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -15,7 +16,7 @@ import (
 
 // contested are the grounds of joint-wide: four on which joint was developed, the cells of the grid of grounds whose
 // headroom was 30 % and more on seed 1 and those of the Facebook trace that move in 10 ms, workflows, and, for held-out
-// seeds alone, one on which nothing was run before.
+// seeds alone, some on which nothing was run before: one that is drawn, and SWIM's other public traces.
 func contested(n int, seed uint64) []ground {
 	all := wideGrounds(cmp.Or(n, 60))
 	chosen := map[string][]string{ // by dark time
@@ -30,7 +31,8 @@ func contested(n int, seed uint64) []ground {
 	}
 	all = append(all, ground{"workflows", groundFabric("10ms"), "10ms", 0, source{"workflows", true, workflows}})
 	if seed >= heldOut {
-		all = append(all, unseen(cmp.Or(n, 40)))
+		all = append(all, unseen(cmp.Or(n, 40)), unseenTrace(swimTraces[1], 0.2, "500ms", cmp.Or(n, 40)),
+			unseenTrace(swimTraces[2], 0.6, "100ms", cmp.Or(n, 40)))
 	}
 	return all
 }
@@ -110,4 +112,28 @@ func unseen(n int) ground {
 		func(_ *Bench, seed uint64) ([]controller.Job, error) {
 			return workload.TwoShuffles(n, 700*time.Millisecond, seed), nil
 		}}}
+}
+
+// unseenTrace is a ground of a SWIM trace that no other seed and no other ground has.
+func unseenTrace(trace string, heavy float64, dark string, n int) ground {
+	name, _, _ := strings.Cut(trace, ".")
+	return ground{fmt.Sprintf("never looked at: %s, %g %% heavy, dark %s, offered 50 %%", name, 100*heavy, dark),
+		groundFabric(dark), dark, 0.5, source{name, true, func(b *Bench, seed uint64) ([]controller.Job, error) {
+			return mixedJobs(b, trace, heavy, n, seed)
+		}}}
+}
+
+// there reports whether a ground's jobs can be drawn: SWIM's other traces need not be in the folder.
+func (g *ground) there(b *Bench) bool {
+	if !g.source.data {
+		return true
+	}
+	if b.Data == "" {
+		return false
+	}
+	if !slices.ContainsFunc(swimTraces, func(t string) bool { return strings.HasPrefix(t, g.source.name+".") }) {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(b.Data, "swim", g.source.name+".tsv.gz"))
+	return err == nil
 }

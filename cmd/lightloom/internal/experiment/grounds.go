@@ -66,7 +66,7 @@ func sources(n int) []source {
 		}
 	}
 	mixed := func(heavy float64) func(*Bench, uint64) ([]controller.Job, error) {
-		return func(b *Bench, seed uint64) ([]controller.Job, error) { return mixedJobs(b, heavy, n, seed) }
+		return func(b *Bench, seed uint64) ([]controller.Job, error) { return mixedJobs(b, fb2009, heavy, n, seed) }
 	}
 	return []source{
 		{"wide", false, wide(workload.WideOptions{})},
@@ -101,10 +101,10 @@ func (g *ground) jobs(b *Bench, seed uint64) ([]controller.Job, error) {
 	return jobs, workload.Pace(jobs, groundRacks, groundPort, g.load)
 }
 
-// mixedJobs are jobs of the SWIM trace, of which the given share shuffles T_e = 1.125 GB and more, with tasks that
+// mixedJobs are jobs of a SWIM trace, of which the given share shuffles T_e = 1.125 GB and more, with tasks that
 // compute 60 times as fast as swim-v1's, so that slots do not bind before ports do.
-func mixedJobs(b *Bench, heavy float64, n int, seed uint64) ([]controller.Job, error) {
-	all, err := records(b)
+func mixedJobs(b *Bench, trace string, heavy float64, n int, seed uint64) ([]controller.Job, error) {
+	all, err := recordsOf(b, trace)
 	if err != nil {
 		return nil, err
 	}
