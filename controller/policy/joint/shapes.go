@@ -298,6 +298,28 @@ func (x *shapes) portTime(c [][]int32) (sum float64) {
 	return sum
 }
 
+// readTime is portTime for what a job reads from hosts that are given.
+func (x *shapes) readTime(j *liveJob) (sum float64) {
+	for k, c := range j.coflows {
+		if c == nil || x.job.Edges[k].Kind != controller.Fixed {
+			continue
+		}
+		packets := map[int32]float64{} // by rack
+		for _, p := range c.ports[rackUp] {
+			packets[p.at] = p.bytes
+		}
+		for i := range c.pairs {
+			p := &c.pairs[i]
+			packets[int32(p.In)] -= float64(p.Bytes)
+			sum += min(float64(p.Bytes)/x.f.rates[rackUp][p.In], x.f.v.Delta.Seconds()+float64(p.Bytes)/x.f.optical[0][p.In])
+		}
+		for _, p := range c.ports[rackUp] {
+			sum += min(max(packets[p.at], 0)/x.f.rates[rackUp][p.at], forever)
+		}
+	}
+	return sum
+}
+
 // prune leaves the most promising candidates, each once.
 func (x *shapes) prune(all *[]candidate, most int) {
 	for i := range *all {
@@ -354,7 +376,8 @@ func (x *shapes) try(c *candidate) {
 			continue
 		}
 		c.hosts = hosts
-		c.sum = x.f.try(x.f.placed(x.job, hosts)) + price
+		j := x.f.placed(x.job, hosts)
+		c.sum = x.f.try(j) + price + portPrice*x.readTime(j)
 		if c.sum < x.best.sum-alike || c.sum < x.best.sum+alike && c.rest < x.best.rest {
 			x.best = *c
 		}

@@ -21,8 +21,8 @@ import (
 
 // The experiment joint-wide sets joint beside compositions of parts that decide apart, where tasks are free and the
 // network binds. Seeds below heldOut choose the best composition on each ground: on the first three all run, on the
-// others those that were near the best. frozen.csv names them, and was committed with joint before a seed from 2001 on was
-// run. Held-out seeds compare joint with these.
+// others those that were near the best. frozen.csv names them, and was committed with joint before the published held-out
+// seeds were run. These compare joint with the frozen ones.
 
 // heats is on how many seeds every composition runs, near how much longer the mean CCT of one that goes on is at most
 // than that of the best.
