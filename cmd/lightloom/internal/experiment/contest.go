@@ -21,8 +21,8 @@ import (
 
 // The experiment joint-wide sets joint beside compositions of parts that decide apart, where tasks are free and the
 // network binds. Seeds below heldOut choose the best composition on each ground: on the first three all run, on the
-// others those that were near the best. frozen.csv names them, and was committed with joint before the published held-out
-// seeds were run. These compare joint with the frozen ones.
+// others those that were near the best. frozen.csv names them, and was committed with joint before the published
+// held-out seeds were run. These compare joint with the frozen ones.
 
 // heats is on how many seeds every composition runs, near how much longer the mean CCT of one that goes on is at most
 // than that of the best.
@@ -209,8 +209,8 @@ type matches struct {
 	got    [][]*figures
 }
 
-// goesOn reports whether a contestant runs on more seeds than the first: joint, its twin, and a composition that is near
-// the best.
+// goesOn reports whether a contestant runs on more seeds than the first: joint, its twin, and a composition that is
+// near the best.
 func (m *matches) goesOn(c contestant, got []*figures) bool {
 	if c.role != composed {
 		return c.role != halfway

@@ -32,7 +32,8 @@ const (
 
 func jointPackets() Experiment {
 	return Experiment{Name: "joint-packets", Doc: "joint, packed places with a circuit for every pair and joint's own " +
-		"search made for packets alone on real packets, beside the simulator", Source: "wide shuffles", Seeds: 10, On: []string{OnNetns}, Run: runJointPackets}
+		"search made for packets alone on real packets, beside the simulator",
+		Source: "wide shuffles", Seeds: 10, On: []string{OnNetns}, Run: runJointPackets}
 }
 
 // bothSides are the figures of one run on packets and of its twin.
@@ -68,8 +69,8 @@ func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 	out := &Result{Assumptions: []string{fmt.Sprintf("the ground %s of joint-wide, %s, with a %dth of its rates, a "+
 		"fiftieth of its bytes and all times %d times as long, %d jobs a run, and the simulator likewise", g.name, g.fabric,
 		contestScale, contestSlower, n)},
-		Notes: []string{"the rival has a circuit for every pair; frozen.csv's has none for what packets send within a reconfiguration " +
-			"delay, and a mean CCT of 1.95 s in place of 2.04 on seeds 1 to 20 of the unslowed ground"}}
+		Notes: []string{"the rival has a circuit for every pair; frozen.csv's has none for what packets send within a " +
+			"reconfiguration delay, and a mean CCT of 1.95 s in place of 2.04 on seeds 1 to 20 of the unslowed ground"}}
 	for _, side := range []struct {
 		name string
 		of   func(*bothSides) *figures
