@@ -38,7 +38,7 @@ type gridCell struct {
 }
 
 func (g gridCell) String() string {
-	return fmt.Sprintf("computing ×%g, %g %% heavy, load ×%g", g.speed, 100*g.heavy, g.load)
+	return fmt.Sprintf("computing ×%g, %.3g %% heavy, load ×%g", g.speed, 100*g.heavy, g.load)
 }
 
 // gridCells is the grid, fixed before the first run. 5.8 % of the public jobs are shuffle-heavy.
