@@ -290,8 +290,8 @@ func (t *tally) take() []portBytes {
 }
 
 // run lays everything that is not laid, and with it a job that is tried; nil: none. It returns the sum of the ends of
-// jobs, in seconds. A job that is tried makes no other end sooner: where it seems to, it changes the order in which a
-// coflow's circuits are laid, and that is luck.
+// jobs, in seconds. A job that is tried makes no other end sooner: where it seems to, it has only changed the order in
+// which another coflow's circuits are laid.
 func (f *forecast) run(try *liveJob) float64 {
 	f.ready = f.ready[:0]
 	for _, j := range f.jobs {

@@ -18,10 +18,6 @@ const (
 	alike    = 1e-6 // seconds: sums that differ by less are taken as equal
 )
 
-// portPrice is what a second of a rack's port costs, in seconds of jobs to come that wait for it. Of 0.03 to 3 on the
-// grounds of the experiment joint-wide, jobs ended soonest with 0.06 to 0.1.
-const portPrice = 0.08
-
 // shapes searches for the places of one job, or of some of its tasks: candidates are racks with so many tasks of each
 // stage (from one rack to all), their hosts follow. They are pruned by a closed form, and the best are tried exactly.
 type shapes struct {
@@ -268,56 +264,6 @@ func (x *shapes) port(side, rack int, bytes, delays float64) float64 {
 		return min(packets, x.busy[side][rack]+delays+bytes/rate)
 	}
 	return packets
-}
-
-// portTime is for how many seconds a candidate takes ports of racks to send from: a circuit for each pair of racks, or
-// packets if that is sooner.
-func (x *shapes) portTime(c [][]int32) (sum float64) {
-	delta := x.f.v.Delta.Seconds()
-	for k := range x.job.Edges {
-		e := &x.job.Edges[k]
-		if e.Kind == controller.Fixed {
-			continue
-		}
-		from, to := x.of(c, e.From), x.of(c, e.To)
-		share := float64(x.job.Volume(e)) / total(from) / total(to)
-		for a, n := range from {
-			for b, m := range to {
-				bytes := share * float64(n) * float64(m)
-				if a == b || bytes == 0 {
-					continue
-				}
-				least := min(bytes/x.f.rates[rackUp][a], forever)
-				if !x.f.blind && x.f.optical[1][b] > 0 {
-					least = min(least, delta+bytes/x.f.optical[0][a])
-				}
-				sum += least
-			}
-		}
-	}
-	return sum
-}
-
-// readTime is portTime for what a job reads from hosts that are given.
-func (x *shapes) readTime(j *liveJob) (sum float64) {
-	for k, c := range j.coflows {
-		if c == nil || x.job.Edges[k].Kind != controller.Fixed {
-			continue
-		}
-		packets := map[int32]float64{} // by rack
-		for _, p := range c.ports[rackUp] {
-			packets[p.at] = p.bytes
-		}
-		for i := range c.pairs {
-			p := &c.pairs[i]
-			packets[int32(p.In)] -= float64(p.Bytes)
-			sum += min(float64(p.Bytes)/x.f.rates[rackUp][p.In], x.f.v.Delta.Seconds()+float64(p.Bytes)/x.f.optical[0][p.In])
-		}
-		for _, p := range c.ports[rackUp] {
-			sum += min(max(packets[p.at], 0)/x.f.rates[rackUp][p.at], forever)
-		}
-	}
-	return sum
 }
 
 // prune leaves the most promising candidates, each once.

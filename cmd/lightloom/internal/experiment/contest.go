@@ -24,11 +24,10 @@ import (
 // others those that were near the best. frozen.csv names them, and was committed with joint before the published
 // held-out seeds were run. These compare joint with the frozen ones.
 
-// heats is on how many seeds every composition runs, near how much longer the mean CCT of one that goes on is at most
-// than that of the best.
+// All compositions run on that many seeds. Those go on whose mean CCT is at most nearBest times that of the best.
 const (
-	heats = 3
-	near  = 1.5
+	firstSeeds = 3
+	nearBest   = 1.5
 )
 
 func jointWide() Experiment {
@@ -169,7 +168,7 @@ func runJointWide(ctx context.Context, b *Bench) (*Result, error) {
 		}
 		return all
 	}
-	few := &Bench{Seeds: min(heats, b.Seeds), First: b.First, On: b.On, Data: b.Data, Quick: b.Quick,
+	few := &Bench{Seeds: min(firstSeeds, b.Seeds), First: b.First, On: b.On, Data: b.Data, Quick: b.Quick,
 		Progress: b.Progress, Kept: b.Kept}
 	got, err := run(few, points)
 	if err != nil {
@@ -216,7 +215,7 @@ func (m *matches) goesOn(c contestant, got []*figures) bool {
 		return c.role != halfway
 	}
 	cct := metrics()[2].of
-	return numbers.Mean(column(got, cct)) <= near*numbers.Mean(column(m.got[m.rivalIndex()], cct))
+	return numbers.Mean(column(got, cct)) <= nearBest*numbers.Mean(column(m.got[m.rivalIndex()], cct))
 }
 
 // rivalIndex returns the composition with the least mean CCT, of those that ran on all seeds.

@@ -78,14 +78,14 @@ func TestGoesOn(t *testing.T) {
 	m := matches{who: []contestant{{role: composed}, {role: composed}, {role: composed}, {role: halfway}, {role: retied},
 		{role: together}}}
 	for _, cct := range []float64{2, 2.9, 3.1, 1, 1, 1} {
-		m.got = append(m.got, runs(heats, cct))
+		m.got = append(m.got, runs(firstSeeds, cct))
 	}
 	for k, want := range []bool{true, true, false, false, true, true} {
 		if got := m.goesOn(m.who[k], m.got[k]); got != want {
 			t.Errorf("contestant %d goes on: %v", k, got)
 		}
 	}
-	m.got[1], m.got[5] = runs(heats+2, 2.9), runs(heats+2, 1)
+	m.got[1], m.got[5] = runs(firstSeeds+2, 2.9), runs(firstSeeds+2, 1)
 	if got := m.rivalIndex(); got != 1 {
 		t.Errorf("the rival is %d, which did not run on all seeds", got)
 	}
