@@ -111,7 +111,8 @@ func (l *laboratory) mn(args string, commands ...string) string {
 	if err := os.WriteFile(filepath.Join(l.dir, "script"), []byte(strings.Join(commands, "\n")+"\n"), 0o644); err != nil {
 		l.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Minute)
+	// Shorter than what go test allows a package, so that a line that hangs shows what it printed.
+	ctx, cancel := context.WithTimeout(l.t.Context(), 4*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c", inside)
 	cmd.Dir, cmd.Env = l.dir, append(os.Environ(), "MN=mn "+args)
