@@ -71,7 +71,7 @@ func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 		"fiftieth of its bytes and all times %d times as long, %d jobs a run, and the simulator likewise", g.name, g.fabric,
 		contestScale, contestSlower, n)},
 		Notes: []string{"the rival has a circuit for every pair; frozen.csv's has none for what packets send within a " +
-			"reconfiguration delay, and a mean CCT of 1.95 s in place of 2.04 on seeds 1 to 20 of the unslowed ground"}}
+			"reconfiguration delay, and at flow level on seeds 1 to 10 a mean CCT of 12.2 s in place of 11.8"}}
 	for _, side := range []struct {
 		name string
 		of   func(*bothSides) *figures
