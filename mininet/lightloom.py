@@ -752,8 +752,9 @@ class LoomController(Controller):
             raise LoomError('%s has ended%s' % (self.name, self.process.last_words()))
 
     def wait_ready(self):
-        "Wait until every packet switch has its rules."
-        self.process.wait_for('ready:')
+        "Wait until every switch is programmed. The controller counts, in its own line, only those that started within seconds."
+        for switch in self.fabric.tors + self.fabric.spines + self.fabric.ocses:
+            self.process.wait_for('switch %s is ready\n' % self.fabric.name(switch))
         info('(%s) ' % self.fabric.spec())
 
     def replayed(self, within=600):

@@ -139,6 +139,19 @@ func TestMininetAudit(t *testing.T) {
 	})
 }
 
+// TestMininetLate: the network is up once every switch is programmed, however late it started.
+func TestMininetLate(t *testing.T) {
+	l := newLaboratory(t, false)
+	out := l.mn("--version; printf '#!/bin/sh\n[ $1 = switch ] && sleep 2\nexec /run/lightloom \"$@\"\n' > late; "+
+		"chmod +x late; LIGHTLOOM=/run/late mn --custom lightloom.py --topo hybrid,2,1 --switch loom --controller "+
+		"loom,replicas=1 --test pingall", "")
+	for _, want := range []string{"0% dropped (2/2 received)", "status 0", "left 0 processes, 0 directories"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q:\n%s", want, out)
+		}
+	}
+}
+
 // TestMininetAgents runs jobs with an agent of its own on every host.
 func TestMininetAgents(t *testing.T) {
 	l := newLaboratory(t, false)
