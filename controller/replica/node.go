@@ -126,12 +126,12 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 
 // launch starts raft from a goroutine of its own, which ends if the disk does not hold what raft reads.
 func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
-	ended := make(chan struct{})
+	ended, on := make(chan struct{}), newOnward(t)
 	go func() {
 		defer close(ended)
 		if err = n.store.prepare(&n.cfg, rc, t); err == nil {
 			logs := tailed{n.store.logs, n.store.health.wipe}
-			n.raft, err = raft.NewRaft(rc, n.fsm, logs, n.store.stable, n.store.snaps, t)
+			n.raft, err = raft.NewRaft(rc, n.fsm, logs, n.store.stable, n.store.snaps, on)
 		}
 	}()
 	<-ended
@@ -146,6 +146,7 @@ func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("start replica %q: %w", n.cfg.ID, err)
 	}
+	on.follow(n.raft.AppliedIndex)
 	return nil
 }
 
