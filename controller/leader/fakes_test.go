@@ -395,6 +395,13 @@ func (d *memDevice) Watch(ctx context.Context, tell func(southbound.DeviceEvent)
 	return nil
 }
 
+// watched reports whether a leader hears of changes.
+func (d *memDevice) watched() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.sinks) > 0
+}
+
 // holds returns a device's tables as they are.
 func (d *memDevice) holds() southbound.Seen {
 	d.mu.Lock()

@@ -134,6 +134,7 @@ func replaced(t *testing.T, name string, m mood) {
 	if err := l.leader.Change(t.Context(), back); err != nil {
 		t.Fatal(err)
 	}
+	l.until(time.Second, "the new device to be watched", l.devices[id].watched)
 	submit("b")
 	l.until(time.Second, "a circuit again", l.inService(0))
 	l.until(3*time.Second, "the second job to end", l.finished(2))
