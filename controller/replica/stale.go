@@ -28,18 +28,22 @@ func newOnward(t raft.Transport) *onward {
 // machine.
 func (o *onward) follow(applied func() uint64) {
 	o.ended.Go(func() {
-		var newest raft.InstallSnapshotRequest // that raft was handed
+		var term, end uint64 // of the newest leader's snapshots that raft was handed
 		for {
 			select {
 			case <-o.stop:
 				return
 			case rpc := <-o.Transport.Consumer():
 				if m, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok {
-					if m.Term == newest.Term && m.LastLogIndex <= newest.LastLogIndex && m.LastLogIndex < applied() {
+					switch {
+					case m.Term == term && m.LastLogIndex <= end && m.LastLogIndex < applied():
 						answerAgain(rpc, m)
 						continue
+					case m.Term > term:
+						term, end = m.Term, m.LastLogIndex
+					case m.Term == term:
+						end = max(end, m.LastLogIndex)
 					}
-					newest = *m
 				}
 				select {
 				case o.out <- rpc:
