@@ -117,3 +117,80 @@ func columns(t *testing.T, root, name string) (n int) {
 func generated(name string) bool {
 	return strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, ".connect.go") || strings.Contains(name, "_bpfel")
 }
+
+// TestSharesAreNotWaitedFor: no test that holds netnstest's Lock or Share has parallel tests within, which can wait for
+// each other for ever. It goes through helpers, but not through methods.
+func TestSharesAreNotWaitedFor(t *testing.T) {
+	root := repository(t)
+	type function struct {
+		dir  string
+		body *ast.BlockStmt
+	}
+	functions := map[string]function{} // by package and name, such as "netnstest.Lock"
+	for _, name := range goFiles(t, root) {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil && d.Body != nil {
+				dir := path.Base(path.Dir(name))
+				functions[dir+"."+d.Name.Name] = function{dir, d.Body}
+			}
+		}
+	}
+	// calls tells whether a part of a function calls one of those found, outside of the tests within, which run hands out.
+	calls := func(dir string, part ast.Node, found map[string]bool, run func(*ast.FuncLit)) (is bool) {
+		ast.Inspect(part, func(n ast.Node) bool {
+			c, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			switch f := c.Fun.(type) {
+			case *ast.Ident:
+				is = is || found[dir+"."+f.Name]
+			case *ast.SelectorExpr:
+				x, _ := f.X.(*ast.Ident)
+				is = is || x != nil && found[x.Name+"."+f.Sel.Name]
+				if len(c.Args) == 2 && f.Sel.Name == "Run" {
+					if lit, ok := c.Args[1].(*ast.FuncLit); ok {
+						run(lit)
+						return false
+					}
+				}
+			}
+			return true
+		})
+		return is
+	}
+	callers := func(of ...string) map[string]bool {
+		found := map[string]bool{}
+		for _, name := range of {
+			found[name] = true
+		}
+		for before := 0; before < len(found); {
+			before = len(found)
+			for name, f := range functions {
+				if calls(f.dir, f.body, found, func(*ast.FuncLit) {}) {
+					found[name] = true
+				}
+			}
+		}
+		return found
+	}
+	hold, parallel := callers("netnstest.Lock", "netnstest.Share"), callers("t.Parallel")
+	if !hold["lightloom.newLaboratory"] || !parallel["replay.shareNetns"] {
+		t.Error("known helpers are not found: the test looks in the wrong place")
+	}
+	for name, f := range functions {
+		var within []*ast.FuncLit
+		if !calls(f.dir, f.body, hold, func(lit *ast.FuncLit) { within = append(within, lit) }) {
+			continue
+		}
+		for _, lit := range within {
+			if calls(f.dir, lit.Body, parallel, func(*ast.FuncLit) {}) {
+				t.Errorf("%s holds the machine while parallel tests within wait for a place: let each take a share itself", name)
+			}
+		}
+	}
+}

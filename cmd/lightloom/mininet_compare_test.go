@@ -174,7 +174,6 @@ func TestMininetAgents(t *testing.T) {
 
 // TestMininetParts: whichever part is killed, the others continue, Mininet ends cleanly, and nothing is left.
 func TestMininetParts(t *testing.T) {
-	l := newLaboratory(t, false)
 	for _, tt := range []struct{ name, kill, dead string }{
 		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
 		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},
@@ -183,9 +182,8 @@ func TestMininetParts(t *testing.T) {
 		{"controller", "py net.get('c0').process.popen.kill()", "dead []"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			out := l.sub(t).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom,agents=1 --test none "+
-				"--post script",
+			out := newLaboratory(t, false).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller "+
+				"loom,agents=1 --test none --post script",
 				tt.kill, "sh sleep 1", "py 'dead ' + str([s.name for s in net.switches if not s.connected()])", "pingall")
 			for _, want := range []string{"0% dropped (2/2 received)", "status 0", "left 0 processes, 0 directories", tt.dead} {
 				if !strings.Contains(out, want) {

@@ -63,12 +63,14 @@ func newLaboratory(t *testing.T, measures bool) *laboratory {
 	if testing.Short() {
 		t.Skip("starts Mininet")
 	}
+	if !measures {
+		t.Parallel()
+	}
 	l := &laboratory{t, t.TempDir(), noise.Measure}
 	copyProgram(t, l.dir)
 	if measures {
 		netnstest.Lock(t)
 	} else {
-		t.Parallel()
 		l.measure = netnstest.Share(t).Measure
 	}
 	if err := os.WriteFile(filepath.Join(l.dir, mininet.Name), []byte(mininet.Source()), 0o644); err != nil {
@@ -77,7 +79,7 @@ func newLaboratory(t *testing.T, measures bool) *laboratory {
 	return l
 }
 
-// sub is the same for a test within, with a script of its own.
+// sub is the same for a test within that does not run in parallel, with a script of its own.
 func (l *laboratory) sub(t *testing.T) *laboratory {
 	t.Helper()
 	s := &laboratory{t, t.TempDir(), l.measure}
@@ -237,7 +239,6 @@ func iperfs(out string) []float64 {
 
 // TestMininetRefusals: impossible requests are refused, with what to do instead.
 func TestMininetRefusals(t *testing.T) {
-	l := newLaboratory(t, false)
 	own := `
 from mininet.topo import Topo
 class Two(Topo):
@@ -292,8 +293,7 @@ topos = {'slow': Slow}
 				"netem", "delay", "1ms").Run() == nil {
 				t.Skip("this kernel has netem")
 			}
-			t.Parallel()
-			if out := l.sub(t).mn(tt.args, tt.script); !strings.Contains(out, tt.want) ||
+			if out := newLaboratory(t, false).mn(tt.args, tt.script); !strings.Contains(out, tt.want) ||
 				strings.Contains(out, "Cleaning up") || !strings.Contains(out, "left 0 processes, 0 directories") {
 				t.Errorf("want %q and nothing left:\n%s", tt.want, out)
 			}

@@ -15,6 +15,9 @@ import (
 
 // Lock keeps all other tests that build namespaces from running, also those of other packages, processes and users,
 // until t ends: two fabrics at a time share the processors and spoil each other's figures.
+//
+// Tests within one that holds this, or Share, must not be parallel: they would wait for a place among the parallel
+// tests of their package, while those that have one can wait for the machine.
 func Lock(t testing.TB) {
 	t.Helper()
 	take(t, openLock(t, machine), unix.LOCK_EX)
