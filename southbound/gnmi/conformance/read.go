@@ -183,7 +183,10 @@ func (b *bench) subscribe(ctx context.Context, req *gpb.SubscribeRequest) (gpb.G
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Send(req)
+	if err := s.Send(req); err != nil && !errors.Is(err, io.EOF) { // at its end Recv says why
+		return nil, err
+	}
+	return s, nil
 }
 
 // untilSync takes messages up to a sync_response. What they hold must be of the model.
