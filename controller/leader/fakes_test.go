@@ -402,6 +402,13 @@ func (d *memDevice) watched() bool {
 	return len(d.sinks) > 0
 }
 
+// claimed returns the term of the last claim.
+func (d *memDevice) claimed() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fence
+}
+
 // holds returns a device's tables as they are.
 func (d *memDevice) holds() southbound.Seen {
 	d.mu.Lock()

@@ -124,6 +124,8 @@ func replaced(t *testing.T, name string, m mood) {
 	if err := l.leader.Change(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
+	// Where an optical switch should hold nothing, the new one does so before the leader has left the old one.
+	l.until(time.Second, "the new device to be claimed", func() bool { return l.devices[id].claimed() == 1 })
 	l.until(time.Second, "the new device to hold what it should", func() bool { return l.astray() == "" })
 	old.mu.Lock()
 	sets := len(old.sets)
@@ -138,11 +140,9 @@ func replaced(t *testing.T, name string, m mood) {
 	submit("b")
 	l.until(time.Second, "a circuit again", l.inService(0))
 	l.until(3*time.Second, "the second job to end", l.finished(2))
-	l.devices[id].mu.Lock()
-	if claimed := l.devices[id].fence; claimed != 1 {
+	if claimed := l.devices[id].claimed(); claimed != 1 {
 		t.Errorf("the new device has been claimed in term %d", claimed)
 	}
-	l.devices[id].mu.Unlock()
 	old.mu.Lock()
 	if len(old.sets) != sets {
 		t.Error("the old device gets Sets")
