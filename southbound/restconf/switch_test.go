@@ -177,7 +177,7 @@ func TestHostile(t *testing.T) {
 		}, "longer than 1024 bytes"},
 		{"never", func(_ http.ResponseWriter, r *http.Request) bool {
 			<-r.Context().Done()
-			return true
+			panic(http.ErrAbortHandler) // to return would answer
 		}, func(c *restconf.Config) { c.Timeout = 100 * time.Millisecond }, "deadline"},
 		{"wrong password", nil, func(c *restconf.Config) { c.Password = "guess" }, "401"},
 		{"foreign certificate", nil, func(c *restconf.Config) { c.TLS = nil }, "certificate"},
