@@ -196,8 +196,6 @@ func TestLeaderDrivesAgent(t *testing.T) {
 	}
 }
 
-// TestNewLeader cuts a leader off in mid-flow. Another one with a larger id repeats what the log holds and goes on:
-// every host flow arrives once, the events are complete, and the old leader is kept out.
 // TestSilentSockets: connections that say nothing stand at the agent, more than it lets into handshakes, and a leader
 // that comes after them drives it.
 func TestSilentSockets(t *testing.T) {
@@ -207,6 +205,8 @@ func TestSilentSockets(t *testing.T) {
 	until(t, "the coflow's host flows", func() bool { return s.Agent.Status().LiveHostFlows == 2 })
 }
 
+// TestNewLeader cuts a leader off in mid-flow. Another one with a larger id repeats what the log holds and goes on:
+// every host flow arrives once, the events are complete, and the old leader is kept out.
 func TestNewLeader(t *testing.T) {
 	const hosts, size, coflows = 5, 500_000, 3
 	s := newSite(t, hosts)

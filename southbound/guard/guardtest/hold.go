@@ -5,6 +5,7 @@ package guardtest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Hold keeps n silent connections to a loopback address until the test ends: each that is closed is opened again after
@@ -44,8 +47,11 @@ func hold(ctx context.Context, addr string, n int, pause time.Duration) (wait fu
 			defer opened()
 			for ctx.Err() == nil {
 				var d net.Dialer
-				if c, err := d.DialContext(ctx, "tcp", addr); err == nil {
+				c, err := d.DialContext(ctx, "tcp", addr)
+				if err == nil || errors.Is(err, unix.ECONNRESET) { // a full server ends it before the dial returns
 					opened()
+				}
+				if err == nil {
 					stop := context.AfterFunc(ctx, func() { c.Close() })
 					_, _ = c.Read(make([]byte, 1)) // until it is closed
 					stop()
