@@ -54,10 +54,10 @@ func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(en
 	if s.Record.Links {
 		r.links = newLinkLog(tb, s.LastArrival()/200)
 	}
-	r.schedule()
-	if err := r.links.read(tb.Now()); err != nil {
+	if err := r.links.read(tb.Now()); err != nil { // before jobs send
 		return nil, err
 	}
+	r.schedule()
 	for told := -1; ; {
 		still := tb.Wait(ctx)
 		if still != nil && !(errors.Is(still, ErrStill) && r.faults != nil) {
