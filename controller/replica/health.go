@@ -16,6 +16,7 @@ type health struct {
 	sick     error
 	dead     error
 	failures uint64
+	wiping   bool          // the log has lost its last entry, by a request that raft has not answered yet
 	wiped    bool          // a peer's snapshot has taken the place of the whole log; not yet looked at
 	changed  chan struct{} // holds one at most: look again
 	closed   chan struct{}
@@ -59,9 +60,19 @@ func (h *health) recover() {
 // wipe notes that the log has lost its last entry.
 func (h *health) wipe() {
 	h.mu.Lock()
-	h.wiped = true
+	h.wiping = true
 	h.mu.Unlock()
-	h.tell()
+}
+
+// answered notes that raft is done with a request: what has taken the log's place is written.
+func (h *health) answered() {
+	h.mu.Lock()
+	was := h.wiping
+	h.wiped, h.wiping = h.wiped || was, false
+	h.mu.Unlock()
+	if was {
+		h.tell()
+	}
 }
 
 // takeWiped reports, once, whether the log has lost its last entry.

@@ -146,7 +146,7 @@ func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("start replica %q: %w", n.cfg.ID, err)
 	}
-	on.follow(n.raft.AppliedIndex)
+	on.follow(n.raft.AppliedIndex, n.store.health.answered)
 	return nil
 }
 

@@ -8,10 +8,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// onward stands between raft and its transport, and keeps snapshots from raft that come again once raft has gone on
-// from their end: a network can double and delay messages. Raft 1.7.3 would go back to such a snapshot, delete the
-// entries behind it, and panic ("log not found") when it applies them again. A leader's first snapshot always reaches
-// raft, also one that ends before what is applied: it replaces entries of older leaders.
+// onward stands between raft and its transport, so that raft 1.7.3 never goes back behind what it has applied. A
+// network can double, delay and lose messages. Where a snapshot comes again, raft would go back to its end, delete the
+// entries behind it, and panic ("log not found") when it applies them again. Where the answer to the first entries
+// behind a snapshot is lost, raft would refuse them the second time, since its log does not hold the snapshot's last
+// entry, and the leader would send the snapshot again without end.
+//
+// What is applied is committed, so every leader holds the same (Ongaro and Ousterhout 2014, section 5.4.3). A snapshot
+// that ends there is answered, and of a leader's entries those behind it go to raft.
 type onward struct {
 	raft.Transport
 	out   chan raft.RPC
@@ -24,30 +28,25 @@ func newOnward(t raft.Transport) *onward {
 	return &onward{Transport: t, out: make(chan raft.RPC), stop: make(chan struct{})}
 }
 
-// follow begins to hand requests to raft. applied is the index of the last entry that raft has handed to the state
-// machine.
-func (o *onward) follow(applied func() uint64) {
+// follow begins to hand requests to raft, one after the other. applied is the index of the last entry that raft has
+// handed to the state machine. answered, called after each request, must not wait.
+func (o *onward) follow(applied func() uint64, answered func()) {
 	o.ended.Go(func() {
-		var term, end uint64 // of the newest leader's snapshots that raft was handed
 		for {
 			select {
 			case <-o.stop:
 				return
 			case rpc := <-o.Transport.Consumer():
-				if m, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok {
-					switch {
-					case m.Term == term && m.LastLogIndex <= end && m.LastLogIndex < applied():
+				switch m := rpc.Command.(type) {
+				case *raft.InstallSnapshotRequest:
+					if m.LastLogIndex <= applied() {
 						answerAgain(rpc, m)
 						continue
-					case m.Term > term:
-						term, end = m.Term, m.LastLogIndex
-					case m.Term == term:
-						end = max(end, m.LastLogIndex)
 					}
+				case *raft.AppendEntriesRequest:
+					rpc.Command = behind(m, applied())
 				}
-				select {
-				case o.out <- rpc:
-				case <-o.stop:
+				if !o.hand(rpc, answered) {
 					return
 				}
 			}
@@ -55,7 +54,46 @@ func (o *onward) follow(applied func() uint64) {
 	})
 }
 
-// answerAgain answers a snapshot that was installed before.
+// hand gives raft a request and passes on its answer, before which raft can still apply entries. It returns false once
+// the transport is closed.
+func (o *onward) hand(rpc raft.RPC, answered func()) bool {
+	asker, answer := rpc.RespChan, make(chan raft.RPCResponse, 1)
+	rpc.RespChan = answer
+	select {
+	case o.out <- rpc:
+	case <-o.stop:
+		return false
+	}
+	select {
+	case a := <-answer:
+		answered()
+		asker <- a // has room for it, as raft requires
+		return true
+	case <-o.stop:
+		return false
+	}
+}
+
+// behind returns a request without the entries up to applied. Those before them are not compared, as raft's log may no
+// longer hold them. Raft is told to commit no more than the leader knows to be there, which it would not see to itself
+// (figure 2 of the paper, AppendEntries 5).
+func behind(m *raft.AppendEntriesRequest, applied uint64) *raft.AppendEntriesRequest {
+	c, last := *m, m.PrevLogEntry // the sender can still hold m
+	if n := len(m.Entries); n > 0 {
+		last = m.Entries[n-1].Index
+	}
+	c.LeaderCommitIndex = min(m.LeaderCommitIndex, last)
+	if m.PrevLogEntry > applied {
+		return &c
+	}
+	c.PrevLogEntry, c.PrevLogTerm = 0, 0
+	for len(c.Entries) > 0 && c.Entries[0].Index <= applied {
+		c.Entries = c.Entries[1:]
+	}
+	return &c
+}
+
+// answerAgain answers a snapshot of what is applied.
 func answerAgain(rpc raft.RPC, m *raft.InstallSnapshotRequest) {
 	_, err := io.Copy(io.Discard, rpc.Reader) // the connection goes on after it
 	head := raft.RPCHeader{ProtocolVersion: m.ProtocolVersion}

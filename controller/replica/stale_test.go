@@ -8,12 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/raft"
 )
 
-// TestSnapshotThatComesAgainTakesNothingBack: a replica that has gone on from a leader's snapshot, and gets it again,
-// says that it holds it, and stays where it is.
-func TestSnapshotThatComesAgainTakesNothingBack(t *testing.T) {
+// TestWhatComesAgainTakesNothingBack: a replica that has gone on from a leader's snapshot, and gets it or the entries
+// behind it again, says that it holds them, and stays where it is.
+func TestWhatComesAgainTakesNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 1, Limits{SnapshotEvery: 50, Trailing: 8})
 		defer c.close()
@@ -58,6 +60,20 @@ func TestSnapshotThatComesAgainTakesNothingBack(t *testing.T) {
 		if err != nil || !answer.Success || answer.Term != term {
 			t.Errorf("a snapshot to %d of %d again: %+v, %v", ends, at, answer, err)
 		}
+		var first raft.Log
+		if err := lead.store.logs.GetLog(ends+1, &first); err != nil {
+			t.Fatal(err)
+		}
+		var took raft.AppendEntriesResponse
+		err = elsewhere.AppendEntries(raft.ServerID(follower.ID()), raft.ServerAddress(c.peers[behind].Addr),
+			&raft.AppendEntriesRequest{
+				RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(lead.ID()),
+					Addr: []byte(c.peers[i].Addr)},
+				Term: term, PrevLogEntry: ends, PrevLogTerm: term, Entries: []*raft.Log{&first}, LeaderCommitIndex: at,
+			}, &took)
+		if err != nil || !took.Success {
+			t.Errorf("entry %d of %d again: %+v, %v", ends+1, at, took, err)
+		}
 		if now := follower.raft.AppliedIndex(); now != at {
 			t.Errorf("the replica went from %d to %d", at, now)
 		}
@@ -67,4 +83,45 @@ func TestSnapshotThatComesAgainTakesNothingBack(t *testing.T) {
 			t.Errorf("%d entries, want 126", len(got))
 		}
 	})
+}
+
+// TestBehind: which entries raft gets, behind which, and what it may commit.
+func TestBehind(t *testing.T) {
+	entries := func(from, to uint64) (e []*raft.Log) {
+		for i := from; i <= to; i++ {
+			e = append(e, &raft.Log{Index: i, Term: 3})
+		}
+		return e
+	}
+	for _, tt := range []struct {
+		name                       string
+		prev, to, commits, applied uint64
+		wantPrev, wantFrom, want   uint64
+	}{
+		{"all new", 10, 12, 11, 9, 10, 11, 11},
+		{"directly behind what is applied", 10, 12, 11, 10, 0, 11, 11},
+		{"half of it applied", 10, 14, 14, 12, 0, 13, 14},
+		{"all of it applied", 10, 12, 20, 15, 0, 0, 12},
+		{"nothing but what is there", 10, 10, 20, 10, 0, 0, 10},
+		{"nothing, behind what is not applied", 12, 12, 20, 10, 12, 0, 12},
+		{"more is committed than sent", 10, 12, 20, 9, 10, 11, 12},
+		{"a heartbeat", 0, 0, 0, 10, 0, 0, 0},
+	} {
+		m := &raft.AppendEntriesRequest{Term: 4, PrevLogEntry: tt.prev, PrevLogTerm: 2, Entries: entries(tt.prev+1, tt.to),
+			LeaderCommitIndex: tt.commits}
+		got := behind(m, tt.applied)
+		want := raft.AppendEntriesRequest{Term: 4, PrevLogEntry: tt.wantPrev, LeaderCommitIndex: tt.want}
+		if tt.wantPrev > 0 {
+			want.PrevLogTerm = 2
+		}
+		if tt.wantFrom > 0 {
+			want.Entries = entries(tt.wantFrom, tt.to)
+		}
+		if d := cmp.Diff(want, *got, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, d)
+		}
+		if m.PrevLogEntry != tt.prev || uint64(len(m.Entries)) != tt.to-tt.prev {
+			t.Errorf("%s: the sender's request has changed: %+v", tt.name, m)
+		}
+	}
 }

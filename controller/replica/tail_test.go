@@ -2,6 +2,7 @@ package replica
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -10,41 +11,44 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestTailBehindASnapshot: all replicas hold a snapshot of index 10 and nothing before it. Behind it r0 holds entries
-// of a term whose leader nobody else heard, r1 and r2 the entry of a later leader. Whoever leads next finds no entry
-// that r0 has in common with it, and sends its snapshot.
+// TestTailBehindASnapshot: all replicas hold a snapshot and nothing before it. Behind index 10, where its snapshot
+// ends, r0 holds entries of a term whose leader nobody else heard, r1 and r2 the entry of a later leader behind theirs.
+// Where that ends at 10 too, r0 takes the leader's entries in place of its own. Where it ends at 11, the leader sends
+// it, and r0 is started again.
 func TestTailBehindASnapshot(t *testing.T) {
-	for _, onDisk := range []bool{false, true} {
-		name := map[bool]string{false: "in memory", true: "on disk"}[onDisk]
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t, 1, Limits{})
-				c.close()
-				for i := range c.nodes {
-					c.disks[i] = NewMemory()
-					if onDisk {
-						c.disks[i], c.dir = nil, dir
+	for restarts, ends := range []uint64{10, 11} {
+		for _, onDisk := range []bool{false, true} {
+			name := map[bool]string{false: "in memory", true: "on disk"}[onDisk]
+			t.Run(fmt.Sprintf("%d %s", ends, name), func(t *testing.T) {
+				dir := t.TempDir()
+				synctest.Test(t, func(t *testing.T) {
+					c := newCluster(t, 1, Limits{})
+					c.close()
+					for i := range c.nodes {
+						c.disks[i] = NewMemory()
+						if onDisk {
+							c.disks[i], c.dir = nil, dir
+						}
+						if i == 0 {
+							c.write(i, 10, 2, 3)
+						} else {
+							c.write(i, ends, 1, 4)
+						}
+						c.start(i)
 					}
-					tail, term := 2, uint64(3)
-					if i > 0 {
-						tail, term = 1, 4
+					ctx := within(t, time.Minute)
+					lead := c.nodes[c.leader(ctx)]
+					if _, err := lead.Append(ctx, []byte("new")); err != nil {
+						t.Fatal(err)
 					}
-					c.write(i, 10, tail, term)
-					c.start(i)
-				}
-				ctx := within(t, time.Minute)
-				lead := c.nodes[c.leader(ctx)]
-				if _, err := lead.Append(ctx, []byte("new")); err != nil {
-					t.Fatal(err)
-				}
-				c.agree(ctx)
-				if c.restarts != 1 {
-					t.Errorf("%d nodes were started again, want r0", c.restarts)
-				}
-				c.close()
+					c.agree(ctx)
+					if c.restarts != restarts {
+						t.Errorf("%d nodes were started again, want %d", c.restarts, restarts)
+					}
+					c.close()
+				})
 			})
-		})
+		}
 	}
 }
 
