@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestTailBehindASnapshot: all replicas hold a snapshot and nothing before it. Behind index 10, where its snapshot
-// ends, r0 holds entries of a term whose leader nobody else heard, r1 and r2 the entry of a later leader behind theirs.
-// Where that ends at 10 too, r0 takes the leader's entries in place of its own. Where it ends at 11, the leader sends
-// it, and r0 is started again.
+// TestTailBehindASnapshot: no replica holds entries before its snapshot. That of r0 ends at 10, and behind it are two
+// entries of term 3 that no other replica holds. r1 and r2 hold one entry of term 4 behind their snapshot, so one of
+// them leads. If their snapshot ends at 10 too, r0 replaces its entries by the leader's. If it ends at 11, the leader
+// sends it, and r0 starts again.
 func TestTailBehindASnapshot(t *testing.T) {
 	for restarts, ends := range []uint64{10, 11} {
 		for _, onDisk := range []bool{false, true} {

@@ -54,8 +54,8 @@ func (o *onward) follow(applied func() uint64, answered func()) {
 	})
 }
 
-// hand gives raft a request and passes on its answer, before which raft can still apply entries. It returns false once
-// the transport is closed.
+// hand gives raft a request and passes on its answer. It waits for that, since raft applies entries before it answers,
+// and the next request depends on what is applied. It returns false once the transport is closed.
 func (o *onward) hand(rpc raft.RPC, answered func()) bool {
 	asker, answer := rpc.RespChan, make(chan raft.RPCResponse, 1)
 	rpc.RespChan = answer
@@ -74,9 +74,9 @@ func (o *onward) hand(rpc raft.RPC, answered func()) bool {
 	}
 }
 
-// behind returns a request without the entries up to applied. Those before them are not compared, as raft's log may no
-// longer hold them. Raft is told to commit no more than the leader knows to be there, which it would not see to itself
-// (figure 2 of the paper, AppendEntries 5).
+// behind returns a request without the entries up to applied. If the entry before them is applied, raft does not
+// compare it either: its log may no longer hold it. Raft would commit all that its log holds, up to the leader's
+// commit index; it is told to go no further than the request's last entry (figure 2 of the paper, AppendEntries 5).
 func behind(m *raft.AppendEntriesRequest, applied uint64) *raft.AppendEntriesRequest {
 	c, last := *m, m.PrevLogEntry // the sender can still hold m
 	if n := len(m.Entries); n > 0 {
