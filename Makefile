@@ -26,14 +26,14 @@ long: ## run what takes longer than CI: all random cases, everything under the r
 	.ci/long
 
 faults: ## check what survives which faults: the short suite, a few minutes
-	go test -count=1 ./controller/replica/... ./controller/leader ./controller/loop ./cmd/lightloom/internal/chaos
-	go test -count=1 -run 'Outlive|GoesOn|UnderLoad' ./cmd/lightloom/internal/replay
+	go test -count=1 ./controller/replica/... ./controller/leader ./controller/loop ./lab/e2e/chaos
+	go test -count=1 -run 'Outlive|GoesOn|UnderLoad' ./lab/replay
 
 storm: ## check the same with 1,000 seeds of ten minutes, 200 kills, a million jobs and so on: half a day
-	LIGHTLOOM_MEASURE=seeds go test -count=1 -timeout 3h -run 'TestSeeds$$' ./cmd/lightloom/internal/chaos
+	LIGHTLOOM_MEASURE=seeds go test -count=1 -timeout 3h -run 'TestSeeds$$' ./lab/e2e/chaos
 	LIGHTLOOM_LONG=1 go test -count=1 -timeout 60m ./controller/replica/... ./controller/leader ./controller/loop \
-	  ./cmd/lightloom/internal/chaos
-	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./cmd/lightloom/internal/replay
+	  ./lab/e2e/chaos
+	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./lab/replay
 	for what in soak stops power fuzz elections reign; do LIGHTLOOM_MEASURE=$$what go test -count=1 -v -timeout 60m \
 	  -run 'TestProcessesAreLinearizable|TestStaleSets|TestPowerLoss|TestFuzzedAnswers|TestSpuriousElections|TestFirstSet' \
 	  ./cmd/lightloom || exit 1; done

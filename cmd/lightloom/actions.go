@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"lightloom/cmd/lightloom/internal/experiment"
-	"lightloom/cmd/lightloom/internal/replay"
-	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/lab/experiment"
+	"lightloom/lab/replay"
+	"lightloom/lab/session"
 )
 
 // actions are the functions that commands call once their flags are checked. Tests pass their own; a command whose

@@ -21,7 +21,7 @@ type arrow struct {
 	why  string
 }
 
-// arrows are DESIGN's: cmd joins controller and emulator, which share only southbound's types.
+// arrows are DESIGN's: lab joins controller and emulator, which share only southbound's types; cmd has the commands.
 func arrows() []arrow {
 	return []arrow{
 		{"pathmap", nil, "paths and units are the ground floor: everything stands on them, so they stand on nothing of ours"},
@@ -30,10 +30,12 @@ func arrows() []arrow {
 		{"controller", []string{"southbound", "pathmap"}, "the controller never knows which fabric it drives: the same " +
 			"policy code runs on all three, so that results can be compared"},
 		{"emulator", []string{"southbound", "pathmap"}, "a fabric that knew the controller would prove nothing about real " +
-			"switches: they meet in southbound's words, and cmd introduces them"},
+			"switches: they meet in southbound's words, and lab introduces them"},
 		{"documents.go", nil, "it holds the documents, and nothing else"},
 		{"mininet", []string{"southbound", "pathmap"}, "as the emulator"},
-		{"cmd", []string{"controller", "emulator", "mininet", "southbound", "pathmap"}, ""},
+		{"lab", []string{"controller", "emulator", "southbound", "pathmap"}, "runs are driven from Go programs too, " +
+			"which have no command line"},
+		{"cmd", []string{"lab", "controller", "emulator", "mininet", "southbound", "pathmap"}, ""},
 	}
 }
 
@@ -60,7 +62,7 @@ func TestArrows(t *testing.T) {
 			}
 		}
 	}
-	for _, room := range []string{"pathmap", "southbound", "controller", "emulator", "cmd"} {
+	for _, room := range []string{"pathmap", "southbound", "controller", "emulator", "lab", "cmd"} {
 		if !seen[room] {
 			t.Errorf("no file of %s was read: the test looks in the wrong place", room)
 		}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/session"
-	"lightloom/cmd/lightloom/internal/survey"
+	"lightloom/lab/session"
+	"lightloom/lab/survey"
 )
 
 func newAudit() *cobra.Command {

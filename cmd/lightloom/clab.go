@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/clab"
-	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/lab/console"
 	"lightloom/southbound/hint"
 )
 

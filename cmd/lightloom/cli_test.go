@@ -17,15 +17,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/experiment"
-	"lightloom/cmd/lightloom/internal/replay"
-	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/scenario"
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
 	"lightloom/controller/replica"
 	"lightloom/emulator/netns"
+	"lightloom/lab/console"
+	"lightloom/lab/experiment"
+	"lightloom/lab/replay"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+	"lightloom/lab/session"
 )
 
 // TestMain runs a copy of the test binary that is called lightloom as the program and as its children.

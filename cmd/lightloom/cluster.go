@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/controller/server"
+	"lightloom/lab/console"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 )

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/controller/api"
 	"lightloom/controller/server"
+	"lightloom/lab/console"
 )
 
 // ofReplica adds the flag that names a replica's file, whose keys and addresses a command uses.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/lab/console"
+	"lightloom/lab/report"
 	"lightloom/southbound/hint"
 )
 

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/cmd/lightloom/internal/experiment"
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/policy"
 	"lightloom/emulator/fault"
+	"lightloom/lab/experiment"
+	"lightloom/lab/session"
 )
 
 // completion is what cobra calls to complete a word.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/northbound"
+	"lightloom/lab/console"
+	"lightloom/lab/northbound"
 )
 
 func newContext() *cobra.Command {

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lightloom/cmd/lightloom/internal/replay"
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
 	"lightloom/controller/server"
 	"lightloom/controller/tracing"
+	"lightloom/lab/replay"
+	"lightloom/lab/session"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 	"lightloom/southbound/inventory"

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom"
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/cmd/lightloom/internal/site"
+	"lightloom/lab/session"
 )
 
 func newDocs() *cobra.Command {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/cmd/lightloom/internal/doctor"
-	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/emulator/netns"
+	"lightloom/lab/console"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 )
 

@@ -14,15 +14,15 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/experiment"
-	"lightloom/cmd/lightloom/internal/experiment/agreement"
-	"lightloom/cmd/lightloom/internal/experiment/clairvoyant"
-	"lightloom/cmd/lightloom/internal/experiment/dawn"
-	"lightloom/cmd/lightloom/internal/experiment/dissertation"
-	"lightloom/cmd/lightloom/internal/experiment/kept"
-	"lightloom/cmd/lightloom/internal/experiment/mapping"
-	"lightloom/cmd/lightloom/internal/experiment/pushbox"
+	"lightloom/lab/console"
+	"lightloom/lab/experiment"
+	"lightloom/lab/experiment/agreement"
+	"lightloom/lab/experiment/clairvoyant"
+	"lightloom/lab/experiment/dawn"
+	"lightloom/lab/experiment/dissertation"
+	"lightloom/lab/experiment/kept"
+	"lightloom/lab/experiment/mapping"
+	"lightloom/lab/experiment/pushbox"
 )
 
 // experimentFlags are the flags of experiment run.

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/emulator/fault"
+	"lightloom/lab/session"
 )
 
 // newFail and newHeal return the commands that make parts of the running fabric fail and recover.

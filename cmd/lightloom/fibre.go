@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/lab/session"
 )
 
 func newFibre() *cobra.Command {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/replay"
-	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/cmd/lightloom/internal/switches"
-	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller/demand"
 	"lightloom/emulator/fault"
 	"lightloom/emulator/netns"
+	"lightloom/lab/replay"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+	"lightloom/lab/testbed/emulated"
 	"lightloom/pathmap/topo"
 )
 

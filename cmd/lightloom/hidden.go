@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/session"
-	"lightloom/cmd/lightloom/internal/testbed/emulated"
 	"lightloom/controller/server"
 	"lightloom/emulator/switchd/standalone"
+	"lightloom/lab/console"
+	"lightloom/lab/session"
+	"lightloom/lab/testbed/emulated"
 )
 
 // guardCommand starts the guard of a switch or an agent: if that is killed, the guard restores the switch's interfaces

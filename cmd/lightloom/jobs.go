@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/lab/session"
 )
 
 func newJobs() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/lab/version"
 )
 
 func newMan() *cobra.Command {

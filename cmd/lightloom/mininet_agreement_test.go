@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/lab/report"
 	"lightloom/southbound/noise"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/lab/report"
 )
 
 // TestMininetCompare runs the same jobs under the same policy on the simulator, in network namespaces and in Mininet,

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"lightloom/cmd/lightloom/internal/report"
+	"lightloom/lab/report"
 )
 
 // mixedLab is a shell in the lab that docs/examples/mixed-lab.sh builds, in a copy of that folder.

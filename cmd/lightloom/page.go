@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/lab/session"
 )
 
 func newPage() *cobra.Command {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/controller"
 	"lightloom/controller/policy"
 	"lightloom/controller/policy/policytest"
+	"lightloom/lab/console"
 )
 
 func newPolicy() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/replay"
+	"lightloom/lab/replay"
 )
 
 // maxRepeat bounds the runs of one report.

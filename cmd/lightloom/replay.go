@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 )
 
 func newReplay(a actions, argv []string) *cobra.Command {

@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/playback"
-	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/page"
+	"lightloom/lab/console"
+	"lightloom/lab/report"
+	"lightloom/lab/report/playback"
+	"lightloom/lab/session"
 )
 
 func newReport() *cobra.Command {

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/config"
-	"lightloom/cmd/lightloom/internal/replay"
-	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/scenario"
-	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/lab/replay"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+	"lightloom/lab/version"
 	"lightloom/southbound/hint"
 )
 

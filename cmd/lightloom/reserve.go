@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/northbound"
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/api"
+	"lightloom/lab/northbound"
+	"lightloom/lab/session"
 	"lightloom/pathmap"
 )
 

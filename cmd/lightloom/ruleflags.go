@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/scenario"
 	"lightloom/controller/policy"
+	"lightloom/lab/scenario"
 )
 
 // ruleFlags are the flags that choose the rules of a replay and whose words must be parsed first.

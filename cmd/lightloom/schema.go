@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/lab/console"
 )
 
 func newSchema() *cobra.Command {

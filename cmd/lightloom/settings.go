@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/lab/report"
+	"lightloom/lab/session"
 )
 
 // resultFlags name the flags that choose how and where results are shown. They do not change results, so no manifest

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"lightloom/cmd/lightloom/internal/report"
-	"lightloom/cmd/lightloom/internal/scenario"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 )
 
 // TestFilesAreKnown: a flag of replay or demo that names a file is either hashed by manifests, or names where results

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/controller/replica"
+	"lightloom/lab/console"
 	"lightloom/southbound/hint"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/lab/console"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/scenario"
-	"lightloom/cmd/lightloom/internal/session"
 	"lightloom/controller/demand"
+	"lightloom/lab/scenario"
+	"lightloom/lab/session"
 	"lightloom/southbound/hint"
 )
 

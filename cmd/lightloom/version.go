@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/version"
+	"lightloom/lab/console"
+	"lightloom/lab/version"
 )
 
 // build is what version prints.

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"lightloom/cmd/lightloom/internal/replay"
-	"lightloom/cmd/lightloom/internal/session"
+	"lightloom/lab/replay"
+	"lightloom/lab/session"
 )
 
 // wired returns what the binary's commands do.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/lab/console"
 )
 
 // formatValue is the flag -o: one of a few formats, and the Go value that the command writes as JSON, whose type gives

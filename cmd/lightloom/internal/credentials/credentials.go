@@ -11,9 +11,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"lightloom/cmd/lightloom/internal/console"
 	"lightloom/controller"
 	"lightloom/controller/api"
+	"lightloom/lab/console"
 	"lightloom/southbound/hint"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"

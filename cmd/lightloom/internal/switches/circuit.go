@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/lab/console"
 	"lightloom/southbound"
 	"lightloom/southbound/circuit"
 )

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/lab/console"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/probe"
 	"lightloom/southbound/inventory"

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/cmd/lightloom/internal/console"
+	"lightloom/lab/console"
 	"lightloom/southbound/gnmi"
 )
 

@@ -17,11 +17,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/cmd/lightloom/internal/console"
-	"lightloom/cmd/lightloom/internal/version"
 	"lightloom/emulator/device"
 	"lightloom/emulator/switchd/targetd"
 	"lightloom/emulator/target"
+	"lightloom/lab/console"
+	"lightloom/lab/version"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"

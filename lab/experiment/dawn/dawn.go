@@ -1,0 +1,408 @@
+// Package dawn repeats the evaluation of the Dawn document (sections II-B and IV) on drawn chains of jobs: what its
+// benchmarks' jobs read and write, their arrivals and the threshold are not published.
+package dawn
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy"
+	"lightloom/controller/policy/place"
+	"lightloom/controller/policy/route"
+	"lightloom/controller/policy/share"
+	"lightloom/controller/workload"
+	"lightloom/lab/experiment"
+	"lightloom/lab/experiment/control"
+	"lightloom/lab/replay"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// Experiments returns the experiments of the document.
+func Experiments() []experiment.Experiment {
+	on := []string{experiment.OnFlowsim}
+	return []experiment.Experiment{
+		{Name: "dawn", Doc: "throughput, completion and traffic between racks of chains of jobs",
+			Source: "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5", Seeds: 20, On: on, Run: runDawn},
+		{Name: "dawn-sweeps", Doc: "Dawn over its threshold of saturation and over the arrival rate",
+			Source: "Dawn, section III-C", Seeds: 20, On: on, Run: runDawnSweeps},
+		{Name: "dawn-circuits", Doc: "Dawn and Fair with circuits and without",
+			Source: "Dawn's workloads, with an optical switch", Seeds: 20, On: on, Run: runDawnCircuits},
+	}
+}
+
+const (
+	dawnFabric = "leafspine:racks=6,hosts=6,slots=8,spines=1,nic=1Gbps,eps=500Mbps"
+	// caseFabric has a node for each rack: the case study counts traffic between nodes.
+	caseFabric = "leafspine:racks=4,hosts=1,slots=6,spines=1,nic=1Gbps,eps=1Gbps"
+	steady     = 4 * time.Hour
+)
+
+// assigner is a scheduler of the comparison.
+type assigner struct {
+	name   string
+	policy string
+	with   func() controller.Policy // nil: by name
+}
+
+// Rivals: ShuffleWatcher is read in two ways, as PushBox describes it, and as Dawn does (reduces in the rack of most
+// maps, other jobs ignored); Dawn's loop has no exit, so Strict is as printed.
+const (
+	fairName, watcherName, aloneName = "Fair", "ShuffleWatcher", "ShuffleWatcher as Dawn tells it"
+	strictName, dawnName             = "Dawn as printed", "Dawn with an exit"
+)
+
+func assigners() []assigner {
+	return []assigner{{fairName, "fair+shortest+tcp", nil}, {watcherName, "shufflewatcher+shortest+tcp", nil},
+		{aloneName, "dawn-alone+shortest+tcp", nil}, {strictName, "dawn-strict+shortest+tcp", nil},
+		{dawnName, "dawn+shortest+tcp", nil}}
+}
+
+// threshold is Dawn as printed with a threshold.
+func threshold(x float64) assigner {
+	return assigner{fmt.Sprintf("threshold %g", x), "dawn-strict+shortest+tcp", func() controller.Policy {
+		return policy.Compose(&place.Dawn{Threshold: x, Strict: true}, nil, route.Shortest{}, new(share.TCP))
+	}}
+}
+
+// office is a workload on a cluster.
+type office struct {
+	kind   string
+	blocks bool
+	every  time.Duration
+	fabric string
+}
+
+func (o office) String() string {
+	s := map[string]string{"ml": "learning", "tpch": "queries", "tpch-tez": "queries on Tez", "dag": "twelve jobs"}[o.kind]
+	if o.blocks {
+		return s + ", inputs as blocks"
+	}
+	return s + ", inputs over the network"
+}
+
+// rate adds how often chains arrive.
+func (o office) rate() string {
+	if o.every == 0 {
+		return o.String()
+	}
+	return fmt.Sprintf("%v, one every %v", o, o.every)
+}
+
+// options are the chains of an office; Quick takes few.
+func (o office) options(b *experiment.Bench, seed uint64) workload.ChainOptions {
+	c := workload.ChainOptions{Seed: seed, Kind: o.kind, Blocks: o.blocks, Hosts: 36, Every: o.every}
+	switch o.kind {
+	case "ml":
+		c.Poisson, c.Chains = true, int(steady/o.every)
+	case "dag":
+		c.Hosts, c.Maps, c.Reduces, c.Least, c.Most = 4, 4, 2, 12e9, 12e9
+	}
+	if b.Quick {
+		c.Chains = 2
+	}
+	return c
+}
+
+// draw makes the jobs of a run. Queries arrive at random within 25 minutes.
+func (o office) draw(b *experiment.Bench, seed uint64) ([]controller.Job, error) {
+	opt := o.options(b, seed)
+	jobs, err := workload.Chains(opt)
+	if err != nil || o.kind == "ml" || o.kind == "dag" {
+		return jobs, err
+	}
+	r := rand.New(rand.NewPCG(seed, 0x6461776e))
+	var at []time.Duration
+	for range 22 {
+		at = append(at, time.Duration(r.Float64()*float64(25*time.Minute)))
+	}
+	slices.Sort(at)
+	query, last := -1, time.Duration(-1)
+	for i := range jobs {
+		if jobs[i].Arrival != last {
+			query, last = query+1, jobs[i].Arrival
+		}
+		jobs[i].Arrival = at[query]
+	}
+	return jobs, nil
+}
+
+// assigned are the figures of one run: jobs an hour within the steady time, seconds, and bytes between racks.
+type assigned struct {
+	Throughput, JCT float64
+	Input, Inter    float64
+	Bound           float64 // per cent of JCT that a network can change
+
+}
+
+func (a *assigned) cross() float64 { return a.Input + a.Inter }
+
+// run replays an office once.
+func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed uint64) (*assigned, error) {
+	jobs, err := o.draw(b, seed)
+	if err != nil {
+		return nil, err
+	}
+	ran, err := control.Of(ctx, &replay.Case{Fabric: o.fabric, On: experiment.OnFlowsim, Policy: s.policy,
+		With: s.with,
+		Jobs: jobs, Seed: seed})
+	if err != nil {
+		return nil, err
+	}
+	a := &assigned{}
+	last := time.Duration(0)
+	ended := 0
+	for _, j := range ran.Jobs {
+		a.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
+		if last = max(last, j.End); j.End <= steady {
+			ended++
+		}
+	}
+	a.Throughput = float64(ended) / min(last, steady).Hours()
+	a.Bound, _ = ran.Bound()
+	spec, err := topo.FromArgument(o.fabric)
+	if err != nil {
+		return nil, err
+	}
+	a.Input, a.Inter = betweenRacks(ran.Ran, spec.WithDefaults().Hosts)
+	return a, nil
+}
+
+// betweenRacks sums what tasks read from other racks: of inputs and of other jobs' outputs, and of other stages.
+func betweenRacks(ran *replay.Ran, perRack int) (input, inter float64) {
+	rack := func(h southbound.HostID) int { return int(h) / perRack }
+	for _, j := range ran.State.Jobs {
+		hosts := make([]southbound.HostID, j.Job.Tasks())
+		for t := range hosts {
+			s := &ran.State.Tasks[int(j.Job.FirstTask)+t]
+			if hosts[t] = s.Host; s.NonLocal {
+				first, _ := j.Job.StageTasks(int(s.Stage))
+				input += float64(j.Job.Stages[s.Stage].Tasks[t-first].Input)
+			}
+		}
+		for i := range j.Job.Edges {
+			e := &j.Job.Edges[i]
+			c := controller.Expand(&j.Job, e, hosts)
+			sum := pathmap.Bytes(0)
+			for k := range c.Src {
+				if rack(c.Src[k]) != rack(c.Dst[k]) {
+					sum += c.Size[k]
+				}
+			}
+			if e.Reads != nil {
+				input += float64(sum)
+			} else {
+				inter += float64(sum)
+			}
+		}
+	}
+	return input, inter
+}
+
+const whyDawn = "what jobs read and write, slots, arrivals and the threshold are not published: chains-v1"
+
+// dawnFigures are what the document compares. rises: more is better.
+func dawnFigures() []struct {
+	name  string
+	rises bool
+	of    func(*assigned) float64
+} {
+	return []struct {
+		name  string
+		rises bool
+		of    func(*assigned) float64
+	}{{"throughput higher than", true, func(a *assigned) float64 { return a.Throughput }},
+		{"mean JCT shorter than", false, func(a *assigned) float64 { return a.JCT }},
+		{"traffic between racks below", false, (*assigned).cross},
+		{"of it, inputs and outputs read, below", false, func(a *assigned) float64 { return a.Input }},
+		{"of it, between stages, below", false, func(a *assigned) float64 { return a.Inter }}}
+}
+
+// dawnPaper is the document's figures: throughput, JCT and traffic in per cent over Fair and over ShuffleWatcher; zero:
+// none is given.
+func dawnPaper(kind string) map[string][5]float64 {
+	return map[string]map[string][5]float64{
+		"ml":       {fairName: {51, 41, 49, 0, 26}, watcherName: {28, 23, 26}, aloneName: {28, 23, 26}},
+		"tpch":     {fairName: {42}, watcherName: {21, 19, 22}, aloneName: {21, 19, 22}},
+		"tpch-tez": {fairName: {48, 39, 47}},
+	}[kind]
+}
+
+// column of all runs.
+func assignedColumn(all []*assigned, of func(*assigned) float64) (out []float64) {
+	for _, a := range all {
+		out = append(out, of(a))
+	}
+	return out
+}
+
+// dawnRows compares Dawn with the others of one office. got is by assigner.
+func dawnRows(b *experiment.Bench, o office, all []assigner, got [][]*assigned) []experiment.Row {
+	figure := map[string]string{"ml": "Figures 3 and 4", "tpch": "Figures 3 and 4", "tpch-tez": "Figure 5",
+		"dag": "Figure 1"}[o.kind]
+	paper := dawnPaper(o.kind)
+	var rows []experiment.Row
+	for d, ours := range all {
+		if ours.name != strictName && ours.name != dawnName {
+			continue
+		}
+		for i, theirs := range all[:d] {
+			if theirs.name == strictName {
+				continue
+			}
+			for k, f := range dawnFigures() {
+				x, y := assignedColumn(got[d], f.of), assignedColumn(got[i], f.of)
+				if slices.Contains(y, 0) {
+					continue // no share of nothing
+				}
+				v := shorter(x, y)
+				if f.rises {
+					v = experiment.Improvement(x, y)
+				}
+				r := experiment.Row{Figure: figure, Setting: o.String() + ", " + ours.name,
+					Metric: f.name + " " + theirs.name + "'s by", Unit: "%"}
+				if p := paper[theirs.name][k]; p != 0 {
+					r.Paper = experiment.Number(p)
+				}
+				r = r.Measure(v, b.First).Judge(0, whyDawn)
+				if rows = append(rows, r); k == 1 {
+					rows = append(rows, orderRow(figure, r, x, y, b.First))
+				}
+			}
+		}
+	}
+	free := assignedColumn(got[0], func(a *assigned) float64 { return a.Bound })
+	return append(rows, experiment.Row{Figure: "infinite network", Setting: o.String(),
+		Metric: "Fair's mean JCT smaller by, at most", Unit: "%"}.Measure(free, b.First).Judge(0, experiment.SameOrder))
+}
+
+// orderRow is the share of runs in which ours is below theirs.
+func orderRow(figure string, gap experiment.Row, ours, theirs []float64, seed uint64) experiment.Row {
+	var v []float64
+	for i := range ours {
+		x := 0.0
+		if ours[i] < theirs[i] {
+			x = 100
+		}
+		v = append(v, x)
+	}
+	r := experiment.Row{Figure: figure + ", order", Setting: gap.Setting,
+		Metric: "runs in which " + gap.Metric + " anything", Unit: "%"}.Measure(v, seed)
+	if gap.Paper == nil {
+		return r.Judge(0, "the document has no such figure")
+	}
+	return r.JudgeOrder(gap)
+}
+
+func assumedDawn() []string {
+	return append(workload.ChainLines(workload.ChainOptions{Kind: "ml"}),
+		"6 racks of 6 nodes with 8 slots, 1 Gb/s a node and 500 Mb/s a rack; threshold 0.7; a benchmark of Table I every 15 "+
+			"minutes in the mean, exponential, for 4 hours, and run to the end; 22 queries of 50 GB at random within 25 minutes",
+		"the case study is a picture: twelve drawn jobs of 4 maps and 2 reduces, 1 GB each, on 4 nodes of 6 slots",
+		"ShuffleWatcher in two readings: PushBox's (maps first where a network card is busy) and Dawn's (each stage in the "+
+			"rack of most of what it reads, other jobs ignored); Dawn in two: its loop without an exit, and any rack after 5 s")
+}
+
+// dawnGrid runs every office under every assigner.
+func dawnGrid(ctx context.Context, b *experiment.Bench, offices []office,
+	of func(o office) []assigner) (map[int][][]*assigned, error) {
+	type at struct {
+		i int
+		o office
+		s assigner
+	}
+	var all []at
+	for i, o := range offices {
+		for _, s := range of(o) {
+			all = append(all, at{i, o, s})
+		}
+	}
+	got, err := experiment.Grid(ctx, b, all, func(a at) string { return a.o.String() + ", " + a.s.name },
+		func(ctx context.Context, a at, seed uint64) (*assigned, error) { return a.o.run(ctx, b, a.s, seed) })
+	if err != nil {
+		return nil, err
+	}
+	out := map[int][][]*assigned{}
+	for k, a := range all {
+		out[a.i] = append(out[a.i], got[k])
+	}
+	return out, nil
+}
+
+// runDawn is the case study and Figures 3, 4 and 5.
+func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	const quarter = 15 * time.Minute
+	var offices []office
+	for _, blocks := range []bool{true, false} {
+		offices = append(offices, office{"dag", blocks, quarter, caseFabric}, office{"ml", blocks, quarter, dawnFabric},
+			office{"tpch", blocks, 0, dawnFabric}, office{"tpch-tez", blocks, 0, dawnFabric})
+	}
+	of := func(o office) []assigner {
+		if o.kind == "tpch-tez" { // against Fair alone
+			return slices.DeleteFunc(assigners(), func(a assigner) bool { return a.name == watcherName || a.name == aloneName })
+		}
+		return assigners()
+	}
+	got, err := dawnGrid(ctx, b, offices, of)
+	if err != nil {
+		return nil, err
+	}
+	out := &experiment.Result{Assumptions: assumedDawn()}
+	for i, o := range offices {
+		out.Rows = append(out.Rows, dawnRows(b, o, of(o), got[i])...)
+	}
+	out.Notes = []string{experiment.HolmNote(out.Rows), experiment.Chance(out.Rows)}
+	return out, nil
+}
+
+// runDawnSweeps sweeps what the document does not publish.
+func runDawnSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	levels := []float64{0.3, 0.5, 0.7, 0.9, 1}
+	var offices []office
+	for _, every := range []time.Duration{10, 15, 20, 30} {
+		offices = append(offices, office{"ml", true, every * time.Minute, dawnFabric})
+	}
+	offices = append(offices, office{"tpch", true, 0, dawnFabric})
+	of := func(o office) []assigner {
+		all := []assigner{assigners()[0]}
+		if o.every == 15*time.Minute || o.every == 0 {
+			for _, x := range levels {
+				all = append(all, threshold(x))
+			}
+			return append(all, assigners()[4])
+		}
+		return append(all, threshold(0.7), assigners()[4])
+	}
+	got, err := dawnGrid(ctx, b, offices, of)
+	if err != nil {
+		return nil, err
+	}
+	out := &experiment.Result{Assumptions: assumedDawn()}
+	for i, o := range offices {
+		for k, s := range of(o)[1:] {
+			for _, f := range dawnFigures()[:3] {
+				x, y := assignedColumn(got[i][k+1], f.of), assignedColumn(got[i][0], f.of)
+				v := shorter(x, y)
+				if f.rises {
+					v = experiment.Improvement(x, y)
+				}
+				out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: o.rate() + ", " + s.name,
+					Metric: f.name + " Fair's by", Unit: "%"}.Measure(v, b.First).Judge(0, "the document names no value"))
+			}
+		}
+	}
+	return out, nil
+}
+
+// shorter is by how many percent ours is below theirs, run by run.
+func shorter(ours, theirs []float64) (out []float64) {
+	for i := range ours {
+		out = append(out, 100*(1-ours[i]/theirs[i]))
+	}
+	return out
+}

@@ -1,0 +1,29 @@
+package dawn
+
+import (
+	"math"
+	"testing"
+
+	"lightloom/lab/experiment"
+)
+
+// TestAssigners runs every scheduler of the Dawn experiment once on few chains of each kind, and holds its figures to
+// be of all jobs and bytes.
+func TestAssigners(t *testing.T) {
+	b := &experiment.Bench{Quick: true}
+	for _, blocks := range []bool{true, false} {
+		for _, o := range []office{{"dag", blocks, 0, caseFabric}, {"ml", blocks, steady / 4, dawnFabric},
+			{"tpch", blocks, 0, dawnFabric}, {"tpch-tez", blocks, 0, dawnFabric}} {
+			for _, s := range assigners() {
+				a, err := o.run(t.Context(), b, s, 3)
+				if err != nil {
+					t.Fatalf("%v, %s: %v", o, s.name, err)
+				}
+				if a.Throughput <= 0 || a.JCT <= 0 || a.Input < 0 || a.Inter < 0 || a.Bound < 0 || a.Bound > 100 ||
+					math.IsNaN(a.cross()) {
+					t.Errorf("%v, %s: %+v", o, s.name, a)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package dissertation
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"lightloom/controller/certified"
+	"lightloom/controller/certified/online"
+
+	"lightloom/lab/experiment"
+	"lightloom/lab/experiment/numbers"
+)
+
+// TestDissertation: runs of each kind go through, small, verify, and are the same again but for running times.
+func TestDissertation(t *testing.T) {
+	for name, run := range map[string]func() (numbers.Figures, error){
+		"jobs": func() (numbers.Figures, error) { return numbers.Placing(1, 4, 12) },
+		"coflow": func() (numbers.Figures, error) {
+			return numbers.Routed(1, 4, 8, false, numbers.CoflowRouters(), (*certified.Plan).VerifyLast)
+		},
+		"flows": func() (numbers.Figures, error) {
+			return numbers.Routed(1, 4, 8, false, numbers.FlowRouters(), (*certified.Plan).VerifyTotal)
+		},
+		"OnTaPRA": func() (numbers.Figures, error) {
+			return numbers.Arriving{Order: online.SJF, By: numbers.TaPRA, DRC: true, Scaled: true}.Run(1, 30)
+		},
+		"FCFS": func() (numbers.Figures, error) {
+			return numbers.Arriving{Order: online.FCFS, By: numbers.MMGA, DRC: false, Scaled: true}.Run(1, 30)
+		},
+		"OnFRoBA": func() (numbers.Figures, error) {
+			return numbers.Flowing{Select: online.SFF, By: "FRoBA", DRB: true, Preempt: true}.Run(1, 10)
+		},
+		"with WCMP": func() (numbers.Figures, error) {
+			return numbers.Flowing{Select: online.InTurn, By: "WCMP", DRB: true}.Run(1, 10)
+		},
+	} {
+		a, err := run()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		b, err := run()
+		for what, v := range a {
+			if math.IsNaN(v) || v < -1e-6 {
+				t.Errorf("%s: %s is %v", name, what, v)
+			}
+			clocked := what == "ms" || len(what) > 3 && what[:3] == "ms " || name == "jobs" // the baselines have a time
+			if !clocked && (err != nil || b[what] != v) {
+				t.Errorf("%s: %s is %v and then %v, %v", name, what, v, b[what], err)
+			}
+		}
+	}
+}
+
+// TestTimesRow: x % smaller is x % above, and a quarter of it is the margin.
+func TestTimesRow(t *testing.T) {
+	var runs []numbers.Figures
+	for range 3 {
+		runs = append(runs, numbers.Figures{"a": 3, "b": 2}, numbers.Figures{"a": 3.2, "b": 2})
+	}
+	for paper, want := range map[float64]experiment.Verdict{1.5: experiment.Reproduced, 3: experiment.Differs,
+		1: experiment.NoTest, 0: experiment.NoClaim} {
+		if r := times("", "", "CCT", "a", "b", paper, runs, 1); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
+			t.Errorf("%v: %+v", paper, r)
+		}
+	}
+}
+
+// TestOverTime: every search on every small instance has an answer in time, none is below the bound, and more time
+// never makes one worse.
+func TestOverTime(t *testing.T) {
+	for _, c := range numbers.Contests(true) {
+		bound, samples, err := c.Run(1, []float64{0.5, 5, 50})
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		for _, name := range c.Methods {
+			best := math.Inf(1)
+			for _, s := range samples[name] {
+				if s != nil && (s.Value < bound*(1-1e-6) || s.Value > best) {
+					t.Errorf("%s, %s: %v after %v, bound %v", c.Name, name, s.Value, best, bound)
+				}
+				if s != nil {
+					best = s.Value
+				}
+			}
+			if math.IsInf(best, 1) {
+				t.Errorf("%s, %s: no answer", c.Name, name)
+			}
+		}
+	}
+}
+
+// TestInterruptedOnline: what Ctrl-C leaves of an online experiment is the rows of its whole seeds.
+func TestInterruptedOnline(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := &experiment.Bench{Seeds: 3, First: 1, Quick: true, Progress: func(done, of int) {
+		if done == of/3+1 {
+			cancel()
+		}
+	}}
+	r, err := onlineTaPRA(ctx, b)
+	if err != nil || len(b.Interrupted()) != 1 {
+		t.Fatalf("%v, %v", err, b.Interrupted())
+	}
+	for _, x := range r.Rows {
+		if x.N < 1 || x.N > 2 {
+			t.Errorf("%s: %s of %d seeds", x.Figure, x.Metric, x.N)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package mapping
+
+import (
+	"testing"
+
+	"lightloom/lab/experiment"
+)
+
+// TestTopologyMap runs the experiment as the command would.
+func TestTopologyMap(t *testing.T) {
+	r, err := Experiments()[0].Run(t.Context(), &experiment.Bench{Seeds: 1, First: 1, On: experiment.OnFlowsim})
+	if err != nil || len(r.Rows) != 6 {
+		t.Fatal(r, err)
+	}
+	for _, row := range r.Rows {
+		if row.Measured == nil || *row.Measured <= 0 {
+			t.Errorf("%s, %s: nothing was measured", row.Setting, row.Metric)
+		}
+	}
+}

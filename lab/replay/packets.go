@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"lightloom/lab/outcome"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+	"lightloom/lab/testbed/emulated"
+)
+
+// tolerated is how much of a core others can take from a run before the run is discarded and repeated; retries is how
+// often it is repeated. On a machine that is always busy the last run counts, and the report notes it.
+const (
+	tolerated = 0.3
+	retries   = 1
+)
+
+// disturbed reports whether a run is to be made again, for what others took or for the error that it expects of itself.
+func disturbed(stolen, expected float64) bool {
+	return stolen > tolerated || expected > report.RefusedError
+}
+
+// onPackets runs a row in namespaces of its own.
+func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(int),
+	cost *report.PolicyRun) (*outcome.Outcome, error) {
+	if err := s.Delays.OnPackets(); err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		before := readProcessors()
+		o, why, err := emulated.Run(ctx, s.Scenario(r),
+			emulated.Options{Rootless: s.rootless, Kill: s.kill, Profiles: s.profiles, Stderr: s.Stderr}, progress)
+		if err != nil {
+			return nil, fmt.Errorf("run %s on packets: %w", r.Name, err)
+		}
+		own, stolen, waiting, known := before.since()
+		if !known {
+			s.explain.Add(why)
+			return o, nil // this kernel does not say
+		}
+		cost.StolenCores = stolen
+		expected := 0.0
+		if h := o.Health; h != nil {
+			h.OwnCores, h.StolenCores, h.Waiting = own, stolen, waiting
+			s.seen(h, o)
+			h.Expect()
+			expected = h.Expected
+		}
+		if !disturbed(stolen, expected) || try == retries || s.Options.Demo || s.once {
+			switch {
+			case o.Health != nil && o.Health.Unknown:
+				o.Notes = append(o.Notes, fmt.Sprintf("how far its mean CCT is off is not known: something waited for a "+
+					"processor in %.0f %% of the time, and such runs with circuits were off by 3 to 34 %%: raise --scale, or "+
+					"give the fabric slower links", 100*o.Health.Waiting))
+			case expected > report.MarkedError:
+				o.Notes = append(o.Notes, fmt.Sprintf("its mean CCT may be off by %.0f %%: a probe of known length was off by "+
+					"%.0f %%, and timers were %.1f ms late (p99)", 100*expected, 100*o.Health.Probe, 1e3*o.Health.TimerP99))
+			}
+			if cost.StolenCores > tolerated {
+				o.Notes = append(o.Notes, fmt.Sprintf("others used %.1f of this machine's cores during this run: times may be "+
+					"theirs as well", cost.StolenCores))
+			}
+			s.explain.Add(why)
+			return o, nil
+		}
+		cost.Repeated++
+	}
+}
+
+// describePackets adds the properties that only a fabric of packets has.
+func (s *runner) describePackets(m *report.Meta, outcomes []*outcome.Outcome) {
+	o := outcomes[0]
+	m.Fabric.Privilege = "user"
+	if os.Geteuid() == 0 {
+		m.Fabric.Privilege = "root"
+	}
+	m.Fabric.Congestion, m.Fabric.MTU = o.Net.Congestion, o.Net.MTU
+	m.Fabric.ECNBytes = int64(o.Net.ECNBytes)
+	m.Fabric.QueueBytes = int64(o.Net.MinQueueBytes) // ToR–spine links are the slowest of a hybrid
+	m.Fabric.Queues = fmt.Sprintf("bfifo of %d to %d bytes a switch port, %d a host; HTB burst at most %d bytes",
+		o.Net.MinQueueBytes, o.Net.MaxQueueBytes, o.Net.NICQueueBytes, o.Net.MaxBurst)
+	m.Controller = report.Controller{Replicas: s.Options.Replicas, Log: "raft", Digest: o.Digest}
+	m.Notes = append(m.Notes, o.Net.Notes...)
+}

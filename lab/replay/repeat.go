@@ -1,0 +1,182 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"lightloom/lab/outcome"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+)
+
+// attempt is one run: every row once under one seed. A row that failed has an error and no outcome.
+type attempt struct {
+	runner   *runner
+	order    []int              // of the rows
+	outcomes []*outcome.Outcome // by row; nil where it failed
+	errs     []error            // by row
+	costs    []report.PolicyRun
+}
+
+// attempt runs every row. Only the end of ctx stops it early.
+func (s *runner) attempt(ctx context.Context, describe func(name string), progress func(done int)) *attempt {
+	a := &attempt{runner: s, order: s.sequence(), outcomes: make([]*outcome.Outcome, len(s.Rows)),
+		errs: make([]error, len(s.Rows))}
+	for n, i := range a.order {
+		if ctx.Err() != nil {
+			a.errs[i] = context.Cause(ctx)
+			continue
+		}
+		describe(s.Rows[i].Name)
+		var cost report.PolicyRun
+		a.outcomes[i], cost, a.errs[i] = s.row(ctx, s.Rows[i], func(done int) { progress(n*len(s.Jobs) + done) })
+		if a.errs[i] != nil {
+			a.outcomes[i], cost.Error = nil, a.errs[i].Error()
+		}
+		cost.Seed = s.Options.Seed
+		a.costs = append(a.costs, cost)
+	}
+	return a
+}
+
+// sequence is the order in which the rows run: as listed, or drawn from the seed.
+func (s *runner) sequence() []int {
+	if s.Interleave {
+		return rand.New(rand.NewPCG(s.Options.Seed, 0x6f72646572)).Perm(len(s.Rows))
+	}
+	order := make([]int, len(s.Rows))
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+// ended counts the rows that did not fail.
+func (a *attempt) ended() (n int) {
+	for _, o := range a.outcomes {
+		if o != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// report makes the report of the rows that ended.
+func (a *attempt) report() (*report.Report, []report.PolicyResult) {
+	var all []*outcome.Outcome
+	for _, o := range a.outcomes {
+		if o != nil {
+			all = append(all, o)
+		}
+	}
+	return a.runner.report(all)
+}
+
+// run is the part of an attempt that a repetition keeps.
+func (a *attempt) run() report.SeedRun {
+	run := report.SeedRun{Seed: a.runner.Options.Seed, Jobs: scenario.Digest(a.runner.Jobs)}
+	for _, i := range a.order {
+		run.Order = append(run.Order, a.runner.Rows[i].Name)
+	}
+	var rep *report.Report
+	if a.ended() > 0 {
+		rep, _ = a.report()
+	}
+	at := 0
+	for i, o := range a.outcomes {
+		if o == nil {
+			run.Policies = append(run.Policies, report.Measured{Name: a.runner.Rows[i].Name, Error: a.errs[i].Error()})
+			continue
+		}
+		run.Policies = append(run.Policies, report.Measure(&rep.Policies[at]))
+		at++
+	}
+	return run
+}
+
+// seeded returns the same setup under another seed, with that seed's jobs.
+func (s *runner) seeded(seed uint64) (*runner, error) {
+	if seed == s.Options.Seed {
+		return s, nil
+	}
+	opt := s.Options
+	opt.Seed = seed
+	x, err := scenario.Prepare(opt, s.Options.Scale)
+	if err != nil {
+		return nil, fmt.Errorf("prepare seed %d: %w", seed, err)
+	}
+	x.Notes = s.Notes
+	other := *s
+	other.Prepared = x
+	return &other, nil
+}
+
+// runs makes every run. It returns the one to show, the first of those with the most rows ended, and the record of all
+// runs, which is nil for a single run. A single run that fails is an error; so are several that all fail.
+func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.Repeat, error) {
+	bar := s.bar()
+	var shown *attempt
+	rep := &report.Repeat{Seeds: s.Seeds(), Interleaved: s.Interleave}
+	for k, seed := range rep.Seeds {
+		x, err := s.seeded(seed)
+		if err != nil {
+			return nil, nil, errors.Join(err, bar.Clear())
+		}
+		base := k * len(s.Rows) * len(s.Jobs)
+		a := x.attempt(ctx, func(name string) { bar.Describe(name) }, func(done int) { _ = bar.Set(base + done) })
+		run.Policies = append(run.Policies, a.costs...)
+		if ctx.Err() != nil || len(rep.Seeds) == 1 && a.ended() < len(s.Rows) {
+			_ = bar.Clear()
+			return nil, nil, cmp.Or(context.Cause(ctx), firstError(a.errs))
+		}
+		if shown == nil || a.ended() > shown.ended() {
+			shown = a
+		}
+		if len(rep.Seeds) > 1 {
+			rep.Runs = append(rep.Runs, a.run())
+		}
+	}
+	_ = bar.Finish()
+	rep.Shown = shown.runner.Options.Seed
+	switch {
+	case shown.ended() == 0:
+		return nil, nil, fmt.Errorf("all %d runs failed; the first: %w", len(rep.Seeds), firstError(shown.errs))
+	case len(rep.Seeds) == 1:
+		return shown, nil, nil
+	}
+	return shown, rep, nil
+}
+
+func firstError(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled removes from results what arrives during the warm-up: jobs by their own arrival, coflows by their job's.
+func (s *runner) settled(results []report.PolicyResult) []report.PolicyResult {
+	from := s.Options.Warmup
+	if from == 0 {
+		return results
+	}
+	results = slices.Clone(results)
+	for i := range results {
+		r := &results[i]
+		early := map[int32]bool{}
+		for k := range r.Jobs {
+			early[int32(r.Jobs[k].ID)] = r.Jobs[k].Arrival < from
+		}
+		r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(j report.JobResult) bool { return early[int32(j.ID)] })
+		r.Coflows = slices.DeleteFunc(slices.Clone(r.Coflows), func(c report.CoflowResult) bool {
+			return early[int32(c.Job)]
+		})
+	}
+	return results
+}

@@ -1,0 +1,194 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"lightloom/lab/console"
+)
+
+// line is one line of the comparison: a figure and each row's value. The table and the page show the same lines; the
+// page has details beside.
+type line struct {
+	name string
+	of   func(*Policy) string
+	less func(*Policy) float64 // where less is better; nil where that cannot be said
+}
+
+func (r *Report) lines() []line {
+	out := []line{least("makespan, s", func(p *Policy) float64 { return p.Makespan })}
+	for _, t := range []struct {
+		name string
+		of   func(*Policy) Seconds
+	}{
+		{"CCT", func(p *Policy) Seconds { return p.CCT }},
+		{"JCT", func(p *Policy) Seconds { return p.JCT }},
+	} {
+		out = append(out,
+			least(t.name+" mean, s", func(p *Policy) float64 { return t.of(p).Mean }),
+			least(t.name+" p50, s", func(p *Policy) float64 { return t.of(p).P50 }),
+			least(t.name+" p95, s", func(p *Policy) float64 { return t.of(p).P95 }))
+	}
+	out = append(append(out, r.healthy()...), r.gaps()...)
+	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
+		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string {
+			return megabits(p, func(t *Throughput) float64 { return t.Mean })
+		}})
+	}
+	out = append(append(out, r.promised()...),
+		line{name: "payload between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
+		line{name: "of it over circuits", of: func(p *Policy) string { return percent(p.OCSShare) }},
+		line{name: "reconfigurations", of: func(p *Policy) string { return thousands(p.Reconfigurations) }},
+		line{name: "reconfiguration delay assumed", of: func(p *Policy) string {
+			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.Assumed)
+		}},
+		line{name: "reconfiguration delay p50, p99", of: func(p *Policy) string {
+			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.P50, p.ReconfigurationDelay.P99)
+		}})
+	return append(out,
+		line{name: "dropped, dark or unmatched", of: func(p *Policy) string { return thousands(p.DroppedDark) }},
+		line{name: "retransmissions", of: func(p *Policy) string { return thousands(p.Retransmissions) }})
+}
+
+// details are the lines that the page shows where one asks for them, and the table leaves out.
+func (r *Report) details() []line {
+	return append(append(r.staged(), r.utilised()...),
+		line{name: "dark time asked", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }},
+		line{name: "dark time p50, p99", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }},
+		line{name: "placing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Place) }},
+		line{name: "routing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Route) }},
+	)
+}
+
+// promised returns the lines of weights and deadlines, if some coflow has one.
+func (r *Report) promised() (out []line) {
+	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Deadlines != nil }) {
+		out = append(out, line{name: "deadlines met", of: func(p *Policy) string {
+			if p.Deadlines == nil {
+				return "–"
+			}
+			return fmt.Sprintf("%d of %d", p.Deadlines.Met, p.Deadlines.Of)
+		}})
+	}
+	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.WeightedCCT > 0 }) {
+		out = append(out, least("CCT mean by weight, s", func(p *Policy) float64 { return p.WeightedCCT }))
+	}
+	return out
+}
+
+// least is a line with a time, of which less is better.
+func least(name string, of func(*Policy) float64) line {
+	return line{name: name, of: func(p *Policy) string { return sig(of(p)) }, less: of}
+}
+
+func moves(m Moves) string {
+	if m.Evaluated == 0 {
+		return "–"
+	}
+	return thousands(m.Evaluated) + ", " + thousands(m.Accepted)
+}
+
+func orDash(n int, us ...float64) string {
+	if n == 0 {
+		return "–"
+	}
+	var s []string
+	for _, v := range us {
+		s = append(s, micros(v))
+	}
+	return strings.Join(s, ", ")
+}
+
+// best returns the row with the least value of a line; -1 if there is none or several have it.
+func best(policies []Policy, l line) int {
+	if l.less == nil || len(policies) < 2 {
+		return -1
+	}
+	at, ties := 0, 0
+	for i := range policies {
+		switch v, least := l.less(&policies[i]), l.less(&policies[at]); {
+		case v < least:
+			at, ties = i, 1
+		case v == least:
+			ties++
+		}
+	}
+	if ties > 1 {
+		return -1
+	}
+	return at
+}
+
+// Table writes the headline, the comparison, a column a policy, then where policies lose, then the comparison over
+// seeds.
+func (r *Report) Table(w io.Writer) error {
+	if _, err := fmt.Fprintln(w, r.Headline()); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	head := []any{""}
+	for _, p := range r.Policies {
+		head = append(head, strings.ReplaceAll(p.Name, "+", "\n+"))
+	}
+	t := console.NewTable(w, head...)
+	for i := range r.Policies {
+		t.Right(i + 2)
+	}
+	for _, l := range r.lines() {
+		row := []any{l.name}
+		win := best(r.Policies, l)
+		for i := range r.Policies {
+			s := l.of(&r.Policies[i])
+			if i == win {
+				s = "* " + s
+			}
+			row = append(row, s)
+		}
+		t.Row(row...)
+	}
+	if err := t.Print(); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, r.words()); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	if r.Repeat != nil {
+		if err := r.Repeat.table(w); err != nil {
+			return err
+		}
+	}
+	if len(r.Seeds) > 0 {
+		return versus(w, r.Seeds)
+	}
+	return nil
+}
+
+// words returns the text under the table.
+func (r *Report) words() string {
+	var b strings.Builder
+	if len(r.Policies) > 1 {
+		b.WriteString("* least of its line\n")
+	}
+	for _, s := range r.Losses {
+		b.WriteString("! " + s + "\n")
+	}
+	for i := range r.Policies {
+		for _, s := range r.Policies[i].Notes {
+			b.WriteString(r.Policies[i].Name + ": " + s + "\n")
+		}
+	}
+	w := r.Workload
+	if w.Fold != "" {
+		b.WriteString(w.Fold + "\n")
+	}
+	if w.Scale > 0 && w.Speedup > 0 && (w.Scale != 1 || w.Speedup != 1) {
+		fmt.Fprintf(&b, "scale %s (bytes and rates divided), speedup %s (arrivals, sizes and compute times divided): %s "+
+			"bytes stand for %s\n",
+			plain(w.Scale), plain(w.Speedup), thousands(w.BytesTotal), thousands(w.BytesTrace))
+	}
+	for _, s := range r.Notes {
+		b.WriteString(s + "\n")
+	}
+	return b.String()
+}

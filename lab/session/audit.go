@@ -1,0 +1,231 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc"
+
+	"lightloom/lab/console"
+	"lightloom/lab/survey"
+	"lightloom/lab/testbed/emulated"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/gnmi"
+	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/hint"
+	"lightloom/southbound/inventory"
+	"lightloom/southbound/lldp"
+	"lightloom/southbound/pki"
+)
+
+// AuditOptions are the options of the command audit cabling.
+type AuditOptions struct {
+	// Fabric, Devices and Keys name switches that run elsewhere, as AttachOptions do; all empty: this user's `up`.
+	Fabric, Devices, Keys string
+
+	Settle    time.Duration // for neighbours to hear each other in every round
+	Interrupt bool          // although circuits stand
+	Output    string        // OutputTable or OutputJSON
+
+	Stdout, Stderr io.Writer
+}
+
+// auditRequest is an audit on the control socket.
+type auditRequest struct {
+	Settle    time.Duration `json:"settle"`
+	Interrupt bool          `json:"interrupt"`
+}
+
+// cablingSite holds an audit's connections to switches.
+type cablingSite struct {
+	fabric  *topo.Fabric
+	devices inventory.Devices
+	id      pki.Identity // a controller's
+	epoch   time.Time
+}
+
+// survey audits the fabric's cabling over gNMI.
+func (c *cablingSite) survey(ctx context.Context, r auditRequest, progress func(round, circuits int)) (*survey.Result,
+	error) {
+	if !c.fabric.HasOCS() {
+		return nil, emulated.ErrNoOCS
+	}
+	t := c.fabric.Topology
+	ocs, err := c.devices.Dial(ctx, c.fabric, c.fabric.OCSNode, c.id, os.Getenv, func(cfg *gnmi.Config) {
+		cfg.Start, cfg.Timeout = c.epoch, auditTimeout
+		// Switches take no Set without an election id; an audit has a role of its own, beside the controller that leads.
+		cfg.Role, cfg.Election = "audit", func() gnmi.Election { return gnmi.Election{High: 1} }
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer ocs.Close()
+	var names []string
+	var ask []survey.Neighbors
+	for p := range southbound.Port(t.Ports(c.fabric.OCSNode)) {
+		l := t.OutPort(c.fabric.OCSNode, int32(p))
+		if l == pathmap.None {
+			continue
+		}
+		cfg, err := c.devices.Config(c.fabric, t.Link(l).To, c.id, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		conn, err := gnmi.Connect(cfg)
+		if err != nil {
+			return nil, err
+		}
+		defer conn.Close()
+		names, ask = append(names, cfg.Name), append(ask, neighbors(conn))
+	}
+	return survey.Run(ctx, survey.Site{Name: t.Node(c.fabric.OCSNode).Name, OCS: ocs,
+		Expected: survey.Expected(c.fabric), Hear: survey.Ears(names, ask),
+		Settle: r.Settle, Interrupt: r.Interrupt, Progress: progress})
+}
+
+// auditTimeout bounds one call to one switch.
+const auditTimeout = 5 * time.Second
+
+func neighbors(conn grpc.ClientConnInterface) survey.Neighbors {
+	return func(ctx context.Context) ([]lldp.Heard, error) {
+		ctx, cancel := context.WithTimeout(ctx, auditTimeout)
+		defer cancel()
+		return probe.Neighbors(ctx, gpb.NewGNMIClient(conn))
+	}
+}
+
+// serveAudit audits the running fabric and sends the client its progress.
+func (s *keeper) serveAudit(ctx context.Context, c *net.UnixConn, r auditRequest) (*survey.Result, error) {
+	id, err := s.Authority.Issue(pki.Controller, "audit")
+	if err != nil {
+		return nil, err
+	}
+	site := &cablingSite{fabric: s.Topo, devices: s.Devices(), id: id, epoch: s.Epoch}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer cancel()
+		_, _ = c.Read(make([]byte, 1)) // the client's end
+	}()
+	enc := json.NewEncoder(c)
+	return site.survey(ctx, r, func(round, circuits int) { _ = enc.Encode(reply{Round: round, Circuits: circuits}) })
+}
+
+// AuditCabling finds where each fibre is plugged in, and prints it. Deviations are printed and then returned as an
+// ExitError with status 1.
+func AuditCabling(ctx context.Context, opt AuditOptions) error {
+	progress := func(round, circuits int) {
+		fmt.Fprintf(opt.Stderr, "round %d: %s, then %v to hear\n", round, console.Count(circuits, "circuit"), opt.Settle)
+	}
+	var res *survey.Result
+	var err error
+	if opt.Devices == "" {
+		res, err = auditUp(ctx, opt, progress)
+	} else {
+		res, err = auditElsewhere(ctx, opt, progress)
+	}
+	switch {
+	case errors.Is(err, survey.ErrCircuits):
+		return hint.New(err.Error(), "wait until no job is running, or add --interrupt")
+	case err != nil:
+		return err
+	}
+	if err := showCabling(opt, res); err != nil {
+		return err
+	}
+	if len(res.Findings) > 0 {
+		return &console.ExitError{Code: 1}
+	}
+	return nil
+}
+
+// auditElsewhere audits switches that are named in a file.
+func auditElsewhere(ctx context.Context, opt AuditOptions, progress func(int, int)) (*survey.Result, error) {
+	spec, err := topo.FromArgument(opt.Fabric)
+	if err != nil {
+		return nil, hint.Wrong(err)
+	}
+	f, err := topo.New(spec.WithDefaults())
+	if err != nil {
+		return nil, err
+	}
+	p, err := inventory.Read(opt.Devices, f)
+	if err != nil {
+		return nil, err
+	}
+	id, err := inventory.ReadKeys(opt.Keys, "controller0")
+	if err != nil {
+		return nil, err
+	}
+	site := &cablingSite{fabric: f, devices: p.Devices, id: id, epoch: time.Now()}
+	return site.survey(ctx, auditRequest{opt.Settle, opt.Interrupt}, progress)
+}
+
+// auditUp audits the fabric of this user's `up`.
+func auditUp(ctx context.Context, opt AuditOptions, progress func(int, int)) (*survey.Result, error) {
+	c, err := dialControl()
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.CloseWrite() })()
+	if err := sendRequest(c, request{Audit: &auditRequest{opt.Settle, opt.Interrupt}}); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(c)
+	for {
+		var r reply
+		switch err := d.Decode(&r); {
+		case err != nil:
+			return nil, fmt.Errorf("audit cabling: the fabric went down: %w", err)
+		case r.Error != "" && strings.Contains(r.Error, survey.ErrCircuits.Error()):
+			return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(r.Error, ": "+survey.ErrCircuits.Error()), survey.ErrCircuits)
+		case r.Error != "":
+			return nil, refused(r)
+		case r.Survey != nil:
+			return r.Survey, nil
+		default:
+			progress(r.Round, r.Circuits)
+		}
+	}
+}
+
+func showCabling(opt AuditOptions, res *survey.Result) error {
+	if opt.Output == console.OutputJSON {
+		e := json.NewEncoder(opt.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(res)
+	}
+	t := console.NewTable(opt.Stdout, "OCS port", "into it, expected", "found", "out of it, expected", "found")
+	for _, p := range res.Ports {
+		t.Row(portName(res.Switch, southbound.Port(p.Port)), p.InExpected, mark(p.InExpected, p.InFound), p.OutExpected,
+			mark(p.OutExpected, p.OutFound))
+	}
+	_ = t.Print()
+	for _, n := range res.Notes {
+		fmt.Fprintln(opt.Stdout, "note:", n)
+	}
+	for _, f := range res.Findings {
+		fmt.Fprintln(opt.Stdout, f)
+	}
+	_, err := fmt.Fprintf(opt.Stdout, "%s audited in %s: %s\n", console.Count(2*len(res.Ports), "fibre"),
+		console.Count(res.Rounds, "round"), console.Count(len(res.Findings), "finding"))
+	return err
+}
+
+func mark(expected, found string) string {
+	if expected == found {
+		return "as expected"
+	}
+	return "! " + found
+}

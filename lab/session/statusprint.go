@@ -1,0 +1,310 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"lightloom/lab/console"
+	"lightloom/lab/northbound"
+	"lightloom/southbound"
+)
+
+// StatusOptions are the options of the command status.
+type StatusOptions struct {
+	To      northbound.Flags
+	Section string        // one of Sections; empty: all
+	Watch   time.Duration // show it again and again, at this distance; 0: once
+	Output  string        // OutputTable or OutputJSON
+	Stdout  io.Writer
+}
+
+// Section is a part of a status that can be shown alone.
+type Section struct {
+	Name, Short string
+	Of          func(*Status) any // what it is as JSON
+	print       func(*Status, io.Writer) error
+}
+
+// Sections are the parts of a status, in the order in which they are printed.
+func Sections() []Section {
+	return []Section{
+		{"replicas", "Show the controller's replicas", func(s *Status) any { return s.Replicas }, (*Status).printReplicas},
+		{"switches", "Show the switches", func(s *Status) any { return s.Switches }, (*Status).printSwitches},
+		{"jobs", "Show the jobs that have not ended", func(s *Status) any { return s.Open }, (*Status).printJobs},
+		{"reservations", "Show the bandwidth reservations", func(s *Status) any { return s.Reservations },
+			(*Status).printReservations},
+		{"circuits", "Show the circuits", func(s *Status) any { return s.Circuits }, (*Status).printCircuits},
+		{"links", "Show what passes links", func(s *Status) any { return s.Rates }, (*Status).printRates},
+		{"routes", "Show the default routes between racks", func(s *Status) any { return s.Routes },
+			(*Status).printRoutes},
+	}
+}
+
+// show prints the section; one line where it is empty.
+func (x *Section) show(s *Status, w io.Writer) error {
+	if reflect.ValueOf(x.Of(s)).Len() > 0 {
+		return x.print(s, w)
+	}
+	_, err := fmt.Fprintf(w, "%s: none\n", x.Name)
+	return err
+}
+
+// ShowStatus prints the status of this user's running fabric, once or until ctx ends.
+func ShowStatus(ctx context.Context, opt StatusOptions) error {
+	if opt.Watch == 0 {
+		return showOnce(ctx, opt, opt.Stdout)
+	}
+	tick := time.NewTicker(opt.Watch)
+	defer tick.Stop()
+	for {
+		if err := again(ctx, opt); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// again shows a status in place of the last one: on a terminal over it, elsewhere below.
+func again(ctx context.Context, opt StatusOptions) error {
+	if !console.IsTerminal(opt.Stdout) {
+		return showOnce(ctx, opt, opt.Stdout)
+	}
+	const home, toLineEnd, toEnd = "\x1b[H", "\x1b[K\n", "\x1b[J"
+	var b strings.Builder
+	if err := showOnce(ctx, opt, &sized{&b, opt.Stdout}); err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	if high := console.Height(opt.Stdout); high > 1 && len(lines) >= high {
+		lines = append(lines[:high-2], fmt.Sprintf("… %d lines more: a larger terminal shows them", len(lines)-high+2))
+	}
+	_, err := io.WriteString(opt.Stdout, home+strings.Join(lines, toLineEnd)+toLineEnd+toEnd)
+	return err
+}
+
+// sized is text that is written for a terminal's width.
+type sized struct {
+	io.Writer
+	terminal io.Writer
+}
+
+// Width implements console's interface of writers that know their width.
+func (s *sized) Width() int { return console.Width(s.terminal) }
+
+func showOnce(ctx context.Context, opt StatusOptions, w io.Writer) error {
+	s, err := readStatus(ctx, opt.To)
+	if err != nil {
+		return err
+	}
+	return s.show(opt, w)
+}
+
+// readStatus asks the running fabric, which knows more than its controller, or a controller.
+func readStatus(ctx context.Context, to northbound.Flags) (*Status, error) {
+	c, err := to.Find()
+	if err != nil {
+		return nil, err
+	}
+	if c.Name == northbound.Up {
+		r, err := ask(request{Status: true})
+		if err == nil && r.Status == nil {
+			err = errors.New("ask the fabric: the answer holds no status")
+		}
+		return r.Status, err
+	}
+	client, err := c.Dial()
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ids := c.Servers
+	if len(ids) == 0 {
+		ids = []string{c.Socket}
+	}
+	s, err := controllerStatus(ctx, client, ids)
+	return s, exit(err)
+}
+
+func (s *Status) show(opt StatusOptions, w io.Writer) error {
+	asJSON := opt.Output == console.OutputJSON
+	if opt.Section == "" && asJSON {
+		return console.WriteJSON(w, s)
+	}
+	for _, one := range Sections() {
+		if one.Name == opt.Section && asJSON {
+			return console.WriteJSON(w, one.Of(s))
+		}
+		if one.Name == opt.Section {
+			return one.show(s, w)
+		}
+	}
+	return s.print(w)
+}
+
+// print writes the verdict, then all but the routes, of which there are too many.
+func (s *Status) print(w io.Writer) error {
+	on := ""
+	if s.Dataplane != "" {
+		on = " on " + s.Dataplane
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s%s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.verdict(), s.Fabric,
+		on, s.Policy, s.Up, s.Jobs, s.JobsEnded)
+	errs := []error{err, s.printDrained(w), s.printFailed(w)}
+	for _, one := range Sections() {
+		if one.Name != "routes" {
+			errs = append(errs, one.show(s, w))
+		}
+	}
+	if len(s.Routes) == 0 {
+		return errors.Join(errs...)
+	}
+	_, err = fmt.Fprintf(w, "%s: lightloom status routes\n", console.Count(len(s.Routes), "default route"))
+	return errors.Join(append(errs, err)...)
+}
+
+// verdict says in one line whether all is well, and what to do if not.
+func (s *Status) verdict() string {
+	answer, agree := 0, map[string]bool{}
+	for _, r := range s.Replicas {
+		if r.Error == "" {
+			answer++
+			agree[fmt.Sprint(r.Applied, r.Digest)] = true
+		}
+	}
+	need := len(s.Replicas)/2 + 1
+	var bad []string
+	if answer < len(s.Replicas) {
+		bad = append(bad, fmt.Sprintf("%d of %s answer", answer, console.Count(len(s.Replicas), "replica")))
+	}
+	unclaimed := 0
+	for _, x := range s.Switches {
+		if x.Claim == "unclaimed" {
+			unclaimed++
+		}
+	}
+	if unclaimed > 0 {
+		bad = append(bad, console.Count(unclaimed, "switch")+" unclaimed")
+	}
+	if n := len(s.Failed); n > 0 {
+		bad = append(bad, console.Count(n, "part")+" failed (lightloom heal all)")
+	}
+	if n := len(s.Waiting); n > 0 {
+		bad = append(bad, console.Count(n, "job")+" waiting for them")
+	}
+	switch {
+	case answer < need: // the leader that was may not know it yet
+		return fmt.Sprintf("no leader: %d of %d replicas answer, and %d must: jobs and reservations wait; lightloom heal "+
+			"controller NAME", answer, len(s.Replicas), need)
+	case s.Leader == "":
+		return "no leader: an election is under way"
+	case len(bad) > 0:
+		return fmt.Sprintf("degraded: %s; leader %s in term %d", strings.Join(bad, ", "), s.Leader, s.Term)
+	}
+	return fmt.Sprintf("ok: leader %s in term %d, %s at work, nothing has failed", s.Leader, s.Term,
+		console.Count(answer, "replica"))
+}
+
+// printDrained says what is drained, and what still goes over it.
+func (s *Status) printDrained(w io.Writer) error {
+	if len(s.Drained) == 0 {
+		return nil
+	}
+	names := slices.Clone(s.Drained)
+	for i, name := range names {
+		lit := 0
+		for _, c := range s.Circuits {
+			if c.Switch == name {
+				lit++
+			}
+		}
+		if lit > 0 {
+			names[i] += " (" + console.Count(lit, "circuit") + " still lit)"
+		}
+	}
+	_, err := fmt.Fprintf(w, "drained: %s\n", strings.Join(names, ", "))
+	return err
+}
+
+func (s *Status) printFailed(w io.Writer) error {
+	if len(s.Failed) == 0 {
+		return nil
+	}
+	t := console.NewTable(w, "failed", "name")
+	for _, f := range s.Failed {
+		t.Row(f.Kind.String(), f.Name)
+	}
+	return t.Print()
+}
+
+func (s *Status) printReplicas(w io.Writer) error {
+	t := console.NewTable(w, "replica", "applied", "restarts", "state")
+	t.Right(2, 3)
+	for _, r := range s.Replicas {
+		t.Row(r.ID, r.Applied, r.Restarts, r.Digest+r.Error)
+	}
+	return t.Print()
+}
+
+func (s *Status) printSwitches(w io.Writer) error {
+	t := console.NewTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "leader")
+	t.Right(3, 4, 5)
+	for _, x := range s.Switches {
+		var dark []string
+		for _, p := range x.Dark {
+			dark = append(dark, portName(x.Name, southbound.Port(p)))
+		}
+		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, strings.Join(dark, " "), x.Claim)
+	}
+	return t.Print()
+}
+
+func (s *Status) printJobs(w io.Writer) error {
+	if err := printJobs(w, s.Open); err != nil || len(s.Streams) == 0 {
+		return err
+	}
+	t := console.NewTable(w, "stream", "name", "runs, s", "ends in, s", "delivered, bytes")
+	t.Right(1, 3, 4, 5)
+	for _, x := range s.Streams {
+		ends := "lightloom cancel"
+		if x.Left > 0 {
+			ends = fmt.Sprintf("%.1f", x.Left)
+		}
+		t.Row(x.Job, x.Name, fmt.Sprintf("%.1f", x.Running), ends, x.Delivered)
+	}
+	return t.Print()
+}
+
+func (s *Status) printReservations(w io.Writer) error {
+	return printReservations(w, s.Reservations)
+}
+
+func (s *Status) printCircuits(w io.Writer) error {
+	t := console.NewTable(w, "circuit", "phase", "for", "since, s")
+	t.Right(4)
+	for _, c := range s.Circuits {
+		whom := fmt.Sprintf("coflow %d", c.Coflow)
+		if c.Coflow < 0 {
+			whom = "unannounced traffic"
+		}
+		t.Row(circuitName(c.Switch, c.In, c.Out), c.Phase, whom, fmt.Sprintf("%.2f", c.Since))
+	}
+	return t.Print()
+}
+
+func (s *Status) printRoutes(w io.Writer) error {
+	t := console.NewTable(w, "from", "to", "via", "backup")
+	for _, r := range s.Routes {
+		t.Row(r.From, r.To, r.Via, r.Backup)
+	}
+	return t.Print()
+}

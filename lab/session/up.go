@@ -1,0 +1,257 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"lightloom/emulator/netns"
+	"lightloom/lab/console"
+	"lightloom/lab/scenario"
+	"lightloom/lab/testbed/emulated"
+	"lightloom/southbound"
+	"lightloom/southbound/hint"
+)
+
+// UpOptions are what the command up takes beside the fabric.
+type UpOptions struct {
+	Ready *os.File // written to and closed once the fabric is up; nil: nobody waits
+	Page  string   // loopback address of the page; empty: any free port; NoPage: none
+	Jobs  string   // path of jobs to submit once the fabric is up; empty: none
+}
+
+// Up keeps a fabric and its controller running until ctx ends.
+func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stderr io.Writer) error {
+	if err := netns.Supported(false); err != nil {
+		return fmt.Errorf("build the fabric: %w", err)
+	}
+	s, err := scenario.Prepare(withoutTrace(opt), 1)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(southbound.CheckPackets(s.Spec), s.Delays.OnPackets()); err != nil {
+		return err
+	}
+	if capacity, _ := scenario.Capacity(); scenario.PortRates(s)*scenario.LoadShare > capacity {
+		fmt.Fprintf(stderr, "note: this fabric's ports sum to %v, more than a quarter of the %v that this machine is "+
+			"taken to carry: at full load its cores set the pace, not its links\n",
+			scenario.PortRates(s), capacity)
+	}
+	if about := buildTime(len(s.Fabric.Topology.Nodes())); about > 3*time.Second {
+		fmt.Fprintf(stderr, "building %s and %s: this takes about %v\n",
+			console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"), console.Count(s.Fabric.Hosts(), "host"),
+			about.Round(time.Second))
+	}
+	control, err := listenControl()
+	if err != nil {
+		return err
+	}
+	defer control.Close()
+	pages, err := listenPage(with.Page)
+	if err != nil {
+		return err
+	}
+	defer pages.Close()
+	o := emulated.ChildConfig{Scenario: *s.Scenario(s.Rows[0]), Stay: true}
+	o.Jobs, o.Faults = nil, nil // both come once the fabric is up
+	if opt.State != "" {
+		if o.State, err = stateSeenInside(opt.State); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	var following sync.WaitGroup
+	defer following.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err = emulated.InNamespaces(ctx, o, emulated.Options{Stderr: stderr}, control, func(w *emulated.Event) {
+		if w.Ready {
+			fmt.Fprintf(stdout, "up: %s, %s, policy %s; %s and %s in %.1f s\n", o.Row.Spec,
+				console.Count(o.Replicas, "controller"), o.Row.Policy,
+				console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"),
+				console.Count(s.Fabric.Hosts(), "host"), time.Since(began).Seconds())
+			if o.Row.Spec.HasOCS() && s.UsesCircuits(o.Row.Policy) {
+				fmt.Fprintf(stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand,
+					int64(o.ElephantThreshold))
+			}
+			pages.begin(ctx, stdout, stderr)
+			fmt.Fprintln(stdout, "try:  lightloom status\n      lightloom exec "+
+				s.Fabric.Topology.Node(s.Fabric.HostNode[0]).Name+" -- ping -c 3 "+
+				southbound.Addr(southbound.RackID(min(1, s.Fabric.Racks-1)), 0).String()+"\nCtrl-C, or lightloom down, ends it.")
+			if with.Jobs != "" {
+				err := Submit(ctx, SubmitOptions{File: with.Jobs, Output: console.OutputTable, Stdout: stdout, Stderr: stderr})
+				if err != nil {
+					fmt.Fprintln(stderr, "up:", err)
+				}
+			}
+			following.Go(func() { follow(ctx, s.Faults, stdout, stderr) })
+			if with.Ready != nil {
+				_, _ = with.Ready.WriteString("up\n") // whoever has started it may be gone
+				with.Ready.Close()
+			}
+		}
+	})
+	if err == nil || errors.Is(err, context.Canceled) {
+		left := "nothing is left behind"
+		if opt.State != "" {
+			left = "the replicas' logs are left in " + opt.State
+		}
+		fmt.Fprintln(stdout, "down:", left)
+		return nil
+	}
+	return err
+}
+
+// buildTime is about how long a fabric takes to come up: on two cores 165 switches and hosts take 3.4 s and 585 take
+// 18 s.
+func buildTime(nodes int) time.Duration {
+	return time.Duration(3.4 * math.Pow(float64(nodes)/165, 1.32) * float64(time.Second))
+}
+
+// stateSeenInside is the path of a state directory in the process inside, which has a /run of its own.
+func stateSeenInside(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", hint.New(fmt.Sprintf("open state: %q is not there", dir), "found a cluster: lightloom cluster init "+dir+
+			" --fabric FABRIC")
+	case err != nil:
+		return "", fmt.Errorf("open state: %w", err)
+	case strings.HasPrefix(path+"/", "/run/"):
+		return "", hint.New(fmt.Sprintf("open state: %q is below /run, which the fabric has one of its own of", dir),
+			"name a directory elsewhere, such as /var/lib/lightloom")
+	}
+	return path, nil
+}
+
+// withoutTrace prepares options for a fabric that waits for jobs: one synthetic job takes the place of those to come.
+func withoutTrace(opt scenario.Options) scenario.Options {
+	opt.Trace, opt.Workload, opt.Coflows = "", "", 1
+	return opt
+}
+
+// keeper serves the commands of a user whose fabric is up.
+type keeper struct {
+	*emulated.Testbed
+	page *pageServer
+	down func() // ends the fabric
+}
+
+// errDown is the cause of an end that lightloom down asked for.
+var errDown = errors.New("lightloom down")
+
+// Keep serves exec, status and the like on a listening socket until ctx ends.
+func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
+	ln, err := net.FileListener(control)
+	control.Close()
+	if err != nil {
+		return fmt.Errorf("serve control socket: %w", err)
+	}
+	if err := nameHosts(s.Topo); err != nil {
+		return err
+	}
+	ctx, down := context.WithCancelCause(ctx)
+	defer down(nil)
+	defer context.AfterFunc(ctx, func() { ln.Close() })()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	p := &pageServer{ctx: ctx, run: wg.Go}
+	for {
+		c, err := ln.Accept()
+		switch {
+		case errors.Is(context.Cause(ctx), errDown):
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("serve control socket: %w", err)
+		}
+		wg.Go(func() {
+			defer c.Close()
+			(&keeper{s, p, func() { down(errDown) }}).answer(ctx, c.(*net.UnixConn))
+		})
+	}
+}
+
+// answer serves one client.
+func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
+	say := func(r reply) { _ = json.NewEncoder(c).Encode(r) } // a client that has gone wants no answer
+	if err := samePeer(c, os.Getuid()); err != nil {
+		return
+	}
+	r, files, err := receiveRequest(c)
+	if err != nil {
+		say(refusal(err))
+		return
+	}
+	defer closeAll(files)
+	switch {
+	case r.Status:
+		st, err := s.status(ctx)
+		if err != nil {
+			say(refusal(err))
+			return
+		}
+		say(reply{Status: st})
+	case r.Capture != nil && len(files) == 1:
+		res, err := s.serveCapture(ctx, c, *r.Capture, files[0])
+		if err != nil {
+			say(refusal(err))
+			return
+		}
+		say(reply{Capture: res})
+	case r.Audit != nil:
+		res, err := s.serveAudit(ctx, c, *r.Audit)
+		if err != nil {
+			say(refusal(err))
+			return
+		}
+		say(reply{Survey: res})
+	case r.Fault != nil:
+		say(s.serveBreak(ctx, *r.Fault))
+	case r.API:
+		s.serveAPI(ctx, c)
+	case r.Names:
+		say(s.serveNames(ctx))
+	case r.Page != nil && r.Page.Relay:
+		s.page.relay(ctx, c)
+	case r.Page != nil:
+		say(s.page.serve(s, r.Page.Listen))
+	case r.HealAll:
+		say(s.serveHealAll(ctx))
+	case r.Down:
+		say(reply{})
+		s.down()
+	case r.Fibre != nil:
+		if err := s.serveFibre(*r.Fibre); err != nil {
+			say(refusal(err))
+			return
+		}
+		say(reply{})
+	case len(r.Argv) > 0 && (len(files) == 3 || len(files) == maxFiles):
+		code, err := s.exec(ctx, c, r, files)
+		if err != nil {
+			r := refusal(err)
+			r.Exit = code
+			say(r)
+			return
+		}
+		say(reply{Exit: code})
+	default:
+		say(reply{Error: "the request asks for nothing that is known"})
+	}
+}

@@ -1,0 +1,177 @@
+package emulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lightloom/emulator/device"
+	"lightloom/emulator/netns"
+	"lightloom/emulator/switchd"
+	"lightloom/lab/outcome"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+	"lightloom/southbound/hostagent"
+	"lightloom/southbound/inventory"
+)
+
+// PacketFabric is an emulated fabric of real packets in this process's namespaces: interfaces, the models of its
+// switches, and the agent of its hosts. Package target puts gNMI in front of each switch, through which it is
+// programmed.
+type PacketFabric struct {
+	fabric   *topo.Fabric
+	Net      *netns.Fabric
+	Switches map[southbound.DeviceID]*switchd.Switch
+	Agent    *hostagent.Agent
+	clock    func() time.Duration
+	links    linkState
+	watch    *watch // nil: nobody wants to know
+}
+
+// newPlant builds the fabric. fences is a directory that keeps election ids. The caller closes it.
+func newPlant(f *topo.Fabric, o *ChildConfig, budget scenario.Delays, fences string,
+	clock func() time.Duration) (*PacketFabric, error) {
+	n, err := netns.Build(f, o.Net)
+	if err != nil {
+		return nil, err
+	}
+	p := &PacketFabric{fabric: f, Net: n, Switches: map[southbound.DeviceID]*switchd.Switch{}, clock: clock}
+	for i, node := range f.Topology.Nodes() {
+		if node.Role != pathmap.Host {
+			p.addSwitch(southbound.DeviceID(i), node, o.Seed, o.Row.AllStop, budget)
+		}
+	}
+	p.links = linkState{cut: map[pathmap.LinkID]bool{}, lit: make([]bool, f.Racks)}
+	p.darkUplinks()
+	conf := hostagent.ForFabric(f)
+	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
+	conf.FenceFile = filepath.Join(fences, inventory.AgentName)
+	if o.Record.Reservations || o.Record.HostFlows {
+		p.watch = newWatch()
+		conf.Watch = p.watch
+	}
+	if p.Agent, err = hostagent.New(conf); err != nil {
+		return nil, fmt.Errorf("%w (and %v)", err, n.Close())
+	}
+	return p, nil
+}
+
+func (p *PacketFabric) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64, allStop bool,
+	budget scenario.Delays) {
+	c := switchd.Config{Device: device.Config{Delays: budget.Packet(), Name: node.Name, ID: id, Kind: device.Packet,
+		Ports: p.fabric.Topology.Ports(id), Racks: int32(p.fabric.Racks),
+		Seed: seed, Plane: p.Net.Plane(id), Clock: p.clock}}
+	if node.Role == pathmap.OCS {
+		c.Device.Kind, c.Device.AllStop, c.Device.Delays = device.Optical, allStop, budget.Optical()
+		c.Fibres = func(fibre southbound.Port, lit bool) { p.setCircuitLit(int(fibre), lit) }
+	}
+	p.Switches[id] = switchd.New(c)
+}
+
+// queued sums up the packets that met a dark circuit; nil if packets cannot wait for one.
+func (p *PacketFabric) queued() *report.VOQs {
+	limit := p.Net.Settings().VOQBytes
+	if limit == 0 {
+		return nil
+	}
+	sum := &report.VOQs{Limit: int64(limit)}
+	for _, tor := range p.Net.Queued() {
+		for _, c := range tor {
+			sum.Queued += c.Packets
+			sum.Dropped += c.Dropped
+			sum.Most = max(sum.Most, c.Most)
+		}
+	}
+	return sum
+}
+
+// setCircuitLit sets whether the circuit of the ToR that sends into an OCS input carries light, and signals that to the
+// ToR, like far-end fault signalling.
+func (p *PacketFabric) setCircuitLit(rack int, lit bool) {
+	p.links.mu.Lock()
+	p.links.lit[rack] = lit
+	p.links.mu.Unlock()
+	p.updateLinkState(rack)
+}
+
+// darkUplinks sets the initial state, without circuits: no ToR has light on its port to the OCS.
+func (p *PacketFabric) darkUplinks() {
+	for r := range p.fabric.OCSUplink {
+		p.setCircuitLit(r, false)
+	}
+}
+
+// run drives the switches and serves their targets until ctx ends.
+func (p *PacketFabric) run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, s := range p.Switches {
+		g.Go(func() error { return s.Run(ctx) })
+	}
+	return g.Wait()
+}
+
+func (p *PacketFabric) close() error {
+	for _, s := range p.Switches {
+		s.Close()
+	}
+	err := p.Agent.Close()
+	if e := p.Net.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// count adds the fabric's own counters to an outcome: bytes of HTB classes, drops of planes, the OCS's log of light.
+func (p *PacketFabric) count(o *outcome.Outcome, since netns.Counters) error {
+	c, err := p.Net.Counters()
+	if err != nil {
+		return err
+	}
+	t := p.fabric.Topology
+	for l, link := range t.Links() {
+		from, to := t.Node(link.From).Role, t.Node(link.To).Role
+		n := c.Links[l].Bytes - since.Links[l].Bytes
+		switch {
+		case from == pathmap.ToR && to == pathmap.OCS:
+			o.OCS += n
+		case from == pathmap.ToR && to == pathmap.Switch:
+			o.EPS += n
+		}
+		o.DroppedQueue += int64(c.Links[l].QueueDrops - since.Links[l].QueueDrops)
+	}
+	for n := range c.Dropped {
+		o.DroppedDark += int64(c.Dropped[n] - since.Dropped[n])
+	}
+	a := p.Agent.Stats()
+	o.Retransmissions, o.Received, o.HostFlowsEnded = a.Retransmissions, a.BytesReceived, a.HostFlowsEnded
+	o.Reordered, o.Marked = a.Reordered, a.Marked
+	o.Basis, o.DarkSource = "layer 2", "device"
+	o.VOQs = p.queued()
+	if p.fabric.HasOCS() {
+		p.Switches[p.fabric.OCSNode].Door.Do(func(_ time.Duration, d *device.Device) { o.Lit = d.Log() })
+	}
+	return nil
+}
+
+// ErrNoOCS means that a fabric has no optical switch.
+var ErrNoOCS = errors.New("the fabric has no optical switch, whose fibres could be audited")
+
+// unprogrammed returns the first packet switch that has no rule yet, and those that follow it. A switch gets its first
+// table in one transaction.
+func (p *PacketFabric) unprogrammed(of []southbound.DeviceID) []southbound.DeviceID {
+	for i, id := range of {
+		var rules int
+		p.Switches[id].Door.Do(func(now time.Duration, d *device.Device) { rules = len(d.Seen(now).Rules) })
+		if rules == 0 {
+			return of[i:]
+		}
+	}
+	return nil
+}
