@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lightloom/controller"
-	"lightloom/controller/internal/edges"
 	"lightloom/controller/internal/queue"
 	"lightloom/controller/internal/sparse"
 	"lightloom/southbound"
@@ -17,7 +16,7 @@ import (
 type ledger struct {
 	byIn   []queue.Queue[CircuitReservation] // by input, sorted by NotBefore
 	byOut  []queue.Queue[booking]            // by output, likewise
-	edges  edges.Edges                       // by input: when its first reservation begins, or ends once it has begun
+	edges  portInstants                       // by input: when its first reservation begins, or ends once it has begun
 	begun  []southbound.Port                 // by output: the input of the begun reservation, NoPort for none
 	holds  []southbound.Port                 // by input: the output of the begun reservation, likewise
 	count  int
@@ -35,7 +34,7 @@ type booking struct {
 
 func newLedger(ports int) ledger {
 	return ledger{byIn: make([]queue.Queue[CircuitReservation], ports), byOut: make([]queue.Queue[booking], ports),
-		edges: edges.New(ports),
+		edges: newPortInstants(ports),
 		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports),
 		holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports)}
 }

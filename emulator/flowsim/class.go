@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
-	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 )
 
@@ -264,7 +263,7 @@ func (cs *classes) unplan(index int32) {
 }
 
 // addTo adds what classes ask for to the loads of links, and reports whether all ask for something that has a bound.
-func (cs *classes) addTo(d *demand.Demand) (bounded bool) {
+func (cs *classes) addTo(d *linkDemand) (bounded bool) {
 	bounded = true
 	for _, i := range cs.busy {
 		c := &cs.list[i]
@@ -281,7 +280,7 @@ func (cs *classes) addTo(d *demand.Demand) (bounded bool) {
 }
 
 // fill passes the busy classes to the solver.
-func (cs *classes) fill(d *demand.Demand) {
+func (cs *classes) fill(d *linkDemand) {
 	for _, i := range cs.busy {
 		c := &cs.list[i]
 		d.Add(cs.tight(&cs.routes[c.route]), int(c.size), cs.wish(i))

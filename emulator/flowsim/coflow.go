@@ -5,9 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"lightloom/emulator/flowsim/internal/byhost"
-	"lightloom/emulator/flowsim/internal/index"
-	"lightloom/emulator/flowsim/internal/loads"
 	"lightloom/southbound"
 )
 
@@ -31,10 +28,10 @@ type coflow struct {
 	leg  int32     // its row is this leg, and one; 0: it is a coflow
 	legs []int32   // legs of its rows that are under way
 
-	loads.Sums
+	paceLoads
 	lent
-	apart byhost.Sum    // rows that have rates of their own
-	table *byhost.Table // nil until first used
+	apart leftSum    // rows that have rates of their own
+	table *hostTable // nil until first used
 }
 
 // kind is the kind of rates last set for a coflow.
@@ -103,14 +100,14 @@ type coflowTable struct {
 	byID    map[southbound.CoflowID]int32
 	live    []int32 // coflows with host flows that have not ended
 	over    []int32 // coflows whose places become spare once no reader can still use them
-	spare   index.Spans
+	spare   spans
 }
 
 // reuse returns places for n host flows that were another coflow's, false where there are none.
 func (ct *coflowTable) reuse(n int32) (first int32, ok bool) {
 	for _, i := range ct.over {
 		co := &ct.coflows[i]
-		ct.spare.Give(index.Span{First: co.first, End: co.end})
+		ct.spare.Give(span{First: co.first, End: co.end})
 		co.first, co.end = 0, 0
 	}
 	ct.over = ct.over[:0]

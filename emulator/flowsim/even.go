@@ -1,7 +1,6 @@
 package flowsim
 
 import (
-	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -64,7 +63,7 @@ func (lv *levels) shareEvenly(individual bool) bool {
 		}
 	}
 	lv.tell = tell
-	changed, fits := lv.solver.Follow(tell, demand.Slack, lv.regroup)
+	changed, fits := lv.solver.Follow(tell, slack, lv.regroup)
 	if !fits {
 		lv.disband()
 		return false

@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
-	"lightloom/emulator/flowsim/internal/demand"
-	"lightloom/emulator/flowsim/internal/index"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -20,10 +18,10 @@ type fluid struct {
 	levels     levels  // rates of classes while hosts share by themselves, or all have the rates of their ports
 	paces      paces   // host flows that end together with their coflow
 	individual individualRates
-	demand     demand.Demand // what all of them ask of links
+	demand     linkDemand // what all of them ask of links
 
 	ranked       bool // hosts share by themselves, and some coflow has a priority
-	rankedDemand demand.Ranked
+	rankedDemand rankedShares
 
 	epoch  uint64 // counts calls of setRates
 	checks uint64 // counts checks of rates
@@ -49,7 +47,7 @@ const nothing = 0.5
 func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit float64, find finder) *fluid {
 	f := &fluid{state: state{clock: clock, perBit: perBit,
 		coflowTable: coflowTable{byID: map[southbound.CoflowID]int32{}},
-		routeTable:  routeTable{find: find, byPair: index.NewPairs(hosts)},
+		routeTable:  routeTable{find: find, byPair: newRouteIndex(hosts)},
 		linkTable:   newLinkTable(links)}}
 	f.classes.state, f.paces.state, f.individual.state = &f.state, &f.state, &f.state
 	f.levels.classes, f.classes.byPriority = &f.classes, map[[2]int32]int32{}

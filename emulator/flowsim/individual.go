@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
-	"lightloom/emulator/flowsim/internal/byhost"
-	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -29,7 +27,7 @@ type individualRates struct {
 	first time.Duration // of all rows; southbound.Never where none moves
 
 	// Most rows keep their requests, so only changed requests are recorded, and sums are kept.
-	asked   demand.Kept
+	asked   standingDemand
 	fresh   []int32 // host flows that have asked for another rate since all were granted theirs
 	granted bool    // all rows have what they asked for but for those
 	buf     []int32 // of rows; nothing in it outlives a call
@@ -66,8 +64,8 @@ func (r *individualRate) demand() float64 {
 }
 
 // sent is a row as its coflow's sum needs it.
-func (r *individualRate) sent() byhost.Row {
-	return byhost.Row{Left: r.left, Bits: r.bits, Rate: r.rate, At: r.at}
+func (r *individualRate) sent() rateRow {
+	return rateRow{Left: r.left, Bits: r.bits, Rate: r.rate, At: r.at}
 }
 
 func (r *individualRate) leftAt(now time.Duration) float64 {
@@ -394,14 +392,14 @@ func (ir *individualRates) sink(i int, row int32) {
 }
 
 // addTo adds what the rows ask for to the loads of links.
-func (ir *individualRates) addTo(d *demand.Demand) {
+func (ir *individualRates) addTo(d *linkDemand) {
 	if len(ir.rows) > 0 {
-		d.PutKept(&ir.asked)
+		d.PutStanding(&ir.asked)
 	}
 }
 
 // fill passes every row to the solver.
-func (ir *individualRates) fill(d *demand.Demand) {
+func (ir *individualRates) fill(d *linkDemand) {
 	for i := range ir.rows {
 		r := &ir.rows[i]
 		d.Add(r.tight, 1, r.demand())

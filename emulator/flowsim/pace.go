@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
-	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/southbound"
 )
 
@@ -127,7 +126,7 @@ func (ps *paces) end(index int32) {
 }
 
 // addTo adds what paces ask for to the loads of links.
-func (ps *paces) addTo(d *demand.Demand) {
+func (ps *paces) addTo(d *linkDemand) {
 	for _, i := range ps.live {
 		co := &ps.coflows[i]
 		if co.on == 0 {
@@ -148,7 +147,7 @@ func (ps *paces) addTo(d *demand.Demand) {
 }
 
 // fill passes the host flows that follow paces to the solver, one by one.
-func (ps *paces) fill(d *demand.Demand) {
+func (ps *paces) fill(d *linkDemand) {
 	ps.members = ps.members[:0]
 	for _, i := range ps.live {
 		co := &ps.coflows[i]

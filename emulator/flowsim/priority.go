@@ -3,7 +3,6 @@ package flowsim
 import (
 	"slices"
 
-	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/southbound"
 )
 
@@ -48,13 +47,13 @@ func (f *fluid) prioritise(all []southbound.Priority) {
 func (f *fluid) shareRanked() {
 	f.solves++
 	busy := f.classes.busy
-	rates := f.rankedDemand.Solve(f.capacity, southbound.MaxPriority, len(busy), func(i int) demand.RankedClass {
+	rates := f.rankedDemand.Solve(f.capacity, southbound.MaxPriority, len(busy), func(i int) rankedClass {
 		c := &f.classes.list[busy[i]]
 		r := &f.routes[c.route]
 		if r.fate != arrives {
-			return demand.RankedClass{}
+			return rankedClass{}
 		}
-		return demand.RankedClass{Links: f.tight(r), Flows: int(c.size), Priority: c.priority}
+		return rankedClass{Links: f.tight(r), Flows: int(c.size), Priority: c.priority}
 	})
 	for i, rate := range rates {
 		f.classes.setRate(busy[i], rate)

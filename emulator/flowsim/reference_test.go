@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -174,7 +173,7 @@ func (w *reference) decide() {
 		over = over || math.IsInf(fl.wish, 1)
 		for _, l := range fl.links {
 			load[l] += fl.wish
-			over = over || load[l] > float64(w.f.Topology.Link(l).Capacity)*(1+demand.Slack)
+			over = over || load[l] > float64(w.f.Topology.Link(l).Capacity)*(1+slack)
 		}
 	}
 	for _, fl := range w.flows {

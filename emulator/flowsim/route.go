@@ -3,7 +3,6 @@ package flowsim
 import (
 	"slices"
 
-	"lightloom/emulator/flowsim/internal/index"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -74,7 +73,7 @@ type route struct {
 // routeTable is all routes, and which of them a change of tables concerns.
 type routeTable struct {
 	routes []route
-	byPair *index.Pairs
+	byPair *routeIndex
 	active []int32 // routes with host flows that have not ended, and are not withheld
 
 	find     finder
@@ -91,7 +90,7 @@ type routeTable struct {
 
 // routeAt returns the index of a pair's route, none where it has none.
 func (rt *routeTable) routeAt(p pair) int32 {
-	return rt.byPair.Find(int32(p.src), int32(p.dst), uint8(p.tag))
+	return rt.byPair.Find(p)
 }
 
 // route returns the route of a pair.
@@ -100,7 +99,7 @@ func (rt *routeTable) route(p pair) int32 {
 		return i
 	}
 	i := rt.addRoute(newRoute(p))
-	rt.byPair.Set(int32(p.src), int32(p.dst), uint8(p.tag), i)
+	rt.byPair.Set(p, i)
 	return i
 }
 

@@ -1,7 +1,6 @@
 package flowsim
 
 import (
-	"lightloom/emulator/flowsim/internal/demand"
 	"lightloom/pathmap/maxmin"
 )
 
@@ -33,7 +32,7 @@ func (f *fluid) share() {
 	f.fallOut(d.Classes[busy:], rates[busy:busy+following])
 }
 
-func short(rate, wish float64) bool { return rate < wish*(1-demand.Slack) }
+func short(rate, wish float64) bool { return rate < wish*(1-slack) }
 
 // grant gives everyone what was asked for, or returns false where that is more than some link has.
 func (f *fluid) grant() bool {

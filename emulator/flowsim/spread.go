@@ -3,14 +3,13 @@ package flowsim
 import (
 	"slices"
 
-	"lightloom/emulator/flowsim/internal/byhost"
 	"lightloom/southbound"
 )
 
 // tableOf returns the table of a coflow.
-func (f *fluid) tableOf(co *coflow) *byhost.Table {
+func (f *fluid) tableOf(co *coflow) *hostTable {
 	if co.table == nil {
-		co.table = byhost.NewTable(len(f.up), int(co.end-co.first), func(row int) (src, dst southbound.HostID) {
+		co.table = newHostTable(len(f.up), int(co.end-co.first), func(row int) (src, dst southbound.HostID) {
 			bu := &f.hostFlows[co.first+int32(row)]
 			return bu.src, bu.dst
 		})

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
-	"lightloom/emulator/flowsim/internal/loads"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -72,7 +71,7 @@ func (st *state) lessLive(b int32) {
 	}
 	if co.live--; co.live == 0 {
 		st.dropCaps(co)
-		co.lent, co.Sums = lent{}, loads.Sums{}
+		co.lent, co.paceLoads = lent{}, paceLoads{}
 		co.extra, co.from, co.to, co.table = nil, nil, nil, nil
 		st.unlive(index)
 		st.over = append(st.over, index)

@@ -22,7 +22,6 @@ import (
 
 	"lightloom/emulator/device"
 	"lightloom/emulator/target/certd"
-	"lightloom/emulator/target/election"
 	"lightloom/emulator/target/rib"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
@@ -95,12 +94,12 @@ type Target struct {
 	front front
 	tree  *tree
 	down  bool
-	arb   *election.Arbiter
+	arb   *arbiter
 	subs  []*subscriber // in the order in which they came
 
 	clients []*ribClient // of gRIBI
 	primary *ribClient
-	ribArb  *election.Arbiter
+	ribArb  *arbiter
 
 	reboot reboot
 }
@@ -134,14 +133,14 @@ func New(cfg Config) (*Target, error) {
 	if cfg.Like != "" && cfg.Like != LikeSONiC {
 		return nil, fmt.Errorf("make target: it can be like %q, and not like %q", LikeSONiC, cfg.Like)
 	}
-	arb, err := election.New(cfg.Strict, cfg.ElectionFile)
+	arb, err := newArbiter(cfg.Strict, cfg.ElectionFile)
 	if err != nil {
 		return nil, fmt.Errorf("make target: %w", err)
 	}
 	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote,
 		news: make(chan struct{})}
 	if cfg.RIB != nil {
-		if t.ribArb, err = election.New(true, ribFile(cfg.ElectionFile)); err != nil {
+		if t.ribArb, err = newArbiter(true, ribFile(cfg.ElectionFile)); err != nil {
 			return nil, fmt.Errorf("make target: %w", err)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package edges keeps an instant for each port, and finds the earliest and those that have come in few steps.
-package edges
+package state
 
 import (
 	"slices"
@@ -8,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Edges are instants by port of which the least is asked for often, and those that have come. New makes them.
-type Edges struct {
+// portInstants is an instant for each port, of which the earliest is asked for often, and those that have come.
+type portInstants struct {
 	at    []time.Duration // southbound.Never for none
 	least []time.Duration // of each block
 }
@@ -18,14 +17,14 @@ type Edges struct {
 // blocks on a switch of some hundred ports.
 const block = 16
 
-// New returns the edges of so many ports, none of which has one.
-func New(ports int) Edges {
-	return Edges{slices.Repeat([]time.Duration{southbound.Never}, ports),
+// newPortInstants returns those of so many ports, none of which has one.
+func newPortInstants(ports int) portInstants {
+	return portInstants{slices.Repeat([]time.Duration{southbound.Never}, ports),
 		slices.Repeat([]time.Duration{southbound.Never}, (ports+block-1)/block)}
 }
 
 // Set gives a port another instant.
-func (e *Edges) Set(port southbound.Port, at time.Duration) {
+func (e *portInstants) Set(port southbound.Port, at time.Duration) {
 	was, least := e.at[port], &e.least[port/block]
 	e.at[port] = at
 	switch {
@@ -38,7 +37,7 @@ func (e *Edges) Set(port southbound.Port, at time.Duration) {
 }
 
 // First returns the earliest instant, southbound.Never if there is none.
-func (e *Edges) First() time.Duration {
+func (e *portInstants) First() time.Duration {
 	first := southbound.Never
 	for _, at := range e.least {
 		first = min(first, at)
@@ -48,7 +47,7 @@ func (e *Edges) First() time.Duration {
 
 // Due calls f with each block some of whose instants have come, ascending: its first port, and a bit for each of those,
 // the lowest for the first.
-func (e *Edges) Due(now time.Duration, f func(first southbound.Port, bits uint64)) {
+func (e *portInstants) Due(now time.Duration, f func(first southbound.Port, bits uint64)) {
 	for b, least := range e.least {
 		if least > now {
 			continue

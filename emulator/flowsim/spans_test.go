@@ -1,4 +1,4 @@
-package index
+package flowsim
 
 import (
 	"math/rand/v2"
@@ -9,12 +9,12 @@ import (
 func TestSpans(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 21))
-		var s Spans
+		var s spans
 		free := make([]bool, 64)
-		var held []Span
+		var held []span
 		for at := int32(0); at < 64; {
 			n := min(1+r.Int32N(9), 64-at)
-			held = append(held, Span{at, at + n})
+			held = append(held, span{at, at + n})
 			at += n
 		}
 		for range 300 {
@@ -34,7 +34,7 @@ func TestSpans(t *testing.T) {
 				t.Fatalf("seed %d: take %d: %d, %v; want %d, %v of %v", seed, n, first, ok, want, can, free)
 			}
 			if ok {
-				held = append(held, Span{first, first + n})
+				held = append(held, span{first, first + n})
 				for k := first; k < first+n; k++ {
 					free[k] = false
 				}

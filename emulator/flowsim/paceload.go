@@ -1,5 +1,4 @@
-// Package loads sums up by link what the host flows of a coflow carry that follow its pace. It knows nothing of them.
-package loads
+package flowsim
 
 import (
 	"lightloom/pathmap"
@@ -10,8 +9,8 @@ import (
 // all links for each coflow would cost more than it saves.
 const manyLinks = 1 << 14
 
-// Sums is what the rows on a coflow's pace put on links.
-type Sums struct {
+// paceLoads is what the rows on a coflow's pace put on links.
+type paceLoads struct {
 	Load    []southbound.LinkLoad // per unit of factor
 	Stale   bool                  // Load is to be added up again
 	Version uint64                // of Load
@@ -19,7 +18,7 @@ type Sums struct {
 }
 
 // Add adds a row that joins the pace (mark above zero), or takes one out that leaves.
-func (s *Sums) Add(links []pathmap.LinkID, mark float64) {
+func (s *paceLoads) Add(links []pathmap.LinkID, mark float64) {
 	if s.Stale || s.where == nil {
 		s.Stale = true
 		return
@@ -46,7 +45,7 @@ func (s *Sums) Add(links []pathmap.LinkID, mark float64) {
 
 // Begin starts a new sum on a fabric with the given number of links. It returns an index for Put and End: its own, or
 // for many links the shared one, which is all zero between calls.
-func (s *Sums) Begin(links int, shared *[]int32) (where []int32) {
+func (s *paceLoads) Begin(links int, shared *[]int32) (where []int32) {
 	s.Stale = false
 	s.Version++
 	if s.where == nil && links <= manyLinks {
@@ -67,7 +66,7 @@ func (s *Sums) Begin(links int, shared *[]int32) (where []int32) {
 }
 
 // Put adds a row.
-func (s *Sums) Put(where []int32, links []pathmap.LinkID, mark float64) {
+func (s *paceLoads) Put(where []int32, links []pathmap.LinkID, mark float64) {
 	for _, l := range links {
 		if where[l] == 0 {
 			s.Load = append(s.Load, southbound.LinkLoad{Link: l})
@@ -80,7 +79,7 @@ func (s *Sums) Put(where []int32, links []pathmap.LinkID, mark float64) {
 }
 
 // End ends adding up.
-func (s *Sums) End(where []int32) {
+func (s *paceLoads) End(where []int32) {
 	if s.where != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package edges
+package state
 
 import (
 	"math/rand/v2"
@@ -13,7 +13,7 @@ import (
 func TestEdgesLikeScan(t *testing.T) {
 	chance := rand.New(rand.NewPCG(2, 2))
 	for _, ports := range []int{0, 1, 15, 16, 17, 150} {
-		e := New(ports)
+		e := newPortInstants(ports)
 		want := slices.Repeat([]time.Duration{southbound.Never}, ports)
 		for range 500 * min(ports, 1) {
 			port, at := southbound.Port(chance.IntN(ports)), time.Duration(chance.IntN(20))

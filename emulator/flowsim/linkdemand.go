@@ -1,5 +1,4 @@
-// Package demand adds up what host flows ask of links, and shares links where that is too much.
-package demand
+package flowsim
 
 import (
 	"math"
@@ -8,15 +7,13 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// Slack is the share by which requests can exceed a link's capacity before the link counts as overloaded: a millionth,
+// slack is the share by which requests can exceed a link's capacity before the link counts as overloaded: a millionth,
 // so that the rounding of finish instants and integer rates never cuts a plan that uses the whole link.
-const Slack = 1e-6
+const slack = 1e-6
 
-var unbounded = math.Inf(1)
-
-// Demand is what all host flows request of links, and the classes that share overloaded links. Each regime adds its
+// linkDemand is what all host flows request of links, and the classes that share overloaded links. Each regime adds its
 // own.
-type Demand struct {
+type linkDemand struct {
 	load    []float64        // by link, zero between calls
 	touched []pathmap.LinkID // those with a load
 
@@ -26,7 +23,7 @@ type Demand struct {
 }
 
 // Begin makes room for the loads of the given number of links.
-func (d *Demand) Begin(links int) {
+func (d *linkDemand) Begin(links int) {
 	d.touched = d.touched[:0]
 	if n := links - len(d.load); n > 0 {
 		d.load = append(d.load, make([]float64, n)...)
@@ -34,7 +31,7 @@ func (d *Demand) Begin(links int) {
 }
 
 // Put adds to the load of a link.
-func (d *Demand) Put(l pathmap.LinkID, bits float64) {
+func (d *linkDemand) Put(l pathmap.LinkID, bits float64) {
 	if d.load[l] == 0 {
 		d.touched = append(d.touched, l)
 	}
@@ -42,17 +39,17 @@ func (d *Demand) Put(l pathmap.LinkID, bits float64) {
 }
 
 // Fits reports whether links can carry their loads, and clears these.
-func (d *Demand) Fits(capacity []float64) bool {
+func (d *linkDemand) Fits(capacity []float64) bool {
 	fits := true
 	for _, l := range d.touched {
-		fits = fits && d.load[l] <= capacity[l]*(1+Slack)
+		fits = fits && d.load[l] <= capacity[l]*(1+slack)
 		d.load[l] = 0
 	}
 	return fits
 }
 
 // Add passes n host flows with the same request to the solver.
-func (d *Demand) Add(links []pathmap.LinkID, n int, wish float64) {
+func (d *linkDemand) Add(links []pathmap.LinkID, n int, wish float64) {
 	c := maxmin.Class{Links: links, Flows: float64(n), Max: wish}
 	switch {
 	case wish == 0:
@@ -64,9 +61,9 @@ func (d *Demand) Add(links []pathmap.LinkID, n int, wish float64) {
 }
 
 // Solve returns the max-min fair rate of each class. Borrowed until the next call.
-func (d *Demand) Solve(capacity []float64) []float64 { return d.solve(capacity, d.solver.Solve) }
+func (d *linkDemand) Solve(capacity []float64) []float64 { return d.solve(capacity, d.solver.Solve) }
 
-func (d *Demand) solve(capacity []float64, share func([]float64, []maxmin.Class, []float64)) []float64 {
+func (d *linkDemand) solve(capacity []float64, share func([]float64, []maxmin.Class, []float64)) []float64 {
 	if cap(d.rates) < len(d.Classes) {
 		d.rates = make([]float64, 2*len(d.Classes))
 	}

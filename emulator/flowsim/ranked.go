@@ -1,4 +1,4 @@
-package demand
+package flowsim
 
 import (
 	"slices"
@@ -7,12 +7,12 @@ import (
 	"lightloom/pathmap/propfair"
 )
 
-// Ranked shares links among classes of strict priorities: each gets what those above leave, max-min fairly among its
-// own, or proportionally fairly.
-type Ranked struct {
+// rankedShares shares links among classes of strict priorities: each gets what those above leave, max-min fairly among
+// its own, or proportionally fairly.
+type rankedShares struct {
 	Proportional bool
 
-	of    Demand
+	of    linkDemand
 	fair  propfair.Solver
 	room  []float64 // by link
 	ranks [][]int   // by priority: the classes that can send
@@ -20,18 +20,18 @@ type Ranked struct {
 	rates []float64
 }
 
-// RankedClass is n flows over the same links at the same priority; none of them where they cannot send.
-type RankedClass struct {
+// rankedClass is n flows over the same links at the same priority; none of them where they cannot send.
+type rankedClass struct {
 	Links    []pathmap.LinkID
 	Flows    int
 	Priority uint8
 }
 
-// least is the share of a link's capacity below which it counts as taken: the rounding of priorities above.
-const least = 1e-9
+// takenShare is the share of a link's capacity below which it counts as taken: the rounding of priorities above.
+const takenShare = 1e-9
 
 // Solve returns the rate of each of n classes. Borrowed until the next call.
-func (r *Ranked) Solve(capacity []float64, highest uint8, n int, class func(i int) RankedClass) []float64 {
+func (r *rankedShares) Solve(capacity []float64, highest uint8, n int, class func(i int) rankedClass) []float64 {
 	r.room = append(r.room[:0], capacity...)
 	r.rates = slices.Grow(r.rates[:0], n)[:n]
 	clear(r.rates)
@@ -45,7 +45,7 @@ func (r *Ranked) Solve(capacity []float64, highest uint8, n int, class func(i in
 }
 
 // sort lists the classes that can send by their priority.
-func (r *Ranked) sort(highest uint8, n int, class func(i int) RankedClass) {
+func (r *rankedShares) sort(highest uint8, n int, class func(i int) rankedClass) {
 	r.ranks = slices.Grow(r.ranks[:0], int(highest)+1)[:int(highest)+1]
 	for p := range r.ranks {
 		r.ranks[p] = r.ranks[p][:0]
@@ -58,11 +58,11 @@ func (r *Ranked) sort(highest uint8, n int, class func(i int) RankedClass) {
 }
 
 // solve shares what is left among the classes of one priority, and takes it.
-func (r *Ranked) solve(capacity []float64, rank []int, class func(i int) RankedClass) {
+func (r *rankedShares) solve(capacity []float64, rank []int, class func(i int) rankedClass) {
 	r.at, r.of.Classes = r.at[:0], r.of.Classes[:0]
 	for _, i := range rank {
 		c := class(i)
-		if slices.ContainsFunc(c.Links, func(l pathmap.LinkID) bool { return r.room[l] <= least*capacity[l] }) {
+		if slices.ContainsFunc(c.Links, func(l pathmap.LinkID) bool { return r.room[l] <= takenShare*capacity[l] }) {
 			continue
 		}
 		r.at = append(r.at, i)

@@ -1,5 +1,4 @@
-// Package election keeps what a target knows of elections: which controllers it still obeys.
-package election
+package target
 
 import (
 	"encoding/json"
@@ -16,9 +15,9 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// Arbiter knows the largest election id of every role, and keeps it in a file where there is one: a target that forgot
+// arbiter knows the largest election id of every role, and keeps it in a file where there is one: a target that forgot
 // it over a restart would obey a controller that has been deposed.
-type Arbiter struct {
+type arbiter struct {
 	strict bool
 	file   string
 	ids    map[string]gnmi.Election // by role
@@ -27,9 +26,10 @@ type Arbiter struct {
 // maxRoles bounds what clients can make the target remember.
 const maxRoles = 16
 
-// New returns an arbiter with what the file keeps; "" keeps nothing. A strict one refuses a Set without an election id.
-func New(strict bool, file string) (*Arbiter, error) {
-	a := &Arbiter{strict: strict, file: file, ids: map[string]gnmi.Election{}}
+// newArbiter returns an arbiter with what the file keeps; "" keeps nothing. A strict one refuses a Set without an
+// election id.
+func newArbiter(strict bool, file string) (*arbiter, error) {
+	a := &arbiter{strict: strict, file: file, ids: map[string]gnmi.Election{}}
 	if file == "" {
 		return a, nil
 	}
@@ -47,7 +47,7 @@ func New(strict bool, file string) (*Arbiter, error) {
 }
 
 // Admit checks the extensions of a Set: an equal or larger id is taken and kept, a smaller one refused.
-func (a *Arbiter) Admit(exts []*gnmi_ext.Extension) error {
+func (a *arbiter) Admit(exts []*gnmi_ext.Extension) error {
 	var found *gnmi_ext.MasterArbitration
 	for _, e := range exts {
 		switch x := e.GetExt().(type) {
@@ -74,7 +74,7 @@ func (a *Arbiter) Admit(exts []*gnmi_ext.Extension) error {
 }
 
 // Claim takes an id under a role.
-func (a *Arbiter) Claim(role string, id gnmi.Election) error {
+func (a *arbiter) Claim(role string, id gnmi.Election) error {
 	old, known := a.ids[role]
 	switch {
 	case known && id.Less(old):
@@ -99,7 +99,7 @@ func (a *Arbiter) Claim(role string, id gnmi.Election) error {
 
 // save replaces the file as a whole. A new leader's first id is forced to the disk; the ones that count its writes need
 // to outlive the target only, not the machine, whose connections die with it.
-func (a *Arbiter) save(force bool) error {
+func (a *arbiter) save(force bool) error {
 	if a.file == "" {
 		return nil
 	}
@@ -111,4 +111,4 @@ func (a *Arbiter) save(force bool) error {
 }
 
 // Highest returns the largest id that was taken under a role; the zero value where none was.
-func (a *Arbiter) Highest(role string) gnmi.Election { return a.ids[role] }
+func (a *arbiter) Highest(role string) gnmi.Election { return a.ids[role] }

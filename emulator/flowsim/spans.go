@@ -1,23 +1,23 @@
-package index
+package flowsim
 
 import (
 	"cmp"
 	"slices"
 )
 
-// Span is places that follow each other, [First, End).
-type Span struct{ First, End int32 }
+// span is places that follow each other, [First, End).
+type span struct{ First, End int32 }
 
-// Spans are free places, ascending and apart from each other. A run of many coflows needs no more places than are taken
+// spans are free places, ascending and apart from each other. A run of many coflows needs no more places than are taken
 // at once.
-type Spans []Span
+type spans []span
 
 // Give adds places, and joins them to those that they touch.
-func (s *Spans) Give(p Span) {
+func (s *spans) Give(p span) {
 	if p.First == p.End {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(*s, p.First, func(a Span, first int32) int { return cmp.Compare(a.First, first) })
+	i, _ := slices.BinarySearchFunc(*s, p.First, func(a span, first int32) int { return cmp.Compare(a.First, first) })
 	if i < len(*s) && (*s)[i].First == p.End {
 		p.End = (*s)[i].End
 		*s = slices.Delete(*s, i, i+1)
@@ -30,7 +30,7 @@ func (s *Spans) Give(p Span) {
 }
 
 // Take returns the first of n free places that follow each other, false where there are none.
-func (s *Spans) Take(n int32) (int32, bool) {
+func (s *spans) Take(n int32) (int32, bool) {
 	for i := range *s {
 		p := &(*s)[i]
 		if p.End-p.First < n {

@@ -1,6 +1,4 @@
-// Package byhost keeps the data for changing rates of coflows that are given by host: which rows get another rate, and
-// how many bytes all rows together have left. It knows nothing of host flows.
-package byhost
+package flowsim
 
 import (
 	"math/bits"
@@ -9,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Table finds the rows of a coflow by their hosts.
-type Table struct {
+// hostTable finds the rows of a coflow by their hosts.
+type hostTable struct {
 	words   int // of a set of hosts
 	dsts    []southbound.HostID
 	has     []uint64 // by destination, a set: the sources of rows
@@ -19,10 +17,10 @@ type Table struct {
 	changed []uint64 // sources with another rate; nothing in it outlives a call
 }
 
-// NewTable returns the table of the given number of rows, sorted by destination, then source, without duplicates; ends
-// returns the source and destination of a row.
-func NewTable(hosts, rows int, ends func(row int) (src, dst southbound.HostID)) *Table {
-	t := &Table{words: (hosts + 63) / 64}
+// newHostTable returns the table of the given number of rows, sorted by destination, then source, without duplicates.
+// ends returns the source and destination of a row.
+func newHostTable(hosts, rows int, ends func(row int) (src, dst southbound.HostID)) *hostTable {
+	t := &hostTable{words: (hosts + 63) / 64}
 	t.changed = make([]uint64, t.words)
 	for r := range rows {
 		src, dst := ends(r)
@@ -42,7 +40,7 @@ func NewTable(hosts, rows int, ends func(row int) (src, dst southbound.HostID)) 
 
 // Changed calls f with each row whose rate is another: the smaller of its source's and its destination's, which were
 // wasFrom and wasTo and are from and to, by host. A row for which f says that it has ended is not met again.
-func (t *Table) Changed(wasFrom, from, wasTo, to []float64, f func(row int32) (live bool)) {
+func (t *hostTable) Changed(wasFrom, from, wasTo, to []float64, f func(row int32) (live bool)) {
 	clear(t.changed)
 	for h, rate := range from {
 		if rate != wasFrom[h] {
