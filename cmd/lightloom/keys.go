@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"slices"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"lightloom/cmd/lightloom/internal/credentials"
+	"lightloom/lab/console"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
@@ -26,7 +29,7 @@ func newKeysList() *cobra.Command {
 	c := &cobra.Command{Use: "list DIR", Short: "List certificates, and what is to be done about them",
 		Example: "  lightloom keys list keys", Args: oneDirectory("lightloom keys list DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return credentials.ListKeys(args[0], c.OutOrStdout(), output)
+			return listKeys(args[0], c.OutOrStdout(), output)
 		}}
 	outputFlag(c, &output, []inventory.Key{})
 	return c
@@ -67,7 +70,7 @@ func newKeysRenew() *cobra.Command {
 			if len(args) == 0 {
 				return usage("write lightloom keys renew DIR", "renew: no directory is named")
 			}
-			return credentials.RenewKeys(args[0], args[1:], life, alone, c.OutOrStdout())
+			return renewKeys(args[0], args[1:], life, alone, c.OutOrStdout())
 		}}
 	lifeFlag(c, &life)
 	c.Flags().BoolVar(&alone, "alone", false, "trust this authority and no older one")
@@ -82,7 +85,7 @@ func newKeysAuthority() *cobra.Command {
 			"DIR/authority-old-DATE.pem; delete it in the end.",
 		Example: "  lightloom keys authority prod", Args: oneDirectory("lightloom keys authority DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return credentials.ReplaceAuthority(args[0], life)
+			return replaceAuthority(args[0], life)
 		}}
 	c.Flags().DurationVar(&life, "life", life, "how long it is good for")
 	return c
@@ -100,4 +103,43 @@ func newKeysRevoke() *cobra.Command {
 			}
 			return inventory.OpenKeyring(args[0], time.Now()).Revoke(args[1:])
 		}}
+}
+
+// listKeys prints the keys of a directory.
+func listKeys(dir string, out io.Writer, output string) error {
+	now := time.Now()
+	all, err := inventory.OpenKeyring(dir, now).List()
+	if err != nil {
+		return err
+	}
+	if output == console.OutputJSON {
+		return console.WriteJSON(out, all)
+	}
+	return printKeys(out, all, now)
+}
+
+// renewKeys renews keys of a directory and prints the new ones.
+func renewKeys(dir string, names []string, life time.Duration, alone bool, out io.Writer) error {
+	now := time.Now()
+	done, err := inventory.OpenKeyring(dir, now).Renew(names, life, alone)
+	if err != nil {
+		return err
+	}
+	return printKeys(out, done, now)
+}
+
+// replaceAuthority replaces the authority of a directory of keys, and keeps the old one beside it.
+func replaceAuthority(dir string, life time.Duration) error {
+	now := time.Now()
+	return inventory.OpenKeyring(dir, now).Replace("authority-old-"+now.UTC().Format("20060102T150405Z")+".pem", life)
+}
+
+func printKeys(out io.Writer, all []inventory.Key, now time.Time) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "name\trole\tuntil\tdays left\tstate\tserial") // Flush returns what any of them met
+	for _, k := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.0f\t%s\t%s\n", k.Name, k.Role, k.Until.Format(time.DateOnly),
+			k.Until.Sub(now).Hours()/24, k.State, k.Serial)
+	}
+	return w.Flush()
 }

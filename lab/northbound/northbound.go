@@ -2,6 +2,7 @@
 package northbound
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lightloom/controller/api"
+	"lightloom/lab/console"
 	"lightloom/southbound/durable"
 	"lightloom/southbound/hint"
 	"lightloom/southbound/pki"
@@ -235,6 +237,9 @@ func (f *Flags) Find() (Context, error) {
 
 // Dial returns a client of a context that is not that of lightloom up.
 func (c *Context) Dial() (*api.Client, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	if len(c.Servers) == 0 {
 		return api.DialLocal(c.Socket), nil
 	}
@@ -243,4 +248,13 @@ func (c *Context) Dial() (*api.Client, error) {
 		return nil, err
 	}
 	return api.Dial(c.Servers, id.Client("", pki.Controller))
+}
+
+// WithStatus gives an error that a controller has answered the exit status of its code. Other errors stay as they are.
+func WithStatus(err error) error {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &console.ExitError{Code: e.Code.ExitStatus(), Err: err}
 }

@@ -207,7 +207,7 @@ func Apply(ctx context.Context, opt ApplyOptions) error {
 	defer client.Close()
 	r, err := client.ApplyFabric(ctx, &apiv1.ApplyFabricRequest{Fabric: want, DryRun: opt.DryRun})
 	if err != nil {
-		return exit(err)
+		return northbound.WithStatus(err)
 	}
 	out := ApplyReply{Generation: r.Generation, Changes: append([]string{}, r.Changes...), DryRun: opt.DryRun}
 	if opt.Output == console.OutputJSON {

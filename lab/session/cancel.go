@@ -75,7 +75,7 @@ func CancelJob(ctx context.Context, opt CancelOptions) error {
 	out, err := cancelJob(ctx, client, opt.Job)
 	switch {
 	case err != nil:
-		return exit(fmt.Errorf("cancel: %w", err))
+		return northbound.WithStatus(fmt.Errorf("cancel: %w", err))
 	case opt.Output == console.OutputJSON:
 		return console.WriteJSON(opt.Stdout, out)
 	}

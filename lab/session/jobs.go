@@ -152,7 +152,7 @@ func ShowJobs(ctx context.Context, opt JobsOptions) error {
 	if opt.Job != "" {
 		j, err := jobNamed(ctx, client, opt.Job)
 		if err != nil {
-			return exit(err)
+			return northbound.WithStatus(err)
 		}
 		f.Ids = []int32{j.Id}
 	}
@@ -163,7 +163,7 @@ func ShowJobs(ctx context.Context, opt JobsOptions) error {
 	}
 	switch {
 	case err != nil:
-		return exit(err)
+		return northbound.WithStatus(err)
 	case opt.Output == console.OutputJSON:
 		return console.WriteJSON(opt.Stdout, shown)
 	case len(shown) == 0:
@@ -186,15 +186,6 @@ func printWhy(w io.Writer, shown []JobStatus) error {
 	}
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
-}
-
-// exit gives an error of the northbound the exit status of its code.
-func exit(err error) error {
-	var e *api.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	return &console.ExitError{Code: e.Code.ExitStatus(), Err: err}
 }
 
 func printJobs(w io.Writer, jobs []JobStatus) error {
@@ -261,7 +252,7 @@ func waitFor(ctx context.Context, client *api.Client, ids []controller.JobID, en
 	case errors.Is(err, errAllEnded):
 		return wrong
 	case err != nil:
-		return errors.Join(wrong, exit(err))
+		return errors.Join(wrong, northbound.WithStatus(err))
 	}
 	return errors.Join(wrong, hint.New("wait for "+console.Count(len(left), "job")+": interrupted: they go on",
 		"lightloom jobs shows them"))

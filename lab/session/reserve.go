@@ -100,7 +100,7 @@ func ListReservations(ctx context.Context, to northbound.Flags, output string, w
 	all, err := readReservations(ctx, client)
 	switch {
 	case err != nil:
-		return exit(err)
+		return northbound.WithStatus(err)
 	case output == console.OutputJSON:
 		return console.WriteJSON(w, all)
 	case len(all) == 0:
@@ -169,7 +169,7 @@ func Reserve(ctx context.Context, opt ReserveOptions) error {
 	}
 	switch {
 	case err != nil:
-		return exit(err)
+		return northbound.WithStatus(err)
 	case opt.Output == console.OutputJSON:
 		return console.WriteJSON(opt.Stdout, &out)
 	}

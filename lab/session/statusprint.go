@@ -132,7 +132,7 @@ func readStatus(ctx context.Context, to northbound.Flags) (*Status, error) {
 		ids = []string{c.Socket}
 	}
 	s, err := controllerStatus(ctx, client, ids)
-	return s, exit(err)
+	return s, northbound.WithStatus(err)
 }
 
 func (s *Status) show(opt StatusOptions, w io.Writer) error {

@@ -50,12 +50,12 @@ func submit(ctx context.Context, client *api.Client, jobs []controller.Job) ([]S
 		out[i] = Submitted{Job: -1, Name: j.Name}
 		st, err := client.Status(ctx)
 		if err != nil {
-			return nil, exit(err)
+			return nil, northbound.WithStatus(err)
 		}
 		j.Arrival = st.Now
 		ids, err := client.Submit(ctx, api.NewRequestID(), []*controller.Job{j})
 		if err != nil {
-			out[i].Error, out[i].err = err.Error(), exit(err)
+			out[i].Error, out[i].err = err.Error(), northbound.WithStatus(err)
 			continue
 		}
 		out[i].Job = ids[0]
