@@ -102,8 +102,11 @@ func RackOfPrefix(p netip.Prefix) (RackID, bool) {
 	return RackID(b[1])<<8 | RackID(b[2]), b[0] == 10 && b[3] == 0
 }
 
-// TOS returns the IP type-of-service byte of a tag at a priority (0 lowest to 7 highest): DSCP is priority<<3 | tag.
-func TOS(priority uint8, t Tag) uint8 { return (priority<<3 | uint8(t)) << 2 }
+// DSCP returns what packets of a tag carry at a priority, 0 (lowest) to 7.
+func (t Tag) DSCP(priority uint8) uint8 { return priority<<3 | uint8(t) }
+
+// TOS returns the IP type-of-service byte of a tag at a priority, 0 (lowest) to 7: the DSCP, and two bits for ECN.
+func TOS(priority uint8, t Tag) uint8 { return t.DSCP(priority) << 2 }
 
 // Never is an instant after every other one.
 const Never = time.Duration(1<<63 - 1)

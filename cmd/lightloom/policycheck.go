@@ -148,14 +148,12 @@ func tryLaws(views int, over policy.Overrides) (err error) {
 			err = b.error
 		}
 	}()
-	if _, err := policy.New("random+ecmp", policy.Options{Overrides: over}); err != nil {
+	spec, err := policy.Parse("random+ecmp", over)
+	if err != nil {
 		return err
 	}
 	policytest.Run(lawReporter{}, views, func() controller.Policy {
-		p, err := policy.New("random+ecmp", policy.Options{Overrides: over})
-		if err != nil {
-			panic(broken{err})
-		}
+		p := spec.New(policy.Options{})
 		all = append(all, p)
 		return answering{p}
 	})

@@ -66,45 +66,72 @@ func Parts() []PartInfo {
 	return all
 }
 
-// New returns a fresh policy: a preset's name, or any + list of parts. Questions that the name leaves open are answered
-// by fair (place), none (circuits), shortest (route) and tcp (share).
-func New(name string, opt Options) (controller.Policy, error) {
-	p, err := compile(name, opt)
-	return p, hint.Wrong(err)
+// Spec is a policy as a name and overrides say it, parsed and checked: which part answers which question. Its policies
+// are made by New.
+type Spec struct {
+	name string
+	over Overrides
+	choice
 }
 
-func compile(name string, opt Options) (controller.Policy, error) {
-	var c choice
-	list := name
+// Parse reads a preset's name, or any + list of parts, and what replaces some of them. Questions that are left open are
+// answered by fair (place), none (circuits), shortest (route) and tcp (share). Its errors are mistakes of the user.
+func Parse(name string, over Overrides) (*Spec, error) {
+	s := &Spec{name: name, over: over}
+	if err := s.parse(); err != nil {
+		return nil, hint.Wrong(err)
+	}
+	return s, nil
+}
+
+func (s *Spec) parse() error {
+	list := s.name
 	for _, p := range presets() {
-		if p.Name == name && p.Of != "" {
+		if p.Name == s.name && p.Of != "" {
 			list = p.Of
 		}
 	}
 	for _, part := range strings.Split(list, "+") {
-		if err := c.add(part); err != nil {
-			return nil, fmt.Errorf("make policy %q: %w", name, err)
+		if err := s.add(part); err != nil {
+			return fmt.Errorf("make policy %q: %w", s.name, err)
 		}
 	}
-	for q, over := range [questions]string{opt.Place, opt.Circuits, opt.Route, opt.Share} {
-		if err := c.replace(Question(q), over); err != nil {
-			return nil, fmt.Errorf("make policy %q with --%v %s: %w", name, Question(q), over, err)
+	for q, over := range [questions]string{s.over.Place, s.over.Circuits, s.over.Route, s.over.Share} {
+		if err := s.replace(Question(q), over); err != nil {
+			return fmt.Errorf("make policy %q with --%v %s: %w", s.name, Question(q), over, err)
 		}
 	}
-	c.complete()
-	can := c.capabilities()
-	if opt.Migrate > 0 && !can.Migrates {
-		return nil, fmt.Errorf("make policy %q: %w", name, ErrStays)
+	s.complete()
+	if s.over.Migrate > 0 && !s.Capabilities().Migrates {
+		return fmt.Errorf("make policy %q: %w", s.name, ErrStays)
 	}
-	parts := c.parts(opt)
-	p := compose(parts, can)
+	return nil
+}
+
+// Name is what was parsed, without the overrides.
+func (s *Spec) Name() string { return s.name }
+
+// New returns a fresh policy. The overrides are the spec's own, not those of opt.
+func (s *Spec) New(opt Options) controller.Policy {
+	opt.Overrides = s.over
+	parts := s.parts(opt)
+	p := compose(parts, s.Capabilities())
 	switch ended := controller.Kinds(controller.HostFlowEnded); opt.Redecide {
 	case AtFlows:
 		p.wants |= ended
 	case AtCoflows:
 		p.wants = wants(parts[Place]) | wants(parts[Circuits]) | wants(parts[Route]) | wants(parts[Share])&^ended
 	}
-	return p, nil
+	return p
+}
+
+// New parses a name and returns a fresh policy.
+func New(name string, opt Options) (controller.Policy, error) {
+	s, err := Parse(name, opt.Overrides)
+	if err != nil {
+		return nil, err
+	}
+	return s.New(opt), nil
 }
 
 // ErrStays means that the policy has no rule by which it could move a running job.
@@ -115,8 +142,8 @@ type choice struct {
 	by [questions]*entry
 }
 
-// capabilities are those of all parts together.
-func (c *choice) capabilities() controller.Capabilities {
+// Capabilities are those of all parts together.
+func (c *choice) Capabilities() controller.Capabilities {
 	can := controller.Capabilities{Blind: true}
 	for _, e := range c.by {
 		if e != nil {

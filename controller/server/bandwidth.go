@@ -81,7 +81,7 @@ func (p *replicaProcess) Reserve(ctx context.Context, w api.BandwidthRequest) (a
 		return api.BandwidthReservation{}, fmt.Errorf("reserve %v from %s to %s: %w", w.Rate, w.Pair.Src, w.Pair.Dst,
 			err)
 	}
-	out := api.BandwidthReservation{ID: int64(got.ID), DSCP: uint32(southbound.TOS(0, got.Tag) >> 2)}
+	out := api.BandwidthReservation{ID: int64(got.ID), DSCP: uint32(got.Tag.DSCP(0))}
 	if got.Until != southbound.Never {
 		out.Until = got.Until
 	}
@@ -122,7 +122,7 @@ func reservation(f *topo.Fabric, r *controller.BandwidthReservation) *apiv1.Rese
 	name := func(h southbound.HostID) string { return f.Topology.Node(f.HostNode[h]).Name }
 	out := &apiv1.Reservation{Id: int64(r.ID), Owner: r.Owner, Rate: int64(r.Rate),
 		Pair: &apiv1.HostPair{Src: name(r.Src), Dst: name(r.Dst)},
-		Dscp: uint32(southbound.TOS(0, r.Tag) >> 2), Path: f.Topology.NodeNames(r.Links)}
+		Dscp: uint32(r.Tag.DSCP(0)), Path: f.Topology.NodeNames(r.Links)}
 	if r.Until != southbound.Never {
 		out.UntilNs = int64(r.Until)
 	}

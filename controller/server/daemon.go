@@ -130,7 +130,7 @@ func (a *Daemon) open() error {
 	if a.Inventory, err = inventory.Read(a.Options.Devices, a.Fabric); err != nil {
 		return hint.Wrong(err)
 	}
-	if _, err := policy.New(a.Options.Policy, policy.Options{Overrides: a.Options.Parts}); err != nil {
+	if _, err := policy.Parse(a.Options.Policy, a.Options.Parts); err != nil {
 		return err
 	}
 	if err := a.holdKeys(); err != nil {

@@ -111,19 +111,15 @@ func (p *replicaProcess) checkPolicy(now, next *controller.FabricChange) error {
 	if slices.Contains(next.Barred, next.Policy) {
 		return fmt.Errorf("policy %s is barred: it has failed here", next.Policy)
 	}
-	to, err := policy.New(next.Policy, policy.Options{})
+	to, err := policy.Parse(next.Policy, policy.Overrides{})
 	if err != nil {
 		return err
 	}
-	can := to.Capabilities()
-	if err := policy.Close(to); err != nil {
-		return err
-	}
-	from, err := policy.New(cmp.Or(now.Policy, p.charge.Policy), policy.Options{})
+	from, err := policy.Parse(cmp.Or(now.Policy, p.charge.Policy), policy.Overrides{})
 	if err != nil {
 		return err
 	}
-	was := from.Capabilities()
+	can, was := to.Capabilities(), from.Capabilities()
 	var why []string
 	if can.Simulated {
 		why = append(why, "its rules run on the simulator only")
@@ -137,5 +133,5 @@ func (p *replicaProcess) checkPolicy(now, next *controller.FabricChange) error {
 	if len(why) > 0 {
 		return fmt.Errorf("policy %s: %s", next.Policy, strings.Join(why, "; "))
 	}
-	return policy.Close(from)
+	return nil
 }

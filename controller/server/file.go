@@ -290,7 +290,7 @@ func (x *replicaFile) checkValues() (yamlfile.Keys, error) {
 		return yamlfile.Keys{"epoch"}, fmt.Errorf("%q is no time such as 2026-11-23T06:00:00Z: copy what cluster init wrote",
 			x.Epoch)
 	}
-	if _, err := policy.New(x.Policy, policy.Options{}); err != nil {
+	if _, err := policy.Parse(x.Policy, policy.Overrides{}); err != nil {
 		return yamlfile.Keys{"policy"}, err
 	}
 	if _, err := x.demand(); err != nil {

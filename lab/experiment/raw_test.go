@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "judge the committed raw figures again")
 func TestRawVerdicts(t *testing.T) {
 	for _, pattern := range []string{"crosslayer/raw-*.csv", "coscheduler/raw-coscheduler*.csv",
 		"dawn/raw-dawn*.csv", "pushbox/raw-pushbox.csv", "pushbox/raw-pushbox-testbed.csv"} {
-		files, err := filepath.Glob(filepath.Join("../../../../docs/bench", pattern))
+		files, err := filepath.Glob(filepath.Join("../../docs/bench", pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no files: %v", pattern, err)
 		}

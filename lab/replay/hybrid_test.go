@@ -132,7 +132,7 @@ func bytesOfMice(o *outcome.Outcome) (sum pathmap.Bytes) {
 }
 
 func bench(name string) string {
-	return filepath.Join("..", "..", "..", "..", "docs", "bench", name, "README.md")
+	return filepath.Join("..", "..", "docs", "bench", name, "README.md")
 }
 
 // golden compares a table with the page that shows it between two blank lines after a heading; -update rewrites the

@@ -25,7 +25,7 @@ const (
 // facebookTrace returns the path of the Facebook trace, or skips the test: the trace may not be distributed.
 func facebookTrace(t testing.TB) string {
 	t.Helper()
-	dir := cmp.Or(os.Getenv("LIGHTLOOM_DATA"), "../../../../../shared/data") // beside the repository's root
+	dir := cmp.Or(os.Getenv("LIGHTLOOM_DATA"), "../../../shared/data") // beside the repository's root
 	name := filepath.Join(dir, "coflow", facebookFile)
 	if _, err := os.Stat(name); err != nil {
 		if slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "data") {

@@ -22,7 +22,7 @@ import (
 // coflows that a policy routed with one carry it into the report and the file of coflows; others have none.
 func TestProvenGaps(t *testing.T) {
 	t.Parallel()
-	const shuffles, loads = "hadoop:jobs=4,rate=4/s,bytes=100kB-1MB", "../../../../docs/examples/loads.yaml"
+	const shuffles, loads = "hadoop:jobs=4,rate=4/s,bytes=100kB-1MB", "../../docs/examples/loads.yaml"
 	for _, tt := range []struct {
 		on, workload string
 		policies     []string

@@ -212,8 +212,8 @@ func TestDetoursSurvive(t *testing.T) {
 // TestDetoursWantRacks: on real packets no rack keeps bytes for another, so the policy is refused before anything runs.
 func TestDetoursWantRacks(t *testing.T) {
 	s := rotorSetup(t, square(3), "rotor-vlb")
-	s.Options.On = scenario.OnNetns
-	err := s.CheckSimulated(s.Rows[0])
+	_, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=3,hosts=2", Policies: []string{"rotor-vlb"},
+		On: scenario.OnNetns, Speedup: 1}, 1)
 	var told *hint.Error
 	if !errors.As(err, &told) || told.Hint() == "" {
 		t.Errorf("netns: %v, want it refused with a hint", err)

@@ -29,7 +29,12 @@ type Row struct {
 	Demand demand.Options // what its circuits go by; zero: the oracle
 
 	AllStop bool // every circuit goes dark when one moves
+
+	parsed *policy.Spec // of Policy, with the overrides of the options; nil in a process that got the row as JSON
 }
+
+// Can returns the abilities of the row's policy. The row is of Prepared.
+func (r *Row) Can() controller.Capabilities { return r.parsed.Capabilities() }
 
 // Prepared is the result of Prepare: jobs and faults on a fabric, and a row for each policy. It is complete before
 // anything runs.
@@ -123,14 +128,15 @@ func (s *Prepared) Choose(spec topo.Spec) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.NewPolicy(n); errors.Is(err, policy.ErrStays) {
+		parsed, err := policy.Parse(n, s.Options.Parts)
+		if errors.Is(err, policy.ErrStays) {
 			return hint.New(fmt.Sprintf("--migrate: policy %q never moves what runs", n),
 				"leave --migrate away, or take only policies with crosslayer in their name (not crosslayer-paper)")
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
-		usesCircuits := s.UsesCircuits(n)
-		if spec.Kind == topo.Crossbar && spec.HasOCS() && !usesCircuits {
+		if spec.Kind == topo.Crossbar && spec.HasOCS() && !parsed.Capabilities().Circuits {
 			return hint.New(fmt.Sprintf("policy %q sets up no circuits, and on this crossbar (with dark=) every byte goes "+
 				"over circuits", n),
 				"add a part that does, such as "+n+"+sunflow, or leave dark= away")
@@ -139,28 +145,18 @@ func (s *Prepared) Choose(spec topo.Spec) error {
 		if slices.ContainsFunc(s.Rows, func(r Row) bool { return r.Name == name }) {
 			name = n // two files of one name
 		}
-		if err := s.addRows(Row{Name: name, Policy: n, Spec: spec, AllStop: s.Options.Rules.AllStop},
-			usesCircuits); err != nil {
+		if err := s.addRows(Row{Name: name, Policy: n, Spec: spec, AllStop: s.Options.Rules.AllStop,
+			parsed: parsed}); err != nil {
 			return err
 		}
 	}
 	if s.Options.Demo && len(s.Options.Policies) == 0 && !spec.General() {
-		s.Rows = append(s.Rows, Row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp", Spec: spec.WithoutOCS(true)})
+		s.Rows = append(s.Rows, Row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp", Spec: spec.WithoutOCS(true),
+			parsed: s.Rows[0].parsed})
 		s.Notes = append(s.Notes, "“random+ecmp, fat EPS” runs on a packet network that was given the OCS's capacity ("+
 			spec.WithoutOCS(true).String()+"): what it gains is capacity, not circuits.")
 	}
 	return nil
-}
-
-// UsesCircuits reports whether some part of a policy sets up circuits.
-func (s *Prepared) UsesCircuits(name string) bool {
-	p, err := s.NewPolicy(name)
-	return err == nil && p.Capabilities().Circuits
-}
-
-// NewPolicy makes the policy of that name, with the overrides of the options.
-func (s *Prepared) NewPolicy(name string) (controller.Policy, error) {
-	return policy.New(name, policy.Options{Overrides: s.Options.Parts, Redecide: s.Options.Rules.Redecide})
 }
 
 // Load makes the jobs: of the trace, or synthetic ones.

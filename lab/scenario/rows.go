@@ -11,9 +11,9 @@ import (
 
 // addRows adds the rows of one policy: one for each source of demand, or a single one if the policy sets up no circuits
 // and so uses no source.
-func (s *Prepared) addRows(r Row, usesCircuits bool) error {
+func (s *Prepared) addRows(r Row) error {
 	known := s.Options.Demand
-	if len(known) == 0 || !usesCircuits || !r.Spec.HasOCS() {
+	if len(known) == 0 || !r.Can().Circuits || !r.Spec.HasOCS() {
 		known = []demand.Options{{}}
 	}
 	for _, d := range known {
@@ -25,9 +25,7 @@ func (s *Prepared) addRows(r Row, usesCircuits bool) error {
 				"circuit, so that there is nothing to count", r.Policy),
 				"write --demand backlog, or take a fabric that has packets, too, such as hybrid:racks=16,hosts=2")
 		}
-		if p, err := s.NewPolicy(r.Policy); err != nil {
-			return err
-		} else if p.Capabilities().Relays && !d.Oracle() {
+		if r.Can().Relays && !d.Oracle() {
 			return hint.New(fmt.Sprintf("policy %q with demand from %s: its racks keep bytes for each other, which "+
 				"no estimate knows", r.Policy, d.Source),
 				"leave --demand away, or take rotor, which sends all directly")

@@ -100,7 +100,7 @@ func (s *Prepared) checkRules() error {
 		return err
 	}
 	for _, row := range s.Rows {
-		if err := s.CheckSimulated(row); err != nil {
+		if err := row.checkSimulated(); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (s *Prepared) checkCompat() error {
 		if !strings.Contains(row.Policy, compatPrefix(CompatSunflow)) {
 			continue
 		}
-		switch circuits := s.UsesCircuits(row.Policy); {
+		switch circuits := row.Can().Circuits; {
 		case circuits && !(crossbar && spec.HasOCS()):
 			return hint.New(fmt.Sprintf("policy %q needs a fabric of circuits alone, as Sunflow's simulator has it", row.Name),
 				"write --fabric crossbar:ports=150,rate=1Gbps,dark=10ms")
@@ -134,16 +134,13 @@ func (s *Prepared) checkCompat() error {
 	return nil
 }
 
-// CheckSimulated refuses a row whose policy needs the simulator.
-func (s *Prepared) CheckSimulated(r Row) error {
-	p, err := s.NewPolicy(r.Policy)
-	switch {
-	case err != nil:
-		return err
-	case p.Capabilities().Relays:
+// checkSimulated refuses a row whose policy needs the simulator.
+func (r *Row) checkSimulated() error {
+	switch can := r.Can(); {
+	case can.Relays:
 		return hint.New(fmt.Sprintf("replay on netns: policy %q: %v", r.Policy, policy.ErrKeepsOwn),
 			"add --on flowsim, or take rotor, which sends all directly")
-	case p.Capabilities().Simulated:
+	case can.Simulated:
 		return fmt.Errorf("replay on netns: policy %q goes by another simulator's rules: add --on flowsim, or take the "+
 			"policy without that simulator's name before its own", r.Name)
 	}

@@ -15,11 +15,7 @@ func (s *Prepared) checkWavelengths() error {
 		return nil
 	}
 	for _, r := range s.Rows {
-		p, err := s.NewPolicy(r.Policy)
-		if err != nil {
-			return err
-		}
-		if can := p.Capabilities(); can.Circuits && !can.Wavelengths {
+		if can := r.Can(); can.Circuits && !can.Wavelengths {
 			return hint.New(fmt.Sprintf("policy %q: %s sets up one circuit a rack, and on this fabric a rack has %d "+
 				"wavelengths", r.Name, cmp.Or(s.Options.Parts.Circuits, r.Policy), w),
 				"take sunflow, sunflow-preempt or sunflow-turning for circuits, or leave wavelengths away")

@@ -53,7 +53,7 @@ func reservations(d *state.Data, f *apiv1.Fabric, now time.Duration) []Reservati
 	out := []ReservationStatus{}
 	for _, p := range d.BandwidthReservations {
 		r := ReservationStatus{ID: int64(p.ID), Owner: p.Owner, Src: nameOf(f.Hosts, int(p.Src)),
-			Dst: nameOf(f.Hosts, int(p.Dst)), Rate: p.Rate, DSCP: uint32(southbound.TOS(0, p.Tag) >> 2),
+			Dst: nameOf(f.Hosts, int(p.Dst)), Rate: p.Rate, DSCP: uint32(p.Tag.DSCP(0)),
 			Path: pathNames(f, p.Links)}
 		if p.Until != southbound.Never {
 			r.Left = (p.Until - now).Seconds()

@@ -80,7 +80,7 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 				console.Count(o.Replicas, "controller"), o.Row.Policy,
 				console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"),
 				console.Count(s.Fabric.Hosts(), "host"), time.Since(began).Seconds())
-			if o.Row.Spec.HasOCS() && s.UsesCircuits(o.Row.Policy) {
+			if o.Row.Spec.HasOCS() && s.Rows[0].Can().Circuits {
 				fmt.Fprintf(stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand,
 					int64(o.ElephantThreshold))
 			}

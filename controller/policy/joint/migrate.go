@@ -16,11 +16,8 @@ import (
 // mostJobs is how many running jobs a decision looks at: those with most left to send. They share the work of one.
 const mostJobs = 8
 
-// Migrates reports whether a CrossLayer can move tasks of running jobs: not if it places as printed, nor without the
-// lower level.
-func Migrates(opt anneal.Options) bool { return !opt.Paper && !opt.Blind }
-
-// Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; 0: never.
+// Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; 0: never. A
+// placer that places as printed, or without the lower level, moves none.
 func (c *Placer) Migrate(factor float64) { c.factor = factor }
 
 // migrate moves tasks of one running job at most, once all that waited has been placed and committed: what has changed

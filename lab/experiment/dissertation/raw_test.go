@@ -15,7 +15,7 @@ import (
 // TestRawVerdicts judges the committed figures by the rules of today, so that a verdict on the page never outlives its
 // rule.
 func TestRawVerdicts(t *testing.T) {
-	files, err := filepath.Glob("../../../../../docs/bench/dissertation/*.csv")
+	files, err := filepath.Glob("../../../docs/bench/dissertation/*.csv")
 	if err != nil || len(files) < 7 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
