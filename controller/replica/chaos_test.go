@@ -204,7 +204,7 @@ func (c *cluster) elsewhere(ctx context.Context, i int) int {
 	}
 }
 
-// Over a faultless network, a killed leader is replaced well within a second of the cluster's own clock.
+// Over a faultless network, a killed leader is mostly replaced within the longest silence that a follower bears.
 func TestOutageOfAKilledLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 77, Limits{})
@@ -225,7 +225,7 @@ func TestOutageOfAKilledLeader(t *testing.T) {
 		}
 		slices.Sort(outages)
 		p50, worst := percentile(outages, .5), outages[len(outages)-1]
-		if p50 > 500*time.Millisecond || worst > 2*time.Second {
+		if p50 > 2*DefaultTimeouts().Heartbeat || worst > 2*time.Second {
 			t.Errorf("of 50 outages p50 was %v, the longest %v", p50, worst)
 		}
 		t.Logf("of 50 outages p50 was %v, the longest %v", p50, worst)

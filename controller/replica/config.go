@@ -30,13 +30,14 @@ type Timeouts struct {
 	Handshake time.Duration // of a TLS handshake with a peer
 }
 
-// DefaultTimeouts suit a LAN or loopback: a leader that dies is replaced after 200–400 ms of silence and a round of
-// votes, seldom two. A leader whose machine is busy has 150 ms to be heard; shorter ones cost spurious elections there.
+// DefaultTimeouts are those of the controller. They suit a LAN, and replicas that share two cores with an emulated
+// fabric: a leader may be off the processor for 0.3 s without being voted out. One that dies is replaced after
+// 400–800 ms of silence and a round of votes, seldom two.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
-		Heartbeat: 200 * time.Millisecond,
-		Election:  200 * time.Millisecond,
-		Lease:     150 * time.Millisecond,
+		Heartbeat: 400 * time.Millisecond,
+		Election:  400 * time.Millisecond,
+		Lease:     300 * time.Millisecond,
 		Commit:    20 * time.Millisecond,
 		RPC:       5 * time.Second,
 		Handshake: guard.DefaultWithin,

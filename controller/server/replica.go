@@ -149,7 +149,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
 		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
-		Newcomer:  p.newcomer(), Machine: p.machine(), Archive: p.history, Logger: p.log, Timeouts: patient()})
+		Newcomer:  p.newcomer(), Machine: p.machine(), Archive: p.history, Logger: p.log})
 	if err != nil {
 		return nil, errors.Join(err, p.history.Close())
 	}
@@ -164,14 +164,6 @@ func ofCluster(c *tls.Config, cluster string) *tls.Config {
 		c.NextProtos = []string{"lightloom-raft/" + cluster}
 	}
 	return c
-}
-
-// patient are raft's timeouts for replicas that share two cores with the fabric that they control: a leader may be kept
-// off the processor for some 0.3 s without being voted out.
-func patient() replica.Timeouts {
-	t := replica.DefaultTimeouts()
-	t.Heartbeat, t.Election, t.Lease = 400*time.Millisecond, 400*time.Millisecond, 300*time.Millisecond
-	return t
 }
 
 // ClockFrom returns the time since epoch. It reads the wall clock once, so it never jumps; processes of one machine

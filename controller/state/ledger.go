@@ -16,7 +16,7 @@ import (
 type ledger struct {
 	byIn   []queue.Queue[CircuitReservation] // by input, sorted by NotBefore
 	byOut  []queue.Queue[booking]            // by output, likewise
-	edges  portInstants                       // by input: when its first reservation begins, or ends once it has begun
+	edges  portInstants                      // by input: when its first reservation begins, or ends once it has begun
 	begun  []southbound.Port                 // by output: the input of the begun reservation, NoPort for none
 	holds  []southbound.Port                 // by input: the output of the begun reservation, likewise
 	count  int
