@@ -10,16 +10,17 @@ import (
 	"lightloom/pathmap"
 )
 
-// Scenario is the input of one row of a report: jobs and faults on a fabric, under one policy and one seed. It is plain
-// data, and crosses to the process in the namespaces as JSON. Instants count from the run's begin.
+// Scenario is what runs: one row of a report, which is jobs and faults on a fabric, under one policy and one seed. It
+// is plain data, and crosses to the process in the namespaces as JSON. Instants count from the run's begin. What a user
+// wrote is in Options. A new setting that runs need goes into Rules, and is here then.
 type Scenario struct {
 	Row               Row              `json:"row"`
 	Seed              uint64           `json:"seed"`
 	Overrides         policy.Overrides `json:"overrides"`
-	Redecide          policy.Redecide  `json:"redecide,omitempty"` // empty: when the policy wants
+	Rules             Rules            `json:"rules"`
 	ElephantThreshold pathmap.Bytes    `json:"elephant_threshold"`
 	Replicas          int              `json:"replicas"`
-	Delays            string           `json:"delays,omitempty"` // the delay budget, as --delays
+	Delays            Delays           `json:"delays"`
 
 	Jobs   []controller.Job `json:"jobs"`             // by arrival, as admitted
 	Faults []fault.Event    `json:"faults,omitempty"` // by instant
@@ -27,26 +28,11 @@ type Scenario struct {
 	// the run stops then, whatever still runs; 0: when all jobs have ended
 	StopAt time.Duration `json:"stop_at,omitempty"`
 
-	OneAtATime bool          `json:"one_at_a_time,omitempty"` // each job arrives when the one before has ended
-	Admission  time.Duration `json:"admission,omitempty"`     // jobs are submitted at its multiples; 0: when they arrive
-	CarryLocal bool          `json:"carry_local,omitempty"`   // bytes between a host and itself take its port
-	Quantum    time.Duration `json:"quantum,omitempty"`       // flows end at its multiples; 0: when they end
+	Admission time.Duration `json:"admission,omitempty"` // jobs are submitted at its multiples; 0: when they arrive
+	Quantum   time.Duration `json:"quantum,omitempty"`   // flows end at its multiples; 0: when they end
 
-	Proportional bool `json:"proportional,omitempty"` // TCP on the simulator shares proportionally, not max-min fairly
-
-	Net    netns.Options `json:"net"` // of real packets
-	Record Record        `json:"record"`
-}
-
-// Record selects what a run records in addition.
-type Record struct {
-	Queues   bool `json:"queues,omitempty"`   // what waits at every port
-	Circuits bool `json:"circuits,omitempty"` // what every circuit carries
-	Links    bool `json:"links,omitempty"`    // what passes packet links over time
-	Explain  bool `json:"explain,omitempty"`  // why tasks and flows go where they do
-
-	Reservations bool `json:"reservations,omitempty"` // how every circuit reservation was used
-	HostFlows    bool `json:"host_flows,omitempty"`   // what TCP did to every host flow
+	Net   netns.Options `json:"net"`             // of real packets
+	Links bool          `json:"links,omitempty"` // record what passes packet links over time
 }
 
 // LastArrival is when the last job arrives.
@@ -67,16 +53,12 @@ func (s *Scenario) LastFault() time.Duration {
 
 // Scenario returns the scenario of a row.
 func (s *Prepared) Scenario(r Row) *Scenario {
-	o, rules := &s.Options, &s.Options.Rules
-	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, Redecide: rules.Redecide,
-		ElephantThreshold: s.ElephantThreshold,
-		Replicas:          o.Replicas, Delays: o.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
-		OneAtATime: rules.OneAtATime, CarryLocal: rules.CarryLocal, Quantum: s.quantum(),
-		Proportional: rules.Proportional, Net: o.Net,
-		Record: Record{Queues: rules.PerQueue != "", Circuits: rules.PerCircuit != "", Links: o.Links,
-			Explain: rules.Explain != "", Reservations: rules.PerReservation != "", HostFlows: rules.PerHostFlow != ""}}
-	if rules.Compat != CompatCoflowsim {
-		x.Admission = rules.Epoch
+	o := &s.Options
+	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, Rules: o.Rules, ElephantThreshold: s.ElephantThreshold,
+		Replicas: o.Replicas, Delays: s.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
+		Quantum: s.quantum(), Net: o.Net, Links: o.Links}
+	if o.Rules.Compat != CompatCoflowsim {
+		x.Admission = o.Rules.Epoch
 	}
 	return x
 }

@@ -51,7 +51,7 @@ var ErrStill = errors.New("stands still")
 // stalls because of a fault also has an outcome.
 func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(ended int)) (*outcome.Outcome, error) {
 	r := &run{tb: tb, s: s}
-	if s.Record.Links {
+	if s.Links {
 		r.links = newLinkLog(tb, s.LastArrival()/200)
 	}
 	if err := r.links.read(tb.Now()); err != nil { // before jobs send
@@ -121,7 +121,7 @@ func (r *run) schedule() {
 		}
 		_ = r.sample(context.Background())
 	}
-	for !s.OneAtATime && r.planned < len(s.Jobs) {
+	for !s.Rules.OneAtATime && r.planned < len(s.Jobs) {
 		r.submitNext(s.Jobs[r.planned].Arrival)
 	}
 	if s.Until > 0 {
@@ -144,7 +144,7 @@ func (r *run) submitNext(at time.Duration) {
 			return nil
 		}
 		j := r.s.Jobs[i]
-		if r.s.OneAtATime {
+		if r.s.Rules.OneAtATime {
 			j.Arrival = r.tb.Now()
 		}
 		if err := r.tb.Submit(ctx, i, &j); err != nil {
@@ -177,7 +177,7 @@ func (r *run) over(accepted, ended int) bool {
 
 // goOn does what is due after a change.
 func (r *run) goOn(ctx context.Context, ended int) (err error) {
-	if r.s.OneAtATime && ended >= r.planned && r.planned < len(r.s.Jobs) {
+	if r.s.Rules.OneAtATime && ended >= r.planned && r.planned < len(r.s.Jobs) {
 		r.submitNext(r.tb.Now())
 	}
 	if r.timeIsUp.Load() && !r.cancelled {

@@ -21,7 +21,6 @@ import (
 	"lightloom/controller/state"
 	"lightloom/emulator/netns"
 	"lightloom/lab/outcome"
-	"lightloom/lab/scenario"
 	"lightloom/lab/testbed"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -143,12 +142,8 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	budget, err := scenario.ParseDelays(o.Delays, o.Row.Spec)
-	if err != nil {
-		return nil, err
-	}
 	s := &Testbed{Config: o, Topo: f, Began: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
-		Delta(budget.Optical().Quantile(0.9))}
+		Delta(o.Delays.Optical().Quantile(0.9))}
 	if s.state, err = s.openState(); err != nil {
 		return nil, err
 	}
@@ -166,7 +161,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if s.fences, err = server.PrivateDir(); err != nil {
 		return nil, err
 	}
-	if s.Packets, err = newPlant(f, &o, budget, s.fences, s.Clock); err != nil {
+	if s.Packets, err = newPlant(f, &o, s.fences, s.Clock); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.fences))
 	}
 	if o.State != "" {
@@ -216,7 +211,7 @@ func (s *Testbed) listen() (err error) {
 		return err
 	}
 	c := s.replicaConfig()
-	c.Explain, c.ProofsOnly = s.Config.whyFile(s.state.Dir), !s.Config.Record.Explain
+	c.Explain, c.ProofsOnly = s.Config.whyFile(s.state.Dir), s.Config.Rules.Explain == ""
 	c.Usages = s.Config.usageFile(s.state.Dir)
 	c.Reasons = s.Config.Stay // nothing is measured then
 	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue, server.PrivatePorts, s.state,

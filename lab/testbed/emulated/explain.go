@@ -20,7 +20,7 @@ const whyChunk = 256
 
 // whyFile returns the file of explanations of replicas with their disks in dir; empty where nothing reads it.
 func (o *ChildConfig) whyFile(dir string) string {
-	if o.Stay && !o.Record.Explain {
+	if o.Stay && o.Rules.Explain == "" {
 		return ""
 	}
 	return filepath.Join(dir, WhyName)
@@ -38,7 +38,7 @@ func (s *Testbed) explain(out *speaker, o *outcome.Outcome) error {
 		return err
 	}
 	o.Proofs = outcome.ProofsIn(why)
-	if !s.Config.Record.Explain {
+	if s.Config.Rules.Explain == "" {
 		return nil
 	}
 	if cut > 0 {

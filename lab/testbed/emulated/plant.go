@@ -14,7 +14,6 @@ import (
 	"lightloom/emulator/switchd"
 	"lightloom/lab/outcome"
 	"lightloom/lab/report"
-	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -36,8 +35,7 @@ type PacketFabric struct {
 }
 
 // newPlant builds the fabric. fences is a directory that keeps election ids. The caller closes it.
-func newPlant(f *topo.Fabric, o *ChildConfig, budget scenario.Delays, fences string,
-	clock func() time.Duration) (*PacketFabric, error) {
+func newPlant(f *topo.Fabric, o *ChildConfig, fences string, clock func() time.Duration) (*PacketFabric, error) {
 	n, err := netns.Build(f, o.Net)
 	if err != nil {
 		return nil, err
@@ -45,7 +43,7 @@ func newPlant(f *topo.Fabric, o *ChildConfig, budget scenario.Delays, fences str
 	p := &PacketFabric{fabric: f, Net: n, Switches: map[southbound.DeviceID]*switchd.Switch{}, clock: clock}
 	for i, node := range f.Topology.Nodes() {
 		if node.Role != pathmap.Host {
-			p.addSwitch(southbound.DeviceID(i), node, o.Seed, o.Row.AllStop, budget)
+			p.addSwitch(southbound.DeviceID(i), node, o)
 		}
 	}
 	p.links = linkState{cut: map[pathmap.LinkID]bool{}, lit: make([]bool, f.Racks)}
@@ -53,7 +51,7 @@ func newPlant(f *topo.Fabric, o *ChildConfig, budget scenario.Delays, fences str
 	conf := hostagent.ForFabric(f)
 	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
 	conf.FenceFile = filepath.Join(fences, inventory.AgentName)
-	if o.Record.Reservations || o.Record.HostFlows {
+	if o.Rules.PerReservation != "" || o.Rules.PerHostFlow != "" {
 		p.watch = newWatch()
 		conf.Watch = p.watch
 	}
@@ -63,13 +61,12 @@ func newPlant(f *topo.Fabric, o *ChildConfig, budget scenario.Delays, fences str
 	return p, nil
 }
 
-func (p *PacketFabric) addSwitch(id southbound.DeviceID, node pathmap.Node, seed uint64, allStop bool,
-	budget scenario.Delays) {
-	c := switchd.Config{Device: device.Config{Delays: budget.Packet(), Name: node.Name, ID: id, Kind: device.Packet,
+func (p *PacketFabric) addSwitch(id southbound.DeviceID, node pathmap.Node, o *ChildConfig) {
+	c := switchd.Config{Device: device.Config{Delays: o.Delays.Packet(), Name: node.Name, ID: id, Kind: device.Packet,
 		Ports: p.fabric.Topology.Ports(id), Racks: int32(p.fabric.Racks),
-		Seed: seed, Plane: p.Net.Plane(id), Clock: p.clock}}
+		Seed: o.Seed, Plane: p.Net.Plane(id), Clock: p.clock}}
 	if node.Role == pathmap.OCS {
-		c.Device.Kind, c.Device.AllStop, c.Device.Delays = device.Optical, allStop, budget.Optical()
+		c.Device.Kind, c.Device.AllStop, c.Device.Delays = device.Optical, o.Row.AllStop, o.Delays.Optical()
 		c.Fibres = func(fibre southbound.Port, lit bool) { p.setCircuitLit(int(fibre), lit) }
 	}
 	p.Switches[id] = switchd.New(c)

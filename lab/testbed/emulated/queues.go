@@ -35,7 +35,7 @@ func (s *Testbed) lookAtQueues(ctx context.Context) func(since netns.Counters) (
 			return nil, err
 		}
 		acks := make([]pathmap.Bytes, len(r.loads))
-		if s.Config.Record.Queues {
+		if s.Config.Rules.PerQueue != "" {
 			if acks, err = s.Packets.Net.Acknowledged(); err != nil {
 				return nil, err
 			}
@@ -51,7 +51,7 @@ func (s *Testbed) lookAtQueues(ctx context.Context) func(since netns.Counters) (
 
 // backlogs returns the present queue length of every link.
 func (s *Testbed) backlogs() ([]int64, error) {
-	if !s.Config.Record.Queues {
+	if s.Config.Rules.PerQueue == "" {
 		return s.Packets.Net.Backlogs()
 	}
 	c, err := s.Packets.Net.Counters()
@@ -82,7 +82,7 @@ func (s *Testbed) look(ctx context.Context) ([]outcome.PortLoad, error) {
 			loads[l].Mean += (b - loads[l].Mean) / n
 		}
 		next := lookEvery
-		if !s.Config.Record.Queues {
+		if s.Config.Rules.PerQueue == "" {
 			next = max(next, time.Duration(float64(time.Since(began))/lookShare))
 		}
 		timer.Reset(next)

@@ -90,7 +90,7 @@ const usageName = "usage.jsonl"
 
 // usageFile returns the file of reservations of replicas with their disks in dir; empty if there is to be none.
 func (o *ChildConfig) usageFile(dir string) string {
-	if !o.Record.Reservations {
+	if o.Rules.PerReservation == "" {
 		return ""
 	}
 	return filepath.Join(dir, usageName)
@@ -104,7 +104,7 @@ func (s *Testbed) watched(o *outcome.Outcome) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.Config.Record.HostFlows {
+	if s.Config.Rules.PerHostFlow != "" {
 		o.HostFlows = w.retired
 	}
 	all, err := readUsages(s.Config.usageFile(s.Cluster.State.Dir))

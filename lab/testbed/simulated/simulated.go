@@ -65,8 +65,7 @@ type Options struct {
 // control holds the controller's delays, and what it has sent.
 type control struct {
 	rollout.Control
-	delta   time.Duration // the reconfiguration delay that schedules reckon with
-	budget  scenario.Delays
+	delta   time.Duration                         // the reconfiguration delay that schedules reckon with
 	chance  *rand.Rand                            // of what the controller takes
 	arrived map[southbound.DeviceID]time.Duration // when the last Set reaches its device: none overtakes another
 	steered time.Duration                         // likewise, the last hosts to be steered
@@ -106,14 +105,10 @@ func New(s *scenario.Scenario, env Options) (*Testbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	budget, err := scenario.ParseDelays(s.Delays, s.Row.Spec)
-	if err != nil {
-		return nil, err
-	}
-	optical := budget.Optical()
-	opt := flowsim.Options{Seed: s.Seed, Optical: optical, Switch: budget.Packet(),
-		NoHeaders: s.Row.Spec.Kind == topo.Crossbar, Hairpins: s.CarryLocal, AllStop: s.Row.AllStop, Quantum: s.Quantum,
-		Proportional: s.Proportional}
+	optical := s.Delays.Optical()
+	opt := flowsim.Options{Seed: s.Seed, Optical: optical, Switch: s.Delays.Packet(),
+		NoHeaders: s.Row.Spec.Kind == topo.Crossbar, Hairpins: s.Rules.CarryLocal, AllStop: s.Row.AllStop,
+		Quantum: s.Quantum, Proportional: s.Rules.Proportional}
 	var sums *outcome.MoveSums
 	if f.HasOCS() {
 		sums = outcome.NewMoveSums(f.OCSPorts())
@@ -126,8 +121,8 @@ func New(s *scenario.Scenario, env Options) (*Testbed, error) {
 	if err := x.mapPaths(f); err != nil {
 		return nil, err
 	}
-	ctl := budget.Control(s.Row.Spec)
-	x.control = control{Control: ctl, delta: ctl.Delta(optical.Quantile(0.9)), budget: budget,
+	ctl := s.Delays.Control(s.Row.Spec)
+	x.control = control{Control: ctl, delta: ctl.Delta(optical.Quantile(0.9)),
 		chance: rand.New(rand.NewPCG(s.Seed, scenario.ControlStream)), arrived: map[southbound.DeviceID]time.Duration{}}
 	x.note(sums)
 	x.Seats.dead = make([]bool, max(1, s.Replicas))
@@ -153,10 +148,10 @@ func (x *Testbed) note(sums *outcome.MoveSums) {
 	n := &x.notes
 	n.moved, n.meter, n.left = sums, newMeter(x.Sim), x.Sim.Host().Remaining
 	n.counters = func() (demand.Sample, error) { return n.meter.read(x.State, x.Sim.Now()) }
-	if x.s.Record.Queues {
+	if x.s.Rules.PerQueue != "" {
 		n.queues = newQueueWatch(x.Sim, len(x.Fabric().Topology.Links()))
 	}
-	if x.s.Record.Circuits {
+	if x.s.Rules.PerCircuit != "" {
 		n.circuits = newCircuitWatch(x.Sim, x.State)
 	}
 	x.keep()
@@ -291,7 +286,7 @@ func (x *Testbed) elect() error {
 	x.loop = loop.New(x.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index, Seed: s.Seed, Delta: delta,
 		ElephantThreshold: s.ElephantThreshold, Demand: s.Row.Demand, Rollout: x.control.Options(delta),
 		Patience: time.Second,
-		Used:     x.notes.used(s.Record.Reservations),
+		Used:     x.notes.used(s.Rules.PerReservation != ""),
 		Verify:   s.Row.Spec.Racks <= verifyRacks})
 	return nil
 }
@@ -305,7 +300,7 @@ func (x *Testbed) policy() (controller.Policy, error) {
 	if x.notes.proofs == nil {
 		x.notes.proofs = outcome.Proofs{}
 	}
-	return policy.New(s.Row.Policy, policy.Options{Overrides: s.Overrides, Redecide: s.Redecide,
+	return policy.New(s.Row.Policy, policy.Options{Overrides: s.Overrides, Redecide: s.Rules.Redecide,
 		Explain: x.Env.Why.Teller(s.Row.Policy), Prove: x.notes.proofs.Tell})
 }
 
@@ -431,7 +426,7 @@ func (x *Testbed) act(a *loop.Actions) error {
 
 // steer tells hosts their host flows' tags after the delay of steering, in the order of decisions.
 func (x *Testbed) steer(h southbound.Hosts, all []southbound.Steer) error {
-	after := x.control.budget.Steer(x.control.chance)
+	after := x.s.Delays.DrawSteer(x.control.chance)
 	if x.control.steered = max(x.control.steered, x.Sim.Now()+after); x.control.steered <= x.Sim.Now() {
 		return h.Steer(all)
 	}
@@ -445,7 +440,7 @@ func (x *Testbed) steer(h southbound.Hosts, all []southbound.Steer) error {
 func (x *Testbed) send(sets []rollout.Set, reads bool) {
 	life := x.Seats.Lives
 	for i := range sets {
-		s, after := &sets[i], x.control.budget.Draw(x.control.chance)
+		s, after := &sets[i], x.s.Delays.Draw(x.control.chance)
 		free := after == 0 && !reads && (len(x.control.arrived) == 0 || x.control.arrived[s.Device] <= x.now)
 		if !x.loop.Ready() || free { // the fabric is brought into its first state before the run begins
 			x.set(s, life)
