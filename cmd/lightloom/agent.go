@@ -30,9 +30,15 @@ func newAgent() *cobra.Command {
 // a few hosts has to say, and little work for an agent.
 const defaultRequests = 1000
 
+// agentFlags are the flags of agent run, before they are checked.
+type agentFlags struct {
+	opt       agentd.AgentOptions
+	rate      string
+	withStdin bool
+}
+
 func newAgentRun() *cobra.Command {
-	var opt agentd.AgentOptions
-	rate, withStdin := "", false
+	var f agentFlags
 	c := &cobra.Command{
 		Use:   "run --host HOST --listen ADDR --tls-dir DIR",
 		Short: "Act as one or more hosts of a fabric until Ctrl-C",
@@ -45,7 +51,13 @@ func newAgentRun() *cobra.Command {
 			"keys --max-rate 500Mbps",
 		Args: noArgs,
 	}
-	fl := c.Flags()
+	f.add(c)
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
+	return c
+}
+
+func (f *agentFlags) add(c *cobra.Command) {
+	fl, opt := c.Flags(), &f.opt
 	fl.StringVar(&opt.Fabric, "fabric", "", "fabric, as given to a controller that does not tell agents: one "+
 		"older than they are")
 	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine acts as; several, separated "+
@@ -56,7 +68,7 @@ func newAgentRun() *cobra.Command {
 		"leaders are refused after a restart too; default: --tls-dir")
 	fl.StringVar(&opt.Devices, "devices", "", "with --fabric, the controller's inventory, if hosts have other addresses "+
 		"than 10.(r/256).(r%256).(i+1)")
-	fl.StringVar(&rate, "max-rate", "", "limit of the sum of all transfers of this machine, whatever the "+
+	fl.StringVar(&f.rate, "max-rate", "", "limit of the sum of all transfers of this machine, whatever the "+
 		"controller orders; such as 500Mbps")
 	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests, "calls per second that each controller replica "+
 		"may make; more wait, and are refused after a second; 0: no limit")
@@ -65,40 +77,41 @@ func newAgentRun() *cobra.Command {
 	fl.StringVar(&opt.Tags, "tags", "", "file whose rules mark packets of other programs, by cgroup, so that they take "+
 		"the paths of tags; needs CAP_BPF and CAP_NET_ADMIN")
 	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
-	fl.BoolVar(&withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
+	fl.BoolVar(&f.withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		for _, need := range []struct{ flag, value string }{{"host", strings.Join(opt.Hosts, ",")},
-			{"tls-dir", opt.Keys}} {
-			if need.value == "" {
-				return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
-			}
+}
+
+func (f *agentFlags) run(c *cobra.Command) error {
+	opt := &f.opt
+	for _, need := range []struct{ flag, value string }{{"host", strings.Join(opt.Hosts, ",")},
+		{"tls-dir", opt.Keys}} {
+		if need.value == "" {
+			return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
 		}
-		if rate != "" {
-			var err error
-			if opt.MaxRate, err = pathmap.ParseRate(rate); err != nil || opt.MaxRate <= 0 {
-				return usage("write --max-rate 500Mbps", "run: --max-rate %q is no rate above zero", rate)
-			}
-		}
-		if opt.MaxRequests < 0 {
-			return usage("write --max-requests 1000, or 0 for no bound", "run: --max-requests %d is below zero", opt.MaxRequests)
-		}
-		ctx := c.Context()
-		if withStdin {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithCancel(ctx)
-			defer cancel()
-			go untilEOF(c.InOrStdin(), cancel)
-		} else { // otherwise the parent process removes its socket
-			var err error
-			if opt.Guard, err = guardProgram(); err != nil {
-				return err
-			}
-		}
-		opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
-		return agentd.RunAgent(ctx, opt)
 	}
-	return c
+	if f.rate != "" {
+		var err error
+		if opt.MaxRate, err = pathmap.ParseRate(f.rate); err != nil || opt.MaxRate <= 0 {
+			return usage("write --max-rate 500Mbps", "run: --max-rate %q is no rate above zero", f.rate)
+		}
+	}
+	if opt.MaxRequests < 0 {
+		return usage("write --max-requests 1000, or 0 for no bound", "run: --max-requests %d is below zero", opt.MaxRequests)
+	}
+	ctx := c.Context()
+	if f.withStdin {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		go untilEOF(c.InOrStdin(), cancel)
+	} else { // otherwise the parent process removes its socket
+		var err error
+		if opt.Guard, err = guardProgram(); err != nil {
+			return err
+		}
+	}
+	opt.Stdout, opt.Stderr = c.OutOrStdout(), c.ErrOrStderr()
+	return agentd.RunAgent(ctx, *opt)
 }
 
 func newAgentTag() *cobra.Command {

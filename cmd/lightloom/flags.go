@@ -71,6 +71,7 @@ func (f *runFlags) common(c *cobra.Command) {
 		"controller takes before, and steer=, what hosts take to be told")
 	c.Flags().IntVar(&f.opt.Net.QueueBytes, "queue-bytes", 0, "queue of each switch port on netns, in bytes; 0: "+
 		"by the link's rate")
+	mark(c, placeMark, "verbose")
 }
 
 // reporting adds the flags of commands that write a report.
@@ -80,12 +81,14 @@ func (f *runFlags) reporting(c *cobra.Command) {
 	outputFlag(c, &f.opt.Output, report.Report{})
 	c.Flags().StringVar(&f.opt.ReportDir, "report-dir", "", "directory for report.json, run.json and "+
 		"report.html; default: a new one")
+	mark(c, placeMark, "dry-run", "output", "report-dir")
 }
 
 // faults adds the flag of a file of faults.
 func (f *runFlags) faults(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Faults, "faults", "", "file of faults, one per line, such as 2s fail link "+
 		"tor0-spine1; heal ends a fault")
+	mark(c, inputMark, "faults")
 	c.Long += "\n\n" + fault.Format
 }
 
@@ -126,6 +129,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.warmup, "warmup", "0s", "leave jobs that arrive in the first so long out of all figures; "+
 		"seconds, or a time such as 500ms")
 	f.rules.add(c, &f.opt.Rules)
+	mark(c, inputMark, "trace", "workload", "fabric")
 	_ = c.RegisterFlagCompletionFunc("policy", completePolicies)
 	_ = c.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{scenario.OnFlowsim, scenario.OnNetns},
 		cobra.ShellCompDirectiveNoFileComp))
@@ -159,40 +163,11 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	if o.Demand, err = parseDemand(c, f.demand, f.period); err != nil {
 		return o, err
 	}
-	switch factor := o.Parts.Migrate; {
-	case c.Flags().Changed("migrate") && !(factor > 0 && factor <= 1e6):
-		return o, usage("write --migrate, or --migrate=2 for twice the cost; leave it away to move nothing",
-			"%s: --migrate=%v is no factor above 0, up to 1000000", c.Name(), factor)
-	case c.Flags().Changed("edmonds-slot") && (o.Parts.EdmondsSlot <= 0 || o.Parts.EdmondsSlot > time.Hour):
-		return o, usage("write --edmonds-slot 20ms, or leave it away", "%s: --edmonds-slot %v is no time above zero, up to "+
-			"an hour", c.Name(), o.Parts.EdmondsSlot)
-	case math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6:
-		return o, usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000",
-			c.Name(), o.Speedup)
-	case o.Coflows < 0:
-		return o, usage("write --coflows 100, or leave it away for all", "%s: --coflows %d is below zero", c.Name(),
-			o.Coflows)
-	case c.Flags().Changed("until") && o.Until <= 0:
-		return o, usage("write --until 60s, or leave it away", "%s: --until %v is no time above zero", c.Name(), o.Until)
-	case scenario.CheckDelays(o.Delays) != nil:
-		return o, usage("write --delays dark=10ms", "%s: --delays: %w", c.Name(), scenario.CheckDelays(o.Delays))
-	case !slices.Contains([]int{1, 3, 5, 7}, o.Replicas):
-		return o, usage("write --replicas 3", "%s: --replicas %d is none of 1, 3, 5 and 7", c.Name(), o.Replicas)
-	case o.Net.MTU < 576 || o.Net.MTU > 9000:
-		return o, usage("write --mtu 1500", "%s: --mtu %d is not within 576 to 9000", c.Name(), o.Net.MTU)
-	case o.Net.ECNBytes < 0 || o.Net.ECNBytes > 1<<30 || o.Net.ECNBytes > 0 &&
-		(o.Net.ECNBytes < o.Net.MTU || o.Net.QueueBytes > 0 && o.Net.ECNBytes >= o.Net.QueueBytes):
-		return o, usage("write --ecn-bytes 30000, or 0 for none", "%s: --ecn-bytes %d: take 0, or from one frame to less "+
-			"than the queue", c.Name(), o.Net.ECNBytes)
-	case o.Net.VOQBytes < 0 || o.Net.VOQBytes > 0 && o.Net.VOQBytes < netns.MinVOQBytes || o.Net.VOQBytes > 1<<30:
-		return o, usage("write --voq-bytes 1000000, or 0 for none", "%s: --voq-bytes %d: take 0, or from two segments "+
-			"of 64 kB (%d) to 1073741824", c.Name(), o.Net.VOQBytes, netns.MinVOQBytes)
-	case o.Net.VOQBytes > 0 && o.On == scenario.OnFlowsim:
-		return o, usage("leave it away: while a circuit is dark its host flows go on over packets, or wait in their hosts",
-			"%s: --voq-bytes: the simulator's switches have no queues", c.Name())
-	case o.Net.QueueBytes < 0 || o.Net.QueueBytes > 1<<30 || o.Net.QueueBytes > 0 && o.Net.QueueBytes < 2*o.Net.MTU:
-		return o, usage("write --queue-bytes 65536, or 0 for one by the link's rate",
-			"%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), o.Net.QueueBytes)
+	if err := checkNumbers(c, &o.Options); err != nil {
+		return o, err
+	}
+	if err := checkNet(c, &o.Options); err != nil {
+		return o, err
 	}
 	if f.verbose {
 		os.Setenv(emulated.VerboseEnv, "1") // of the processes that are started
@@ -202,7 +177,55 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	return o, nil
 }
 
-// checkWords checks the flags of this command that take one of a few words.
+// checkNumbers checks the flags of jobs and policies that take numbers and times.
+func checkNumbers(c *cobra.Command, o *scenario.Options) error {
+	given := c.Flags().Changed
+	switch factor, slot := o.Parts.Migrate, o.Parts.EdmondsSlot; {
+	case given("migrate") && !(factor > 0 && factor <= 1e6):
+		return usage("write --migrate, or --migrate=2 for twice the cost; leave it away to move nothing",
+			"%s: --migrate=%v is no factor above 0, up to 1000000", c.Name(), factor)
+	case given("edmonds-slot") && (slot <= 0 || slot > time.Hour):
+		return usage("write --edmonds-slot 20ms, or leave it away", "%s: --edmonds-slot %v is no time above zero, up to "+
+			"an hour", c.Name(), slot)
+	case math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6:
+		return usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000",
+			c.Name(), o.Speedup)
+	case o.Coflows < 0:
+		return usage("write --coflows 100, or leave it away for all", "%s: --coflows %d is below zero", c.Name(),
+			o.Coflows)
+	case given("until") && o.Until <= 0:
+		return usage("write --until 60s, or leave it away", "%s: --until %v is no time above zero", c.Name(), o.Until)
+	case !slices.Contains([]int{1, 3, 5, 7}, o.Replicas):
+		return usage("write --replicas 3", "%s: --replicas %d is none of 1, 3, 5 and 7", c.Name(), o.Replicas)
+	}
+	if err := scenario.CheckDelays(o.Delays); err != nil {
+		return usage("write --delays dark=10ms", "%s: --delays: %w", c.Name(), err)
+	}
+	return nil
+}
+
+// checkNet checks the flags of real packets.
+func checkNet(c *cobra.Command, o *scenario.Options) error {
+	switch n := &o.Net; {
+	case n.MTU < 576 || n.MTU > 9000:
+		return usage("write --mtu 1500", "%s: --mtu %d is not within 576 to 9000", c.Name(), n.MTU)
+	case n.ECNBytes < 0 || n.ECNBytes > 1<<30 || n.ECNBytes > 0 &&
+		(n.ECNBytes < n.MTU || n.QueueBytes > 0 && n.ECNBytes >= n.QueueBytes):
+		return usage("write --ecn-bytes 30000, or 0 for none", "%s: --ecn-bytes %d: take 0, or from one frame to less "+
+			"than the queue", c.Name(), n.ECNBytes)
+	case n.VOQBytes < 0 || n.VOQBytes > 0 && n.VOQBytes < netns.MinVOQBytes || n.VOQBytes > 1<<30:
+		return usage("write --voq-bytes 1000000, or 0 for none", "%s: --voq-bytes %d: take 0, or from two segments "+
+			"of 64 kB (%d) to 1073741824", c.Name(), n.VOQBytes, netns.MinVOQBytes)
+	case n.VOQBytes > 0 && o.On == scenario.OnFlowsim:
+		return usage("leave it away: while a circuit is dark its host flows go on over packets, or wait in their hosts",
+			"%s: --voq-bytes: the simulator's switches have no queues", c.Name())
+	case n.QueueBytes < 0 || n.QueueBytes > 1<<30 || n.QueueBytes > 0 && n.QueueBytes < 2*n.MTU:
+		return usage("write --queue-bytes 65536, or 0 for one by the link's rate",
+			"%s: --queue-bytes %d: take 0, or from two frames to 1073741824", c.Name(), n.QueueBytes)
+	}
+	return nil
+}
+
 // fabric returns --fabric, with the hosts that --hosts-per-node adds.
 func (f *runFlags) fabric(c *cobra.Command) (string, error) {
 	arg := f.opt.Fabric
@@ -223,6 +246,7 @@ func (f *runFlags) fabric(c *cobra.Command) (string, error) {
 	return fmt.Sprintf("%s,hosts=%d", arg, f.perNode), nil
 }
 
+// checkWords checks the flags of this command that take one of a few words.
 func (f *runFlags) checkWords(c *cobra.Command) error {
 	for _, w := range []struct {
 		flag  string

@@ -51,12 +51,15 @@ func (f *ruleFlags) add(c *cobra.Command, r *scenario.Rules) {
 		"hold and when it did, and what its host flows had left;\n.jsonl (which --circuits recorded:FILE replays) or .csv")
 	c.Flags().StringVar(&r.PerHostFlow, "per-host-flow", "", "file for a line a host flow on netns: bytes, segments "+
 		"retransmitted, reordered and acknowledged; .csv or .jsonl")
+	mark(c, inputMark, "attributes")
+	mark(c, placeMark, "per-coflow", "per-circuit", "per-queue", "per-reservation", "per-host-flow")
 }
 
 // explain adds the flag of the file of explanations.
 func explain(c *cobra.Command, r *scenario.Rules) {
 	c.Flags().StringVar(&r.Explain, "explain", "", "file that says for every decision of the annealer why each task and "+
 		"flow went where it did and what the next best\nwould have cost; .jsonl, or .txt to read")
+	mark(c, placeMark, "explain")
 }
 
 // check parses the words into rules, or returns which one is wrong. Commands without these flags pass.
@@ -69,61 +72,80 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 	if c.Flags().Lookup("admission") == nil {
 		return nil
 	}
-	if r.MaxWidth < 0 {
-		return usage("write --max-width 400, or leave it away", "%s: --max-width %d is below zero", c.Name(), r.MaxWidth)
+	for _, check := range []func(*cobra.Command, *scenario.Rules) error{checkRuleNumbers, f.checkCompat, f.words,
+		checkFiles, f.epoch} {
+		if err := check(c, r); err != nil {
+			return err
+		}
 	}
-	if r.Step < 0 || r.Step > time.Hour {
+	return nil
+}
+
+func checkRuleNumbers(c *cobra.Command, r *scenario.Rules) error {
+	switch {
+	case r.MaxWidth < 0:
+		return usage("write --max-width 400, or leave it away", "%s: --max-width %d is below zero", c.Name(), r.MaxWidth)
+	case r.Step < 0 || r.Step > time.Hour:
 		return usage("write --time-step 10ms, or leave it away", "%s: --time-step %v is below zero or above an hour",
 			c.Name(), r.Step)
-	}
-	if !(r.Background >= 0 && r.Background < 1) {
+	case !(r.Background >= 0 && r.Background < 1):
 		return usage("write --background 0.1 for a tenth", "%s: --background %v is no share from 0 to below 1", c.Name(),
 			r.Background)
-	}
-	if r.AllAtZero && r.OneAtATime {
+	case r.AllAtZero && r.OneAtATime:
 		return usage("leave one of them away", "%s: --all-at-zero and --one-at-a-time exclude each other", c.Name())
 	}
-	if r.Compat == scenario.CompatSincronia && r.OneAtATime {
+	return nil
+}
+
+// checkCompat refuses rules that another simulator's exclude.
+func (f *ruleFlags) checkCompat(c *cobra.Command, r *scenario.Rules) error {
+	if r.Compat == "" {
+		return nil
+	}
+	if err := oneOf(c, "compat", r.Compat, scenario.Compats()...); err != nil {
+		return err
+	}
+	switch {
+	case r.Compat == scenario.CompatSincronia && r.OneAtATime:
 		return usage("leave one of them away", "%s: --compat %s has all coflows arrive at once, --one-at-a-time does not",
 			c.Name(), r.Compat)
+	case c.Flags().Changed("redecide"):
+		return usage("leave --redecide away", "%s: --compat %s has its own rule for --redecide", c.Name(), r.Compat)
+	case r.Step > 0:
+		return usage("leave --time-step away", "%s: --compat %s has its own steps of time", c.Name(), r.Compat)
+	case f.fairness == "proportional":
+		return usage("leave --fairness away", "%s: --compat %s has its own rates", c.Name(), r.Compat)
+	case r.Compat == scenario.CompatSunflow && (f.local == "carried" || r.AllStop):
+		return usage("leave --local-flows and --all-stop away",
+			"%s: with --compat sunflow local flows are free, and only circuits that move are dark", c.Name())
 	}
+	return nil
+}
+
+// words reads the flags that take one of a few words.
+func (f *ruleFlags) words(c *cobra.Command, r *scenario.Rules) error {
 	if err := oneOf(c, "fairness", f.fairness, "maxmin", "proportional"); err != nil {
 		return err
 	}
 	r.Proportional = f.fairness == "proportional"
-	if r.Compat != "" {
-		if err := oneOf(c, "compat", r.Compat, scenario.Compats()...); err != nil {
-			return err
-		}
-		if c.Flags().Changed("redecide") {
-			return usage("leave --redecide away", "%s: --compat %s has its own rule for --redecide", c.Name(), r.Compat)
-		}
-		if r.Step > 0 {
-			return usage("leave --time-step away", "%s: --compat %s has its own steps of time", c.Name(), r.Compat)
-		}
-		if r.Proportional {
-			return usage("leave --fairness away", "%s: --compat %s has its own rates", c.Name(), r.Compat)
-		}
-	}
-	if r.Compat == scenario.CompatSunflow && (f.local == "carried" || r.AllStop) {
-		return usage("leave --local-flows and --all-stop away",
-			"%s: with --compat sunflow local flows are free, and only circuits that move are dark", c.Name())
-	}
+
 	if err := oneOf(c, "redecide", f.redecide, "policy", string(policy.AtCoflows), string(policy.AtFlows)); err != nil {
 		return err
 	}
 	if r.Redecide = policy.Redecide(f.redecide); f.redecide == "policy" {
 		r.Redecide = ""
 	}
-	switch f.local {
-	case "":
+
+	if f.local == "" {
 		r.CarryLocal = r.Compat == scenario.CompatCoflowsim || r.Compat == scenario.CompatSincronia // they carry them
-	default:
-		if err := oneOf(c, "local-flows", f.local, "free", "carried"); err != nil {
-			return err
-		}
-		r.CarryLocal = f.local == "carried"
+		return nil
 	}
+	r.CarryLocal = f.local == "carried"
+	return oneOf(c, "local-flows", f.local, "free", "carried")
+}
+
+// checkFiles checks the names of files that get a line for each of something.
+func checkFiles(c *cobra.Command, r *scenario.Rules) error {
 	for _, file := range []struct{ flag, name string }{{"coflow", r.PerCoflow}, {"circuit", r.PerCircuit},
 		{"queue", r.PerQueue}, {"reservation", r.PerReservation}, {"host-flow", r.PerHostFlow}} {
 		if file.name != "" && !slices.Contains([]string{".csv", ".jsonl", ".ndjson", ".json"},
@@ -132,7 +154,7 @@ func (f *ruleFlags) check(c *cobra.Command, r *scenario.Rules) error {
 				"%s: the ending of --per-%s %q tells no format", c.Name(), file.flag, file.name)
 		}
 	}
-	return f.epoch(c, r)
+	return nil
 }
 
 func (f *ruleFlags) epoch(c *cobra.Command, r *scenario.Rules) error {

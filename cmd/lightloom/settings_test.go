@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"lightloom/lab/report"
-	"lightloom/lab/scenario"
 )
 
 // TestFilesAreKnown: a flag of replay or demo that names a file is either hashed by manifests, or names where results
@@ -22,9 +21,9 @@ func TestFilesAreKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if strings.Contains(strings.ToLower(f.Usage), "file") && !scenario.ReadsFile(f.Name) &&
-				!slices.Contains(resultFlags(), f.Name) {
-				t.Errorf("--%s of %s: %q: list it in run.ReadsFile or in resultFlags", f.Name, name, f.Usage)
+			if strings.Contains(strings.ToLower(f.Usage), "file") && !marked(f, inputMark) &&
+				!marked(f, placeMark) && f.Name != "config" {
+				t.Errorf("--%s of %s: %q: mark it as an input, or as a place of results", f.Name, name, f.Usage)
 			}
 		})
 	}

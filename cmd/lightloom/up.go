@@ -37,6 +37,7 @@ func newUp(a actions, argv []string) *cobra.Command {
 	c.Flags().BoolVarP(&background, "detach", "d", false, "run in the background until lightloom down")
 	c.Flags().BoolVar(&ready, session.ReadyFlag, false, "")
 	_ = c.Flags().MarkHidden(session.ReadyFlag)
+	mark(c, placeMark, "state", "detach", session.ReadyFlag)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.folder(args); err != nil {
 			return err

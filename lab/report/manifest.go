@@ -35,6 +35,7 @@ const lastOfFormat1 = "0.1.1"
 type Setting struct {
 	Flag  string `json:"flag"`
 	Value string `json:"value"`
+	Input bool   `json:"-"` // the value can name a file that the run reads
 }
 
 // Input is a file that a run read, identified by its content; the flag's setting holds only the name.

@@ -33,15 +33,9 @@ const swimPart = "swim="
 // sparkPart begins a workload that is the event log of a Spark application.
 const sparkPart = "spark:"
 
-// ReadsFile reports whether the value of a flag of replay or demo can be a file that the run reads. Every such flag
-// must be listed here, or its file is missing from manifests.
-func ReadsFile(flag string) bool {
-	return slices.Contains([]string{"trace", "fabric", "faults", "workload", "attributes", "rates"}, flag)
-}
-
-// Inputs returns the files that settings name: values of flags that can be files, and schedules within lists of
+// inputs returns the files that settings name: values of flags that can be files, and schedules within lists of
 // policies. The names are the paths as typed.
-func Inputs(settings []report.Setting) []report.Setting {
+func inputs(settings []report.Setting) []report.Setting {
 	var out []report.Setting
 	add := func(flag, path string) {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() &&
@@ -50,7 +44,7 @@ func Inputs(settings []report.Setting) []report.Setting {
 		}
 	}
 	for _, s := range settings {
-		if ReadsFile(s.Flag) && s.Value != Synthetic {
+		if s.Input && s.Value != Synthetic {
 			add(s.Flag, filePart(s.Value))
 		}
 		for _, part := range strings.FieldsFunc(s.Value, func(r rune) bool { return r == ',' || r == '+' }) {
@@ -124,7 +118,7 @@ func (s *Prepared) Manifest() (*report.Manifest, []report.Place, error) {
 		}
 	}
 	var places []report.Place
-	for _, in := range Inputs(m.Settings) {
+	for _, in := range inputs(m.Settings) {
 		one, place, err := hashInput(in.Flag, in.Value)
 		if err != nil {
 			return nil, nil, err
