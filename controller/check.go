@@ -95,28 +95,7 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 		return j.checkRead(e, hosts)
 	}
 	if e.Kind == Fixed {
-		if e.Stream {
-			return errors.New("is a stream with fixed flows: name the stages that it joins")
-		}
-		if len(e.Flows) == 0 {
-			return errors.New("has no flows")
-		}
-		if len(e.Flows) > MaxFlows {
-			return fmt.Errorf("has %d flows, at most %d are taken", len(e.Flows), MaxFlows)
-		}
-		sum := pathmap.Bytes(0)
-		for _, f := range e.Flows {
-			switch {
-			case f.Src < 0 || int(f.Src) >= hosts || f.Dst < 0 || int(f.Dst) >= hosts:
-				return fmt.Errorf("flow %d→%d: the fabric's hosts are 0 to %d", f.Src, f.Dst, hosts-1)
-			case f.Bytes <= 0 || f.Bytes > MaxBytes:
-				return fmt.Errorf("flow %d→%d: %d bytes; take 1 to %d", f.Src, f.Dst, f.Bytes, MaxBytes)
-			}
-			if sum += f.Bytes; sum > MaxBytes {
-				return fmt.Errorf("flows hold more than %d bytes", MaxBytes)
-			}
-		}
-		return nil
+		return e.checkFixed(hosts)
 	}
 	n := len(j.Stages)
 	switch {
@@ -151,6 +130,31 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 		return nil // flows between the same two hosts are made at once
 	case len(j.Stages[e.From].Tasks)*len(j.Stages[e.To].Tasks) > MaxFlows:
 		return fmt.Errorf("has more than %d flows", MaxFlows)
+	}
+	return nil
+}
+
+// checkFixed checks an edge whose flows are between hosts, whatever tasks are where.
+func (e *Edge) checkFixed(hosts int) error {
+	switch {
+	case e.Stream:
+		return errors.New("is a stream with fixed flows: name the stages that it joins")
+	case len(e.Flows) == 0:
+		return errors.New("has no flows")
+	case len(e.Flows) > MaxFlows:
+		return fmt.Errorf("has %d flows, at most %d are taken", len(e.Flows), MaxFlows)
+	}
+	sum := pathmap.Bytes(0)
+	for _, f := range e.Flows {
+		switch {
+		case f.Src < 0 || int(f.Src) >= hosts || f.Dst < 0 || int(f.Dst) >= hosts:
+			return fmt.Errorf("flow %d→%d: the fabric's hosts are 0 to %d", f.Src, f.Dst, hosts-1)
+		case f.Bytes <= 0 || f.Bytes > MaxBytes:
+			return fmt.Errorf("flow %d→%d: %d bytes; take 1 to %d", f.Src, f.Dst, f.Bytes, MaxBytes)
+		}
+		if sum += f.Bytes; sum > MaxBytes {
+			return fmt.Errorf("flows hold more than %d bytes", MaxBytes)
+		}
 	}
 	return nil
 }

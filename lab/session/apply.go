@@ -151,10 +151,8 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 			continue
 		}
 		*list.to = &apiv1.NodeNames{Names: *list.names}
-		for i, n := range *list.names {
-			if n == "" || slices.Contains((*list.names)[:i], n) {
-				return nil, at(list.key, i, fmt.Errorf("%q is empty or named twice", n))
-			}
+		if i := twiceOrEmpty(*list.names); i >= 0 {
+			return nil, at(list.key, i, fmt.Errorf("%q is empty or named twice", (*list.names)[i]))
 		}
 	}
 	dir, err := filepath.Abs(filepath.Dir(name))
@@ -182,12 +180,26 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 	if out.Racks, keys, err = d.racks(); err != nil {
 		return nil, fmt.Errorf("apply: %w", in.At(keys, err))
 	}
-	if d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil && d.Links == nil &&
-		d.Racks == nil {
+	if d.empty() {
 		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices, links "+
 			"or racks")
 	}
 	return out, nil
+}
+
+func (d *description) empty() bool {
+	return d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil && d.Links == nil &&
+		d.Racks == nil
+}
+
+// twiceOrEmpty returns the place of the first name that is empty or there already, -1 where none is.
+func twiceOrEmpty(names []string) int {
+	for i, n := range names {
+		if n == "" || slices.Contains(names[:i], n) {
+			return i
+		}
+	}
+	return -1
 }
 
 // Apply changes the running fabric to what a file describes, and prints what changes.

@@ -42,16 +42,7 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 	if err := errors.Join(southbound.CheckPackets(s.Spec), s.Delays.OnPackets()); err != nil {
 		return err
 	}
-	if capacity, _ := scenario.Capacity(); scenario.PortRates(s)*scenario.LoadShare > capacity {
-		fmt.Fprintf(stderr, "note: this fabric's ports sum to %v, more than a quarter of the %v that this machine is "+
-			"taken to carry: at full load its cores set the pace, not its links\n",
-			scenario.PortRates(s), capacity)
-	}
-	if about := buildTime(len(s.Fabric.Topology.Nodes())); about > 3*time.Second {
-		fmt.Fprintf(stderr, "building %s and %s: this takes about %v\n",
-			console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"), console.Count(s.Fabric.Hosts(), "host"),
-			about.Round(time.Second))
-	}
+	warn(s, stderr)
 	control, err := listenControl()
 	if err != nil {
 		return err
@@ -69,47 +60,78 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 			return err
 		}
 	}
-	began := time.Now()
-	var following sync.WaitGroup
-	defer following.Wait()
 	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	u := upping{UpOptions: with, s: s, began: time.Now(), pages: pages, stdout: stdout, stderr: stderr}
+	defer u.following.Wait()
 	defer stop()
 	err = emulated.InNamespaces(ctx, o, emulated.Options{Stderr: stderr}, control, func(w *emulated.Event) {
 		if w.Ready {
-			fmt.Fprintf(stdout, "up: %s, %s, policy %s; %s and %s in %.1f s\n", o.Row.Spec,
-				console.Count(o.Replicas, "controller"), o.Row.Policy,
-				console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"),
-				console.Count(s.Fabric.Hosts(), "host"), time.Since(began).Seconds())
-			if o.Row.Spec.HasOCS() && s.Rows[0].Can().Circuits {
-				fmt.Fprintf(stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand,
-					int64(o.ElephantThreshold))
-			}
-			pages.begin(ctx, stdout, stderr)
-			fmt.Fprintln(stdout, "try:  lightloom status\n      lightloom exec "+
-				s.Fabric.Topology.Node(s.Fabric.HostNode[0]).Name+" -- ping -c 3 "+
-				southbound.Addr(southbound.RackID(min(1, s.Fabric.Racks-1)), 0).String()+"\nCtrl-C, or lightloom down, ends it.")
-			if with.Jobs != "" {
-				err := Submit(ctx, SubmitOptions{File: with.Jobs, Output: console.OutputTable, Stdout: stdout, Stderr: stderr})
-				if err != nil {
-					fmt.Fprintln(stderr, "up:", err)
-				}
-			}
-			following.Go(func() { follow(ctx, s.Faults, stdout, stderr) })
-			if with.Ready != nil {
-				_, _ = with.Ready.WriteString("up\n") // whoever has started it may be gone
-				with.Ready.Close()
-			}
+			u.ready(ctx, &o)
 		}
 	})
-	if err == nil || errors.Is(err, context.Canceled) {
-		left := "nothing is left behind"
-		if opt.State != "" {
-			left = "the replicas' logs are left in " + opt.State
-		}
-		fmt.Fprintln(stdout, "down:", left)
-		return nil
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
 	}
-	return err
+	left := "nothing is left behind"
+	if opt.State != "" {
+		left = "the replicas' logs are left in " + opt.State
+	}
+	fmt.Fprintln(stdout, "down:", left)
+	return nil
+}
+
+// warn says what of this machine the user will notice.
+func warn(s *scenario.Prepared, stderr io.Writer) {
+	if capacity, _ := scenario.Capacity(); scenario.PortRates(s)*scenario.LoadShare > capacity {
+		fmt.Fprintf(stderr, "note: this fabric's ports sum to %v, more than a quarter of the %v that this machine is "+
+			"taken to carry: at full load its cores set the pace, not its links\n",
+			scenario.PortRates(s), capacity)
+	}
+	if about := buildTime(len(s.Fabric.Topology.Nodes())); about > 3*time.Second {
+		fmt.Fprintf(stderr, "building %s and %s: this takes about %v\n",
+			console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"), console.Count(s.Fabric.Hosts(), "host"),
+			about.Round(time.Second))
+	}
+}
+
+// upping is a fabric that comes up.
+type upping struct {
+	UpOptions
+	s              *scenario.Prepared
+	began          time.Time
+	pages          *pageListener
+	following      sync.WaitGroup
+	stdout, stderr io.Writer
+}
+
+// ready says that the fabric is up and what can be done with it, and begins with jobs and faults.
+func (u *upping) ready(ctx context.Context, o *emulated.ChildConfig) {
+	f := u.s.Fabric
+	fmt.Fprintf(u.stdout, "up: %s, %s, policy %s; %s and %s in %.1f s\n", o.Row.Spec,
+		console.Count(o.Replicas, "controller"), o.Row.Policy,
+		console.Count(len(f.Topology.Nodes())-f.Hosts(), "switch"),
+		console.Count(f.Hosts(), "host"), time.Since(u.began).Seconds())
+	if o.Row.Spec.HasOCS() && u.s.Rows[0].Can().Circuits {
+		fmt.Fprintf(u.stdout, "circuits by %v; a pair of racks gets one from %d bytes on\n", o.Row.Demand,
+			int64(o.ElephantThreshold))
+	}
+	u.pages.begin(ctx, u.stdout, u.stderr)
+	fmt.Fprintln(u.stdout, "try:  lightloom status\n      lightloom exec "+
+		f.Topology.Node(f.HostNode[0]).Name+" -- ping -c 3 "+
+		southbound.Addr(southbound.RackID(min(1, f.Racks-1)), 0).String()+"\nCtrl-C, or lightloom down, ends it.")
+
+	if u.Jobs != "" {
+		err := Submit(ctx, SubmitOptions{File: u.Jobs, Output: console.OutputTable, Stdout: u.stdout, Stderr: u.stderr})
+		if err != nil {
+			fmt.Fprintln(u.stderr, "up:", err)
+		}
+	}
+	u.following.Go(func() { follow(ctx, u.s.Faults, u.stdout, u.stderr) })
+	if u.Ready != nil {
+		_, _ = u.Ready.WriteString("up\n") // whoever has started it may be gone
+		u.Ready.Close()
+	}
 }
 
 // buildTime is about how long a fabric takes to come up: on two cores 165 switches and hosts take 3.4 s and 585 take
@@ -189,69 +211,62 @@ func Keep(ctx context.Context, s *emulated.Testbed, control *os.File) error {
 
 // answer serves one client.
 func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
-	say := func(r reply) { _ = json.NewEncoder(c).Encode(r) } // a client that has gone wants no answer
 	if err := samePeer(c, os.Getuid()); err != nil {
 		return
 	}
 	r, files, err := receiveRequest(c)
 	if err != nil {
-		say(refusal(err))
+		_ = json.NewEncoder(c).Encode(refusal(err)) // a client that has gone wants no answer
 		return
 	}
 	defer closeAll(files)
 	switch {
-	case r.Status:
-		st, err := s.status(ctx)
-		if err != nil {
-			say(refusal(err))
-			return
-		}
-		say(reply{Status: st})
-	case r.Capture != nil && len(files) == 1:
-		res, err := s.serveCapture(ctx, c, *r.Capture, files[0])
-		if err != nil {
-			say(refusal(err))
-			return
-		}
-		say(reply{Capture: res})
-	case r.Audit != nil:
-		res, err := s.serveAudit(ctx, c, *r.Audit)
-		if err != nil {
-			say(refusal(err))
-			return
-		}
-		say(reply{Survey: res})
-	case r.Fault != nil:
-		say(s.serveBreak(ctx, *r.Fault))
 	case r.API:
 		s.serveAPI(ctx, c)
-	case r.Names:
-		say(s.serveNames(ctx))
+		return
 	case r.Page != nil && r.Page.Relay:
 		s.page.relay(ctx, c)
-	case r.Page != nil:
-		say(s.page.serve(s, r.Page.Listen))
-	case r.HealAll:
-		say(s.serveHealAll(ctx))
-	case r.Down:
-		say(reply{})
+		return
+	}
+
+	out, err := s.carryOut(ctx, c, r, files)
+	if err != nil {
+		out = refusal(err)
+	}
+	_ = json.NewEncoder(c).Encode(out)
+	if r.Down && err == nil {
 		s.down()
+	}
+}
+
+// carryOut does what a client asks for, and returns the answer.
+func (s *keeper) carryOut(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (out reply, err error) {
+	switch {
+	case r.Status:
+		out.Status, err = s.status(ctx)
+	case r.Capture != nil && len(files) == 1:
+		out.Capture, err = s.serveCapture(ctx, c, *r.Capture, files[0])
+	case r.Audit != nil:
+		out.Survey, err = s.serveAudit(ctx, c, *r.Audit)
+	case r.Fault != nil:
+		out = s.serveBreak(ctx, *r.Fault)
+	case r.Names:
+		out = s.serveNames(ctx)
+	case r.Page != nil:
+		out = s.page.serve(s, r.Page.Listen)
+	case r.HealAll:
+		out = s.serveHealAll(ctx)
+	case r.Down:
 	case r.Fibre != nil:
-		if err := s.serveFibre(*r.Fibre); err != nil {
-			say(refusal(err))
-			return
-		}
-		say(reply{})
+		err = s.serveFibre(*r.Fibre)
 	case len(r.Argv) > 0 && (len(files) == 3 || len(files) == maxFiles):
 		code, err := s.exec(ctx, c, r, files)
 		if err != nil {
-			r := refusal(err)
-			r.Exit = code
-			say(r)
-			return
+			out = refusal(err)
 		}
-		say(reply{Exit: code})
+		out.Exit = code
 	default:
-		say(reply{Error: "the request asks for nothing that is known"})
+		out.Error = "the request asks for nothing that is known"
 	}
+	return out, err
 }

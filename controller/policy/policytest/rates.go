@@ -13,14 +13,11 @@ import (
 // checkShare adds up what the plan lets every live host flow send, link by link. Rates left to the hosts are not a
 // plan's.
 func checkShare(v *controller.View, p *controller.Plan) error {
-	if p.Share == nil || p.Share.Fair {
-		if p.Share != nil && p.Share.CheckPriorities() != nil {
-			return fmt.Errorf("share: %w", p.Share.CheckPriorities())
-		}
-		if p.Share != nil && len(p.Share.Pace)+len(p.Share.Spread)+len(p.Share.Extra)+len(p.Share.Pairs) > 0 {
-			return errors.New("share: fair, and rates too")
-		}
+	if p.Share == nil {
 		return nil
+	}
+	if p.Share.Fair {
+		return checkFair(p.Share)
 	}
 	rate := map[southbound.PairRate]pathmap.BitsPerSecond{}
 	for _, r := range p.Share.Pairs {
@@ -71,6 +68,17 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 		if c := v.Room(pathmap.LinkID(l)); x > float64(c)*(1+1e-9) {
 			return fmt.Errorf("share: link %d of %v is given %.0f bps", l, c, x)
 		}
+	}
+	return nil
+}
+
+// checkFair checks that hosts which share by themselves are told priorities at most.
+func checkFair(s *southbound.Rates) error {
+	if err := s.CheckPriorities(); err != nil {
+		return fmt.Errorf("share: %w", err)
+	}
+	if len(s.Pace)+len(s.Spread)+len(s.Extra)+len(s.Pairs) > 0 {
+		return errors.New("share: fair, and rates too")
 	}
 	return nil
 }
