@@ -74,5 +74,5 @@ func (r *Report) healthy() []line {
 	if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Health != nil }) {
 		return nil
 	}
-	return []line{{name: "CCT mean, expected error", of: func(p *Policy) string { return p.Health.String() }}}
+	return []line{text("CCT mean, expected error", meansCCT, func(p *Policy) string { return p.Health.String() })}
 }

@@ -144,7 +144,7 @@ func (p *page) contents() []section {
 
 func (p *page) rowsOf(lines []line) (out []tableLine) {
 	for _, l := range lines {
-		row := tableLine{Name: l.name, Means: means(l.name)}
+		row := tableLine{Name: l.name, Means: l.means}
 		win := best(p.Policies, l)
 		for i := range p.Policies {
 			row.Cells = append(row.Cells, cell{l.of(&p.Policies[i]), i == win})

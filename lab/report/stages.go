@@ -20,12 +20,13 @@ func (r *Report) staged() (out []line) {
 		return nil
 	}
 	for _, name := range StageNames() {
-		out = append(out, line{name: "reconfiguration: " + name + " p50, p99", of: func(p *Policy) string {
-			if i := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.Name == name }); i >= 0 {
-				return orDash(p.Stages[i].Count, p.Stages[i].P50, p.Stages[i].P99)
-			}
-			return "–"
-		}})
+		out = append(out, line{name: "reconfiguration: " + name + " p50, p99",
+			means: "One stage of a reconfiguration delay.", of: func(p *Policy) string {
+				if i := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.Name == name }); i >= 0 {
+					return orDash(p.Stages[i].Count, p.Stages[i].P50, p.Stages[i].P99)
+				}
+				return "–"
+			}})
 	}
 	return out
 }

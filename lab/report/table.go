@@ -12,75 +12,88 @@ import (
 // line is one line of the comparison: a figure and each row's value. The table and the page show the same lines; the
 // page has details beside.
 type line struct {
-	name string
-	of   func(*Policy) string
-	less func(*Policy) float64 // where less is better; nil where that cannot be said
+	name  string
+	means string // what the page says of it where one asks; empty: nothing
+	of    func(*Policy) string
+	less  func(*Policy) float64 // where less is better; nil where that cannot be said
 }
 
+// meansCCT explains lines of coflows' times.
+const meansCCT = "Coflow completion time: from when a coflow's host flows may start to its last byte received."
+
 func (r *Report) lines() []line {
-	out := []line{least("makespan, s", func(p *Policy) float64 { return p.Makespan })}
-	for _, t := range []struct {
-		name string
-		of   func(*Policy) Seconds
-	}{
-		{"CCT", func(p *Policy) Seconds { return p.CCT }},
-		{"JCT", func(p *Policy) Seconds { return p.JCT }},
-	} {
-		out = append(out,
-			least(t.name+" mean, s", func(p *Policy) float64 { return t.of(p).Mean }),
-			least(t.name+" p50, s", func(p *Policy) float64 { return t.of(p).P50 }),
-			least(t.name+" p95, s", func(p *Policy) float64 { return t.of(p).P95 }))
-	}
+	const cct, jct = meansCCT, "Job completion time: from a job's arrival to its end."
+	out := []line{
+		least("makespan, s", "From the first arrival to the last end.", func(p *Policy) float64 { return p.Makespan }),
+		least("CCT mean, s", cct, func(p *Policy) float64 { return p.CCT.Mean }),
+		least("CCT p50, s", cct, func(p *Policy) float64 { return p.CCT.P50 }),
+		least("CCT p95, s", cct, func(p *Policy) float64 { return p.CCT.P95 }),
+		least("JCT mean, s", jct, func(p *Policy) float64 { return p.JCT.Mean }),
+		least("JCT p50, s", jct, func(p *Policy) float64 { return p.JCT.P50 }),
+		least("JCT p95, s", jct, func(p *Policy) float64 { return p.JCT.P95 })}
 	out = append(append(out, r.healthy()...), r.gaps()...)
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
-		out = append(out, line{name: "job throughput mean, Mb/s", of: func(p *Policy) string {
-			return megabits(p, func(t *Throughput) float64 { return t.Mean })
-		}})
+		out = append(out, text("job throughput mean, Mb/s", "What a job's sinks received, by the time that it ran.",
+			func(p *Policy) string { return megabits(p, func(t *Throughput) float64 { return t.Mean }) }))
 	}
-	out = append(append(out, r.promised()...),
-		line{name: "payload between racks", of: func(p *Policy) string { return megabytes(p.BytesInter) }},
-		line{name: "of it over circuits", of: func(p *Policy) string { return percent(p.OCSShare) }},
-		line{name: "reconfigurations", of: func(p *Policy) string { return thousands(p.Reconfigurations) }},
-		line{name: "reconfiguration delay assumed", of: func(p *Policy) string {
+	return append(append(out, r.promised()...),
+		text("payload between racks", "Bytes of coflows between hosts of different racks, without headers and repetitions.",
+			func(p *Policy) string { return megabytes(p.BytesInter) }),
+		text("of it over circuits", "The share of the bytes between racks that circuits carried, as ports or flows count "+
+			"them.", func(p *Policy) string { return percent(p.OCSShare) }),
+		text("reconfigurations", "How often a circuit was set up or moved.",
+			func(p *Policy) string { return thousands(p.Reconfigurations) }),
+		text("reconfiguration delay assumed", "What circuit schedules took a move to last.", func(p *Policy) string {
 			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.Assumed)
-		}},
-		line{name: "reconfiguration delay p50, p99", of: func(p *Policy) string {
-			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.P50, p.ReconfigurationDelay.P99)
-		}})
-	return append(out,
-		line{name: "dropped, dark or unmatched", of: func(p *Policy) string { return thousands(p.DroppedDark) }},
-		line{name: "retransmissions", of: func(p *Policy) string { return thousands(p.Retransmissions) }})
+		}),
+		text("reconfiguration delay p50, p99", "The whole of a move: from its intent to the circuit in service.",
+			func(p *Policy) string {
+				return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.P50, p.ReconfigurationDelay.P99)
+			}),
+		text("dropped, dark or unmatched", "Packets that met a dark port, or no rule.",
+			func(p *Policy) string { return thousands(p.DroppedDark) }),
+		text("retransmissions", "Segments that TCP sent again.", func(p *Policy) string { return thousands(p.Retransmissions) }))
 }
 
 // details are the lines that the page shows where one asks for them, and the table leaves out.
 func (r *Report) details() []line {
+	const dark = "How long a moved port had no light."
 	return append(append(r.staged(), r.utilised()...),
-		line{name: "dark time asked", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }},
-		line{name: "dark time p50, p99", of: func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }},
-		line{name: "placing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Place) }},
-		line{name: "routing: tried, kept", of: func(p *Policy) string { return moves(p.Anneal.Route) }},
+		text("dark time asked", dark, func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }),
+		text("dark time p50, p99", dark, func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }),
+		text("placing: tried, kept", "Placements that the annealer tried and kept.",
+			func(p *Policy) string { return moves(p.Anneal.Place) }),
+		text("routing: tried, kept", "Routes that the annealer tried and kept.",
+			func(p *Policy) string { return moves(p.Anneal.Route) }),
 	)
 }
 
 // promised returns the lines of weights and deadlines, if some coflow has one.
 func (r *Report) promised() (out []line) {
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Deadlines != nil }) {
-		out = append(out, line{name: "deadlines met", of: func(p *Policy) string {
-			if p.Deadlines == nil {
-				return "–"
-			}
-			return fmt.Sprintf("%d of %d", p.Deadlines.Met, p.Deadlines.Of)
-		}})
+		out = append(out, text("deadlines met", "Coflows that were done in time, of all that have a deadline.",
+			func(p *Policy) string {
+				if p.Deadlines == nil {
+					return "–"
+				}
+				return fmt.Sprintf("%d of %d", p.Deadlines.Met, p.Deadlines.Of)
+			}))
 	}
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.WeightedCCT > 0 }) {
-		out = append(out, least("CCT mean by weight, s", func(p *Policy) float64 { return p.WeightedCCT }))
+		out = append(out, least("CCT mean by weight, s", "Completion times of coflows, each counted by its weight.",
+			func(p *Policy) float64 { return p.WeightedCCT }))
 	}
 	return out
 }
 
 // least is a line with a time, of which less is better.
-func least(name string, of func(*Policy) float64) line {
-	return line{name: name, of: func(p *Policy) string { return sig(of(p)) }, less: of}
+func least(name, means string, of func(*Policy) float64) line {
+	return line{name: name, means: means, of: func(p *Policy) string { return sig(of(p)) }, less: of}
+}
+
+// text is a line of which nothing is better.
+func text(name, means string, of func(*Policy) string) line {
+	return line{name: name, means: means, of: of}
 }
 
 func moves(m Moves) string {

@@ -68,7 +68,7 @@ func TestBest(t *testing.T) {
 		for i, v := range tc.values {
 			policies[i].Makespan = v
 		}
-		l := least("makespan", func(p *Policy) float64 { return p.Makespan })
+		l := least("makespan", "", func(p *Policy) float64 { return p.Makespan })
 		if got := best(policies, l); got != tc.want {
 			t.Errorf("of %v row %d is best, want %d", tc.values, got, tc.want)
 		}
