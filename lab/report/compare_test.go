@@ -24,7 +24,8 @@ func small(factor float64, seeds ...uint64) *Report {
 	results := []PolicyResult{of("a", 1), of("b", 2)}
 	rep := Summarise(Meta{Version: "v", Seed: seeds[0], Workload: Workload{Digest: "d", Source: "t.txt"},
 		Fabric: Fabric{Spec: "crossbar:ports=4", On: "flowsim"},
-		Manifest: &Manifest{Format: Format, Seeds: seeds, Settings: []Setting{{Flag: "coflows", Value: "3"}, {Flag: "seed", Value: "1"}},
+		Manifest: &Manifest{Format: Format, Seeds: seeds, Settings: []Setting{{Flag: "coflows", Value: "3"},
+			{Flag: "seed", Value: "1"}},
 			Inputs: []Input{{"trace", "t.txt", 1, strings.Repeat("0", 64)}}}}, results)
 	if len(seeds) > 1 {
 		r := &Repeat{Seeds: seeds, Shown: seeds[0]}

@@ -36,7 +36,8 @@ func TestHeadline(t *testing.T) {
 // TestCommand: the page says how the run is repeated, without what says nothing.
 func TestCommand(t *testing.T) {
 	r := &Report{Manifest: &Manifest{Command: "replay", Commit: "0123", Changed: true,
-		Settings: []Setting{{Flag: "coflows", Value: "0"}, {Flag: "fabric", Value: "hybrid:racks=4"}, {Flag: "mtu", Value: "1500"}, {Flag: "seed", Value: "1"},
+		Settings: []Setting{{Flag: "coflows", Value: "0"}, {Flag: "fabric", Value: "hybrid:racks=4"},
+			{Flag: "mtu", Value: "1500"}, {Flag: "seed", Value: "1"},
 			{Flag: "trace", Value: "t.txt"}}}}
 	if got, want := r.command(), "lightloom replay --trace t.txt --fabric hybrid:racks=4 --seed 1"; got != want {
 		t.Errorf("%q, want %q", got, want)

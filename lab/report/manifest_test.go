@@ -10,8 +10,9 @@ import (
 func TestReadWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	rep := sample(1)
-	rep.Manifest = &Manifest{Format: Format, Version: "v", Command: "replay", Settings: []Setting{{Flag: "seed", Value: "1"}},
-		Inputs: []Input{{"trace", "t.txt", 3, "00ff"}}, Seeds: []uint64{1}, Fabric: "crossbar:ports=4"}
+	rep.Manifest = &Manifest{Format: Format, Version: "v", Command: "replay",
+		Settings: []Setting{{Flag: "seed", Value: "1"}},
+		Inputs:   []Input{{"trace", "t.txt", 3, "00ff"}}, Seeds: []uint64{1}, Fabric: "crossbar:ports=4"}
 	if err := rep.WriteDir(dir, &Run{Version: "v", Inputs: []Place{{"t.txt", "/t.txt"}}}); err != nil {
 		t.Fatal(err)
 	}

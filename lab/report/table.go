@@ -52,7 +52,8 @@ func (r *Report) lines() []line {
 			}),
 		text("dropped, dark or unmatched", "Packets that met a dark port, or no rule.",
 			func(p *Policy) string { return thousands(p.DroppedDark) }),
-		text("retransmissions", "Segments that TCP sent again.", func(p *Policy) string { return thousands(p.Retransmissions) }))
+		text("retransmissions", "Segments that TCP sent again.",
+			func(p *Policy) string { return thousands(p.Retransmissions) }))
 }
 
 // details are the lines that the page shows where one asks for them, and the table leaves out.
