@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lightloom/controller/policy"
 )
 
 // documents are the pages whose commands and paths are checked. Those of tasks.md are run: TestTasks.
@@ -130,14 +132,22 @@ func TestBenchTraces(t *testing.T) {
 	}
 }
 
-// TestPolicyHelp: -h lists the policies of package policy.
+// TestPolicyHelp: -h lists the policies that users meet first, and policies lists them and all parts.
 func TestPolicyHelp(t *testing.T) {
 	r := &recorder{}
 	_, help, _ := r.run("replay", "-h")
-	for _, name := range []string{"crosslayer+sunflow ", "  place        random ", "  circuits     sunflow ",
-		"place+route  crosslayer "} {
-		if !strings.Contains(help, name) {
-			t.Errorf("replay -h does not list %q:\n%s", name, help)
+	for _, p := range policy.All() {
+		if !strings.Contains(help, "  "+p.Name+" ") {
+			t.Errorf("replay -h does not list %q:\n%s", p.Name, help)
+		}
+	}
+	if n := strings.Count(help, "\n"); n > 120 {
+		t.Errorf("replay -h has %d lines: flags are hard to find", n)
+	}
+	_, list, _ := r.run("policies")
+	for _, p := range policy.Parts() {
+		if !strings.Contains(list, " "+p.Name+" ") {
+			t.Errorf("policies does not list %q:\n%s", p.Name, list)
 		}
 	}
 }

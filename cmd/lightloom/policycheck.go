@@ -19,7 +19,15 @@ func newPolicy() *cobra.Command {
 		Use:   "policy",
 		Short: "List policies and their parts, or check a policy that is a program of your own",
 		Args:  unknownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	list := newPolicyList()
+	c.Aliases = []string{"policies"} // which lists them without another word
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.CalledAs() == c.Name() {
+			return c.Help()
+		}
+		list.SetOut(c.OutOrStdout())
+		return list.RunE(list, args)
 	}
 	views := 3
 	check := &cobra.Command{
@@ -41,7 +49,7 @@ func newPolicy() *cobra.Command {
 	}
 	check.Flags().IntVar(&views, "views", views, "random situations to show")
 	check.Flags().SetInterspersed(false)
-	c.AddCommand(check, newPolicyList())
+	c.AddCommand(check, list)
 	return c
 }
 
