@@ -54,19 +54,26 @@ func TestDeadlineCounts(t *testing.T) {
 	}
 }
 
-// TestRepeatTable: every figure has its mean and interval, every pair its verdict, and a plot has those that are sure.
+// TestRepeatTable: the table has pairs with their intervals, or means where there is one policy, and a plot has those
+// pairs that are sure.
 func TestRepeatTable(t *testing.T) {
 	r := &Repeat{Seeds: []uint64{1, 2}, Runs: make([]SeedRun, 2),
 		Figures: []Estimate{{Policy: "a", Figure: "mean CCT", Runs: 2, Mean: Interval{Mean: 1.5, Low: 1.25, High: 1.75}}},
 		Pairs: []Pair{{Policy: "b", Against: "a", Figure: "mean CCT", Runs: 2, Ratio: Interval{Mean: .5, Low: .4, High: .6},
 			Verdict: Lower}, {Policy: "c", Against: "a", Figure: "mean CCT", Runs: 2, Verdict: "odd"}}}
-	var b bytes.Buffer
-	if err := r.table(&b); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"1.5", "1.25", "1.75", "mean CCT", "0.4", "0.6"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("%q is not in\n%s", want, b.String())
+	for _, tc := range []struct {
+		pairs []Pair
+		want  []string
+	}{{r.Pairs, []string{"over 2 runs, seeds 1 to 2", "mean CCT", "0.4", "0.6"}}, {nil, []string{"1.5", "1.25", "1.75"}}} {
+		var b bytes.Buffer
+		one := *r
+		if one.Pairs = tc.pairs; one.table(&b) != nil {
+			t.Fatal("not written")
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%q is not in\n%s", want, b.String())
+			}
 		}
 	}
 	got := r.paired()

@@ -33,6 +33,50 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// TestHeadlineHedges: no winner is named where its lead can be an error of the measurement, or chance.
+func TestHeadlineHedges(t *testing.T) {
+	sick := func(p Policy, h Health) Policy {
+		p.Health = &h
+		return p
+	}
+	runs := func(a, b []float64) *Repeat {
+		r := &Repeat{Seeds: []uint64{1, 2, 3}}
+		for i := range a {
+			r.Runs = append(r.Runs, SeedRun{Policies: []Measured{{Name: "a", CCT: Seconds{Mean: a[i]}},
+				{Name: "b", CCT: Seconds{Mean: b[i]}}}})
+		}
+		return r
+	}
+	for _, tc := range []struct {
+		name   string
+		rows   []Policy
+		repeat *Repeat
+		want   string
+	}{
+		{"errors apart", []Policy{sick(mean("a", 2), Health{Expected: .1}), sick(mean("b", 1), Health{Expected: .1})}, nil,
+			"b wins: "},
+		{"errors overlap", []Policy{sick(mean("a", 1.1), Health{Expected: .1}), sick(mean("b", 1), Health{Expected: .02})},
+			nil, "No winner: coflows take 1.00 s in the mean under b and 1.10 s under a, but their expected errors, " +
+				"±2.0 % and ±10.0 %, overlap."},
+		{"an error not known", []Policy{sick(mean("a", 9), Health{Unknown: true}), sick(mean("b", 1), Health{})}, nil,
+			"No winner: coflows take 1.00 s in the mean under b and 9.00 s under a, but the error of a is not known, " +
+				"since this machine was too busy."},
+		{"runs agree", []Policy{mean("a", 1), mean("b", 9)}, runs([]float64{4, 5, 6}, []float64{2, 2.6, 2.9}),
+			"b wins: a coflow takes 2.50 s in the mean over 3 runs, and 2.00 times as long under a"},
+		{"runs differ", []Policy{mean("a", 1), mean("b", 9)}, runs([]float64{4, 2, 6}, []float64{2, 4, 5}),
+			"No winner: coflows take 3.67 s in the mean under b and 4.00 s under a over 3 runs, but the 95 % interval " +
+				"of their ratio, "},
+	} {
+		r := &Report{Policies: tc.rows}
+		if tc.repeat != nil {
+			r.Add(tc.repeat)
+		}
+		if got := r.Headline(); !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 // TestCommand: the page says how the run is repeated, without what says nothing.
 func TestCommand(t *testing.T) {
 	r := &Report{Manifest: &Manifest{Command: "replay", Commit: "0123", Changed: true,

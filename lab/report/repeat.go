@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"lightloom/lab/console"
@@ -90,7 +91,7 @@ func (r *Report) Add(rep *Repeat) {
 func repeated() []figure {
 	return []figure{
 		{"makespan", func(p *Policy) float64 { return p.Makespan }},
-		{"mean CCT", func(p *Policy) float64 { return p.CCT.Mean }},
+		{meanCCT, func(p *Policy) float64 { return p.CCT.Mean }},
 		{"p50 CCT", func(p *Policy) float64 { return p.CCT.P50 }},
 		{"p95 CCT", func(p *Policy) float64 { return p.CCT.P95 }},
 		{"p99 CCT", func(p *Policy) float64 { return p.CCT.P99 }},
@@ -107,6 +108,23 @@ func (r *Repeat) values(policy int, f figure) []float64 {
 		}
 	}
 	return out
+}
+
+// meanCCT is the figure by which the headline compares.
+const meanCCT = "mean CCT"
+
+// between compares the mean CCT of two policies over the runs.
+func (r *Repeat) between(policy, against string, seed uint64) Pair {
+	at := func(name string) int {
+		return slices.IndexFunc(r.Runs[0].Policies, func(m Measured) bool { return m.Name == name })
+	}
+	i, k := at(policy), at(against)
+	if i < 0 || k < 0 {
+		return Pair{}
+	}
+	f := figure{meanCCT, func(p *Policy) float64 { return p.CCT.Mean }}
+	ours, theirs := both(r.Runs, r.Runs, i, k, f)
+	return pair(policy, against, f.name, ours, theirs, seed)
 }
 
 // both returns a figure of two policies in the runs in which both ended, of one repetition or of two over the same
@@ -194,24 +212,24 @@ func (r *Repeat) allExact() bool {
 	return true
 }
 
-// table writes the figures of every policy over the runs, then the pairs.
+// table writes how the policies compare over the runs, in the figures that matter first. The report has all of them.
 func (r *Repeat) table(w io.Writer) error {
-	t := plainTable(w, []any{"policy", "figure", "runs", "mean", "95 % interval"}, 3, 4, 5)
-	for _, f := range r.Figures {
-		t.Row(f.Policy, f.Figure, f.Runs, sig(f.Mean.Mean), f.Mean.interval())
-	}
-	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
+	first := func(figure string) bool { return slices.Contains([]string{meanCCT, "mean JCT", "makespan"}, figure) }
+	if _, err := fmt.Fprintf(w, "over %d runs, seeds %d to %d; the table above is of seed %d:\n", len(r.Runs), r.Seeds[0],
+		r.Seeds[len(r.Seeds)-1], r.Shown); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	if len(r.Pairs) > 0 {
-		if err := pairTable(w, r.Pairs, 0); err != nil {
-			return err
+		others := func(p Pair) bool { return !first(p.Figure) }
+		return pairTable(w, slices.DeleteFunc(slices.Clone(r.Pairs), others), 0)
+	}
+	t := plainTable(w, []any{"policy", "figure", "runs", "mean", "95 % interval"}, 3, 4, 5)
+	for _, f := range r.Figures {
+		if first(f.Figure) {
+			t.Row(f.Policy, f.Figure, f.Runs, sig(f.Mean.Mean), f.Mean.interval())
 		}
 	}
-	if _, err := fmt.Fprintln(w, r.Words()); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
+	return t.Print()
 }
 
 // pairTable writes pairs, a line each.

@@ -32,14 +32,21 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 	for i := range r.Policies {
 		r.Losses = append(r.Losses, losses(&r.Policies[0], &r.Policies[i])...)
 		r.Losses = append(r.Losses, beaten(r.Policies, i)...)
-		if o := r.Policies[i].ReconfigurationDelay; o.Marked {
-			r.Losses = append(r.Losses, fmt.Sprintf("%s assumed a reconfiguration delay of %s a move and had %s (p90): more "+
-				"than twice as "+
-				"much, so its circuit schedules were made on a wrong figure.",
-				r.Policies[i].Name, micros(o.Assumed), micros(o.P90)))
+		if late := r.Policies[i].late(); late != "" {
+			r.Losses = append(r.Losses, late)
 		}
 	}
 	return r
+}
+
+// late says that moves took much longer than circuit schedules assumed, or nothing.
+func (p *Policy) late() string {
+	o := p.ReconfigurationDelay
+	if !o.Marked {
+		return ""
+	}
+	return fmt.Sprintf("%s assumed a reconfiguration delay of %s a move and had %s (p90): more than twice as much, so "+
+		"its circuit schedules were made on a wrong figure.", p.Name, micros(o.Assumed), micros(o.P90))
 }
 
 func summary(p *PolicyResult) Policy {

@@ -164,45 +164,81 @@ func (r *Report) Table(w io.Writer) error {
 	if err := t.Print(); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(w, r.words()); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
 	if r.Repeat != nil {
 		if err := r.Repeat.table(w); err != nil {
 			return err
 		}
 	}
-	if len(r.Seeds) > 0 {
-		return versus(w, r.Seeds)
+	for _, line := range r.words() {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return fmt.Errorf("write table: %w", err)
+		}
 	}
 	return nil
 }
 
-// words returns the text under the table.
-func (r *Report) words() string {
-	var b strings.Builder
+// words are the lines under the table: what the verdict rests on, the one caveat that matters most, and how much more
+// the report says.
+func (r *Report) words() []string {
+	rests := r.rests()
 	if len(r.Policies) > 1 {
-		b.WriteString("* least of its line\n")
+		rests = "* least of its line. " + rests
 	}
-	for _, s := range r.Losses {
-		b.WriteString("! " + s + "\n")
+	out := []string{rests}
+	caveats := r.caveats()
+	if len(caveats) == 0 {
+		return out
+	}
+	out = append(out, "! "+caveats[0])
+	if more := len(caveats) - 1; more > 0 {
+		out = append(out, fmt.Sprintf("The report has %s.", console.Count(more, "further remark")))
+	}
+	return out
+}
+
+// rests says what the verdict rests on.
+func (r *Report) rests() string {
+	if r.repeated() {
+		return "The verdict rests on " + console.Count(len(r.Repeat.Runs), "run") + ", the unit of replication."
+	}
+	text := fmt.Sprintf("The verdict rests on one run, seed %d", r.Seed)
+	for _, p := range r.Seeds {
+		if p.Figure == meanCCT && len(r.Policies) > 1 && p.Against == r.contenders()[1].Name {
+			return fmt.Sprintf("%s. Over %d seeds on the simulator %s has %s (%s) of the mean CCT of %s.", text, p.Runs,
+				p.Policy, sig(p.Ratio.Mean), p.Ratio.interval(), p.Against)
+		}
+	}
+	return text + "; --repeat 10 tells more."
+}
+
+// caveats are what a reader must mind, the most important first: what was measured badly, what did not end, what the
+// figures stand for, and where a policy is worse.
+func (r *Report) caveats() []string {
+	var out []string
+	if r.Repeat != nil {
+		for _, f := range r.Repeat.Failures() {
+			out = append(out, "A run failed: "+f)
+		}
+	}
+	for i := range r.Policies {
+		if late := r.Policies[i].late(); late != "" {
+			out = append(out, late)
+		}
 	}
 	for i := range r.Policies {
 		for _, s := range r.Policies[i].Notes {
-			b.WriteString(r.Policies[i].Name + ": " + s + "\n")
+			out = append(out, r.Policies[i].Name+": "+s)
 		}
 	}
-	w := r.Workload
-	if w.Fold != "" {
-		b.WriteString(w.Fold + "\n")
+	if w := r.Workload; w.Scale > 0 && w.Speedup > 0 && (w.Scale != 1 || w.Speedup != 1) {
+		out = append(out, fmt.Sprintf("scale %s (bytes and rates divided), speedup %s (arrivals, sizes and compute times "+
+			"divided): %s bytes stand for %s", plain(w.Scale), plain(w.Speedup), thousands(w.BytesTotal),
+			thousands(w.BytesTrace)))
 	}
-	if w.Scale > 0 && w.Speedup > 0 && (w.Scale != 1 || w.Speedup != 1) {
-		fmt.Fprintf(&b, "scale %s (bytes and rates divided), speedup %s (arrivals, sizes and compute times divided): %s "+
-			"bytes stand for %s\n",
-			plain(w.Scale), plain(w.Speedup), thousands(w.BytesTotal), thousands(w.BytesTrace))
+	for _, s := range append(slices.Concat(r.Losses, r.Notes), r.Workload.Fold) {
+		if s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
 	}
-	for _, s := range r.Notes {
-		b.WriteString(s + "\n")
-	}
-	return b.String()
+	return out
 }

@@ -78,34 +78,45 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestWordsUnderTable: what was folded and divided is told, where it was.
+// TestWordsUnderTable: at most three lines follow the table: what the verdict rests on, the caveat that matters most,
+// and how many more there are. What was measured badly goes before what was divided, and that before losses.
 func TestWordsUnderTable(t *testing.T) {
-	const divided = " (bytes and rates divided), speedup "
-	const stand = " (arrivals, sizes and compute times divided): 1,000 bytes stand for 4,000\n"
+	const one = "The verdict rests on one run, seed 3"
+	scaled := Workload{Scale: 2, Speedup: 2.5, BytesTotal: 1000, BytesTrace: 4000}
+	const divided = "! scale 2 (bytes and rates divided), speedup 2.5 (arrivals, sizes and compute times divided): " +
+		"1,000 bytes stand for 4,000"
 	for _, tc := range []struct {
-		name           string
-		scale, speedup float64
-		want           string
+		name string
+		r    Report
+		want []string
 	}{
-		{"as it was", 1, 1, ""}, {"not known", 0, 2, ""}, {"no speedup known", 2, 0, ""},
-		{"scaled", 2, 1, "scale 2" + divided + "1" + stand}, {"faster", 1, 2.5, "scale 1" + divided + "2.5" + stand},
-		{"both", 2, 2, "scale 2" + divided + "2" + stand},
+		{"one policy", Report{Policies: []Policy{{Name: "a"}}}, []string{one + "; --repeat 10 tells more."}},
+		{"nothing to mind", Report{Policies: make([]Policy, 2)}, []string{"* least of its line. " + one +
+			"; --repeat 10 tells more."}},
+		{"scaled", Report{Policies: make([]Policy, 1), Workload: scaled, Losses: []string{"lost"}},
+			[]string{one + "; --repeat 10 tells more.", divided, "The report has 1 further remark."}},
+		{"as it was", Report{Policies: make([]Policy, 1), Workload: Workload{Scale: 1, Speedup: 1, Fold: "folded"}},
+			[]string{one + "; --repeat 10 tells more.", "! folded"}},
+		{"all", Report{Policies: []Policy{{Name: "a", Notes: []string{"one", "two"}}, {Name: "b"}},
+			Losses: []string{"lost"}, Notes: []string{"last"}, Workload: scaled},
+			[]string{"* least of its line. " + one + "; --repeat 10 tells more.", "! a: one",
+				"The report has 4 further remarks."}},
+		{"seeds", Report{Policies: []Policy{mean("joint", 1), mean("b", 3), mean("c", 2)}, Seeds: []Paired{
+			{Policy: "joint", Against: "b", Figure: "mean CCT", Runs: 5, Ratio: Interval{.3, .2, .4}},
+			{Policy: "joint", Against: "c", Figure: "mean CCT", Runs: 5, Ratio: Interval{.5, .4, .6}}}},
+			[]string{"* least of its line. " + one + ". Over 5 seeds on the simulator joint has 0.500 (0.400 to 0.600) of " +
+				"the mean CCT of c."}},
 	} {
-		r := &Report{Workload: Workload{Scale: tc.scale, Speedup: tc.speedup, BytesTotal: 1000, BytesTrace: 4000}}
-		if got := r.words(); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		tc.r.Seed = 3
+		if got := tc.r.words(); !slices.Equal(got, tc.want) {
+			t.Errorf("%s:\n%q, want\n%q", tc.name, got, tc.want)
 		}
 	}
-	r := &Report{Policies: []Policy{{Name: "a", Notes: []string{"one", "two"}}, {Name: "b"}}, Losses: []string{"lost"},
-		Notes: []string{"last"}, Workload: Workload{Fold: "folded"}}
-	want := "* least of its line\n! lost\na: one\na: two\nfolded\nlast\n"
-	if got := r.words(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	r = &Report{Policies: r.Policies[1:]}
-	if got := r.words(); got != "" {
-		t.Errorf("of one policy: %q", got)
-	}
+}
+
+// mean is a row with that mean CCT.
+func mean(name string, seconds float64) Policy {
+	return Policy{Name: name, Completion: Completion{CCT: Seconds{Mean: seconds}}}
 }
 
 // TestOrDash: times are in the unit that reads best, and a dash stands for none.
