@@ -17,7 +17,7 @@ const (
 func (r *Report) policiesCSV() ([]byte, error) {
 	lines := [][]string{{"policy", "makespan_seconds", "cct_seconds_mean", "cct_seconds_p50", "cct_seconds_p95",
 		"cct_seconds_p99", "jct_seconds_mean", "jct_seconds_p50", "jct_seconds_p95", "jct_seconds_p99", "bytes_inter_rack",
-		"bytes_circuits", "bytes_packets", "reconfigurations"}}
+		"bytes_ocs", "bytes_eps", "reconfigurations"}}
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		line := []string{p.Name}

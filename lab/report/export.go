@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,9 @@ type field struct{ key, value string }
 
 // Export writes all that a report holds as tables to a folder: the report's path, and the folder, or "" for csv beside
 // the report. Each list of the report becomes a table, single figures are columns of policies.csv or lines of
-// report.csv. Circuits are read from the circuits.csv beside it; ports.csv and series.csv are reckoned from them.
+// report.csv. Every row of runs, policies, jobs and coflows names the seed, policy, job and coflow that it is of, and
+// columns are named as in the tables beside the report. Circuits are read from the circuits.csv beside it; ports.csv
+// and series.csv are reckoned from them.
 func Export(path, dir string) (*Exported, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, reportFile)
@@ -80,7 +83,11 @@ func Export(path, dir string) (*Exported, error) {
 	return x.write(dir)
 }
 
-type exporter struct{ sheets []*sheet }
+type exporter struct {
+	sheets  []*sheet
+	seed    string   // of the run that the report shows
+	coflows []string // ids, in the order of every list of coflows
+}
 
 func (x *exporter) sheet(name string) *sheet {
 	for _, s := range x.sheets {
@@ -105,6 +112,7 @@ func (x *exporter) report(text []byte) error {
 	if !ok {
 		return errors.New("it is no JSON object")
 	}
+	x.seed = whole.text("seed")
 	s := x.sheet("report")
 	for _, p := range x.flatten("", "", whole, nil) {
 		s.add([]field{{"key", p.key}, {"value", p.value}})
@@ -119,9 +127,9 @@ func (x *exporter) flatten(table, prefix string, o object, within []field) (row 
 		key := prefix + m.key
 		switch v := m.value.(type) {
 		case object:
-			row = append(row, x.flatten(table, key+".", v, within)...)
+			row = append(row, x.flatten(table+m.key+".", key+"_", v, within)...)
 		case []any:
-			x.list(table+key, v, within)
+			x.list(table+m.key, v, within)
 		case string:
 			row = append(row, field{key, v})
 		case nil:
@@ -132,21 +140,64 @@ func (x *exporter) flatten(table, prefix string, o object, within []field) (row 
 	return row
 }
 
+// list adds a table of a list: a row for each of its elements, which begins with what the row is of.
 func (x *exporter) list(name string, all []any, within []field) {
-	for _, e := range all {
+	if name == "repeat.runs.policies.cct_each_seconds" {
+		x.eachCoflow(all, within)
+		return
+	}
+	for i, e := range all {
 		o, ok := e.(object)
-		switch {
-		case !ok:
+		if !ok {
 			x.sheet(name).add(append(slices.Clone(within), field{"value", fmt.Sprint(e)}))
-		case name == "policies":
-			s := x.sheet(name)
-			own := []field{{"policy", o.text("name")}}
-			s.add(append(own, x.flatten("", "", o.without("name"), own)...))
-		default:
-			s := x.sheet(name)
-			s.add(append(slices.Clone(within), x.flatten(name+".", "", o, within)...))
+			continue
+		}
+
+		own, rest, below := slices.Clone(within), o, name+"."
+		switch name {
+		case "policies":
+			own, rest, below = []field{{"seed", x.seed}, {"policy", o.text("name")}}, o.without("name"), ""
+			if i == 0 {
+				x.coflows = idsOf(o)
+			}
+		case "repeat.runs":
+			own, rest = append(own, field{"seed", o.text("seed")}), o.without("seed")
+		case "repeat.runs.policies":
+			own, rest = append(own, field{"policy", o.text("name")}), o.without("name")
+		case "jobs":
+			rest = o.renamed(map[string]string{"id": "job", "took_seconds": "jct_seconds"})
+		case "coflows":
+			rest = o.renamed(map[string]string{"id": "coflow", "took_seconds": "cct_seconds"})
+		}
+		row := append(slices.Clone(own), x.flatten(below, "", rest, own)...)
+		x.sheet(name).add(row)
+	}
+}
+
+// eachCoflow adds the completion times of one run and policy, a row a coflow.
+func (x *exporter) eachCoflow(all []any, within []field) {
+	for i, v := range all {
+		id := fmt.Sprint(i)
+		if i < len(x.coflows) {
+			id = x.coflows[i]
+		}
+		x.sheet("repeat.coflows").add(append(slices.Clone(within), field{"coflow", id},
+			field{"cct_seconds", fmt.Sprint(v)}))
+	}
+}
+
+// idsOf returns the ids of a policy's coflows.
+func idsOf(policy object) (ids []string) {
+	for _, m := range policy {
+		if list, ok := m.value.([]any); ok && m.key == "coflows" {
+			for _, c := range list {
+				if o, ok := c.(object); ok {
+					ids = append(ids, o.text("id"))
+				}
+			}
 		}
 	}
+	return ids
 }
 
 // write writes the tables that have rows. It replaces an earlier export's.
@@ -200,6 +251,15 @@ func (o object) text(key string) string {
 
 func (o object) without(key string) object {
 	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.key == key })
+}
+
+// renamed returns the object with other names of some keys.
+func (o object) renamed(names map[string]string) object {
+	out := slices.Clone(o)
+	for i, m := range out {
+		out[i].key = cmp.Or(names[m.key], m.key)
+	}
+	return out
 }
 
 // ordered decodes one JSON value.

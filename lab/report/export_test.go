@@ -51,11 +51,11 @@ func TestExport(t *testing.T) {
 		jobs += len(r.Policies[i].Jobs)
 		circuits += len(r.results[i].Circuits)
 		mean := strconv.FormatFloat(r.Policies[i].CCT.Mean, 'g', -1, 64)
-		if got := column(t, to, "policies.csv", "cct_seconds.mean")[i]; got != mean {
+		if got := column(t, to, "policies.csv", "cct_seconds_mean")[i]; got != mean {
 			t.Errorf("%s: the mean CCT is %s, not %s", r.Policies[i].Name, got, mean)
 		}
 	}
-	if got := len(column(t, to, "jobs.csv", "took_seconds")); got != jobs || jobs == 0 {
+	if got := len(column(t, to, "jobs.csv", "jct_seconds")); got != jobs || jobs == 0 {
 		t.Errorf("%d jobs, not %d", got, jobs)
 	}
 	if got := len(column(t, to, "circuits.csv", "in_service_seconds")); got != circuits || circuits == 0 {
@@ -71,7 +71,7 @@ func TestExport(t *testing.T) {
 	if got := len(column(t, to, "series.csv", "coflows")); got != len(r.Policies)*(instants+1) {
 		t.Errorf("%d instants", got)
 	}
-	if got := column(t, to, "report.csv", "key"); !slices.Contains(got, "fabric.racks") {
+	if got := column(t, to, "report.csv", "key"); !slices.Contains(got, "fabric_racks") {
 		t.Errorf("report.csv has %q", got)
 	}
 }
@@ -120,19 +120,26 @@ func sheets(x *exporter) (out []string) {
 	return out
 }
 
-// TestTakenApart: single values are lines of their table, lists are tables, and their rows name the policy they are of.
+// TestTakenApart: single values are lines of their table, lists are tables, and their rows name what they are of.
 func TestTakenApart(t *testing.T) {
 	x := &exporter{}
-	err := x.report([]byte(`{"title": "t", "ratio": 1.50, "none": null, "sure": true,
+	err := x.report([]byte(`{"title": "t", "seed": 4, "ratio": 1.50, "none": null, "sure": true,
 		"fabric": {"racks": 8, "of": {"a": 1}}, "notes": ["n", 2], "losses": [], "policies": [
-		{"name": "p", "cct": {"mean": 0.10}, "jobs": [{"id": 1}, {"id": 2, "parts": [{"at": 5}, 6]}]},
-		{"name": "q", "extra": "e", "tags": [7]}]}`))
+		{"name": "p", "cct": {"mean": 0.10}, "jobs": [{"id": 1}, {"id": 2, "parts": [{"at": 5}, 6]}],
+			"coflows": [{"id": 8, "took_seconds": 1.0}, {"id": 9, "took_seconds": 2}]},
+		{"name": "q", "extra": "e", "tags": [7]}],
+		"repeat": {"shown": 4, "runs": [{"seed": 4, "order": ["q", "p"], "policies": [
+			{"name": "p", "cct": {"mean": 3}, "cct_each_seconds": [1.0, 2]}]}]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"report: key value; title t; ratio 1.50; sure true; fabric.racks 8; fabric.of.a 1",
-		"notes: value; n; 2", "policies: policy cct.mean extra; p 0.10 ; q  e", "jobs: policy id; p 1; p 2",
-		"jobs.parts: policy at value; p 5 ; p  6", "tags: policy value; q 7"}
+	want := []string{"report: key value; title t; seed 4; ratio 1.50; sure true; fabric_racks 8; fabric_of_a 1; " +
+		"repeat_shown 4", "notes: value; n; 2", "policies: seed policy cct_mean extra; 4 p 0.10 ; 4 q  e",
+		"jobs: seed policy job; 4 p 1; 4 p 2", "jobs.parts: seed policy at value; 4 p 5 ; 4 p  6",
+		"coflows: seed policy coflow cct_seconds; 4 p 8 1.0; 4 p 9 2", "tags: seed policy value; 4 q 7",
+		"repeat.runs: seed; 4", "repeat.runs.order: seed value; 4 q; 4 p",
+		"repeat.runs.policies: seed policy cct_mean; 4 p 3",
+		"repeat.coflows: seed policy coflow cct_seconds; 4 p 8 1.0; 4 p 9 2"}
 	if got := sheets(x); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("tables\n%q, want\n%q", got, want)
 	}
