@@ -84,8 +84,12 @@ func (r *Report) overRuns() string {
 func (r *Report) undecided(best, next contender) string {
 	if r.repeated() {
 		p := r.Repeat.between(best.Name, next.Name, r.Seed)
-		if p.Runs > 1 && !p.Exact && p.Ratio.High >= 1 {
+		switch {
+		case p.Runs < 2 || p.Exact:
+		case p.Ratio.High >= 1:
 			return fmt.Sprintf("the 95 %% interval of their ratio, %s, holds 1", p.Ratio.interval())
+		case p.P > level:
+			return fmt.Sprintf("%d runs can differ like that by chance (p = %s)", p.Runs, sig(p.P))
 		}
 		return ""
 	}
