@@ -271,9 +271,16 @@ func TestReasons(t *testing.T) {
 	if got := now(); len(got) > 0 {
 		t.Errorf("placed: %q", got)
 	}
-	apply(t, s, state.Entry{Kind: state.PortSeen, Device: f.ToRNode[0], Port: 2})
-	if got := now(); len(got) != 1 || !strings.HasPrefix(got[0], "no path is whole") {
-		t.Errorf("a port is dark: %q", got)
+	dark := func(port southbound.Port) {
+		apply(t, s, state.Entry{Kind: state.PortSeen, Device: f.ToRNode[0], Port: port})
+	}
+	dark(2)
+	if got := now(); len(got) > 0 {
+		t.Errorf("one of two uplinks is dark: %q", got)
+	}
+	dark(3)
+	if got, want := now()[0], "no path over packets is whole from h0-0 to h2-0"; got != want {
+		t.Errorf("both uplinks are dark: %q, want %q", got, want)
 	}
 	apply(t, s, state.Entry{Kind: state.JobCancelled, JobID: 0})
 	if got := now(); len(got) > 0 {

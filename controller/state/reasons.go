@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -24,16 +25,72 @@ func (s *State) Why(j *Job) string {
 		return ""
 	}
 	f := s.fabric
-	why := s.Reason(j, func(h southbound.HostID) string { return f.Topology.Node(f.HostNode[h]).Name })
-	switch {
-	case why != "":
+	name := func(h southbound.HostID) string { return f.Topology.Node(f.HostNode[h]).Name }
+	if why := s.Reason(j, name); why != "" {
 		return why
-	case j.Placed == Unset:
+	}
+	if j.Placed == Unset {
 		return s.awaitsSlots(j)
-	case len(s.d.Down) > 0:
-		return "no path is whole that its host flows could take"
+	}
+	if src, dst, cut := s.cutOff(j); cut {
+		return "no path over packets is whole from " + name(src) + " to " + name(dst)
 	}
 	return ""
+}
+
+// cutOff returns the hosts of a job's host flow that goes over packets, and for which no packet path is whole; the first
+// of those that have not ended.
+func (s *State) cutOff(j *Job) (src, dst southbound.HostID, cut bool) {
+	if len(s.d.Down) == 0 {
+		return 0, 0, false
+	}
+	f, parts := s.fabric, s.packetParts()
+	for _, id := range coflowsOf(j) {
+		c := s.Coflow(id)
+		if c.Ended != Unset {
+			continue
+		}
+		for r, src := range c.Columns.Src {
+			dst := c.Columns.Dst[r]
+			if r < len(c.Done) && c.Done[r] || r < len(c.Tag) && c.Tag[r] == southbound.TagCircuit {
+				continue
+			}
+			if parts[f.HostNode[src]] != parts[f.HostNode[dst]] {
+				return src, dst, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// packetParts returns, for each node, the part of the packet network that it is in: those of one part can reach each
+// other over links with light.
+func (s *State) packetParts() []pathmap.NodeID {
+	t := s.fabric.Topology
+	part := make([]pathmap.NodeID, len(t.Nodes()))
+	for n := range part {
+		part[n] = pathmap.NodeID(n)
+	}
+	root := func(n pathmap.NodeID) pathmap.NodeID {
+		for part[n] != n {
+			part[n] = part[part[n]]
+			n = part[n]
+		}
+		return n
+	}
+
+	var v controller.View
+	s.viewDown(&v)
+	for l, link := range t.Links() {
+		optical := t.Node(link.From).Role == pathmap.OCS || t.Node(link.To).Role == pathmap.OCS
+		if !optical && !v.Down[l] {
+			part[root(link.From)] = root(link.To)
+		}
+	}
+	for n := range part {
+		part[n] = root(pathmap.NodeID(n))
+	}
+	return part
 }
 
 // awaitsSlots says what a job waits for that could begin: slots, of which the hosts that are left can have too few.
