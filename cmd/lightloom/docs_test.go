@@ -5,15 +5,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"lightloom/controller/policy"
 )
 
-// documents are the pages whose commands and paths are checked. Those of tasks.md are run: TestTasks.
+// documents are the pages whose commands and paths are checked. Those of tasks.md and coming-from.md are run:
+// TestTasks.
 func documents() []string {
-	return []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md", "docs/reference.md"}
+	return []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md", "docs/reference.md", "docs/GLOSSARY.md"}
 }
 
 // TestDocumentedCommands parses every lightloom command line of the documents, so that what a reader types is accepted.
@@ -31,6 +33,10 @@ func TestDocumentedCommands(t *testing.T) {
 			command = strings.TrimPrefix(command, "go run ./cmd/")
 			if args := strings.Fields(command); ok && len(args) > 0 && args[0] == "lightloom" {
 				found++
+				if slices.Contains(args, "-d") {
+					t.Errorf("%s: %q starts this test again: run it in a script, as TestTasks' pages do", doc, command)
+					continue
+				}
 				r := &recorder{}
 				if status, _, stderr := r.run(args[1:]...); status != 0 || r.asked == "" {
 					t.Errorf("%s: %q: status %d: %s", doc, command, status, stderr)
@@ -46,7 +52,8 @@ func TestDocumentedCommands(t *testing.T) {
 // TestDocumentedPaths: every path that the documents name exists.
 func TestDocumentedPaths(t *testing.T) {
 	root := repository(t)
-	ours := regexp.MustCompile("`((?:pathmap|southbound|controller|emulator|cmd|docs)/[a-z0-9_/.]*)`|\\]\\(([^)#:]+)\\)")
+	ours := regexp.MustCompile("`((?:pathmap|southbound|controller|emulator|lab|cmd|docs)/[a-z0-9_/.]*)`" +
+		`|\]\(([^)#:]+)\)`)
 	for _, doc := range documents() {
 		text, err := os.ReadFile(filepath.Join(root, doc))
 		if err != nil {
@@ -113,6 +120,52 @@ func TestDocumentLinks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGlossary: the page of words has at most 40 terms, each once, and what its last column names is in the code.
+func TestGlossary(t *testing.T) {
+	root := repository(t)
+	var code strings.Builder
+	for _, name := range goFiles(t, root) {
+		if !strings.HasSuffix(name, "_test.go") {
+			code.WriteString(read(t, filepath.Join(root, name)))
+		}
+	}
+
+	span := regexp.MustCompile("`([^`]+)`")
+	terms := map[string]bool{}
+	for line := range strings.Lines(read(t, filepath.Join(root, "docs", "GLOSSARY.md"))) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 5 || !strings.HasPrefix(cells[1], " **") {
+			continue
+		}
+		if terms[cells[1]] {
+			t.Errorf("%s is there twice", cells[1])
+		}
+		terms[cells[1]] = true
+		named := span.FindAllStringSubmatch(cells[3], -1)
+		if len(named) == 0 {
+			t.Errorf("%s: where is it met?", cells[1])
+		}
+		for _, m := range named {
+			if word := inCode(m[1]); !strings.Contains(code.String(), word) {
+				t.Errorf("%s is said to be met in %s, but no code has %q", cells[1], m[1], word)
+			}
+		}
+	}
+	if len(terms) < 30 || len(terms) > 40 {
+		t.Errorf("%d terms", len(terms))
+	}
+}
+
+// inCode is how the code writes what the glossary names: a flag by its name, a command by its last word, a key of a
+// fabric as in a YAML file, a metric without the prefix of all metrics.
+func inCode(word string) string {
+	if flag, ok := strings.CutPrefix(word, "--"); ok {
+		return `"` + flag + `"`
+	}
+	word = word[strings.LastIndex(word, " ")+1:]
+	return strings.TrimPrefix(strings.TrimSuffix(word, "="), "lightloom_")
 }
 
 // TestBenchTraces: every page of bench names its trace, for conclusions can turn on another one of the same kind: a
