@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			if filepath.Base(e.WorkDir) != "script-tasks" {
+			if name := filepath.Base(e.WorkDir); name != "script-tasks" && name != "script-coming-from" {
 				return nil
 			}
 			if err := ownProgram(e); err != nil {
@@ -94,16 +95,39 @@ func ownProgram(e *testscript.Env) error {
 	return os.WriteFile(filepath.Join(bin, "lightloom"), program, 0o755)
 }
 
-// TestTasks: the script of the ten tasks has every line of the document that a reader types.
+// TestTasks: the script of a page has every line of the page that a reader types.
 func TestTasks(t *testing.T) {
-	script := read(t, filepath.Join("testdata", "script", "tasks.txtar"))
-	page := read(t, filepath.Join(repository(t), "docs", "tasks.md"))
-	if n := strings.Count(page, "\n## "); n != 10 {
-		t.Errorf("%d tasks", n)
+	for name, sections := range map[string]int{"tasks": 11, "coming-from": 4} {
+		script := read(t, filepath.Join("testdata", "script", name+".txtar"))
+		page := read(t, filepath.Join(repository(t), "docs", name+".md"))
+		if n := strings.Count(page, "\n## "); n != sections {
+			t.Errorf("%s has %d sections, want %d", name, n, sections)
+		}
+		for line := range strings.Lines(page) {
+			command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ ")
+			command, _, _ = strings.Cut(command, "  #")
+			if ok && !strings.Contains(script, strings.TrimSpace(command)) {
+				t.Errorf("the script of %s does not run %q", name, command)
+			}
+		}
 	}
-	for line := range strings.Lines(page) {
-		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok && !strings.Contains(script, command) {
-			t.Errorf("the script does not run %q", command)
+}
+
+// TestNamedCommands: the commands in the text and the tables of a page are there, with the flags that they have.
+func TestNamedCommands(t *testing.T) {
+	page := read(t, filepath.Join(repository(t), "docs", "coming-from.md"))
+	named := regexp.MustCompile("`lightloom ([^`]+)`").FindAllStringSubmatch(page, -1)
+	if len(named) < 20 {
+		t.Errorf("%d commands were found", len(named))
+	}
+	for _, m := range named {
+		c, args, err := newRoot(wired(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(m[1]))
+		if err != nil || !c.Runnable() && len(args) > 0 {
+			t.Errorf("%q: %v", m[0], err)
+			continue
+		}
+		if err := c.ParseFlags(args); err != nil {
+			t.Errorf("%q: %v", m[0], err)
 		}
 	}
 }
