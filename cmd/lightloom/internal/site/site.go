@@ -1,5 +1,6 @@
-// Package site makes plain files for a browser of the project's documents, with a search that needs no server. It knows
-// no document by name but README.md, which is the first page of its folder.
+// Package site makes plain files for a browser of the project's documents, with a search that needs no server. The
+// order of the pages, and so header and footer, come from docs/README.md. Any README.md is the first page of its
+// folder.
 package site
 
 import (
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -27,10 +29,14 @@ var style []byte
 //go:embed search.js
 var script []byte
 
+//go:embed icon.svg
+var icon []byte
+
 // Names of the files that are no document.
 const (
 	styleFile  = "site.css"
 	scriptFile = "search.js"
+	iconFile   = "icon.svg"
 	indexFile  = "index.js" // what search.js looks through
 )
 
@@ -47,31 +53,13 @@ type section struct {
 
 // Build makes a site of all documents of a tree. Other files are copied.
 func Build(tree fs.FS) (Site, error) {
-	b := builder{site: Site{styleFile: style, scriptFile: script}, tree: tree,
+	b := builder{site: Site{styleFile: style, scriptFile: script, iconFile: icon}, tree: tree,
 		markdown: goldmark.New(goldmark.WithExtensions(extension.GFM),
-			goldmark.WithParserOptions(parser.WithAutoHeadingID()))}
-	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(tree, name)
-		if err != nil {
-			return err
-		}
-		if path.Ext(name) == ".md" {
-			return b.page(name, text)
-		}
-		b.site[name] = text
-		return nil
-	})
-	if err != nil {
+			goldmark.WithParserOptions(parser.WithAutoHeadingID())),
+		sources: map[string][]byte{}, titles: map[string]string{}}
+	if err := b.build(); err != nil {
 		return nil, fmt.Errorf("build documentation: %w", err)
 	}
-	index, err := json.Marshal(b.sections)
-	if err != nil {
-		return nil, fmt.Errorf("build documentation: %w", err)
-	}
-	b.site[indexFile] = slices.Concat([]byte("const sections = "), index, []byte(";\n"))
 	return b.site, nil
 }
 
@@ -79,7 +67,53 @@ type builder struct {
 	site     Site
 	tree     fs.FS
 	markdown goldmark.Markdown
+	sources  map[string][]byte // of documents, by name
+	titles   map[string]string
 	sections []section
+}
+
+func (b *builder) build() error {
+	if err := fs.WalkDir(b.tree, ".", b.load); err != nil {
+		return err
+	}
+	rooms, err := b.rooms()
+	if err != nil {
+		return err
+	}
+	order := b.order(rooms)
+
+	names := slices.Sorted(maps.Keys(b.sources))
+	bodies := make([][]byte, len(names))
+	for i, name := range names { // a footer has the titles of other pages, so that all are read first
+		if bodies[i], err = b.body(name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for i, name := range names {
+		var out bytes.Buffer
+		if err := b.page(name, bodies[i], rooms, order).Render(&out); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		b.site[pageName(name)] = out.Bytes()
+	}
+
+	index, err := json.Marshal(b.sections)
+	b.site[indexFile] = slices.Concat([]byte("const sections = "), index, []byte(";\n"))
+	return err
+}
+
+// load keeps a document's source, and copies any other file.
+func (b *builder) load(name string, d fs.DirEntry, err error) error {
+	if err != nil || d.IsDir() {
+		return err
+	}
+	text, err := fs.ReadFile(b.tree, name)
+	if path.Ext(name) == ".md" {
+		b.sources[name] = text
+	} else {
+		b.site[name] = text
+	}
+	return err
 }
 
 // pageName is the file of a document.
@@ -91,36 +125,30 @@ func pageName(name string) string {
 	return strings.TrimSuffix(name, ".md") + ".html"
 }
 
-// page makes the page of one document.
-func (b *builder) page(name string, source []byte) error {
+// body reads a document, and returns what its page shows.
+func (b *builder) body(name string) ([]byte, error) {
+	source := b.sources[name]
 	root := b.markdown.Parser().Parse(text.NewReader(source))
-	title := b.read(name, root, source)
-	var body bytes.Buffer
-	if err := b.markdown.Renderer().Render(&body, source, root); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	up := strings.Repeat("../", strings.Count(name, "/"))
-	link := func(to, text string) gomponents.Node { return html.A(html.Href(up+to), gomponents.Text(text)) }
-	var page bytes.Buffer
-	err := html.Doctype(html.HTML(html.Lang("en"),
+	b.titles[name] = b.read(name, root, source)
+	var out bytes.Buffer
+	err := b.markdown.Renderer().Render(&out, source, root)
+	return out.Bytes(), err
+}
+
+// page makes the page of one document.
+func (b *builder) page(name string, body []byte, rooms []room, order []string) gomponents.Node {
+	root := up(name)
+	return html.Doctype(html.HTML(html.Lang("en"),
 		html.Head(html.Meta(html.Charset("utf-8")),
 			html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
-			html.TitleEl(gomponents.Text(title+" · Lightloom")), html.Link(html.Rel("stylesheet"), html.Href(up+styleFile))),
+			html.TitleEl(gomponents.Text(b.titles[name]+" · Lightloom")),
+			html.Link(html.Rel("icon"), html.Href(root+iconFile)),
+			html.Link(html.Rel("stylesheet"), html.Href(root+styleFile))),
 		html.Body(
-			html.Header(html.Nav(html.Aria("label", "Documents"), link("index.html", "Lightloom"),
-				link("docs/reference.html", "Reference"), link("docs/examples/index.html", "Examples"),
-				link("docs/ARCHITECTURE.html", "Architecture"), link("docs/ADDING.html", "Adding"), link("docs/api.html", "API"),
-				link("docs/bench/index.html", "Measurements"), link("docs/decisions/index.html", "Decisions")),
-				html.Label(html.For("search"), gomponents.Text("Search")),
-				html.Input(html.ID("search"), html.Type("search"), html.AutoComplete("off"), html.Data("root", up)),
-				html.Ol(html.ID("found"), gomponents.Attr("hidden"), html.Aria("live", "polite"))),
-			html.Main(gomponents.Raw(body.String())),
-			html.Script(html.Src(up+indexFile)), html.Script(html.Src(up+scriptFile))))).Render(&page)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	b.site[pageName(name)] = page.Bytes()
-	return nil
+			header(name, rooms, order),
+			html.Main(gomponents.Raw(string(body))),
+			b.footer(name, order),
+			html.Script(html.Src(root+indexFile)), html.Script(html.Src(root+scriptFile)))))
 }
 
 // read collects a document's sections, turns its links to documents into links to pages, and returns its title.
