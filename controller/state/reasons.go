@@ -38,8 +38,8 @@ func (s *State) Why(j *Job) string {
 	return ""
 }
 
-// cutOff returns the hosts of a job's host flow that goes over packets, and for which no packet path is whole; the first
-// of those that have not ended.
+// cutOff returns the hosts of a job's host flow that is to go over packets and for which no packet path is whole: of
+// the first one that has not ended.
 func (s *State) cutOff(j *Job) (src, dst southbound.HostID, cut bool) {
 	if len(s.d.Down) == 0 {
 		return 0, 0, false

@@ -65,8 +65,8 @@ func TestHeadlineHedges(t *testing.T) {
 			runs([]float64{4, 5, 6, 4, 5, 6}, []float64{2, 2.6, 2.9, 2, 2.6, 2.9}),
 			"b wins: a coflow takes 2.50 s in the mean over 6 runs, and 2.00 times as long under a"},
 		{"too few runs", []Policy{mean("a", 1), mean("b", 9)}, runs([]float64{4, 5, 6}, []float64{2, 2.6, 2.9}),
-			"No winner: coflows take 2.50 s in the mean under b and 5.00 s under a over 3 runs, but 3 runs can differ like that " +
-				"by chance (p = 0.250)."},
+			"No winner: coflows take 2.50 s in the mean under b and 5.00 s under a over 3 runs, but 3 runs can differ " +
+				"like that by chance (p = 0.250)."},
 		{"runs differ", []Policy{mean("a", 1), mean("b", 9)}, runs([]float64{4, 2, 6}, []float64{2, 4, 5}),
 			"No winner: coflows take 3.67 s in the mean under b and 4.00 s under a over 3 runs, but the 95 % interval " +
 				"of their ratio, "},
