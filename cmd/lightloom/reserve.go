@@ -14,6 +14,7 @@ import (
 	"lightloom/lab/northbound"
 	"lightloom/lab/session"
 	"lightloom/pathmap"
+	"lightloom/pathmap/plaintext"
 )
 
 // reachFlags adds the flags that say which controller a command means.
@@ -68,7 +69,7 @@ func hostPairs(args []string, file string) ([]api.HostPair, error) {
 			return nil, fmt.Errorf("read pairs: %w", err)
 		}
 		defer f.Close()
-		in := bufio.NewScanner(f)
+		in := bufio.NewScanner(plaintext.NewReader(f))
 		for line := 1; in.Scan(); line++ {
 			words := strings.Fields(in.Text())
 			switch {

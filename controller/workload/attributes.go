@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 )
 
@@ -38,7 +39,7 @@ const MaxAttributes = MaxCoflows
 // where it is empty. Lines that are empty or begin with # are ignored. Anything else is a *SyntaxError.
 func ReadAttributes(r io.Reader, name string) (*Attributes, error) {
 	a := &Attributes{Name: name, ByID: map[string]Attribute{}}
-	in := bufio.NewScanner(r)
+	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, 1<<16)
 	line, head := 0, false
 	for in.Scan() {

@@ -17,6 +17,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 	"lightloom/southbound/hint"
 )
@@ -65,8 +66,12 @@ func ReadJobs(name string, data []byte) ([]FileJob, error) {
 	if len(data) > maxJobFile {
 		return nil, fmt.Errorf("read jobs: %s: longer than %d bytes: cut it in parts", name, maxJobFile)
 	}
-	if err := tooDeep(data); err != nil {
+	data, err := plaintext.Of(data)
+	if err != nil {
 		return nil, fmt.Errorf("read jobs: %s: %w", name, err)
+	}
+	if line, err := plaintext.CheckNesting(data); err != nil {
+		return nil, fmt.Errorf("read jobs: %s:%d: %w", name, line, err)
 	}
 	var file jobsYAML
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
@@ -127,32 +132,6 @@ func placed(name string, err error) error {
 
 // maxFileTasks bounds the tasks of a whole file: it takes a few bytes to ask for many.
 const maxFileTasks = 1 << 22
-
-// maxNested bounds brackets and dashes within each other, for reading them is recursion.
-const maxNested = 64
-
-func tooDeep(data []byte) error {
-	open, dashes, begins := 0, 0, true
-	for i, b := range data {
-		switch {
-		case b == '\n':
-			dashes, begins = 0, true
-		case b == ' ':
-		case begins && (b == '-' || b == '?' || b == ':') && (i+1 == len(data) || data[i+1] == ' ' || data[i+1] == '\n'):
-			dashes++
-		case b == '{' || b == '[':
-			open, begins = open+1, false
-		case b == '}' || b == ']':
-			open, begins = max(open-1, 0), false
-		default:
-			begins = b == '&' || b == '!'
-		}
-		if open > maxNested || dashes > maxNested {
-			return fmt.Errorf("more than %d lists within each other: this is no list of jobs", maxNested)
-		}
-	}
-	return nil
-}
 
 // jobsYAML and what follows are the file as it is written.
 type jobsYAML struct {

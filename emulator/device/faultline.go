@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 )
 
@@ -148,8 +149,9 @@ const maxSteps = 10000
 // is what they call the file. Steps come sorted by instant, equal ones in the order of the file.
 func ReadSteps(name string, r io.Reader) ([]Step, error) {
 	var out []Step
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
+	lines := bufio.NewScanner(plaintext.NewReader(r))
+	n := 1
+	for ; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if strings.TrimSpace(text) == "" {
 			continue
@@ -164,7 +166,7 @@ func ReadSteps(name string, r io.Reader) ([]Step, error) {
 		out = append(out, s)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 	}
 	slices.SortStableFunc(out, func(a, b Step) int { return int(min(max(a.At-b.At, -1), 1)) })
 	return out, nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"lightloom/pathmap/plaintext"
 )
 
 // Format describes the format of a fault file.
@@ -75,7 +77,7 @@ func Read(name string, r io.Reader, names *Names) ([]Event, error) {
 
 func scan(name string, r io.Reader) ([]line, error) {
 	var out []line
-	in := bufio.NewScanner(r)
+	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, maxLine)
 	n := 0
 	for in.Scan() {

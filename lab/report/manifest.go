@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"lightloom/pathmap/plaintext"
 )
 
 // Manifest records what made a report, so that `lightloom rerun` can repeat it. It holds nothing of the machine; the
@@ -127,7 +129,10 @@ func readBounded(path string) ([]byte, error) {
 	if err == nil && len(b) > maxReport {
 		err = fmt.Errorf("%q is longer than %d bytes: no report is", path, maxReport)
 	}
-	return b, err
+	if err != nil {
+		return nil, err
+	}
+	return plaintext.Of(b)
 }
 
 // decode reads one JSON value; errors name the line. strict refuses keys that v does not have.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/plaintext"
 )
 
 // Pair is two nodes that paths are asked for.
@@ -21,7 +22,7 @@ const maxPairs = 1 << 22
 // or #, stands in double quotes, as in Go. Empty lines and what follows # are passed over. Errors name file, line and
 // column, file being what they call it.
 func ReadPairs(file string, r io.Reader, t *pathmap.Topology) ([]Pair, error) {
-	in := bufio.NewScanner(r)
+	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, 4096)
 	var pairs []Pair
 	for line := 1; in.Scan(); line++ {

@@ -1,7 +1,6 @@
 package topo
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -9,6 +8,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"lightloom/pathmap/plaintext"
 )
 
 // maxYAML bounds a topology's YAML, in bytes: its tree takes a hundred and fifty bytes for each of the file's.
@@ -40,8 +41,8 @@ func (t tree) root(data []byte) ([]entry, error) {
 	if len(data) > maxYAML {
 		return nil, t.wrong(nil, "longer than %d bytes: convert it to node-link JSON, which is read at any size", maxYAML)
 	}
-	if err := checkDepth(data); err != nil {
-		return nil, fileError(t.file, place{}, err)
+	if line, err := plaintext.CheckNesting(data); err != nil {
+		return nil, fileError(t.file, place{line: line}, err)
 	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -64,37 +65,6 @@ func (t tree) root(data []byte) ([]entry, error) {
 		return nil, t.wrong(nil, "empty: a topology has nodes and links")
 	}
 	return t.mapping(body, "the file")
-}
-
-// maxBrackets bounds brackets within brackets in YAML.
-const maxBrackets = 100
-
-// checkDepth refuses what only an attacker writes: nesting so deep that walking it would be recursion without end. By
-// indentation alone it takes more bytes than are read.
-func checkDepth(data []byte) error {
-	brackets, dashes, begins := 0, 0, true
-	for i, b := range data {
-		blank := i+1 == len(data) || bytes.IndexByte([]byte(" \t\r\n"), data[i+1]) >= 0
-		switch {
-		case b == '\n':
-			dashes, begins = 0, true
-		case b == ' ' || b == '\t':
-		case begins && blank && (b == '-' || b == '?' || b == ':'):
-			dashes++
-		case b == '{' || b == '[':
-			brackets++
-			begins = false
-		case b == '}' || b == ']':
-			brackets = max(brackets-1, 0)
-			begins = false
-		default:
-			begins = b == '&' || b == '!'
-		}
-		if brackets > maxBrackets || dashes > maxBrackets {
-			return fmt.Errorf("more than %d lists within each other: this is no topology", maxBrackets)
-		}
-	}
-	return nil
 }
 
 // plain takes an anchor or a tag away.

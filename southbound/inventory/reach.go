@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/plaintext"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
@@ -108,7 +109,7 @@ func Secret(ref string, getenv func(string) string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
+	data, err := io.ReadAll(io.LimitReader(plaintext.NewReader(file), maxSecret+1))
 	if err != nil {
 		return "", err
 	}
@@ -135,6 +136,9 @@ func (t TLS) Client(address string) (*tls.Config, error) {
 	}
 	if t.CA != "" {
 		data, err := os.ReadFile(t.CA)
+		if err == nil {
+			data, err = plaintext.Of(data)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("authority: %w", err)
 		}

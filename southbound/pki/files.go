@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound/durable"
 )
 
@@ -69,7 +70,11 @@ func readBounded(path string) ([]byte, error) {
 	if st.Size() > maxPEM {
 		return nil, fmt.Errorf("%q has %d bytes, at most %d are taken", path, st.Size(), maxPEM)
 	}
-	return os.ReadFile(path)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return plaintext.Of(data)
 }
 
 // Write writes an identity to new files: the key's only its owner may read. An existing file is an error.

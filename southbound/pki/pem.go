@@ -121,10 +121,7 @@ func ReadFile(path string) (Identity, error) {
 	if st.Mode().Perm()&0o077 != 0 {
 		return Identity{}, fmt.Errorf("read identity %q: others may read it (mode %v): chmod 600 it", path, st.Mode().Perm())
 	}
-	if st.Size() > maxPEM {
-		return Identity{}, fmt.Errorf("read identity %q: %d bytes, at most %d are taken", path, st.Size(), maxPEM)
-	}
-	data, err := os.ReadFile(path)
+	data, err := readBounded(path)
 	if err != nil {
 		return Identity{}, fmt.Errorf("read identity: %w", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"lightloom/pathmap/plaintext"
 )
 
 // maxFile bounds a file, in bytes.
@@ -40,6 +42,13 @@ func Read(path string) ([]byte, error) {
 func Decode(name string, data []byte, into any) (*File, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%s: longer than %d bytes: at most that many are taken", name, maxFile)
+	}
+	data, err := plaintext.Of(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if line, err := plaintext.CheckNesting(data); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 	}
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {

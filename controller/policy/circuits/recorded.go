@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 )
 
@@ -37,7 +38,7 @@ const maxRecorded = 1 << 20
 // ParseRecorded reads a file that --per-reservation wrote as lines of JSON, of one policy. Errors name file and line.
 func ParseRecorded(r io.Reader, name string) (Recorded, error) {
 	var all []recorded
-	in := bufio.NewScanner(r)
+	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, 1<<20)
 	for line := 1; in.Scan(); line++ {
 		fail := func(format string, args ...any) (Recorded, error) {

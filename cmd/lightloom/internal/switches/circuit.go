@@ -18,6 +18,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/lab/console"
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 	"lightloom/southbound/circuit"
 )
@@ -435,8 +436,9 @@ func parseCircuits(name string, r io.Reader) ([]southbound.CrossConnect, error) 
 // eachLine calls f with the values of each line that is not empty; every line has exactly these keys.
 func eachLine(name string, r io.Reader, example string, want []string,
 	f func(line int, v map[string]string) error) error {
-	s := bufio.NewScanner(r)
-	for n := 1; s.Scan(); n++ {
+	s := bufio.NewScanner(plaintext.NewReader(r))
+	n := 1
+	for ; s.Scan(); n++ {
 		text, _, _ := strings.Cut(s.Text(), "#")
 		words := strings.Fields(text)
 		if len(words) == 0 {
@@ -460,7 +462,7 @@ func eachLine(name string, r io.Reader, example string, want []string,
 		}
 	}
 	if err := s.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
+		return fmt.Errorf("%s:%d: %w", name, n, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lightloom/cmd/lightloom/internal/cli"
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 )
 
@@ -30,8 +31,9 @@ func readRules(name string) ([]southbound.Rule, error) {
 func parseRules(name string, r io.Reader) ([]southbound.Rule, error) {
 	var out []southbound.Rule
 	at := map[southbound.Match]int{}
-	s := bufio.NewScanner(r)
-	for n := 1; s.Scan(); n++ {
+	s := bufio.NewScanner(plaintext.NewReader(r))
+	n := 1
+	for ; s.Scan(); n++ {
 		text, _, _ := strings.Cut(s.Text(), "#")
 		if strings.TrimSpace(text) == "" {
 			continue
@@ -50,7 +52,7 @@ func parseRules(name string, r io.Reader) ([]southbound.Rule, error) {
 		out = append(out, rule)
 	}
 	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 )
 
@@ -33,7 +34,7 @@ const (
 // lit through the night between. Errors name file, line and column.
 func Parse(r io.Reader, name string) (*Schedule, error) {
 	p := parser{name: name, slots: &Schedule{}}
-	in := bufio.NewScanner(r)
+	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
 		p.line++

@@ -1,0 +1,63 @@
+package plaintext
+
+import (
+	"encoding/binary"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+)
+
+// as16 encodes a text in UTF-16 with a byte order mark.
+func as16(text string, order binary.AppendByteOrder) []byte {
+	var out []byte
+	for _, u := range utf16.Encode([]rune("\uFEFF" + text)) {
+		out = order.AppendUint16(out, u)
+	}
+	return out
+}
+
+func TestOf(t *testing.T) {
+	const text = "nodes: [é, 𝄞]\r\n"
+	for name, data := range map[string][]byte{
+		"as it is":                 []byte(text),
+		"with a byte order mark":   []byte("\uFEFF" + text),
+		"UTF-16, high byte first":  as16(text, binary.BigEndian),
+		"UTF-16, low byte first":   as16(text, binary.LittleEndian),
+		"not text, and not UTF-16": {0xff, 'x'},
+		"nothing":                  nil,
+		"a mark alone":             []byte("\uFEFF"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := text
+			if len(data) < 4 {
+				want = strings.TrimPrefix(string(data), "\uFEFF")
+			}
+			got, err := Of(data)
+			if err != nil || string(got) != want {
+				t.Errorf("%q, %v", got, err)
+			}
+			for _, r := range []io.Reader{strings.NewReader(string(data)),
+				iotest.OneByteReader(strings.NewReader(string(data)))} {
+				if got, err := io.ReadAll(NewReader(r)); err != nil || string(got) != want {
+					t.Errorf("as a stream %q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckNesting(t *testing.T) {
+	for text, want := range map[string]int{
+		"a: [1, [2]]\n- - x\n":                 0,
+		"x: 1\n" + strings.Repeat("[", 10_000): 2,
+		strings.Repeat("- ", 10_000):           1,
+		strings.Repeat("{a: ", 101):            1,
+		strings.Repeat("{a: ", 100):            0,
+	} {
+		if line, err := CheckNesting([]byte(text)); line != want || (err == nil) != (want == 0) {
+			t.Errorf("%.20q: line %d, %v", text, line, err)
+		}
+	}
+}
