@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -20,7 +21,7 @@ const (
 
 // capacityNames are what others call a link's capacity, in the order in which they are looked for: networkx users, and
 // the Topology Zoo.
-func capacityNames() []string { return []string{attrCapacity, "bandwidth", "LinkSpeedRaw"} }
+func capacityNames() []string { return []string{attrCapacity, "bandwidth", attrRaw} }
 
 // Roles lists the roles as files write them.
 func Roles() []string { return []string{"host", "tor", "switch", "ocs"} }
@@ -44,25 +45,83 @@ func numberOf(key, text string, most int32) (int32, error) {
 	return int32(v), nil
 }
 
-// capacityOf reads a link's rate: with a unit, or as a number of bits a second, in which 1e9 and 1000000000.0 are fine.
-func capacityOf(key, text string) (pathmap.BitsPerSecond, error) {
+// attrUnit is the attribute of a graph that says what its capacities are in, as FNSS has it; attrRaw is one in bits a
+// second, whatever that says.
+const (
+	attrUnit = "capacity_unit"
+	attrRaw  = "LinkSpeedRaw"
+)
+
+// leastBare is the smallest rate in bits a second that is believed without a unit: those who write 10 or 10000 mean
+// megabits or gigabits.
+const leastBare = pathmap.Mbps
+
+// capacityOf reads a link's rate: with a unit, or as a number of units, in which 1e9 and 1000000000.0 are fine. A unit
+// of 0 is not known. A link without limit, as inf is in graphs of Python's, has the highest rate.
+func capacityOf(key, text string, unit pathmap.BitsPerSecond) (pathmap.BitsPerSecond, error) {
+	if text == "" {
+		return 0, wrong(key, "it is empty or not a number: write a rate such as 1Gbps, or leave it out")
+	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		r, err := pathmap.ParseRate(text)
 		if err != nil {
 			return 0, wrong(key, "%v", err)
 		}
 		return r, checkRate(key, r)
 	}
+	if math.IsInf(v, 1) && err == nil {
+		return MaxRate, nil
+	}
+	if unit != 0 && unit != 1 {
+		v = math.Round(v * float64(unit))
+	}
 	switch {
 	case math.IsNaN(v) || v > float64(MaxRate):
-		return 0, wrong(key, "%q is more than any link carries: write %d or less, in bits a second", text, int64(MaxRate))
+		return 0, wrong(key, "%q is more than any link carries: write %v or less", text, MaxRate)
 	case v <= 0:
 		return 0, wrong(key, "%q carries nothing: write a rate above zero, such as 1Gbps, or leave the link out", text)
 	case v != math.Trunc(v):
 		return 0, wrong(key, "%q is not a whole number of bits a second: leave digits out", text)
+	case unit == 0 && v < float64(leastBare):
+		plain := strconv.FormatFloat(v, 'f', -1, 64)
+		return 0, wrong(key, "%q has no unit, and is hardly bits a second: write %sMbps, %sGbps or %sbps", text, plain, plain,
+			plain)
 	}
 	return pathmap.BitsPerSecond(v), nil
+}
+
+// unitOf reads what capacities are in.
+func unitOf(text string) (pathmap.BitsPerSecond, error) {
+	r, err := pathmap.ParseRate("1" + text)
+	if err != nil {
+		return 0, wrong(attrUnit, "%q is no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps", text)
+	}
+	return r, nil
+}
+
+// bareRate is a capacity without a unit, for when it is known.
+type bareRate struct {
+	cable     int
+	back      bool
+	key, text string
+}
+
+// giveUnits gives the capacities that waited for it the file's unit.
+func (s *sketch) giveUnits() error {
+	for _, b := range s.bare {
+		c := &s.cables[b.cable]
+		r, err := capacityOf(b.key, b.text, s.unit)
+		if err != nil {
+			return fileError(s.file, c.at, fmt.Errorf("link %s: %w", c, err))
+		}
+		if b.back {
+			c.back = r
+		} else {
+			c.there = r
+		}
+	}
+	return nil
 }
 
 // attributes gives the text of an attribute, and whether it is there.
@@ -85,19 +144,19 @@ func (a attributes) node(n *sketchNode) error {
 	return nil
 }
 
-// cable reads what a link's attributes say.
-func (a attributes) cable(c *sketchCable) error {
+// cable reads what the attributes of the next link of s say.
+func (a attributes) cable(s *sketch, c *sketchCable) error {
 	c.fromPort, c.toPort = pathmap.None, pathmap.None
 	for _, name := range capacityNames() {
 		if text, ok := a(name); ok {
-			if err := capacity(&c.there, name, text); err != nil {
+			if err := s.capacity(&c.there, bareRate{len(s.cables), false, name, text}); err != nil {
 				return fmt.Errorf("link %s: %w", c, err)
 			}
 			break
 		}
 	}
 	if text, ok := a(attrBack); ok {
-		if err := capacity(&c.back, attrBack, text); err != nil {
+		if err := s.capacity(&c.back, bareRate{len(s.cables), true, attrBack, text}); err != nil {
 			return fmt.Errorf("link %s: %w", c, err)
 		}
 	}
@@ -118,8 +177,17 @@ func (a attributes) cable(c *sketchCable) error {
 	return nil
 }
 
-func capacity(to *pathmap.BitsPerSecond, key, text string) error {
-	r, err := capacityOf(key, text)
+// capacity reads a rate, or has it wait for its unit.
+func (s *sketch) capacity(to *pathmap.BitsPerSecond, b bareRate) error {
+	unit := s.unit
+	if b.key == attrRaw {
+		unit = 1
+	}
+	if v, err := strconv.ParseFloat(b.text, 64); unit == 0 && err == nil && !math.IsInf(v, 0) {
+		s.bare = append(s.bare, b)
+		return nil
+	}
+	r, err := capacityOf(b.key, b.text, unit)
 	*to = r
 	return err
 }

@@ -37,7 +37,11 @@ type dotReader struct {
 // scope is the defaults that hold in a graph or subgraph.
 type scope struct{ node, edge map[string]string }
 
-func readDOT(file string, data []byte) (*sketch, error) {
+func readDOT(file string, in io.Reader) (*sketch, error) {
+	data, err := whole(file, in, maxDOT)
+	if err != nil {
+		return nil, err
+	}
 	s := newSketch(file)
 	if len(data) > maxDOT {
 		return nil, s.wrong(place{}, "longer than %d bytes: convert it to node-link JSON, which is read at any size", maxDOT)
@@ -122,6 +126,14 @@ func (r *dotReader) statements(list []ast.Stmt, in scope) ([]*ast.Node, error) {
 				set(in.node, st.Attrs)
 			case ast.EdgeKind:
 				set(in.edge, st.Attrs)
+			case ast.GraphKind:
+				if err := r.whole(st.Attrs); err != nil {
+					return nil, err
+				}
+			}
+		case *ast.Attr:
+			if err := r.whole([]*ast.Attr{st}); err != nil {
+				return nil, err
 			}
 		case *ast.Subgraph:
 			named, err := r.statements(st.Stmts, in)
@@ -132,6 +144,20 @@ func (r *dotReader) statements(list []ast.Stmt, in scope) ([]*ast.Node, error) {
 		}
 	}
 	return nodes, nil
+}
+
+// whole reads what is said of the whole graph.
+func (r *dotReader) whole(attrs []*ast.Attr) error {
+	for _, a := range attrs {
+		if unquote(a.Key) != attrUnit {
+			continue
+		}
+		var err error
+		if r.s.unit, err = unitOf(unquote(a.Val)); err != nil {
+			return fileError(r.s.file, r.words.find(a.Key), err)
+		}
+	}
+	return nil
 }
 
 func set(to map[string]string, attrs []*ast.Attr) {
@@ -226,7 +252,7 @@ func (r *dotReader) join(a, b *ast.Node, values map[string]string) error {
 	}
 	r.joined[key] = r.graph.Strict
 	c.at = r.words.find(a.ID, "--", b.ID)
-	if err := attributesOf(values).cable(&c); err != nil {
+	if err := attributesOf(values).cable(r.s, &c); err != nil {
 		return fileError(r.s.file, c.at, err)
 	}
 	for _, p := range []struct {

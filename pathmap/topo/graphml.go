@@ -1,7 +1,6 @@
 package topo
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -19,9 +18,11 @@ import (
 type graphML struct {
 	s        *sketch
 	dec      *xml.Decoder
+	in       *sparing
 	keys     map[string]graphKey
 	directed bool
 	graphs   int
+	depth    int
 	start    place // of the last token
 }
 
@@ -31,8 +32,10 @@ type graphKey struct {
 	has          bool // a default
 }
 
-func readGraphML(file string, data []byte) (*sketch, error) {
-	r := &graphML{s: newSketch(file), dec: xml.NewDecoder(bytes.NewReader(data)), keys: map[string]graphKey{}}
+func readGraphML(file string, text io.Reader) (*sketch, error) {
+	in := &sparing{in: text}
+	r := &graphML{s: newSketch(file), dec: xml.NewDecoder(in), in: in, keys: map[string]graphKey{}}
+	r.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it was decoded before
 	root := false
 	for {
 		t, err := r.token()
@@ -68,7 +71,17 @@ func (r *graphML) place() place {
 // token returns the next token, errors with their place; io.EOF stays itself.
 func (r *graphML) token() (xml.Token, error) {
 	r.start.line, r.start.col = r.dec.InputPos()
+	r.in.taken = 0
 	t, err := r.dec.Token()
+	switch t.(type) {
+	case xml.StartElement:
+		r.depth++
+	case xml.EndElement:
+		r.depth--
+	}
+	if r.depth > maxSkipped {
+		return nil, r.s.wrong(r.start, "more than %d elements within each other: this is no graph", maxSkipped)
+	}
 	if err == nil || errors.Is(err, io.EOF) {
 		return t, err
 	}
@@ -184,11 +197,26 @@ func (r *graphML) graph() error {
 			return r.node(el)
 		case "edge":
 			return r.edge(el)
+		case "data":
+			return r.graphData(el)
 		case "hyperedge":
 			return r.s.wrong(r.place(), "a <hyperedge>: a link joins two nodes; write <edge>s")
 		}
 		return r.pass()
 	})
+}
+
+// graphData reads what is said of the whole graph.
+func (r *graphML) graphData(el xml.StartElement) error {
+	at := r.place()
+	value, err := r.chars()
+	if err != nil || r.keys[attribute(el, "key")].name != attrUnit {
+		return err
+	}
+	if r.s.unit, err = unitOf(value); err != nil {
+		return fileError(r.s.file, at, err)
+	}
+	return nil
 }
 
 func (r *graphML) node(el xml.StartElement) error {
@@ -219,7 +247,7 @@ func (r *graphML) edge(el xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	if err := data.cable(&c); err != nil {
+	if err := data.cable(r.s, &c); err != nil {
 		return fileError(r.s.file, c.at, err)
 	}
 	for _, p := range []struct {
@@ -285,12 +313,12 @@ func attribute(el xml.StartElement, name string) string {
 func writeGraphML(w io.Writer, t *pathmap.Topology) error {
 	p := newPrinter(w)
 	p.print(xml.Header + "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n")
-	for _, k := range []struct{ domain, name, kind string }{{"node", attrRole, "string"}, {"node", attrRack, "int"},
+	for _, k := range []struct{ domain, name, kind string }{{"graph", attrUnit, "string"}, {"node", attrRole, "string"}, {"node", attrRack, "int"},
 		{"edge", attrCapacity, "long"}, {"edge", attrBack, "long"}, {"edge", attrSourcePort, "int"},
 		{"edge", attrTargetPort, "int"}} {
 		p.printf("  <key id=%q for=%q attr.name=%q attr.type=%q/>\n", k.name, k.domain, k.name, k.kind)
 	}
-	p.print("  <graph edgedefault=\"undirected\">\n")
+	p.print("  <graph edgedefault=\"undirected\">\n    <data key=\"" + attrUnit + "\">bps</data>\n")
 	for _, n := range t.Nodes() {
 		p.printf("    <node id=\"%s\"><data key=\"role\">%v</data>", escape(n.Name), n.Role)
 		if n.Rack != pathmap.None {

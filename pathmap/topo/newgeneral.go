@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"lightloom/pathmap"
 )
@@ -15,6 +16,21 @@ func newGeneral(s Spec) (*Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.drawn(t)
+}
+
+// plotted is newGeneral for a file that has been read into t.
+func (s Spec) plotted(t *pathmap.Topology) (*Fabric, error) {
+	if s.PerNode != 0 {
+		var err error
+		if t, err = withHosts(t, s.PerNode); err != nil {
+			return nil, err
+		}
+	}
+	return s.drawn(t)
+}
+
+func (s Spec) drawn(t *pathmap.Topology) (*Fabric, error) {
 	g := plot{spec: s, t: t}
 	f, err := g.fabric()
 	if err != nil && s.Kind == FileKind {
@@ -51,7 +67,7 @@ func (s Spec) file() (*pathmap.Topology, error) {
 	case s.Text == "":
 		return format.ReadFile(s.File)
 	}
-	return format.Parse(s.File, []byte(s.Text))
+	return format.from(s.File, strings.NewReader(s.Text))
 }
 
 // plot makes a fabric of any topology: hosts are leaves, the switch that a host is cabled to is its rack's ToR, every

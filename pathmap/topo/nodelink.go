@@ -1,34 +1,45 @@
 package topo
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 
 	"lightloom/pathmap"
 )
 
 // Node-link JSON is what networkx writes (node_link_data) and D3 draws: "nodes" with "id", and "links" or "edges" with
-// "source" and "target". Nodes are named by their id, a number being its digits. Attributes are fields of these
-// objects; those that are not ours are passed over. In a directed graph each two links that are each other's way back
-// are one cable.
+// "source" and "target". Nodes are named by their id, a number being its digits. Where no node has an id, as in D3 to
+// version 3, or where all ids are names, as in networkx to version 1, links name nodes by their place in the list.
+// Attributes are fields of these objects; those that are not ours are passed over. Infinity and NaN are read as Python
+// writes them. In a directed graph each two links that are each other's way back are one cable.
+//
+// Where "nodes" is an object, the document is containerlab's topology-data.json.
 
-// nodeLink reads the document, field by field: large graphs are never held as objects.
+// nodeLink reads the document, field by field: neither large graphs nor their files are ever held whole.
 type nodeLink struct {
 	s        *sketch
-	data     []byte
 	dec      *json.Decoder
-	counted  int // bytes of data whose lines are counted
+	text     *window
 	at       place
 	directed bool
 	links    string // the key that held them
 	nodes    bool
+
+	named    int        // nodes with an id
+	numbered bool       // one of these is a number
+	ends     int        // of links
+	indexes  int        // of these, numbers
+	lab      *labSketch // containerlab's
 }
 
-func readNodeLink(file string, data []byte) (*sketch, error) {
-	r := &nodeLink{s: newSketch(file), data: data, dec: json.NewDecoder(bytes.NewReader(data)), at: place{1, 1}}
+func readNodeLink(file string, in io.Reader) (*sketch, error) {
+	text := &window{in: newPython(in)}
+	r := &nodeLink{s: newSketch(file), text: text, dec: json.NewDecoder(text), at: place{1, 1}}
 	if err := r.document(); err != nil {
 		return nil, err
 	}
@@ -36,31 +47,62 @@ func readNodeLink(file string, data []byte) (*sketch, error) {
 		return nil, r.s.wrong(place{}, "no \"nodes\": write {\"nodes\": [{\"id\": \"a\"}, …], \"links\": [{\"source\": "+
 			"\"a\", \"target\": \"b\"}, …]}")
 	}
+	if r.lab != nil {
+		return r.s, r.lab.ports()
+	}
+	if err := r.settle(); err != nil {
+		return nil, err
+	}
 	for i := range r.s.cables {
 		r.s.cables[i].oneWay = r.directed
 	}
 	return r.s, nil
 }
 
+// settle finds the nodes of links where they have no ids, or where links count them.
+func (r *nodeLink) settle() error {
+	switch {
+	case r.named == len(r.s.nodes) && r.ends > 0 && r.indexes == r.ends && !r.numbered:
+		for i := range r.s.cables {
+			c := &r.s.cables[i]
+			for _, end := range []*string{&c.from, &c.to} {
+				if n, err := strconv.Atoi(*end); err == nil && n >= 0 && n < len(r.s.nodes) {
+					*end = r.s.nodes[n].name
+				}
+			}
+		}
+	case r.named == 0 && r.indexes == 0:
+		for i := range r.s.nodes {
+			if n := &r.s.nodes[i]; n.label != "" {
+				n.name, n.label = n.label, ""
+			} else if r.ends > 0 {
+				return r.s.wrong(n.at, "node %d has neither an id nor a name, and links name nodes: write {\"id\": \"a\"}", i)
+			}
+		}
+	case r.named == 0 && r.indexes != r.ends:
+		return r.s.wrong(r.s.cables[0].at, "some links name nodes and others count them, and nodes have no ids: write ids")
+	}
+	return nil
+}
+
 // place counts lines up to an offset, which must not be smaller than before.
 func (r *nodeLink) place(offset int64) place {
-	for _, b := range r.data[r.counted:min(int(offset), len(r.data))] {
+	for _, b := range r.text.take(offset) {
 		r.at.col++
 		if b == '\n' {
 			r.at = place{r.at.line + 1, 1}
 		}
 	}
-	r.counted = max(r.counted, min(int(offset), len(r.data)))
 	return r.at
 }
 
 // next returns the place of the next value.
 func (r *nodeLink) next() place {
-	at := int(r.dec.InputOffset())
-	for at < len(r.data) && bytes.IndexByte([]byte(" \t\r\n,:"), r.data[at]) >= 0 {
+	at := r.dec.InputOffset()
+	for b, ok := r.text.at(at); ok && strings.IndexByte(" \t\r\n,:", b) >= 0; b, ok = r.text.at(at) {
 		at++
 	}
-	return r.place(int64(at))
+	return r.place(at)
 }
 
 // fail gives an error of the decoder its place.
@@ -70,10 +112,7 @@ func (r *nodeLink) fail(err error) error {
 		offset = se.Offset - 1
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		offset, err = int64(len(r.data)), errors.New("the file ends in the middle of the JSON")
-	}
-	if offset < int64(r.counted) { // the decoder counts some errors from where it began to read the value
-		offset = int64(r.counted)
+		offset, err = r.text.end(), errors.New("the file ends in the middle of the JSON")
 	}
 	return fileError(r.s.file, r.place(offset), err)
 }
@@ -81,6 +120,9 @@ func (r *nodeLink) fail(err error) error {
 func (r *nodeLink) document() error {
 	at := r.next()
 	t, err := r.dec.Token()
+	if errors.Is(err, io.EOF) {
+		return r.s.wrong(place{}, "the file is empty: write {\"nodes\": […], \"links\": […]}")
+	}
 	if err != nil {
 		return r.fail(err)
 	}
@@ -114,7 +156,7 @@ func (r *nodeLink) field() error {
 			return r.s.wrong(at, "\"nodes\" comes twice: leave one out")
 		}
 		r.nodes = true
-		return r.array(key, r.node)
+		return r.all(key)
 	case "links", "edges":
 		if r.links != "" {
 			return r.s.wrong(at, "%q beside %q: leave one out", key, r.links)
@@ -125,13 +167,75 @@ func (r *nodeLink) field() error {
 		if err := r.dec.Decode(&r.directed); err != nil {
 			return r.s.wrong(at, "\"directed\" is no truth value: write true or false")
 		}
+	case "graph":
+		return r.graph()
 	default:
-		var other json.RawMessage
-		if err := r.dec.Decode(&other); err != nil {
+		return r.skip()
+	}
+	return nil
+}
+
+// maxSkipped bounds values within values of what is passed over.
+const maxSkipped = 1000
+
+// skip passes over a value of any length.
+func (r *nodeLink) skip() error {
+	for depth := 0; ; {
+		t, err := r.dec.Token()
+		if err != nil {
 			return r.fail(err)
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		at := r.place(r.dec.InputOffset())
+		if depth > maxSkipped {
+			return r.s.wrong(at, "more than %d values within each other: this is no graph", maxSkipped)
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
+// graph reads what is said of the whole graph: an object, or a list of pairs as networkx once wrote it.
+func (r *nodeLink) graph() error {
+	at := r.next()
+	var raw json.RawMessage
+	if err := r.dec.Decode(&raw); err != nil {
+		return r.fail(err)
+	}
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &fields) != nil {
+		var pairs [][]json.RawMessage
+		if json.Unmarshal(raw, &pairs) != nil {
+			return nil // another tool's, of no interest
+		}
+		for _, p := range pairs {
+			if key, ok := text(append(p, nil)[0]); ok && len(p) == 2 {
+				fields[key] = p[1]
+			}
+		}
+	}
+	if unit, ok := fieldsOf(fields)(attrUnit); ok {
+		var err error
+		if r.s.unit, err = unitOf(unit); err != nil {
+			return fileError(r.s.file, at, err)
 		}
 	}
 	return nil
+}
+
+// all reads the nodes, in a list or, as containerlab writes them, in an object by name.
+func (r *nodeLink) all(key string) error {
+	r.next()
+	if b, _ := r.text.at(r.text.base + int64(r.text.told)); b == '{' {
+		return r.labNodes()
+	}
+	return r.array(key, r.node)
 }
 
 // array gives each object of an array to read.
@@ -145,13 +249,9 @@ func (r *nodeLink) array(key string, read func(place, map[string]json.RawMessage
 		return r.s.wrong(at, "%q is no list: write [{…}, {…}]", key)
 	}
 	for r.dec.More() {
-		at := r.next()
-		var fields map[string]json.RawMessage
-		if err := r.dec.Decode(&fields); err != nil {
-			if ue := (*json.UnmarshalTypeError)(nil); errors.As(err, &ue) {
-				return r.s.wrong(at, "%q holds a %s where an object is due: write {…}", key, ue.Value)
-			}
-			return r.fail(err)
+		at, fields, err := r.object(key)
+		if err != nil {
+			return err
 		}
 		if err := read(at, fields); err != nil {
 			return err
@@ -163,12 +263,33 @@ func (r *nodeLink) array(key string, read func(place, map[string]json.RawMessage
 	return nil
 }
 
-func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {
-	name, ok := text(fields["id"])
-	if !ok {
-		return r.s.wrong(at, "node %d has no id that is a word or a number: write {\"id\": \"a\"}", len(r.s.nodes))
+// object reads the next value, which must be an object.
+func (r *nodeLink) object(key string) (place, map[string]json.RawMessage, error) {
+	at := r.next()
+	var fields map[string]json.RawMessage
+	if err := r.dec.Decode(&fields); err != nil {
+		if ue := (*json.UnmarshalTypeError)(nil); errors.As(err, &ue) {
+			return at, nil, r.s.wrong(at, "%q holds a %s where an object is due: write {…}", key, ue.Value)
+		}
+		return at, nil, r.fail(err)
 	}
-	n := sketchNode{name: name, at: at}
+	return at, fields, nil
+}
+
+func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {
+	n := sketchNode{name: strconv.Itoa(len(r.s.nodes)), at: at}
+	if id, has := fields["id"]; has {
+		name, ok := text(id)
+		if !ok {
+			return r.s.wrong(at, "node %d has no id that is a word or a number: write {\"id\": \"a\"}", len(r.s.nodes))
+		}
+		n.name = name
+		r.named++
+		r.numbered = r.numbered || isNumber(name)
+	}
+	if r.named > 0 && r.named <= len(r.s.nodes) {
+		return r.s.wrong(at, "node %d has an id or none, unlike those before it: write {\"id\": \"a\"}", len(r.s.nodes))
+	}
 	if err := fieldsOf(fields).node(&n); err != nil {
 		return fileError(r.s.file, at, err)
 	}
@@ -177,14 +298,22 @@ func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {
 }
 
 func (r *nodeLink) link(at place, fields map[string]json.RawMessage) error {
+	if _, ok := fields["source"]; !ok && isLabLink(fields) {
+		return r.labLink(at, fields)
+	}
 	from, ok1 := text(fields["source"])
 	to, ok2 := text(fields["target"])
 	if !ok1 || !ok2 {
 		return r.s.wrong(at, "link %d lacks a source or a target that is a word or a number: write {\"source\": \"a\", "+
 			"\"target\": \"b\"}", len(r.s.cables))
 	}
+	for _, raw := range []json.RawMessage{fields["source"], fields["target"]} {
+		if r.ends++; raw[0] != '"' {
+			r.indexes++
+		}
+	}
 	c := sketchCable{from: from, to: to, at: at}
-	if err := fieldsOf(fields).cable(&c); err != nil {
+	if err := fieldsOf(fields).cable(r.s, &c); err != nil {
 		return fileError(r.s.file, at, err)
 	}
 	return r.s.addCable(c)
@@ -215,9 +344,26 @@ func text(raw json.RawMessage) (string, bool) {
 		err := json.Unmarshal(raw, &s)
 		return s, err == nil
 	case c == '-' || c >= '0' && c <= '9':
-		return string(raw), true
+		return digits(string(raw)), true
 	}
 	return "", false
+}
+
+// digits writes a number that is whole without point and exponent: 1.0 is 1, as it is to those who wrote it.
+func digits(number string) string {
+	if !strings.ContainsAny(number, ".eE-") {
+		return number
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+		return number
+	}
+	return strconv.FormatInt(int64(v), 10)
+}
+
+func isNumber(name string) bool {
+	_, err := strconv.ParseFloat(name, 64)
+	return err == nil
 }
 
 // The document as it is written: one node and one link a line.
@@ -240,7 +386,7 @@ type (
 // writeNodeLink writes t with "links", undirected, capacities in bits a second.
 func writeNodeLink(w io.Writer, t *pathmap.Topology) error {
 	p := newPrinter(w)
-	p.print("{\n\"directed\": false,\n\"multigraph\": true,\n\"graph\": {},\n\"nodes\": [")
+	p.print("{\n\"directed\": false,\n\"multigraph\": true,\n\"graph\": {\"" + attrUnit + "\": \"bps\"},\n\"nodes\": [")
 	sep := "\n"
 	for _, n := range t.Nodes() {
 		j := jsonNode{ID: n.Name, Role: n.Role.String()}

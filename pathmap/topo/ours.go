@@ -24,8 +24,8 @@ type ours struct {
 	s *sketch
 }
 
-func readOurs(file string, top []entry) (*sketch, error) {
-	r := ours{tree{file}, newSketch(file)}
+func readOurs(t tree, top []entry) (*sketch, error) {
+	r := ours{t, newSketch(t.file)}
 	if e, ok := oneKey(top, attrCapacity); ok {
 		rate, err := r.rate(e)
 		if err != nil {
@@ -66,7 +66,7 @@ func (r ours) rate(e entry) (pathmap.BitsPerSecond, error) {
 	if err != nil {
 		return 0, err
 	}
-	rate, err := capacityOf(e.key, text)
+	rate, err := capacityOf(e.key, text, 0)
 	if err != nil {
 		return 0, fileError(r.file, placeOf(e.value.GetToken()), err)
 	}

@@ -123,9 +123,10 @@ func TestSchema(t *testing.T) {
 	}{
 		{two, true, true},
 		{two + "name: lab\ncapacity: 2.5Gbps\n", true, true},
-		{two + "name: 7\ncapacity: 2500\n", true, true},
+		{two + "name: 7\ncapacity: 2500000\n", true, true},
+		{two + "capacity: 2500\n", false, false},
 		{"kind: topology\nnodes: [{name: a, role: tor, rack: 0}, {name: 5, role: host}]\nlinks: []\n", true, true},
-		{two + "links: [{ends: [a, b], ports: [0, 65535], capacity: 10kbps, back: 3}]\n", true, true},
+		{two + "links: [{ends: [a, b], ports: [0, 65535], capacity: 10kbps, back: 3bps}]\n", true, true},
 		{two + "links: [{ends: [a, b]}, {ends: [b, a]}]\n", true, true},
 		{"kind: hybird\nnodes: [{name: a}]\n", false, false},
 		{"kind: topology\n", false, false},

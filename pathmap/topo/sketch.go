@@ -28,6 +28,9 @@ type sketch struct {
 	cables []sketchCable
 	rate   pathmap.BitsPerSecond // of cables that name none
 	derive bool                  // missing roles are derived from the cables
+
+	unit pathmap.BitsPerSecond // of capacities without one; 0: the file does not say
+	bare []bareRate            // capacities without a unit, in a file that has not said one yet
 }
 
 type sketchNode struct {
@@ -85,6 +88,9 @@ func (s *sketch) addCable(c sketchCable) error {
 
 // topology checks the sketch and builds what it says.
 func (s *sketch) topology() (*pathmap.Topology, error) {
+	if err := s.giveUnits(); err != nil {
+		return nil, err
+	}
 	index, err := s.index()
 	if err != nil {
 		return nil, err

@@ -59,34 +59,26 @@ func NewSurvey(t *pathmap.Topology) Survey {
 	return s
 }
 
-// parts finds the connected parts. Hosts forward nothing: one that joins two switches does not connect them.
+// parts finds the connected parts: of each two nodes in one, a path joins them. Hosts forward nothing: one that joins
+// two switches does not connect them. Hosts without a switch are of one part where each has a cable to each other.
 func (s *Survey) parts(t *pathmap.Topology) {
 	part := make([]int, len(t.Nodes()))
 	var first []pathmap.NodeID
 	var size []int
-	var queue []pathmap.NodeID
-	visit := func(n pathmap.NodeID) {
+	join := func(n pathmap.NodeID) {
 		part[n] = len(first)
 		size[len(first)-1]++
-		queue = append(queue, n)
 	}
-	begin := func(n pathmap.NodeID) {
-		first, size = append(first, n), append(size, 0)
-		for visit(n); len(queue) > 0; {
-			at := queue[0]
-			queue = queue[1:]
-			for _, l := range t.Out(at) {
-				if to := t.Link(l).To; part[to] == 0 && t.Node(to).Role != pathmap.OCS && t.Node(at).Role != pathmap.Host {
-					visit(to)
-				}
-			}
+	for n, node := range t.Nodes() {
+		if part[n] == 0 && node.Role != pathmap.OCS && node.Role != pathmap.Host {
+			first, size = append(first, pathmap.NodeID(n)), append(size, 0)
+			reach(t, pathmap.NodeID(n), func(n pathmap.NodeID) bool { return part[n] != 0 }, join)
 		}
 	}
-	for _, host := range []bool{false, true} { // switches first, so that a host is found as part of theirs
-		for n, node := range t.Nodes() {
-			if part[n] == 0 && node.Role != pathmap.OCS && (node.Role == pathmap.Host) == host {
-				begin(pathmap.NodeID(n))
-			}
+	for n, node := range t.Nodes() {
+		if part[n] == 0 && node.Role == pathmap.Host {
+			first, size = append(first, pathmap.NodeID(n)), append(size, 0)
+			clique(t, pathmap.NodeID(n), func(n pathmap.NodeID) bool { return part[n] != 0 }, join)
 		}
 	}
 	largest := 0
@@ -99,6 +91,46 @@ func (s *Survey) parts(t *pathmap.Topology) {
 	for i, n := range first {
 		if i != largest {
 			s.Apart = append(s.Apart, n)
+		}
+	}
+}
+
+// reach joins all nodes that a switch reaches.
+func reach(t *pathmap.Topology, from pathmap.NodeID, joined func(pathmap.NodeID) bool, join func(pathmap.NodeID)) {
+	join(from)
+	for queue := []pathmap.NodeID{from}; len(queue) > 0; {
+		at := queue[0]
+		queue = queue[1:]
+		for _, l := range t.Out(at) {
+			to := t.Link(l).To
+			if joined(to) || t.Node(to).Role == pathmap.OCS {
+				continue
+			}
+			if join(to); t.Node(to).Role != pathmap.Host {
+				queue = append(queue, to)
+			}
+		}
+	}
+}
+
+// clique joins hosts that are cabled each to each.
+func clique(t *pathmap.Topology, from pathmap.NodeID, joined func(pathmap.NodeID) bool, join func(pathmap.NodeID)) {
+	join(from)
+	members := map[pathmap.NodeID]bool{from: true}
+	for _, l := range t.Out(from) {
+		to := t.Link(l).To
+		if joined(to) || t.Node(to).Role != pathmap.Host {
+			continue
+		}
+		near := map[pathmap.NodeID]bool{}
+		for _, l := range t.Out(to) {
+			if m := t.Link(l).To; members[m] {
+				near[m] = true
+			}
+		}
+		if len(near) == len(members) {
+			members[to] = true
+			join(to)
 		}
 	}
 }

@@ -1,16 +1,20 @@
 package topo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"lightloom/pathmap/plaintext"
 )
 
 // maxFile bounds a spec's file, in bytes.
@@ -42,8 +46,8 @@ func ReadSpec(path string) (Spec, error) {
 	if err != nil {
 		return Spec{}, fmt.Errorf("read fabric spec: %w", err)
 	}
-	if holdsTopology(path, data) {
-		return Spec{Kind: FileKind, File: path}.take(data)
+	if f, err := FormatOf(path); err == nil && f.Name == "clab" || holdsTopology(path, data) {
+		return Spec{Kind: FileKind, File: path}.take(bytes.NewReader(data))
 	}
 	s, err := ParseYAML(path, data)
 	if err != nil || s.Kind != FileKind {
@@ -52,55 +56,84 @@ func ReadSpec(path string) (Spec, error) {
 	return s.read()
 }
 
-// readAll reads a file of at most most bytes, and of a longer one most+1 bytes.
+// readAll reads the text of a file of at most most bytes, and of a longer one most+1 bytes.
 func readAll(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most+1))
+	return io.ReadAll(io.LimitReader(plaintext.NewReader(f), most+1))
 }
 
 // holdsTopology reports whether YAML lists nodes and links, ours or containerlab's, and is no spec.
 func holdsTopology(path string, data []byte) bool {
-	top, err := tree{path}.root(data)
+	t, top, err := parseTree(path, data)
 	if err != nil {
-		return false
+		return beginsTopology(data)
 	}
 	kind, ok := oneKey(top, "kind")
 	if !ok {
 		_, clab := oneKey(top, "topology")
 		return clab
 	}
-	word, err := tree{path}.word(kind.value, "kind")
+	word, err := t.word(kind.value, "kind")
 	return err == nil && word == KindTopology
 }
 
 // read opens the file of a spec and keeps what it holds.
 func (s Spec) read() (Spec, error) {
-	data, err := readAll(s.File, MaxFile)
+	f, err := os.Open(s.File)
 	if err != nil {
 		return Spec{}, fmt.Errorf("read topology: %w", err)
 	}
-	return s.take(data)
+	defer f.Close()
+	return s.take(f)
 }
 
 // take keeps the content of a spec's file and the fields that follow from it.
-func (s Spec) take(data []byte) (Spec, error) {
-	s.Text = string(data)
+func (s Spec) take(in io.Reader) (Spec, error) {
+	format, err := FormatOf(s.File)
+	if err != nil {
+		return Spec{}, err
+	}
+	var text strings.Builder
+	t, err := format.from(s.File, io.TeeReader(in, &text))
+	if err != nil {
+		return Spec{}, err
+	}
+	if s.Text, err = format.valid(text.String()); err != nil {
+		return Spec{}, fmt.Errorf("%s: %w", s.File, err)
+	}
 	if err := s.Check(); err != nil {
 		return Spec{}, fmt.Errorf("%s: %w", s.File, err)
 	}
-	f, err := newGeneral(s.WithDefaults())
+	f, err := s.WithDefaults().plotted(t)
 	if err != nil {
 		return Spec{}, err
 	}
 	return f.Spec, nil
 }
 
+// valid returns a text in UTF-8, with a mark that it is, where it was not: a spec travels as JSON.
+func (f Format) valid(text string) (string, error) {
+	if utf8.ValidString(text) {
+		return text, nil
+	}
+	in, err := f.utf8(strings.NewReader(text))
+	if err != nil {
+		return "", err
+	}
+	data, err := io.ReadAll(in)
+	return "\uFEFF" + string(data), err
+}
+
 // ParseYAML reads what ReadSpec reads from a file, name being what errors call it.
 func ParseYAML(name string, data []byte) (Spec, error) {
+	data, err := plaintext.Of(data)
+	if err != nil {
+		return Spec{}, fmt.Errorf("%s: %w", name, err)
+	}
 	if len(data) > maxFile {
 		return Spec{}, fmt.Errorf("%s: longer than %d bytes: a fabric spec is a handful of lines", name, maxFile)
 	}

@@ -8,17 +8,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 )
 
 // Node is one node of the file.
 type Node struct {
 	Name string `json:"name"`
-	Kind string `json:"kind"` // as the file says, or its defaults
+	Kind string `json:"kind"` // its own, or what it inherits
 	// what runs in its place: "host", "bridge", or the profile that its switch speaks; "" where nothing does
 	As string `json:"runs_as"`
 }
@@ -35,26 +35,6 @@ func twins() map[string]string {
 	}
 }
 
-// file is the part of a topology that is read here.
-type file struct {
-	Topology struct {
-		Defaults struct {
-			Kind string `yaml:"kind"`
-		} `yaml:"defaults"`
-		Groups map[string]struct {
-			Kind string `yaml:"kind"`
-		} `yaml:"groups"`
-		Nodes map[string]struct {
-			Kind   string         `yaml:"kind"`
-			Group  string         `yaml:"group"`
-			Labels map[string]any `yaml:"labels"`
-		} `yaml:"nodes"`
-	} `yaml:"topology"`
-}
-
-// maxFile bounds a file, in bytes.
-const maxFile = 16 << 20
-
 // IsFile reports whether a path is named as containerlab names its topologies.
 func IsFile(path string) bool {
 	return strings.HasSuffix(path, ".clab.yml") || strings.HasSuffix(path, ".clab.yaml")
@@ -62,48 +42,34 @@ func IsFile(path string) bool {
 
 // Read returns the nodes of a file, sorted by name.
 func Read(path string) ([]Node, error) {
-	st, err := os.Stat(path)
-	if err == nil && st.Size() > maxFile {
-		err = fmt.Errorf("%d bytes, at most %d are taken", st.Size(), maxFile)
-	}
+	all, err := topo.ReadLab(path)
 	if err != nil {
 		return nil, fmt.Errorf("read containerlab topology: %w", err)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read containerlab topology: %w", err)
-	}
-	return parse(path, data)
+	return nodesOf(all), nil
 }
 
-func parse(name string, data []byte) ([]Node, error) {
-	var f file
-	if err := yaml.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("read containerlab topology %q: %w", name, err)
-	}
-	if len(f.Topology.Nodes) == 0 {
-		return nil, fmt.Errorf("read containerlab topology %q: there are no nodes below its word topology", name)
-	}
-	var nodes []Node
-	for name, n := range f.Topology.Nodes {
-		kind := cmp.Or(n.Kind, f.Topology.Groups[n.Group].Kind, f.Topology.Defaults.Kind, "linux")
-		nodes = append(nodes, Node{Name: name, Kind: kind, As: as(kind, n.Labels)})
+func nodesOf(all []topo.LabNode) (nodes []Node) {
+	for _, n := range all {
+		nodes = append(nodes, Node{Name: n.Name, Kind: n.Kind, As: as(n)})
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
-	return nodes, nil
+	return nodes
 }
 
-// as returns what runs in a node's place. Topologies that we wrote say so in a label, whatever the kind.
-func as(kind string, labels map[string]any) string {
-	switch role, _ := labels["lightloom-role"].(string); role {
-	case "host":
+// as returns what runs in a node's place. Topologies that we wrote say so in a label, whatever the kind; a container
+// with several cables is a switch.
+func as(n topo.LabNode) string {
+	if !n.Labelled && (twins()[n.Kind] != "host" || n.Cables < 2) {
+		return twins()[n.Kind]
+	}
+	switch n.Role {
+	case pathmap.Host:
 		return "host"
-	case "tor", "switch":
-		return "openconfig"
-	case "ocs":
+	case pathmap.OCS:
 		return "ocp"
 	}
-	return twins()[kind]
+	return "openconfig"
 }
 
 // ErrForeign means that some nodes have no emulated twin.

@@ -7,7 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lightloom/pathmap/topo"
 )
+
+func parse(name string, data []byte) ([]Node, error) {
+	all, err := topo.LabNodes(name, data)
+	return nodesOf(all), err
+}
 
 func TestParse(t *testing.T) {
 	const text = `
@@ -41,7 +48,7 @@ topology:
 		t.Errorf("%v", err)
 	}
 	for _, bad := range []string{"", "topology: {}", "topology: [", "nodes: {a: {kind: 3}}"} {
-		if _, err := parse("bad", []byte(bad)); err == nil || !strings.Contains(err.Error(), `"bad"`) {
+		if _, err := parse("bad", []byte(bad)); err == nil || !strings.HasPrefix(err.Error(), "bad:") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
