@@ -14,6 +14,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
 )
 
@@ -63,17 +64,17 @@ func ReadTrace(r io.Reader, name string) (*Trace, error) {
 	return t, nil
 }
 
-// unzipped returns a reader of the text, which can be compressed by gzip.
+// unzipped returns a reader of the text, which can be compressed by gzip and have a byte order mark.
 func unzipped(r io.Reader) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		return in, nil // what is wrong with it is found when it is read
+		return plaintext.NewReader(in), nil // what is wrong with it is found when it is read
 	}
 	z, err := gzip.NewReader(in)
 	if err != nil {
 		return nil, fmt.Errorf("decompress: %w", err)
 	}
-	return bufio.NewReaderSize(z, 1<<16), nil
+	return plaintext.NewReader(z), nil
 }
 
 // parser holds the line being read. Its methods report the first thing that is wrong by panicking with *SyntaxError

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,7 @@ func TestWorkflowProblems(t *testing.T) {
 		{"a circle", `"parents": []`, `"parents": ["b"]`, "line 3: jobs read from each other in a circle"},
 		{"no parent", `"parents": ["a"]`, `"parents": ["c"]`, `line 3: task "b" has a parent "c" that is no task`},
 		{"twice", `"id": "b"`, `"id": "a"`, `has no id of its own`},
-		{"a size", "70", "-1", `line 3: file "x" has -1 bytes`},
+		{"a size", "70", "-1", `line 5: file "x" has -1 bytes`},
 		{"a word", "70", `"much"`, "line 5"},
 		{"no tasks", `"tasks"`, `"task"`, "0 tasks"},
 	} {
@@ -49,6 +50,85 @@ func TestWorkflowProblems(t *testing.T) {
 			if _, err := ReadWorkflow(strings.NewReader(text), "w.json", 8, 1); err == nil ||
 				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// wf is a workflow of 1.5 with these tasks and files.
+func wf(tasks, files string) string {
+	return `{"schemaVersion":"1.5","workflow":{"specification":{"tasks":[` + tasks + `],"files":[` + files + `]},` +
+		`"execution":{"tasks":[]}}}`
+}
+
+// reads writes who reads how much from whom, in the order in which tasks can run.
+func reads(text string) string {
+	jobs, err := ReadWorkflow(strings.NewReader(text), "w", 8, 1)
+	if err != nil {
+		return err.Error()
+	}
+	var out []string
+	for _, j := range jobs {
+		line := j.Name
+		for _, e := range j.Edges {
+			from := e.Reads.Job
+			if from == "" {
+				from = "host"
+			}
+			line += fmt.Sprintf(" %s:%d", from, e.Bytes)
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestWorkflowMeans reads dependencies, writers and sizes as the schema means them.
+func TestWorkflowMeans(t *testing.T) {
+	const ab = `{"id":"a","parents":[],"children":["b"],"inputFiles":["i"],"outputFiles":["f"]},` +
+		`{"id":"b","parents":[],"children":[],"inputFiles":["f"],"outputFiles":[]}`
+	const v = `{"id":"v","sizeInBytes":500}`
+	task := func(id, parents, in, out string) string {
+		return fmt.Sprintf(`{"id":%q,"parents":[%s],"inputFiles":[%s],"outputFiles":[%s]}`, id, parents, in, out)
+	}
+	for _, tc := range []struct{ name, text, want string }{
+		{"children only", wf(ab, `{"id":"i","sizeInBytes":10},{"id":"f","sizeInBytes":20}`), "a host:10, b a:20"},
+		{"sizes with a point and an exponent", wf(ab, `{"id":"i","sizeInBytes":1e3},{"id":"f","sizeInBytes":2000000.0}`),
+			"a host:1000, b a:2000000"},
+		{"a file of two writers", wf(task("a", "", "", `"v"`)+","+task("c", "", "", `"v"`)+","+task("b", `"a"`, `"v"`, ""), v),
+			"a, c, b a:500"},
+		{"a writer before the parents", wf(task("a", "", "", `"v"`)+","+task("b", `"a"`, "", "")+","+task("c", `"b"`, `"v"`, ""),
+			v), "a, b a:0, c a:500 b:0"},
+		{"two writers, one after the other", wf(task("a", "", "", `"v"`)+","+task("b", `"a"`, `"v"`, `"v"`)+","+
+			task("c", `"a","b"`, `"v"`, ""), v), "a, b a:500, c a:0 b:500"},
+		{"a writer that comes later", wf(task("a", "", `"v"`, "")+","+task("b", `"a"`, "", `"v"`), v), "a host:500, b a:0"},
+		{"a file that a task changes", wf(task("a", "", `"v"`, `"v"`), v), "a host:500"},
+		{"two parents that write beside each other", wf(task("a", "", "", `"v"`)+","+task("c", "", "", `"v"`)+","+
+			task("b", `"a","c"`, `"v"`, ""), v), `line 1: task "b" reads file "v", which tasks "a" and "c" write beside`},
+		{"a writer that is not waited for", wf(task("c", "", "", `"v"`)+","+task("b", "", `"v"`, ""), v),
+			`task "b" reads file "v", which task "c" writes, and does not wait for it`},
+		{"a circle of children", wf(`{"id":"a","children":["b"]},{"id":"b","children":["a"]}`, ""), "in a circle"},
+		{"a child that is none", wf(`{"id":"a","children":["z"]}`, ""), `task "a" has a child "z" that is no task`},
+		{"half a byte", wf(ab, `{"id":"i","sizeInBytes":0.5}`), `file "i" has 0.5 bytes: write a whole number`},
+		{"too many bytes", wf(ab, `{"id":"i","sizeInBytes":1e30}`), `file "i" has 1e30 bytes`},
+		{"no size", wf(ab, `{"id":"i"}`), `file "i" has  bytes: write a whole number`},
+		{"a file of no list", wf(task("a", "", `"x"`, ""), ""), `task "a" reads file "x", of which`},
+		{"two sizes", wf(task("a", "", "", ""), v+`,{"id":"v","sizeInBytes":7}`), `file "v" has 500 bytes and 7 bytes`},
+		{"1.4", `{"schemaVersion":"1.4","workflow":{"tasks":[{"name":"a","id":"ID1","children":["ID2"],"files":[` +
+			`{"link":"output","name":"f","sizeInBytes":20.0}],"runtimeInSeconds":1.5},{"name":"b","id":"ID2","parents":["ID1"],` +
+			`"files":[{"link":"input","name":"f","sizeInBytes":20}]}]}}`, "ID1, ID2 ID1:20"},
+		{"1.4, parents by name", `{"workflow":{"tasks":[{"name":"b","parents":["a"],"files":[]},{"name":"a","id":"1"}]}}`,
+			"1, b 1:0"},
+		{"1.3", `{"workflow":{"tasks":[{"name":"a","files":[{"link":"input","name":"f","size":20}]}]}}`,
+			`file "f" has a size without unit`},
+		{"1.2", `{"workflow":{"jobs":[{"name":"a"}]}}`, "jobs were those of 1.2"},
+		{"another format", "kind: topology\n", `begins with 'k' and not with {`},
+		{"nothing", "", "the file holds no JSON"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, text := range []string{tc.text, "\uFEFF" + tc.text} {
+				if got := reads(text); got != tc.want && !(strings.HasPrefix(got, "read workflow") && strings.Contains(got, tc.want)) {
+					t.Errorf("got  %s\nwant %s", got, tc.want)
+				}
 			}
 		})
 	}
