@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -14,11 +13,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Limits of a Spark event log.
-const (
-	maxSparkLine  = 32 << 20 // bytes
-	maxSparkTasks = 1 << 20
-)
+// maxSparkTasks bounds the tasks of a Spark event log.
+const maxSparkTasks = 1 << 20
 
 // sparkEvent is what is read of a line of a Spark event log (org.apache.spark.util.JsonProtocol): jobs, stages and the
 // tasks that ended well.
@@ -78,21 +74,24 @@ type sparkJob struct {
 	stages []int
 }
 
-// ReadSpark reads the event log of a Spark application, compressed by gzip or not: a job for each Spark job, with the
-// stages that ran for it and their tasks. Tasks compute as long as they ran without waiting for blocks. A stage
-// receives what its tasks read of shuffles, from its parents by what these wrote; from a parent that ran for an
-// earlier job it reads that job's output. Blocks of the file system have their size only. Anything else is an error
-// that names file and line.
-func ReadSpark(r io.Reader, name string) ([]controller.Job, error) {
-	l := &sparkLog{stages: map[int]*sparkRan{}}
-	if err := l.read(r); err != nil {
-		return nil, fmt.Errorf("read Spark event log %q: %w", name, err)
-	}
-	jobs, err := l.jobs()
+// Spark is the event log of an application.
+type Spark struct {
+	Jobs  []controller.Job
+	Notes []string // what the log does not hold, for a report
+}
+
+// ReadSpark reads the event log of a Spark application, compressed by any of Spark's codecs but lzf, by gzip, or not: a
+// job for each Spark job, with the stages that ran for it and their tasks. Tasks compute as long as they ran without
+// waiting for blocks. A stage receives what its tasks read of shuffles, from its parents by what these wrote; from a
+// parent that ran for an earlier job it reads that job's output. Blocks of the file system have their size only. A log
+// that ends in the middle of a line holds what it holds. Anything else is an error that names file and line.
+func ReadSpark(r io.Reader, name string) (*Spark, error) {
+	l := newSparkLog()
+	err := l.read(r, true)
 	if err != nil {
 		return nil, fmt.Errorf("read Spark event log %q: %w", name, err)
 	}
-	return jobs, nil
+	return l.spark(name)
 }
 
 // sparkLog is a log being read.
@@ -100,37 +99,69 @@ type sparkLog struct {
 	line   int
 	user   string
 	all    []sparkJob
+	known  map[int]bool // ids of jobs
 	stages map[int]*sparkRan
 	tasks  int
+	notes  []string
+	lost   int           // stages that no part of the log has
+	unread pathmap.Bytes // that were read from them
 }
 
-func (l *sparkLog) read(r io.Reader) error {
-	text, err := unzipped(r)
+func newSparkLog() *sparkLog { return &sparkLog{stages: map[int]*sparkRan{}, known: map[int]bool{}} }
+
+// spark turns what was read into jobs.
+func (l *sparkLog) spark(name string) (*Spark, error) {
+	jobs, err := l.jobs()
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("read Spark event log %q: %w", name, err)
 	}
-	if magic, _ := text.Peek(4); bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
-		return errors.New("line 1: it is compressed by zstd: decompress it first (zstd -d)")
+	if l.lost > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("%d stages read the output of stages that the log does not hold, %d bytes in "+
+			"all, which are left out", l.lost, l.unread))
 	}
-	lines := bufio.NewScanner(text)
-	lines.Buffer(make([]byte, 1<<16), maxSparkLine)
-	for lines.Scan() {
+	return &Spark{jobs, l.notes}, nil
+}
+
+// read reads one file of a log, of which the last can end in the middle.
+func (l *sparkLog) read(r io.Reader, last bool) error {
+	text, done, err := sparkText(r)
+	if err != nil {
+		return fmt.Errorf("line 1: %w", err)
+	}
+	defer done()
+	for l.line = 0; ; {
+		line, whole, err := sparkLine(text)
+		switch {
+		case err != nil && !(last && errors.Is(err, io.ErrUnexpectedEOF)):
+			return fmt.Errorf("line %d: %w", l.line+1, err)
+		case err != nil:
+			l.cut(l.line + 1)
+			return nil
+		case len(line) == 0 && !whole:
+			return nil
+		}
 		l.line++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
 		var e sparkEvent
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		if err := json.Unmarshal(line, &e); err != nil {
+			if last && !whole && l.line > 1 {
+				l.cut(l.line)
+				return nil
+			}
 			return fmt.Errorf("line %d: %w: each line is a JSON object, as spark.eventLog.enabled writes", l.line, err)
 		}
 		if err := l.event(&e); err != nil {
 			return fmt.Errorf("line %d: %w", l.line, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", l.line+1, err)
-	}
-	return nil
+}
+
+// cut notes that a log ends in the middle.
+func (l *sparkLog) cut(line int) {
+	l.notes = append(l.notes, fmt.Sprintf("the event log ends in the middle of line %d: what ran then is as far as it had "+
+		"come", line))
 }
 
 func (l *sparkLog) event(e *sparkEvent) error {
@@ -154,9 +185,10 @@ func (l *sparkLog) event(e *sparkEvent) error {
 
 // start notes a job. A job lists stages that ran for an earlier one, too.
 func (l *sparkLog) start(e *sparkEvent) error {
-	if e.Job == nil || slices.ContainsFunc(l.all, func(j sparkJob) bool { return j.id == *e.Job }) {
+	if e.Job == nil || l.known[*e.Job] {
 		return errors.New("a job start without a Job ID of its own")
 	}
+	l.known[*e.Job] = true
 	j := sparkJob{id: *e.Job, at: e.Submitted, stages: e.StageIDs}
 	if n := len(l.all); n > 0 && j.at < l.all[n-1].at {
 		return fmt.Errorf("job %d was submitted at %d, before the job above it", j.id, j.at)
@@ -165,9 +197,7 @@ func (l *sparkLog) start(e *sparkEvent) error {
 		if err := l.describe(&e.StageInfos[i], j.id); err != nil {
 			return err
 		}
-		if id := e.StageInfos[i].ID; !slices.Contains(j.stages, id) {
-			j.stages = append(j.stages, id)
-		}
+		j.stages = append(j.stages, e.StageInfos[i].ID)
 	}
 	l.all = append(l.all, j)
 	return nil
@@ -281,11 +311,15 @@ func (l *sparkLog) stage(j *controller.Job, ran *sparkRan, at map[int]int) error
 	}
 	to := len(j.Stages)
 	j.Stages = append(j.Stages, stage)
-	all := pathmap.Bytes(0)
+	all, missing := pathmap.Bytes(0), false
 	for _, p := range ran.Parents {
 		if l.stages[p] != nil {
 			all += l.stages[p].written
 		}
+		missing = missing || l.stages[p] == nil
+	}
+	if missing && all == 0 && ran.read > 0 {
+		l.lost, l.unread = l.lost+1, l.unread+ran.read
 	}
 	for _, p := range slices.Compact(slices.Sorted(slices.Values(ran.Parents))) {
 		parent := l.stages[p]

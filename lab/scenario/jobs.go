@@ -22,9 +22,12 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 	}
 	if path, ok := strings.CutPrefix(s.Options.Workload, sparkPart); ok {
 		s.Source = sparkPart + filepath.Base(path)
-		return s.opened("read Spark event log", path, func(f *os.File) ([]controller.Job, error) {
-			return workload.ReadSpark(f, filepath.Base(path))
-		})
+		log, err := workload.ReadSparkFile(path)
+		if err != nil {
+			return nil, err
+		}
+		s.Notes, s.Warnings = append(s.Notes, log.Notes...), append(s.Warnings, log.Notes...)
+		return log.Jobs, s.allFit(log.Jobs)
 	}
 	if strings.HasSuffix(strings.TrimSuffix(s.Options.Workload, ".gz"), ".json") {
 		s.Source = filepath.Base(s.Options.Workload)
@@ -49,12 +52,7 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range jobs {
-		if err := s.fits(&jobs[i]); err != nil {
-			return nil, err
-		}
-	}
-	return jobs, nil
+	return jobs, s.allFit(jobs)
 }
 
 // opened reads the jobs of a file, and checks that they fit.
@@ -68,12 +66,16 @@ func (s *Prepared) opened(doing, path string, read func(*os.File) ([]controller.
 	if err != nil {
 		return nil, err
 	}
+	return jobs, s.allFit(jobs)
+}
+
+func (s *Prepared) allFit(jobs []controller.Job) error {
 	for i := range jobs {
 		if err := s.fits(&jobs[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return jobs, nil
+	return nil
 }
 
 func swimSizes(path string) ([]workload.Size, error) {

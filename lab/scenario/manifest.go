@@ -146,8 +146,12 @@ func hashInput(flag, path string) (report.Input, report.Place, error) {
 	return in, report.Place{Name: in.Name, Path: abs}, err
 }
 
-// HashFile returns the SHA-256 of a file's content, in hexadecimal digits, and its length.
+// HashFile returns the SHA-256 of a file's content, in hexadecimal digits, and its length; of a folder, those of what
+// its files are called and hold.
 func HashFile(path string) (string, int64, error) {
+	if entries, err := os.ReadDir(path); err == nil {
+		return hashFolder(path, entries)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return "", 0, fmt.Errorf("hash file: %w", err)
@@ -159,4 +163,21 @@ func HashFile(path string) (string, int64, error) {
 		return "", 0, fmt.Errorf("hash file %q: %w", path, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), n, nil
+}
+
+// hashFolder hashes names, lengths and contents of the files of a folder, in the order of their names.
+func hashFolder(path string, entries []os.DirEntry) (string, int64, error) {
+	h, all := sha256.New(), int64(0)
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		sum, n, err := HashFile(filepath.Join(path, e.Name()))
+		if err != nil {
+			return "", 0, err
+		}
+		fmt.Fprintf(h, "%q %d %s\n", e.Name(), n, sum)
+		all += n
+	}
+	return hex.EncodeToString(h.Sum(nil)), all, nil
 }
