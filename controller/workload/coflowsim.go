@@ -8,8 +8,8 @@ import (
 )
 
 // AsCoflowsim changes a trace to what coflowsim (github.com/coflow/coflowsim) makes of it: the mappers of a rack are
-// one, the reducers of a rack are one of all their megabytes, and these are rounded up to a multiple of the mappers, so
-// that all flows of a reducer are alike. It returns how many coflows are not as they were.
+// one, the reducers of a rack are one of all their megabytes, and these are rounded up to a multiple of the mappers, at
+// least a megabyte for each, so that all flows of a reducer are alike. It returns how many coflows are not as they were.
 func (t *Trace) AsCoflowsim() (changed int) {
 	for i := range t.Coflows {
 		c := &t.Coflows[i]
@@ -28,7 +28,7 @@ func (t *Trace) AsCoflowsim() (changed int) {
 		c.Reducers = out
 		n := pathmap.Bytes(len(c.Mappers)) * Megabyte
 		for k := range c.Reducers {
-			c.Reducers[k].Bytes = (c.Reducers[k].Bytes + n - 1) / n * n
+			c.Reducers[k].Bytes = (max(c.Reducers[k].Bytes, 1) + n - 1) / n * n
 		}
 		if was.Bytes() != c.Bytes() || len(was.Mappers) != len(c.Mappers) || len(was.Reducers) != len(c.Reducers) {
 			changed++

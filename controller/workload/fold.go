@@ -28,6 +28,7 @@ type Fold struct {
 	HostsPerRack int    `json:"hosts_per_rack"`
 	Folded       bool   `json:"folded"`        // several racks of the trace share a rack: rack modulo Racks
 	TooWide      int    `json:"too_wide"`      // coflows left out by MaxWidth
+	Empty        int    `json:"empty"`         // coflows left out that send no bytes
 	BeyondLimit  int    `json:"beyond_limit"`  // coflows left out by Coflows
 	Taken        Totals `json:"taken"`         // what the jobs hold
 	LocalInTrace Totals `json:"local_trace"`   // flows whose two racks are the same in the trace
@@ -41,6 +42,9 @@ func (f Fold) String() string {
 	fmt.Fprintf(&b, "%s: %d coflows, %d flows, %d MB", f.Trace, f.Taken.Coflows, f.Taken.Flows, f.Taken.Bytes/Megabyte)
 	if f.Folded {
 		fmt.Fprintf(&b, "; its %d racks are folded onto %d (rack modulo %d)", f.TraceRacks, f.Racks, f.Racks)
+	}
+	if f.Empty > 0 {
+		fmt.Fprintf(&b, "; %d coflows that send nothing are left out", f.Empty)
 	}
 	fmt.Fprintf(&b, "; on one host: %d flows, %d MB, as in the trace", f.LocalInTrace.Flows, f.LocalInTrace.Bytes/Megabyte)
 	if f.Folded {
@@ -74,6 +78,9 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 		case opt.Coflows > 0 && len(jobs) == opt.Coflows:
 			f.BeyondLimit++
 			continue
+		case c.Bytes() == 0:
+			f.Empty++
+			continue
 		}
 		flows := pairs.fold(c, i, opt, &f)
 		jobs = append(jobs, controller.Job{
@@ -84,7 +91,7 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 		})
 	}
 	if len(jobs) == 0 {
-		return nil, Fold{}, fmt.Errorf("fold trace %q: no coflow is left of %d: take a larger width", t.Name, len(t.Coflows))
+		return nil, Fold{}, fmt.Errorf("fold trace %q: no coflow is left of %d: take a larger width, or a trace that sends bytes", t.Name, len(t.Coflows))
 	}
 	slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	return jobs, f, nil
@@ -109,6 +116,9 @@ func (p *pairSum) fold(c *TraceCoflow, at int, opt FoldOptions, f *Fold) []contr
 		for i, m := range c.Mappers {
 			src := opt.host(m, at)
 			bytes := r.From(i, len(c.Mappers))
+			if bytes == 0 {
+				continue
+			}
 			p.flows = append(p.flows, controller.Flow{Src: src, Dst: dst, Bytes: bytes, Count: 1})
 			switch {
 			case m == r.Rack:

@@ -200,11 +200,19 @@ func TestJobsOrderAndErrors(t *testing.T) {
 
 // Totals returns the trace's sums.
 func (t *Trace) Totals() Totals {
-	sum := Totals{Coflows: len(t.Coflows)}
+	var sum Totals
 	for i := range t.Coflows {
 		c := &t.Coflows[i]
-		sum.Flows += int64(c.Width())
-		sum.Bytes += c.Bytes()
+		if c.Bytes() > 0 {
+			sum.Coflows++
+		}
+		for _, r := range c.Reducers {
+			for m := range c.Mappers {
+				if b := r.From(m, len(c.Mappers)); b > 0 {
+					sum.add(b)
+				}
+			}
+		}
 	}
 	return sum
 }

@@ -58,6 +58,9 @@ func (m *MapReduce) job(c *TraceCoflow) controller.Job {
 	input := pathmap.Bytes(math.Ceil(float64(c.Bytes()) * m.Times * m.InputRatio))
 	j.Stages = []controller.Stage{{Name: "map", Tasks: m.Maps(input)}}
 	for k, r := range c.Reducers {
+		if r.Bytes == 0 {
+			continue
+		}
 		m.Reduce(&j, k, max(pathmap.Bytes(float64(r.Bytes)*m.Times), 1))
 	}
 	return j

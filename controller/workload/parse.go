@@ -46,11 +46,11 @@ func (e *SyntaxError) Hint() string { return e.Mend }
 //
 //	id arrival_ms #mappers rack… #reducers rack:MB …
 //
-// Fields are separated by spaces or tabs, racks count from 0, megabytes are decimal numbers of at most six places, so
-// to the byte: 0.000001 is one byte. Whole megabytes ("48" or "48.0") are split into whole megabytes, at least one for
-// every mapper; an amount with a fraction is split to the byte. Lines can be in any order of ids and of arrivals:
-// coflows of one arrival keep the order of the file. The last line can lack its newline. Anything else is a
-// *SyntaxError.
+// Fields are separated by spaces or tabs, racks count from 0, megabytes are decimal numbers, perhaps with an exponent,
+// and rounded to the byte. A coflow can have no reducers, and a reducer no bytes. Whole megabytes ("48" or "48.0") are
+// split into whole megabytes where there is one for every mapper; another amount is split to the byte. Lines can be in
+// any order of ids and of arrivals: coflows of one arrival keep the order of the file. The last line can lack its
+// newline. Anything else is a *SyntaxError.
 func ReadTrace(r io.Reader, name string) (*Trace, error) {
 	in, err := unzipped(r)
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *parser) coflow(racks int) TraceCoflow {
 		what := fmt.Sprintf("the rack of mapper %d of %d", i+1, n)
 		c.Mappers = append(c.Mappers, int32(p.integer(what, 0, int64(racks-1), rackMend)))
 	}
-	n := int(p.integer("the number of reducers", 1, controller.MaxFlows, shape))
+	n := int(p.integer("the number of reducers", 0, controller.MaxFlows, shape))
 	if n > controller.MaxFlows/len(c.Mappers) {
 		p.fail(p.tok, fmt.Sprintf("%d mappers times %d reducers make too many flows", len(c.Mappers), n),
 			fmt.Sprintf("keep a coflow to %d flows", controller.MaxFlows))
@@ -173,38 +173,25 @@ func (p *parser) reducer(i, n, racks, mappers int) Reducer {
 	r := p.number(p.tok, what+": rack", rack, 0, int64(racks-1),
 		fmt.Sprintf("write a rack from 0 to %d, or raise the number of racks in line 1", racks-1))
 	col := p.tok + len(rack) + 1
-	size := p.megabytes(col, what, mb)
-	switch {
-	case size%Megabyte == 0 && size/Megabyte < pathmap.Bytes(mappers):
-		p.fail(col, fmt.Sprintf("%s: %d MB from %d mappers leave less than 1 MB a flow", what, size/Megabyte, mappers),
-			fmt.Sprintf("write at least %d MB, for whole megabytes make flows of whole megabytes; an amount with a fraction "+
-				"is split to the byte", mappers))
-	case size < pathmap.Bytes(mappers):
-		p.fail(col, fmt.Sprintf("%s: %d bytes from %d mappers leave less than 1 byte a flow", what, size, mappers),
-			fmt.Sprintf("write at least %d bytes", mappers))
-	}
-	return Reducer{Rack: int32(r), Bytes: size}
+	return Reducer{Rack: int32(r), Bytes: p.megabytes(col, what, mb)}
 }
 
-// megabytes reads a decimal number of megabytes, to the byte.
+// megabytes reads a decimal number of megabytes, to the nearest byte, but at least one of what is above zero.
 func (p *parser) megabytes(col int, what, s string) pathmap.Bytes {
-	const mend = "write megabytes above zero, such as 48, 48.0 or 0.5, with at most six places"
-	whole, frac, ok := strings.Cut(s, ".")
-	frac = strings.TrimRight(frac, "0")
-	if len(frac) > 6 || ok && strings.Trim(frac, "0123456789") != "" || ok && strings.HasSuffix(s, ".") {
-		p.fail(col, fmt.Sprintf("%s: megabytes: %q is no number of whole bytes", what, clip(s)), mend)
+	const mend = "write megabytes from zero, such as 48, 48.0, 0.5 or 4.8e1"
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 && n <= maxMB {
+		return pathmap.Bytes(n) * Megabyte
 	}
-	least := int64(1)
-	if frac != "" {
-		least = 0
+	v, err := strconv.ParseFloat(s, 64)
+	switch {
+	case strings.Trim(s, "0123456789.eE+-") != "" || err != nil && !errors.Is(err, strconv.ErrRange):
+		p.fail(col, fmt.Sprintf("%s: megabytes: %q is no decimal number", what, clip(s)), mend)
+	case !(v >= 0 && v <= float64(maxMB)):
+		p.fail(col, fmt.Sprintf("%s: megabytes: %s is not within 0 to %d", what, clip(s), maxMB), mend)
 	}
-	n := pathmap.Bytes(p.number(col, what+": megabytes", whole, least, maxMB, mend)) * Megabyte
-	if frac != "" {
-		rest, err := strconv.ParseInt((frac + "000000")[:6], 10, 64)
-		if err != nil || strings.HasPrefix(whole, "-") {
-			p.fail(col, fmt.Sprintf("%s: megabytes: %q is no number of whole bytes", what, clip(s)), mend)
-		}
-		n += pathmap.Bytes(rest)
+	n := pathmap.Bytes(math.Round(v * float64(Megabyte)))
+	if v > 0 {
+		n = max(n, 1)
 	}
 	return n
 }

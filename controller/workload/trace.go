@@ -28,7 +28,7 @@ type TraceCoflow struct {
 // Reducer is one receiver of a coflow.
 type Reducer struct {
 	Rack  int32
-	Bytes pathmap.Bytes // from all mappers together; at least one for each, a megabyte if they are whole megabytes
+	Bytes pathmap.Bytes // from all mappers together; 0: it receives nothing
 }
 
 // Width returns the number of flows.
@@ -43,11 +43,12 @@ func (c *TraceCoflow) Bytes() pathmap.Bytes {
 	return sum
 }
 
-// From returns what mapper i (of n) sends to the reducer: whole megabytes of whole megabytes, else whole bytes. What
-// does not divide evenly is carried by the first mappers, one of these each, so that the sum is the reducer's.
+// From returns what mapper i (of n) sends to the reducer: whole megabytes where they are enough for all, else whole
+// bytes. What does not divide evenly is carried by the first mappers, one of these each, so that the sum is the
+// reducer's.
 func (r Reducer) From(i, n int) pathmap.Bytes {
 	unit := pathmap.Bytes(1)
-	if r.Bytes%Megabyte == 0 {
+	if r.Bytes%Megabyte == 0 && r.Bytes >= pathmap.Bytes(n)*Megabyte {
 		unit = Megabyte
 	}
 	all := r.Bytes / unit
