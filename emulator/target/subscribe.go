@@ -68,16 +68,15 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 	ctx, cancel := context.WithCancel(srv.Context())
 	defer cancel()
 	go func() { sent <- s.run(ctx, srv.Send) }()
-	go func() { asked <- s.listen(srv.Recv) }()
+	go func() { asked <- s.listen(ctx, srv.Recv) }()
 	for {
 		select {
 		case err := <-sent:
 			return err
 		case err := <-asked:
 			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
+				s.sub.finish() // what it polled for before is still sent
+			} else if err != nil {
 				return err
 			}
 			asked = nil // the client has ended its side: a stream goes on
@@ -251,7 +250,7 @@ func (s *stream) run(ctx context.Context, send func(*gpb.SubscribeResponse) erro
 		if err := s.sub.drain(send); err != nil {
 			return err
 		}
-		if s.list.GetMode() == gpb.SubscriptionList_ONCE {
+		if s.list.GetMode() == gpb.SubscriptionList_ONCE || s.sub.finished() {
 			return nil
 		}
 		if wait, ok := s.sample(time.Now()); ok {
@@ -324,7 +323,7 @@ func (s *stream) takeSamples(due []*sampling, wall time.Time) {
 
 // listen takes what the client sends after its list: polls, where that is the mode. Once the client has ended its side
 // it returns io.EOF where nothing more can come of it (POLL), else nil.
-func (s *stream) listen(recv func() (*gpb.SubscribeRequest, error)) error {
+func (s *stream) listen(ctx context.Context, recv func() (*gpb.SubscribeRequest, error)) error {
 	for {
 		req, err := recv()
 		mode := s.list.GetMode()
@@ -339,9 +338,12 @@ func (s *stream) listen(recv func() (*gpb.SubscribeRequest, error)) error {
 			return status.Error(codes.InvalidArgument, "after its subscription list a client may send polls only, and only in "+
 				"mode POLL")
 		}
+		if err := s.sub.settle(ctx); err != nil {
+			return err
+		}
 		s.t.mu.Lock()
 		s.t.catchUp()
-		s.sendAll(false)
+		s.sendAll(s.list.GetUpdatesOnly())
 		s.t.mu.Unlock()
 	}
 }

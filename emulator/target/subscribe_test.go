@@ -2,7 +2,9 @@ package target_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +118,37 @@ func TestPoll(t *testing.T) {
 	}
 	if _, err := s.Recv(); err == nil || err.Error() != "EOF" {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// TestPollClose: all polls are answered, one after the other, though the client has closed its half by then.
+func TestPollClose(t *testing.T) {
+	r := newRig(t, device.Packet, nil)
+	for _, updatesOnly := range []bool{false, true} {
+		req := list(t, gpb.SubscriptionList_POLL, 0, fmt.Sprintf(oper, 2))
+		req.UpdatesOnly = updatesOnly
+		s := open(t, r.raw(t), req)
+		for range 3 {
+			if err := s.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Poll{Poll: &gpb.Poll{}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if !updatesOnly {
+				if got := recv(t, s); got[0] != fmt.Sprintf(oper, 2)+`="UP"` {
+					t.Errorf("got %v", got)
+				}
+			}
+			if got := recv(t, s); got[0] != "sync" {
+				t.Errorf("got %v, want sync; updates only: %v", got, updatesOnly)
+			}
+		}
+		if _, err := s.Recv(); !errors.Is(err, io.EOF) {
+			t.Errorf("after the last answer: %v", err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"context"
 	"sync"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -19,16 +20,20 @@ type subscriber struct {
 
 	mu     sync.Mutex
 	queue  []*gpb.SubscribeResponse
-	leaves int // in queue
+	leaves int  // in queue
+	busy   bool // what was queued is being sent
+	done   bool // nothing will be queued any more
 	err    error
 
 	encode func(notice) (*gpb.SubscribeResponse, error)
-	wake   chan struct{} // one token: there is something in the queue
+	wake   chan struct{} // one token: there is something in the queue, or never will be
+	sent   chan struct{} // one token: the queue has been sent
 	ended  chan struct{} // closed once err is set
 }
 
 func newSubscriber(limit int, encode func(notice) (*gpb.SubscribeResponse, error)) *subscriber {
-	return &subscriber{limit: limit, encode: encode, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &subscriber{limit: limit, encode: encode, wake: make(chan struct{}, 1), sent: make(chan struct{}, 1),
+		ended: make(chan struct{})}
 }
 
 // offer queues what of a notice the subscriber wants.
@@ -73,15 +78,10 @@ func (s *subscriber) push(n notice) {
 	s.put(n)
 }
 
-// all queues the current state, whatever its size, and then sync_response. A client that requests it again before it
-// has read the first answer is cut off.
+// all queues the current state, whatever its size, and then sync_response.
 func (s *subscriber) all(ns []notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) > 0 {
-		s.fail(status.Error(codes.ResourceExhausted, "the subscriber polls and does not read"))
-		return
-	}
 	for _, n := range ns {
 		s.put(n)
 	}
@@ -114,9 +114,47 @@ func (s *subscriber) add(resp *gpb.SubscribeResponse) {
 	}
 	s.queue = append(s.queue, resp)
 	s.leaves += sizeOf(resp)
+	token(s.wake)
+}
+
+func token(to chan struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case to <- struct{}{}:
 	default:
+	}
+}
+
+// finish has drain's caller end once all is sent.
+func (s *subscriber) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done = true
+	token(s.wake)
+}
+
+// finished reports whether all is sent, and nothing more will be queued.
+func (s *subscriber) finished() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.done && len(s.queue) == 0
+}
+
+// settle waits until all is sent, so that a client that polls without reading fills no queue.
+func (s *subscriber) settle(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		pending := s.busy || len(s.queue) > 0
+		s.mu.Unlock()
+		if !pending {
+			return nil
+		}
+		select {
+		case <-s.sent:
+		case <-s.ended:
+			return s.err
+		case <-ctx.Done():
+			return status.FromContextError(ctx.Err()).Err()
+		}
 	}
 }
 
@@ -139,9 +177,10 @@ func (s *subscriber) drain(send func(*gpb.SubscribeResponse) error) error {
 	for {
 		s.mu.Lock()
 		batch := s.queue
-		s.queue = nil
+		s.queue, s.busy = nil, len(batch) > 0
 		s.mu.Unlock()
 		if len(batch) == 0 {
+			token(s.sent)
 			return nil
 		}
 		for _, r := range batch {

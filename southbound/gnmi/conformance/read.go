@@ -227,12 +227,69 @@ func poll(ctx context.Context, b *bench) error {
 		return err
 	}
 	for range 3 {
-		if err := s.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Poll{Poll: &gpb.Poll{}}}); err != nil &&
-			!errors.Is(err, io.EOF) {
+		if err := ask(s); err != nil {
 			return err
 		}
 		if err := b.untilSync(s); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// ask polls; at the stream's end Recv says why.
+func ask(s gpb.GNMI_SubscribeClient) error {
+	err := s.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Poll{Poll: &gpb.Poll{}}})
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func pollClose(ctx context.Context, b *bench) error {
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_POLL, gpb.SubscriptionMode_TARGET_DEFINED, 0))
+	if err != nil {
+		return err
+	}
+	const polls = 2
+	for range polls {
+		if err := ask(s); err != nil {
+			return err
+		}
+	}
+	if err := s.CloseSend(); err != nil {
+		return err
+	}
+	for n := range polls {
+		if err := b.untilSync(s); err != nil {
+			return fmt.Errorf("poll %d of %d, then the client closed its half: %w", n+1, polls, err)
+		}
+	}
+	if m, err := s.Recv(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("after the last sync_response came %v, %v, want the end", m, err)
+	}
+	return nil
+}
+
+func pollUpdatesOnly(ctx context.Context, b *bench) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	req := b.subscription(gpb.SubscriptionList_POLL, gpb.SubscriptionMode_TARGET_DEFINED, 0)
+	req.GetSubscribe().UpdatesOnly = true
+	s, err := b.subscribe(ctx, req)
+	if err != nil {
+		return err
+	}
+	for n := range 2 {
+		if err := ask(s); err != nil {
+			return err
+		}
+		m, err := s.Recv()
+		if err != nil {
+			return fmt.Errorf("before sync_response: %w", err)
+		}
+		if !m.GetSyncResponse() {
+			return fmt.Errorf("poll %d is answered by %d updates before sync_response", n+1, len(m.GetUpdate().GetUpdate()))
 		}
 	}
 	return nil
