@@ -30,14 +30,16 @@ func TestExampleFile(t *testing.T) {
 
 // TestPeers: replicas are named with the hosts that others reach them at.
 func TestPeers(t *testing.T) {
-	all, err := parsePeers([]string{"c0=192.0.2.1", "c1=ctl1.example.net:7000", "c2=[2001:db8::1]:9"})
+	all, err := parsePeers([]string{"c0=192.0.2.1", "c1=ctl1.example.net:7000", "c2=[2001:db8::1]:9",
+		"c3=[2001:db8::1]", "c4=2001:db8::2"})
 	want := []peerSite{{"c0", "192.0.2.1:7400", "192.0.2.1:7420"},
-		{"c1", "ctl1.example.net:7000", "ctl1.example.net:7020"}, {"c2", "[2001:db8::1]:9", "[2001:db8::1]:29"}}
+		{"c1", "ctl1.example.net:7000", "ctl1.example.net:7020"}, {"c2", "[2001:db8::1]:9", "[2001:db8::1]:29"},
+		{"c3", "[2001:db8::1]:7400", "[2001:db8::1]:7420"}, {"c4", "[2001:db8::2]:7400", "[2001:db8::2]:7420"}}
 	if err != nil || !reflect.DeepEqual(all, want) {
 		t.Errorf("%v, %v", all, err)
 	}
 	for _, words := range [][]string{{"c0"}, {"=192.0.2.1"}, {"c0="}, {"c0=h:x"}, {"c0=h:65530"}, {"c0=h", "c1=i"},
-		{"c0=0.0.0.0"}, {"c0=h", "c0=i", "c1=j"}, {"c0=h", "c1=h", "c2=i"}} {
+		{"c0=0.0.0.0"}, {"c0=2001:db8::1:7400"}, {"c0=[2001:db8::1"}, {"c0=h", "c0=i", "c1=j"}, {"c0=h", "c1=h", "c2=i"}} {
 		if got, err := parsePeers(words); err == nil {
 			t.Errorf("%q was read as %v", words, got)
 		}

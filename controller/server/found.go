@@ -16,6 +16,7 @@ import (
 	"lightloom/southbound/hint"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
+	"lightloom/southbound/socket"
 )
 
 // FoundOptions configure a new cluster on machines of their own.
@@ -107,19 +108,20 @@ func parsePeers(words []string) (all []peerSite, err error) {
 
 func parsePeer(word string) (peerSite, error) {
 	name, at, ok := strings.Cut(word, "=")
-	host, text, err := net.SplitHostPort(at)
-	port := uint64(raftPort)
-	if err != nil {
-		host = at
-	} else if port, err = strconv.ParseUint(text, 10, 16); err != nil {
-		ok = false
-	}
-	if !ok || name == "" || port+apiPort-raftPort > 65535 {
+	if !ok || name == "" {
 		return peerSite{}, hint.New(fmt.Sprintf("replica %q is no NAME=HOST or NAME=HOST:PORT", word),
 			"write controller0=192.0.2.11")
 	}
-	return peerSite{ID: name, Raft: net.JoinHostPort(host, strconv.FormatUint(port, 10)),
-		API: net.JoinHostPort(host, strconv.FormatUint(port+apiPort-raftPort, 10))}, nil
+	host, port, err := socket.HostPort(at, raftPort)
+	if err != nil {
+		return peerSite{}, fmt.Errorf("replica %q: %w", word, err)
+	}
+	if int(port)+apiPort-raftPort > 65535 {
+		return peerSite{}, hint.New(fmt.Sprintf("replica %q leaves no port for its API, which is %d above", word,
+			apiPort-raftPort), "write a smaller port")
+	}
+	return peerSite{ID: name, Raft: net.JoinHostPort(host, strconv.Itoa(int(port))),
+		API: net.JoinHostPort(host, strconv.Itoa(int(port)+apiPort-raftPort))}, nil
 }
 
 func firstID(all []peerSite) string {

@@ -20,7 +20,7 @@ import (
 
 // Bounds of a trace: far above any published one, low enough that a hostile file cannot exhaust the reader.
 const (
-	MaxLine      = 16 << 20 // bytes of one line
+	MaxLine      = 8 << 20 // bytes of one line
 	MaxCoflows   = 1 << 20
 	maxArrivalMS = 100 * 365 * 24 * 3600 * 1000 // a century
 	maxMB        = int64(controller.MaxBytes / Megabyte)

@@ -17,7 +17,7 @@ import (
 )
 
 // maxSparkLine bounds a line that is kept, in bytes.
-const maxSparkLine = 32 << 20
+const maxSparkLine = 16 << 20
 
 // sparkKept are the events that are read.
 func sparkKept() []string {
@@ -42,6 +42,9 @@ func sparkLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 		return []byte(" "), err == nil, nil
 	}
 	if line = part; errors.Is(err, bufio.ErrBufferFull) {
+		if !bytes.HasPrefix(bytes.TrimSpace(part), []byte("{")) {
+			return nil, false, errors.New("it begins no JSON object: this is no Spark event log")
+		}
 		line = bytes.Clone(part)
 	}
 	for errors.Is(err, bufio.ErrBufferFull) {
@@ -85,7 +88,7 @@ func sparkText(r io.Reader) (text *bufio.Reader, done func(), err error) {
 		return bufio.NewReaderSize(z, 1<<16), done, nil
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(maxSparkLine))
+			zstd.WithDecoderMaxWindow(maxFramed))
 		if err != nil {
 			return nil, nil, fmt.Errorf("decompress zstd: %w", err)
 		}

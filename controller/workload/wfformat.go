@@ -107,20 +107,12 @@ func ReadWorkflow(r io.Reader, name string, hosts int, seed uint64) ([]controlle
 
 // readObject reads a JSON object of at most most bytes, in parts: of what is none, or too long, little is kept.
 func readObject(in *bufio.Reader, most int) ([]byte, error) {
-	for {
-		b, err := in.ReadByte()
-		if err != nil {
-			return nil, fmt.Errorf("line 1: the file holds no JSON: write a workflow in WfFormat 1.5")
-		}
-		if b == '{' {
-			break
-		}
-		if bytes.IndexByte([]byte(" \t\r\n"), b) < 0 {
-			return nil, fmt.Errorf("line 1: it begins with %q and not with {: write a workflow in WfFormat 1.5", b)
-		}
+	b, err := firstByte(in)
+	if err != nil {
+		return nil, errors.New("line 1: the file holds no JSON: write a workflow in WfFormat 1.5")
 	}
-	if err := in.UnreadByte(); err != nil {
-		return nil, err
+	if b != '{' {
+		return nil, fmt.Errorf("line 1: it begins with %q and not with {: write a workflow in WfFormat 1.5", b)
 	}
 	var parts [][]byte
 	for size := 0; ; {
@@ -135,6 +127,19 @@ func readObject(in *bufio.Reader, most int) ([]byte, error) {
 			return bytes.Join(parts, nil), nil
 		case err != nil:
 			return nil, err
+		}
+	}
+}
+
+// firstByte returns the first byte that is no blank, and leaves it and the blanks to be read.
+func firstByte(in *bufio.Reader) (byte, error) {
+	for n := 1; ; n++ {
+		head, err := in.Peek(n)
+		if err != nil {
+			return 0, err
+		}
+		if bytes.IndexByte([]byte(" \t\r\n"), head[n-1]) < 0 {
+			return head[n-1], nil
 		}
 	}
 }

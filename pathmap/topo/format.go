@@ -33,20 +33,21 @@ type Format struct {
 	read  func(file string, text io.Reader) (*sketch, error)
 	write func(w io.Writer, t *pathmap.Topology) error
 	utf8  func(r io.Reader) (*bufio.Reader, error) // decodes what is not in UTF-8
+	most  int                                      // bytes of a file
 }
 
 // Formats lists the formats. An end that is part of another comes after it.
 func Formats() []Format {
 	return []Format{
 		{"clab", "containerlab's topology file", []string{".clab.yml", ".clab.yaml"}, readClab, writeClab,
-			marked},
+			marked, maxYAML},
 		{"yaml", "Lightloom's YAML: kind: topology, nodes and links", []string{".yaml", ".yml"}, readYAML, writeOurs,
-			marked},
+			marked, maxYAML},
 		{"json", "node-link JSON, as networkx and D3 have it, or containerlab's topology-data.json", []string{".json"},
-			readNodeLink, writeNodeLink, marked},
+			readNodeLink, writeNodeLink, marked, MaxFile},
 		{"graphml", "GraphML, as the Topology Zoo has it", []string{".graphml", ".xml"}, readGraphML,
-			writeGraphML, declared},
-		{"dot", "Graphviz' DOT", []string{".dot", ".gv"}, readDOT, writeDOT, marked},
+			writeGraphML, declared, MaxFile},
+		{"dot", "Graphviz' DOT", []string{".dot", ".gv"}, readDOT, writeDOT, marked, maxDOT},
 	}
 }
 
@@ -140,7 +141,22 @@ func (f Format) ReadFile(path string) (*pathmap.Topology, error) {
 		return nil, fmt.Errorf("read topology: %w", err)
 	}
 	defer file.Close()
+	if err := f.fits(file, path); err != nil {
+		return nil, err
+	}
 	return f.from(path, file)
+}
+
+// fits refuses a file that is too long, before any of it is read.
+func (f Format) fits(file *os.File, path string) error {
+	st, err := file.Stat()
+	if err != nil || st.Size() <= int64(f.most) {
+		return nil // what is wrong is said when it is read
+	}
+	if f.most == MaxFile {
+		return fmt.Errorf("%s: longer than %d bytes: a controller holds no larger network", path, f.most)
+	}
+	return fmt.Errorf("%s: longer than %d bytes: convert it to node-link JSON, which is read at any size", path, f.most)
 }
 
 // readYAML reads what a YAML file holds: a topology, a fabric's spec, or containerlab's, whatever its name.

@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -57,8 +58,14 @@ func (s *sketch) wrong(at place, format string, args ...any) error {
 	return fileError(s.file, at, fmt.Errorf(format, args...))
 }
 
+// maxError bounds what an error repeats of a file, in bytes.
+const maxError = 600
+
 // fileError is err with its place.
 func fileError(file string, at place, err error) error {
+	if text := err.Error(); len(text) > maxError {
+		err = errors.New(strings.ToValidUTF8(text[:maxError], "") + "…")
+	}
 	switch {
 	case at.line == 0:
 		return fmt.Errorf("%s: %w", file, err)

@@ -58,7 +58,7 @@ func (w *window) at(offset int64) (byte, bool) {
 	if i < 0 {
 		return 0, false
 	}
-	for i >= len(w.held) && w.err == nil {
+	for i >= len(w.held) && w.err == nil && len(w.held) <= maxValue {
 		w.more()
 	}
 	if i >= len(w.held) {

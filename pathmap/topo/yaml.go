@@ -46,6 +46,10 @@ func ReadSpec(path string) (Spec, error) {
 	if err != nil {
 		return Spec{}, fmt.Errorf("read fabric spec: %w", err)
 	}
+	if len(data) > maxYAML {
+		return Spec{}, fmt.Errorf("%s: longer than %d bytes: convert it to node-link JSON, which is read at any size", path,
+			maxYAML)
+	}
 	if f, err := FormatOf(path); err == nil && f.Name == "clab" || holdsTopology(path, data) {
 		return Spec{Kind: FileKind, File: path}.take(bytes.NewReader(data))
 	}
@@ -96,6 +100,11 @@ func (s Spec) take(in io.Reader) (Spec, error) {
 	format, err := FormatOf(s.File)
 	if err != nil {
 		return Spec{}, err
+	}
+	if file, ok := in.(*os.File); ok {
+		if err := format.fits(file, s.File); err != nil {
+			return Spec{}, err
+		}
 	}
 	var text strings.Builder
 	t, err := format.from(s.File, io.TeeReader(in, &text))

@@ -146,7 +146,8 @@ func (d *Device) checkPlace(before Devices) (key string, err error) {
 	case slices.ContainsFunc(before, func(o Device) bool { return o.Name == d.Name }):
 		return "name", errors.New("another device has it")
 	case !IsAddress(d.Address):
-		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339, and no unix:PATH", d.Address)
+		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339 or [2001:db8::1]:9339, and no unix:PATH",
+			d.Address)
 	case slices.ContainsFunc(before, same):
 		return "address", fmt.Errorf("device %q has it: one device has one name", before[slices.IndexFunc(before, same)].Name)
 	}
