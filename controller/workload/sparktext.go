@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
@@ -49,6 +50,9 @@ func sparkLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 	}
 	for errors.Is(err, bufio.ErrBufferFull) {
 		part, err = in.ReadSlice('\n')
+		if cap(line)-len(line) < len(part) {
+			line = slices.Grow(line, len(line)+len(part)) // twice as much
+		}
 		if line = append(line, part...); len(line) > maxSparkLine {
 			return nil, false, fmt.Errorf("longer than %d bytes: this is no Spark event log", maxSparkLine)
 		}
