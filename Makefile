@@ -30,13 +30,13 @@ long: ## run what takes longer than CI: all random cases, everything under the r
 
 faults: ## check what survives which faults: the short suite, a few minutes
 	go test -count=1 ./controller/replica/... ./controller/leader ./controller/loop ./lab/e2e/chaos
-	go test -count=1 -run 'Outlive|GoesOn|UnderLoad' ./lab/replay
+	go test -count=1 -run 'Outlive|GoesOn|UnderLoad' ./lab/e2e/up
 
 storm: ## check the same with 1,000 seeds of ten minutes, 200 kills, a million jobs and so on: half a day
 	LIGHTLOOM_MEASURE=seeds go test -count=1 -timeout 3h -run 'TestSeeds$$' ./lab/e2e/chaos
 	LIGHTLOOM_LONG=1 go test -count=1 -timeout 60m ./controller/replica/... ./controller/leader ./controller/loop \
 	  ./lab/e2e/chaos
-	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./lab/replay
+	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./lab/e2e/up
 	for what in soak stops power fuzz elections reign; do LIGHTLOOM_MEASURE=$$what go test -count=1 -v -timeout 60m \
 	  -run 'TestProcessesAreLinearizable|TestStaleSets|TestPowerLoss|TestFuzzedAnswers|TestSpuriousElections|TestFirstSet' \
 	  ./cmd/lightloom || exit 1; done

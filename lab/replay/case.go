@@ -82,7 +82,7 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 		return nil, err
 	}
 	s := &runner{Prepared: p, Console: Console{Stderr: cmp.Or(c.Stderr, io.Discard)}, with: c.With,
-		once: c.Once, profiles: c.Profiles}
+		once: c.Once, packets: emulated.Options{Profiles: c.Profiles}}
 	for _, e := range c.Faults {
 		e.At = time.Duration(float64(e.At) / opt.Speedup)
 		s.Faults = append(s.Faults, e)

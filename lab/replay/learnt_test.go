@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/lab/labtest"
 	"lightloom/lab/report"
 )
 
@@ -39,7 +40,7 @@ func TestDemoEstimate(t *testing.T) {
 		{"as it comes", nil, 1 + comparedSeeds},
 		{"one policy", []string{"joint"}, 1},
 	} {
-		s := running(demoSetup(t, 1, tc.policies...))
+		s := running(labtest.Demo(t, 1, tc.policies...))
 		var runs []report.PolicyRun
 		for _, r := range s.Rows {
 			runs = append(runs, report.PolicyRun{Name: r.Name, Wall: 2})

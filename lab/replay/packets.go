@@ -23,6 +23,16 @@ func disturbed(stolen, expected float64) bool {
 	return stolen > tolerated || expected > report.RefusedError
 }
 
+// OnPackets runs a row of a prepared scenario in namespaces of its own, again where others disturbed it. The cost says
+// what others took.
+func OnPackets(ctx context.Context, p *scenario.Prepared, r scenario.Row, opt emulated.Options) (*outcome.Outcome,
+	report.PolicyRun, error) {
+	s := &runner{Prepared: p, Console: Console{Stderr: opt.Stderr}, packets: opt}
+	cost := report.PolicyRun{Name: r.Name}
+	o, err := s.onPackets(ctx, r, nil, &cost)
+	return o, cost, err
+}
+
 // onPackets runs a row in namespaces of its own.
 func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(int),
 	cost *report.PolicyRun) (*outcome.Outcome, error) {
@@ -31,8 +41,9 @@ func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(in
 	}
 	for try := 0; ; try++ {
 		before := readProcessors()
-		o, why, err := emulated.Run(ctx, s.Scenario(r),
-			emulated.Options{Rootless: s.rootless, Kill: s.kill, Profiles: s.profiles, Stderr: s.Stderr}, progress)
+		opt := s.packets
+		opt.Stderr = s.Stderr
+		o, why, err := emulated.Run(ctx, s.Scenario(r), opt, progress)
 		if err != nil {
 			return nil, fmt.Errorf("run %s on packets: %w", r.Name, err)
 		}

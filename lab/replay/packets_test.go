@@ -1,6 +1,8 @@
 package replay
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestDisturbed: a run is made again above 0.3 stolen cores, and above an expected error of 25 %.
 func TestDisturbed(t *testing.T) {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -12,13 +13,19 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/controller/policy/program"
 	"lightloom/controller/policy/program/programtest"
+	"lightloom/lab/labtest"
 	"lightloom/lab/scenario"
 )
 
 // programCommand is a policy's program that routes as ecmp does; at its end it writes what it was told to a file.
+// TestMain lets the test binary be the program that a policy of these tests is.
+func TestMain(m *testing.M) {
+	labtest.Main(m, map[string]func(context.Context, []string) error{programCommand: ecmpProgram})
+}
+
 const programCommand = "test-program"
 
-func ecmpProgram(file string) error {
+func ecmpProgram(_ context.Context, args []string) error {
 	told, err := programtest.ECMP(os.Stdin, os.Stdout, func() error {
 		return json.NewEncoder(os.Stdout).Encode(program.Echo{Version: program.Version})
 	}, func(*program.Answer) {})
@@ -29,7 +36,7 @@ func ecmpProgram(file string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, b, 0o600)
+	return os.WriteFile(args[0], b, 0o600)
 }
 
 // execECMP routes by a program that echoes ecmp.
@@ -70,7 +77,7 @@ func TestProgramSameReport(t *testing.T) {
 		}
 	}
 	got := readTold(t, told)
-	if racks := demoSetup(t, 1, name).Fabric.Racks; got.Rows == 0 || got.Again > 0 || got.Pairs > racks*(racks-1) {
+	if racks := labtest.Demo(t, 1, name).Fabric.Racks; got.Rows == 0 || got.Again > 0 || got.Pairs > racks*(racks-1) {
 		t.Errorf("told %+v on %d racks", got, racks)
 	}
 }
@@ -94,12 +101,12 @@ func BenchmarkProgram(b *testing.B) {
 	took, decisions := map[bool]time.Duration{}, int64(0)
 	for b.Loop() {
 		for _, asked := range []bool{false, true} {
-			s := demoSetup(b, 1, "random+ecmp")
+			s := labtest.Demo(b, 1, "random+ecmp")
 			if asked {
 				s.Options.Parts = execECMP(file)
 			}
 			began := time.Now()
-			o, err := simulate(b.Context(), s, s.Rows[0], nil)
+			o, err := labtest.Simulate(b.Context(), s, s.Rows[0], nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/lab/labtest"
 	"lightloom/lab/outcome"
 	"lightloom/lab/report"
 	"lightloom/lab/scenario"
@@ -117,7 +118,7 @@ func TestWarmup(t *testing.T) {
 	all := repeated(t, func(o *scenario.Options) { o.Repeat = 1 })
 	from := all.Jobs[3].Arrival
 	s := repeated(t, func(o *scenario.Options) { o.Repeat, o.Warmup = 1, from })
-	o, err := simulate(context.Background(), s, s.Rows[0], nil)
+	o, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

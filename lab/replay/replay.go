@@ -34,13 +34,11 @@ type runner struct {
 	*scenario.Prepared
 	Console
 
-	explain  *explain.Writer          // nil disables explanations
-	memory   *simulated.MemoryLimit   // nil: no bound
-	with     func() controller.Policy // replaces the rows' policies on the simulator; nil: the rows' own
-	once     bool                     // a run on packets counts however much others disturb it
-	rootless bool                     // run as an ordinary user, even if this one is root
-	profiles emulated.Profiles        // of switches on packets
-	kill     []emulated.Killing       // leaders to be killed on packets
+	explain *explain.Writer          // nil disables explanations
+	memory  *simulated.MemoryLimit   // nil: no bound
+	with    func() controller.Policy // replaces the rows' policies on the simulator; nil: the rows' own
+	once    bool                     // a run on packets counts however much others disturb it
+	packets emulated.Options         // of runs on packets; what they say goes to Stderr
 }
 
 // Replay runs every row of the options, prints the comparison and writes the report.

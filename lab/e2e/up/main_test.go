@@ -1,0 +1,51 @@
+// Package up tests what is done with a fabric that is kept up: commands of the session, audits, faults, the page. A user
+// has one such fabric at a time, so these tests take turns.
+package up
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"testing"
+
+	"lightloom/controller/demand"
+	"lightloom/lab/labtest"
+	"lightloom/lab/session"
+)
+
+const (
+	upCommand   = "test-up"
+	execCommand = "test-exec"
+	// Programs that the controller knows nothing of: one sends to an address for a while, one takes one connection.
+	sendCommand    = "test-send"
+	receiveCommand = "test-receive"
+)
+
+func TestMain(m *testing.M) {
+	labtest.Main(m, map[string]func(context.Context, []string) error{upCommand: keepFabric, execCommand: execIn,
+		sendCommand: sendUnannounced, receiveCommand: receiveUnannounced})
+}
+
+// keepFabric keeps a fabric up. Its arguments are the fabric's spec, the source of demand, and a directory of state.
+func keepFabric(ctx context.Context, args []string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	opt := labtest.PacketOptions("crosslayer+sunflow")
+	opt.Fabric = "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms"
+	if len(args) > 0 {
+		opt.Fabric = args[0]
+	}
+	if len(args) > 1 {
+		opt.Demand = []demand.Options{{Source: demand.Source(args[1])}}
+	}
+	if len(args) > 2 {
+		opt.State = args[2]
+	}
+	return session.Up(ctx, opt, session.UpOptions{}, os.Stdout, os.Stderr)
+}
+
+// execIn runs a command on a host of the fabric that is up.
+func execIn(ctx context.Context, args []string) error {
+	return session.Exec(ctx, session.ExecOptions{Host: args[0], Command: args[1:], Stdin: os.Stdin, Stdout: os.Stdout,
+		Stderr: os.Stderr})
+}

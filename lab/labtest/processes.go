@@ -1,0 +1,85 @@
+package labtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/controller/server"
+	"lightloom/lab/console"
+	"lightloom/lab/session"
+	"lightloom/lab/testbed/emulated"
+)
+
+// Main runs the tests of a package that runs packets, in a binary that is also what such runs start: the process
+// inside, a replica, and the package's own commands, which get their arguments.
+func Main(m *testing.M, own map[string]func(ctx context.Context, args []string) error) {
+	ctx := context.Background()
+	var err error
+	arg := slices.Concat(os.Args, []string{""})[1]
+	switch command := own[arg]; {
+	case arg == emulated.InsideCommand:
+		err = emulated.Inside(ctx, os.Stderr, session.Keep)
+	case arg == server.ReplicaCommand:
+		err = server.RunReplica(ctx, os.Stdin, os.Stderr)
+	case command != nil:
+		err = command(ctx, os.Args[2:])
+	default:
+		// Runs on packets mostly wait, so more of them than there are processors go on side by side.
+		if err = flag.Set("test.parallel", "4"); err == nil {
+			os.Exit(m.Run())
+		}
+	}
+	var exit *console.ExitError
+	if errors.As(err, &exit) && exit.Err == nil {
+		os.Exit(exit.Code)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Hanging is how long these tests wait for what must come; nothing takes a tenth of it on a quiet machine.
+const Hanging = 3 * time.Minute
+
+// Await polls a condition that nothing announces, up to a deadline.
+func Await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(Hanging)
+	for !ok() {
+		select {
+		case <-deadline:
+			t.Fatalf("waited too long for %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// Marked returns the processes whose environment holds a mark.
+func Marked(mark string) (pids []string) {
+	names, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, n := range names {
+		if b, err := os.ReadFile(n); err == nil && slices.Contains(SplitAtZeros(b), mark) {
+			pids = append(pids, filepath.Base(filepath.Dir(n)))
+		}
+	}
+	return pids
+}
+
+func SplitAtZeros(b []byte) (out []string) {
+	for _, f := range bytes.Split(b, []byte{0}) {
+		out = append(out, string(f))
+	}
+	return out
+}
