@@ -39,7 +39,7 @@ storm: ## check the same with 1,000 seeds of ten minutes, 200 kills, a million j
 	LIGHTLOOM_MEASURE=kills go test -count=1 -v -timeout 60m -run UnderLoad ./lab/e2e/up
 	for what in soak stops power fuzz elections reign; do LIGHTLOOM_MEASURE=$$what go test -count=1 -v -timeout 60m \
 	  -run 'TestProcessesAreLinearizable|TestStaleSets|TestPowerLoss|TestFuzzedAnswers|TestSpuriousElections|TestFirstSet' \
-	  ./cmd/lightloom || exit 1; done
+	  ./lab/e2e/cluster ./lab/e2e/mixed || exit 1; done
 	LIGHTLOOM_MEASURE=sockets go test -count=1 -p 1 -v -timeout 20m -run Silent ./controller/api ./controller/replica
 	LIGHTLOOM_MEASURE=history go test -count=1 -v -timeout 80m -run TestBoundedMeasured ./controller/server
 

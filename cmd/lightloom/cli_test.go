@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,9 +31,6 @@ import (
 // TestMain runs a copy of the test binary that is called lightloom as the program and as its children.
 func TestMain(m *testing.M) {
 	if self, err := os.Executable(); err == nil && filepath.Base(self) == "lightloom" {
-		if os.Getenv(stopsEnv) != "" && slices.Contains(os.Args, "replica") {
-			runStoppable()
-		}
 		main()
 	}
 	// Programs on networks mostly wait, so more of them than there are processors go on side by side.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -226,5 +228,34 @@ func TestDocumentedTests(t *testing.T) {
 		if !strings.Contains(all.String(), "\nfunc "+m[1]+"(t *testing.T) {") {
 			t.Errorf("faults.md names %s, which is not there", m[1])
 		}
+	}
+}
+
+// TestMininetReadmeParses: the lightloom command lines of mininet/README.md are understood.
+func TestMininetReadmeParses(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for line := range strings.Lines(string(text)) {
+		args, ok := strings.CutPrefix(line, "$ lightloom ")
+		if !ok {
+			continue
+		}
+		found++
+		c, rest, err := newRoot(wired(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(args))
+		if err == nil && !c.Runnable() {
+			err = errors.New("it runs nothing")
+		}
+		if err == nil {
+			err = c.ParseFlags(rest)
+		}
+		if err != nil {
+			t.Errorf("lightloom %s: %v", args, err)
+		}
+	}
+	if found < 4 {
+		t.Errorf("%d commands were found", found)
 	}
 }

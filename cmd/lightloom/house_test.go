@@ -172,7 +172,7 @@ func TestSharesAreNotWaitedFor(t *testing.T) {
 		return found
 	}
 	hold, parallel := callers("netnstest.Lock", "netnstest.Share"), callers("t.Parallel")
-	if !hold["lightloom.newLaboratory"] || !parallel["labtest.ShareNetns"] {
+	if !hold["mininet.newLaboratory"] || !parallel["labtest.ShareNetns"] {
 		t.Error("known helpers are not found: the test looks in the wrong place")
 	}
 	for name, f := range functions {

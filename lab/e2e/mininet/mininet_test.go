@@ -1,11 +1,10 @@
-package main
+package mininet
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +17,7 @@ import (
 	"time"
 
 	"lightloom/emulator/netns/netnstest"
-	"lightloom/mininet"
+	"lightloom/lab/labtest"
 	"lightloom/southbound/noise"
 )
 
@@ -67,15 +66,13 @@ func newLaboratory(t *testing.T, measures bool) *laboratory {
 		t.Parallel()
 	}
 	l := &laboratory{t, t.TempDir(), noise.Measure}
-	copyProgram(t, l.dir)
+	labtest.CopyProgram(t, l.dir)
 	if measures {
 		netnstest.Lock(t)
 	} else {
 		l.measure = netnstest.Share(t).Measure
 	}
-	if err := os.WriteFile(filepath.Join(l.dir, mininet.Name), []byte(mininet.Source()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Output(t, "mininet", "install", l.dir)
 	return l
 }
 
@@ -83,7 +80,7 @@ func newLaboratory(t *testing.T, measures bool) *laboratory {
 func (l *laboratory) sub(t *testing.T) *laboratory {
 	t.Helper()
 	s := &laboratory{t, t.TempDir(), l.measure}
-	for _, name := range []string{"lightloom", mininet.Name} {
+	for _, name := range []string{"lightloom", "lightloom.py"} {
 		if err := os.Link(filepath.Join(l.dir, name), filepath.Join(s.dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +127,7 @@ func (l *laboratory) mn(args string, commands ...string) string {
 
 // TestMininetReadme runs what mininet/README.md shows.
 func TestMininetReadme(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
+	text, err := os.ReadFile(filepath.Join(labtest.Repository(t), "mininet", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,34 +313,5 @@ func TestMininetKilled(t *testing.T) {
 				t.Error(out)
 			}
 		})
-	}
-}
-
-// TestMininetReadmeParses: the lightloom command lines of mininet/README.md are understood.
-func TestMininetReadmeParses(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(repository(t), "mininet", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for line := range strings.Lines(string(text)) {
-		args, ok := strings.CutPrefix(line, "$ lightloom ")
-		if !ok {
-			continue
-		}
-		found++
-		c, rest, err := newRoot(wired(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(args))
-		if err == nil && !c.Runnable() {
-			err = errors.New("it runs nothing")
-		}
-		if err == nil {
-			err = c.ParseFlags(rest)
-		}
-		if err != nil {
-			t.Errorf("lightloom %s: %v", args, err)
-		}
-	}
-	if found < 4 {
-		t.Errorf("%d commands were found", found)
 	}
 }

@@ -1,74 +1,12 @@
-package main
+package killed
 
 import (
-	"bytes"
-	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"lightloom/emulator/netns"
-	"lightloom/emulator/netns/netnstest"
+	"lightloom/lab/labtest"
 )
-
-// room is run by a shell that is the first process of namespaces of its own. The function until polls for what no event
-// announces; pids finds a program's processes by what they run, since a replica is not called lightloom.
-const room = `
-mount -t tmpfs tmpfs /run && cp lightloom /run && mount -t tmpfs tmpfs /tmp && cd /run || exit 9
-ip link set lo up
-until_() { n=0; while ! eval "$1"; do n=$((n+1)); [ $n -lt 1200 ] || { echo "never: $1"; break; }; sleep 0.1; done; }
-pids() { for p in /proc/[0-9]*; do case $(readlink $p/exe) in */$1|*/$1' (deleted)') echo ${p#/proc/} ;; esac; done; }
-left() { pids "$1" | wc -l; }
-# Stopped first: else the last to be killed sees the others go, and may tidy up after them.
-killall_() { all=$(pids "$1"); kill -STOP $all; kill -9 $all; }
-`
-
-// copyProgram puts the program into a directory: this test's own binary, which is the program by that name.
-func copyProgram(t *testing.T, dir string) {
-	t.Helper()
-	program, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "lightloom"), program, 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// newRoom puts the program into a directory of its own, which it returns. Tests with rooms run in parallel.
-func newRoom(t *testing.T) string {
-	t.Helper()
-	if err := netns.Supported(false); err != nil || os.Getuid() != 0 {
-		t.Skipf("needs root and namespaces: %v", err)
-	}
-	if testing.Short() {
-		t.Skip("kills processes for some seconds")
-	}
-	t.Parallel()
-	dir := t.TempDir()
-	copyProgram(t, dir)
-	netnstest.Share(t)
-	return dir
-}
-
-// inRoom runs a script in a room, and returns its output.
-func inRoom(t *testing.T, dir, script string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c",
-		room+script)
-	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
-	return out.String()
-}
 
 func wantAll(t *testing.T, out string, want ...string) {
 	t.Helper()
@@ -85,7 +23,7 @@ func wantAll(t *testing.T, out string, want ...string) {
 // TestUpPartsKilled kills a capture, a command in a host, and the fabric's own process without warning: everything else
 // continues, and nothing is left of the killed one.
 func TestUpPartsKilled(t *testing.T) {
-	out := inRoom(t, newRoom(t), `
+	out := labtest.InRoom(t, labtest.NewRoom(t), `
 ./lightloom up --fabric hybrid:racks=2,hosts=1,spines=1 > up.log 2>&1 &
 up=$!
 until_ "grep -q '^up: ' up.log"
@@ -119,7 +57,7 @@ echo "left $(left lightloom) processes, $(ip -o link | grep -vc ': lo:') interfa
 
 // TestSwitchKilled kills a switch that runs by itself: its guard restores the interfaces, and ends.
 func TestSwitchKilled(t *testing.T) {
-	dir := newRoom(t)
+	dir := labtest.NewRoom(t)
 	for _, dataplane := range []string{"mirred", "ebpf --voq-bytes 1000000"} {
 		t.Run(dataplane, func(t *testing.T) {
 			if strings.HasPrefix(dataplane, "ebpf") {
@@ -127,7 +65,7 @@ func TestSwitchKilled(t *testing.T) {
 					t.Skip(err)
 				}
 			}
-			out := inRoom(t, dir, `
+			out := labtest.InRoom(t, dir, `
 ip link add a0 type veth peer name a1; ip link add b0 type veth peer name b1
 ip link set a1 up; ip link set b1 up
 ours() { ip -o link | grep -c 'll[sep]'; }
@@ -194,7 +132,7 @@ gone() { wait $1; echo "$2: status $?"; until_ "[ \$(left lightloom) = 0 ]"; }
 // end with the controller, and are started again while it lives; their logs stay for the next controller, until they
 // are destroyed.
 func TestControllerKilled(t *testing.T) {
-	out := inRoom(t, newRoom(t), parts+`
+	out := labtest.InRoom(t, labtest.NewRoom(t), parts+`
 controller
 kill -9 $controller
 gone $controller "the controller"
@@ -245,7 +183,7 @@ echo "of these $(ls -d keys 2>/dev/null | wc -l) directories"
 // TestAgentKilled kills an agent that runs by itself: its guard removes its socket; if the guard was killed too, the
 // next agent replaces the socket. The last leader's election id stays in a file beside its keys.
 func TestAgentKilled(t *testing.T) {
-	out := inRoom(t, newRoom(t), parts+`
+	out := labtest.InRoom(t, labtest.NewRoom(t), parts+`
 sockets() { ls agent.sock 2>/dev/null | wc -l; }
 agent
 ./lightloom agent run --fabric $fabric --host h0-0 --listen unix:agent.sock --tls-dir keys 2>&1 |

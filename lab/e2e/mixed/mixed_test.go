@@ -1,4 +1,4 @@
-package main
+package mixed
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/lab/labtest"
 	"lightloom/lab/report"
 )
 
@@ -28,12 +29,12 @@ type mixedLab struct {
 
 func newMixedLab(t *testing.T) *mixedLab {
 	t.Helper()
-	newRoom(t) // or skips
+	labtest.NewRoom(t) // or skips
 	l := &mixedLab{t: t, dir: t.TempDir()}
-	if err := os.CopyFS(l.dir, os.DirFS(filepath.Join(repository(t), "docs", "examples"))); err != nil {
+	if err := os.CopyFS(l.dir, os.DirFS(filepath.Join(labtest.Repository(t), "docs", "examples"))); err != nil {
 		t.Fatal(err)
 	}
-	copyProgram(t, l.dir)
+	labtest.CopyProgram(t, l.dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	cmd := exec.CommandContext(ctx, "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh",
 		"mixed-lab.sh")

@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/lab/labtest"
 	"lightloom/southbound/inventory"
 )
 
@@ -20,14 +21,14 @@ func attachedTo(t *testing.T, dir string) []string {
 	t.Helper()
 	const fabric = "hybrid:racks=2,hosts=1,spines=1"
 	keys, devices := filepath.Join(dir, "keys"), filepath.Join(dir, "devices.yaml")
-	output(t, "controller", "keys", keys, "--fabric", fabric, "--agents")
+	labtest.Output(t, "controller", "keys", keys, "--fabric", fabric, "--agents")
 	addr := keyedTarget(t, keys, "ocs", "--profile", "ocp", "--ports", "2")
 	text := "devices:\n  tor0: unix:/nowhere/a\n  tor1: unix:/nowhere/b\n  spine0: unix:/nowhere/c\n  ocs: " + addr +
 		"\nagents:\n  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n"
 	if err := os.WriteFile(devices, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	copyProgram(t, dir)
+	labtest.CopyProgram(t, dir)
 	cmd, said := exec.Command(filepath.Join(dir, "lightloom"), "controller", "run", "--fabric", fabric, "--devices",
 		devices, "--tls-dir", keys, "--page", "off"), &heard{}
 	cmd.Stdout, cmd.Stderr = said, said
@@ -55,7 +56,7 @@ func keyedTarget(t *testing.T, keys, name string, args ...string) string {
 	if err := os.Link(inventory.KeyFile(keys, name), filepath.Join(dir, "server.pem")); err != nil {
 		t.Fatal(err)
 	}
-	return startTarget(t, append(args, "--name", name, "--tls-dir", dir)...)
+	return labtest.StartTarget(t, append(args, "--name", name, "--tls-dir", dir)...)
 }
 
 // after waits for a line that begins so, and returns the rest of it.

@@ -1,7 +1,6 @@
-package main
+package mininet
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"lightloom/lab/labtest"
 	"lightloom/lab/report"
 )
 
@@ -101,19 +101,14 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 			slow = fmt.Errorf("report %d: the longest coflow takes %.2f times what the simulator says", i+1, ratio)
 		}
 	}
-	var said, complaint bytes.Buffer
-	if err := run(t.Context(), append([]string{"compare", "--across", "fabrics"}, files...), nil, &said,
-		&complaint); err != nil {
-		t.Fatalf("compare: %v\n%s", err, &complaint)
-	}
-	var again bytes.Buffer
-	if err := run(t.Context(), []string{"rerun", files[2]}, nil, &again, &again); err == nil ||
+	said := labtest.Output(t, append([]string{"compare", "--across", "fabrics"}, files...)...)
+	if _, err := labtest.Try(t.Context(), "rerun", files[2]); err == nil ||
 		!strings.Contains(err.Error(), "switches that ran by themselves (mininet)") {
 		t.Errorf("a rerun of Mininet's report: %v", err)
 	}
 	for _, want := range []string{"on flowsim", "on netns", "on mininet", "crosslayer+sunflow (mininet)"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("the comparison does not say %q:\n%s", want, &said)
+		if !strings.Contains(said, want) {
+			t.Errorf("the comparison does not say %q:\n%s", want, said)
 		}
 	}
 	return slow

@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,8 +15,8 @@ import (
 
 	"lightloom/controller/server"
 	"lightloom/controller/state"
+	"lightloom/lab/labtest"
 	"lightloom/pathmap/tries"
-	"lightloom/southbound/hint"
 )
 
 // members asks one replica's cluster for its members until they are as wanted.
@@ -59,7 +58,7 @@ func voting(n int) func(*server.ClusterMembers) bool {
 // edit replaces what a pattern finds in a replica's file.
 func (m *machines) edit(name, pattern, with string) {
 	m.t.Helper()
-	text := regexp.MustCompile(pattern).ReplaceAllString(read(m.t, m.config(name)), with)
+	text := regexp.MustCompile(pattern).ReplaceAllString(labtest.Read(m.t, m.config(name)), with)
 	if err := os.WriteFile(m.config(name), []byte(text), 0o600); err != nil {
 		m.t.Fatal(err)
 	}
@@ -74,7 +73,7 @@ func TestMembersOfAService(t *testing.T) {
 	}
 	job := m.submit("first")
 	m.members("c0", "three", voting(3))
-	host, _, _ := net.SplitHostPort(regexp.MustCompile(`127[0-9.]+:7420`).FindString(read(t, m.config("c2"))))
+	host, _, _ := net.SplitHostPort(regexp.MustCompile(`127[0-9.]+:7420`).FindString(labtest.Read(t, m.config("c2"))))
 	last := strings.Split(host, ".")
 	host = strings.Join(last[:3], ".") + "." + fmt.Sprint(200+os.Getpid()&0x1f)
 	m.must("cluster", "add", "c3="+host, "--config", m.config("c0"), "--authority",
@@ -93,7 +92,7 @@ func TestMembersOfAService(t *testing.T) {
 		strings.Count(out, "voter") != 2 || !strings.Contains(out, "local read") {
 		t.Errorf("members:\n%s", out)
 	}
-	if _, err := m.try("cluster", "remove", "c0", "--config", m.config("c3")); !strings.Contains(hint.Of(err), "members") {
+	if _, err := m.try("cluster", "remove", "c0", "--config", m.config("c3")); !hinted(err, "members") {
 		t.Errorf("c0 again: %v", err)
 	}
 	later := m.submit("later")
@@ -114,8 +113,8 @@ func TestMembersOfAService(t *testing.T) {
 	for _, name := range []string{"c1", "c2", "c3"} {
 		m.must("cluster", "destroy", filepath.Join(m.dir, name, "state"), "--yes")
 		_, err := m.try("cluster", "restore", file, "--config", m.config(name))
-		if !strings.Contains(hint.Of(err), b.Restored()) {
-			t.Errorf("restore under the old id: %v, hint %q", err, hint.Of(err))
+		if !hinted(err, b.Restored()) {
+			t.Errorf("restore under the old id: %v", err)
 		}
 		m.edit(name, `cluster: .*`, fmt.Sprintf("cluster: %q\nearlier: 1", b.Restored()))
 		m.edit(name, `(?s)peers:.*state:`, fmt.Sprintf("peers:\n  - {id: \"c1\", raft: %q, api: %q}\n"+
@@ -136,11 +135,20 @@ func TestMembersOfAService(t *testing.T) {
 	m.members("c1", "restored", voting(3))
 }
 
+// hinted reports whether a command has failed with a hint that says so.
+func hinted(err error, says string) bool {
+	if err == nil {
+		return false
+	}
+	_, hint, _ := strings.Cut(err.Error(), "hint: ")
+	return strings.Contains(hint, says)
+}
+
 // addrs are raft's and the northbound's addresses of c1, c2 and a host.
 func (m *machines) addrs(host string) (all []any) {
 	for _, name := range []string{"c1", "c2"} {
 		found := regexp.MustCompile(`id: "` + name + `", raft: "([^"]*)", api: "([^"]*)"`).FindStringSubmatch(
-			read(m.t, m.config("c2")))
+			labtest.Read(m.t, m.config("c2")))
 		all = append(all, found[1], found[2])
 	}
 	return append(all, host+":7400", host+":7420")
@@ -154,12 +162,10 @@ func TestRollingUpgrades(t *testing.T) {
 		t.Skip("builds the version before: set LIGHTLOOM_LONG=1")
 	}
 	dir := t.TempDir()
-	copyProgram(t, dir)
-	older, newer := filepath.Join(dir, "older"), filepath.Join(dir, "lightloom")
-	build := exec.Command("go", "build", "-tags", "lightloom_previous", "-o", older, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	labtest.CopyProgram(t, dir)
+	before := t.TempDir()
+	labtest.BuildProgram(t, before, "-tags", "lightloom_previous")
+	older, newer := filepath.Join(before, "lightloom"), filepath.Join(dir, "lightloom")
 	m := foundedWith(t, older)
 	for _, name := range m.names {
 		m.start(name)

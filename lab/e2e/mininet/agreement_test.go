@@ -1,4 +1,4 @@
-package main
+package mininet
 
 import (
 	"encoding/base64"

@@ -1,13 +1,15 @@
-package main
+package killed
 
 import (
 	"strings"
 	"testing"
+
+	"lightloom/lab/labtest"
 )
 
 // TestApply: a change of the fabric is told, made once, refused where it would cut what is held, and undone.
 func TestApply(t *testing.T) {
-	out := inRoom(t, newRoom(t), `
+	out := labtest.InRoom(t, labtest.NewRoom(t), `
 export LIGHTLOOM_CONTEXTS=contexts.yaml
 ./lightloom up --fabric hybrid:racks=2,hosts=1,spines=2 --policy random+ecmp > up.log 2>&1 &
 up=$!

@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"lightloom/controller/api"
 	"lightloom/controller/api/apitest"
 	"lightloom/controller/server"
+	"lightloom/lab/labtest"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
@@ -152,7 +153,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 	s := &storm{machines: founded(t), r: rand.New(rand.NewPCG(seed, 16)), count: map[string]int{}}
 	peer := regexp.MustCompile(`id: "(c\d)", raft: "([^"]*)", api: "([^"]*)"`)
 	for i, name := range s.names {
-		text := read(t, s.config(name))
+		text := labtest.Read(t, s.config(name))
 		for k, found := range peer.FindAllStringSubmatch(text, -1) {
 			if k == i {
 				continue
@@ -205,11 +206,11 @@ func (s *storm) strike(ctx context.Context, what string) {
 	switch what {
 	case "kill":
 		_ = s.kill(name, syscall.SIGKILL)
-		pause(ctx, long)
+		labtest.Pause(ctx, long)
 		s.start(name)
 	case "pause":
 		_ = s.running[name].Process.Signal(syscall.SIGSTOP)
-		pause(ctx, long)
+		labtest.Pause(ctx, long)
 		_ = s.running[name].Process.Signal(syscall.SIGCONT)
 	case "cut off", "cut one way":
 		for other := range 3 {
@@ -222,7 +223,7 @@ func (s *storm) strike(ctx context.Context, what string) {
 				}
 			}
 		}
-		pause(ctx, long)
+		labtest.Pause(ctx, long)
 		for other := range 3 {
 			for k := range s.wires[victim][other] {
 				s.wires[victim][other][k].heal()
@@ -237,14 +238,6 @@ func (s *storm) strike(ctx context.Context, what string) {
 			_ = s.kill(name, syscall.SIGKILL)
 			s.start(name)
 		}
-	}
-}
-
-// pause lets a fault last.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }
 
@@ -307,7 +300,7 @@ func (s *storm) round(round, strikes int) int {
 			s.r.Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
 		}
 		s.strike(ctx, order[n%len(stormFaults)])
-		pause(ctx, time.Duration(s.r.IntN(500))*time.Millisecond)
+		labtest.Pause(ctx, time.Duration(s.r.IntN(500))*time.Millisecond)
 	}
 	stop()
 	wg.Wait()

@@ -1,4 +1,4 @@
-package main
+package mixed
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/api"
+	"lightloom/lab/labtest"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
@@ -32,9 +33,9 @@ type machine struct {
 // newMachine makes one, with a cluster that has been founded on its image.
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	newRoom(t) // or skips
+	labtest.NewRoom(t) // or skips
 	m := &machine{mixedLab: &mixedLab{t: t, dir: t.TempDir()}}
-	copyProgram(t, m.dir)
+	labtest.CopyProgram(t, m.dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	cmd := exec.CommandContext(ctx, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh")
 	cmd.Dir, cmd.Env = m.dir, append(os.Environ(), "PATH="+m.dir+":"+os.Getenv("PATH"), "FABRIC="+powerFabric)
@@ -126,7 +127,7 @@ func TestPowerLoss(t *testing.T) {
 		for ctx.Err() == nil {
 			c := m.client.Load()
 			if c == nil {
-				pause(ctx, 10*time.Millisecond)
+				labtest.Pause(ctx, 10*time.Millisecond)
 				continue
 			}
 			try, end := context.WithTimeout(ctx, 10*time.Second)
@@ -139,7 +140,7 @@ func TestPowerLoss(t *testing.T) {
 				t.Errorf("batch %d: %v", n, err)
 				cancel()
 			}
-			pause(ctx, 10*time.Millisecond)
+			labtest.Pause(ctx, 10*time.Millisecond)
 		}
 		return nil
 	}
@@ -157,7 +158,7 @@ func TestPowerLoss(t *testing.T) {
 	for k := range cuts {
 		at := int64(total / each * (k + 1) / (cuts + 1))
 		for done.Load() < at && ctx.Err() == nil {
-			pause(ctx, time.Duration(1+r.IntN(20))*time.Millisecond)
+			labtest.Pause(ctx, time.Duration(1+r.IntN(20))*time.Millisecond)
 		}
 		m.cut()
 		m.boot()

@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"bytes"
@@ -26,6 +26,7 @@ import (
 	"lightloom/controller/api/v1/apiv1connect"
 	"lightloom/controller/leader"
 	"lightloom/controller/server"
+	"lightloom/lab/labtest"
 	"lightloom/southbound"
 	"lightloom/southbound/pki"
 )
@@ -51,7 +52,11 @@ func runStoppable() {
 		}
 	})
 	stop()
-	os.Exit(tell(os.Stderr, err))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // stopper is the directory whose files say where to stop: POINT.DOOR.
@@ -95,7 +100,7 @@ func (d stopDevice) Set(ctx context.Context, c *southbound.Change) error {
 	d.p.reach("queued", d.door)
 	done := make(chan error, 1)
 	go func() { done <- d.Device.Set(ctx, c) }()
-	pause(ctx, time.Duration(rand.IntN(300))*time.Microsecond) // from not yet written to nearly answered
+	labtest.Pause(ctx, time.Duration(rand.IntN(300))*time.Microsecond) // from not yet written to nearly answered
 	d.p.reach("sent", d.door)
 	err := <-done
 	d.p.reach("acknowledged", d.door)
@@ -122,7 +127,7 @@ type stopHosts struct {
 func (h stopHosts) tell(do func() error) error {
 	h.p.reach("queued", "agent")
 	err := do()
-	pause(context.Background(), time.Duration(rand.IntN(300))*time.Microsecond)
+	labtest.Pause(context.Background(), time.Duration(rand.IntN(300))*time.Microsecond)
 	h.p.reach("sent", "agent")
 	time.AfterFunc(3*time.Millisecond, func() { h.p.reach("acknowledged", "agent") })
 	return err
@@ -222,11 +227,11 @@ func (l *lab) stopOnce(round int, point, door string, r *rand.Rand) {
 	pid := l.running[l.names[who]].Process.Pid
 	later, _ := l.leads(term, who)
 	l.tookOver(electionOf(later))
-	pause(l.t.Context(), time.Duration(r.IntN(100))*time.Millisecond)
+	labtest.Pause(l.t.Context(), time.Duration(r.IntN(100))*time.Millisecond)
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		l.t.Fatal(err)
 	}
-	pause(l.t.Context(), 300*time.Millisecond) // what it had under way arrives
+	labtest.Pause(l.t.Context(), 300*time.Millisecond) // what it had under way arrives
 }
 
 // TestStaleSets: the process of a leader is stopped at every point of its work on a ToR, the optical switch and the
@@ -312,7 +317,7 @@ func TestFirstSet(t *testing.T) {
 	for range kills {
 		term, who := l.leads(0, -1)
 		l.agree()
-		pause(t.Context(), time.Duration(200+r.IntN(300))*time.Millisecond)
+		labtest.Pause(t.Context(), time.Duration(200+r.IntN(300))*time.Millisecond)
 		name, begun := l.names[who], time.Now()
 		_ = l.kill(name, syscall.SIGKILL)
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -370,7 +375,7 @@ func TestSpuriousElections(t *testing.T) {
 					submitted.Add(1)
 				} else if ctx.Err() == nil {
 					failed.Add(1)
-					pause(ctx, 10*time.Millisecond)
+					labtest.Pause(ctx, 10*time.Millisecond)
 				}
 			}
 		})
@@ -382,7 +387,7 @@ func TestSpuriousElections(t *testing.T) {
 					polled.Add(1)
 				} else if ctx.Err() == nil {
 					failed.Add(1)
-					pause(ctx, 10*time.Millisecond)
+					labtest.Pause(ctx, 10*time.Millisecond)
 				}
 			}
 		})
@@ -422,7 +427,7 @@ func TestFuzzedAnswers(t *testing.T) {
 		for n := 0; ctx.Err() == nil; n++ {
 			l.transfer(fmt.Sprint("fuzz ", n), r)
 			l.light(r.IntN(2), n%2 == 0)
-			pause(ctx, 100*time.Millisecond)
+			labtest.Pause(ctx, 100*time.Millisecond)
 		}
 	})
 	browser := &http.Client{Transport: &http.Transport{TLSClientConfig: l.own("client").Client("", pki.Controller),
@@ -449,7 +454,7 @@ func TestFuzzedAnswers(t *testing.T) {
 	}
 	calls.Wait()
 	for name, cmd := range l.running {
-		stat := read(t, fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+		stat := labtest.Read(t, fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
 		if _, rest, _ := strings.Cut(stat, ") "); rest[0] == 'Z' {
 			t.Errorf("%s has ended: %s", name, l.said[name])
 		}

@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"context"
@@ -177,10 +177,12 @@ func (w *witness) spoiled(b []byte) []byte {
 type frames struct{}
 
 func (frames) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+
 func (frames) Unmarshal(data []byte, v any) error {
 	*v.(*[]byte) = append([]byte(nil), data...)
 	return nil
 }
+
 func (frames) Name() string { return "proto" }
 
 // stand has the witness pass on the calls to one door: what comes at l, over TLS, to conn.
@@ -275,10 +277,10 @@ func newLab(t *testing.T, env ...string) *lab {
 	if err := os.Mkdir(l.stops, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	program := t.TempDir()
-	copyProgram(t, program)
-	l.machines = foundedOn(t, filepath.Join(program, "lightloom"), labFabric, text, "--agents", "--policy",
-		"random+ecmp+sunflow")
+	l.machines = foundedOn(t, "lightloom", labFabric, text, "--agents", "--policy", "random+ecmp+sunflow")
+	if l.program, err = os.Executable(); err != nil { // which stops where it is told to
+		t.Fatal(err)
+	}
 	l.env = append(env, stopsEnv+"="+l.stops)
 	spec, err := topo.ParseSpec(labFabric)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/server"
+	"lightloom/lab/labtest"
 )
 
 // TestAccessCommands: at the socket of a replica its user grants; whom it has granted something may do that, from
@@ -42,7 +43,7 @@ func TestAccessCommands(t *testing.T) {
 		!strings.Contains(err.Error(), "client/ann is operator") {
 		t.Errorf("an operator grants: %v", err)
 	}
-	log := read(t, filepath.Join(m.dir, "c1", "state", "audit.log"))
+	log := labtest.Read(t, filepath.Join(m.dir, "c1", "state", "audit.log"))
 	for _, want := range []string{`"caller":"local/uid:`, `"what":"ann is \"operator\"","result":"ok"`,
 		`"caller":"client/ann","call":"SetAccess","result":"denied"`} {
 		if !strings.Contains(log, want) {

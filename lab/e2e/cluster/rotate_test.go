@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/api"
 	"lightloom/controller/server"
+	"lightloom/lab/labtest"
 	"lightloom/southbound/inventory"
 	"lightloom/southbound/pki"
 )
@@ -145,7 +146,7 @@ func TestRotateRunbook(t *testing.T) {
 	m.submit("first")
 	socket := filepath.Join(m.dir, "c0", "state", server.SocketFile)
 	ran := 0
-	for line := range strings.Lines(read(t, filepath.Join(repository(t), "docs", "runbooks", "rotate-certificates.md"))) {
+	for line := range strings.Lines(labtest.Read(t, filepath.Join(labtest.Repository(t), "docs", "runbooks", "rotate-certificates.md"))) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ lightloom ")
 		if !ok {
 			continue
