@@ -35,6 +35,7 @@ func arrows() []arrow {
 		{"mininet", []string{"southbound", "pathmap"}, "as the emulator"},
 		{"lab", []string{"controller", "emulator", "southbound", "pathmap"}, "runs are driven from Go programs too, " +
 			"which have no command line"},
+		{"docs", []string{"lab", "controller", "southbound"}, "a program of a user's drives runs as lab offers them"},
 		{"cmd", []string{"lab", "controller", "emulator", "mininet", "southbound", "pathmap"}, ""},
 	}
 }

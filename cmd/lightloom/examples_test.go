@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -51,7 +52,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.Name() == "README.md" {
+		if e.Name() == "README.md" || e.IsDir() { // TestRunFromGo runs the folder
 			continue
 		}
 		want, ok := says[e.Name()]
@@ -81,6 +82,30 @@ func TestExamples(t *testing.T) {
 	}
 	for name := range says {
 		t.Errorf("%s is not there", name)
+	}
+}
+
+// TestRunFromGo runs a copy of docs/examples/run-from-go beside this clone, with no module that is not here.
+func TestRunFromGo(t *testing.T) {
+	root, dir := repository(t), t.TempDir()
+	name := filepath.Join("docs", "examples", "run-from-go")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, name))); err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for _, args := range [][]string{{"work", "init", ".", root}, {"run", "."}} {
+		c := exec.CommandContext(t.Context(), "go", args...)
+		c.Dir, c.Env = dir, append(os.Environ(), "GOWORK=", "GOFLAGS=", "GOPROXY=off")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		said = string(out)
+	}
+	for _, policy := range []string{"random+ecmp", "crosslayer+sunflow", "in order+ecmp"} {
+		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(policy) + ` +mean CCT 0\.\d*[1-9]\d* s$`).MatchString(said) {
+			t.Errorf("no %s in\n%s", policy, said)
+		}
 	}
 }
 

@@ -1,0 +1,3 @@
+module example.com/run-from-go
+
+go 1.26.0
