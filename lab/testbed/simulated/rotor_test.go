@@ -40,6 +40,9 @@ func rotorSetup(t testing.TB, demand [][]pathmap.Bytes, name string) *scenario.P
 		t.Fatal(err)
 	}
 	s.Spec = s.Spec.WithDefaults()
+	if s.Delays, err = scenario.ParseDelays("", s.Spec); err != nil {
+		t.Fatal(err)
+	}
 	for i, row := range demand {
 		var flows []controller.Flow
 		for k, b := range row {
