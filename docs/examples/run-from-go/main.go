@@ -1,7 +1,7 @@
-// Command run-from-go compares policies on the simulator, one of which is its own. In a copy of this folder, CLONE being
-// a clone of Lightloom:
+// Command run-from-go compares policies on the simulator, one of which is its own. In a copy of this folder, beside a
+// clone of Lightloom:
 //
-//	$ go work init . CLONE
+//	$ go work init . PATH-OF-CLONE
 //	$ go run .
 package main
 

@@ -146,7 +146,8 @@ func TestRotateRunbook(t *testing.T) {
 	m.submit("first")
 	socket := filepath.Join(m.dir, "c0", "state", server.SocketFile)
 	ran := 0
-	for line := range strings.Lines(labtest.Read(t, filepath.Join(labtest.Repository(t), "docs", "runbooks", "rotate-certificates.md"))) {
+	page := filepath.Join(labtest.Repository(t), "docs", "runbooks", "rotate-certificates.md")
+	for line := range strings.Lines(labtest.Read(t, page)) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ lightloom ")
 		if !ok {
 			continue

@@ -45,9 +45,10 @@ func TestUntil(t *testing.T) {
 	t.Parallel()
 	for _, on := range []string{scenario.OnFlowsim, scenario.OnNetns} {
 		t.Run(on, func(t *testing.T) {
-			c := replay.Case{On: on, Fabric: "jellyfish:switches=6,degree=3,hosts=6,rate=200Mbps,slots=3,paths=6", Policy: "crosslayer",
-				Jobs: endless(t, 3),
-				Seed: 1, Until: 6 * time.Second, Scale: 10, Speedup: 2, Stderr: os.Stderr}
+			c := replay.Case{On: on, Fabric: "jellyfish:switches=6,degree=3,hosts=6,rate=200Mbps,slots=3,paths=6",
+				Policy: "crosslayer",
+				Jobs:   endless(t, 3),
+				Seed:   1, Until: 6 * time.Second, Scale: 10, Speedup: 2, Stderr: os.Stderr}
 			measure := noise.Measure
 			if on == scenario.OnNetns {
 				measure = labtest.ShareNetns(t, "netns", false).Measure

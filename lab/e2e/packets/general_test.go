@@ -69,7 +69,8 @@ func TestGeneralAgreement(t *testing.T) {
 				median, p90 := report.Percentile(off, 0.5), report.Percentile(off, 0.9)
 				t.Logf("%d coflows, load %.2f, |netns ÷ flowsim − 1|: median %.4f, p90 %.4f, worst %.4f; stolen %.2f core; first "+
 					"difference of plans: %q",
-					len(off), sim.Busiest, median, p90, off[len(off)-1], cost.StolenCores, labtest.FirstDifference(sim.State, real.State))
+					len(off), sim.Busiest, median, p90, off[len(off)-1], cost.StolenCores,
+					labtest.FirstDifference(sim.State, real.State))
 				if median > 0.05 || p90 > 0.15 {
 					return fmt.Errorf("median %.4f (at most 0.05), p90 %.4f (at most 0.15)", median, p90)
 				}

@@ -34,8 +34,8 @@ func replayInto(ctx context.Context, args []string) error {
 }
 
 func replayOptions(dir string, policies ...string) replay.Options {
-	return replay.Options{Options: labtest.PacketOptions(policies...), Console: replay.Console{Output: console.OutputTable, ReportDir: dir,
-		Stdout: io.Discard, Stderr: io.Discard}}
+	return replay.Options{Options: labtest.PacketOptions(policies...),
+		Console: replay.Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}}
 }
 
 func TestPackets(t *testing.T) {

@@ -28,8 +28,9 @@ func TestLostHost(t *testing.T) {
 				measure = labtest.ShareNetns(t, "netns", false).Measure
 			}
 			const at = 600 * time.Millisecond
-			c := replay.Case{On: on, Fabric: "leafspine:racks=4,hosts=3,spines=2,eps=50Mbps,nic=200Mbps,slots=4", Policy: "crosslayer",
-				Jobs: computing(t), Seed: 1, Stderr: os.Stderr}
+			c := replay.Case{On: on, Fabric: "leafspine:racks=4,hosts=3,spines=2,eps=50Mbps,nic=200Mbps,slots=4",
+				Policy: "crosslayer",
+				Jobs:   computing(t), Seed: 1, Stderr: os.Stderr}
 			before := forecast(t, c, at)
 			lost := busiestHost(before)
 			name := before.Fabric().Topology.Node(before.Fabric().HostNode[lost]).Name

@@ -130,9 +130,10 @@ func countEnded(s *scenario.Prepared, o *outcome.Outcome) (n int) {
 
 // TestFaultsAreDivided: instants of faults are those of the trace, and divided as arrivals are.
 func TestFaultsAreDivided(t *testing.T) {
-	s := labtest.WithFaults(t, labtest.FaultFabric, "random+ecmp", "10s fail host h1-0\n20 heal host h1-0", func(o *scenario.Options) {
-		o.Speedup = 10
-	})
+	s := labtest.WithFaults(t, labtest.FaultFabric, "random+ecmp",
+		"10s fail host h1-0\n20 heal host h1-0", func(o *scenario.Options) {
+			o.Speedup = 10
+		})
 	if s.Faults[0].At != time.Second || s.Faults[1].At != 2*time.Second {
 		t.Errorf("faults %v", s.Faults)
 	}

@@ -131,7 +131,8 @@ func TestMigrateDeterministic(t *testing.T) {
 	file := func(procs int) []byte {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		dir := t.TempDir()
-		opt := replay.Options{Options: scenario.Options{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8",
+		opt := replay.Options{Options: scenario.Options{
+			Fabric:   "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8",
 			Workload: "storm:jobs=8,rate=30/min", Policies: []string{"crosslayer"}, Parts: policy.Overrides{Migrate: 1}, Seed: 1,
 			Scale: 1, Speedup: 20, On: scenario.OnFlowsim, Replicas: 3},
 			Console: replay.Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}}

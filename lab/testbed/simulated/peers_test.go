@@ -17,7 +17,8 @@ import (
 // replayFacebook replays the Facebook trace on one big switch under one policy.
 func replayFacebook(t testing.TB, policy string, coflows int, rules scenario.Rules) (*report.Policy, *outcome.Outcome) {
 	t.Helper()
-	s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: labtest.BigSwitch, On: scenario.OnFlowsim,
+	s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: labtest.BigSwitch,
+		On:       scenario.OnFlowsim,
 		Policies: []string{policy}, Coflows: coflows, Speedup: 1, Seed: 1, Rules: rules}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +101,8 @@ func TestIsolatedBounds(t *testing.T) {
 		mean float64
 	}{{"carried", true, 14.7213}, {"free", false, 14.6281}} {
 		t.Run(tc.name, func(t *testing.T) {
-			s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: labtest.BigSwitch, On: scenario.OnFlowsim,
+			s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: labtest.BigSwitch,
+				On:       scenario.OnFlowsim,
 				Policies: []string{"sebf"}, Speedup: 1, Rules: scenario.Rules{CarryLocal: tc.keep}}, 1)
 			if err != nil {
 				t.Fatal(err)

@@ -143,7 +143,8 @@ func TestSincroniaReference(t *testing.T) {
 			b.WriteString("\n")
 		}
 		want := sincroniaReference(ports, coflows)
-		_, _, took := labtest.ReplayText(t, b.String(), scenario.Options{Fabric: fmt.Sprintf("crossbar:ports=%d,rate=1Gbps", ports),
+		_, _, took := labtest.ReplayText(t, b.String(), scenario.Options{
+			Fabric:   fmt.Sprintf("crossbar:ports=%d,rate=1Gbps", ports),
 			Policies: []string{"bssi"}, Rules: scenario.Rules{Compat: scenario.CompatSincronia, CarryLocal: true}})
 		for c := range want {
 			if took[c] != time.Duration(want[c])*8*time.Millisecond {

@@ -39,8 +39,9 @@ func TestSunflowSimFigures(t *testing.T) {
 		{"all together", "dclas", "rate=1Gbps", 0, false, 1.227637, 0, .00001},
 	} {
 		t.Run(tc.policy+" "+tc.name, func(t *testing.T) {
-			s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: "crossbar:ports=150," + tc.fabric,
-				On: scenario.OnFlowsim, Policies: []string{tc.policy}, Coflows: tc.coflows, Speedup: 1, Seed: 1,
+			s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t),
+				Fabric: "crossbar:ports=150," + tc.fabric,
+				On:     scenario.OnFlowsim, Policies: []string{tc.policy}, Coflows: tc.coflows, Speedup: 1, Seed: 1,
 				Rules: scenario.Rules{Compat: scenario.CompatSunflow, MaxWidth: 400, OneAtATime: tc.oneAtATime}}, 1)
 			if err != nil {
 				t.Fatal(err)

@@ -78,7 +78,8 @@ func TestNoMoreThanWavelengths(t *testing.T) {
 			}
 			slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })
 			fabric := strings.Replace(wavesFabric(waves), "eps=1Mbps", "eps=100Mbps", 1)
-			ran, err := (&replay.Case{Fabric: fabric, On: scenario.OnFlowsim, Policy: policy, Jobs: jobs, Seed: 1}).Run(t.Context())
+			c := replay.Case{Fabric: fabric, On: scenario.OnFlowsim, Policy: policy, Jobs: jobs, Seed: 1}
+			ran, err := c.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
