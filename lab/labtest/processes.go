@@ -77,6 +77,7 @@ func Marked(mark string) (pids []string) {
 	return pids
 }
 
+// SplitAtZeros splits what /proc has of arguments and environments.
 func SplitAtZeros(b []byte) (out []string) {
 	for _, f := range bytes.Split(b, []byte{0}) {
 		out = append(out, string(f))

@@ -45,6 +45,9 @@ func crossbarSetup(t testing.TB, coflows int, policy string) *scenario.Prepared 
 		t.Fatal(err)
 	}
 	s.Spec = s.Spec.WithDefaults()
+	if s.Delays, err = scenario.ParseDelays("", s.Spec); err != nil {
+		t.Fatal(err)
+	}
 	if s.Jobs, s.Fold, err = facebook(t).Jobs(workload.FoldOptions{Racks: 150, HostsPerRack: 1, MaxWidth: 400,
 		Coflows: coflows}); err != nil {
 		t.Fatal(err)
