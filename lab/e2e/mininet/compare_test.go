@@ -169,6 +169,7 @@ func TestMininetAgents(t *testing.T) {
 
 // TestMininetParts: whichever part is killed, the others continue, Mininet ends cleanly, and nothing is left.
 func TestMininetParts(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, kill, dead string }{
 		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
 		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},

@@ -236,6 +236,7 @@ func iperfs(out string) []float64 {
 
 // TestMininetRefusals: impossible requests are refused, with what to do instead.
 func TestMininetRefusals(t *testing.T) {
+	t.Parallel()
 	own := `
 from mininet.topo import Topo
 class Two(Topo):

@@ -35,6 +35,7 @@ func TestMininetPackets(t *testing.T) {
 
 // TestMininetParents: jobs that read from each other, placed by Dawn over packets and circuits, and by PushBox.
 func TestMininetParents(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"dawn+ecmp+sunflow", "pushbox+ecmp"} {
 		t.Run(policy, func(t *testing.T) {
 			l := newLaboratory(t, false)

@@ -1,3 +1,4 @@
+// Package packets tests whole runs on packets, in namespaces of their own.
 package packets
 
 import (

@@ -1,0 +1,38 @@
+package simulated_test
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"lightloom/lab/labtest"
+	"lightloom/lab/scenario"
+)
+
+// TestZooOnSimulator brings all 203 graphs of the Topology Zoo and all 26 of SNDlib up on the simulator, with a host at
+// each node, and runs a job on each.
+func TestZooOnSimulator(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("LIGHTLOOM_DATA")
+	if dir == "" {
+		t.Skip("LIGHTLOOM_DATA names no directory of public data")
+	}
+	all := append(labtest.Zoo(t, dir, "topozoo", math.MaxInt), labtest.Zoo(t, dir, "sndlib", math.MaxInt)...)
+	if len(all) != 229 {
+		t.Errorf("%d graphs, want 203 and 26", len(all))
+	}
+	for _, g := range all {
+		p, err := scenario.Prepare(scenario.Options{Fabric: g.Fabric(t), On: scenario.OnFlowsim, Seed: 1, Speedup: 1,
+			Policies: []string{"random+ecmp"}, Replicas: 1, Given: labtest.ThereAndBack(g)}, 1)
+		if err != nil {
+			t.Fatalf("%s: %v", g.Name, err)
+		}
+		o, err := labtest.Simulate(t.Context(), p, p.Rows[0], nil)
+		if err != nil {
+			t.Fatalf("%s: %v", g.Name, err)
+		}
+		if r := o.ResultOf(p); len(r.Jobs) != 1 || len(r.Coflows) != 1 || r.Coflows[0].CCT() <= 0 {
+			t.Errorf("%s: %d jobs ended, of %d coflows", g.Name, len(r.Jobs), len(r.Coflows))
+		}
+	}
+}
