@@ -1,6 +1,6 @@
 // Package guard lets connections in to a server once their TLS handshake has succeeded, so that strangers cost little:
-// handshakes have a deadline and slots apart from those of authenticated peers, and named peers have slots that no
-// other peer can take.
+// handshakes have a deadline and slots apart from those of authenticated peers, some named peers have slots that no
+// other peer can take, and among the others none keeps another out by the number of its connections.
 //
 // It opens no listener and speaks no protocol above TLS: it wraps a net.Listener, whose Accept then returns connections
 // that have completed their handshake.
@@ -31,15 +31,17 @@ type Config struct {
 	TLS      *tls.Config                     // of the server; needed
 	Admit    func(tls.ConnectionState) error // can refuse a peer after its handshake; nil admits all
 	Reserved func(name string) bool          // peers with slots of their own, as Name writes them; nil: none
-	Each     int                             // connections of one reserved peer; one more ends its oldest
-	Shared   int                             // connections of all others; one more is refused
+	Always   func(name string) bool          // peers with slots of their own once the others share no more; nil: none
+	Each     int                             // connections of one peer in slots of its own; one more ends its oldest
+	Shared   int                             // connections of all others; one more ends one of the peer that has most
+	Most     int                             // of Shared by one named peer; one more ends its oldest
 	Open     int                             // handshakes under way; one more ends the oldest silent one
 	Within   time.Duration                   // of a handshake
 	Again    time.Duration                   // interval at which open connections are checked as in a handshake
 	Logger   *slog.Logger                    // nil discards
 }
 
-// The defaults. A handshake takes some milliseconds, so 256 slots outlast a flood of 10,000 connections a second, also
+// The defaults; Most is three quarters of Shared. A handshake takes some milliseconds, so 256 slots outlast a flood of 10,000 connections a second, also
 // where all of them speak; one under way costs some 20 kB.
 const (
 	DefaultEach   = 16
@@ -73,9 +75,10 @@ type Guard struct {
 
 	mu     sync.Mutex
 	closed bool
-	open   list.List             // of *conn: handshakes under way, oldest first
-	seats  map[string]*list.List // of *conn: authenticated, oldest first, by reserved name; "" for all others
-	lost   int                   // handshakes ended, for others or late, since the last log line
+	open   list.List            // of *conn: handshakes under way, oldest first
+	seats  map[seats]*list.List // of *conn: authenticated, oldest first
+	taken  int                  // of the shared slots
+	lost   int                  // handshakes ended, for others or late, since the last log line
 	told   time.Time
 }
 
@@ -84,16 +87,13 @@ var _ net.Listener = (*Guard)(nil)
 // New returns a guard in front of ln, which is the guard's from then on. It accepts from ln at once.
 func New(ln net.Listener, c Config) *Guard {
 	c.Each, c.Shared = or(c.Each, DefaultEach), or(c.Shared, DefaultShared)
+	c.Most = or(c.Most, max(1, c.Shared*3/4))
 	c.Open, c.Within, c.Again = or(c.Open, DefaultOpen), or(c.Within, DefaultWithin), or(c.Again, DefaultAgain)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn),
-		seats: map[string]*list.List{"": {}}}
-	if g.cfg.Reserved == nil {
-		g.cfg.Reserved = func(string) bool { return false }
-	}
+	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn), seats: map[seats]*list.List{}}
 	g.wg.Go(g.listen)
 	if c.TLS.VerifyConnection != nil {
 		g.wg.Go(g.checkAgain)
@@ -155,7 +155,7 @@ func (g *Guard) take(c net.Conn) {
 
 // loser is the handshake that ends for another: the oldest that has sent nothing, else the oldest.
 func (g *Guard) loser() *conn {
-	g.count()
+	g.complain()
 	for e := g.open.Front(); e != nil; e = e.Next() {
 		if t := e.Value.(*conn); !t.spoken.Load() && !t.waiting() {
 			return t
@@ -164,8 +164,8 @@ func (g *Guard) loser() *conn {
 	return g.open.Front().Value.(*conn)
 }
 
-// count logs at most once a second how many handshakes failed, so that a flood does not fill the disk.
-func (g *Guard) count() {
+// complain logs at most once a second how many handshakes failed, so that a flood does not fill the disk.
+func (g *Guard) complain() {
 	g.lost++
 	if now := time.Now(); now.Sub(g.told) >= time.Second {
 		g.cfg.Logger.Warn("handshakes ended: they were late, or all slots taken", "ended", g.lost, "slots", g.cfg.Open)
@@ -180,7 +180,7 @@ func (g *Guard) greet(t *conn) {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		g.mu.Lock()
-		g.count()
+		g.complain()
 		g.mu.Unlock()
 		t.abort()
 		return
@@ -245,45 +245,87 @@ func (g *Guard) checkAgain() {
 func (g *Guard) seated() (all []*conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, seats := range g.seats {
-		for e := seats.Front(); e != nil; e = e.Next() {
+	for _, l := range g.seats {
+		for e := l.Front(); e != nil; e = e.Next() {
 			all = append(all, e.Value.(*conn))
 		}
 	}
 	return all
 }
 
+// seats are the slots in which a peer has connections: its own, or shared ones.
+type seats struct {
+	peer   string
+	shared bool
+}
+
 // seat moves a connection from its handshake's slot to its peer's.
 func (g *Guard) seat(t *conn, name string) error {
-	reserved := name != "" && g.cfg.Reserved(name)
+	reserved, always := has(g.cfg.Reserved, name), has(g.cfg.Always, name)
 	g.mu.Lock()
 	if g.closed || t.gone.Load() {
 		g.mu.Unlock()
 		return net.ErrClosed
 	}
-	seats := g.seats[""]
-	if reserved {
-		if g.seats[name] == nil {
-			g.seats[name] = &list.List{}
-		}
-		seats = g.seats[name]
-	}
-	var out *conn
-	switch {
-	case reserved && seats.Len() >= g.cfg.Each: // what a peer lost when its machine died is its oldest
-		out = seats.Front().Value.(*conn)
-		out.leave()
-	case !reserved && seats.Len() >= g.cfg.Shared:
+	to, out, err := g.room(name, reserved, always)
+	if err != nil {
 		g.mu.Unlock()
-		return fmt.Errorf("all %d connections are taken", g.cfg.Shared)
+		return err
+	}
+	if out != nil {
+		out.leave()
 	}
 	t.leave()
-	t.in, t.at = seats, seats.PushBack(t)
+	t.sit(to)
 	g.mu.Unlock()
 	if out != nil {
 		out.abort()
 	}
 	return nil
+}
+
+func has(class func(string) bool, name string) bool { return name != "" && class != nil && class(name) }
+
+// room returns where a peer's next connection has its slot, and the connection that ends for it, if any. What a peer
+// lost when its machine died is its oldest. The guard's lock is held.
+func (g *Guard) room(name string, reserved, always bool) (to seats, out *conn, err error) {
+	own, shared := seats{peer: name}, seats{name, true}
+	mine := g.count(shared)
+	over := name != "" && mine >= g.cfg.Most
+	switch full := g.taken >= g.cfg.Shared; {
+	case reserved, always && (full || over):
+		if g.count(own) >= g.cfg.Each {
+			out = g.oldest(own)
+		}
+		return own, out, nil
+	case over:
+		return shared, g.oldest(shared), nil
+	case !full:
+		return shared, nil, nil
+	}
+	if most := g.greatest(); g.count(most) > mine+1 {
+		return shared, g.oldest(most), nil
+	}
+	return shared, nil, fmt.Errorf("all %d connections are taken", g.cfg.Shared)
+}
+
+func (g *Guard) count(s seats) int {
+	if l := g.seats[s]; l != nil {
+		return l.Len()
+	}
+	return 0
+}
+
+func (g *Guard) oldest(s seats) *conn { return g.seats[s].Front().Value.(*conn) }
+
+// greatest is where the most shared connections of one peer are.
+func (g *Guard) greatest() (most seats) {
+	for s := range g.seats {
+		if n, m := g.count(s), g.count(most); s.shared && (n > m || n == m && s.peer < most.peer) {
+			most = s
+		}
+	}
+	return most
 }
 
 // Accept returns the next connection whose handshake has succeeded, a *tls.Conn.
@@ -331,6 +373,7 @@ type conn struct {
 
 	in *list.List // where it holds a slot, at which element; nil: nowhere. Guarded by the guard
 	at *list.Element
+	of seats // once its handshake is over
 }
 
 // waiting reports whether the connection has unread bytes: a busy machine can accept hundreds of connections before the
@@ -367,9 +410,29 @@ func (t *conn) Read(b []byte) (int, error) {
 
 // leave gives the slot back. The guard's lock is held.
 func (t *conn) leave() {
-	if t.in != nil {
-		t.in.Remove(t.at)
-		t.in = nil
+	if t.in == nil {
+		return
+	}
+	t.in.Remove(t.at)
+	if t.of.shared {
+		t.guard.taken--
+	}
+	if t.guard.seats[t.of] == t.in && t.in.Len() == 0 {
+		delete(t.guard.seats, t.of)
+	}
+	t.in, t.of = nil, seats{}
+}
+
+// sit takes a slot. The guard's lock is held.
+func (t *conn) sit(to seats) {
+	l := t.guard.seats[to]
+	if l == nil {
+		l = &list.List{}
+		t.guard.seats[to] = l
+	}
+	t.in, t.at, t.of = l, l.PushBack(t), to
+	if to.shared {
+		t.guard.taken++
 	}
 }
 

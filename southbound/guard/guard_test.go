@@ -293,35 +293,15 @@ func TestReserved(t *testing.T) {
 	r := newRig(t, guard.Config{Reserved: func(name string) bool {
 		return name == guard.NameOf(pki.Controller, "r1") || name == guard.NameOf(pki.Controller, "r2") && later.Load()
 	}, Each: 2, Shared: 3})
-	other := r.identity(pki.Client, "r1") // the name alone is not enough
-	for range 3 {
-		if _, err := r.call(other); err != nil {
+	for i := range 3 {
+		if _, err := r.call(r.identity(pki.Client, fmt.Sprint("r", i))); err != nil { // the name alone is not enough
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.call(other); err == nil {
+	if _, err := r.call(r.identity(pki.Client, "r3")); err == nil {
 		t.Error("a fourth of three shared connections was let in")
 	}
-	peer := r.identity(pki.Controller, "r1")
-	var held []net.Conn
-	for range 5 {
-		c, err := r.call(peer)
-		if err != nil {
-			t.Fatalf("a peer with slots of its own: %v", err)
-		}
-		held = append(held, c)
-	}
-	for i, c := range held {
-		if want := i < 3; want && !gone(c) {
-			t.Errorf("connection %d of a peer with two slots is there still", i)
-		} else if !want && echo(c) != nil {
-			t.Errorf("connection %d of a peer with two slots was ended", i)
-		}
-	}
-	held[4].Close()
-	if _, err := r.call(peer); err != nil {
-		t.Fatal(err)
-	}
+	r.keepsNewest(r.identity(pki.Controller, "r1"), 2)
 	newcomer := r.identity(pki.Controller, "r2")
 	if _, err := r.call(newcomer); err == nil {
 		t.Error("a stranger was let in where all shared connections are taken")
@@ -332,12 +312,75 @@ func TestReserved(t *testing.T) {
 	}
 }
 
+// keepsNewest calls thrice too often and checks which of a peer's connections are ended.
+func (r rig) keepsNewest(peer pki.Identity, most int) {
+	r.Helper()
+	var held []net.Conn
+	for range most + 3 {
+		c, err := r.call(peer)
+		if err != nil {
+			r.Fatalf("a peer that has room: %v", err)
+		}
+		held = append(held, c)
+	}
+	for i, c := range held {
+		if ended := i < 3; ended && !gone(c) {
+			r.Errorf("connection %d of a peer with %d slots is there still", i, most)
+		} else if !ended && echo(c) != nil {
+			r.Errorf("connection %d of a peer with %d slots was ended", i, most)
+		}
+	}
+	held[len(held)-1].Close()
+	if _, err := r.call(peer); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// TestMostGivesWay: a peer has a bound of its own, and where all shared connections are taken, others come in for the
+// oldest of the peer that has most, until all have as many.
+func TestMostGivesWay(t *testing.T) {
+	r := newRig(t, guard.Config{Shared: 6, Most: 4})
+	greedy := r.identity(pki.Client, "greedy")
+	r.keepsNewest(greedy, 4)
+	var held []net.Conn
+	for i := range 6 { // 4+2 are taken; then 3+3, 2+4, 1+5
+		c, err := r.call(r.identity(pki.Client, fmt.Sprint("honest", i)))
+		if err != nil && i < 5 {
+			t.Fatalf("caller %d, among four connections of one peer: %v", i, err)
+		}
+		if err == nil && i == 5 {
+			t.Error("a seventh peer was let in where six have one of six connections each")
+		}
+		held = append(held, c)
+	}
+	for i, c := range held[:5] {
+		if err := echo(c); err != nil {
+			t.Errorf("caller %d, with one connection, was ended: %v", i, err)
+		}
+	}
+	if _, err := r.call(greedy); err == nil {
+		t.Error("a second connection of one peer was let in, and no other has two")
+	}
+}
+
+// TestAlways: a peer that always finds room has slots of its own beside those that all others hold.
+func TestAlways(t *testing.T) {
+	r := newRig(t, guard.Config{Shared: 2, Each: 3, Always: func(name string) bool {
+		return name == guard.NameOf(pki.Client, "admin")
+	}})
+	for i := range 2 {
+		if _, err := r.call(r.identity(pki.Client, fmt.Sprint("other", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.keepsNewest(r.identity(pki.Client, "admin"), 3)
+}
+
 // TestSlotsComeBack: every connection that ends gives its slot back, whichever side ends it.
 func TestSlotsComeBack(t *testing.T) {
 	r := newRig(t, guard.Config{Shared: 1})
-	who := r.identity(pki.Client, "a")
 	for i := range 20 {
-		deadline := time.Now().Add(hanging)
+		who, deadline := r.identity(pki.Client, fmt.Sprint(i)), time.Now().Add(hanging)
 		for { // until the server has noticed that the one before has gone
 			c, err := r.call(who)
 			if err == nil {
