@@ -1,10 +1,13 @@
 package target
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	"lightloom/southbound/gnmi/schema"
@@ -81,14 +84,42 @@ func (t *Target) Lag() (streams, leaves int) {
 	return len(t.subs), leaves
 }
 
-// join adds a subscriber; leave takes it away.
+// join adds a subscriber; leave takes it away. Where all streams are taken, the oldest of the caller that has most ends
+// for a caller that has fewer.
 func (t *Target) join(s *subscriber) error {
 	if len(t.subs) >= t.cfg.MaxSubscribers {
-		return status.Errorf(codes.ResourceExhausted, "%d subscribers already, at most %d are served", len(t.subs),
+		of := map[string]int{}
+		for _, o := range t.subs {
+			of[o.who]++
+		}
+		out := t.subs[0]
+		for _, o := range t.subs {
+			if of[o.who] > of[out.who] {
+				out = o
+			}
+		}
+		err := status.Errorf(codes.ResourceExhausted, "%d subscribers already, at most %d are served", len(t.subs),
 			t.cfg.MaxSubscribers)
+		if of[out.who] <= of[s.who]+1 {
+			return err
+		}
+		out.end(err)
+		t.subs = slices.DeleteFunc(t.subs, func(o *subscriber) bool { return o == out })
 	}
 	t.subs = append(t.subs, s)
 	return nil
+}
+
+// callerName is the name in the certificate of a call's peer; empty if it has shown none.
+func callerName(ctx context.Context) string {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return ""
+	}
+	if info, ok := p.AuthInfo.(credentials.TLSInfo); ok && len(info.State.PeerCertificates) > 0 {
+		return info.State.PeerCertificates[0].Subject.CommonName
+	}
+	return ""
 }
 
 func (t *Target) leave(s *subscriber) {

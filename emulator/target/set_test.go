@@ -25,10 +25,12 @@ import (
 )
 
 // raw opens a plain gNMI client, for what the driver would never send.
-func (r *rig) raw(t testing.TB) gpb.GNMIClient {
+func (r *rig) raw(t testing.TB) gpb.GNMIClient { return r.rawAs(t, "raw") }
+
+func (r *rig) rawAs(t testing.TB, name string) gpb.GNMIClient {
 	t.Helper()
 	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller,
-		"raw").Client("sw", pki.Switch))))
+		name).Client("sw", pki.Switch))))
 	if err != nil {
 		t.Fatal(err)
 	}

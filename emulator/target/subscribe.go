@@ -57,7 +57,7 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 	if err := historyOf(req.GetExtension()); err != nil {
 		return err
 	}
-	s, err := t.newStream(list, depthOf(req.GetExtension()))
+	s, err := t.newStream(callerName(srv.Context()), list, depthOf(req.GetExtension()))
 	if err != nil {
 		return readStatus(err)
 	}
@@ -89,7 +89,7 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 }
 
 // newStream checks a subscription list and joins the subscribers, with the current state already queued.
-func (t *Target) newStream(list *gpb.SubscriptionList, depth int) (*stream, error) {
+func (t *Target) newStream(who string, list *gpb.SubscriptionList, depth int) (*stream, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.catchUp()
@@ -101,7 +101,7 @@ func (t *Target) newStream(list *gpb.SubscriptionList, depth int) (*stream, erro
 		return nil, err
 	}
 	s.sub = newSubscriber(t.cfg.MaxQueue, s.response)
-	s.sub.onChange, s.sub.depth = s.onChange, depth
+	s.sub.who, s.sub.onChange, s.sub.depth = who, s.onChange, depth
 	if err := t.join(s.sub); err != nil {
 		return nil, err
 	}

@@ -339,6 +339,36 @@ func TestSlowSubscriber(t *testing.T) {
 	}
 }
 
+// TestSubscribersByCaller: a caller that takes all streams leaves one to another, and goes on with the rest.
+func TestSubscribersByCaller(t *testing.T) {
+	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) { c.MaxSubscribers = 3 })
+	ask := list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE, fmt.Sprintf(oper, 1))
+	greedy := r.raw(t)
+	var held []gpb.GNMI_SubscribeClient
+	for range 3 {
+		held = append(held, open(t, greedy, ask))
+		recv(t, held[len(held)-1])
+	}
+	for i := range 3 {
+		other := open(t, r.rawAs(t, fmt.Sprint("c", i)), ask)
+		if _, err := other.Recv(); (err != nil) != (i == 2) {
+			t.Errorf("caller %d beside one that had all three streams: %v", i, err)
+		}
+	}
+	for i, s := range held[:2] { // the third goes on: that is one for each
+		var err error
+		for err == nil {
+			_, err = s.Recv()
+		}
+		if status.Code(err) != codes.ResourceExhausted {
+			t.Errorf("stream %d of the caller that had most: %v", i, err)
+		}
+	}
+	if streams, _ := r.target.Lag(); streams != 3 {
+		t.Errorf("%d streams are served, want 3", streams)
+	}
+}
+
 func TestGet(t *testing.T) {
 	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 	if err := r.dial(t, r.config(t)).Set(t.Context(), &southbound.Change{Rules: tor(1)[:1]}); err != nil {

@@ -14,6 +14,7 @@ import (
 // subscriber is the queue between the target and one stream. The target fills it without ever waiting; a stream that
 // lags too far behind is cut.
 type subscriber struct {
+	who      string        // the caller
 	onChange []schema.Path // paths that it subscribes to
 	depth    int           // levels below them; 0: all
 	limit    int
