@@ -118,7 +118,7 @@ type testCluster struct {
 	stop    []func() // of each server; returns once it has ended
 }
 
-func newTestCluster(t *testing.T, change func(i int, c *Config)) *testCluster {
+func newTestCluster(t testing.TB, change func(i int, c *Config)) *testCluster {
 	t.Helper()
 	ca, err := pki.New(time.Hour)
 	if err != nil {
@@ -157,7 +157,7 @@ func newTestCluster(t *testing.T, change func(i int, c *Config)) *testCluster {
 	return tc
 }
 
-func (tc *testCluster) serve(t *testing.T, cfg Config) {
+func (tc *testCluster) serve(t testing.TB, cfg Config) {
 	t.Helper()
 	s, err := NewServer(cfg)
 	if err != nil {
@@ -175,7 +175,7 @@ func (tc *testCluster) serve(t *testing.T, cfg Config) {
 	t.Cleanup(tc.stop[len(tc.stop)-1])
 }
 
-func (tc *testCluster) identity(t *testing.T, role pki.Role, name string) pki.Identity {
+func (tc *testCluster) identity(t testing.TB, role pki.Role, name string) pki.Identity {
 	t.Helper()
 	who, err := tc.ca.Issue(role, name)
 	if err != nil {
@@ -184,12 +184,12 @@ func (tc *testCluster) identity(t *testing.T, role pki.Role, name string) pki.Id
 	return who
 }
 
-func (tc *testCluster) tls(t *testing.T) *tls.Config {
+func (tc *testCluster) tls(t testing.TB) *tls.Config {
 	return tc.identity(t, pki.Client, "user").Client("", pki.Controller)
 }
 
 // dial returns a client of the given replicas, in that order.
-func (tc *testCluster) dial(t *testing.T, which ...int) *Client {
+func (tc *testCluster) dial(t testing.TB, which ...int) *Client {
 	t.Helper()
 	var addrs []string
 	for _, i := range which {
@@ -207,7 +207,7 @@ func coflow(name string) *controller.Job {
 	return &controller.Job{Name: name, Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1000}}}}}
 }
 
-func within(t *testing.T, d time.Duration) context.Context {
+func within(t testing.TB, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)

@@ -141,7 +141,7 @@ type controllers struct {
 	brains []*brain
 }
 
-func newControllers(t *testing.T) *controllers {
+func newControllers(t testing.TB) *controllers {
 	t.Helper()
 	ca, err := pki.New(time.Hour)
 	if err != nil {
@@ -162,7 +162,7 @@ func newControllers(t *testing.T) *controllers {
 
 // freePort returns a port that stays free for repeated use: a socket bound to it that does not listen keeps the kernel
 // from assigning it to other sockets, and does not keep a server from listening on it.
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -180,7 +180,7 @@ func freePort(t *testing.T) string {
 	return fmt.Sprintf("127.0.0.1:%d", at.(*unix.SockaddrInet4).Port)
 }
 
-func (c *controllers) start(t *testing.T, i int) {
+func (c *controllers) start(t testing.TB, i int) {
 	t.Helper()
 	id := c.raft[i].ID
 	who, err := c.ca.Issue(pki.Controller, id)
@@ -205,7 +205,7 @@ func (c *controllers) start(t *testing.T, i int) {
 	}
 	s, err := NewServer(Config{
 		ID: id, Peers: c.north, Listener: ln, Submitter: b, Stater: b, Finder: b, Canceller: b, Indexer: b,
-		Callers:   Callers{Admins: []string{"user"}},
+		Callers:   Callers{Admins: []string{"user"}, Granter: tenants("tenant")},
 		ServerTLS: who.Server(pki.Controller, pki.Client), ClientTLS: who.Client("", pki.Controller),
 	})
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *controllers) start(t *testing.T, i int) {
 }
 
 // leader asks the replicas through the northbound until one of them is leader of itself.
-func (c *controllers) leader(t *testing.T, ctx context.Context, client *Client) int {
+func (c *controllers) leader(t testing.TB, ctx context.Context, client *Client) int {
 	t.Helper()
 	for {
 		s, err := client.Status(ctx)

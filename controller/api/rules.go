@@ -21,6 +21,7 @@ const replicas controller.Access = "replica"
 type rule struct {
 	may     []controller.Access
 	changes bool // something: it is audited
+	takes   takes
 }
 
 // eventsPath is where events are read as server-sent events.
@@ -39,35 +40,37 @@ const (
 func rules() map[string]rule {
 	const viewer, tenant, operator, admin = controller.Viewer, controller.Tenant, controller.Operator, controller.Admin
 	whole := []controller.Access{viewer, operator, admin} // what shows everybody's jobs
-	read := rule{[]controller.Access{viewer, tenant, operator, admin}, false}
-	job := rule{append(slices.Clone(read.may), replicas), false} // replicas ask the leader for its policy's reasons
-	change := rule{[]controller.Access{tenant, operator, admin}, true}
+	all := []controller.Access{viewer, tenant, operator, admin}
+	read, page, watch := rule{may: all}, rule{may: all, takes: aPage}, rule{may: all, takes: aWatch}
+	job := rule{may: append(slices.Clone(all), replicas)} // replicas ask the leader for its policy's reasons
+	owners := []controller.Access{tenant, operator, admin}
+	change := rule{may: owners, changes: true}
 	return map[string]rule{
-		apiv1connect.ControllerStatusProcedure:      {[]controller.Access{viewer, tenant, operator, admin, replicas}, false},
+		apiv1connect.ControllerStatusProcedure:      {may: append(slices.Clone(all), replicas)},
 		apiv1connect.ControllerBandwidthProcedure:   read,
-		apiv1connect.ControllerStateProcedure:       {append(whole, replicas), false}, // for a backup by a replica's keys
-		apiv1connect.ControllerEventsProcedure:      {whole, false},
-		eventsPath:                                  {whole, false},
-		jobsPath:                                    read,
-		reflectionPath:                              read,
-		reflectionAlphaPath:                         read,
-		apiv1connect.ControllerGetFabricProcedure:   read,
-		apiv1connect.ControllerApplyFabricProcedure: {[]controller.Access{operator, admin}, true},
+		apiv1connect.ControllerStateProcedure:       {may: append(slices.Clone(whole), replicas), takes: aWatch}, // replicas: a backup
+		apiv1connect.ControllerEventsProcedure:      {may: whole, takes: aWatch},
+		eventsPath:                                  {may: whole, takes: aWatch},
+		jobsPath:                                    watch,
+		reflectionPath:                              watch,
+		reflectionAlphaPath:                         watch,
+		apiv1connect.ControllerGetFabricProcedure:   page,
+		apiv1connect.ControllerApplyFabricProcedure: {may: []controller.Access{operator, admin}, changes: true},
 		apiv1connect.ControllerGetJobProcedure:      job, // a tenant its own, as in the next two: see Server.reads
-		apiv1connect.ControllerListJobsProcedure:    read,
-		apiv1connect.ControllerWatchJobsProcedure:   read,
-		apiv1connect.ControllerSubmitJobsProcedure:  change,
+		apiv1connect.ControllerListJobsProcedure:    page,
+		apiv1connect.ControllerWatchJobsProcedure:   watch,
+		apiv1connect.ControllerSubmitJobsProcedure:  {may: owners, changes: true, takes: aBatch},
 		apiv1connect.ControllerReserveProcedure:     change,
 		apiv1connect.ControllerReleaseProcedure:     change, // a tenant its own: see owning
 		apiv1connect.ControllerCancelProcedure:      change, // likewise
-		apiv1connect.ControllerSetAccessProcedure:   {[]controller.Access{admin}, true},
-		apiv1connect.ControllerListAccessProcedure:  {[]controller.Access{operator, admin}, false},
-		apiv1connect.ControllerReadIndexProcedure:   {[]controller.Access{replicas}, false},
-		apiv1connect.ControllerMembersProcedure:     {[]controller.Access{viewer, operator, admin, replicas}, false},
+		apiv1connect.ControllerSetAccessProcedure:   {may: []controller.Access{admin}, changes: true},
+		apiv1connect.ControllerListAccessProcedure:  {may: []controller.Access{operator, admin}},
+		apiv1connect.ControllerReadIndexProcedure:   {may: []controller.Access{replicas}},
+		apiv1connect.ControllerMembersProcedure:     {may: append(slices.Clone(whole), replicas)},
 		// replicas introduce and promote themselves: see allowChange
-		apiv1connect.ControllerChangeMembersProcedure: {[]controller.Access{admin, replicas}, true},
+		apiv1connect.ControllerChangeMembersProcedure: {may: []controller.Access{admin, replicas}, changes: true},
 		// a tenant its own: see Server.reads
-		apiv1connect.ControllerListReservationsProcedure: read,
+		apiv1connect.ControllerListReservationsProcedure: page,
 	}
 }
 
@@ -91,7 +94,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 			_ = connect.NewErrorWriter().Write(w, r, encode(err)) // the caller has gone
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+		s.take(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)), rule.takes, who, next)
 	})
 }
 

@@ -73,15 +73,24 @@ type Limits struct {
 	Conns   int           // connections at once of authenticated callers; replicas have their own besides
 	Open    int           // TLS handshakes under way at once
 	Streams int           // calls at once on one connection
-	Batches int           // batches of jobs in memory at once; others wait
+	Bytes   int           // of requests that are read, wait or are answered; a caller has half of them at most
+	Grace   time.Duration // that a request can take, however small
+	Pace    int           // bytes of a request a second beyond Grace
 	Call    time.Duration // of one call that is no stream, reading it included
 	Write   time.Duration // of one write to a slow caller
+
+	// Slots, which callers get in turn, and of which one caller has half at most.
+	Calls   int
+	Pages   int // for reads whose answers are large
+	Batches int // of jobs
+	Watches int // streams; one more is refused
 }
 
 // DefaultLimits hold the largest job that is accepted.
 func DefaultLimits() Limits {
 	return Limits{Body: 32 << 20, Conns: guard.DefaultShared, Open: guard.DefaultOpen, Streams: 32,
-		Batches: 8, Call: 30 * time.Second, Write: 10 * time.Second}
+		Bytes: 256 << 20, Grace: 5 * time.Second, Pace: 16 << 10,
+		Call: 30 * time.Second, Write: 10 * time.Second, Calls: 256, Pages: 16, Batches: 16, Watches: 2048}
 }
 
 func (l *Limits) fill() {
@@ -90,9 +99,15 @@ func (l *Limits) fill() {
 	l.Conns = or(l.Conns, d.Conns)
 	l.Open = or(l.Open, d.Open)
 	l.Streams = or(l.Streams, d.Streams)
-	l.Batches = or(l.Batches, d.Batches)
+	l.Bytes = or(l.Bytes, d.Bytes)
+	l.Grace = or(l.Grace, d.Grace)
+	l.Pace = or(l.Pace, d.Pace)
 	l.Call = or(l.Call, d.Call)
 	l.Write = or(l.Write, d.Write)
+	l.Calls = or(l.Calls, d.Calls)
+	l.Pages = or(l.Pages, d.Pages)
+	l.Batches = or(l.Batches, d.Batches)
+	l.Watches = or(l.Watches, d.Watches)
 }
 
 func or[T comparable](v, otherwise T) T {
@@ -105,9 +120,9 @@ func or[T comparable](v, otherwise T) T {
 
 // Server answers the northbound calls of one replica.
 type Server struct {
-	cfg     Config
-	batches chan struct{}
-	http    *http.Client
+	cfg       Config
+	admission *admission
+	http      *http.Client
 
 	told told
 
@@ -138,7 +153,7 @@ func NewServer(cfg Config) (*Server, error) {
 		cfg.Tracer = (*tracing.Exporter)(nil).Tracer()
 	}
 	s := &Server{
-		batches: make(chan struct{}, cfg.Limits.Batches), http: httpClient(cfg.ClientTLS),
+		admission: newAdmission(cfg.Limits), http: httpClient(cfg.ClientTLS),
 		peers: map[string]apiv1connect.ControllerClient{},
 	}
 	s.cfg = s.owned(cfg)
@@ -229,7 +244,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// guard lets callers in once they are authenticated, and replicas in slots of their own.
+// guard lets callers in once they are authenticated, replicas in slots of their own, and admins however many others
+// there are.
 func (s *Server) guard() *guard.Guard {
 	c := guard.GRPC(s.cfg.ServerTLS) // HTTP/2 first
 	c.NextProtos = append(c.NextProtos, "http/1.1")
@@ -240,7 +256,11 @@ func (s *Server) guard() *guard.Guard {
 		}
 		return slices.ContainsFunc(s.cfg.Membership.Members().Members, func(m Member) bool { return m.ID == id })
 	}
-	return guard.New(s.cfg.Listener, guard.Config{TLS: c, Reserved: replica, Shared: s.cfg.Limits.Conns,
+	admin := func(name string) bool {
+		who, ok := strings.CutPrefix(name, guard.NameOf(pki.Client, ""))
+		return ok && s.access(Caller{Kind: byClient, Name: who}) == controller.Admin
+	}
+	return guard.New(s.cfg.Listener, guard.Config{TLS: c, Reserved: replica, Always: admin, Shared: s.cfg.Limits.Conns,
 		Open: s.cfg.Limits.Open, Logger: s.cfg.Logger})
 }
 
@@ -259,30 +279,14 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	path, calls := apiv1connect.NewControllerHandler(&service{s},
 		connect.WithReadMaxBytes(s.cfg.Limits.Body), connect.WithCompressMinBytes(compressFrom),
-		connect.WithInterceptors(tally{s}, s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
+		connect.WithInterceptors(passing(), tally{s}, s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
 	mux.Handle(path, calls)
-	mux.Handle(apiv1connect.ControllerSubmitJobsProcedure, s.few(calls))
 	mux.HandleFunc("GET "+eventsPath, s.tallied(s.serveEvents))
 	mux.HandleFunc("GET "+jobsPath, s.tallied(s.serveJobs))
 	known := grpcreflect.NewStaticReflector(apiv1connect.ControllerName)
 	mux.Handle(grpcreflect.NewHandlerV1(known))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(known))
 	return patient(s.atHome(s.admit(mux)), s.cfg.Limits.Write)
-}
-
-// few lets a few batches into memory at a time. It stands before the body is read.
-func (s *Server) few(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		wait, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.Call)
-		defer cancel()
-		select {
-		case s.batches <- struct{}{}:
-			defer func() { <-s.batches }()
-			next.ServeHTTP(w, r)
-		case <-wait.Done():
-			_ = connect.NewErrorWriter().Write(w, r, encode(&Error{Busy, errors.New("too many batches at once")}))
-		}
-	})
 }
 
 // blameDisk returns the code of a failed disk for a call that failed for lack of a leader or with an unknown outcome,
@@ -338,6 +342,9 @@ type timedWriter struct {
 // arm and disarm cannot fail on our own server's writers.
 func (w *timedWriter) arm()    { _ = w.to.SetWriteDeadline(time.Now().Add(w.most)) }
 func (w *timedWriter) disarm() { _ = w.to.SetWriteDeadline(time.Time{}) }
+
+// Unwrap is what http.ResponseController calls for what is not here.
+func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *timedWriter) Write(b []byte) (int, error) {
 	w.arm()

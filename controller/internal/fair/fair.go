@@ -1,0 +1,124 @@
+// Package fair shares what a server has among its callers by name, so that none keeps another waiting by the number of
+// its calls: slots in turn (Gate), and memory with a claim to as much as anybody else (Budget).
+//
+// It knows nothing of calls or bytes on wires, and limits no rates.
+package fair
+
+import (
+	"container/list"
+	"context"
+	"sync"
+)
+
+// Gate has slots. Where callers wait, a free one goes to the caller that holds fewest, and among those to the one whose
+// last turn is the longest ago. Its methods can be called by several goroutines.
+type Gate struct {
+	mu    sync.Mutex
+	free  int
+	each  int
+	turns uint64 // given so far
+	lines map[string]*line
+}
+
+// line is a caller that holds a slot or waits for one.
+type line struct {
+	held    int
+	last    uint64    // turn
+	waiting list.List // of chan struct{}, in order; one that is closed has its slot
+}
+
+// NewGate returns a gate of that many slots, of which one caller holds some at most.
+func NewGate(slots, each int) *Gate {
+	return &Gate{free: slots, each: each, lines: map[string]*line{}}
+}
+
+// Try takes a slot for a caller if it can have one at once. leave gives it back and is called once.
+func (g *Gate) Try(who string) (leave func(), ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.line(who)
+	if !g.may(l) {
+		g.forget(who, l)
+		return nil, false
+	}
+	g.give(l)
+	return func() { g.leave(who, l) }, true
+}
+
+// Enter waits until a caller can have a slot, or ctx ends. leave gives it back and is called once.
+func (g *Gate) Enter(ctx context.Context, who string) (leave func(), err error) {
+	g.mu.Lock()
+	l := g.line(who)
+	leave = func() { g.leave(who, l) }
+	if g.may(l) {
+		g.give(l)
+		g.mu.Unlock()
+		return leave, nil
+	}
+	ready := make(chan struct{})
+	at := l.waiting.PushBack(ready)
+	g.mu.Unlock()
+	select {
+	case <-ready:
+		return leave, nil
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-ready: // meanwhile
+		return leave, nil
+	default:
+	}
+	l.waiting.Remove(at)
+	g.forget(who, l)
+	return nil, ctx.Err()
+}
+
+func (g *Gate) line(who string) *line {
+	if g.lines[who] == nil {
+		g.lines[who] = &line{}
+	}
+	return g.lines[who]
+}
+
+// may reports whether a caller can have a slot now. Nobody who can have one waits while some are free.
+func (g *Gate) may(l *line) bool { return g.free > 0 && l.held < g.each }
+
+func (g *Gate) give(l *line) {
+	g.turns++
+	g.free--
+	l.held++
+	l.last = g.turns
+}
+
+func (g *Gate) leave(who string, l *line) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.free++
+	l.held--
+	for next := g.next(); next != nil; next = g.next() {
+		g.give(next)
+		close(next.waiting.Remove(next.waiting.Front()).(chan struct{}))
+	}
+	g.forget(who, l)
+}
+
+// next is who has the next slot; nil: nobody waits who can have one.
+func (g *Gate) next() (best *line) {
+	for _, l := range g.lines { // last differs, or both have had none and hold none
+		if l.waiting.Len() == 0 || !g.may(l) {
+			continue
+		}
+		if best == nil || l.held < best.held || l.held == best.held && l.last < best.last {
+			best = l
+		}
+	}
+	return best
+}
+
+func (g *Gate) forget(who string, l *line) {
+	if l.held == 0 && l.waiting.Len() == 0 {
+		delete(g.lines, who)
+	}
+}
