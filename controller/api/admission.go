@@ -227,12 +227,15 @@ func (p *paced) stop() {
 
 // whyNot is the error of a call whose body was not read to its end.
 func whyNot(ctx context.Context, err error) error {
-	switch cause := context.Cause(ctx); {
-	case cause == nil && errors.Is(err, os.ErrDeadlineExceeded): // the server's own
-		return &Error{Late, fmt.Errorf("read request: %w", err)}
-	case cause == nil, errors.Is(cause, context.Canceled):
+	cause := context.Cause(ctx)
+	var e *Error
+	switch {
+	case errors.As(cause, &e):
+		return e
+	case !errors.Is(err, os.ErrDeadlineExceeded):
 		return &Error{Invalid, fmt.Errorf("read request: %w", err)}
-	default:
-		return classify(cause)
+	case errors.Is(cause, context.Canceled):
+		return &Error{Busy, errors.New("read request: this replica is ending")}
 	}
+	return &Error{Late, fmt.Errorf("read request: %w", err)}
 }
