@@ -11,7 +11,7 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 )
 
-// AuditRecord is one call that changed something, or was denied. It holds no secret and no more of a request than names
+// AuditRecord is one call that changed something, or was to change something and was refused, or was denied. It holds no secret and no more of a request than names
 // what it was about.
 type AuditRecord struct {
 	At     time.Time `json:"at"`

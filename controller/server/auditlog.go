@@ -13,15 +13,16 @@ import (
 	"lightloom/controller/api"
 )
 
-// auditFile holds one line of JSON for each call that changed something or was denied, in a replica's state directory.
+// auditFile holds one line of JSON for each call that changed something or was refused, in a replica's state directory.
 const auditFile = "audit.log"
 
-// Bounds of an audit log: the file is renamed to audit.log.1 at that size, and so many old ones are kept. Callers who
-// are denied again and again fill so many lines a second at most.
+// Bounds of an audit log: the file is renamed to audit.log.1 at that size, and so many old ones are kept. Calls that
+// change nothing fill so many lines a second at most, and those of one caller so many a minute: a caller that is refused
+// again and again takes a week to push out what others did.
 const (
 	auditBytes   = 8 << 20
 	auditOld     = 4
-	auditDenials = 10
+	auditRefused = 10
 )
 
 // auditLog appends to a file that is rotated. A line that cannot be written is lost, and said to be.
@@ -34,17 +35,41 @@ type auditLog struct {
 	mu      sync.Mutex
 	f       *os.File
 	size    int64
-	second  int64 // in which denials are counted
-	denials int
-	left    int // denials without a line since the last
+	second  window
+	minute  window
+	left    int // refused calls without a line since the last
 	failing bool
+}
+
+// window counts lines of refused calls, by caller, in the newest of equal spans of time.
+type window struct {
+	span  int64
+	lines map[string]int
+}
+
+// count counts one more, and reports how many there are.
+func (w *window) count(span int64, who string) int {
+	if w.lines == nil || w.span != span {
+		w.span, w.lines = span, map[string]int{}
+	}
+	w.lines[who]++
+	return w.lines[who]
+}
+
+// changed are the results of calls that have changed something, or may have.
+func changed(result string) bool {
+	switch api.Code(result) {
+	case "ok", api.Uncertain, api.Late, api.Canceled, api.Disk:
+		return true
+	}
+	return false
 }
 
 func newAuditLog(path string, log *slog.Logger) *auditLog {
 	return &auditLog{path: path, most: auditBytes, log: log, now: time.Now}
 }
 
-// auditLine is a record, and how many denials before it have none.
+// auditLine is a record, and how many refused calls before it have none.
 type auditLine struct {
 	api.AuditRecord
 	Left int `json:"denials_left_out,omitempty"`
@@ -54,14 +79,10 @@ type auditLine struct {
 func (a *auditLog) note(r api.AuditRecord) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if r.Result == string(api.Denied) {
-		if s := a.now().Unix(); s != a.second {
-			a.second, a.denials = s, 0
-		}
-		if a.denials++; a.denials > auditDenials {
-			a.left++
-			return
-		}
+	if s := a.now().Unix(); !changed(r.Result) &&
+		(a.minute.count(s/60, r.Caller) > auditRefused || a.second.count(s, "") > auditRefused) {
+		a.left++
+		return
 	}
 	line, err := json.Marshal(auditLine{r, a.left})
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAuditLog: lines are appended, across restarts too; old files are bounded in size and number and hold the newest
-// lines whole; denials fill a bounded number of lines a second, and the rest is counted.
+// lines whole; calls of one caller that change nothing fill a bounded number of lines, and the rest is counted.
 func TestAuditLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), auditFile)
 	now := time.Unix(1_000_000, 0)
@@ -34,10 +34,11 @@ func TestAuditLog(t *testing.T) {
 			a = open()
 		}
 	}
-	for range 100 {
-		a.note(api.AuditRecord{At: now, Call: "Cancel", Result: string(api.Denied)})
+	refused := []api.Code{api.Denied, api.Invalid, api.TooLarge, api.Busy, api.Unknown}
+	for i := range 100 {
+		a.note(api.AuditRecord{At: now, Call: "Cancel", Result: string(refused[i%len(refused)])})
 	}
-	now = now.Add(time.Second)
+	now = now.Add(time.Minute)
 	a.note(api.AuditRecord{At: now, Call: "Cancel", Result: string(api.Denied)})
 	must(t, a.close())
 
@@ -63,7 +64,7 @@ func TestAuditLog(t *testing.T) {
 	}
 	denied, done := 0, n
 	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i].Result == string(api.Denied) {
+		if lines[i].Result != "ok" {
 			denied++
 			continue
 		}
@@ -71,8 +72,34 @@ func TestAuditLog(t *testing.T) {
 			t.Fatalf("line %d is %+v, want job %d", i, lines[i], done)
 		}
 	}
-	if last := lines[len(lines)-1]; denied != auditDenials+1 || last.Left != 100-auditDenials || n-done < 50 {
+	if last := lines[len(lines)-1]; denied != auditRefused+1 || last.Left != 100-auditRefused || n-done < 50 {
 		t.Errorf("%d denials, the last %+v, %d calls kept", denied, last, n-done)
+	}
+}
+
+// TestAuditOfOthers: a caller that is refused all the time hides no other's refusals, and no change of its own.
+func TestAuditOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), auditFile)
+	now := time.Unix(1_000_020, 0)
+	a := newAuditLog(path, slog.New(slog.DiscardHandler))
+	a.now = func() time.Time { return now }
+	for range 20 {
+		now = now.Add(time.Second)
+		for range 100 {
+			a.note(api.AuditRecord{Caller: "client/mallory", Call: "SubmitJobs", Result: string(api.Invalid)})
+		}
+		a.note(api.AuditRecord{Caller: "client/mallory", Call: "SubmitJobs", Result: string(api.Uncertain)})
+	}
+	for i := range 2 * auditRefused {
+		a.note(api.AuditRecord{Caller: fmt.Sprint("client/ann", i), Call: "Cancel", Result: string(api.Denied)})
+	}
+	must(t, a.close())
+	data, err := os.ReadFile(path)
+	must(t, err)
+	for text, want := range map[string]int{"invalid": auditRefused, "uncertain": 20, "ann": auditRefused} {
+		if n := bytes.Count(data, []byte(text)); n != want {
+			t.Errorf("%d lines of %s, want %d", n, text, want)
+		}
 	}
 }
 
