@@ -46,9 +46,10 @@ func rules() map[string]rule {
 	owners := []controller.Access{tenant, operator, admin}
 	change := rule{may: owners, changes: true}
 	return map[string]rule{
-		apiv1connect.ControllerStatusProcedure:      {may: append(slices.Clone(all), replicas)},
-		apiv1connect.ControllerBandwidthProcedure:   read,
-		apiv1connect.ControllerStateProcedure:       {may: append(slices.Clone(whole), replicas), takes: aWatch}, // replicas: a backup
+		apiv1connect.ControllerStatusProcedure:    {may: append(slices.Clone(all), replicas)},
+		apiv1connect.ControllerBandwidthProcedure: read,
+		// replicas too: for a backup by a replica's keys
+		apiv1connect.ControllerStateProcedure:       {may: append(slices.Clone(whole), replicas), takes: aWatch},
 		apiv1connect.ControllerEventsProcedure:      {may: whole, takes: aWatch},
 		eventsPath:                                  {may: whole, takes: aWatch},
 		jobsPath:                                    watch,

@@ -17,7 +17,7 @@ import (
 const auditFile = "audit.log"
 
 // Bounds of an audit log: the file is renamed to audit.log.1 at that size, and so many old ones are kept. Calls that
-// change nothing fill so many lines a second at most, and those of one caller so many a minute: a caller that is refused
+// change nothing fill so many lines a second at most, and those of one caller so many a minute: whoever is refused
 // again and again takes a week to push out what others did.
 const (
 	auditBytes   = 8 << 20
