@@ -141,3 +141,11 @@ type Hosts interface {
 	// Remaining returns the known remaining bytes of a coflow, false if the coflow is unknown.
 	Remaining(c CoflowID) (Remaining, bool)
 }
+
+// AgentState is how an agent of hosts is.
+type AgentState struct {
+	Addr  string
+	Hosts []HostID // that it serves; nil: all
+	Lost  bool     // its hosts count as failed
+	Err   error    // why it is lost, or what it did not do of what it was last asked; nil: it does all
+}

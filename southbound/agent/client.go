@@ -28,6 +28,7 @@ type Client struct {
 
 	queue   *queue
 	backlog *backlog
+	trouble trouble
 	kick    chan struct{} // a call went through: the progress stream may open
 }
 
@@ -74,7 +75,7 @@ func (c *Client) election() *agentpb.Election {
 // introduce tells the agent which hosts there are.
 func (c *Client) introduce() error {
 	for _, req := range wire.SetNetworks(c.cfg.Network) {
-		if err := c.enqueue("set network", func(ctx context.Context) error {
+		if err := c.enqueue(setNetwork, func(ctx context.Context) error {
 			req.Election = c.election()
 			_, err := c.rpc.SetNetwork(ctx, req)
 			return err

@@ -22,6 +22,7 @@ type member struct {
 	clock    clockOffset
 	number   uint64 // its incarnation; 0: not known
 	lost     bool
+	why      error         // it is lost
 	heardAt  time.Duration // when it answered last, by the run's clock
 	next     uint64        // of its events
 	refusals int           // in a row, of a larger election id
@@ -78,7 +79,7 @@ func (m *member) run(ctx context.Context) {
 			m.mu.Unlock()
 			continue
 		}
-		m.lose(err)
+		m.lose(errors.Join(m.client.unserved(), err))
 		if m.fleet.cfg.Clock()-began > m.fleet.cfg.Patience {
 			wait = 0 // it did well for a while
 		}
@@ -170,7 +171,7 @@ func (m *member) probe(ctx context.Context, end func()) {
 		m.mu.Lock()
 		other := err == nil && m.number != 0 && st.Incarnation != m.number
 		m.mu.Unlock()
-		if other || m.silentFor() > m.fleet.cfg.Patience {
+		if other || m.silentFor() > m.fleet.cfg.Patience || m.client.unserved() != nil {
 			end()
 			return
 		}
@@ -181,14 +182,16 @@ func (m *member) probe(ctx context.Context, end func()) {
 func (m *member) lose(why error) {
 	m.mu.Lock()
 	was := m.lost
-	m.lost = true
+	if why == nil {
+		why = errSilent
+	}
+	m.lost, m.why = true, why
 	m.mu.Unlock()
 	if was {
 		return
 	}
 	m.client.queue.drop()
-	m.fleet.cfg.OnError(fmt.Errorf("agent %q is lost, and %d hosts with it: %w", m.client.cfg.Addr, len(m.hosts),
-		errors.Join(why, errSilent)))
+	m.fleet.cfg.OnError(fmt.Errorf("agent %q is lost, and %d hosts with it: %w", m.client.cfg.Addr, len(m.hosts), why))
 	for _, h := range m.hosts {
 		m.fleet.emit(m, 0, southbound.Event{At: m.fleet.cfg.Clock(), Kind: southbound.HostLost, Host: h})
 	}
@@ -203,6 +206,9 @@ func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 	for ctx.Err() == nil {
 		st, err := m.ask(ctx)
 		if err == nil {
+			err = m.introduce(ctx)
+		}
+		if err == nil {
 			err = m.renew(ctx, st)
 		}
 		if err == nil {
@@ -213,11 +219,8 @@ func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 			continue
 		}
 		m.mu.Lock()
-		m.number, m.lost = st.Incarnation, false
+		m.number, m.lost, m.why = st.Incarnation, false, nil
 		m.mu.Unlock()
-		if err := m.client.introduce(); err != nil {
-			m.fleet.cfg.OnError(err)
-		}
 		if err := m.client.SetRates(m.translated(m.fleet.standing())); err != nil {
 			m.fleet.cfg.OnError(err)
 		}
@@ -228,6 +231,24 @@ func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 		return st.NextEvent, true
 	}
 	return 0, false
+}
+
+// introduce tells a lost member which hosts there are, and returns why it cannot serve its own, or nil.
+func (m *member) introduce(ctx context.Context) error {
+	m.client.trouble.clear()
+	if err := m.client.introduce(); err != nil {
+		m.fleet.cfg.OnError(err)
+	}
+	if err := m.client.Flush(ctx); err != nil {
+		return err
+	}
+	err := m.client.unserved()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.why = err
+	}
+	return err
 }
 
 // renew treats a member that was only out of reach like one that has restarted.

@@ -105,6 +105,7 @@ func (c *Client) send() {
 			return
 		}
 		err := c.attempt(next)
+		news := errors.Is(err, southbound.ErrNotLeader) || c.trouble.note(next.name, err)
 		switch {
 		case err == nil:
 			signal(c.kick)
@@ -113,6 +114,9 @@ func (c *Client) send() {
 		default:
 			if errors.Is(err, southbound.ErrNotLeader) {
 				c.queue.drop()
+			}
+			if next.name == setNetwork && !news { // it is tried again and again
+				continue
 			}
 			c.cfg.OnError(fmt.Errorf("%s at agent %q: %w", next.name, c.cfg.Addr, err))
 		}
@@ -128,6 +132,7 @@ func (c *Client) attempt(next call) error {
 		if err == nil || !errors.Is(err, wire.ErrUnavailable) || c.ctx.Err() != nil {
 			return err
 		}
+		c.trouble.note(next.name, err)
 		pause(c.ctx, wait)
 	}
 }

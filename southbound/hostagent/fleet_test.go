@@ -280,6 +280,33 @@ func TestFleetLosesAMachine(t *testing.T) {
 	}
 }
 
+// TestFleetCannotServe: an agent that answers but cannot listen at its hosts' addresses is lost, says why, and is found
+// once it can.
+func TestFleetCannotServe(t *testing.T) {
+	m := newMachinesAs(t, 2, []string{"a", "b", "c", "d"})
+	other, err := net.Listen("tcp", m.host(3).String())
+	must(t, err)
+	f := m.lead(1)
+	if lost := f.take(southbound.HostLost, 2); lost[0].Host != 2 || lost[1].Host != 3 {
+		t.Fatalf("lost are %+v", lost)
+	}
+	how := f.Agents()
+	if len(how) != 2 || how[0].Lost || how[0].Err != nil || !how[1].Lost || how[1].Err == nil ||
+		!strings.Contains(how[1].Err.Error(), "address already in use") {
+		t.Errorf("agents are %+v", how)
+	}
+	must(t, other.Close())
+	f.take(southbound.HostFound, 2)
+	must(t, f.Run([]southbound.Task{{Task: 1, Host: 3}}))
+	f.take(southbound.TaskEnded, 1)
+	if how := f.Agents()[1]; how.Lost || how.Err != nil {
+		t.Errorf("the agent is %+v", how)
+	}
+	if err := f.end(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestFleetFenced: a newer leader takes the machines over, and receives all events that have not been acknowledged.
 func TestFleetFenced(t *testing.T) {
 	m := newMachines(t, 2)

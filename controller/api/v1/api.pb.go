@@ -3088,7 +3088,8 @@ type StatusRequest struct {
 	Links bool `protobuf:"varint,1,opt,name=links,proto3" json:"links,omitempty"`
 	// Tell the digest, too: the replica hashes for it what has changed since it was last asked.
 	Digest bool `protobuf:"varint,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	// Tell how far the leader has come with every device, too: the leader is asked for it.
+	// Tell how far the leader has come with every device, how agents are, and of tasks without a sign of life, too: the
+	// leader is asked for it.
 	Claims        bool  `protobuf:"varint,3,opt,name=claims,proto3" json:"claims,omitempty"`
 	Read          *Read `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3175,6 +3176,10 @@ type StatusResponse struct {
 	Links []*LinkRate `protobuf:"bytes,14,rep,name=links,proto3" json:"links,omitempty"`
 	// Where they were asked for: how far the leader has come with every device.
 	Claims []*DeviceClaim `protobuf:"bytes,15,rep,name=claims,proto3" json:"claims,omitempty"`
+	// Beside claims: how the agents of hosts are, as the leader knows them. Empty where the fabric has none.
+	Agents []*AgentState `protobuf:"bytes,16,rep,name=agents,proto3" json:"agents,omitempty"`
+	// Beside claims: jobs with tasks that were to end long ago, the first 100 by id.
+	Silent []*SilentTasks `protobuf:"bytes,17,rep,name=silent,proto3" json:"silent,omitempty"`
 	// Of the counts and the digest.
 	Read          *ReadAt                `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	Now           *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=now,proto3" json:"now,omitempty"`
@@ -3317,6 +3322,20 @@ func (x *StatusResponse) GetClaims() []*DeviceClaim {
 	return nil
 }
 
+func (x *StatusResponse) GetAgents() []*AgentState {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+func (x *StatusResponse) GetSilent() []*SilentTasks {
+	if x != nil {
+		return x.Silent
+	}
+	return nil
+}
+
 func (x *StatusResponse) GetRead() *ReadAt {
 	if x != nil {
 		return x.Read
@@ -3342,9 +3361,11 @@ type DeviceClaim struct {
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	// What the leader has asked it for, what it has accepted, and what it reported when it was read last. Missing where the
 	// controller does not keep that.
-	Desired       *DeviceHolds `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
-	Accepted      *DeviceHolds `protobuf:"bytes,5,opt,name=accepted,proto3" json:"accepted,omitempty"`
-	Seen          *DeviceHolds `protobuf:"bytes,6,opt,name=seen,proto3" json:"seen,omitempty"`
+	Desired  *DeviceHolds `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
+	Accepted *DeviceHolds `protobuf:"bytes,5,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	Seen     *DeviceHolds `protobuf:"bytes,6,opt,name=seen,proto3" json:"seen,omitempty"`
+	// Why it refused the last change that this leader sent it; empty: it took that one, or was sent none.
+	Refused       string `protobuf:"bytes,7,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3421,6 +3442,164 @@ func (x *DeviceClaim) GetSeen() *DeviceHolds {
 	return nil
 }
 
+func (x *DeviceClaim) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
+}
+
+// How an agent is, as the leader knows it.
+type AgentState struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Address string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	// Names of the hosts that it serves.
+	Hosts []string `protobuf:"bytes,2,rep,name=hosts,proto3" json:"hosts,omitempty"`
+	// The leader regards its hosts as failed.
+	Lost bool `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
+	// Why it is lost, or what it did not do of what it was last asked; empty: it does all.
+	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentState) Reset() {
+	*x = AgentState{}
+	mi := &file_api_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentState) ProtoMessage() {}
+
+func (x *AgentState) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentState.ProtoReflect.Descriptor instead.
+func (*AgentState) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *AgentState) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *AgentState) GetHosts() []string {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
+func (x *AgentState) GetLost() bool {
+	if x != nil {
+		return x.Lost
+	}
+	return false
+}
+
+func (x *AgentState) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+// Tasks of a job without a sign of life: they have run for longer than they take, by half of that and at least by 30 s.
+type SilentTasks struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	JobId int32                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Tasks int32                  `protobuf:"varint,3,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	// How long the one that began first has run.
+	LongestNs int64 `protobuf:"varint,4,opt,name=longest_ns,json=longestNs,proto3" json:"longest_ns,omitempty"`
+	// Where it runs.
+	Host          string `protobuf:"bytes,5,opt,name=host,proto3" json:"host,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SilentTasks) Reset() {
+	*x = SilentTasks{}
+	mi := &file_api_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SilentTasks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SilentTasks) ProtoMessage() {}
+
+func (x *SilentTasks) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SilentTasks.ProtoReflect.Descriptor instead.
+func (*SilentTasks) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *SilentTasks) GetJobId() int32 {
+	if x != nil {
+		return x.JobId
+	}
+	return 0
+}
+
+func (x *SilentTasks) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SilentTasks) GetTasks() int32 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *SilentTasks) GetLongestNs() int64 {
+	if x != nil {
+		return x.LongestNs
+	}
+	return 0
+}
+
+func (x *SilentTasks) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
 // How much a device holds.
 type DeviceHolds struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3432,7 +3611,7 @@ type DeviceHolds struct {
 
 func (x *DeviceHolds) Reset() {
 	*x = DeviceHolds{}
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3444,7 +3623,7 @@ func (x *DeviceHolds) String() string {
 func (*DeviceHolds) ProtoMessage() {}
 
 func (x *DeviceHolds) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[42]
+	mi := &file_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3457,7 +3636,7 @@ func (x *DeviceHolds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceHolds.ProtoReflect.Descriptor instead.
 func (*DeviceHolds) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{42}
+	return file_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DeviceHolds) GetRules() int32 {
@@ -3493,7 +3672,7 @@ type LinkRate struct {
 
 func (x *LinkRate) Reset() {
 	*x = LinkRate{}
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3505,7 +3684,7 @@ func (x *LinkRate) String() string {
 func (*LinkRate) ProtoMessage() {}
 
 func (x *LinkRate) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[43]
+	mi := &file_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3518,7 +3697,7 @@ func (x *LinkRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRate.ProtoReflect.Descriptor instead.
 func (*LinkRate) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{43}
+	return file_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *LinkRate) GetLink() int32 {
@@ -3581,7 +3760,7 @@ type StateRequest struct {
 
 func (x *StateRequest) Reset() {
 	*x = StateRequest{}
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3593,7 +3772,7 @@ func (x *StateRequest) String() string {
 func (*StateRequest) ProtoMessage() {}
 
 func (x *StateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[44]
+	mi := &file_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3606,7 +3785,7 @@ func (x *StateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateRequest.ProtoReflect.Descriptor instead.
 func (*StateRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{44}
+	return file_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StateRequest) GetRead() *Read {
@@ -3637,7 +3816,7 @@ type StateChunk struct {
 
 func (x *StateChunk) Reset() {
 	*x = StateChunk{}
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3649,7 +3828,7 @@ func (x *StateChunk) String() string {
 func (*StateChunk) ProtoMessage() {}
 
 func (x *StateChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[45]
+	mi := &file_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3662,7 +3841,7 @@ func (x *StateChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateChunk.ProtoReflect.Descriptor instead.
 func (*StateChunk) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{45}
+	return file_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StateChunk) GetIndex() uint64 {
@@ -3710,7 +3889,7 @@ type EventsRequest struct {
 
 func (x *EventsRequest) Reset() {
 	*x = EventsRequest{}
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3722,7 +3901,7 @@ func (x *EventsRequest) String() string {
 func (*EventsRequest) ProtoMessage() {}
 
 func (x *EventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[46]
+	mi := &file_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3735,7 +3914,7 @@ func (x *EventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventsRequest.ProtoReflect.Descriptor instead.
 func (*EventsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{46}
+	return file_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *EventsRequest) GetAfter() uint64 {
@@ -3761,7 +3940,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3773,7 +3952,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[47]
+	mi := &file_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3786,7 +3965,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{47}
+	return file_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Event) GetSeq() uint64 {
@@ -3842,7 +4021,7 @@ type HostPair struct {
 
 func (x *HostPair) Reset() {
 	*x = HostPair{}
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3854,7 +4033,7 @@ func (x *HostPair) String() string {
 func (*HostPair) ProtoMessage() {}
 
 func (x *HostPair) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[48]
+	mi := &file_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3867,7 +4046,7 @@ func (x *HostPair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostPair.ProtoReflect.Descriptor instead.
 func (*HostPair) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{48}
+	return file_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *HostPair) GetSrc() string {
@@ -3894,7 +4073,7 @@ type BandwidthRequest struct {
 
 func (x *BandwidthRequest) Reset() {
 	*x = BandwidthRequest{}
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3906,7 +4085,7 @@ func (x *BandwidthRequest) String() string {
 func (*BandwidthRequest) ProtoMessage() {}
 
 func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[49]
+	mi := &file_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3919,7 +4098,7 @@ func (x *BandwidthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthRequest.ProtoReflect.Descriptor instead.
 func (*BandwidthRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{49}
+	return file_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *BandwidthRequest) GetPairs() []*HostPair {
@@ -3947,7 +4126,7 @@ type BandwidthResponse struct {
 
 func (x *BandwidthResponse) Reset() {
 	*x = BandwidthResponse{}
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3959,7 +4138,7 @@ func (x *BandwidthResponse) String() string {
 func (*BandwidthResponse) ProtoMessage() {}
 
 func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[50]
+	mi := &file_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3972,7 +4151,7 @@ func (x *BandwidthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BandwidthResponse.ProtoReflect.Descriptor instead.
 func (*BandwidthResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{50}
+	return file_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *BandwidthResponse) GetPairs() []*Bandwidth {
@@ -4003,7 +4182,7 @@ type Bandwidth struct {
 
 func (x *Bandwidth) Reset() {
 	*x = Bandwidth{}
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4015,7 +4194,7 @@ func (x *Bandwidth) String() string {
 func (*Bandwidth) ProtoMessage() {}
 
 func (x *Bandwidth) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[51]
+	mi := &file_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4028,7 +4207,7 @@ func (x *Bandwidth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bandwidth.ProtoReflect.Descriptor instead.
 func (*Bandwidth) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{51}
+	return file_api_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Bandwidth) GetUnreserved() int64 {
@@ -4069,7 +4248,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4081,7 +4260,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[52]
+	mi := &file_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4094,7 +4273,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{52}
+	return file_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ReserveRequest) GetRequestId() string {
@@ -4150,7 +4329,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4162,7 +4341,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[53]
+	mi := &file_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4175,7 +4354,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{53}
+	return file_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ReserveResponse) GetId() int64 {
@@ -4229,7 +4408,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4241,7 +4420,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[54]
+	mi := &file_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4254,7 +4433,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{54}
+	return file_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ReleaseRequest) GetId() int64 {
@@ -4274,7 +4453,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4286,7 +4465,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[55]
+	mi := &file_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4299,7 +4478,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{55}
+	return file_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ReleaseResponse) GetIndex() uint64 {
@@ -4330,7 +4509,7 @@ type Reservation struct {
 
 func (x *Reservation) Reset() {
 	*x = Reservation{}
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4342,7 +4521,7 @@ func (x *Reservation) String() string {
 func (*Reservation) ProtoMessage() {}
 
 func (x *Reservation) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[56]
+	mi := &file_api_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4355,7 +4534,7 @@ func (x *Reservation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
 func (*Reservation) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{56}
+	return file_api_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Reservation) GetId() int64 {
@@ -4427,7 +4606,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4439,7 +4618,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[57]
+	mi := &file_api_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4452,7 +4631,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{57}
+	return file_api_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ListReservationsRequest) GetPageSize() int32 {
@@ -4491,7 +4670,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4503,7 +4682,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[58]
+	mi := &file_api_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4516,7 +4695,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{58}
+	return file_api_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -4556,7 +4735,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4568,7 +4747,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4581,7 +4760,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{59}
+	return file_api_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -4605,7 +4784,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4617,7 +4796,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4630,7 +4809,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{60}
+	return file_api_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -4673,7 +4852,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4685,7 +4864,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4698,7 +4877,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{61}
+	return file_api_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Grant) GetName() string {
@@ -4724,7 +4903,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4736,7 +4915,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4749,7 +4928,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{62}
+	return file_api_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -4768,7 +4947,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4780,7 +4959,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4793,7 +4972,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{63}
+	return file_api_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -4811,7 +4990,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4823,7 +5002,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4836,7 +5015,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{64}
+	return file_api_proto_rawDescGZIP(), []int{66}
 }
 
 type ListAccessResponse struct {
@@ -4849,7 +5028,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[65]
+	mi := &file_api_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4861,7 +5040,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[65]
+	mi := &file_api_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4874,7 +5053,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{65}
+	return file_api_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -4894,7 +5073,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[66]
+	mi := &file_api_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4906,7 +5085,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[66]
+	mi := &file_api_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4919,7 +5098,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{66}
+	return file_api_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -5189,7 +5368,7 @@ const file_api_proto_rawDesc = "" +
 	"\x05links\x18\x01 \x01(\bR\x05links\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\bR\x06digest\x12\x16\n" +
 	"\x06claims\x18\x03 \x01(\bR\x06claims\x12&\n" +
-	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\xb9\x04\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\x9e\x05\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12%\n" +
@@ -5207,16 +5386,32 @@ const file_api_proto_rawDesc = "" +
 	"\rcoflows_ended\x18\f \x01(\x03R\fcoflowsEnded\x12\x14\n" +
 	"\x05ready\x18\r \x01(\bR\x05ready\x12,\n" +
 	"\x05links\x18\x0e \x03(\v2\x16.lightloom.v1.LinkRateR\x05links\x121\n" +
-	"\x06claims\x18\x0f \x03(\v2\x19.lightloom.v1.DeviceClaimR\x06claims\x12(\n" +
+	"\x06claims\x18\x0f \x03(\v2\x19.lightloom.v1.DeviceClaimR\x06claims\x120\n" +
+	"\x06agents\x18\x10 \x03(\v2\x18.lightloom.v1.AgentStateR\x06agents\x121\n" +
+	"\x06silent\x18\x11 \x03(\v2\x19.lightloom.v1.SilentTasksR\x06silent\x12(\n" +
 	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\x12,\n" +
-	"\x03now\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\"\xec\x01\n" +
+	"\x03now\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\"\x86\x02\n" +
 	"\vDeviceClaim\x12\x16\n" +
 	"\x06device\x18\x01 \x01(\tR\x06device\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
 	"\x05error\x18\x03 \x01(\tR\x05error\x123\n" +
 	"\adesired\x18\x04 \x01(\v2\x19.lightloom.v1.DeviceHoldsR\adesired\x125\n" +
 	"\baccepted\x18\x05 \x01(\v2\x19.lightloom.v1.DeviceHoldsR\baccepted\x12-\n" +
-	"\x04seen\x18\x06 \x01(\v2\x19.lightloom.v1.DeviceHoldsR\x04seen\"?\n" +
+	"\x04seen\x18\x06 \x01(\v2\x19.lightloom.v1.DeviceHoldsR\x04seen\x12\x18\n" +
+	"\arefused\x18\a \x01(\tR\arefused\"f\n" +
+	"\n" +
+	"AgentState\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x14\n" +
+	"\x05hosts\x18\x02 \x03(\tR\x05hosts\x12\x12\n" +
+	"\x04lost\x18\x03 \x01(\bR\x04lost\x12\x14\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"\x81\x01\n" +
+	"\vSilentTasks\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\x05R\x05jobId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05tasks\x18\x03 \x01(\x05R\x05tasks\x12\x1d\n" +
+	"\n" +
+	"longest_ns\x18\x04 \x01(\x03R\tlongestNs\x12\x12\n" +
+	"\x04host\x18\x05 \x01(\tR\x04host\"?\n" +
 	"\vDeviceHolds\x12\x14\n" +
 	"\x05rules\x18\x01 \x01(\x05R\x05rules\x12\x1a\n" +
 	"\bcircuits\x18\x02 \x01(\x05R\bcircuits\"\xc2\x01\n" +
@@ -5376,7 +5571,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
@@ -5423,32 +5618,34 @@ var file_api_proto_goTypes = []any{
 	(*StatusRequest)(nil),            // 42: lightloom.v1.StatusRequest
 	(*StatusResponse)(nil),           // 43: lightloom.v1.StatusResponse
 	(*DeviceClaim)(nil),              // 44: lightloom.v1.DeviceClaim
-	(*DeviceHolds)(nil),              // 45: lightloom.v1.DeviceHolds
-	(*LinkRate)(nil),                 // 46: lightloom.v1.LinkRate
-	(*StateRequest)(nil),             // 47: lightloom.v1.StateRequest
-	(*StateChunk)(nil),               // 48: lightloom.v1.StateChunk
-	(*EventsRequest)(nil),            // 49: lightloom.v1.EventsRequest
-	(*Event)(nil),                    // 50: lightloom.v1.Event
-	(*HostPair)(nil),                 // 51: lightloom.v1.HostPair
-	(*BandwidthRequest)(nil),         // 52: lightloom.v1.BandwidthRequest
-	(*BandwidthResponse)(nil),        // 53: lightloom.v1.BandwidthResponse
-	(*Bandwidth)(nil),                // 54: lightloom.v1.Bandwidth
-	(*ReserveRequest)(nil),           // 55: lightloom.v1.ReserveRequest
-	(*ReserveResponse)(nil),          // 56: lightloom.v1.ReserveResponse
-	(*ReleaseRequest)(nil),           // 57: lightloom.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),          // 58: lightloom.v1.ReleaseResponse
-	(*Reservation)(nil),              // 59: lightloom.v1.Reservation
-	(*ListReservationsRequest)(nil),  // 60: lightloom.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil), // 61: lightloom.v1.ListReservationsResponse
-	(*CancelRequest)(nil),            // 62: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),           // 63: lightloom.v1.CancelResponse
-	(*Grant)(nil),                    // 64: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),         // 65: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),        // 66: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),        // 67: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),       // 68: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),              // 69: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil),    // 70: google.protobuf.Timestamp
+	(*AgentState)(nil),               // 45: lightloom.v1.AgentState
+	(*SilentTasks)(nil),              // 46: lightloom.v1.SilentTasks
+	(*DeviceHolds)(nil),              // 47: lightloom.v1.DeviceHolds
+	(*LinkRate)(nil),                 // 48: lightloom.v1.LinkRate
+	(*StateRequest)(nil),             // 49: lightloom.v1.StateRequest
+	(*StateChunk)(nil),               // 50: lightloom.v1.StateChunk
+	(*EventsRequest)(nil),            // 51: lightloom.v1.EventsRequest
+	(*Event)(nil),                    // 52: lightloom.v1.Event
+	(*HostPair)(nil),                 // 53: lightloom.v1.HostPair
+	(*BandwidthRequest)(nil),         // 54: lightloom.v1.BandwidthRequest
+	(*BandwidthResponse)(nil),        // 55: lightloom.v1.BandwidthResponse
+	(*Bandwidth)(nil),                // 56: lightloom.v1.Bandwidth
+	(*ReserveRequest)(nil),           // 57: lightloom.v1.ReserveRequest
+	(*ReserveResponse)(nil),          // 58: lightloom.v1.ReserveResponse
+	(*ReleaseRequest)(nil),           // 59: lightloom.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),          // 60: lightloom.v1.ReleaseResponse
+	(*Reservation)(nil),              // 61: lightloom.v1.Reservation
+	(*ListReservationsRequest)(nil),  // 62: lightloom.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil), // 63: lightloom.v1.ListReservationsResponse
+	(*CancelRequest)(nil),            // 64: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),           // 65: lightloom.v1.CancelResponse
+	(*Grant)(nil),                    // 66: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),         // 67: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),        // 68: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),        // 69: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),       // 70: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),              // 71: lightloom.v1.ErrorDetail
+	(*timestamppb.Timestamp)(nil),    // 72: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -5467,7 +5664,7 @@ var file_api_proto_depIdxs = []int32{
 	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
 	30, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
 	31, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	70, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	72, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
 	27, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
 	27, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
 	26, // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
@@ -5475,9 +5672,9 @@ var file_api_proto_depIdxs = []int32{
 	25, // 21: lightloom.v1.Rack.hosts:type_name -> lightloom.v1.RackHost
 	23, // 22: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
 	2,  // 23: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	70, // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	70, // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	70, // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	72, // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	72, // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	72, // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
 	1,  // 27: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
 	8,  // 28: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
 	32, // 29: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
@@ -5492,73 +5689,75 @@ var file_api_proto_depIdxs = []int32{
 	37, // 38: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
 	32, // 39: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
 	8,  // 40: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	46, // 41: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	48, // 41: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
 	44, // 42: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	9,  // 43: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	70, // 44: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	45, // 45: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
-	45, // 46: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
-	45, // 47: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
-	8,  // 48: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 49: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	70, // 50: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	51, // 51: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 52: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	54, // 53: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 54: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	51, // 55: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	70, // 56: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	51, // 57: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	70, // 58: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
-	8,  // 59: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
-	59, // 60: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
-	9,  // 61: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	70, // 62: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	64, // 63: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	64, // 64: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 65: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	42, // 66: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 67: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	28, // 68: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	47, // 69: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	49, // 70: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	52, // 71: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	55, // 72: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	57, // 73: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	60, // 74: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	62, // 75: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	35, // 76: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	38, // 77: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	40, // 78: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	65, // 79: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	67, // 80: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 81: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 82: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 83: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 84: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	43, // 85: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 86: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	29, // 87: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	48, // 88: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	50, // 89: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	53, // 90: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	56, // 91: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	58, // 92: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	61, // 93: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	63, // 94: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	36, // 95: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	39, // 96: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	41, // 97: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	66, // 98: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	68, // 99: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 100: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 101: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 102: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	84, // [84:103] is the sub-list for method output_type
-	65, // [65:84] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	45, // 43: lightloom.v1.StatusResponse.agents:type_name -> lightloom.v1.AgentState
+	46, // 44: lightloom.v1.StatusResponse.silent:type_name -> lightloom.v1.SilentTasks
+	9,  // 45: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	72, // 46: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	47, // 47: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
+	47, // 48: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
+	47, // 49: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
+	8,  // 50: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,  // 51: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	72, // 52: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	53, // 53: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,  // 54: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	56, // 55: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,  // 56: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	53, // 57: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	72, // 58: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	53, // 59: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
+	72, // 60: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	8,  // 61: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	61, // 62: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,  // 63: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	72, // 64: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	66, // 65: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	66, // 66: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	12, // 67: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	42, // 68: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 69: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	28, // 70: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	49, // 71: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	51, // 72: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	54, // 73: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	57, // 74: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	59, // 75: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	62, // 76: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	64, // 77: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	35, // 78: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	38, // 79: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	40, // 80: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	67, // 81: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	69, // 82: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 83: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 84: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 85: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 86: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	43, // 87: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 88: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	29, // 89: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	50, // 90: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	52, // 91: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	55, // 92: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	58, // 93: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	60, // 94: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	63, // 95: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	65, // 96: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	36, // 97: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	39, // 98: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	41, // 99: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	68, // 100: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	70, // 101: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 102: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 103: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 104: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	86, // [86:105] is the sub-list for method output_type
+	67, // [67:86] is the sub-list for method input_type
+	67, // [67:67] is the sub-list for extension type_name
+	67, // [67:67] is the sub-list for extension extendee
+	0,  // [0:67] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -5576,7 +5775,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   67,
+			NumMessages:   69,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
