@@ -5,10 +5,32 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 )
+
+// TestHealth: any replica returns what the leader tells of devices, agents and tasks.
+func TestHealth(t *testing.T) {
+	want := Health{Claims: []Claim{{Device: "tor0", State: "fenced", Refused: "table full"}},
+		Agents: []Agent{{Address: "a:1", Hosts: []string{"h0-0", "h0-1"}, Lost: true, Error: "no such address"},
+			{Address: "b:1", Error: "run tasks: no such host"}},
+		Silent: []Silent{{Job: 3, Name: "j", Tasks: 2, Longest: 11 * time.Minute, Host: "h0-1"}}}
+	tc := newTestCluster(t, func(i int, cfg *Config) {
+		if i == 1 {
+			cfg.Claims = func() []Claim { return want.Claims }
+			cfg.Agents = func() []Agent { return want.Agents }
+			cfg.Silent = func() []Silent { return want.Silent }
+		}
+	})
+	tc.lead(1)
+	for i := range 3 {
+		if got, err := tc.dial(t, i).Health(within(t, hanging)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("replica %d: %+v, %v", i, got, err)
+		}
+	}
+}
 
 // TestClaims: any replica returns the leader's claims of devices.
 func TestClaims(t *testing.T) {

@@ -63,6 +63,8 @@ type Reported struct {
 	Ready   func() bool      // this replica leads, and decides on jobs at once
 	Links   func() []Link    // link rates known to this replica's leadership
 	Claims  func() []Claim   // this replica's claims of devices
+	Agents  func() []Agent   // as this replica's leadership knows them
+	Silent  func() []Silent  // jobs with tasks without a sign of life
 	Fabric  func() *apiv1.Fabric
 	Reasons func(controller.JobID) []string // what this replica's policy has said of a job
 }

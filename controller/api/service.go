@@ -139,11 +139,9 @@ func (s *service) Status(ctx context.Context,
 		out.Links = links
 	}
 	if r.Msg.Claims {
-		claims, err := s.claims(ctx, leader, r.Header().Get(forwarded) != "")
-		if err != nil {
+		if err := s.health(ctx, leader, r.Header().Get(forwarded) != "", out); err != nil {
 			return nil, encode(err)
 		}
-		out.Claims = claims
 	}
 	return connect.NewResponse(out), nil
 }

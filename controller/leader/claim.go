@@ -28,6 +28,8 @@ type Claim struct {
 	State  ClaimState
 	Err    error    // why it is not claimed or not fenced; nil: no error, or no answer yet
 	Holds  *Holding // nil: not kept
+	// Refused is why it refused the last change that it was sent; nil: it took that one, or was sent none.
+	Refused error
 }
 
 // claims is how far the leadership has come with every device.
@@ -54,7 +56,7 @@ func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
 	if !listed { // it has been removed meanwhile
 		return
 	}
-	c.by[d] = Claim{Device: d, State: s, Err: err}
+	c.by[d] = Claim{Device: d, State: s, Err: err, Refused: old.Refused}
 	known := old.State == s && (old.Err == nil) == (err == nil)
 	switch {
 	case known && (err == nil || old.Err.Error() == err.Error()):
@@ -65,6 +67,21 @@ func (c *claims) note(d southbound.DeviceID, s ClaimState, err error) {
 	default:
 		c.log.Info("device is claimed", "device", d)
 	}
+}
+
+// changed keeps how a device has taken a change, and logs a refusal once for each reason in a row.
+func (c *claims) changed(d southbound.DeviceID, refused error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, listed := c.by[d]
+	if !listed {
+		return
+	}
+	if refused != nil && (now.Refused == nil || now.Refused.Error() != refused.Error()) {
+		c.log.Error("device has refused a change", "device", d, "error", refused)
+	}
+	now.Refused = refused
+	c.by[d] = now
 }
 
 // expect has a device listed again.

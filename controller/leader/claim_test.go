@@ -3,7 +3,9 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -104,6 +106,50 @@ func TestDeposed(t *testing.T) {
 		if all[i].State != leader.Unclaimed || !errors.Is(all[i].Err, southbound.ErrNotLeader) {
 			t.Errorf("it is listed as %+v", all[i])
 		}
+		l.end()
+	})
+}
+
+// stubborn is a device that refuses circuits until it is told not to.
+type stubborn struct {
+	door
+	gives atomic.Bool
+}
+
+func (s *stubborn) Set(ctx context.Context, c *southbound.Change) error {
+	wait(ctx, time.Millisecond) // a leader that tries again at once would never see time pass
+	if len(c.Connect) > 0 && !s.gives.Load() {
+		return fmt.Errorf("laser safety: %w", southbound.ErrRefused)
+	}
+	return s.door.Set(ctx, c)
+}
+
+// TestRefusalsAreListed: a device that refuses a change is listed with the reason until it takes one; others are not.
+func TestRefusalsAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{20 * time.Millisecond})
+		ocs := l.fabric.OCSNode
+		d := &stubborn{door: door{l.devices[ocs], 1}}
+		l.doors[ocs] = d
+		l.leader = leader.New(l.config(greedy{20 * time.Millisecond}, 1))
+		l.run()
+		<-l.leader.Ready()
+		if err := l.leader.Submit(t.Context(), offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+			t.Fatal(err)
+		}
+		refused := func() (who []southbound.DeviceID) {
+			for _, c := range l.leader.Claims() {
+				if c.Refused != nil && strings.Contains(c.Refused.Error(), "laser safety") {
+					who = append(who, c.Device)
+				}
+			}
+			return who
+		}
+		l.until(time.Second, "the refusal to be listed", func() bool {
+			return slices.Equal(refused(), []southbound.DeviceID{ocs})
+		})
+		d.gives.Store(true)
+		l.until(5*time.Second, "a change to be taken", func() bool { return len(refused()) == 0 })
 		l.end()
 	})
 }

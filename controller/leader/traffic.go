@@ -7,11 +7,28 @@ import (
 	"time"
 
 	"lightloom/controller/demand"
+	"lightloom/southbound"
 )
 
 // Meter is asked of Hosts: what they have sent so far, announced or not, as it is now.
 type Meter interface {
 	Traffic(ctx context.Context) (demand.Sample, error)
+}
+
+// Attended is asked of Hosts how their agents are.
+type Attended interface {
+	Agents() []southbound.AgentState
+}
+
+// Agents returns how the agents of hosts are; nil of a nil Leader, and where there are none.
+func (l *Leader) Agents() []southbound.AgentState {
+	if l == nil {
+		return nil
+	}
+	if h, ok := l.cfg.Hosts.(Attended); ok {
+		return h.Agents()
+	}
+	return nil
 }
 
 // counters is what was last read of a Meter. A step takes it from here, for it must not wait.

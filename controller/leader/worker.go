@@ -24,8 +24,6 @@ type worker struct {
 	mu   sync.Mutex
 	life int  // how often it was to be claimed anew
 	open bool // Sets may go
-	// refusal is the reason of the last refused Set, as it was logged
-	refusal string
 }
 
 func newWorker(l *Leader, id southbound.DeviceID, d southbound.Device) *worker {
@@ -158,25 +156,16 @@ func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error 
 	err := w.dev.Set(ctx, c)
 	if err == nil {
 		w.leader.ledger.accepted(w.id, c)
+		w.leader.claims.changed(w.id, nil)
 	}
 	if errors.Is(err, southbound.ErrRefused) {
-		w.complain(err)
+		w.leader.claims.changed(w.id, err)
 	}
 	if errors.Is(err, southbound.ErrNotLeader) {
 		w.leader.claims.note(w.id, Unclaimed, err)
 		w.giveUp()
 	}
 	return err
-}
-
-// complain logs why the device has refused a change, once for each reason in a row.
-func (w *worker) complain(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if text := err.Error(); text != w.refusal {
-		w.refusal = text
-		w.leader.cfg.Logger.Error("device has refused a change", "device", w.id, "error", err)
-	}
 }
 
 // read asks the device for its whole state; a failure is reported after a pause, so that the next try is not at once.

@@ -41,7 +41,7 @@ type Controller struct {
 	read   time.Time
 	rare   time.Time // when what is costly was read last
 	answer []Replica
-	claims []api.Claim
+	health api.Health
 	why    map[controller.JobID]string
 	now    *topo.Fabric
 	paths  *pathmap.Map // of now; nil: not needed yet
@@ -115,7 +115,7 @@ func (c *Controller) Look(ctx context.Context) (*Look, error) {
 	} else if err := c.More(ctx, l); err != nil {
 		return nil, err
 	}
-	l.doubt(c.now, st)
+	l.doubt(c.now, st, c.health)
 	return l, nil
 }
 
@@ -156,8 +156,8 @@ func (c *Controller) readRarely(ctx context.Context, st api.Status) {
 	}
 	wg.Wait()
 	if st.Leader != "" {
-		if all, err := c.Client.Claims(ctx); err == nil {
-			c.claims = all
+		if all, err := c.Client.Health(ctx); err == nil {
+			c.health = all
 		}
 	}
 	c.rare = time.Now()
@@ -166,7 +166,7 @@ func (c *Controller) readRarely(ctx context.Context, st api.Status) {
 // switches lists what the controller knows of switches: its claims, and the circuits that it wants.
 func (c *Controller) switches(l *Look) {
 	claim := map[string]api.Claim{}
-	for _, x := range c.claims {
+	for _, x := range c.health.Claims {
 		claim[x.Device] = x
 	}
 	l.Switches = []Switch{}
@@ -219,7 +219,7 @@ func (c *Controller) links(ctx context.Context, l *Look, leader string) {
 }
 
 // doubt lists what is not as it should be.
-func (l *Look) doubt(f *topo.Fabric, st api.Status) {
+func (l *Look) doubt(f *topo.Fabric, st api.Status, h api.Health) {
 	add := func(about, format string, args ...any) {
 		l.Doubts = append(l.Doubts, Doubt{about, fmt.Sprintf(format, args...)})
 	}
@@ -236,6 +236,23 @@ func (l *Look) doubt(f *topo.Fabric, st api.Status) {
 			add(r.ID, "after entry %d its state is not that of %s", r.Index, other.ID)
 		}
 		digests[r.Index] = r
+	}
+	for _, c := range h.Claims {
+		if c.Refused != "" {
+			add(c.Device, "it has refused its last change: %s", c.Refused)
+		}
+	}
+	for _, a := range h.Agents {
+		switch {
+		case a.Lost:
+			add("agent "+a.Address, "it is lost, and %d hosts with it: %s", len(a.Hosts), a.Error)
+		case a.Error != "":
+			add("agent "+a.Address, "it does not do what it is asked: %s", a.Error)
+		}
+	}
+	for _, x := range h.Silent {
+		add(fmt.Sprintf("job %d", x.Job), "%d tasks were to end long ago: one has run for %v on %s", x.Tasks,
+			x.Longest.Round(time.Second), x.Host)
 	}
 	for _, s := range l.Switches {
 		switch {

@@ -15,10 +15,14 @@ type metered struct{ talker }
 // talker is one agent, or several.
 type talker interface {
 	leader.Hosts
+	leader.Attended
 	Traffic(ctx context.Context) (wire.Traffic, error)
 }
 
-var _ leader.Meter = metered{}
+var (
+	_ leader.Meter    = metered{}
+	_ leader.Attended = metered{}
+)
 
 // Traffic implements leader.Meter.
 func (m metered) Traffic(ctx context.Context) (demand.Sample, error) {

@@ -222,6 +222,8 @@ func (p *replicaProcess) server() (*api.Server, error) {
 			Ready:   p.current.Ready,
 			Links:   func() []api.Link { return namedLinks(p.fabric().Topology, p.current.Leader().Links()) },
 			Claims:  func() []api.Claim { return namedClaims(p.fabric().Topology, p.current.Leader().Claims()) },
+			Agents:  func() []api.Agent { return namedAgents(p.fabric(), p.current.Leader().Agents()) },
+			Silent:  p.silent,
 			Reasons: p.reasons.Of,
 			Changes: p.node.LeaderChanges}})
 }

@@ -19,6 +19,7 @@ import (
 
 // Status is the output of the command status.
 type Status struct {
+	Verdict   string          `json:"verdict"` // in one line; begins with ok, degraded or no leader
 	Fabric    string          `json:"fabric"`
 	Dataplane string          `json:"dataplane"`
 	Policy    string          `json:"policy"`
@@ -27,6 +28,8 @@ type Status struct {
 	Term      uint64          `json:"term"`
 	Replicas  []ReplicaStatus `json:"replicas"`
 	Switches  []SwitchStatus  `json:"switches"`
+	Agents    []AgentStatus   `json:"agents"`
+	Silent    []SilentStatus  `json:"silent"` // jobs with tasks that were to end long ago
 	Circuits  []CircuitStatus `json:"circuits"`
 	Routes    []RouteStatus   `json:"routes"` // default routes between racks, at their first switch
 	Jobs      int             `json:"jobs"`
@@ -72,6 +75,24 @@ type SwitchStatus struct {
 	// how far the leader has come with it: unclaimed, fenced or unfenced, and why no further
 	Claim      string `json:"claim,omitempty"`
 	ClaimError string `json:"claim_error,omitempty"`
+	Refused    string `json:"refused,omitempty"` // why it refused the last change that it was sent
+}
+
+// AgentStatus is one agent of hosts, as the leader knows it.
+type AgentStatus struct {
+	Address string   `json:"address"`
+	Hosts   []string `json:"hosts"`
+	Lost    bool     `json:"lost"`
+	Error   string   `json:"error,omitempty"`
+}
+
+// SilentStatus is tasks of a job without a sign of life.
+type SilentStatus struct {
+	Job     controller.JobID `json:"job"`
+	Name    string           `json:"name"`
+	Tasks   int              `json:"tasks"`
+	Longest float64          `json:"longest_seconds"`
+	Host    string           `json:"host"`
 }
 
 // CircuitStatus is one circuit of the ledger.
@@ -111,7 +132,7 @@ func (s *keeper) status(ctx context.Context) (*Status, error) {
 		sw := &out.Switches[i]
 		for _, c := range claims {
 			if c.Name == sw.Name {
-				sw.Claim, sw.ClaimError = c.Claim, c.ClaimError
+				sw.Claim, sw.ClaimError, sw.Refused = c.Claim, c.ClaimError, c.Refused
 			}
 		}
 	}
@@ -123,6 +144,7 @@ func (s *keeper) status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	out.Streams = streams(d, s.Clock(), s.Packets.Agent.Remaining)
+	out.Verdict = out.verdict()
 	return out, nil
 }
 
@@ -138,7 +160,8 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 		return nil, fmt.Errorf("ask the controller: %w", err)
 	}
 	out := &Status{Fabric: f.Spec, Policy: f.Policy, Up: st.Now.Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs,
-		JobsEnded: st.JobsEnded, Switches: []SwitchStatus{}, Circuits: []CircuitStatus{}, Routes: []RouteStatus{},
+		JobsEnded: st.JobsEnded, Switches: []SwitchStatus{}, Agents: []AgentStatus{}, Silent: []SilentStatus{},
+		Circuits: []CircuitStatus{}, Routes: []RouteStatus{},
 		Links: []string{}, Failed: []fault.Fault{}, Streams: []StreamStatus{}, Rates: []emulated.LinkStatus{},
 		Drained: append([]string{}, f.Drained...)}
 	for i, id := range ids {
@@ -153,9 +176,13 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 	if out.View, err = view(ctx, client, f); err != nil {
 		out.View, out.ViewError = []emulated.LinkStatus{}, err.Error()
 	} else {
-		claims(ctx, client, f, out) // without a leader there are no claims
+		health(ctx, client, f, out) // without a leader nobody knows
 	}
-	return out, out.addState(ctx, client, f, st.Now)
+	if err := out.addState(ctx, client, f, st.Now); err != nil {
+		return nil, err
+	}
+	out.Verdict = out.verdict()
+	return out, nil
 }
 
 func (s *keeper) switches(out *Status) {
@@ -182,17 +209,23 @@ func (s *keeper) switches(out *Status) {
 	}
 }
 
-// claims adds the switches with the state of the leader's claim on each, the ports that the fabric uses, and what they
-// reported when they were read last.
-func claims(ctx context.Context, client *api.Client, f *apiv1.Fabric, out *Status) {
+// health adds how agents and tasks are, and the switches with the state of the leader's claim on each, the ports that
+// the fabric uses, and what they reported when they were read last.
+func health(ctx context.Context, client *api.Client, f *apiv1.Fabric, out *Status) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
-	all, err := client.Claims(ctx)
+	all, err := client.Health(ctx)
 	if err != nil {
 		return
 	}
-	for _, c := range all {
-		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Dark: []int{}}
+	for _, a := range all.Agents {
+		out.Agents = append(out.Agents, AgentStatus{a.Address, append([]string{}, a.Hosts...), a.Lost, a.Error})
+	}
+	for _, x := range all.Silent {
+		out.Silent = append(out.Silent, SilentStatus{x.Job, x.Name, x.Tasks, x.Longest.Seconds(), x.Host})
+	}
+	for _, c := range all.Claims {
+		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Refused: c.Refused, Dark: []int{}}
 		at := slices.IndexFunc(f.Nodes, func(n *apiv1.Node) bool { return n.Name == c.Device })
 		if at >= 0 {
 			sw.Kind = f.Nodes[at].Role

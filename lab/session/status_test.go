@@ -30,11 +30,18 @@ func TestVerdict(t *testing.T) {
 			Waiting: []WaitingStatus{{}}}, "degraded: 1 part failed", "1 job waiting"},
 		{"unclaimed", Status{Leader: "c0", Replicas: replicas(0), Switches: []SwitchStatus{{Claim: "unclaimed"}}},
 			"degraded: 1 switch unclaimed", ""},
+		{"refused", Status{Leader: "c0", Replicas: replicas(0), Switches: []SwitchStatus{{Claim: "fenced"},
+			{Claim: "fenced", Refused: "table full"}}}, "degraded: 1 switch refused a change", "status switches"},
+		{"agents", Status{Leader: "c0", Replicas: replicas(0), Agents: []AgentStatus{{Lost: true, Error: "silent"}, {},
+			{Error: "run tasks: no such host"}, {Error: "no room"}}}, "degraded: 1 agent lost", "2 agents in trouble"},
+		{"tasks", Status{Leader: "c0", Replicas: replicas(0), Silent: []SilentStatus{{Tasks: 3}}},
+			"degraded: 1 job with tasks that should have ended", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.s.verdict(); !strings.HasPrefix(got, tc.want) || !strings.Contains(got, tc.and) {
 				t.Errorf("%q, want %q … %q", got, tc.want, tc.and)
 			}
+			tc.s.Verdict = tc.s.verdict()
 			var b strings.Builder
 			if err := tc.s.show(StatusOptions{Section: "circuits"}, &b); err != nil || b.String() != "circuits: none\n" {
 				t.Errorf("no circuits are shown as %q, %v", &b, err)

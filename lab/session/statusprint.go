@@ -36,6 +36,7 @@ func Sections() []Section {
 	return []Section{
 		{"replicas", "Show the controller's replicas", func(s *Status) any { return s.Replicas }, (*Status).printReplicas},
 		{"switches", "Show the switches", func(s *Status) any { return s.Switches }, (*Status).printSwitches},
+		{"agents", "Show the agents of hosts", func(s *Status) any { return s.Agents }, (*Status).printAgents},
 		{"jobs", "Show the jobs that have not ended", func(s *Status) any { return s.Open }, (*Status).printJobs},
 		{"reservations", "Show the bandwidth reservations", func(s *Status) any { return s.Reservations },
 			(*Status).printReservations},
@@ -55,10 +56,18 @@ func (x *Section) show(s *Status, w io.Writer) error {
 	return err
 }
 
-// ShowStatus prints the status of this user's running fabric, once or until ctx ends.
+// NotWell is the exit status of a whole status whose verdict is not ok.
+const NotWell = 10
+
+// ShowStatus prints the status of this user's running fabric, once or until ctx ends. Once, and of the whole, it returns
+// an error with NotWell if not all is well.
 func ShowStatus(ctx context.Context, opt StatusOptions) error {
 	if opt.Watch == 0 {
-		return showOnce(ctx, opt, opt.Stdout)
+		well, err := showOnce(ctx, opt, opt.Stdout)
+		if err == nil && !well && opt.Section == "" {
+			err = &console.ExitError{Code: NotWell}
+		}
+		return err
 	}
 	tick := time.NewTicker(opt.Watch)
 	defer tick.Stop()
@@ -77,11 +86,12 @@ func ShowStatus(ctx context.Context, opt StatusOptions) error {
 // again shows a status in place of the last one: on a terminal over it, elsewhere below.
 func again(ctx context.Context, opt StatusOptions) error {
 	if !console.IsTerminal(opt.Stdout) {
-		return showOnce(ctx, opt, opt.Stdout)
+		_, err := showOnce(ctx, opt, opt.Stdout)
+		return err
 	}
 	const home, toLineEnd, toEnd = "\x1b[H", "\x1b[K\n", "\x1b[J"
 	var b strings.Builder
-	if err := showOnce(ctx, opt, &sized{&b, opt.Stdout}); err != nil {
+	if _, err := showOnce(ctx, opt, &sized{&b, opt.Stdout}); err != nil {
 		return err
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
@@ -101,12 +111,12 @@ type sized struct {
 // Width implements console's interface of writers that know their width.
 func (s *sized) Width() int { return console.Width(s.terminal) }
 
-func showOnce(ctx context.Context, opt StatusOptions, w io.Writer) error {
+func showOnce(ctx context.Context, opt StatusOptions, w io.Writer) (well bool, err error) {
 	s, err := readStatus(ctx, opt.To)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return s.show(opt, w)
+	return strings.HasPrefix(s.Verdict, wellWord), s.show(opt, w)
 }
 
 // readStatus asks the running fabric, which knows more than its controller, or a controller.
@@ -157,9 +167,9 @@ func (s *Status) print(w io.Writer) error {
 	if s.Dataplane != "" {
 		on = " on " + s.Dataplane
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s%s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.verdict(), s.Fabric,
+	_, err := fmt.Fprintf(w, "%s\n%s%s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.Verdict, s.Fabric,
 		on, s.Policy, s.Up, s.Jobs, s.JobsEnded)
-	errs := []error{err, s.printDrained(w), s.printFailed(w)}
+	errs := []error{err, s.printDrained(w), s.printFailed(w), s.printSilent(w)}
 	for _, one := range Sections() {
 		if one.Name != "routes" {
 			errs = append(errs, one.show(s, w))
@@ -172,35 +182,36 @@ func (s *Status) print(w io.Writer) error {
 	return errors.Join(append(errs, err)...)
 }
 
+// wellWord is what the verdict begins with where all is well.
+const wellWord = "ok:"
+
 // verdict says in one line whether all is well, and what to do if not.
 func (s *Status) verdict() string {
-	answer, agree := 0, map[string]bool{}
+	answer := 0
 	for _, r := range s.Replicas {
 		if r.Error == "" {
 			answer++
-			agree[fmt.Sprint(r.Applied, r.Digest)] = true
 		}
 	}
 	need := len(s.Replicas)/2 + 1
 	var bad []string
+	add := func(n int, of, what string) {
+		if n > 0 {
+			bad = append(bad, console.Count(n, of)+" "+what)
+		}
+	}
 	if answer < len(s.Replicas) {
 		bad = append(bad, fmt.Sprintf("%d of %s answer", answer, console.Count(len(s.Replicas), "replica")))
 	}
-	unclaimed := 0
-	for _, x := range s.Switches {
-		if x.Claim == "unclaimed" {
-			unclaimed++
-		}
-	}
-	if unclaimed > 0 {
-		bad = append(bad, console.Count(unclaimed, "switch")+" unclaimed")
-	}
-	if n := len(s.Failed); n > 0 {
-		bad = append(bad, console.Count(n, "part")+" failed (lightloom heal all)")
-	}
-	if n := len(s.Waiting); n > 0 {
-		bad = append(bad, console.Count(n, "job")+" waiting for them")
-	}
+	add(count(s.Switches, func(x SwitchStatus) bool { return x.Claim == "unclaimed" }), "switch", "unclaimed")
+	add(count(s.Switches, func(x SwitchStatus) bool { return x.Refused != "" }), "switch",
+		"refused a change (lightloom status switches)")
+	add(count(s.Agents, func(a AgentStatus) bool { return a.Lost }), "agent", "lost (lightloom status agents)")
+	add(count(s.Agents, func(a AgentStatus) bool { return !a.Lost && a.Error != "" }), "agent",
+		"in trouble (lightloom status agents)")
+	add(len(s.Silent), "job", "with tasks that should have ended")
+	add(len(s.Failed), "part", "failed (lightloom heal all)")
+	add(len(s.Waiting), "job", "waiting for them")
 	switch {
 	case answer < need: // the leader that was may not know it yet
 		return fmt.Sprintf("no leader: %d of %d replicas answer, and %d must: jobs and reservations wait; lightloom heal "+
@@ -210,8 +221,17 @@ func (s *Status) verdict() string {
 	case len(bad) > 0:
 		return fmt.Sprintf("degraded: %s; leader %s in term %d", strings.Join(bad, ", "), s.Leader, s.Term)
 	}
-	return fmt.Sprintf("ok: leader %s in term %d, %s at work, nothing has failed", s.Leader, s.Term,
+	return fmt.Sprintf("%s leader %s in term %d, %s at work, nothing has failed", wellWord, s.Leader, s.Term,
 		console.Count(answer, "replica"))
+}
+
+func count[T any](all []T, is func(T) bool) (n int) {
+	for _, x := range all {
+		if is(x) {
+			n++
+		}
+	}
+	return n
 }
 
 // printDrained says what is drained, and what still goes over it.
@@ -263,7 +283,45 @@ func (s *Status) printSwitches(w io.Writer) error {
 		for _, p := range x.Dark {
 			dark = append(dark, portName(x.Name, southbound.Port(p)))
 		}
-		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, strings.Join(dark, " "), x.Claim)
+		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, strings.Join(dark, " "), x.leader())
+	}
+	return t.Print()
+}
+
+// leader says how far the leader has come with a switch, and what keeps it from going on.
+func (x *SwitchStatus) leader() string {
+	switch {
+	case x.Refused != "":
+		return x.Claim + ", refused a change: " + x.Refused
+	case x.Claim == "unclaimed" && x.ClaimError != "":
+		return x.Claim + ": " + x.ClaimError
+	}
+	return x.Claim
+}
+
+func (s *Status) printAgents(w io.Writer) error {
+	t := console.NewTable(w, "agent", "hosts", "state")
+	for _, a := range s.Agents {
+		state := "answers"
+		if a.Lost {
+			state = "lost"
+		}
+		if a.Error != "" {
+			state += ": " + a.Error
+		}
+		t.Row(a.Address, shortList(a.Hosts, len(a.Hosts)), state)
+	}
+	return t.Print()
+}
+
+func (s *Status) printSilent(w io.Writer) error {
+	if len(s.Silent) == 0 {
+		return nil
+	}
+	t := console.NewTable(w, "silent", "name", "tasks", "longest, s", "on")
+	t.Right(1, 3, 4)
+	for _, x := range s.Silent {
+		t.Row(x.Job, x.Name, x.Tasks, fmt.Sprintf("%.0f", x.Longest), x.Host)
 	}
 	return t.Print()
 }
