@@ -23,7 +23,7 @@ type Job struct {
 
 	Name    string        `json:"name"`
 	User    string        `json:"user,omitempty"`
-	Arrival time.Duration `json:"arrival_ns"` // instant of the run; on a live controller the instant of acceptance
+	Arrival time.Duration `json:"arrival_ns"` // instant of the run; of the log's entry, unless it is of a recorded run
 	Weight  float64       `json:"weight,omitempty"`
 	// Deadline is how long after its arrival the job is to have ended; 0: it has none.
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
@@ -43,10 +43,11 @@ type Job struct {
 }
 
 // Offer is a submitted job. Request is its request id, which stays the same however often the job is offered; "": it is
-// offered once.
+// offered once. Recorded has the job's Arrival believed: it is of a run that is replayed, and not what a client says.
 type Offer struct {
-	Job     *Job
-	Request string
+	Job      *Job
+	Request  string
+	Recorded bool
 }
 
 // Prediction is what is expected of a recurring job of one map and one reduce stage. It can be wrong.

@@ -283,6 +283,47 @@ func TestWatchesOfOneTenant(t *testing.T) {
 	}
 }
 
+// offered keeps what its member is offered.
+type offered struct {
+	*member
+	all []controller.Offer
+}
+
+func (o *offered) Submit(ctx context.Context, offers []controller.Offer) ([]controller.JobID, error) {
+	o.all = append(o.all, offers...)
+	return o.member.Submit(ctx, offers)
+}
+
+// TestArrivals: what a client says of its jobs' arrivals is believed of admins alone, and only where a recorded run is
+// replayed.
+func TestArrivals(t *testing.T) {
+	for _, replay := range []bool{false, true} {
+		var got offered
+		tc := newTestCluster(t, func(i int, c *Config) {
+			c.Replay = replay
+			c.Callers.Granter, c.Callers.Owners = tenants("tenant"), anybodys("tenant")
+			if i == 0 {
+				got.member = c.Submitter.(*member)
+				c.Submitter = &got
+			}
+		})
+		for i, who := range []string{"user", "tenant"} {
+			want := controller.Offer{Recorded: replay && who == "user"}
+			j := coflow("a")
+			if j.Arrival = 7; !want.Recorded {
+				j.Arrival = 1 << 62 // with a deadline it would be refused, if it were believed
+				j.Deadline = 1 << 62
+			}
+			if _, err := tc.as(t, who).Submit(within(t, hanging), who, []*controller.Job{j}); err != nil {
+				t.Fatal(err)
+			}
+			if o := got.all[i]; o.Recorded != want.Recorded || (o.Job.Arrival == 7) != want.Recorded {
+				t.Errorf("replay %v, %s: recorded %v, arrival %v", replay, who, o.Recorded, o.Job.Arrival)
+			}
+		}
+	}
+}
+
 // TestUngrantedConnections: a certificate that is granted nothing keeps nobody out, and no number of certificates
 // keeps out an admin.
 func TestUngrantedConnections(t *testing.T) {

@@ -226,8 +226,9 @@ func countFlows(jobs []*apiv1.Job) (n int) {
 	return n
 }
 
-// offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it.
-func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]controller.Offer, error) {
+// offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it. What the batch says
+// of arrivals is left out, unless it is of a recorded run.
+func offers(m *apiv1.SubmitJobsRequest, recorded bool, check func(*controller.Job) error) ([]controller.Offer, error) {
 	fail := func(format string, args ...any) ([]controller.Offer, error) {
 		return nil, &Error{Invalid, fmt.Errorf("submit jobs: "+format, args...)}
 	}
@@ -249,13 +250,16 @@ func offers(m *apiv1.SubmitJobsRequest, check func(*controller.Job) error) ([]co
 	jobs := make([]*controller.Job, 0, len(m.Jobs))
 	for i, w := range m.Jobs {
 		j, err := jobFromWire(w)
+		if err == nil && !recorded {
+			j.Arrival = 0
+		}
 		if err == nil && check != nil {
 			err = check(j)
 		}
 		if err != nil {
 			return fail("job %d: %w", i, err)
 		}
-		out = append(out, controller.Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i)})
+		out = append(out, controller.Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i), Recorded: recorded})
 		jobs = append(jobs, j)
 	}
 	if _, err := controller.ParentsFirst(jobs); err != nil {

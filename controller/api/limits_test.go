@@ -101,7 +101,7 @@ func TestBatchLimits(t *testing.T) {
 		{"no id", 0, 1, "no request id"},
 		{"no jobs", 1, 0, "no jobs"},
 	} {
-		out, err := offers(batch(tt.id, tt.jobs), nil)
+		out, err := offers(batch(tt.id, tt.jobs), false, nil)
 		if tt.says == "" {
 			if err != nil || len(out) != tt.jobs {
 				t.Errorf("%s: %d offers, %v", tt.what, len(out), err)

@@ -45,6 +45,7 @@ type Config struct {
 	Indexer           Indexer                     // nil: reads are local
 	Membership        Membership                  // nil: replicas stay what they are
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
+	Replay            bool                        // admins submit jobs of a recorded run, which arrive when they say
 	Retention         func() time.Duration        // how long requests are known; 0, or nil: for good
 	Now               func() time.Duration        // of the run; nil: not reported
 	Logger            *slog.Logger                // nil discards

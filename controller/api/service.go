@@ -38,7 +38,8 @@ func (s *service) SubmitJobs(ctx context.Context,
 		}
 		span.End()
 	}()
-	batch, err := offers(r.Msg, s.cfg.Check)
+	recorded := s.cfg.Replay && s.access(callerOf(ctx)) == controller.Admin
+	batch, err := offers(r.Msg, recorded, s.cfg.Check)
 	if err == nil {
 		err = s.checkAge(r.Msg.RequestId)
 	}

@@ -25,7 +25,7 @@ func (c *counter) Set(context.Context, *southbound.Change) error { c.sets++; ret
 // takes what was read back, unless the device's stream has broken since.
 func TestGate(t *testing.T) {
 	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler), Clock: func() time.Duration { return 0 }},
-		inbox: newInbox(1, 1)}
+		inbox: newInbox(1, 1), claims: newClaims(slog.New(slog.DiscardHandler), nil)}
 	d := &counter{}
 	w := newWorker(l, 3, d)
 	set := rollout.Set{Device: 3, Token: 1}

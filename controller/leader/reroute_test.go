@@ -24,7 +24,7 @@ func TestFastReroute(t *testing.T) {
 	var log bytes.Buffer
 	l := &Leader{cfg: Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Clock: func() time.Duration {
 		return now
-	}}, inbox: newInbox(1, 1)}
+	}}, inbox: newInbox(1, 1), claims: newClaims(slog.New(slog.DiscardHandler), nil)}
 	workers := map[southbound.DeviceID]*worker{}
 	var sets []rollout.Set
 	for id := range southbound.DeviceID(2) {

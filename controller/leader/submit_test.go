@@ -147,3 +147,33 @@ func TestLeadershipLost(t *testing.T) {
 		})
 	}
 }
+
+// TestArrivalIsTheEntrys: a job arrives when it is in the log, whatever it says, unless it is of a recorded run.
+func TestArrivalIsTheEntrys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		l.run()
+		<-l.leader.Ready()
+		wait(t.Context(), time.Second)
+		for i, recorded := range []bool{false, true} {
+			for k, says := range []time.Duration{0, 7 * time.Hour} {
+				j := bare(fmt.Sprint(i, k), controller.Flow{Src: 0, Dst: 1, Bytes: 10})
+				j.Arrival = says
+				now := l.clock()
+				if err := l.leader.Submit(t.Context(), []controller.Offer{{Job: j, Request: j.Name, Recorded: recorded}}); err != nil {
+					t.Fatal(err)
+				}
+				l.log.View(func(uint64) {
+					at := l.state.Job(controller.JobID(2*i + k)).Arrival
+					if recorded && at != says || !recorded && (at < now || at > l.clock()) {
+						t.Errorf("recorded %v, says %v: arrived %v, submitted at %v", recorded, says, at, now)
+					}
+				})
+				if j.Arrival != says {
+					t.Error("the caller's job has been written to")
+				}
+			}
+		}
+		l.end()
+	})
+}

@@ -16,6 +16,11 @@ import (
 // facts turns inputs into entries, and into steps of the moves in progress.
 func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	for _, o := range in.Jobs {
+		if !o.Recorded {
+			own := *o.Job
+			own.Arrival = now
+			o.Job = &own
+		}
 		if err := o.Job.CheckOn(l.fabric); err != nil {
 			l.pass.fail(fmt.Errorf("accept %w", err))
 			continue

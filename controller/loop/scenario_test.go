@@ -302,7 +302,7 @@ func (s *scenario) used(u loop.Usage) {
 }
 
 func (s *scenario) offer(j *controller.Job) {
-	s.in.Jobs = append(s.in.Jobs, controller.Offer{Job: j, Request: j.Name})
+	s.in.Jobs = append(s.in.Jobs, controller.Offer{Job: j, Request: j.Name, Recorded: true})
 }
 
 func (s *scenario) bare(name string, flows []string) error {

@@ -43,6 +43,7 @@ type DaemonOptions struct {
 	// Ephemeral: keys and logs are for this run, and replicas remove both when the controller is killed. Else the caller
 	// removes the keys.
 	Ephemeral bool
+	Replay    bool // the caller submits a recorded run, whose jobs arrive when it says
 	Policy    string
 	Parts     policy.Overrides
 	Replicas  int
@@ -159,6 +160,7 @@ func (a *Daemon) open() error {
 					Options(delta),
 		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
 		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	a.Config.Replay = a.Options.Replay
 	a.Config.Retention, a.Config.Reasons = a.Options.Retention, a.Options.Reasons
 	if len(a.Inventory.Agents) > 0 {
 		a.Config.Agents = a.Inventory.Sites(a.Fabric)

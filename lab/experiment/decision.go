@@ -36,7 +36,7 @@ func DecisionTime(ctx context.Context, spec, name string, jobs []controller.Job,
 	s := state.New(f)
 	l := loop.New(f, loop.Config{Policy: timed, Paths: paths, Seed: seed})
 	for i := range jobs {
-		in := loop.Inputs{Jobs: []controller.Offer{{Job: &jobs[i]}}}
+		in := loop.Inputs{Jobs: []controller.Offer{{Job: &jobs[i], Recorded: true}}}
 		for {
 			if err := context.Cause(ctx); err != nil {
 				return 0, err

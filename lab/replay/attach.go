@@ -65,6 +65,7 @@ func Attach(ctx context.Context, opt AttachOptions) error {
 		defer ln.Close()
 		opt.Reasons = opt.Jobs == 0 // explanations would slow decisions that are measured
 	}
+	opt.Replay = opt.Jobs > 0
 	return server.RunDaemon(ctx, opt.DaemonOptions, func(ctx context.Context, d *server.Daemon) error {
 		a := &attached{d, opt}
 		g, ctx := errgroup.WithContext(ctx)

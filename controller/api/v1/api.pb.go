@@ -797,13 +797,15 @@ func (x *SubmitJobsResponse) GetIndex() uint64 {
 }
 
 type Job struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	User      string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
-	ArrivalNs int64                  `protobuf:"varint,3,opt,name=arrival_ns,json=arrivalNs,proto3" json:"arrival_ns,omitempty"`
-	Weight    float64                `protobuf:"fixed64,4,opt,name=weight,proto3" json:"weight,omitempty"`
-	Stages    []*Stage               `protobuf:"bytes,5,rep,name=stages,proto3" json:"stages,omitempty"`
-	Edges     []*Edge                `protobuf:"bytes,6,rep,name=edges,proto3" json:"edges,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	User  string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
+	// Believed of the jobs of a run that is replayed, which an admin submits to a controller that was started for it.
+	// Everywhere else a job arrives when it is in the log.
+	ArrivalNs int64    `protobuf:"varint,3,opt,name=arrival_ns,json=arrivalNs,proto3" json:"arrival_ns,omitempty"`
+	Weight    float64  `protobuf:"fixed64,4,opt,name=weight,proto3" json:"weight,omitempty"`
+	Stages    []*Stage `protobuf:"bytes,5,rep,name=stages,proto3" json:"stages,omitempty"`
+	Edges     []*Edge  `protobuf:"bytes,6,rep,name=edges,proto3" json:"edges,omitempty"`
 	// After the arrival; 0 for none.
 	DeadlineNs int64 `protobuf:"varint,7,opt,name=deadline_ns,json=deadlineNs,proto3" json:"deadline_ns,omitempty"`
 	// After its start, of a job with a stream that has a rate: it is cancelled then; 0 for never.

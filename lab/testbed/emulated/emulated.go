@@ -239,7 +239,7 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		ElephantThreshold: s.Config.ElephantThreshold,
 		Delta:             s.delta, Agent: s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample:  server.DefaultSamplePeriod,
-		Parent:  server.Parent{FixedCables: true},
+		Parent:  server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0},
 		Verbose: os.Getenv(VerboseEnv) != ""}
 }
 

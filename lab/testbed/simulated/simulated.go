@@ -174,7 +174,7 @@ func (x *Testbed) At(t time.Duration, f func(context.Context) error) {
 
 // Submit implements Testbed.
 func (x *Testbed) Submit(_ context.Context, _ int, j *controller.Job) error {
-	x.in.Jobs = append(x.in.Jobs, controller.Offer{Job: j})
+	x.in.Jobs = append(x.in.Jobs, controller.Offer{Job: j, Recorded: true})
 	return nil
 }
 
