@@ -8,6 +8,7 @@ import (
 
 	"lightloom/cmd/lightloom/internal/cli"
 	"lightloom/cmd/lightloom/internal/switches"
+	"lightloom/lab/console"
 
 	"github.com/spf13/cobra"
 )
@@ -35,7 +36,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetArgs(argv)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(console.Text(stdout))
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(cli.FlagError)
 	if a.replay != nil {

@@ -34,6 +34,7 @@ func tell(w io.Writer, err error) int {
 		fmt.Fprintln(w, "lightloom: interrupted; everything is cleaned up")
 		return statusInterrupted
 	}
+	w = console.Text(w) // the error may hold what others wrote
 	fmt.Fprintf(w, "lightloom: %v\n", err)
 	if mend := hint.Of(err); mend != "" {
 		fmt.Fprintf(w, "hint: %s\n", mend)

@@ -3,7 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"sort"
 	"strings"
 
@@ -47,11 +47,17 @@ func (t *Table) Right(columns ...int) {
 // Most bounds the width of a column, whatever the terminal.
 func (t *Table) Most(column, width int) { t.configs[column-1].WidthMax = width }
 
-// Row adds a row.
+// Row adds a row. Cells are shown as Line does.
 func (t *Table) Row(cells ...any) { t.AppendRow(cells) }
 
 // AppendRow implements table.Writer.
 func (t *Table) AppendRow(row table.Row, configs ...table.RowConfig) {
+	row = slices.Clone(row)
+	for i, c := range row {
+		if s, ok := c.(string); ok { // numbers have nothing to hide
+			row[i] = Line(s)
+		}
+	}
 	t.keep(row)
 	t.Writer.AppendRow(row, configs...)
 }
@@ -214,7 +220,7 @@ func Height(w io.Writer) int {
 }
 
 func size(w io.Writer) (width, height int) {
-	f, ok := w.(*os.File)
+	f, ok := file(w)
 	if !ok {
 		return 0, 0
 	}

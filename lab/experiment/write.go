@@ -63,8 +63,8 @@ func (p *Page) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write(strings.Split("figure,setting,metric,unit,paper,measured,low,high,n,verdict,note", ","))
 	for _, r := range p.Rows {
-		_ = c.Write([]string{r.Figure, r.Setting, r.Metric, r.Unit, number(r.Paper), number(r.Measured), number(r.Low),
-			number(r.High), strconv.Itoa(r.N), string(r.Verdict), r.Note})
+		_ = c.Write(console.Cells([]string{r.Figure, r.Setting, r.Metric, r.Unit, number(r.Paper), number(r.Measured),
+			number(r.Low), number(r.High), strconv.Itoa(r.N), string(r.Verdict), r.Note}))
 	}
 	c.Flush()
 	return c.Error() // of any write before

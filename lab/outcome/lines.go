@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lightloom/lab/console"
 )
 
 // record is a line of a file of results: JSON by its tags, CSV by its fields.
@@ -52,7 +54,7 @@ func csvLines[L record](w io.Writer, head []string, each func(func(L) error) err
 	if err := c.Write(head); err != nil {
 		return err
 	}
-	err := each(func(l L) error { return c.Write(l.fields()) })
+	err := each(func(l L) error { return c.Write(console.Cells(l.fields())) })
 	c.Flush()
 	return errors.Join(err, c.Error())
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"strconv"
+
+	"lightloom/lab/console"
 )
 
 // Files of figures, for programs that read tables: a line a policy, and a line a policy and coflow.
@@ -60,7 +62,11 @@ func (r *Report) coflowsCSV() ([]byte, error) {
 func table2CSV(lines [][]string) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	if err := w.WriteAll(lines); err != nil {
+	for _, l := range lines {
+		_ = w.Write(console.Cells(l))
+	}
+	w.Flush()
+	if err := w.Error(); err != nil { // of any write before
 		return nil, fmt.Errorf("write CSV: %w", err)
 	}
 	return b.Bytes(), nil

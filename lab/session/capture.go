@@ -204,7 +204,7 @@ type captureFile struct {
 
 func openCaptureFile(opt CaptureOptions) (*captureFile, error) {
 	if opt.File == "-" {
-		if f, ok := opt.Stdout.(*os.File); ok {
+		if f, ok := console.Raw(opt.Stdout).(*os.File); ok {
 			return &captureFile{file: f}, nil
 		}
 		return nil, fmt.Errorf("capture: the standard output is no file of the operating system")

@@ -190,6 +190,9 @@ func ownCgroup() *os.File {
 // streams3 returns the standard streams as files, which can be passed to another process.
 func streams3(opt ExecOptions) (files []*os.File, err error) {
 	for _, x := range []any{opt.Stdin, opt.Stdout, opt.Stderr} {
+		if w, ok := x.(io.Writer); ok {
+			x = console.Raw(w)
+		}
 		f, ok := x.(*os.File)
 		if !ok {
 			return nil, errors.New("exec: standard streams must be files of the operating system")

@@ -181,7 +181,10 @@ func printWhy(w io.Writer, shown []JobStatus) error {
 	lines := []string{"the policy has given no reasons to this leader: parts such as random and ecmp have none"}
 	for _, j := range shown {
 		if len(j.WhyHere) > 0 {
-			lines = j.WhyHere
+			lines = nil
+			for _, l := range j.WhyHere {
+				lines = append(lines, console.Line(l))
+			}
 		}
 	}
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))

@@ -91,14 +91,14 @@ func again(ctx context.Context, opt StatusOptions) error {
 	}
 	const home, toLineEnd, toEnd = "\x1b[H", "\x1b[K\n", "\x1b[J"
 	var b strings.Builder
-	if _, err := showOnce(ctx, opt, &sized{&b, opt.Stdout}); err != nil {
+	if _, err := showOnce(ctx, opt, &sized{console.Text(&b), opt.Stdout}); err != nil {
 		return err
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	if high := console.Height(opt.Stdout); high > 1 && len(lines) >= high {
 		lines = append(lines[:high-2], fmt.Sprintf("… %d lines more: a larger terminal shows them", len(lines)-high+2))
 	}
-	_, err := io.WriteString(opt.Stdout, home+strings.Join(lines, toLineEnd)+toLineEnd+toEnd)
+	_, err := io.WriteString(console.Raw(opt.Stdout), home+strings.Join(lines, toLineEnd)+toLineEnd+toEnd)
 	return err
 }
 
