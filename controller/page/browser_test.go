@@ -148,6 +148,19 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
+// TestHostileNames: what jobs and ports are called changes nothing of how the page reads.
+func TestHostileNames(t *testing.T) {
+	s := newScene(t, "hybrid:racks=2,hosts=1")
+	srv := served(t, s, s.actions())
+	ctx := open(t, "light", 1400, 1000)
+	must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL()), chromedp.WaitVisible(".ring")))
+	got := eval[string](t, ctx, `import("/base.js").then(({html}) => html`+"`<b>${'job a\u202eb\u001b[2J, Größe'}</b>`"+
+		`.props.children)`)
+	if want := `job a\u{202e}b\u{1b}[2J, Größe`; got != want {
+		t.Errorf("a name is shown as %q, want %q", got, want)
+	}
+}
+
 // byKeys chooses a rack, fails its first link and heals it, without a mouse.
 func byKeys(t *testing.T, ctx context.Context, s *scene) {
 	t.Helper()

@@ -1,7 +1,10 @@
 // What all parts of the page share: the view library, numbers as people read them, colours.
 import { h } from "preact";
 import htm from "htm";
-export const html = htm.bind(h);
+
+// Text that others wrote, as it is safe to show: characters without a picture of their own could turn what is read.
+export const shown = (x) => (typeof x === "string" ? x.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`) : x);
+export const html = htm.bind((type, props, ...kids) => h(type, props, ...kids.map(shown)));
 
 export const colours = 8;
 // Jobs have colours in turn; traffic that nobody announced is grey.

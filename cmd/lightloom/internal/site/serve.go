@@ -23,6 +23,10 @@ func (s Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	text, ok := s[name]
 	switch {
+	case !loopback(r.Host): // somebody else's name that leads here: a page of that name would read this as its own
+		http.Error(w, fmt.Sprintf("the documentation is at a loopback address, not at %.100q", r.Host),
+			http.StatusMisdirectedRequest)
+		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		http.Error(w, "only GET is answered", http.StatusMethodNotAllowed)
 		return
@@ -41,6 +45,16 @@ func (s Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'")
 	_, _ = w.Write(text) // the browser has gone
+}
+
+// loopback reports whether a request was sent to localhost, or to an address of this machine alone.
+func loopback(at string) bool {
+	host, _, err := net.SplitHostPort(at)
+	if err != nil {
+		host = strings.Trim(at, "[]")
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Serve serves until the context ends.

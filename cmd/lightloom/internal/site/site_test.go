@@ -202,8 +202,17 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d, want %d", address, w.Code, want)
 		}
 	}
+	for host, want := range map[string]int{"127.0.0.1": 200, "127.0.0.1:8000": 200, "localhost:8000": 200, "[::1]:8000": 200,
+		"[::1]": 200, "": 421, "example.com": 421, "example.com:8000": 421, "localhost.example.com": 421, "192.0.2.1:80": 421} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("host %q: %d, want %d", host, w.Code, want)
+		}
+	}
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
+	s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1/", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", w.Code)
 	}
