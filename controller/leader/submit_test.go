@@ -160,7 +160,8 @@ func TestArrivalIsTheEntrys(t *testing.T) {
 				j := bare(fmt.Sprint(i, k), controller.Flow{Src: 0, Dst: 1, Bytes: 10})
 				j.Arrival = says
 				now := l.clock()
-				if err := l.leader.Submit(t.Context(), []controller.Offer{{Job: j, Request: j.Name, Recorded: recorded}}); err != nil {
+				o := controller.Offer{Job: j, Request: j.Name, Recorded: recorded}
+				if err := l.leader.Submit(t.Context(), []controller.Offer{o}); err != nil {
 					t.Fatal(err)
 				}
 				l.log.View(func(uint64) {

@@ -213,7 +213,8 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
 		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
-		Address: p.address, Now: p.clock.now, Logger: p.log, Tracer: p.traces.Tracer(), Retention: p.requestsKnown, Replay: p.charge.Replay,
+		Address: p.address, Now: p.clock.now, Logger: p.log, Tracer: p.traces.Tracer(),
+		Retention: p.requestsKnown, Replay: p.charge.Replay,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
 			Epoch:   p.epoch,

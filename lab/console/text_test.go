@@ -80,7 +80,8 @@ func TestTextInParts(t *testing.T) {
 
 // TestCells: no cell is a formula, and numbers are what they were.
 func TestCells(t *testing.T) {
-	in := []string{"=HYPERLINK(\"x\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-0.5", "+1e-3", "-", "a=b", "\t=1", ""}
+	in := []string{"=HYPERLINK(\"x\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-0.5", "+1e-3", "-", "a=b",
+		"\t=1", ""}
 	want := []string{"'=HYPERLINK(\"x\")", "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "-0.5", "+1e-3", "-", "a=b",
 		`\t=1`, ""}
 	for i, got := range Cells(in) {

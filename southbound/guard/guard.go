@@ -41,8 +41,8 @@ type Config struct {
 	Logger   *slog.Logger                    // nil discards
 }
 
-// The defaults; Most is three quarters of Shared. A handshake takes some milliseconds, so 256 slots outlast a flood of 10,000 connections a second, also
-// where all of them speak; one under way costs some 20 kB.
+// The defaults; Most is three quarters of Shared. A handshake takes some milliseconds, so 256 slots outlast a flood of
+// 10,000 connections a second, also where all of them speak; one under way costs some 20 kB.
 const (
 	DefaultEach   = 16
 	DefaultShared = 128

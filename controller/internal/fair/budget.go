@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// ErrFull: what there is to share is taken.
+// ErrFull says that what there is to share is taken.
 var ErrFull = errors.New("what can be held at once is held")
 
 // Budget is an amount that callers hold parts of, such as bytes. Its methods can be called by several goroutines.

@@ -202,8 +202,9 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d, want %d", address, w.Code, want)
 		}
 	}
-	for host, want := range map[string]int{"127.0.0.1": 200, "127.0.0.1:8000": 200, "localhost:8000": 200, "[::1]:8000": 200,
-		"[::1]": 200, "": 421, "example.com": 421, "example.com:8000": 421, "localhost.example.com": 421, "192.0.2.1:80": 421} {
+	for host, want := range map[string]int{"127.0.0.1": 200, "127.0.0.1:8000": 200, "localhost:8000": 200,
+		"[::1]:8000": 200, "[::1]": 200, "": 421, "example.com": 421, "example.com:8000": 421,
+		"localhost.example.com": 421, "192.0.2.1:80": 421} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
