@@ -21,7 +21,6 @@ import (
 	"lightloom/lab/experiment/dawn"
 	"lightloom/lab/experiment/dissertation"
 	"lightloom/lab/experiment/kept"
-	"lightloom/lab/experiment/mapping"
 	"lightloom/lab/experiment/pushbox"
 )
 
@@ -252,6 +251,6 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
-	return slices.Concat(mapping.Experiments(), dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
+	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
 		clairvoyant.Experiments(), agreement.Experiments())
 }

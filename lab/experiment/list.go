@@ -11,5 +11,6 @@ func list() []Experiment {
 		groundsExperiment(),
 	}
 	all = append(all, crosslayerExperiments()...)
-	return append(all, coschedulerExperiments()...)
+	all = append(all, coschedulerExperiments()...)
+	return append(all, topologyMap())
 }

@@ -1,14 +1,10 @@
-package mapping
+package experiment
 
-import (
-	"testing"
-
-	"lightloom/lab/experiment"
-)
+import "testing"
 
 // TestTopologyMap runs the experiment as the command would.
 func TestTopologyMap(t *testing.T) {
-	r, err := Experiments()[0].Run(t.Context(), &experiment.Bench{Seeds: 1, First: 1, On: experiment.OnFlowsim})
+	r, err := topologyMap().Run(t.Context(), &Bench{Seeds: 1, First: 1, On: OnFlowsim})
 	if err != nil || len(r.Rows) != 6 {
 		t.Fatal(r, err)
 	}

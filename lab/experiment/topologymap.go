@@ -1,5 +1,4 @@
-// Package mapping times the map of k shortest paths that the cross-layer document computes beforehand (section 2).
-package mapping
+package experiment
 
 import (
 	"context"
@@ -7,19 +6,19 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"lightloom/lab/experiment"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
 
-// Experiments returns the experiment of section 2, "Pre-computation of Topology-Map".
-func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{{Name: "topology-map", Doc: "time and memory of the k shortest paths at 1,000 hosts",
+// topologyMap times the map of k shortest paths that the cross-layer document computes beforehand (section 2,
+// "Pre-computation of Topology-Map").
+func topologyMap() Experiment {
+	return Experiment{Name: "topology-map", Doc: "time and memory of the k shortest paths at 1,000 hosts",
 		Source: "cross-layer scheduling, section 2: about 3 minutes and 6 MB for 1,000 servers, k = 10", Seeds: 20,
-		On: []string{experiment.OnFlowsim}, Run: runTopologyMap}}
+		On: []string{OnFlowsim}, Run: runTopologyMap}
 }
 
-func runTopologyMap(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 	type setting struct {
 		name  string
 		build func(seed uint64) (*pathmap.Topology, error)
@@ -32,7 +31,7 @@ func runTopologyMap(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 			return topo.FatTree(16, 0, pathmap.Gbps)
 		}},
 	}
-	out := &experiment.Result{Assumptions: []string{
+	out := &Result{Assumptions: []string{
 		"paths between the switches that hold hosts: all hosts of a switch share them",
 		"k = 10; ties in an order drawn from the seed",
 		"wall time of a build that has the machine's processors to itself, after one that is thrown away",
@@ -55,9 +54,9 @@ func runTopologyMap(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 			took[i], bytes[i], hops = d.Seconds(), float64(m.Bytes())/1e6, max(hops, longest(m))
 			b.Step()
 		}
-		row := func(metric, unit string, paper float64) experiment.Row {
-			return experiment.Row{Figure: "Section 2", Setting: s.name, Metric: metric, Unit: unit,
-				Paper: experiment.Number(paper)}
+		row := func(metric, unit string, paper float64) Row {
+			return Row{Figure: "Section 2", Setting: s.name, Metric: metric, Unit: unit,
+				Paper: Number(paper)}
 		}
 		out.Rows = append(out.Rows,
 			row("time to build", "s", 180).Measure(took, b.First).
