@@ -1,11 +1,6 @@
 package experiment
 
-import (
-	"context"
-	"fmt"
-
-	"lightloom/lab/report"
-)
+import "context"
 
 // The experiment crosslayer-axes changes one thing that the cross-layer document does not give at a time: one of these
 // may be why its gains rise with hosts where ours fall.
@@ -44,69 +39,44 @@ func (a *axis) jobTasks(e *engine) int {
 	return 12
 }
 
-func runAxes(ctx context.Context, b *Bench) (*Result, error) {
-	type at struct {
-		point
-		axis
-		e engine
-	}
-	who := []system{systems()[0], systems()[3], systems()[4]} // random, both, and that as printed
-	var settings []at
-	for _, e := range []engine{storm(), hadoop()} {
-		for _, a := range axes() {
-			if a.of != "" && a.of != e.name {
-				continue
-			}
-			own := e
-			own.text += a.change
-			for ni, n := range networks() {
-				for _, hosts := range []int{10, 30} {
-					if hosts*a.slots < a.jobTasks(&e) {
-						continue // a job does not fit
-					}
-					for _, s := range who {
-						settings = append(settings, at{point{n, ni, hosts, "800Mbps", s, OnFlowsim, a.slots}, a, own})
-					}
-				}
+// stands are where an axis is tried: on both networks at 100 MB/s, where a job fits.
+func (a *axis) stands(e engine) (all []stand) {
+	own := e
+	own.text += a.change
+	for _, n := range networks() {
+		for _, hosts := range []int{10, 30} {
+			if (a.of == "" || a.of == e.name) && hosts*a.slots >= a.jobTasks(&e) {
+				all = append(all, stand{own, n, hosts, "800Mbps", OnFlowsim, a.slots, ", " + a.name})
 			}
 		}
 	}
-	name := func(s at) string { return s.e.name + ", " + s.axis.name + ", " + s.point.String() }
-	got, err := Grid(ctx, b, settings, name,
-		func(ctx context.Context, s at, seed uint64) (*gauge, error) {
-			n := s.e.jobs
-			if b.Quick {
-				n = 10
-			}
-			return runPoint(ctx, b, s.e, s.point, n, seed)
-		})
+	return all
+}
+
+func runAxes(ctx context.Context, b *Bench) (*Result, error) {
+	who := []system{systems()[0], systems()[3], systems()[4]} // random, both, and that as printed
+	var places []stand
+	for _, e := range []engine{storm(), hadoop()} {
+		for _, a := range axes() {
+			places = append(places, a.stands(e)...)
+		}
+	}
+	got, err := Cross(ctx, b, places, who, func(ctx context.Context, s stand, sys system, seed uint64) (Figures, error) {
+		return s.run(ctx, b, sys, seed)
+	})
 	if err != nil {
 		return nil, err
 	}
 	out := &Result{Assumptions: append(assumedCrosslayer(b), "one thing is changed at a time, at 100 MB/s")}
-	for i := 0; i < len(settings); i += len(who) {
-		for k := 1; k < len(who); k++ {
-			s := settings[i+k]
-			r := Row{Figure: s.e.figures[s.net2], Metric: "improvement over random", Unit: "%",
-				Setting: fmt.Sprintf("%s, %d hosts, %s: %s", s.net.name, s.hosts, s.axis.name, s.sys.name)}
-			if v, ok := s.e.paper[fmt.Sprintf("%s, %d hosts, %s", s.net.name, s.hosts, s.sys.compared)]; ok {
-				r.Paper = Number(v)
-			}
-			r = r.Measure(Improvement(column2(got[i+k]), column2(got[i])), b.First)
-			jct := Row{Figure: r.Figure, Setting: r.Setting, Unit: "%",
-				Metric: "mean JCT of all jobs above random's, those within one server included"}
-			out.Rows = append(out.Rows, r.Judge(0, whyImprovement+asked(r)),
-				jct.Measure(Improvement(meanJCT(got[i+k]), meanJCT(got[i])), b.First).Judge(0, ""))
+	for i := range places {
+		s := &places[i]
+		for _, sys := range who[1:] {
+			r := s.improvement(sys, s.at()+s.change+": "+sys.name, got[i], b.First)
+			jct := Head{r.Figure, r.Setting, "", b.First}
+			out.Add(r, jct.Row("mean JCT of all jobs above random's, those within one server included", "%", 0,
+				got[i][sys.name].Against(got[i]["random"], meanJCT, Above)))
 		}
 	}
 	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
-}
-
-func meanJCT(g []*gauge) []float64 {
-	out := make([]float64, len(g))
-	for i := range g {
-		out[i] = report.Mean(g[i].JCT)
-	}
-	return out
 }

@@ -8,18 +8,15 @@ const SameOrder = "the same places and order of slots, and bytes take no time"
 // bindsFrom is the least bound in per cent at which a figure of jobs says something about networks.
 const bindsFrom = 5
 
-// bounds are the figures that a network can change only in part.
-func bounds() []metric {
-	return []metric{{"makespan", "", func(f *figures) float64 { return f.BoundMakespan }},
-		{"mean JCT", "", func(f *figures) float64 { return f.BoundJCT }}}
-}
+// bounded names the figure of how many per cent of another one a network can change.
+func bounded(metric string) string { return metric + " smaller by, at most" }
 
 // boundRows report how much of makespan and JCT a network can change at all.
-func boundRows(setting string, got []*figures, seed uint64) []Row {
+func boundRows(setting string, got Runs, seed uint64) []Row {
+	h := Head{"infinite network", setting, SameOrder, seed}
 	var rows []Row
-	for _, m := range bounds() {
-		r := Row{Figure: "infinite network", Setting: setting, Metric: m.name + " smaller by, at most", Unit: "%"}.
-			Measure(column(got, m.of), seed).Judge(0, SameOrder)
+	for _, m := range []string{makespan, meanJCT} {
+		r := h.Row(bounded(m), "%", 0, got.Of(bounded(m)))
 		if *r.Measured < bindsFrom {
 			r.Note = fmt.Sprintf("below %d %%: no row compares it", bindsFrom)
 		}
@@ -29,16 +26,13 @@ func boundRows(setting string, got []*figures, seed uint64) []Row {
 }
 
 // reachable takes back the verdict on a figure that no network can change by bindsFrom per cent of base's.
-func (r Row) reachable(base []*figures, m metric, seed uint64) Row {
-	for _, b := range bounds() {
-		if b.name != m.name {
-			continue
-		}
-		if most := (Row{}).Measure(column(base, b.of), seed); most.Measured != nil && *most.High < bindsFrom &&
-			r.Verdict != NoClaim {
-			r.Verdict = NoTest
-			r.Note = fmt.Sprintf("a network that costs nothing saves %.2g %% here", *most.Measured)
-		}
+func (r Row) reachable(base Runs, metric string, seed uint64) Row {
+	if metric == meanCCT || r.Verdict == NoClaim { // CCT is all network
+		return r
+	}
+	if most := (Row{}).Measure(base.Of(bounded(metric)), seed); most.Measured != nil && *most.High < bindsFrom {
+		r.Verdict = NoTest
+		r.Note = fmt.Sprintf("a network that costs nothing saves %.2g %% here", *most.Measured)
 	}
 	return r
 }

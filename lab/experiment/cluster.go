@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -14,6 +15,7 @@ import (
 	"lightloom/controller/workload/swim"
 	"lightloom/lab/experiment/control"
 	"lightloom/lab/replay"
+	"lightloom/lab/report"
 	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -23,12 +25,15 @@ import (
 // cluster is the setting of section V-A of the Co-scheduler document, or a variation of it.
 type cluster struct {
 	Name    string
+	Trace   string // of SWIM, from which the jobs are
 	Fabric  string
 	Jobs    int
 	Model   swim.Model
 	Without bool          // the job with the largest shuffle
 	Step    time.Duration // ends of host flows are reported at its multiples; 0: when they come
 }
+
+func (c cluster) String() string { return c.Name }
 
 // clusterFabric is 60 racks of 200 slots, 10 Gb/s from a rack to the packet core and 100 Gb/s to the optical switch,
 // with mirrors dark for 10 ms. A rack's ten servers are one host here, with 200 slots and 100 Gb/s: their network cards
@@ -40,7 +45,7 @@ func clusterFabric(oversubscribed float64) string {
 
 // sectionVA is the setting as published.
 func sectionVA() cluster {
-	return cluster{Name: "section V-A", Fabric: clusterFabric(10), Jobs: 1000, Model: swim.V1(12_000)}
+	return cluster{Name: "section V-A", Trace: fb2009, Fabric: clusterFabric(10), Jobs: 1000, Model: swim.V1(12_000)}
 }
 
 // offer is how much work a trace offers: a load, with the job of the largest shuffle or without.
@@ -56,6 +61,18 @@ func offers(b *Bench) []offer {
 		for _, load := range b.loads() {
 			all = append(all, offer{load, without})
 		}
+	}
+	return all
+}
+
+// offered is the cluster of section V-A under each offer.
+func offered(b *Bench) []cluster {
+	var all []cluster
+	for _, o := range offers(b) {
+		c := sectionVA()
+		c.offer(o)
+		c.Name = o.String()
+		all = append(all, c)
 	}
 	return all
 }
@@ -85,9 +102,7 @@ func (c *cluster) offer(o offer) { c.Model.Load, c.Without = o.load, o.without }
 // published reports whether the offered load is the document's.
 func (c *cluster) published() bool { return c.Model.Load == 1 && !c.Without }
 
-// records reads the trace that the document takes its jobs from.
-func records(b *Bench) ([]swim.Record, error) { return recordsOf(b, fb2009) }
-
+// recordsOf reads a SWIM trace.
 func recordsOf(b *Bench, name string) ([]swim.Record, error) {
 	f, err := OpenTrace(b, "swim", name)
 	if err != nil {
@@ -110,6 +125,7 @@ func OpenTrace(b *Bench, folder, name string) (*os.File, error) {
 	return f, nil
 }
 
+// fb2009 is the trace that the Co-scheduler document takes its jobs from.
 const fb2009 = "FB-2009_samples_24_times_1hr_0.tsv.gz"
 
 // jobs draws the jobs of one run. The seed alone decides records, arrivals and owners, so settings that differ in
@@ -119,26 +135,49 @@ func (c *cluster) jobs(all []swim.Record, seed uint64) ([]controller.Job, error)
 		return nil, err
 	}
 	drawn := c.Model.Sample(all, c.Jobs, c.Without, rand.New(rand.NewPCG(seed, 0x73776d)))
-	jobs := c.Model.Jobs(drawn, rand.New(rand.NewPCG(seed, 0x707265)))
-	return jobs, nil
+	return c.Model.Jobs(drawn, rand.New(rand.NewPCG(seed, 0x707265))), nil
 }
 
-// figures are the document's figures of one run.
-type figures struct {
-	Makespan, JCT, CCT float64 // seconds; means over jobs, and over shuffles from the first byte to the last
-	OCS                float64 // share of the bytes between racks
-	HeavyJCT, LightJCT float64 // of jobs with a shuffle of T_e and more, and of the others
-	Far                float64 // share of maps that read from another rack
-	Crossed            float64 // bytes between racks, TB
-	// of shuffles of T_e and more, means: how much of a shuffle's bytes the busiest rack sends, and the busiest receives
-	Up, Down float64
-	// how much of JCT and makespan the infinite-network control saves, in per cent
-	BoundJCT, BoundMakespan float64
-	Took                    []float64 // by job, in order of number
+// The figures of runs of jobs. Times are in seconds.
+const (
+	makespan = "makespan"
+	meanJCT  = "mean JCT" // over jobs
+	meanCCT  = "mean CCT" // over shuffles, from the first byte to the last
+	heavyJCT = "JCT of shuffle-heavy jobs"
+	lightJCT = "JCT of other jobs"
+	overOCS  = "bytes between racks over circuits" // per cent
+	crossed  = "bytes between racks"               // TB
+	farMaps  = "maps that read from another rack"  // per cent
+	// Of shuffles of T_e and more, in the mean.
+	busiestUp   = "large shuffles: bytes that the busiest rack sends" // per cent
+	busiestDown = "large shuffles: bytes that the busiest rack receives"
+)
+
+// metrics are the figures that documents about jobs report.
+func metrics() []string { return []string{makespan, meanJCT, meanCCT} }
+
+// timesOf notes how long each job took.
+func (f Figures) timesOf(jobs []report.JobResult) {
+	for i := range jobs {
+		f[fmt.Sprint(perJob, jobs[i].ID)] = jobs[i].JCT().Seconds()
+	}
+}
+
+// perJob begins the names of the figures of single jobs.
+const perJob = "job "
+
+// jobs names the figures of single jobs.
+func (f Figures) jobs() (names []string) {
+	for name := range f {
+		if strings.HasPrefix(name, perJob) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, with func() controller.Policy,
-	seed uint64) (*figures, error) {
+	seed uint64) (Figures, error) {
 	jobs, err := c.jobs(all, seed)
 	if err != nil {
 		return nil, err
@@ -147,7 +186,7 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 }
 
 func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy string, with func() controller.Policy,
-	seed uint64) (*figures, error) {
+	seed uint64) (Figures, error) {
 	spec, err := topo.FromArgument(c.Fabric)
 	if err != nil {
 		return nil, err
@@ -162,62 +201,60 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 	return f, nil
 }
 
-// readFigures reads what every experiment of jobs reports.
-func readFigures(ran *control.Run) *figures {
+// readFigures reads what every experiment of jobs reports, and what a network can change of it.
+func readFigures(ran *control.Run) Figures {
 	f := readRun(ran.Ran)
-	f.BoundJCT, f.BoundMakespan = ran.Bound()
+	f[bounded(meanJCT)], f[bounded(makespan)] = ran.Bound()
 	return f
 }
 
 // readRun reads the figures of a run that has no control.
-func readRun(ran *replay.Ran) *figures {
-	f := &figures{}
+func readRun(ran *replay.Ran) Figures {
+	f := Figures{makespan: 0, meanJCT: 0, meanCCT: 0, overOCS: 0, crossed: 0}
+	f.timesOf(ran.Jobs)
 	first, last := time.Duration(math.MaxInt64), time.Duration(0)
 	for _, j := range ran.Jobs {
-		f.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
-		f.Took = append(f.Took, (j.End - j.Arrival).Seconds())
+		f[meanJCT] += j.JCT().Seconds() / float64(len(ran.Jobs))
 		first, last = min(first, j.Arrival), max(last, j.End)
 	}
-	f.Makespan = (last - first).Seconds()
+	f[makespan] = (last - first).Seconds()
 	for _, x := range ran.Coflows {
-		f.CCT += (x.End - x.Start).Seconds() / float64(len(ran.Coflows))
+		f[meanCCT] += (x.End - x.Start).Seconds() / float64(len(ran.Coflows))
 	}
 	if all := float64(ran.OCS + ran.EPS); all > 0 {
-		f.OCS, f.Crossed = float64(ran.OCS)/all, all/1e12
+		f[overOCS], f[crossed] = 100*(float64(ran.OCS)/all), all/1e12
 	}
 	return f
 }
 
 // split sets the figures of jobs that shuffle an elephant or more, of the others, and of maps.
-func (f *figures) split(ran *control.Run, jobs []controller.Job, elephant pathmap.Bytes) {
-	heavy, light, maps, far := 0, 0, 0, 0
+func (f Figures) split(ran *control.Run, jobs []controller.Job, elephant pathmap.Bytes) {
+	sums, n := map[string]float64{}, map[string]float64{}
 	for i, j := range ran.Jobs {
-		took := (j.End - j.Arrival).Seconds()
+		kind := lightJCT
 		if len(jobs[i].Edges) > 0 && jobs[i].Edges[0].Bytes >= elephant {
-			f.HeavyJCT += took
-			heavy++
-		} else {
-			f.LightJCT += took
-			light++
+			kind = heavyJCT
 		}
+		sums[kind] += j.JCT().Seconds()
+		n[kind]++
 	}
 	for i := range ran.State.Tasks {
 		if t := &ran.State.Tasks[i]; t.Stage == 0 {
-			maps++
+			n[farMaps]++
 			if t.NonLocal {
-				far++
+				sums[farMaps] += 100
 			}
 		}
 	}
+	for _, kind := range []string{heavyJCT, lightJCT, farMaps} {
+		f[kind] = sums[kind] / max(n[kind], 1)
+	}
 	f.uplinks(ran, jobs, elephant)
-	f.HeavyJCT /= float64(max(heavy, 1))
-	f.LightJCT /= float64(max(light, 1))
-	f.Far = float64(far) / float64(max(maps, 1))
 }
 
 // uplinks sets how unevenly large shuffles load the racks, each of which is one host here. Every map sends every reduce
 // the same.
-func (f *figures) uplinks(ran *control.Run, jobs []controller.Job, elephant pathmap.Bytes) {
+func (f Figures) uplinks(ran *control.Run, jobs []controller.Job, elephant pathmap.Bytes) {
 	type racks [2]map[southbound.HostID]float64 // tasks by rack: maps, reduces
 	at := make([]racks, len(jobs))
 	for i := range ran.State.Tasks {
@@ -230,23 +267,23 @@ func (f *figures) uplinks(ran *control.Run, jobs []controller.Job, elephant path
 		}
 		at[t.Job][t.Stage][t.Host]++
 	}
-	heavy := 0
+	heavy, busiest := 0, [2]float64{}
 	for i := range jobs {
 		j := &jobs[i]
 		if len(j.Stages) != 2 || len(j.Edges) == 0 || j.Edges[0].Bytes < elephant {
 			continue
 		}
 		heavy++
-		most := [2]float64{}
 		for side, n := range at[i] {
-			all, others := float64(len(j.Stages[side].Tasks)), float64(len(j.Stages[1-side].Tasks))
+			most, all, others := 0.0, float64(len(j.Stages[side].Tasks)), float64(len(j.Stages[1-side].Tasks))
 			for rack, k := range n {
-				most[side] = max(most[side], k/all*(1-at[i][1-side][rack]/others))
+				most = max(most, k/all*(1-at[i][1-side][rack]/others))
 			}
+			busiest[side] += most
 		}
-		f.Up, f.Down = f.Up+most[0], f.Down+most[1]
 	}
-	f.Up, f.Down = f.Up/float64(max(heavy, 1)), f.Down/float64(max(heavy, 1))
+	f[busiestUp] = 100 * (busiest[0] / float64(max(heavy, 1)))
+	f[busiestDown] = 100 * (busiest[1] / float64(max(heavy, 1)))
 }
 
 // FacebookTrace is the file of the coflow trace of 2010, in the folder coflow of the real traces.

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"lightloom/lab/experiment/control"
@@ -9,49 +10,51 @@ import (
 	"lightloom/lab/report"
 )
 
+// completion is one curve of Figure 12 or 13, and what the document says of it in per cent.
+type completion struct {
+	figure                  string
+	e                       engine
+	net                     string
+	jobs                    int
+	p50, p75, worse, slower float64 // improvements of jobs; share of jobs made worse, and the worst of them
+}
+
+func completions() []completion {
+	return []completion{
+		{"Figure 12", hadoop(), "Fat-tree", 120, 34, 38, 27, 20},
+		{"Figure 12", hadoop(), "Jellyfish", 120, 34, 38, 18, 20},
+		{"Figure 13", storm(), "Fat-tree", 60, 34, 41, 24, 30},
+		{"Figure 13", storm(), "Jellyfish", 60, 34, 41, 16, 30},
+	}
+}
+
+func (c completion) String() string { return c.e.name + ", " + c.net }
+
+// run measures the times of jobs.
+func (c *completion) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figures, error) {
+	n := c.jobs
+	if b.Quick {
+		n = 5
+	}
+	drawn, err := crowded(c.e).draw(b, n, seed)
+	if err != nil {
+		return nil, err
+	}
+	ran, err := control.Of(ctx, &replay.Case{On: OnFlowsim, Fabric: thousand(c.net, 1000), Policy: sys.policy, Jobs: drawn,
+		Seed: seed})
+	if err != nil {
+		return nil, err
+	}
+	return readFigures(ran), nil
+}
+
 // runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random placement and
 // paths.
 func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
-	type at struct {
-		e    engine
-		net  string
-		spec string
-		sys  system
-	}
-	fabrics := []struct{ name, spec string }{
-		{"Fat-tree", "fattree:k=16,hosts=1000,rate=800Mbps,slots=4,paths=10"},
-		{"Jellyfish", "jellyfish:switches=200,degree=10,hosts=1000,rate=800Mbps,slots=4,paths=10"}}
-	jobs := map[string]int{"Storm": 60, "Hadoop": 120}
-	var settings []at
-	for _, e := range []engine{hadoop(), storm()} {
-		for _, f := range fabrics {
-			for _, s := range []system{systems()[0], systems()[3], systems()[4]} {
-				settings = append(settings, at{e, f.name, f.spec, s})
-			}
-		}
-	}
-	got, err := Grid(ctx, b, settings, func(s at) string {
-		return s.e.name + " on " + s.net + ", " + s.sys.name
-	}, func(ctx context.Context, s at, seed uint64) (*gauge, error) {
-		n := jobs[s.e.name]
-		if b.Quick {
-			n = 5
-		}
-		drawn, err := crowded(s.e).draw(b, n, seed)
-		if err != nil {
-			return nil, err
-		}
-		c := replay.Case{On: OnFlowsim, Fabric: s.spec, Policy: s.sys.policy, Jobs: drawn, Seed: seed}
-		ran, err := control.Of(ctx, &c)
-		if err != nil {
-			return nil, err
-		}
-		g := &gauge{}
-		g.Bound, _ = ran.Bound()
-		for i := range ran.Jobs {
-			g.JCT = append(g.JCT, (ran.Jobs[i].End - ran.Jobs[i].Arrival).Seconds())
-		}
-		return g, nil
+	places, who := completions(), []system{systems()[0], systems()[3], systems()[4]}
+	got, err := Cross(ctx, b, places, who, func(ctx context.Context, c completion, sys system, seed uint64) (Figures,
+		error) {
+		return c.run(ctx, b, sys, seed)
 	})
 	if err != nil {
 		return nil, err
@@ -60,58 +63,46 @@ func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 		"1,000 hosts: fat-tree of 16-port switches, Jellyfish of 200 switches with ten links each and five hosts (15 ports)",
 		"arrivals are not published: Storm a topology every 600 ms, Hadoop a job every 100 ms with 20 maps and 10 reduces",
 		"improvement of a job: 1 − its time ÷ its time under random, the run with the same seed")}
-	paper := map[string][4]float64{ // p50, p75, share worse, worst
-		"Hadoop, Fat-tree": {34, 38, 27, 20}, "Hadoop, Jellyfish": {34, 38, 18, 20}, "Storm, Fat-tree": {34, 41, 24, 30},
-		"Storm, Jellyfish": {34, 41, 16, 30}}
-	for i := range settings {
-		s, random := settings[i], got[i/3*3]
-		if s.sys.name == "random" {
-			continue
+	for i := range places {
+		for _, sys := range who[1:] {
+			places[i].add(out, sys, got[i][sys.name], got[i]["random"], b.First)
 		}
-		figure := map[string]string{"Hadoop": "Figure 12", "Storm": "Figure 13"}[s.e.name]
-		name := s.e.name + ", " + s.net
-		q := paper[name]
-		name += ", " + s.sys.name
-		var p50, p75, worse, worst, all []float64
-		for k := range got[i] {
-			v := gains(got[i][k].JCT, random[k].JCT)
-			bad, least := 0, 0.0
-			for _, x := range v {
-				if x < -0.5 {
-					bad++
-				}
-				least = min(least, x)
-			}
-			p50, p75 = append(p50, report.Percentile(v, .5)), append(p75, report.Percentile(v, .75))
-			worse, worst = append(worse, 100*float64(bad)/float64(max(len(v), 1))), append(worst, -least)
-			all = append(all, v...)
-		}
-		const why = "arrivals, slots and the seed of the network are not published"
-		row := func(metric string, theirs float64, v []float64) Row {
-			r := Row{Figure: figure, Setting: name, Metric: metric, Unit: "%"}
-			if s.sys.name == asPrinted {
-				r.Paper = Number(theirs)
-			}
-			return r.Measure(v, b.First).Judge(0, why)
-		}
-		slower := row("jobs made worse", q[2], worse)
-		most := row("worst job slower by", q[3], worst)
-		if most.Paper != nil {
-			most = most.JudgeAtMost(&slower, why)
-		}
-		out.Rows = append(out.Rows, row("improvement, median job", q[0], p50), row("improvement, 75th percentile", q[1], p75),
-			slower, most, gaugeBound(name, got[i], b.First))
-		slices.Sort(all)
-		l := Line{Name: name, StepFunction: true}
-		for k, x := range all {
-			l.X, l.Y = append(l.X, max(x, -100)), append(l.Y, float64(k+1)/float64(len(all)))
-		}
-		out.Pictures = append(out.Pictures, Picture{
-			Name:  "crosslayer-completion-" + s.e.name + "-" + s.net + "-" + s.sys.policy,
-			Title: figure + ": " + name, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
 	}
 	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
+}
+
+// add adds the rows and the picture of a system.
+func (c completion) add(out *Result, sys system, got, random Runs, seed uint64) {
+	if sys.name != asPrinted {
+		c.p50, c.p75, c.worse, c.slower = 0, 0, 0, 0
+	}
+	var p50, p75, worse, worst, all []float64
+	for k := range got {
+		v := gains(got[k], random[k])
+		bad, _ := slices.BinarySearch(v, -0.5)
+		p50, p75 = append(p50, report.Percentile(v, .5)), append(p75, report.Percentile(v, .75))
+		worse = append(worse, 100*float64(bad)/float64(max(len(v), 1)))
+		worst = append(worst, -min(0, report.Percentile(v, 0)))
+		all = append(all, v...)
+	}
+	h := Head{c.figure, c.String() + ", " + sys.name, "arrivals, slots and the seed of the network are not published", seed}
+	fewer, most := h.Row("jobs made worse", "%", c.worse, worse), h.Row("worst job slower by", "%", c.slower, worst)
+	if most.Paper != nil {
+		most = most.JudgeAtMost(&fewer, h.Why)
+	}
+	bound := Head{"infinite network", h.Setting, SameOrder, seed}
+	out.Add(h.Row("improvement, median job", "%", c.p50, p50), h.Row("improvement, 75th percentile", "%", c.p75, p75),
+		fewer, most, bound.Row(bounded(meanJCT), "%", 0, got.Of(bounded(meanJCT))))
+
+	slices.Sort(all)
+	l := Line{Name: h.Setting, StepFunction: true}
+	for k, x := range all {
+		l.X, l.Y = append(l.X, max(x, -100)), append(l.Y, float64(k+1)/float64(len(all)))
+	}
+	out.Pictures = append(out.Pictures, Picture{
+		Name:  "crosslayer-completion-" + c.e.name + "-" + c.net + "-" + sys.policy,
+		Title: c.figure + ": " + h.Setting, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
 }
 
 // crowded is an engine with arrivals that keep a thousand hosts busy.
@@ -121,24 +112,23 @@ func crowded(e engine) *engine {
 	return &e
 }
 
-// gains are the improvements of jobs in percent, ascending.
-func gains(ours, theirs []float64) []float64 {
+// thousand is a fabric of so many hosts, at least 200: a fat-tree of 16-port switches, or a Jellyfish of switches with
+// ten links each and five hosts.
+func thousand(net string, hosts int) string {
+	if net == "Jellyfish" {
+		return fmt.Sprintf("jellyfish:switches=%d,degree=10,hosts=%d,rate=800Mbps,slots=4,paths=10", hosts/5, hosts)
+	}
+	return fmt.Sprintf("fattree:k=16,hosts=%d,rate=800Mbps,slots=4,paths=10", hosts)
+}
+
+// gains are by how many per cent jobs take less time, ascending.
+func gains(ours, theirs Figures) []float64 {
 	var out []float64
-	for i := range min(len(ours), len(theirs)) {
-		if theirs[i] > 0 {
-			out = append(out, 100*(1-ours[i]/theirs[i]))
+	for _, j := range ours.jobs() {
+		if t := theirs[j]; t > 0 {
+			out = append(out, Below(ours[j], t))
 		}
 	}
 	slices.Sort(out)
 	return out
-}
-
-// gaugeBound is the infinite-network control of jobs that do little but send.
-func gaugeBound(setting string, got []*gauge, seed uint64) Row {
-	var v []float64
-	for _, g := range got {
-		v = append(v, g.Bound)
-	}
-	return Row{Figure: "infinite network", Setting: setting, Metric: "mean JCT smaller by, at most", Unit: "%"}.
-		Measure(v, seed).Judge(0, SameOrder)
 }

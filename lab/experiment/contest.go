@@ -3,6 +3,8 @@ package experiment
 import (
 	"context"
 	_ "embed" // frozen
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,7 +17,6 @@ import (
 	"lightloom/controller/policy/pushbox"
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
-	"lightloom/lab/experiment/numbers"
 	"lightloom/lab/report"
 )
 
@@ -29,13 +30,6 @@ const (
 	firstSeeds = 3
 	nearBest   = 1.5
 )
-
-func jointWide() Experiment {
-	return Experiment{Name: "joint-wide", Doc: "joint beside compositions of separate parts where the network binds; " +
-		"from --seed 1001 on beside the frozen rivals only",
-		Source: "wide shuffles, SWIM and Facebook traces",
-		Seeds:  20, On: []string{OnFlowsim}, Run: runJointWide}
-}
 
 //go:embed frozen.csv
 var frozen string
@@ -137,143 +131,131 @@ func runJointWide(ctx context.Context, b *Bench) (*Result, error) {
 	if b.Quick {
 		n = 6
 	}
-	type point struct {
-		ground
-		contestant
-	}
-	var points []point
+	var all []*matches
 	out := &Result{Assumptions: contestAssumptions()}
 	for _, g := range contested(n, b.First) {
-		if !g.there(b) {
+		if g.there(b) {
+			all = append(all, &matches{ground: g, seed: b.First, who: entered(g.name, b.First)})
+		} else {
 			out.Notes = append(out.Notes, "left out, since its trace is not in the folder of --data: "+g.name)
-			continue
-		}
-		for _, c := range entered(g.name, b.First) {
-			points = append(points, point{g, c})
 		}
 	}
-	run := func(b *Bench, points []point) ([][]*figures, error) {
-		return Grid(ctx, b, points, func(p point) string { return p.ground.name + ": " + p.contestant.name },
-			func(ctx context.Context, p point, seed uint64) (*figures, error) {
-				return p.ground.run(ctx, b, p.contestant.rival, seed)
-			})
+	if err := contest(ctx, b, all); err != nil {
+		return nil, err
 	}
-	sets := func(points []point, got [][]*figures) (all []matches) {
-		for i := 0; i < len(points); {
-			m := matches{ground: points[i].ground.name, seed: b.First}
-			for ; i < len(points) && points[i].ground.name == m.ground; i++ {
-				m.who, m.got = append(m.who, points[i].contestant), append(m.got, got[i])
-			}
-			all = append(all, m)
+	for _, m := range all {
+		out.Add(m.rows()...)
+	}
+	out.Add(holm(all)...)
+	return out, nil
+}
+
+// contest runs everybody on the first seeds, and on all of them those who go on.
+func contest(ctx context.Context, b *Bench, all []*matches) error {
+	run := func(b *Bench, who func(m *matches) []contestant) error {
+		got, err := CrossEach(ctx, b, all, who, func(ctx context.Context, m *matches, c contestant, seed uint64) (Figures,
+			error) {
+			return m.ground.run(ctx, b, c.rival, seed)
+		})
+		for i := range got {
+			maps.Copy(all[i].got, got[i])
 		}
-		return all
+		return err
+	}
+	for _, m := range all {
+		m.got = map[string]Runs{}
 	}
 	few := &Bench{Seeds: min(firstSeeds, b.Seeds), First: b.First, On: b.On, Data: b.Data, Quick: b.Quick,
 		Progress: b.Progress, Kept: b.Kept}
-	got, err := run(few, points)
-	if err != nil {
-		return nil, err
+	err := run(few, func(m *matches) []contestant { return m.who })
+	b.cuts = append(b.cuts, few.cuts...)
+	if err != nil || few.Seeds == b.Seeds || len(few.cuts) > 0 {
+		return err
 	}
-	all := sets(points, got)
-	if b.cuts = append(b.cuts, few.cuts...); few.Seeds < b.Seeds && len(few.cuts) == 0 {
-		var on []point
-		var index []int
-		for i := range points {
-			m := &all[slices.IndexFunc(all, func(m matches) bool { return m.ground == points[i].name })]
-			if m.goesOn(points[i].contestant, got[i]) {
-				on, index = append(on, points[i]), append(index, i)
-			}
-		}
-		more, err := run(b, on)
-		if err != nil {
-			return nil, err
-		}
-		for k, i := range index {
-			got[i] = more[k]
-		}
-		all = sets(points, got)
-	}
-	for i := range all {
-		out.Rows = append(out.Rows, all[i].rows()...)
-	}
-	out.Rows = append(out.Rows, holm(all)...)
-	return out, nil
+	return run(b, (*matches).goOn)
 }
 
 // matches are the runs of all who entered on one ground; the last of them is joint.
 type matches struct {
-	ground string
+	ground ground
 	seed   uint64
 	who    []contestant
-	got    [][]*figures
+	got    map[string]Runs
 }
 
-// goesOn reports whether a contestant runs on more seeds than the first: joint, its twin, and a composition that is
-// near the best.
-func (m *matches) goesOn(c contestant, got []*figures) bool {
-	if c.role != composed {
-		return c.role != halfway
+func (m *matches) String() string { return m.ground.name }
+
+// joint is the runs of the last.
+func (m *matches) joint() Runs { return m.got[m.who[len(m.who)-1].name] }
+
+// goOn lists who runs on more seeds than the first: joint, its twin, and the compositions that are near the best.
+func (m *matches) goOn() (on []contestant) {
+	most := nearBest * m.cct(m.rival())
+	for _, c := range m.who {
+		if c.role >= retied || c.role == composed && m.cct(c) <= most {
+			on = append(on, c)
+		}
 	}
-	cct := metrics()[2].of
-	return numbers.Mean(column(got, cct)) <= nearBest*numbers.Mean(column(m.got[m.rivalIndex()], cct))
+	return on
 }
 
-// rivalIndex returns the composition with the least mean CCT, of those that ran on all seeds.
-func (m *matches) rivalIndex() int {
-	best, least, all := -1, 0.0, len(m.got[len(m.got)-1])
-	for k, c := range m.who {
-		if c.role != composed || len(m.got[k]) < all {
+func (m *matches) cct(c contestant) float64 { return report.Mean(m.got[c.name].Of(meanCCT)) }
+
+// rival returns the composition with the least mean CCT, of those that ran on all seeds.
+func (m *matches) rival() (best contestant) {
+	least := math.Inf(1)
+	for _, c := range m.who {
+		if c.role != composed || len(m.got[c.name]) < len(m.joint()) {
 			continue
 		}
-		if cct := numbers.Mean(column(m.got[k], metrics()[2].of)); best < 0 || cct < least {
-			best, least = k, cct
+		if cct := m.cct(c); cct < least {
+			best, least = c, cct
 		}
 	}
 	return best
 }
 
-// rows compares joint with each of the others.
-func (m *matches) rows() []Row {
-	var rows []Row
-	add := func(figure, who, metric, unit string, v []float64) {
-		r := Row{Figure: figure, Setting: m.ground + ": " + who, Metric: metric, Unit: unit}
-		rows = append(rows, r.Measure(v, m.seed).Judge(0, ""))
-	}
-	last, best := len(m.who)-1, m.rivalIndex()
-	for k, c := range m.who {
-		ours := m.got[last][:len(m.got[k])] // on the seeds on which it ran
+// rows compares joint with each of the others, on the seeds on which these ran.
+func (m *matches) rows() (rows []Row) {
+	best := m.rival()
+	for _, c := range m.who {
+		at, got := m.ground.name+": "+c.name, m.got[c.name]
+		cell, against := Head{"cell", at, "", m.seed}, Head{"joint", m.ground.name + ": joint against " + c.name, "", m.seed}
 		for _, x := range metrics() {
-			add("cell", c.name, x.name, "s", column(m.got[k], x.of))
-			if k < last {
-				add("joint", "joint against "+c.name, x.name, "%", scaled(reduction(ours, m.got[k], x.of), -1))
+			rows = append(rows, cell.Row(x, "s", 0, got.Of(x)))
+			if c.role != together {
+				rows = append(rows, against.Row(x, "%", 0, saved(m.joint(), got, x)))
 			}
 		}
-		if k < last {
-			add("joint", "joint against "+c.name, "jobs slower by over 5 %", "%", slower(ours, m.got[k]))
+		if c.role != together {
+			rows = append(rows, against.Row("jobs slower by over 5 %", "%", 0, slower(m.joint(), got)))
 		}
-		if k == best {
+		if c.name == best.name {
 			rows[len(rows)-1].Note = "the rival"
 		}
-		rows = append(rows, circuitShare(m.ground+": "+c.name, m.got[k], m.seed))
-		add("crossing", c.name, "bytes between racks", "GB",
-			scaled(column(m.got[k], func(f *figures) float64 { return f.Crossed }), 1000))
-		rows = append(rows, boundRows(m.ground+": "+c.name, m.got[k], m.seed)...)
+		rows = append(rows, circuitShare(at, got, m.seed), Head{"crossing", at, "", m.seed}.Row(crossed, "GB", 0,
+			got.Each(func(f Figures) float64 { return 1000 * f[crossed] })))
+		rows = append(rows, boundRows(at, got, m.seed)...)
 	}
 	return rows
 }
 
+// saved is the reduction of a figure with its sign turned: below zero where ours is smaller.
+func saved(ours, theirs Runs, metric string) []float64 {
+	return ours.Against(theirs, metric, func(ours, theirs float64) float64 { return -Reduction(ours, theirs) })
+}
+
 // holm are the p-values of joint against the rival of each ground in mean JCT and mean CCT, corrected for their number.
-func holm(all []matches) []Row {
+func holm(all []*matches) []Row {
 	var rows []Row
 	var p []float64
-	for i := range all {
-		m := &all[i]
-		best := m.rivalIndex()
+	for _, m := range all {
+		best := m.rival().name
 		for _, x := range metrics()[1:] {
-			v := reduction(m.got[len(m.who)-1], m.got[best], x.of)
+			v := m.joint().Against(m.got[best], x, Reduction)
 			p = append(p, report.SignFlip(v, m.seed))
-			rows = append(rows, Row{Figure: "Holm", Setting: m.ground + ": joint against " + m.who[best].name,
-				Metric: "p of " + x.name, N: len(v)})
+			rows = append(rows, Row{Figure: "Holm", Setting: m.ground.name + ": joint against " + best, Metric: "p of " + x,
+				N: len(v)})
 		}
 	}
 	for i, v := range report.Holm(p) {
@@ -284,12 +266,13 @@ func holm(all []matches) []Row {
 }
 
 // slower returns the share of jobs that take over 5 % longer under ours than under theirs, run by run.
-func slower(ours, theirs []*figures) []float64 {
-	out := make([]float64, len(ours))
-	for run := range ours {
-		for i, t := range ours[run].Took {
-			if t > 1.05*theirs[run].Took[i] {
-				out[run] += 100 / float64(len(ours[run].Took))
+func slower(ours, theirs Runs) []float64 {
+	out := make([]float64, len(theirs))
+	for run := range out {
+		jobs := ours[run].jobs()
+		for _, j := range jobs {
+			if ours[run][j] > 1.05*theirs[run][j] {
+				out[run] += 100 / float64(len(jobs))
 			}
 		}
 	}

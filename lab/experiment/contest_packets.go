@@ -31,14 +31,8 @@ const (
 	contestJobs   = 60
 )
 
-func jointPackets() Experiment {
-	return Experiment{Name: "joint-packets", Doc: "joint and packed places with a circuit for every pair on real " +
-		"packets, beside the simulator",
-		Source: "wide shuffles", Seeds: 10, On: []string{OnNetns}, Run: runJointPackets}
-}
-
-// bothSides are the figures of one run on packets and of its twin.
-type bothSides struct{ Packets, Fluid *figures }
+// bothSides are the figures of one run by fabric: on packets, and on the simulator.
+type bothSides map[string]Figures
 
 func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 	n := contestJobs
@@ -49,20 +43,20 @@ func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 	g := &all[slices.IndexFunc(all, func(g ground) bool { return g.name == contestGround })]
 	who := []string{contestRival, "joint"}
 	got, err := Grid(ctx, b, who, func(name string) string { return name },
-		func(ctx context.Context, name string, seed uint64) (*bothSides, error) {
+		func(ctx context.Context, name string, seed uint64) (bothSides, error) {
 			jobs, err := g.jobs(b, seed)
 			if err != nil {
 				return nil, err
 			}
-			c := &replay.Case{Fabric: slowed(g), On: OnFlowsim, Policy: name, Jobs: jobs, Seed: seed, Scale: contestScale,
-				Speedup: 1. / contestSlower}
-			out := &bothSides{}
-			if out.Fluid, err = whole(ctx, c); err != nil {
-				return nil, err
+			out := bothSides{}
+			for _, on := range []string{OnFlowsim, OnNetns} {
+				c := &replay.Case{Fabric: slowed(g), On: on, Policy: name, Jobs: jobs, Seed: seed, Scale: contestScale,
+					Speedup: 1. / contestSlower}
+				if out[on], err = whole(ctx, c); err != nil {
+					return nil, err
+				}
 			}
-			c.On = OnNetns
-			out.Packets, err = whole(ctx, c)
-			return out, err
+			return out, nil
 		})
 	if err != nil {
 		return nil, err
@@ -72,12 +66,8 @@ func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 		contestScale, contestSlower, n)},
 		Notes: []string{"the rival has a circuit for every pair; frozen.csv's has none for what packets send within a " +
 			"reconfiguration delay, and at flow level on seeds 1 to 10 a mean CCT of 12.2 s in place of 11.8"}}
-	for _, side := range []struct {
-		name string
-		of   func(*bothSides) *figures
-	}{{"on packets", func(s *bothSides) *figures { return s.Packets }},
-		{"at flow level", func(s *bothSides) *figures { return s.Fluid }}} {
-		out.Rows = append(out.Rows, sideRows(side.name, who, got, side.of, b.First)...)
+	for _, on := range []string{OnNetns, OnFlowsim} {
+		out.Add(sideRows(on, who, got, b.First)...)
 	}
 	return out, nil
 }
@@ -92,7 +82,7 @@ func slowed(g *ground) string {
 }
 
 // whole runs a case to the end of all its jobs.
-func whole(ctx context.Context, c *replay.Case) (*figures, error) {
+func whole(ctx context.Context, c *replay.Case) (Figures, error) {
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -104,21 +94,20 @@ func whole(ctx context.Context, c *replay.Case) (*figures, error) {
 }
 
 // sideRows are what the policies took on one fabric, and joint, the last of them, against each other one.
-func sideRows(side string, who []string, got [][]*bothSides, of func(*bothSides) *figures, seed uint64) (out []Row) {
-	runs := make([][]*figures, len(who))
+func sideRows(on string, who []string, got [][]bothSides, seed uint64) (out []Row) {
+	side := map[string]string{OnNetns: "on packets", OnFlowsim: "at flow level"}[on]
+	runs := make([]Runs, len(who))
 	for k := range who {
 		for _, s := range got[k] {
-			runs[k] = append(runs[k], of(s))
+			runs[k] = append(runs[k], s[on])
 		}
 	}
 	last := len(who) - 1
 	for k, name := range who {
-		for _, x := range metrics()[1:] {
-			out = append(out, Row{Figure: side, Setting: name, Metric: x.name, Unit: "s"}.
-				Measure(column(runs[k], x.of), seed).Judge(0, ""))
+		for _, m := range metrics()[1:] {
+			out = append(out, Head{side, name, "", seed}.Row(m, "s", 0, runs[k].Of(m)))
 			if k < last {
-				out = append(out, Row{Figure: side, Setting: "joint against " + name, Metric: x.name, Unit: "%"}.
-					Measure(scaled(reduction(runs[last], runs[k], x.of), -1), seed).Judge(0, ""))
+				out = append(out, Head{side, "joint against " + name, "", seed}.Row(m, "%", 0, saved(runs[last], runs[k], m)))
 			}
 		}
 		out = append(out, circuitShare(name+" "+side, runs[k], seed))

@@ -26,86 +26,70 @@ import (
 var partsGrounds = []string{"busier", "dark 200 ms", "SWIM, 20 % heavy, dark 500ms, offered 50 %",
 	"SWIM, 60 % heavy, dark 500ms, offered 90 %"}
 
-func jointParts() Experiment {
-	return Experiment{Name: "joint-parts", Doc: "what joint gains by circuits that go on, and how often two circuits " +
-		"lead to where a coflow waits for one", Source: "wide shuffles and SWIM traces", Seeds: 10, On: []string{OnFlowsim},
-		Run: runJointParts}
-}
-
-// parted are the figures of a run, and how coflows waited in it.
-type parted struct {
-	Figures *figures
-	Waits   waits
-}
+// The systems of joint-parts, and the figures of how coflows waited, in per cent of the time for which they did.
+const (
+	goesOn, afresh = "joint", "joint, circuits afresh"
+	idleHops       = "waiting while two circuits lead there that carry nothing"
+	litHops        = "waiting while two circuits lead there"
+)
 
 func runJointParts(ctx context.Context, b *Bench) (*Result, error) {
 	n := 0
 	if b.Quick {
 		n = 6
 	}
-	type point struct {
-		ground
-		afresh bool
-	}
-	var points []point
+	var places []ground
 	for _, g := range contested(n, b.First) {
 		if slices.Contains(partsGrounds, g.name) && (!g.source.data || b.Data != "") {
-			points = append(points, point{g, false}, point{g, true})
+			places = append(places, g)
 		}
 	}
-	got, err := Grid(ctx, b, points, func(p point) string { return p.name },
-		func(ctx context.Context, p point, seed uint64) (*parted, error) {
-			jobs, err := p.jobs(b, seed)
-			if err != nil {
-				return nil, err
-			}
-			dir, err := os.MkdirTemp("", "lightloom-parts-")
-			if err != nil {
-				return nil, err
-			}
-			defer os.RemoveAll(dir)
-			ran, err := (&replay.Case{Fabric: p.fabric, On: OnFlowsim, Policy: "joint", Jobs: jobs, Seed: seed,
-				Rules: scenario.Rules{PerReservation: filepath.Join(dir, "reservations.jsonl")},
-				With: func() controller.Policy {
-					where, l, r := joint.NewJoint(anneal.Options{})
-					l.Afresh = p.afresh
-					return policy.Compose(where, l, r, new(share.TCP))
-				}}).Run(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return &parted{readRun(ran), waited(ran.Usages)}, nil
+	got, err := Cross(ctx, b, places, []string{goesOn, afresh},
+		func(ctx context.Context, g ground, system string, seed uint64) (Figures, error) {
+			return g.parts(ctx, b, system == afresh, seed)
 		})
 	if err != nil {
 		return nil, err
 	}
 	out := &Result{Assumptions: append(contestAssumptions(), "a pair of racks waits from the first reservation of its "+
 		"coflow until its circuit is in service")}
-	for i := 0; i < len(points); i += 2 {
-		out.Rows = append(out.Rows, partsRows(points[i].name, got[i], got[i+1], b.First)...)
+	for i, g := range places {
+		h := Head{"circuits that go on", g.name, "", b.First}
+		for _, m := range metrics()[1:] {
+			out.Add(h.Row(m+" without them", "%", 0, got[i][afresh].Against(got[i][goesOn], m, Above)))
+		}
+		h.Figure = "two hops"
+		for _, m := range []string{idleHops, litHops} {
+			out.Add(h.Row(m, "%", 0, got[i][goesOn].Of(m)))
+		}
 	}
 	return out, nil
 }
 
-// partsRows are those of one ground: joint, and joint whose circuits never go on.
-func partsRows(ground string, joint, afresh []*parted, seed uint64) (out []Row) {
-	add := func(figure, metric, unit string, of func(k int) float64) {
-		v := make([]float64, len(joint))
-		for k := range v {
-			v[k] = of(k)
-		}
-		out = append(out, Row{Figure: figure, Setting: ground, Metric: metric, Unit: unit}.Measure(v, seed).Judge(0, ""))
+// parts runs joint on a ground, with circuits that go on or are all made afresh.
+func (g *ground) parts(ctx context.Context, b *Bench, afresh bool, seed uint64) (Figures, error) {
+	jobs, err := g.jobs(b, seed)
+	if err != nil {
+		return nil, err
 	}
-	for _, m := range metrics()[1:] {
-		add("circuits that go on", m.name+" without them", "%", func(k int) float64 {
-			return 100 * (m.of(afresh[k].Figures)/m.of(joint[k].Figures) - 1)
-		})
+	dir, err := os.MkdirTemp("", "lightloom-parts-")
+	if err != nil {
+		return nil, err
 	}
-	add("two hops", "waiting while two circuits lead there that carry nothing", "%",
-		func(k int) float64 { return 100 * joint[k].Waits.share(joint[k].Waits.Idle) })
-	add("two hops", "waiting while two circuits lead there", "%",
-		func(k int) float64 { return 100 * joint[k].Waits.share(joint[k].Waits.Lit) })
-	return out
+	defer os.RemoveAll(dir)
+	ran, err := (&replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "joint", Jobs: jobs, Seed: seed,
+		Rules: scenario.Rules{PerReservation: filepath.Join(dir, "reservations.jsonl")},
+		With: func() controller.Policy {
+			where, l, r := joint.NewJoint(anneal.Options{})
+			l.Afresh = afresh
+			return policy.Compose(where, l, r, new(share.TCP))
+		}}).Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, w := readRun(ran), waited(ran.Usages)
+	f[idleHops], f[litHops] = 100*w.share(w.Idle), 100*w.share(w.Lit)
+	return f, nil
 }
 
 // waits sums over the pairs of racks of coflows how long they waited for their circuits: in all, while two circuits led

@@ -44,24 +44,24 @@ func TestEntered(t *testing.T) {
 // TestMatches: the rival is the composition with the least mean CCT, and p-values of two grounds and two metrics are
 // corrected for four.
 func TestMatches(t *testing.T) {
-	runs := func(cct ...float64) (out []*figures) {
+	runs := func(cct ...float64) (out Runs) {
 		for _, v := range cct {
-			out = append(out, &figures{Makespan: 9, JCT: 1 + v, CCT: v, Took: []float64{1, v}})
+			out = append(out, Figures{makespan: 9, meanJCT: 1 + v, meanCCT: v, perJob + "0": 1, perJob + "1": v})
 		}
 		return out
 	}
 	who := []contestant{{rival{name: "a"}, composed}, {rival{name: "b"}, composed}, {rival{name: "half"}, halfway},
 		{rival{name: "joint"}, together}}
-	m := matches{"ground", 1, who, [][]*figures{runs(4, 6, 8, 5, 7, 9, 6, 5), runs(3, 5, 7, 4, 6, 8, 5, 4),
-		runs(make([]float64, 8)...), runs(2, 4, 6, 3, 5, 7, 4, 3)}}
-	if got := m.rivalIndex(); got != 1 {
-		t.Errorf("the rival is %d", got)
+	m := &matches{ground{name: "ground"}, 1, who, map[string]Runs{"a": runs(4, 6, 8, 5, 7, 9, 6, 5),
+		"b": runs(3, 5, 7, 4, 6, 8, 5, 4), "half": runs(make([]float64, 8)...), "joint": runs(2, 4, 6, 3, 5, 7, 4, 3)}}
+	if got := m.rival().name; got != "b" {
+		t.Errorf("the rival is %s", got)
 	}
-	rows := holm([]matches{m, m})
+	rows := holm([]*matches{m, m})
 	if len(rows) != 4 || *rows[0].Measured != 4*2/256.0 {
 		t.Errorf("%d p-values, the first %v, want 4 and 1/32", len(rows), *rows[0].Measured)
 	}
-	if got := slower(m.got[0], m.got[3]); got[0] != 50 {
+	if got := slower(m.got["a"], m.got["joint"]); got[0] != 50 {
 		t.Errorf("%v %% slower, want half of the jobs", got[0])
 	}
 }
@@ -69,40 +69,48 @@ func TestMatches(t *testing.T) {
 // TestGoesOn: after the first seeds joint, its twin and the compositions near the best go on, and only these can be the
 // rival.
 func TestGoesOn(t *testing.T) {
-	runs := func(n int, cct float64) (out []*figures) {
+	runs := func(n int, cct float64) (out Runs) {
 		for range n {
-			out = append(out, &figures{CCT: cct})
+			out = append(out, Figures{meanCCT: cct})
 		}
 		return out
 	}
-	m := matches{who: []contestant{{role: composed}, {role: composed}, {role: composed}, {role: halfway}, {role: retied},
-		{role: together}}}
-	for _, cct := range []float64{2, 2.9, 3.1, 1, 1, 1} {
-		m.got = append(m.got, runs(firstSeeds, cct))
+	m := &matches{got: map[string]Runs{}}
+	for _, x := range []struct {
+		name string
+		role int
+		cct  float64
+	}{{"a", composed, 2}, {"b", composed, 2.9}, {"c", composed, 3.1}, {"d", halfway, 1}, {"e", retied, 1},
+		{"joint", together, 1}} {
+		m.who = append(m.who, contestant{rival{name: x.name}, x.role})
+		m.got[x.name] = runs(firstSeeds, x.cct)
 	}
-	for k, want := range []bool{true, true, false, false, true, true} {
-		if got := m.goesOn(m.who[k], m.got[k]); got != want {
-			t.Errorf("contestant %d goes on: %v", k, got)
-		}
+	var on []string
+	for _, c := range m.goOn() {
+		on = append(on, c.name)
 	}
-	m.got[1], m.got[5] = runs(firstSeeds+2, 2.9), runs(firstSeeds+2, 1)
-	if got := m.rivalIndex(); got != 1 {
-		t.Errorf("the rival is %d, which did not run on all seeds", got)
+	if got := strings.Join(on, " "); got != "a b e joint" {
+		t.Errorf("%s go on", got)
+	}
+	m.got["b"], m.got["joint"] = runs(firstSeeds+2, 2.9), runs(firstSeeds+2, 1)
+	if got := m.rival().name; got != "b" {
+		t.Errorf("the rival is %s, which did not run on all seeds", got)
 	}
 }
 
 // TestSideRows: joint is held against each other policy on the same fabric, run by run.
 func TestSideRows(t *testing.T) {
 	who := []string{"rival", "apart", "joint"}
-	var got [][]*bothSides
+	var got [][]bothSides
 	for k := range who {
 		v := float64(4 - k)
-		got = append(got, []*bothSides{{Packets: &figures{JCT: 2 * v, CCT: v, OCS: 0.5}, Fluid: &figures{JCT: v, CCT: v}}})
+		got = append(got, []bothSides{{OnNetns: {meanJCT: 2 * v, meanCCT: v, overOCS: 50},
+			OnFlowsim: {meanJCT: v, meanCCT: v}}})
 	}
 	want := map[string]float64{"rival mean JCT": 8, "rival mean CCT": 4, "apart mean JCT": 6, "joint mean CCT": 2,
 		"joint against rival mean JCT": -50, "joint against apart mean CCT": -100.0 / 3,
 		"joint on packets bytes between racks over circuits": 50}
-	for _, r := range sideRows("on packets", who, got, func(s *bothSides) *figures { return s.Packets }, 1) {
+	for _, r := range sideRows(OnNetns, who, got, 1) {
 		if w, ok := want[r.Setting+" "+r.Metric]; ok && math.Abs(*r.Measured-w) > 1e-9 {
 			t.Errorf("%s, %s: %v, want %v", r.Setting, r.Metric, *r.Measured, w)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"lightloom/controller"
 	"lightloom/controller/policy"
@@ -12,7 +13,6 @@ import (
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload/swim"
-	"lightloom/lab/report"
 )
 
 // The evaluation of the Co-scheduler document (sections V-B to V-D). Jobs, when they come and whose they are is
@@ -20,28 +20,28 @@ import (
 // document.
 
 func coschedulerExperiments() []Experiment {
-	on := []string{OnFlowsim}
 	const source = "Co-scheduler, section V"
 	return []Experiment{
 		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms",
-			Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 20, On: on, Run: runFigure4},
+			Source: "Co-scheduler, section IV-D, Figure 4", Run: runFigure4},
 		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load",
-			Source: source + "-B, Figures 5 and 6", Seeds: 20, On: on, Loads: true, Run: runCoscheduler},
+			Source: source + "-B, Figures 5 and 6", Loads: true, Run: runCoscheduler},
 		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms", Source: source + "-C, Figure 7",
-			Seeds: 20, On: on, Loads: true, Run: runMechanisms},
+			Loads: true, Run: runMechanisms},
 		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core", Source: source + "-D, Figure 8",
-			Seeds: 20, On: on, Loads: true, Run: runOversubscription},
-		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9", Seeds: 20, On: on,
+			Loads: true, Run: runOversubscription},
+		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9",
 			Loads: true, Run: runRecurring},
 		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %", Source: source + "-D, Figure 10",
-			Seeds: 20, On: on, Loads: true, Run: runEstimation},
+			Loads: true, Run: runEstimation},
 		{Name: "coscheduler-assumptions", Doc: "each assumption of the job model halved and doubled",
-			Source: "swim-v1 itself", Seeds: 20, On: on, Run: runAssumptions},
+			Source: "swim-v1 itself", Run: runAssumptions},
 		{Name: "coscheduler-traces", Doc: "the same on three public traces, one of which shuffles 4.8 times as much a job",
-			Source: source + "-B, Figure 5", Seeds: 20, On: on, Run: runTraces},
+			Source: source + "-B, Figure 5", Run: runTraces},
 		{Name: "coscheduler-grid", Doc: "where the network binds: computing, heavy jobs and load, chosen by Fair alone",
-			Source: source + "-B, Figure 5", Seeds: 20, On: on, Run: runGrid},
-		packetsExperiment(),
+			Source: source + "-B, Figure 5", Run: runGrid},
+		{Name: "coscheduler-packets", Doc: "Fair, Corral and Co-scheduler on real packets, job by job beside the simulator",
+			Source: "Co-scheduler, section V, scaled down", Seeds: 10, On: []string{OnNetns}, Run: runPackets},
 	}
 }
 
@@ -64,69 +64,26 @@ func variant(name string, part func() *place.CoScheduler) scheduler {
 	}}
 }
 
-// setting is a cluster under a scheduler.
-type setting struct {
-	cluster
-	scheduler
-}
+func (s scheduler) String() string { return s.name }
 
-func (s setting) String() string { return s.cluster.Name + ", " + s.scheduler.name }
-
-// measure runs settings with all seeds.
-func measure(ctx context.Context, b *Bench, settings []setting) ([][]*figures, error) {
-	all, err := records(b)
-	if err != nil {
-		return nil, err
-	}
-	if b.Quick {
-		for i := range settings {
-			settings[i].cluster.Jobs = min(settings[i].cluster.Jobs, 50)
+// measure runs every scheduler on every cluster with all seeds.
+func measure(ctx context.Context, b *Bench, places []cluster, who []scheduler) ([]map[string]Runs, error) {
+	all := map[string][]swim.Record{}
+	for i := range places {
+		c := &places[i]
+		if b.Quick {
+			c.Jobs = min(c.Jobs, 50)
+		}
+		if all[c.Trace] == nil {
+			var err error
+			if all[c.Trace], err = recordsOf(b, c.Trace); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return Grid(ctx, b, settings, setting.String, func(ctx context.Context, s setting, seed uint64) (*figures, error) {
-		return s.cluster.run(ctx, all, s.scheduler.policy, s.scheduler.with, seed)
+	return Cross(ctx, b, places, who, func(ctx context.Context, c cluster, s scheduler, seed uint64) (Figures, error) {
+		return c.run(ctx, all[c.Trace], s.policy, s.with, seed)
 	})
-}
-
-// metric is a figure that the document reports.
-type metric struct {
-	name, file string // file: part of the name of a picture
-	of         func(*figures) float64
-}
-
-func metrics() []metric {
-	return []metric{
-		{"makespan", "makespan", func(f *figures) float64 { return f.Makespan }},
-		{"mean JCT", "jct", func(f *figures) float64 { return f.JCT }},
-		{"mean CCT", "cct", func(f *figures) float64 { return f.CCT }},
-	}
-}
-
-func column(f []*figures, of func(*figures) float64) []float64 {
-	out := make([]float64, len(f))
-	for i := range f {
-		out[i] = of(f[i])
-	}
-	return out
-}
-
-// reduction is Equation 14 with its sign, in percent, run by run: above zero where ours is smaller.
-func reduction(ours, theirs []*figures, of func(*figures) float64) []float64 {
-	var out []float64
-	for i := range ours {
-		if t := of(theirs[i]); t > 0 {
-			out = append(out, 100*(t-of(ours[i]))/t)
-		}
-	}
-	return out
-}
-
-// asked describes how wide a row's interval is against its effect. The target was 5 %, and n was fixed beforehand.
-func asked(r Row) string {
-	if r.Measured == nil || *r.Measured == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; half-width %.0f %% of the effect", 50*math.Abs((*r.High-*r.Low) / *r.Measured))
 }
 
 // assumed are the assumptions of every experiment of this document.
@@ -143,102 +100,105 @@ func assumed(m swim.Model) []string {
 	)
 }
 
+// ours is the system that rows hold against the others.
+const ours = "Co-scheduler"
+
+// The notes of rows that differ from the document.
+const (
+	onlyPicture = "the figure is a picture without numbers"
+	byShuffle   = "the public traces offer little shuffle for 90 minutes: arrivals, and one job in a thousand, set these " +
+		"figures"
+	byModel = "depends on how many jobs shuffle more than 1.125 GB between two racks, which the model decides"
+)
+
+// figure5 is what the document prints of Figure 5(a): by how many per cent Co-scheduler's figures are smaller.
+func figure5(base, metric string) float64 {
+	return map[string]map[string]float64{
+		"Fair":   {makespan: 56, meanJCT: 61, meanCCT: 79},
+		"Corral": {makespan: 44, meanJCT: 43, meanCCT: 63},
+	}[base][metric]
+}
+
 func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
-	loads := b.loads()
-	var settings []setting
-	for _, o := range offers(b) {
-		c := sectionVA()
-		c.offer(o)
-		c.Name = o.String()
-		for _, s := range schedulers() {
-			settings = append(settings, setting{c, s})
-		}
-	}
-	got, err := measure(ctx, b, settings)
+	places := offered(b)
+	got, err := measure(ctx, b, places, schedulers())
 	if err != nil {
 		return nil, err
 	}
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	for i := 0; i < len(settings); i += 3 {
-		name := settings[i].cluster.Name
-		out.Rows = append(out.Rows, figure5(name, settings[i].cluster.published(), got[i:i+3], b.First)...)
-		for k, base := range []string{"Fair", "Corral"} {
-			for _, kind := range []metric{{"JCT of shuffle-heavy jobs", "", func(f *figures) float64 {
-				return f.HeavyJCT
-			}}, {"JCT of other jobs", "", func(f *figures) float64 { return f.LightJCT }}} {
-				r := Row{Figure: "Figure 6", Setting: name + ", Co-scheduler against " + base, Metric: kind.name + " smaller by",
-					Unit: "%"}
-				out.Rows = append(out.Rows, r.Measure(reduction(got[i+2], got[i+k], kind.of), b.First).
-					Judge(0, "the figure is a picture without numbers"))
+	for i := range places {
+		c, at := &places[i], got[i]
+		out.Add(figure5Rows(c, at, b.First)...)
+		for _, base := range []string{"Fair", "Corral"} {
+			h := Head{"Figure 6", c.Name + ", Co-scheduler against " + base, onlyPicture, b.First}
+			for _, m := range []string{heavyJCT, lightJCT} {
+				out.Add(h.Row(m+" smaller by", "%", 0, at[ours].Against(at[base], m, Reduction)))
 			}
 		}
-		out.Rows = append(out.Rows, boundsOf(name, got[i:i+3], b.First)...)
+		out.Add(boundsOf(c, at, b.First)...)
 	}
-	out.Pictures = loadPictures(loads, got)
+	out.Pictures = loadPictures(b.loads(), got)
 	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 
-// figure5 are the rows of Figure 5 for one set of jobs under Fair, Corral and Co-scheduler.
-func figure5(name string, published bool, got [][]*figures, seed uint64) (rows []Row) {
-	const why = "the public traces offer little shuffle for 90 minutes: arrivals, and one job in a thousand, set these " +
-		"figures"
-	paper := map[string][2]float64{"makespan": {56, 44}, "mean JCT": {61, 43}, "mean CCT": {79, 63}}
-	for k, base := range []string{"Fair", "Corral"} {
+// figure5Rows are the rows of Figure 5 for one set of jobs.
+func figure5Rows(c *cluster, at map[string]Runs, seed uint64) (rows []Row) {
+	for _, base := range []string{"Fair", "Corral"} {
+		h := Head{"Figure 5(a)", c.Name + ", Co-scheduler against " + base, byShuffle, seed}
 		for _, m := range metrics() {
-			r := Row{Figure: "Figure 5(a)", Setting: name + ", Co-scheduler against " + base, Metric: m.name + " smaller by",
-				Unit: "%"}
-			if published {
-				r.Paper = Number(paper[m.name][k])
-			}
-			r = r.Measure(reduction(got[2], got[k], m.of), seed)
-			rows = append(rows, r.Judge(0, why+asked(r)).reachable(got[k], m, seed))
+			rows = append(rows, h.smaller(at[ours], at[base], m, c.ifPublished(figure5(base, m))))
 		}
 	}
-	for k, s := range schedulers() {
-		r := Row{Figure: "Figure 5(b)", Setting: name + ", " + s.name, Metric: "bytes between racks over circuits",
-			Unit: "%"}
-		if published {
-			r.Paper = Number([]float64{2.2, 33, 95.2}[k])
-		}
-		r = r.Measure(scaled(column(got[k], func(f *figures) float64 { return f.OCS }), 100), seed)
-		rows = append(rows, r.Judge(0, "depends on how many jobs shuffle more than 1.125 GB between two racks, "+
-			"which the model decides"))
+	paper := map[string]float64{"Fair": 2.2, "Corral": 33, ours: 95.2}
+	for _, s := range schedulers() {
+		h := Head{"Figure 5(b)", c.Name + ", " + s.name, byModel, seed}
+		rows = append(rows, h.Row(overOCS, "%", c.ifPublished(paper[s.name]), at[s.name].Of(overOCS)))
 	}
 	return rows
 }
 
-// boundsOf are what a network can change for each scheduler, and the order of the schedulers.
-func boundsOf(name string, got [][]*figures, seed uint64) (rows []Row) {
-	for k, s := range schedulers() {
-		rows = append(rows, boundRows(name+", "+s.name, got[k], seed)...)
+// ifPublished is the document's figure where the offered load is the document's.
+func (c *cluster) ifPublished(paper float64) float64 {
+	if !c.published() {
+		return 0
 	}
-	return append(rows, orderings("Figure 5(a)", name, got, seed)...)
+	return paper
 }
 
-func scaled(v []float64, by float64) []float64 {
-	for i := range v {
-		v[i] *= by
+// smaller is a row of by how much our figure is smaller than another's, where a network can change it.
+func (h Head) smaller(ours, base Runs, metric string, paper float64) Row {
+	r := h.asked(metric+" smaller by", paper, ours.Against(base, metric, Reduction))
+	return r.reachable(base, metric, h.Seed)
+}
+
+// asked is a row in per cent whose note says how wide the interval is against its effect. The target was 5 %, and n was
+// fixed beforehand.
+func (h Head) asked(metric string, paper float64, v []float64) Row {
+	if r := (Row{}).Measure(v, h.Seed); r.Measured != nil && *r.Measured != 0 {
+		h.Why += fmt.Sprintf("; half-width %.0f %% of the effect", 50*math.Abs((*r.High-*r.Low) / *r.Measured))
 	}
-	return v
+	return h.Row(metric, "%", paper, v)
+}
+
+// boundsOf are what a network can change for each scheduler, and the order of the schedulers.
+func boundsOf(c *cluster, at map[string]Runs, seed uint64) (rows []Row) {
+	for _, s := range schedulers() {
+		rows = append(rows, boundRows(c.Name+", "+s.name, at[s.name], seed)...)
+	}
+	return append(rows, orderings("Figure 5(a)", c.Name, at, seed)...)
 }
 
 // orderings reports for each figure whether the document's order (Co-scheduler before Corral before Fair) holds in each
 // run.
-func orderings(figure, name string, got [][]*figures, seed uint64) []Row {
-	var rows []Row
+func orderings(figure, name string, at map[string]Runs, seed uint64) (rows []Row) {
+	h := Head{figure, name, "", seed}
 	for _, m := range metrics() {
-		for _, pair := range [][3]any{{0, 1, "Corral below Fair"}, {1, 2, "Co-scheduler below Corral"}} {
-			theirs, ours := got[pair[0].(int)], got[pair[1].(int)]
-			holds := make([]float64, len(ours))
-			for i := range ours {
-				if m.of(ours[i]) < m.of(theirs[i]) {
-					holds[i] = 100
-				}
-			}
-			rows = append(rows, Row{Figure: figure + ", order", Setting: name, Metric: m.name + ": " + pair[2].(string),
-				Unit: "% of runs"}.Measure(holds, seed).
-				JudgeOrder(Row{}.Measure(reduction(ours, theirs, m.of), seed)).reachable(theirs, m, seed))
+		for _, pair := range [][2]string{{"Corral", "Fair"}, {ours, "Corral"}} {
+			first, second := at[pair[0]], at[pair[1]]
+			r := h.Order(m+": "+pair[0]+" below "+pair[1], 0, first.Against(second, m, Reduction))
+			r.Unit = "% of runs"
+			rows = append(rows, r.reachable(second, m, seed))
 		}
 	}
 	return rows
@@ -257,24 +217,17 @@ func HolmNote(rows []Row) string {
 }
 
 // loadPictures draws each figure over offered load, with the largest job and without.
-func loadPictures(loads []float64, got [][]*figures) []Picture {
+func loadPictures(loads []float64, got []map[string]Runs) []Picture {
 	var out []Picture
 	for w, suffix := range []string{"", "-without-largest"} {
 		for _, m := range metrics() {
-			p := Picture{Name: "coscheduler-" + m.file + suffix,
-				Title: m.name + " against Fair's, over load", X: "offered load, times the published", Y: m.name + " ÷ Fair's"}
-			for k, s := range schedulers()[1:] {
+			p := Picture{Name: "coscheduler-" + fileOf(m) + suffix,
+				Title: m + " against Fair's, over load", X: "offered load, times the published", Y: m + " ÷ Fair's"}
+			for _, s := range schedulers()[1:] {
 				l := Line{Name: s.name}
 				for i, load := range loads {
-					at := (w*len(loads) + i) * 3
-					var ratio []float64
-					for run := range got[at] {
-						if f := m.of(got[at][run]); f > 0 {
-							ratio = append(ratio, m.of(got[at+k+1][run])/f)
-						}
-					}
-					ci := report.Bootstrap(ratio, 1)
-					l.X, l.Y, l.Low, l.High = append(l.X, load), append(l.Y, ci.Mean), append(l.Low, ci.Low), append(l.High, ci.High)
+					at := got[w*len(loads)+i]
+					l.Point(load, at[s.name].Against(at["Fair"], m, Ratio), 1)
 				}
 				p.Lines = append(p.Lines, l)
 			}
@@ -283,3 +236,6 @@ func loadPictures(loads []float64, got [][]*figures) []Picture {
 	}
 	return out
 }
+
+// fileOf is a metric in the name of a file.
+func fileOf(metric string) string { return strings.ToLower(strings.TrimPrefix(metric, "mean ")) }

@@ -7,13 +7,19 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// runAssumptions halves and doubles each assumption of the job model.
-func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
-	type change struct {
-		name string
-		do   func(m *swim.Model, by float64)
+// halvedAndDoubled are the cluster of section V-A as it is, and with each assumption of the job model changed.
+func halvedAndDoubled(load float64) []cluster {
+	as := func(name string) cluster {
+		c := sectionVA()
+		c.Model.Load = load
+		c.Name = fmt.Sprintf("load ×%g, %s", load, name)
+		return c
 	}
-	changes := []change{
+	all := []cluster{as("as it is")}
+	for _, x := range []struct {
+		name   string
+		change func(m *swim.Model, by float64)
+	}{
 		{"map rate", func(m *swim.Model, by float64) { m.MapRate *= by }},
 		{"reduce rate", func(m *swim.Model, by float64) { m.ReduceRate *= by }},
 		{"block", func(m *swim.Model, by float64) { m.Block = scaleBytes(m.Block, by) }},
@@ -24,46 +30,30 @@ func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
 		{"share recurring", func(m *swim.Model, by float64) { m.Recurring *= by }},
 		{"error of predictions", func(m *swim.Model, by float64) { m.Error *= by }},
 		{"users", func(m *swim.Model, by float64) { m.Users = int(float64(m.Users) * by) }},
+	} {
+		half, twice := as(x.name+" halved"), as(x.name+" doubled")
+		x.change(&half.Model, 0.5)
+		x.change(&twice.Model, 2)
+		all = append(all, half, twice)
+	}
+	return all
+}
+
+// runAssumptions halves and doubles each assumption of the job model.
+func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
+	places := append(halvedAndDoubled(1), halvedAndDoubled(10)...)
+	got, err := measure(ctx, b, places, schedulers())
+	if err != nil {
+		return nil, err
 	}
 	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	for _, load := range []float64{1, 10} {
-		points := []cluster{}
-		add := func(name string, do func(m *swim.Model)) {
-			c := sectionVA()
-			c.Model.Load = load
-			do(&c.Model)
-			c.Name = name
-			points = append(points, c)
-		}
-		add("as it is", func(*swim.Model) {})
-		for _, x := range changes {
-			for _, by := range []float64{0.5, 2} {
-				name := x.name + " halved"
-				if by == 2 {
-					name = x.name + " doubled"
-				}
-				add(name, func(m *swim.Model) { x.do(m, by); m.Name = "swim-v1, " + name })
-			}
-		}
-		var settings []setting
-		for _, c := range points {
-			for _, s := range schedulers() {
-				settings = append(settings, setting{c, s})
-			}
-		}
-		got, err := measure(ctx, b, settings)
-		if err != nil {
-			return nil, err
-		}
-		for i, c := range points {
-			out.Rows = append(out.Rows, boundRows(fmt.Sprintf("load ×%g, %s, Fair", load, c.Name), got[3*i], b.First)...)
-			for k, base := range []string{"Fair", "Corral"} {
-				for _, m := range metrics() {
-					r := Row{Figure: "sensitivity", Setting: fmt.Sprintf("load ×%g, %s, Co-scheduler against %s", load, c.Name, base),
-						Metric: m.name + " smaller by", Unit: "%"}
-					out.Rows = append(out.Rows, r.Measure(reduction(got[3*i+2], got[3*i+k], m.of), b.First).
-						Judge(0, "how much the conclusion hangs on the assumption"))
-				}
+	for i, c := range places {
+		out.Add(boundRows(c.Name+", Fair", got[i]["Fair"], b.First)...)
+		for _, base := range []string{"Fair", "Corral"} {
+			h := Head{"sensitivity", c.Name + ", Co-scheduler against " + base,
+				"how much the conclusion hangs on the assumption", b.First}
+			for _, m := range metrics() {
+				out.Add(h.Row(m+" smaller by", "%", 0, got[i][ours].Against(got[i][base], m, Reduction)))
 			}
 		}
 	}

@@ -3,8 +3,11 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -14,7 +17,7 @@ import (
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload/swim"
-	"lightloom/lab/experiment/numbers"
+	"lightloom/lab/report"
 	"lightloom/pathmap"
 )
 
@@ -135,7 +138,9 @@ func overlapped(j *controller.Job, n int) (stages []controller.Stage, edges []co
 	return append(stages, j.Stages[1]), edges
 }
 
-func (c contender) run(ctx context.Context, all []swim.Record, g gridCell, n int, seed uint64) (*figures, error) {
+func (c contender) String() string { return c.name }
+
+func (c contender) run(ctx context.Context, all []swim.Record, g gridCell, n int, seed uint64) (Figures, error) {
 	jobs, err := g.jobs(all, n, seed)
 	if err != nil {
 		return nil, err
@@ -151,16 +156,8 @@ func (c contender) run(ctx context.Context, all []swim.Record, g gridCell, n int
 	return k.runJobs(ctx, jobs, c.policy, with, seed)
 }
 
-// gridRun is a scheduler in a cell.
-type gridRun struct {
-	gridCell
-	contender
-}
-
-func (x gridRun) String() string { return x.gridCell.String() + ", " + x.contender.name }
-
 func runGrid(ctx context.Context, b *Bench) (*Result, error) {
-	all, err := records(b)
+	all, err := recordsOf(b, fb2009)
 	if err != nil {
 		return nil, err
 	}
@@ -168,54 +165,49 @@ func runGrid(ctx context.Context, b *Bench) (*Result, error) {
 	if b.Quick {
 		n, cells = 50, cells[:4]
 	}
-	run := func(cells []gridCell, who []contender) ([][]*figures, error) {
-		var runs []gridRun
-		for _, g := range cells {
-			for _, c := range who {
-				runs = append(runs, gridRun{g, c})
-			}
-		}
-		return Grid(ctx, b, runs, gridRun.String, func(ctx context.Context, x gridRun, seed uint64) (*figures, error) {
-			return x.run(ctx, all, x.gridCell, n, seed)
-		})
+	run := func(ctx context.Context, g gridCell, c contender, seed uint64) (Figures, error) {
+		return c.run(ctx, all, g, n, seed)
 	}
-	fair, err := run(cells, who[:fairs])
+	fair, err := Cross(ctx, b, cells, who[:fairs], run)
 	if err != nil {
 		return nil, err
 	}
-	at := calibrated(fair)
-	cell, most := at/fairs, binding(fair)
-	chosen := []gridCell{cells[cell]}
-	if most != cell {
-		chosen = append(chosen, cells[most])
-	}
-	others, err := run(chosen, who[fairs:])
-	if err != nil {
-		return nil, err
-	}
+
 	out := &Result{Assumptions: append(assumed(swim.V1(12_000)), "fabric "+rackFabric+": bytes within a rack are charged",
 		fmt.Sprintf("%d jobs of the trace; the cell is chosen by Fair's figures alone", n),
 		fmt.Sprintf("flows end at multiples of %v", gridStep))}
-	for i, got := range fair {
-		out.Rows = append(out.Rows, fairRows(gridRun{cells[i/fairs], who[i%fairs]}.String(), got, b.First)...)
+	var byFair []Runs
+	var names []string
+	for i, g := range cells {
+		for _, c := range who[:fairs] {
+			byFair, names = append(byFair, fair[i][c.name]), append(names, g.String()+", "+c.name)
+			out.Add(fairRows(names[len(names)-1], fair[i][c.name], b.First)...)
+		}
 	}
-	for i, k := range []int{cell, most}[:len(chosen)] {
-		got := append(fair[k*fairs:(k+1)*fairs:(k+1)*fairs], others[i*(len(who)-fairs):(i+1)*(len(who)-fairs)]...)
-		out.Rows = append(out.Rows, gridRows(chosen[i].String(), who, got, b.First)...)
+
+	at := calibrated(byFair)
+	chosen := slices.Compact([]int{at / fairs, binding(byFair)})
+	most := cells[chosen[len(chosen)-1]]
+	others, err := Cross(ctx, b, []gridCell{cells[chosen[0]], most}[:len(chosen)], who[fairs:], run)
+	if err != nil {
+		return nil, err
 	}
-	out.Notes = []string{"calibrated on Fair: " + gridRun{cells[cell], who[at%fairs]}.String(),
-		"the network binds most at " + cells[most].String(), HolmNote(out.Rows)}
+	for i, k := range chosen {
+		maps.Copy(others[i], fair[k])
+		out.Add(gridRows(cells[k].String(), who, others[i], b.First)...)
+	}
+	out.Notes = []string{"calibrated on Fair: " + names[at], "the network binds most at " + most.String(),
+		HolmNote(out.Rows)}
 	return out, nil
 }
 
 // calibrated is the cell and the Fair that are nearest to what is published: first by the makespan that is missing, in
 // steps of a tenth, so that the last arrival alone does not decide, then by the share of bytes over circuits.
-func calibrated(fair [][]*figures) int {
+func calibrated(fair []Runs) int {
 	best, least := 0, [2]float64{math.Inf(1), math.Inf(1)}
 	for i, f := range fair {
-		makespan := numbers.Mean(column(f, metrics()[0].of))
-		circuits := 100 * numbers.Mean(column(f, func(f *figures) float64 { return f.OCS }))
-		off := [2]float64{math.Floor(10 * max(0, 1-makespan/fairMakespan)), math.Abs(circuits - fairCircuits)}
+		missing := 1 - report.Mean(f.Of(makespan))/fairMakespan
+		off := [2]float64{math.Floor(10 * max(0, missing)), math.Abs(report.Mean(f.Of(overOCS)) - fairCircuits)}
 		if off[0] < least[0] || off[0] == least[0] && off[1] < least[1] {
 			best, least = i, off
 		}
@@ -224,10 +216,10 @@ func calibrated(fair [][]*figures) int {
 }
 
 // binding is the cell in which a network that costs nothing saves most of the first Fair's JCT.
-func binding(fair [][]*figures) int {
+func binding(fair []Runs) int {
 	best, most := 0, math.Inf(-1)
 	for i := 0; i < len(fair); i += fairs {
-		if bound := numbers.Mean(column(fair[i], func(f *figures) float64 { return f.BoundJCT })); bound > most {
+		if bound := report.Mean(fair[i].Of(bounded(meanJCT))); bound > most {
 			best, most = i/fairs, bound
 		}
 	}
@@ -235,36 +227,28 @@ func binding(fair [][]*figures) int {
 }
 
 // fairRows are those of Fair in a cell.
-func fairRows(name string, got []*figures, seed uint64) []Row {
-	rows := []Row{
-		Row{Figure: "Fair", Setting: name, Metric: "makespan", Unit: "s"}.Measure(column(got, metrics()[0].of), seed).
-			Judge(0, "at least 12,240 s by arithmetic"),
-		Row{Figure: "Fair", Setting: name, Metric: "bytes between racks over circuits", Unit: "%"}.
-			Measure(scaled(column(got, func(f *figures) float64 { return f.OCS }), 100), seed).Judge(0, "2.2 % published"),
-	}
-	return append(rows, boundRows(name, got, seed)...)
+func fairRows(name string, got Runs, seed uint64) []Row {
+	return append([]Row{
+		Head{"Fair", name, "at least 12,240 s by arithmetic", seed}.Row(makespan, "s", 0, got.Of(makespan)),
+		Head{"Fair", name, "2.2 % published", seed}.Row(overOCS, "%", 0, got.Of(overOCS)),
+	}, boundRows(name, got, seed)...)
 }
 
-// gridRows hold Co-scheduler, the last, against the others. The document's Fair and Corral are the last of their kind:
-// with shuffles that overlap maps, and with a plan made beforehand.
-func gridRows(name string, who []contender, got [][]*figures, seed uint64) []Row {
-	paper := map[string]map[string]float64{
-		who[1].name: {"makespan": 56, "mean JCT": 61, "mean CCT": 79},
-		who[3].name: {"makespan": 44, "mean JCT": 43, "mean CCT": 63},
-	}
-	last := len(who) - 1
-	var rows []Row
-	for k, c := range who[:last] {
+// gridRows hold Co-scheduler against the others. The document's Fair and Corral are the last of their kind: with
+// shuffles that overlap maps, and with a plan made beforehand.
+func gridRows(name string, who []contender, at map[string]Runs, seed uint64) (rows []Row) {
+	for _, c := range who[:len(who)-1] {
+		h := Head{"Figure 5(a)", name + ", Co-scheduler against " + c.name,
+			"the grid has no cell in which Fair is as published", seed}
 		for _, m := range metrics() {
-			r := Row{Figure: "Figure 5(a)", Setting: name + ", Co-scheduler against " + c.name, Metric: m.name + " smaller by",
-				Unit: "%"}
-			if v, ok := paper[c.name][m.name]; ok {
-				r.Paper = Number(v)
+			paper := 0.0
+			if base, _, last := strings.Cut(c.name, ", "); last {
+				paper = figure5(base, m)
 			}
-			rows = append(rows, r.Measure(reduction(got[last], got[k], m.of), seed).
-				Judge(0, "the grid has no cell in which Fair is as published").reachable(got[k], m, seed))
+			r := h.Row(m+" smaller by", "%", paper, at[ours].Against(at[c.name], m, Reduction))
+			rows = append(rows, r.reachable(at[c.name], m, seed))
 		}
-		rows = append(rows, boundRows(name+", "+c.name, got[k], seed)...)
+		rows = append(rows, boundRows(name+", "+c.name, at[c.name], seed)...)
 	}
 	return rows
 }

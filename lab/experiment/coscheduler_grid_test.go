@@ -33,17 +33,17 @@ func TestOverlapping(t *testing.T) {
 
 // TestCalibrated: the cell is chosen by Fair's makespan, and then by what circuits carry.
 func TestCalibrated(t *testing.T) {
-	cell := func(makespan, circuits float64) []*figures {
-		return []*figures{{Makespan: makespan, OCS: circuits / 100}}
+	cell := func(seconds, circuits float64) Runs {
+		return Runs{{makespan: seconds, overOCS: circuits}}
 	}
 	for _, tc := range []struct {
 		name string
-		fair [][]*figures
+		fair []Runs
 		want int
 	}{
-		{"the longest where none is long enough", [][]*figures{cell(5400, 2.2), cell(9000, 50)}, 1},
-		{"the nearest share where makespans differ by less than a tenth", [][]*figures{cell(5600, 60), cell(5500, 2)}, 1},
-		{"the nearest share where several are", [][]*figures{cell(20_000, 9), cell(13_000, 3), cell(14_000, 1)}, 1},
+		{"the longest where none is long enough", []Runs{cell(5400, 2.2), cell(9000, 50)}, 1},
+		{"the nearest share where makespans differ by less than a tenth", []Runs{cell(5600, 60), cell(5500, 2)}, 1},
+		{"the nearest share where several are", []Runs{cell(20_000, 9), cell(13_000, 3), cell(14_000, 1)}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := calibrated(tc.fair); got != tc.want {
@@ -55,8 +55,8 @@ func TestCalibrated(t *testing.T) {
 
 // TestBinding: the network binds most where the first Fair of a cell could gain most.
 func TestBinding(t *testing.T) {
-	cell := func(bound float64) []*figures { return []*figures{{BoundJCT: bound}} }
-	if got := binding([][]*figures{cell(1), cell(90), cell(30), cell(2), cell(20), cell(95)}); got != 1 {
+	cell := func(bound float64) Runs { return Runs{{bounded(meanJCT): bound}} }
+	if got := binding([]Runs{cell(1), cell(90), cell(30), cell(2), cell(20), cell(95)}); got != 1 {
 		t.Errorf("cell %d, want 1", got)
 	}
 }
@@ -69,7 +69,7 @@ func TestContendersRun(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if f.JCT <= 0 || f.CCT <= 0 || f.BoundJCT < 0 {
+		if f[meanJCT] <= 0 || f[meanCCT] <= 0 || f[bounded(meanJCT)] < 0 {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 	}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"lightloom/controller/workload/swim"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
-	"lightloom/pathmap"
 )
 
 // The schedulers of the Co-scheduler document on real packets: a cluster of a tenth of the racks, the same jobs and
@@ -89,14 +89,8 @@ type twin struct {
 	places   map[string][]int32 // hosts by task, by job: two that arrive together may be accepted in either order
 }
 
-func packetsExperiment() Experiment {
-	return Experiment{Name: "coscheduler-packets", Doc: "Fair, Corral and Co-scheduler on real packets, job by job " +
-		"beside the simulator", Source: "Co-scheduler, section V, scaled down",
-		Seeds: 10, On: []string{OnNetns}, Run: runPackets}
-}
-
 func runPackets(ctx context.Context, b *Bench) (*Result, error) {
-	all, err := records(b)
+	all, err := recordsOf(b, fb2009)
 	if err != nil {
 		return nil, err
 	}
@@ -147,14 +141,8 @@ func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record, who []sched
 	if err != nil {
 		return nil, err
 	}
-	failed := 0
-	for i := range runs {
-		if runs[i].failed != nil {
-			failed++
-		}
-	}
-	if failed == len(runs) {
-		return nil, fmt.Errorf("run on packets: all of %d failed, the first: %w", failed, runs[0].failed)
+	if !slices.ContainsFunc(runs, func(r packetsRun) bool { return r.failed == nil }) {
+		return nil, fmt.Errorf("run on packets: all of %d failed, the first: %w", len(runs), runs[0].failed)
 	}
 	return runs, nil
 }
@@ -162,12 +150,10 @@ func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record, who []sched
 // make runs both twins. A failure on packets is noted; a failure of the simulator, or the end of ctx, is an error.
 func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, policy string) error {
 	seed := b.Seed(r.seed)
-	m := packetsModel()
-	if err := m.Check(); err != nil {
+	jobs, err := (&cluster{Jobs: len(slice), Model: packetsModel()}).jobs(slice, seed)
+	if err != nil {
 		return err
 	}
-	drawn := m.Sample(slice, len(slice), false, rand.New(rand.NewPCG(seed, 0x73776d)))
-	jobs := m.Jobs(drawn, rand.New(rand.NewPCG(seed, 0x707265)))
 	c := replay.Case{Fabric: packetsFabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, Scale: packetsScale}
 	fluid, err := c.Run(ctx)
 	if err != nil {
@@ -190,7 +176,7 @@ func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, po
 func newTwin(ran *replay.Ran) *twin {
 	t := &twin{jct: map[string]float64{}, cct: map[string]float64{}, places: map[string][]int32{}}
 	for _, j := range ran.Jobs {
-		t.jct[j.Name] = (j.End - j.Arrival).Seconds()
+		t.jct[j.Name] = j.JCT().Seconds()
 		t.end = max(t.end, j.End.Seconds())
 	}
 	for _, x := range ran.Coflows {
@@ -210,10 +196,9 @@ func newTwin(ran *replay.Ran) *twin {
 }
 
 // packetsRows compares packets with the simulator: over all jobs of a run, by scheduler, and job by job over the seeds.
-func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) []Row {
+func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) (rows []Row) {
 	who := schedulers()
 	by := make([][]packetsRun, len(who))
-	var rows []Row
 	for k, s := range who {
 		var lost []string
 		for _, r := range runs {
@@ -238,50 +223,53 @@ func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) []Row {
 }
 
 // packetsOf are a scheduler's figures of whole runs.
-func packetsOf(name string, runs []packetsRun, seed uint64) []Row {
-	figure := func(metric, unit string, of func(r *packetsRun) float64) Row {
+func packetsOf(name string, runs []packetsRun, seed uint64) (rows []Row) {
+	h := Head{"packets ÷ flow level", name, "", seed}
+	for _, x := range []struct {
+		metric, unit string
+		of           func(packets, fluid *twin) float64
+	}{
+		{"JCT, median job", "", func(p, f *twin) float64 { return ratioAt(0.5, p.jct, f.jct) }},
+		{"JCT, least", "", func(p, f *twin) float64 { return ratioAt(0, p.jct, f.jct) }},
+		{"JCT, most", "", func(p, f *twin) float64 { return ratioAt(1, p.jct, f.jct) }},
+		{"jobs whose JCT is within 10 %", "%", func(p, f *twin) float64 { return near(ratios(p.jct, f.jct)) }},
+		{"CCT, median shuffle between racks", "", func(p, f *twin) float64 { return ratioAt(0.5, p.cct, f.cct) }},
+		{"CCT, least", "", func(p, f *twin) float64 { return ratioAt(0, p.cct, f.cct) }},
+		{"CCT, most", "", func(p, f *twin) float64 { return ratioAt(1, p.cct, f.cct) }},
+		{makespan, "", func(p, f *twin) float64 { return p.end / f.end }},
+		{"tasks on the same host", "%", func(p, f *twin) float64 { return 100 * sameHosts(p, f) }},
+		{overOCS + ", on packets", "%", func(p, _ *twin) float64 { return 100 * p.circuits }},
+		{overOCS + ", at flow level", "%", func(_, f *twin) float64 { return 100 * f.circuits }},
+	} {
 		var v []float64
-		for i := range runs {
-			if x := of(&runs[i]); !math.IsNaN(x) {
-				v = append(v, x)
+		for _, r := range runs {
+			if y := x.of(r.packets, r.fluid); !math.IsNaN(y) {
+				v = append(v, y)
 			}
 		}
-		return Row{Figure: "packets ÷ flow level", Setting: name, Metric: metric, Unit: unit}.Measure(v, seed).Judge(0, "")
+		rows = append(rows, h.Row(x.metric, x.unit, 0, v))
 	}
-	at := func(p float64, of func(*twin) map[string]float64) func(*packetsRun) float64 {
-		return func(r *packetsRun) float64 {
-			v := ratios(of(r.packets), of(r.fluid))
-			if len(v) == 0 {
-				return math.NaN()
-			}
-			return report.Percentile(v, p)
+	return rows
+}
+
+// ratioAt is a percentile of what both have; NaN where that is nothing.
+func ratioAt(p float64, packets, fluid map[string]float64) float64 {
+	v := ratios(packets, fluid)
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return report.Percentile(v, p)
+}
+
+// near is how many per cent of ratios are within a tenth of 1.
+func near(ratios []float64) float64 {
+	n := 0
+	for _, x := range ratios {
+		if x > 1/1.1 && x < 1.1 {
+			n++
 		}
 	}
-	jct := func(t *twin) map[string]float64 { return t.jct }
-	cct := func(t *twin) map[string]float64 { return t.cct }
-	return []Row{
-		figure("JCT, median job", "", at(0.5, jct)), figure("JCT, least", "", at(0, jct)),
-		figure("JCT, most", "", at(1, jct)),
-		figure("jobs whose JCT is within 10 %", "%", func(r *packetsRun) float64 {
-			near, v := 0, ratios(r.packets.jct, r.fluid.jct)
-			for _, x := range v {
-				if x > 1/1.1 && x < 1.1 {
-					near++
-				}
-			}
-			return 100 * float64(near) / float64(len(v))
-		}),
-		figure("CCT, median shuffle between racks", "", at(0.5, cct)), figure("CCT, least", "", at(0, cct)),
-		figure("CCT, most", "", at(1, cct)),
-		figure("makespan", "", func(r *packetsRun) float64 { return r.packets.end / r.fluid.end }),
-		figure("tasks on the same host", "%", func(r *packetsRun) float64 { return 100 * sameHosts(r.packets, r.fluid) }),
-		figure("bytes between racks over circuits, on packets", "%", func(r *packetsRun) float64 {
-			return 100 * r.packets.circuits
-		}),
-		figure("bytes between racks over circuits, at flow level", "%", func(r *packetsRun) float64 {
-			return 100 * r.fluid.circuits
-		}),
-	}
+	return 100 * float64(n) / float64(len(ratios))
 }
 
 // ratios are a ÷ b of what both have, ascending.
@@ -312,75 +300,59 @@ func sameHosts(a, b *twin) float64 {
 }
 
 // packetsOrder compares Co-scheduler with the others, on packets and on the simulator.
-func packetsOrder(by [][]packetsRun, seed uint64) []Row {
-	mean := func(v map[string]float64) float64 {
-		var all []float64
-		for _, name := range sortedKeys(v) {
-			all = append(all, v[name])
-		}
-		return report.Mean(all)
-	}
-	var rows []Row
+func packetsOrder(by [][]packetsRun, seed uint64) (rows []Row) {
+	sides := []struct {
+		name string
+		of   func(*packetsRun) *twin
+	}{{"on packets", func(r *packetsRun) *twin { return r.packets }},
+		{"at flow level", func(r *packetsRun) *twin { return r.fluid }}}
+	means := []struct {
+		name string
+		of   func(*twin) float64
+	}{{meanJCT, func(t *twin) float64 { return meanBy(t.jct) }}, {meanCCT, func(t *twin) float64 { return meanBy(t.cct) }}}
 	for k, base := range []string{"Fair", "Corral"} {
-		for _, m := range []struct {
-			name string
-			of   func(*twin) float64
-		}{{"mean JCT", func(t *twin) float64 {
-			return mean(t.jct)
-		}}, {"mean CCT", func(t *twin) float64 { return mean(t.cct) }}} {
-			for _, side := range []struct {
-				name string
-				of   func(*packetsRun) *twin
-			}{{"on packets", func(r *packetsRun) *twin {
-				return r.packets
-			}}, {"at flow level", func(r *packetsRun) *twin { return r.fluid }}} {
+		for _, m := range means {
+			for _, side := range sides {
 				var v []float64
 				for i := range by[2] {
 					for n := range by[k] {
 						if by[k][n].seed == by[2][i].seed {
-							theirs := m.of(side.of(&by[k][n]))
-							v = append(v, 100*(theirs-m.of(side.of(&by[2][i])))/theirs)
+							v = append(v, Reduction(m.of(side.of(&by[2][i])), m.of(side.of(&by[k][n]))))
 						}
 					}
 				}
-				rows = append(rows, Row{Figure: "order", Setting: "Co-scheduler against " + base + ", " + side.name,
-					Metric: m.name + " smaller by", Unit: "%"}.Measure(v, seed).Judge(0, ""))
+				h := Head{"order", "Co-scheduler against " + base + ", " + side.name, "", seed}
+				rows = append(rows, h.Row(m.name+" smaller by", "%", 0, v))
 			}
 		}
 	}
 	return rows
 }
 
-func sortedKeys(m map[string]float64) []string {
-	var out []string
-	for name := range m {
-		out = append(out, name)
+// meanBy adds in the order of names.
+func meanBy(v map[string]float64) float64 {
+	var all []float64
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		all = append(all, v[name])
 	}
-	slices.Sort(out)
-	return out
+	return report.Mean(all)
 }
 
 // packetsJobs is the table by job: its time on packets over its time at flow level, over the seeds.
-func packetsJobs(name string, runs []packetsRun, slice []swim.Record, seed uint64) []Row {
-	var rows []Row
+func packetsJobs(name string, runs []packetsRun, slice []swim.Record, seed uint64) (rows []Row) {
 	for _, rec := range slice {
 		var v []float64
-		least, most := math.Inf(1), 0.0
-		for i := range runs {
-			if fluid := runs[i].fluid.jct[rec.Name]; fluid > 0 {
-				x := runs[i].packets.jct[rec.Name] / fluid
-				v, least, most = append(v, x), min(least, x), max(most, x)
+		for _, r := range runs {
+			if fluid := r.fluid.jct[rec.Name]; fluid > 0 {
+				v = append(v, r.packets.jct[rec.Name]/fluid)
 			}
 		}
 		if len(v) == 0 {
 			continue
 		}
-		note := fmt.Sprintf("shuffle %.4g GB, input %.4g GB; least %.3f, most %.3f", gigabytes(rec.Shuffle),
-			gigabytes(rec.Input), least, most)
-		rows = append(rows, Row{Figure: "by job", Setting: name + ", " + rec.Name,
-			Metric: "JCT, packets ÷ flow level"}.Measure(v, seed).Judge(0, note))
+		note := fmt.Sprintf("shuffle %.4g GB, input %.4g GB; least %.3f, most %.3f", float64(rec.Shuffle)/1e9,
+			float64(rec.Input)/1e9, slices.Min(v), slices.Max(v))
+		rows = append(rows, Head{"by job", name + ", " + rec.Name, note, seed}.Row("JCT, packets ÷ flow level", "", 0, v))
 	}
 	return rows
 }
-
-func gigabytes(b pathmap.Bytes) float64 { return float64(b) / 1e9 }

@@ -11,6 +11,8 @@ import (
 
 // Figures 7 to 10, each at every offered load.
 
+const little = "the offered load of the public trace is small"
+
 func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 	steps := []scheduler{
 		variant("OCAS", func() *place.CoScheduler { return &place.CoScheduler{NoData: true} }),
@@ -19,46 +21,32 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 		variant("all, strict", func() *place.CoScheduler { return &place.CoScheduler{Strict: true} }),
 		variant("all, by Equation 10", func() *place.CoScheduler { return &place.CoScheduler{Form: guideline.Equation10} }),
 	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	paper := map[string]float64{"makespan": 16, "mean JCT": 21, "mean CCT": 25}
-	err := measureOffers(ctx, b, steps, func(c *cluster, got [][]*figures) {
-		out.Rows = append(out.Rows, boundRows(c.Name+", OCAS", got[0], b.First)...)
-		for k := range steps {
-			out.Rows = append(out.Rows, uplinkRows(c.Name+", "+steps[k].name, got[k], b.First)...)
-		}
-		for k := 1; k < len(steps); k++ {
-			for _, m := range metrics() {
-				r := Row{Figure: "Figure 7", Setting: c.Name + ", " + steps[k].name + " against OCAS", Metric: m.name +
-					" smaller by", Unit: "%"}
-				if k == 1 && c.published() {
-					r.Paper = Number(paper[m.name])
-				}
-				r = r.Measure(reduction(got[k], got[0], m.of), b.First)
-				out.Rows = append(out.Rows, r.Judge(0, little+asked(r)).reachable(got[0], m, b.First))
-			}
-		}
-	})
+	paper := map[string]map[string]float64{"DP + OCAS": {makespan: 16, meanJCT: 21, meanCCT: 25}}
+	places := offered(b)
+	got, err := measure(ctx, b, places, steps)
 	if err != nil {
 		return nil, err
+	}
+	out := &Result{Assumptions: assumed(swim.V1(12_000))}
+	for i, c := range places {
+		base := got[i]["OCAS"]
+		out.Add(boundRows(c.Name+", OCAS", base, b.First)...)
+		for _, s := range steps {
+			h := Head{"Figure 7", c.Name + ", " + s.name, "", b.First}
+			for _, m := range []string{busiestUp, busiestDown, overOCS} {
+				out.Add(h.Row(m, "%", 0, got[i][s.name].Of(m)))
+			}
+		}
+		for _, s := range steps[1:] {
+			h := Head{"Figure 7", c.Name + ", " + s.name + " against OCAS", little, b.First}
+			for _, m := range metrics() {
+				out.Add(h.smaller(got[i][s.name], base, m, c.ifPublished(paper[s.name][m])))
+			}
+		}
 	}
 	out.Notes = []string{HolmNote(out.Rows), "the bars of Figure 7 beside these three numbers are a picture"}
 	return out, nil
 }
-
-// uplinkRows say by uplink how a step's large shuffles lie.
-func uplinkRows(name string, got []*figures, seed uint64) (rows []Row) {
-	for _, m := range []metric{
-		{"large shuffles: bytes that the busiest rack sends", "", func(f *figures) float64 { return 100 * f.Up }},
-		{"large shuffles: bytes that the busiest rack receives", "", func(f *figures) float64 { return 100 * f.Down }},
-		{"bytes between racks over circuits", "", func(f *figures) float64 { return 100 * f.OCS }},
-	} {
-		rows = append(rows, Row{Figure: "Figure 7", Setting: name, Metric: m.name, Unit: "%"}.
-			Measure(column(got, m.of), seed).Judge(0, ""))
-	}
-	return rows
-}
-
-const little = "the offered load of the public trace is small"
 
 // series is a figure whose horizontal axis is a setting of the cluster.
 type series struct {
@@ -70,58 +58,51 @@ type series struct {
 
 // sweep measures all schedulers along a figure's axis, at every offered load.
 func sweep(ctx context.Context, b *Bench, f series) (*Result, error) {
-	out := &Result{Assumptions: assumed(f.at(f.x[f.base]).Model)}
+	var places []cluster
 	for _, o := range offers(b) {
-		var settings []setting
 		for _, x := range f.x {
 			c := f.at(x)
 			c.offer(o)
 			c.Name = fmt.Sprintf("%v, %s %g", o, f.axis, x)
-			for _, s := range schedulers() {
-				settings = append(settings, setting{c, s})
-			}
+			places = append(places, c)
 		}
-		got, err := measure(ctx, b, settings)
-		if err != nil {
-			return nil, err
-		}
-		f.rows(out, o, got, b.First)
+	}
+	got, err := measure(ctx, b, places, schedulers())
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Assumptions: assumed(f.at(f.x[f.base]).Model)}
+	for i, o := range offers(b) {
+		from, end := i*len(f.x), (i+1)*len(f.x)
+		f.rows(out, o, places[from:end], got[from:end], b.First)
 	}
 	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 
-// rows adds the rows and pictures of one offered load. got is by (x, scheduler).
-func (f *series) rows(out *Result, o offer, got [][]*figures, seed uint64) {
-	who := schedulers()
+// rows adds the rows and pictures of one offered load.
+func (f *series) rows(out *Result, o offer, places []cluster, got []map[string]Runs, seed uint64) {
+	fair := got[f.base]["Fair"]
 	for _, m := range metrics() {
-		p := Picture{Name: f.name + o.suffix() + "-" + m.file, Title: f.figure + ", " + o.String() + ": " + m.name, X: f.axis,
-			Y: m.name + " ÷ Fair's"}
-		for k, s := range who {
+		p := Picture{Name: f.name + o.suffix() + "-" + fileOf(m), Title: f.figure + ", " + o.String() + ": " + m, X: f.axis,
+			Y: m + " ÷ Fair's"}
+		for _, s := range schedulers() {
 			l := Line{Name: s.name}
-			for i, x := range f.x {
-				var ratio []float64
-				for run := range got[i*len(who)+k] {
-					if fair := m.of(got[f.base*len(who)][run]); fair > 0 {
-						ratio = append(ratio, m.of(got[i*len(who)+k][run])/fair)
-					}
-				}
-				r := Row{Figure: f.figure, Setting: fmt.Sprintf("%v, %s %g, %s", o, f.axis, x, s.name),
-					Metric: fmt.Sprintf("%s ÷ Fair's at %g", m.name, f.x[f.base])}.
-					Measure(ratio, seed).Judge(0, "the figure is a picture without numbers")
-				out.Rows = append(out.Rows, r)
-				if r.Measured != nil {
-					l.X, l.Y, l.Low, l.High = append(l.X, x), append(l.Y, *r.Measured), append(l.Low, *r.Low), append(l.High, *r.High)
+			for i, c := range places {
+				h := Head{f.figure, c.Name + ", " + s.name, onlyPicture, seed}
+				v := got[i][s.name].Against(fair, m, Ratio)
+				out.Add(h.Row(fmt.Sprintf("%s ÷ Fair's at %g", m, f.x[f.base]), "", 0, v))
+				if len(v) > 0 {
+					l.Point(f.x[i], v, seed)
 				}
 			}
 			p.Lines = append(p.Lines, l)
 		}
 		out.Pictures = append(out.Pictures, p)
 	}
-	for i, x := range f.x {
-		out.Rows = append(out.Rows, boundRows(fmt.Sprintf("%v, %s %g, Fair", o, f.axis, x), got[i*len(who)], seed)...)
-		out.Rows = append(out.Rows, orderings(f.figure, fmt.Sprintf("%v, %s %g", o, f.axis, x),
-			got[i*len(who):(i+1)*len(who)], seed)...)
+	for i, c := range places {
+		out.Add(boundRows(c.Name+", Fair", got[i]["Fair"], seed)...)
+		out.Add(orderings(f.figure, c.Name, got[i], seed)...)
 	}
 }
 
@@ -143,24 +124,11 @@ func runRecurring(ctx context.Context, b *Bench) (*Result, error) {
 		}})
 }
 
-// measureOffers runs schedulers on the cluster of section V-A under each offered load, and passes their figures to
-// rows, by scheduler and seed.
-func measureOffers(ctx context.Context, b *Bench, who []scheduler, rows func(c *cluster, got [][]*figures)) error {
-	for _, o := range offers(b) {
-		c := sectionVA()
-		c.offer(o)
-		c.Name = o.String()
-		var settings []setting
-		for _, s := range who {
-			settings = append(settings, setting{c, s})
-		}
-		got, err := measure(ctx, b, settings)
-		if err != nil {
-			return err
-		}
-		rows(&c, got)
-	}
-	return nil
+// estimation is Co-scheduler with errors of the remaining time up to so many per cent.
+func estimation(percent float64) scheduler {
+	return variant(fmt.Sprintf("Co-scheduler, T_rem off by up to %g %%", percent), func() *place.CoScheduler {
+		return &place.CoScheduler{Error: percent / 100}
+	})
 }
 
 // runEstimation is Figure 10. Fair and Corral do not use remaining times.
@@ -168,41 +136,45 @@ func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 	x := []float64{0, 10, 20, 30, 40, 50}
 	who := schedulers()[:2]
 	for _, e := range x {
-		who = append(who, variant(fmt.Sprintf("Co-scheduler, T_rem off by up to %g %%", e), func() *place.CoScheduler {
-			return &place.CoScheduler{Error: e / 100}
-		}))
+		who = append(who, estimation(e))
 	}
-	out := &Result{Assumptions: assumed(sectionVA().Model)}
-	err := measureOffers(ctx, b, who, func(c *cluster, got [][]*figures) {
-		out.Rows = append(out.Rows, boundRows(c.Name+", Fair", got[0], b.First)...)
-		out.Rows = append(out.Rows, estimationRows(c, x, got, b.First)...)
-	})
+	places := offered(b)
+	got, err := measure(ctx, b, places, who)
 	if err != nil {
 		return nil, err
+	}
+	out := &Result{Assumptions: assumed(sectionVA().Model)}
+	for i := range places {
+		out.Add(boundRows(places[i].Name+", Fair", got[i]["Fair"], b.First)...)
+		out.Add(estimationRows(&places[i], x, got[i], b.First)...)
 	}
 	out.Notes = []string{HolmNote(out.Rows)}
 	return out, nil
 }
 
-// estimationRows are those of one offered load. got is of Fair, of Corral, and of Co-scheduler by error.
-func estimationRows(c *cluster, x []float64, got [][]*figures, seed uint64) []Row {
-	paper := [2]map[string]float64{{"makespan": 43, "mean JCT": 51}, {"makespan": 18, "mean JCT": 21}}
-	var rows []Row
-	for k, base := range []string{"Fair", "Corral", "no error"} {
-		for i, e := range x {
-			if k == 2 && i == 0 {
+// estimationRows are those of one offered load.
+func estimationRows(c *cluster, x []float64, at map[string]Runs, seed uint64) (rows []Row) {
+	exact := estimation(0).name
+	for _, base := range []struct {
+		name, system string
+		paper        map[string]float64 // at an error of 50 %
+	}{
+		{"Fair", "Fair", map[string]float64{makespan: 43, meanJCT: 51}},
+		{"Corral", "Corral", map[string]float64{makespan: 18, meanJCT: 21}},
+		{"no error", exact, nil},
+	} {
+		for _, e := range x {
+			system, paper := estimation(e).name, base.paper
+			if system == base.system {
 				continue
 			}
+			if e != 50 {
+				paper = nil
+			}
+			h := Head{"Figure 10", fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name, e, base.name), little,
+				seed}
 			for _, m := range metrics() {
-				r := Row{Figure: "Figure 10", Setting: fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name, e,
-					base), Metric: m.name + " smaller by", Unit: "%"}
-				if k < 2 && e == 50 && c.published() {
-					if v, ok := paper[k][m.name]; ok {
-						r.Paper = Number(v)
-					}
-				}
-				r = r.Measure(reduction(got[i+2], got[k], m.of), seed)
-				rows = append(rows, r.Judge(0, little+asked(r)).reachable(got[min(k, 2)], m, seed))
+				rows = append(rows, h.smaller(at[system], at[base.system], m, c.ifPublished(paper[m])))
 			}
 		}
 	}

@@ -37,8 +37,14 @@ func TestOffers(t *testing.T) {
 // TestEstimationRows: rows of Figure 10 name the offered load, and only those at the published load have the document's
 // figures.
 func TestEstimationRows(t *testing.T) {
-	fair, corral := []*figures{{Makespan: 10, JCT: 10, CCT: 10}}, []*figures{{Makespan: 8, JCT: 8, CCT: 8}}
-	got := [][]*figures{fair, corral, {{Makespan: 5, JCT: 5, CCT: 5}}, {{Makespan: 6, JCT: 6, CCT: 6}}}
+	all := func(v float64) Runs {
+		f := Figures{}
+		for _, m := range metrics() {
+			f[m], f[bounded(m)] = v, 50
+		}
+		return Runs{f}
+	}
+	got := map[string]Runs{"Fair": all(10), "Corral": all(8), estimation(0).name: all(5), estimation(50).name: all(6)}
 	c := sectionVA()
 	c.Name = "load ×1"
 	found := map[string]string{}
@@ -75,11 +81,11 @@ func TestFactorialPlaces(t *testing.T) {
 		for l := range factorCircuits {
 			var cct [2]float64
 			for i, place := range []int{0, 2} {
-				f, err := cell{place, 0, l}.run(t.Context(), 40, 4e9, seed+1)
+				f, err := cell{place, 0, l}.on(t.Context(), study(new(Bench), "", 4e9), seed+1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				cct[i] = f.CCT
+				cct[i] = f[meanCCT]
 			}
 			differs[l] = differs[l] || cct[0] != cct[1]
 		}

@@ -18,28 +18,27 @@ func crosslayerExperiments() []Experiment {
 	both := []string{OnFlowsim, OnNetns}
 	return []Experiment{
 		{Name: "crosslayer-storm", Doc: "throughput of streams at 10 to 30 hosts", Source: source + ".1, Figures 4 and 5",
-			Seeds: 20, OnPackets: 10, On: both,
+			OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, storm()) }},
 		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts", Source: source + ".2, Figures 7 and 8",
-			Seeds: 20, OnPackets: 10, On: both,
+			OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, hadoop()) }},
 		{Name: "crosslayer-axes", Doc: "how the gain in throughput at 10 and 30 hosts turns with slots, chained jobs and " +
-			"longer streams", Source: source + ".1 and 4.2, Figures 4, 5, 7 and 8", Seeds: 20, On: []string{OnFlowsim},
-			Run: runAxes},
+			"longer streams", Source: source + ".1 and 4.2, Figures 4, 5, 7 and 8", Run: runAxes},
 		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source +
-			".1 and 4.2, Figures 6 and 9", Seeds: 20, OnPackets: 10, On: both, Run: runFailure},
+			".1 and 4.2, Figures 6 and 9", OnPackets: 10, On: both, Run: runFailure},
 		{Name: "crosslayer-decision", Doc: "time to schedule a new job at 200 to 1,000 hosts", Source: source +
-			".3, Figures 10 and 11", Seeds: 20, On: []string{OnFlowsim}, Run: runDecision},
+			".3, Figures 10 and 11", Run: runDecision},
 		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts", Source: source + ".3, Figures 12 and 13",
-			Seeds: 20, On: []string{OnFlowsim}, Run: runCompletion},
+			Run: runCompletion},
 	}
 }
 
 // engine is Storm or Hadoop as the document sets it.
 type engine struct {
 	name    string
-	text    string // of workload.ParseDrawn
-	figures [2]string
+	text    string            // of workload.ParseDrawn
+	figures map[string]string // by network
 	jobs    int
 	packets int     // jobs of a run on packets
 	speedup float64 // of a run on packets
@@ -48,8 +47,8 @@ type engine struct {
 }
 
 func storm() engine {
-	return engine{name: "Storm", text: "storm:rate=10/min", figures: [2]string{"Figure 4", "Figure 5"}, jobs: 100,
-		packets: 20, speedup: 10, paper: map[string]float64{
+	return engine{name: "Storm", text: "storm:rate=10/min", jobs: 100, packets: 20,
+		figures: map[string]string{"Fat-tree": "Figure 4", "Jellyfish": "Figure 5"}, speedup: 10, paper: map[string]float64{
 			"Fat-tree, 10 hosts, application": 7.5, "Fat-tree, 10 hosts, routing": 9.1, "Fat-tree, 10 hosts, both": 13.0,
 			"Fat-tree, 30 hosts, application": 21.1, "Fat-tree, 30 hosts, routing": 22.7, "Fat-tree, 30 hosts, both": 30.0,
 			"Jellyfish, 10 hosts, application": 10.9, "Jellyfish, 10 hosts, routing": 14.5, "Jellyfish, 10 hosts, both": 18.1,
@@ -58,8 +57,9 @@ func storm() engine {
 }
 
 func hadoop() engine {
-	return engine{name: "Hadoop", text: "hadoop:rate=1/s,bytes=100B-10GB", figures: [2]string{"Figure 7", "Figure 8"},
-		jobs: 300, packets: 100, speedup: 20, swim: true, paper: map[string]float64{
+	return engine{name: "Hadoop", text: "hadoop:rate=1/s,bytes=100B-10GB", jobs: 300,
+		figures: map[string]string{"Fat-tree": "Figure 7", "Jellyfish": "Figure 8"},
+		packets: 100, speedup: 20, swim: true, paper: map[string]float64{
 			"Fat-tree, 10 hosts, application": 7.5, "Fat-tree, 10 hosts, routing": 9.0, "Fat-tree, 10 hosts, both": 22.3,
 			"Fat-tree, 30 hosts, both":         26.0,
 			"Jellyfish, 30 hosts, application": 18.8, "Jellyfish, 30 hosts, routing": 25.5, "Jellyfish, 30 hosts, both": 31.9,
@@ -74,7 +74,7 @@ func (e *engine) draw(b *Bench, n int, seed uint64) ([]controller.Job, error) {
 	}
 	var sizes []workload.Size
 	if e.swim && b.Data != "" {
-		all, err := records(b)
+		all, err := recordsOf(b, fb2009)
 		if err != nil {
 			return nil, err
 		}
@@ -99,6 +99,8 @@ type system struct {
 	name, policy string
 	compared     string // the document's name of it; "": ours
 }
+
+func (s system) String() string { return s.name }
 
 // asPrinted is the document's whole system.
 const asPrinted = "both, as printed"

@@ -6,6 +6,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,11 +23,12 @@ type Experiment struct {
 	Name   string // as it is typed
 	Doc    string // one line
 	Source string // document, section and figures
-	Seeds  int    // runs of each setting: from a pilot of five seeds, fixed before the first comparison
+	// Seeds is the number of runs of each setting: from a pilot of five seeds, fixed before the first comparison. 0: 20.
+	Seeds int
 	// OnPackets is how many runs of each setting are made on packets, where they take as long as they take. 0: as many as
 	// Seeds.
 	OnPackets int
-	On        []string // fabrics it can run on; the first is the default
+	On        []string // fabrics it can run on; the first is the default. nil: OnFlowsim alone
 	Loads     bool     // it is a curve over the offered load, and heeds Bench.Loads
 	Run       func(ctx context.Context, b *Bench) (*Result, error)
 }
@@ -40,6 +42,10 @@ func All(more ...Experiment) []Experiment {
 			panic("experiment: two are named " + e.Name)
 		}
 		seen[e.Name] = true
+		e.Seeds = cmp.Or(e.Seeds, 20)
+		if e.On == nil {
+			e.On = []string{OnFlowsim}
+		}
 		all = append(all, e)
 	}
 	return all

@@ -140,9 +140,10 @@ func TestGridOnPackets(t *testing.T) {
 	}
 }
 
-func TestImprovement(t *testing.T) {
-	got := Improvement([]float64{12, 5}, []float64{10, 10})
-	if math.Abs(got[0]-20) > 1e-9 || got[1] != -50 {
+// TestCompare: runs without anything to compare with are left out.
+func TestCompare(t *testing.T) {
+	got := Compare([]float64{12, 7, 5}, []float64{10, 0, 10}, Above)
+	if len(got) != 2 || math.Abs(got[0]-20) > 1e-9 || got[1] != -50 {
 		t.Errorf("%v", got)
 	}
 }

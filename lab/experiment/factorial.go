@@ -29,12 +29,6 @@ const (
 	factorialPackets = "leafspine:racks=8,hosts=2,spines=2,nic=500Mbps,eps=550Mbps"
 )
 
-func factorial() Experiment {
-	return Experiment{Name: "factorial", Doc: "place × route × circuits, and joint, which decides all three at once",
-		Source: "the synthetic workload",
-		Seeds:  20, On: []string{OnFlowsim}, Run: runFactorial}
-}
-
 // The levels of the three factors; effects are measured against the first of each. Packets is the level none on a
 // packet network that also has the circuits' capacity; sunflow-te0 is sunflow without the elephant threshold, as in
 // joint.
@@ -72,73 +66,62 @@ func (c cell) String() string {
 
 // make returns a fresh policy of the cell.
 func (c cell) make() controller.Policy {
-	if c.beside() {
-		return c.half()
-	}
-	var where, which, lit policy.Part
-	annealed := new(route.Annealed)
-	switch factorPlace[c.place] {
-	case "fair":
-		where = new(place.Fair)
-	case "crosslayer":
-		where, annealed = joint.NewCrossLayer(anneal.Options{})
-	default:
-		where = new(place.CoScheduler)
-	}
-	if which = annealed; factorRoute[c.route] == "ecmp" {
-		which = route.ECMP{}
-	}
-	switch factorCircuits[c.circuits] {
-	case "edmonds":
-		lit = circuits.Edmonds()
-	case "sunflow":
-		lit = circuits.Sunflow{}.Remembering()
-	case "sunflow-te0":
-		lit = circuits.Sunflow{Every: true}.Remembering()
-	}
+	where, lit, which := c.parts()
 	return policy.Compose(where, lit, which, new(share.TCP))
 }
 
-// half returns joint, or one half of it and something else for the other.
-func (c cell) half() controller.Policy {
+func (c cell) parts() (where, lit, which policy.Part) {
 	p, l, r := joint.NewJoint(anneal.Options{})
+	crosslayer, annealed := joint.NewCrossLayer(anneal.Options{})
+	every := circuits.Sunflow{Every: true}.Remembering()
 	switch c {
+	case jointly:
+		return p, l, r
 	case jointPlaces:
-		return policy.Compose(p, circuits.Sunflow{Every: true}.Remembering(), r, new(share.TCP))
+		return p, every, r
 	case jointCircuits:
-		p, r := joint.NewCrossLayer(anneal.Options{})
-		return policy.Compose(p, l, r, new(share.TCP))
+		return crosslayer, l, annealed
 	}
-	return policy.Compose(p, l, r, new(share.TCP))
+	where = []policy.Part{new(place.Fair), crosslayer, new(place.CoScheduler)}[c.place]
+	if factorPlace[c.place] != "crosslayer" {
+		annealed = new(route.Annealed)
+	}
+	which = []policy.Part{route.ECMP{}, annealed}[c.route]
+	lit = []policy.Part{nil, nil, circuits.Edmonds(), circuits.Sunflow{}.Remembering(), every}[c.circuits]
+	return where, lit, which
 }
 
 // studySetting is where cells are compared.
 type studySetting struct {
-	fabric  string
-	packets string // fabric of the level packets
-	jobs    workload.SyntheticOptions
+	name   string
+	fabric string // but for the level packets
+	jobs   workload.SyntheticOptions
 }
 
-// run measures one run of the cell in the setting of the factorial experiment.
-func (c cell) run(ctx context.Context, jobs int, window time.Duration, seed uint64) (*figures, error) {
-	return c.on(ctx, studySetting{factorialFabric, factorialPackets,
-		workload.SyntheticOptions{Jobs: jobs, Window: window}},
-		seed)
+func (g studySetting) String() string { return g.name }
+
+// study is the setting of the factorial experiment. A quick try has few jobs.
+func study(b *Bench, name string, window time.Duration) studySetting {
+	g := studySetting{name, factorialFabric, workload.SyntheticOptions{Jobs: 40, Window: window}}
+	if b.Quick {
+		g.jobs.Jobs = 8
+	}
+	return g
 }
 
 // on measures one run of the cell. The policy name of the run shows only whether there are circuits.
-func (c cell) on(ctx context.Context, g studySetting, seed uint64) (*figures, error) {
+func (c cell) on(ctx context.Context, g studySetting, seed uint64) (Figures, error) {
 	g.jobs.Seed = seed
 	all, err := workload.Synthetic(g.jobs)
 	if err != nil {
 		return nil, err
 	}
 	one := replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
-	if !c.beside() && factorCircuits[c.circuits] == "none" {
+	if !c.beside() && c.circuits <= 1 {
 		one.Policy = "random+ecmp"
 	}
 	if !c.beside() && factorCircuits[c.circuits] == "packets" {
-		one.Policy, one.Fabric = "random+ecmp", g.packets
+		one.Fabric = factorialPackets
 	}
 	ran, err := control.Of(ctx, &one)
 	if err != nil {
@@ -161,121 +144,104 @@ func cells() []cell {
 }
 
 func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
-	jobs := 40
-	if b.Quick {
-		jobs = 8
+	places := []studySetting{study(b, "within 4s", 4*time.Second), study(b, "within 1s", time.Second)}
+	got, err := Cross(ctx, b, places, cells(), func(ctx context.Context, g studySetting, c cell, seed uint64) (Figures,
+		error) {
+		return c.on(ctx, g, seed)
+	})
+	if err != nil {
+		return nil, err
 	}
-	all := cells()
 	out := &Result{Assumptions: []string{
 		"fabric " + factorialFabric + ": 2 × 50 Mb/s of packets and 1 Gb/s of circuit a rack; reconfiguration delay as the " +
-			"fabric's " +
-			"preset has it",
+			"fabric's preset has it",
 		"packets: " + factorialPackets + ", the capacity of both on packets alone",
 		fmt.Sprintf("%d jobs of the synthetic workload within 4 s, and the same jobs within 1 s; packets share links "+
-			"max-min", jobs),
+			"max-min", places[0].jobs.Jobs),
 		"edmonds and sunflow carry elephants (9 reconfiguration delays at the circuit's rate), sunflow-te0 every pair; " +
-			"joint weighs each " +
-			"pair against its reconfiguration delay instead",
+			"joint weighs each pair against its reconfiguration delay instead",
 		"effects are of the logarithm, told as per cent of change: main ones the mean over all levels of the other " +
 			"factors, interactions the difference of differences, both against " + cell{}.String(),
 	}}
-	for _, window := range [...]time.Duration{4 * time.Second, time.Second} {
-		got, err := Grid(ctx, b, all, cell.String, func(ctx context.Context, c cell, seed uint64) (*figures, error) {
-			return c.run(ctx, jobs, window, seed)
-		})
-		if err != nil {
-			return nil, err
-		}
-		out.Rows = append(out.Rows, factorialRows(b, all, got, fmt.Sprintf("within %v: ", window))...)
+	for i, g := range places {
+		out.Add(factorialRows(got[i], g.name+": ", b.First)...)
 	}
-	out.Notes = []string{fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(out.Rows),
-		float64(len(out.Rows))/20)}
+	out.Notes = []string{Chance(out.Rows)}
 	return out, nil
 }
 
-func factorialRows(b *Bench, all []cell, got [][]*figures, prefix string) []Row {
-	var rows []Row
+func factorialRows(got map[string]Runs, prefix string, seed uint64) (rows []Row) {
 	for _, m := range metrics() {
-		e := effects{m: m, cells: all, got: got, seed: b.First}
-		rows = append(rows, e.levels()...)
+		e := effects{m, got, prefix, seed}
+		for _, c := range cells() {
+			rows = append(rows, Head{"cell", prefix + c.String(), "", seed}.Row(m, "s", 0, got[c.String()].Of(m)))
+		}
 		rows = append(rows, e.mains()...)
 		rows = append(rows, e.interactions()...)
-		rows = append(rows, e.joint()...)
+		for _, c := range cells() {
+			if c != jointly {
+				rows = append(rows, e.joint(c))
+			}
+		}
 		rows = append(rows, e.steps()...)
 	}
-	for k, c := range all {
-		rows = append(rows, boundRows(c.String(), got[k], b.First)...)
+	for _, c := range cells() {
+		rows = append(rows, boundRows(prefix+c.String(), got[c.String()], seed)...)
 		if c.beside() || c.circuits > 1 {
-			rows = append(rows, circuitShare(c.String(), got[k], b.First))
+			rows = append(rows, circuitShare(prefix+c.String(), got[c.String()], seed))
 		}
-	}
-	for i := range rows {
-		rows[i].Setting = prefix + rows[i].Setting
 	}
 	return rows
 }
 
 // circuitShare is what circuits carry of the bytes between racks.
-func circuitShare(setting string, got []*figures, seed uint64) Row {
-	return Row{Figure: "share of circuits", Setting: setting, Metric: "bytes between racks over circuits", Unit: "%"}.
-		Measure(scaled(column(got, func(f *figures) float64 { return f.OCS }), 100), seed).Judge(0, "")
+func circuitShare(setting string, got Runs, seed uint64) Row {
+	return Head{"share of circuits", setting, "", seed}.Row(overOCS, "%", 0, got.Of(overOCS))
 }
 
-// effects reads the grid for one metric.
+// effects reads one metric of all cells. prefix begins the settings of rows.
 type effects struct {
-	m     metric
-	cells []cell
-	got   [][]*figures
-	seed  uint64
+	metric string
+	got    map[string]Runs
+	prefix string
+	seed   uint64
 }
 
 // of returns the logarithm of a cell's metric in a run.
-func (e *effects) of(c cell, run int) float64 {
-	for k := range e.cells {
-		if e.cells[k] == c {
-			return math.Log(e.m.of(e.got[k][run]))
-		}
-	}
-	panic("experiment: no cell " + c.String())
-}
+func (e *effects) of(c cell, run int) float64 { return math.Log(e.got[c.String()][run][e.metric]) }
 
 // row measures one contrast: a difference of logarithms, run by run.
 func (e *effects) row(figure, setting string, of func(run int) float64) Row {
-	v := make([]float64, len(e.got[0]))
+	v := make([]float64, len(e.got[jointly.String()]))
 	for run := range v {
 		v[run] = 100 * math.Expm1(of(run))
 	}
-	return Row{Figure: figure, Setting: setting, Metric: e.m.name, Unit: "%"}.Measure(v, e.seed).Judge(0, "")
+	return Head{figure, e.prefix + setting, "", e.seed}.Row(e.metric, "%", 0, v)
 }
 
-func (e *effects) levels() []Row {
-	var rows []Row
-	for k, c := range e.cells {
-		r := Row{Figure: "cell", Setting: c.String(), Metric: e.m.name, Unit: "s"}
-		rows = append(rows, r.Measure(column(e.got[k], e.m.of), e.seed).Judge(0, ""))
-	}
-	return rows
+// step is the effect of going from one cell to another: below zero where that takes less time.
+func (e *effects) step(figure, setting string, ours, theirs cell) Row {
+	return e.row(figure, setting, func(run int) float64 { return e.of(ours, run) - e.of(theirs, run) })
 }
 
-// factors are the ways to set one factor of a cell, and its levels.
-func factors() []struct {
+// factor is a way to set one factor of a cell, and its levels.
+type factor struct {
 	levels []string
 	set    func(cell, int) cell
-} {
-	return []struct {
-		levels []string
-		set    func(cell, int) cell
-	}{
+}
+
+func factors() []factor {
+	return []factor{
 		{factorPlace[:], func(c cell, l int) cell { c.place = l; return c }},
 		{factorRoute[:], func(c cell, l int) cell { c.route = l; return c }},
 		{factorCircuits[:], func(c cell, l int) cell { c.circuits = l; return c }},
 	}
 }
 
-// average returns the mean of something over all cells.
+// average returns the mean of something over all cells of the design.
 func (e *effects) average(of func(cell) float64) float64 {
 	sum, n := 0.0, 0
-	for _, c := range e.cells {
+	for _, c := range cells() {
 		if !c.beside() {
 			sum += of(c)
 			n++
@@ -316,33 +282,16 @@ func (e *effects) interactions() []Row {
 	return rows
 }
 
-// joint compares it with every cell: below zero where joint takes less time.
-func (e *effects) joint() []Row {
-	var rows []Row
-	for _, c := range e.cells {
-		if c != jointly {
-			rows = append(rows, e.row("joint", "joint against "+c.String(), func(run int) float64 {
-				return e.of(jointly, run) - e.of(c, run)
-			}))
-		}
-	}
-	return rows
-}
+// joint compares it with a cell.
+func (e *effects) joint(c cell) Row { return e.step("joint", "joint against "+c.String(), jointly, c) }
 
 // steps decomposes joint's distance from crosslayer+anneal+sunflow: it switches one decision after the other to
 // joint's. Below zero a step saves time; the steps multiply to the whole.
 func (e *effects) steps() []Row {
-	var rows []Row
-	for _, s := range []struct {
-		name     string
-		ours, to cell
-	}{
-		{"1. no threshold of elephants", circuitsAll, circuitsElephants},
-		{"2. circuits weighed one by one", jointCircuits, circuitsAll},
-		{"3. places for them", jointly, jointCircuits},
-		{"all of joint", jointly, circuitsElephants},
-	} {
-		rows = append(rows, e.row("step", s.name, func(run int) float64 { return e.of(s.ours, run) - e.of(s.to, run) }))
+	return []Row{
+		e.step("step", "1. no threshold of elephants", circuitsAll, circuitsElephants),
+		e.step("step", "2. circuits weighed one by one", jointCircuits, circuitsAll),
+		e.step("step", "3. places for them", jointly, jointCircuits),
+		e.step("step", "all of joint", jointly, circuitsElephants),
 	}
-	return rows
 }

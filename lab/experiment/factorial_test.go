@@ -14,12 +14,12 @@ import (
 // TestFactorialEffects: on a grid made of known effects, the computed main effects and interactions are the same.
 func TestFactorialEffects(t *testing.T) {
 	all := cells()
-	got := make([][]*figures, len(all))
-	for k, c := range all {
+	got := map[string]Runs{}
+	for _, c := range all {
 		for run := range 3 {
 			x := 10 * float64(run+1) // what differs between runs falls out
 			if c.beside() {
-				got[k] = append(got[k], &figures{CCT: x / 4})
+				got[c.String()] = append(got[c.String()], Figures{meanCCT: x / 4})
 				continue
 			}
 			if c.place == 1 {
@@ -31,10 +31,10 @@ func TestFactorialEffects(t *testing.T) {
 			if c.place == 1 && c.circuits == 3 {
 				x *= 1.1
 			}
-			got[k] = append(got[k], &figures{CCT: x})
+			got[c.String()] = append(got[c.String()], Figures{meanCCT: x})
 		}
 	}
-	e := effects{m: metrics()[2], cells: all, got: got, seed: 1}
+	e := effects{metric: meanCCT, got: got, seed: 1}
 	// The interaction is felt in one of five lights, and in one of three places.
 	want := map[string]float64{
 		"crosslayer against fair":               100 * (0.8*math.Pow(1.1, 1./5) - 1),
@@ -50,7 +50,11 @@ func TestFactorialEffects(t *testing.T) {
 		"joint against crosslayer+ecmp+sunflow": 100 * (0.25/(0.8*0.5*1.1) - 1),
 	}
 	found := 0
-	for _, r := range append(append(e.mains(), e.interactions()...), e.joint()...) {
+	rows := append(e.mains(), e.interactions()...)
+	for _, c := range all {
+		rows = append(rows, e.joint(c))
+	}
+	for _, r := range rows {
 		w, ok := want[r.Setting]
 		if !ok {
 			continue
@@ -102,7 +106,7 @@ func TestJointRunsWaves(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if f.JCT <= 0 || f.CCT <= 0 || f.Crossed <= 0 || f.Far > 0.5 || (f.OCS > 0) != circuits {
+		if f[meanJCT] <= 0 || f[meanCCT] <= 0 || f[crossed] <= 0 || f[farMaps] > 50 || (f[overOCS] > 0) != circuits {
 			t.Errorf("%s: %+v", name, f)
 		}
 		t.Logf("%s: %+v", name, f)

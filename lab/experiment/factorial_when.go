@@ -6,36 +6,19 @@ import (
 	"strings"
 	"time"
 
-	"lightloom/controller/workload"
 	"lightloom/pathmap"
 )
 
 // The experiment joint-when asks where deciding together adds something to lighting every pair: one thing of the
 // factorial experiment's setting is changed at a time. It is of no document: every row makes no claim.
 
-func jointWhen() Experiment {
-	return Experiment{Name: "joint-when", Doc: "what joint adds over reconfiguration delays, circuits, ports, load and " +
-		"sizes",
-		Source: "the synthetic workload",
-		Seeds:  20, On: []string{OnFlowsim}, Run: runJointWhen}
-}
-
-// variation is the factorial setting with one change.
-type variation struct {
-	name string
-	studySetting
-}
-
 // variations are all variations that were run. They were chosen before the first run, and none was left out afterwards.
-func variations(jobs int) []variation {
-	base := func() studySetting {
-		return studySetting{fabric: factorialFabric, jobs: workload.SyntheticOptions{Jobs: jobs, Window: 4 * time.Second}}
-	}
-	var all []variation
+func variations(b *Bench) []studySetting {
+	var all []studySetting
 	add := func(name string, change func(g *studySetting)) {
-		g := base()
+		g := study(b, name, 4*time.Second)
 		change(&g)
-		all = append(all, variation{name, g})
+		all = append(all, g)
 	}
 	set := func(old, new string) func(g *studySetting) {
 		return func(g *studySetting) { g.fabric = strings.Replace(g.fabric, old, new, 1) }
@@ -57,69 +40,42 @@ func variations(jobs int) []variation {
 		set("dark=10ms", "dark=200ms")(g)
 		g.jobs.Window = time.Second
 	})
-	add("long wide coflows three times as large", func(g *studySetting) { g.jobs.Long = 15e6 * pathmap.Bytes(jobs) })
+	add("long wide coflows three times as large", func(g *studySetting) {
+		g.jobs.Long = 15e6 * pathmap.Bytes(g.jobs.Jobs)
+	})
 	add("long wide coflows of a tenth", func(g *studySetting) {
-		g.jobs.Elephant, g.jobs.Long = 1.125e6, 500e3*pathmap.Bytes(jobs)
+		g.jobs.Elephant, g.jobs.Long = 1.125e6, 500e3*pathmap.Bytes(g.jobs.Jobs)
 	})
 	return all
 }
 
 func runJointWhen(ctx context.Context, b *Bench) (*Result, error) {
-	jobs := 40
-	if b.Quick {
-		jobs = 8
-	}
 	who := []cell{circuitsElephants, circuitsAll, jointly, jointPlaces, jointCircuits}
-	out := &Result{Assumptions: []string{
-		"the setting of the factorial experiment, " + factorialFabric +
-			fmt.Sprintf(", %d jobs within 4 s, with what a row names", jobs),
-		"the threshold of elephants is 9 times the dark time at the circuits' rate: where circuits are dark for long, " +
-			"hardly anything is one",
-	}}
-	type point struct {
-		variation
-		cell
-	}
-	all := variations(jobs)
-	var points []point
-	for _, v := range all {
-		for _, c := range who {
-			points = append(points, point{v, c})
-		}
-	}
-	got, err := Grid(ctx, b, points, func(p point) string {
-		return p.name + ": " + p.cell.String()
-	}, func(ctx context.Context, p point, seed uint64) (*figures, error) {
-		return p.cell.on(ctx, p.studySetting, seed)
+	places := variations(b)
+	got, err := Cross(ctx, b, places, who, func(ctx context.Context, g studySetting, c cell, seed uint64) (Figures,
+		error) {
+		return c.on(ctx, g, seed)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range all {
-		out.Rows = append(out.Rows, whenRows(b, v.name, who, got[i*len(who):(i+1)*len(who)])...)
+	out := &Result{Assumptions: []string{
+		"the setting of the factorial experiment, " + factorialFabric +
+			fmt.Sprintf(", %d jobs within 4 s, with what a row names", places[0].jobs.Jobs),
+		"the threshold of elephants is 9 times the dark time at the circuits' rate: where circuits are dark for long, " +
+			"hardly anything is one",
+	}}
+	for i, g := range places {
+		prefix := g.name + ": "
+		for _, m := range metrics()[1:] {
+			e := effects{m, got[i], prefix, b.First}
+			out.Add(append(e.steps(), e.joint(circuitsAll))...)
+		}
+		for _, c := range who {
+			out.Add(boundRows(prefix+c.String(), got[i][c.String()], b.First)...)
+			out.Add(circuitShare(prefix+c.String(), got[i][c.String()], b.First))
+		}
 	}
-	out.Notes = []string{fmt.Sprintf("%d intervals of 95 %%: about %.0f miss by chance", len(out.Rows),
-		float64(len(out.Rows))/20)}
+	out.Notes = []string{Chance(out.Rows)}
 	return out, nil
-}
-
-// whenRows are the steps from sunflow to joint in one variation, joint against lighting every pair, and what circuits
-// carry.
-func whenRows(b *Bench, name string, who []cell, got [][]*figures) []Row {
-	var rows []Row
-	for _, m := range metrics()[1:] {
-		e := effects{m: m, cells: who, got: got, seed: b.First}
-		rows = append(rows, e.steps()...)
-		rows = append(rows, e.row("joint", "joint against "+circuitsAll.String(), func(run int) float64 {
-			return e.of(jointly, run) - e.of(circuitsAll, run)
-		}))
-	}
-	for k, c := range who {
-		rows = append(rows, boundRows(c.String(), got[k], b.First)...)
-		rows = append(rows, circuitShare(c.String(), got[k], b.First))
-	}
-	for i := range rows {
-		rows[i].Setting = name + ": " + rows[i].Setting
-	}
-	return rows
 }

@@ -21,7 +21,6 @@ type failing struct {
 	heal   time.Duration
 	paper  [2]float64 // percent of the throughput before that are missing after failure, and after recovery
 	took   float64    // seconds to route anew
-	jobs   func(seed uint64) ([]controller.Job, error)
 }
 
 // The instants of the document, and the intervals that are compared: from when traffic has settled to the next event.
@@ -54,18 +53,14 @@ func failings() []failing {
 	wordCount := hadoop()
 	wordCount.text = "hadoop:maps=4,reduces=4,jobs=5"
 	return []failing{
-		{"Figure 6", storm(), 800 * time.Second, [2]float64{6.8, 2}, 0.4, func(seed uint64) ([]controller.Job, error) {
-			return lasting(storm(), 5, seed)
-		}},
-		{"Figure 9", wordCount, 810 * time.Second, [2]float64{4.7, 1.5}, 0.35, func(seed uint64) ([]controller.Job, error) {
-			return lasting(wordCount, 5, seed)
-		}},
+		{"Figure 6", storm(), 800 * time.Second, [2]float64{6.8, 2}, 0.4},
+		{"Figure 9", wordCount, 810 * time.Second, [2]float64{4.7, 1.5}, 0.35},
 	}
 }
 
-// broken returns the failures: a tenth of the links between switches that the jobs of a case use at that instant, drawn
+// failures returns them: a tenth of the links between switches that the jobs of a case use at that instant, drawn
 // from the seed; they fail and recover. The simulator decides which links are in use, also for packets.
-func (f *failing) broken(ctx context.Context, c replay.Case) ([]fault.Event, error) {
+func (f *failing) failures(ctx context.Context, c replay.Case) ([]fault.Event, error) {
 	c.On, c.Until = OnFlowsim, failAt
 	ran, err := c.Run(ctx)
 	if err != nil {
@@ -94,21 +89,27 @@ func (f *failing) broken(ctx context.Context, c replay.Case) ([]fault.Event, err
 	return events, nil
 }
 
-// mended is the result of one run.
+// mended is the result of one run. Its figures are by the metrics of rows, and what is received over time.
 type mended struct {
-	Missing, Left float64 // percent of the throughput before, after failure and after recovery
-	Broken        float64 // links
-	Took          float64 // seconds until the last rule was changed
-	Line          Line
+	Figures Figures
+	Line    Line
 }
 
-// who is one line of Figures 6 and 9: a system on a fabric.
-type who struct {
+// The figures of a run.
+const (
+	missing  = "throughput missing after the failure"  // per cent of the throughput before
+	left     = "throughput missing after the recovery" // likewise
+	rerouted = "time to route anew"                    // seconds until the last rule was changed
+	broken   = "links that fail"
+)
+
+// systemOn is one line of a figure: a system on a fabric.
+type systemOn struct {
 	system
 	on string
 }
 
-func (w who) String() string {
+func (w systemOn) String() string {
 	if w.on == OnNetns {
 		return w.name + ", packets"
 	}
@@ -116,15 +117,15 @@ func (w who) String() string {
 }
 
 // sufferers are the systems whose links fail; on packets each has its twin on the simulator.
-func sufferers(b *Bench) []who {
+func sufferers(b *Bench) []systemOn {
 	fabrics := []string{OnFlowsim}
 	if b.On == OnNetns {
 		fabrics = []string{OnFlowsim, OnNetns}
 	}
-	var out []who
+	var out []systemOn
 	for _, s := range []system{systems()[3], systems()[4], systems()[0]} {
 		for _, on := range fabrics {
-			out = append(out, who{s, on})
+			out = append(out, systemOn{s, on})
 		}
 	}
 	return out
@@ -158,9 +159,9 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	spec := networks()[1].fabric(30, "800Mbps", slotsEach, pathsOn(b))
 	for _, f := range failings() {
 		all := sufferers(b)
-		got, err := Grid(ctx, b, all, func(w who) string {
+		got, err := Grid(ctx, b, all, func(w systemOn) string {
 			return f.figure + ", " + w.String()
-		}, func(ctx context.Context, w who, seed uint64) (*mended, error) {
+		}, func(ctx context.Context, w systemOn, seed uint64) (*mended, error) {
 			return f.run(ctx, b, spec, w, seed)
 		})
 		if err != nil {
@@ -169,7 +170,11 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 		picture := Picture{Name: "crosslayer-failure-" + f.engine.name, Title: f.figure + ": one run, " + f.engine.name,
 			X: "time, s", Y: "received, MB/s"}
 		for k, w := range all {
-			out.Rows = append(out.Rows, f.rows(w, got[k], b)...)
+			var runs Runs
+			for _, m := range got[k] {
+				runs = append(runs, m.Figures)
+			}
+			out.Add(f.rows(w, runs, b.First)...)
 			l := got[k][0].Line
 			l.Name = w.String()
 			picture.Lines = append(picture.Lines, l)
@@ -180,44 +185,36 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// rows returns the rows of one line of the table.
-func (f *failing) rows(w who, got []*mended, b *Bench) []Row {
-	row := func(metric, unit string, paper float64, why string, of func(*mended) float64) Row {
-		r := Row{Figure: f.figure, Setting: w.String(), Metric: metric, Unit: unit}
-		if w.name == asPrinted && paper > 0 {
-			r.Paper = Number(paper)
+// rows returns the rows of one line of the table. On the simulator the time of a call is a constant, so that the time
+// to route anew is assumed and not measured.
+func (f *failing) rows(w systemOn, got Runs, seed uint64) []Row {
+	row := func(metric, unit string, paper float64, why string, v []float64) Row {
+		if w.name != asPrinted {
+			paper = 0
 		}
-		var v []float64
-		for _, m := range got {
-			v = append(v, of(m))
-		}
-		return r.Measure(v, b.First).Judge(0, why)
+		return Head{f.figure, w.String(), why, seed}.Row(metric, unit, paper, v)
 	}
-	// On the simulator the time of a call is a constant, so that the time to route anew is assumed and not measured.
-	rerouted := row("time to route anew, assumed", "s", 0, "the simulator's 2 ms a call are a constant",
-		func(m *mended) float64 { return m.Took })
+	anew := row(rerouted+", assumed", "s", 0, "the simulator's 2 ms a call are a constant", got.Of(rerouted))
 	if w.on == OnNetns {
-		rerouted = row("time to route anew", "s", f.took, "until the last rule has changed", func(m *mended) float64 {
-			return m.Took
-		})
+		anew = row(rerouted, "s", f.took, "until the last rule has changed", got.Of(rerouted))
 	}
 	const why = "the document shows one run, and does not say how near its servers' links are to being full"
 	return []Row{
-		row("throughput missing after the failure", "%", f.paper[0], why, func(m *mended) float64 { return m.Missing }),
-		row("throughput missing after the recovery", "%", f.paper[1], why, func(m *mended) float64 { return m.Left }),
-		rerouted,
-		row("links that fail", "", 0, "a tenth of those in use", func(m *mended) float64 { return m.Broken }),
+		row(missing, "%", f.paper[0], why, got.Of(missing)),
+		row(left, "%", f.paper[1], why, got.Of(left)),
+		anew,
+		row(broken, "", 0, "a tenth of those in use", got.Of(broken)),
 	}
 }
 
-func (f *failing) run(ctx context.Context, b *Bench, spec string, w who, seed uint64) (*mended, error) {
-	jobs, err := f.jobs(seed)
+func (f *failing) run(ctx context.Context, b *Bench, spec string, w systemOn, seed uint64) (*mended, error) {
+	jobs, err := lasting(f.engine, 5, seed)
 	if err != nil {
 		return nil, err
 	}
 	by := failureDivided(b, w.on)
 	c := replay.Case{On: w.on, Fabric: spec, Policy: w.policy, Jobs: jobs, Seed: seed, Until: stopAt}
-	if c.Faults, err = f.broken(ctx, c); err != nil {
+	if c.Faults, err = f.failures(ctx, c); err != nil {
 		return nil, err
 	}
 	c.Scale, c.Speedup = by.scale, by.speedup
@@ -232,16 +229,18 @@ func (f *failing) run(ctx context.Context, b *Bench, spec string, w who, seed ui
 	if before == 0 {
 		return nil, errors.New("nothing was received before the failure")
 	}
-	m := &mended{
-		Missing: 100 * (1 - mean(failAt+settle, f.heal)/before),
-		Left:    100 * (1 - mean(f.heal+settle, stopAt)/before),
-		Broken:  float64(len(c.Faults) / 2),
-	}
+	took := 0.0
 	for _, x := range ran.PolicyResult.Faults {
 		if x.WasRerouted {
-			m.Took = max(m.Took, x.Rerouted.Seconds())
+			took = max(took, x.Rerouted.Seconds())
 		}
 	}
+	m := &mended{Figures: Figures{
+		missing:  100 * (1 - mean(failAt+settle, f.heal)/before),
+		left:     100 * (1 - mean(f.heal+settle, stopAt)/before),
+		rerouted: took,
+		broken:   float64(len(c.Faults) / 2),
+	}}
 	for _, r := range ran.Received {
 		m.Line.X = append(m.Line.X, r.To.Seconds()*by.speedup)
 		m.Line.Y = append(m.Line.Y, float64(r.Bytes)*by.scale/1e6/(r.To-r.From).Seconds())

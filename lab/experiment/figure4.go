@@ -37,12 +37,10 @@ func runFigure4(context.Context, *Bench) (*Result, error) {
 	for _, f := range []guideline.Form{guideline.Figure4, guideline.Equation10} {
 		for _, cell := range figure4Cells {
 			got := c.Latency(f, j, cell.maps, cell.reduces).Seconds()
-			r := Row{Figure: "Figure 4", Setting: fmt.Sprintf("%v, R_map %d, R_red %d", f, cell.maps, cell.reduces),
-				Metric: "latency", Unit: "s",
-				Paper: Number(cell.seconds), Measured: Number(got), Low: Number(got), High: Number(got), N: 1}
+			h := Head{"Figure 4", fmt.Sprintf("%v, R_map %d, R_red %d", f, cell.maps, cell.reduces),
+				"the figure was not made with Equation 10, which rises with R_red where the printed rows are flat or fall", 1}
 			// The figure is rounded to whole seconds, and what was inferred from it may be off by as much.
-			out.Rows = append(out.Rows, r.Judge(math.Nextafter(0.6, 1), "the figure was not made with Equation 10, which "+
-				"rises with R_red where the printed rows are flat or fall"))
+			out.Add(h.Within("latency", "s", cell.seconds, math.Nextafter(0.6, 1), []float64{got}))
 		}
 	}
 	return out, nil

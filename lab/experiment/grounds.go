@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"lightloom/controller"
 	"lightloom/controller/policy"
@@ -142,6 +143,8 @@ func halved[T any](all []T, seed uint64) []T {
 	return all[len(all)/2:]
 }
 
+func (g ground) String() string { return g.name }
+
 // rival is one policy on a ground. Packets of equal capacity have a fabric of their own.
 type rival struct {
 	name    string
@@ -150,8 +153,10 @@ type rival struct {
 	with    func() controller.Policy
 }
 
+func (r rival) String() string { return r.name }
+
 // run measures one run of a policy on a ground.
-func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (*figures, error) {
+func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (Figures, error) {
 	jobs, err := g.jobs(b, seed)
 	if err != nil {
 		return nil, err
@@ -175,12 +180,6 @@ func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (*figu
 	return readFigures(ran), nil
 }
 
-func groundsExperiment() Experiment {
-	return Experiment{Name: "grounds", Doc: "where the network binds: headroom between a circuit for every pair and " +
-		"packets of equal capacity", Source: "synthetic jobs, SWIM and Facebook traces", Seeds: 20, On: []string{OnFlowsim},
-		Run: runGrounds}
-}
-
 // headroomFrom is the least headroom in per cent at which a cell is a ground for comparing policies.
 const headroomFrom = 30
 
@@ -190,23 +189,12 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 		n = 8
 	}
 	all, who := grounds(n), groundRivals()
-	type point struct {
-		ground
-		rival
+	if b.Data == "" {
+		all = slices.DeleteFunc(all, func(g ground) bool { return g.source.data })
 	}
-	var points []point
-	for _, g := range all {
-		if g.source.data && b.Data == "" {
-			continue
-		}
-		for _, r := range who {
-			points = append(points, point{g, r})
-		}
-	}
-	got, err := Grid(ctx, b, points, func(p point) string { return p.ground.name + ", " + p.rival.name },
-		func(ctx context.Context, p point, seed uint64) (*figures, error) {
-			return p.ground.run(ctx, b, p.rival, seed)
-		})
+	got, err := Cross(ctx, b, all, who, func(ctx context.Context, g ground, r rival, seed uint64) (Figures, error) {
+		return g.run(ctx, b, r, seed)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +207,8 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 		fmt.Sprintf("%d jobs a run; seeds from %d on see the second half of each trace", n, heldOut),
 		"a coflow within one rack counts in the mean",
 	}}
-	for i := 0; i < len(points); i += len(who) {
-		out.Rows = append(out.Rows, groundRows(points[i].ground.name, who, got[i:i+len(who)], b.First)...)
+	for i, g := range all {
+		out.Add(groundRows(g.name, got[i], b.First)...)
 	}
 	if b.Data == "" {
 		out.Notes = append(out.Notes, "without --data, the grounds of real traces were left out")
@@ -229,45 +217,44 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// groundRivals are a circuit for every pair, packets of equal capacity, and such packets in Sunflow's order of
+// The rivals of a ground: a circuit for every pair, packets of equal capacity, and such packets in Sunflow's order of
 // coflows, the smallest bottleneck first.
+const (
+	everyPair      = "every pair"
+	equalPackets   = "equal packets"
+	orderedPackets = "equal packets in order"
+)
+
 func groundRivals() []rival {
-	every := cell{place: 0, route: 0, circuits: 4}
-	return []rival{{"every pair", false, 0, every.make}, {"equal packets", true, 0, func() controller.Policy {
-		return cell{}.make()
-	}}, {"equal packets in order", true, 0, func() controller.Policy {
-		return policy.Compose(new(place.Fair), nil, route.ECMP{}, share.NewSEBF())
-	}}}
+	return []rival{
+		{everyPair, false, 0, cell{circuits: 4}.make},
+		{equalPackets, true, 0, cell{}.make},
+		{orderedPackets, true, 0, func() controller.Policy {
+			return policy.Compose(new(place.Fair), nil, route.ECMP{}, share.NewSEBF())
+		}},
+	}
 }
 
 // groundRows are those of one cell of the grid.
-func groundRows(name string, who []rival, got [][]*figures, seed uint64) []Row {
-	var rows []Row
-	for k, r := range who {
-		at := name + ": " + r.name
-		crossed := metric{"bytes between racks", "", func(f *figures) float64 { return f.Crossed }}
-		for _, m := range append(metrics(), crossed) {
-			unit := "s"
-			if m.name == "bytes between racks" {
-				unit = "TB"
-			}
-			rows = append(rows, Row{Figure: "cell", Setting: at, Metric: m.name, Unit: unit}.
-				Measure(column(got[k], m.of), seed).Judge(0, ""))
+func groundRows(name string, at map[string]Runs, seed uint64) (rows []Row) {
+	for _, r := range groundRivals() {
+		got := at[r.name]
+		h := Head{"cell", name + ": " + r.name, "", seed}
+		for _, m := range metrics() {
+			rows = append(rows, h.Row(m, "s", 0, got.Of(m)))
 		}
-		rows = append(rows, Row{Figure: "cell", Setting: at, Metric: "ports busy", Unit: "%"}.
-			Measure(column(got[k], func(f *figures) float64 {
-				return 100 * f.Crossed * 8e12 / (groundRacks * float64(groundPort) * f.Makespan)
-			}), seed).Judge(0, ""))
-		rows = append(rows, boundRows(at, got[k], seed)...)
+		rows = append(rows, h.Row(crossed, "TB", 0, got.Of(crossed)),
+			h.Row("ports busy", "%", 0, got.Each(func(f Figures) float64 {
+				return 100 * f[crossed] * 8e12 / (groundRacks * float64(groundPort) * f[makespan])
+			})))
+		rows = append(rows, boundRows(h.Setting, got, seed)...)
 	}
-	cct := metrics()[2]
-	r := Row{Figure: "headroom", Setting: name, Metric: "mean CCT of a circuit for every pair above equal packets",
-		Unit: "%"}.Measure(Improvement(column(got[0], cct.of), column(got[1], cct.of)), seed).Judge(0, "")
-	r.Note = "no ground: too little to gain"
+	h := Head{"headroom", name, "no ground: too little to gain", seed}
+	r := h.Row("mean CCT of a circuit for every pair above equal packets", "%", 0,
+		at[everyPair].Against(at[equalPackets], meanCCT, Above))
 	if *r.Measured >= headroomFrom {
 		r.Note = "a ground"
 	}
-	ordered := Row{Figure: "headroom", Setting: name, Metric: "mean CCT of equal packets above those in Sunflow's order",
-		Unit: "%"}.Measure(Improvement(column(got[1], cct.of), column(got[2], cct.of)), seed).Judge(0, "")
-	return append(rows, r, ordered)
+	return append(rows, r, h.Because("").Row("mean CCT of equal packets above those in Sunflow's order", "%", 0,
+		at[equalPackets].Against(at[orderedPackets], meanCCT, Above)))
 }

@@ -65,8 +65,8 @@ func TestControlBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.BoundJCT < 0 || f.BoundJCT > 100 || f.BoundMakespan < 0 || f.BoundMakespan > 100 {
-				t.Errorf("%s, %s: a network changes %v and %v %%", g.name, r.name, f.BoundJCT, f.BoundMakespan)
+			if jct, all := f[bounded(meanJCT)], f[bounded(makespan)]; jct < 0 || jct > 100 || all < 0 || all > 100 {
+				t.Errorf("%s, %s: a network changes %v and %v %%", g.name, r.name, jct, all)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func TestControlBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.BoundMakespan < 0 || f.BoundMakespan > 10 {
-		t.Errorf("a network that takes no time leaves %v %% of the makespan to gain", f.BoundMakespan)
+	if left := f[bounded(makespan)]; left < 0 || left > 10 {
+		t.Errorf("a network that takes no time leaves %v %% of the makespan to gain", left)
 	}
 }

@@ -66,14 +66,3 @@ func (r Row) Measure(v []float64, seed uint64) Row {
 	r.Measured, r.Low, r.High, r.N = Number(i.Mean), Number(i.Low), Number(i.High), len(v)
 	return r
 }
-
-// Improvement returns, run by run, how many percent ours is above theirs; both are by seed.
-func Improvement(ours, theirs []float64) []float64 {
-	var out []float64
-	for i := range min(len(ours), len(theirs)) {
-		if theirs[i] > 0 {
-			out = append(out, 100*(ours[i]/theirs[i]-1))
-		}
-	}
-	return out
-}

@@ -10,26 +10,27 @@ import (
 	"lightloom/lab/report"
 )
 
-// point is one setting of the throughput figures.
-type point struct {
-	net   network
-	net2  int
-	hosts int
-	rate  string
-	sys   system
-	on    string
-	slots int // of a server; 0: slotsEach
+// stand is where systems are compared: an engine's jobs on so many hosts.
+type stand struct {
+	e        engine
+	net      network
+	hosts    int
+	rate, on string
+	slots    int    // of a server
+	change   string // of what the document does not give; "" in its figures
 }
 
-func (p point) String() string {
-	return fmt.Sprintf("%s, %d hosts, %s, on %s", p.net.name, p.hosts, p.sys.name, p.on)
+func (s stand) String() string {
+	return fmt.Sprintf("%s, %s%s, on %s", s.e.name, s.at(), s.change, s.on)
 }
 
-// gauge holds the figures read from a run.
-type gauge struct {
-	Throughput float64 // mean of jobs, MB/s of the fabric before it was scaled
-	JCT        []float64
-	Bound      float64 // per cent of the mean JCT that an infinite network saves; not on packets
+// at is the network of a stand.
+func (s *stand) at() string {
+	at := fmt.Sprintf("%s, %d hosts", s.net.name, s.hosts)
+	if s.rate == "100Mbps" {
+		at += " at 100 Mb/s"
+	}
+	return at
 }
 
 // divided holds the divisors of a run on packets and of its twin on the simulator: scale for rates and sizes, so that
@@ -43,99 +44,93 @@ func (e *engine) divided(b *Bench) divided {
 	return divided{1, 1}
 }
 
-func runPoint(ctx context.Context, b *Bench, e engine, p point, jobs int, seed uint64) (*gauge, error) {
-	drawn, err := e.draw(b, jobs, seed)
+// perJobRate is a figure: the mean of jobs, MB/s of the fabric before it was scaled.
+const perJobRate = "throughput"
+
+// run measures one run of a system. A quick try has few jobs.
+func (s *stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figures, error) {
+	jobs := s.e.jobs
+	if b.On == OnNetns {
+		jobs = s.e.packets
+	}
+	if b.Quick {
+		jobs = 10
+	}
+	drawn, err := s.e.draw(b, jobs, seed)
 	if err != nil {
 		return nil, err
 	}
-	by := e.divided(b)
-	fabric := p.net.fabric(p.hosts, p.rate, cmp.Or(p.slots, slotsEach), pathsOn(b))
-	c := replay.Case{On: p.on, Fabric: fabric, Policy: p.sys.policy, Jobs: drawn, Seed: seed, Scale: by.scale,
-		Speedup: by.speedup}
+	by := s.e.divided(b)
+	c := replay.Case{On: s.on, Fabric: s.net.fabric(s.hosts, s.rate, s.slots, pathsOn(b)), Policy: sys.policy, Jobs: drawn,
+		Seed: seed, Scale: by.scale, Speedup: by.speedup}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g := &gauge{}
-	n := 0
+	var jct, rates []float64
 	for i := range ran.Jobs {
-		g.JCT = append(g.JCT, (ran.Jobs[i].End - ran.Jobs[i].Arrival).Seconds())
+		jct = append(jct, ran.Jobs[i].JCT().Seconds())
 		if t := ran.Jobs[i].Throughput(); t > 0 {
-			g.Throughput += t / 8e6 * by.scale
-			n++
+			rates = append(rates, t/8e6*by.scale)
 		}
 	}
-	g.Throughput /= float64(max(n, 1))
-	return g, nil
+	return Figures{perJobRate: report.Mean(rates), meanJCT: report.Mean(jct)}, nil
 }
 
 // onPackets is how many systems run on packets: not those as printed.
 const onPackets = 4
 
-// throughputPoints are the settings of the figures: on packets those at 30 hosts, each beside the same on the
-// simulator. The four systems of one network are next to each other.
-func throughputPoints(b *Bench, e *engine) []point {
-	hosts, fabrics, who := []int{10, 20, 30}, []string{OnFlowsim}, e.systems()
+// throughputStands are those of the figures: on packets those at 30 hosts, each after the same on the simulator.
+func throughputStands(b *Bench, e engine) []stand {
+	hosts, fabrics, rates := []int{10, 20, 30}, []string{OnFlowsim}, []string{"800Mbps", "100Mbps"}
 	if b.On == OnNetns {
-		hosts, fabrics, who = []int{30}, []string{OnFlowsim, OnNetns}, systems()[:onPackets]
+		hosts, fabrics, rates = []int{30}, []string{OnFlowsim, OnNetns}, rates[:1]
 	}
 	if b.Quick {
 		hosts = []int{10}
 	}
-	var points []point
-	for _, rate := range []string{"800Mbps", "100Mbps"} {
-		for ni, n := range networks() {
+	var all []stand
+	for _, rate := range rates {
+		for _, n := range networks() {
 			for _, h := range hosts {
-				if rate == "100Mbps" && (h == 20 || b.On == OnNetns) {
-					continue // the second reading at the ends of the range, and on the simulator, is enough to compare
+				if rate == "100Mbps" && h == 20 {
+					continue // the second reading at the ends of the range is enough to compare
 				}
 				for _, on := range fabrics {
-					for _, s := range who {
-						points = append(points, point{n, ni, h, rate, s, on, 0})
-					}
+					all = append(all, stand{e, n, h, rate, on, slotsEach, ""})
 				}
 			}
 		}
 	}
-	return points
+	return all
 }
 
 func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
-	points, jobs := throughputPoints(b, &e), e.jobs
+	places, who := throughputStands(b, e), e.systems()
 	if b.On == OnNetns {
-		jobs = e.packets
+		who = who[:onPackets]
 	}
-	if b.Quick {
-		jobs = 10
-	}
-	got, err := Grid(ctx, b, points, point.String, func(ctx context.Context, p point, seed uint64) (*gauge, error) {
-		return runPoint(ctx, b, e, p, jobs, seed)
+	got, err := Cross(ctx, b, places, who, func(ctx context.Context, s stand, sys system, seed uint64) (Figures, error) {
+		return s.run(ctx, b, sys, seed)
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := &Result{Assumptions: assumedCrosslayer(b)}
 	if b.On == OnNetns {
-		out.Rows = besideRows(e, points, got, b)
+		for i := 0; i < len(places); i += 2 {
+			out.Add(besideRows(places[i:i+2], who, got[i:i+2], b.First)...)
+		}
 	} else {
-		out.Rows = throughputRows(e, points, got, b)
+		for i := range places {
+			out.Add(throughputRows(&places[i], who, got[i], b.First)...)
+		}
+		overHosts(out.Rows)
 	}
-	out.Pictures = throughputPictures(e, points, got)
+	out.Pictures = throughputPictures(places, who, got)
 	out.Notes = append([]string{HolmNote(out.Rows)}, b.failures()...)
 	return out, nil
 }
-
-// at is the network of a point.
-func (p point) at() string {
-	at := fmt.Sprintf("%s, %d hosts", p.net.name, p.hosts)
-	if p.rate == "100Mbps" {
-		at += " at 100 Mb/s"
-	}
-	return at
-}
-
-// setting describes a point in its row.
-func (p point) setting() string { return p.at() + ", " + p.sys.name }
 
 const (
 	whyThroughput  = "offered load, slots and what shares a server are not published"
@@ -143,38 +138,32 @@ const (
 		"a job gains more by placement"
 )
 
-// throughputRow is the throughput of a point.
-func throughputRow(e engine, p point, got []*gauge, b *Bench) Row {
-	r := Row{Figure: e.figures[p.net2], Setting: p.setting(), Metric: "throughput", Unit: "MB/s"}
-	if p.sys.name == "random" && p.net2 == 0 && p.hosts == 10 && p.rate == "800Mbps" {
-		r.Paper = Number(20)
+// throughput is the throughput of a system.
+func (s *stand) throughput(sys system, got Runs, word string, seed uint64) Row {
+	paper := 0.0
+	if sys.name == "random" && s.at() == "Fat-tree, 10 hosts" {
+		paper = 20
 	}
-	return r.Measure(column2(got), b.First).Judge(0, whyThroughput)
+	h := Head{s.e.figures[s.net.name], s.at() + ", " + sys.name + word, whyThroughput, seed}
+	return h.Row(perJobRate, "MB/s", paper, got.Of(perJobRate))
 }
 
-// improvementRow is a point's gain over random.
-func improvementRow(e engine, p point, got, base []*gauge, b *Bench) Row {
-	r := Row{Figure: e.figures[p.net2], Setting: p.setting(), Metric: "improvement over random", Unit: "%"}
-	if v, ok := e.paper[fmt.Sprintf("%s, %d hosts, %s", p.net.name, p.hosts, p.sys.compared)]; ok {
-		r.Paper = Number(v)
-	}
-	r = r.Measure(Improvement(column2(got), column2(base)), b.First)
-	return r.Judge(0, whyImprovement+asked(r))
+// improvement is a system's gain over random.
+func (s *stand) improvement(sys system, setting string, at map[string]Runs, seed uint64) Row {
+	paper := s.e.paper[fmt.Sprintf("%s, %d hosts, %s", s.net.name, s.hosts, sys.compared)]
+	h := Head{s.e.figures[s.net.name], setting, whyImprovement, seed}
+	return h.asked("improvement over random", paper, at[sys.name].Against(at["random"], perJobRate, Above))
 }
 
-// throughputRows are the rows of one fabric.
-func throughputRows(e engine, points []point, got [][]*gauge, b *Bench) (out []Row) {
-	per := len(e.systems())
-	for i := 0; i < len(points); i += per {
-		for k := range per {
-			out = append(out, throughputRow(e, points[i+k], got[i+k], b))
-		}
-		for k := 1; k < per; k++ {
-			out = append(out, improvementRow(e, points[i+k], got[i+k], got[i], b))
-		}
+// throughputRows are the rows of one stand.
+func throughputRows(s *stand, who []system, at map[string]Runs, seed uint64) (rows []Row) {
+	for _, sys := range who {
+		rows = append(rows, s.throughput(sys, at[sys.name], "", seed))
 	}
-	overHosts(out)
-	return out
+	for _, sys := range who[1:] {
+		rows = append(rows, s.improvement(sys, s.at()+", "+sys.name, at, seed))
+	}
+	return rows
 }
 
 // overHosts judges the trend of each series over the number of hosts. Series differ in network, rate and system.
@@ -193,62 +182,43 @@ func overHosts(rows []Row) {
 
 // besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then what packets
 // give more or less.
-func besideRows(e engine, points []point, got [][]*gauge, b *Bench) (out []Row) {
-	per := onPackets
-	word := map[string]string{OnFlowsim: ", flow level", OnNetns: ", packets"}
-	for i := 0; i < len(points); i += 2 * per {
-		flow, packets := i, i+per
-		for k := range per {
-			for _, at := range []int{flow, packets} {
-				r := throughputRow(e, points[at+k], got[at+k], b)
-				r.Setting += word[points[at+k].on]
-				out = append(out, r)
-			}
-			r := Row{Figure: e.figures[points[i].net2], Setting: points[i+k].setting(),
-				Metric: "throughput on packets above flow level", Unit: "%"}
-			out = append(out, r.Measure(Improvement(column2(got[packets+k]), column2(got[flow+k])), b.First).Judge(0, "by seed"))
+func besideRows(fabrics []stand, who []system, got []map[string]Runs, seed uint64) (rows []Row) {
+	words := []string{", flow level", ", packets"}
+	for _, sys := range who {
+		for i := range fabrics {
+			rows = append(rows, fabrics[i].throughput(sys, got[i][sys.name], words[i], seed))
 		}
-		for k := 1; k < per; k++ {
-			for _, at := range []int{flow, packets} {
-				r := improvementRow(e, points[at+k], got[at+k], got[at], b)
-				r.Setting += word[points[at+k].on]
-				out = append(out, r)
-			}
+		h := Head{rows[0].Figure, fabrics[0].at() + ", " + sys.name, "by seed", seed}
+		rows = append(rows, h.Row("throughput on packets above flow level", "%", 0,
+			got[1][sys.name].Against(got[0][sys.name], perJobRate, Above)))
+	}
+	for _, sys := range who[1:] {
+		for i := range fabrics {
+			rows = append(rows, fabrics[i].improvement(sys, fabrics[i].at()+", "+sys.name+words[i], got[i], seed))
 		}
 	}
-	return out
+	return rows
 }
 
-func column2(g []*gauge) []float64 {
-	out := make([]float64, len(g))
-	for i := range g {
-		out[i] = g[i].Throughput
-	}
-	return out
-}
-
-func throughputPictures(e engine, points []point, got [][]*gauge) []Picture {
+// throughputPictures draws each network at 100 MB/s over its hosts, a line for each system on each fabric.
+func throughputPictures(places []stand, who []system, got []map[string]Runs) []Picture {
 	var out []Picture
-	for ni, n := range networks() {
-		p := Picture{Name: "crosslayer-" + e.name + "-" + n.name, Title: e.figures[ni] + ": " + e.name + ", " + n.name,
+	for _, n := range networks() {
+		e := &places[0].e
+		p := Picture{Name: "crosslayer-" + e.name + "-" + n.name, Title: e.figures[n.name] + ": " + e.name + ", " + n.name,
 			X: "hosts", Y: "throughput, MB/s"}
-		lines := map[string]int{}
-		for i, at := range points {
-			if at.net2 != ni || at.rate != "800Mbps" {
-				continue
+		for _, on := range []string{OnFlowsim, OnNetns} {
+			for _, sys := range who {
+				l := Line{Name: systemOn{sys, on}.String()}
+				for i, s := range places {
+					if s.net.name == n.name && s.rate == "800Mbps" && s.on == on {
+						l.Point(float64(s.hosts), got[i][sys.name].Of(perJobRate), 1)
+					}
+				}
+				if len(l.X) > 0 {
+					p.Lines = append(p.Lines, l)
+				}
 			}
-			name := at.sys.name
-			if at.on == OnNetns {
-				name += ", packets"
-			}
-			k, known := lines[name]
-			if !known {
-				k, lines[name] = len(p.Lines), len(p.Lines)
-				p.Lines = append(p.Lines, Line{Name: name})
-			}
-			l, ci := &p.Lines[k], report.Bootstrap(column2(got[i]), 1)
-			l.X, l.Y, l.Low, l.High = append(l.X, float64(at.hosts)), append(l.Y, ci.Mean), append(l.Low, ci.Low),
-				append(l.High, ci.High)
 		}
 		out = append(out, p)
 	}

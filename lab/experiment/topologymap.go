@@ -10,13 +10,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// topologyMap times the map of k shortest paths that the cross-layer document computes beforehand (section 2,
-// "Pre-computation of Topology-Map").
-func topologyMap() Experiment {
-	return Experiment{Name: "topology-map", Doc: "time and memory of the k shortest paths at 1,000 hosts",
-		Source: "cross-layer scheduling, section 2: about 3 minutes and 6 MB for 1,000 servers, k = 10", Seeds: 20,
-		On: []string{OnFlowsim}, Run: runTopologyMap}
-}
+// The experiment topology-map times the map of k shortest paths that the cross-layer document computes beforehand
+// (section 2, "Pre-computation of Topology-Map").
 
 func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 	type setting struct {
@@ -54,18 +49,12 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 			took[i], bytes[i], hops = d.Seconds(), float64(m.Bytes())/1e6, max(hops, longest(m))
 			b.Step()
 		}
-		row := func(metric, unit string, paper float64) Row {
-			return Row{Figure: "Section 2", Setting: s.name, Metric: metric, Unit: unit,
-				Paper: Number(paper)}
-		}
-		out.Rows = append(out.Rows,
-			row("time to build", "s", 180).Measure(took, b.First).
-				Judge(18, "another machine and another algorithm: a search between switches in place of Floyd and Warshall's "+
-					"between hosts; no gain of the algorithm alone is claimed"),
-			row("map in memory", "MB", 6).Measure(bytes, b.First).
-				Judge(0.6, "paths are kept between switches, not between hosts, and as port numbers"),
-			row("longest of the k paths, host to host", "hops", 10).Measure([]float64{float64(hops + 2)}, b.First).
-				JudgeAtMost(nil, "the document does not give its topologies"))
+		h := Head{"Section 2", s.name, "another machine and another algorithm: a search between switches in place of Floyd " +
+			"and Warshall's between hosts; no gain of the algorithm alone is claimed", b.First}
+		out.Add(h.Within("time to build", "s", 180, 18, took))
+		out.Add(h.Because("paths are kept between switches, not between hosts, and as port numbers").
+			Within("map in memory", "MB", 6, 0.6, bytes))
+		out.Add(h.Because("the document does not give its topologies").AtMost("longest of the k paths, host to host", "hops", 10, []float64{float64(hops + 2)}))
 	}
 	return out, nil
 }

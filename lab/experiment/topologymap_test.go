@@ -4,7 +4,7 @@ import "testing"
 
 // TestTopologyMap runs the experiment as the command would.
 func TestTopologyMap(t *testing.T) {
-	r, err := topologyMap().Run(t.Context(), &Bench{Seeds: 1, First: 1, On: OnFlowsim})
+	r, err := runTopologyMap(t.Context(), &Bench{Seeds: 1, First: 1, On: OnFlowsim})
 	if err != nil || len(r.Rows) != 6 {
 		t.Fatal(r, err)
 	}

@@ -125,8 +125,8 @@ func TestReachable(t *testing.T) {
 		{"no claim", 2, "makespan", row(nothing, 0.3, 0.2, 0.4), NoClaim},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			base := []*figures{{BoundJCT: tc.bound, BoundMakespan: tc.bound}}
-			got := tc.row.Judge(0, "because").reachable(base, metric{name: tc.metric}, 1)
+			base := Runs{{bounded(meanJCT): tc.bound, bounded(makespan): tc.bound}}
+			got := tc.row.Judge(0, "because").reachable(base, tc.metric, 1)
 			if got.Verdict != tc.want {
 				t.Errorf("%q (%s), want %q", got.Verdict, got.Note, tc.want)
 			}

@@ -358,13 +358,13 @@ func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experi
 		var everything []*pair
 		for i, s := range all {
 			if each {
-				out.Rows = append(out.Rows, s.each(runs[i])...)
+				out.Add(s.each(runs[i])...)
 			} else {
-				out.Rows = append(out.Rows, s.rows(runs[i], b.First)...)
+				out.Add(s.rows(runs[i], b.First)...)
 			}
 			everything = append(everything, runs[i]...)
 		}
-		out.Rows = append(out.Rows, stated(everything)...)
+		out.Add(stated(everything)...)
 		return out, nil
 	}
 }

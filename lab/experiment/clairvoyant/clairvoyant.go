@@ -21,7 +21,7 @@ import (
 // Experiments returns the experiment.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{{Name: "clairvoyant", Doc: "joint between the best composition, a search that knows " +
-		"all jobs, and a proven bound", Source: "wide shuffles", Seeds: 5, On: []string{experiment.OnFlowsim}, Run: run}}
+		"all jobs, and a proven bound", Source: "wide shuffles", Seeds: 5, Run: run}}
 }
 
 // trials is how many runs of a seed's jobs the search may simulate. That takes 100 to 160 times the processor time of
@@ -69,7 +69,7 @@ func run(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 		for _, all := range got[0] {
 			of = append(of, all[k])
 		}
-		out.Rows = append(out.Rows, rows(g, of, b.First)...)
+		out.Add(rows(g, of, b.First)...)
 	}
 	return out, nil
 }
@@ -151,44 +151,34 @@ func (f *found) bound(a *arena) error {
 	return nil
 }
 
-func rows(ground string, of []*found, seed uint64) []experiment.Row {
-	var out []experiment.Row
-	column := func(read func(f *found) float64) (v []float64) {
-		for _, f := range of {
-			v = append(v, read(f))
+func rows(ground string, of []*found, seed uint64) (out []experiment.Row) {
+	var runs experiment.Runs
+	for _, f := range of {
+		runs = append(runs, experiment.Figures{
+			"rival mean CCT": f.rival.CCT, "rival mean JCT": f.rival.JCT,
+			"joint mean CCT": f.joint.CCT, "joint mean JCT": f.joint.JCT,
+			"clairvoyant mean CCT": f.best.CCT, "clairvoyant mean JCT": f.best.JCT,
+			"equal packets mean CCT": f.packets.CCT, "equal packets mean JCT": f.packets.JCT,
+			"bound mean CCT": f.alone, "bound mean JCT": f.anywhere,
+			"bound on joint's hosts mean CCT": f.here[0], "bound on clairvoyant's hosts mean CCT": f.here[1],
+		})
+	}
+	own := func(who, metric string) {
+		h := experiment.Head{Figure: "cell", Setting: ground + ": " + who, Seed: seed}
+		out = append(out, h.Row(metric, "s", 0, runs.Of(who+" "+metric)))
+	}
+	for _, who := range []string{"rival", "joint", "clairvoyant", "equal packets", "bound"} {
+		own(who, "mean CCT")
+		own(who, "mean JCT")
+	}
+	own("bound on joint's hosts", "mean CCT")
+	own("bound on clairvoyant's hosts", "mean CCT")
+	for _, m := range []string{"mean CCT", "mean JCT"} {
+		below := func(who string) []float64 {
+			return runs.Each(func(f experiment.Figures) float64 { return f["rival "+m] - f[who+" "+m] })
 		}
-		return v
-	}
-	add := func(who, metric, unit string, read func(f *found) float64) {
-		r := experiment.Row{Figure: "cell", Setting: ground + ": " + who, Metric: metric, Unit: unit}
-		out = append(out, r.Measure(column(read), seed).Judge(0, ""))
-	}
-	who := []struct {
-		name string
-		of   func(f *found) *trial
-	}{{"rival", func(f *found) *trial { return f.rival }}, {"joint", func(f *found) *trial { return f.joint }},
-		{"clairvoyant", func(f *found) *trial { return f.best }},
-		{"equal packets", func(f *found) *trial { return f.packets }}}
-	for _, w := range who {
-		add(w.name, "mean CCT", "s", func(f *found) float64 { return w.of(f).CCT })
-		add(w.name, "mean JCT", "s", func(f *found) float64 { return w.of(f).JCT })
-	}
-	add("bound", "mean CCT", "s", func(f *found) float64 { return f.alone })
-	add("bound", "mean JCT", "s", func(f *found) float64 { return f.anywhere })
-	add("bound on joint's hosts", "mean CCT", "s", func(f *found) float64 { return f.here[0] })
-	add("bound on clairvoyant's hosts", "mean CCT", "s", func(f *found) float64 { return f.here[1] })
-	for _, m := range []struct {
-		name  string
-		of    func(t *trial) float64
-		bound func(f *found) float64
-	}{{"mean CCT", func(t *trial) float64 { return t.CCT }, func(f *found) float64 { return f.alone }},
-		{"mean JCT", func(t *trial) float64 { return t.JCT }, func(f *found) float64 { return f.anywhere }}} {
-		won := column(func(f *found) float64 { return m.of(f.rival) - m.of(f.joint) })
-		for name, least := range []func(f *found) float64{func(f *found) float64 { return m.of(f.best) }, m.bound} {
-			all := column(func(f *found) float64 { return m.of(f.rival) - least(f) })
-			setting := ground + ": closed by joint, to " + [...]string{"the search", "the bound"}[name]
-			out = append(out, closed(setting, m.name, won, all, seed))
-		}
+		out = append(out, closed(ground+": closed by joint, to the search", m, below("joint"), below("clairvoyant"), seed),
+			closed(ground+": closed by joint, to the bound", m, below("joint"), below("bound"), seed))
 	}
 	return out
 }

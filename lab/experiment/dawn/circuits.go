@@ -26,18 +26,15 @@ func runDawnCircuits(ctx context.Context, b *experiment.Bench) (*experiment.Resu
 		return nil, err
 	}
 	out := &experiment.Result{Assumptions: append(assumedDawn(), "fabric "+circuitsFabric)}
-	jct := dawnFigures()[1]
 	for i, o := range offices {
-		for _, pair := range [][2]int{{1, 0}, {3, 2}, {2, 0}, {3, 1}} {
-			ours, theirs := pair[0], pair[1]
-			out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: o.String() + ", " + who[ours].name,
-				Metric: jct.name + " that of " + who[theirs].name + " by", Unit: "%"}.
-				Measure(shorter(assignedColumn(got[i][ours], jct.of), assignedColumn(got[i][theirs], jct.of)), b.First).
-				Judge(0, "the document has no optical switch"))
+		for _, pair := range [][2]assigner{{who[1], who[0]}, {who[3], who[2]}, {who[2], who[0]}, {who[3], who[1]}} {
+			ours, theirs := pair[0].name, pair[1].name
+			h := experiment.Head{Figure: "none", Setting: o.String() + ", " + ours, Why: "the document has no optical switch",
+				Seed: b.First}
+			out.Add(h.Row("mean JCT shorter than that of "+theirs+" by", "%", 0,
+				got[i][ours].Against(got[i][theirs], meanJCT, experiment.Below)))
 		}
-		free := assignedColumn(got[i][0], func(a *assigned) float64 { return a.Bound })
-		out.Rows = append(out.Rows, experiment.Row{Figure: "infinite network", Setting: o.String(),
-			Metric: "Fair's mean JCT smaller by, at most", Unit: "%"}.Measure(free, b.First).Judge(0, experiment.SameOrder))
+		out.Add(boundRow(o, got[i], b.First))
 	}
 	return out, nil
 }

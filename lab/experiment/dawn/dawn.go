@@ -25,14 +25,13 @@ import (
 
 // Experiments returns the experiments of the document.
 func Experiments() []experiment.Experiment {
-	on := []string{experiment.OnFlowsim}
 	return []experiment.Experiment{
 		{Name: "dawn", Doc: "throughput, completion and traffic between racks of chains of jobs",
-			Source: "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5", Seeds: 20, On: on, Run: runDawn},
+			Source: "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5", Run: runDawn},
 		{Name: "dawn-sweeps", Doc: "Dawn over its threshold of saturation and over the arrival rate",
-			Source: "Dawn, section III-C", Seeds: 20, On: on, Run: runDawnSweeps},
+			Source: "Dawn, section III-C", Run: runDawnSweeps},
 		{Name: "dawn-circuits", Doc: "Dawn and Fair with circuits and without",
-			Source: "Dawn's workloads, with an optical switch", Seeds: 20, On: on, Run: runDawnCircuits},
+			Source: "Dawn's workloads, with an optical switch", Run: runDawnCircuits},
 	}
 }
 
@@ -49,6 +48,8 @@ type assigner struct {
 	policy string
 	with   func() controller.Policy // nil: by name
 }
+
+func (a assigner) String() string { return a.name }
 
 // Rivals: ShuffleWatcher is read in two ways, as PushBox describes it, and as Dawn does (reduces in the rack of most
 // maps, other jobs ignored); Dawn's loop has no exit, so Strict is as printed.
@@ -132,45 +133,44 @@ func (o office) draw(b *experiment.Bench, seed uint64) ([]controller.Job, error)
 	return jobs, nil
 }
 
-// assigned are the figures of one run: jobs an hour within the steady time, seconds, and bytes between racks.
-type assigned struct {
-	Throughput, JCT float64
-	Input, Inter    float64
-	Bound           float64 // per cent of JCT that a network can change
-
-}
-
-func (a *assigned) cross() float64 { return a.Input + a.Inter }
+// The figures of one run.
+const (
+	throughput = "throughput" // jobs an hour within the steady time
+	meanJCT    = "mean JCT"   // seconds
+	traffic    = "traffic"    // bytes between racks
+	inputs     = "inputs"     // of it, inputs and outputs read
+	shuffles   = "shuffles"   // of it, between stages
+	bound      = "bound"      // per cent of JCT that a network can change
+)
 
 // run replays an office once.
-func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed uint64) (*assigned, error) {
+func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed uint64) (experiment.Figures, error) {
 	jobs, err := o.draw(b, seed)
 	if err != nil {
 		return nil, err
 	}
 	ran, err := control.Of(ctx, &replay.Case{Fabric: o.fabric, On: experiment.OnFlowsim, Policy: s.policy,
-		With: s.with,
-		Jobs: jobs, Seed: seed})
+		With: s.with, Jobs: jobs, Seed: seed})
 	if err != nil {
 		return nil, err
 	}
-	a := &assigned{}
-	last := time.Duration(0)
-	ended := 0
-	for _, j := range ran.Jobs {
-		a.JCT += (j.End - j.Arrival).Seconds() / float64(len(ran.Jobs))
-		if last = max(last, j.End); j.End <= steady {
-			ended++
-		}
-	}
-	a.Throughput = float64(ended) / min(last, steady).Hours()
-	a.Bound, _ = ran.Bound()
 	spec, err := topo.FromArgument(o.fabric)
 	if err != nil {
 		return nil, err
 	}
-	a.Input, a.Inter = betweenRacks(ran.Ran, spec.WithDefaults().Hosts)
-	return a, nil
+	f := experiment.Figures{}
+	last, ended := time.Duration(0), 0
+	for _, j := range ran.Jobs {
+		f[meanJCT] += j.JCT().Seconds() / float64(len(ran.Jobs))
+		if last = max(last, j.End); j.End <= steady {
+			ended++
+		}
+	}
+	f[throughput] = float64(ended) / min(last, steady).Hours()
+	f[bound], _ = ran.Bound()
+	f[inputs], f[shuffles] = betweenRacks(ran.Ran, spec.WithDefaults().Hosts)
+	f[traffic] = f[inputs] + f[shuffles]
+	return f, nil
 }
 
 // betweenRacks sums what tasks read from other racks: of inputs and of other jobs' outputs, and of other stages.
@@ -206,97 +206,77 @@ func betweenRacks(ran *replay.Ran, perRack int) (input, inter float64) {
 
 const whyDawn = "what jobs read and write, slots, arrivals and the threshold are not published: chains-v1"
 
-// dawnFigures are what the document compares. rises: more is better.
-func dawnFigures() []struct {
-	name  string
-	rises bool
-	of    func(*assigned) float64
-} {
-	return []struct {
-		name  string
-		rises bool
-		of    func(*assigned) float64
-	}{{"throughput higher than", true, func(a *assigned) float64 { return a.Throughput }},
-		{"mean JCT shorter than", false, func(a *assigned) float64 { return a.JCT }},
-		{"traffic between racks below", false, (*assigned).cross},
-		{"of it, inputs and outputs read, below", false, func(a *assigned) float64 { return a.Input }},
-		{"of it, between stages, below", false, func(a *assigned) float64 { return a.Inter }}}
+// compared is a figure that the document compares.
+type compared struct {
+	metric, figure string
+	by             experiment.Comparison
 }
 
-// dawnPaper is the document's figures: throughput, JCT and traffic in per cent over Fair and over ShuffleWatcher; zero:
-// none is given.
-func dawnPaper(kind string) map[string][5]float64 {
-	return map[string]map[string][5]float64{
-		"ml":       {fairName: {51, 41, 49, 0, 26}, watcherName: {28, 23, 26}, aloneName: {28, 23, 26}},
-		"tpch":     {fairName: {42}, watcherName: {21, 19, 22}, aloneName: {21, 19, 22}},
-		"tpch-tez": {fairName: {48, 39, 47}},
-	}[kind]
-}
-
-// column of all runs.
-func assignedColumn(all []*assigned, of func(*assigned) float64) (out []float64) {
-	for _, a := range all {
-		out = append(out, of(a))
+func dawnFigures() []compared {
+	return []compared{
+		{"throughput higher than", throughput, experiment.Above},
+		{"mean JCT shorter than", meanJCT, experiment.Below},
+		{"traffic between racks below", traffic, experiment.Below},
+		{"of it, inputs and outputs read, below", inputs, experiment.Below},
+		{"of it, between stages, below", shuffles, experiment.Below},
 	}
-	return out
 }
 
-// dawnRows compares Dawn with the others of one office. got is by assigner.
-func dawnRows(b *experiment.Bench, o office, all []assigner, got [][]*assigned) []experiment.Row {
+// dawnPaper is the document's figures in per cent over Fair and over ShuffleWatcher; zero: none is given.
+func dawnPaper(kind, theirs, figure string) float64 {
+	type figures map[string]float64
+	return map[string]map[string]figures{
+		"ml": {
+			fairName:    {throughput: 51, meanJCT: 41, traffic: 49, shuffles: 26},
+			watcherName: {throughput: 28, meanJCT: 23, traffic: 26},
+			aloneName:   {throughput: 28, meanJCT: 23, traffic: 26},
+		},
+		"tpch": {
+			fairName:    {throughput: 42},
+			watcherName: {throughput: 21, meanJCT: 19, traffic: 22},
+			aloneName:   {throughput: 21, meanJCT: 19, traffic: 22},
+		},
+		"tpch-tez": {fairName: {throughput: 48, meanJCT: 39, traffic: 47}},
+	}[kind][theirs][figure]
+}
+
+// dawnRows compares Dawn with the others of one office.
+func dawnRows(o office, all []assigner, at map[string]experiment.Runs, seed uint64) (rows []experiment.Row) {
 	figure := map[string]string{"ml": "Figures 3 and 4", "tpch": "Figures 3 and 4", "tpch-tez": "Figure 5",
 		"dag": "Figure 1"}[o.kind]
-	paper := dawnPaper(o.kind)
-	var rows []experiment.Row
 	for d, ours := range all {
 		if ours.name != strictName && ours.name != dawnName {
 			continue
 		}
-		for i, theirs := range all[:d] {
+		h := experiment.Head{Figure: figure, Setting: o.String() + ", " + ours.name, Why: whyDawn, Seed: seed}
+		for _, theirs := range all[:d] {
 			if theirs.name == strictName {
 				continue
 			}
-			for k, f := range dawnFigures() {
-				x, y := assignedColumn(got[d], f.of), assignedColumn(got[i], f.of)
-				if slices.Contains(y, 0) {
+			for _, c := range dawnFigures() {
+				if slices.Contains(at[theirs.name].Of(c.figure), 0) {
 					continue // no share of nothing
 				}
-				v := shorter(x, y)
-				if f.rises {
-					v = experiment.Improvement(x, y)
+				paper, metric := dawnPaper(o.kind, theirs.name, c.figure), c.metric+" "+theirs.name+"'s by"
+				v := at[ours.name].Against(at[theirs.name], c.figure, c.by)
+				if rows = append(rows, h.Row(metric, "%", paper, v)); c.figure != meanJCT {
+					continue
 				}
-				r := experiment.Row{Figure: figure, Setting: o.String() + ", " + ours.name,
-					Metric: f.name + " " + theirs.name + "'s by", Unit: "%"}
-				if p := paper[theirs.name][k]; p != 0 {
-					r.Paper = experiment.Number(p)
+				order := h.Order("runs in which "+metric+" anything", 0, v)
+				if paper == 0 {
+					order = order.Judge(0, "the document has no such figure")
 				}
-				r = r.Measure(v, b.First).Judge(0, whyDawn)
-				if rows = append(rows, r); k == 1 {
-					rows = append(rows, orderRow(figure, r, x, y, b.First))
-				}
+				rows = append(rows, order)
 			}
 		}
 	}
-	free := assignedColumn(got[0], func(a *assigned) float64 { return a.Bound })
-	return append(rows, experiment.Row{Figure: "infinite network", Setting: o.String(),
-		Metric: "Fair's mean JCT smaller by, at most", Unit: "%"}.Measure(free, b.First).Judge(0, experiment.SameOrder))
+	return append(rows, boundRow(o, at, seed))
 }
 
-// orderRow is the share of runs in which ours is below theirs.
-func orderRow(figure string, gap experiment.Row, ours, theirs []float64, seed uint64) experiment.Row {
-	var v []float64
-	for i := range ours {
-		x := 0.0
-		if ours[i] < theirs[i] {
-			x = 100
-		}
-		v = append(v, x)
-	}
-	r := experiment.Row{Figure: figure + ", order", Setting: gap.Setting,
-		Metric: "runs in which " + gap.Metric + " anything", Unit: "%"}.Measure(v, seed)
-	if gap.Paper == nil {
-		return r.Judge(0, "the document has no such figure")
-	}
-	return r.JudgeOrder(gap)
+// boundRow is what a network can change for Fair.
+func boundRow(o office, at map[string]experiment.Runs, seed uint64) experiment.Row {
+	h := experiment.Head{Figure: "infinite network", Setting: o.String(), Why: experiment.SameOrder, Seed: seed}
+	return h.Row("Fair's mean JCT smaller by, at most", "%", 0, at[fairName].Of(bound))
 }
 
 func assumedDawn() []string {
@@ -309,29 +289,12 @@ func assumedDawn() []string {
 }
 
 // dawnGrid runs every office under every assigner.
-func dawnGrid(ctx context.Context, b *experiment.Bench, offices []office,
-	of func(o office) []assigner) (map[int][][]*assigned, error) {
-	type at struct {
-		i int
-		o office
-		s assigner
-	}
-	var all []at
-	for i, o := range offices {
-		for _, s := range of(o) {
-			all = append(all, at{i, o, s})
-		}
-	}
-	got, err := experiment.Grid(ctx, b, all, func(a at) string { return a.o.String() + ", " + a.s.name },
-		func(ctx context.Context, a at, seed uint64) (*assigned, error) { return a.o.run(ctx, b, a.s, seed) })
-	if err != nil {
-		return nil, err
-	}
-	out := map[int][][]*assigned{}
-	for k, a := range all {
-		out[a.i] = append(out[a.i], got[k])
-	}
-	return out, nil
+func dawnGrid(ctx context.Context, b *experiment.Bench, offices []office, of func(o office) []assigner) (
+	[]map[string]experiment.Runs, error) {
+	return experiment.CrossEach(ctx, b, offices, of, func(ctx context.Context, o office, s assigner, seed uint64) (
+		experiment.Figures, error) {
+		return o.run(ctx, b, s, seed)
+	})
 }
 
 // runDawn is the case study and Figures 3, 4 and 5.
@@ -354,7 +317,7 @@ func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, erro
 	}
 	out := &experiment.Result{Assumptions: assumedDawn()}
 	for i, o := range offices {
-		out.Rows = append(out.Rows, dawnRows(b, o, of(o), got[i])...)
+		out.Add(dawnRows(o, of(o), got[i], b.First)...)
 	}
 	out.Notes = []string{experiment.HolmNote(out.Rows), experiment.Chance(out.Rows)}
 	return out, nil
@@ -384,25 +347,13 @@ func runDawnSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result
 	}
 	out := &experiment.Result{Assumptions: assumedDawn()}
 	for i, o := range offices {
-		for k, s := range of(o)[1:] {
-			for _, f := range dawnFigures()[:3] {
-				x, y := assignedColumn(got[i][k+1], f.of), assignedColumn(got[i][0], f.of)
-				v := shorter(x, y)
-				if f.rises {
-					v = experiment.Improvement(x, y)
-				}
-				out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: o.rate() + ", " + s.name,
-					Metric: f.name + " Fair's by", Unit: "%"}.Measure(v, b.First).Judge(0, "the document names no value"))
+		for _, s := range of(o)[1:] {
+			h := experiment.Head{Figure: "none", Setting: o.rate() + ", " + s.name, Why: "the document names no value",
+				Seed: b.First}
+			for _, c := range dawnFigures()[:3] {
+				out.Add(h.Row(c.metric+" Fair's by", "%", 0, got[i][s.name].Against(got[i][fairName], c.figure, c.by)))
 			}
 		}
 	}
 	return out, nil
-}
-
-// shorter is by how many percent ours is below theirs, run by run.
-func shorter(ours, theirs []float64) (out []float64) {
-	for i := range ours {
-		out = append(out, 100*(1-ours[i]/theirs[i]))
-	}
-	return out
 }

@@ -3,13 +3,16 @@ package dissertation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"lightloom/controller/certified"
 
 	"lightloom/lab/experiment"
 	"lightloom/lab/experiment/numbers"
+	"lightloom/lab/report"
 )
 
+// routing is a setting of chapters 4 and 5: so many flows in a fat-tree of switches of k ports.
 type routing struct {
 	k, flows int
 	onHosts  bool
@@ -18,9 +21,15 @@ type routing struct {
 func (s routing) String() string {
 	out := fmt.Sprintf("%d flows, k = %d", s.flows, s.k)
 	if s.onHosts {
-		out += ", noise on host links too"
+		out += hosts
 	}
 	return out
+}
+
+// noisy is the setting with noise on host links too.
+func (s routing) noisy() routing {
+	s.onHosts = true
+	return s
 }
 
 // offlineAssumptions are those of one coflow.
@@ -36,168 +45,163 @@ func offlineAssumptions() []string {
 	}
 }
 
+// hosts marks settings with noise on host links too.
+const hosts = ", noise on host links too"
+
+// offline runs the settings of a chapter.
+func offline(ctx context.Context, b *experiment.Bench, settings []routing, all []numbers.Router,
+	verify func(*certified.Plan, *certified.Instance) error) (map[routing]experiment.Runs, error) {
+	return bySetting(ctx, b, settings, func(s routing, seed uint64) (experiment.Figures, error) {
+		return numbers.Routed(seed, s.k, s.flows, s.onHosts, all, verify)
+	})
+}
+
+// small stands for settings of pictures alone where the command is tried.
+func small() routing { return routing{k: 6, flows: 10} }
+
 func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	out := &experiment.Result{Assumptions: offlineAssumptions()}
-	settings := []routing{{14, 10, false}, {14, 40, false}, {14, 70, false}, {14, 100, false}, {4, 50, false},
-		{8, 50, false}, {12, 50, false}, {16, 50, false}, {20, 50, false}, {14, 100, true}, {20, 50, true}}
-	if b.Quick { // those that have rows, and smaller ones for pictures
-		small := routing{6, 10, false}
-		settings[1], settings[2], settings[7], settings[8], settings[10] = small, small, small, routing{14, 50, false},
-			routing{14, 50, true}
+	few, many, largest := routing{k: 14, flows: 10}, routing{k: 14, flows: 100}, routing{k: 20, flows: 50}
+	k4, k8 := routing{k: 4, flows: 50}, routing{k: 8, flows: 50}
+	overFlows := []routing{few, {k: 14, flows: 40}, {k: 14, flows: 70}, many}
+	overK := []routing{k4, k8, {k: 12, flows: 50}, {k: 16, flows: 50}, largest}
+	if b.Quick {
+		largest.k = 14
+		overFlows[1], overFlows[2], overK[3], overK[4] = small(), small(), small(), largest
 	}
 	all := numbers.CoflowRouters()
-	runs, err := experiment.Grid(ctx, b, settings, routing.String,
-		func(_ context.Context, s routing, seed uint64) (numbers.Figures, error) {
-			return numbers.Routed(seed, s.k, s.flows, s.onHosts, all, (*certified.Plan).VerifyLast)
-		})
+	names := numbers.Names(all)
+	runs, err := offline(ctx, b, slices.Concat(overFlows, overK, []routing{many.noisy(), largest.noisy()}), all,
+		(*certified.Plan).VerifyLast)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range []struct {
-		figure, setting string
-		at              int
-		paper           map[string]float64
-	}{
-		{"Figure 4.3", "100 flows, 1,617 nodes", 3, map[string]float64{"MinCCT-S": 4, "MinCCT-M": 4, "MinCCT-SM": 1.4}},
-		{"Figure 4.3", "100 flows, 1,617 nodes, noise on host links too", 9, map[string]float64{"MinCCT-S": 4, "MinCCT-M": 4,
-			"MinCCT-SM": 1.4}},
-		{"Figure 4.4", "50 flows, the largest network", 8, map[string]float64{"MinCCT-S": 3, "MinCCT-M": 3,
-			"MinCCT-SM": 1.3}},
-		{"Figure 4.4", "50 flows, the largest network, noise on host links too", 10, map[string]float64{"MinCCT-S": 3,
-			"MinCCT-M": 3, "MinCCT-SM": 1.3}},
-	} {
-		r := runs[c.at]
-		for _, name := range []string{"MinCCT-S", "MinCCT-M", "MinCCT-SM"} {
-			out.Rows = append(out.Rows, times(c.figure, c.setting, "CCT", name, "CoRBA", c.paper[name], r, b.First),
-				first(c.figure, c.setting, "the CCT", name, "CoRBA", r, b.First),
-				times(c.figure, c.setting, "CCT", name, "ours", 0, r, b.First))
-		}
-		out.Rows = append(out.Rows, alike(c.figure, c.setting, "CCT", "CoRBA-fast", "CoRBA", r, b.First),
-			times(c.figure, c.setting, "CCT", "CoRBA", "ours", 0, r, b.First))
-		for _, name := range []string{"CoRBA", "ours", "ours, fast"} {
-			out.Rows = append(out.Rows, own(c.figure, c.setting, "proven gap of "+name, "%", of(r, "gap "+name), b.First,
-				fmt.Sprintf("median %.2f %%", median(of(r, "gap "+name)))))
-		}
+
+	out := &experiment.Result{Assumptions: offlineAssumptions()}
+	in := func(number, setting string, s routing) figure {
+		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: b.First}, runs[s]}
 	}
-	r := runs[3]
-	out.Rows = append(out.Rows,
-		times("Figure 4.3", "10 to 100 flows", "growth of the CCT", "100", "10", 1.9, pairUp(runs[0], runs[3], "CoRBA"),
-			b.First),
-		times("Figure 4.3", "100 flows, 1,617 nodes", "bandwidth", "Gb/s CoRBA", "Gb/s CoRBA-fast", 0.75, r, b.First),
-		times("Figure 4.3", "100 flows, 1,617 nodes", "bandwidth", "Gb/s CoRBA", "Gb/s MinCCT-SM", 2.1, r, b.First),
-		times("Figure 4.3", "100 flows, 1,617 nodes", "hops", "hops CoRBA", "hops MinCCT-SM", 0, r, b.First))
-	for _, name := range numbers.Names(all) {
-		out.Rows = append(out.Rows, own("Figure 4.3d", "100 flows, 1,617 nodes", "running time of "+name, "ms",
-			of(r, "ms "+name), b.First, ""))
+	const thousands, size = "100 flows, 1,617 nodes", "50 flows, the largest network"
+	apart := map[string]float64{"MinCCT-S": 4, "MinCCT-M": 4, "MinCCT-SM": 1.4}
+	grown := map[string]float64{"MinCCT-S": 3, "MinCCT-M": 3, "MinCCT-SM": 1.3}
+	out.Add(in("4.3", thousands, many).coflows(apart)...)
+	out.Add(in("4.3", thousands+hosts, many.noisy()).coflows(apart)...)
+	out.Add(in("4.4", size, largest).coflows(grown)...)
+	out.Add(in("4.4", size+hosts, largest.noisy()).coflows(grown)...)
+
+	ten, f, d := in("4.3", "10 to 100 flows", many), in("4.3", thousands, many), in("4.3d", thousands, many)
+	out.Add(ten.times("growth of the CCT of 100 above that of 10", 1.9,
+		runs[many].Against(runs[few], "CoRBA", experiment.Above)),
+		f.above("bandwidth", "Gb/s CoRBA", "Gb/s CoRBA-fast", 0.75),
+		f.above("bandwidth", "Gb/s CoRBA", "Gb/s MinCCT-SM", 2.1),
+		f.above("hops", "hops CoRBA", "hops MinCCT-SM", 0))
+	for _, name := range names {
+		out.Add(d.own("running time of "+name, "ms", "ms "+name))
 	}
-	for _, t := range []struct {
-		slow, fast string
-		paper      float64
-	}{{"CoRBA", "CoRBA-fast", 220}, {"MinCCT-S", "CoRBA-fast", 14}, {"MinCCT-M", "CoRBA-fast", 44},
-		{"MinCCT-SM", "CoRBA-fast", 16}} {
-		out.Rows = append(out.Rows, times("Figure 4.3d", "100 flows, 1,617 nodes", "running time", "ms "+t.slow,
-			"ms "+t.fast, t.paper, r, b.First))
+	out.Add(d.above("running time", "ms CoRBA", "ms CoRBA-fast", 220),
+		d.above("running time", "ms MinCCT-S", "ms CoRBA-fast", 14),
+		d.above("running time", "ms MinCCT-M", "ms CoRBA-fast", 44),
+		d.above("running time", "ms MinCCT-SM", "ms CoRBA-fast", 16))
+	for _, name := range minCCTs() {
+		out.Add(ten.grows("the CCT of "+name+" over CoRBA's", false, compare(runs[few], name, "CoRBA", experiment.Ratio),
+			compare(runs[many], name, "CoRBA", experiment.Ratio)))
 	}
-	for _, name := range []string{"MinCCT-S", "MinCCT-M", "MinCCT-SM"} {
-		out.Rows = append(out.Rows, rises("Figure 4.3", "10 to 100 flows", "the CCT of "+name+" over CoRBA's",
-			over(runs[0], name, "CoRBA"), over(runs[3], name, "CoRBA"), false, b.First))
+	out.Add(in("4.4", "k = 4 to 8, and 8 to the largest", k4).grows("the CCT's fall, later over sooner", true,
+		runs[k4].Against(runs[k8], "CoRBA", experiment.Ratio), runs[k8].Against(runs[largest], "CoRBA", experiment.Ratio)),
+		decided("", runs[many], b.First), decided(hosts, runs[many.noisy()], b.First))
+	out.Pictures = []experiment.Picture{
+		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", []float64{10, 40, 70, 100}, names, overFlows, runs),
+		picture("corba-4-4", "Figure 4.4: CCT, 50 flows", "k", ports(overK), names, overK, runs),
 	}
-	steep := of(runs[4], "CoRBA") // by how much more the CCT falls from k = 4 to 8 than from 8 to the largest
-	flat := make([]float64, len(steep))
-	for i := range steep {
-		steep[i], flat[i] = steep[i]/runs[5][i]["CoRBA"], runs[5][i]["CoRBA"]/runs[8][i]["CoRBA"]
-	}
-	out.Rows = append(out.Rows, rises("Figure 4.4", "k = 4 to 8, and 8 to the largest",
-		"the CCT's fall, later over sooner", steep, flat, true, b.First), decided("", r, b.First),
-		decided(", noise on host links too", runs[9], b.First))
-	out.Pictures = append(out.Pictures,
-		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", "s", []float64{10, 40, 70, 100}, numbers.Names(all),
-			runs[:4]),
-		picture("corba-4-4", "Figure 4.4: CCT, 50 flows", "k", "s", []float64{4, 8, 12, float64(settings[7].k),
-			float64(settings[8].k)}, numbers.Names(all), runs[4:9]))
 	return out, nil
 }
 
-// decided is section 4.8: deciding and then sending 200 GB, by MinCCT-SM over CoRBA-fast.
-func decided(noise string, runs []numbers.Figures, seed uint64) experiment.Row {
-	v := make([]float64, len(runs))
-	whole := func(r numbers.Figures, name string) float64 { return r["ms "+name]/1e3 + 1600/r["Gb/s "+name] }
-	for i, r := range runs {
-		v[i] = 100 * (whole(r, "MinCCT-SM")/whole(r, "CoRBA-fast") - 1)
+// ports are the k of settings.
+func ports(settings []routing) (k []float64) {
+	for _, s := range settings {
+		k = append(k, float64(s.k))
 	}
-	r := experiment.Row{Figure: "Section 4.8", Setting: "100 flows, 1,617 nodes, 200 GB" + noise, Unit: "%",
-		Paper:  experiment.Number(385),
-		Metric: "decision and transfer of MinCCT-SM above CoRBA-fast"}
-	return r.Measure(v, seed).Judge(0, "here deciding takes milliseconds, so bandwidth alone decides")
+	return k
 }
 
-// pairUp makes runs of the same figure under two settings, "10" and "100".
-func pairUp(a, b []numbers.Figures, name string) []numbers.Figures {
-	out := make([]numbers.Figures, len(a))
-	for i := range a {
-		out[i] = numbers.Figures{"10": a[i][name], "100": b[i][name]}
+func minCCTs() []string { return []string{"MinCCT-S", "MinCCT-M", "MinCCT-SM"} }
+
+// coflows are the rows of one coflow in one setting, with how many times as long the baselines take in the document.
+func (f figure) coflows(paper map[string]float64) (rows []experiment.Row) {
+	for _, name := range minCCTs() {
+		rows = append(rows, f.above("CCT", name, "CoRBA", paper[name]), f.first("CCT", name, "CoRBA"),
+			f.above("CCT", name, "ours", 0))
 	}
-	return out
+	rows = append(rows, f.alike("CCT", "CoRBA-fast", "CoRBA"), f.above("CCT", "CoRBA", "ours", 0))
+	for _, name := range []string{"CoRBA", "ours", "ours, fast"} {
+		f.Why = fmt.Sprintf("median %.2f %%", median(f.runs.Of("gap "+name)))
+		rows = append(rows, f.own("proven gap of "+name, "%", "gap "+name))
+	}
+	return rows
 }
+
+func median(v []float64) float64 { return report.Percentile(slices.Sorted(slices.Values(v)), 0.5) }
+
+// decided is section 4.8: deciding and then sending 200 GB, by MinCCT-SM over CoRBA-fast.
+func decided(noise string, runs experiment.Runs, seed uint64) experiment.Row {
+	whole := func(name string) []float64 {
+		return runs.Each(func(f experiment.Figures) float64 { return f["ms "+name]/1e3 + 1600/f["Gb/s "+name] })
+	}
+	h := experiment.Head{Figure: "Section 4.8", Setting: "100 flows, 1,617 nodes, 200 GB" + noise,
+		Why: "here deciding takes milliseconds, so bandwidth alone decides", Seed: seed}
+	return h.Row("decision and transfer of MinCCT-SM above CoRBA-fast", "%", 385,
+		experiment.Compare(whole("MinCCT-SM"), whole("CoRBA-fast"), experiment.Above))
+}
+
+// coflowing is a setting of Figures 4.5 and 4.6, and how many times faster CoRBA-fast is than CoRBA, and than the
+// others.
+type coflowing struct {
+	figure string
+	numbers.Coflowing
+	fast, other float64
+}
+
+func (c coflowing) String() string { return c.Setting() }
 
 func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	out := &experiment.Result{Assumptions: []string{
-		"k = 10, 40 noise flows a second cut to what is free when they begin, all coflows scheduled anew at arrivals and " +
-			"ends, and once a second while one finds no bandwidth; what is left makes coflows faster in their order",
-	}}
-	var settings []numbers.Coflowing
-	all := numbers.CoflowRouters()[:5]
-	points := []struct {
-		figure string
-		numbers.Coflowing
-		fast, other float64 // how many times faster CoRBA-fast is than CoRBA, and than the others
-	}{{"Figure 4.5", numbers.Coflowing{Flows: 10, Noise: 40}, 0, 0},
+	points := []coflowing{
+		{"Figure 4.5", numbers.Coflowing{Flows: 10, Noise: 40}, 0, 0},
 		{"Figure 4.5", numbers.Coflowing{Flows: 50, Noise: 40}, 40, 6},
 		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 20}, 0, 0},
 		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 40}, 30, 6},
-		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 40, OnHosts: true}, 0, 0}}
-	for _, p := range points {
-		for _, r := range all {
-			p.By = r
-			settings = append(settings, p.Coflowing)
-		}
+		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 40, OnHosts: true}, 0, 0},
 	}
 	until := 1800.0
 	if b.Quick {
 		until = 120
 	}
-	grid, err := experiment.Grid(ctx, b, settings, numbers.Coflowing.String,
-		func(_ context.Context, s numbers.Coflowing, seed uint64) (numbers.Figures, error) {
-			return s.Run(seed, until)
+	got, err := experiment.Cross(ctx, b, points, numbers.CoflowRouters()[:5],
+		func(_ context.Context, c coflowing, by numbers.Router, seed uint64) (experiment.Figures, error) {
+			c.By = by
+			return c.Run(seed, until)
 		})
 	if err != nil {
 		return nil, err
 	}
+	out := &experiment.Result{Assumptions: []string{
+		"k = 10, 40 noise flows a second cut to what is free when they begin, all coflows scheduled anew at arrivals and " +
+			"ends, and once a second while one finds no bandwidth; what is left makes coflows faster in their order",
+	}}
 	for i, p := range points {
-		runs := make([]numbers.Figures, len(grid[0]))
-		for k := range runs {
-			runs[k] = numbers.Figures{}
-			for a, r := range all {
-				f := grid[i*len(all)+a][k]
-				runs[k][r.Name], runs[k]["ms "+r.Name], runs[k]["gap "+r.Name] = f["CCT"], f["ms"], f["gap"]
-			}
+		f := figure{experiment.Head{Figure: p.figure, Setting: "online, " + p.Setting(), Seed: b.First}, joined(got[i])}
+		c := f
+		c.Figure += "c"
+		for _, x := range []struct {
+			name      string
+			paper     float64
+			slow      string
+			slowPaper float64
+		}{{"CoRBA-fast", 1.1, "CoRBA", p.fast}, {"MinCCT-SM", 1.4, "MinCCT-SM", p.other}, {"MinCCT-S", 1.7, "MinCCT-S",
+			p.other}, {"MinCCT-M", 4.75, "MinCCT-M", p.other}} {
+			out.Add(f.above("mean CCT", "CCT "+x.name, "CCT CoRBA", x.paper),
+				f.first("mean CCT", "CCT "+x.name, "CCT CoRBA"),
+				c.above("running time", "ms "+x.slow, "ms CoRBA-fast", x.slowPaper))
 		}
-		setting := "online, " + p.Setting()
-		for _, c := range []struct {
-			name  string
-			paper float64
-		}{{"CoRBA-fast", 1.1}, {"MinCCT-SM", 1.4}, {"MinCCT-S", 1.7}, {"MinCCT-M", 4.75}} {
-			out.Rows = append(out.Rows, times(p.figure, setting, "mean CCT", c.name, "CoRBA", c.paper, runs, b.First),
-				first(p.figure, setting, "the mean CCT", c.name, "CoRBA", runs, b.First))
-			paper := p.other
-			if c.name == "CoRBA-fast" {
-				c.name, paper = "CoRBA", p.fast
-			}
-			out.Rows = append(out.Rows, times(p.figure+"c", setting, "running time", "ms "+c.name, "ms CoRBA-fast", paper, runs,
-				b.First))
-		}
-		out.Rows = append(out.Rows, own(p.figure, setting, "proven gap of CoRBA's decisions", "%", of(runs, "gap CoRBA"),
-			b.First, ""))
+		out.Add(f.own("proven gap of CoRBA's decisions", "%", "gap CoRBA"))
 	}
 	return out, nil
 }

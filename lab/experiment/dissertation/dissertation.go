@@ -3,18 +3,18 @@
 package dissertation
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"lightloom/lab/experiment"
-	"lightloom/lab/experiment/numbers"
+	"lightloom/lab/report"
 )
 
 // Experiments returns the evaluations, by chapter.
 func Experiments() []experiment.Experiment {
-	var out []experiment.Experiment
-	for _, e := range []experiment.Experiment{
+	all := []experiment.Experiment{
 		{Name: "tapra", Doc: "places and vCPUs of independent tasks: TaPRA and baselines", Source: "3, figures 3.4 and 3.5",
 			Seeds: 50, Run: offlineTaPRA},
 		{Name: "tapra-online", Doc: "jobs of independent tasks that arrive: OnTaPRA and other orders",
@@ -24,76 +24,94 @@ func Experiments() []experiment.Experiment {
 		{Name: "corba-online", Doc: "coflows that arrive, in RAPIER's order: CoRBA and MinCCT",
 			Source: "4, figures 4.5 and 4.6", Seeds: 10, Run: onlineCoRBA},
 		{Name: "froba", Doc: "routes and rates of independent flows: FRoBA, ECMP and WCMP",
-			Source: "5, figures 5.1 and 5.2", Seeds: 20, Run: offlineFRoBA},
+			Source: "5, figures 5.1 and 5.2", Run: offlineFRoBA},
 		{Name: "froba-online", Doc: "flows that arrive: OnFRoBA with FRoBA, ECMP and WCMP",
 			Source: "5, figures 5.3 to 5.8", Seeds: 10, Run: onlineFRoBA},
 		{Name: "quality-over-time", Doc: "TaPRA, CoRBA, FRoBA and searches at equal processor time",
 			Source: "3 to 5", Seeds: 5, Run: overTime},
-	} {
-		e.Source, e.On = "task placement and resource allocation, chapter "+e.Source, []string{experiment.OnFlowsim}
-		out = append(out, e)
+	}
+	for i := range all {
+		all[i].Source = "task placement and resource allocation, chapter " + all[i].Source
+	}
+	return all
+}
+
+// bySetting runs each setting with all seeds. The figures of an algorithm are named as numbers names them.
+func bySetting[S comparable](ctx context.Context, b *experiment.Bench, settings []S,
+	run func(s S, seed uint64) (experiment.Figures, error)) (map[S]experiment.Runs, error) {
+	got, err := experiment.Grid(ctx, b, settings, func(s S) string { return fmt.Sprint(s) },
+		func(_ context.Context, s S, seed uint64) (experiment.Figures, error) { return run(s, seed) })
+	if err != nil {
+		return nil, err
+	}
+	out := map[S]experiment.Runs{}
+	for i, s := range settings {
+		out[s] = got[i]
+	}
+	return out, nil
+}
+
+// joined are the runs of all systems as if each were one: with figures named "FIGURE SYSTEM".
+func joined(at map[string]experiment.Runs) (out experiment.Runs) {
+	for system, runs := range at {
+		for k, figures := range runs {
+			if k == len(out) {
+				out = append(out, experiment.Figures{})
+			}
+			for name, v := range figures {
+				out[k][name+" "+system] = v
+			}
+		}
 	}
 	return out
 }
 
-// of returns the figures of an algorithm, run by run; those of runs that lack it are left out by all callers alike.
-func of(runs []numbers.Figures, name string) []float64 {
-	out := make([]float64, len(runs))
-	for i, r := range runs {
-		out[i] = r[name]
-	}
-	return out
+// figure is a figure of the document: its head, and the runs of the setting that its rows are of.
+type figure struct {
+	experiment.Head
+	runs experiment.Runs
 }
 
-// over returns, run by run, how many times the one figure is as large as the other.
-func over(runs []numbers.Figures, theirs, ours string) []float64 {
-	out := make([]float64, len(runs))
-	for i, r := range runs {
-		out[i] = r[theirs] / r[ours]
+// times is a row of by how many per cent one figure is above another, where the document has it so many times as large
+// ("x % smaller"). 0: it does not say.
+func (f figure) times(metric string, times float64, v []float64) experiment.Row {
+	r := f.Row(metric, "%", 0, v)
+	if times > 0 {
+		r.Paper = experiment.Number(100 * (times - 1))
+		r = r.Judge(0, "")
 	}
-	return out
+	return r
 }
 
-// times is a row of by how many per cent one figure is above another: the document's "x % smaller".
-func times(figure, setting, what, theirs, ours string, paper float64, runs []numbers.Figures,
-	seed uint64) experiment.Row {
-	r := experiment.Row{Figure: figure, Setting: setting, Unit: "%",
-		Metric: fmt.Sprintf("%s of %s above that of %s", what, bare(theirs), bare(ours))}
-	if paper > 0 {
-		r.Paper = experiment.Number(100 * (paper - 1))
-	}
-	v := over(runs, theirs, ours)
-	for i := range v {
-		v[i] = 100 * (v[i] - 1)
-	}
-	return r.Measure(v, seed).Judge(0, "")
+// above is times of two algorithms' figures.
+func (f figure) above(what, theirs, ours string, times float64) experiment.Row {
+	return f.times(fmt.Sprintf("%s of %s above that of %s", what, bare(theirs), bare(ours)), times,
+		compare(f.runs, theirs, ours, experiment.Above))
+}
+
+// compare compares two algorithms' figures, run by run.
+func compare(runs experiment.Runs, first, second string, by experiment.Comparison) []float64 {
+	return experiment.Compare(runs.Of(first), runs.Of(second), by)
 }
 
 // bare is the name of an algorithm without that of the figure.
 func bare(name string) string {
-	for _, figure := range []string{"FCT ", "ms ", "Gb/s ", "vCPUs ", "hops "} {
+	for _, figure := range []string{"JCT ", "CCT ", "FCT ", "ms ", "Gb/s ", "vCPUs ", "hops "} {
 		name = strings.TrimPrefix(name, figure)
 	}
 	return name
 }
 
 // own is a row of ours.
-func own(figure, setting, metric, unit string, v []float64, seed uint64, note string) experiment.Row {
-	return experiment.Row{Figure: figure, Setting: setting, Metric: metric, Unit: unit}.Measure(v, seed).Judge(0, note)
+func (f figure) own(metric, unit, name string) experiment.Row {
+	return f.Row(metric, unit, 0, f.runs.Of(name))
 }
 
 // first is a row of the percentage of runs in which an algorithm is ahead of another by more than 1 %, judged as an
 // order.
-func first(figure, setting, what, theirs, ours string, runs []numbers.Figures, seed uint64) experiment.Row {
-	ahead, gap := make([]float64, len(runs)), make([]float64, len(runs))
-	for i, x := range over(runs, theirs, ours) {
-		if gap[i] = 100 * (1 - 1/x); gap[i] > 1 {
-			ahead[i] = 100
-		}
-	}
-	r := experiment.Row{Figure: figure + ", order", Setting: setting, Unit: "%",
-		Metric: fmt.Sprintf("runs in which %s of %s is below that of %s", what, bare(ours), bare(theirs))}
-	return r.Measure(ahead, seed).JudgeOrder(experiment.Row{}.Measure(gap, seed))
+func (f figure) first(what, theirs, ours string) experiment.Row {
+	metric := fmt.Sprintf("runs in which the %s of %s is below that of %s", what, bare(ours), bare(theirs))
+	return f.Order(metric, experiment.OrderGap, compare(f.runs, ours, theirs, experiment.Below))
 }
 
 // likeness is by how many per cent two figures that the document calls alike may differ.
@@ -101,10 +119,8 @@ const likeness = 5
 
 // alike is a row of by how many per cent one figure is above another where the document sees no difference: a test of
 // equivalence.
-func alike(figure, setting, what, theirs, ours string, runs []numbers.Figures, seed uint64) experiment.Row {
-	r := times(figure, setting, what, theirs, ours, 0, runs, seed)
-	r.Paper = experiment.Number(0)
-	return judgeAlike(r)
+func (f figure) alike(what, theirs, ours string) experiment.Row {
+	return judgeAlike(f.above(what, theirs, ours, 1))
 }
 
 func judgeAlike(r experiment.Row) experiment.Row {
@@ -120,25 +136,19 @@ func judgeAlike(r experiment.Row) experiment.Row {
 	return r
 }
 
-// rises is a row of by how many per cent a figure is larger at the end of an axis than at its beginning, where the
-// document says that it rises or, with falls, that it falls.
-func rises(figure, setting, what string, begin, end []float64, falls bool, seed uint64) experiment.Row {
-	v := make([]float64, len(begin))
-	for i := range v {
-		v[i] = 100 * (end[i]/begin[i] - 1)
-	}
-	r := experiment.Row{Figure: figure + ", trend", Setting: setting, Metric: "growth of " + what, Unit: "%"}.Measure(v,
-		seed)
-	return r.JudgeRise(falls)
+// grows is a row of by how many per cent a figure is larger at the end of an axis than at its beginning.
+func (f figure) grows(what string, falls bool, begin, end []float64) experiment.Row {
+	return f.Trend("growth of "+what, falls, experiment.Compare(end, begin, experiment.Above))
 }
 
-// picture draws the means of all algorithms over an axis.
-func picture(name, title, x, y string, at []float64, names []string, points [][]numbers.Figures) experiment.Picture {
-	p := experiment.Picture{Name: name, Title: title, X: x, Y: y}
+// picture draws the mean times of algorithms over an axis of settings.
+func picture[S comparable](name, title, axis string, at []float64, names []string, settings []S,
+	runs map[S]experiment.Runs) experiment.Picture {
+	p := experiment.Picture{Name: name, Title: title, X: axis, Y: "s"}
 	for _, n := range names {
 		line := experiment.Line{Name: n, X: slices.Clone(at)}
-		for _, runs := range points {
-			line.Y = append(line.Y, numbers.Mean(of(runs, n)))
+		for _, s := range settings {
+			line.Y = append(line.Y, report.Mean(runs[s].Of(n)))
 		}
 		p.Lines = append(p.Lines, line)
 	}

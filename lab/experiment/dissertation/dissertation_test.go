@@ -55,13 +55,13 @@ func TestDissertation(t *testing.T) {
 
 // TestTimesRow: x % smaller is x % above, and a quarter of it is the margin.
 func TestTimesRow(t *testing.T) {
-	var runs []numbers.Figures
+	var runs experiment.Runs
 	for range 3 {
 		runs = append(runs, numbers.Figures{"a": 3, "b": 2}, numbers.Figures{"a": 3.2, "b": 2})
 	}
 	for paper, want := range map[float64]experiment.Verdict{1.5: experiment.Reproduced, 3: experiment.Differs,
 		1: experiment.NoTest, 0: experiment.NoClaim} {
-		if r := times("", "", "CCT", "a", "b", paper, runs, 1); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
+		if r := (figure{experiment.Head{Seed: 1}, runs}).above("CCT", "a", "b", paper); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
 			t.Errorf("%v: %+v", paper, r)
 		}
 	}

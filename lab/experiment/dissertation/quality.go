@@ -6,6 +6,7 @@ import (
 
 	"lightloom/lab/experiment"
 	"lightloom/lab/experiment/numbers"
+	"lightloom/lab/report"
 )
 
 // overTime compares searches at equal processor time: how far above the best bound their best answer is by then.
@@ -43,10 +44,10 @@ func overTime(ctx context.Context, b *experiment.Bench) (*experiment.Result, err
 					}
 				}
 				if len(above) > 0 {
-					out.Rows = append(out.Rows, own("quality over time", c.Name,
-						fmt.Sprintf("%s after %g ms, above the bound", name, ms), "%", above, b.First,
-						fmt.Sprintf("found after %.4g ms; value %.6g, bound %.6g", numbers.Mean(took), numbers.Mean(value),
-							numbers.Mean(bound))))
+					h := experiment.Head{Figure: "quality over time", Setting: c.Name, Seed: b.First,
+						Why: fmt.Sprintf("found after %.4g ms; value %.6g, bound %.6g", report.Mean(took), report.Mean(value),
+							report.Mean(bound))}
+					out.Add(h.Row(fmt.Sprintf("%s after %g ms, above the bound", name, ms), "%", 0, above))
 				}
 			}
 		}

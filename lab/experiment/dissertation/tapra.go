@@ -10,7 +10,27 @@ import (
 	"lightloom/lab/experiment/numbers"
 )
 
+// placing is a setting of Figures 3.4 and 3.5.
+type placing struct{ pods, tasks int }
+
+func (p placing) String() string { return fmt.Sprintf("%d tasks in %d pods", p.tasks, p.pods) }
+
 func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	overTasks := []placing{{8, 40}, {8, 80}, {8, 120}, {8, 160}, {8, 200}}
+	overServers := []placing{{6, 100}, {8, 100}, {10, 100}, {12, 100}}
+	most, largest := overTasks[4], overServers[3]
+	if b.Quick { // the two that have rows, and what pictures need
+		few := placing{6, 10}
+		overTasks, overServers = []placing{few, few, few, few, most}, []placing{few, few, few, largest}
+	}
+	runs, err := bySetting(ctx, b, append(overTasks, overServers...), func(p placing, seed uint64) (experiment.Figures,
+		error) {
+		return numbers.Placing(seed, p.pods, p.tasks)
+	})
+	if err != nil {
+		return nil, err
+	}
+
 	out := &experiment.Result{Assumptions: []string{
 		"loads in (0, 3600] s, 0 to 10 vCPUs a server, efficiencies from 0.1 to 1, 0.3 of a rack, 0.2 of a pod and of all",
 		"energy from 1 to 1.1 times the load, drawn again while the best servers take more",
@@ -18,157 +38,128 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 			"processor time of TaPRA",
 		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
 	}}
-	type setting struct{ pods, tasks int }
-	settings := []setting{{8, 40}, {8, 80}, {8, 120}, {8, 160}, {8, 200}, {6, 100}, {8, 100}, {10, 100}, {12, 100}}
-	if b.Quick { // the two that have rows, and what pictures need
-		settings = []setting{{6, 10}, {6, 10}, {6, 10}, {6, 10}, {8, 200}, {6, 10}, {6, 10}, {6, 10}, {12, 100}}
+	in := func(number, setting string, p placing) figure {
+		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: b.First}, runs[p]}
 	}
-	name := func(s setting) string { return fmt.Sprintf("%d tasks in %d pods", s.tasks, s.pods) }
-	runs, err := experiment.Grid(ctx, b, settings, name,
-		func(_ context.Context, s setting, seed uint64) (numbers.Figures, error) {
-			return numbers.Placing(seed, s.pods, s.tasks)
-		})
-	if err != nil {
-		return nil, err
+	type times map[string]float64
+	out.Add(in("3.4", "200 tasks, 128 servers", most).placements(times{numbers.MinMin: 2, numbers.MMGA: 1.5,
+		numbers.GSA: 1.3}, nil, 0, 0)...)
+	out.Add(in("3.5", "100 tasks, 432 servers", largest).placements(times{numbers.MinMin: 5.3, numbers.MMGA: 3.6,
+		numbers.GSA: 1.8}, times{numbers.MinMin: 1 / 1.4, numbers.MMGA: 1 / 1.4, numbers.GSA: 1 / 1.15}, 142, 2.2)...)
+	vCPUs := func(p placing) []float64 {
+		return compare(runs[p], "vCPUs "+numbers.TaPRA, "vCPUs "+numbers.MinMin, experiment.Ratio)
 	}
-	for _, c := range []struct {
-		figure, setting string
-		at              int
-		paper           map[string]float64
-		minMin, fast    float64 // times TaPRA's running time, and TaPRA's over TaPRA-fast's
-	}{
-		{"Figure 3.4", "200 tasks, 128 servers", 4, map[string]float64{numbers.MinMin: 2, numbers.MMGA: 1.5,
-			numbers.GSA: 1.3}, 0, 0},
-		{"Figure 3.5", "100 tasks, 432 servers", 8, map[string]float64{numbers.MinMin: 5.3, numbers.MMGA: 3.6,
-			numbers.GSA: 1.8}, 142, 2.2},
-	} {
-		r := runs[c.at]
-		for _, name := range []string{numbers.MinMin, numbers.MMGA, numbers.GSA} {
-			out.Rows = append(out.Rows, times(c.figure, c.setting, "JCT", name, numbers.TaPRA, c.paper[name], r, b.First))
-		}
-		out.Rows = append(out.Rows, alike(c.figure, c.setting, "JCT", numbers.Fast, numbers.TaPRA, r, b.First),
-			times(c.figure, c.setting, "running time", "ms "+numbers.MinMin, "ms "+numbers.TaPRA, c.minMin, r, b.First),
-			times(c.figure, c.setting, "running time", "ms "+numbers.TaPRA, "ms "+numbers.Fast, c.fast, r, b.First))
-		for _, name := range []string{numbers.MinMin, numbers.MMGA, numbers.GSA} {
-			out.Rows = append(out.Rows, first(c.figure, c.setting, "the JCT", name, numbers.TaPRA, r, b.First))
-		}
-		for _, name := range []string{numbers.MinMin, numbers.MMGA, numbers.GSA} {
-			paper := 0.0
-			if c.at == 8 {
-				paper = map[string]float64{numbers.MinMin: 1 / 1.4, numbers.MMGA: 1 / 1.4, numbers.GSA: 1 / 1.15}[name]
-			}
-			out.Rows = append(out.Rows, times(c.figure, c.setting, "vCPUs", "vCPUs "+name, "vCPUs "+numbers.TaPRA, paper, r,
-				b.First))
-		}
-		out.Rows = append(out.Rows, own(c.figure, c.setting, "proven gap of TaPRA", "%", of(r, "gap"), b.First,
-			"every certificate was verified"))
-		for _, name := range numbers.Placers() {
-			out.Rows = append(out.Rows, own(c.figure, c.setting, "running time of "+name, "ms", of(r, "ms "+name), b.First,
-				""))
-		}
-		out.Rows = append(out.Rows, own(c.figure, c.setting, "energy limits drawn again", "times", of(r, "redrawn"), b.First,
-			""))
+	out.Add(in("3.4", "40 to 200 tasks, 128 servers", most).grows("TaPRA's JCT", false,
+		runs[overTasks[0]].Of(numbers.TaPRA), runs[most].Of(numbers.TaPRA)),
+		in("3.5", "54 to 432 servers, 100 tasks", most).grows("TaPRA's vCPUs over those of Min-Min", false,
+			vCPUs(overServers[0]), vCPUs(largest)))
+	out.Pictures = []experiment.Picture{
+		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200}, numbers.Placers(),
+			overTasks, runs),
+		picture("tapra-3-5", "Figure 3.5: JCT, 100 tasks", "servers", []float64{54, 128, 250, 432}, numbers.Placers(),
+			overServers, runs),
 	}
-	out.Rows = append(out.Rows, rises("Figure 3.4", "40 to 200 tasks, 128 servers", "TaPRA's JCT",
-		of(runs[0], numbers.TaPRA), of(runs[4], numbers.TaPRA), false, b.First),
-		rises("Figure 3.5", "54 to 432 servers, 100 tasks", "TaPRA's vCPUs over those of Min-Min",
-			over(runs[5], "vCPUs "+numbers.TaPRA, "vCPUs "+numbers.MinMin),
-			over(runs[8], "vCPUs "+numbers.TaPRA, "vCPUs "+numbers.MinMin), false, b.First))
-	out.Pictures = append(out.Pictures,
-		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", "s", []float64{40, 80, 120, 160, 200},
-			numbers.Placers(), runs[:5]),
-		picture("tapra-3-5", "Figure 3.5: JCT, 100 tasks", "servers", "s", []float64{54, 128, 250, 432}, numbers.Placers(),
-			runs[5:]))
 	return out, nil
 }
 
-func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	out := &experiment.Result{Assumptions: []string{
-		"scheduling every 5 s, Max_Percent 0.1; Weibull(0.5, 0.8) tasks, at least 1 (raw), and times 12.5, at most 70 " +
-			"(scaled); MM-GA and GSA try 60 placements a job",
-		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
-	}}
-	var settings []numbers.Arriving
-	for _, scaled := range []bool{false, true} {
-		for _, drc := range []bool{true, false} {
-			for _, order := range []online.Order{online.SJF, online.FCFS, online.SLF, online.LLF} {
-				for _, by := range numbers.Placers() {
-					if order == online.SJF && by != numbers.TaPRA && by != numbers.Fast {
-						continue // the running time of the others is too large for it in the document too
-					}
-					settings = append(settings, numbers.Arriving{Order: order, By: by, DRC: drc, Scaled: scaled})
+// placements are the rows of one setting, with how many times TaPRA's the document's JCTs and vCPUs are, Min-Min's
+// running time, and TaPRA's over that of TaPRA-fast.
+func (f figure) placements(jct, vCPUs map[string]float64, minMin, fast float64) (rows []experiment.Row) {
+	baselines := []string{numbers.MinMin, numbers.MMGA, numbers.GSA}
+	for _, name := range baselines {
+		rows = append(rows, f.above("JCT", name, numbers.TaPRA, jct[name]))
+	}
+	rows = append(rows, f.alike("JCT", numbers.Fast, numbers.TaPRA),
+		f.above("running time", "ms "+numbers.MinMin, "ms "+numbers.TaPRA, minMin),
+		f.above("running time", "ms "+numbers.TaPRA, "ms "+numbers.Fast, fast))
+	for _, name := range baselines {
+		rows = append(rows, f.first("JCT", name, numbers.TaPRA))
+	}
+	for _, name := range baselines {
+		rows = append(rows, f.above("vCPUs", "vCPUs "+name, "vCPUs "+numbers.TaPRA, vCPUs[name]))
+	}
+	rows = append(rows, f.Because("every certificate was verified").Row("proven gap of TaPRA", "%", 0, f.runs.Of("gap")))
+	for _, name := range numbers.Placers() {
+		rows = append(rows, f.own("running time of "+name, "ms", "ms "+name))
+	}
+	return append(rows, f.own("energy limits drawn again", "times", "redrawn"))
+}
+
+// arrivings are the settings of section 3.6.2.4.
+func arrivings() (all []numbers.Arriving) {
+	for _, drc := range []bool{true, false} {
+		for _, order := range []online.Order{online.SJF, online.FCFS, online.SLF, online.LLF} {
+			for _, by := range numbers.Placers() {
+				if order == online.SJF && by != numbers.TaPRA && by != numbers.Fast {
+					continue // the running time of the others is too large for it in the document too
 				}
+				all = append(all, numbers.Arriving{Order: order, By: by, DRC: drc})
 			}
 		}
 	}
+	return all
+}
+
+func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	until := 3600.0
 	if b.Quick {
 		until = 60
 	}
-	grid, err := experiment.Grid(ctx, b, settings, numbers.Arriving.String,
-		func(_ context.Context, a numbers.Arriving, seed uint64) (numbers.Figures, error) {
+	const raw, scaled = "raw task numbers", "scaled task numbers"
+	places := []string{raw, scaled}
+	got, err := experiment.Cross(ctx, b, places, arrivings(),
+		func(_ context.Context, tasks string, a numbers.Arriving, seed uint64) (experiment.Figures, error) {
+			a.Scaled = tasks == scaled
 			return a.Run(seed, until)
 		})
 	if err != nil {
 		return nil, err
 	}
-	for _, scaled := range []bool{false, true} {
-		runs := make([]numbers.Figures, len(grid[0]))
-		for k := range runs {
-			runs[k] = numbers.Figures{}
-		}
-		for i, a := range settings {
-			if a.Scaled != scaled {
-				continue
-			}
-			a.Scaled = false
-			for k := range grid[i] {
-				f, s := grid[i][k], a.String()
-				runs[k][s], runs[k]["ms "+s], runs[k]["gap "+s] = f["JCT"], f["ms"], f["gap"]
-			}
-		}
-		name := "raw task numbers"
-		if scaled {
-			name = "scaled task numbers"
-		}
-		out.Rows = append(out.Rows, onlineRows(name, runs, b.First)...)
+	out := &experiment.Result{Assumptions: []string{
+		"scheduling every 5 s, Max_Percent 0.1; Weibull(0.5, 0.8) tasks, at least 1 (raw), and times 12.5, at most 70 " +
+			"(scaled); MM-GA and GSA try 60 placements a job",
+		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
+	}}
+	for i, tasks := range places {
+		out.Add(onlineRows(tasks, joined(got[i]), b.First)...)
 	}
 	return out, nil
 }
 
 // onlineRows are the claims of section 3.6.2.4.
-func onlineRows(setting string, runs []numbers.Figures, seed uint64) (out []experiment.Row) {
-	row := func(figure, theirs, ours string, paper float64) {
-		out = append(out, times(figure, setting, "mean JCT", theirs, ours, paper, runs, seed))
+func onlineRows(setting string, runs experiment.Runs, seed uint64) (out []experiment.Row) {
+	in := func(number string) figure {
+		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: seed}, runs}
+	}
+	row := func(number, theirs, ours string, paper float64) {
+		out = append(out, in(number).above("mean JCT", "JCT "+theirs, "JCT "+ours, paper))
 	}
 	best := "OnTaPRA with TaPRA"
-	row("Figure 3.6a", "SLF with TaPRA", best, 1.6)
-	row("Figure 3.6a", "FCFS with TaPRA", best, 1.6)
-	row("Figure 3.6a", "LLF with TaPRA", best, 2.7)
-	row("Figure 3.6a", "SLF with MM-GA", best, 2.9) // 100 to 280 % over all
-	row("Figure 3.6a", "FCFS with GSA", best, 2.9)
-	row("Figure 3.6a", "SLF with MM-GA", "SLF with TaPRA", 1.8)
-	row("Figure 3.6a", "SLF with GSA", "SLF with TaPRA", 2.4)
+	row("3.6a", "SLF with TaPRA", best, 1.6)
+	row("3.6a", "FCFS with TaPRA", best, 1.6)
+	row("3.6a", "LLF with TaPRA", best, 2.7)
+	row("3.6a", "SLF with MM-GA", best, 2.9) // 100 to 280 % over all
+	row("3.6a", "FCFS with GSA", best, 2.9)
+	row("3.6a", "SLF with MM-GA", "SLF with TaPRA", 1.8)
+	row("3.6a", "SLF with GSA", "SLF with TaPRA", 2.4)
 	for _, order := range []string{"SLF", "FCFS", "LLF"} { // the document leaves Min-Min out, MM-GA being no worse
-		row("Figure 3.6a", order+" with Min-Min", order+" with TaPRA", 0)
+		row("3.6a", order+" with Min-Min", order+" with TaPRA", 0)
 	}
-	out = append(out, experiment.Row{Figure: "Figure 3.6a", Setting: setting, Unit: "times", Paper: experiment.Number(1),
-		Metric: "mean JCT of LLF with MM-GA ÷ LLF with TaPRA"}.Measure(over(runs, "LLF with MM-GA", "LLF with TaPRA"), seed).
-		JudgeAtMost(nil, "TaPRA is not worse here under LLF"))
-	row("Figure 3.6a", "OnTaPRA with TaPRA-fast", best, 1.05)
+	a, b := in("3.6a"), in("3.6b")
+	out = append(out, a.Because("TaPRA is not worse here under LLF").AtMost("mean JCT of LLF with MM-GA ÷ LLF with TaPRA", "times", 1,
+		compare(runs, "JCT LLF with MM-GA", "JCT LLF with TaPRA", experiment.Ratio)))
+	row("3.6a", "OnTaPRA with TaPRA-fast", best, 1.05)
 	for _, theirs := range []string{"SLF", "FCFS", "LLF"} {
-		out = append(out, first("Figure 3.6a", setting, "the mean JCT", theirs+" with TaPRA", best, runs, seed),
-			first("Figure 3.6b", setting, "the mean JCT", theirs+" with TaPRA, NDRC", best+", NDRC", runs, seed))
+		out = append(out, a.first("mean JCT", "JCT "+theirs+" with TaPRA", "JCT "+best),
+			b.first("mean JCT", "JCT "+theirs+" with TaPRA, NDRC", "JCT "+best+", NDRC"))
 	}
-	row("Figure 3.6b", "SLF with TaPRA, NDRC", best+", NDRC", 1.05)
-	row("Figure 3.6b", "FCFS with TaPRA, NDRC", best+", NDRC", 1.8)
-	row("Figure 3.6b", "LLF with TaPRA, NDRC", best+", NDRC", 3.34)
-	for _, o := range []struct {
-		order string
-		paper float64
-	}{{"OnTaPRA", 1.7}, {"SLF", 1.15}, {"FCFS", 2.1}, {"LLF", 2.2}} {
-		row("Figure 3.6", o.order+" with TaPRA, NDRC", o.order+" with TaPRA", o.paper)
-	}
-	return append(out, times("Figure 3.7", setting, "running time", "ms "+best, "ms OnTaPRA with TaPRA-fast", 10, runs,
-		seed), own("Figure 3.6a", setting, "proven gap of TaPRA's decisions", "%", of(runs, "gap "+best), seed, ""))
+	row("3.6b", "SLF with TaPRA, NDRC", best+", NDRC", 1.05)
+	row("3.6b", "FCFS with TaPRA, NDRC", best+", NDRC", 1.8)
+	row("3.6b", "LLF with TaPRA, NDRC", best+", NDRC", 3.34)
+	row("3.6", "OnTaPRA with TaPRA, NDRC", best, 1.7)
+	row("3.6", "SLF with TaPRA, NDRC", "SLF with TaPRA", 1.15)
+	row("3.6", "FCFS with TaPRA, NDRC", "FCFS with TaPRA", 2.1)
+	row("3.6", "LLF with TaPRA, NDRC", "LLF with TaPRA", 2.2)
+	return append(out, in("3.7").above("running time", "ms "+best, "ms OnTaPRA with TaPRA-fast", 10),
+		a.own("proven gap of TaPRA's decisions", "%", "gap "+best))
 }

@@ -6,6 +6,7 @@ import (
 
 	"lightloom/controller/certified"
 	"lightloom/controller/certified/online"
+	"lightloom/lab/report"
 )
 
 const gigabit = 1e9
@@ -49,6 +50,8 @@ func plainly(name string, by planner) Router {
 		return by(in, certified.Effort{})
 	}}
 }
+
+func (r Router) String() string { return r.Name }
 
 // CoflowRouters are the document's five, and ours.
 func CoflowRouters() []Router {
@@ -157,5 +160,5 @@ func (s Coflowing) Run(seed uint64, until float64) (Figures, error) {
 		took, err = run.Run()
 		return err
 	})
-	return Figures{"CCT": Mean(took), "gap": Mean(proven), "ms": ms}, err
+	return Figures{"CCT": report.Mean(took), "gap": report.Mean(proven), "ms": ms}, err
 }

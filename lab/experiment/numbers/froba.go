@@ -6,6 +6,7 @@ import (
 
 	"lightloom/controller/certified"
 	"lightloom/controller/certified/online"
+	"lightloom/lab/report"
 )
 
 // spread is ECMP or WCMP with the rates of OptBA-TTT.
@@ -79,5 +80,5 @@ func (s Flowing) Run(seed uint64, until float64) (Figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Figures{"FCT": Mean(out.Took), "FWT": Mean(out.Waited), "gap": Mean(proven), "ms": ms}, nil
+	return Figures{"FCT": report.Mean(out.Took), "FWT": report.Mean(out.Waited), "gap": report.Mean(proven), "ms": ms}, nil
 }

@@ -12,19 +12,11 @@ import (
 
 	"lightloom/controller/certified"
 	"lightloom/controller/solve"
+	"lightloom/lab/experiment"
 )
 
 // Figures are the figures of one run, by the name of an algorithm.
-type Figures map[string]float64
-
-// Mean is the arithmetic mean.
-func Mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(max(len(v), 1))
-}
+type Figures = experiment.Figures
 
 // gaps are the proven gaps of a run's decisions, in percent.
 type gaps []float64

@@ -8,6 +8,7 @@ import (
 
 	"lightloom/controller/certified"
 	"lightloom/controller/certified/online"
+	"lightloom/lab/report"
 )
 
 // center is the fat-tree data center of section 3.6.1.1: how many servers, and which are in which rack and pod.
@@ -200,5 +201,5 @@ func (a Arriving) Run(seed uint64, until float64) (Figures, error) {
 		took, err = run.Run()
 		return err
 	})
-	return Figures{"JCT": Mean(took), "gap": Mean(proven), "ms": ms}, err
+	return Figures{"JCT": report.Mean(took), "gap": report.Mean(proven), "ms": ms}, err
 }

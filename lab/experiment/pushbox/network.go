@@ -13,6 +13,7 @@ import (
 	"lightloom/controller/policy/share"
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
+	"lightloom/lab/report"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -98,25 +99,18 @@ func inPriority(ctx context.Context, senders int, seed uint64) (*ordered, error)
 }
 
 // orderedRows are the rows of Figure 3b.
-func orderedRows(b *experiment.Bench, senders int, got []*ordered) []experiment.Row {
-	var use, alone, gap, yes []float64
+func orderedRows(senders int, got []*ordered, seed uint64) []experiment.Row {
+	var use, alone, gap []float64
 	for _, g := range got {
-		use, alone = append(use, g.Use), append(alone, 100*(g.Ends[0]/g.Lone-1))
-		least := 100 * (1 - max(g.Ends[0]/g.Ends[1], g.Ends[1]/g.Ends[2]))
-		gap, yes = append(gap, least), append(yes, 0)
-		if least > experiment.OrderGap {
-			yes[len(yes)-1] = 100
-		}
+		use, alone = append(use, g.Use), append(alone, experiment.Above(g.Ends[0], g.Lone))
+		gap = append(gap, 100*(1-max(g.Ends[0]/g.Ends[1], g.Ends[1]/g.Ends[2])))
 	}
-	setting := fmt.Sprintf("three reducers of a machine, R1 before R2 before R3, from %d others", senders)
+	h := experiment.Head{Figure: "Figure 3b", Seed: seed,
+		Setting: fmt.Sprintf("three reducers of a machine, R1 before R2 before R3, from %d others", senders)}
 	return []experiment.Row{
-		experiment.Row{Figure: "Figure 3b", Setting: setting, Metric: "use of the machine's line until R3 has its input",
-			Unit: "%"}.Measure(use, b.First).Judge(0, "the document: almost fully utilized"),
-		experiment.Row{Figure: "Figure 3b", Setting: setting, Metric: "R1 slower than with the line to itself by", Unit: "%"}.
-			Measure(alone, b.First).Judge(0, "the document: not perfectly exclusive"),
-		experiment.Row{Figure: "Figure 3b, order", Setting: setting,
-			Metric: "runs in which R1 ends before R2 and R2 before R3",
-			Unit:   "%"}.Measure(yes, b.First).JudgeOrder(experiment.Row{}.Measure(gap, b.First))}
+		h.Because("the document: almost fully utilized").Row("use of the machine's line until R3 has its input", "%", 0, use),
+		h.Because("the document: not perfectly exclusive").Row("R1 slower than with the line to itself by", "%", 0, alone),
+		h.Order("runs in which R1 ends before R2 and R2 before R3", experiment.OrderGap, gap)}
 }
 
 // underPriority is the network of Figures 3a and 3b.
@@ -133,10 +127,7 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 		return nil, err
 	}
 	senders := []int{5, 8}
-	three, err := experiment.Grid(ctx, b, senders, func(n int) string {
-		return fmt.Sprintf("three reducers, %d senders",
-			n)
-	},
+	three, err := experiment.Grid(ctx, b, senders, func(n int) string { return fmt.Sprintf("three reducers, %d senders", n) },
 		func(ctx context.Context, n int, seed uint64) (*ordered, error) { return inPriority(ctx, n, seed) })
 	if err != nil {
 		return nil, err
@@ -148,17 +139,13 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	}}
 	line := experiment.Line{Name: "use of lines"}
 	for i, m := range all {
-		r := experiment.Row{Figure: "Figure 3a", Setting: fmt.Sprintf("%d receiving tasks a machine", m),
-			Metric: "use of all lines",
-			Unit:   "%"}
-		if m == 3 {
-			r.Paper = experiment.Number(95)
-		}
-		out.Rows = append(out.Rows, r.Measure(got[i], b.First).Judge(2, "the number of machines is not published"))
-		line.X, line.Y = append(line.X, float64(m)), append(line.Y, mean(got[i]))
+		h := experiment.Head{Figure: "Figure 3a", Setting: fmt.Sprintf("%d receiving tasks a machine", m),
+			Why: "the number of machines is not published", Seed: b.First}
+		out.Add(h.Within("use of all lines", "%", map[concurrency]float64{3: 95}[m], 2, got[i]))
+		line.X, line.Y = append(line.X, float64(m)), append(line.Y, report.Mean(got[i]))
 	}
 	for i, n := range senders {
-		out.Rows = append(out.Rows, orderedRows(b, n, three[i])...)
+		out.Add(orderedRows(n, three[i], b.First)...)
 	}
 	out.Pictures = []experiment.Picture{{Name: "pushbox-concurrency", Title: "Figure 3a", X: "receiving tasks a machine",
 		Y: "use of all lines, %", Lines: []experiment.Line{line}}}

@@ -34,8 +34,12 @@ func (s *stopwatch) Fill(v *controller.View, ev []controller.Event, p *controlle
 	}
 }
 
-// overhead is what deciding cost in one run.
-type overhead struct{ Total, P50, P95 float64 } // seconds, microseconds
+// The figures of what deciding cost in one run.
+const (
+	allDecisions   = "all decisions"                 // seconds
+	medianDecision = "median of a decision"          // microseconds
+	p95Decision    = "95th percentile of a decision" // microseconds
+)
 
 // lengthened draws that many coflows of a trace, with the gaps between its arrivals, so that the load stays.
 func lengthened(t *workload.Trace, n int, seed uint64) *workload.Trace {
@@ -52,7 +56,7 @@ func lengthened(t *workload.Trace, n int, seed uint64) *workload.Trace {
 	return out
 }
 
-func deciding(ctx context.Context, b *experiment.Bench, trace *workload.Trace, n int, seed uint64) (*overhead, error) {
+func deciding(ctx context.Context, b *experiment.Bench, trace *workload.Trace, n int, seed uint64) (experiment.Figures, error) {
 	if b.Quick {
 		n /= 20
 	}
@@ -71,7 +75,8 @@ func deciding(ctx context.Context, b *experiment.Bench, trace *workload.Trace, n
 		sum += x
 	}
 	slices.Sort(w.took)
-	return &overhead{sum / 1e6, report.Percentile(w.took, .5), report.Percentile(w.took, .95)}, nil
+	return experiment.Figures{allDecisions: sum / 1e6, medianDecision: report.Percentile(w.took, .5),
+		p95Decision: report.Percentile(w.took, .95)}, nil
 }
 
 // runPushBoxOverhead is Figure 14.
@@ -81,8 +86,9 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 		return nil, err
 	}
 	all := []int{400, 600, 800, 1000, 1200, 1400}
-	got, err := experiment.Grid(ctx, b, all, func(n int) string { return fmt.Sprintf("%d coflows", n) },
-		func(ctx context.Context, n int, seed uint64) (*overhead, error) {
+	const pushBox = "PushBox"
+	got, err := experiment.Cross(ctx, b, all, []string{pushBox},
+		func(ctx context.Context, n int, _ string, seed uint64) (experiment.Figures, error) {
 			return deciding(ctx, b, trace, n, seed)
 		})
 	if err != nil {
@@ -93,43 +99,21 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the " +
 			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
 	}}
-	line := experiment.Line{Name: "all decisions"}
-	figure := func(i int, f func(*overhead) float64) []float64 {
-		var v []float64
-		for _, o := range got[i] {
-			v = append(v, f(o))
-		}
-		return v
-	}
-	total := func(o *overhead) float64 { return o.Total }
+	line := experiment.Line{Name: allDecisions}
 	for i, n := range all {
-		setting := fmt.Sprintf("%d coflows", n)
-		out.Rows = append(out.Rows,
-			experiment.Row{Figure: "Figure 14a", Setting: setting, Metric: "all decisions", Unit: "s"}.Measure(figure(i,
-				total), b.First).
-				Judge(0, "another machine"),
-			experiment.Row{Figure: "Figure 14b", Setting: setting, Metric: "median of a decision", Unit: "µs"}.
-				Measure(figure(i, func(o *overhead) float64 { return o.P50 }), b.First).Judge(0, "another machine"),
-			experiment.Row{Figure: "Figure 14b", Setting: setting, Metric: "95th percentile of a decision", Unit: "µs"}.
-				Measure(figure(i, func(o *overhead) float64 { return o.P95 }), b.First).Judge(0, "another machine"))
-		line.X, line.Y = append(line.X, float64(n)), append(line.Y, mean(figure(i, total)))
+		runs := got[i][pushBox]
+		h := experiment.Head{Figure: "Figure 14a", Setting: fmt.Sprintf("%d coflows", n), Why: "another machine",
+			Seed: b.First}
+		out.Add(h.Row(allDecisions, "s", 0, runs.Of(allDecisions)))
+		h.Figure = "Figure 14b"
+		out.Add(h.Row(medianDecision, "µs", 0, runs.Of(medianDecision)), h.Row(p95Decision, "µs", 0, runs.Of(p95Decision)))
+		line.X, line.Y = append(line.X, float64(n)), append(line.Y, report.Mean(runs.Of(allDecisions)))
 	}
-	last := len(all) - 1
-	out.Rows = append(out.Rows, experiment.Row{Figure: "Figure 14a", Setting: "400 to 1400 coflows", Unit: "times",
-		Metric: "growth of all decisions", Paper: experiment.Number(3.5)}.Measure(times(figure(last, total), figure(0,
-		total)), b.First).
-		Judge(0, "the document: approximately linear"))
+	h := experiment.Head{Figure: "Figure 14a", Setting: "400 to 1400 coflows", Why: "the document: approximately linear",
+		Seed: b.First}
+	out.Add(h.Row("growth of all decisions", "times", 3.5,
+		got[len(all)-1][pushBox].Against(got[0][pushBox], allDecisions, experiment.Ratio)))
 	out.Pictures = []experiment.Picture{{Name: "pushbox-overhead", Title: "Figure 14a", X: "coflows",
-		Y:     "all decisions, s",
-		Lines: []experiment.Line{line}}}
+		Y: "all decisions, s", Lines: []experiment.Line{line}}}
 	return out, nil
-}
-
-// times is how many times theirs ours is, run by run.
-func times(ours, theirs []float64) []float64 {
-	out := make([]float64, len(ours))
-	for i := range out {
-		out[i] = ours[i] / theirs[i]
-	}
-	return out
 }

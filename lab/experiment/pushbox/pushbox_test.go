@@ -96,7 +96,7 @@ func TestPackings(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", f, err)
 		}
-		if s.Mean <= 0 || s.P95 < s.Mean/2 || s.Max < s.P99 || s.P99 < s.P95 {
+		if s[meanJCT] <= 0 || s[p95JCT] < s[meanJCT]/2 || s[longest] < s[p99JCT] || s[p99JCT] < s[p95JCT] {
 			t.Errorf("%v: %+v", f, s)
 		}
 	}
@@ -110,7 +110,7 @@ func TestSpans(t *testing.T) {
 	}
 	size[0], size[1] = 1e12, 1e12 // of which the jobs take 1 and 38 s
 	s := spansOf(took, size)
-	if s.Mean != 50.5 || s.P95 != 95 || s.P99 != 99 || s.Max != 100 || s.Large != 19.5 {
+	if s[meanJCT] != 50.5 || s[p95JCT] != 95 || s[p99JCT] != 99 || s[longest] != 100 || s[largeJobs] != 19.5 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -130,7 +130,7 @@ func TestInPriority(t *testing.T) {
 func TestPushBoxRows(t *testing.T) {
 	trace := someTrace(5)
 	o, err := deciding(t.Context(), new(experiment.Bench), trace, 30, 1)
-	if err != nil || o.Total <= 0 || o.P50 > o.P95 {
+	if err != nil || o[allDecisions] <= 0 || o[medianDecision] > o[p95Decision] {
 		t.Errorf("%+v: %v", o, err)
 	}
 	for which := 1; which <= 2; which++ {
@@ -139,22 +139,22 @@ func TestPushBoxRows(t *testing.T) {
 			t.Errorf("workload %d has %d jobs, want %d", which, got, n)
 		}
 		for _, p := range []string{"hadoop+ecmp", "pushbox+ecmp"} {
-			s, err := testbedRun{which, p, experiment.OnFlowsim}.run(t.Context(), &experiment.Bench{Quick: true}, 1)
-			if err != nil || s.Mean <= 0 || s.P95 < s.Mean/2 {
+			s, err := testbed{which, experiment.OnFlowsim, nil}.run(t.Context(), &experiment.Bench{Quick: true}, p, 1)
+			if err != nil || s[meanJCT] <= 0 || s[p95JCT] < s[meanJCT]/2 {
 				t.Errorf("workload %d, %s: %+v: %v", which, p, s, err)
 			}
 		}
 	}
 	for _, s := range axes() {
-		var all []farm
-		var got [][]*spans
-		for range s.x {
+		got := map[string]map[string]experiment.Runs{}
+		for _, x := range s.x {
+			at := map[string]experiment.Runs{}
 			for k, p := range rivals(share.FairIntent) {
-				all = append(all, farm{packing: p})
-				got = append(got, []*spans{{Mean: float64(5 - k), P99: 1}})
+				at[p.name] = experiment.Runs{{meanJCT: float64(5 - k), p99JCT: 1}}
 			}
+			got[s.setting(x)] = at
 		}
-		for _, r := range s.rows(&experiment.Bench{Seeds: 1}, all, got) {
+		for _, r := range s.rows(got, 0) {
 			if r.Measured == nil || r.Verdict == "" {
 				t.Errorf("%+v", r)
 			}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
 	"lightloom/lab/experiment"
+	"lightloom/lab/report"
 )
 
 // axis is one axis of Figures 10 to 13.
@@ -41,6 +41,9 @@ func axes() []axis {
 	}
 }
 
+// setting names a point of the axis.
+func (s *axis) setting(x float64) string { return fmt.Sprintf("%s %g", s.name, x) }
+
 // runPushBoxSweeps is Figures 10 to 13.
 func runPushBoxSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	var all []farm
@@ -49,83 +52,72 @@ func runPushBoxSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Res
 			model := workload.FacebookV1()
 			fabric := s.at(x, &model)
 			for _, p := range rivals(share.FairIntent) {
-				all = append(all, farm{fmt.Sprintf("%s %g", s.name, x), fabric, model, false, p})
+				all = append(all, farm{s.setting(x), fabric, model, false, p})
 			}
 		}
 	}
+	const optical = "oversubscription 4 and an optical switch"
 	light := rivals(share.FairIntent)[3]
 	light.name, light.sunflow = "PushBox+sunflow", true
 	hybrid := "hybrid:racks=4,hosts=16,slots=20,spines=1,nic=10Gbps,eps=40Gbps,ocs=100Gbps,dark=10ms"
-	all = append(all, farm{"oversubscription 4 and an optical switch", hybrid, workload.FacebookV1(), false, light})
-	got, err := farms(ctx, b, all)
+	got, err := farms(ctx, b, append(all, farm{optical, hybrid, workload.FacebookV1(), false, light}))
 	if err != nil {
 		return nil, err
 	}
 	model := workload.FacebookV1()
 	out := &experiment.Result{Assumptions: append(model.Lines(),
-		"Fair; the document gives the range over each axis only: a point "+
-			"counts as reproduced inside it")}
-	at := 0
+		"Fair; the document gives the range over each axis only: a point counts as reproduced inside it")}
 	for _, s := range axes() {
-		n := 4 * len(s.x)
-		out.Rows = append(out.Rows, s.rows(b, all[at:at+n], got[at:at+n])...)
-		out.Pictures = append(out.Pictures, s.picture(all[at:at+n], got[at:at+n]))
-		at += n
+		out.Add(s.rows(got, b.First)...)
+		out.Pictures = append(out.Pictures, s.picture(got))
 	}
-	out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: all[at].name, Unit: "s",
-		Metric: "mean job completion time, PushBox+sunflow"}.Measure(pick(got[at], meanOf), b.First).Judge(0, "ours"))
+	out.Add(ownMean(experiment.Head{Figure: "none", Setting: optical, Seed: b.First}, light.name,
+		got[optical][light.name]))
 	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil
 }
 
 // rows are sizes and orders at each point, and the trend of each scheduler from the first to the last.
-func (s *axis) rows(b *experiment.Bench, all []farm, got [][]*spans) []experiment.Row {
-	var rows []experiment.Row
-	for i, x := range s.x {
-		ours, setting := got[4*i+3], fmt.Sprintf("%s %g", s.name, x)
-		for k := range 3 {
-			theirs, name := got[4*i+k], all[4*i+k].packing.name
-			for _, m := range []struct {
-				name string
-				of   func(*spans) float64
-				in   [2]float64
-			}{{"mean job completion time", meanOf, s.mean[k]}, {"99th percentile", p99Of, s.tail[k]}} {
-				low, high := m.in[0], m.in[1]
-				rows = append(rows, experiment.Row{Figure: s.figure, Setting: setting, Unit: "%",
-					Paper:  experiment.Number((low + high) / 2),
-					Metric: m.name + " shorter than " + name + "'s by"}.
-					Measure(shorter(pick(ours, m.of), pick(theirs, m.of)), b.First).Judge((high-low)/2,
-					fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)))
-			}
-			rows = append(rows, ahead(s.figure, setting, name, pick(ours, meanOf), pick(theirs, meanOf), b.First))
+func (s *axis) rows(got map[string]map[string]experiment.Runs, seed uint64) (rows []experiment.Row) {
+	who := rivals(share.FairIntent)
+	for _, x := range s.x {
+		h := experiment.Head{Figure: s.figure, Setting: s.setting(x), Seed: seed}
+		at := got[h.Setting]
+		for k, p := range who[:3] {
+			rows = append(rows, inRange(h, meanJCT, p.name, s.mean[k], at), inRange(h, p99JCT, p.name, s.tail[k], at),
+				ahead(h, p.name, at["PushBox"], at[p.name]))
 		}
-		for k := range 4 {
-			rows = append(rows, experiment.Row{Figure: s.figure, Setting: setting, Unit: "s",
-				Metric: "mean job completion time, " +
-					all[4*i+k].packing.name}.Measure(pick(got[4*i+k], meanOf), b.First).Judge(0, "ours"))
+		for _, p := range who {
+			rows = append(rows, ownMean(h, p.name, at[p.name]))
 		}
 	}
-	last := 4 * (len(s.x) - 1)
-	for k := range 4 {
-		r := experiment.Row{Figure: s.figure + ", trend", Unit: "%",
-			Setting: fmt.Sprintf("%s %g to %g", s.name, s.x[0], s.x[len(s.x)-1]),
-			Metric:  "growth of the mean job completion time of " + all[k].packing.name}
-		rows = append(rows, r.Measure(experiment.Improvement(pick(got[last+k], meanOf), pick(got[k], meanOf)), b.First).
-			JudgeRise(s.falls[k]))
+	first, last := s.x[0], s.x[len(s.x)-1]
+	h := experiment.Head{Figure: s.figure, Setting: fmt.Sprintf("%s %g to %g", s.name, first, last), Seed: seed}
+	for k, p := range who {
+		rows = append(rows, h.Trend("growth of the mean job completion time of "+p.name, s.falls[k],
+			got[s.setting(last)][p.name].Against(got[s.setting(first)][p.name], meanJCT, experiment.Above)))
 	}
 	return rows
 }
 
-func (s *axis) picture(all []farm, got [][]*spans) experiment.Picture {
-	lines := make([]experiment.Line, 4)
-	for i, x := range s.x {
-		for k := range lines {
-			lines[k].Name, lines[k].X = all[4*i+k].packing.name, append(lines[k].X, x)
-			lines[k].Y = append(lines[k].Y, mean(pick(got[4*i+k], meanOf)))
+// inRange is a row of by how many per cent PushBox's figure is shorter, of which the document gives the range.
+func inRange(h experiment.Head, metric, theirs string, in [2]float64, at map[string]experiment.Runs) experiment.Row {
+	low, high := in[0], in[1]
+	return h.Because(fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)).
+		Within(metric+" shorter than "+theirs+"'s by", "%", (low+high)/2, (high-low)/2,
+			at["PushBox"].Against(at[theirs], metric, experiment.Below))
+}
+
+func (s *axis) picture(got map[string]map[string]experiment.Runs) experiment.Picture {
+	out := experiment.Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name, Y: "mean job completion time, s"}
+	for _, p := range rivals(share.FairIntent) {
+		l := experiment.Line{Name: p.name, X: s.x}
+		for _, x := range s.x {
+			l.Y = append(l.Y, report.Mean(got[s.setting(x)][p.name].Of(meanJCT)))
 		}
+		out.Lines = append(out.Lines, l)
 	}
-	return experiment.Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name, Y: "mean job completion time, s",
-		Lines: lines}
+	return out
 }
 
 // guess is one way to fill what the document leaves open.
@@ -150,20 +142,20 @@ func guesses() []guess {
 
 // runPushBoxAssumptions shows what the gain under Fair depends on that the document does not print.
 func runPushBoxAssumptions(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
+	const unbound = ", a network without bound"
 	var all []farm
 	for _, g := range guesses() {
 		model := workload.FacebookV1()
 		g.change(&model)
 		r := rivals(share.FairIntent)
-		for i, p := range []packing{r[0], r[2], r[3], r[0]} {
-			if i%3 < g.early { // the last is Hadoop, too
-				p.name, p.change = p.name+", early", func(k *place.Packer) { k.SlowStart = place.SlowStart }
+		for i, p := range []packing{r[0], r[2], r[3]} {
+			if i < g.early {
+				p.early = true
 			}
-			nic := "10Gbps"
-			if i == 3 {
-				nic = "100Tbps"
+			all = append(all, farm{g.name, machines(20, 20, "10Gbps"), model, false, p})
+			if i == 0 {
+				all = append(all, farm{g.name + unbound, machines(20, 20, "100Tbps"), model, false, p})
 			}
-			all = append(all, farm{g.name, machines(20, 20, nic), model, false, p})
 		}
 	}
 	got, err := farms(ctx, b, all)
@@ -172,20 +164,17 @@ func runPushBoxAssumptions(ctx context.Context, b *experiment.Bench) (*experimen
 	}
 	model := workload.FacebookV1()
 	out := &experiment.Result{Assumptions: append(model.Lines(), "Fair, 20 machines of 20 slots and 10 Gb/s")}
-	for i, g := range guesses() {
-		at := got[4*i : 4*i+4]
-		for _, m := range []struct {
-			metric       string
-			ours, theirs []*spans
-			of           func(*spans) float64
-		}{{"mean job completion time shorter than Hadoop's by", at[2], at[0], meanOf},
-			{"95th percentile shorter than Hadoop's by", at[2], at[0], p95Of},
-			{"mean job completion time shorter than NEAT's by", at[2], at[1], meanOf},
-			{"Hadoop's mean shorter without bound on the network by: what any network scheduler could gain", at[3], at[0],
-				meanOf}} {
-			out.Rows = append(out.Rows, experiment.Row{Figure: "none", Setting: g.name, Metric: m.metric, Unit: "%"}.
-				Measure(shorter(pick(m.ours, m.of), pick(m.theirs, m.of)), b.First).Judge(0, "ours"))
+	for _, g := range guesses() {
+		h := experiment.Head{Figure: "none", Setting: g.name, Why: "ours", Seed: b.First}
+		at := got[g.name]
+		shorter := func(metric, figure string, ours, theirs experiment.Runs) {
+			out.Add(h.Row(metric, "%", 0, ours.Against(theirs, figure, experiment.Below)))
 		}
+		shorter("mean job completion time shorter than Hadoop's by", meanJCT, at["PushBox"], at["Hadoop"])
+		shorter("95th percentile shorter than Hadoop's by", p95JCT, at["PushBox"], at["Hadoop"])
+		shorter("mean job completion time shorter than NEAT's by", meanJCT, at["PushBox"], at["NEAT"])
+		shorter("Hadoop's mean shorter without bound on the network by: what any network scheduler could gain", meanJCT,
+			got[g.name+unbound]["Hadoop"], at["Hadoop"])
 	}
 	return out, nil
 }

@@ -83,78 +83,71 @@ func skewed(r *rand.Rand, parts int, bytes float64) []pathmap.Bytes {
 	return out
 }
 
-// testbedRun is a workload under a scheduler.
-type testbedRun struct {
-	which      int
-	policy, on string
+// testbed is a workload on a fabric.
+type testbed struct {
+	which int
+	on    string
+	paper map[string]float64 // by how many per cent PushBox's figures are shorter than Hadoop's in the document
 }
 
-func (t testbedRun) String() string {
-	return fmt.Sprintf("workload %d, %s, %s", t.which, t.policy, t.on)
+func (t testbed) String() string {
+	return fmt.Sprintf("workload %d, %s", t.which, map[string]string{experiment.OnFlowsim: "flow level",
+		experiment.OnNetns: "packets"}[t.on])
 }
 
-func (t testbedRun) run(ctx context.Context, b *experiment.Bench, seed uint64) (*spans, error) {
+func (t testbed) run(ctx context.Context, b *experiment.Bench, policy string, seed uint64) (experiment.Figures, error) {
 	jobs := testbedJobs(t.which, seed)
 	if b.Quick {
 		jobs = slices.DeleteFunc(jobs, func(j controller.Job) bool { return len(j.Stages[0].Tasks) > 10 })
 	}
-	c := replay.Case{Fabric: testbedFabric, On: t.on, Policy: t.policy, Jobs: jobs, Seed: seed, Scale: testbedScale,
+	c := replay.Case{Fabric: testbedFabric, On: t.on, Policy: policy, Jobs: jobs, Seed: seed, Scale: testbedScale,
 		Speedup: testbedFaster, Replicas: 1, Once: true}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	took := make([]float64, len(ran.Jobs))
-	for i, j := range ran.Jobs {
-		took[i] = (j.End - j.Arrival).Seconds()
-	}
+	took := timesOf(ran)
 	slices.Sort(took)
-	return &spans{Mean: mean(took), P95: report.Percentile(took, .95), Max: report.Percentile(took, 1)}, nil
+	return experiment.Figures{meanJCT: report.Mean(took), p95JCT: report.Percentile(took, .95)}, nil
 }
 
 // runPushBoxTestbed is Figure 6, on packets and beside it at flow level.
 func runPushBoxTestbed(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	var all []testbedRun
 	on := []string{experiment.OnFlowsim}
 	if b.On == experiment.OnNetns {
 		on = append(on, experiment.OnNetns)
 	}
-	for which := 1; which <= 2; which++ {
+	var places []testbed
+	for _, paper := range []map[string]float64{{meanJCT: 49.8, p95JCT: 21.1}, {meanJCT: 32.6, p95JCT: 18.8}} {
 		for _, o := range on {
-			for _, p := range []string{"hadoop+ecmp", "pushbox+ecmp"} {
-				all = append(all, testbedRun{which, p, o})
-			}
+			places = append(places, testbed{1 + len(places)/len(on), o, paper})
 		}
 	}
-	got, err := experiment.Grid(ctx, b, all, testbedRun.String, func(ctx context.Context, t testbedRun,
-		seed uint64) (*spans, error) {
-		return t.run(ctx, b, seed)
+	const hadoop, pushBox = "hadoop+ecmp", "pushbox+ecmp"
+	got, err := experiment.Cross(ctx, b, places, []string{hadoop, pushBox}, func(ctx context.Context, t testbed,
+		policy string, seed uint64) (experiment.Figures, error) {
+		return t.run(ctx, b, policy, seed)
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	m := workload.FacebookV1()
 	out := &experiment.Result{Assumptions: append(m.Lines()[2:3],
 		fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes by %d", testbedFabric, testbedScale, testbedFaster),
 		"blocks of 1 GB, a query reads 2 GB and shuffles a tenth of it, jobs arrive in random order every 5 s in the mean: "+
 			"the document does not say; its second workload lists 29 of 30 jobs")}
-	paper := map[int][2]float64{1: {49.8, 21.1}, 2: {32.6, 18.8}}
-	for i := 0; i < len(all); i += 2 {
-		setting := fmt.Sprintf("workload %d, %s", all[i].which, map[string]string{experiment.OnFlowsim: "flow level",
-			experiment.OnNetns: "packets"}[all[i].on])
-		for k, of := range []func(*spans) float64{meanOf, p95Of} {
-			out.Rows = append(out.Rows, experiment.Row{Figure: "Figure 6", Setting: setting, Unit: "%",
-				Metric: []string{"mean", "95th percentile"}[k] + " of job completion times shorter than Hadoop's by",
-				Paper:  experiment.Number(paper[all[i].which][k])}.Measure(shorter(pick(got[i+1], of), pick(got[i], of)), b.First).
-				Judge(0, "queries, computing times and arrivals are not published"))
-		}
-		out.Rows = append(out.Rows, ahead("Figure 6", setting, "Hadoop", pick(got[i+1], meanOf), pick(got[i], meanOf),
-			b.First))
-		for k, name := range []string{"Hadoop", "PushBox"} {
-			out.Rows = append(out.Rows, experiment.Row{Figure: "Figure 6", Setting: setting, Unit: "s",
-				Metric: "mean job completion " +
-					"time as run, " + name}.Measure(pick(got[i+k], meanOf), b.First).Judge(0, "ours"))
-		}
+	for i, t := range places {
+		h := experiment.Head{Figure: "Figure 6", Setting: t.String(), Seed: b.First,
+			Why: "queries, computing times and arrivals are not published"}
+		theirs, ours := got[i][hadoop], got[i][pushBox]
+		const shorter = " of job completion times shorter than Hadoop's by"
+		out.Add(h.Row("mean"+shorter, "%", t.paper[meanJCT], ours.Against(theirs, meanJCT, experiment.Below)),
+			h.Row(p95JCT+shorter, "%", t.paper[p95JCT], ours.Against(theirs, p95JCT, experiment.Below)),
+			ahead(h, "Hadoop", ours, theirs))
+		h.Why = "ours"
+		out.Add(h.Row("mean job completion time as run, Hadoop", "s", 0, theirs.Of(meanJCT)),
+			h.Row("mean job completion time as run, PushBox", "s", 0, ours.Of(meanJCT)))
 	}
 	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil

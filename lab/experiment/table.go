@@ -1,0 +1,183 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+
+	"lightloom/lab/report"
+)
+
+// An experiment is a table. Its places (settings, say a fabric under a load) and its systems (say schedulers) span the
+// runs, which Cross makes. A run returns Figures by name; rows name the figure, what it is held against, and what the
+// document has printed there:
+//
+//	got, err := Cross(ctx, b, loads, schedulers(), run)
+//	for i, load := range loads {
+//		h := Head{"Figure 5", load.name, why, b.First}
+//		out.Add(h.Row("mean JCT smaller by", "%", 61, got[i]["ours"].Against(got[i]["theirs"], "mean JCT", Below)))
+//	}
+
+// Figures are what one run has measured, by name.
+type Figures map[string]float64
+
+// Runs are the figures of one system at one place, by seed.
+type Runs []Figures
+
+// Of returns one figure of every run. All runs must have it.
+func (r Runs) Of(name string) []float64 {
+	return r.Each(func(f Figures) float64 {
+		v, ok := f[name]
+		if !ok {
+			panic("experiment: a run has no figure " + name)
+		}
+		return v
+	})
+}
+
+// Each computes something of every run.
+func (r Runs) Each(of func(Figures) float64) []float64 {
+	out := make([]float64, len(r))
+	for i, f := range r {
+		out[i] = of(f)
+	}
+	return out
+}
+
+// Against compares a figure with the same one of others, run by run.
+func (r Runs) Against(theirs Runs, name string, by Comparison) []float64 {
+	return Compare(r.Of(name), theirs.Of(name), by)
+}
+
+// Comparison is how one number stands to another, which is above zero.
+type Comparison func(ours, theirs float64) float64
+
+// Above is by how many per cent ours is larger.
+func Above(ours, theirs float64) float64 { return 100 * (ours/theirs - 1) }
+
+// Below is by how many per cent ours is smaller.
+func Below(ours, theirs float64) float64 { return 100 * (1 - ours/theirs) }
+
+// Reduction is Below, rounded as Equation 14 of the Co-scheduler document rounds.
+func Reduction(ours, theirs float64) float64 { return 100 * (theirs - ours) / theirs }
+
+// Ratio is how many times as large ours is.
+func Ratio(ours, theirs float64) float64 { return ours / theirs }
+
+// Compare compares run by run; both are by seed. It leaves runs out in which there is nothing to compare with.
+func Compare(ours, theirs []float64, by Comparison) []float64 {
+	var out []float64
+	for i := range min(len(ours), len(theirs)) {
+		if theirs[i] > 0 {
+			out = append(out, by(ours[i], theirs[i]))
+		}
+	}
+	return out
+}
+
+// Cross runs every system at every place with every seed. It returns the runs by place, in the order given, and by the
+// name of the system, which is what fmt prints of it. Systems of one place must differ in name.
+func Cross[P, S any](ctx context.Context, b *Bench, places []P, systems []S,
+	run func(ctx context.Context, place P, system S, seed uint64) (Figures, error)) ([]map[string]Runs, error) {
+	return CrossEach(ctx, b, places, func(P) []S { return systems }, run)
+}
+
+// CrossEach is Cross where places have systems of their own.
+func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func(P) []S,
+	run func(ctx context.Context, place P, system S, seed uint64) (Figures, error)) ([]map[string]Runs, error) {
+	type point struct {
+		at     int
+		system S
+	}
+	var points []point
+	for i, p := range places {
+		for _, s := range systems(p) {
+			points = append(points, point{i, s})
+		}
+	}
+	name := func(x point) string { return fmt.Sprint(places[x.at], ", ", x.system) }
+	got, err := Grid(ctx, b, points, name, func(ctx context.Context, x point, seed uint64) (Figures, error) {
+		return run(ctx, places[x.at], x.system, seed)
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	out := make([]map[string]Runs, len(places))
+	for i := range out {
+		out[i] = map[string]Runs{}
+	}
+	for k, x := range points {
+		system := fmt.Sprint(x.system)
+		if out[x.at][system] != nil {
+			panic("experiment: two systems of one place are named " + system)
+		}
+		out[x.at][system] = got[k]
+	}
+	return out, nil
+}
+
+// Head is what the rows of a table have in common.
+type Head struct {
+	Figure, Setting string
+	Why             string // what a figure may differ for from the document's; the note where there is none
+	Seed            uint64 // of the resamples that intervals come from
+}
+
+// Because is the head with another reason.
+func (h Head) Because(why string) Head {
+	h.Why = why
+	return h
+}
+
+// Row holds a figure, one value a run, against the document's. 0: the document has none, and the row makes no claim.
+func (h Head) Row(metric, unit string, paper float64, v []float64) Row {
+	return h.Within(metric, unit, paper, 0, v)
+}
+
+// Within is Row with a margin of its own, as Judge has it.
+func (h Head) Within(metric, unit string, paper, margin float64, v []float64) Row {
+	return h.measured(metric, unit, paper, v).Judge(margin, h.Why)
+}
+
+// AtMost is a row of a figure that the document bounds from above, in all runs.
+func (h Head) AtMost(metric, unit string, bound float64, v []float64) Row {
+	r := h.measured(metric, unit, bound, v)
+	r.Paper = &bound
+	return r.JudgeAtMost(nil, h.Why)
+}
+
+// Order is a row of the share of runs in which ours is smaller by more than least per cent; gap is by how many it is.
+func (h Head) Order(metric string, least float64, gap []float64) Row {
+	ahead := make([]float64, len(gap))
+	for i, x := range gap {
+		if x > least {
+			ahead[i] = 100
+		}
+	}
+	h.Figure += ", order"
+	return h.measured(metric, "%", 0, ahead).JudgeOrder(Row{}.Measure(gap, h.Seed))
+}
+
+// Trend is a row of by how many per cent a figure grows over an axis, where the document says that it rises, or falls.
+func (h Head) Trend(metric string, falls bool, v []float64) Row {
+	h.Figure += ", trend"
+	return h.measured(metric, "%", 0, v).JudgeRise(falls)
+}
+
+func (h Head) measured(metric, unit string, paper float64, v []float64) Row {
+	r := Row{Figure: h.Figure, Setting: h.Setting, Metric: metric, Unit: unit}
+	if paper != 0 {
+		r.Paper = &paper
+	}
+	return r.Measure(v, h.Seed)
+}
+
+// Add appends rows.
+func (r *Result) Add(rows ...Row) { r.Rows = append(r.Rows, rows...) }
+
+// Point appends the mean of one value a run to a line, with its interval.
+func (l *Line) Point(x float64, v []float64, seed uint64) {
+	mean := report.Bootstrap(v, seed)
+	l.X, l.Y = append(l.X, x), append(l.Y, mean.Mean)
+	l.Low, l.High = append(l.Low, mean.Low), append(l.High, mean.High)
+}
