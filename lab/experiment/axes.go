@@ -53,30 +53,24 @@ func (a *axis) stands(e engine) (all []stand) {
 	return all
 }
 
+// tried are the systems of the axes: random, both, and that as printed.
+func tried() []system { return []system{systems()[0], systems()[3], systems()[4]} }
+
 func runAxes(ctx context.Context, b *Bench) (*Result, error) {
-	who := []system{systems()[0], systems()[3], systems()[4]} // random, both, and that as printed
 	var places []stand
 	for _, e := range []engine{storm(), hadoop()} {
 		for _, a := range axes() {
 			places = append(places, a.stands(e)...)
 		}
 	}
-	got, err := Cross(ctx, b, places, who, func(ctx context.Context, s stand, sys system, seed uint64) (Figures, error) {
-		return s.run(ctx, b, sys, seed)
-	})
-	if err != nil {
-		return nil, err
-	}
 	out := &Result{Assumptions: append(assumedCrosslayer(b), "one thing is changed at a time, at 100 MB/s")}
-	for i := range places {
-		s := &places[i]
-		for _, sys := range who[1:] {
-			r := s.improvement(sys, s.at()+s.change+": "+sys.name, got[i], b.First)
-			jct := Head{r.Figure, r.Setting, "", b.First}
-			out.Add(r, jct.Row("mean JCT of all jobs above random's, those within one server included", "%", 0,
-				got[i][sys.name].Against(got[i]["random"], meanJCT, Above)))
-		}
+	return Fill(ctx, b, out, places, tried(), stand.run, stand.axisRows, HolmNote)
+}
+
+func (s stand) axisRows(out *Result, at Systems, seed uint64) {
+	for _, sys := range tried()[1:] {
+		r := s.improvement(sys, s.at()+s.change+": "+sys.name, at, seed)
+		out.Add(r, At(r.Figure, r.Setting, "", seed).Row("mean JCT of all jobs above random's, those within one server included",
+			"%", 0, at.Against(sys.name, "random", meanJCT, Above)))
 	}
-	out.Notes = []string{HolmNote(out.Rows)}
-	return out, nil
 }

@@ -201,7 +201,16 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 	return f, nil
 }
 
-// readFigures reads what every experiment of jobs reports, and what a network can change of it.
+// controlled runs a case on the simulator, and returns what experiments of jobs report, and what a network can change
+// of it.
+func controlled(ctx context.Context, c *replay.Case) (Figures, error) {
+	ran, err := control.Of(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return readFigures(ran), nil
+}
+
 func readFigures(ran *control.Run) Figures {
 	f := readRun(ran.Ran)
 	f[bounded(meanJCT)], f[bounded(makespan)] = ran.Bound()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"lightloom/lab/experiment/control"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
 )
@@ -31,7 +30,7 @@ func completions() []completion {
 func (c completion) String() string { return c.e.name + ", " + c.net }
 
 // run measures the times of jobs.
-func (c *completion) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figures, error) {
+func (c completion) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figures, error) {
 	n := c.jobs
 	if b.Quick {
 		n = 5
@@ -40,36 +39,24 @@ func (c *completion) run(ctx context.Context, b *Bench, sys system, seed uint64)
 	if err != nil {
 		return nil, err
 	}
-	ran, err := control.Of(ctx, &replay.Case{On: OnFlowsim, Fabric: thousand(c.net, 1000), Policy: sys.policy, Jobs: drawn,
+	return controlled(ctx, &replay.Case{On: OnFlowsim, Fabric: thousand(c.net, 1000), Policy: sys.policy, Jobs: drawn,
 		Seed: seed})
-	if err != nil {
-		return nil, err
-	}
-	return readFigures(ran), nil
 }
 
 // runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random placement and
 // paths.
 func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
-	places, who := completions(), []system{systems()[0], systems()[3], systems()[4]}
-	got, err := Cross(ctx, b, places, who, func(ctx context.Context, c completion, sys system, seed uint64) (Figures,
-		error) {
-		return c.run(ctx, b, sys, seed)
-	})
-	if err != nil {
-		return nil, err
-	}
 	out := &Result{Assumptions: append(assumedCrosslayer(b),
 		"1,000 hosts: fat-tree of 16-port switches, Jellyfish of 200 switches with ten links each and five hosts (15 ports)",
 		"arrivals are not published: Storm a topology every 600 ms, Hadoop a job every 100 ms with 20 maps and 10 reduces",
 		"improvement of a job: 1 − its time ÷ its time under random, the run with the same seed")}
-	for i := range places {
-		for _, sys := range who[1:] {
-			places[i].add(out, sys, got[i][sys.name], got[i]["random"], b.First)
-		}
+	return Fill(ctx, b, out, completions(), tried(), completion.run, completion.rows, HolmNote)
+}
+
+func (c completion) rows(out *Result, at Systems, seed uint64) {
+	for _, sys := range tried()[1:] {
+		c.add(out, sys, at[sys.name], at["random"], seed)
 	}
-	out.Notes = []string{HolmNote(out.Rows)}
-	return out, nil
 }
 
 // add adds the rows and the picture of a system.

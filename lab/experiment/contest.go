@@ -153,17 +153,14 @@ func runJointWide(ctx context.Context, b *Bench) (*Result, error) {
 // contest runs everybody on the first seeds, and on all of them those who go on.
 func contest(ctx context.Context, b *Bench, all []*matches) error {
 	run := func(b *Bench, who func(m *matches) []contestant) error {
-		got, err := CrossEach(ctx, b, all, who, func(ctx context.Context, m *matches, c contestant, seed uint64) (Figures,
-			error) {
-			return m.ground.run(ctx, b, c.rival, seed)
-		})
+		got, err := CrossEach(ctx, b, all, who, (*matches).run)
 		for i := range got {
 			maps.Copy(all[i].got, got[i])
 		}
 		return err
 	}
 	for _, m := range all {
-		m.got = map[string]Runs{}
+		m.got = Systems{}
 	}
 	few := &Bench{Seeds: min(firstSeeds, b.Seeds), First: b.First, On: b.On, Data: b.Data, Quick: b.Quick,
 		Progress: b.Progress, Kept: b.Kept}
@@ -180,10 +177,14 @@ type matches struct {
 	ground ground
 	seed   uint64
 	who    []contestant
-	got    map[string]Runs
+	got    Systems
 }
 
 func (m *matches) String() string { return m.ground.name }
+
+func (m *matches) run(ctx context.Context, b *Bench, c contestant, seed uint64) (Figures, error) {
+	return m.ground.run(ctx, b, c.rival, seed)
+}
 
 // joint is the runs of the last.
 func (m *matches) joint() Runs { return m.got[m.who[len(m.who)-1].name] }

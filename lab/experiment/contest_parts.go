@@ -44,30 +44,24 @@ func runJointParts(ctx context.Context, b *Bench) (*Result, error) {
 			places = append(places, g)
 		}
 	}
-	got, err := Cross(ctx, b, places, []string{goesOn, afresh},
-		func(ctx context.Context, g ground, system string, seed uint64) (Figures, error) {
-			return g.parts(ctx, b, system == afresh, seed)
-		})
-	if err != nil {
-		return nil, err
-	}
 	out := &Result{Assumptions: append(contestAssumptions(), "a pair of racks waits from the first reservation of its "+
 		"coflow until its circuit is in service")}
-	for i, g := range places {
-		h := Head{"circuits that go on", g.name, "", b.First}
-		for _, m := range metrics()[1:] {
-			out.Add(h.Row(m+" without them", "%", 0, got[i][afresh].Against(got[i][goesOn], m, Above)))
-		}
-		h.Figure = "two hops"
-		for _, m := range []string{idleHops, litHops} {
-			out.Add(h.Row(m, "%", 0, got[i][goesOn].Of(m)))
-		}
+	return Fill(ctx, b, out, places, []string{goesOn, afresh}, ground.parts, ground.partsRows)
+}
+
+func (g ground) partsRows(out *Result, at Systems, seed uint64) {
+	h := At("circuits that go on", g.name, "", seed)
+	for _, m := range metrics()[1:] {
+		out.Add(h.Row(m+" without them", "%", 0, at.Against(afresh, goesOn, m, Above)))
 	}
-	return out, nil
+	h.Figure = "two hops"
+	for _, m := range []string{idleHops, litHops} {
+		out.Add(h.Row(m, "%", 0, at[goesOn].Of(m)))
+	}
 }
 
 // parts runs joint on a ground, with circuits that go on or are all made afresh.
-func (g *ground) parts(ctx context.Context, b *Bench, afresh bool, seed uint64) (Figures, error) {
+func (g ground) parts(ctx context.Context, b *Bench, system string, seed uint64) (Figures, error) {
 	jobs, err := g.jobs(b, seed)
 	if err != nil {
 		return nil, err
@@ -81,7 +75,7 @@ func (g *ground) parts(ctx context.Context, b *Bench, afresh bool, seed uint64) 
 		Rules: scenario.Rules{PerReservation: filepath.Join(dir, "reservations.jsonl")},
 		With: func() controller.Policy {
 			where, l, r := joint.NewJoint(anneal.Options{})
-			l.Afresh = afresh
+			l.Afresh = system == afresh
 			return policy.Compose(where, l, r, new(share.TCP))
 		}}).Run(ctx)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestMatches(t *testing.T) {
 	}
 	who := []contestant{{rival{name: "a"}, composed}, {rival{name: "b"}, composed}, {rival{name: "half"}, halfway},
 		{rival{name: "joint"}, together}}
-	m := &matches{ground{name: "ground"}, 1, who, map[string]Runs{"a": runs(4, 6, 8, 5, 7, 9, 6, 5),
+	m := &matches{ground{name: "ground"}, 1, who, Systems{"a": runs(4, 6, 8, 5, 7, 9, 6, 5),
 		"b": runs(3, 5, 7, 4, 6, 8, 5, 4), "half": runs(make([]float64, 8)...), "joint": runs(2, 4, 6, 3, 5, 7, 4, 3)}}
 	if got := m.rival().name; got != "b" {
 		t.Errorf("the rival is %s", got)
@@ -75,7 +75,7 @@ func TestGoesOn(t *testing.T) {
 		}
 		return out
 	}
-	m := &matches{got: map[string]Runs{}}
+	m := &matches{got: Systems{}}
 	for _, x := range []struct {
 		name string
 		role int

@@ -66,8 +66,9 @@ func variant(name string, part func() *place.CoScheduler) scheduler {
 
 func (s scheduler) String() string { return s.name }
 
-// measure runs every scheduler on every cluster with all seeds.
-func measure(ctx context.Context, b *Bench, places []cluster, who []scheduler) ([]map[string]Runs, error) {
+// measure fills a result by every scheduler on every cluster.
+func measure(ctx context.Context, b *Bench, out *Result, places []cluster, who []scheduler,
+	rows func(c cluster, out *Result, at Systems, seed uint64), notes ...func([]Row) string) (*Result, error) {
 	all := map[string][]swim.Record{}
 	for i := range places {
 		c := &places[i]
@@ -81,9 +82,10 @@ func measure(ctx context.Context, b *Bench, places []cluster, who []scheduler) (
 			}
 		}
 	}
-	return Cross(ctx, b, places, who, func(ctx context.Context, c cluster, s scheduler, seed uint64) (Figures, error) {
+	run := func(c cluster, ctx context.Context, _ *Bench, s scheduler, seed uint64) (Figures, error) {
 		return c.run(ctx, all[c.Trace], s.policy, s.with, seed)
-	})
+	}
+	return Fill(ctx, b, out, places, who, run, rows, notes...)
 }
 
 // assumed are the assumptions of every experiment of this document.
@@ -120,42 +122,38 @@ func figure5(base, metric string) float64 {
 }
 
 func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
-	places := offered(b)
-	got, err := measure(ctx, b, places, schedulers())
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	for i := range places {
-		c, at := &places[i], got[i]
-		out.Add(figure5Rows(c, at, b.First)...)
+	var got []Systems
+	rows := func(c cluster, out *Result, at Systems, seed uint64) {
+		got = append(got, at)
+		c.figure5Rows(out, at, seed)
 		for _, base := range []string{"Fair", "Corral"} {
-			h := Head{"Figure 6", c.Name + ", Co-scheduler against " + base, onlyPicture, b.First}
+			h := At("Figure 6", c.Name+", Co-scheduler against "+base, onlyPicture, seed)
 			for _, m := range []string{heavyJCT, lightJCT} {
-				out.Add(h.Row(m+" smaller by", "%", 0, at[ours].Against(at[base], m, Reduction)))
+				out.Add(h.Row(m+" smaller by", "%", 0, at.Against(ours, base, m, Reduction)))
 			}
 		}
-		out.Add(boundsOf(c, at, b.First)...)
+		c.boundsOf(out, at, seed)
 	}
-	out.Pictures = loadPictures(b.loads(), got)
-	out.Notes = []string{HolmNote(out.Rows)}
-	return out, nil
+	out, err := measure(ctx, b, &Result{Assumptions: assumed(swim.V1(12_000))}, offered(b), schedulers(), rows, HolmNote)
+	if err == nil {
+		out.Pictures = loadPictures(b.loads(), got)
+	}
+	return out, err
 }
 
 // figure5Rows are the rows of Figure 5 for one set of jobs.
-func figure5Rows(c *cluster, at map[string]Runs, seed uint64) (rows []Row) {
+func (c *cluster) figure5Rows(out *Result, at Systems, seed uint64) {
 	for _, base := range []string{"Fair", "Corral"} {
-		h := Head{"Figure 5(a)", c.Name + ", Co-scheduler against " + base, byShuffle, seed}
+		h := At("Figure 5(a)", c.Name+", Co-scheduler against "+base, byShuffle, seed)
 		for _, m := range metrics() {
-			rows = append(rows, h.smaller(at[ours], at[base], m, c.ifPublished(figure5(base, m))))
+			out.Add(h.smaller(at[ours], at[base], m, c.ifPublished(figure5(base, m))))
 		}
 	}
 	paper := map[string]float64{"Fair": 2.2, "Corral": 33, ours: 95.2}
 	for _, s := range schedulers() {
-		h := Head{"Figure 5(b)", c.Name + ", " + s.name, byModel, seed}
-		rows = append(rows, h.Row(overOCS, "%", c.ifPublished(paper[s.name]), at[s.name].Of(overOCS)))
+		h := At("Figure 5(b)", c.Name+", "+s.name, byModel, seed)
+		out.Add(h.Row(overOCS, "%", c.ifPublished(paper[s.name]), at[s.name].Of(overOCS)))
 	}
-	return rows
 }
 
 // ifPublished is the document's figure where the offered load is the document's.
@@ -182,16 +180,16 @@ func (h Head) asked(metric string, paper float64, v []float64) Row {
 }
 
 // boundsOf are what a network can change for each scheduler, and the order of the schedulers.
-func boundsOf(c *cluster, at map[string]Runs, seed uint64) (rows []Row) {
+func (c *cluster) boundsOf(out *Result, at Systems, seed uint64) {
 	for _, s := range schedulers() {
-		rows = append(rows, boundRows(c.Name+", "+s.name, at[s.name], seed)...)
+		out.Add(boundRows(c.Name+", "+s.name, at[s.name], seed)...)
 	}
-	return append(rows, orderings("Figure 5(a)", c.Name, at, seed)...)
+	out.Add(orderings("Figure 5(a)", c.Name, at, seed)...)
 }
 
 // orderings reports for each figure whether the document's order (Co-scheduler before Corral before Fair) holds in each
 // run.
-func orderings(figure, name string, at map[string]Runs, seed uint64) (rows []Row) {
+func orderings(figure, name string, at Systems, seed uint64) (rows []Row) {
 	h := Head{figure, name, "", seed}
 	for _, m := range metrics() {
 		for _, pair := range [][2]string{{"Corral", "Fair"}, {ours, "Corral"}} {
@@ -217,7 +215,7 @@ func HolmNote(rows []Row) string {
 }
 
 // loadPictures draws each figure over offered load, with the largest job and without.
-func loadPictures(loads []float64, got []map[string]Runs) []Picture {
+func loadPictures(loads []float64, got []Systems) []Picture {
 	var out []Picture
 	for w, suffix := range []string{"", "-without-largest"} {
 		for _, m := range metrics() {
@@ -227,7 +225,7 @@ func loadPictures(loads []float64, got []map[string]Runs) []Picture {
 				l := Line{Name: s.name}
 				for i, load := range loads {
 					at := got[w*len(loads)+i]
-					l.Point(load, at[s.name].Against(at["Fair"], m, Ratio), 1)
+					l.Point(load, at.Against(s.name, "Fair", m, Ratio), 1)
 				}
 				p.Lines = append(p.Lines, l)
 			}

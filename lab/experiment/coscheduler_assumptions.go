@@ -41,21 +41,15 @@ func halvedAndDoubled(load float64) []cluster {
 
 // runAssumptions halves and doubles each assumption of the job model.
 func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
-	places := append(halvedAndDoubled(1), halvedAndDoubled(10)...)
-	got, err := measure(ctx, b, places, schedulers())
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	for i, c := range places {
-		out.Add(boundRows(c.Name+", Fair", got[i]["Fair"], b.First)...)
+	rows := func(c cluster, out *Result, at Systems, seed uint64) {
+		out.Add(boundRows(c.Name+", Fair", at["Fair"], seed)...)
 		for _, base := range []string{"Fair", "Corral"} {
-			h := Head{"sensitivity", c.Name + ", Co-scheduler against " + base,
-				"how much the conclusion hangs on the assumption", b.First}
+			h := At("sensitivity", c.Name+", Co-scheduler against "+base, "how much the conclusion hangs on the assumption", seed)
 			for _, m := range metrics() {
-				out.Add(h.Row(m+" smaller by", "%", 0, got[i][ours].Against(got[i][base], m, Reduction)))
+				out.Add(h.Row(m+" smaller by", "%", 0, at.Against(ours, base, m, Reduction)))
 			}
 		}
 	}
-	return out, nil
+	return measure(ctx, b, &Result{Assumptions: assumed(swim.V1(12_000))},
+		append(halvedAndDoubled(1), halvedAndDoubled(10)...), schedulers(), rows)
 }

@@ -165,7 +165,7 @@ func runGrid(ctx context.Context, b *Bench) (*Result, error) {
 	if b.Quick {
 		n, cells = 50, cells[:4]
 	}
-	run := func(ctx context.Context, g gridCell, c contender, seed uint64) (Figures, error) {
+	run := func(g gridCell, ctx context.Context, _ *Bench, c contender, seed uint64) (Figures, error) {
 		return c.run(ctx, all, g, n, seed)
 	}
 	fair, err := Cross(ctx, b, cells, who[:fairs], run)
@@ -236,7 +236,7 @@ func fairRows(name string, got Runs, seed uint64) []Row {
 
 // gridRows hold Co-scheduler against the others. The document's Fair and Corral are the last of their kind: with
 // shuffles that overlap maps, and with a plan made beforehand.
-func gridRows(name string, who []contender, at map[string]Runs, seed uint64) (rows []Row) {
+func gridRows(name string, who []contender, at Systems, seed uint64) (rows []Row) {
 	for _, c := range who[:len(who)-1] {
 		h := Head{"Figure 5(a)", name + ", Co-scheduler against " + c.name,
 			"the grid has no cell in which Fair is as published", seed}
@@ -245,7 +245,7 @@ func gridRows(name string, who []contender, at map[string]Runs, seed uint64) (ro
 			if base, _, last := strings.Cut(c.name, ", "); last {
 				paper = figure5(base, m)
 			}
-			r := h.Row(m+" smaller by", "%", paper, at[ours].Against(at[c.name], m, Reduction))
+			r := h.Row(m+" smaller by", "%", paper, at.Against(ours, c.name, m, Reduction))
 			rows = append(rows, r.reachable(at[c.name], m, seed))
 		}
 		rows = append(rows, boundRows(name+", "+c.name, at[c.name], seed)...)

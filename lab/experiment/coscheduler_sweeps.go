@@ -22,30 +22,26 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 		variant("all, by Equation 10", func() *place.CoScheduler { return &place.CoScheduler{Form: guideline.Equation10} }),
 	}
 	paper := map[string]map[string]float64{"DP + OCAS": {makespan: 16, meanJCT: 21, meanCCT: 25}}
-	places := offered(b)
-	got, err := measure(ctx, b, places, steps)
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	for i, c := range places {
-		base := got[i]["OCAS"]
-		out.Add(boundRows(c.Name+", OCAS", base, b.First)...)
+	rows := func(c cluster, out *Result, at Systems, seed uint64) {
+		out.Add(boundRows(c.Name+", OCAS", at["OCAS"], seed)...)
 		for _, s := range steps {
-			h := Head{"Figure 7", c.Name + ", " + s.name, "", b.First}
+			h := At("Figure 7", c.Name+", "+s.name, "", seed)
 			for _, m := range []string{busiestUp, busiestDown, overOCS} {
-				out.Add(h.Row(m, "%", 0, got[i][s.name].Of(m)))
+				out.Add(h.Row(m, "%", 0, at[s.name].Of(m)))
 			}
 		}
 		for _, s := range steps[1:] {
-			h := Head{"Figure 7", c.Name + ", " + s.name + " against OCAS", little, b.First}
+			h := At("Figure 7", c.Name+", "+s.name+" against OCAS", little, seed)
 			for _, m := range metrics() {
-				out.Add(h.smaller(got[i][s.name], base, m, c.ifPublished(paper[s.name][m])))
+				out.Add(h.smaller(at[s.name], at["OCAS"], m, c.ifPublished(paper[s.name][m])))
 			}
 		}
 	}
-	out.Notes = []string{HolmNote(out.Rows), "the bars of Figure 7 beside these three numbers are a picture"}
-	return out, nil
+	out, err := measure(ctx, b, &Result{Assumptions: assumed(swim.V1(12_000))}, offered(b), steps, rows, HolmNote)
+	if err == nil {
+		out.Notes = append(out.Notes, "the bars of Figure 7 beside these three numbers are a picture")
+	}
+	return out, err
 }
 
 // series is a figure whose horizontal axis is a setting of the cluster.
@@ -67,22 +63,19 @@ func sweep(ctx context.Context, b *Bench, f series) (*Result, error) {
 			places = append(places, c)
 		}
 	}
-	got, err := measure(ctx, b, places, schedulers())
-	if err != nil {
-		return nil, err
+	var got []Systems
+	rows := func(_ cluster, out *Result, at Systems, seed uint64) {
+		if got = append(got, at); len(got)%len(f.x) == 0 {
+			end := len(got)
+			f.rows(out, places[end-len(f.x):end], got[end-len(f.x):], seed)
+		}
 	}
-	out := &Result{Assumptions: assumed(f.at(f.x[f.base]).Model)}
-	for i, o := range offers(b) {
-		from, end := i*len(f.x), (i+1)*len(f.x)
-		f.rows(out, o, places[from:end], got[from:end], b.First)
-	}
-	out.Notes = []string{HolmNote(out.Rows)}
-	return out, nil
+	return measure(ctx, b, &Result{Assumptions: assumed(f.at(f.x[f.base]).Model)}, places, schedulers(), rows, HolmNote)
 }
 
 // rows adds the rows and pictures of one offered load.
-func (f *series) rows(out *Result, o offer, places []cluster, got []map[string]Runs, seed uint64) {
-	fair := got[f.base]["Fair"]
+func (f *series) rows(out *Result, places []cluster, got []Systems, seed uint64) {
+	fair, o := got[f.base]["Fair"], offer{places[0].Model.Load, places[0].Without}
 	for _, m := range metrics() {
 		p := Picture{Name: f.name + o.suffix() + "-" + fileOf(m), Title: f.figure + ", " + o.String() + ": " + m, X: f.axis,
 			Y: m + " ÷ Fair's"}
@@ -138,22 +131,15 @@ func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 	for _, e := range x {
 		who = append(who, estimation(e))
 	}
-	places := offered(b)
-	got, err := measure(ctx, b, places, who)
-	if err != nil {
-		return nil, err
+	rows := func(c cluster, out *Result, at Systems, seed uint64) {
+		out.Add(boundRows(c.Name+", Fair", at["Fair"], seed)...)
+		out.Add(estimationRows(&c, x, at, seed)...)
 	}
-	out := &Result{Assumptions: assumed(sectionVA().Model)}
-	for i := range places {
-		out.Add(boundRows(places[i].Name+", Fair", got[i]["Fair"], b.First)...)
-		out.Add(estimationRows(&places[i], x, got[i], b.First)...)
-	}
-	out.Notes = []string{HolmNote(out.Rows)}
-	return out, nil
+	return measure(ctx, b, &Result{Assumptions: assumed(sectionVA().Model)}, offered(b), who, rows, HolmNote)
 }
 
 // estimationRows are those of one offered load.
-func estimationRows(c *cluster, x []float64, at map[string]Runs, seed uint64) (rows []Row) {
+func estimationRows(c *cluster, x []float64, at Systems, seed uint64) (rows []Row) {
 	exact := estimation(0).name
 	for _, base := range []struct {
 		name, system string

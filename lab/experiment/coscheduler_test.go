@@ -44,7 +44,7 @@ func TestEstimationRows(t *testing.T) {
 		}
 		return Runs{f}
 	}
-	got := map[string]Runs{"Fair": all(10), "Corral": all(8), estimation(0).name: all(5), estimation(50).name: all(6)}
+	got := Systems{"Fair": all(10), "Corral": all(8), estimation(0).name: all(5), estimation(50).name: all(6)}
 	c := sectionVA()
 	c.Name = "load ×1"
 	found := map[string]string{}
@@ -81,7 +81,7 @@ func TestFactorialPlaces(t *testing.T) {
 		for l := range factorCircuits {
 			var cct [2]float64
 			for i, place := range []int{0, 2} {
-				f, err := cell{place, 0, l}.on(t.Context(), study(new(Bench), "", 4e9), seed+1)
+				f, err := study(new(Bench), "", 4e9).run(t.Context(), nil, cell{place, 0, l}, seed+1)
 				if err != nil {
 					t.Fatal(err)
 				}

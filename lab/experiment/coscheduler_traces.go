@@ -20,16 +20,11 @@ func runTraces(ctx context.Context, b *Bench) (*Result, error) {
 		c.Trace, c.Name = trace, strings.TrimSuffix(trace, ".tsv.gz")
 		places = append(places, c)
 	}
-	got, err := measure(ctx, b, places, schedulers())
-	if err != nil {
-		return nil, err
+	out := &Result{Assumptions: assumed(swim.V1(12_000)), Notes: []string{fmt.Sprintf(
+		"the document takes its jobs from %s; the others are of the same collection", fb2009)}}
+	rows := func(c cluster, out *Result, at Systems, seed uint64) {
+		c.figure5Rows(out, at, seed)
+		c.boundsOf(out, at, seed)
 	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000))}
-	for i := range places {
-		out.Add(figure5Rows(&places[i], got[i], b.First)...)
-		out.Add(boundsOf(&places[i], got[i], b.First)...)
-	}
-	out.Notes = []string{fmt.Sprintf("the document takes its jobs from %s; the others are of the same collection",
-		swimTraces[0]), HolmNote(out.Rows)}
-	return out, nil
+	return measure(ctx, b, out, places, schedulers(), rows, HolmNote)
 }

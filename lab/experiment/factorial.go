@@ -15,7 +15,6 @@ import (
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
-	"lightloom/lab/experiment/control"
 	"lightloom/lab/replay"
 )
 
@@ -109,25 +108,22 @@ func study(b *Bench, name string, window time.Duration) studySetting {
 	return g
 }
 
-// on measures one run of the cell. The policy name of the run shows only whether there are circuits.
-func (c cell) on(ctx context.Context, g studySetting, seed uint64) (Figures, error) {
+// run measures one run of a cell. The policy name of the run shows only whether there are circuits.
+func (g studySetting) run(ctx context.Context, _ *Bench, c cell, seed uint64) (Figures, error) {
 	g.jobs.Seed = seed
 	all, err := workload.Synthetic(g.jobs)
 	if err != nil {
 		return nil, err
 	}
-	one := replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed, With: c.make}
+	one := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed,
+		With: c.make}
 	if !c.beside() && c.circuits <= 1 {
 		one.Policy = "random+ecmp"
 	}
 	if !c.beside() && factorCircuits[c.circuits] == "packets" {
 		one.Fabric = factorialPackets
 	}
-	ran, err := control.Of(ctx, &one)
-	if err != nil {
-		return nil, err
-	}
-	return readFigures(ran), nil
+	return controlled(ctx, one)
 }
 
 // cells lists all combinations, the light's levels changing fastest, then joint and its halves.
@@ -145,13 +141,6 @@ func cells() []cell {
 
 func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
 	places := []studySetting{study(b, "within 4s", 4*time.Second), study(b, "within 1s", time.Second)}
-	got, err := Cross(ctx, b, places, cells(), func(ctx context.Context, g studySetting, c cell, seed uint64) (Figures,
-		error) {
-		return c.on(ctx, g, seed)
-	})
-	if err != nil {
-		return nil, err
-	}
 	out := &Result{Assumptions: []string{
 		"fabric " + factorialFabric + ": 2 × 50 Mb/s of packets and 1 Gb/s of circuit a rack; reconfiguration delay as the " +
 			"fabric's preset has it",
@@ -163,35 +152,37 @@ func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
 		"effects are of the logarithm, told as per cent of change: main ones the mean over all levels of the other " +
 			"factors, interactions the difference of differences, both against " + cell{}.String(),
 	}}
-	for i, g := range places {
-		out.Add(factorialRows(got[i], g.name+": ", b.First)...)
-	}
-	out.Notes = []string{Chance(out.Rows)}
-	return out, nil
+	return Fill(ctx, b, out, places, cells(), studySetting.run, studySetting.rows, Chance)
 }
 
-func factorialRows(got map[string]Runs, prefix string, seed uint64) (rows []Row) {
+// rows are those of the factorial experiment.
+func (g studySetting) rows(out *Result, got Systems, seed uint64) {
 	for _, m := range metrics() {
-		e := effects{m, got, prefix, seed}
+		e := effects{m, got, g.name + ": ", seed}
 		for _, c := range cells() {
-			rows = append(rows, Head{"cell", prefix + c.String(), "", seed}.Row(m, "s", 0, got[c.String()].Of(m)))
+			out.Add(At("cell", e.prefix+c.String(), "", seed).Row(m, "s", 0, got[c.String()].Of(m)))
 		}
-		rows = append(rows, e.mains()...)
-		rows = append(rows, e.interactions()...)
+		out.Add(e.mains()...)
+		out.Add(e.interactions()...)
 		for _, c := range cells() {
 			if c != jointly {
-				rows = append(rows, e.joint(c))
+				out.Add(e.joint(c))
 			}
 		}
-		rows = append(rows, e.steps()...)
+		out.Add(e.steps()...)
 	}
 	for _, c := range cells() {
-		rows = append(rows, boundRows(prefix+c.String(), got[c.String()], seed)...)
-		if c.beside() || c.circuits > 1 {
-			rows = append(rows, circuitShare(prefix+c.String(), got[c.String()], seed))
-		}
+		g.limits(out, got, c, seed)
 	}
-	return rows
+}
+
+// limits are rows of what a network can change of a cell, and of what its circuits carry.
+func (g studySetting) limits(out *Result, got Systems, c cell, seed uint64) {
+	at, runs := g.name+": "+c.String(), got[c.String()]
+	out.Add(boundRows(at, runs, seed)...)
+	if c.beside() || c.circuits > 1 {
+		out.Add(circuitShare(at, runs, seed))
+	}
 }
 
 // circuitShare is what circuits carry of the bytes between racks.
@@ -202,7 +193,7 @@ func circuitShare(setting string, got Runs, seed uint64) Row {
 // effects reads one metric of all cells. prefix begins the settings of rows.
 type effects struct {
 	metric string
-	got    map[string]Runs
+	got    Systems
 	prefix string
 	seed   uint64
 }

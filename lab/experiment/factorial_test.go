@@ -14,7 +14,7 @@ import (
 // TestFactorialEffects: on a grid made of known effects, the computed main effects and interactions are the same.
 func TestFactorialEffects(t *testing.T) {
 	all := cells()
-	got := map[string]Runs{}
+	got := Systems{}
 	for _, c := range all {
 		for run := range 3 {
 			x := 10 * float64(run+1) // what differs between runs falls out

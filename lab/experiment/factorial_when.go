@@ -49,33 +49,30 @@ func variations(b *Bench) []studySetting {
 	return all
 }
 
+// steps are the cells from sunflow to joint.
+func steps() []cell {
+	return []cell{circuitsElephants, circuitsAll, jointly, jointPlaces, jointCircuits}
+}
+
 func runJointWhen(ctx context.Context, b *Bench) (*Result, error) {
-	who := []cell{circuitsElephants, circuitsAll, jointly, jointPlaces, jointCircuits}
 	places := variations(b)
-	got, err := Cross(ctx, b, places, who, func(ctx context.Context, g studySetting, c cell, seed uint64) (Figures,
-		error) {
-		return c.on(ctx, g, seed)
-	})
-	if err != nil {
-		return nil, err
-	}
 	out := &Result{Assumptions: []string{
 		"the setting of the factorial experiment, " + factorialFabric +
 			fmt.Sprintf(", %d jobs within 4 s, with what a row names", places[0].jobs.Jobs),
 		"the threshold of elephants is 9 times the dark time at the circuits' rate: where circuits are dark for long, " +
 			"hardly anything is one",
 	}}
-	for i, g := range places {
-		prefix := g.name + ": "
-		for _, m := range metrics()[1:] {
-			e := effects{m, got[i], prefix, b.First}
-			out.Add(append(e.steps(), e.joint(circuitsAll))...)
-		}
-		for _, c := range who {
-			out.Add(boundRows(prefix+c.String(), got[i][c.String()], b.First)...)
-			out.Add(circuitShare(prefix+c.String(), got[i][c.String()], b.First))
-		}
+	return Fill(ctx, b, out, places, steps(), studySetting.run, studySetting.whenRows, Chance)
+}
+
+// whenRows are the steps from sunflow to joint in one variation, joint against lighting every pair, and what circuits
+// carry.
+func (g studySetting) whenRows(out *Result, got Systems, seed uint64) {
+	for _, m := range metrics()[1:] {
+		e := effects{m, got, g.name + ": ", seed}
+		out.Add(append(e.steps(), e.joint(circuitsAll))...)
 	}
-	out.Notes = []string{Chance(out.Rows)}
-	return out, nil
+	for _, c := range steps() {
+		g.limits(out, got, c, seed)
+	}
 }

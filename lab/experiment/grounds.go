@@ -14,7 +14,6 @@ import (
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
 	"lightloom/controller/workload/swim"
-	"lightloom/lab/experiment/control"
 	"lightloom/lab/replay"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -156,7 +155,7 @@ type rival struct {
 func (r rival) String() string { return r.name }
 
 // run measures one run of a policy on a ground.
-func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (Figures, error) {
+func (g ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (Figures, error) {
 	jobs, err := g.jobs(b, seed)
 	if err != nil {
 		return nil, err
@@ -170,14 +169,11 @@ func (g *ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (Figur
 		}
 		c.Policy, c.Fabric = "random+ecmp", spec.WithoutOCS(true).String()
 	}
-	ran, err := control.Of(ctx, c)
-	if err != nil {
-		return nil, err
+	f, err := controlled(ctx, c)
+	if err == nil && len(f.jobs()) < len(jobs) {
+		err = errors.New("not all jobs ended")
 	}
-	if len(ran.Jobs) < len(jobs) {
-		return nil, errors.New("not all jobs ended")
-	}
-	return readFigures(ran), nil
+	return f, err
 }
 
 // headroomFrom is the least headroom in per cent at which a cell is a ground for comparing policies.
@@ -188,16 +184,7 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 	if b.Quick {
 		n = 8
 	}
-	all, who := grounds(n), groundRivals()
-	if b.Data == "" {
-		all = slices.DeleteFunc(all, func(g ground) bool { return g.source.data })
-	}
-	got, err := Cross(ctx, b, all, who, func(ctx context.Context, g ground, r rival, seed uint64) (Figures, error) {
-		return g.run(ctx, b, r, seed)
-	})
-	if err != nil {
-		return nil, err
-	}
+	all := grounds(n)
 	out := &Result{Assumptions: []string{
 		"fabric " + groundFabric("10ms"),
 		"all tasks are free; arrivals are stretched so that ports of 12.5 Gb/s would be busy for the named share if tasks " +
@@ -207,14 +194,11 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 		fmt.Sprintf("%d jobs a run; seeds from %d on see the second half of each trace", n, heldOut),
 		"a coflow within one rack counts in the mean",
 	}}
-	for i, g := range all {
-		out.Add(groundRows(g.name, got[i], b.First)...)
-	}
 	if b.Data == "" {
-		out.Notes = append(out.Notes, "without --data, the grounds of real traces were left out")
+		all = slices.DeleteFunc(all, func(g ground) bool { return g.source.data })
+		out.Notes = []string{"without --data, the grounds of real traces were left out"}
 	}
-	out.Notes = append(out.Notes, Chance(out.Rows))
-	return out, nil
+	return Fill(ctx, b, out, all, groundRivals(), ground.run, ground.rows, Chance)
 }
 
 // The rivals of a ground: a circuit for every pair, packets of equal capacity, and such packets in Sunflow's order of
@@ -235,26 +219,26 @@ func groundRivals() []rival {
 	}
 }
 
-// groundRows are those of one cell of the grid.
-func groundRows(name string, at map[string]Runs, seed uint64) (rows []Row) {
+// rows are those of one cell of the grid.
+func (g ground) rows(out *Result, at Systems, seed uint64) {
 	for _, r := range groundRivals() {
 		got := at[r.name]
-		h := Head{"cell", name + ": " + r.name, "", seed}
+		h := At("cell", g.name+": "+r.name, "", seed)
 		for _, m := range metrics() {
-			rows = append(rows, h.Row(m, "s", 0, got.Of(m)))
+			out.Add(h.Row(m, "s", 0, got.Of(m)))
 		}
-		rows = append(rows, h.Row(crossed, "TB", 0, got.Of(crossed)),
-			h.Row("ports busy", "%", 0, got.Each(func(f Figures) float64 {
-				return 100 * f[crossed] * 8e12 / (groundRacks * float64(groundPort) * f[makespan])
-			})))
-		rows = append(rows, boundRows(h.Setting, got, seed)...)
+		out.Add(h.Row(crossed, "TB", 0, got.Of(crossed)), h.Row("ports busy", "%", 0, got.Each(func(f Figures) float64 {
+			return 100 * f[crossed] * 8e12 / (groundRacks * float64(groundPort) * f[makespan])
+		})))
+		out.Add(boundRows(h.Setting, got, seed)...)
 	}
-	h := Head{"headroom", name, "no ground: too little to gain", seed}
+	h := At("headroom", g.name, "", seed)
 	r := h.Row("mean CCT of a circuit for every pair above equal packets", "%", 0,
-		at[everyPair].Against(at[equalPackets], meanCCT, Above))
+		at.Against(everyPair, equalPackets, meanCCT, Above))
+	r.Note = "no ground: too little to gain"
 	if *r.Measured >= headroomFrom {
 		r.Note = "a ground"
 	}
-	return append(rows, r, h.Because("").Row("mean CCT of equal packets above those in Sunflow's order", "%", 0,
-		at[equalPackets].Against(at[orderedPackets], meanCCT, Above)))
+	out.Add(r, h.Row("mean CCT of equal packets above those in Sunflow's order", "%", 0,
+		at.Against(equalPackets, orderedPackets, meanCCT, Above)))
 }

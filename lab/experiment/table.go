@@ -8,14 +8,17 @@ import (
 )
 
 // An experiment is a table. Its places (settings, say a fabric under a load) and its systems (say schedulers) span the
-// runs, which Cross makes. A run returns Figures by name; rows name the figure, what it is held against, and what the
-// document has printed there:
+// runs. A run returns Figures by name. Rows name the figure, what it is held against, and what the document has printed
+// there:
 //
-//	got, err := Cross(ctx, b, loads, schedulers(), run)
-//	for i, load := range loads {
-//		h := Head{"Figure 5", load.name, why, b.First}
-//		out.Add(h.Row("mean JCT smaller by", "%", 61, got[i]["ours"].Against(got[i]["theirs"], "mean JCT", Below)))
+//	func (l load) run(ctx context.Context, b *Bench, s scheduler, seed uint64) (Figures, error)
+//
+//	func (l load) rows(out *Result, at Systems, seed uint64) {
+//		h := At("Figure 5", l.name, "arrivals are not published", seed)
+//		out.Add(h.Row("mean JCT smaller by", "%", 61, at.Against("ours", "theirs", "mean JCT", Below)))
 //	}
+//
+//	return Fill(ctx, b, &Result{Assumptions: assumed()}, loads(), schedulers(), load.run, load.rows, HolmNote)
 
 // Figures are what one run has measured, by name.
 type Figures map[string]float64
@@ -74,16 +77,26 @@ func Compare(ours, theirs []float64, by Comparison) []float64 {
 	return out
 }
 
-// Cross runs every system at every place with every seed. It returns the runs by place, in the order given, and by the
-// name of the system, which is what fmt prints of it. Systems of one place must differ in name.
-func Cross[P, S any](ctx context.Context, b *Bench, places []P, systems []S,
-	run func(ctx context.Context, place P, system S, seed uint64) (Figures, error)) ([]map[string]Runs, error) {
+// Systems are the runs at one place, by the name of the system.
+type Systems map[string]Runs
+
+// Against compares a figure of two systems, run by run.
+func (s Systems) Against(ours, theirs, figure string, by Comparison) []float64 {
+	return s[ours].Against(s[theirs], figure, by)
+}
+
+// Run makes one run of a system at a place: mostly the method expression of the place.
+type Run[P, S any] = func(place P, ctx context.Context, b *Bench, system S, seed uint64) (Figures, error)
+
+// Cross runs every system at every place with every seed. It returns the runs by place, in the order given. The name of
+// a system is what fmt prints of it, and is its own at the place.
+func Cross[P, S any](ctx context.Context, b *Bench, places []P, systems []S, run Run[P, S]) ([]Systems, error) {
 	return CrossEach(ctx, b, places, func(P) []S { return systems }, run)
 }
 
 // CrossEach is Cross where places have systems of their own.
-func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func(P) []S,
-	run func(ctx context.Context, place P, system S, seed uint64) (Figures, error)) ([]map[string]Runs, error) {
+func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func(P) []S, run Run[P, S]) ([]Systems,
+	error) {
 	type point struct {
 		at     int
 		system S
@@ -96,22 +109,38 @@ func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func
 	}
 	name := func(x point) string { return fmt.Sprint(places[x.at], ", ", x.system) }
 	got, err := Grid(ctx, b, points, name, func(ctx context.Context, x point, seed uint64) (Figures, error) {
-		return run(ctx, places[x.at], x.system, seed)
+		return run(places[x.at], ctx, b, x.system, seed)
 	})
 	if err != nil {
 		return nil, err
 	}
 
-	out := make([]map[string]Runs, len(places))
-	for i := range out {
-		out[i] = map[string]Runs{}
-	}
+	out := make([]Systems, len(places))
 	for k, x := range points {
-		system := fmt.Sprint(x.system)
-		if out[x.at][system] != nil {
+		at, system := &out[x.at], fmt.Sprint(x.system)
+		if *at == nil {
+			*at = Systems{}
+		}
+		if (*at)[system] != nil {
 			panic("experiment: two systems of one place are named " + system)
 		}
-		out[x.at][system] = got[k]
+		(*at)[system] = got[k]
+	}
+	return out, nil
+}
+
+// Fill runs every system at every place, and adds the rows of each place and notes on all of them to a result.
+func Fill[P, S any](ctx context.Context, b *Bench, out *Result, places []P, systems []S, run Run[P, S],
+	rows func(place P, out *Result, at Systems, seed uint64), notes ...func([]Row) string) (*Result, error) {
+	got, err := Cross(ctx, b, places, systems, run)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range places {
+		rows(p, out, got[i], b.First)
+	}
+	for _, note := range notes {
+		out.Notes = append(out.Notes, note(out.Rows))
 	}
 	return out, nil
 }
@@ -122,6 +151,9 @@ type Head struct {
 	Why             string // what a figure may differ for from the document's; the note where there is none
 	Seed            uint64 // of the resamples that intervals come from
 }
+
+// At heads the rows of a figure in a setting.
+func At(figure, setting, why string, seed uint64) Head { return Head{figure, setting, why, seed} }
 
 // Because is the head with another reason.
 func (h Head) Because(why string) Head {

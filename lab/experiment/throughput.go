@@ -25,7 +25,7 @@ func (s stand) String() string {
 }
 
 // at is the network of a stand.
-func (s *stand) at() string {
+func (s stand) at() string {
 	at := fmt.Sprintf("%s, %d hosts", s.net.name, s.hosts)
 	if s.rate == "100Mbps" {
 		at += " at 100 Mb/s"
@@ -48,7 +48,7 @@ func (e *engine) divided(b *Bench) divided {
 const perJobRate = "throughput"
 
 // run measures one run of a system. A quick try has few jobs.
-func (s *stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figures, error) {
+func (s stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figures, error) {
 	jobs := s.e.jobs
 	if b.On == OnNetns {
 		jobs = s.e.packets
@@ -110,9 +110,7 @@ func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
 	if b.On == OnNetns {
 		who = who[:onPackets]
 	}
-	got, err := Cross(ctx, b, places, who, func(ctx context.Context, s stand, sys system, seed uint64) (Figures, error) {
-		return s.run(ctx, b, sys, seed)
-	})
+	got, err := Cross(ctx, b, places, who, stand.run)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +147,14 @@ func (s *stand) throughput(sys system, got Runs, word string, seed uint64) Row {
 }
 
 // improvement is a system's gain over random.
-func (s *stand) improvement(sys system, setting string, at map[string]Runs, seed uint64) Row {
+func (s *stand) improvement(sys system, setting string, at Systems, seed uint64) Row {
 	paper := s.e.paper[fmt.Sprintf("%s, %d hosts, %s", s.net.name, s.hosts, sys.compared)]
 	h := Head{s.e.figures[s.net.name], setting, whyImprovement, seed}
-	return h.asked("improvement over random", paper, at[sys.name].Against(at["random"], perJobRate, Above))
+	return h.asked("improvement over random", paper, at.Against(sys.name, "random", perJobRate, Above))
 }
 
 // throughputRows are the rows of one stand.
-func throughputRows(s *stand, who []system, at map[string]Runs, seed uint64) (rows []Row) {
+func throughputRows(s *stand, who []system, at Systems, seed uint64) (rows []Row) {
 	for _, sys := range who {
 		rows = append(rows, s.throughput(sys, at[sys.name], "", seed))
 	}
@@ -182,7 +180,7 @@ func overHosts(rows []Row) {
 
 // besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then what packets
 // give more or less.
-func besideRows(fabrics []stand, who []system, got []map[string]Runs, seed uint64) (rows []Row) {
+func besideRows(fabrics []stand, who []system, got []Systems, seed uint64) (rows []Row) {
 	words := []string{", flow level", ", packets"}
 	for _, sys := range who {
 		for i := range fabrics {
@@ -201,7 +199,7 @@ func besideRows(fabrics []stand, who []system, got []map[string]Runs, seed uint6
 }
 
 // throughputPictures draws each network at 100 MB/s over its hosts, a line for each system on each fabric.
-func throughputPictures(places []stand, who []system, got []map[string]Runs) []Picture {
+func throughputPictures(places []stand, who []system, got []Systems) []Picture {
 	var out []Picture
 	for _, n := range networks() {
 		e := &places[0].e

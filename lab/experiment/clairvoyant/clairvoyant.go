@@ -164,7 +164,7 @@ func rows(ground string, of []*found, seed uint64) (out []experiment.Row) {
 		})
 	}
 	own := func(who, metric string) {
-		h := experiment.Head{Figure: "cell", Setting: ground + ": " + who, Seed: seed}
+		h := experiment.At("cell", ground+": "+who, "", seed)
 		out = append(out, h.Row(metric, "s", 0, runs.Of(who+" "+metric)))
 	}
 	for _, who := range []string{"rival", "joint", "clairvoyant", "equal packets", "bound"} {

@@ -241,14 +241,14 @@ func dawnPaper(kind, theirs, figure string) float64 {
 }
 
 // dawnRows compares Dawn with the others of one office.
-func dawnRows(o office, all []assigner, at map[string]experiment.Runs, seed uint64) (rows []experiment.Row) {
+func dawnRows(o office, all []assigner, at experiment.Systems, seed uint64) (rows []experiment.Row) {
 	figure := map[string]string{"ml": "Figures 3 and 4", "tpch": "Figures 3 and 4", "tpch-tez": "Figure 5",
 		"dag": "Figure 1"}[o.kind]
 	for d, ours := range all {
 		if ours.name != strictName && ours.name != dawnName {
 			continue
 		}
-		h := experiment.Head{Figure: figure, Setting: o.String() + ", " + ours.name, Why: whyDawn, Seed: seed}
+		h := experiment.At(figure, o.String()+", "+ours.name, whyDawn, seed)
 		for _, theirs := range all[:d] {
 			if theirs.name == strictName {
 				continue
@@ -258,7 +258,7 @@ func dawnRows(o office, all []assigner, at map[string]experiment.Runs, seed uint
 					continue // no share of nothing
 				}
 				paper, metric := dawnPaper(o.kind, theirs.name, c.figure), c.metric+" "+theirs.name+"'s by"
-				v := at[ours.name].Against(at[theirs.name], c.figure, c.by)
+				v := at.Against(ours.name, theirs.name, c.figure, c.by)
 				if rows = append(rows, h.Row(metric, "%", paper, v)); c.figure != meanJCT {
 					continue
 				}
@@ -274,8 +274,8 @@ func dawnRows(o office, all []assigner, at map[string]experiment.Runs, seed uint
 }
 
 // boundRow is what a network can change for Fair.
-func boundRow(o office, at map[string]experiment.Runs, seed uint64) experiment.Row {
-	h := experiment.Head{Figure: "infinite network", Setting: o.String(), Why: experiment.SameOrder, Seed: seed}
+func boundRow(o office, at experiment.Systems, seed uint64) experiment.Row {
+	h := experiment.At("infinite network", o.String(), experiment.SameOrder, seed)
 	return h.Row("Fair's mean JCT smaller by, at most", "%", 0, at[fairName].Of(bound))
 }
 
@@ -286,15 +286,6 @@ func assumedDawn() []string {
 		"the case study is a picture: twelve drawn jobs of 4 maps and 2 reduces, 1 GB each, on 4 nodes of 6 slots",
 		"ShuffleWatcher in two readings: PushBox's (maps first where a network card is busy) and Dawn's (each stage in the "+
 			"rack of most of what it reads, other jobs ignored); Dawn in two: its loop without an exit, and any rack after 5 s")
-}
-
-// dawnGrid runs every office under every assigner.
-func dawnGrid(ctx context.Context, b *experiment.Bench, offices []office, of func(o office) []assigner) (
-	[]map[string]experiment.Runs, error) {
-	return experiment.CrossEach(ctx, b, offices, of, func(ctx context.Context, o office, s assigner, seed uint64) (
-		experiment.Figures, error) {
-		return o.run(ctx, b, s, seed)
-	})
 }
 
 // runDawn is the case study and Figures 3, 4 and 5.
@@ -311,7 +302,7 @@ func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, erro
 		}
 		return assigners()
 	}
-	got, err := dawnGrid(ctx, b, offices, of)
+	got, err := experiment.CrossEach(ctx, b, offices, of, office.run)
 	if err != nil {
 		return nil, err
 	}
@@ -341,17 +332,16 @@ func runDawnSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result
 		}
 		return append(all, threshold(0.7), assigners()[4])
 	}
-	got, err := dawnGrid(ctx, b, offices, of)
+	got, err := experiment.CrossEach(ctx, b, offices, of, office.run)
 	if err != nil {
 		return nil, err
 	}
 	out := &experiment.Result{Assumptions: assumedDawn()}
 	for i, o := range offices {
 		for _, s := range of(o)[1:] {
-			h := experiment.Head{Figure: "none", Setting: o.rate() + ", " + s.name, Why: "the document names no value",
-				Seed: b.First}
+			h := experiment.At("none", o.rate()+", "+s.name, "the document names no value", b.First)
 			for _, c := range dawnFigures()[:3] {
-				out.Add(h.Row(c.metric+" Fair's by", "%", 0, got[i][s.name].Against(got[i][fairName], c.figure, c.by)))
+				out.Add(h.Row(c.metric+" Fair's by", "%", 0, got[i].Against(s.name, fairName, c.figure, c.by)))
 			}
 		}
 	}

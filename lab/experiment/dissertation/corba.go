@@ -78,7 +78,7 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 
 	out := &experiment.Result{Assumptions: offlineAssumptions()}
 	in := func(number, setting string, s routing) figure {
-		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: b.First}, runs[s]}
+		return figure{experiment.At("Figure "+number, setting, "", b.First), runs[s]}
 	}
 	const thousands, size = "100 flows, 1,617 nodes", "50 flows, the largest network"
 	apart := map[string]float64{"MinCCT-S": 4, "MinCCT-M": 4, "MinCCT-SM": 1.4}
@@ -146,8 +146,7 @@ func decided(noise string, runs experiment.Runs, seed uint64) experiment.Row {
 	whole := func(name string) []float64 {
 		return runs.Each(func(f experiment.Figures) float64 { return f["ms "+name]/1e3 + 1600/f["Gb/s "+name] })
 	}
-	h := experiment.Head{Figure: "Section 4.8", Setting: "100 flows, 1,617 nodes, 200 GB" + noise,
-		Why: "here deciding takes milliseconds, so bandwidth alone decides", Seed: seed}
+	h := experiment.At("Section 4.8", "100 flows, 1,617 nodes, 200 GB"+noise, "here deciding takes milliseconds, so bandwidth alone decides", seed)
 	return h.Row("decision and transfer of MinCCT-SM above CoRBA-fast", "%", 385,
 		experiment.Compare(whole("MinCCT-SM"), whole("CoRBA-fast"), experiment.Above))
 }
@@ -175,7 +174,8 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 120
 	}
 	got, err := experiment.Cross(ctx, b, points, numbers.CoflowRouters()[:5],
-		func(_ context.Context, c coflowing, by numbers.Router, seed uint64) (experiment.Figures, error) {
+		func(c coflowing, _ context.Context, _ *experiment.Bench, by numbers.Router, seed uint64) (experiment.Figures,
+			error) {
 			c.By = by
 			return c.Run(seed, until)
 		})
@@ -187,7 +187,7 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 			"ends, and once a second while one finds no bandwidth; what is left makes coflows faster in their order",
 	}}
 	for i, p := range points {
-		f := figure{experiment.Head{Figure: p.figure, Setting: "online, " + p.Setting(), Seed: b.First}, joined(got[i])}
+		f := figure{experiment.At(p.figure, "online, "+p.Setting(), "", b.First), joined(got[i])}
 		c := f
 		c.Figure += "c"
 		for _, x := range []struct {

@@ -52,7 +52,7 @@ func bySetting[S comparable](ctx context.Context, b *experiment.Bench, settings 
 }
 
 // joined are the runs of all systems as if each were one: with figures named "FIGURE SYSTEM".
-func joined(at map[string]experiment.Runs) (out experiment.Runs) {
+func joined(at experiment.Systems) (out experiment.Runs) {
 	for system, runs := range at {
 		for k, figures := range runs {
 			if k == len(out) {
@@ -111,7 +111,8 @@ func (f figure) own(metric, unit, name string) experiment.Row {
 // order.
 func (f figure) first(what, theirs, ours string) experiment.Row {
 	metric := fmt.Sprintf("runs in which the %s of %s is below that of %s", what, bare(ours), bare(theirs))
-	return f.Order(metric, experiment.OrderGap, compare(f.runs, ours, theirs, experiment.Below))
+	smaller := func(ours, theirs float64) float64 { return 100 * (1 - 1/(theirs/ours)) } // rounded as what is committed is
+	return f.Order(metric, experiment.OrderGap, compare(f.runs, ours, theirs, smaller))
 }
 
 // likeness is by how many per cent two figures that the document calls alike may differ.

@@ -32,7 +32,7 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		"networks and noise as for corba; ECMP and WCMP have the rates of OptBA-TTT", "times are processor time",
 	}}
 	in := func(number, setting string, s routing) figure {
-		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: b.First}, runs[s]}
+		return figure{experiment.At("Figure "+number, setting, "", b.First), runs[s]}
 	}
 	const thousands, size = "80 flows, 1,617 nodes", "50 flows, the largest network"
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 40
 	}
 	got, err := experiment.Cross(ctx, b, []string{"online"}, flowings(),
-		func(_ context.Context, _ string, s numbers.Flowing, seed uint64) (experiment.Figures, error) {
+		func(_ string, _ context.Context, _ *experiment.Bench, s numbers.Flowing, seed uint64) (experiment.Figures, error) {
 			return s.Run(seed, until)
 		})
 	if err != nil {
@@ -125,7 +125,7 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 // onlineFlowRows are the claims of sections 5.6.2.4 and 5.6.2.5.
 func onlineFlowRows(runs experiment.Runs, seed uint64) (out []experiment.Row) {
 	in := func(number, setting string) figure {
-		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: seed}, runs}
+		return figure{experiment.At("Figure "+number, setting, "", seed), runs}
 	}
 	row := func(number, setting, theirs, ours string, paper float64) {
 		out = append(out, in(number, setting).above("mean FCT", "FCT "+theirs, "FCT "+ours, paper))

@@ -44,9 +44,8 @@ func overTime(ctx context.Context, b *experiment.Bench) (*experiment.Result, err
 					}
 				}
 				if len(above) > 0 {
-					h := experiment.Head{Figure: "quality over time", Setting: c.Name, Seed: b.First,
-						Why: fmt.Sprintf("found after %.4g ms; value %.6g, bound %.6g", report.Mean(took), report.Mean(value),
-							report.Mean(bound))}
+					h := experiment.At("quality over time", c.Name, fmt.Sprintf("found after %.4g ms; value %.6g, bound %.6g", report.Mean(took), report.Mean(value),
+						report.Mean(bound)), b.First)
 					out.Add(h.Row(fmt.Sprintf("%s after %g ms, above the bound", name, ms), "%", 0, above))
 				}
 			}

@@ -39,7 +39,7 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
 	}}
 	in := func(number, setting string, p placing) figure {
-		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: b.First}, runs[p]}
+		return figure{experiment.At("Figure "+number, setting, "", b.First), runs[p]}
 	}
 	type times map[string]float64
 	out.Add(in("3.4", "200 tasks, 128 servers", most).placements(times{numbers.MinMin: 2, numbers.MMGA: 1.5,
@@ -106,33 +106,27 @@ func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 60
 	}
 	const raw, scaled = "raw task numbers", "scaled task numbers"
-	places := []string{raw, scaled}
-	got, err := experiment.Cross(ctx, b, places, arrivings(),
-		func(_ context.Context, tasks string, a numbers.Arriving, seed uint64) (experiment.Figures, error) {
-			a.Scaled = tasks == scaled
-			return a.Run(seed, until)
-		})
-	if err != nil {
-		return nil, err
+	run := func(tasks string, _ context.Context, _ *experiment.Bench, a numbers.Arriving, seed uint64) (experiment.Figures,
+		error) {
+		a.Scaled = tasks == scaled
+		return a.Run(seed, until)
 	}
 	out := &experiment.Result{Assumptions: []string{
 		"scheduling every 5 s, Max_Percent 0.1; Weibull(0.5, 0.8) tasks, at least 1 (raw), and times 12.5, at most 70 " +
 			"(scaled); MM-GA and GSA try 60 placements a job",
 		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
 	}}
-	for i, tasks := range places {
-		out.Add(onlineRows(tasks, joined(got[i]), b.First)...)
-	}
-	return out, nil
+	return experiment.Fill(ctx, b, out, []string{raw, scaled}, arrivings(), run, onlineRows)
 }
 
 // onlineRows are the claims of section 3.6.2.4.
-func onlineRows(setting string, runs experiment.Runs, seed uint64) (out []experiment.Row) {
+func onlineRows(setting string, out *experiment.Result, at experiment.Systems, seed uint64) {
+	runs := joined(at)
 	in := func(number string) figure {
-		return figure{experiment.Head{Figure: "Figure " + number, Setting: setting, Seed: seed}, runs}
+		return figure{experiment.At("Figure "+number, setting, "", seed), runs}
 	}
 	row := func(number, theirs, ours string, paper float64) {
-		out = append(out, in(number).above("mean JCT", "JCT "+theirs, "JCT "+ours, paper))
+		out.Add(in(number).above("mean JCT", "JCT "+theirs, "JCT "+ours, paper))
 	}
 	best := "OnTaPRA with TaPRA"
 	row("3.6a", "SLF with TaPRA", best, 1.6)
@@ -146,11 +140,11 @@ func onlineRows(setting string, runs experiment.Runs, seed uint64) (out []experi
 		row("3.6a", order+" with Min-Min", order+" with TaPRA", 0)
 	}
 	a, b := in("3.6a"), in("3.6b")
-	out = append(out, a.Because("TaPRA is not worse here under LLF").AtMost("mean JCT of LLF with MM-GA ÷ LLF with TaPRA", "times", 1,
+	out.Add(a.Because("TaPRA is not worse here under LLF").AtMost("mean JCT of LLF with MM-GA ÷ LLF with TaPRA", "times", 1,
 		compare(runs, "JCT LLF with MM-GA", "JCT LLF with TaPRA", experiment.Ratio)))
 	row("3.6a", "OnTaPRA with TaPRA-fast", best, 1.05)
 	for _, theirs := range []string{"SLF", "FCFS", "LLF"} {
-		out = append(out, a.first("mean JCT", "JCT "+theirs+" with TaPRA", "JCT "+best),
+		out.Add(a.first("mean JCT", "JCT "+theirs+" with TaPRA", "JCT "+best),
 			b.first("mean JCT", "JCT "+theirs+" with TaPRA, NDRC", "JCT "+best+", NDRC"))
 	}
 	row("3.6b", "SLF with TaPRA, NDRC", best+", NDRC", 1.05)
@@ -160,6 +154,6 @@ func onlineRows(setting string, runs experiment.Runs, seed uint64) (out []experi
 	row("3.6", "SLF with TaPRA, NDRC", "SLF with TaPRA", 1.15)
 	row("3.6", "FCFS with TaPRA, NDRC", "FCFS with TaPRA", 2.1)
 	row("3.6", "LLF with TaPRA, NDRC", "LLF with TaPRA", 2.2)
-	return append(out, in("3.7").above("running time", "ms "+best, "ms OnTaPRA with TaPRA-fast", 10),
+	out.Add(in("3.7").above("running time", "ms "+best, "ms OnTaPRA with TaPRA-fast", 10),
 		a.own("proven gap of TaPRA's decisions", "%", "gap "+best))
 }

@@ -105,8 +105,8 @@ func orderedRows(senders int, got []*ordered, seed uint64) []experiment.Row {
 		use, alone = append(use, g.Use), append(alone, experiment.Above(g.Ends[0], g.Lone))
 		gap = append(gap, 100*(1-max(g.Ends[0]/g.Ends[1], g.Ends[1]/g.Ends[2])))
 	}
-	h := experiment.Head{Figure: "Figure 3b", Seed: seed,
-		Setting: fmt.Sprintf("three reducers of a machine, R1 before R2 before R3, from %d others", senders)}
+	h := experiment.At("Figure 3b", fmt.Sprintf("three reducers of a machine, R1 before R2 before R3, from %d others",
+		senders), "", seed)
 	return []experiment.Row{
 		h.Because("the document: almost fully utilized").Row("use of the machine's line until R3 has its input", "%", 0, use),
 		h.Because("the document: not perfectly exclusive").Row("R1 slower than with the line to itself by", "%", 0, alone),
@@ -139,8 +139,8 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	}}
 	line := experiment.Line{Name: "use of lines"}
 	for i, m := range all {
-		h := experiment.Head{Figure: "Figure 3a", Setting: fmt.Sprintf("%d receiving tasks a machine", m),
-			Why: "the number of machines is not published", Seed: b.First}
+		h := experiment.At("Figure 3a", fmt.Sprintf("%d receiving tasks a machine", m),
+			"the number of machines is not published", b.First)
 		out.Add(h.Within("use of all lines", "%", map[concurrency]float64{3: 95}[m], 2, got[i]))
 		line.X, line.Y = append(line.X, float64(m)), append(line.Y, report.Mean(got[i]))
 	}

@@ -85,34 +85,33 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 	if err != nil {
 		return nil, err
 	}
-	all := []int{400, 600, 800, 1000, 1200, 1400}
+	sizes := []int{400, 600, 800, 1000, 1200, 1400}
 	const pushBox = "PushBox"
-	got, err := experiment.Cross(ctx, b, all, []string{pushBox},
-		func(ctx context.Context, n int, _ string, seed uint64) (experiment.Figures, error) {
-			return deciding(ctx, b, trace, n, seed)
-		})
-	if err != nil {
-		return nil, err
+	run := func(n int, ctx context.Context, b *experiment.Bench, _ string, seed uint64) (experiment.Figures, error) {
+		return deciding(ctx, b, trace, n, seed)
 	}
-	out := &experiment.Result{Assumptions: []string{
-		"coflows drawn from the trace, with gaps drawn from its arrivals: the load is that of the trace",
-		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the " +
-			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
-	}}
 	line := experiment.Line{Name: allDecisions}
-	for i, n := range all {
-		runs := got[i][pushBox]
-		h := experiment.Head{Figure: "Figure 14a", Setting: fmt.Sprintf("%d coflows", n), Why: "another machine",
-			Seed: b.First}
+	var all []experiment.Runs
+	rows := func(n int, out *experiment.Result, at experiment.Systems, seed uint64) {
+		runs := at[pushBox]
+		h := experiment.At("Figure 14a", fmt.Sprintf("%d coflows", n), "another machine", seed)
 		out.Add(h.Row(allDecisions, "s", 0, runs.Of(allDecisions)))
 		h.Figure = "Figure 14b"
 		out.Add(h.Row(medianDecision, "µs", 0, runs.Of(medianDecision)), h.Row(p95Decision, "µs", 0, runs.Of(p95Decision)))
 		line.X, line.Y = append(line.X, float64(n)), append(line.Y, report.Mean(runs.Of(allDecisions)))
+		all = append(all, runs)
 	}
-	h := experiment.Head{Figure: "Figure 14a", Setting: "400 to 1400 coflows", Why: "the document: approximately linear",
-		Seed: b.First}
+	out, err := experiment.Fill(ctx, b, &experiment.Result{Assumptions: []string{
+		"coflows drawn from the trace, with gaps drawn from its arrivals: the load is that of the trace",
+		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the " +
+			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
+	}}, sizes, []string{pushBox}, run, rows)
+	if err != nil {
+		return nil, err
+	}
+	h := experiment.At("Figure 14a", "400 to 1400 coflows", "the document: approximately linear", b.First)
 	out.Add(h.Row("growth of all decisions", "times", 3.5,
-		got[len(all)-1][pushBox].Against(got[0][pushBox], allDecisions, experiment.Ratio)))
+		all[len(all)-1].Against(all[0], allDecisions, experiment.Ratio)))
 	out.Pictures = []experiment.Picture{{Name: "pushbox-overhead", Title: "Figure 14a", X: "coflows",
 		Y: "all decisions, s", Lines: []experiment.Line{line}}}
 	return out, nil

@@ -181,7 +181,7 @@ func spansOf(took, size []float64) experiment.Figures {
 
 // farms runs each farm with every seed; those that are alike but for their names once. It returns the runs by the name
 // of the farm and that of its scheduler.
-func farms(ctx context.Context, b *experiment.Bench, all []farm) (map[string]map[string]experiment.Runs, error) {
+func farms(ctx context.Context, b *experiment.Bench, all []farm) (map[string]experiment.Systems, error) {
 	trace, err := experiment.Facebook(b)
 	if err != nil {
 		return nil, err
@@ -205,10 +205,10 @@ func farms(ctx context.Context, b *experiment.Bench, all []farm) (map[string]map
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]map[string]experiment.Runs{}
+	out := map[string]experiment.Systems{}
 	for _, f := range all {
 		if out[f.name] == nil {
-			out[f.name] = map[string]experiment.Runs{}
+			out[f.name] = experiment.Systems{}
 		}
 		out[f.name][f.packing.name] = got[at[like(f)]]
 	}
@@ -219,7 +219,7 @@ const whyPushBox = "input, blocks, computing times and how 150 racks become 20 m
 
 // against are rows of PushBox, the last, against the others: paper is by how many per cent the document has its mean
 // and its tail shorter (0: no figure).
-func against(h experiment.Head, at map[string]experiment.Runs, who []packing, tail string,
+func against(h experiment.Head, at experiment.Systems, who []packing, tail string,
 	paper map[string][2]float64) (rows []experiment.Row) {
 	ours, others := at["PushBox"], who[:len(who)-1]
 	for _, p := range others {
@@ -286,11 +286,11 @@ func runPushBox(ctx context.Context, b *experiment.Bench) (*experiment.Result, e
 		{"Figure 9c", "one Fair and one FIFO queue", "two queues", share.QueueIntent, p99JCT,
 			map[string][2]float64{"Hadoop": {21.4, 33.4}, "ShuffleWatcher": {19.2, 30.3}, "NEAT": {21.2, 33.2}}},
 	} {
-		h := experiment.Head{Figure: g.figure, Setting: g.setting, Why: whyPushBox, Seed: b.First}
+		h := experiment.At(g.figure, g.setting, whyPushBox, b.First)
 		out.Add(against(h, got[g.farm], rivals(g.intent), g.tail, g.paper)...)
 	}
 	out.Add(componentRows(got["components"], got["Fair"]["PushBox"], b.First)...)
-	out.Add(experiment.Head{Figure: "none", Setting: "100 Tb/s for every machine", Why: "ours", Seed: b.First}.Row(
+	out.Add(experiment.At("none", "100 Tb/s for every machine", "ours", b.First).Row(
 		"Hadoop's mean shorter than at 10 Gb/s by: what any network scheduler could gain", "%", 0,
 		got[unbound]["Hadoop"].Against(got["Fair"]["Hadoop"], meanJCT, experiment.Below)))
 	out.Notes = []string{experiment.HolmNote(out.Rows)}
@@ -318,7 +318,7 @@ func components() []packing {
 
 // componentRows compares PushBox without a component with the whole. paper is by how many per cent the document has the
 // mean and the 95th percentile grow.
-func componentRows(at map[string]experiment.Runs, whole experiment.Runs, seed uint64) (rows []experiment.Row) {
+func componentRows(at experiment.Systems, whole experiment.Runs, seed uint64) (rows []experiment.Row) {
 	for _, c := range []struct {
 		figure, part string
 		paper        [4]float64
@@ -331,7 +331,7 @@ func componentRows(at map[string]experiment.Runs, whole experiment.Runs, seed ui
 		{"Figure 8d", "estimates off by 4", [4]float64{60.7, 24.3}},
 		{"none", "slow start at 5 %", [4]float64{}},
 	} {
-		h := experiment.Head{Figure: c.figure, Setting: c.part, Why: whyPushBox, Seed: seed}
+		h := experiment.At(c.figure, c.part, whyPushBox, seed)
 		for k, m := range []string{meanJCT, p95JCT, smallJobs, largeJobs} {
 			rows = append(rows, h.Row(m+" grows by", "%", c.paper[k], at[c.part].Against(whole, m, experiment.Above)))
 		}

@@ -146,9 +146,9 @@ func TestPushBoxRows(t *testing.T) {
 		}
 	}
 	for _, s := range axes() {
-		got := map[string]map[string]experiment.Runs{}
+		got := map[string]experiment.Systems{}
 		for _, x := range s.x {
-			at := map[string]experiment.Runs{}
+			at := experiment.Systems{}
 			for k, p := range rivals(share.FairIntent) {
 				at[p.name] = experiment.Runs{{meanJCT: float64(5 - k), p99JCT: 1}}
 			}

@@ -71,17 +71,17 @@ func runPushBoxSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Res
 		out.Add(s.rows(got, b.First)...)
 		out.Pictures = append(out.Pictures, s.picture(got))
 	}
-	out.Add(ownMean(experiment.Head{Figure: "none", Setting: optical, Seed: b.First}, light.name,
+	out.Add(ownMean(experiment.At("none", optical, "", b.First), light.name,
 		got[optical][light.name]))
 	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil
 }
 
 // rows are sizes and orders at each point, and the trend of each scheduler from the first to the last.
-func (s *axis) rows(got map[string]map[string]experiment.Runs, seed uint64) (rows []experiment.Row) {
+func (s *axis) rows(got map[string]experiment.Systems, seed uint64) (rows []experiment.Row) {
 	who := rivals(share.FairIntent)
 	for _, x := range s.x {
-		h := experiment.Head{Figure: s.figure, Setting: s.setting(x), Seed: seed}
+		h := experiment.At(s.figure, s.setting(x), "", seed)
 		at := got[h.Setting]
 		for k, p := range who[:3] {
 			rows = append(rows, inRange(h, meanJCT, p.name, s.mean[k], at), inRange(h, p99JCT, p.name, s.tail[k], at),
@@ -92,7 +92,7 @@ func (s *axis) rows(got map[string]map[string]experiment.Runs, seed uint64) (row
 		}
 	}
 	first, last := s.x[0], s.x[len(s.x)-1]
-	h := experiment.Head{Figure: s.figure, Setting: fmt.Sprintf("%s %g to %g", s.name, first, last), Seed: seed}
+	h := experiment.At(s.figure, fmt.Sprintf("%s %g to %g", s.name, first, last), "", seed)
 	for k, p := range who {
 		rows = append(rows, h.Trend("growth of the mean job completion time of "+p.name, s.falls[k],
 			got[s.setting(last)][p.name].Against(got[s.setting(first)][p.name], meanJCT, experiment.Above)))
@@ -101,14 +101,14 @@ func (s *axis) rows(got map[string]map[string]experiment.Runs, seed uint64) (row
 }
 
 // inRange is a row of by how many per cent PushBox's figure is shorter, of which the document gives the range.
-func inRange(h experiment.Head, metric, theirs string, in [2]float64, at map[string]experiment.Runs) experiment.Row {
+func inRange(h experiment.Head, metric, theirs string, in [2]float64, at experiment.Systems) experiment.Row {
 	low, high := in[0], in[1]
 	return h.Because(fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)).
 		Within(metric+" shorter than "+theirs+"'s by", "%", (low+high)/2, (high-low)/2,
-			at["PushBox"].Against(at[theirs], metric, experiment.Below))
+			at.Against("PushBox", theirs, metric, experiment.Below))
 }
 
-func (s *axis) picture(got map[string]map[string]experiment.Runs) experiment.Picture {
+func (s *axis) picture(got map[string]experiment.Systems) experiment.Picture {
 	out := experiment.Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name, Y: "mean job completion time, s"}
 	for _, p := range rivals(share.FairIntent) {
 		l := experiment.Line{Name: p.name, X: s.x}
@@ -165,7 +165,7 @@ func runPushBoxAssumptions(ctx context.Context, b *experiment.Bench) (*experimen
 	model := workload.FacebookV1()
 	out := &experiment.Result{Assumptions: append(model.Lines(), "Fair, 20 machines of 20 slots and 10 Gb/s")}
 	for _, g := range guesses() {
-		h := experiment.Head{Figure: "none", Setting: g.name, Why: "ours", Seed: b.First}
+		h := experiment.At("none", g.name, "ours", b.First)
 		at := got[g.name]
 		shorter := func(metric, figure string, ours, theirs experiment.Runs) {
 			out.Add(h.Row(metric, "%", 0, ours.Against(theirs, figure, experiment.Below)))

@@ -123,32 +123,26 @@ func runPushBoxTestbed(ctx context.Context, b *experiment.Bench) (*experiment.Re
 			places = append(places, testbed{1 + len(places)/len(on), o, paper})
 		}
 	}
-	const hadoop, pushBox = "hadoop+ecmp", "pushbox+ecmp"
-	got, err := experiment.Cross(ctx, b, places, []string{hadoop, pushBox}, func(ctx context.Context, t testbed,
-		policy string, seed uint64) (experiment.Figures, error) {
-		return t.run(ctx, b, policy, seed)
-	})
-	if err != nil {
-		return nil, err
-	}
-
 	m := workload.FacebookV1()
 	out := &experiment.Result{Assumptions: append(m.Lines()[2:3],
 		fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes by %d", testbedFabric, testbedScale, testbedFaster),
 		"blocks of 1 GB, a query reads 2 GB and shuffles a tenth of it, jobs arrive in random order every 5 s in the mean: "+
 			"the document does not say; its second workload lists 29 of 30 jobs")}
-	for i, t := range places {
-		h := experiment.Head{Figure: "Figure 6", Setting: t.String(), Seed: b.First,
-			Why: "queries, computing times and arrivals are not published"}
-		theirs, ours := got[i][hadoop], got[i][pushBox]
-		const shorter = " of job completion times shorter than Hadoop's by"
-		out.Add(h.Row("mean"+shorter, "%", t.paper[meanJCT], ours.Against(theirs, meanJCT, experiment.Below)),
-			h.Row(p95JCT+shorter, "%", t.paper[p95JCT], ours.Against(theirs, p95JCT, experiment.Below)),
-			ahead(h, "Hadoop", ours, theirs))
-		h.Why = "ours"
-		out.Add(h.Row("mean job completion time as run, Hadoop", "s", 0, theirs.Of(meanJCT)),
-			h.Row("mean job completion time as run, PushBox", "s", 0, ours.Of(meanJCT)))
+	return experiment.Fill(ctx, b, out, places, []string{onHadoop, onPushBox}, testbed.run, testbed.rows,
+		experiment.HolmNote)
+}
+
+// The policies of the testbed.
+const onHadoop, onPushBox = "hadoop+ecmp", "pushbox+ecmp"
+
+func (t testbed) rows(out *experiment.Result, at experiment.Systems, seed uint64) {
+	h := experiment.At("Figure 6", t.String(), "queries, computing times and arrivals are not published", seed)
+	for _, m := range []struct{ name, figure string }{{"mean", meanJCT}, {p95JCT, p95JCT}} {
+		out.Add(h.Row(m.name+" of job completion times shorter than Hadoop's by", "%", t.paper[m.figure],
+			at.Against(onPushBox, onHadoop, m.figure, experiment.Below)))
 	}
-	out.Notes = []string{experiment.HolmNote(out.Rows)}
-	return out, nil
+	h.Why = "ours"
+	out.Add(ahead(h, "Hadoop", at[onPushBox], at[onHadoop]),
+		h.Row("mean job completion time as run, Hadoop", "s", 0, at[onHadoop].Of(meanJCT)),
+		h.Row("mean job completion time as run, PushBox", "s", 0, at[onPushBox].Of(meanJCT)))
 }
