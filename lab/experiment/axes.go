@@ -63,14 +63,14 @@ func runAxes(ctx context.Context, b *Bench) (*Result, error) {
 			places = append(places, a.stands(e)...)
 		}
 	}
-	out := &Result{Assumptions: append(assumedCrosslayer(b), "one thing is changed at a time, at 100 MB/s")}
+	out := b.Result(append(assumedCrosslayer(b), "one thing is changed at a time, at 100 MB/s")...)
 	return Fill(ctx, b, out, places, tried(), stand.run, stand.axisRows, HolmNote)
 }
 
-func (s stand) axisRows(out *Result, at Systems, seed uint64) {
+func (s stand) axisRows(out *Result, at Systems) {
 	for _, sys := range tried()[1:] {
-		r := s.improvement(sys, s.at()+s.change+": "+sys.name, at, seed)
-		out.Add(r, At(r.Figure, r.Setting, "", seed).Row("mean JCT of all jobs above random's, those within one server included",
-			"%", 0, at.Against(sys.name, "random", meanJCT, Above)))
+		r := s.improvement(out, sys, s.at()+s.change+": "+sys.name, at)
+		out.At(r.Figure, r.Setting, "").Row("mean JCT of all jobs above random's, those within one server included",
+			"%", 0, at.Against(sys.name, "random", meanJCT, Above))
 	}
 }

@@ -11,18 +11,15 @@ const bindsFrom = 5
 // bounded names the figure of how many per cent of another one a network can change.
 func bounded(metric string) string { return metric + " smaller by, at most" }
 
-// boundRows report how much of makespan and JCT a network can change at all.
-func boundRows(setting string, got Runs, seed uint64) []Row {
-	h := Head{"infinite network", setting, SameOrder, seed}
-	var rows []Row
+// bounds are rows of how much of makespan and JCT a network can change at all.
+func (r *Result) bounds(setting string, got Runs) {
+	h := r.At("infinite network", setting, SameOrder)
 	for _, m := range []string{makespan, meanJCT} {
-		r := h.Row(bounded(m), "%", 0, got.Of(bounded(m)))
-		if *r.Measured < bindsFrom {
-			r.Note = fmt.Sprintf("below %d %%: no row compares it", bindsFrom)
+		row := h.Row(bounded(m), "%", 0, got.Of(bounded(m)))
+		if *row.Measured < bindsFrom {
+			row.Note = fmt.Sprintf("below %d %%: no row compares it", bindsFrom)
 		}
-		rows = append(rows, r)
 	}
-	return rows
 }
 
 // reachable takes back the verdict on a figure that no network can change by bindsFrom per cent of base's.

@@ -46,21 +46,21 @@ func (c completion) run(ctx context.Context, b *Bench, sys system, seed uint64) 
 // runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random placement and
 // paths.
 func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
-	out := &Result{Assumptions: append(assumedCrosslayer(b),
+	out := b.Result(append(assumedCrosslayer(b),
 		"1,000 hosts: fat-tree of 16-port switches, Jellyfish of 200 switches with ten links each and five hosts (15 ports)",
 		"arrivals are not published: Storm a topology every 600 ms, Hadoop a job every 100 ms with 20 maps and 10 reduces",
-		"improvement of a job: 1 − its time ÷ its time under random, the run with the same seed")}
+		"improvement of a job: 1 − its time ÷ its time under random, the run with the same seed")...)
 	return Fill(ctx, b, out, completions(), tried(), completion.run, completion.rows, HolmNote)
 }
 
-func (c completion) rows(out *Result, at Systems, seed uint64) {
+func (c completion) rows(out *Result, at Systems) {
 	for _, sys := range tried()[1:] {
-		c.add(out, sys, at[sys.name], at["random"], seed)
+		c.add(out, sys, at[sys.name], at["random"])
 	}
 }
 
 // add adds the rows and the picture of a system.
-func (c completion) add(out *Result, sys system, got, random Runs, seed uint64) {
+func (c completion) add(out *Result, sys system, got, random Runs) {
 	if sys.name != asPrinted {
 		c.p50, c.p75, c.worse, c.slower = 0, 0, 0, 0
 	}
@@ -73,14 +73,14 @@ func (c completion) add(out *Result, sys system, got, random Runs, seed uint64) 
 		worst = append(worst, -min(0, report.Percentile(v, 0)))
 		all = append(all, v...)
 	}
-	h := Head{c.figure, c.String() + ", " + sys.name, "arrivals, slots and the seed of the network are not published", seed}
-	fewer, most := h.Row("jobs made worse", "%", c.worse, worse), h.Row("worst job slower by", "%", c.slower, worst)
-	if most.Paper != nil {
-		most = most.JudgeAtMost(&fewer, h.Why)
+	h := out.At(c.figure, c.String()+", "+sys.name, "arrivals, slots and the seed of the network are not published")
+	h.Row("improvement, median job", "%", c.p50, p50)
+	h.Row("improvement, 75th percentile", "%", c.p75, p75)
+	fewer := *h.Row("jobs made worse", "%", c.worse, worse)
+	if most := h.Row("worst job slower by", "%", c.slower, worst); most.Paper != nil {
+		*most = most.JudgeAtMost(&fewer, h.Why)
 	}
-	bound := Head{"infinite network", h.Setting, SameOrder, seed}
-	out.Add(h.Row("improvement, median job", "%", c.p50, p50), h.Row("improvement, 75th percentile", "%", c.p75, p75),
-		fewer, most, bound.Row(bounded(meanJCT), "%", 0, got.Of(bounded(meanJCT))))
+	out.At("infinite network", h.Setting, SameOrder).Row(bounded(meanJCT), "%", 0, got.Of(bounded(meanJCT)))
 
 	slices.Sort(all)
 	l := Line{Name: h.Setting, StepFunction: true}

@@ -132,10 +132,10 @@ func runJointWide(ctx context.Context, b *Bench) (*Result, error) {
 		n = 6
 	}
 	var all []*matches
-	out := &Result{Assumptions: contestAssumptions()}
+	out := b.Result(contestAssumptions()...)
 	for _, g := range contested(n, b.First) {
 		if g.there(b) {
-			all = append(all, &matches{ground: g, seed: b.First, who: entered(g.name, b.First)})
+			all = append(all, &matches{ground: g, who: entered(g.name, b.First)})
 		} else {
 			out.Notes = append(out.Notes, "left out, since its trace is not in the folder of --data: "+g.name)
 		}
@@ -144,9 +144,9 @@ func runJointWide(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	for _, m := range all {
-		out.Add(m.rows()...)
+		m.rows(out)
 	}
-	out.Add(holm(all)...)
+	holm(all, out)
 	return out, nil
 }
 
@@ -175,7 +175,6 @@ func contest(ctx context.Context, b *Bench, all []*matches) error {
 // matches are the runs of all who entered on one ground; the last of them is joint.
 type matches struct {
 	ground ground
-	seed   uint64
 	who    []contestant
 	got    Systems
 }
@@ -217,28 +216,28 @@ func (m *matches) rival() (best contestant) {
 }
 
 // rows compares joint with each of the others, on the seeds on which these ran.
-func (m *matches) rows() (rows []Row) {
+func (m *matches) rows(out *Result) {
 	best := m.rival()
 	for _, c := range m.who {
 		at, got := m.ground.name+": "+c.name, m.got[c.name]
-		cell, against := Head{"cell", at, "", m.seed}, Head{"joint", m.ground.name + ": joint against " + c.name, "", m.seed}
+		cell, against := out.At("cell", at, ""), out.At("joint", m.ground.name+": joint against "+c.name, "")
 		for _, x := range metrics() {
-			rows = append(rows, cell.Row(x, "s", 0, got.Of(x)))
+			cell.Row(x, "s", 0, got.Of(x))
 			if c.role != together {
-				rows = append(rows, against.Row(x, "%", 0, saved(m.joint(), got, x)))
+				against.Row(x, "%", 0, saved(m.joint(), got, x))
 			}
 		}
 		if c.role != together {
-			rows = append(rows, against.Row("jobs slower by over 5 %", "%", 0, slower(m.joint(), got)))
+			against.Row("jobs slower by over 5 %", "%", 0, slower(m.joint(), got))
 		}
 		if c.name == best.name {
-			rows[len(rows)-1].Note = "the rival"
+			out.Rows[len(out.Rows)-1].Note = "the rival"
 		}
-		rows = append(rows, circuitShare(at, got, m.seed), Head{"crossing", at, "", m.seed}.Row(crossed, "GB", 0,
-			got.Each(func(f Figures) float64 { return 1000 * f[crossed] })))
-		rows = append(rows, boundRows(at, got, m.seed)...)
+		out.circuitShare(at, got)
+		out.At("crossing", at, "").Row(crossed, "GB", 0,
+			got.Each(func(f Figures) float64 { return 1000 * f[crossed] }))
+		out.bounds(at, got)
 	}
-	return rows
 }
 
 // saved is the reduction of a figure with its sign turned: below zero where ours is smaller.
@@ -247,23 +246,21 @@ func saved(ours, theirs Runs, metric string) []float64 {
 }
 
 // holm are the p-values of joint against the rival of each ground in mean JCT and mean CCT, corrected for their number.
-func holm(all []*matches) []Row {
-	var rows []Row
+func holm(all []*matches, out *Result) {
 	var p []float64
 	for _, m := range all {
 		best := m.rival().name
 		for _, x := range metrics()[1:] {
 			v := m.joint().Against(m.got[best], x, Reduction)
-			p = append(p, report.SignFlip(v, m.seed))
-			rows = append(rows, Row{Figure: "Holm", Setting: m.ground.name + ": joint against " + best, Metric: "p of " + x,
-				N: len(v)})
+			p = append(p, report.SignFlip(v, out.seed))
+			out.Add(Row{Figure: "Holm", Setting: m.ground.name + ": joint against " + best, Metric: "p of " + x, N: len(v)})
 		}
 	}
 	for i, v := range report.Holm(p) {
-		rows[i].Measured = Number(v)
-		rows[i] = rows[i].Judge(0, "")
+		r := &out.Rows[len(out.Rows)-len(p)+i]
+		r.Measured = &v
+		*r = r.Judge(0, "")
 	}
-	return rows
 }
 
 // slower returns the share of jobs that take over 5 % longer under ours than under theirs, run by run.

@@ -61,13 +61,12 @@ func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Assumptions: []string{fmt.Sprintf("the ground %s of joint-wide, %s, with a %dth of its rates, a "+
-		"fiftieth of its bytes and all times %d times as long, %d jobs a run, and the simulator likewise", g.name, g.fabric,
-		contestScale, contestSlower, n)},
-		Notes: []string{"the rival has a circuit for every pair; frozen.csv's has none for what packets send within a " +
-			"reconfiguration delay, and at flow level on seeds 1 to 10 a mean CCT of 12.2 s in place of 11.8"}}
+	out := b.Result(fmt.Sprintf("the ground %s of joint-wide, %s, with a %dth of its rates, a fiftieth of its bytes and all "+
+		"times %d times as long, %d jobs a run, and the simulator likewise", g.name, g.fabric, contestScale, contestSlower, n))
+	out.Notes = []string{"the rival has a circuit for every pair; frozen.csv's has none for what packets send within a " +
+		"reconfiguration delay, and at flow level on seeds 1 to 10 a mean CCT of 12.2 s in place of 11.8"}
 	for _, on := range []string{OnNetns, OnFlowsim} {
-		out.Add(sideRows(on, who, got, b.First)...)
+		sideRows(on, who, got, out)
 	}
 	return out, nil
 }
@@ -94,7 +93,7 @@ func whole(ctx context.Context, c *replay.Case) (Figures, error) {
 }
 
 // sideRows are what the policies took on one fabric, and joint, the last of them, against each other one.
-func sideRows(on string, who []string, got [][]bothSides, seed uint64) (out []Row) {
+func sideRows(on string, who []string, got [][]bothSides, out *Result) {
 	side := map[string]string{OnNetns: "on packets", OnFlowsim: "at flow level"}[on]
 	runs := make([]Runs, len(who))
 	for k := range who {
@@ -105,12 +104,11 @@ func sideRows(on string, who []string, got [][]bothSides, seed uint64) (out []Ro
 	last := len(who) - 1
 	for k, name := range who {
 		for _, m := range metrics()[1:] {
-			out = append(out, Head{side, name, "", seed}.Row(m, "s", 0, runs[k].Of(m)))
+			out.At(side, name, "").Row(m, "s", 0, runs[k].Of(m))
 			if k < last {
-				out = append(out, Head{side, "joint against " + name, "", seed}.Row(m, "%", 0, saved(runs[last], runs[k], m)))
+				out.At(side, "joint against "+name, "").Row(m, "%", 0, saved(runs[last], runs[k], m))
 			}
 		}
-		out = append(out, circuitShare(name+" "+side, runs[k], seed))
+		out.circuitShare(name+" "+side, runs[k])
 	}
-	return out
 }

@@ -44,19 +44,19 @@ func runJointParts(ctx context.Context, b *Bench) (*Result, error) {
 			places = append(places, g)
 		}
 	}
-	out := &Result{Assumptions: append(contestAssumptions(), "a pair of racks waits from the first reservation of its "+
-		"coflow until its circuit is in service")}
+	out := b.Result(append(contestAssumptions(), "a pair of racks waits from the first reservation of its "+
+		"coflow until its circuit is in service")...)
 	return Fill(ctx, b, out, places, []string{goesOn, afresh}, ground.parts, ground.partsRows)
 }
 
-func (g ground) partsRows(out *Result, at Systems, seed uint64) {
-	h := At("circuits that go on", g.name, "", seed)
+func (g ground) partsRows(out *Result, at Systems) {
+	h := out.At("circuits that go on", g.name, "")
 	for _, m := range metrics()[1:] {
-		out.Add(h.Row(m+" without them", "%", 0, at.Against(afresh, goesOn, m, Above)))
+		h.Row(m+" without them", "%", 0, at.Against(afresh, goesOn, m, Above))
 	}
 	h.Figure = "two hops"
 	for _, m := range []string{idleHops, litHops} {
-		out.Add(h.Row(m, "%", 0, at[goesOn].Of(m)))
+		h.Row(m, "%", 0, at[goesOn].Of(m))
 	}
 }
 

@@ -52,12 +52,14 @@ func TestMatches(t *testing.T) {
 	}
 	who := []contestant{{rival{name: "a"}, composed}, {rival{name: "b"}, composed}, {rival{name: "half"}, halfway},
 		{rival{name: "joint"}, together}}
-	m := &matches{ground{name: "ground"}, 1, who, Systems{"a": runs(4, 6, 8, 5, 7, 9, 6, 5),
+	m := &matches{ground{name: "ground"}, who, Systems{"a": runs(4, 6, 8, 5, 7, 9, 6, 5),
 		"b": runs(3, 5, 7, 4, 6, 8, 5, 4), "half": runs(make([]float64, 8)...), "joint": runs(2, 4, 6, 3, 5, 7, 4, 3)}}
 	if got := m.rival().name; got != "b" {
 		t.Errorf("the rival is %s", got)
 	}
-	rows := holm([]*matches{m, m})
+	out := (&Bench{First: 1}).Result()
+	holm([]*matches{m, m}, out)
+	rows := out.Rows
 	if len(rows) != 4 || *rows[0].Measured != 4*2/256.0 {
 		t.Errorf("%d p-values, the first %v, want 4 and 1/32", len(rows), *rows[0].Measured)
 	}
@@ -110,7 +112,9 @@ func TestSideRows(t *testing.T) {
 	want := map[string]float64{"rival mean JCT": 8, "rival mean CCT": 4, "apart mean JCT": 6, "joint mean CCT": 2,
 		"joint against rival mean JCT": -50, "joint against apart mean CCT": -100.0 / 3,
 		"joint on packets bytes between racks over circuits": 50}
-	for _, r := range sideRows(OnNetns, who, got, 1) {
+	out := (&Bench{First: 1}).Result()
+	sideRows(OnNetns, who, got, out)
+	for _, r := range out.Rows {
 		if w, ok := want[r.Setting+" "+r.Metric]; ok && math.Abs(*r.Measured-w) > 1e-9 {
 			t.Errorf("%s, %s: %v, want %v", r.Setting, r.Metric, *r.Measured, w)
 		}

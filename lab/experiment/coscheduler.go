@@ -68,7 +68,7 @@ func (s scheduler) String() string { return s.name }
 
 // measure fills a result by every scheduler on every cluster.
 func measure(ctx context.Context, b *Bench, out *Result, places []cluster, who []scheduler,
-	rows func(c cluster, out *Result, at Systems, seed uint64), notes ...func([]Row) string) (*Result, error) {
+	rows func(c cluster, out *Result, at Systems), notes ...func([]Row) string) (*Result, error) {
 	all := map[string][]swim.Record{}
 	for i := range places {
 		c := &places[i]
@@ -123,18 +123,18 @@ func figure5(base, metric string) float64 {
 
 func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 	var got []Systems
-	rows := func(c cluster, out *Result, at Systems, seed uint64) {
+	rows := func(c cluster, out *Result, at Systems) {
 		got = append(got, at)
-		c.figure5Rows(out, at, seed)
+		c.figure5Rows(out, at)
 		for _, base := range []string{"Fair", "Corral"} {
-			h := At("Figure 6", c.Name+", Co-scheduler against "+base, onlyPicture, seed)
+			h := out.At("Figure 6", c.Name+", Co-scheduler against "+base, onlyPicture)
 			for _, m := range []string{heavyJCT, lightJCT} {
-				out.Add(h.Row(m+" smaller by", "%", 0, at.Against(ours, base, m, Reduction)))
+				h.Row(m+" smaller by", "%", 0, at.Against(ours, base, m, Reduction))
 			}
 		}
-		c.boundsOf(out, at, seed)
+		c.boundsOf(out, at)
 	}
-	out, err := measure(ctx, b, &Result{Assumptions: assumed(swim.V1(12_000))}, offered(b), schedulers(), rows, HolmNote)
+	out, err := measure(ctx, b, b.Result(assumed(swim.V1(12_000))...), offered(b), schedulers(), rows, HolmNote)
 	if err == nil {
 		out.Pictures = loadPictures(b.loads(), got)
 	}
@@ -142,17 +142,17 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 }
 
 // figure5Rows are the rows of Figure 5 for one set of jobs.
-func (c *cluster) figure5Rows(out *Result, at Systems, seed uint64) {
+func (c *cluster) figure5Rows(out *Result, at Systems) {
 	for _, base := range []string{"Fair", "Corral"} {
-		h := At("Figure 5(a)", c.Name+", Co-scheduler against "+base, byShuffle, seed)
+		h := out.At("Figure 5(a)", c.Name+", Co-scheduler against "+base, byShuffle)
 		for _, m := range metrics() {
-			out.Add(h.smaller(at[ours], at[base], m, c.ifPublished(figure5(base, m))))
+			h.smaller(at[ours], at[base], m, c.ifPublished(figure5(base, m)))
 		}
 	}
 	paper := map[string]float64{"Fair": 2.2, "Corral": 33, ours: 95.2}
 	for _, s := range schedulers() {
-		h := At("Figure 5(b)", c.Name+", "+s.name, byModel, seed)
-		out.Add(h.Row(overOCS, "%", c.ifPublished(paper[s.name]), at[s.name].Of(overOCS)))
+		h := out.At("Figure 5(b)", c.Name+", "+s.name, byModel)
+		h.Row(overOCS, "%", c.ifPublished(paper[s.name]), at[s.name].Of(overOCS))
 	}
 }
 
@@ -164,42 +164,40 @@ func (c *cluster) ifPublished(paper float64) float64 {
 	return paper
 }
 
-// smaller is a row of by how much our figure is smaller than another's, where a network can change it.
-func (h Head) smaller(ours, base Runs, metric string, paper float64) Row {
+// smaller adds by how much our figure is smaller than another's, where a network can change it.
+func (h Head) smaller(ours, base Runs, metric string, paper float64) {
 	r := h.asked(metric+" smaller by", paper, ours.Against(base, metric, Reduction))
-	return r.reachable(base, metric, h.Seed)
+	*r = r.reachable(base, metric, h.out.seed)
 }
 
-// asked is a row in per cent whose note says how wide the interval is against its effect. The target was 5 %, and n was
-// fixed beforehand.
-func (h Head) asked(metric string, paper float64, v []float64) Row {
-	if r := (Row{}).Measure(v, h.Seed); r.Measured != nil && *r.Measured != 0 {
+// asked adds a row in per cent whose note says how wide the interval is against its effect. The target was 5 %, and n
+// was fixed beforehand.
+func (h Head) asked(metric string, paper float64, v []float64) *Row {
+	if r := (Row{}).Measure(v, h.out.seed); r.Measured != nil && *r.Measured != 0 {
 		h.Why += fmt.Sprintf("; half-width %.0f %% of the effect", 50*math.Abs((*r.High-*r.Low) / *r.Measured))
 	}
 	return h.Row(metric, "%", paper, v)
 }
 
 // boundsOf are what a network can change for each scheduler, and the order of the schedulers.
-func (c *cluster) boundsOf(out *Result, at Systems, seed uint64) {
+func (c *cluster) boundsOf(out *Result, at Systems) {
 	for _, s := range schedulers() {
-		out.Add(boundRows(c.Name+", "+s.name, at[s.name], seed)...)
+		out.bounds(c.Name+", "+s.name, at[s.name])
 	}
-	out.Add(orderings("Figure 5(a)", c.Name, at, seed)...)
+	out.orderings("Figure 5(a)", c.Name, at)
 }
 
 // orderings reports for each figure whether the document's order (Co-scheduler before Corral before Fair) holds in each
 // run.
-func orderings(figure, name string, at Systems, seed uint64) (rows []Row) {
-	h := Head{figure, name, "", seed}
+func (r *Result) orderings(figure, name string, at Systems) {
+	h := r.At(figure, name, "")
 	for _, m := range metrics() {
 		for _, pair := range [][2]string{{"Corral", "Fair"}, {ours, "Corral"}} {
-			first, second := at[pair[0]], at[pair[1]]
-			r := h.Order(m+": "+pair[0]+" below "+pair[1], 0, first.Against(second, m, Reduction))
-			r.Unit = "% of runs"
-			rows = append(rows, r.reachable(second, m, seed))
+			row := h.Order(m+": "+pair[0]+" below "+pair[1], 0, at.Against(pair[0], pair[1], m, Reduction))
+			row.Unit = "% of runs"
+			*row = row.reachable(at[pair[1]], m, r.seed)
 		}
 	}
-	return rows
 }
 
 // HolmNote states how many comparisons a page makes: at 95 % each, one in twenty is wrong by chance.

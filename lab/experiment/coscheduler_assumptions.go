@@ -41,15 +41,15 @@ func halvedAndDoubled(load float64) []cluster {
 
 // runAssumptions halves and doubles each assumption of the job model.
 func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
-	rows := func(c cluster, out *Result, at Systems, seed uint64) {
-		out.Add(boundRows(c.Name+", Fair", at["Fair"], seed)...)
+	rows := func(c cluster, out *Result, at Systems) {
+		out.bounds(c.Name+", Fair", at["Fair"])
 		for _, base := range []string{"Fair", "Corral"} {
-			h := At("sensitivity", c.Name+", Co-scheduler against "+base, "how much the conclusion hangs on the assumption", seed)
+			h := out.At("sensitivity", c.Name+", Co-scheduler against "+base, "how much the conclusion hangs on the assumption")
 			for _, m := range metrics() {
-				out.Add(h.Row(m+" smaller by", "%", 0, at.Against(ours, base, m, Reduction)))
+				h.Row(m+" smaller by", "%", 0, at.Against(ours, base, m, Reduction))
 			}
 		}
 	}
-	return measure(ctx, b, &Result{Assumptions: assumed(swim.V1(12_000))},
+	return measure(ctx, b, b.Result(assumed(swim.V1(12_000))...),
 		append(halvedAndDoubled(1), halvedAndDoubled(10)...), schedulers(), rows)
 }

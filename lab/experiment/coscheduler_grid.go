@@ -173,15 +173,15 @@ func runGrid(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 
-	out := &Result{Assumptions: append(assumed(swim.V1(12_000)), "fabric "+rackFabric+": bytes within a rack are charged",
+	out := b.Result(append(assumed(swim.V1(12_000)), "fabric "+rackFabric+": bytes within a rack are charged",
 		fmt.Sprintf("%d jobs of the trace; the cell is chosen by Fair's figures alone", n),
-		fmt.Sprintf("flows end at multiples of %v", gridStep))}
+		fmt.Sprintf("flows end at multiples of %v", gridStep))...)
 	var byFair []Runs
 	var names []string
 	for i, g := range cells {
 		for _, c := range who[:fairs] {
 			byFair, names = append(byFair, fair[i][c.name]), append(names, g.String()+", "+c.name)
-			out.Add(fairRows(names[len(names)-1], fair[i][c.name], b.First)...)
+			fairRows(names[len(names)-1], fair[i][c.name], out)
 		}
 	}
 
@@ -194,7 +194,7 @@ func runGrid(ctx context.Context, b *Bench) (*Result, error) {
 	}
 	for i, k := range chosen {
 		maps.Copy(others[i], fair[k])
-		out.Add(gridRows(cells[k].String(), who, others[i], b.First)...)
+		gridRows(cells[k].String(), who, others[i], out)
 	}
 	out.Notes = []string{"calibrated on Fair: " + names[at], "the network binds most at " + most.String(),
 		HolmNote(out.Rows)}
@@ -227,28 +227,25 @@ func binding(fair []Runs) int {
 }
 
 // fairRows are those of Fair in a cell.
-func fairRows(name string, got Runs, seed uint64) []Row {
-	return append([]Row{
-		Head{"Fair", name, "at least 12,240 s by arithmetic", seed}.Row(makespan, "s", 0, got.Of(makespan)),
-		Head{"Fair", name, "2.2 % published", seed}.Row(overOCS, "%", 0, got.Of(overOCS)),
-	}, boundRows(name, got, seed)...)
+func fairRows(name string, got Runs, out *Result) {
+	out.At("Fair", name, "at least 12,240 s by arithmetic").Row(makespan, "s", 0, got.Of(makespan))
+	out.At("Fair", name, "2.2 % published").Row(overOCS, "%", 0, got.Of(overOCS))
+	out.bounds(name, got)
 }
 
 // gridRows hold Co-scheduler against the others. The document's Fair and Corral are the last of their kind: with
 // shuffles that overlap maps, and with a plan made beforehand.
-func gridRows(name string, who []contender, at Systems, seed uint64) (rows []Row) {
+func gridRows(name string, who []contender, at Systems, out *Result) {
 	for _, c := range who[:len(who)-1] {
-		h := Head{"Figure 5(a)", name + ", Co-scheduler against " + c.name,
-			"the grid has no cell in which Fair is as published", seed}
+		h := out.At("Figure 5(a)", name+", Co-scheduler against "+c.name, "the grid has no cell in which Fair is as published")
 		for _, m := range metrics() {
 			paper := 0.0
 			if base, _, last := strings.Cut(c.name, ", "); last {
 				paper = figure5(base, m)
 			}
 			r := h.Row(m+" smaller by", "%", paper, at.Against(ours, c.name, m, Reduction))
-			rows = append(rows, r.reachable(at[c.name], m, seed))
+			*r = r.reachable(at[c.name], m, out.seed)
 		}
-		rows = append(rows, boundRows(name+", "+c.name, at[c.name], seed)...)
+		out.bounds(name+", "+c.name, at[c.name])
 	}
-	return rows
 }

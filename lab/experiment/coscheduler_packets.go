@@ -107,7 +107,7 @@ func runPackets(ctx context.Context, b *Bench) (*Result, error) {
 		return nil, err
 	}
 	m := packetsModel()
-	out := &Result{Assumptions: append(m.Lines(),
+	out := b.Result(append(m.Lines(),
 		"fabric "+packetsFabric+fmt.Sprintf(", run at a hundredth of its rates with a hundredth of all bytes: T_e is %.4g "+
 			"MB as run", packetsLeast/packetsScale/1e6),
 		fmt.Sprintf("%d jobs of the trace with a shuffle of 1.125 to %.4g GB and %d with one of 0.1 to 1.125 GB, none with "+
@@ -115,8 +115,8 @@ func runPackets(ctx context.Context, b *Bench) (*Result, error) {
 			heavy, float64(packetsMost)/1e9, light, packetsInput/1e9),
 		"runs on packets in random order, one thrown away before them; runs that fail are kept and counted",
 		"delay scheduling waits its 5 s, however fast tasks compute",
-	)}
-	out.Rows = packetsRows(runs, slice, b)
+	)...)
+	packetsRows(runs, slice, b, out)
 	out.Notes = []string{HolmNote(out.Rows), "the document has no packets: no row makes a claim"}
 	return out, nil
 }
@@ -196,7 +196,7 @@ func newTwin(ran *replay.Ran) *twin {
 }
 
 // packetsRows compares packets with the simulator: over all jobs of a run, by scheduler, and job by job over the seeds.
-func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) (rows []Row) {
+func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench, out *Result) {
 	who := schedulers()
 	by := make([][]packetsRun, len(who))
 	for k, s := range who {
@@ -211,20 +211,19 @@ func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench) (rows []Row) 
 			}
 		}
 		n := float64(len(lost))
-		rows = append(rows, Row{Figure: "runs", Setting: s.name, Metric: "failed on packets", Measured: &n, Low: &n, High: &n,
+		out.Add(Row{Figure: "runs", Setting: s.name, Metric: "failed on packets", Measured: &n, Low: &n, High: &n,
 			N: b.Seeds, Verdict: NoClaim, Note: strings.Join(lost, "; ")})
-		rows = append(rows, packetsOf(s.name, by[k], b.First)...)
+		packetsOf(s.name, by[k], out)
 	}
-	rows = append(rows, packetsOrder(by, b.First)...)
+	packetsOrder(by, out)
 	for k, s := range who {
-		rows = append(rows, packetsJobs(s.name, by[k], slice, b.First)...)
+		packetsJobs(s.name, by[k], slice, out)
 	}
-	return rows
 }
 
 // packetsOf are a scheduler's figures of whole runs.
-func packetsOf(name string, runs []packetsRun, seed uint64) (rows []Row) {
-	h := Head{"packets ÷ flow level", name, "", seed}
+func packetsOf(name string, runs []packetsRun, out *Result) {
+	h := out.At("packets ÷ flow level", name, "")
 	for _, x := range []struct {
 		metric, unit string
 		of           func(packets, fluid *twin) float64
@@ -247,9 +246,8 @@ func packetsOf(name string, runs []packetsRun, seed uint64) (rows []Row) {
 				v = append(v, y)
 			}
 		}
-		rows = append(rows, h.Row(x.metric, x.unit, 0, v))
+		h.Row(x.metric, x.unit, 0, v)
 	}
-	return rows
 }
 
 // ratioAt is a percentile of what both have; NaN where that is nothing.
@@ -300,7 +298,7 @@ func sameHosts(a, b *twin) float64 {
 }
 
 // packetsOrder compares Co-scheduler with the others, on packets and on the simulator.
-func packetsOrder(by [][]packetsRun, seed uint64) (rows []Row) {
+func packetsOrder(by [][]packetsRun, out *Result) {
 	sides := []struct {
 		name string
 		of   func(*packetsRun) *twin
@@ -321,12 +319,11 @@ func packetsOrder(by [][]packetsRun, seed uint64) (rows []Row) {
 						}
 					}
 				}
-				h := Head{"order", "Co-scheduler against " + base + ", " + side.name, "", seed}
-				rows = append(rows, h.Row(m.name+" smaller by", "%", 0, v))
+				h := out.At("order", "Co-scheduler against "+base+", "+side.name, "")
+				h.Row(m.name+" smaller by", "%", 0, v)
 			}
 		}
 	}
-	return rows
 }
 
 // meanBy adds in the order of names.
@@ -339,7 +336,7 @@ func meanBy(v map[string]float64) float64 {
 }
 
 // packetsJobs is the table by job: its time on packets over its time at flow level, over the seeds.
-func packetsJobs(name string, runs []packetsRun, slice []swim.Record, seed uint64) (rows []Row) {
+func packetsJobs(name string, runs []packetsRun, slice []swim.Record, out *Result) {
 	for _, rec := range slice {
 		var v []float64
 		for _, r := range runs {
@@ -352,7 +349,6 @@ func packetsJobs(name string, runs []packetsRun, slice []swim.Record, seed uint6
 		}
 		note := fmt.Sprintf("shuffle %.4g GB, input %.4g GB; least %.3f, most %.3f", float64(rec.Shuffle)/1e9,
 			float64(rec.Input)/1e9, slices.Min(v), slices.Max(v))
-		rows = append(rows, Head{"by job", name + ", " + rec.Name, note, seed}.Row("JCT, packets ÷ flow level", "", 0, v))
+		out.At("by job", name+", "+rec.Name, note).Row("JCT, packets ÷ flow level", "", 0, v)
 	}
-	return rows
 }

@@ -95,7 +95,9 @@ func TestPacketsRows(t *testing.T) {
 		"Co-scheduler against Fair, at flow level, mean JCT smaller by": 0,
 	}
 	found := 0
-	for _, r := range packetsRows(runs, slice, b) {
+	out := b.Result()
+	packetsRows(runs, slice, b, out)
+	for _, r := range out.Rows {
 		w, ok := want[r.Setting+", "+r.Metric]
 		if !ok {
 			continue

@@ -22,22 +22,22 @@ func runMechanisms(ctx context.Context, b *Bench) (*Result, error) {
 		variant("all, by Equation 10", func() *place.CoScheduler { return &place.CoScheduler{Form: guideline.Equation10} }),
 	}
 	paper := map[string]map[string]float64{"DP + OCAS": {makespan: 16, meanJCT: 21, meanCCT: 25}}
-	rows := func(c cluster, out *Result, at Systems, seed uint64) {
-		out.Add(boundRows(c.Name+", OCAS", at["OCAS"], seed)...)
+	rows := func(c cluster, out *Result, at Systems) {
+		out.bounds(c.Name+", OCAS", at["OCAS"])
 		for _, s := range steps {
-			h := At("Figure 7", c.Name+", "+s.name, "", seed)
+			h := out.At("Figure 7", c.Name+", "+s.name, "")
 			for _, m := range []string{busiestUp, busiestDown, overOCS} {
-				out.Add(h.Row(m, "%", 0, at[s.name].Of(m)))
+				h.Row(m, "%", 0, at[s.name].Of(m))
 			}
 		}
 		for _, s := range steps[1:] {
-			h := At("Figure 7", c.Name+", "+s.name+" against OCAS", little, seed)
+			h := out.At("Figure 7", c.Name+", "+s.name+" against OCAS", little)
 			for _, m := range metrics() {
-				out.Add(h.smaller(at[s.name], at["OCAS"], m, c.ifPublished(paper[s.name][m])))
+				h.smaller(at[s.name], at["OCAS"], m, c.ifPublished(paper[s.name][m]))
 			}
 		}
 	}
-	out, err := measure(ctx, b, &Result{Assumptions: assumed(swim.V1(12_000))}, offered(b), steps, rows, HolmNote)
+	out, err := measure(ctx, b, b.Result(assumed(swim.V1(12_000))...), offered(b), steps, rows, HolmNote)
 	if err == nil {
 		out.Notes = append(out.Notes, "the bars of Figure 7 beside these three numbers are a picture")
 	}
@@ -64,17 +64,17 @@ func sweep(ctx context.Context, b *Bench, f series) (*Result, error) {
 		}
 	}
 	var got []Systems
-	rows := func(_ cluster, out *Result, at Systems, seed uint64) {
+	rows := func(_ cluster, out *Result, at Systems) {
 		if got = append(got, at); len(got)%len(f.x) == 0 {
 			end := len(got)
-			f.rows(out, places[end-len(f.x):end], got[end-len(f.x):], seed)
+			f.rows(out, places[end-len(f.x):end], got[end-len(f.x):])
 		}
 	}
-	return measure(ctx, b, &Result{Assumptions: assumed(f.at(f.x[f.base]).Model)}, places, schedulers(), rows, HolmNote)
+	return measure(ctx, b, b.Result(assumed(f.at(f.x[f.base]).Model)...), places, schedulers(), rows, HolmNote)
 }
 
 // rows adds the rows and pictures of one offered load.
-func (f *series) rows(out *Result, places []cluster, got []Systems, seed uint64) {
+func (f *series) rows(out *Result, places []cluster, got []Systems) {
 	fair, o := got[f.base]["Fair"], offer{places[0].Model.Load, places[0].Without}
 	for _, m := range metrics() {
 		p := Picture{Name: f.name + o.suffix() + "-" + fileOf(m), Title: f.figure + ", " + o.String() + ": " + m, X: f.axis,
@@ -82,11 +82,11 @@ func (f *series) rows(out *Result, places []cluster, got []Systems, seed uint64)
 		for _, s := range schedulers() {
 			l := Line{Name: s.name}
 			for i, c := range places {
-				h := Head{f.figure, c.Name + ", " + s.name, onlyPicture, seed}
+				h := out.At(f.figure, c.Name+", "+s.name, onlyPicture)
 				v := got[i][s.name].Against(fair, m, Ratio)
-				out.Add(h.Row(fmt.Sprintf("%s ÷ Fair's at %g", m, f.x[f.base]), "", 0, v))
+				h.Row(fmt.Sprintf("%s ÷ Fair's at %g", m, f.x[f.base]), "", 0, v)
 				if len(v) > 0 {
-					l.Point(f.x[i], v, seed)
+					l.Point(f.x[i], v, out.seed)
 				}
 			}
 			p.Lines = append(p.Lines, l)
@@ -94,8 +94,8 @@ func (f *series) rows(out *Result, places []cluster, got []Systems, seed uint64)
 		out.Pictures = append(out.Pictures, p)
 	}
 	for i, c := range places {
-		out.Add(boundRows(c.Name+", Fair", got[i]["Fair"], seed)...)
-		out.Add(orderings(f.figure, c.Name, got[i], seed)...)
+		out.bounds(c.Name+", Fair", got[i]["Fair"])
+		out.orderings(f.figure, c.Name, got[i])
 	}
 }
 
@@ -131,15 +131,15 @@ func runEstimation(ctx context.Context, b *Bench) (*Result, error) {
 	for _, e := range x {
 		who = append(who, estimation(e))
 	}
-	rows := func(c cluster, out *Result, at Systems, seed uint64) {
-		out.Add(boundRows(c.Name+", Fair", at["Fair"], seed)...)
-		out.Add(estimationRows(&c, x, at, seed)...)
+	rows := func(c cluster, out *Result, at Systems) {
+		out.bounds(c.Name+", Fair", at["Fair"])
+		estimationRows(&c, x, at, out)
 	}
-	return measure(ctx, b, &Result{Assumptions: assumed(sectionVA().Model)}, offered(b), who, rows, HolmNote)
+	return measure(ctx, b, b.Result(assumed(sectionVA().Model)...), offered(b), who, rows, HolmNote)
 }
 
 // estimationRows are those of one offered load.
-func estimationRows(c *cluster, x []float64, at Systems, seed uint64) (rows []Row) {
+func estimationRows(c *cluster, x []float64, at Systems, out *Result) {
 	exact := estimation(0).name
 	for _, base := range []struct {
 		name, system string
@@ -157,12 +157,10 @@ func estimationRows(c *cluster, x []float64, at Systems, seed uint64) (rows []Ro
 			if e != 50 {
 				paper = nil
 			}
-			h := Head{"Figure 10", fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name, e, base.name), little,
-				seed}
+			h := out.At("Figure 10", fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name, e, base.name), little)
 			for _, m := range metrics() {
-				rows = append(rows, h.smaller(at[system], at[base.system], m, c.ifPublished(paper[m])))
+				h.smaller(at[system], at[base.system], m, c.ifPublished(paper[m]))
 			}
 		}
 	}
-	return rows
 }

@@ -48,7 +48,12 @@ func TestEstimationRows(t *testing.T) {
 	c := sectionVA()
 	c.Name = "load ×1"
 	found := map[string]string{}
-	for _, r := range estimationRows(&c, []float64{0, 50}, got, 1) {
+	rows := func() []Row {
+		out := (&Bench{First: 1}).Result()
+		estimationRows(&c, []float64{0, 50}, got, out)
+		return out.Rows
+	}
+	for _, r := range rows() {
 		at := "none"
 		if r.Paper != nil {
 			at = fmt.Sprint(*r.Paper)
@@ -66,7 +71,7 @@ func TestEstimationRows(t *testing.T) {
 		}
 	}
 	c.offer(offer{30, false})
-	for _, r := range estimationRows(&c, []float64{0, 50}, got, 1) {
+	for _, r := range rows() {
 		if r.Paper != nil {
 			t.Errorf("%s: the document has no figure of it", r.Setting)
 		}

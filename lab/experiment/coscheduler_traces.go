@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"lightloom/controller/workload/swim"
@@ -20,11 +19,11 @@ func runTraces(ctx context.Context, b *Bench) (*Result, error) {
 		c.Trace, c.Name = trace, strings.TrimSuffix(trace, ".tsv.gz")
 		places = append(places, c)
 	}
-	out := &Result{Assumptions: assumed(swim.V1(12_000)), Notes: []string{fmt.Sprintf(
-		"the document takes its jobs from %s; the others are of the same collection", fb2009)}}
-	rows := func(c cluster, out *Result, at Systems, seed uint64) {
-		c.figure5Rows(out, at, seed)
-		c.boundsOf(out, at, seed)
+	out := b.Result(assumed(swim.V1(12_000))...)
+	out.Notes = []string{"the document takes its jobs from " + fb2009 + "; the others are of the same collection"}
+	rows := func(c cluster, out *Result, at Systems) {
+		c.figure5Rows(out, at)
+		c.boundsOf(out, at)
 	}
 	return measure(ctx, b, out, places, schedulers(), rows, HolmNote)
 }

@@ -8,12 +8,12 @@ import (
 // runDecision is Figures 10 and 11. The document's seconds are from another machine; they are shown beside ours and not
 // judged.
 func runDecision(ctx context.Context, b *Bench) (*Result, error) {
-	out := &Result{Assumptions: []string{
-		"wall time of one decision on the machine to itself, the 21st on a fabric: 20 jobs run and have warmed what the " +
+	out := b.Result(
+		"wall time of one decision on the machine to itself, the 21st on a fabric: 20 jobs run and have warmed what the "+
 			"policy keeps",
 		"fat-tree of 16-port switches and Jellyfish with ten links a switch and five hosts, pruned or built for the hosts",
 		"the document's times are of a 4-core machine of 2014: a ratio to them is no gain of the algorithm",
-	}}
+	)
 	for _, d := range []struct {
 		figure string
 		e      engine
@@ -31,10 +31,9 @@ func runDecision(ctx context.Context, b *Bench) (*Result, error) {
 				if err != nil {
 					return nil, err
 				}
-				h := Head{d.figure, fmt.Sprintf("%s, %s, %d hosts, %s", d.e.name, d.net, hosts, policy), "", b.First}
+				h := out.At(d.figure, fmt.Sprintf("%s, %s, %d hosts, %s", d.e.name, d.net, hosts, policy), "")
 				r := h.Row("time of a decision", "s", d.paper[hosts], v)
 				r.Verdict, r.Note = NoClaim, "no two machines are compared, and decisions end at the annealer's bound on work"
-				out.Add(r)
 			}
 		}
 	}

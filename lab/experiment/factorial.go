@@ -141,78 +141,78 @@ func cells() []cell {
 
 func runFactorial(ctx context.Context, b *Bench) (*Result, error) {
 	places := []studySetting{study(b, "within 4s", 4*time.Second), study(b, "within 1s", time.Second)}
-	out := &Result{Assumptions: []string{
-		"fabric " + factorialFabric + ": 2 × 50 Mb/s of packets and 1 Gb/s of circuit a rack; reconfiguration delay as the " +
+	out := b.Result(
+		"fabric "+factorialFabric+": 2 × 50 Mb/s of packets and 1 Gb/s of circuit a rack; reconfiguration delay as the "+
 			"fabric's preset has it",
-		"packets: " + factorialPackets + ", the capacity of both on packets alone",
+		"packets: "+factorialPackets+", the capacity of both on packets alone",
 		fmt.Sprintf("%d jobs of the synthetic workload within 4 s, and the same jobs within 1 s; packets share links "+
 			"max-min", places[0].jobs.Jobs),
-		"edmonds and sunflow carry elephants (9 reconfiguration delays at the circuit's rate), sunflow-te0 every pair; " +
+		"edmonds and sunflow carry elephants (9 reconfiguration delays at the circuit's rate), sunflow-te0 every pair; "+
 			"joint weighs each pair against its reconfiguration delay instead",
-		"effects are of the logarithm, told as per cent of change: main ones the mean over all levels of the other " +
-			"factors, interactions the difference of differences, both against " + cell{}.String(),
-	}}
+		"effects are of the logarithm, told as per cent of change: main ones the mean over all levels of the other "+
+			"factors, interactions the difference of differences, both against "+cell{}.String(),
+	)
 	return Fill(ctx, b, out, places, cells(), studySetting.run, studySetting.rows, Chance)
 }
 
 // rows are those of the factorial experiment.
-func (g studySetting) rows(out *Result, got Systems, seed uint64) {
+func (g studySetting) rows(out *Result, got Systems) {
 	for _, m := range metrics() {
-		e := effects{m, got, g.name + ": ", seed}
+		e := effects{m, got, g.name + ": ", out}
 		for _, c := range cells() {
-			out.Add(At("cell", e.prefix+c.String(), "", seed).Row(m, "s", 0, got[c.String()].Of(m)))
+			out.At("cell", e.prefix+c.String(), "").Row(m, "s", 0, got[c.String()].Of(m))
 		}
-		out.Add(e.mains()...)
-		out.Add(e.interactions()...)
+		e.mains()
+		e.interactions()
 		for _, c := range cells() {
 			if c != jointly {
-				out.Add(e.joint(c))
+				e.joint(c)
 			}
 		}
-		out.Add(e.steps()...)
+		e.steps()
 	}
 	for _, c := range cells() {
-		g.limits(out, got, c, seed)
+		g.limits(out, got, c)
 	}
 }
 
 // limits are rows of what a network can change of a cell, and of what its circuits carry.
-func (g studySetting) limits(out *Result, got Systems, c cell, seed uint64) {
+func (g studySetting) limits(out *Result, got Systems, c cell) {
 	at, runs := g.name+": "+c.String(), got[c.String()]
-	out.Add(boundRows(at, runs, seed)...)
+	out.bounds(at, runs)
 	if c.beside() || c.circuits > 1 {
-		out.Add(circuitShare(at, runs, seed))
+		out.circuitShare(at, runs)
 	}
 }
 
 // circuitShare is what circuits carry of the bytes between racks.
-func circuitShare(setting string, got Runs, seed uint64) Row {
-	return Head{"share of circuits", setting, "", seed}.Row(overOCS, "%", 0, got.Of(overOCS))
+func (r *Result) circuitShare(setting string, got Runs) {
+	r.At("share of circuits", setting, "").Row(overOCS, "%", 0, got.Of(overOCS))
 }
 
-// effects reads one metric of all cells. prefix begins the settings of rows.
+// effects adds rows of one metric of all cells. prefix begins the settings of rows.
 type effects struct {
 	metric string
 	got    Systems
 	prefix string
-	seed   uint64
+	out    *Result
 }
 
 // of returns the logarithm of a cell's metric in a run.
 func (e *effects) of(c cell, run int) float64 { return math.Log(e.got[c.String()][run][e.metric]) }
 
 // row measures one contrast: a difference of logarithms, run by run.
-func (e *effects) row(figure, setting string, of func(run int) float64) Row {
+func (e *effects) row(figure, setting string, of func(run int) float64) {
 	v := make([]float64, len(e.got[jointly.String()]))
 	for run := range v {
 		v[run] = 100 * math.Expm1(of(run))
 	}
-	return Head{figure, e.prefix + setting, "", e.seed}.Row(e.metric, "%", 0, v)
+	e.out.At(figure, e.prefix+setting, "").Row(e.metric, "%", 0, v)
 }
 
 // step is the effect of going from one cell to another: below zero where that takes less time.
-func (e *effects) step(figure, setting string, ours, theirs cell) Row {
-	return e.row(figure, setting, func(run int) float64 { return e.of(ours, run) - e.of(theirs, run) })
+func (e *effects) step(figure, setting string, ours, theirs cell) {
+	e.row(figure, setting, func(run int) float64 { return e.of(ours, run) - e.of(theirs, run) })
 }
 
 // factor is a way to set one factor of a cell, and its levels.
@@ -241,48 +241,42 @@ func (e *effects) average(of func(cell) float64) float64 {
 	return sum / float64(n)
 }
 
-func (e *effects) mains() []Row {
-	var rows []Row
+func (e *effects) mains() {
 	for _, f := range factors() {
 		for l := 1; l < len(f.levels); l++ {
-			rows = append(rows, e.row("main effect", f.levels[l]+" against "+f.levels[0], func(run int) float64 {
+			e.row("main effect", f.levels[l]+" against "+f.levels[0], func(run int) float64 {
 				return e.average(func(c cell) float64 { return e.of(f.set(c, l), run) - e.of(f.set(c, 0), run) })
-			}))
+			})
 		}
 	}
-	return rows
 }
 
-func (e *effects) interactions() []Row {
-	var rows []Row
+func (e *effects) interactions() {
 	all := factors()
 	for i, f := range all {
 		for _, g := range all[i+1:] {
 			for l := 1; l < len(f.levels); l++ {
 				for k := 1; k < len(g.levels); k++ {
-					rows = append(rows, e.row("interaction", f.levels[l]+" × "+g.levels[k], func(run int) float64 {
+					e.row("interaction", f.levels[l]+" × "+g.levels[k], func(run int) float64 {
 						return e.average(func(c cell) float64 {
 							at := func(l, k int) float64 { return e.of(g.set(f.set(c, l), k), run) }
 							return at(l, k) - at(0, k) - at(l, 0) + at(0, 0)
 						})
-					}))
+					})
 				}
 			}
 		}
 	}
-	return rows
 }
 
 // joint compares it with a cell.
-func (e *effects) joint(c cell) Row { return e.step("joint", "joint against "+c.String(), jointly, c) }
+func (e *effects) joint(c cell) { e.step("joint", "joint against "+c.String(), jointly, c) }
 
 // steps decomposes joint's distance from crosslayer+anneal+sunflow: it switches one decision after the other to
 // joint's. Below zero a step saves time; the steps multiply to the whole.
-func (e *effects) steps() []Row {
-	return []Row{
-		e.step("step", "1. no threshold of elephants", circuitsAll, circuitsElephants),
-		e.step("step", "2. circuits weighed one by one", jointCircuits, circuitsAll),
-		e.step("step", "3. places for them", jointly, jointCircuits),
-		e.step("step", "all of joint", jointly, circuitsElephants),
-	}
+func (e *effects) steps() {
+	e.step("step", "1. no threshold of elephants", circuitsAll, circuitsElephants)
+	e.step("step", "2. circuits weighed one by one", jointCircuits, circuitsAll)
+	e.step("step", "3. places for them", jointly, jointCircuits)
+	e.step("step", "all of joint", jointly, circuitsElephants)
 }

@@ -34,7 +34,7 @@ func TestFactorialEffects(t *testing.T) {
 			got[c.String()] = append(got[c.String()], Figures{meanCCT: x})
 		}
 	}
-	e := effects{metric: meanCCT, got: got, seed: 1}
+	e := effects{metric: meanCCT, got: got, out: (&Bench{First: 1}).Result()}
 	// The interaction is felt in one of five lights, and in one of three places.
 	want := map[string]float64{
 		"crosslayer against fair":               100 * (0.8*math.Pow(1.1, 1./5) - 1),
@@ -50,11 +50,12 @@ func TestFactorialEffects(t *testing.T) {
 		"joint against crosslayer+ecmp+sunflow": 100 * (0.25/(0.8*0.5*1.1) - 1),
 	}
 	found := 0
-	rows := append(e.mains(), e.interactions()...)
+	e.mains()
+	e.interactions()
 	for _, c := range all {
-		rows = append(rows, e.joint(c))
+		e.joint(c)
 	}
-	for _, r := range rows {
+	for _, r := range e.out.Rows {
 		w, ok := want[r.Setting]
 		if !ok {
 			continue

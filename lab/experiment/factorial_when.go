@@ -56,23 +56,24 @@ func steps() []cell {
 
 func runJointWhen(ctx context.Context, b *Bench) (*Result, error) {
 	places := variations(b)
-	out := &Result{Assumptions: []string{
-		"the setting of the factorial experiment, " + factorialFabric +
+	out := b.Result(
+		"the setting of the factorial experiment, "+factorialFabric+
 			fmt.Sprintf(", %d jobs within 4 s, with what a row names", places[0].jobs.Jobs),
-		"the threshold of elephants is 9 times the dark time at the circuits' rate: where circuits are dark for long, " +
+		"the threshold of elephants is 9 times the dark time at the circuits' rate: where circuits are dark for long, "+
 			"hardly anything is one",
-	}}
+	)
 	return Fill(ctx, b, out, places, steps(), studySetting.run, studySetting.whenRows, Chance)
 }
 
 // whenRows are the steps from sunflow to joint in one variation, joint against lighting every pair, and what circuits
 // carry.
-func (g studySetting) whenRows(out *Result, got Systems, seed uint64) {
+func (g studySetting) whenRows(out *Result, got Systems) {
 	for _, m := range metrics()[1:] {
-		e := effects{m, got, g.name + ": ", seed}
-		out.Add(append(e.steps(), e.joint(circuitsAll))...)
+		e := effects{m, got, g.name + ": ", out}
+		e.steps()
+		e.joint(circuitsAll)
 	}
 	for _, c := range steps() {
-		g.limits(out, got, c, seed)
+		g.limits(out, got, c)
 	}
 }

@@ -146,12 +146,12 @@ func failureDivided(b *Bench, on string) divided {
 }
 
 func runFailure(ctx context.Context, b *Bench) (*Result, error) {
-	out := &Result{Assumptions: append(assumedCrosslayer(b),
+	out := b.Result(append(assumedCrosslayer(b),
 		"30 servers and 30 routers, Jellyfish; of the links between switches that a system uses at 500 s a tenth fails, "+
 			"drawn from the seed",
 		"five jobs that send all the time; throughput is what all hosts receive",
 		fmt.Sprintf("before: 100 s to 500 s; after failure: from %v after it to the recovery; after recovery: from %v "+
-			"after it to %v", settle, settle, stopAt))}
+			"after it to %v", settle, settle, stopAt))...)
 	if b.On == OnNetns {
 		out.Assumptions = append(out.Assumptions, fmt.Sprintf("on packets, times are divided by %v, and a cable that fails "+
 			"is an interface that goes down", failureDivided(b, OnNetns).speedup))
@@ -174,7 +174,7 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 			for _, m := range got[k] {
 				runs = append(runs, m.Figures)
 			}
-			out.Add(f.rows(w, runs, b.First)...)
+			f.rows(w, runs, out)
 			l := got[k][0].Line
 			l.Name = w.String()
 			picture.Lines = append(picture.Lines, l)
@@ -185,26 +185,25 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// rows returns the rows of one line of the table. On the simulator the time of a call is a constant, so that the time
-// to route anew is assumed and not measured.
-func (f *failing) rows(w systemOn, got Runs, seed uint64) []Row {
-	row := func(metric, unit string, paper float64, why string, v []float64) Row {
+// rows adds one line of the table. On the simulator the time of a call is a constant, so that the time to route anew is
+// assumed and not measured.
+func (f *failing) rows(w systemOn, got Runs, out *Result) {
+	paper := func(v float64) float64 {
 		if w.name != asPrinted {
-			paper = 0
+			return 0
 		}
-		return Head{f.figure, w.String(), why, seed}.Row(metric, unit, paper, v)
+		return v
 	}
-	anew := row(rerouted+", assumed", "s", 0, "the simulator's 2 ms a call are a constant", got.Of(rerouted))
+	h := out.At(f.figure, w.String(), "the document shows one run, and does not say how near its servers' links are to "+
+		"being full")
+	h.Row(missing, "%", paper(f.paper[0]), got.Of(missing))
+	h.Row(left, "%", paper(f.paper[1]), got.Of(left))
 	if w.on == OnNetns {
-		anew = row(rerouted, "s", f.took, "until the last rule has changed", got.Of(rerouted))
+		h.Because("until the last rule has changed").Row(rerouted, "s", paper(f.took), got.Of(rerouted))
+	} else {
+		h.Because("the simulator's 2 ms a call are a constant").Row(rerouted+", assumed", "s", 0, got.Of(rerouted))
 	}
-	const why = "the document shows one run, and does not say how near its servers' links are to being full"
-	return []Row{
-		row(missing, "%", f.paper[0], why, got.Of(missing)),
-		row(left, "%", f.paper[1], why, got.Of(left)),
-		anew,
-		row(broken, "", 0, "a tenth of those in use", got.Of(broken)),
-	}
+	h.Because("a tenth of those in use").Row(broken, "", 0, got.Of(broken))
 }
 
 func (f *failing) run(ctx context.Context, b *Bench, spec string, w systemOn, seed uint64) (*mended, error) {

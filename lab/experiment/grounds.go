@@ -185,15 +185,15 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 		n = 8
 	}
 	all := grounds(n)
-	out := &Result{Assumptions: []string{
-		"fabric " + groundFabric("10ms"),
-		"all tasks are free; arrivals are stretched so that ports of 12.5 Gb/s would be busy for the named share if tasks " +
+	out := b.Result(
+		"fabric "+groundFabric("10ms"),
+		"all tasks are free; arrivals are stretched so that ports of 12.5 Gb/s would be busy for the named share if tasks "+
 			"were spread over all racks",
-		"SWIM: computing 60 times as fast as swim-v1, shuffles up to 22.5 GB, inputs up to 50 GB; FB2010: coflows that " +
+		"SWIM: computing 60 times as fast as swim-v1, shuffles up to 22.5 GB, inputs up to 50 GB; FB2010: coflows that "+
 			"follow each other, equal shares for reducers",
 		fmt.Sprintf("%d jobs a run; seeds from %d on see the second half of each trace", n, heldOut),
 		"a coflow within one rack counts in the mean",
-	}}
+	)
 	if b.Data == "" {
 		all = slices.DeleteFunc(all, func(g ground) bool { return g.source.data })
 		out.Notes = []string{"without --data, the grounds of real traces were left out"}
@@ -220,25 +220,26 @@ func groundRivals() []rival {
 }
 
 // rows are those of one cell of the grid.
-func (g ground) rows(out *Result, at Systems, seed uint64) {
+func (g ground) rows(out *Result, at Systems) {
 	for _, r := range groundRivals() {
 		got := at[r.name]
-		h := At("cell", g.name+": "+r.name, "", seed)
+		h := out.At("cell", g.name+": "+r.name, "")
 		for _, m := range metrics() {
-			out.Add(h.Row(m, "s", 0, got.Of(m)))
+			h.Row(m, "s", 0, got.Of(m))
 		}
-		out.Add(h.Row(crossed, "TB", 0, got.Of(crossed)), h.Row("ports busy", "%", 0, got.Each(func(f Figures) float64 {
+		h.Row(crossed, "TB", 0, got.Of(crossed))
+		h.Row("ports busy", "%", 0, got.Each(func(f Figures) float64 {
 			return 100 * f[crossed] * 8e12 / (groundRacks * float64(groundPort) * f[makespan])
-		})))
-		out.Add(boundRows(h.Setting, got, seed)...)
+		}))
+		out.bounds(h.Setting, got)
 	}
-	h := At("headroom", g.name, "", seed)
+	h := out.At("headroom", g.name, "")
 	r := h.Row("mean CCT of a circuit for every pair above equal packets", "%", 0,
 		at.Against(everyPair, equalPackets, meanCCT, Above))
 	r.Note = "no ground: too little to gain"
 	if *r.Measured >= headroomFrom {
 		r.Note = "a ground"
 	}
-	out.Add(r, h.Row("mean CCT of equal packets above those in Sunflow's order", "%", 0,
-		at.Against(equalPackets, orderedPackets, meanCCT, Above)))
+	h.Row("mean CCT of equal packets above those in Sunflow's order", "%", 0,
+		at.Against(equalPackets, orderedPackets, meanCCT, Above))
 }

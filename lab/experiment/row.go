@@ -52,6 +52,7 @@ type Result struct {
 	Rows        []Row
 	Pictures    []Picture
 	Notes       []string
+	seed        uint64 // of the resamples that intervals come from
 }
 
 // Number is a row's number.

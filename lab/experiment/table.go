@@ -13,12 +13,12 @@ import (
 //
 //	func (l load) run(ctx context.Context, b *Bench, s scheduler, seed uint64) (Figures, error)
 //
-//	func (l load) rows(out *Result, at Systems, seed uint64) {
-//		h := At("Figure 5", l.name, "arrivals are not published", seed)
-//		out.Add(h.Row("mean JCT smaller by", "%", 61, at.Against("ours", "theirs", "mean JCT", Below)))
+//	func (l load) rows(out *Result, at Systems) {
+//		h := out.At("Figure 5", l.name, "arrivals are not published")
+//		h.Row("mean JCT smaller by", "%", 61, at.Against("ours", "theirs", "mean JCT", Below))
 //	}
 //
-//	return Fill(ctx, b, &Result{Assumptions: assumed()}, loads(), schedulers(), load.run, load.rows, HolmNote)
+//	return Fill(ctx, b, b.Result("one slot a host"), loads(), schedulers(), load.run, load.rows, HolmNote)
 
 // Figures are what one run has measured, by name.
 type Figures map[string]float64
@@ -131,13 +131,13 @@ func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func
 
 // Fill runs every system at every place, and adds the rows of each place and notes on all of them to a result.
 func Fill[P, S any](ctx context.Context, b *Bench, out *Result, places []P, systems []S, run Run[P, S],
-	rows func(place P, out *Result, at Systems, seed uint64), notes ...func([]Row) string) (*Result, error) {
+	rows func(place P, out *Result, at Systems), notes ...func([]Row) string) (*Result, error) {
 	got, err := Cross(ctx, b, places, systems, run)
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range places {
-		rows(p, out, got[i], b.First)
+		rows(p, out, got[i])
 	}
 	for _, note := range notes {
 		out.Notes = append(out.Notes, note(out.Rows))
@@ -145,15 +145,20 @@ func Fill[P, S any](ctx context.Context, b *Bench, out *Result, places []P, syst
 	return out, nil
 }
 
-// Head is what the rows of a table have in common.
+// Result begins the result of an experiment.
+func (b *Bench) Result(assumptions ...string) *Result {
+	return &Result{Assumptions: assumptions, seed: b.First}
+}
+
+// Head is what rows of a result have in common.
 type Head struct {
+	out             *Result
 	Figure, Setting string
 	Why             string // what a figure may differ for from the document's; the note where there is none
-	Seed            uint64 // of the resamples that intervals come from
 }
 
 // At heads the rows of a figure in a setting.
-func At(figure, setting, why string, seed uint64) Head { return Head{figure, setting, why, seed} }
+func (r *Result) At(figure, setting, why string) Head { return Head{r, figure, setting, why} }
 
 // Because is the head with another reason.
 func (h Head) Because(why string) Head {
@@ -161,25 +166,32 @@ func (h Head) Because(why string) Head {
 	return h
 }
 
-// Row holds a figure, one value a run, against the document's. 0: the document has none, and the row makes no claim.
-func (h Head) Row(metric, unit string, paper float64, v []float64) Row {
+// Row adds a figure, one value a run, held against the document's. 0: the document has none, and the row makes no
+// claim. As after all these methods, the row can be changed until the next one is added.
+func (h Head) Row(metric, unit string, paper float64, v []float64) *Row {
 	return h.Within(metric, unit, paper, 0, v)
 }
 
 // Within is Row with a margin of its own, as Judge has it.
-func (h Head) Within(metric, unit string, paper, margin float64, v []float64) Row {
-	return h.measured(metric, unit, paper, v).Judge(margin, h.Why)
+func (h Head) Within(metric, unit string, paper, margin float64, v []float64) *Row {
+	r := h.measured(metric, unit, v)
+	if paper != 0 {
+		r.Paper = &paper
+	}
+	*r = r.Judge(margin, h.Why)
+	return r
 }
 
-// AtMost is a row of a figure that the document bounds from above, in all runs.
-func (h Head) AtMost(metric, unit string, bound float64, v []float64) Row {
-	r := h.measured(metric, unit, bound, v)
+// AtMost adds a figure that the document bounds from above, in all runs.
+func (h Head) AtMost(metric, unit string, bound float64, v []float64) *Row {
+	r := h.measured(metric, unit, v)
 	r.Paper = &bound
-	return r.JudgeAtMost(nil, h.Why)
+	*r = r.JudgeAtMost(nil, h.Why)
+	return r
 }
 
-// Order is a row of the share of runs in which ours is smaller by more than least per cent; gap is by how many it is.
-func (h Head) Order(metric string, least float64, gap []float64) Row {
+// Order adds the share of runs in which ours is smaller by more than least per cent; gap is by how many it is.
+func (h Head) Order(metric string, least float64, gap []float64) *Row {
 	ahead := make([]float64, len(gap))
 	for i, x := range gap {
 		if x > least {
@@ -187,25 +199,29 @@ func (h Head) Order(metric string, least float64, gap []float64) Row {
 		}
 	}
 	h.Figure += ", order"
-	return h.measured(metric, "%", 0, ahead).JudgeOrder(Row{}.Measure(gap, h.Seed))
+	r := h.measured(metric, "%", ahead)
+	*r = r.JudgeOrder(Row{}.Measure(gap, h.out.seed))
+	return r
 }
 
-// Trend is a row of by how many per cent a figure grows over an axis, where the document says that it rises, or falls.
-func (h Head) Trend(metric string, falls bool, v []float64) Row {
+// Trend adds by how many per cent a figure grows over an axis, where the document says that it rises, or falls.
+func (h Head) Trend(metric string, falls bool, v []float64) *Row {
 	h.Figure += ", trend"
-	return h.measured(metric, "%", 0, v).JudgeRise(falls)
+	r := h.measured(metric, "%", v)
+	*r = r.JudgeRise(falls)
+	return r
 }
 
-func (h Head) measured(metric, unit string, paper float64, v []float64) Row {
+func (h Head) measured(metric, unit string, v []float64) *Row {
 	r := Row{Figure: h.Figure, Setting: h.Setting, Metric: metric, Unit: unit}
-	if paper != 0 {
-		r.Paper = &paper
-	}
-	return r.Measure(v, h.Seed)
+	return h.out.Add(r.Measure(v, h.out.seed))
 }
 
-// Add appends rows.
-func (r *Result) Add(rows ...Row) { r.Rows = append(r.Rows, rows...) }
+// Add adds a row.
+func (r *Result) Add(row Row) *Row {
+	r.Rows = append(r.Rows, row)
+	return &r.Rows[len(r.Rows)-1]
+}
 
 // Point appends the mean of one value a run to a line, with its interval.
 func (l *Line) Point(x float64, v []float64, seed uint64) {

@@ -114,14 +114,14 @@ func runThroughput(ctx context.Context, b *Bench, e engine) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Assumptions: assumedCrosslayer(b)}
+	out := b.Result(assumedCrosslayer(b)...)
 	if b.On == OnNetns {
 		for i := 0; i < len(places); i += 2 {
-			out.Add(besideRows(places[i:i+2], who, got[i:i+2], b.First)...)
+			besideRows(places[i:i+2], who, got[i:i+2], out)
 		}
 	} else {
 		for i := range places {
-			out.Add(throughputRows(&places[i], who, got[i], b.First)...)
+			throughputRows(&places[i], who, got[i], out)
 		}
 		overHosts(out.Rows)
 	}
@@ -137,31 +137,30 @@ const (
 )
 
 // throughput is the throughput of a system.
-func (s *stand) throughput(sys system, got Runs, word string, seed uint64) Row {
+func (s *stand) throughput(out *Result, sys system, got Runs, word string) {
 	paper := 0.0
 	if sys.name == "random" && s.at() == "Fat-tree, 10 hosts" {
 		paper = 20
 	}
-	h := Head{s.e.figures[s.net.name], s.at() + ", " + sys.name + word, whyThroughput, seed}
-	return h.Row(perJobRate, "MB/s", paper, got.Of(perJobRate))
+	h := out.At(s.e.figures[s.net.name], s.at()+", "+sys.name+word, whyThroughput)
+	h.Row(perJobRate, "MB/s", paper, got.Of(perJobRate))
 }
 
 // improvement is a system's gain over random.
-func (s *stand) improvement(sys system, setting string, at Systems, seed uint64) Row {
+func (s *stand) improvement(out *Result, sys system, setting string, at Systems) *Row {
 	paper := s.e.paper[fmt.Sprintf("%s, %d hosts, %s", s.net.name, s.hosts, sys.compared)]
-	h := Head{s.e.figures[s.net.name], setting, whyImprovement, seed}
+	h := out.At(s.e.figures[s.net.name], setting, whyImprovement)
 	return h.asked("improvement over random", paper, at.Against(sys.name, "random", perJobRate, Above))
 }
 
 // throughputRows are the rows of one stand.
-func throughputRows(s *stand, who []system, at Systems, seed uint64) (rows []Row) {
+func throughputRows(s *stand, who []system, at Systems, out *Result) {
 	for _, sys := range who {
-		rows = append(rows, s.throughput(sys, at[sys.name], "", seed))
+		s.throughput(out, sys, at[sys.name], "")
 	}
 	for _, sys := range who[1:] {
-		rows = append(rows, s.improvement(sys, s.at()+", "+sys.name, at, seed))
+		s.improvement(out, sys, s.at()+", "+sys.name, at)
 	}
-	return rows
 }
 
 // overHosts judges the trend of each series over the number of hosts. Series differ in network, rate and system.
@@ -180,22 +179,21 @@ func overHosts(rows []Row) {
 
 // besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then what packets
 // give more or less.
-func besideRows(fabrics []stand, who []system, got []Systems, seed uint64) (rows []Row) {
+func besideRows(fabrics []stand, who []system, got []Systems, out *Result) {
 	words := []string{", flow level", ", packets"}
 	for _, sys := range who {
 		for i := range fabrics {
-			rows = append(rows, fabrics[i].throughput(sys, got[i][sys.name], words[i], seed))
+			fabrics[i].throughput(out, sys, got[i][sys.name], words[i])
 		}
-		h := Head{rows[0].Figure, fabrics[0].at() + ", " + sys.name, "by seed", seed}
-		rows = append(rows, h.Row("throughput on packets above flow level", "%", 0,
-			got[1][sys.name].Against(got[0][sys.name], perJobRate, Above)))
+		h := out.At(fabrics[0].e.figures[fabrics[0].net.name], fabrics[0].at()+", "+sys.name, "by seed")
+		h.Row("throughput on packets above flow level", "%", 0,
+			got[1][sys.name].Against(got[0][sys.name], perJobRate, Above))
 	}
 	for _, sys := range who[1:] {
 		for i := range fabrics {
-			rows = append(rows, fabrics[i].improvement(sys, fabrics[i].at()+", "+sys.name+words[i], got[i], seed))
+			fabrics[i].improvement(out, sys, fabrics[i].at()+", "+sys.name+words[i], got[i])
 		}
 	}
-	return rows
 }
 
 // throughputPictures draws each network at 100 MB/s over its hosts, a line for each system on each fabric.

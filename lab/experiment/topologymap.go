@@ -26,11 +26,11 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 			return topo.FatTree(16, 0, pathmap.Gbps)
 		}},
 	}
-	out := &Result{Assumptions: []string{
+	out := b.Result(
 		"paths between the switches that hold hosts: all hosts of a switch share them",
 		"k = 10; ties in an order drawn from the seed",
 		"wall time of a build that has the machine's processors to itself, after one that is thrown away",
-	}}
+	)
 	for _, s := range settings {
 		took, bytes, hops := make([]float64, b.Seeds), make([]float64, b.Seeds), 0
 		b.More(b.Seeds)
@@ -49,12 +49,12 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 			took[i], bytes[i], hops = d.Seconds(), float64(m.Bytes())/1e6, max(hops, longest(m))
 			b.Step()
 		}
-		h := Head{"Section 2", s.name, "another machine and another algorithm: a search between switches in place of Floyd " +
-			"and Warshall's between hosts; no gain of the algorithm alone is claimed", b.First}
-		out.Add(h.Within("time to build", "s", 180, 18, took))
-		out.Add(h.Because("paths are kept between switches, not between hosts, and as port numbers").
-			Within("map in memory", "MB", 6, 0.6, bytes))
-		out.Add(h.Because("the document does not give its topologies").AtMost("longest of the k paths, host to host", "hops", 10, []float64{float64(hops + 2)}))
+		h := out.At("Section 2", s.name, "another machine and another algorithm: a search between switches in place of Floyd "+
+			"and Warshall's between hosts; no gain of the algorithm alone is claimed")
+		h.Within("time to build", "s", 180, 18, took)
+		h.Because("paths are kept between switches, not between hosts, and as port numbers").
+			Within("map in memory", "MB", 6, 0.6, bytes)
+		h.Because("the document does not give its topologies").AtMost("longest of the k paths, host to host", "hops", 10, []float64{float64(hops + 2)})
 	}
 	return out, nil
 }

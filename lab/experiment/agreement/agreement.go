@@ -347,30 +347,28 @@ func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experi
 		if err != nil {
 			return nil, err
 		}
-		out := &experiment.Result{Assumptions: []string{
-			"packets: " + packetFabric, "circuits: " + circuitFabric,
-			"coflows have fixed hosts, and 0.22 to 0.5 s of a port's rate for each of their one to four host flows; the " +
+		out := b.Result(
+			"packets: "+packetFabric, "circuits: "+circuitFabric,
+			"coflows have fixed hosts, and 0.22 to 0.5 s of a port's rate for each of their one to four host flows; the "+
 				"demo's are placed at random",
 			fmt.Sprintf("single coflows are those of at least %v on the simulator, which shares proportionally fairly", least),
-			"hosts on the simulator learn of circuits late: " + steering,
+			"hosts on the simulator learn of circuits late: "+steering,
 			"a load is that of the busiest port, about",
-		}}
-		var everything []*pair
+		)
 		for i, s := range all {
 			if each {
-				out.Add(s.each(runs[i])...)
+				s.each(runs[i], out)
 			} else {
-				out.Add(s.rows(runs[i], b.First)...)
+				s.rows(runs[i], out)
 			}
-			everything = append(everything, runs[i]...)
 		}
-		out.Add(stated(everything)...)
+		stated(slices.Concat(runs...), out)
 		return out, nil
 	}
 }
 
 // rows are the figures of a setting over its seeds. What single coflows are off by is of all seeds together.
-func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
+func (s setting) rows(runs []*pair, out *experiment.Result) {
 	var off, means, moves []float64
 	fluid, stolen := 0.0, 0.0
 	for _, p := range runs {
@@ -381,20 +379,18 @@ func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
 		fluid += float64(p.Moves[1]) / float64(len(runs))
 		stolen = max(stolen, p.Health.StolenCores)
 	}
-	row := func(metric, note string, v []float64) experiment.Row {
-		r := experiment.Row{Figure: "packets ÷ simulator − 1", Setting: s.String(), Metric: metric, Unit: "%",
-			Verdict: experiment.NoClaim, Note: note}.Measure(v, seed)
-		if r.Low != nil && note == "" {
+	h := out.At(offBy, s.String(), "")
+	within := func(r *experiment.Row) {
+		if r.Low != nil {
 			r.Note = fmt.Sprintf("within %.1f %%", max(math.Abs(*r.Low), math.Abs(*r.High)))
 		}
-		return r
 	}
-	rows := []experiment.Row{row("mean CCT", "", means)}
+	within(h.Row("mean CCT", "%", 0, means))
 	if fluid > 0 {
 		for _, p := range runs {
 			moves = append(moves, 100*float64(p.Moves[0]-p.Moves[1])/fluid)
 		}
-		rows = append(rows, row("circuits moved", "", moves))
+		within(h.Row("circuits moved", "%", 0, moves))
 	}
 	slices.Sort(off)
 	note := fmt.Sprintf("%d coflows; others took %.2f cores at most", len(off), stolen)
@@ -403,10 +399,11 @@ func (s setting) rows(runs []*pair, seed uint64) []experiment.Row {
 		p    float64
 	}{{"coflow, median", 0.5}, {"coflow, 95 of 100", 0.95}} {
 		if len(off) > 0 {
-			r := row(at.name, note, nil)
-			r.Measured, r.N = experiment.Number(report.Percentile(off, at.p)), len(runs)
-			rows = append(rows, r)
+			out.Add(experiment.Row{Figure: offBy, Setting: s.String(), Metric: at.name, Unit: "%", N: len(runs),
+				Measured: experiment.Number(report.Percentile(off, at.p)), Verdict: experiment.NoClaim, Note: note})
 		}
 	}
-	return rows
 }
+
+// offBy is the figure of by how much packets differ from the simulator.
+const offBy = "packets ÷ simulator − 1"

@@ -64,7 +64,10 @@ func TestPair(t *testing.T) {
 		t.Errorf("coflows are off by %v, their mean by %v", p.Off, p.Mean)
 	}
 	s := setting{policy: "random+ecmp+sunflow", load: circuits70}
-	for _, r := range append(s.rows([]*pair{p, p}, 1), stated([]*pair{p, p})...) {
+	out := (&experiment.Bench{First: 1}).Result()
+	s.rows([]*pair{p, p}, out)
+	stated([]*pair{p, p}, out)
+	for _, r := range out.Rows {
 		want := map[string]float64{"mean CCT": 8.75, "circuits moved": 20, "coflow, median": 10, "coflow, 95 of 100": 10,
 			"covers the true one": 0, "median ÷ median of the true ones": 0.05 / 0.0875, "largest true one": 8.75}[r.Metric]
 		if r.Measured == nil || fmt.Sprintf("%.6f", *r.Measured) != fmt.Sprintf("%.6f", want) ||
@@ -72,7 +75,9 @@ func TestPair(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", r.Metric, r, want)
 		}
 	}
-	if r := s.each([]*pair{p})[0]; *r.Measured != 100*p.Mean || !strings.Contains(r.Note, `"seed":7,"probe_error":0,`) ||
+	out = new(experiment.Bench).Result()
+	s.each([]*pair{p}, out)
+	if r := out.Rows[0]; *r.Measured != 100*p.Mean || !strings.Contains(r.Note, `"seed":7,"probe_error":0,`) ||
 		!strings.Contains(r.Note, `"stolen_cores":0.1,`) {
 		t.Errorf("a run by itself: %+v", r)
 	}

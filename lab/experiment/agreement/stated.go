@@ -27,8 +27,8 @@ func busyCore(ctx context.Context) (end func(), err error) {
 	}, nil
 }
 
-// each has a row for every run: what it is off by, and all that the error that it states rests on.
-func (s setting) each(runs []*pair) (rows []experiment.Row) {
+// each adds a row for every run: what it is off by, and all that the error that it states rests on.
+func (s setting) each(runs []*pair, out *experiment.Result) {
 	for _, p := range runs {
 		note, err := json.Marshal(struct {
 			Seed uint64 `json:"seed"`
@@ -37,14 +37,13 @@ func (s setting) each(runs []*pair) (rows []experiment.Row) {
 		if err != nil {
 			continue // a figure that is no number
 		}
-		rows = append(rows, experiment.Row{Figure: "packets ÷ simulator − 1", Setting: s.String(), Metric: "mean CCT",
+		out.Add(experiment.Row{Figure: offBy, Setting: s.String(), Metric: "mean CCT",
 			Unit: "%", Measured: experiment.Number(100 * p.Mean), N: 1, Verdict: experiment.NoClaim, Note: string(note)})
 	}
-	return rows
 }
 
 // stated judges the errors that runs state of themselves by what they are off by. Runs that state none are left out.
-func stated(runs []*pair) []experiment.Row {
+func stated(runs []*pair, out *experiment.Result) {
 	runs = slices.DeleteFunc(slices.Clone(runs), func(p *pair) bool { return p.Health.Unknown })
 	var said, were []float64
 	covered := 0
@@ -60,20 +59,18 @@ func stated(runs []*pair) []experiment.Row {
 		}
 	}
 	if len(runs) == 0 {
-		return nil
+		return
 	}
 	slices.Sort(said)
 	slices.Sort(were)
-	row := func(metric, unit string, v float64, note string) experiment.Row {
-		return experiment.Row{Figure: "stated error", Setting: "all runs", Metric: metric, Unit: unit,
-			Measured: experiment.Number(v), N: len(runs), Verdict: experiment.NoClaim, Note: note}
+	row := func(metric, unit string, v float64, note string) {
+		out.Add(experiment.Row{Figure: "stated error", Setting: "all runs", Metric: metric, Unit: unit,
+			Measured: experiment.Number(v), N: len(runs), Verdict: experiment.NoClaim, Note: note})
 	}
-	return []experiment.Row{
-		row("covers the true one", "%", 100*float64(covered)/float64(len(runs)), ""),
-		row("median ÷ median of the true ones", "", report.Percentile(said, 0.5)/report.Percentile(were, 0.5), ""),
-		row("largest true one", "%", 100*were[len(were)-1], fmt.Sprintf("above 10 %%: %d of %d marked, %d off, %d both; "+
-			"above 25 %%: %d marked, %d off, %d both", marked[0], len(runs), off[0], hit[0], marked[1], off[1], hit[1])),
-	}
+	row("covers the true one", "%", 100*float64(covered)/float64(len(runs)), "")
+	row("median ÷ median of the true ones", "", report.Percentile(said, 0.5)/report.Percentile(were, 0.5), "")
+	row("largest true one", "%", 100*were[len(were)-1], fmt.Sprintf("above 10 %%: %d of %d marked, %d off, %d both; "+
+		"above 25 %%: %d marked, %d off, %d both", marked[0], len(runs), off[0], hit[0], marked[1], off[1], hit[1]))
 }
 
 func is(b bool) int {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lightloom/lab/experiment"
 	"lightloom/lab/report"
 )
 
@@ -54,7 +55,9 @@ func TestStatedErrors(t *testing.T) {
 	if len(runs) < 60 || beside < 20 {
 		t.Errorf("%d runs, %d of them beside a busy core", len(runs), beside)
 	}
-	rows := stated(runs)
+	out := new(experiment.Bench).Result()
+	stated(runs, out)
+	rows := out.Rows
 	covered, median, marks := *rows[0].Measured, *rows[1].Measured, rows[2].Note
 	t.Logf("%d runs, %d beside a busy core: covers %.1f %%, median %.2f times the true one; %s", len(runs), beside,
 		covered, median, marks)

@@ -58,18 +58,18 @@ func run(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &experiment.Result{Assumptions: []string{
+	out := b.Result(
 		fmt.Sprintf("the search simulates %d runs, from the better of joint and the frozen rival on; it changes places, "+
 			"the ranks of coflows and the threshold of circuits, and knows all jobs", runs),
 		"all have joint's routes and max-min shares; equal packets: packed places, the circuits' rate as packets",
-		"bound on JCT: wherever tasks are; on CCT: alone on the fabric; on hosts: from the same starts, with circuits that " +
-			"are moved for a coflow dark for a reconfiguration delay"}}
+		"bound on JCT: wherever tasks are; on CCT: alone on the fabric; on hosts: from the same starts, with circuits that "+
+			"are moved for a coflow dark for a reconfiguration delay")
 	for k, g := range grounds() {
 		var of []*found
 		for _, all := range got[0] {
 			of = append(of, all[k])
 		}
-		out.Add(rows(g, of, b.First)...)
+		rows(g, of, out, b.First)
 	}
 	return out, nil
 }
@@ -151,7 +151,7 @@ func (f *found) bound(a *arena) error {
 	return nil
 }
 
-func rows(ground string, of []*found, seed uint64) (out []experiment.Row) {
+func rows(ground string, of []*found, out *experiment.Result, first uint64) {
 	var runs experiment.Runs
 	for _, f := range of {
 		runs = append(runs, experiment.Figures{
@@ -164,8 +164,7 @@ func rows(ground string, of []*found, seed uint64) (out []experiment.Row) {
 		})
 	}
 	own := func(who, metric string) {
-		h := experiment.At("cell", ground+": "+who, "", seed)
-		out = append(out, h.Row(metric, "s", 0, runs.Of(who+" "+metric)))
+		out.At("cell", ground+": "+who, "").Row(metric, "s", 0, runs.Of(who+" "+metric))
 	}
 	for _, who := range []string{"rival", "joint", "clairvoyant", "equal packets", "bound"} {
 		own(who, "mean CCT")
@@ -177,10 +176,9 @@ func rows(ground string, of []*found, seed uint64) (out []experiment.Row) {
 		below := func(who string) []float64 {
 			return runs.Each(func(f experiment.Figures) float64 { return f["rival "+m] - f[who+" "+m] })
 		}
-		out = append(out, closed(ground+": closed by joint, to the search", m, below("joint"), below("clairvoyant"), seed),
-			closed(ground+": closed by joint, to the bound", m, below("joint"), below("bound"), seed))
+		out.Add(closed(ground+": closed by joint, to the search", m, below("joint"), below("clairvoyant"), first))
+		out.Add(closed(ground+": closed by joint, to the bound", m, below("joint"), below("bound"), first))
 	}
-	return out
 }
 
 // closed is the share of the gap between the rival and the search, or a bound, that joint closes: the ratio of the

@@ -21,15 +21,15 @@ func runDawnCircuits(ctx context.Context, b *experiment.Bench) (*experiment.Resu
 	const lit = "+sunflow"
 	who := []assigner{assigners()[0], {fairName + lit, "fair+shortest+tcp" + lit, nil}, assigners()[4],
 		{dawnName + lit, "dawn+shortest+tcp" + lit, nil}}
-	rows := func(o office, out *experiment.Result, at experiment.Systems, seed uint64) {
+	rows := func(o office, out *experiment.Result, at experiment.Systems) {
 		for _, pair := range [][2]assigner{{who[1], who[0]}, {who[3], who[2]}, {who[2], who[0]}, {who[3], who[1]}} {
 			ours, theirs := pair[0].name, pair[1].name
-			h := experiment.At("none", o.String()+", "+ours, "the document has no optical switch", seed)
-			out.Add(h.Row("mean JCT shorter than that of "+theirs+" by", "%", 0,
-				at.Against(ours, theirs, meanJCT, experiment.Below)))
+			h := out.At("none", o.String()+", "+ours, "the document has no optical switch")
+			h.Row("mean JCT shorter than that of "+theirs+" by", "%", 0,
+				at.Against(ours, theirs, meanJCT, experiment.Below))
 		}
-		out.Add(boundRow(o, at, seed))
+		boundRow(o, at, out)
 	}
-	out := &experiment.Result{Assumptions: append(assumedDawn(), "fabric "+circuitsFabric)}
+	out := b.Result(append(assumedDawn(), "fabric "+circuitsFabric)...)
 	return experiment.Fill(ctx, b, out, offices, who, office.run, rows)
 }

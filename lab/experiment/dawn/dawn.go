@@ -241,14 +241,14 @@ func dawnPaper(kind, theirs, figure string) float64 {
 }
 
 // dawnRows compares Dawn with the others of one office.
-func dawnRows(o office, all []assigner, at experiment.Systems, seed uint64) (rows []experiment.Row) {
+func dawnRows(o office, all []assigner, at experiment.Systems, out *experiment.Result) {
 	figure := map[string]string{"ml": "Figures 3 and 4", "tpch": "Figures 3 and 4", "tpch-tez": "Figure 5",
 		"dag": "Figure 1"}[o.kind]
 	for d, ours := range all {
 		if ours.name != strictName && ours.name != dawnName {
 			continue
 		}
-		h := experiment.At(figure, o.String()+", "+ours.name, whyDawn, seed)
+		h := out.At(figure, o.String()+", "+ours.name, whyDawn)
 		for _, theirs := range all[:d] {
 			if theirs.name == strictName {
 				continue
@@ -259,24 +259,24 @@ func dawnRows(o office, all []assigner, at experiment.Systems, seed uint64) (row
 				}
 				paper, metric := dawnPaper(o.kind, theirs.name, c.figure), c.metric+" "+theirs.name+"'s by"
 				v := at.Against(ours.name, theirs.name, c.figure, c.by)
-				if rows = append(rows, h.Row(metric, "%", paper, v)); c.figure != meanJCT {
+				h.Row(metric, "%", paper, v)
+				if c.figure != meanJCT {
 					continue
 				}
 				order := h.Order("runs in which "+metric+" anything", 0, v)
 				if paper == 0 {
-					order = order.Judge(0, "the document has no such figure")
+					*order = order.Judge(0, "the document has no such figure")
 				}
-				rows = append(rows, order)
 			}
 		}
 	}
-	return append(rows, boundRow(o, at, seed))
+	boundRow(o, at, out)
 }
 
 // boundRow is what a network can change for Fair.
-func boundRow(o office, at experiment.Systems, seed uint64) experiment.Row {
-	h := experiment.At("infinite network", o.String(), experiment.SameOrder, seed)
-	return h.Row("Fair's mean JCT smaller by, at most", "%", 0, at[fairName].Of(bound))
+func boundRow(o office, at experiment.Systems, out *experiment.Result) {
+	h := out.At("infinite network", o.String(), experiment.SameOrder)
+	h.Row("Fair's mean JCT smaller by, at most", "%", 0, at[fairName].Of(bound))
 }
 
 func assumedDawn() []string {
@@ -306,9 +306,9 @@ func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &experiment.Result{Assumptions: assumedDawn()}
+	out := b.Result(assumedDawn()...)
 	for i, o := range offices {
-		out.Add(dawnRows(o, of(o), got[i], b.First)...)
+		dawnRows(o, of(o), got[i], out)
 	}
 	out.Notes = []string{experiment.HolmNote(out.Rows), experiment.Chance(out.Rows)}
 	return out, nil
@@ -336,12 +336,12 @@ func runDawnSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result
 	if err != nil {
 		return nil, err
 	}
-	out := &experiment.Result{Assumptions: assumedDawn()}
+	out := b.Result(assumedDawn()...)
 	for i, o := range offices {
 		for _, s := range of(o)[1:] {
-			h := experiment.At("none", o.rate()+", "+s.name, "the document names no value", b.First)
+			h := out.At("none", o.rate()+", "+s.name, "the document names no value")
 			for _, c := range dawnFigures()[:3] {
-				out.Add(h.Row(c.metric+" Fair's by", "%", 0, got[i].Against(s.name, fairName, c.figure, c.by)))
+				h.Row(c.metric+" Fair's by", "%", 0, got[i].Against(s.name, fairName, c.figure, c.by))
 			}
 		}
 	}

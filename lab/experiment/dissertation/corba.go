@@ -76,38 +76,39 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		return nil, err
 	}
 
-	out := &experiment.Result{Assumptions: offlineAssumptions()}
+	out := b.Result(offlineAssumptions()...)
 	in := func(number, setting string, s routing) figure {
-		return figure{experiment.At("Figure "+number, setting, "", b.First), runs[s]}
+		return figure{out.At("Figure "+number, setting, ""), runs[s]}
 	}
 	const thousands, size = "100 flows, 1,617 nodes", "50 flows, the largest network"
 	apart := map[string]float64{"MinCCT-S": 4, "MinCCT-M": 4, "MinCCT-SM": 1.4}
 	grown := map[string]float64{"MinCCT-S": 3, "MinCCT-M": 3, "MinCCT-SM": 1.3}
-	out.Add(in("4.3", thousands, many).coflows(apart)...)
-	out.Add(in("4.3", thousands+hosts, many.noisy()).coflows(apart)...)
-	out.Add(in("4.4", size, largest).coflows(grown)...)
-	out.Add(in("4.4", size+hosts, largest.noisy()).coflows(grown)...)
+	in("4.3", thousands, many).coflows(apart)
+	in("4.3", thousands+hosts, many.noisy()).coflows(apart)
+	in("4.4", size, largest).coflows(grown)
+	in("4.4", size+hosts, largest.noisy()).coflows(grown)
 
 	ten, f, d := in("4.3", "10 to 100 flows", many), in("4.3", thousands, many), in("4.3d", thousands, many)
-	out.Add(ten.times("growth of the CCT of 100 above that of 10", 1.9,
-		runs[many].Against(runs[few], "CoRBA", experiment.Above)),
-		f.above("bandwidth", "Gb/s CoRBA", "Gb/s CoRBA-fast", 0.75),
-		f.above("bandwidth", "Gb/s CoRBA", "Gb/s MinCCT-SM", 2.1),
-		f.above("hops", "hops CoRBA", "hops MinCCT-SM", 0))
+	ten.times("growth of the CCT of 100 above that of 10", 1.9,
+		runs[many].Against(runs[few], "CoRBA", experiment.Above))
+	f.above("bandwidth", "Gb/s CoRBA", "Gb/s CoRBA-fast", 0.75)
+	f.above("bandwidth", "Gb/s CoRBA", "Gb/s MinCCT-SM", 2.1)
+	f.above("hops", "hops CoRBA", "hops MinCCT-SM", 0)
 	for _, name := range names {
-		out.Add(d.own("running time of "+name, "ms", "ms "+name))
+		d.own("running time of "+name, "ms", "ms "+name)
 	}
-	out.Add(d.above("running time", "ms CoRBA", "ms CoRBA-fast", 220),
-		d.above("running time", "ms MinCCT-S", "ms CoRBA-fast", 14),
-		d.above("running time", "ms MinCCT-M", "ms CoRBA-fast", 44),
-		d.above("running time", "ms MinCCT-SM", "ms CoRBA-fast", 16))
+	d.above("running time", "ms CoRBA", "ms CoRBA-fast", 220)
+	d.above("running time", "ms MinCCT-S", "ms CoRBA-fast", 14)
+	d.above("running time", "ms MinCCT-M", "ms CoRBA-fast", 44)
+	d.above("running time", "ms MinCCT-SM", "ms CoRBA-fast", 16)
 	for _, name := range minCCTs() {
-		out.Add(ten.grows("the CCT of "+name+" over CoRBA's", false, compare(runs[few], name, "CoRBA", experiment.Ratio),
-			compare(runs[many], name, "CoRBA", experiment.Ratio)))
+		ten.grows("the CCT of "+name+" over CoRBA's", false, compare(runs[few], name, "CoRBA", experiment.Ratio),
+			compare(runs[many], name, "CoRBA", experiment.Ratio))
 	}
-	out.Add(in("4.4", "k = 4 to 8, and 8 to the largest", k4).grows("the CCT's fall, later over sooner", true,
-		runs[k4].Against(runs[k8], "CoRBA", experiment.Ratio), runs[k8].Against(runs[largest], "CoRBA", experiment.Ratio)),
-		decided("", runs[many], b.First), decided(hosts, runs[many.noisy()], b.First))
+	in("4.4", "k = 4 to 8, and 8 to the largest", k4).grows("the CCT's fall, later over sooner", true,
+		runs[k4].Against(runs[k8], "CoRBA", experiment.Ratio), runs[k8].Against(runs[largest], "CoRBA", experiment.Ratio))
+	decided("", runs[many], out)
+	decided(hosts, runs[many.noisy()], out)
 	out.Pictures = []experiment.Picture{
 		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", []float64{10, 40, 70, 100}, names, overFlows, runs),
 		picture("corba-4-4", "Figure 4.4: CCT, 50 flows", "k", ports(overK), names, overK, runs),
@@ -126,28 +127,30 @@ func ports(settings []routing) (k []float64) {
 func minCCTs() []string { return []string{"MinCCT-S", "MinCCT-M", "MinCCT-SM"} }
 
 // coflows are the rows of one coflow in one setting, with how many times as long the baselines take in the document.
-func (f figure) coflows(paper map[string]float64) (rows []experiment.Row) {
+func (f figure) coflows(paper map[string]float64) {
 	for _, name := range minCCTs() {
-		rows = append(rows, f.above("CCT", name, "CoRBA", paper[name]), f.first("CCT", name, "CoRBA"),
-			f.above("CCT", name, "ours", 0))
+		f.above("CCT", name, "CoRBA", paper[name])
+		f.first("CCT", name, "CoRBA")
+		f.above("CCT", name, "ours", 0)
 	}
-	rows = append(rows, f.alike("CCT", "CoRBA-fast", "CoRBA"), f.above("CCT", "CoRBA", "ours", 0))
+	f.alike("CCT", "CoRBA-fast", "CoRBA")
+	f.above("CCT", "CoRBA", "ours", 0)
 	for _, name := range []string{"CoRBA", "ours", "ours, fast"} {
 		f.Why = fmt.Sprintf("median %.2f %%", median(f.runs.Of("gap "+name)))
-		rows = append(rows, f.own("proven gap of "+name, "%", "gap "+name))
+		f.own("proven gap of "+name, "%", "gap "+name)
 	}
-	return rows
 }
 
 func median(v []float64) float64 { return report.Percentile(slices.Sorted(slices.Values(v)), 0.5) }
 
-// decided is section 4.8: deciding and then sending 200 GB, by MinCCT-SM over CoRBA-fast.
-func decided(noise string, runs experiment.Runs, seed uint64) experiment.Row {
+// decided adds section 4.8: deciding and then sending 200 GB, by MinCCT-SM over CoRBA-fast.
+func decided(noise string, runs experiment.Runs, out *experiment.Result) {
 	whole := func(name string) []float64 {
 		return runs.Each(func(f experiment.Figures) float64 { return f["ms "+name]/1e3 + 1600/f["Gb/s "+name] })
 	}
-	h := experiment.At("Section 4.8", "100 flows, 1,617 nodes, 200 GB"+noise, "here deciding takes milliseconds, so bandwidth alone decides", seed)
-	return h.Row("decision and transfer of MinCCT-SM above CoRBA-fast", "%", 385,
+	h := out.At("Section 4.8", "100 flows, 1,617 nodes, 200 GB"+noise,
+		"here deciding takes milliseconds, so bandwidth alone decides")
+	h.Row("decision and transfer of MinCCT-SM above CoRBA-fast", "%", 385,
 		experiment.Compare(whole("MinCCT-SM"), whole("CoRBA-fast"), experiment.Above))
 }
 
@@ -182,12 +185,12 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 	if err != nil {
 		return nil, err
 	}
-	out := &experiment.Result{Assumptions: []string{
+	out := b.Result(
 		"k = 10, 40 noise flows a second cut to what is free when they begin, all coflows scheduled anew at arrivals and " +
 			"ends, and once a second while one finds no bandwidth; what is left makes coflows faster in their order",
-	}}
+	)
 	for i, p := range points {
-		f := figure{experiment.At(p.figure, "online, "+p.Setting(), "", b.First), joined(got[i])}
+		f := figure{out.At(p.figure, "online, "+p.Setting(), ""), joined(got[i])}
 		c := f
 		c.Figure += "c"
 		for _, x := range []struct {
@@ -197,11 +200,11 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 			slowPaper float64
 		}{{"CoRBA-fast", 1.1, "CoRBA", p.fast}, {"MinCCT-SM", 1.4, "MinCCT-SM", p.other}, {"MinCCT-S", 1.7, "MinCCT-S",
 			p.other}, {"MinCCT-M", 4.75, "MinCCT-M", p.other}} {
-			out.Add(f.above("mean CCT", "CCT "+x.name, "CCT CoRBA", x.paper),
-				f.first("mean CCT", "CCT "+x.name, "CCT CoRBA"),
-				c.above("running time", "ms "+x.slow, "ms CoRBA-fast", x.slowPaper))
+			f.above("mean CCT", "CCT "+x.name, "CCT CoRBA", x.paper)
+			f.first("mean CCT", "CCT "+x.name, "CCT CoRBA")
+			c.above("running time", "ms "+x.slow, "ms CoRBA-fast", x.slowPaper)
 		}
-		out.Add(f.own("proven gap of CoRBA's decisions", "%", "gap CoRBA"))
+		f.own("proven gap of CoRBA's decisions", "%", "gap CoRBA")
 	}
 	return out, nil
 }

@@ -72,19 +72,19 @@ type figure struct {
 	runs experiment.Runs
 }
 
-// times is a row of by how many per cent one figure is above another, where the document has it so many times as large
-// ("x % smaller"). 0: it does not say.
-func (f figure) times(metric string, times float64, v []float64) experiment.Row {
+// times adds by how many per cent one figure is above another, where the document has it so many times as large ("x %
+// smaller"). 0: it does not say.
+func (f figure) times(metric string, times float64, v []float64) *experiment.Row {
 	r := f.Row(metric, "%", 0, v)
 	if times > 0 {
 		r.Paper = experiment.Number(100 * (times - 1))
-		r = r.Judge(0, "")
+		*r = r.Judge(0, f.Why)
 	}
 	return r
 }
 
 // above is times of two algorithms' figures.
-func (f figure) above(what, theirs, ours string, times float64) experiment.Row {
+func (f figure) above(what, theirs, ours string, times float64) *experiment.Row {
 	return f.times(fmt.Sprintf("%s of %s above that of %s", what, bare(theirs), bare(ours)), times,
 		compare(f.runs, theirs, ours, experiment.Above))
 }
@@ -102,26 +102,24 @@ func bare(name string) string {
 	return name
 }
 
-// own is a row of ours.
-func (f figure) own(metric, unit, name string) experiment.Row {
-	return f.Row(metric, unit, 0, f.runs.Of(name))
-}
+// own adds a figure of ours.
+func (f figure) own(metric, unit, name string) { f.Row(metric, unit, 0, f.runs.Of(name)) }
 
-// first is a row of the percentage of runs in which an algorithm is ahead of another by more than 1 %, judged as an
-// order.
-func (f figure) first(what, theirs, ours string) experiment.Row {
+// first adds the percentage of runs in which an algorithm is ahead of another by more than 1 %, judged as an order.
+func (f figure) first(what, theirs, ours string) {
 	metric := fmt.Sprintf("runs in which the %s of %s is below that of %s", what, bare(ours), bare(theirs))
 	smaller := func(ours, theirs float64) float64 { return 100 * (1 - 1/(theirs/ours)) } // rounded as what is committed is
-	return f.Order(metric, experiment.OrderGap, compare(f.runs, ours, theirs, smaller))
+	f.Order(metric, experiment.OrderGap, compare(f.runs, ours, theirs, smaller))
 }
 
 // likeness is by how many per cent two figures that the document calls alike may differ.
 const likeness = 5
 
-// alike is a row of by how many per cent one figure is above another where the document sees no difference: a test of
+// alike adds by how many per cent one figure is above another where the document sees no difference: a test of
 // equivalence.
-func (f figure) alike(what, theirs, ours string) experiment.Row {
-	return judgeAlike(f.above(what, theirs, ours, 1))
+func (f figure) alike(what, theirs, ours string) {
+	r := f.above(what, theirs, ours, 1)
+	*r = judgeAlike(*r)
 }
 
 func judgeAlike(r experiment.Row) experiment.Row {
@@ -137,9 +135,9 @@ func judgeAlike(r experiment.Row) experiment.Row {
 	return r
 }
 
-// grows is a row of by how many per cent a figure is larger at the end of an axis than at its beginning.
-func (f figure) grows(what string, falls bool, begin, end []float64) experiment.Row {
-	return f.Trend("growth of "+what, falls, experiment.Compare(end, begin, experiment.Above))
+// grows adds by how many per cent a figure is larger at the end of an axis than at its beginning.
+func (f figure) grows(what string, falls bool, begin, end []float64) {
+	f.Trend("growth of "+what, falls, experiment.Compare(end, begin, experiment.Above))
 }
 
 // picture draws the mean times of algorithms over an axis of settings.

@@ -61,7 +61,7 @@ func TestTimesRow(t *testing.T) {
 	}
 	for paper, want := range map[float64]experiment.Verdict{1.5: experiment.Reproduced, 3: experiment.Differs,
 		1: experiment.NoTest, 0: experiment.NoClaim} {
-		if r := (figure{experiment.At("", "", "", 1), runs}).above("CCT", "a", "b", paper); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
+		if r := (figure{(&experiment.Bench{First: 1}).Result().At("", "", ""), runs}).above("CCT", "a", "b", paper); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
 			t.Errorf("%v: %+v", paper, r)
 		}
 	}

@@ -28,11 +28,11 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		return nil, err
 	}
 
-	out := &experiment.Result{Assumptions: []string{
+	out := b.Result(
 		"networks and noise as for corba; ECMP and WCMP have the rates of OptBA-TTT", "times are processor time",
-	}}
+	)
 	in := func(number, setting string, s routing) figure {
-		return figure{experiment.At("Figure "+number, setting, "", b.First), runs[s]}
+		return figure{out.At("Figure "+number, setting, ""), runs[s]}
 	}
 	const thousands, size = "80 flows, 1,617 nodes", "50 flows, the largest network"
 	for _, c := range []struct {
@@ -46,13 +46,16 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		{in("5.2", size, largest), 2.5, 1.12, 0, 1.6},
 		{in("5.2", size+hosts, largest.noisy()), 2.5, 1.12, 0, 1.6},
 	} {
-		out.Add(c.above("TTT", "ECMP", "FRoBA", c.spread), c.above("TTT", "WCMP", "FRoBA", c.spread),
-			c.above("TTT", "FRoBA-fast", "FRoBA", c.fast),
-			c.first("TTT", "WCMP", "FRoBA"), c.first("TTT", "ECMP", "FRoBA"),
-			c.above("running time", "ms FRoBA", "ms FRoBA-fast", c.time),
-			c.above("TTT", "FRoBA", "ours", 0),
-			c.above("bandwidth", "Gb/s FRoBA", "Gb/s ECMP", c.rate),
-			c.own("proven gap of FRoBA", "%", "gap FRoBA"), c.own("proven gap of ours", "%", "gap ours"))
+		c.above("TTT", "ECMP", "FRoBA", c.spread)
+		c.above("TTT", "WCMP", "FRoBA", c.spread)
+		c.above("TTT", "FRoBA-fast", "FRoBA", c.fast)
+		c.first("TTT", "WCMP", "FRoBA")
+		c.first("TTT", "ECMP", "FRoBA")
+		c.above("running time", "ms FRoBA", "ms FRoBA-fast", c.time)
+		c.above("TTT", "FRoBA", "ours", 0)
+		c.above("bandwidth", "Gb/s FRoBA", "Gb/s ECMP", c.rate)
+		c.own("proven gap of FRoBA", "%", "gap FRoBA")
+		c.own("proven gap of ours", "%", "gap ours")
 	}
 	growth, d := in("5.1", "10 to 80 flows", many), in("5.1d", thousands, many)
 	for _, g := range []struct {
@@ -60,14 +63,14 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		paper float64
 	}{{"FRoBA", 200}, {"FRoBA-fast", 200}, {"ECMP", 400}, {"WCMP", 400}} {
 		each := func(end, begin float64) float64 { return (end - begin) / 70 }
-		out.Add(growth.Row("growth of the TTT of "+g.name, "s a flow", g.paper, runs[many].Against(runs[few], g.name, each)))
+		growth.Row("growth of the TTT of "+g.name, "s a flow", g.paper, runs[many].Against(runs[few], g.name, each))
 	}
 	for _, name := range []string{"ECMP", "WCMP"} {
-		out.Add(growth.grows("the TTT of "+name+" over FRoBA's", false, compare(runs[few], name, "FRoBA", experiment.Ratio),
-			compare(runs[many], name, "FRoBA", experiment.Ratio)))
+		growth.grows("the TTT of "+name+" over FRoBA's", false, compare(runs[few], name, "FRoBA", experiment.Ratio),
+			compare(runs[many], name, "FRoBA", experiment.Ratio))
 	}
 	for _, name := range names {
-		out.Add(d.own("running time of "+name, "ms", "ms "+name))
+		d.own("running time of "+name, "ms", "ms "+name)
 	}
 	out.Pictures = []experiment.Picture{
 		picture("froba-5-1", "Figure 5.1: TTT, 1,617 nodes", "flows", []float64{10, 30, 60, 80}, names, overFlows, runs),
@@ -113,22 +116,22 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 	if err != nil {
 		return nil, err
 	}
-	out := &experiment.Result{Assumptions: []string{
-		"k = 10, scheduling every 10 s, 4 noise flows a second on fabric links, cut to what is free when they begin; a " +
+	out := b.Result(
+		"k = 10, scheduling every 10 s, 4 noise flows a second on fabric links, cut to what is free when they begin; a "+
 			"path needs more than 1 % of a link to be valid; a local search tries 60 routings",
 		"FCFS schedules at arrivals and ends, each flow alone", "times are processor time",
-	}}
-	out.Add(onlineFlowRows(joined(got[0]), b.First)...)
+	)
+	onlineFlowRows(joined(got[0]), out)
 	return out, nil
 }
 
 // onlineFlowRows are the claims of sections 5.6.2.4 and 5.6.2.5.
-func onlineFlowRows(runs experiment.Runs, seed uint64) (out []experiment.Row) {
+func onlineFlowRows(runs experiment.Runs, out *experiment.Result) {
 	in := func(number, setting string) figure {
-		return figure{experiment.At("Figure "+number, setting, "", seed), runs}
+		return figure{out.At("Figure "+number, setting, ""), runs}
 	}
 	row := func(number, setting, theirs, ours string, paper float64) {
-		out = append(out, in(number, setting).above("mean FCT", "FCT "+theirs, "FCT "+ours, paper))
+		in(number, setting).above("mean FCT", "FCT "+theirs, "FCT "+ours, paper)
 	}
 	const kept, dropped, preempt = "online, not preemptive", "online, preemptive", ", preemptive"
 	for _, sel := range []string{"VFF", "SFF", "SLF"} {
@@ -149,15 +152,15 @@ func onlineFlowRows(runs experiment.Runs, seed uint64) (out []experiment.Row) {
 
 	a, p := in("5.3a", kept), in("5.6a", dropped)
 	for _, sel := range []string{"SFF", "SLF"} {
-		out = append(out, a.alike("mean FCT", "FCT "+sel+" with FRoBA", "FCT VFF with FRoBA"),
-			p.alike("mean FCT", "FCT "+sel+" with FRoBA, preemptive", "FCT VFF with FRoBA, preemptive"))
+		a.alike("mean FCT", "FCT "+sel+" with FRoBA", "FCT VFF with FRoBA")
+		p.alike("mean FCT", "FCT "+sel+" with FRoBA, preemptive", "FCT VFF with FRoBA, preemptive")
 	}
 	for _, by := range []string{"ECMP", "WCMP"} {
-		out = append(out, a.first("mean FCT", "FCT SLF with "+by, "FCT SLF with FRoBA"),
-			p.first("mean FCT", "FCT SLF with "+by+preempt, "FCT SLF with FRoBA, preemptive"))
+		a.first("mean FCT", "FCT SLF with "+by, "FCT SLF with FRoBA")
+		p.first("mean FCT", "FCT SLF with "+by+preempt, "FCT SLF with FRoBA, preemptive")
 	}
 	for _, by := range []string{"ECMP", "WCMP"} { // FCFS has the smallest waiting time when flows are preemptive
-		out = append(out, in("5.7", dropped).waits(by, preempt))
+		in("5.7", dropped).waits(by, preempt)
 	}
 	for _, x := range []struct {
 		number, setting, how string
@@ -167,18 +170,18 @@ func onlineFlowRows(runs experiment.Runs, seed uint64) (out []experiment.Row) {
 			row(x.number, x.setting+hosts, "SLF with "+by+x.how+hosts, "SLF with FRoBA"+x.how+hosts, x.paper)
 		}
 		for _, noise := range []string{"", hosts} {
-			out = append(out, in(x.number, x.setting+noise).own("proven gap of FRoBA's decisions under SLF", "%",
-				"gap SLF with FRoBA"+x.how+noise))
+			in(x.number, x.setting+noise).own("proven gap of FRoBA's decisions under SLF", "%",
+				"gap SLF with FRoBA"+x.how+noise)
 		}
 	}
-	return append(out, in("5.7", dropped+hosts).waits("WCMP", preempt+hosts),
-		in("5.5", kept).above("running time", "ms SLF with FRoBA", "ms SLF with FRoBA-fast", 8.5),
-		in("5.8", dropped).above("running time", "ms SLF with FRoBA, preemptive", "ms SLF with FRoBA-fast, preemptive", 8.5))
+	in("5.7", dropped+hosts).waits("WCMP", preempt+hosts)
+	in("5.5", kept).above("running time", "ms SLF with FRoBA", "ms SLF with FRoBA-fast", 8.5)
+	in("5.8", dropped).above("running time", "ms SLF with FRoBA, preemptive", "ms SLF with FRoBA-fast, preemptive", 8.5)
 }
 
-// waits is a row of how much longer flows wait under FCFS than under SLF with FRoBA.
-func (f figure) waits(by, how string) experiment.Row {
-	return f.Because("FCFS waits longer here").AtMost("mean waiting time of FCFS with "+by+" less that of SLF with FRoBA", "s", 0,
+// waits adds how much longer flows wait under FCFS than under SLF with FRoBA.
+func (f figure) waits(by, how string) {
+	f.Because("FCFS waits longer here").AtMost("mean waiting time of FCFS with "+by+" less that of SLF with FRoBA", "s", 0,
 		f.runs.Each(func(r experiment.Figures) float64 {
 			return r["FWT FCFS with "+by+how] - r["FWT SLF with FRoBA"+how]
 		}))

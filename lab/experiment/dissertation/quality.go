@@ -15,11 +15,11 @@ func overTime(ctx context.Context, b *experiment.Bench) (*experiment.Result, err
 	if b.Quick {
 		at = []float64{1, 2, 4, 8, 16, 32}
 	}
-	out := &experiment.Result{Assumptions: []string{
-		"an answer belongs to an instant if it took at most a tenth longer; searches that end by themselves stay where " +
+	out := b.Result(
+		"an answer belongs to an instant if it took at most a tenth longer; searches that end by themselves stay where "+
 			"they are, and anneal begins anew with another seed",
 		"n is the runs that have an answer by then; times are processor time",
-	}}
+	)
 	type curve struct {
 		bound   float64
 		samples map[string][]*numbers.Sample
@@ -44,9 +44,9 @@ func overTime(ctx context.Context, b *experiment.Bench) (*experiment.Result, err
 					}
 				}
 				if len(above) > 0 {
-					h := experiment.At("quality over time", c.Name, fmt.Sprintf("found after %.4g ms; value %.6g, bound %.6g", report.Mean(took), report.Mean(value),
-						report.Mean(bound)), b.First)
-					out.Add(h.Row(fmt.Sprintf("%s after %g ms, above the bound", name, ms), "%", 0, above))
+					h := out.At("quality over time", c.Name, fmt.Sprintf("found after %.4g ms; value %.6g, bound %.6g",
+						report.Mean(took), report.Mean(value), report.Mean(bound)))
+					h.Row(fmt.Sprintf("%s after %g ms, above the bound", name, ms), "%", 0, above)
 				}
 			}
 		}

@@ -31,28 +31,28 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		return nil, err
 	}
 
-	out := &experiment.Result{Assumptions: []string{
+	out := b.Result(
 		"loads in (0, 3600] s, 0 to 10 vCPUs a server, efficiencies from 0.1 to 1, 0.3 of a rack, 0.2 of a pod and of all",
 		"energy from 1 to 1.1 times the load, drawn again while the best servers take more",
-		"MM-GA and GSA: 40 placements a generation, 2 % mutations, resources by OptRA and REC on every placement, and the " +
+		"MM-GA and GSA: 40 placements a generation, 2 % mutations, resources by OptRA and REC on every placement, and the "+
 			"processor time of TaPRA",
 		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
-	}}
+	)
 	in := func(number, setting string, p placing) figure {
-		return figure{experiment.At("Figure "+number, setting, "", b.First), runs[p]}
+		return figure{out.At("Figure "+number, setting, ""), runs[p]}
 	}
 	type times map[string]float64
-	out.Add(in("3.4", "200 tasks, 128 servers", most).placements(times{numbers.MinMin: 2, numbers.MMGA: 1.5,
-		numbers.GSA: 1.3}, nil, 0, 0)...)
-	out.Add(in("3.5", "100 tasks, 432 servers", largest).placements(times{numbers.MinMin: 5.3, numbers.MMGA: 3.6,
-		numbers.GSA: 1.8}, times{numbers.MinMin: 1 / 1.4, numbers.MMGA: 1 / 1.4, numbers.GSA: 1 / 1.15}, 142, 2.2)...)
+	in("3.4", "200 tasks, 128 servers", most).placements(times{numbers.MinMin: 2, numbers.MMGA: 1.5,
+		numbers.GSA: 1.3}, nil, 0, 0)
+	in("3.5", "100 tasks, 432 servers", largest).placements(times{numbers.MinMin: 5.3, numbers.MMGA: 3.6,
+		numbers.GSA: 1.8}, times{numbers.MinMin: 1 / 1.4, numbers.MMGA: 1 / 1.4, numbers.GSA: 1 / 1.15}, 142, 2.2)
 	vCPUs := func(p placing) []float64 {
 		return compare(runs[p], "vCPUs "+numbers.TaPRA, "vCPUs "+numbers.MinMin, experiment.Ratio)
 	}
-	out.Add(in("3.4", "40 to 200 tasks, 128 servers", most).grows("TaPRA's JCT", false,
-		runs[overTasks[0]].Of(numbers.TaPRA), runs[most].Of(numbers.TaPRA)),
-		in("3.5", "54 to 432 servers, 100 tasks", most).grows("TaPRA's vCPUs over those of Min-Min", false,
-			vCPUs(overServers[0]), vCPUs(largest)))
+	in("3.4", "40 to 200 tasks, 128 servers", most).grows("TaPRA's JCT", false,
+		runs[overTasks[0]].Of(numbers.TaPRA), runs[most].Of(numbers.TaPRA))
+	in("3.5", "54 to 432 servers, 100 tasks", most).grows("TaPRA's vCPUs over those of Min-Min", false,
+		vCPUs(overServers[0]), vCPUs(largest))
 	out.Pictures = []experiment.Picture{
 		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200}, numbers.Placers(),
 			overTasks, runs),
@@ -64,25 +64,25 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 
 // placements are the rows of one setting, with how many times TaPRA's the document's JCTs and vCPUs are, Min-Min's
 // running time, and TaPRA's over that of TaPRA-fast.
-func (f figure) placements(jct, vCPUs map[string]float64, minMin, fast float64) (rows []experiment.Row) {
+func (f figure) placements(jct, vCPUs map[string]float64, minMin, fast float64) {
 	baselines := []string{numbers.MinMin, numbers.MMGA, numbers.GSA}
 	for _, name := range baselines {
-		rows = append(rows, f.above("JCT", name, numbers.TaPRA, jct[name]))
+		f.above("JCT", name, numbers.TaPRA, jct[name])
 	}
-	rows = append(rows, f.alike("JCT", numbers.Fast, numbers.TaPRA),
-		f.above("running time", "ms "+numbers.MinMin, "ms "+numbers.TaPRA, minMin),
-		f.above("running time", "ms "+numbers.TaPRA, "ms "+numbers.Fast, fast))
+	f.alike("JCT", numbers.Fast, numbers.TaPRA)
+	f.above("running time", "ms "+numbers.MinMin, "ms "+numbers.TaPRA, minMin)
+	f.above("running time", "ms "+numbers.TaPRA, "ms "+numbers.Fast, fast)
 	for _, name := range baselines {
-		rows = append(rows, f.first("JCT", name, numbers.TaPRA))
+		f.first("JCT", name, numbers.TaPRA)
 	}
 	for _, name := range baselines {
-		rows = append(rows, f.above("vCPUs", "vCPUs "+name, "vCPUs "+numbers.TaPRA, vCPUs[name]))
+		f.above("vCPUs", "vCPUs "+name, "vCPUs "+numbers.TaPRA, vCPUs[name])
 	}
-	rows = append(rows, f.Because("every certificate was verified").Row("proven gap of TaPRA", "%", 0, f.runs.Of("gap")))
+	f.Because("every certificate was verified").Row("proven gap of TaPRA", "%", 0, f.runs.Of("gap"))
 	for _, name := range numbers.Placers() {
-		rows = append(rows, f.own("running time of "+name, "ms", "ms "+name))
+		f.own("running time of "+name, "ms", "ms "+name)
 	}
-	return append(rows, f.own("energy limits drawn again", "times", "redrawn"))
+	f.own("energy limits drawn again", "times", "redrawn")
 }
 
 // arrivings are the settings of section 3.6.2.4.
@@ -111,22 +111,22 @@ func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		a.Scaled = tasks == scaled
 		return a.Run(seed, until)
 	}
-	out := &experiment.Result{Assumptions: []string{
-		"scheduling every 5 s, Max_Percent 0.1; Weibull(0.5, 0.8) tasks, at least 1 (raw), and times 12.5, at most 70 " +
+	out := b.Result(
+		"scheduling every 5 s, Max_Percent 0.1; Weibull(0.5, 0.8) tasks, at least 1 (raw), and times 12.5, at most 70 "+
 			"(scaled); MM-GA and GSA try 60 placements a job",
 		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
-	}}
+	)
 	return experiment.Fill(ctx, b, out, []string{raw, scaled}, arrivings(), run, onlineRows)
 }
 
 // onlineRows are the claims of section 3.6.2.4.
-func onlineRows(setting string, out *experiment.Result, at experiment.Systems, seed uint64) {
+func onlineRows(setting string, out *experiment.Result, at experiment.Systems) {
 	runs := joined(at)
 	in := func(number string) figure {
-		return figure{experiment.At("Figure "+number, setting, "", seed), runs}
+		return figure{out.At("Figure "+number, setting, ""), runs}
 	}
 	row := func(number, theirs, ours string, paper float64) {
-		out.Add(in(number).above("mean JCT", "JCT "+theirs, "JCT "+ours, paper))
+		in(number).above("mean JCT", "JCT "+theirs, "JCT "+ours, paper)
 	}
 	best := "OnTaPRA with TaPRA"
 	row("3.6a", "SLF with TaPRA", best, 1.6)
@@ -140,12 +140,12 @@ func onlineRows(setting string, out *experiment.Result, at experiment.Systems, s
 		row("3.6a", order+" with Min-Min", order+" with TaPRA", 0)
 	}
 	a, b := in("3.6a"), in("3.6b")
-	out.Add(a.Because("TaPRA is not worse here under LLF").AtMost("mean JCT of LLF with MM-GA ÷ LLF with TaPRA", "times", 1,
-		compare(runs, "JCT LLF with MM-GA", "JCT LLF with TaPRA", experiment.Ratio)))
+	a.Because("TaPRA is not worse here under LLF").AtMost("mean JCT of LLF with MM-GA ÷ LLF with TaPRA", "times", 1,
+		compare(runs, "JCT LLF with MM-GA", "JCT LLF with TaPRA", experiment.Ratio))
 	row("3.6a", "OnTaPRA with TaPRA-fast", best, 1.05)
 	for _, theirs := range []string{"SLF", "FCFS", "LLF"} {
-		out.Add(a.first("mean JCT", "JCT "+theirs+" with TaPRA", "JCT "+best),
-			b.first("mean JCT", "JCT "+theirs+" with TaPRA, NDRC", "JCT "+best+", NDRC"))
+		a.first("mean JCT", "JCT "+theirs+" with TaPRA", "JCT "+best)
+		b.first("mean JCT", "JCT "+theirs+" with TaPRA, NDRC", "JCT "+best+", NDRC")
 	}
 	row("3.6b", "SLF with TaPRA, NDRC", best+", NDRC", 1.05)
 	row("3.6b", "FCFS with TaPRA, NDRC", best+", NDRC", 1.8)
@@ -154,6 +154,6 @@ func onlineRows(setting string, out *experiment.Result, at experiment.Systems, s
 	row("3.6", "SLF with TaPRA, NDRC", "SLF with TaPRA", 1.15)
 	row("3.6", "FCFS with TaPRA, NDRC", "FCFS with TaPRA", 2.1)
 	row("3.6", "LLF with TaPRA, NDRC", "LLF with TaPRA", 2.2)
-	out.Add(in("3.7").above("running time", "ms "+best, "ms OnTaPRA with TaPRA-fast", 10),
-		a.own("proven gap of TaPRA's decisions", "%", "gap "+best))
+	in("3.7").above("running time", "ms "+best, "ms OnTaPRA with TaPRA-fast", 10)
+	a.own("proven gap of TaPRA's decisions", "%", "gap "+best)
 }

@@ -99,18 +99,17 @@ func inPriority(ctx context.Context, senders int, seed uint64) (*ordered, error)
 }
 
 // orderedRows are the rows of Figure 3b.
-func orderedRows(senders int, got []*ordered, seed uint64) []experiment.Row {
+func orderedRows(senders int, got []*ordered, out *experiment.Result) {
 	var use, alone, gap []float64
 	for _, g := range got {
 		use, alone = append(use, g.Use), append(alone, experiment.Above(g.Ends[0], g.Lone))
 		gap = append(gap, 100*(1-max(g.Ends[0]/g.Ends[1], g.Ends[1]/g.Ends[2])))
 	}
-	h := experiment.At("Figure 3b", fmt.Sprintf("three reducers of a machine, R1 before R2 before R3, from %d others",
-		senders), "", seed)
-	return []experiment.Row{
-		h.Because("the document: almost fully utilized").Row("use of the machine's line until R3 has its input", "%", 0, use),
-		h.Because("the document: not perfectly exclusive").Row("R1 slower than with the line to itself by", "%", 0, alone),
-		h.Order("runs in which R1 ends before R2 and R2 before R3", experiment.OrderGap, gap)}
+	h := out.At("Figure 3b", fmt.Sprintf("three reducers of a machine, R1 before R2 before R3, from %d others",
+		senders), "")
+	h.Because("the document: almost fully utilized").Row("use of the machine's line until R3 has its input", "%", 0, use)
+	h.Because("the document: not perfectly exclusive").Row("R1 slower than with the line to itself by", "%", 0, alone)
+	h.Order("runs in which R1 ends before R2 and R2 before R3", experiment.OrderGap, gap)
 }
 
 // underPriority is the network of Figures 3a and 3b.
@@ -132,20 +131,19 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	if err != nil {
 		return nil, err
 	}
-	out := &experiment.Result{Assumptions: []string{
-		"20 machines of 10 Gb/s, non-blocking; each task receives from five machines drawn at random, and has a priority " +
+	out := b.Result(
+		"20 machines of 10 Gb/s, non-blocking; each task receives from five machines drawn at random, and has a priority "+
 			"drawn at random among those of its machine",
 		"Figure 3b: nine such machines; the three receive 5 GB each, the tasks of the others have no end in sight",
-	}}
+	)
 	line := experiment.Line{Name: "use of lines"}
 	for i, m := range all {
-		h := experiment.At("Figure 3a", fmt.Sprintf("%d receiving tasks a machine", m),
-			"the number of machines is not published", b.First)
-		out.Add(h.Within("use of all lines", "%", map[concurrency]float64{3: 95}[m], 2, got[i]))
+		h := out.At("Figure 3a", fmt.Sprintf("%d receiving tasks a machine", m), "the number of machines is not published")
+		h.Within("use of all lines", "%", map[concurrency]float64{3: 95}[m], 2, got[i])
 		line.X, line.Y = append(line.X, float64(m)), append(line.Y, report.Mean(got[i]))
 	}
 	for i, n := range senders {
-		out.Add(orderedRows(n, three[i], b.First)...)
+		orderedRows(n, three[i], out)
 	}
 	out.Pictures = []experiment.Picture{{Name: "pushbox-concurrency", Title: "Figure 3a", X: "receiving tasks a machine",
 		Y: "use of all lines, %", Lines: []experiment.Line{line}}}

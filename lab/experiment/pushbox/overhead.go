@@ -92,26 +92,27 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 	}
 	line := experiment.Line{Name: allDecisions}
 	var all []experiment.Runs
-	rows := func(n int, out *experiment.Result, at experiment.Systems, seed uint64) {
+	rows := func(n int, out *experiment.Result, at experiment.Systems) {
 		runs := at[pushBox]
-		h := experiment.At("Figure 14a", fmt.Sprintf("%d coflows", n), "another machine", seed)
-		out.Add(h.Row(allDecisions, "s", 0, runs.Of(allDecisions)))
+		h := out.At("Figure 14a", fmt.Sprintf("%d coflows", n), "another machine")
+		h.Row(allDecisions, "s", 0, runs.Of(allDecisions))
 		h.Figure = "Figure 14b"
-		out.Add(h.Row(medianDecision, "µs", 0, runs.Of(medianDecision)), h.Row(p95Decision, "µs", 0, runs.Of(p95Decision)))
+		h.Row(medianDecision, "µs", 0, runs.Of(medianDecision))
+		h.Row(p95Decision, "µs", 0, runs.Of(p95Decision))
 		line.X, line.Y = append(line.X, float64(n)), append(line.Y, report.Mean(runs.Of(allDecisions)))
 		all = append(all, runs)
 	}
-	out, err := experiment.Fill(ctx, b, &experiment.Result{Assumptions: []string{
+	out, err := experiment.Fill(ctx, b, b.Result(
 		"coflows drawn from the trace, with gaps drawn from its arrivals: the load is that of the trace",
-		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the " +
+		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the "+
 			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
-	}}, sizes, []string{pushBox}, run, rows)
+	), sizes, []string{pushBox}, run, rows)
 	if err != nil {
 		return nil, err
 	}
-	h := experiment.At("Figure 14a", "400 to 1400 coflows", "the document: approximately linear", b.First)
-	out.Add(h.Row("growth of all decisions", "times", 3.5,
-		all[len(all)-1].Against(all[0], allDecisions, experiment.Ratio)))
+	h := out.At("Figure 14a", "400 to 1400 coflows", "the document: approximately linear")
+	h.Row("growth of all decisions", "times", 3.5,
+		all[len(all)-1].Against(all[0], allDecisions, experiment.Ratio))
 	out.Pictures = []experiment.Picture{{Name: "pushbox-overhead", Title: "Figure 14a", X: "coflows",
 		Y: "all decisions, s", Lines: []experiment.Line{line}}}
 	return out, nil

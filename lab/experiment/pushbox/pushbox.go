@@ -217,36 +217,34 @@ func farms(ctx context.Context, b *experiment.Bench, all []farm) (map[string]exp
 
 const whyPushBox = "input, blocks, computing times and how 150 racks become 20 machines are not published: facebook-v1"
 
-// against are rows of PushBox, the last, against the others: paper is by how many per cent the document has its mean
+// against adds rows of PushBox, the last, against the others: paper is by how many per cent the document has its mean
 // and its tail shorter (0: no figure).
 func against(h experiment.Head, at experiment.Systems, who []packing, tail string,
-	paper map[string][2]float64) (rows []experiment.Row) {
+	paper map[string][2]float64) {
 	ours, others := at["PushBox"], who[:len(who)-1]
 	for _, p := range others {
 		shorter := " shorter than " + p.name + "'s by"
-		rows = append(rows,
-			h.Row(meanJCT+shorter, "%", paper[p.name][0], ours.Against(at[p.name], meanJCT, experiment.Below)),
-			h.Row(tail+" of job completion times"+shorter, "%", paper[p.name][1],
-				ours.Against(at[p.name], tail, experiment.Below)))
+		h.Row(meanJCT+shorter, "%", paper[p.name][0], ours.Against(at[p.name], meanJCT, experiment.Below))
+		h.Row(tail+" of job completion times"+shorter, "%", paper[p.name][1],
+			ours.Against(at[p.name], tail, experiment.Below))
 	}
 	for _, p := range others {
-		rows = append(rows, ahead(h, p.name, ours, at[p.name]))
+		ahead(h, p.name, ours, at[p.name])
 	}
 	for _, p := range who {
-		rows = append(rows, ownMean(h, p.name, at[p.name]))
+		ownMean(h, p.name, at[p.name])
 	}
-	return rows
 }
 
-// ahead is a row of the runs in which PushBox's mean is below another's.
-func ahead(h experiment.Head, theirs string, ours, them experiment.Runs) experiment.Row {
-	return h.Order("runs in which PushBox's mean job completion time is below "+theirs+"'s", experiment.OrderGap,
+// ahead adds the share of the runs in which PushBox's mean is below another's.
+func ahead(h experiment.Head, theirs string, ours, them experiment.Runs) {
+	h.Order("runs in which PushBox's mean job completion time is below "+theirs+"'s", experiment.OrderGap,
 		ours.Against(them, meanJCT, experiment.Below))
 }
 
-// ownMean is a row of a scheduler's own mean.
-func ownMean(h experiment.Head, name string, runs experiment.Runs) experiment.Row {
-	return h.Because("ours").Row(meanJCT+", "+name, "s", 0, runs.Of(meanJCT))
+// ownMean adds a scheduler's own mean.
+func ownMean(h experiment.Head, name string, runs experiment.Runs) {
+	h.Because("ours").Row(meanJCT+", "+name, "s", 0, runs.Of(meanJCT))
 }
 
 // runPushBox is Figures 8 and 9.
@@ -269,10 +267,10 @@ func runPushBox(ctx context.Context, b *experiment.Bench) (*experiment.Result, e
 		return nil, err
 	}
 
-	out := &experiment.Result{Assumptions: append(model.Lines(),
+	out := b.Result(append(model.Lines(),
 		"20 machines of 20 slots and 10 Gb/s, non-blocking, each a rack",
 		"Starts-After: reduces take slots once all maps have ended, under every scheduler, since nothing can be received "+
-			"before; three receiving tasks a machine, a skip for each machine, a busy network card from 75 % on")}
+			"before; three receiving tasks a machine, a skip for each machine, a busy network card from 75 % on")...)
 	for _, g := range []struct {
 		figure, setting, farm string
 		intent                share.Intent
@@ -286,13 +284,13 @@ func runPushBox(ctx context.Context, b *experiment.Bench) (*experiment.Result, e
 		{"Figure 9c", "one Fair and one FIFO queue", "two queues", share.QueueIntent, p99JCT,
 			map[string][2]float64{"Hadoop": {21.4, 33.4}, "ShuffleWatcher": {19.2, 30.3}, "NEAT": {21.2, 33.2}}},
 	} {
-		h := experiment.At(g.figure, g.setting, whyPushBox, b.First)
-		out.Add(against(h, got[g.farm], rivals(g.intent), g.tail, g.paper)...)
+		h := out.At(g.figure, g.setting, whyPushBox)
+		against(h, got[g.farm], rivals(g.intent), g.tail, g.paper)
 	}
-	out.Add(componentRows(got["components"], got["Fair"]["PushBox"], b.First)...)
-	out.Add(experiment.At("none", "100 Tb/s for every machine", "ours", b.First).Row(
+	componentRows(got["components"], got["Fair"]["PushBox"], out)
+	out.At("none", "100 Tb/s for every machine", "ours").Row(
 		"Hadoop's mean shorter than at 10 Gb/s by: what any network scheduler could gain", "%", 0,
-		got[unbound]["Hadoop"].Against(got["Fair"]["Hadoop"], meanJCT, experiment.Below)))
+		got[unbound]["Hadoop"].Against(got["Fair"]["Hadoop"], meanJCT, experiment.Below))
 	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil
 }
@@ -318,7 +316,7 @@ func components() []packing {
 
 // componentRows compares PushBox without a component with the whole. paper is by how many per cent the document has the
 // mean and the 95th percentile grow.
-func componentRows(at experiment.Systems, whole experiment.Runs, seed uint64) (rows []experiment.Row) {
+func componentRows(at experiment.Systems, whole experiment.Runs, out *experiment.Result) {
 	for _, c := range []struct {
 		figure, part string
 		paper        [4]float64
@@ -331,10 +329,9 @@ func componentRows(at experiment.Systems, whole experiment.Runs, seed uint64) (r
 		{"Figure 8d", "estimates off by 4", [4]float64{60.7, 24.3}},
 		{"none", "slow start at 5 %", [4]float64{}},
 	} {
-		h := experiment.At(c.figure, c.part, whyPushBox, seed)
+		h := out.At(c.figure, c.part, whyPushBox)
 		for k, m := range []string{meanJCT, p95JCT, smallJobs, largeJobs} {
-			rows = append(rows, h.Row(m+" grows by", "%", c.paper[k], at[c.part].Against(whole, m, experiment.Above)))
+			h.Row(m+" grows by", "%", c.paper[k], at[c.part].Against(whole, m, experiment.Above))
 		}
 	}
-	return rows
 }

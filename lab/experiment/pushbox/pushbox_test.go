@@ -154,7 +154,9 @@ func TestPushBoxRows(t *testing.T) {
 			}
 			got[s.setting(x)] = at
 		}
-		for _, r := range s.rows(got, 0) {
+		out := new(experiment.Bench).Result()
+		s.rows(got, out)
+		for _, r := range out.Rows {
 			if r.Measured == nil || r.Verdict == "" {
 				t.Errorf("%+v", r)
 			}

@@ -65,45 +65,45 @@ func runPushBoxSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Res
 		return nil, err
 	}
 	model := workload.FacebookV1()
-	out := &experiment.Result{Assumptions: append(model.Lines(),
-		"Fair; the document gives the range over each axis only: a point counts as reproduced inside it")}
+	out := b.Result(append(model.Lines(),
+		"Fair; the document gives the range over each axis only: a point counts as reproduced inside it")...)
 	for _, s := range axes() {
-		out.Add(s.rows(got, b.First)...)
+		s.rows(got, out)
 		out.Pictures = append(out.Pictures, s.picture(got))
 	}
-	out.Add(ownMean(experiment.At("none", optical, "", b.First), light.name,
-		got[optical][light.name]))
+	ownMean(out.At("none", optical, ""), light.name,
+		got[optical][light.name])
 	out.Notes = []string{experiment.HolmNote(out.Rows)}
 	return out, nil
 }
 
 // rows are sizes and orders at each point, and the trend of each scheduler from the first to the last.
-func (s *axis) rows(got map[string]experiment.Systems, seed uint64) (rows []experiment.Row) {
+func (s *axis) rows(got map[string]experiment.Systems, out *experiment.Result) {
 	who := rivals(share.FairIntent)
 	for _, x := range s.x {
-		h := experiment.At(s.figure, s.setting(x), "", seed)
+		h := out.At(s.figure, s.setting(x), "")
 		at := got[h.Setting]
 		for k, p := range who[:3] {
-			rows = append(rows, inRange(h, meanJCT, p.name, s.mean[k], at), inRange(h, p99JCT, p.name, s.tail[k], at),
-				ahead(h, p.name, at["PushBox"], at[p.name]))
+			inRange(h, meanJCT, p.name, s.mean[k], at)
+			inRange(h, p99JCT, p.name, s.tail[k], at)
+			ahead(h, p.name, at["PushBox"], at[p.name])
 		}
 		for _, p := range who {
-			rows = append(rows, ownMean(h, p.name, at[p.name]))
+			ownMean(h, p.name, at[p.name])
 		}
 	}
 	first, last := s.x[0], s.x[len(s.x)-1]
-	h := experiment.At(s.figure, fmt.Sprintf("%s %g to %g", s.name, first, last), "", seed)
+	h := out.At(s.figure, fmt.Sprintf("%s %g to %g", s.name, first, last), "")
 	for k, p := range who {
-		rows = append(rows, h.Trend("growth of the mean job completion time of "+p.name, s.falls[k],
-			got[s.setting(last)][p.name].Against(got[s.setting(first)][p.name], meanJCT, experiment.Above)))
+		h.Trend("growth of the mean job completion time of "+p.name, s.falls[k],
+			got[s.setting(last)][p.name].Against(got[s.setting(first)][p.name], meanJCT, experiment.Above))
 	}
-	return rows
 }
 
-// inRange is a row of by how many per cent PushBox's figure is shorter, of which the document gives the range.
-func inRange(h experiment.Head, metric, theirs string, in [2]float64, at experiment.Systems) experiment.Row {
+// inRange adds by how many per cent PushBox's figure is shorter, of which the document gives the range.
+func inRange(h experiment.Head, metric, theirs string, in [2]float64, at experiment.Systems) {
 	low, high := in[0], in[1]
-	return h.Because(fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)).
+	h.Because(fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)).
 		Within(metric+" shorter than "+theirs+"'s by", "%", (low+high)/2, (high-low)/2,
 			at.Against("PushBox", theirs, metric, experiment.Below))
 }
@@ -163,12 +163,12 @@ func runPushBoxAssumptions(ctx context.Context, b *experiment.Bench) (*experimen
 		return nil, err
 	}
 	model := workload.FacebookV1()
-	out := &experiment.Result{Assumptions: append(model.Lines(), "Fair, 20 machines of 20 slots and 10 Gb/s")}
+	out := b.Result(append(model.Lines(), "Fair, 20 machines of 20 slots and 10 Gb/s")...)
 	for _, g := range guesses() {
-		h := experiment.At("none", g.name, "ours", b.First)
+		h := out.At("none", g.name, "ours")
 		at := got[g.name]
 		shorter := func(metric, figure string, ours, theirs experiment.Runs) {
-			out.Add(h.Row(metric, "%", 0, ours.Against(theirs, figure, experiment.Below)))
+			h.Row(metric, "%", 0, ours.Against(theirs, figure, experiment.Below))
 		}
 		shorter("mean job completion time shorter than Hadoop's by", meanJCT, at["PushBox"], at["Hadoop"])
 		shorter("95th percentile shorter than Hadoop's by", p95JCT, at["PushBox"], at["Hadoop"])

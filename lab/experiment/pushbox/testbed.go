@@ -124,10 +124,10 @@ func runPushBoxTestbed(ctx context.Context, b *experiment.Bench) (*experiment.Re
 		}
 	}
 	m := workload.FacebookV1()
-	out := &experiment.Result{Assumptions: append(m.Lines()[2:3],
+	out := b.Result(append(m.Lines()[2:3],
 		fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes by %d", testbedFabric, testbedScale, testbedFaster),
 		"blocks of 1 GB, a query reads 2 GB and shuffles a tenth of it, jobs arrive in random order every 5 s in the mean: "+
-			"the document does not say; its second workload lists 29 of 30 jobs")}
+			"the document does not say; its second workload lists 29 of 30 jobs")...)
 	return experiment.Fill(ctx, b, out, places, []string{onHadoop, onPushBox}, testbed.run, testbed.rows,
 		experiment.HolmNote)
 }
@@ -135,14 +135,14 @@ func runPushBoxTestbed(ctx context.Context, b *experiment.Bench) (*experiment.Re
 // The policies of the testbed.
 const onHadoop, onPushBox = "hadoop+ecmp", "pushbox+ecmp"
 
-func (t testbed) rows(out *experiment.Result, at experiment.Systems, seed uint64) {
-	h := experiment.At("Figure 6", t.String(), "queries, computing times and arrivals are not published", seed)
+func (t testbed) rows(out *experiment.Result, at experiment.Systems) {
+	h := out.At("Figure 6", t.String(), "queries, computing times and arrivals are not published")
 	for _, m := range []struct{ name, figure string }{{"mean", meanJCT}, {p95JCT, p95JCT}} {
-		out.Add(h.Row(m.name+" of job completion times shorter than Hadoop's by", "%", t.paper[m.figure],
-			at.Against(onPushBox, onHadoop, m.figure, experiment.Below)))
+		h.Row(m.name+" of job completion times shorter than Hadoop's by", "%", t.paper[m.figure],
+			at.Against(onPushBox, onHadoop, m.figure, experiment.Below))
 	}
 	h.Why = "ours"
-	out.Add(ahead(h, "Hadoop", at[onPushBox], at[onHadoop]),
-		h.Row("mean job completion time as run, Hadoop", "s", 0, at[onHadoop].Of(meanJCT)),
-		h.Row("mean job completion time as run, PushBox", "s", 0, at[onPushBox].Of(meanJCT)))
+	ahead(h, "Hadoop", at[onPushBox], at[onHadoop])
+	h.Row("mean job completion time as run, Hadoop", "s", 0, at[onHadoop].Of(meanJCT))
+	h.Row("mean job completion time as run, PushBox", "s", 0, at[onPushBox].Of(meanJCT))
 }
