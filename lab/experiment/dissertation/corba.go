@@ -8,7 +8,6 @@ import (
 	"lightloom/controller/certified"
 
 	"lightloom/lab/experiment"
-	"lightloom/lab/experiment/numbers"
 	"lightloom/lab/report"
 )
 
@@ -49,10 +48,10 @@ func offlineAssumptions() []string {
 const hosts = ", noise on host links too"
 
 // offline runs the settings of a chapter.
-func offline(ctx context.Context, b *experiment.Bench, settings []routing, all []numbers.Router,
+func offline(ctx context.Context, b *experiment.Bench, settings []routing, all []router,
 	verify func(*certified.Plan, *certified.Instance) error) (map[routing]experiment.Runs, error) {
 	return bySetting(ctx, b, settings, func(s routing, seed uint64) (experiment.Figures, error) {
-		return numbers.Routed(seed, s.k, s.flows, s.onHosts, all, verify)
+		return s.run(seed, all, verify)
 	})
 }
 
@@ -68,8 +67,8 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		largest.k = 14
 		overFlows[1], overFlows[2], overK[3], overK[4] = small(), small(), small(), largest
 	}
-	all := numbers.CoflowRouters()
-	names := numbers.Names(all)
+	all := coflowRouters()
+	names := routerNames(all)
 	runs, err := offline(ctx, b, slices.Concat(overFlows, overK, []routing{many.noisy(), largest.noisy()}), all,
 		(*certified.Plan).VerifyLast)
 	if err != nil {
@@ -154,30 +153,30 @@ func decided(noise string, runs experiment.Runs, out *experiment.Result) {
 		experiment.Compare(whole("MinCCT-SM"), whole("CoRBA-fast"), experiment.Above))
 }
 
-// coflowing is a setting of Figures 4.5 and 4.6, and how many times faster CoRBA-fast is than CoRBA, and than the
+// coflowClaims are what the document says of a setting of Figures 4.5 and 4.6: how many times faster CoRBA-fast is than CoRBA, and than the
 // others.
-type coflowing struct {
+type coflowClaims struct {
 	figure string
-	numbers.Coflowing
+	coflowing
 	fast, other float64
 }
 
-func (c coflowing) String() string { return c.Setting() }
+func (c coflowClaims) String() string { return c.Setting() }
 
 func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	points := []coflowing{
-		{"Figure 4.5", numbers.Coflowing{Flows: 10, Noise: 40}, 0, 0},
-		{"Figure 4.5", numbers.Coflowing{Flows: 50, Noise: 40}, 40, 6},
-		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 20}, 0, 0},
-		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 40}, 30, 6},
-		{"Figure 4.6", numbers.Coflowing{Flows: 30, Noise: 40, OnHosts: true}, 0, 0},
+	points := []coflowClaims{
+		{"Figure 4.5", coflowing{Flows: 10, Noise: 40}, 0, 0},
+		{"Figure 4.5", coflowing{Flows: 50, Noise: 40}, 40, 6},
+		{"Figure 4.6", coflowing{Flows: 30, Noise: 20}, 0, 0},
+		{"Figure 4.6", coflowing{Flows: 30, Noise: 40}, 30, 6},
+		{"Figure 4.6", coflowing{Flows: 30, Noise: 40, OnHosts: true}, 0, 0},
 	}
 	until := 1800.0
 	if b.Quick {
 		until = 120
 	}
-	got, err := experiment.Cross(ctx, b, points, numbers.CoflowRouters()[:5],
-		func(c coflowing, _ context.Context, _ *experiment.Bench, by numbers.Router, seed uint64) (experiment.Figures,
+	got, err := experiment.Cross(ctx, b, points, coflowRouters()[:5],
+		func(c coflowClaims, _ context.Context, _ *experiment.Bench, by router, seed uint64) (experiment.Figures,
 			error) {
 			c.By = by
 			return c.Run(seed, until)

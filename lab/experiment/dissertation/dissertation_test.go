@@ -9,30 +9,29 @@ import (
 	"lightloom/controller/certified/online"
 
 	"lightloom/lab/experiment"
-	"lightloom/lab/experiment/numbers"
 )
 
 // TestDissertation: runs of each kind go through, small, verify, and are the same again but for running times.
 func TestDissertation(t *testing.T) {
-	for name, run := range map[string]func() (numbers.Figures, error){
-		"jobs": func() (numbers.Figures, error) { return numbers.Placing(1, 4, 12) },
-		"coflow": func() (numbers.Figures, error) {
-			return numbers.Routed(1, 4, 8, false, numbers.CoflowRouters(), (*certified.Plan).VerifyLast)
+	for name, run := range map[string]func() (experiment.Figures, error){
+		"jobs": func() (experiment.Figures, error) { return placing{4, 12}.run(1) },
+		"coflow": func() (experiment.Figures, error) {
+			return routing{k: 4, flows: 8}.run(1, coflowRouters(), (*certified.Plan).VerifyLast)
 		},
-		"flows": func() (numbers.Figures, error) {
-			return numbers.Routed(1, 4, 8, false, numbers.FlowRouters(), (*certified.Plan).VerifyTotal)
+		"flows": func() (experiment.Figures, error) {
+			return routing{k: 4, flows: 8}.run(1, flowRouters(), (*certified.Plan).VerifyTotal)
 		},
-		"OnTaPRA": func() (numbers.Figures, error) {
-			return numbers.Arriving{Order: online.SJF, By: numbers.TaPRA, DRC: true, Scaled: true}.Run(1, 30)
+		"OnTaPRA": func() (experiment.Figures, error) {
+			return arriving{Order: online.SJF, By: TaPRA, DRC: true, Scaled: true}.Run(1, 30)
 		},
-		"FCFS": func() (numbers.Figures, error) {
-			return numbers.Arriving{Order: online.FCFS, By: numbers.MMGA, DRC: false, Scaled: true}.Run(1, 30)
+		"FCFS": func() (experiment.Figures, error) {
+			return arriving{Order: online.FCFS, By: MMGA, DRC: false, Scaled: true}.Run(1, 30)
 		},
-		"OnFRoBA": func() (numbers.Figures, error) {
-			return numbers.Flowing{Select: online.SFF, By: "FRoBA", DRB: true, Preempt: true}.Run(1, 10)
+		"OnFRoBA": func() (experiment.Figures, error) {
+			return flowing{Select: online.SFF, By: "FRoBA", DRB: true, Preempt: true}.Run(1, 10)
 		},
-		"with WCMP": func() (numbers.Figures, error) {
-			return numbers.Flowing{Select: online.InTurn, By: "WCMP", DRB: true}.Run(1, 10)
+		"with WCMP": func() (experiment.Figures, error) {
+			return flowing{Select: online.InTurn, By: "WCMP", DRB: true}.Run(1, 10)
 		},
 	} {
 		a, err := run()
@@ -57,7 +56,7 @@ func TestDissertation(t *testing.T) {
 func TestTimesRow(t *testing.T) {
 	var runs experiment.Runs
 	for range 3 {
-		runs = append(runs, numbers.Figures{"a": 3, "b": 2}, numbers.Figures{"a": 3.2, "b": 2})
+		runs = append(runs, experiment.Figures{"a": 3, "b": 2}, experiment.Figures{"a": 3.2, "b": 2})
 	}
 	for paper, want := range map[float64]experiment.Verdict{1.5: experiment.Reproduced, 3: experiment.Differs,
 		1: experiment.NoTest, 0: experiment.NoClaim} {
@@ -70,7 +69,7 @@ func TestTimesRow(t *testing.T) {
 // TestOverTime: every search on every small instance has an answer in time, none is below the bound, and more time
 // never makes one worse.
 func TestOverTime(t *testing.T) {
-	for _, c := range numbers.Contests(true) {
+	for _, c := range contests(true) {
 		bound, samples, err := c.Run(1, []float64{0.5, 5, 50})
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)

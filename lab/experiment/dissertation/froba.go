@@ -8,7 +8,6 @@ import (
 	"lightloom/controller/certified/online"
 
 	"lightloom/lab/experiment"
-	"lightloom/lab/experiment/numbers"
 )
 
 func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
@@ -20,8 +19,8 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		largest.k = 14
 		overFlows[1], overFlows[2], overK[1], overK[2], overK[3] = small(), small(), small(), small(), largest
 	}
-	all := numbers.FlowRouters()
-	names := numbers.Names(all)
+	all := flowRouters()
+	names := routerNames(all)
 	runs, err := offline(ctx, b, slices.Concat(overFlows, overK, []routing{many.noisy(), largest.noisy()}), all,
 		(*certified.Plan).VerifyTotal)
 	if err != nil {
@@ -80,7 +79,7 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 }
 
 // flowings are the settings of sections 5.6.2.4 and 5.6.2.5.
-func flowings() (all []numbers.Flowing) {
+func flowings() (all []flowing) {
 	for _, preempt := range []bool{false, true} {
 		for _, drb := range []bool{true, false} {
 			for _, sel := range []online.Selection{online.VFF, online.SFF, online.SVF, online.InTurn} {
@@ -88,13 +87,13 @@ func flowings() (all []numbers.Flowing) {
 					if sel == online.InTurn && by != "ECMP" && by != "WCMP" {
 						continue // the document has FCFS with these two alone
 					}
-					all = append(all, numbers.Flowing{Select: sel, By: by, DRB: drb, Preempt: preempt})
+					all = append(all, flowing{Select: sel, By: by, DRB: drb, Preempt: preempt})
 				}
 			}
 		}
 	}
 	for _, preempt := range []bool{false, true} { // the other noise model, where sections claim most
-		on := numbers.Flowing{Select: online.SVF, DRB: true, Preempt: preempt, OnHosts: true}
+		on := flowing{Select: online.SVF, DRB: true, Preempt: preempt, OnHosts: true}
 		for _, on.By = range []string{"FRoBA", "ECMP", "WCMP"} {
 			all = append(all, on)
 		}
@@ -110,7 +109,7 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 40
 	}
 	got, err := experiment.Cross(ctx, b, []string{"online"}, flowings(),
-		func(_ string, _ context.Context, _ *experiment.Bench, s numbers.Flowing, seed uint64) (experiment.Figures, error) {
+		func(_ string, _ context.Context, _ *experiment.Bench, s flowing, seed uint64) (experiment.Figures, error) {
 			return s.Run(seed, until)
 		})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"lightloom/lab/experiment"
-	"lightloom/lab/experiment/numbers"
 	"lightloom/lab/report"
 )
 
@@ -22,18 +21,18 @@ func overTime(ctx context.Context, b *experiment.Bench) (*experiment.Result, err
 	)
 	type curve struct {
 		bound   float64
-		samples map[string][]*numbers.Sample
+		samples map[string][]*sample
 	}
-	contests := numbers.Contests(b.Quick)
-	grid, err := experiment.Grid(ctx, b, contests, func(c numbers.Contest) string { return c.Name },
-		func(_ context.Context, c numbers.Contest, seed uint64) (curve, error) {
+	all := contests(b.Quick)
+	grid, err := experiment.Grid(ctx, b, all, func(c contest) string { return c.Name },
+		func(_ context.Context, c contest, seed uint64) (curve, error) {
 			bound, samples, err := c.Run(seed, at)
 			return curve{bound, samples}, err
 		})
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range contests {
+	for i, c := range all {
 		for _, name := range c.Methods {
 			for k, ms := range at {
 				var above, took, value, bound []float64

@@ -7,7 +7,6 @@ import (
 	"lightloom/controller/certified/online"
 
 	"lightloom/lab/experiment"
-	"lightloom/lab/experiment/numbers"
 )
 
 // placing is a setting of Figures 3.4 and 3.5.
@@ -23,10 +22,7 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		few := placing{6, 10}
 		overTasks, overServers = []placing{few, few, few, few, most}, []placing{few, few, few, largest}
 	}
-	runs, err := bySetting(ctx, b, append(overTasks, overServers...), func(p placing, seed uint64) (experiment.Figures,
-		error) {
-		return numbers.Placing(seed, p.pods, p.tasks)
-	})
+	runs, err := bySetting(ctx, b, append(overTasks, overServers...), placing.run)
 	if err != nil {
 		return nil, err
 	}
@@ -42,21 +38,21 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		return figure{out.At("Figure "+number, setting, ""), runs[p]}
 	}
 	type times map[string]float64
-	in("3.4", "200 tasks, 128 servers", most).placements(times{numbers.MinMin: 2, numbers.MMGA: 1.5,
-		numbers.GSA: 1.3}, nil, 0, 0)
-	in("3.5", "100 tasks, 432 servers", largest).placements(times{numbers.MinMin: 5.3, numbers.MMGA: 3.6,
-		numbers.GSA: 1.8}, times{numbers.MinMin: 1 / 1.4, numbers.MMGA: 1 / 1.4, numbers.GSA: 1 / 1.15}, 142, 2.2)
+	in("3.4", "200 tasks, 128 servers", most).placements(times{MinMin: 2, MMGA: 1.5,
+		GSA: 1.3}, nil, 0, 0)
+	in("3.5", "100 tasks, 432 servers", largest).placements(times{MinMin: 5.3, MMGA: 3.6,
+		GSA: 1.8}, times{MinMin: 1 / 1.4, MMGA: 1 / 1.4, GSA: 1 / 1.15}, 142, 2.2)
 	vCPUs := func(p placing) []float64 {
-		return compare(runs[p], "vCPUs "+numbers.TaPRA, "vCPUs "+numbers.MinMin, experiment.Ratio)
+		return compare(runs[p], "vCPUs "+TaPRA, "vCPUs "+MinMin, experiment.Ratio)
 	}
 	in("3.4", "40 to 200 tasks, 128 servers", most).grows("TaPRA's JCT", false,
-		runs[overTasks[0]].Of(numbers.TaPRA), runs[most].Of(numbers.TaPRA))
+		runs[overTasks[0]].Of(TaPRA), runs[most].Of(TaPRA))
 	in("3.5", "54 to 432 servers, 100 tasks", most).grows("TaPRA's vCPUs over those of Min-Min", false,
 		vCPUs(overServers[0]), vCPUs(largest))
 	out.Pictures = []experiment.Picture{
-		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200}, numbers.Placers(),
+		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200}, placerNames(),
 			overTasks, runs),
-		picture("tapra-3-5", "Figure 3.5: JCT, 100 tasks", "servers", []float64{54, 128, 250, 432}, numbers.Placers(),
+		picture("tapra-3-5", "Figure 3.5: JCT, 100 tasks", "servers", []float64{54, 128, 250, 432}, placerNames(),
 			overServers, runs),
 	}
 	return out, nil
@@ -65,35 +61,35 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 // placements are the rows of one setting, with how many times TaPRA's the document's JCTs and vCPUs are, Min-Min's
 // running time, and TaPRA's over that of TaPRA-fast.
 func (f figure) placements(jct, vCPUs map[string]float64, minMin, fast float64) {
-	baselines := []string{numbers.MinMin, numbers.MMGA, numbers.GSA}
+	baselines := []string{MinMin, MMGA, GSA}
 	for _, name := range baselines {
-		f.above("JCT", name, numbers.TaPRA, jct[name])
+		f.above("JCT", name, TaPRA, jct[name])
 	}
-	f.alike("JCT", numbers.Fast, numbers.TaPRA)
-	f.above("running time", "ms "+numbers.MinMin, "ms "+numbers.TaPRA, minMin)
-	f.above("running time", "ms "+numbers.TaPRA, "ms "+numbers.Fast, fast)
+	f.alike("JCT", Fast, TaPRA)
+	f.above("running time", "ms "+MinMin, "ms "+TaPRA, minMin)
+	f.above("running time", "ms "+TaPRA, "ms "+Fast, fast)
 	for _, name := range baselines {
-		f.first("JCT", name, numbers.TaPRA)
+		f.first("JCT", name, TaPRA)
 	}
 	for _, name := range baselines {
-		f.above("vCPUs", "vCPUs "+name, "vCPUs "+numbers.TaPRA, vCPUs[name])
+		f.above("vCPUs", "vCPUs "+name, "vCPUs "+TaPRA, vCPUs[name])
 	}
 	f.Because("every certificate was verified").Row("proven gap of TaPRA", "%", 0, f.runs.Of("gap"))
-	for _, name := range numbers.Placers() {
+	for _, name := range placerNames() {
 		f.own("running time of "+name, "ms", "ms "+name)
 	}
 	f.own("energy limits drawn again", "times", "redrawn")
 }
 
 // arrivings are the settings of section 3.6.2.4.
-func arrivings() (all []numbers.Arriving) {
+func arrivings() (all []arriving) {
 	for _, drc := range []bool{true, false} {
 		for _, order := range []online.Order{online.SJF, online.FCFS, online.SLF, online.LLF} {
-			for _, by := range numbers.Placers() {
-				if order == online.SJF && by != numbers.TaPRA && by != numbers.Fast {
+			for _, by := range placerNames() {
+				if order == online.SJF && by != TaPRA && by != Fast {
 					continue // the running time of the others is too large for it in the document too
 				}
-				all = append(all, numbers.Arriving{Order: order, By: by, DRC: drc})
+				all = append(all, arriving{Order: order, By: by, DRC: drc})
 			}
 		}
 	}
@@ -106,7 +102,7 @@ func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 60
 	}
 	const raw, scaled = "raw task numbers", "scaled task numbers"
-	run := func(tasks string, _ context.Context, _ *experiment.Bench, a numbers.Arriving, seed uint64) (experiment.Figures,
+	run := func(tasks string, _ context.Context, _ *experiment.Bench, a arriving, seed uint64) (experiment.Figures,
 		error) {
 		a.Scaled = tasks == scaled
 		return a.Run(seed, until)

@@ -1,13 +1,15 @@
-package numbers
+package dissertation
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"lightloom/controller/certified"
 	"lightloom/controller/certified/online"
+	"lightloom/lab/experiment"
 	"lightloom/lab/report"
 )
 
@@ -88,8 +90,31 @@ const (
 	GSA    = "GSA"
 )
 
-// Placers lists them.
-func Placers() []string { return []string{TaPRA, Fast, MinMin, MMGA, GSA} }
+// placer is one of them.
+type placer struct {
+	name    string
+	genetic bool // it draws, and ends when its effort says so
+	by      func(*certified.Tasks, certified.Effort, *rand.Rand) (*certified.Placed, error)
+}
+
+func placers() []placer {
+	type tasks = certified.Tasks
+	return []placer{
+		{TaPRA, false, func(t *tasks, e certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
+			return certified.TaPRA(t, e)
+		}},
+		{Fast, false, func(t *tasks, e certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
+			return certified.TaPRAFast(t, e)
+		}},
+		{MinMin, false, func(t *tasks, _ certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
+			return certified.MinMin(t)
+		}},
+		{MMGA, true, certified.MMGA},
+		{GSA, true, certified.GSA},
+	}
+}
+
+func placerNames() []string { return []string{TaPRA, Fast, MinMin, MMGA, GSA} }
 
 // within is the effort of a search that ends after some milliseconds of processor time, from now on.
 func within(ms float64) certified.Effort {
@@ -97,57 +122,46 @@ func within(ms float64) certified.Effort {
 	return certified.Effort{Trials: math.MaxInt32, Stop: func() bool { return computed() >= until }}
 }
 
-// Placing is one run: job completion times by algorithm, "ms NAME" how long each took, "vCPUs NAME" what it allocates,
-// and the gap that TaPRA proves in percent. The genetic baselines have the processor time that TaPRA takes.
-func Placing(seed uint64, pods, n int) (Figures, error) {
+// run is one run: job completion times by algorithm, "ms NAME" how long each took, "vCPUs NAME" what it allocates, and
+// the gap that TaPRA proves in percent. The genetic baselines have the processor time that TaPRA takes.
+func (p placing) run(seed uint64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x34))
-	t, redrawn := newCenter(pods).job(rng, n)
-	out := Figures{"redrawn": redrawn}
-	budget := 0.0 // of TaPRA
-	run := func(name string, place func() (*certified.Placed, error)) error {
-		var p *certified.Placed
-		ms, err := timed(func() (err error) {
-			p, err = place()
-			return err
+	t, redrawn := newCenter(p.pods).job(rng, p.tasks)
+	out := experiment.Figures{"redrawn": redrawn}
+	for _, a := range placers() {
+		placed, ms, err := timed(func() (*certified.Placed, error) {
+			var e certified.Effort
+			if a.genetic {
+				e = within(out["ms "+TaPRA])
+			}
+			return a.by(t, e, rng)
 		})
+		if err == nil {
+			err = placed.Verify(t)
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", a.name, err)
 		}
-		out[name], out["ms "+name] = p.Value, ms
-		for _, r := range p.Resource {
-			out["vCPUs "+name] += r
+		out[a.name], out["ms "+a.name] = placed.Value, ms
+		for _, r := range placed.Resource {
+			out["vCPUs "+a.name] += r
 		}
-		if name == TaPRA {
-			budget, out["gap"] = ms, 100*(p.Value/p.Bound-1)
-		}
-		return p.Verify(t)
-	}
-	for _, a := range []struct {
-		name  string
-		place func() (*certified.Placed, error)
-	}{
-		{TaPRA, func() (*certified.Placed, error) { return certified.TaPRA(t, certified.Effort{}) }},
-		{Fast, func() (*certified.Placed, error) { return certified.TaPRAFast(t, certified.Effort{}) }},
-		{MinMin, func() (*certified.Placed, error) { return certified.MinMin(t) }},
-		{MMGA, func() (*certified.Placed, error) { return certified.MMGA(t, within(budget), rng) }},
-		{GSA, func() (*certified.Placed, error) { return certified.GSA(t, within(budget), rng) }},
-	} {
-		if err := run(a.name, a.place); err != nil {
-			return nil, err
+		if a.name == TaPRA {
+			out["gap"] = 100 * (placed.Value/placed.Bound - 1)
 		}
 	}
 	return out, nil
 }
 
-// Arriving is one online setting.
-type Arriving struct {
+// arriving is one online setting.
+type arriving struct {
 	Order  online.Order
 	By     string
 	DRC    bool
 	Scaled bool
 }
 
-func (a Arriving) String() string {
+func (a arriving) String() string {
 	s := [...]string{"OnTaPRA", "FCFS", "SLF", "LLF"}[a.Order] + " with " + a.By
 	if !a.DRC {
 		s += ", NDRC"
@@ -159,7 +173,7 @@ func (a Arriving) String() string {
 }
 
 // jobs draws those of section 3.6.2.1 until an instant.
-func (a Arriving) jobs(rng *rand.Rand, c center, until float64) (out []online.Job) {
+func (a arriving) jobs(rng *rand.Rand, c center, until float64) (out []online.Job) {
 	for now := rng.ExpFloat64() / 0.15; now < until; now += rng.ExpFloat64() / 0.15 {
 		n := 0.5 * math.Pow(rng.ExpFloat64(), 1/0.8)
 		if a.Scaled {
@@ -172,7 +186,7 @@ func (a Arriving) jobs(rng *rand.Rand, c center, until float64) (out []online.Jo
 }
 
 // Run returns the mean JCT and the running time of a run, and the mean proven gap of its decisions, in percent.
-func (a Arriving) Run(seed uint64, until float64) (Figures, error) {
+func (a arriving) Run(seed uint64, until float64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x36))
 	c := newCenter(6)
 	run := &online.Tasks{Groups: c.groups(), Jobs: a.jobs(rng, c, until), Order: a.Order, DRC: a.DRC, Every: 5,
@@ -180,26 +194,17 @@ func (a Arriving) Run(seed uint64, until float64) (Figures, error) {
 	for range c.servers {
 		run.Capacity = append(run.Capacity, 10)
 	}
-	few := certified.Effort{Trials: 60}
-	place := map[string]func(*certified.Tasks) (*certified.Placed, error){
-		TaPRA:  func(t *certified.Tasks) (*certified.Placed, error) { return certified.TaPRA(t, certified.Effort{}) },
-		Fast:   func(t *certified.Tasks) (*certified.Placed, error) { return certified.TaPRAFast(t, certified.Effort{}) },
-		MinMin: func(t *certified.Tasks) (*certified.Placed, error) { return certified.MinMin(t) },
-		MMGA:   func(t *certified.Tasks) (*certified.Placed, error) { return certified.MMGA(t, few, rng) },
-		GSA:    func(t *certified.Tasks) (*certified.Placed, error) { return certified.GSA(t, few, rng) },
-	}[a.By]
+	all := placers()
+	by := all[slices.IndexFunc(all, func(p placer) bool { return p.name == a.By })]
+	var few certified.Effort
+	if by.genetic {
+		few.Trials = 60
+	}
 	var proven gaps
 	run.Place = func(t *certified.Tasks) (*certified.Placed, error) {
-		p, err := place(t)
-		if err == nil {
-			proven.note(&p.Certificate)
-		}
-		return p, err
+		p, err := by.by(t, few, rng)
+		return noted(&proven, p, err)
 	}
-	var took []float64
-	ms, err := timed(func() (err error) {
-		took, err = run.Run()
-		return err
-	})
-	return Figures{"JCT": report.Mean(took), "gap": report.Mean(proven), "ms": ms}, err
+	took, ms, err := timed(run.Run)
+	return experiment.Figures{"JCT": report.Mean(took), "gap": report.Mean(proven), "ms": ms}, err
 }

@@ -1,4 +1,4 @@
-package numbers
+package dissertation
 
 import (
 	"errors"
@@ -21,49 +21,49 @@ type method struct {
 	by   func(certified.Effort) (*solve.Certificate, error)
 }
 
-// Contest compares searches on one kind of instance at equal processor time.
-type Contest struct {
+// contest compares searches on one kind of instance at equal processor time.
+type contest struct {
 	Name    string
 	Methods []string
 	draw    func(seed uint64) ([]method, error)
 }
 
-// Contests are one of places, and three of routes; small ones try the command.
-func Contests(small bool) []Contest {
+// contests are one of places, and three of routes; small ones try the command.
+func contests(small bool) []contest {
 	servers, tasks, k, flows, pods := 12, 100, 14, 100, 8
 	if small {
 		servers, tasks, k, flows, pods = 6, 20, 4, 10, 4
 	}
-	return []Contest{
-		{fmt.Sprintf("%d tasks, %d servers, last task", tasks, newCenter(servers).servers), Placers(),
-			func(seed uint64) ([]method, error) { return placers(seed, servers, tasks), nil }},
+	return []contest{
+		{fmt.Sprintf("%d tasks, %d servers, last task", tasks, newCenter(servers).servers), placerNames(),
+			func(seed uint64) ([]method, error) { return searchers(seed, servers, tasks), nil }},
 		{fmt.Sprintf("%d flows, k = %d, last flow", flows, k), []string{"CoRBA", "CoRBA-fast", "ours", "ours, fast"},
-			func(seed uint64) ([]method, error) { return routers(seed, k, flows, CoflowRouters()), nil }},
+			func(seed uint64) ([]method, error) {
+				return routers(seed, routing{k: k, flows: flows}, coflowRouters()), nil
+			}},
 		{fmt.Sprintf("%d flows, k = %d, sum of times", flows*4/5, k), []string{"FRoBA", "FRoBA-fast", "ours", "ours, fast"},
-			func(seed uint64) ([]method, error) { return routers(seed, k, flows*4/5, FlowRouters()), nil }},
+			func(seed uint64) ([]method, error) {
+				return routers(seed, routing{k: k, flows: flows * 4 / 5}, flowRouters()), nil
+			}},
 		{fmt.Sprintf("%d flows, 16 paths in %d pods, last flow", flows, pods), []string{"anneal", "ours", "ours, fast"},
 			func(seed uint64) ([]method, error) { return annealers(seed, pods, flows) }},
 	}
 }
 
-// Sample is the best answer of a method up to an instant; Ms is the processor time of the run that found it.
-type Sample struct{ Ms, Value float64 }
+// sample is the best answer of a method up to an instant; Ms is the processor time of the run that found it.
+type sample struct{ Ms, Value float64 }
 
 // Run returns the best bound of the instance, and each method's samples by instant, in ms; nil before its first answer.
-func (c *Contest) Run(seed uint64, at []float64) (bound float64, out map[string][]*Sample, err error) {
+func (c *contest) Run(seed uint64, at []float64) (bound float64, out map[string][]*sample, err error) {
 	all, err := c.draw(seed)
 	if err != nil {
 		return 0, nil, err
 	}
-	bound, out = math.Inf(-1), map[string][]*Sample{}
+	bound, out = math.Inf(-1), map[string][]*sample{}
 	for _, m := range all {
-		var best *Sample
+		var best *sample
 		for _, ms := range at {
-			var a *solve.Certificate
-			took, err := timed(func() (err error) {
-				a, err = m.by(within(ms))
-				return err
-			})
+			a, took, err := timed(func() (*solve.Certificate, error) { return m.by(within(ms)) })
 			if none := new(solve.InfeasibleError); err != nil && !errors.As(err, &none) {
 				return 0, nil, fmt.Errorf("%s: %w", m.name, err)
 			}
@@ -72,7 +72,7 @@ func (c *Contest) Run(seed uint64, at []float64) (bound float64, out map[string]
 			}
 			// An answer belongs to the instant that it is within a tenth of, since no search ends at once.
 			if err == nil && took <= 1.1*ms && (best == nil || a.Value < best.Value) {
-				best = &Sample{took, a.Value}
+				best = &sample{took, a.Value}
 			}
 			out[m.name] = append(out[m.name], best)
 		}
@@ -80,18 +80,13 @@ func (c *Contest) Run(seed uint64, at []float64) (bound float64, out map[string]
 	return bound, out, nil
 }
 
-func placers(seed uint64, pods, n int) (out []method) {
+// searchers are the placers on one job.
+func searchers(seed uint64, pods, n int) (out []method) {
 	rng := rand.New(rand.NewPCG(seed, 0x34))
 	t, _ := newCenter(pods).job(rng, n)
-	minMin := func(t *certified.Tasks, _ certified.Effort) (*certified.Placed, error) { return certified.MinMin(t) }
-	bred := func(by func(*certified.Tasks, certified.Effort, *rand.Rand) (*certified.Placed, error)) func(*certified.Tasks,
-		certified.Effort) (*certified.Placed, error) {
-		return func(t *certified.Tasks, e certified.Effort) (*certified.Placed, error) { return by(t, e, rng) }
-	}
-	for i, by := range []func(*certified.Tasks, certified.Effort) (*certified.Placed, error){certified.TaPRA,
-		certified.TaPRAFast, minMin, bred(certified.MMGA), bred(certified.GSA)} {
-		out = append(out, method{Placers()[i], func(e certified.Effort) (*solve.Certificate, error) {
-			p, err := by(t, e)
+	for _, a := range placers() {
+		out = append(out, method{a.name, func(e certified.Effort) (*solve.Certificate, error) {
+			p, err := a.by(t, e, rng)
 			if err != nil {
 				return nil, err
 			}
@@ -101,8 +96,9 @@ func placers(seed uint64, pods, n int) (out []method) {
 	return out
 }
 
-func routers(seed uint64, k, flows int, all []Router) (out []method) {
-	_, in, _ := randomNetwork(rand.New(rand.NewPCG(seed, 0x43)), k, flows, false)
+// routers are those that draw nothing, on one network.
+func routers(seed uint64, s routing, all []router) (out []method) {
+	_, in, _ := randomNetwork(rand.New(rand.NewPCG(seed, 0x43)), s)
 	for _, r := range all {
 		if r.plain != nil {
 			out = append(out, planned(r.Name, in, r.plain))

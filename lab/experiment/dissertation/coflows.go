@@ -1,4 +1,4 @@
-package numbers
+package dissertation
 
 import (
 	"fmt"
@@ -6,16 +6,17 @@ import (
 
 	"lightloom/controller/certified"
 	"lightloom/controller/certified/online"
+	"lightloom/lab/experiment"
 	"lightloom/lab/report"
 )
 
 const gigabit = 1e9
 
 // randomNetwork draws a modified fat-tree of switches of k ports, with what noise leaves, and flows of 700 to 1,000 Gb.
-func randomNetwork(rng *rand.Rand, k, flows int, onHosts bool) (*online.Network, *certified.Instance, [][2]int32) {
-	net := online.NewNetwork(k, 2, 10*gigabit)
-	in := &certified.Instance{Capacity: net.Noisy(rng, onHosts)}
-	volume, ends := drawn(rng, net, flows)
+func randomNetwork(rng *rand.Rand, s routing) (*online.Network, *certified.Instance, [][2]int32) {
+	net := online.NewNetwork(s.k, 2, 10*gigabit)
+	in := &certified.Instance{Capacity: net.Noisy(rng, s.onHosts)}
+	volume, ends := drawn(rng, net, s.flows)
 	in.Volume, in.Router = volume, net.Router(ends)
 	return net, in, ends
 }
@@ -27,8 +28,8 @@ func drawn(rng *rand.Rand, net *online.Network, flows int) (volume []float64, en
 	return volume, ends
 }
 
-// Router is an algorithm of the chapter.
-type Router struct {
+// router is an algorithm of the chapter.
+type router struct {
 	Name string
 	by   func(rng *rand.Rand, net *online.Network, in *certified.Instance, ends [][2]int32) (*certified.Plan, error)
 	// plain is by where that draws nothing and can be stopped; else nil.
@@ -37,51 +38,47 @@ type Router struct {
 
 type planner = func(*certified.Instance, certified.Effort) (*certified.Plan, error)
 
-func minCCT(name string, kind certified.Kind) Router {
-	return Router{Name: name, by: func(rng *rand.Rand, net *online.Network, in *certified.Instance,
+func minCCT(name string, kind certified.Kind) router {
+	return router{Name: name, by: func(rng *rand.Rand, net *online.Network, in *certified.Instance,
 		ends [][2]int32) (*certified.Plan, error) {
 		return certified.MinCCT(in, net.Candidates(rng, kind, 5, ends, in.Capacity), certified.Effort{})
 	}}
 }
 
-func plainly(name string, by planner) Router {
-	return Router{Name: name, plain: by, by: func(_ *rand.Rand, _ *online.Network, in *certified.Instance,
+func plainly(name string, by planner) router {
+	return router{Name: name, plain: by, by: func(_ *rand.Rand, _ *online.Network, in *certified.Instance,
 		_ [][2]int32) (*certified.Plan, error) {
 		return by(in, certified.Effort{})
 	}}
 }
 
-func (r Router) String() string { return r.Name }
+func (r router) String() string { return r.Name }
 
-// CoflowRouters are the document's five, and ours.
-func CoflowRouters() []Router {
-	return []Router{plainly("CoRBA", certified.CoRBA), plainly("CoRBA-fast", certified.CoRBAFast),
+// coflowRouters are the document's five, and ours.
+func coflowRouters() []router {
+	return []router{plainly("CoRBA", certified.CoRBA), plainly("CoRBA-fast", certified.CoRBAFast),
 		minCCT("MinCCT-S", certified.ShortestPaths), minCCT("MinCCT-M", certified.WidestPaths),
 		minCCT("MinCCT-SM", certified.ShortestWidestPaths), plainly("ours", certified.CoRBABest),
 		plainly("ours, fast", certified.CoRBAGreedy)}
 }
 
-// Names lists the names of routers.
-func Names(all []Router) (out []string) {
+// routerNames lists the names of routers.
+func routerNames(all []router) (out []string) {
 	for _, r := range all {
 		out = append(out, r.Name)
 	}
 	return out
 }
 
-// Routed is one run: values by algorithm, and under "ms", "Gb/s", "hops" and "gap" what else is known of it.
-func Routed(seed uint64, k, flows int, onHosts bool, all []Router, verify func(*certified.Plan,
-	*certified.Instance) error) (Figures, error) {
-	rng, out := rand.New(rand.NewPCG(seed, 0x43)), Figures{}
-	net, in, ends := randomNetwork(rng, k, flows, onHosts)
+// run is one run: values by algorithm, and under "ms", "Gb/s", "hops" and "gap" what else is known of it.
+func (s routing) run(seed uint64, all []router, verify func(*certified.Plan, *certified.Instance) error) (
+	experiment.Figures, error) {
+	rng, out := rand.New(rand.NewPCG(seed, 0x43)), experiment.Figures{}
+	net, in, ends := randomNetwork(rng, s)
 	bound := 0.0
 	for _, r := range all {
-		var p *certified.Plan
-		ms, err := timed(func() (err error) {
-			p, err = r.by(rng, net, in, ends)
-			return err
-		})
-		if err == nil && verify != nil && r.Name != "ECMP" && r.Name != "WCMP" {
+		p, ms, err := timed(func() (*certified.Plan, error) { return r.by(rng, net, in, ends) })
+		if err == nil && r.Name != "ECMP" && r.Name != "WCMP" {
 			err = verify(p, in)
 		}
 		if err != nil {
@@ -90,10 +87,9 @@ func Routed(seed uint64, k, flows int, onHosts bool, all []Router, verify func(*
 		out[r.Name], out["ms "+r.Name] = p.Value, ms
 		for i, links := range p.Path {
 			out["Gb/s "+r.Name] += p.Rate[i] / gigabit
-			out["hops "+r.Name] += float64(len(links)) / float64(flows)
+			out["hops "+r.Name] += float64(len(links)) / float64(s.flows)
 		}
 		bound = max(bound, p.Bound)
-		out["own gap "+r.Name] = 100 * p.Gap()
 	}
 	for _, r := range all { // the highest bound of all holds for each
 		out["gap "+r.Name] = 100 * (out[r.Name]/bound - 1)
@@ -114,20 +110,20 @@ func noises(rng *rand.Rand, net *online.Network, rate, until float64, onHosts bo
 	return out
 }
 
-// Coflowing is one online setting of coflows.
-type Coflowing struct {
+// coflowing is one online setting of coflows.
+type coflowing struct {
 	Flows   int     // of a coflow
 	Noise   float64 // noise flows a second
 	OnHosts bool    // noise takes bandwidth of host links too
-	By      Router
+	By      router
 }
 
-func (s Coflowing) String() string {
+func (s coflowing) String() string {
 	return s.By.Name + ", " + s.Setting()
 }
 
 // Setting is the setting without the algorithm.
-func (s Coflowing) Setting() string {
+func (s coflowing) Setting() string {
 	out := fmt.Sprintf("%d flows a coflow, %v noise flows/s", s.Flows, s.Noise)
 	if s.OnHosts {
 		out += ", on host links too"
@@ -137,7 +133,7 @@ func (s Coflowing) Setting() string {
 
 // Run returns the mean CCT, in s, of the coflows that arrive within a time, in s, the mean proven gap of the decisions,
 // in percent, and how many ms the run took.
-func (s Coflowing) Run(seed uint64, until float64) (Figures, error) {
+func (s coflowing) Run(seed uint64, until float64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x45))
 	net := online.NewNetwork(10, 2, 10*gigabit)
 	run := &online.Coflows{Network: net}
@@ -150,15 +146,8 @@ func (s Coflowing) Run(seed uint64, until float64) (Figures, error) {
 	var proven gaps
 	run.Route = func(in *certified.Instance, ends [][2]int32) (*certified.Plan, error) {
 		p, err := s.By.by(rng, net, in, ends)
-		if err == nil {
-			proven.note(&p.Certificate)
-		}
-		return p, err
+		return noted(&proven, p, err)
 	}
-	var took []float64
-	ms, err := timed(func() (err error) {
-		took, err = run.Run()
-		return err
-	})
-	return Figures{"CCT": report.Mean(took), "gap": report.Mean(proven), "ms": ms}, err
+	took, ms, err := timed(run.Run)
+	return experiment.Figures{"CCT": report.Mean(took), "gap": report.Mean(proven), "ms": ms}, err
 }

@@ -1,4 +1,4 @@
-package numbers
+package dissertation
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 
 	"lightloom/controller/certified"
 	"lightloom/controller/certified/online"
+	"lightloom/lab/experiment"
 	"lightloom/lab/report"
 )
 
 // spread is ECMP or WCMP with the rates of OptBA-TTT.
-func spread(name string, weighted bool) Router {
-	return Router{Name: name, by: func(rng *rand.Rand, net *online.Network, in *certified.Instance,
+func spread(name string, weighted bool) router {
+	return router{Name: name, by: func(rng *rand.Rand, net *online.Network, in *certified.Instance,
 		ends [][2]int32) (*certified.Plan, error) {
 		paths, rates, err := net.Spread(rng, weighted, 0)(in, ends)
 		if err != nil {
@@ -28,21 +29,21 @@ func spread(name string, weighted bool) Router {
 	}}
 }
 
-// FlowRouters are the document's four, and ours.
-func FlowRouters() []Router {
-	return []Router{plainly("FRoBA", certified.FRoBA), plainly("FRoBA-fast", certified.FRoBAFast), spread("ECMP", false),
+// flowRouters are the document's four, and ours.
+func flowRouters() []router {
+	return []router{plainly("FRoBA", certified.FRoBA), plainly("FRoBA-fast", certified.FRoBAFast), spread("ECMP", false),
 		spread("WCMP", true), plainly("ours", certified.FRoBABest), plainly("ours, fast", certified.FRoBAGreedy)}
 }
 
-// Flowing is one online setting.
-type Flowing struct {
+// flowing is one online setting.
+type flowing struct {
 	Select       online.Selection
 	By           string
 	DRB, Preempt bool
 	OnHosts      bool // noise takes bandwidth of host links too
 }
 
-func (s Flowing) String() string {
+func (s flowing) String() string {
 	out := [...]string{"VFF", "SFF", "SLF", "FCFS"}[s.Select] + " with " + s.By
 	if !s.DRB {
 		out += ", no DRB"
@@ -58,7 +59,7 @@ func (s Flowing) String() string {
 
 // Run returns the mean FCT and the mean waiting time, in s, of the flows that arrive within a time, in s, the mean
 // proven gap of the decisions, in percent, and how many ms the run took.
-func (s Flowing) Run(seed uint64, until float64) (Figures, error) {
+func (s flowing) Run(seed uint64, until float64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x53))
 	net := online.NewNetwork(10, 2, 10*gigabit)
 	few := certified.Effort{Trials: 60}
@@ -72,13 +73,9 @@ func (s Flowing) Run(seed uint64, until float64) (Figures, error) {
 	run.Route = map[string]online.RouteFunc{"FRoBA": online.By(proven.noting(certified.FRoBA), few),
 		"FRoBA-fast": online.By(proven.noting(certified.FRoBAFast), few), "ECMP": net.Spread(rng, false, run.Least),
 		"WCMP": net.Spread(rng, true, run.Least)}[s.By]
-	var out *online.Times
-	ms, err := timed(func() (err error) {
-		out, err = run.Run()
-		return err
-	})
+	out, ms, err := timed(run.Run)
 	if err != nil {
 		return nil, err
 	}
-	return Figures{"FCT": report.Mean(out.Took), "FWT": report.Mean(out.Waited), "gap": report.Mean(proven), "ms": ms}, nil
+	return experiment.Figures{"FCT": report.Mean(out.Took), "FWT": report.Mean(out.Waited), "gap": report.Mean(proven), "ms": ms}, nil
 }
