@@ -221,33 +221,46 @@ func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench, out *Result) 
 	}
 }
 
+// figures compares a run on packets with that at flow level.
+func (r *packetsRun) figures() Figures {
+	p, f := r.packets, r.fluid
+	return Figures{
+		"JCT, median job":                   ratioAt(0.5, p.jct, f.jct),
+		"JCT, least":                        ratioAt(0, p.jct, f.jct),
+		"JCT, most":                         ratioAt(1, p.jct, f.jct),
+		"jobs whose JCT is within 10 %":     near(ratios(p.jct, f.jct)),
+		"CCT, median shuffle between racks": ratioAt(0.5, p.cct, f.cct),
+		"CCT, least":                        ratioAt(0, p.cct, f.cct),
+		"CCT, most":                         ratioAt(1, p.cct, f.cct),
+		makespan:                            p.end / f.end,
+		"tasks on the same host":            100 * sameHosts(p, f),
+		overOCS + onPacketsToo:              100 * p.circuits,
+		overOCS + atFlowLevel:               100 * f.circuits,
+		meanJCT + onPacketsToo:              meanBy(p.jct),
+		meanJCT + atFlowLevel:               meanBy(f.jct),
+		meanCCT + onPacketsToo:              meanBy(p.cct),
+		meanCCT + atFlowLevel:               meanBy(f.cct),
+	}
+}
+
+const onPacketsToo, atFlowLevel = ", on packets", ", at flow level"
+
 // packetsOf are a scheduler's figures of whole runs.
 func packetsOf(name string, runs []packetsRun, out *Result) {
-	h := out.At("packets ÷ flow level", name, "")
-	for _, x := range []struct {
-		metric, unit string
-		of           func(packets, fluid *twin) float64
-	}{
-		{"JCT, median job", "", func(p, f *twin) float64 { return ratioAt(0.5, p.jct, f.jct) }},
-		{"JCT, least", "", func(p, f *twin) float64 { return ratioAt(0, p.jct, f.jct) }},
-		{"JCT, most", "", func(p, f *twin) float64 { return ratioAt(1, p.jct, f.jct) }},
-		{"jobs whose JCT is within 10 %", "%", func(p, f *twin) float64 { return near(ratios(p.jct, f.jct)) }},
-		{"CCT, median shuffle between racks", "", func(p, f *twin) float64 { return ratioAt(0.5, p.cct, f.cct) }},
-		{"CCT, least", "", func(p, f *twin) float64 { return ratioAt(0, p.cct, f.cct) }},
-		{"CCT, most", "", func(p, f *twin) float64 { return ratioAt(1, p.cct, f.cct) }},
-		{makespan, "", func(p, f *twin) float64 { return p.end / f.end }},
-		{"tasks on the same host", "%", func(p, f *twin) float64 { return 100 * sameHosts(p, f) }},
-		{overOCS + ", on packets", "%", func(p, _ *twin) float64 { return 100 * p.circuits }},
-		{overOCS + ", at flow level", "%", func(_, f *twin) float64 { return 100 * f.circuits }},
-	} {
-		var v []float64
-		for _, r := range runs {
-			if y := x.of(r.packets, r.fluid); !math.IsNaN(y) {
-				v = append(v, y)
-			}
-		}
-		h.Row(x.metric, x.unit, 0, v)
+	var all Runs
+	for _, r := range runs {
+		all = append(all, r.figures())
 	}
+	h := out.At("packets ÷ flow level", name, "")
+	add := func(unit string, metrics ...string) {
+		for _, m := range metrics {
+			h.Row(m, unit, 0, slices.DeleteFunc(all.Of(m), math.IsNaN))
+		}
+	}
+	add("", "JCT, median job", "JCT, least", "JCT, most")
+	add("%", "jobs whose JCT is within 10 %")
+	add("", "CCT, median shuffle between racks", "CCT, least", "CCT, most", makespan)
+	add("%", "tasks on the same host", overOCS+onPacketsToo, overOCS+atFlowLevel)
 }
 
 // ratioAt is a percentile of what both have; NaN where that is nothing.
@@ -299,28 +312,19 @@ func sameHosts(a, b *twin) float64 {
 
 // packetsOrder compares Co-scheduler with the others, on packets and on the simulator.
 func packetsOrder(by [][]packetsRun, out *Result) {
-	sides := []struct {
-		name string
-		of   func(*packetsRun) *twin
-	}{{"on packets", func(r *packetsRun) *twin { return r.packets }},
-		{"at flow level", func(r *packetsRun) *twin { return r.fluid }}}
-	means := []struct {
-		name string
-		of   func(*twin) float64
-	}{{meanJCT, func(t *twin) float64 { return meanBy(t.jct) }}, {meanCCT, func(t *twin) float64 { return meanBy(t.cct) }}}
 	for k, base := range []string{"Fair", "Corral"} {
-		for _, m := range means {
-			for _, side := range sides {
-				var v []float64
-				for i := range by[2] {
-					for n := range by[k] {
-						if by[k][n].seed == by[2][i].seed {
-							v = append(v, Reduction(m.of(side.of(&by[2][i])), m.of(side.of(&by[k][n]))))
-						}
-					}
+		var ours, theirs Runs // with the same seeds
+		for i := range by[2] {
+			for n := range by[k] {
+				if by[k][n].seed == by[2][i].seed {
+					ours, theirs = append(ours, by[2][i].figures()), append(theirs, by[k][n].figures())
 				}
-				h := out.At("order", "Co-scheduler against "+base+", "+side.name, "")
-				h.Row(m.name+" smaller by", "%", 0, v)
+			}
+		}
+		for _, m := range metrics()[1:] {
+			for _, side := range []string{onPacketsToo, atFlowLevel} {
+				out.At("order", "Co-scheduler against "+base+side, "").Row(m+" smaller by", "%", 0,
+					ours.Against(theirs, m+side, Reduction))
 			}
 		}
 	}

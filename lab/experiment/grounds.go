@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,10 +9,6 @@ import (
 	"slices"
 
 	"lightloom/controller"
-	"lightloom/controller/policy"
-	"lightloom/controller/policy/place"
-	"lightloom/controller/policy/route"
-	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
 	"lightloom/controller/workload/swim"
 	"lightloom/lab/replay"
@@ -149,6 +146,7 @@ type rival struct {
 	name    string
 	packets bool
 	ties    uint64 // added to the seed of the run, and not of its jobs
+	policy  string // "": with makes it
 	with    func() controller.Policy
 }
 
@@ -160,14 +158,14 @@ func (g ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (Figure
 	if err != nil {
 		return nil, err
 	}
-	c := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: jobs, With: r.with,
-		Seed: seed + r.ties}
+	c := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: cmp.Or(r.policy, "random+ecmp+sunflow"), Jobs: jobs,
+		With: r.with, Seed: seed + r.ties}
 	if r.packets {
 		spec, err := topo.FromArgument(g.fabric)
 		if err != nil {
 			return nil, err
 		}
-		c.Policy, c.Fabric = "random+ecmp", spec.WithoutOCS(true).String()
+		c.Policy, c.Fabric = cmp.Or(r.policy, "random+ecmp"), spec.WithoutOCS(true).String()
 	}
 	f, err := controlled(ctx, c)
 	if err == nil && len(f.jobs()) < len(jobs) {
@@ -211,11 +209,9 @@ const (
 
 func groundRivals() []rival {
 	return []rival{
-		{everyPair, false, 0, cell{circuits: 4}.make},
-		{equalPackets, true, 0, cell{}.make},
-		{orderedPackets, true, 0, func() controller.Policy {
-			return policy.Compose(new(place.Fair), nil, route.ECMP{}, share.NewSEBF())
-		}},
+		{name: everyPair, policy: "fair+ecmp+sunflow-every"},
+		{name: equalPackets, packets: true, policy: "fair+ecmp"},
+		{name: orderedPackets, packets: true, policy: "fair+ecmp+sebf"},
 	}
 }
 

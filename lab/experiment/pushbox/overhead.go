@@ -86,14 +86,22 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 		return nil, err
 	}
 	sizes := []int{400, 600, 800, 1000, 1200, 1400}
-	const pushBox = "PushBox"
-	run := func(n int, ctx context.Context, b *experiment.Bench, _ string, seed uint64) (experiment.Figures, error) {
-		return deciding(ctx, b, trace, n, seed)
+	got, err := experiment.Grid(ctx, b, sizes, func(n int) string { return fmt.Sprintf("%d coflows", n) },
+		func(ctx context.Context, n int, seed uint64) (experiment.Figures, error) {
+			return deciding(ctx, b, trace, n, seed)
+		})
+	if err != nil {
+		return nil, err
 	}
+	out := b.Result(
+		"coflows drawn from the trace, with gaps drawn from its arrivals: the load is that of the trace",
+		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the "+
+			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
+	)
 	line := experiment.Line{Name: allDecisions}
 	var all []experiment.Runs
-	rows := func(n int, out *experiment.Result, at experiment.Systems) {
-		runs := at[pushBox]
+	for i, n := range sizes {
+		runs := experiment.Runs(got[i])
 		h := out.At("Figure 14a", fmt.Sprintf("%d coflows", n), "another machine")
 		h.Row(allDecisions, "s", 0, runs.Of(allDecisions))
 		h.Figure = "Figure 14b"
@@ -101,14 +109,6 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 		h.Row(p95Decision, "µs", 0, runs.Of(p95Decision))
 		line.X, line.Y = append(line.X, float64(n)), append(line.Y, report.Mean(runs.Of(allDecisions)))
 		all = append(all, runs)
-	}
-	out, err := experiment.Fill(ctx, b, b.Result(
-		"coflows drawn from the trace, with gaps drawn from its arrivals: the load is that of the trace",
-		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the "+
-			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
-	), sizes, []string{pushBox}, run, rows)
-	if err != nil {
-		return nil, err
 	}
 	h := out.At("Figure 14a", "400 to 1400 coflows", "the document: approximately linear")
 	h.Row("growth of all decisions", "times", 3.5,
