@@ -61,8 +61,9 @@ func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := b.Result(fmt.Sprintf("the ground %s of joint-wide, %s, with a %dth of its rates, a fiftieth of its bytes and all "+
-		"times %d times as long, %d jobs a run, and the simulator likewise", g.name, g.fabric, contestScale, contestSlower, n))
+	out := b.Result(fmt.Sprintf("the ground %s of joint-wide, %s, with a %dth of its rates, a fiftieth of its bytes and "+
+		"all times %d times as long, %d jobs a run, and the simulator likewise", g.name, g.fabric, contestScale,
+		contestSlower, n))
 	out.Notes = []string{"the rival has a circuit for every pair; frozen.csv's has none for what packets send within a " +
 		"reconfiguration delay, and at flow level on seeds 1 to 10 a mean CCT of 12.2 s in place of 11.8"}
 	for _, on := range []string{OnNetns, OnFlowsim} {

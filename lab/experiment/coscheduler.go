@@ -108,8 +108,8 @@ const ours = "Co-scheduler"
 // The notes of rows that differ from the document.
 const (
 	onlyPicture = "the figure is a picture without numbers"
-	byShuffle   = "the public traces offer little shuffle for 90 minutes: arrivals, and one job in a thousand, set these " +
-		"figures"
+	byShuffle   = "the public traces offer little shuffle for 90 minutes: arrivals, and one job in a thousand, set " +
+		"these figures"
 	byModel = "depends on how many jobs shuffle more than 1.125 GB between two racks, which the model decides"
 )
 

@@ -237,7 +237,8 @@ func fairRows(name string, got Runs, out *Result) {
 // shuffles that overlap maps, and with a plan made beforehand.
 func gridRows(name string, who []contender, at Systems, out *Result) {
 	for _, c := range who[:len(who)-1] {
-		h := out.At("Figure 5(a)", name+", Co-scheduler against "+c.name, "the grid has no cell in which Fair is as published")
+		h := out.At("Figure 5(a)", name+", Co-scheduler against "+c.name,
+			"the grid has no cell in which Fair is as published")
 		for _, m := range metrics() {
 			paper := 0.0
 			if base, _, last := strings.Cut(c.name, ", "); last {

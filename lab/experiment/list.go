@@ -7,8 +7,8 @@ func list() []Experiment {
 			Source: "the synthetic workload", Run: runFactorial},
 		{Name: "joint-when", Doc: "what joint adds over reconfiguration delays, circuits, ports, load and sizes",
 			Source: "the synthetic workload", Run: runJointWhen},
-		{Name: "joint-wide", Doc: "joint beside compositions of separate parts where the network binds; from --seed 1001 on " +
-			"beside the frozen rivals only", Source: "wide shuffles, SWIM and Facebook traces", Run: runJointWide},
+		{Name: "joint-wide", Doc: "joint beside compositions of separate parts where the network binds; from --seed 1001 " +
+			"on beside the frozen rivals only", Source: "wide shuffles, SWIM and Facebook traces", Run: runJointWide},
 		{Name: "joint-packets", Doc: "joint and packed places with a circuit for every pair on real packets, beside the " +
 			"simulator", Source: "wide shuffles", Seeds: 10, On: []string{OnNetns}, Run: runJointPackets},
 		{Name: "joint-parts", Doc: "what joint gains by circuits that go on, and how often two circuits lead to where a " +

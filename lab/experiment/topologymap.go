@@ -49,12 +49,13 @@ func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 			took[i], bytes[i], hops = d.Seconds(), float64(m.Bytes())/1e6, max(hops, longest(m))
 			b.Step()
 		}
-		h := out.At("Section 2", s.name, "another machine and another algorithm: a search between switches in place of Floyd "+
-			"and Warshall's between hosts; no gain of the algorithm alone is claimed")
+		h := out.At("Section 2", s.name, "another machine and another algorithm: a search between switches in place of "+
+			"Floyd and Warshall's between hosts; no gain of the algorithm alone is claimed")
 		h.Within("time to build", "s", 180, 18, took)
 		h.Because("paths are kept between switches, not between hosts, and as port numbers").
 			Within("map in memory", "MB", 6, 0.6, bytes)
-		h.Because("the document does not give its topologies").AtMost("longest of the k paths, host to host", "hops", 10, []float64{float64(hops + 2)})
+		h.Because("the document does not give its topologies").
+			AtMost("longest of the k paths, host to host", "hops", 10, []float64{float64(hops + 2)})
 	}
 	return out, nil
 }

@@ -153,8 +153,8 @@ func decided(noise string, runs experiment.Runs, out *experiment.Result) {
 		experiment.Compare(whole("MinCCT-SM"), whole("CoRBA-fast"), experiment.Above))
 }
 
-// coflowClaims are what the document says of a setting of Figures 4.5 and 4.6: how many times faster CoRBA-fast is than CoRBA, and than the
-// others.
+// coflowClaims are what the document says of a setting of Figures 4.5 and 4.6: how many times faster CoRBA-fast is than
+// CoRBA, and than the others.
 type coflowClaims struct {
 	figure string
 	coflowing

@@ -60,7 +60,8 @@ func TestTimesRow(t *testing.T) {
 	}
 	for paper, want := range map[float64]experiment.Verdict{1.5: experiment.Reproduced, 3: experiment.Differs,
 		1: experiment.NoTest, 0: experiment.NoClaim} {
-		if r := (figure{(&experiment.Bench{First: 1}).Result().At("", "", ""), runs}).above("CCT", "a", "b", paper); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
+		f := figure{(&experiment.Bench{First: 1}).Result().At("", "", ""), runs}
+		if r := f.above("CCT", "a", "b", paper); r.Verdict != want || math.Abs(*r.Measured-55) > 1e-9 {
 			t.Errorf("%v: %+v", paper, r)
 		}
 	}

@@ -77,5 +77,6 @@ func (s flowing) Run(seed uint64, until float64) (experiment.Figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	return experiment.Figures{"FCT": report.Mean(out.Took), "FWT": report.Mean(out.Waited), "gap": report.Mean(proven), "ms": ms}, nil
+	return experiment.Figures{"FCT": report.Mean(out.Took), "FWT": report.Mean(out.Waited), "gap": report.Mean(proven),
+		"ms": ms}, nil
 }

@@ -34,28 +34,12 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		return figure{out.At("Figure "+number, setting, ""), runs[s]}
 	}
 	const thousands, size = "80 flows, 1,617 nodes", "50 flows, the largest network"
-	for _, c := range []struct {
-		figure
-		spread, fast float64 // how many times FRoBA's TTT those of ECMP and WCMP are, and that of FRoBA-fast
-		time, rate   float64 // how many times FRoBA-fast's running time FRoBA's is, and ECMP's bandwidth FRoBA's
-	}{
-		{in("5.1", thousands, many), 2.2, 1.15, 4.9, 1.85},
-		{in("5.1", thousands+hosts, many.noisy()), 2.2, 1.15, 0, 1.85},
-		{in("5.2", "50 flows, 153 nodes", k6), 2.5, 1.12, 0, 1.6},
-		{in("5.2", size, largest), 2.5, 1.12, 0, 1.6},
-		{in("5.2", size+hosts, largest.noisy()), 2.5, 1.12, 0, 1.6},
-	} {
-		c.above("TTT", "ECMP", "FRoBA", c.spread)
-		c.above("TTT", "WCMP", "FRoBA", c.spread)
-		c.above("TTT", "FRoBA-fast", "FRoBA", c.fast)
-		c.first("TTT", "WCMP", "FRoBA")
-		c.first("TTT", "ECMP", "FRoBA")
-		c.above("running time", "ms FRoBA", "ms FRoBA-fast", c.time)
-		c.above("TTT", "FRoBA", "ours", 0)
-		c.above("bandwidth", "Gb/s FRoBA", "Gb/s ECMP", c.rate)
-		c.own("proven gap of FRoBA", "%", "gap FRoBA")
-		c.own("proven gap of ours", "%", "gap ours")
-	}
+	in("5.1", thousands, many).flows(2.2, 1.15, 4.9, 1.85)
+	in("5.1", thousands+hosts, many.noisy()).flows(2.2, 1.15, 0, 1.85)
+	in("5.2", "50 flows, 153 nodes", k6).flows(2.5, 1.12, 0, 1.6)
+	in("5.2", size, largest).flows(2.5, 1.12, 0, 1.6)
+	in("5.2", size+hosts, largest.noisy()).flows(2.5, 1.12, 0, 1.6)
+
 	growth, d := in("5.1", "10 to 80 flows", many), in("5.1d", thousands, many)
 	for _, g := range []struct {
 		name  string
@@ -76,6 +60,21 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		picture("froba-5-2", "Figure 5.2: TTT, 50 flows", "k", []float64{6, 10, 14, float64(largest.k)}, names, overK, runs),
 	}
 	return out, nil
+}
+
+// flows are the rows of one setting, with how many times FRoBA's TTT those of ECMP and WCMP are in the document, and
+// that of FRoBA-fast; FRoBA-fast's running time FRoBA's; and ECMP's bandwidth FRoBA's.
+func (f figure) flows(spread, fast, time, rate float64) {
+	f.above("TTT", "ECMP", "FRoBA", spread)
+	f.above("TTT", "WCMP", "FRoBA", spread)
+	f.above("TTT", "FRoBA-fast", "FRoBA", fast)
+	f.first("TTT", "WCMP", "FRoBA")
+	f.first("TTT", "ECMP", "FRoBA")
+	f.above("running time", "ms FRoBA", "ms FRoBA-fast", time)
+	f.above("TTT", "FRoBA", "ours", 0)
+	f.above("bandwidth", "Gb/s FRoBA", "Gb/s ECMP", rate)
+	f.own("proven gap of FRoBA", "%", "gap FRoBA")
+	f.own("proven gap of ours", "%", "gap ours")
 }
 
 // flowings are the settings of sections 5.6.2.4 and 5.6.2.5.

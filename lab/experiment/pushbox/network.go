@@ -126,7 +126,8 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 		return nil, err
 	}
 	senders := []int{5, 8}
-	three, err := experiment.Grid(ctx, b, senders, func(n int) string { return fmt.Sprintf("three reducers, %d senders", n) },
+	three, err := experiment.Grid(ctx, b, senders,
+		func(n int) string { return fmt.Sprintf("three reducers, %d senders", n) },
 		func(ctx context.Context, n int, seed uint64) (*ordered, error) { return inPriority(ctx, n, seed) })
 	if err != nil {
 		return nil, err

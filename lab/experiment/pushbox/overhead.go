@@ -56,7 +56,8 @@ func lengthened(t *workload.Trace, n int, seed uint64) *workload.Trace {
 	return out
 }
 
-func deciding(ctx context.Context, b *experiment.Bench, trace *workload.Trace, n int, seed uint64) (experiment.Figures, error) {
+func deciding(ctx context.Context, b *experiment.Bench, trace *workload.Trace, n int, seed uint64) (
+	experiment.Figures, error) {
 	if b.Quick {
 		n /= 20
 	}

@@ -124,7 +124,8 @@ const (
 )
 
 // run replays the trace once.
-func (f farm) run(ctx context.Context, b *experiment.Bench, trace *workload.Trace, seed uint64) (experiment.Figures, error) {
+func (f farm) run(ctx context.Context, b *experiment.Bench, trace *workload.Trace, seed uint64) (
+	experiment.Figures, error) {
 	t := *trace
 	if b.Quick {
 		t.Coflows = t.Coflows[:min(len(t.Coflows), 60)]
