@@ -1,6 +1,6 @@
 // Package dissertation repeats the evaluations of chapters 3 to 5 of "Task Scheduling in Modern Data Center: Task
-// Placement and Resource Allocation", row by row. Single runs are on plain numbers: they draw jobs, networks and noise as
-// the chapters say, have an algorithm solve them, and return figures by its name.
+// Placement and Resource Allocation", row by row. Single runs are on plain numbers: they draw jobs, networks and noise
+// as the chapters say, have an algorithm solve them, and return figures by its name.
 package dissertation
 
 import (
