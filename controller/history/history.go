@@ -9,11 +9,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"lightloom/controller"
 	"lightloom/controller/state"
@@ -21,6 +27,7 @@ import (
 
 // Store is the history of one replica. All methods can be called by several goroutines.
 type Store struct {
+	path string
 	db   *bbolt.DB
 	keep time.Duration
 	log  *slog.Logger
@@ -31,6 +38,7 @@ type Store struct {
 	writing sync.Mutex // held for a write
 	stop    chan struct{}
 	stopped sync.WaitGroup
+	damaged atomic.Bool
 }
 
 var (
@@ -38,31 +46,107 @@ var (
 	ended = []byte("ended") // by the end, then the id: nothing
 )
 
+// DamagedSuffix is what a damaged history's file name ends with once another has taken its place.
+const DamagedSuffix = ".damaged"
+
+// ErrDamaged marks a file that does not hold what was written. The replica's next start makes another.
+var ErrDamaged = errors.New("the history is damaged: the next start makes it anew, from the log and the snapshot")
+
 // Open opens the history in a file, which it makes if there is none. Jobs are kept for a time after their end, 0 means
-// for good.
+// for good. A file that is damaged is put aside for a new one: the replica's snapshot and log fill that.
 func Open(path string, keep time.Duration, log *slog.Logger) (*Store, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType,
-		NoFreelistSync: true})
-	if err == nil {
-		err = db.Update(func(tx *bbolt.Tx) error {
-			_, err := tx.CreateBucketIfNotExists(jobs)
-			_, other := tx.CreateBucketIfNotExists(ended)
-			return errors.Join(err, other)
-		})
+	db, err := openOnce(path)
+	if errors.Is(err, ErrDamaged) {
+		log.Error("the history is damaged and is made anew", "kept", path+DamagedSuffix, "error", err)
+		if err = os.Rename(path, path+DamagedSuffix); err == nil || errors.Is(err, fs.ErrNotExist) {
+			db, err = openOnce(path)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open history %q: %w", path, err)
 	}
-	s := &Store{db: db, keep: keep, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	s := &Store{path: path, db: db, keep: keep, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.stopped.Go(s.run)
 	return s, nil
+}
+
+// OpeningSuffix is what a file's name ends with that is there while the history is opened: bbolt scans files of earlier
+// versions, and where they are damaged it panics in a goroutine of its own.
+const OpeningSuffix = ".opening"
+
+// openOnce is open, but for a file that has ended a process that opened it.
+func openOnce(path string) (*bbolt.DB, error) {
+	opening := path + OpeningSuffix
+	_, err := os.Stat(opening)
+	if err == nil {
+		return nil, errors.Join(fmt.Errorf("%w: a process ended while it opened it", ErrDamaged), os.Remove(opening))
+	}
+	if err := os.WriteFile(opening, nil, 0o600); err != nil {
+		return nil, err
+	}
+	db, err := open(path)
+	return db, errors.Join(err, os.Remove(opening))
+}
+
+// open opens a file. It reads no more than the beginning and the roots of its trees.
+func open(path string) (db *bbolt.DB, err error) {
+	err = guard(func() (err error) {
+		db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType})
+		return err
+	})
+	var system syscall.Errno
+	if err != nil && !errors.As(err, &system) && !errors.Is(err, bolterrors.ErrTimeout) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = guard(func() error {
+		return db.Update(func(tx *bbolt.Tx) error {
+			if st, err := os.Stat(path); err != nil || st.Size() < tx.Size() {
+				return errors.Join(ErrDamaged, err) // it is mapped: what is missing would be a fault
+			}
+			_, err := tx.CreateBucketIfNotExists(jobs)
+			_, other := tx.CreateBucketIfNotExists(ended)
+			return errors.Join(err, other)
+		})
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// guard calls what reads or writes the file. Where a page is not what was written bbolt panics, and what is missing of
+// a mapped file is a fault.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if what := recover(); what != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, what)
+		}
+	}()
+	return f()
+}
+
+// guarded is guard of a store that puts its file aside when it is closed, should that be damaged.
+func (s *Store) guarded(f func() error) error {
+	err := guard(f)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, errNoJob) {
+		s.damaged.Store(true)
+	}
+	return err
 }
 
 // Close writes what is left to write, and closes the file.
 func (s *Store) Close() error {
 	close(s.stop)
 	s.stopped.Wait()
-	return errors.Join(s.Flush(), s.db.Close())
+	err := errors.Join(s.Flush(), s.db.Close())
+	if s.damaged.Load() {
+		err = errors.Join(err, os.Rename(s.path, s.path+DamagedSuffix))
+	}
+	return err
 }
 
 // Put takes jobs that have left the state. It does not wait for the disk.
@@ -124,26 +208,28 @@ func (s *Store) Flush() error {
 
 // write adds jobs, and takes out those that have been kept for long enough.
 func (s *Store) write(left []state.Left) error {
-	err := s.db.Update(func(tx *bbolt.Tx) error {
-		for i := range left {
-			b, err := json.Marshal(&left[i])
-			if err != nil {
-				return err
-			}
-			j := left[i].Job
-			if err := tx.Bucket(jobs).Put(key(j.ID), b); err != nil {
-				return err
-			}
-			if err := tx.Bucket(ended).Put(endKey(j), nil); err != nil {
-				return err
-			}
-		}
-		return s.forget(tx, left[len(left)-1].Job.Leaves)
-	})
+	err := s.guarded(func() error { return s.db.Update(func(tx *bbolt.Tx) error { return s.put(tx, left) }) })
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
 	}
 	return nil
+}
+
+func (s *Store) put(tx *bbolt.Tx, left []state.Left) error {
+	for i := range left {
+		b, err := json.Marshal(&left[i])
+		if err != nil {
+			return err
+		}
+		j := left[i].Job
+		if err := tx.Bucket(jobs).Put(key(j.ID), b); err != nil {
+			return err
+		}
+		if err := tx.Bucket(ended).Put(endKey(j), nil); err != nil {
+			return err
+		}
+	}
+	return s.forget(tx, left[len(left)-1].Job.Leaves)
 }
 
 func (s *Store) forget(tx *bbolt.Tx, now time.Duration) error {
@@ -178,12 +264,14 @@ func (s *Store) Job(id controller.JobID) (l state.Left, known bool, err error) {
 	if l, known = s.queued(id); known {
 		return l, true, nil
 	}
-	err = s.db.View(func(tx *bbolt.Tx) error {
-		b := tx.Bucket(jobs).Get(key(id))
-		if known = b != nil; known {
-			l, err = decode(b)
-		}
-		return err
+	err = s.guarded(func() error {
+		return s.db.View(func(tx *bbolt.Tx) (err error) {
+			b := tx.Bucket(jobs).Get(key(id))
+			if known = b != nil; known {
+				l, err = decode(b)
+			}
+			return err
+		})
 	})
 	return l, known && err == nil, err
 }
@@ -232,23 +320,25 @@ func (s *Store) each(from controller.JobID, down bool, f func(record []byte) (mo
 	if err := s.Flush(); err != nil {
 		return err
 	}
-	return s.db.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(jobs).Cursor()
-		start := key(max(from, 0))
-		k, v := c.Seek(start)
-		next := c.Next
-		if down {
-			if next = c.Prev; k == nil {
-				k, v = c.Last()
-			} else if !bytes.Equal(k, start) {
-				k, v = c.Prev()
-			}
+	return s.guarded(func() error { return s.db.View(func(tx *bbolt.Tx) error { return walk(tx, from, down, f) }) })
+}
+
+func walk(tx *bbolt.Tx, from controller.JobID, down bool, f func(record []byte) (more bool, err error)) error {
+	c := tx.Bucket(jobs).Cursor()
+	start := key(max(from, 0))
+	k, v := c.Seek(start)
+	next := c.Next
+	if down {
+		if next = c.Prev; k == nil {
+			k, v = c.Last()
+		} else if !bytes.Equal(k, start) {
+			k, v = c.Prev()
 		}
-		for ; k != nil; k, v = next() {
-			if more, err := f(v); err != nil || !more {
-				return err
-			}
+	}
+	for ; k != nil; k, v = next() {
+		if more, err := f(v); err != nil || !more {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
