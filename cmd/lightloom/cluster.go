@@ -15,8 +15,8 @@ func newCluster() *cobra.Command {
 	c := &cobra.Command{Use: "cluster",
 		Short: "Found and change a controller's cluster, grant access, back up, delete logs",
 		Args:  unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterDestroy(), newClusterMembers(), newClusterAdd(),
-		newClusterRemove(), newClusterRaiseLevel(), newClusterBackup(), newClusterRestore(), newAccess())
+	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterTrust(), newClusterDestroy(), newClusterMembers(),
+		newClusterAdd(), newClusterRemove(), newClusterRaiseLevel(), newClusterBackup(), newClusterRestore(), newAccess())
 	return c
 }
 
@@ -102,6 +102,36 @@ func newClusterJoin() *cobra.Command {
 				return server.JoinState(args[0])
 			}
 			return usage("write lightloom cluster join --config FILE, or lightloom cluster join DIR", "join: %d directories "+
+				"are named", len(args))
+		},
+	}
+	c.Flags().StringVar(&config, "config", "", "the file of a replica of a machine of its own")
+	return c
+}
+
+func newClusterTrust() *cobra.Command {
+	config := ""
+	c := &cobra.Command{
+		Use:   "trust DIR | --config FILE",
+		Short: "Vouch for the disk of a replica that waits for others",
+		Long: "A replica that has started takes part once a majority of the others has answered: they know whether its " +
+			"disk has gone\nback in time. If they cannot, because they are down or their disks are gone, and you know that " +
+			"its disk holds all that\nthe replica has acknowledged, type this while it runs. It counts for this start. What " +
+			"an older disk has forgotten is lost.",
+		Example: "  lightloom cluster trust --config /etc/lightloom/replica.yaml\n" +
+			"  lightloom cluster trust state/controller1",
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case config != "" && len(args) == 0:
+				f, err := server.ReadReplicaFile(config)
+				if err != nil {
+					return err
+				}
+				return server.Trust(f.Dir)
+			case config == "" && len(args) == 1:
+				return server.Trust(args[0])
+			}
+			return usage("write lightloom cluster trust --config FILE, or lightloom cluster trust DIR", "trust: %d directories "+
 				"are named", len(args))
 		},
 	}

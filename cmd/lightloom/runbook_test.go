@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,8 +121,13 @@ func TestClusterRunbook(t *testing.T) {
 		command, _, _ = strings.Cut(command, " > ")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		out := &untilSaid{what: "northbound at", then: cancel}
+		end := func() {}
+		if strings.HasPrefix(command, "cluster trust") { // while the replica runs
+			end = inBackground(t, strings.Fields(places.Replace("replica run --config /etc/lightloom/replica.yaml")))
+		}
 		err := run(ctx, strings.Fields(places.Replace(command)), strings.NewReader(""), out, io.Discard)
 		cancel()
+		end()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out.said.String())
 		}
@@ -147,6 +153,26 @@ func TestClusterRunbook(t *testing.T) {
 	}
 	if runs != 2 {
 		t.Errorf("a replica was run %d times, want 2", runs)
+	}
+}
+
+// inBackground runs a command, returns once it has said where its northbound is, and ends it with what it returns.
+func inBackground(t *testing.T, command []string) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	said, ended := make(chan struct{}), make(chan error, 1)
+	out := &untilSaid{what: "northbound at", then: sync.OnceFunc(func() { close(said) })}
+	go func() { ended <- run(ctx, command, strings.NewReader(""), out, io.Discard) }()
+	select {
+	case <-said:
+	case err := <-ended:
+		t.Fatalf("%v: %v", command, err)
+	}
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("%v: %v", command, err)
+		}
 	}
 }
 

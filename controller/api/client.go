@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -225,6 +226,9 @@ type Status struct {
 	Counts
 	Digest [32]byte // of the state after the entry of Index, where it was asked for
 	Read   ReadAt
+	// how far it takes part since it started, and what it waits for or why it learns; empty: its version does not tell
+	Standing, StandingReason string
+	Troubles                 string // what it has seen of others: gone back in time, or apart
 }
 
 // Status calls the replica that answered last, or another one.
@@ -263,7 +267,8 @@ func status(ctx context.Context, to apiv1connect.ControllerClient, ask *apiv1.St
 			Index: m.AppliedIndex, Jobs: int(m.Jobs), JobsEnded: int(m.JobsEnded),
 			Coflows: int(m.Coflows), CoflowEnded: int(m.CoflowsEnded),
 		},
-		Read: readAt(m.Read),
+		Read: readAt(m.Read), Standing: m.Standing, StandingReason: m.StandingReason,
+		Troubles: strings.Join(m.Troubles, "; "),
 	}
 	if copy(s.Digest[:], m.Digest); ask.Digest && len(m.Digest) != len(s.Digest) {
 		return s, fmt.Errorf("read status: a digest of %d bytes", len(m.Digest))

@@ -18,6 +18,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/replica"
+	"lightloom/controller/replica/rollcall"
 	"lightloom/southbound/pki"
 )
 
@@ -303,6 +304,11 @@ func TestEveryBatchOnceAcrossElections(t *testing.T) {
 			}
 		}
 		c.start(t, i)
+		for waits := rollcall.Waiting; waits == rollcall.Waiting; waits, _ = c.brains[i].node.Standing() {
+			if !sleep(ctx, 10*time.Millisecond) { // before it takes part nobody else may fail
+				t.Fatal("it takes no part in time")
+			}
+		}
 	}
 	stop()
 	wg.Wait()

@@ -68,6 +68,8 @@ type Reported struct {
 	Silent  func() []Silent  // jobs with tasks without a sign of life
 	Fabric  func() *apiv1.Fabric
 	Reasons func(controller.JobID) []string // what this replica's policy has said of a job
+	// how far this replica takes part since it started, why no further, and what it has seen of others
+	Standing func() (standing, why string, troubles []string)
 }
 
 // Limits bound what callers can use up. Zero fields take the defaults of DefaultLimits.

@@ -132,6 +132,9 @@ func (s *service) Status(ctx context.Context,
 	if s.cfg.Changes != nil {
 		out.LeaderChanges = int64(s.cfg.Changes())
 	}
+	if s.cfg.Standing != nil {
+		out.Standing, out.StandingReason, out.Troubles = s.cfg.Standing()
+	}
 	if r.Msg.Links {
 		links, err := s.links(ctx, leader, r.Header().Get(forwarded) != "")
 		if err != nil {

@@ -12,14 +12,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"lightloom/controller/replica/rollcall"
 )
 
-// kept is what a node must not forget beside its log: raft's term and vote, and how far log and snapshots reach, so
-// that what is missing at their end is noticed.
+// kept is what a node must not forget beside its log: raft's term and vote, how far log and snapshots reach, so that
+// what is missing at their end is noticed, and the starts of replicas.
 type kept struct {
 	Values   map[string][]byte `json:"values"`
-	Last     uint64            `json:"last"`     // the log's last entry that was synced; 0: it may be empty
-	Snapshot uint64            `json:"snapshot"` // index of the newest snapshot
+	Last     uint64            `json:"last"`          // the log's last entry that was synced; 0: it may be empty
+	Snapshot uint64            `json:"snapshot"`      // index of the newest snapshot
+	Sum      uint32            `json:"sum,omitempty"` // of the record of Last, and so of all before it; 0: not known
+	rollcall.Memory
 }
 
 // ballot keeps a kept in two slots of one file that never grows: a full disk takes it still. The slots are written one
@@ -29,6 +33,10 @@ type ballot struct {
 	disk    *disk
 	f       *os.File
 	running atomic.Bool // raft has been started
+	live    atomic.Pointer[rollcall.Memory]
+
+	of         *rollcall.Memory // whose JSON remembered is
+	remembered []byte
 
 	mu   sync.Mutex
 	kept kept
@@ -46,9 +54,22 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func encodeSlot(k kept, seq uint64) ([]byte, error) {
+	remembered, err := json.Marshal(k.Memory)
+	if err != nil {
+		return nil, err
+	}
+	return encodeSlotWith(k, remembered, seq)
+}
+
+// encodeSlotWith is encodeSlot with the memory as JSON already: it seldom changes, and this runs for each entry.
+func encodeSlotWith(k kept, remembered []byte, seq uint64) ([]byte, error) {
+	k.Memory = rollcall.Memory{}
 	body, err := json.Marshal(k)
 	if err != nil {
 		return nil, err
+	}
+	if len(remembered) > len("{}") {
+		body = append(append(body[:len(body)-1], ','), remembered[1:]...)
 	}
 	if len(body) > slotBytes-slotHead {
 		return nil, fmt.Errorf("%d bytes, at most %d fit", len(body), slotBytes-slotHead)
@@ -118,6 +139,7 @@ func openBallot(d *disk, fresh bool) (*ballot, error) {
 	if b.kept.Values == nil {
 		b.kept.Values = map[string][]byte{}
 	}
+	b.Hold(b.kept.Memory)
 	if b.f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
@@ -133,8 +155,16 @@ func openBallot(d *disk, fresh bool) (*ballot, error) {
 // lock, or is the only user of b.
 func (b *ballot) save(k kept, both bool) error {
 	slot := 1 - b.newv
+	live := b.live.Load()
+	if b.of != live {
+		text, err := json.Marshal(live)
+		if err != nil {
+			return err
+		}
+		b.of, b.remembered = live, text
+	}
 	for range 1 + btoi(both) {
-		raw, err := encodeSlot(k, b.seq+1)
+		raw, err := encodeSlotWith(k, b.remembered, b.seq+1)
 		if err != nil {
 			return err
 		}
@@ -166,6 +196,24 @@ func (b *ballot) mark(change func(*kept)) error {
 	k := b.kept
 	change(&k)
 	return b.save(k, false)
+}
+
+// Recall implements rollcall.Keeper.
+func (b *ballot) Recall() rollcall.Memory { return *b.live.Load() }
+
+// Hold implements rollcall.Keeper: it is written with whatever is written next.
+func (b *ballot) Hold(m rollcall.Memory) { b.live.Store(&m) }
+
+// Keep implements rollcall.Keeper.
+func (b *ballot) Keep(m rollcall.Memory) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was := b.live.Swap(&m)
+	err := b.save(b.kept, true)
+	if err != nil {
+		b.live.Store(was)
+	}
+	return err
 }
 
 func (b *ballot) known() kept {

@@ -24,7 +24,7 @@ func bindTo(t *testing.T, ca *pki.Authority, name string) *bound {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{ID: name, Peers: []Peer{{name, ln.Addr().String()}}, ServerTLS: who.Server(pki.Controller),
+	c := Config{ID: name, Peers: []Peer{{ID: name, Addr: ln.Addr().String()}}, ServerTLS: who.Server(pki.Controller),
 		ClientTLS: who.Client("", pki.Controller)}
 	c.Timeouts.fill()
 	c.Limits.fill()

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"lightloom/controller/replica/chaos"
+	"lightloom/controller/replica/rollcall"
 )
 
 // attempt is one call of Append and what was said of it.
@@ -149,6 +150,7 @@ func killLeaders(t *testing.T, seed uint64) {
 		} else {
 			c.start(i)
 			update()
+			c.present(ctx)
 		}
 	}
 	if err := c.nodes[c.leader(ctx)].WaitApplied(ctx, 150); err != nil {
@@ -184,6 +186,24 @@ func killLeaders(t *testing.T, seed uint64) {
 	t.Logf("%d entries, %d acknowledged, %d of %d messages hit, %d leader changes, longest outage %v",
 		len(entries), total, lost, sent, changes, longest)
 	c.close()
+}
+
+// present waits until all nodes that run take part: before that nobody else may fail.
+func (c *cluster) present(ctx context.Context) {
+	c.t.Helper()
+	for waiting := true; waiting; {
+		c.supervise()
+		waiting = slices.ContainsFunc(c.nodes, func(n *Node) bool {
+			if n == nil {
+				return false
+			}
+			s, _ := n.Standing()
+			return s == rollcall.Waiting
+		})
+		if !pass(ctx, 10*time.Millisecond) {
+			c.t.Fatal("not all take part in time")
+		}
+	}
 }
 
 // elsewhere waits for a leader other than node i.

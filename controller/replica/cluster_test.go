@@ -25,7 +25,9 @@ type cluster struct {
 	begun map[int]bool
 	dir   string // of directories by id, instead of disks
 	limit Limits
-	moved func() // if not nil: called when nodes have been replaced
+	// changes the configuration of every node; nil: it stays
+	config func(*Config)
+	moved  func() // if not nil: called when nodes have been replaced
 
 	restarts int        // by supervise
 	joining  func()     // starts the last node, which joins; nil if none does
@@ -72,19 +74,33 @@ func (c *cluster) start(i int) {
 
 func (c *cluster) startAs(i int, as Start) {
 	c.t.Helper()
+	n, err := c.tryStart(i, as, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.set(i, n)
+}
+
+// tryStart starts a node on what its disk holds. change, if not nil, changes its configuration.
+func (c *cluster) tryStart(i int, as Start, change func(*Config)) (*Node, error) {
 	c.begun[i] = true
 	dir := ""
 	if c.disks[i] == nil {
 		dir = filepath.Join(c.dir, c.peers[i].ID)
 	}
-	n, err := New(Config{
-		ID: c.peers[i].ID, Start: as, Peers: c.peers, Memory: c.disks[i], Dir: dir, Machine: &ledger{}, Limits: c.limit,
-		Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
-	})
-	if err != nil {
-		c.t.Fatal(err)
+	t := c.net.Transport(raft.ServerAddress(c.peers[i].Addr))
+	cfg := Config{ID: c.peers[i].ID, Start: as, Peers: c.peers, Memory: c.disks[i], Dir: dir, Machine: &ledger{},
+		Limits: c.limit, Transport: t}
+	for _, f := range []func(*Config){c.config, change} {
+		if f != nil {
+			f(&cfg)
+		}
 	}
-	c.set(i, n)
+	n, err := New(cfg)
+	if err != nil {
+		err = errors.Join(err, t.Close())
+	}
+	return n, err
 }
 
 // kill ends a node as a crash does: first it is heard no more, so that what it has under way stays undecided.
@@ -129,7 +145,7 @@ func (c *cluster) leader(ctx context.Context) int {
 func (c *cluster) supervise() {
 	c.t.Helper()
 	for i, n := range c.nodes {
-		if n == nil || !errors.Is(n.Failed(), ErrTail) {
+		if n == nil || !errors.Is(n.Failed(), ErrTail) && !errors.Is(n.Failed(), ErrBack) {
 			continue
 		}
 		c.kill(i)
@@ -160,7 +176,7 @@ func (c *cluster) equal(ctx context.Context) bool {
 		if n == nil {
 			continue
 		}
-		if err := n.WaitApplied(ctx, at); errors.Is(err, ErrTail) {
+		if err := n.WaitApplied(ctx, at); errors.Is(err, ErrTail) || errors.Is(err, ErrBack) {
 			return false
 		} else if err != nil {
 			c.t.Fatal(err)

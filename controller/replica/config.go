@@ -14,12 +14,6 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Peer is one replica of the cluster.
-type Peer struct {
-	ID   string // unique and stable for the life of the log
-	Addr string // host:port where its raft transport listens; can change between starts
-}
-
 // Timeouts set how soon a dead leader is noticed. Zero fields take the defaults of DefaultTimeouts.
 type Timeouts struct {
 	Heartbeat time.Duration // silence of the leader after which a follower stands for election, to twice this
@@ -83,6 +77,7 @@ type Config struct {
 	Transport raft.Transport                  // replaces all of the above in tests
 
 	Newcomer *Newcomer // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log
+	Trusted  bool      // the disk cannot have gone back in time: the node takes part at once
 
 	Machine  Machine
 	Archive  Archive // what the machine has let go; nil: it lets nothing go

@@ -29,7 +29,7 @@ func smallSegments(t *testing.T) {
 
 // alone is the configuration of a cluster of one on a directory; its network is the bubble's.
 func alone(dir string, as Start) Config {
-	return Config{ID: "r0", Start: as, Peers: []Peer{{"r0", "r0:1"}}, Dir: dir, Machine: &ledger{},
+	return Config{ID: "r0", Start: as, Peers: []Peer{{ID: "r0", Addr: "r0:1"}}, Dir: dir, Machine: &ledger{},
 		Limits: Limits{Trailing: 15}, Transport: chaos.NewNetwork(1, time.Second).Transport("r0:1")}
 }
 

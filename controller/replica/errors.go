@@ -26,6 +26,8 @@ var (
 	ErrDamaged = errors.New("the log on disk is damaged")
 	// ErrTail: entries that nobody else holds have given way to a peer's snapshot. The process must start again.
 	ErrTail = errors.New("the replica must start again")
+	// ErrApart: after the same entry the state is another than the leader's. The replica ends.
+	ErrApart = errors.New("the state of this replica is another than the leader's")
 	// ErrUnable is what a Machine's error wraps if it cannot apply an entry that others can: the node ends.
 	ErrUnable = errors.New("this replica cannot apply the entry")
 	// ErrEmpty: a replica of a cluster that exists has an empty directory.

@@ -28,6 +28,7 @@ type fsm struct {
 	index   uint64 // of the last entry applied or refused; no-ops and barriers do not count
 	term    uint64 // of that entry
 	advance chan struct{}
+	compare comparison
 
 	at atomic.Uint64 // index, for readers that do not wait
 }
@@ -53,6 +54,8 @@ func (f *fsm) Apply(l *raft.Log) any {
 	// Both terms are in the log, so every replica fences the same entries.
 	if want := fenceTerm(l.Extensions); want != 0 && want != l.Term {
 		a.fenced = true
+	} else if c, is := decodeClaim(l.Extensions); is {
+		f.compare.take(l.Index, c, f.machine.Freeze())
 	} else if a.err = f.machine.Apply(l.Data); a.err != nil {
 		f.log.Error("entry refused", "index", l.Index, "err", a.err)
 		if errors.Is(a.err, ErrUnable) {
@@ -81,7 +84,7 @@ func fence(term uint64) []byte {
 }
 
 func fenceTerm(ext []byte) uint64 {
-	if len(ext) != 8 {
+	if len(ext) != 8 && len(ext) != claimSize {
 		return 0
 	}
 	return binary.BigEndian.Uint64(ext)

@@ -9,12 +9,6 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Member is a replica as the log has it.
-type Member struct {
-	Peer
-	Voter bool // it counts for majorities and can lead; others only take the log
-}
-
 // ErrRemoved says that by the log this replica is no member of its cluster any more.
 var ErrRemoved = errors.New("this replica has been taken out of its cluster")
 
@@ -22,7 +16,7 @@ var ErrRemoved = errors.New("this replica has been taken out of its cluster")
 func (n *Node) Members() []Member {
 	var all []Member
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-		all = append(all, Member{Peer{string(s.ID), string(s.Address)}, s.Suffrage == raft.Voter})
+		all = append(all, Member{Peer: Peer{ID: string(s.ID), Addr: string(s.Address)}, Voter: s.Suffrage == raft.Voter})
 	}
 	slices.SortFunc(all, func(a, b Member) int {
 		if a.ID < b.ID {

@@ -31,8 +31,7 @@ func (c *cluster) grow(ctx context.Context) {
 	c.joining = func() {
 		n, err := New(Config{ID: id, Peers: []Peer{c.peers[0], self}, Memory: disk, Machine: &ledger{}, Limits: c.limit,
 			Transport: c.net.Transport(raft.ServerAddress(self.Addr)),
-			Newcomer: &Newcomer{Term: func(context.Context) (uint64, error) { return 0, nil },
-				Done: func() error { close(joined); return nil }}})
+			Newcomer:  &Newcomer{Done: func() error { close(joined); return nil }}})
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -166,11 +165,13 @@ func changeMembers(t *testing.T, seed uint64) {
 	t.Logf("%d acknowledged, longest pause %v", len(acknowledged), longest)
 }
 
-// pass lets virtual time pass.
-func pass(ctx context.Context, d time.Duration) {
+// pass lets virtual time pass, unless ctx ends first.
+func pass(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
+		return false
 	case <-time.After(d):
+		return true
 	}
 }
 
@@ -182,7 +183,7 @@ func TestMembers(t *testing.T) {
 		ctx := within(t, time.Minute)
 		i := c.leader(ctx)
 		lead, other := c.nodes[i], c.nodes[(i+1)%3]
-		if err := other.AddMember(ctx, Peer{"r9", "r9:1"}); !errors.Is(err, ErrNotLeader) {
+		if err := other.AddMember(ctx, Peer{ID: "r9", Addr: "r9:1"}); !errors.Is(err, ErrNotLeader) {
 			t.Errorf("a follower adds: %v", err)
 		}
 		if err := lead.RemoveMember(ctx, "r9"); err != nil {
@@ -202,7 +203,7 @@ func TestMembers(t *testing.T) {
 		if got := len(lead.Members()); got != 2 {
 			t.Errorf("%d members, want 2", got)
 		}
-		if err := lead.AddMember(ctx, Peer{c.peers[(i+1)%3].ID, "elsewhere:1"}); err == nil {
+		if err := lead.AddMember(ctx, Peer{ID: c.peers[(i+1)%3].ID, Addr: "elsewhere:1"}); err == nil {
 			t.Error("a member is added again, elsewhere")
 		}
 		if err := lead.RemoveMember(ctx, other.ID()); err != nil {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"lightloom/controller/replica/rollcall"
 )
 
 // Node is one replica. All methods can be called by several goroutines.
@@ -20,9 +23,10 @@ type Node struct {
 	track *tracker
 	times *latencies
 	store *store
-	net   *bound   // nil with a transport of the caller's
-	wire  *stream  // nil likewise
-	join  *joining // nil unless the node joins
+	net   *bound  // nil with a transport of the caller's
+	wire  *stream // nil likewise
+	roll  *rollcall.Rollcall
+	front *onward
 	reads reads
 
 	launched atomic.Bool // raft is set
@@ -51,18 +55,20 @@ func New(cfg Config) (*Node, error) {
 	if n.store, err = openStore(&cfg); err != nil {
 		return nil, errors.Join(err, closeListener(cfg.Listener))
 	}
-	n.fsm.die = n.store.health.die
+	n.fsm.die, n.fsm.compare.differs = n.store.health.die, n.apart
 	t, err := n.transport()
 	if err != nil {
 		return nil, errors.Join(err, n.store.close())
 	}
-	if cfg.Newcomer != nil {
-		n.join = newJoining(t, *cfg.Newcomer)
-		t = n.join
-	}
-	if err := n.start(t, cfg.raft(log)); err != nil {
-		n.join.close()
+	if n.roll, err = rollcall.New(t, n.rollcall()); err != nil {
 		return nil, errors.Join(err, n.hangUp(), n.store.close())
+	}
+	n.front = newOnward(n.roll)
+	if err := n.start(n.front, cfg.raft(log)); err != nil {
+		n.front.end()
+		err = errors.Join(err, n.hangUp())
+		n.roll.Close()
+		return nil, errors.Join(err, n.store.close())
 	}
 	return n, nil
 }
@@ -95,6 +101,16 @@ func (n *Node) transport() (raft.Transport, error) {
 	return n.net, nil
 }
 
+func (n *Node) rollcall() rollcall.Config {
+	c := rollcall.Config{Self: Peer{ID: n.cfg.ID, Addr: n.cfg.addr(n.cfg.ID)}, Peers: n.cfg.Peers, Nonce: rand.Uint64(),
+		Trusted: n.cfg.Trusted, Memory: n.store.memory, Reached: n.store.reached, Die: n.store.health.die,
+		Logger: n.cfg.Logger}
+	if n.cfg.Newcomer != nil {
+		c.Joined = n.cfg.Newcomer.Done
+	}
+	return c
+}
+
 func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 	if err := n.launch(t, rc); err != nil {
 		return err
@@ -106,7 +122,7 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 	n.track.adopt(r)
 	f := r.GetConfiguration()
 	err := f.Error()
-	if err == nil && n.join == nil { // the snapshot that a newcomer has can be older than its membership
+	if err == nil && n.cfg.Newcomer == nil { // the snapshot that a newcomer has can be older than its membership
 		err = checkMember(&n.cfg, f.Configuration())
 	}
 	if err != nil {
@@ -114,9 +130,7 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 		close(n.store.health.closed)
 		return errors.Join(err, r.Shutdown().Error())
 	}
-	if n.join != nil {
-		n.join.follow(r.AppliedIndex, func(err error) { n.cfg.Logger.Error("join", "replica", n.cfg.ID, "error", err) })
-	}
+	n.roll.Follow(n.Members, r.AppliedIndex)
 	go func() {
 		defer close(n.nursed)
 		n.nurse()
@@ -126,12 +140,12 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 
 // launch starts raft from a goroutine of its own, which ends if the disk does not hold what raft reads.
 func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
-	ended, on := make(chan struct{}), newOnward(t)
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		if err = n.store.prepare(&n.cfg, rc, t); err == nil {
 			logs := tailed{n.store.logs, n.store.health.wipe}
-			n.raft, err = raft.NewRaft(rc, n.fsm, logs, n.store.stable, n.store.snaps, on)
+			n.raft, err = raft.NewRaft(rc, n.fsm, logs, n.store.stable, n.store.snaps, t)
 		}
 	}()
 	<-ended
@@ -146,7 +160,7 @@ func (n *Node) launch(t raft.Transport, rc *raft.Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("start replica %q: %w", n.cfg.ID, err)
 	}
-	on.follow(n.raft.AppliedIndex, n.store.health.answered)
+	n.front.follow(n.raft.AppliedIndex, n.store.health.answered)
 	return nil
 }
 
@@ -235,13 +249,15 @@ func (n *Node) Close() error {
 		return nil
 	}
 	n.track.close()
-	n.join.close()
+	n.roll.Stop()
 	n.drain()
 	close(n.store.health.closed)
 	<-n.nursed
 	stopping := n.raft.Shutdown()
 	err := n.hangUp() // before waiting: a peer that no longer answers would hold raft for one RPC timeout
 	err = errors.Join(err, stopping.Error())
+	n.fsm.compare.work.Wait()
+	n.roll.Close()
 	close(n.done)
 	return errors.Join(err, n.store.close())
 }

@@ -226,7 +226,7 @@ func TestCloseUnderLoad(t *testing.T) {
 	for round := range 40 {
 		synctest.Test(t, func(t *testing.T) {
 			n, err := New(Config{
-				ID: "r0", Start: Bootstrap, Peers: []Peer{{"r0", "r0:1"}}, Memory: NewMemory(), Machine: &ledger{},
+				ID: "r0", Start: Bootstrap, Peers: []Peer{{ID: "r0", Addr: "r0:1"}}, Memory: NewMemory(), Machine: &ledger{},
 				Transport: chaos.NewNetwork(uint64(round), time.Second).Transport("r0:1"),
 			})
 			if err != nil {

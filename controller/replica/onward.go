@@ -1,11 +1,12 @@
 package replica
 
 import (
-	"errors"
 	"io"
 	"sync"
 
 	"github.com/hashicorp/raft"
+
+	"lightloom/controller/replica/rollcall"
 )
 
 // onward stands between raft and its transport, so that raft 1.7.3 never goes back behind what it has applied. A
@@ -17,46 +18,64 @@ import (
 // What is applied is committed, so every leader holds the same (Ongaro and Ousterhout 2014, section 5.4.3). A snapshot
 // that ends there is answered, and of a leader's entries those behind it go to raft.
 type onward struct {
-	raft.Transport
+	*rollcall.Rollcall
 	out   chan raft.RPC
+	ready chan struct{} // closed once raft has been started
 	stop  chan struct{}
 	once  sync.Once
 	ended sync.WaitGroup
+
+	applied  func() uint64
+	answered func()
 }
 
-func newOnward(t raft.Transport) *onward {
-	return &onward{Transport: t, out: make(chan raft.RPC), stop: make(chan struct{})}
+// newOnward begins to take requests. The rollcall answers those that raft must not see.
+func newOnward(r *rollcall.Rollcall) *onward {
+	o := &onward{Rollcall: r, out: make(chan raft.RPC), ready: make(chan struct{}), stop: make(chan struct{})}
+	o.ended.Go(o.take)
+	return o
 }
 
 // follow begins to hand requests to raft, one after the other. applied is the index of the last entry that raft has
 // handed to the state machine. answered, called after each request, must not wait.
 func (o *onward) follow(applied func() uint64, answered func()) {
-	o.ended.Go(func() {
-		for {
+	o.applied, o.answered = applied, answered
+	close(o.ready)
+}
+
+func (o *onward) take() {
+	for {
+		select {
+		case <-o.stop:
+			return
+		case rpc := <-o.Transport.Consumer():
+			if o.Refused(rpc) {
+				continue
+			}
 			select {
+			case <-o.ready:
 			case <-o.stop:
 				return
-			case rpc := <-o.Transport.Consumer():
-				switch m := rpc.Command.(type) {
-				case *raft.InstallSnapshotRequest:
-					if m.LastLogIndex <= applied() {
-						answerAgain(rpc, m)
-						continue
-					}
-				case *raft.AppendEntriesRequest:
-					rpc.Command = behind(m, applied())
+			}
+			switch m := rpc.Command.(type) {
+			case *raft.InstallSnapshotRequest:
+				if m.LastLogIndex <= o.applied() {
+					answerAgain(rpc, m)
+					continue
 				}
-				if !o.hand(rpc, answered) {
-					return
-				}
+			case *raft.AppendEntriesRequest:
+				rpc.Command = behind(m, o.applied())
+			}
+			if !o.hand(rpc) {
+				return
 			}
 		}
-	})
+	}
 }
 
 // hand gives raft a request and passes on its answer. It waits for that, since raft applies entries before it answers,
 // and the next request depends on what is applied. It returns false once the transport is closed.
-func (o *onward) hand(rpc raft.RPC, answered func()) bool {
+func (o *onward) hand(rpc raft.RPC) bool {
 	asker, answer := rpc.RespChan, make(chan raft.RPCResponse, 1)
 	rpc.RespChan = answer
 	select {
@@ -66,8 +85,8 @@ func (o *onward) hand(rpc raft.RPC, answered func()) bool {
 	}
 	select {
 	case a := <-answer:
-		answered()
-		asker <- a // has room for it, as raft requires
+		o.answered()
+		asker <- o.Signed(a) // has room for it, as raft requires
 		return true
 	case <-o.stop:
 		return false
@@ -103,20 +122,15 @@ func answerAgain(rpc raft.RPC, m *raft.InstallSnapshotRequest) {
 // Consumer implements raft.Transport.
 func (o *onward) Consumer() <-chan raft.RPC { return o.out }
 
-// RequestPreVote implements raft.WithPreVote.
-func (o *onward) RequestPreVote(id raft.ServerID, to raft.ServerAddress, ask *raft.RequestPreVoteRequest,
-	resp *raft.RequestPreVoteResponse) error {
-	t, ok := o.Transport.(raft.WithPreVote)
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	return t.RequestPreVote(id, to, ask, resp)
+// end takes no more requests.
+func (o *onward) end() {
+	o.once.Do(func() { close(o.stop) })
+	o.ended.Wait()
 }
 
 // Close implements raft.WithClose.
 func (o *onward) Close() error {
-	o.once.Do(func() { close(o.stop) })
-	o.ended.Wait()
+	o.end()
 	if t, ok := o.Transport.(raft.WithClose); ok {
 		return t.Close()
 	}

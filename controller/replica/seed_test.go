@@ -50,6 +50,7 @@ func TestSeed(t *testing.T) {
 		t.Error("a log is overwritten")
 	}
 	c.start(first)
+	c.present(ctx)
 	c.net.Isolate(raft.ServerAddress(c.peers[(first+1)%3].Addr))
 	if got := len(c.nodes[c.elsewhere(ctx, (first+1)%3)].ledger()); got != 4 {
 		t.Errorf("%d entries, want 4", got)

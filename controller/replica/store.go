@@ -5,20 +5,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
+
+	"lightloom/controller/replica/rollcall"
 )
 
 // Memory keeps a node's log and snapshots in memory. It outlives its node, as a disk does: a new node on the same
 // Memory goes on where the old one was stopped. One node at a time.
 type Memory struct {
-	logs  *raft.InmemStore
-	snaps *raft.InmemSnapshotStore
+	logs   *raft.InmemStore
+	snaps  *raft.InmemSnapshotStore
+	starts atomic.Pointer[rollcall.Memory]
 }
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{logs: raft.NewInmemStore(), snaps: raft.NewInmemSnapshotStore()}
+	m := &Memory{logs: raft.NewInmemStore(), snaps: raft.NewInmemSnapshotStore()}
+	m.Hold(rollcall.Memory{})
+	return m
+}
+
+// Recall implements rollcall.Keeper.
+func (m *Memory) Recall() rollcall.Memory { return *m.starts.Load() }
+
+// Hold implements rollcall.Keeper.
+func (m *Memory) Hold(all rollcall.Memory) { m.starts.Store(&all) }
+
+// Keep implements rollcall.Keeper.
+func (m *Memory) Keep(all rollcall.Memory) error {
+	m.Hold(all)
+	return nil
 }
 
 // Start is what a node that is no Newcomer does with an empty directory. With a used one it continues.
@@ -38,6 +56,7 @@ type store struct {
 	logs   raft.LogStore
 	stable raft.StableStore
 	snaps  raft.SnapshotStore
+	memory rollcall.Keeper
 	health *health
 	probe  func() error // checks whether a sick disk takes writes again
 	begin  func()       // raft has been started
@@ -50,7 +69,7 @@ func openStore(c *Config) (*store, error) {
 	s := &store{health: newHealth(), probe: func() error { return nil }, begin: func() {},
 		close: func() error { return nil }}
 	if m := c.Memory; m != nil {
-		s.logs, s.stable, s.snaps = m.logs, m.logs, m.snaps
+		s.logs, s.stable, s.snaps, s.memory = m.logs, m.logs, m.snaps, m
 		return s, nil
 	}
 	d := &disk{dir: c.Dir, noSync: c.NoSync, health: s.health, fault: c.fault}
@@ -80,7 +99,7 @@ func (s *store) open(d *disk) error {
 		return err
 	}
 	s.closeToo(b.close)
-	s.stable, s.begin = b, func() { b.running.Store(true) }
+	s.stable, s.memory, s.begin = b, b, func() { b.running.Store(true) }
 	files := &snapshots{disk: d, ballot: b, dir: filepath.Join(d.dir, "snapshots")}
 	newest, err := files.newest()
 	if err != nil {
@@ -104,6 +123,30 @@ func (s *store) open(d *disk) error {
 			Cause: fmt.Errorf("entries %d to %d are in neither log nor snapshot", reached+1, w.first-1)}
 	}
 	return nil
+}
+
+// reached returns the term in which a node is by its disk, and the last entry that this holds.
+func (s *store) reached() (term uint64, held rollcall.Position, err error) {
+	term, err = s.stable.GetUint64([]byte(keyTerm))
+	if err != nil && err.Error() != errNotFound.Error() {
+		return 0, held, err
+	}
+	last, err := s.logs.LastIndex()
+	if err != nil {
+		return 0, held, err
+	}
+	if last > 0 {
+		var l raft.Log
+		if err := s.logs.GetLog(last, &l); err != nil {
+			return 0, held, err
+		}
+		return term, rollcall.Position{Term: l.Term, Index: l.Index}, nil
+	}
+	snaps, err := s.snaps.List()
+	if err == nil && len(snaps) > 0 {
+		held = rollcall.Position{Term: snaps[0].Term, Index: snaps[0].Index}
+	}
+	return term, held, err
 }
 
 // closeToo has close end f before what is there already.

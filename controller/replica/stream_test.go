@@ -35,7 +35,7 @@ func newWire(t *testing.T, change func(*Config)) wire {
 		t.Fatal(err)
 	}
 	c := Config{
-		ID: "r0", Peers: []Peer{{"r0", ln.Addr().String()}},
+		ID: "r0", Peers: []Peer{{ID: "r0", Addr: ln.Addr().String()}},
 		ServerTLS: who.Server(pki.Controller), ClientTLS: who.Client("", pki.Controller),
 	}
 	c.Timeouts.fill()

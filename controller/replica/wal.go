@@ -54,7 +54,22 @@ func openWAL(d *disk, b *ballot) (*wal, error) {
 		return nil, errors.Join(&Damage{File: file, Offset: at, Index: w.last() + 1,
 			Cause: fmt.Errorf("the log ends here, and was written up to entry %d", last)}, w.close())
 	}
+	if err := w.compare(b.known()); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
 	return w, nil
+}
+
+// compare returns where the log is not the one that the ballot speaks of, but as long: one of the two is an old copy.
+func (w *wal) compare(k kept) error {
+	if k.Sum == 0 || k.Last < w.first || len(w.places) == 0 {
+		return nil
+	}
+	if p := w.places[k.Last-w.first]; p.sum != k.Sum {
+		return &Damage{File: p.seg.f.Name(), Offset: p.at, Index: k.Last,
+			Cause: errors.New("this entry was written in the place of another, which " + VoteFile + " remembers")}
+	}
+	return nil
 }
 
 // last is the index of the last record, one below the first where there is none. The lock is held, or not needed yet.
@@ -192,7 +207,7 @@ func (w *wal) append(logs []*raft.Log) error {
 		p.size, p.sum = uint32(len(b)-begin-recordHead), sum
 		places, at = append(places, p), p.end()
 	}
-	if err := w.put(seg, fresh, b, from, logs[len(logs)-1].Index); err != nil {
+	if err := w.put(seg, fresh, b, from, logs[len(logs)-1].Index, sum); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -213,7 +228,7 @@ func (w *wal) append(logs []*raft.Log) error {
 }
 
 // put writes and syncs what append has made, and then extends the ballot's end of the log.
-func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64) (err error) {
+func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64, sum uint32) (err error) {
 	if err := w.settle(); err != nil {
 		return err
 	}
@@ -246,7 +261,7 @@ func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64) (err 
 		err = w.disk.syncDir(w.dir)
 	}
 	if err == nil {
-		err = w.ballot.mark(func(k *kept) { k.Last = last })
+		err = w.ballot.mark(func(k *kept) { k.Last, k.Sum = last, sum })
 		w.doubt = err != nil
 	}
 	if err == nil {
@@ -323,7 +338,7 @@ func (w *wal) reset() error {
 		w.disk.health.fail(err)
 		return err
 	}
-	if err := w.ballot.mark(func(k *kept) { k.Last = 0 }); err != nil {
+	if err := w.ballot.mark(func(k *kept) { k.Last, k.Sum = 0, 0 }); err != nil {
 		w.disk.health.fail(err)
 		return err
 	}
@@ -343,7 +358,12 @@ func (w *wal) drop(from uint64) error {
 	if err := w.settle(); err != nil {
 		return err
 	}
-	if err := w.ballot.mark(func(k *kept) { k.Last = min(k.Last, from-1) }); err != nil {
+	sum := w.places[from-1-w.first].sum
+	if err := w.ballot.mark(func(k *kept) {
+		if k.Last >= from {
+			k.Last, k.Sum = from-1, sum
+		}
+	}); err != nil {
 		return err
 	}
 	var old []*segment

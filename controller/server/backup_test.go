@@ -16,6 +16,7 @@ import (
 	"lightloom/controller/api"
 	"lightloom/controller/history"
 	"lightloom/controller/replica"
+	"lightloom/controller/replica/rollcall"
 	"lightloom/controller/state"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound/pki"
@@ -74,6 +75,10 @@ func TestBackup(t *testing.T) {
 	p.dir, p.shape.Cluster = old, was
 	p.run("c2", p.ids...) // the old one
 	p.dir, p.shape.Cluster = restored, b.Restored()
+	for _, id := range []string{"c0", "c1"} { // c2 cannot say what it has seen: it is of the old cluster
+		p.until(ctx, id, "waits", func(st api.Status) bool { return st.Standing == string(rollcall.Waiting) })
+		must(t, Trust(filepath.Join(p.dir, id)))
+	}
 	two := p.dial(pki.Client, "user", "c0", "c1")
 	st, err := two.StatusAt(ctx, api.Read{Linearizable: true})
 	if err != nil || st.Jobs != 20 || st.Index < b.Index {

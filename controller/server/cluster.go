@@ -134,7 +134,7 @@ func (r *Cluster) start(id string, restarts int) (*exec.Cmd, error) {
 	if c.Metrics, err = MetricsAddress(r.charge.Metrics, slices.Index(r.IDs, id)); err != nil {
 		return nil, err
 	}
-	c.Peers = nil
+	c.Peers, c.OwnLogs = nil, r.State.own
 	for _, p := range r.IDs {
 		c.Peers = append(c.Peers, replica.Peer{ID: p, Addr: r.raft[p]})
 	}

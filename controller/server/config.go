@@ -61,6 +61,7 @@ type Parent struct {
 	Leave       string `json:"leave,omitempty"`        // directory of this run alone, to remove when that has exited
 	FixedCables bool   `json:"fixed_cables,omitempty"` // it emulates the fabric, whose cables cannot be moved
 	Replay      bool   `json:"replay,omitempty"`       // it submits a recorded run, whose jobs arrive when it says
+	OwnLogs     bool   `json:"own_logs,omitempty"`     // logs are of this run alone: nobody puts old ones in their place
 }
 
 // Ages are how long a replica remembers, and how often it began again.

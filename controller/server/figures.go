@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"lightloom/controller/replica"
+	"lightloom/controller/replica/rollcall"
 	"lightloom/controller/state"
 	"lightloom/southbound/pki"
 )
@@ -53,6 +54,8 @@ type standing struct {
 	replica.Stats
 	state.Counts
 	leads, ready              bool
+	standing                  rollcall.Standing
+	back, apart               int // peers
 	backlogJobs, backlogBytes int
 	watchers                  int
 }
@@ -103,6 +106,12 @@ func newFigures(look func() *standing) figures {
 	add(gauge, "replica_leads", "1 while this replica leads.", func(s *standing) float64 { return yes(s.leads) })
 	add(gauge, "replica_ready", "1 while this replica leads and has brought all devices that answer into their state.",
 		func(s *standing) float64 { return yes(s.ready) })
+	add(gauge, "replica_votes", "1 once this replica takes part in elections since it started.",
+		func(s *standing) float64 { return yes(s.standing == rollcall.Voting) })
+	add(gauge, "peers_gone_back", "Replicas whose disks have gone back in time, as this one has seen.",
+		func(s *standing) float64 { return float64(s.back) })
+	add(gauge, "peers_apart", "Replicas that have stopped with other states than the leader's, as this one has heard.",
+		func(s *standing) float64 { return float64(s.apart) })
 	add(gauge, "leader_known", "1 while this replica knows a leader.",
 		func(s *standing) float64 { return yes(s.Leader != "") })
 	add(gauge, "raft_term", "The newest term that this replica knows.",
@@ -154,6 +163,12 @@ func (x *exporter) follow(p *replicaProcess) {
 	x.registry.MustRegister(newFigures(func() *standing {
 		now := &standing{Stats: p.node.Stats(), Counts: p.state.Counts(), ready: p.current.Ready(),
 			watchers: p.feed.Watchers()}
+		now.standing, _ = p.node.Standing()
+		for _, t := range p.node.Troubles() {
+			if now.apart++; t.Back {
+				now.apart, now.back = now.apart-1, now.back+1
+			}
+		}
 		l := p.current.Leader()
 		now.leads = l != nil
 		now.backlogJobs, now.backlogBytes = l.Backlog()

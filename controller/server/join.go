@@ -1,15 +1,11 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
-	"time"
 
-	"lightloom/controller/api"
 	"lightloom/controller/replica"
 	"lightloom/southbound/hint"
-	"lightloom/southbound/pki"
 )
 
 // JoinService makes the state directory that a replica's file names one of a replica that joins: its cluster has begun,
@@ -44,7 +40,7 @@ func join(dir string, n Node) error {
 		return hint.New("join cluster: it has one replica: there is nobody to learn from",
 			"type: lightloom cluster init for a new cluster")
 	}
-	n.Begun, n.Joining = false, true
+	n.Begun, n.Joining, n.Apart = false, true, ""
 	if err := n.Found(dir); err != nil {
 		return fmt.Errorf("join cluster: %w", err)
 	}
@@ -56,57 +52,7 @@ func (p *replicaProcess) newcomer() *replica.Newcomer {
 	if !p.home.node.Joining {
 		return nil
 	}
-	return &replica.Newcomer{Term: p.newestTerm, Done: func() error {
+	return &replica.Newcomer{Done: func() error {
 		return p.home.note(func(n *Node) { n.Joining = false })
 	}}
-}
-
-// Bounds of asking others for their terms.
-const (
-	askAgain = 200 * time.Millisecond
-	tellEach = 10 * time.Second
-)
-
-// newestTerm requests the terms of the other replicas until a majority of all has answered.
-func (p *replicaProcess) newestTerm(ctx context.Context) (uint64, error) {
-	terms := map[string]uint64{}
-	tick := time.NewTicker(askAgain)
-	defer tick.Stop()
-	told := time.Now()
-	for {
-		for id, addr := range p.charge.API {
-			if _, ok := terms[id]; ok || id == p.charge.ID {
-				continue
-			}
-			if term, err := p.termOf(ctx, addr); err == nil {
-				terms[id] = term
-			} else if time.Since(told) > tellEach {
-				told = time.Now()
-				p.log.Error("join: waiting for another replica's term", "of", id, "error", err)
-			}
-		}
-		if len(terms) > len(p.charge.API)/2 {
-			newest := uint64(0)
-			for _, term := range terms {
-				newest = max(newest, term)
-			}
-			return newest, nil
-		}
-		select {
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		case <-tick.C:
-		}
-	}
-}
-
-func (p *replicaProcess) termOf(ctx context.Context, addr string) (uint64, error) {
-	client, err := api.Dial([]string{addr}, p.keys.Client("", pki.Controller))
-	if err != nil {
-		return 0, err
-	}
-	defer client.Close()
-	client.Attempt = 2 * time.Second
-	st, err := client.StatusOf(ctx, 0)
-	return st.Term, err
 }

@@ -126,7 +126,12 @@ func (p *replicaProcess) attend(ctx context.Context) error {
 	tick := time.NewTicker(attendEvery)
 	defer tick.Stop()
 	told, heard := "", time.Now()
+	said, since := "", time.Now()
 	for {
+		if err := p.heedTrust(); err != nil {
+			p.log.Warn("trust disk", "error", err)
+		}
+		said, since = p.tellStanding(said, since)
 		if p.removed() {
 			return p.leave()
 		}
@@ -163,7 +168,7 @@ func (p *replicaProcess) due(ctx context.Context, client *api.Client) error {
 		case x.ID != m.ID:
 		case x.API != m.API || x.Level != m.Level:
 			change = api.Introduce
-		case !x.Voter && !p.home.joining():
+		case !x.Voter && !p.learns():
 			change = api.Promote
 		}
 	}
@@ -183,7 +188,7 @@ func (p *replicaProcess) removed() bool {
 			return false
 		}
 	}
-	return len(all) > 0 && !p.home.joining()
+	return len(all) > 0 && !p.learns()
 }
 
 // othersRemoved reports whether another replica knows for sure that this one is no member.
@@ -194,7 +199,7 @@ func (p *replicaProcess) othersRemoved(ctx context.Context) bool {
 			others = append(others, at)
 		}
 	}
-	if len(others) == 0 || p.home.joining() {
+	if len(others) == 0 || p.learns() {
 		return false
 	}
 	client, err := api.Dial(others, p.keys.Client("", pki.Controller))

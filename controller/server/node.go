@@ -38,6 +38,7 @@ type Node struct {
 	Begun   bool        `json:"begun"`             // it has a log, which must be there from now on
 	Joining bool        `json:"joining,omitempty"` // it has no vote before it holds what the others do
 	Removed bool        `json:"removed,omitempty"` // it was taken out of the cluster
+	Apart   string      `json:"apart,omitempty"`   // why its state is another than the leader's was
 }
 
 // What a state directory holds beside the log.
@@ -154,6 +155,9 @@ func (n *Node) check(dir string, want Node) error {
 	}
 	if n.Removed {
 		return removedError(dir, n.Replica)
+	}
+	if n.Apart != "" {
+		return apartError(dir, n.Replica, errors.New(n.Apart))
 	}
 	if !n.Begun {
 		return nil

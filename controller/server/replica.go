@@ -111,7 +111,10 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer, between 
 			return errors.Join(fail(err), p.close())
 		}
 	}
-	return p.run(ctx)
+	if err = p.run(ctx); errors.Is(err, replica.ErrApart) {
+		err = errors.Join(apartError(c.Dir, c.ID, err), p.home.note(func(n *Node) { n.Apart = p.node.Failed().Error() }))
+	}
+	return err
 }
 
 func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProcess, error) {
@@ -149,7 +152,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
 		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
-		Newcomer:  p.newcomer(), Machine: p.machine(), Archive: p.history, Logger: p.log})
+		Newcomer:  p.newcomer(), Trusted: c.OwnLogs, Machine: p.machine(), Archive: p.history, Logger: p.log})
 	if err != nil {
 		return nil, errors.Join(err, p.history.Close())
 	}
@@ -226,7 +229,7 @@ func (p *replicaProcess) server() (*api.Server, error) {
 			Agents:  func() []api.Agent { return namedAgents(p.fabric(), p.current.Leader().Agents()) },
 			Silent:  p.silent,
 			Reasons: p.reasons.Of,
-			Changes: p.node.LeaderChanges}})
+			Changes: p.node.LeaderChanges, Standing: p.standing}})
 }
 
 // lead runs one leadership: it makes its election id known to every device and to the agent, and steps. If policy or
@@ -235,6 +238,14 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	if err := p.found(ctx, term); err != nil {
 		return err
 	}
+	compared := make(chan struct{})
+	defer func() { <-compared }()
+	comparing, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		defer close(compared)
+		p.compare(comparing, term)
+	}()
 	why, err := explain.Join(p.charge.Explain, explain.Leadership{Leader: p.charge.ID, Term: term})
 	if err != nil {
 		p.log.Error("why", "error", err)

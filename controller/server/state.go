@@ -242,7 +242,7 @@ func sizeOf(dir string) (sum int64, err error) {
 	for _, e := range entries {
 		// the prefix is of what a crash left half written
 		if !strings.HasPrefix(e.Name(), "."+nodeFile+".new") && !strings.HasPrefix(e.Name(), auditFile+".") &&
-			!slices.Contains(append(replica.Files(), nodeFile, historyFile,
+			!slices.Contains(append(replica.Files(), nodeFile, trustFile, historyFile,
 				historyFile+history.DamagedSuffix, historyFile+history.OpeningSuffix, SocketFile, auditFile), e.Name()) {
 			return 0, hint.New(fmt.Sprintf("%q holds %q, which is no part of a log", dir, e.Name()), "move it elsewhere")
 		}

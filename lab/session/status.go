@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -62,6 +63,11 @@ type ReplicaStatus struct {
 	Digest   string `json:"digest"`
 	Restarts int    `json:"restarts"` // how often it has ended by itself
 	Error    string `json:"error,omitempty"`
+	// how far it takes part since it started, and why no further
+	Standing string `json:"standing,omitempty"`
+	Reason   string `json:"standing_reason,omitempty"`
+	// that it is ahead of the leader or its state is another, and what it has seen of other replicas
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // SwitchStatus is one switch as its device reports it.
@@ -170,8 +176,14 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 			r.Error = err.Error()
 		} else {
 			r.ID, r.Applied, r.Digest = one.Replica, one.Index, fmt.Sprintf("%x", one.Digest[:6])
+			r.Standing, r.Reason, r.Trouble = one.Standing, one.StandingReason, one.Troubles
 		}
 		out.Replicas = append(out.Replicas, r)
+	}
+	if i := slices.IndexFunc(out.Replicas, func(r ReplicaStatus) bool { return r.ID == st.Leader }); i >= 0 {
+		if now, err := client.DigestOf(ctx, i); err == nil && now.Leader == now.Replica {
+			out.holdAgainst(now.Replica, now.Index, fmt.Sprintf("%x", now.Digest[:6]))
+		}
 	}
 	if out.View, err = view(ctx, client, f); err != nil {
 		out.View, out.ViewError = []emulated.LinkStatus{}, err.Error()
@@ -183,6 +195,24 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 	}
 	out.Verdict = out.verdict()
 	return out, nil
+}
+
+// holdAgainst notes which replicas are ahead of a leader that was asked after them, or apart from it.
+func (s *Status) holdAgainst(leader string, index uint64, digest string) {
+	for i := range s.Replicas {
+		r := &s.Replicas[i]
+		trouble := ""
+		switch {
+		case r.Error != "" || r.ID == leader:
+		case r.Applied > index:
+			trouble = fmt.Sprintf("ahead of the leader, which is at %d", index)
+		case r.Applied == index && r.Digest != digest:
+			trouble = fmt.Sprintf("apart: the leader's state has digest %s", digest)
+		}
+		if trouble != "" {
+			r.Trouble = strings.TrimPrefix(r.Trouble+"; "+trouble, "; ")
+		}
+	}
 }
 
 func (s *keeper) switches(out *Status) {

@@ -25,6 +25,12 @@ func TestVerdict(t *testing.T) {
 		{"one replica lost", Status{Leader: "c1", Replicas: replicas(1)}, "degraded: 2 of 3 replicas answer", "leader c1"},
 		{"two replicas lost", Status{Replicas: replicas(2)}, "no leader: 1 of 3 replicas answer, and 2 must", "heal"},
 		{"two replicas lost a moment ago", Status{Leader: "c2", Term: 2, Replicas: replicas(2)}, "no leader: 1 of 3", "heal"},
+		{"a replica waits", Status{Replicas: []ReplicaStatus{{ID: "c0", Standing: "waiting", Reason: "no answer from c2"},
+			{}, {Error: "refused"}}}, "no leader: c0 waits (no answer from c2)", "2 of 3 replicas answer"},
+		{"a replica learns", Status{Leader: "c1", Replicas: []ReplicaStatus{{ID: "c0", Standing: "learning",
+			Reason: "its disk has gone back"}}}, "degraded: c0 learns (its disk has gone back)", "leader c1"},
+		{"a replica is apart", Status{Leader: "c1", Replicas: []ReplicaStatus{{ID: "c0", Trouble: "apart"}}},
+			"degraded: c0: apart", "leader c1"},
 		{"election", Status{Replicas: replicas(1)}, "no leader: an election is under way", ""},
 		{"link", Status{Leader: "c0", Replicas: replicas(0), Failed: []fault.Fault{{Kind: fault.Link, Name: "a-b"}},
 			Waiting: []WaitingStatus{{}}}, "degraded: 1 part failed", "1 job waiting"},
@@ -51,6 +57,19 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("%v: the verdict does not come first:\n%s", err, b.String())
 			}
 		})
+	}
+}
+
+// TestAheadOrApart: a replica that is ahead of the leader, or holds another state after the same entry, is named.
+func TestAheadOrApart(t *testing.T) {
+	s := Status{Replicas: []ReplicaStatus{{ID: "c0", Applied: 7, Digest: "aa"}, {ID: "c1", Applied: 8, Digest: "bb"},
+		{ID: "c2", Applied: 7, Digest: "cc", Trouble: "seen"}, {ID: "c3", Applied: 6, Digest: "dd"},
+		{ID: "c4", Applied: 9, Error: "refused"}}}
+	s.holdAgainst("c0", 7, "aa")
+	for i, want := range []string{"", "ahead of the leader", "seen; apart", "", ""} {
+		if got := s.Replicas[i].Trouble; !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", s.Replicas[i].ID, got, want)
+		}
 	}
 }
 

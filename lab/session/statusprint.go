@@ -187,14 +187,24 @@ const wellWord = "ok:"
 
 // verdict says in one line whether all is well, and what to do if not.
 func (s *Status) verdict() string {
-	answer := 0
+	answer, waits := 0, 0
+	var bad []string
 	for _, r := range s.Replicas {
 		if r.Error == "" {
 			answer++
 		}
+		switch r.Standing {
+		case "waiting":
+			waits++
+			bad = append(bad, fmt.Sprintf("%s waits (%s)", r.ID, r.Reason))
+		case "learning":
+			bad = append(bad, fmt.Sprintf("%s learns (%s)", r.ID, r.Reason))
+		}
+		if r.Trouble != "" {
+			bad = append(bad, fmt.Sprintf("%s: %s", r.ID, r.Trouble))
+		}
 	}
 	need := len(s.Replicas)/2 + 1
-	var bad []string
 	add := func(n int, of, what string) {
 		if n > 0 {
 			bad = append(bad, console.Count(n, of)+" "+what)
@@ -216,6 +226,8 @@ func (s *Status) verdict() string {
 	case answer < need: // the leader that was may not know it yet
 		return fmt.Sprintf("no leader: %d of %d replicas answer, and %d must: jobs and reservations wait; lightloom heal "+
 			"controller NAME", answer, len(s.Replicas), need)
+	case s.Leader == "" && waits > 0:
+		return "no leader: " + strings.Join(bad, ", ")
 	case s.Leader == "":
 		return "no leader: an election is under way"
 	case len(bad) > 0:
@@ -270,7 +282,7 @@ func (s *Status) printReplicas(w io.Writer) error {
 	t := console.NewTable(w, "replica", "applied", "restarts", "state")
 	t.Right(2, 3)
 	for _, r := range s.Replicas {
-		t.Row(r.ID, r.Applied, r.Restarts, r.Digest+r.Error)
+		t.Row(r.ID, r.Applied, r.Restarts, strings.TrimSpace(r.Digest+r.Error+" "+r.Trouble))
 	}
 	return t.Print()
 }

@@ -3182,6 +3182,14 @@ type StatusResponse struct {
 	Agents []*AgentState `protobuf:"bytes,16,rep,name=agents,proto3" json:"agents,omitempty"`
 	// Beside claims: jobs with tasks that were to end long ago, the first 100 by id.
 	Silent []*SilentTasks `protobuf:"bytes,17,rep,name=silent,proto3" json:"silent,omitempty"`
+	// How far the replica takes part since it started: waiting, learning, following or voting. Empty: its version does not
+	// tell.
+	Standing string `protobuf:"bytes,18,opt,name=standing,proto3" json:"standing,omitempty"`
+	// What it waits for, or why it learns.
+	StandingReason string `protobuf:"bytes,19,opt,name=standing_reason,json=standingReason,proto3" json:"standing_reason,omitempty"`
+	// What this replica has seen of others, by name: that their disks have gone back in time, or that their states are
+	// apart.
+	Troubles []string `protobuf:"bytes,22,rep,name=troubles,proto3" json:"troubles,omitempty"`
 	// Of the counts and the digest.
 	Read          *ReadAt                `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
 	Now           *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=now,proto3" json:"now,omitempty"`
@@ -3334,6 +3342,27 @@ func (x *StatusResponse) GetAgents() []*AgentState {
 func (x *StatusResponse) GetSilent() []*SilentTasks {
 	if x != nil {
 		return x.Silent
+	}
+	return nil
+}
+
+func (x *StatusResponse) GetStanding() string {
+	if x != nil {
+		return x.Standing
+	}
+	return ""
+}
+
+func (x *StatusResponse) GetStandingReason() string {
+	if x != nil {
+		return x.StandingReason
+	}
+	return ""
+}
+
+func (x *StatusResponse) GetTroubles() []string {
+	if x != nil {
+		return x.Troubles
 	}
 	return nil
 }
@@ -5370,7 +5399,7 @@ const file_api_proto_rawDesc = "" +
 	"\x05links\x18\x01 \x01(\bR\x05links\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\bR\x06digest\x12\x16\n" +
 	"\x06claims\x18\x03 \x01(\bR\x06claims\x12&\n" +
-	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\x9e\x05\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\xff\x05\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12%\n" +
@@ -5390,7 +5419,10 @@ const file_api_proto_rawDesc = "" +
 	"\x05links\x18\x0e \x03(\v2\x16.lightloom.v1.LinkRateR\x05links\x121\n" +
 	"\x06claims\x18\x0f \x03(\v2\x19.lightloom.v1.DeviceClaimR\x06claims\x120\n" +
 	"\x06agents\x18\x10 \x03(\v2\x18.lightloom.v1.AgentStateR\x06agents\x121\n" +
-	"\x06silent\x18\x11 \x03(\v2\x19.lightloom.v1.SilentTasksR\x06silent\x12(\n" +
+	"\x06silent\x18\x11 \x03(\v2\x19.lightloom.v1.SilentTasksR\x06silent\x12\x1a\n" +
+	"\bstanding\x18\x12 \x01(\tR\bstanding\x12'\n" +
+	"\x0fstanding_reason\x18\x13 \x01(\tR\x0estandingReason\x12\x1a\n" +
+	"\btroubles\x18\x16 \x03(\tR\btroubles\x12(\n" +
 	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\x12,\n" +
 	"\x03now\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\"\x86\x02\n" +
 	"\vDeviceClaim\x12\x16\n" +

@@ -1,0 +1,122 @@
+package rollcall
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+// note is a Keeper in memory.
+type note struct{ m Memory }
+
+func (n *note) Recall() Memory { return n.m }
+func (n *note) Hold(m Memory)  { n.m = m }
+
+func (n *note) Keep(m Memory) error {
+	n.m = m
+	return nil
+}
+
+// started is a roll call of a replica a that has seen start 3 of b, which has acknowledged entry 40 of term 5.
+func started(t *testing.T, part part) (*Rollcall, *note) {
+	t.Helper()
+	disk := &note{Memory{Peers: map[string]Sighting{"b": {Start: Start{3, 33}, Newest: 5, Held: Position{5, 40}}}}}
+	r, err := New(nil, Config{Self: Peer{ID: "a", Addr: "a:1"}, Nonce: 77, Memory: disk, Die: func(error) {},
+		Logger: slog.New(slog.DiscardHandler), Reached: func() (uint64, Position, error) { return 5, Position{5, 50}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	r.part = part
+	return r, disk
+}
+
+// TestStartsAreCounted: a start is on disk before anybody hears of it.
+func TestStartsAreCounted(t *testing.T) {
+	r, disk := started(t, waits)
+	if disk.m.Now() != (Start{1, 77}) || r.Started() != "1-000000000000004d" {
+		t.Errorf("on disk is %+v, it is %s", disk.m.Own, r.Started())
+	}
+}
+
+// TestWhoseMessagesCount: what a stranger sends, or the same replica from before its last start, reaches nobody.
+func TestWhoseMessagesCount(t *testing.T) {
+	vote := func(from string, mark []byte) raft.RPC {
+		head := raft.RPCHeader{ID: []byte(from), Addr: append([]byte("b:1"), mark...)}
+		return raft.RPC{Command: &raft.RequestVoteRequest{RPCHeader: head, Term: 9, LastLogTerm: 5, LastLogIndex: 60},
+			RespChan: make(chan raft.RPCResponse, 1)}
+	}
+	of := func(x Start) []byte { return marked(nil, markStamp, x.encode()) }
+	for _, tt := range []struct {
+		name string
+		from string
+		mark []byte
+		want bool
+	}{
+		{"the start that was seen", "b", of(Start{3, 33}), true},
+		{"the one before", "b", of(Start{2, 22}), false},
+		{"a copy of the disk", "b", of(Start{3, 34}), false},
+		{"one that has not said hello", "c", of(Start{1, 1}), false},
+		{"a version that draws no nonces", "b", nil, true},
+		{"a mark that is none", "b", marked(nil, markStamp, []byte("short")), false},
+	} {
+		r, _ := started(t, votes)
+		rpc := vote(tt.from, tt.mark)
+		if passes := !r.Refused(rpc); passes != tt.want {
+			t.Errorf("%s: passes %v", tt.name, passes)
+		}
+		if addr := string(rpc.Command.(*raft.RequestVoteRequest).Addr); addr != "b:1" {
+			t.Errorf("%s: raft sees address %q", tt.name, addr)
+		}
+		head := raft.RPCHeader{Addr: append([]byte("b:1"), tt.mark...)}
+		if _, err := r.counts(tt.from, &head, nil, true); (err == nil) != tt.want || string(head.Addr) != "b:1" {
+			t.Errorf("%s: its answer: %v, address %q", tt.name, err, head.Addr)
+		}
+	}
+}
+
+// TestGoingBackWhileItRuns: a leader sees from a follower's answers that it shows less than before the question, and
+// takes nothing more of it before it has said hello again, with which it is found out.
+func TestGoingBackWhileItRuns(t *testing.T) {
+	for _, tt := range []struct {
+		name              string
+		term, leads, last uint64
+		held              Position
+		back              bool
+	}{
+		{"more", 5, 5, 41, Position{5, 41}, false},
+		{"the same", 5, 5, 40, Position{}, false},
+		{"an older term", 4, 5, 40, Position{}, true},
+		{"a shorter log", 5, 5, 39, Position{}, true},
+		{"a shorter log, since another leader took it back", 6, 5, 39, Position{}, false},
+		{"a log of which it says nothing", 5, 5, 0, Position{}, false},
+	} {
+		r, disk := started(t, votes)
+		r.led["b"] = 5
+		err := r.saw("b", Start{3, 33}, r.seen("b"), tt.term, tt.leads, tt.last, tt.held)
+		if back := errors.Is(err, errStranger); back != tt.back || r.doubted["b"] != back {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		head := raft.RPCHeader{Addr: marked(nil, markStamp, Start{3, 33}.encode())}
+		if _, err := r.counts("b", &head, nil, false); (err != nil) != tt.back {
+			t.Errorf("%s: then it counts: %v", tt.name, err)
+		}
+		if !tt.back {
+			continue
+		}
+		var a answer
+		h := &hello{Own: []Start{{2, 22}, {3, 33}}, Term: 4, Held: Position{4, 30}}
+		if err := r.note("b", h, &a); err != nil || a.Back == "" || disk.m.Peers["b"].Learns != (Start{3, 33}) {
+			t.Errorf("%s: with its hello: %v, %+v", tt.name, err, a)
+		}
+		if s := disk.m.Peers["b"]; s.admits(Start{3, 33}, true) || !s.admits(Start{3, 33}, false) {
+			t.Errorf("%s: of one that learns votes count, or entries do not: %+v", tt.name, s)
+		}
+		h.Own = append(h.Own, Start{4, 44})
+		if err := r.note("b", h, &a); err != nil || a.Back == "" {
+			t.Errorf("%s: started again: %v, %+v", tt.name, err, a)
+		}
+	}
+}
