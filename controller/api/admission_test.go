@@ -81,7 +81,7 @@ func TestTricklingBodies(t *testing.T) {
 	for _, call := range []string{"SubmitJobs", "Status", "ListJobs", "WatchJobs", "Cancel"} {
 		t.Run(call, func(t *testing.T) {
 			tc := newTestCluster(t, func(_ int, c *Config) {
-				c.Limits.Grace = 2 * hanging
+				c.Limits.Grace, c.Limits.Call = 2*hanging, 2*hanging
 				c.Callers.Granter = tenants("slow", "quick")
 				c.Callers.Owners = anybodys("quick")
 			})
