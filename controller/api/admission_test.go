@@ -48,7 +48,7 @@ func tenants(names ...string) grants {
 // it.
 func (tc *testCluster) trickle(t testing.TB, cfg *tls.Config, call string, size, sent int) (*tls.Conn, *bufio.Reader) {
 	t.Helper()
-	c, err := tls.Dial("tcp", tc.addrs[0], cfg)
+	c, err := eventually(func() (*tls.Conn, error) { return tls.Dial("tcp", tc.addrs[0], cfg) })
 	if err != nil {
 		t.Fatal(err)
 	}
