@@ -1,6 +1,7 @@
 package workload_test
 
 import (
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -75,7 +76,10 @@ func readers() map[string]struct {
 				return err
 			}},
 		"jobs": {"jobs: [{name: a, stages: [{name: m, tasks: 2}]}]\n", bounded(8<<20, func(b []byte) error {
-			_, err := workload.ReadJobs("f", b)
+			jobs, err := workload.ReadJobs("f", b)
+			for _, j := range jobs {
+				err = errors.Join(err, j.Problem)
+			}
 			return err
 		})},
 		"yaml": {"a: 1\n", bounded(1<<20, func(b []byte) error {
