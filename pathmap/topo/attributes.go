@@ -100,7 +100,7 @@ func unitOf(text string) (pathmap.BitsPerSecond, error) {
 	return r, nil
 }
 
-// bareRate is a capacity without a unit, for when it is known.
+// bareRate is a capacity without a unit that is none in bits a second, for when the unit is known.
 type bareRate struct {
 	cable     int
 	back      bool
@@ -119,6 +119,23 @@ func (s *sketch) giveUnits() error {
 			c.back = r
 		} else {
 			c.there = r
+		}
+	}
+	for i := range s.cables {
+		if s.unit == 0 {
+			break
+		}
+		c := &s.cables[i]
+		for _, x := range []struct {
+			rate *pathmap.BitsPerSecond
+			bare bool
+		}{{&c.there, c.bare}, {&c.back, c.bareBack}} {
+			if x.bare && *x.rate > MaxRate/s.unit {
+				return s.wrong(c.at, "link %s: %d of %v is more than any link carries: write %v or less", c, *x.rate, s.unit,
+					MaxRate)
+			} else if x.bare {
+				*x.rate *= s.unit
+			}
 		}
 	}
 	return nil
@@ -149,14 +166,14 @@ func (a attributes) cable(s *sketch, c *sketchCable) error {
 	c.fromPort, c.toPort = pathmap.None, pathmap.None
 	for _, name := range capacityNames() {
 		if text, ok := a(name); ok {
-			if err := s.capacity(&c.there, bareRate{len(s.cables), false, name, text}); err != nil {
+			if err := s.capacity(&c.there, &c.bare, bareRate{len(s.cables), false, name, text}); err != nil {
 				return fmt.Errorf("link %s: %w", c, err)
 			}
 			break
 		}
 	}
 	if text, ok := a(attrBack); ok {
-		if err := s.capacity(&c.back, bareRate{len(s.cables), true, attrBack, text}); err != nil {
+		if err := s.capacity(&c.back, &c.bareBack, bareRate{len(s.cables), true, attrBack, text}); err != nil {
 			return fmt.Errorf("link %s: %w", c, err)
 		}
 	}
@@ -178,16 +195,19 @@ func (a attributes) cable(s *sketch, c *sketchCable) error {
 }
 
 // capacity reads a rate, or has it wait for its unit.
-func (s *sketch) capacity(to *pathmap.BitsPerSecond, b bareRate) error {
+func (s *sketch) capacity(to *pathmap.BitsPerSecond, bare *bool, b bareRate) error {
 	unit := s.unit
 	if b.key == attrRaw {
 		unit = 1
 	}
-	if v, err := strconv.ParseFloat(b.text, 64); unit == 0 && err == nil && !math.IsInf(v, 0) {
-		s.bare = append(s.bare, b)
-		return nil
-	}
 	r, err := capacityOf(b.key, b.text, unit)
+	if v, ferr := strconv.ParseFloat(b.text, 64); unit == 0 && ferr == nil && !math.IsInf(v, 0) {
+		if err != nil {
+			s.bare = append(s.bare, b)
+			return nil
+		}
+		*bare = true
+	}
 	*to = r
 	return err
 }

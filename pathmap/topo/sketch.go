@@ -49,6 +49,7 @@ type sketchCable struct {
 	fromPort, toPort int32
 	there, back      pathmap.BitsPerSecond
 	oneWay           bool // one direction only: another one must be the way back
+	bare, bareBack   bool // there and back had no unit, in a file that had not said one yet
 	at               place
 }
 

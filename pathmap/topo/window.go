@@ -5,14 +5,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // window keeps what a decoder has read of a stream and is not done with, so that its errors can name lines.
 type window struct {
 	in    io.Reader
-	base  int64 // offset of held
-	held  []byte
+	base  int64  // offset of held
+	held  []byte // within buf
+	buf   []byte
 	given int // bytes of held that the decoder has
 	told  int // bytes of held that were taken
 	err   error
@@ -36,14 +36,19 @@ func (w *window) Read(p []byte) (int, error) {
 }
 
 // chunk is how many bytes are read at once.
-const chunk = 1 << 12
+const chunk = 1 << 15
 
 // more reads ahead of the decoder.
 func (w *window) more() {
 	if w.err != nil {
 		return
 	}
-	w.held = slices.Grow(w.held, chunk)
+	if at := len(w.held); cap(w.held)-at < chunk {
+		if len(w.buf) < at+chunk {
+			w.buf = make([]byte, 2*(at+chunk))
+		}
+		w.held = w.buf[:copy(w.buf, w.held)]
+	}
 	at := len(w.held)
 	n, err := w.in.Read(w.held[at : at+chunk])
 	w.held, w.err = w.held[:at+n], err

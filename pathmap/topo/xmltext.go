@@ -59,7 +59,7 @@ func encodingOf(head []byte) (encoding.Encoding, error) {
 
 // sparing bounds what a decoder reads for one token.
 type sparing struct {
-	in    io.Reader
+	in    *bufio.Reader
 	taken int // since the last token
 }
 
@@ -70,4 +70,12 @@ func (s *sparing) Read(p []byte) (int, error) {
 	n, err := s.in.Read(p)
 	s.taken += n
 	return n, err
+}
+
+// ReadByte is what an XML decoder reads by.
+func (s *sparing) ReadByte() (byte, error) {
+	if s.taken++; s.taken > maxValue {
+		return 0, fmt.Errorf("a value is longer than %d bytes: this is no graph", maxValue)
+	}
+	return s.in.ReadByte()
 }
