@@ -14,8 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// Sizes of structs and lines that a reader can still keep in mind.
+// Sizes of functions, structs and lines that a reader can still keep in mind.
 const (
+	mostLines   = 60 // of a function, tests aside
 	mostFields  = 25 // of a struct that does things
 	mostColumns = 120
 )
@@ -61,7 +62,7 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestSizes bounds structs and lines. A package is as large as what it is about.
+// TestSizes bounds functions, structs and lines. A package is as large as what it is about.
 func TestSizes(t *testing.T) {
 	root := repository(t)
 	for _, name := range goFiles(t, root) {
@@ -74,17 +75,21 @@ func TestSizes(t *testing.T) {
 			continue
 		}
 
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, 0)
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, filepath.Join(root, name), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
-			if s, ok := n.(*ast.TypeSpec); ok {
-				if st, ok := s.Type.(*ast.StructType); ok {
-					id := path.Dir(name) + "." + s.Name.Name
-					if n := st.Fields.NumFields(); n > mostFields {
-						t.Errorf("%s has %d fields: split it by concern, at most %d", id, n, mostFields)
-					}
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if lines := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1; lines > mostLines {
+					t.Errorf("%s: %s has %d lines: split it by what it does, at most %d", name, n.Name.Name, lines, mostLines)
+				}
+			case *ast.TypeSpec:
+				if st, ok := n.Type.(*ast.StructType); ok && st.Fields.NumFields() > mostFields {
+					t.Errorf("%s.%s has %d fields: split it by concern, at most %d", path.Dir(name), n.Name.Name,
+						st.Fields.NumFields(), mostFields)
 				}
 			}
 			return true

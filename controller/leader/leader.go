@@ -343,21 +343,26 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		if l.loop.Ready() {
 			l.once.Do(func() { close(l.ready) })
 		}
-		if wake == now {
-			continue
-		}
-		wait := wake - l.cfg.Clock()
-		if wake == southbound.Never {
-			wait = time.Hour
-		}
-		timer.Reset(max(wait, 0))
-		select {
-		case <-ctx.Done():
+		if wake != now && !l.waitUntil(ctx, timer, wake) {
 			return nil
-		case <-l.inbox.ready:
-		case <-timer.C:
 		}
 	}
+}
+
+// waitUntil waits until an instant, or until there are inputs; false at the end of ctx.
+func (l *Leader) waitUntil(ctx context.Context, timer *time.Timer, wake time.Duration) bool {
+	wait := wake - l.cfg.Clock()
+	if wake == southbound.Never {
+		wait = time.Hour
+	}
+	timer.Reset(max(wait, 0))
+	select {
+	case <-ctx.Done():
+		return false
+	case <-l.inbox.ready:
+	case <-timer.C:
+	}
+	return true
 }
 
 // commit appends entries, as many to an entry of the log as its size limit allows, and waits until they are applied.

@@ -152,19 +152,7 @@ func (a *Daemon) open() error {
 	if err != nil {
 		return err
 	}
-	delta := rollout.DefaultControl().Delta(spec.Dark)
-	a.Config = ReplicaConfig{Telemetry: Telemetry{a.Options.Metrics, a.Options.Traces},
-		Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
-		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
-		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
-					Options(delta),
-		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
-		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
-	a.Config.Replay = a.Options.Replay
-	a.Config.Retention, a.Config.Reasons = a.Options.Retention, a.Options.Reasons
-	if len(a.Inventory.Agents) > 0 {
-		a.Config.Agents = a.Inventory.Sites(a.Fabric)
-	}
+	a.Config = a.replicas(spec, earlier)
 	if len(a.Inventory.Hosts) > 0 {
 		if err := a.openAgent(); err != nil {
 			return err
@@ -184,6 +172,23 @@ func (a *Daemon) open() error {
 	}
 	a.Cluster.charge = a.Config
 	return nil
+}
+
+// replicas returns the configuration of every replica. The cluster has been started earlier times before.
+func (a *Daemon) replicas(spec topo.Spec, earlier uint64) ReplicaConfig {
+	delta := rollout.DefaultControl().Delta(spec.Dark)
+	c := ReplicaConfig{Telemetry: Telemetry{a.Options.Metrics, a.Options.Traces},
+		Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
+		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
+		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
+					Options(delta),
+		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
+		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
+	c.Replay, c.Retention, c.Reasons = a.Options.Replay, a.Options.Retention, a.Options.Reasons
+	if len(a.Inventory.Agents) > 0 {
+		c.Agents = a.Inventory.Sites(a.Fabric)
+	}
+	return c
 }
 
 // state opens the logs of the replicas, or makes them for this run alone.

@@ -106,6 +106,13 @@ func (s *State) apply(e *Entry) error {
 		return s.decideAdmission(e)
 	case JobCancelled:
 		return s.cancel(e)
+	}
+	return s.applyToCluster(e)
+}
+
+// applyToCluster applies entries of the cluster itself: its members, what it grants and keeps, and its fabric.
+func (s *State) applyToCluster(e *Entry) error {
+	switch e.Kind {
 	case ClusterFounded:
 		return s.foundCluster(e)
 	case MembersSeen:

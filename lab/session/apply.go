@@ -162,12 +162,8 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 	if at, err := inventory.Complete(d.Devices, d.Groups, dir); err != nil {
 		return nil, fmt.Errorf("apply: %w", in.At(at, err))
 	}
-	for i := range d.Devices {
-		text, err := d.Devices[i].Record()
-		if err != nil {
-			return nil, fmt.Errorf("apply: %w", err)
-		}
-		out.Devices = append(out.Devices, text)
+	if out.Devices, err = records(d.Devices); err != nil {
+		return nil, fmt.Errorf("apply: %w", err)
 	}
 	for i, c := range d.Links {
 		x, key, err := c.parse()
@@ -183,6 +179,19 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 	if d.empty() {
 		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices, links "+
 			"or racks")
+	}
+	return out, nil
+}
+
+// records returns devices as the API takes them.
+func records(all inventory.Devices) ([]string, error) {
+	var out []string
+	for i := range all {
+		text, err := all[i].Record()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
 	}
 	return out, nil
 }
