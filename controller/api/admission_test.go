@@ -387,7 +387,8 @@ func BenchmarkSubmit(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				begun := time.Now()
-				if _, err := client.Submit(b.Context(), fmt.Sprint("x", len(took)), []*controller.Job{coflow("a")}); err != nil {
+				jobs := []*controller.Job{coflow("a")}
+				if _, err := client.Submit(b.Context(), fmt.Sprint("x", len(took)), jobs); err != nil {
 					b.Fatal(err)
 				}
 				took = append(took, time.Since(begun))
