@@ -362,8 +362,8 @@ func TestUngrantedConnections(t *testing.T) {
 }
 
 // BenchmarkSubmit is one submission after the other, alone and beside a tenant of 1,000 connections, each of which
-// begins submissions whose bodies come byte by byte. One that is ended stays away, or comes back after 3 s: most of what
-// it costs then are handshakes, of both sides in this process.
+// begins submissions whose bodies come byte by byte. One that is ended stays away, or comes back after 3 s: then most
+// of what it costs are handshakes, of both sides in this process.
 func BenchmarkSubmit(b *testing.B) {
 	for _, x := range []struct {
 		name  string
