@@ -64,13 +64,16 @@ func readers() map[string]struct {
 			_, err := workload.ReadAttributes(r, "f")
 			return err
 		}},
-		"workflow": {`{"workflow":{"specification":{"tasks":[{"id":"a","inputFiles":["x"]}],"files":[{"id":"x","sizeInBytes":1}]}}}`,
+		"workflow": {`{"workflow":{"specification":{"tasks":[{"id":"a","inputFiles":["x"]}],"files":[{"id":"x",` +
+			`"sizeInBytes":1}]}}}`,
 			func(r io.Reader) error {
 				_, err := workload.ReadWorkflow(r, "f", 8, 1)
 				return err
 			}},
-		"spark": {`{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1,"Stage Infos":[{"Stage ID":0}],"Stage IDs":[0]}` +
-			"\n" + `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"Success"},"Task Info":{"Index":0}}` + "\n",
+		"spark": {`{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1,"Stage Infos":[{"Stage ID":0}],` +
+			`"Stage IDs":[0]}` +
+			"\n" + `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"Success"},"Task ` +
+			`Info":{"Index":0}}` + "\n",
 			func(r io.Reader) error {
 				_, err := workload.ReadSpark(r, "f")
 				return err
@@ -112,7 +115,8 @@ func TestBadInput(t *testing.T) {
 			"depth of objects":  strings.NewReader(strings.Repeat(`{"workflow":`, 10_000)),
 			"depth of dashes":   strings.NewReader("a:\n" + strings.Repeat("- ", 10_000)),
 			"a name of 64 kB":   strings.NewReader(half + strings.Repeat("n", 1<<16) + "\n"),
-			"numbers beyond":    strings.NewReader(strings.NewReplacer("0", "1e999", "1", strings.Repeat("9", 400), "2", "1e999").Replace(r.sample)),
+			"numbers beyond": strings.NewReader(strings.NewReplacer("0", "1e999", "1", strings.Repeat("9", 400), "2",
+				"1e999").Replace(r.sample)),
 		}
 		for other, o := range readers() {
 			if other != name {

@@ -91,7 +91,8 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 		})
 	}
 	if len(jobs) == 0 {
-		return nil, Fold{}, fmt.Errorf("fold trace %q: no coflow is left of %d: take a larger width, or a trace that sends bytes", t.Name, len(t.Coflows))
+		return nil, Fold{}, fmt.Errorf("fold trace %q: no coflow is left of %d: take a larger width, or a trace that "+
+			"sends bytes", t.Name, len(t.Coflows))
 	}
 	slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	return jobs, f, nil

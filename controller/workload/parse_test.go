@@ -129,7 +129,8 @@ func TestSizes(t *testing.T) {
 
 // TestEmptyCoflows: coflows that send nothing are left out, and the trace says how many.
 func TestEmptyCoflows(t *testing.T) {
-	got, err := ReadTrace(strings.NewReader("\uFEFF4 4\n1 0 1 0 0\n2 0 2 0 1 2 3:0 2:0.0\n3 5 2 0 1 2 3:0 2:2\n4 9 1 0 1 1:1e-6\n"), "t")
+	got, err := ReadTrace(strings.NewReader("\uFEFF4 4\n1 0 1 0 0\n2 0 2 0 1 2 3:0 2:0.0\n3 5 2 0 1 2 3:0 2:2\n4 9 "+
+		"1 0 1 1:1e-6\n"), "t")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,8 @@ func (l *sparkLog) read(r io.Reader, last bool) error {
 
 // cut notes that a log ends in the middle.
 func (l *sparkLog) cut(line int) {
-	l.notes = append(l.notes, fmt.Sprintf("the event log ends in the middle of line %d: what ran then is as far as it had "+
+	l.notes = append(l.notes, fmt.Sprintf("the event log ends in the middle of line %d: what ran then is as far as "+
+		"it had "+
 		"come", line))
 }
 

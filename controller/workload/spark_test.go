@@ -170,7 +170,8 @@ func TestSparkFolder(t *testing.T) {
 			"events_9_app": part(8, 9), "events_10_app.zstd": part(9, 10), "events_11_app": part(10, 11)}, 0, ""},
 		{"the rest of another part", map[string]string{"events_1_app": "{", "events_2_app.zstd.compact": part(0, 4),
 			"events_2_app.zstd": "{", "events_3_app": part(4, 11), ".events_3_app.crc": "x"}, 1, ""},
-		{"a cut last part", map[string]string{"events_1_app": part(0, 4), "events_2_app": part(4, 11) + "\n" + `{"Ev`}, 1, ""},
+		{"a cut last part", map[string]string{"events_1_app": part(0, 4), "events_2_app": part(4, 11) +
+			"\n" + `{"Ev`}, 1, ""},
 		{"a cut part before", map[string]string{"events_1_app": part(0, 4) + `{"Ev`, "events_2_app": part(4, 11)}, 0,
 			`events_1_app": line 5`},
 		{"a part is missing", map[string]string{"events_1_app": first, "events_3_app": part(9, 11)}, 0, "part 2 is missing"},

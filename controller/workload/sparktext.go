@@ -137,7 +137,8 @@ func (f *framed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lz4Block reads a block: magic, method, two lengths and a checksum, which is not looked at: what is no JSON is refused.
+// lz4Block reads a block: magic, method, two lengths and a checksum, which is not looked at: what is no JSON is
+// refused.
 func lz4Block(in *bufio.Reader) ([]byte, error) {
 	var head [21]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {

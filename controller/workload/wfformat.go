@@ -209,7 +209,8 @@ func (w *workflow) index(f *wfFormat) error {
 		if f.Workflow.Jobs != nil {
 			was = " (jobs were those of 1.2)"
 		}
-		return fmt.Errorf("line 1: %d tasks under workflow.specification.tasks%s: take 1 to %d, in WfFormat 1.4 to 1.6", n, was,
+		return fmt.Errorf("line 1: %d tasks under workflow.specification.tasks%s: take 1 to %d, in WfFormat 1.4 to "+
+			"1.6", n, was,
 			maxWorkflowTasks)
 	}
 	for _, x := range f.Workflow.Specification.Files {
@@ -252,7 +253,8 @@ func (w *workflow) modern(f *wfFormat) {
 // file notes a file's size: a whole number, in whatever form JSON has for it.
 func (w *workflow) file(x *wfFile) error {
 	if x.Size == nil && x.Old != nil {
-		return w.fail(x.ID, "file %q has a size without unit: it is kilobytes in WfFormat 1.3, and bytes in many files of its "+
+		return w.fail(x.ID, "file %q has a size without unit: it is kilobytes in WfFormat 1.3, and bytes in many "+
+			"files of its "+
 			"time: write sizeInBytes, as WfFormat 1.4 has it", clip(x.ID))
 	}
 	size, err := wholeBytes(x.Size)

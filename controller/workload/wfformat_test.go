@@ -94,10 +94,12 @@ func TestWorkflowMeans(t *testing.T) {
 		{"children only", wf(ab, `{"id":"i","sizeInBytes":10},{"id":"f","sizeInBytes":20}`), "a host:10, b a:20"},
 		{"sizes with a point and an exponent", wf(ab, `{"id":"i","sizeInBytes":1e3},{"id":"f","sizeInBytes":2000000.0}`),
 			"a host:1000, b a:2000000"},
-		{"a file of two writers", wf(task("a", "", "", `"v"`)+","+task("c", "", "", `"v"`)+","+task("b", `"a"`, `"v"`, ""), v),
+		{"a file of two writers",
+			wf(task("a", "", "", `"v"`)+","+task("c", "", "", `"v"`)+","+task("b", `"a"`, `"v"`, ""), v),
 			"a, c, b a:500"},
-		{"a writer before the parents", wf(task("a", "", "", `"v"`)+","+task("b", `"a"`, "", "")+","+task("c", `"b"`, `"v"`, ""),
-			v), "a, b a:0, c a:500 b:0"},
+		{"a writer before the parents",
+			wf(task("a", "", "", `"v"`)+","+task("b", `"a"`, "", "")+","+task("c", `"b"`, `"v"`, ""),
+				v), "a, b a:0, c a:500 b:0"},
 		{"two writers, one after the other", wf(task("a", "", "", `"v"`)+","+task("b", `"a"`, `"v"`, `"v"`)+","+
 			task("c", `"a","b"`, `"v"`, ""), v), "a, b a:500, c a:0 b:500"},
 		{"a writer that comes later", wf(task("a", "", `"v"`, "")+","+task("b", `"a"`, "", `"v"`), v), "a host:500, b a:0"},
@@ -114,7 +116,8 @@ func TestWorkflowMeans(t *testing.T) {
 		{"a file of no list", wf(task("a", "", `"x"`, ""), ""), `task "a" reads file "x", of which`},
 		{"two sizes", wf(task("a", "", "", ""), v+`,{"id":"v","sizeInBytes":7}`), `file "v" has 500 bytes and 7 bytes`},
 		{"1.4", `{"schemaVersion":"1.4","workflow":{"tasks":[{"name":"a","id":"ID1","children":["ID2"],"files":[` +
-			`{"link":"output","name":"f","sizeInBytes":20.0}],"runtimeInSeconds":1.5},{"name":"b","id":"ID2","parents":["ID1"],` +
+			`{"link":"output","name":"f","sizeInBytes":20.0}],"runtimeInSeconds":1.5},{"name":"b","id":"ID2",` +
+			`"parents":["ID1"],` +
 			`"files":[{"link":"input","name":"f","sizeInBytes":20}]}]}}`, "ID1, ID2 ID1:20"},
 		{"1.4, parents by name", `{"workflow":{"tasks":[{"name":"b","parents":["a"],"files":[]},{"name":"a","id":"1"}]}}`,
 			"1, b 1:0"},
@@ -126,7 +129,8 @@ func TestWorkflowMeans(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, text := range []string{tc.text, "\uFEFF" + tc.text} {
-				if got := reads(text); got != tc.want && !(strings.HasPrefix(got, "read workflow") && strings.Contains(got, tc.want)) {
+				if got := reads(text); got != tc.want && !(strings.HasPrefix(got, "read workflow") &&
+					strings.Contains(got, tc.want)) {
 					t.Errorf("got  %s\nwant %s", got, tc.want)
 				}
 			}

@@ -172,11 +172,11 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 		}
 		out.Links = append(out.Links, x)
 	}
-	var keys yamlfile.Keys
-	if out.Racks, keys, err = d.racks(); err != nil {
+	racks, keys, err := d.racks()
+	if err != nil {
 		return nil, fmt.Errorf("apply: %w", in.At(keys, err))
 	}
-	if d.empty() {
+	if out.Racks = racks; d.empty() {
 		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices, links "+
 			"or racks")
 	}

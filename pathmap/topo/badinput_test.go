@@ -34,11 +34,12 @@ func (e *endless) Read(p []byte) (n int, err error) {
 // samples are the formats, each in a line.
 func samples() map[string]string {
 	return map[string]string{
-		"clab":    "topology: {nodes: {a: {kind: linux}, b: {kind: ceos}}, links: [{endpoints: [\"a:eth1\", \"b:eth1\"]}]}\n",
-		"yaml":    "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks: [{ends: [a, b], capacity: 1Gbps}]\n",
-		"json":    `{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b", "capacity": "1Gbps"}]}`,
-		"graphml": `<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>`,
-		"dot":     `graph { a -- b [capacity="1Gbps"] }`,
+		"clab": "topology: {nodes: {a: {kind: linux}, b: {kind: ceos}}, links: [{endpoints: [\"a:eth1\", \"b:eth1\"]}]}\n",
+		"yaml": "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks: [{ends: [a, b], capacity: 1Gbps}]\n",
+		"json": `{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b", "capacity": "1Gbps"}]}`,
+		"graphml": `<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" ` +
+			`target="b"/></graph></graphml>`,
+		"dot": `graph { a -- b [capacity="1Gbps"] }`,
 	}
 }
 

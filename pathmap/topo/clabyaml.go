@@ -57,7 +57,8 @@ func untemplated(file string, data []byte) error {
 	if at < 0 {
 		return nil
 	}
-	return fileError(file, lineOf(data, at), unexpanded("a Go template", "write what containerlab makes of it, or name the "+
+	return fileError(file, lineOf(data, at), unexpanded("a Go template", "write what containerlab makes of it, or "+
+		"name the "+
 		"topology-data.json that containerlab deploy leaves in the lab's directory"))
 }
 

@@ -34,18 +34,22 @@ func TestForeignGraphs(t *testing.T) {
 	for _, c := range []struct{ name, format, text, want string }{
 		{"Python's Infinity", "json", `{"directed":false,"multigraph":true,"graph":{},"nodes":[{"id":"a"},{"id":"b"}],` +
 			`"edges":[{"source":"a","target":"b","key":0,"capacity":Infinity}]}`, "a b a-b 100000Gbps"},
-		{"Python's words beside ours", "json", `{"nodes":[{"id":"NaN","x":NaN},{"id":"-Infinity","y":-Infinity,"z":"\"NaN"}],` +
+		{"Python's words beside ours", "json", `{"nodes":[{"id":"NaN","x":NaN},{"id":"-Infinity","y":-Infinity,` +
+			`"z":"\"NaN"}],` +
 			`"links":[{"source":"NaN","target":"-Infinity","w":Infinity , "d":[NaN,-Infinity]}]}`,
 			"NaN -Infinity NaN--Infinity 1Gbps"},
 		{"D3 to version 3", "json", `{"nodes":[{"name":"A","group":1},{"name":"B","group":1},{"name":"C"}],"links":[` +
 			`{"source":0,"target":1,"value":1},{"source":2,"target":0}]}`, "A B C A-B 1Gbps C-A 1Gbps"},
 		{"D3 to version 3, links first", "json", `{"links":[{"source":0,"target":1}],"nodes":[{"name":"A"},{"name":"B"}]}`,
 			"A B A-B 1Gbps"},
-		{"D3 to version 3, one name of two", "json", `{"nodes":[{"name":"A"},{"name":"A"}],"links":[{"source":0,"target":1}]}`,
+		{"D3 to version 3, one name of two", "json", `{"nodes":[{"name":"A"},{"name":"A"}],"links":[{"source":0,` +
+			`"target":1}]}`,
 			"0 1 0-1 1Gbps"},
-		{"D3 without ids, links by name", "json", `{"nodes":[{"name":"A"},{"name":"B"}],"links":[{"source":"B","target":"A"}]}`,
+		{"D3 without ids, links by name", "json", `{"nodes":[{"name":"A"},{"name":"B"}],"links":[{"source":"B",` +
+			`"target":"A"}]}`,
 			"A B B-A 1Gbps"},
-		{"networkx to version 1", "json", `{"graph":[["name","x"],["capacity_unit","Gbps"]],"nodes":[{"id":"a"},{"id":"b"}],` +
+		{"networkx to version 1", "json", `{"graph":[["name","x"],["capacity_unit","Gbps"]],"nodes":[{"id":"a"},` +
+			`{"id":"b"}],` +
 			`"links":[{"source":0,"target":1,"capacity":10}]}`, "a b a-b 10Gbps"},
 		{"ids 1.0 beside 1", "json", `{"nodes":[{"id":1.0},{"id":2}],"links":[{"source":1,"target":2}]}`, "1 2 1-2 1Gbps"},
 		{"ids 2 beside 2e0", "json", `{"nodes":[{"id":1},{"id":2e0}],"links":[{"source":1.0,"target":2}]}`, "1 2 1-2 1Gbps"},
@@ -59,7 +63,8 @@ func TestForeignGraphs(t *testing.T) {
 			`"links":[{"source":"a","target":"b","capacity":"10Gbps"}]}`, "a b a-b 10Gbps"},
 		{"a raw rate beside a unit", "json", `{"graph":{"capacity_unit":"Kbps"},"nodes":[{"id":"a"},{"id":"b"}],` +
 			`"links":[{"source":"a","target":"b","LinkSpeedRaw":9600}]}`, "a b a-b 9600bps"},
-		{"a unit in GraphML", "graphml", `<graphml><key id="u" for="graph" attr.name="capacity_unit"/><key id="c" for="edge" ` +
+		{"a unit in GraphML", "graphml", `<graphml><key id="u" for="graph" attr.name="capacity_unit"/><key id="c" ` +
+			`for="edge" ` +
 			`attr.name="capacity"/><graph edgedefault="undirected"><data key="u">Mbps</data><node id="a"/><node id="b"/>` +
 			`<edge source="a" target="b"><data key="c">10</data></edge></graph></graphml>`, "a b a-b 10Mbps"},
 		{"a unit in DOT", "dot", `graph { capacity_unit=Gbps; a -- b [capacity=10] }`, "a b a-b 10Gbps"},
@@ -103,7 +108,8 @@ func TestForeignErrors(t *testing.T) {
 		{"no unit in DOT", "dot", "graph { a -- b [capacity=40] }", "write 40Mbps"},
 		{"no unit in ours", "yaml", "kind: topology\nnodes: [{name: a}, {name: b}]\nlinks: [{ends: [a, b], capacity: 10}]\n",
 			"f:3:34: "},
-		{"a unit of bytes", "json", `{"graph":{"capacity_unit":"MB"},"nodes":[{"id":"a"}]}`, `capacity_unit: "MB" is no unit`},
+		{"a unit of bytes", "json", `{"graph":{"capacity_unit":"MB"},"nodes":[{"id":"a"}]}`, `capacity_unit: "MB" is ` +
+			`no unit`},
 		{"less than none", "json", link(`"capacity":-Infinity`), "f:2:10: link a–b: capacity: "},
 		{"not a number", "json", link(`"capacity":NaN`), "it is empty or not a number"},
 		{"too many digits", "json", link(`"capacity":1e999`), "is more than any link carries"},
@@ -162,8 +168,8 @@ func TestEncodings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := New(spec); err != nil || f.Topology.Nodes()[0].Name != "Zürich" && !strings.Contains(fmt.Sprint(f.Topology.
-		Nodes()), "Zürich") || !strings.HasPrefix(spec.Text, "\uFEFF") {
+	f, err := New(spec)
+	if err != nil || !strings.Contains(fmt.Sprint(f.Topology.Nodes()), "Zürich") || !strings.HasPrefix(spec.Text, "\uFEFF") {
 		t.Errorf("%v, %v, %q", f, err, spec.Text)
 	}
 }
@@ -186,7 +192,8 @@ func TestPython(t *testing.T) {
 			t.Fatalf("by %d bytes: %s", size, out)
 		}
 	}
-	if got, err := io.ReadAll(newPython(iotest.OneByteReader(strings.NewReader(text)))); err != nil || string(got) != want {
+	got, err := io.ReadAll(newPython(iotest.OneByteReader(strings.NewReader(text))))
+	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
 }

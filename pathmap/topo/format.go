@@ -20,8 +20,8 @@ import (
 //     refused;
 //   - links between the same two nodes are parallel cables, and make paths of their own; a link from a node to itself
 //     is refused, and so is a capacity of zero or below: a link that is down is left out, or failed later;
-//   - a capacity without a unit is in bits a second, or in what the graph's attribute capacity_unit says; below 1 Mb/s it
-//     is refused without one;
+//   - a capacity without a unit is in bits a second, or in what the graph's attribute capacity_unit says; below 1 Mb/s
+//     it is refused without one;
 //   - a link without a capacity has 1 Gb/s (in our YAML, what "capacity" at the top says); ports that are not named are
 //     the lowest that are free; a node without a role is a switch; where no rack is named, ToRs are numbered in order
 //     and their hosts stand beside them;

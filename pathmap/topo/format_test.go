@@ -343,8 +343,10 @@ func TestFormatErrors(t *testing.T) {
 		{"empty", "yaml", "", "f: empty: a topology has nodes and links"},
 		{"two documents", "yaml", "kind: topology\n---\nkind: topology\n", "f:3:5: more than one document: one file holds " +
 			"one topology"},
-		{"deep", "yaml", "a: " + strings.Repeat("[", 200), "f:1: more than 100 lists within each other: write a flatter file"},
-		{"deep dashes", "yaml", strings.Repeat("- ", 200), "f:1: more than 100 lists within each other: write a flatter file"},
+		{"deep", "yaml", "a: " + strings.Repeat("[", 200), "f:1: more than 100 lists within each other: write a " +
+			"flatter file"},
+		{"deep dashes", "yaml", strings.Repeat("- ", 200), "f:1: more than 100 lists within each other: write a " +
+			"flatter file"},
 
 		{"not an object", "json", "[]", `f:1:1: no JSON object: write {"nodes": […], "links": […]}`},
 		{"no nodes", "json", `{"links": []}`,

@@ -314,7 +314,8 @@ func attribute(el xml.StartElement, name string) string {
 func writeGraphML(w io.Writer, t *pathmap.Topology) error {
 	p := newPrinter(w)
 	p.print(xml.Header + "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n")
-	for _, k := range []struct{ domain, name, kind string }{{"graph", attrUnit, "string"}, {"node", attrRole, "string"}, {"node", attrRack, "int"},
+	for _, k := range []struct{ domain, name, kind string }{{"graph", attrUnit, "string"},
+		{"node", attrRole, "string"}, {"node", attrRack, "int"},
 		{"edge", attrCapacity, "long"}, {"edge", attrBack, "long"}, {"edge", attrSourcePort, "int"},
 		{"edge", attrTargetPort, "int"}} {
 		p.printf("  <key id=%q for=%q attr.name=%q attr.type=%q/>\n", k.name, k.domain, k.name, k.kind)

@@ -54,7 +54,8 @@ func TestLabInherits(t *testing.T) {
 		{"a node's own word before its group's, that before its kind's", `topology:
   kinds: {linux: {group: g}, nokia_srlinux: {labels: {lightloom-role: ocs}}}
   groups: {g: {labels: {lightloom-role: tor}}}
-  nodes: {a: {kind: linux}, b: {kind: nokia_srlinux, group: g}, c: {kind: nokia_srlinux}, d: {group: g, kind: x, labels: {lightloom-role: host}}}
+  nodes: {a: {kind: linux}, b: {kind: nokia_srlinux, group: g}, c: {kind: nokia_srlinux},
+    d: {group: g, kind: x, labels: {lightloom-role: host}}}
 `, "a:tor b:tor c:ocs d:host"},
 		{"the defaults' group gives a kind that the node's own group lacks", `topology:
   defaults: {kind: linux, group: d}
@@ -89,8 +90,8 @@ func TestLabTexts(t *testing.T) {
   - endpoints: [01:eth1, 0x10:eth1]
   - endpoints: ["1_0:eth1", "007:eth1"]
   - endpoints: [{node: yes, interface: 1}, {node: 1e3, interface: 01}]
-`, "01:host 0x10:host 1_0:host 007:host yes:host null:switch 1e3:host true:switch .inf:switch ~:switch 01-0x10 1_0-007 " +
-			"yes-1e3"},
+`, "01:host 0x10:host 1_0:host 007:host yes:host null:switch 1e3:host true:switch .inf:switch ~:switch 01-0x10 " +
+			"1_0-007 yes-1e3"},
 		{"aliases and merge keys", `x-leaf: &leaf {kind: nokia_srlinux, labels: &l {lightloom-role: tor}}
 x-ends: &ends ["l1:e1-1", "s1:e1-1"]
 topology:
@@ -153,7 +154,8 @@ func TestLabErrors(t *testing.T) {
 		{"a variable as name", "name: x\ntopology:\n  nodes:\n    ${N}1:\n", `f:4:5: node "${N}1" stands for`},
 		{"a variable in an endpoint", "name: x\ntopology:\n  nodes: {a: , b: }\n  links:\n  - endpoints: [\"a:eth$X\", " +
 			"\"b:eth1\"]\n", `f:5:17: "a:eth$X" stands for`},
-		{"a variable in our label", "name: x\ntopology:\n  nodes: {a: {labels: {lightloom-role: $ROLE}}}\n", `"$ROLE" stands`},
+		{"a variable in our label", "name: x\ntopology:\n  nodes: {a: {labels: {lightloom-role: $ROLE}}}\n", `"$ROLE" ` +
+			`stands`},
 		{"an unknown alias", "name: x\ntopology:\n  nodes:\n    a: *b\n", "b"},
 		{"an alias of itself", "topology:\n  nodes: &n {a: *n}\n  links: &a [*a]\n", "f:3:"},
 		{"a merge of itself", "topology:\n  nodes: &n\n    a: {}\n    <<: *n\n", "merge keys within each other"},

@@ -52,7 +52,8 @@ func encodingOf(head []byte) (encoding.Encoding, error) {
 	case "windows-1252", "cp1252":
 		return charmap.Windows1252, nil
 	default:
-		return nil, fmt.Errorf("encoding %q is not read: convert it, as by iconv -f %s -t UTF-8, and write encoding=\"UTF-8\"",
+		return nil, fmt.Errorf("encoding %q is not read: convert it, as by iconv -f %s -t UTF-8, and write "+
+			"encoding=\"UTF-8\"",
 			name, name)
 	}
 }

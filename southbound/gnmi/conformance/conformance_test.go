@@ -62,7 +62,8 @@ func TestBadTargets(t *testing.T) {
 		{"empty", gpb.UnimplementedGNMIServer{}, 200 * time.Millisecond, []string{"capabilities", "get-typed", "once", "poll",
 			"poll-close", "poll-updates-only", "stream", "sample", "set-unknown", "arbitration"}},
 		{"eager", eager{}, 200 * time.Millisecond, []string{"capabilities", "get-unknown", "get-encoding", "once", "poll",
-			"poll-close", "poll-updates-only", "stream", "sample", "set-unknown", "set-malformed", "set-wrapped", "set-read-only", "arbitration"}},
+			"poll-close", "poll-updates-only", "stream", "sample", "set-unknown", "set-malformed",
+			"set-wrapped", "set-read-only", "arbitration"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
