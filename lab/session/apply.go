@@ -155,15 +155,11 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 			return nil, at(list.key, i, fmt.Errorf("%q is empty or named twice", (*list.names)[i]))
 		}
 	}
-	dir, err := filepath.Abs(filepath.Dir(name))
-	if err != nil {
-		return nil, fmt.Errorf("apply: %w", err)
-	}
-	if at, err := inventory.Complete(d.Devices, d.Groups, dir); err != nil {
+	if at, err := d.complete(name); err != nil {
 		return nil, fmt.Errorf("apply: %w", in.At(at, err))
 	}
 	if out.Devices, err = records(d.Devices); err != nil {
-		return nil, fmt.Errorf("apply: %w", err)
+		return nil, err
 	}
 	for i, c := range d.Links {
 		x, key, err := c.parse()
@@ -183,13 +179,22 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 	return out, nil
 }
 
+// complete fills in what devices have from their groups; files that they name are beside the description.
+func (d *description) complete(name string) (yamlfile.Keys, error) {
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	return inventory.Complete(d.Devices, d.Groups, dir)
+}
+
 // records returns devices as the API takes them.
 func records(all inventory.Devices) ([]string, error) {
 	var out []string
 	for i := range all {
 		text, err := all[i].Record()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("apply: %w", err)
 		}
 		out = append(out, text)
 	}

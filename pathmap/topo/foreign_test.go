@@ -169,7 +169,8 @@ func TestEncodings(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := New(spec)
-	if err != nil || !strings.Contains(fmt.Sprint(f.Topology.Nodes()), "Zürich") || !strings.HasPrefix(spec.Text, "\uFEFF") {
+	if err != nil || !strings.Contains(fmt.Sprint(f.Topology.Nodes()), "Zürich") ||
+		!strings.HasPrefix(spec.Text, "\uFEFF") {
 		t.Errorf("%v, %v, %q", f, err, spec.Text)
 	}
 }
