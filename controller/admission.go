@@ -2,8 +2,8 @@ package controller
 
 import "lightloom/southbound"
 
-// Admission is whether a coflow with a deadline has been promised to meet it. It is committed, because all later
-// decisions must keep the promise.
+// Admission is whether a coflow with a deadline has been promised to meet it. It is committed, because
+// all later decisions must keep the promise.
 type Admission uint8
 
 // The admissions.

@@ -10,8 +10,9 @@ import (
 // BandwidthReservationID is given when bandwidth is reserved, ascending.
 type BandwidthReservationID int64
 
-// BandwidthReservation is bandwidth on one path between two hosts that an outside scheduler holds for traffic of its
-// own, until it gives it back or the time is over. Jobs are placed, routed and paced beside it.
+// BandwidthReservation is bandwidth on one path between two hosts that an outside scheduler holds for
+// traffic of its own, until it gives it back or the time is over. Jobs are placed, routed and paced
+// beside it.
 type BandwidthReservation struct {
 	ID    BandwidthReservationID `json:"id"`
 	Owner string                 `json:"owner,omitempty"`
@@ -27,8 +28,8 @@ type BandwidthReservation struct {
 // MaxBandwidthReservations bounds the active bandwidth reservations at once.
 const MaxBandwidthReservations = 1 << 16
 
-// ReservableBandwidth is how much of a link can be reserved: a tenth remains for all other traffic, which would
-// otherwise starve.
+// ReservableBandwidth is how much of a link can be reserved: a tenth remains for all other traffic,
+// which would otherwise starve.
 func ReservableBandwidth(capacity pathmap.BitsPerSecond) pathmap.BitsPerSecond {
 	return capacity - capacity/10
 }

@@ -1,7 +1,7 @@
 package controller
 
-// Capabilities are what a policy can do, and what it requires of its caller. The zero value describes a packet policy
-// that reads all of its view.
+// Capabilities are what a policy can do, and what it requires of its caller. The zero value describes a
+// packet policy that reads all of its view.
 type Capabilities struct {
 	Circuits    bool // it sets up circuits
 	Wavelengths bool // it gives a rack as many circuits as it has wavelengths, not one

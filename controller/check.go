@@ -20,8 +20,8 @@ const (
 	MaxRate        = pathmap.BitsPerSecond(1e15)
 )
 
-// Check returns what is wrong with a job on a fabric of the given numbers of hosts and slots (of all hosts, which have
-// equally many), or nil.
+// Check returns what is wrong with a job on a fabric of the given numbers of hosts and slots (of all
+// hosts, which have equally many), or nil.
 func (j *Job) Check(hosts, slots int) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("job %q: %w", j.Name, fmt.Errorf(format, args...))
@@ -82,8 +82,8 @@ func (j *Job) Check(hosts, slots int) error {
 	return nil
 }
 
-// possible reports whether a job with this prediction could exist; nil is possible. A wrong prediction is no error
-// here.
+// possible reports whether a job with this prediction could exist; nil is possible. A wrong prediction
+// is no error here.
 func (p *Prediction) possible() bool {
 	return p == nil || p.Input >= 0 && p.Input <= MaxBytes && p.Shuffle >= 0 && p.Shuffle <= MaxBytes && p.Maps >= 0 &&
 		p.Maps <= MaxTasks &&

@@ -8,8 +8,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Endless is how long a stream with a rate lasts in a job that has no lifetime and is never cancelled. No run is as
-// long.
+// Endless is how long a stream with a rate lasts in a job that has no lifetime and is never cancelled.
+// No run is as long.
 const Endless = 30 * 24 * time.Hour
 
 // GoesOn reports whether a job has a stream that goes on until the job is cancelled.
@@ -22,8 +22,9 @@ func (j *Job) GoesOn() bool {
 	return false
 }
 
-// Volume returns the payload that an edge carries at most: its bytes, or what its rate makes in the job's lifetime, and
-// some more, so that no rounding ends it before. Far above what is ever sent it is cut to MaxBytes.
+// Volume returns the payload that an edge carries at most: its bytes, or what its rate makes in the
+// job's lifetime, and some more, so that no rounding ends it before. Far above what is ever sent it is
+// cut to MaxBytes.
 func (j *Job) Volume(e *Edge) pathmap.Bytes {
 	if e.Rate == 0 {
 		return e.Bytes
@@ -32,8 +33,8 @@ func (j *Job) Volume(e *Edge) pathmap.Bytes {
 	return max(1, min(e.Rate.In(life+life/16+time.Second), MaxBytes))
 }
 
-// Made returns the part of an edge's rate that some of its volume has, in bits a second, rounded up: of a host flow, of
-// what stays within hosts.
+// Made returns the part of an edge's rate that some of its volume has, in bits a second, rounded up: of
+// a host flow, of what stays within hosts.
 func (j *Job) Made(e *Edge, part pathmap.Bytes) pathmap.BitsPerSecond {
 	if e.Rate == 0 || part <= 0 {
 		return 0

@@ -18,9 +18,10 @@ type Columns struct {
 	Local    pathmap.Bytes   // bytes whose two ends share a host: they never enter the network
 }
 
-// Expand returns the host flows of an edge once its tasks have hosts (hosts is by task of the job; unused where the
-// edge is Fixed). It is the one rule, of Apply and of every policy alike. Bytes are split evenly and the remainder is
-// carried by the first pairs, a byte each, so that the sum is the edge's.
+// Expand returns the host flows of an edge once its tasks have hosts (hosts is by task of the job;
+// unused where the edge is Fixed). It is the one rule, of Apply and of every policy alike. Bytes are
+// split evenly and the remainder is carried by the first pairs, a byte each, so that the sum is the
+// edge's.
 func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	if e.Reads != nil {
 		first, end := j.StageTasks(e.To)
@@ -62,8 +63,8 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	return gather(flows, false)
 }
 
-// allToAll makes the flows from every task to every other, by hosts, as gather wants them: that is sooner than sorting
-// them all.
+// allToAll makes the flows from every task to every other, by hosts, as gather wants them: that is
+// sooner than sorting them all.
 func allToAll(from, to []southbound.HostID, bytes func(i, k int) pathmap.Bytes) []Flow {
 	flows, senders := make([]Flow, 0, len(from)*len(to)), inHostOrder(from)
 	for rest := inHostOrder(to); len(rest) > 0; {
@@ -91,9 +92,9 @@ func inHostOrder(hosts []southbound.HostID) []int {
 	return order
 }
 
-// byHost makes the flows of a shuffle between hosts at once, where tasks are too many to read every two of them. Each
-// two hosts have the part of the bytes that their tasks have of all pairs of tasks; what rounding leaves goes along, so
-// that the sum is the edge's.
+// byHost makes the flows of a shuffle between hosts at once, where tasks are too many to read every two
+// of them. Each two hosts have the part of the bytes that their tasks have of all pairs of tasks; what
+// rounding leaves goes along, so that the sum is the edge's.
 func (e *Edge) byHost(from, to []southbound.HostID) []Flow {
 	a, b := tally(from), tally(to)
 	pairs := uint64(len(from)) * uint64(len(to))
@@ -134,8 +135,8 @@ func tally(hosts []southbound.HostID) []manned {
 // DefaultKeys is the number of keys of a fields grouping that does not specify it.
 const DefaultKeys = 1024
 
-// byKey splits each sender's bytes over the receivers as its keys fall to them. All keys are alike, so that what makes
-// receivers unequal is the hash alone: with few keys much, with many little.
+// byKey splits each sender's bytes over the receivers as its keys fall to them. All keys are alike, so
+// that what makes receivers unequal is the hash alone: with few keys much, with many little.
 func (e *Edge) byKey(from, to []southbound.HostID) []Flow {
 	keys := cmp.Or(e.Keys, DefaultKeys)
 	upTo := make([]uint64, len(to)+1) // keys of the receivers before
@@ -157,7 +158,8 @@ func (e *Edge) byKey(from, to []southbound.HostID) []Flow {
 	return flows
 }
 
-// hashKey is the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+// hashKey is the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+// Generators, 2014).
 func hashKey(k int32) uint64 {
 	h := uint64(k)*0x9e3779b97f4a7c15 + 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -181,11 +183,12 @@ func share(total pathmap.Bytes, n, i int) pathmap.Bytes {
 	return s
 }
 
-// Gather returns the host flows of flows, sorted. With local it makes host flows of flows between a host and itself
-// too.
+// Gather returns the host flows of flows, sorted. With local it makes host flows of flows between a
+// host and itself too.
 func Gather(flows []Flow, local bool) Columns { return gather(flows, local) }
 
-// gather sums flows into host flows. Flows of a trace come sorted, and then nothing is copied but what is returned.
+// gather sums flows into host flows. Flows of a trace come sorted, and then nothing is copied but what
+// is returned.
 func gather(flows []Flow, local bool) Columns {
 	if !inOrder(flows) {
 		flows = slices.Clone(flows)

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestAllToAll: flows that are made in the order of hosts sum up to the same host flows as those in the order of tasks,
-// which gather sorts.
+// TestAllToAll: flows that are made in the order of hosts sum up to the same host flows as those in the
+// order of tasks, which gather sorts.
 func TestAllToAll(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))

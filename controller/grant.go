@@ -9,8 +9,8 @@ import (
 // Access is what the holder of a client certificate may do.
 type Access string
 
-// What is granted. A tenant submits jobs and reserves bandwidth, and ends its own alone; a viewer reads everything; an
-// operator does both, for everybody; an admin also grants.
+// What is granted. A tenant submits jobs and reserves bandwidth, and ends its own alone; a viewer reads
+// everything; an operator does both, for everybody; an admin also grants.
 const (
 	Viewer   Access = "viewer"
 	Tenant   Access = "tenant"

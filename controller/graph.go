@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// checkGraph returns what keeps a job from ever ending or from having a utility, or nil: stages that wait for each
-// other, tasks that compute while streams hold them, streams without a source or a sink.
+// checkGraph returns what keeps a job from ever ending or from having a utility, or nil: stages that
+// wait for each other, tasks that compute while streams hold them, streams without a source or a sink.
 func (j *Job) checkGraph() error {
 	if err := j.checkStreams(); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (j *Job) checkStreams() error {
 	return nil
 }
 
-// Streaming returns for each stage whether a stream leads to or from it: its tasks compute nothing and end with the
-// last of its streams.
+// Streaming returns for each stage whether a stream leads to or from it: its tasks compute nothing and
+// end with the last of its streams.
 func (j *Job) Streaming() []bool {
 	out := make([]bool, len(j.Stages))
 	for i := range j.Edges {
@@ -118,8 +118,8 @@ func (j *Job) acyclic() error {
 	return nil
 }
 
-// unreached returns the first stage that no walk along the edges, as turned by ends, leads to from a stage that none
-// leads to; -1 where there is none. A stage's stream to itself counts for neither.
+// unreached returns the first stage that no walk along the edges, as turned by ends, leads to from a
+// stage that none leads to; -1 where there is none. A stage's stream to itself counts for neither.
 func (j *Job) unreached(ends func(*Edge) (from, to int)) int {
 	entered := make([]bool, len(j.Stages))
 	next := make([][]int, len(j.Stages))

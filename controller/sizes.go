@@ -7,7 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// checkSizes returns what is wrong with how many slots the tasks of a stage take, on hosts of that many each.
+// checkSizes returns what is wrong with how many slots the tasks of a stage take, on hosts of that many
+// each.
 func (s *Stage) checkSizes(j *Job, slots int) error {
 	for k := range s.Tasks {
 		switch t := &s.Tasks[k]; {
@@ -32,9 +33,10 @@ func (j *Job) fits(slots, hosts int) bool {
 	return Pack(sizes, slices.Repeat([]int32{int32(slots)}, hosts)) != nil
 }
 
-// Pack finds hosts for tasks of those sizes, the largest first, each on the first host with room: nil if that does not
-// come out. It finds room wherever sizes are one, and for others nearly always where there is some: who needs to know
-// for certain has to search. free, by host, is what it takes the slots from; below zero counts as none.
+// Pack finds hosts for tasks of those sizes, the largest first, each on the first host with room: nil
+// if that does not come out. It finds room wherever sizes are one, and for others nearly always where
+// there is some: who needs to know for certain has to search. free, by host, is what it takes the slots
+// from; below zero counts as none.
 func Pack(sizes, free []int32) []southbound.HostID {
 	order := make([]int, len(sizes))
 	for i := range order {

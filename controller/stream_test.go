@@ -98,8 +98,8 @@ func TestGroupings(t *testing.T) {
 	}
 }
 
-// TestFields: no byte is lost whatever the numbers, each sender splits alike, few keys leave some receivers with
-// nothing and many keys make all nearly even.
+// TestFields: no byte is lost whatever the numbers, each sender splits alike, few keys leave some
+// receivers with nothing and many keys make all nearly even.
 func TestFields(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

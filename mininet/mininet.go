@@ -1,5 +1,6 @@
-// Package mininet holds the one Python file that makes Mininet run our switches under our controller. README.md shows
-// it. It is not a driver: the controller reaches the switches over gNMI, as it does everywhere.
+// Package mininet holds the one Python file that makes Mininet run our switches under our controller.
+// README.md shows it. It is not a driver: the controller reaches the switches over gNMI, as it does
+// everywhere.
 package mininet
 
 import _ "embed"

@@ -2,8 +2,8 @@ package pathmap
 
 import "fmt"
 
-// Bandwidth is the capacity of the links of a topology and how much of it is taken. It never changes which paths a map
-// has. Links are directed: each direction of a cable has its own.
+// Bandwidth is the capacity of the links of a topology and how much of it is taken. It never changes
+// which paths a map has. Links are directed: each direction of a cable has its own.
 //
 // A Bandwidth belongs to one goroutine.
 type Bandwidth struct {
@@ -26,12 +26,12 @@ func (b *Bandwidth) Capacity(l LinkID) BitsPerSecond { return b.capacity[l] }
 // SetCapacity sets the capacity of link l; what is taken stays taken.
 func (b *Bandwidth) SetCapacity(l LinkID, c BitsPerSecond) { b.capacity[l] = c }
 
-// Available returns what is left of link l. It is negative if more is taken than the link carries after its capacity
-// was lowered.
+// Available returns what is left of link l. It is negative if more is taken than the link carries after
+// its capacity was lowered.
 func (b *Bandwidth) Available(l LinkID) BitsPerSecond { return b.capacity[l] - b.taken[l] }
 
-// Least returns the least that is left on a path's links: what a further flow can have. It returns false for an empty
-// path, which has no limit.
+// Least returns the least that is left on a path's links: what a further flow can have. It returns
+// false for an empty path, which has no limit.
 func (b *Bandwidth) Least(path []LinkID) (BitsPerSecond, bool) {
 	if len(path) == 0 {
 		return 0, false
@@ -43,7 +43,8 @@ func (b *Bandwidth) Least(path []LinkID) (BitsPerSecond, bool) {
 	return least, true
 }
 
-// Take takes r, not below zero, of every link of a path, or of none: the error names the first link with less left.
+// Take takes r, not below zero, of every link of a path, or of none: the error names the first link
+// with less left.
 func (b *Bandwidth) Take(path []LinkID, r BitsPerSecond) error {
 	if r < 0 {
 		return fmt.Errorf("take %v: a rate is not below zero", r)

@@ -37,8 +37,8 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// cpu starts a measure of the processor time of all threads, which others on the machine disturb less than the clock;
-// what it returns ends it.
+// cpu starts a measure of the processor time of all threads, which others on the machine disturb less
+// than the clock; what it returns ends it.
 func cpu(b *testing.B) func() {
 	begin := pathtest.ProcessorTime(b)
 	return func() {
@@ -97,8 +97,8 @@ func lookUp(b *testing.B, m *pathmap.Map, anyPath bool) {
 	done()
 }
 
-// BenchmarkPairs finds all ten paths of sixteen random pairs, the same for ours and gonum's, with the same answers: as
-// many paths, of the same lengths.
+// BenchmarkPairs finds all ten paths of sixteen random pairs, the same for ours and gonum's, with the
+// same answers: as many paths, of the same lengths.
 func BenchmarkPairs(b *testing.B) {
 	for _, n := range pathtest.Named()[:2] {
 		t, err := n.Build()

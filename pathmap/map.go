@@ -18,32 +18,34 @@ type Options struct {
 	Seed  uint64            // of the rotation that breaks ties
 	Avoid func(NodeID) bool // nodes that no path enters, such as an OCS; nil: none
 
-	// Down names the links that are down; nil: none. No path takes them, in either direction, but they keep their place
-	// in the order of ties: a pair keeps the order of the paths that it does not lose.
+	// Down names the links that are down; nil: none. No path takes them, in either direction, but they
+	// keep their place in the order of ties: a pair keeps the order of the paths that it does not lose.
 	Down func(LinkID) bool
 
-	// Packed stores the paths: the same results, faster lookups, more memory and a slower Build. It suits irregular graphs
-	// too: if paths are few and long, as in wide-area rings, a lookup that searches can take a hundred microseconds and
-	// more.
+	// Packed stores the paths: the same results, faster lookups, more memory and a slower Build. It suits
+	// irregular graphs too: if paths are few and long, as in wide-area rings, a lookup that searches can
+	// take a hundred microseconds and more.
 	Packed bool
 }
 
-// Map holds the k shortest loopless paths between ends (a fabric's ToRs), by their index in the slice given to Build.
-// Paths are exact, in order of length, ties as package ksp states (order.go). Parallel links make distinct paths. Hosts
-// forward nothing: they are on paths only as ends. A Map is immutable and can be used by several goroutines.
+// Map holds the k shortest loopless paths between ends (a fabric's ToRs), by their index in the slice
+// given to Build. Paths are exact, in order of length, ties as package ksp states (order.go). Parallel
+// links make distinct paths. Hosts forward nothing: they are on paths only as ends. A Map is immutable
+// and can be used by several goroutines.
 //
-// A map is implicit (the graph, and the distances to every end: a lookup searches) or packed (the paths' port choices).
+// A map is implicit (the graph, and the distances to every end: a lookup searches) or packed (the
+// paths' port choices).
 type Map struct{ t *ksp.Table }
 
-// Pair is two ends, by their index in the slice given to Build, A < B. Paths from B to A are those from A to B
-// reversed.
+// Pair is two ends, by their index in the slice given to Build, A < B. Paths from B to A are those from
+// A to B reversed.
 type Pair struct{ A, B int32 }
 
 // ComparePairs orders pairs by A, then B.
 func ComparePairs(p, q Pair) int { return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B)) }
 
-// Build computes the map of t between ends. It is as parallel as GOMAXPROCS, and its result does not depend on it.
-// Disconnected ends have no path.
+// Build computes the map of t between ends. It is as parallel as GOMAXPROCS, and its result does not
+// depend on it. Disconnected ends have no path.
 func Build(t *Topology, ends []NodeID, opt Options) (*Map, error) {
 	if t == nil {
 		return nil, errors.New("build path map: no topology")
@@ -88,22 +90,23 @@ func (m *Map) Ends() int { return len(m.t.Rank) }
 // Bytes returns the memory that the map holds, the topology not counted.
 func (m *Map) Bytes() int64 { return m.t.Bytes() }
 
-// Paths returns how many paths there are from end s to end d, at most K. From an end to itself there is one: it has no
-// links. On an implicit map this costs as much as looking up the last path.
+// Paths returns how many paths there are from end s to end d, at most K. From an end to itself there is
+// one: it has no links. On an implicit map this costs as much as looking up the last path.
 func (m *Map) Paths(s, d int) int {
 	a, b, _ := m.ordered(s, d)
 	return m.t.Paths(a, b)
 }
 
-// Shortest returns how many of the paths from end s to end d are as short as the first, for equal-cost routing.
+// Shortest returns how many of the paths from end s to end d are as short as the first, for equal-cost
+// routing.
 func (m *Map) Shortest(s, d int) int {
 	a, b, _ := m.ordered(s, d)
 	return m.t.Shortest(a, b)
 }
 
-// AppendPath appends the links of path i (0 the default, in order of length) from end s to end d to buf. It allocates
-// nothing if buf has room, except on an implicit map for pairs whose search backtracks far or whose paths are longer
-// than 16 links. It panics if there is no path i.
+// AppendPath appends the links of path i (0 the default, in order of length) from end s to end d to
+// buf. It allocates nothing if buf has room, except on an implicit map for pairs whose search
+// backtracks far or whose paths are longer than 16 links. It panics if there is no path i.
 func (m *Map) AppendPath(buf []LinkID, s, d, i int) []LinkID {
 	a, b, turned := m.ordered(s, d)
 	from := len(buf)

@@ -52,7 +52,8 @@ func shortest(paths [][]pathmap.LinkID) int {
 	return n
 }
 
-// TestForms compares the forms with each other on graphs too large to list, at any GOMAXPROCS, and checks each path.
+// TestForms compares the forms with each other on graphs too large to list, at any GOMAXPROCS, and
+// checks each path.
 func TestForms(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 2))

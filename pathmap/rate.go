@@ -13,9 +13,10 @@ var rateUnits = [...]struct {
 	bits   int64
 }{{"t", 1e12}, {"g", 1e9}, {"m", 1e6}, {"k", 1e3}, {"", 1}}
 
-// ParseRate reads a rate: a decimal number and a unit as people write it: 10Gbps, 10gbps, 10Gb/s, 10Gbit/s, 10Gbit,
-// 10Gb or 10G. It is the inverse of String. The rate must be a whole number of bits a second, not negative, and fit an
-// int64. A capital B stands for bytes, which no rate is counted in here, so it is refused.
+// ParseRate reads a rate: a decimal number and a unit as people write it: 10Gbps, 10gbps, 10Gb/s,
+// 10Gbit/s, 10Gbit, 10Gb or 10G. It is the inverse of String. The rate must be a whole number of bits a
+// second, not negative, and fit an int64. A capital B stands for bytes, which no rate is counted in
+// here, so it is refused.
 func ParseRate(s string) (BitsPerSecond, error) {
 	number, unit := cutNumber(s)
 	multiple, ok := rateUnit(unit)
@@ -44,8 +45,8 @@ func cutNumber(s string) (number, unit string) {
 	return s[:at], strings.TrimPrefix(s[at:], " ")
 }
 
-// rateUnit returns how many bits a second a unit is. Without a letter for the multiple the word must be whole: 10b or
-// 10bit would be an amount.
+// rateUnit returns how many bits a second a unit is. Without a letter for the multiple the word must be
+// whole: 10b or 10bit would be an amount.
 func rateUnit(unit string) (multiple int64, ok bool) {
 	unit = strings.ToLower(unit)
 	for _, u := range rateUnits {

@@ -41,7 +41,8 @@ func TestGonum(t *testing.T) {
 	}
 }
 
-// TestSampleForms compares the forms on each topology: packing looks at a few links where a lookup looks at all.
+// TestSampleForms compares the forms on each topology: packing looks at a few links where a lookup
+// looks at all.
 func TestSampleForms(t *testing.T) {
 	for name, topology := range pathtest.Samples() {
 		for _, k := range []int{1, 4, 11} {
@@ -60,8 +61,9 @@ func TestSampleForms(t *testing.T) {
 	}
 }
 
-// TestSpread: the first paths of all pairs use a fat-tree's links evenly. Ties in the order of ports would put 960
-// pairs on one of the 1,024 links from aggregation to core; by chance alone, 15 on average, the most is about 30.
+// TestSpread: the first paths of all pairs use a fat-tree's links evenly. Ties in the order of ports
+// would put 960 pairs on one of the 1,024 links from aggregation to core; by chance alone, 15 on
+// average, the most is about 30.
 func TestSpread(t *testing.T) {
 	topology, err := topo.FatTree(16, 0, pathmap.Gbps)
 	if err != nil {

@@ -13,8 +13,9 @@ var sizeUnits = [...]struct {
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
 	{"KB", 1e3}, {"kB", 1e3}, {"B", 1}}
 
-// ParseBytes reads an amount of data: a decimal number and one of B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB and
-// TiB (of 1024), as in "100MB". It must be a whole number of bytes, not negative, and fit an int64.
+// ParseBytes reads an amount of data: a decimal number and one of B, kB, MB, GB, TB (powers of 1000),
+// KiB, MiB, GiB and TiB (of 1024), as in "100MB". It must be a whole number of bytes, not negative, and
+// fit an int64.
 func ParseBytes(s string) (Bytes, error) {
 	for _, u := range sizeUnits {
 		number, ok := strings.CutSuffix(s, u.name)

@@ -18,7 +18,8 @@ const None = -1
 // Role is what a node does in the fabric.
 type Role uint8
 
-// The roles. Circuits are not links: an OCS has links to its racks' ToRs like any switch, but no path map enters it.
+// The roles. Circuits are not links: an OCS has links to its racks' ToRs like any switch, but no path
+// map enters it.
 const (
 	Host   Role = iota + 1 // sends and receives, never forwards
 	ToR                    // top-of-rack switch
@@ -47,15 +48,16 @@ type Node struct {
 	Rack int32  `json:"rack"` // None if it stands in no rack
 }
 
-// Link is one direction of a cable. Port numbers are local to their node and start at 0; both directions of a cable
-// have the same two ports.
+// Link is one direction of a cable. Port numbers are local to their node and start at 0; both
+// directions of a cable have the same two ports.
 type Link struct {
 	From, To         NodeID
 	FromPort, ToPort int32
 	Capacity         BitsPerSecond
 }
 
-// Topology is an immutable graph, made by a Builder. Its slices are borrowed: callers must not write to them.
+// Topology is an immutable graph, made by a Builder. Its slices are borrowed: callers must not write to
+// them.
 type Topology struct {
 	nodes  []Node
 	links  []Link
@@ -101,8 +103,8 @@ func (t *Topology) Ports(n NodeID) int32 {
 	return 0
 }
 
-// Builder makes a Topology. It keeps the first error, which Build returns, so a generator reads as a plain list of what
-// it adds.
+// Builder makes a Topology. It keeps the first error, which Build returns, so a generator reads as a
+// plain list of what it adds.
 type Builder struct {
 	t    Topology
 	used map[[2]int32]string // (node, port) → what holds it

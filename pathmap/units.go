@@ -23,8 +23,8 @@ type Bytes int64
 // MaxDuration is what Over returns if the true duration does not fit: about 292 years.
 const MaxDuration = time.Duration(math.MaxInt64)
 
-// Over returns the time that b bytes take at rate r, rounded up to the nanosecond, so that a transfer never ends before
-// its last bit. Zero bytes take no time; a rate of zero or below takes MaxDuration.
+// Over returns the time that b bytes take at rate r, rounded up to the nanosecond, so that a transfer
+// never ends before its last bit. Zero bytes take no time; a rate of zero or below takes MaxDuration.
 //
 // bytes × 8 × 10⁹ overflows 64 bits above about 1.15 GB, so the product is carried in 128.
 func (b Bytes) Over(r BitsPerSecond) time.Duration {
@@ -48,7 +48,8 @@ func (b Bytes) Over(r BitsPerSecond) time.Duration {
 	return time.Duration(q)
 }
 
-// In returns the whole bytes that rate r carries in d, rounded down; math.MaxInt64 where the true number does not fit.
+// In returns the whole bytes that rate r carries in d, rounded down; math.MaxInt64 where the true
+// number does not fit.
 func (r BitsPerSecond) In(d time.Duration) Bytes {
 	if r <= 0 || d <= 0 {
 		return 0

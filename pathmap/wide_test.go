@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap/pathtest"
 )
 
-// TestWide compares the forms where nodes have about as many links as are looked at as a whole, and where they have
-// more.
+// TestWide compares the forms where nodes have about as many links as are looked at as a whole, and
+// where they have more.
 func TestWide(t *testing.T) {
 	for _, leaves := range []int{1, 62, 63, 64, 65, 126, 127, 128, 129, 131, 200} {
 		for seed := range uint64(12) {

@@ -9,11 +9,12 @@ import (
 	"lightloom/pathmap"
 )
 
-// PortCounters is the counters of a port since its device began to count. A device that restarts begins at zero.
+// PortCounters is the counters of a port since its device began to count. A device that restarts begins
+// at zero.
 type PortCounters struct {
 	Port Port
-	// At is when they were read, by the device's own clock on the fabric's scale. If the fabric's scale is unknown, its
-	// zero is arbitrary: only differences count.
+	// At is when they were read, by the device's own clock on the fabric's scale. If the fabric's scale is
+	// unknown, its zero is arbitrary: only differences count.
 	At                  time.Duration
 	InOctets, OutOctets uint64 // of layer 2
 	OutDiscards         uint64 // packets that found the queue full
@@ -21,10 +22,11 @@ type PortCounters struct {
 
 // Counting is an optional interface of a Device that counts the traffic of its ports.
 type Counting interface {
-	// Counters calls tell with the newest counters of the ports that have any, about once in every, until ctx ends (nil)
-	// or the stream breaks (the error). Ports are sorted, each occurs once, and ports without news are left out. If tell
-	// is slow, newer samples replace those not yet taken: the device never waits. The slice is borrowed for the call. A
-	// device that counts nothing returns ErrUnsupported at once.
+	// Counters calls tell with the newest counters of the ports that have any, about once in every, until
+	// ctx ends (nil) or the stream breaks (the error). Ports are sorted, each occurs once, and ports
+	// without news are left out. If tell is slow, newer samples replace those not yet taken: the device
+	// never waits. The slice is borrowed for the call. A device that counts nothing returns ErrUnsupported
+	// at once.
 	Counters(ctx context.Context, every time.Duration, tell func([]PortCounters)) error
 }
 
@@ -43,16 +45,16 @@ type Rater struct {
 	rate  PortRate
 }
 
-// minSpan is the least time between two samples that make a rate; maxEarly is how many in a row can be older than what
-// is known before the device's clock is believed to have been set back.
+// minSpan is the least time between two samples that make a rate; maxEarly is how many in a row can be
+// older than what is known before the device's clock is believed to have been set back.
 const (
 	minSpan  = time.Millisecond
 	maxEarly = 3
 )
 
-// Add takes a sample and returns the rate since the one before. Samples that come twice, late or too soon after another
-// are ignored. A counter that goes backwards means that the device has restarted: the rate is then unknown until the
-// next sample.
+// Add takes a sample and returns the rate since the one before. Samples that come twice, late or too
+// soon after another are ignored. A counter that goes backwards means that the device has restarted:
+// the rate is then unknown until the next sample.
 func (r *Rater) Add(c PortCounters) PortRate {
 	span := c.At - r.last.At
 	if r.begun && span < 0 {

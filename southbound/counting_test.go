@@ -47,8 +47,8 @@ func TestRater(t *testing.T) {
 	}
 }
 
-// TestRaterAgainstReference: histories with reboots, duplicates and late samples, against one that looks for the last
-// sample before each and reckons in whole numbers of any size.
+// TestRaterAgainstReference: histories with reboots, duplicates and late samples, against one that
+// looks for the last sample before each and reckons in whole numbers of any size.
 func TestRaterAgainstReference(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -27,22 +27,23 @@ const (
 // NoPort is the absence of a port: a rule without backup, an input without circuit.
 const NoPort Port = -1
 
-// Rule sends what it matches out of Primary, and out of Backup while Primary has no light. Delivery to a rack's own
-// hosts is not a rule: every ToR knows its hosts' ports.
+// Rule sends what it matches out of Primary, and out of Backup while Primary has no light. Delivery to
+// a rack's own hosts is not a rule: every ToR knows its hosts' ports.
 type Rule struct {
 	Match
 	Primary, Backup Port
 }
 
-// CrossConnect is a directed circuit from input In to output Out of an OCS. Making one displaces circuits that hold
-// either port; making an existing one has no effect and loses no light. Off removes the circuit of In.
+// CrossConnect is a directed circuit from input In to output Out of an OCS. Making one displaces
+// circuits that hold either port; making an existing one has no effect and loses no light. Off removes
+// the circuit of In.
 type CrossConnect struct {
 	In, Out Port
 	Off     bool
 }
 
-// Change is one transaction to one device: all of it is accepted, or nothing. Packet switches take rules, an OCS takes
-// cross-connects; the other kind is refused.
+// Change is one transaction to one device: all of it is accepted, or nothing. Packet switches take
+// rules, an OCS takes cross-connects; the other kind is refused.
 type Change struct {
 	Replace bool // Rules or Connects are the whole table: all else is removed
 	Rules   []Rule
@@ -104,7 +105,8 @@ type DeviceEvent struct {
 // DeviceEventKind is the kind of a DeviceEvent.
 type DeviceEventKind uint8
 
-// The kinds. Synced comes once a stream has delivered the state from its beginning; Lost comes when the stream ends.
+// The kinds. Synced comes once a stream has delivered the state from its beginning; Lost comes when the
+// stream ends.
 const (
 	ConnectionStatus DeviceEventKind = iota + 1
 	PortUp
@@ -113,26 +115,27 @@ const (
 	Lost
 )
 
-// Device is one switch of any fabric. All methods can be called by several goroutines; a driver keeps one queue of Sets
-// for each device, in the order of the calls.
+// Device is one switch of any fabric. All methods can be called by several goroutines; a driver keeps
+// one queue of Sets for each device, in the order of the calls.
 type Device interface {
-	// Set requests c as one transaction. nil means accepted; Watch reports what becomes effective. A refused change
-	// changes nothing. The same change again is harmless.
+	// Set requests c as one transaction. nil means accepted; Watch reports what becomes effective. A
+	// refused change changes nothing. The same change again is harmless.
 	Set(ctx context.Context, c *Change) error
 	// Read returns the whole state as the device reports it now.
 	Read(ctx context.Context) (Seen, error)
-	// Watch calls sink with every existing connection and down port, then Synced, then each change as it happens, in the
-	// device's order, until ctx ends (nil) or the stream breaks (the error). sink must not block for long.
+	// Watch calls sink with every existing connection and down port, then Synced, then each change as it
+	// happens, in the device's order, until ctx ends (nil) or the stream breaks (the error). sink must not
+	// block for long.
 	Watch(ctx context.Context, sink func(DeviceEvent)) error
 }
 
-// Claiming is an optional interface of a Device that arbitrates between callers by their election ids. A Device without
-// it accepts Sets from any caller.
+// Claiming is an optional interface of a Device that arbitrates between callers by their election ids.
+// A Device without it accepts Sets from any caller.
 type Claiming interface {
-	// Claim makes the caller's election id known to the device and changes nothing else. nil means that the device has
-	// answered and refuses every Set of a smaller id from then on. The error wraps ErrNotLeader if the device knows a
-	// larger id, and ErrUnfenced if it takes Sets of any. After any other error the device's state is unknown: claim
-	// again.
+	// Claim makes the caller's election id known to the device and changes nothing else. nil means that
+	// the device has answered and refuses every Set of a smaller id from then on. The error wraps
+	// ErrNotLeader if the device knows a larger id, and ErrUnfenced if it takes Sets of any. After any
+	// other error the device's state is unknown: claim again.
 	Claim(ctx context.Context) error
 }
 
@@ -160,7 +163,8 @@ func Claim(ctx context.Context, d Device) error {
 
 // Errors that drivers wrap, so that callers know what to do next.
 var (
-	// ErrUnfenced means that the device does not arbitrate between callers, so that a former leader can still write to it.
+	// ErrUnfenced means that the device does not arbitrate between callers, so that a former leader can
+	// still write to it.
 	ErrUnfenced = errors.New("the device takes Sets of any election id")
 	// ErrNotLeader means that the device knows a larger election id. The caller steps down for this device.
 	ErrNotLeader = errors.New("a larger election id is known")

@@ -6,7 +6,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Task is a request to a host to compute for a while. A task holds one slot of its host from its placement to its end.
+// Task is a request to a host to compute for a while. A task holds one slot of its host from its
+// placement to its end.
 type Task struct {
 	Task    TaskID
 	Host    HostID
@@ -14,17 +15,18 @@ type Task struct {
 	Try     int32 // number of earlier tries, on hosts that have failed since; a later try voids the one before
 }
 
-// Start declares the host flows of a coflow: row i carries Size[i] bytes of payload from Src[i] to Dst[i]. Rows are
-// sorted by (Dst, Src) and sizes are above zero. A row with Src == Dst is refused, except by a fabric configured to
-// carry local traffic over both directions of the host's port. The slices are borrowed for the call.
+// Start declares the host flows of a coflow: row i carries Size[i] bytes of payload from Src[i] to
+// Dst[i]. Rows are sorted by (Dst, Src) and sizes are above zero. A row with Src == Dst is refused,
+// except by a fabric configured to carry local traffic over both directions of the host's port. The
+// slices are borrowed for the call.
 type Start struct {
 	Coflow CoflowID
 	Src    []HostID
 	Dst    []HostID
 	Size   []pathmap.Bytes
 	Tag    []Tag // one a row: its initial path
-	// Cap is the largest layer-2 rate of a row, however it is paced, for a source that produces no more. nil means no
-	// caps, 0 no cap for that row.
+	// Cap is the largest layer-2 rate of a row, however it is paced, for a source that produces no more.
+	// nil means no caps, 0 no cap for that row.
 	Cap []pathmap.BitsPerSecond
 }
 
@@ -34,7 +36,8 @@ type Steer struct {
 	Tag Tag
 }
 
-// Pace makes all host flows of a coflow that are on packets end together at Until, an instant of the run; 0 holds them.
+// Pace makes all host flows of a coflow that are on packets end together at Until, an instant of the
+// run; 0 holds them.
 type Pace struct {
 	Coflow CoflowID
 	Until  time.Duration
@@ -47,8 +50,9 @@ type PairRate struct {
 	Rate     pathmap.BitsPerSecond
 }
 
-// Spread gives every live host flow of a coflow on packets the smaller of two layer-2 rates: its source's in From, its
-// destination's in To. Both are sorted by host; a host that is not named has a rate of 0.
+// Spread gives every live host flow of a coflow on packets the smaller of two layer-2 rates: its
+// source's in From, its destination's in To. Both are sorted by host; a host that is not named has a
+// rate of 0.
 type Spread struct {
 	Coflow   CoflowID
 	From, To []HostRate
@@ -60,15 +64,16 @@ type HostRate struct {
 	Rate pathmap.BitsPerSecond
 }
 
-// Extra is a layer-2 rate that back-filling gives one host flow on packets on top of its coflow's pace or spread. It
-// and the rate that the pace gives the host flow at this instant hold until rates are set again.
+// Extra is a layer-2 rate that back-filling gives one host flow on packets on top of its coflow's pace
+// or spread. It and the rate that the pace gives the host flow at this instant hold until rates are set
+// again.
 type Extra struct {
 	HostFlowKey
 	Rate pathmap.BitsPerSecond // above zero
 }
 
-// Rates holds the rates at which host flows send from now on. It replaces earlier Rates, except Pairs, which merge. No
-// link is ever given more than its capacity.
+// Rates holds the rates at which host flows send from now on. It replaces earlier Rates, except Pairs,
+// which merge. No link is ever given more than its capacity.
 type Rates struct {
 	Fair   bool       // hosts share by themselves (TCP; the simulator models max-min); the rest but Priority must be empty
 	Pace   []Pace     // complete: a coflow not named here, in Spread, or in a class below holds
@@ -85,13 +90,14 @@ type Remaining struct {
 	Base []float64 // borrowed until the next call on the same source
 	At   time.Duration
 
-	// Optional sums, which save readers from adding up thousands of rows; borrowed likewise. Live is the number of rows
-	// that have not ended, 0 if unknown. Load is the sum of Base by link over the live rows on packets, except those in
-	// Off, as the fabric routes them now; nil if it was not computed.
+	// Optional sums, which save readers from adding up thousands of rows; borrowed likewise. Live is the
+	// number of rows that have not ended, 0 if unknown. Load is the sum of Base by link over the live rows
+	// on packets, except those in Off, as the fabric routes them now; nil if it was not computed.
 	Live int32
 	Load []LinkLoad
 	Off  []int32 // rows, ascending
-	// Total is the bytes that all rows have left together; set where Base is nil, for callers that read nothing else.
+	// Total is the bytes that all rows have left together; set where Base is nil, for callers that read
+	// nothing else.
 	Total float64
 	// Version changes whenever Load does, so that a caller need not add it up again; 0 if unknown.
 	Version uint64
@@ -129,8 +135,9 @@ type Event struct {
 	Host HostID
 }
 
-// Hosts is all the hosts of a fabric behind one interface: a driver sends each call to the agent that it concerns.
-// Every call is idempotent: a known task or coflow is left as it is, so a new leader repeats the entries of its log.
+// Hosts is all the hosts of a fabric behind one interface: a driver sends each call to the agent that
+// it concerns. Every call is idempotent: a known task or coflow is left as it is, so a new leader
+// repeats the entries of its log.
 //
 // Calls return when they are queued; events report their results.
 type Hosts interface {

@@ -25,8 +25,9 @@ type (
 	Tag uint8
 )
 
-// The tags. 1 to 6 are the paths 0 to 5 of the path map between two racks, and 8 to 253 the paths 6 to 251, which only
-// a simulated fabric knows: packets carry three bits. A tag without a rule takes the destination's default.
+// The tags. 1 to 6 are the paths 0 to 5 of the path map between two racks, and 8 to 253 the paths 6 to
+// 251, which only a simulated fabric knows: packets carry three bits. A tag without a rule takes the
+// destination's default.
 const (
 	TagDefault Tag = 0
 	TagCircuit Tag = 7
@@ -35,15 +36,15 @@ const (
 	TagHold Tag = 255
 )
 
-// MaxPaths is how many paths besides the default and the circuit a tag on the wire can name; MaxNamedPaths is how many
-// any tag can.
+// MaxPaths is how many paths besides the default and the circuit a tag on the wire can name;
+// MaxNamedPaths is how many any tag can.
 const (
 	MaxPaths      = 6
 	MaxNamedPaths = MaxPaths + int(AnyTag) - Tags
 )
 
-// PathTag returns the tag of path i (0 to MaxNamedPaths-1) of the path map; from MaxPaths on, only simulated fabrics
-// take it.
+// PathTag returns the tag of path i (0 to MaxNamedPaths-1) of the path map; from MaxPaths on, only
+// simulated fabrics take it.
 func PathTag(i int) Tag {
 	if i < MaxPaths {
 		return Tag(i + 1)
@@ -51,7 +52,8 @@ func PathTag(i int) Tag {
 	return Tag(i + 2) // not the circuit's
 }
 
-// Path returns the index in the path map that a tag stands for, 0 for the default; false for what is no packet path.
+// Path returns the index in the path map that a tag stands for, 0 for the default; false for what is no
+// packet path.
 func (t Tag) Path() (int, bool) {
 	switch {
 	case t == TagDefault:
@@ -105,7 +107,8 @@ func RackOfPrefix(p netip.Prefix) (RackID, bool) {
 // DSCP returns what packets of a tag carry at a priority, 0 (lowest) to 7.
 func (t Tag) DSCP(priority uint8) uint8 { return priority<<3 | uint8(t) }
 
-// TOS returns the IP type-of-service byte of a tag at a priority, 0 (lowest) to 7: the DSCP, and two bits for ECN.
+// TOS returns the IP type-of-service byte of a tag at a priority, 0 (lowest) to 7: the DSCP, and two
+// bits for ECN.
 func TOS(priority uint8, t Tag) uint8 { return t.DSCP(priority) << 2 }
 
 // Never is an instant after every other one.

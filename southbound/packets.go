@@ -7,9 +7,9 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// CheckPackets refuses a fabric that is impossible with real packets: one that keeps more paths than three bits can
-// number, or one with several wavelengths, since a ToR has only one interface to the optical switch there, with one
-// queue, one counter and one light.
+// CheckPackets refuses a fabric that is impossible with real packets: one that keeps more paths than
+// three bits can number, or one with several wavelengths, since a ToR has only one interface to the
+// optical switch there, with one queue, one counter and one light.
 func CheckPackets(s topo.Spec) error {
 	if w := s.Wavelengths(); w > 1 {
 		return hint.New(fmt.Sprintf("a rack has %d wavelengths: with real packets a ToR has one interface to the "+

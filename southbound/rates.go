@@ -7,12 +7,13 @@ import (
 	"slices"
 )
 
-// MaxPriority is the highest priority of a host flow. A switch has eight: the highest is that of handshakes and
-// acknowledgements, without which nothing goes on.
+// MaxPriority is the highest priority of a host flow. A switch has eight: the highest is that of
+// handshakes and acknowledgements, without which nothing goes on.
 const MaxPriority = 6
 
-// Priority is the strict priority of a coflow's host flows, from 1 up to MaxPriority; the highest goes first. What is
-// not named has priority 0. Where links are shared, a host flow gets only what those of higher priority leave.
+// Priority is the strict priority of a coflow's host flows, from 1 up to MaxPriority; the highest goes
+// first. What is not named has priority 0. Where links are shared, a host flow gets only what those of
+// higher priority leave.
 type Priority struct {
 	Coflow   CoflowID
 	Priority uint8

@@ -1,6 +1,7 @@
-// Command rooms lists what a reader may want to judge in the structure of this module: within packages the calls from
-// a lower file up to a higher one, and small packages that one other package alone imports. It judges nothing and fails
-// on nothing: an arrow that runs up, or a small room with one door, can be right.
+// Command rooms lists what a reader may want to judge in the structure of this module: within packages
+// the calls from a lower file up to a higher one, and small packages that one other package alone
+// imports. It judges nothing and fails on nothing: an arrow that runs up, or a small room with one
+// door, can be right.
 //
 //	go run ./.ci/rooms [FOLDER...]
 //
@@ -127,7 +128,8 @@ func (r *room) arrows() map[arrow][]string {
 	return out
 }
 
-// printUp orders files so that few arrows run up (the greedy order of Eades, Lin and Smyth), and prints those that do.
+// printUp orders files so that few arrows run up (the greedy order of Eades, Lin and Smyth), and prints
+// those that do.
 func (r *room) printUp() {
 	all := r.arrows()
 	height := r.order(all)

@@ -8,8 +8,8 @@ import (
 	"lightloom/lab/session"
 )
 
-// actions are the functions that commands call once their flags are checked. Tests pass their own; a command whose
-// action is nil is left out.
+// actions are the functions that commands call once their flags are checked. Tests pass their own; a
+// command whose action is nil is left out.
 type actions struct {
 	replay func(context.Context, replay.Options) error // demo too: Options.Demo
 	up     func(context.Context, replay.Options) error

@@ -26,8 +26,8 @@ func newAgent() *cobra.Command {
 	return c
 }
 
-// defaultRequests is one call a millisecond at length: more than a controller that changes its rates at every event of
-// a few hosts has to say, and little work for an agent.
+// defaultRequests is one call a millisecond at length: more than a controller that changes its rates at
+// every event of a few hosts has to say, and little work for an agent.
 const defaultRequests = 1000
 
 // agentFlags are the flags of agent run, before they are checked.

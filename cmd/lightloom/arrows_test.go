@@ -21,7 +21,8 @@ type arrow struct {
 	why  string
 }
 
-// arrows are DESIGN's: lab joins controller and emulator, which share only southbound's types; cmd has the commands.
+// arrows are DESIGN's: lab joins controller and emulator, which share only southbound's types; cmd has
+// the commands.
 func arrows() []arrow {
 	return []arrow{
 		{"pathmap", nil, "paths and units are the ground floor: everything stands on them, so they stand on nothing of ours"},

@@ -9,8 +9,9 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// configFlag adds --config to all commands, and has each command begin with the user's own defaults. Commands that have
-// a file of their own under that name take them from the usual place. --verbose prints them.
+// configFlag adds --config to all commands, and has each command begin with the user's own defaults.
+// Commands that have a file of their own under that name take them from the usual place. --verbose
+// prints them.
 func configFlag(root *cobra.Command) {
 	path := root.PersistentFlags().String("config", "", "file with your own defaults of flags, or off (default "+
 		"lightloom/config.yaml in your configuration directory)")

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// TestDeviceRules: rules are shown, tried dry, set, and set again to no effect, in every model of a packet switch.
+// TestDeviceRules: rules are shown, tried dry, set, and set again to no effect, in every model of a
+// packet switch.
 func TestDeviceRules(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rules")
 	write := func(text string) {
@@ -53,8 +54,8 @@ func TestDeviceRules(t *testing.T) {
 	}
 }
 
-// TestCircuitUnasked: whoever shares an optical switch need not say what it speaks, how many ports it has, nor who they
-// are. Ports are numbers in all that is about one device.
+// TestCircuitUnasked: whoever shares an optical switch need not say what it speaks, how many ports it
+// has, nor who they are. Ports are numbers in all that is about one device.
 func TestCircuitUnasked(t *testing.T) {
 	dir := t.TempDir()
 	leases, wish, lab := filepath.Join(dir, "leases"), filepath.Join(dir, "wish"), filepath.Join(dir, "lab.yaml")
@@ -100,8 +101,8 @@ func TestDeviceModel(t *testing.T) {
 	}
 }
 
-// TestTargetBackend: target run fronts a switch that has RESTCONF only, over TLS and with a password by reference. It
-// refuses impossible options before it serves.
+// TestTargetBackend: target run fronts a switch that has RESTCONF only, over TLS and with a password by
+// reference. It refuses impossible options before it serves.
 func TestTargetBackend(t *testing.T) {
 	h := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, pass, _ := r.BasicAuth(); user != "admin" || pass != "sesame" ||

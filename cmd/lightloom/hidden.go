@@ -13,8 +13,8 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// guardCommand starts the guard of a switch or an agent: if that is killed, the guard restores the switch's interfaces
-// and removes the socket.
+// guardCommand starts the guard of a switch or an agent: if that is killed, the guard restores the
+// switch's interfaces and removes the socket.
 const guardCommand = "switch-guard"
 
 // guardProgram is the command line of a guard.
@@ -26,8 +26,8 @@ func guardProgram() ([]string, error) {
 	return []string{exe, guardCommand}, nil
 }
 
-// addHidden adds the commands that lightloom uses to start itself: the process inside new namespaces, a replica of the
-// controller, and the guard of a switch or of an agent.
+// addHidden adds the commands that lightloom uses to start itself: the process inside new namespaces, a
+// replica of the controller, and the guard of a switch or of an agent.
 func addHidden(root *cobra.Command) {
 	root.AddCommand(
 		&cobra.Command{Use: emulated.InsideCommand, Hidden: true, Args: noArgs,

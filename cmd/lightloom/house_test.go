@@ -21,8 +21,8 @@ const (
 	mostColumns = 120
 )
 
-// TestInnerArrows checks the imports within lab: a scenario is plain data and imports no testbed, and no testbed
-// imports another.
+// TestInnerArrows checks the imports within lab: a scenario is plain data and imports no testbed, and
+// no testbed imports another.
 func TestInnerArrows(t *testing.T) {
 	root := repository(t)
 	const inner = "lab/"
@@ -116,8 +116,8 @@ func generated(name string) bool {
 	return strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, ".connect.go") || strings.Contains(name, "_bpfel")
 }
 
-// TestSharesAreNotWaitedFor: no test that holds netnstest's Lock or Share has parallel tests within, which can wait for
-// each other for ever. It goes through helpers, but not through methods.
+// TestSharesAreNotWaitedFor: no test that holds netnstest's Lock or Share has parallel tests within,
+// which can wait for each other for ever. It goes through helpers, but not through methods.
 func TestSharesAreNotWaitedFor(t *testing.T) {
 	root := repository(t)
 	type function struct {
@@ -137,7 +137,8 @@ func TestSharesAreNotWaitedFor(t *testing.T) {
 			}
 		}
 	}
-	// calls tells whether a part of a function calls one of those found, outside of the tests within, which run hands out.
+	// calls tells whether a part of a function calls one of those found, outside of the tests within,
+	// which run hands out.
 	calls := func(dir string, part ast.Node, found map[string]bool, run func(*ast.FuncLit)) (is bool) {
 		ast.Inspect(part, func(n ast.Node) bool {
 			c, ok := n.(*ast.CallExpr)

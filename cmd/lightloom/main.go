@@ -1,5 +1,5 @@
-// Command lightloom replays jobs over emulated hybrid fabrics under a replicated controller, keeps such a fabric
-// running, and reports what a machine allows. It has one file a command.
+// Command lightloom replays jobs over emulated hybrid fabrics under a replicated controller, keeps such
+// a fabric running, and reports what a machine allows. It has one file a command.
 package main
 
 import (

@@ -124,7 +124,8 @@ func checkPolicy(out io.Writer, question, command string, views int) error {
 // broken is a law that a program breaks.
 type broken struct{ error }
 
-// answering is a policy whose program is to answer: one that does not leaves an empty plan, which breaks no law.
+// answering is a policy whose program is to answer: one that does not leaves an empty plan, which
+// breaks no law.
 type answering struct{ controller.Policy }
 
 func (a answering) Decide(v *controller.View, ev []controller.Event) *controller.Plan {

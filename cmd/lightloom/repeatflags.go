@@ -12,7 +12,8 @@ import (
 // maxRepeat bounds the runs of one report.
 const maxRepeat = 10_000
 
-// checkRepeat reads the flags that choose how often a run is made and what of it counts. Commands without them pass.
+// checkRepeat reads the flags that choose how often a run is made and what of it counts. Commands
+// without them pass.
 func (f *runFlags) checkRepeat(c *cobra.Command, o *replay.Options) error {
 	if c.Flags().Lookup("repeat") == nil {
 		return nil

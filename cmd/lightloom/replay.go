@@ -60,8 +60,8 @@ func newReplay(a actions, argv []string) *cobra.Command {
 	return c
 }
 
-// spool copies a trace from the standard input to a file: a run reads it more than once, and its manifest needs its
-// content. rerun takes it with --input.
+// spool copies a trace from the standard input to a file: a run reads it more than once, and its
+// manifest needs its content. rerun takes it with --input.
 func spool(in io.Reader) (string, error) {
 	f, err := os.CreateTemp("", "stdin-*.txt")
 	if err != nil {

@@ -103,7 +103,8 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 	return r.verdict(rep, dir)
 }
 
-// reportDir returns the directory of a report that is named by it or by its report.json, as compare takes both.
+// reportDir returns the directory of a report that is named by it or by its report.json, as compare
+// takes both.
 func reportDir(path string) string {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && filepath.Base(path) == "report.json" {
 		return filepath.Dir(path)
@@ -132,7 +133,8 @@ func (r *rerun) sayBuild(m *report.Manifest, old *report.Run) {
 	}
 }
 
-// find returns the path of every input, in the order of the manifest: the first file with the content that was read.
+// find returns the path of every input, in the order of the manifest: the first file with the content
+// that was read.
 func (r *rerun) find(m *report.Manifest, old *report.Run, dir string) ([]string, error) {
 	paths := make([]string, len(m.Inputs))
 	for i, in := range m.Inputs {
@@ -166,8 +168,8 @@ func (r *rerun) find(m *report.Manifest, old *report.Run, dir string) ([]string,
 	return paths, nil
 }
 
-// rename restores the old names of inputs that were renamed, by links in a temporary directory, because reports contain
-// file names. forget removes the links.
+// rename restores the old names of inputs that were renamed, by links in a temporary directory, because
+// reports contain file names. forget removes the links.
 func rename(m *report.Manifest, paths []string) (forget func(), err error) {
 	var made []string
 	forget = func() {
@@ -196,8 +198,8 @@ func rename(m *report.Manifest, paths []string) (forget func(), err error) {
 	return forget, nil
 }
 
-// candidates lists where an input can be, the likeliest first. Files that the user names come first, and match by
-// content only.
+// candidates lists where an input can be, the likeliest first. Files that the user names come first,
+// and match by content only.
 func (r *rerun) candidates(in report.Input, old *report.Run, dir string) []string {
 	out := slices.Clone(r.inputs)
 	if old != nil {
@@ -210,8 +212,8 @@ func (r *rerun) candidates(in report.Input, old *report.Run, dir string) []strin
 	return append(out, in.Name, filepath.Join(dir, in.Name))
 }
 
-// args returns the manifest's command line. Flags at their defaults are left out, since some flags exclude others only
-// when given.
+// args returns the manifest's command line. Flags at their defaults are left out, since some flags
+// exclude others only when given.
 func (r *rerun) args(m *report.Manifest, paths []string) ([]string, error) {
 	c, _, err := newRoot(r.actions, nil, bytes.NewReader(nil), io.Discard, io.Discard).Find([]string{m.Command})
 	if err != nil || c.Name() != m.Command {

@@ -24,8 +24,8 @@ func reachFlags(c *cobra.Command) *northbound.Flags {
 	return to
 }
 
-// newReserving returns the commands of an outside scheduler: list the bandwidth between hosts, reserve some, release
-// it.
+// newReserving returns the commands of an outside scheduler: list the bandwidth between hosts, reserve
+// some, release it.
 func newReserving() []*cobra.Command {
 	return []*cobra.Command{newBandwidth(), newReserve(), newRelease()}
 }

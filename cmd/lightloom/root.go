@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newRoot returns the command tree, ready to be executed once. argv is the command line without the program's name.
+// newRoot returns the command tree, ready to be executed once. argv is the command line without the
+// program's name.
 func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lightloom",
@@ -94,8 +95,8 @@ func group(root *cobra.Command) {
 	}
 }
 
-// completeHelp adds cobra's own commands here, so that they refuse words that they do not know: cobra's answer them
-// with a page of help and status 0.
+// completeHelp adds cobra's own commands here, so that they refuse words that they do not know: cobra's
+// answer them with a page of help and status 0.
 func completeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -13,8 +13,8 @@ import (
 const (
 	// inputMark is of flags that can name files to read: a manifest holds a hash of what is in them.
 	inputMark = "lightloom-input"
-	// placeMark is of flags that say where the testbed is, and where and how results are shown. They do not change
-	// results, so no manifest holds them.
+	// placeMark is of flags that say where the testbed is, and where and how results are shown. They do
+	// not change results, so no manifest holds them.
 	placeMark = "lightloom-place"
 )
 

@@ -31,7 +31,8 @@ func TestTargetMetrics(t *testing.T) {
 	if err = errors.Join(err, d.Close()); err != nil {
 		t.Fatal(err)
 	}
-	// The target reports the circuit's stages once the circuit is up; streams end some time after their reader has gone.
+	// The target reports the circuit's stages once the circuit is up; streams end some time after their
+	// reader has gone.
 	tick, late := time.NewTicker(10*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for {

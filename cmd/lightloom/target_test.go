@@ -129,7 +129,8 @@ func TestTargetUsage(t *testing.T) {
 	}
 }
 
-// TestTargetGRIBI: a target with gRIBI is programmed by commands as its record says, and checked by its rules.
+// TestTargetGRIBI: a target with gRIBI is programmed by commands as its record says, and checked by its
+// rules.
 func TestTargetGRIBI(t *testing.T) {
 	addr := startTarget(t, "--profile", "sonic", "--gribi", "--plaintext", "--ports", "4", "--racks", "4")
 	_, port, _ := strings.Cut(addr, ":")
@@ -167,8 +168,8 @@ func TestTargetGRIBI(t *testing.T) {
 	}
 }
 
-// TestDeviceSystem: commands read a target's clock, reboot it, and give it another certificate that its client can
-// reach it with; one that its client does not trust is given up again.
+// TestDeviceSystem: commands read a target's clock, reboot it, and give it another certificate that its
+// client can reach it with; one that its client does not trust is given up again.
 func TestDeviceSystem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	addr := startTarget(t, "--ports", "4", "--tls-dir", dir, "--boot", "1ms")

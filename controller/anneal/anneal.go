@@ -1,10 +1,10 @@
-// Package anneal decides by simulated annealing where a job's tasks run and which paths flows take, together: the
-// two-level scheduler of Alkaff and Gupta, Cross-Layer Scheduling in Cloud Computing Systems. One annealer serves both
-// levels; at the upper one a move places a task elsewhere and calls the lower one, whose moves send a flow over another
-// path.
+// Package anneal decides by simulated annealing where a job's tasks run and which paths flows take,
+// together: the two-level scheduler of Alkaff and Gupta, Cross-Layer Scheduling in Cloud Computing
+// Systems. One annealer serves both levels; at the upper one a move places a task elsewhere and calls
+// the lower one, whose moves send a flow over another path.
 //
-// It is not a policy: it sees links, paths and flows, never a view or a plan. Running flows are moved by Migrate alone,
-// at a price, but what a decision takes from them counts.
+// It is not a policy: it sees links, paths and flows, never a view or a plan. Running flows are moved
+// by Migrate alone, at a price, but what a decision takes from them counts.
 package anneal
 
 import (
@@ -12,8 +12,8 @@ import (
 	"math/rand/v2"
 )
 
-// Problem is a state that can be annealed, changed in place. Utilities are whole numbers, so that a sum kept up to date
-// move by move equals the same sum computed afresh.
+// Problem is a state that can be annealed, changed in place. Utilities are whole numbers, so that a sum
+// kept up to date move by move equals the same sum computed afresh.
 type Problem interface {
 	// Reset makes the first state of a restart.
 	Reset(restart int, rng *rand.Rand)
@@ -40,17 +40,18 @@ func (c *Count) Add(o Count) { c.Evaluated += o.Evaluated; c.Accepted += o.Accep
 type Schedule struct {
 	Restarts, Steps int
 	First           int // the number of the first restart, for a caller that runs some of them
-	// Start and End are the temperatures of the first and last step, as fractions of the range between the least and the
-	// best utility seen; between them it falls by a constant factor. A fraction of the best alone would depend on how
-	// much runs beside the job: the more, the smaller what a move changes.
+	// Start and End are the temperatures of the first and last step, as fractions of the range between the
+	// least and the best utility seen; between them it falls by a constant factor. A fraction of the best
+	// alone would depend on how much runs beside the job: the more, the smaller what a move changes.
 	Start, End float64
-	// Paper runs as the document's Algorithm 1 is printed: the first neighbour is always taken, for the utility of the
-	// first state is left out; temperatures are in Mb/s, from PaperStart, each the last one's power of 0.95.
+	// Paper runs as the document's Algorithm 1 is printed: the first neighbour is always taken, for the
+	// utility of the first state is left out; temperatures are in Mb/s, from PaperStart, each the last
+	// one's power of 0.95.
 	Paper bool
 }
 
-// PaperStart is the first temperature of the printed algorithm, in Mb/s; the document gives none. Its powers of 0.95
-// tend to 1 Mb/s, and reach 1.04 after 100 steps.
+// PaperStart is the first temperature of the printed algorithm, in Mb/s; the document gives none. Its
+// powers of 0.95 tend to 1 Mb/s, and reach 1.04 after 100 steps.
 const PaperStart = 1000
 
 // unit is what utilities are counted in, beside that of the document's temperature.

@@ -61,7 +61,8 @@ func shuffle(maps, reduces int) *controller.Job {
 	}
 }
 
-// TestPlacesWithinRack: four tasks fit into a rack whose links are ten times as fast as the network: there they go.
+// TestPlacesWithinRack: four tasks fit into a rack whose links are ten times as fast as the network:
+// there they go.
 func TestPlacesWithinRack(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for seed := range uint64(20) {
@@ -225,8 +226,8 @@ func TestSameSeedSamePlace(t *testing.T) {
 	}
 }
 
-// TestExplain: evaluating alternatives changes nothing. Where four tasks fill one rack every other place costs more,
-// and a host flow's other path is equally good while no other flow uses it.
+// TestExplain: evaluating alternatives changes nothing. Where four tasks fill one rack every other
+// place costs more, and a host flow's other path is equally good while no other flow uses it.
 func TestExplain(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, blind := range []bool{false, true} {

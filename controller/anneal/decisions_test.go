@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write down where jobs are placed")
 
-// TestDecisions: where jobs go and which paths their host flows take, in each mode and on two networks, is what it was
-// when that was last written down. After a wanted change run it with -update.
+// TestDecisions: where jobs go and which paths their host flows take, in each mode and on two networks,
+// is what it was when that was last written down. After a wanted change run it with -update.
 func TestDecisions(t *testing.T) {
 	var got []string
 	for _, spec := range []string{"leafspine:racks=6,hosts=3,spines=3,eps=100Mbps,nic=500Mbps", "fattree:k=4,hosts=16"} {

@@ -7,8 +7,8 @@ import (
 	"lightloom/controller"
 )
 
-// graph is a job's dataflow graph by task: who talks to whom over which edge. Edges without bytes, and fixed flows, are
-// left out: no placement changes them. So are streams from a stage to itself.
+// graph is a job's dataflow graph by task: who talks to whom over which edge. Edges without bytes, and
+// fixed flows, are left out: no placement changes them. So are streams from a stage to itself.
 type graph struct {
 	stage []int32 // by task
 	first []int   // by stage: its first task
@@ -80,7 +80,8 @@ func (g *graph) upstream(to int) []bool {
 	return found
 }
 
-// weigh computes the document's de-allocation priorities: for each task the number of source and sink tasks next to it.
+// weigh computes the document's de-allocation priorities: for each task the number of source and sink
+// tasks next to it.
 func (g *graph) weigh() {
 	feeds, reads := make([]bool, len(g.size)), make([]bool, len(g.size))
 	for _, e := range g.edges {

@@ -7,15 +7,15 @@ import (
 	"lightloom/southbound"
 )
 
-// wide is up to how many hosts the last pass tries them all; beyond, those of the racks of a task's partners and a
-// sample of the rest.
+// wide is up to how many hosts the last pass tries them all; beyond, those of the racks of a task's
+// partners and a sample of the rest.
 const (
 	wide   = 64
 	sample = 8
 )
 
-// improve is the last pass: each task in turn takes the host, and each flow the path, that is best for all, until none
-// gains or the rounds are over. In mode paper there is none.
+// improve is the last pass: each task in turn takes the host, and each flow the path, that is best for
+// all, until none gains or the rounds are over. In mode paper there is none.
 func (p *placing) improve(rng *rand.Rand) Count {
 	var count Count
 	if p.s.opt.Paper || len(p.hosts) < 2 {
@@ -37,8 +37,8 @@ func (p *placing) improve(rng *rand.Rand) Count {
 	return count
 }
 
-// improveOne tries hosts for one task. It is taken away once and put on each in turn; only where a host is full, so
-// that a task there has to change places with it, it goes home before.
+// improveOne tries hosts for one task. It is taken away once and put on each in turn; only where a host
+// is full, so that a task there has to change places with it, it goes home before.
 func (p *placing) improveOne(t int, rng *rand.Rand, count *Count) bool {
 	gained := false
 	o := outing{p: p, task: t, home: p.host[t]}

@@ -33,13 +33,15 @@ type Moved struct {
 // dear is above every gain: the price of a task of a job that has no time left to earn it.
 const dear = int64(1) << 44
 
-// leastGain is the share of what the job is worth from which on a gain is one: below it is the noise of the annealer.
+// leastGain is the share of what the job is worth from which on a gain is one: below it is the noise of
+// the annealer.
 const leastGain = 0.01
 
-// Migrate looks for tasks of a running job that are worth being moved. Its flows are not on the network; they are laid
-// between the present hosts first, and both levels search from there, each task having its price to leave. A price is
-// its cost in bits over the time that the job still sends for, so that a move pays if gain × time exceeds Factor ×
-// cost. The network state is not to be used afterwards.
+// Migrate looks for tasks of a running job that are worth being moved. Its flows are not on the
+// network; they are laid between the present hosts first, and both levels search from there, each task
+// having its price to leave. A price is its cost in bits over the time that the job still sends for, so
+// that a move pays if gain × time exceeds Factor × cost. The network state is not to be used
+// afterwards.
 func (s *NetworkState) Migrate(j *controller.Job, hosts []southbound.HostID, free []int32, parts int,
 	migrationCost MigrationCost,
 	rng *rand.Rand) Moved {
@@ -92,8 +94,8 @@ type migration struct {
 	unplaced []int   // tasks that can be moved
 }
 
-// remaining returns how long the job still sends for, in seconds: the time of its slowest host flow at its current
-// rate. Consecutive edges take longer, so that a move gains more than estimated.
+// remaining returns how long the job still sends for, in seconds: the time of its slowest host flow at
+// its current rate. Consecutive edges take longer, so that a move gains more than estimated.
 func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pathmap.Bytes) float64 {
 	most := 0.0
 	for i := range m.live {
@@ -106,8 +108,8 @@ func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pa
 	return most
 }
 
-// setPrices sets each task's migration cost. While a task computes again its job makes no progress: that costs the
-// job's utility for this time.
+// setPrices sets each task's migration cost. While a task computes again its job makes no progress:
+// that costs the job's utility for this time.
 func (m *migration) setPrices(migrationCost *MigrationCost, remaining, objective float64) {
 	for _, t := range m.unplaced {
 		cost := 8*float64(migrationCost.Resent[t]) + migrationCost.Rerun[t]*objective

@@ -48,7 +48,8 @@ func (m *moving) migrate(seed uint64) Moved {
 	return m.network().Migrate(m.job, m.hosts, m.free, 1, m.migrationCost, rand.New(rand.NewPCG(seed, 13)))
 }
 
-// exact returns what everything is worth with the job on some hosts, each of its host flows on the best path.
+// exact returns what everything is worth with the job on some hosts, each of its host flows on the best
+// path.
 func (m *moving) exact(hosts []southbound.HostID) int64 {
 	p := newPlacing(m.network(), m.job, slices.Repeat([]int32{8}, len(m.free)))
 	var fresh []hostFlowKey
@@ -61,9 +62,9 @@ func (m *moving) exact(hosts []southbound.HostID) int64 {
 	return bestPaths(p, 0)
 }
 
-// TestMigrate: over 60 networks tasks are moved for nothing where that helps, to slots that are free, and what is
-// gained is there when every path is tried; with a price fewer move, and none where each is dear; those that are fixed
-// stay.
+// TestMigrate: over 60 networks tasks are moved for nothing where that helps, to slots that are free,
+// and what is gained is there when every path is tried; with a price fewer move, and none where each is
+// dear; those that are fixed stay.
 func TestMigrate(t *testing.T) {
 	gained, cheap, paid := 0, 0, 0
 	for seed := range uint64(60) {
@@ -138,8 +139,8 @@ func TestMigrateNeverWithoutTime(t *testing.T) {
 	}
 }
 
-// TestPrice: 2 MB sent again and half a second of a job worth 8 Mb/s are 20 Mb; over 4 s, at twice their worth, 10
-// Mb/s.
+// TestPrice: 2 MB sent again and half a second of a job worth 8 Mb/s are 20 Mb; over 4 s, at twice
+// their worth, 10 Mb/s.
 func TestPrice(t *testing.T) {
 	m := &migration{price: make([]int64, 2), unplaced: []int{1}}
 	m.setPrices(&MigrationCost{Resent: []pathmap.Bytes{9, 2e6}, Rerun: []float64{9, 0.5}, Factor: 2}, 4, 8e6)

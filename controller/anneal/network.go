@@ -7,12 +7,12 @@ import (
 	"lightloom/pathmap"
 )
 
-// network is links and the flows on them. It updates the flows' objective flow by flow: adding or removing a flow
-// visits only the flows that one of its links limits, and re-values only the sinks of those whose rate changes
-// (objective.go).
+// network is links and the flows on them. It updates the flows' objective flow by flow: adding or
+// removing a flow visits only the flows that one of its links limits, and re-values only the sinks of
+// those whose rate changes (objective.go).
 //
-// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second. Large arrays hold
-// no pointers: every restart of a run works on a copy.
+// The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second.
+// Large arrays hold no pointers: every restart of a run works on a copy.
 type network struct {
 	links  []link
 	on     [][]visit // by link
@@ -42,7 +42,8 @@ type hop struct {
 	at   int32
 }
 
-// flow is what travels as one connection: the host flow of all pairs of tasks of one edge that have the same two hosts.
+// flow is what travels as one connection: the host flow of all pairs of tasks of one edge that have the
+// same two hosts.
 type flow struct {
 	rate  int64
 	each  int64 // of it: what one pair of tasks has, in mode paper all of it
@@ -231,7 +232,8 @@ func (n *network) lift(f, first int32) {
 	fl.hops = first
 }
 
-// strike takes a flow out of the visits of one of its links, which it returns. The last of them comes to its place.
+// strike takes a flow out of the visits of one of its links, which it returns. The last of them comes
+// to its place.
 func (n *network) strike(f, hop int32) pathmap.LinkID {
 	h := n.hops[f*n.stride+hop]
 	on := n.on[h.link]
@@ -253,7 +255,8 @@ func (n *network) relax(l pathmap.LinkID) {
 	}
 }
 
-// free gives the flows on a link that it has held back to a rate until now what the rest of their links allow.
+// free gives the flows on a link that it has held back to a rate until now what the rest of their links
+// allow.
 func (n *network) free(l pathmap.LinkID, rate int64) {
 	n.work += int64(len(n.on[l]))
 	most := int64(0)

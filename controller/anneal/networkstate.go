@@ -10,15 +10,15 @@ import (
 
 // Options are the settings of both levels. The zero value of a field means its default.
 type Options struct {
-	// Paper keeps to Algorithms 1 to 3 as printed: the printed temperatures, random first states, tasks drawn by their
-	// weights alone, all routes of the job drawn anew at every step of the upper level, the longest and narrowest route
-	// taken away and the shortest and widest given, no last pass, and a sink worth its worst route however many pairs of
-	// tasks share it (see Shared). What the document leaves out is as by default: steps, slots, and changing places on
-	// full hosts.
+	// Paper keeps to Algorithms 1 to 3 as printed: the printed temperatures, random first states, tasks
+	// drawn by their weights alone, all routes of the job drawn anew at every step of the upper level, the
+	// longest and narrowest route taken away and the shortest and widest given, no last pass, and a sink
+	// worth its worst route however many pairs of tasks share it (see Shared). What the document leaves
+	// out is as by default: steps, slots, and changing places on full hosts.
 	Paper bool
 
-	// Shared reads “min bandwidth in path” of mode paper the other way: the pairs of tasks between two hosts share it, as
-	// they do by default.
+	// Shared reads “min bandwidth in path” of mode paper the other way: the pairs of tasks between two
+	// hosts share it, as they do by default.
 	Shared bool
 
 	// Explain has Place and Route keep their reasons, which takes about as long again as deciding.
@@ -102,8 +102,8 @@ type Coflow struct {
 	Hints []int
 }
 
-// Run adds host flows of one coflow on fixed links (host links included), which are not to be moved; a nil links[i]
-// leaves row i out. It returns the flows by row, -1 for a row that is left out.
+// Run adds host flows of one coflow on fixed links (host links included), which are not to be moved; a
+// nil links[i] leaves row i out. It returns the flows by row, -1 for a row that is left out.
 func (s *NetworkState) Run(c Coflow, links [][]pathmap.LinkID) []int32 {
 	if c.Of == nil {
 		c.Of, c.Edge = s.bare(lit(c.Rows, links)), 0
@@ -150,8 +150,8 @@ func (s *NetworkState) clone(parts int) *NetworkState {
 
 func (s *NetworkState) spent() bool { return s.net.work >= s.end }
 
-// Route chooses candidate paths for host flows of new coflows and leaves them on the network. The answer is the path
-// map's indexes, by coflow and row.
+// Route chooses candidate paths for host flows of new coflows and leaves them on the network. The
+// answer is the path map's indexes, by coflow and row.
 func (s *NetworkState) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) {
 	s.begin(1)
 	r := s.take(coflows)

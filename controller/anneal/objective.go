@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// objective is what the flows of a network are worth to their jobs. A sink is a task that reads and does not send. Its
-// utility is the least rate of all flows on the paths (cycles included) through the dataflow graph from a root to it; a
-// root or reader on the same host counts as the host's own link. The objective is the sum over all sinks.
+// objective is what the flows of a network are worth to their jobs. A sink is a task that reads and
+// does not send. Its utility is the least rate of all flows on the paths (cycles included) through the
+// dataflow graph from a root to it; a root or reader on the same host counts as the host's own link.
+// The objective is the sum over all sinks.
 //
-// Flows come in groups that are asked together: those of one edge that does not lead to a sink, or those that lead to
-// the sinks of one stage on one host.
+// Flows come in groups that are asked together: those of one edge that does not lead to a sink, or
+// those that lead to the sinks of one stage on one host.
 type objective struct {
 	groups  []group
 	sinks   []sinks

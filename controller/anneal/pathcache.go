@@ -7,9 +7,9 @@ import (
 	"lightloom/southbound"
 )
 
-// PathCache remembers the paths of a path map between racks, from one decision to the next: a lookup on an implicit map
-// costs microseconds, and an annealing run needs hundreds. Its zero value is ready. Several goroutines can read it at
-// once, but about must not run beside them.
+// PathCache remembers the paths of a path map between racks, from one decision to the next: a lookup on
+// an implicit map costs microseconds, and an annealing run needs hundreds. Its zero value is ready.
+// Several goroutines can read it at once, but about must not run beside them.
 type PathCache struct {
 	of         *pathmap.Map // immutable; another one empties the path cache
 	candidates candidateTable
@@ -18,7 +18,8 @@ type PathCache struct {
 // maxCachedPairs bounds the pairs remembered: with six paths of four links about 20 MB.
 const maxCachedPairs = 1 << 16
 
-// Candidate is one path between two racks: its index in the path map and its links. It has no links within a rack.
+// Candidate is one path between two racks: its index in the path map and its links. It has no links
+// within a rack.
 type Candidate struct {
 	Path  int
 	Links []pathmap.LinkID
@@ -45,8 +46,8 @@ func (a *PathCache) Between(s, d int32) []Candidate {
 	return all
 }
 
-// candidateTable holds the candidate paths between pairs of racks, a row a source, made when the source is first asked
-// for. Two who find the same pair at once write the same.
+// candidateTable holds the candidate paths between pairs of racks, a row a source, made when the source
+// is first asked for. Two who find the same pair at once write the same.
 type candidateTable struct {
 	rows []atomic.Pointer[candidateRow]
 	held atomic.Int64

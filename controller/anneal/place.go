@@ -20,8 +20,8 @@ type Placed struct {
 	paths map[hostFlowKey]int
 }
 
-// PathOf returns the path map's index for the host flow of an edge (by its place in the job) between two hosts; -1 if
-// there is no such host flow.
+// PathOf returns the path map's index for the host flow of an edge (by its place in the job) between
+// two hosts; -1 if there is no such host flow.
 func (p *Placed) PathOf(edge int, src, dst southbound.HostID) int {
 	if w, ok := p.paths[hostFlowKey{int32(edge), src, dst}]; ok {
 		return w
@@ -29,7 +29,8 @@ func (p *Placed) PathOf(edge int, src, dst southbound.HostID) int {
 	return -1
 }
 
-// Place decides for one job and leaves its flows on the network. Free are the slots, by host; there must be enough.
+// Place decides for one job and leaves its flows on the network. Free are the slots, by host; there
+// must be enough.
 func (s *NetworkState) Place(j *controller.Job, free []int32, rng *rand.Rand) Placed {
 	if j.Tasks() == 0 {
 		return Placed{}
@@ -49,9 +50,10 @@ func (s *NetworkState) Place(j *controller.Job, free []int32, rng *rand.Rand) Pl
 	return out
 }
 
-// attempts runs all restarts, each on a network and with random numbers of its own, several at a time, and returns the
-// best of them after its last pass: the last among equals, as printed. The first, which begins packed, so wins by worth
-// alone: servers that share nothing serve more than the utility tells. How many processors there are changes nothing.
+// attempts runs all restarts, each on a network and with random numbers of its own, several at a time,
+// and returns the best of them after its last pass: the last among equals, as printed. The first, which
+// begins packed, so wins by worth alone: servers that share nothing serve more than the utility tells.
+// How many processors there are changes nothing.
 func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*placing, Count) {
 	all := make([]*placing, s.opt.Restarts)
 	counts := make([]Count, len(all))
@@ -99,7 +101,8 @@ func each(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// Reset implements Problem. The first restart begins packed into the racks with the most slots, the others anywhere.
+// Reset implements Problem. The first restart begins packed into the racks with the most slots, the
+// others anywhere.
 func (p *placing) Reset(restart int, rng *rand.Rand) {
 	var fresh []hostFlowKey
 	for t := range p.host {

@@ -8,8 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// placing is the upper level: the hosts of one job's tasks. A neighbour differs in the host of one task, or of two that
-// change places where the other host is full; the moved tasks' flows are given candidate paths by the lower level.
+// placing is the upper level: the hosts of one job's tasks. A neighbour differs in the host of one
+// task, or of two that change places where the other host is full; the moved tasks' flows are given
+// candidate paths by the lower level.
 type placing struct {
 	s     *NetworkState
 	g     *graph
@@ -87,8 +88,8 @@ func newPlacing(s *NetworkState, j *controller.Job, free []int32) *placing {
 	return p
 }
 
-// put gives a task a host (-1: none), and brings flows and sinks in line. New flows are on no way yet: fresh holds
-// them.
+// put gives a task a host (-1: none), and brings flows and sinks in line. New flows are on no way yet:
+// fresh holds them.
 func (p *placing) put(t int, h southbound.HostID, fresh *[]hostFlowKey) {
 	from := p.host[t]
 	for k := range p.g.edges {
@@ -196,7 +197,8 @@ func (p *placing) pair(k hostFlowKey, by int32, fresh *[]hostFlowKey) {
 	p.live = p.live[:last]
 }
 
-// open gives flows that are on no way one: the widest, or in mode paper any; and lets the lower level improve on it.
+// open gives flows that are on no way one: the widest, or in mode paper any; and lets the lower level
+// improve on it.
 func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 	r, at := p.low.again(), p.laid[:0]
 	for _, k := range fresh {
@@ -224,8 +226,8 @@ func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 	}
 }
 
-// redraw also puts all other host flows up for choice, each on a random path: as printed, the lower level restarts for
-// all pairs of hosts at every step of the upper one.
+// redraw also puts all other host flows up for choice, each on a random path: as printed, the lower
+// level restarts for all pairs of hosts at every step of the upper one.
 func (p *placing) redraw(r *routing, at []int32, rng *rand.Rand) []int32 {
 	taken := make([]bool, len(p.live))
 	for _, i := range at {

@@ -9,7 +9,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestProcessorsChangeNothing: restarts at once find what restarts in turn find, on any number of processors.
+// TestProcessorsChangeNothing: restarts at once find what restarts in turn find, on any number of
+// processors.
 func TestProcessorsChangeNothing(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=6,hosts=3,spines=3,eps=100Mbps,nic=500Mbps")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

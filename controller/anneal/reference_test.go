@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// reference values a network state from nothing but each flow's links and the job's graph, task by task: slow, and
-// obviously right. All flows but those of p are bare ones alone.
+// reference values a network state from nothing but each flow's links and the job's graph, task by
+// task: slow, and obviously right. All flows but those of p are bare ones alone.
 func reference(p *placing, j *controller.Job) int64 {
 	n := p.s.net
 	flows := map[pathmap.LinkID]int64{}
@@ -186,8 +186,8 @@ func runSome(s *NetworkState, rng *rand.Rand, n int) {
 	}
 }
 
-// TestUtilityNeverDrifts walks both levels at random, takes moves back at random, and compares with the reference
-// implementation.
+// TestUtilityNeverDrifts walks both levels at random, takes moves back at random, and compares with the
+// reference implementation.
 func TestUtilityNeverDrifts(t *testing.T) {
 	specs := []string{"leafspine:racks=4,hosts=2,spines=3,eps=100Mbps,nic=500Mbps",
 		"hybrid:racks=6,hosts=3,spines=2,eps=1Gbps,ocs=10Gbps"}

@@ -8,8 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Reschedule decides for the tasks of a running job that have no host (controller.NoHost), at the upper level for these
-// alone; the lower one routes what they move. hosts is by task. There must be enough slots.
+// Reschedule decides for the tasks of a running job that have no host (controller.NoHost), at the upper
+// level for these alone; the lower one routes what they move. hosts is by task. There must be enough
+// slots.
 func (s *NetworkState) Reschedule(j *controller.Job, hosts []southbound.HostID, free []int32, rng *rand.Rand) Placed {
 	var unplaced []int
 	for t, h := range hosts {
@@ -20,8 +21,8 @@ func (s *NetworkState) Reschedule(j *controller.Job, hosts []southbound.HostID, 
 	return s.PlaceReduces(j, hosts, unplaced, free, rng)
 }
 
-// PlaceReduces is Reschedule for some of the tasks without a host: the others have none afterwards either, and send
-// nothing.
+// PlaceReduces is Reschedule for some of the tasks without a host: the others have none afterwards
+// either, and send nothing.
 func (s *NetworkState) PlaceReduces(j *controller.Job, hosts []southbound.HostID, unplaced []int, free []int32,
 	rng *rand.Rand) Placed {
 	s.begin(1)

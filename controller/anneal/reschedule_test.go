@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestReschedule: only tasks without a host get one, each a slot; and the mean of 20 comes to 0.98 of what trying every
-// host for one lost task gives.
+// TestReschedule: only tasks without a host get one, each a slot; and the mean of 20 comes to 0.98 of
+// what trying every host for one lost task gives.
 func TestReschedule(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=3,hosts=2,spines=2,eps=60Mbps,nic=100Mbps,slots=1")
 	sum := 0.0

@@ -18,8 +18,8 @@ type choice struct {
 
 func (c *choice) current() Candidate { return c.candidates[c.at] }
 
-// routing is the lower level: the candidate paths of some flows, everything else standing still. A neighbour differs in
-// the path of one flow.
+// routing is the lower level: the candidate paths of some flows, everything else standing still. A
+// neighbour differs in the path of one flow.
 type routing struct {
 	s       *NetworkState
 	all     []choice
@@ -47,8 +47,8 @@ func (r *routing) take(c choice) {
 	r.all = append(r.all, c)
 }
 
-// lay puts every flow on its first candidate: the one hinted at, else in mode paper a random one, else the best that
-// the flow could get now.
+// lay puts every flow on its first candidate: the one hinted at, else in mode paper a random one, else
+// the best that the flow could get now.
 func (r *routing) lay(rng *rand.Rand) {
 	for k := range r.all {
 		c := &r.all[k]
@@ -63,7 +63,8 @@ func (r *routing) lay(rng *rand.Rand) {
 	}
 }
 
-// layOut puts a flow that is on no link on its path. The host's links come first: they stay when the path changes.
+// layOut puts a flow that is on no link on its path. The host's links come first: they stay when the
+// path changes.
 func (s *NetworkState) layOut(c *choice) {
 	ends := [...]pathmap.LinkID{s.topology.up[c.src], s.topology.dn[c.dst]}
 	s.net.lay(c.flow, ends[:])
@@ -139,8 +140,8 @@ func (r *routing) Move(rng *rand.Rand) bool {
 	return true
 }
 
-// worst is the document's de-path heuristic: the route with the most hops, among equals the least bandwidth. Ties that
-// are left go to the first.
+// worst is the document's de-path heuristic: the route with the most hops, among equals the least
+// bandwidth. Ties that are left go to the first.
 func (r *routing) worst(among []int32) int32 {
 	worst := among[0]
 	for _, k := range among[1:] {
@@ -235,8 +236,8 @@ func (r *routing) Restore() {
 // Spent implements Problem.
 func (r *routing) Spent() bool { return r.s.spent() }
 
-// localSearch is the last pass, of best responses: each flow in turn takes the path that is best for all, until none
-// gains or the rounds are over. In mode paper there is none.
+// localSearch is the last pass, of best responses: each flow in turn takes the path that is best for
+// all, until none gains or the rounds are over. In mode paper there is none.
 func (r *routing) localSearch() Count {
 	var count Count
 	if r.s.opt.Paper || r.s.opt.Blind {

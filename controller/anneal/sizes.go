@@ -17,7 +17,8 @@ func (p *placing) all() []int {
 	return out
 }
 
-// scatter puts tasks anywhere, the largest first; where the last of them find no room so, all of them are packed.
+// scatter puts tasks anywhere, the largest first; where the last of them find no room so, all of them
+// are packed.
 func (p *placing) scatter(tasks []int, rng *rand.Rand, fresh *[]hostFlowKey) {
 	for i, t := range p.bySize(tasks) {
 		h := p.any(p.g.need(t), rng)

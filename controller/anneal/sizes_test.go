@@ -17,7 +17,8 @@ func grow(j *controller.Job, most int, rng *rand.Rand) {
 	}
 }
 
-// checkSized reports whether the slots left are those that there were less what the tasks take, none below zero.
+// checkSized reports whether the slots left are those that there were less what the tasks take, none
+// below zero.
 func checkSized(t *testing.T, seed uint64, p *placing, before []int32) {
 	t.Helper()
 	free := slices.Clone(before)
@@ -29,8 +30,9 @@ func checkSized(t *testing.T, seed uint64, p *placing, before []int32) {
 	}
 }
 
-// TestSizesNeverOverfill walks placements of tasks of one to three slots, hosts nearly full, as TestUtilityNeverDrifts
-// does with tasks of one: no host is ever given more than it has, and utilities and takings back stay exact.
+// TestSizesNeverOverfill walks placements of tasks of one to three slots, hosts nearly full, as
+// TestUtilityNeverDrifts does with tasks of one: no host is ever given more than it has, and utilities
+// and takings back stay exact.
 func TestSizesNeverOverfill(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=2,eps=100Mbps,nic=500Mbps")
 	walked, moved := 0, 0

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TopologyContext is what does not change during a decision: links, the hosts' own links, and the paths between racks
-// that a tag can name. Several goroutines can ask it at once.
+// TopologyContext is what does not change during a decision: links, the hosts' own links, and the paths
+// between racks that a tag can name. Several goroutines can ask it at once.
 type TopologyContext struct {
 	fabric   *topo.Fabric
 	cache    *PathCache
@@ -20,8 +20,8 @@ type TopologyContext struct {
 	lit      candidateTable   // where links are down: the paths that have light
 }
 
-// NewTopologyContext returns the topology context of a fabric. down (by link) and cache can be nil. All arguments are
-// borrowed.
+// NewTopologyContext returns the topology context of a fabric. down (by link) and cache can be nil. All
+// arguments are borrowed.
 func NewTopologyContext(f *topo.Fabric, m *pathmap.Map, down []bool, cache *PathCache) *TopologyContext {
 	if cache == nil {
 		cache = &PathCache{}
@@ -46,8 +46,8 @@ func NewTopologyContext(f *topo.Fabric, m *pathmap.Map, down []bool, cache *Path
 	return g
 }
 
-// Withhold takes from each link what is not for those who are placed and routed. It is called before the topology
-// context is used.
+// Withhold takes from each link what is not for those who are placed and routed. It is called before
+// the topology context is used.
 func (g *TopologyContext) Withhold(reservedBandwidth []pathmap.BitsPerSecond) {
 	for l, p := range reservedBandwidth {
 		if g.capacity[l] > 0 {
@@ -64,9 +64,9 @@ func (g *TopologyContext) All(src, dst southbound.HostID) []Candidate {
 // within is the one path between two hosts of a rack, and between racks that no path joins.
 var within = []Candidate{{}}
 
-// Candidates returns the paths between the racks of two hosts that have light, shortest first; where none has, the
-// first of the map alone. There is always one: within a rack, and between racks without any path, it has no links.
-// Borrowed.
+// Candidates returns the paths between the racks of two hosts that have light, shortest first; where
+// none has, the first of the map alone. There is always one: within a rack, and between racks without
+// any path, it has no links. Borrowed.
 func (g *TopologyContext) Candidates(src, dst southbound.HostID) []Candidate {
 	s, d := g.rack[src], g.rack[dst]
 	if s == d {

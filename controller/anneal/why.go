@@ -8,7 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TaskWhy is why a task went where it did: what it is near to there, and what the next best place would have cost.
+// TaskWhy is why a task went where it did: what it is near to there, and what the next best place would
+// have cost.
 type TaskWhy struct {
 	Task      int
 	Stage     int

@@ -24,8 +24,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// realm is a replicated state that knows owners and grants, shared by two replicas of which r0 leads. It counts what
-// changes it.
+// realm is a replicated state that knows owners and grants, shared by two replicas of which r0 leads.
+// It counts what changes it.
 type realm struct {
 	mu      sync.Mutex
 	grants  map[string]controller.Access
@@ -324,7 +324,8 @@ type party struct {
 	header map[string]string // said beside
 }
 
-// parties are all kinds of callers. Only the names of those who may do something appear in the table of the test.
+// parties are all kinds of callers. Only the names of those who may do something appear in the table of
+// the test.
 func (c *court) parties(t *testing.T) []party {
 	t.Helper()
 	of := func(id pki.Identity) *tls.Config { return id.Client("", pki.Controller) }
@@ -410,7 +411,8 @@ func stream[M any](s *connect.ServerStreamForClient[M], err error) error {
 	return errors.Join(s.Err(), s.Close())
 }
 
-// procedures says of each call who may make it, and makes it: job 0 and reservation 7 are of the party "tenant".
+// procedures says of each call who may make it, and makes it: job 0 and reservation 7 are of the party
+// "tenant".
 func procedures() map[string]struct {
 	may  string
 	call func(context.Context, apiv1connect.ControllerClient, string) error
@@ -516,8 +518,9 @@ func procedures() map[string]struct {
 	}
 }
 
-// TestWhoMayCallWhat: every call of the service's descriptor × every kind of caller × the leader and another replica.
-// A call without a line in the table fails, and so does one without a rule. What is denied changes nothing.
+// TestWhoMayCallWhat: every call of the service's descriptor × every kind of caller × the leader and
+// another replica. A call without a line in the table fails, and so does one without a rule. What is
+// denied changes nothing.
 func TestWhoMayCallWhat(t *testing.T) {
 	c := newCourt(t)
 	parties := c.parties(t)
@@ -560,7 +563,8 @@ func TestWhoMayCallWhat(t *testing.T) {
 	t.Logf("%d calls, %d of them denied", tried, denied)
 }
 
-// TestWhoReplacesDevices: admins alone, at any replica: a record has secrets of the replicas sent to an address.
+// TestWhoReplacesDevices: admins alone, at any replica: a record has secrets of the replicas sent to an
+// address.
 func TestWhoReplacesDevices(t *testing.T) {
 	c := newCourt(t)
 	parties := c.parties(t)
@@ -581,8 +585,8 @@ func TestWhoReplacesDevices(t *testing.T) {
 	}
 }
 
-// TestTenantsStayApart: a tenant's job and reservation have its name and no other, whatever it says, and another's
-// request id is not answered with the other's job.
+// TestTenantsStayApart: a tenant's job and reservation have its name and no other, whatever it says,
+// and another's request id is not answered with the other's job.
 func TestTenantsStayApart(t *testing.T) {
 	c := newCourt(t)
 	for i := range 2 {
@@ -666,8 +670,8 @@ func TestTenantsStayApart(t *testing.T) {
 	}
 }
 
-// TestGrantsTakeEffect: a grant counts at a replica that has not heard of it when the call comes, and a certificate
-// that is revoked counts for nothing, also on a connection that is open.
+// TestGrantsTakeEffect: a grant counts at a replica that has not heard of it when the call comes, and a
+// certificate that is revoked counts for nothing, also on a connection that is open.
 func TestGrantsTakeEffect(t *testing.T) {
 	c := newCourt(t)
 	c.late["viewer"] = true
@@ -690,8 +694,8 @@ func TestGrantsTakeEffect(t *testing.T) {
 	}
 }
 
-// TestAudit: the replica that is called and the leader both record who, what, and how it ended; a read is not recorded,
-// but counted like all calls.
+// TestAudit: the replica that is called and the leader both record who, what, and how it ended; a read
+// is not recorded, but counted like all calls.
 func TestAudit(t *testing.T) {
 	c := newCourt(t)
 	tenant := c.caller(t, party{name: "tenant", tls: c.issue(t, pki.Client, "tenant").Client("", pki.Controller)}, 1)
@@ -735,8 +739,8 @@ func (g grants) Access(name string) controller.Access              { return g[na
 func (grants) Grants() []controller.Grant                          { return nil }
 func (grants) Grant(context.Context, controller.Grant) (err error) { return err }
 
-// TestReads: who may read whose jobs. Nothing is read by a caller whose grant is taken back between admission and the
-// read.
+// TestReads: who may read whose jobs. Nothing is read by a caller whose grant is taken back between
+// admission and the read.
 func TestReads(t *testing.T) {
 	s := &Server{cfg: Config{Callers: Callers{Granter: grants{"ann": controller.Tenant, "bob": controller.Viewer}}}}
 	for _, tc := range []struct {

@@ -29,8 +29,8 @@ const (
 	aWatch       // a stream
 )
 
-// admission shares a replica among its callers. A call has a slot only once its request is read, and until its answer
-// is known: neither who sends slowly nor who reads slowly holds one.
+// admission shares a replica among its callers. A call has a slot only once its request is read, and
+// until its answer is known: neither who sends slowly nor who reads slowly holds one.
 type admission struct {
 	bodies *fair.Budget
 	gates  map[takes]*fair.Gate
@@ -120,8 +120,8 @@ const (
 	envelope  = 1 << 10
 )
 
-// read returns the whole body of a request; nil if it has none, or may go on as long as the call. What is above the
-// largest request is left out, and its reader refuses it by its size.
+// read returns the whole body of a request; nil if it has none, or may go on as long as the call. What
+// is above the largest request is left out, and its reader refuses it by its size.
 func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, share *fair.Share,
 	cancel context.CancelCauseFunc) ([]byte, error) {
 	if r.Method != http.MethodPost || r.URL.Path == reflectionPath || r.URL.Path == reflectionAlphaPath {
@@ -175,8 +175,8 @@ type paced struct {
 	to *http.ResponseController // nil: the reading is over
 }
 
-// paced returns a reader of a body that ends when ctx does, which it cancels when the body is slower than Limits.Pace.
-// stop is to be called.
+// paced returns a reader of a body that ends when ctx does, which it cancels when the body is slower
+// than Limits.Pace. stop is to be called.
 func (s *Server) paced(ctx context.Context, w http.ResponseWriter, body io.Reader,
 	cancel context.CancelCauseFunc) *paced {
 	p := &paced{Reader: body, slow: cancel, pace: s.cfg.Limits.Pace, grace: s.cfg.Limits.Grace, began: time.Now(),

@@ -44,8 +44,8 @@ func tenants(names ...string) grants {
 	return g
 }
 
-// trickle begins a call with a body of that many bytes, of which it sends a part, and returns once the replica reads
-// it.
+// trickle begins a call with a body of that many bytes, of which it sends a part, and returns once the
+// replica reads it.
 func (tc *testCluster) trickle(t testing.TB, cfg *tls.Config, call string, size, sent int) (*tls.Conn, *bufio.Reader) {
 	t.Helper()
 	c, err := eventually(func() (*tls.Conn, error) { return tls.Dial("tcp", tc.addrs[0], cfg) })
@@ -164,8 +164,8 @@ func TestBatchesOfOneTenant(t *testing.T) {
 	}
 }
 
-// TestBodiesKeepAPace: a body that is slower than the least pace ends, and one that is not does not, though it takes
-// longer than the first is given.
+// TestBodiesKeepAPace: a body that is slower than the least pace ends, and one that is not does not,
+// though it takes longer than the first is given.
 func TestBodiesKeepAPace(t *testing.T) {
 	const grace = 200 * time.Millisecond
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Limits.Grace, c.Limits.Pace = grace, 4 })
@@ -302,8 +302,8 @@ func (o *offered) Submit(ctx context.Context, offers []controller.Offer) ([]cont
 	return o.member.Submit(ctx, offers)
 }
 
-// TestArrivals: what a client says of its jobs' arrivals is believed of admins alone, and only where a recorded run is
-// replayed.
+// TestArrivals: what a client says of its jobs' arrivals is believed of admins alone, and only where a
+// recorded run is replayed.
 func TestArrivals(t *testing.T) {
 	for _, replay := range []bool{false, true} {
 		var got offered
@@ -332,8 +332,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// TestUngrantedConnections: a certificate that is granted nothing keeps nobody out, and no number of certificates
-// keeps out an admin.
+// TestUngrantedConnections: a certificate that is granted nothing keeps nobody out, and no number of
+// certificates keeps out an admin.
 func TestUngrantedConnections(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Callers.Granter = tenants("quick") })
 	fill := func(name string) {
@@ -361,9 +361,9 @@ func TestUngrantedConnections(t *testing.T) {
 	}
 }
 
-// BenchmarkSubmit is one submission after the other, alone and beside a tenant of 1,000 connections, each of which
-// begins submissions whose bodies come byte by byte. One that is ended stays away, or comes back after 3 s: then most
-// of what it costs are handshakes, of both sides in this process.
+// BenchmarkSubmit is one submission after the other, alone and beside a tenant of 1,000 connections,
+// each of which begins submissions whose bodies come byte by byte. One that is ended stays away, or
+// comes back after 3 s: then most of what it costs are handshakes, of both sides in this process.
 func BenchmarkSubmit(b *testing.B) {
 	for _, x := range []struct {
 		name  string

@@ -9,9 +9,10 @@ import (
 
 // Submitter takes jobs where this replica leads.
 type Submitter interface {
-	// Submit returns the jobs' ids, in order, once all are in the log. A known Request is not taken twice: it is
-	// answered with the id it got. The error wraps ErrNotLeader if nothing was taken because this replica does not
-	// lead, ErrTooLarge or ErrBusy if nothing was for these reasons, and ErrUncertain if the outcome is not known.
+	// Submit returns the jobs' ids, in order, once all are in the log. A known Request is not taken twice:
+	// it is answered with the id it got. The error wraps ErrNotLeader if nothing was taken because this
+	// replica does not lead, ErrTooLarge or ErrBusy if nothing was for these reasons, and ErrUncertain if
+	// the outcome is not known.
 	Submit(ctx context.Context, offers []controller.Offer) ([]controller.JobID, error)
 }
 
@@ -42,7 +43,8 @@ type Stater interface {
 
 // Finder knows who leads; a replica.Node does.
 type Finder interface {
-	// Leader returns empty strings while no leader is known. addr is not used: northbound addresses are Config's.
+	// Leader returns empty strings while no leader is known. addr is not used: northbound addresses are
+	// Config's.
 	Leader() (id, addr string, term uint64)
 }
 
@@ -57,7 +59,7 @@ type Event struct {
 
 // Eventer delivers events. A Hub does.
 type Eventer interface {
-	// Events calls sink with every event above after that is still kept, then with each as it happens, in order, until
-	// ctx ends (nil) or sink fails (its error).
+	// Events calls sink with every event above after that is still kept, then with each as it happens, in
+	// order, until ctx ends (nil) or sink fails (its error).
 	Events(ctx context.Context, after uint64, sink func(Event) error) error
 }

@@ -11,8 +11,8 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 )
 
-// AuditRecord is one call that changed something, was refused to, or was denied. It holds no secret and no more of a
-// request than names what it was about.
+// AuditRecord is one call that changed something, was refused to, or was denied. It holds no secret and
+// no more of a request than names what it was about.
 type AuditRecord struct {
 	At     time.Time `json:"at"`
 	Caller string    `json:"caller"`          // kind/name; empty: it is not known who

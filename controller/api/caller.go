@@ -23,7 +23,8 @@ import (
 
 // Granter knows and changes what is granted.
 type Granter interface {
-	// Access returns what the holder of a client certificate with that name is granted, as this replica knows it.
+	// Access returns what the holder of a client certificate with that name is granted, as this replica
+	// knows it.
 	Access(name string) controller.Access
 	// Grants returns all grants, by name.
 	Grants() []controller.Grant
@@ -39,16 +40,18 @@ type Owners interface {
 
 // Callers configure who may call what.
 type Callers struct {
-	// Identify returns role and name of a peer; an error refuses a call on a connection that is open. nil: pki.Peer.
+	// Identify returns role and name of a peer; an error refuses a call on a connection that is open. nil:
+	// pki.Peer.
 	Identify func(tls.ConnectionState) (pki.Role, string, error)
 	Admins   []string // names in client certificates that are admins, whatever is granted
 	Granter  Granter  // nil: nothing is granted
 	Owners   Owners   // nil: no tenant can end what it owns
-	// Local is a Unix socket whose callers are admins if they are this process's user or root; nil: there is none.
+	// Local is a Unix socket whose callers are admins if they are this process's user or root; nil: there
+	// is none.
 	Local net.Listener
 	Audit func(AuditRecord) // nil: nobody hears of it
-	// Answered is told of every call that has ended: its name, the code of its error or "ok", and how long it took, 0 for
-	// a stream; nil: nobody is told.
+	// Answered is told of every call that has ended: its name, the code of its error or "ok", and how long
+	// it took, 0 for a stream; nil: nobody is told.
 	Answered func(call, code string, took time.Duration)
 }
 
@@ -68,7 +71,8 @@ type Caller struct {
 
 func (c Caller) String() string { return c.Kind + "/" + c.Name }
 
-// onBehalf is the header in which a replica says for whom it forwards a call. It is believed of replicas alone.
+// onBehalf is the header in which a replica says for whom it forwards a call. It is believed of
+// replicas alone.
 const onBehalf = "Lightloom-Caller"
 
 func parseCaller(text, via string) (Caller, error) {
@@ -80,7 +84,8 @@ func parseCaller(text, via string) (Caller, error) {
 	return Caller{Kind: kind, Name: name, Via: via}, nil
 }
 
-// caller returns who has made a call: the holder of the connection's certificate, or whom a replica forwards it for.
+// caller returns who has made a call: the holder of the connection's certificate, or whom a replica
+// forwards it for.
 func (s *Server) caller(r *http.Request) (Caller, error) {
 	if r.TLS == nil {
 		uid, ok := r.Context().Value(peerUID{}).(int)

@@ -21,8 +21,8 @@ type Ended struct {
 
 // Canceller ends jobs as they stand.
 type Canceller interface {
-	// Cancel returns once the job has ended in the log, however it did. Errors are as those of Submitter, or of code
-	// Invalid where there is no such job.
+	// Cancel returns once the job has ended in the log, however it did. Errors are as those of Submitter,
+	// or of code Invalid where there is no such job.
 	Cancel(ctx context.Context, id controller.JobID) (Ended, error)
 }
 

@@ -61,8 +61,8 @@ func holdsOf(m *apiv1.DeviceHolds) DeviceHolds {
 	return DeviceHolds{int(m.GetRules()), int(m.GetCircuits())}
 }
 
-// health adds what the leader tells of devices, agents and tasks: it is asked, unless this replica leads or has been
-// asked by another.
+// health adds what the leader tells of devices, agents and tasks: it is asked, unless this replica
+// leads or has been asked by another.
 func (s *service) health(ctx context.Context, leader string, asked bool, out *apiv1.StatusResponse) error {
 	if leader == s.cfg.ID || asked {
 		s.ownHealth(out)

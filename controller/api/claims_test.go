@@ -60,7 +60,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestWhyHere: any replica returns what the leader's policy has said of a job, and nothing where that says nothing.
+// TestWhyHere: any replica returns what the leader's policy has said of a job, and nothing where that
+// says nothing.
 func TestWhyHere(t *testing.T) {
 	tc := newTestCluster(t, func(i int, cfg *Config) {
 		cfg.Jobs = anyJob{}

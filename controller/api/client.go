@@ -22,8 +22,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Client calls any replica that answers, and retries while there is no leader. Its methods can be called by several
-// goroutines.
+// Client calls any replica that answers, and retries while there is no leader. Its methods can be
+// called by several goroutines.
 type Client struct {
 	Patience time.Duration // of a call whose context has no deadline
 	Attempt  time.Duration // of one attempt at one replica
@@ -55,7 +55,8 @@ const (
 	maxState   = 1 << 30
 )
 
-// Dial returns a client of the replicas at those addresses (host:port). Nothing is sent before the first call.
+// Dial returns a client of the replicas at those addresses (host:port). Nothing is sent before the
+// first call.
 func Dial(addrs []string, cfg *tls.Config) (*Client, error) {
 	if len(addrs) == 0 {
 		return nil, &Error{Invalid, errors.New("dial controller: no address is given")}
@@ -81,8 +82,8 @@ func httpClient(cfg *tls.Config) *http.Client {
 	return h
 }
 
-// renewing opens new connections once the client's certificate has changed, and lets calls under way end on the old
-// ones: the old certificate may be revoked soon.
+// renewing opens new connections once the client's certificate has changed, and lets calls under way
+// end on the old ones: the old certificate may be revoked soon.
 type renewing struct {
 	cfg *tls.Config
 
@@ -142,8 +143,8 @@ const (
 	handshakeWithin = 3 * time.Second
 )
 
-// dialTLS dials a server whose certificate is good for the host that is dialled. A configuration that verifies servers
-// itself, as one of pki.Source does, cannot know the host.
+// dialTLS dials a server whose certificate is good for the host that is dialled. A configuration that
+// verifies servers itself, as one of pki.Source does, cannot know the host.
 func dialTLS(ctx context.Context, cfg *tls.Config, network, addr string) (net.Conn, error) {
 	if cfg.ServerName == "" {
 		host, _, err := net.SplitHostPort(addr)
@@ -172,8 +173,8 @@ func newCaller(h *http.Client, base string, opts ...connect.ClientOption) apiv1c
 	return apiv1connect.NewControllerClient(h, base, append(opts, connect.WithReadMaxBytes(maxMessage))...)
 }
 
-// DialLocal returns a client of the replica of this machine that listens at a Unix socket. Its callers are admins if
-// they are the replica's user or root.
+// DialLocal returns a client of the replica of this machine that listens at a Unix socket. Its callers
+// are admins if they are the replica's user or root.
 func DialLocal(path string) *Client {
 	return DialThrough(func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{Timeout: connectWithin}).DialContext(ctx, "unix", path)
@@ -186,9 +187,9 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // NewRequestID returns a random id that no other request has.
 func NewRequestID() string { return rand.Text() }
 
-// Submit submits a batch of jobs and returns their ids once all are in the replicated log. It retries across elections
-// until ctx or its own patience ends; request keeps the batch from being accepted twice. After any error the same
-// request can be submitted again.
+// Submit submits a batch of jobs and returns their ids once all are in the replicated log. It retries
+// across elections until ctx or its own patience ends; request keeps the batch from being accepted
+// twice. After any error the same request can be submitted again.
 func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.Job) ([]controller.JobID, error) {
 	m := &apiv1.SubmitJobsRequest{RequestId: request}
 	for _, j := range jobs {
@@ -226,7 +227,8 @@ type Status struct {
 	Counts
 	Digest [32]byte // of the state after the entry of Index, where it was asked for
 	Read   ReadAt
-	// how far it takes part since it started, and what it waits for or why it learns; empty: its version does not tell
+	// how far it takes part since it started, and what it waits for or why it learns; empty: its version
+	// does not tell
 	Standing, StandingReason string
 	Troubles                 string // what it has seen of others: gone back in time, or apart
 }
@@ -324,8 +326,9 @@ func readState(ctx context.Context, from apiv1connect.ControllerClient, ask *api
 	return s, nil
 }
 
-// Events calls sink with every event above after, in order and each once, until ctx ends (nil), sink fails or no
-// replica can be reached for as long as the client's patience. If a replica fails, it continues with another.
+// Events calls sink with every event above after, in order and each once, until ctx ends (nil), sink
+// fails or no replica can be reached for as long as the client's patience. If a replica fails, it
+// continues with another.
 func (c *Client) Events(ctx context.Context, after uint64, sink func(Event) error) error {
 	return c.follow(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (moved bool, err error) {
 		in, err := to.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{After: after}))
@@ -350,8 +353,8 @@ func (c *Client) Events(ctx context.Context, after uint64, sink func(Event) erro
 // sinkError marks a listener's own error, as opposed to a replica's.
 type sinkError struct{ error }
 
-// follow reads streams one after the other, each going on where the one before has ended. read reports whether it got
-// further: a break after that is no error.
+// follow reads streams one after the other, each going on where the one before has ended. read reports
+// whether it got further: a break after that is no error.
 func (c *Client) follow(ctx context.Context,
 	read func(context.Context, apiv1connect.ControllerClient) (moved bool, err error)) error {
 	for {
@@ -434,8 +437,8 @@ func (c *Client) attempt(ctx context.Context, within time.Duration, to apiv1conn
 	return decode(err)
 }
 
-// worthRetrying reports whether another attempt can succeed. While the caller still waits, a timeout or cancellation is
-// that of an attempt, or of a replica that is stopping.
+// worthRetrying reports whether another attempt can succeed. While the caller still waits, a timeout or
+// cancellation is that of an attempt, or of a replica that is stopping.
 func worthRetrying(ctx context.Context, err error) bool {
 	code := CodeOf(err)
 	return ctx.Err() == nil && (code.answer().again || code == Late || code == Canceled)

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// shared is what a replicated state would hold: one for all replicas of a test, so that it shows what got through.
+// shared is what a replicated state would hold: one for all replicas of a test, so that it shows what
+// got through.
 type shared struct {
 	mu     sync.Mutex
 	hashed int // times

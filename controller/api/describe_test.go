@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestDescribeFabric: a replica tells its fabric by names: nodes with their racks, hosts, links, and what was changed.
+// TestDescribeFabric: a replica tells its fabric by names: nodes with their racks, hosts, links, and
+// what was changed.
 func TestDescribeFabric(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 2, Spines: 1}.WithDefaults())
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"lightloom/controller"
 )
 
-// TestDiskHasACodeOfItsOwn: a replica whose disk takes no writes reports so if it can neither execute nor forward a
-// call, and if a call's outcome is not known. While another replica leads it forwards calls as before.
+// TestDiskHasACodeOfItsOwn: a replica whose disk takes no writes reports so if it can neither execute
+// nor forward a call, and if a call's outcome is not known. While another replica leads it forwards
+// calls as before.
 func TestDiskHasACodeOfItsOwn(t *testing.T) {
 	var full atomic.Bool
 	tc := newTestCluster(t, func(_ int, c *Config) {
@@ -23,7 +24,8 @@ func TestDiskHasACodeOfItsOwn(t *testing.T) {
 		}
 	})
 	c := tc.dial(t, 0)
-	// A deadline of the caller's could end an attempt, whose outcome nobody knows then; patience ends between two.
+	// A deadline of the caller's could end an attempt, whose outcome nobody knows then; patience ends
+	// between two.
 	const short, long = 300 * time.Millisecond, time.Minute
 	submit := func(patience time.Duration) error {
 		c.Patience = patience

@@ -64,7 +64,8 @@ func (s *service) ApplyFabric(ctx context.Context,
 		Index: s.applied()}), nil
 }
 
-// ApplyFabric changes the fabric, across elections as Submit does: to apply what is so already changes nothing.
+// ApplyFabric changes the fabric, across elections as Submit does: to apply what is so already changes
+// nothing.
 func (c *Client) ApplyFabric(ctx context.Context, ask *apiv1.ApplyFabricRequest) (out *apiv1.ApplyFabricResponse,
 	err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Hub keeps the last events and sends them to any number of listeners. A slow listener delays no other: it gets a gap
-// event for what it misses.
+// Hub keeps the last events and sends them to any number of listeners. A slow listener delays no other:
+// it gets a gap event for what it misses.
 type Hub struct {
 	keep int
 
@@ -25,8 +25,8 @@ func NewHub(keep int) *Hub {
 	return &Hub{keep: max(keep, 1), changed: make(chan struct{})}
 }
 
-// Publish adds an event. It ignores an event whose Seq is not above all earlier ones, so that a log can be applied
-// again.
+// Publish adds an event. It ignores an event whose Seq is not above all earlier ones, so that a log can
+// be applied again.
 func (h *Hub) Publish(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -32,8 +32,8 @@ type JobReader interface {
 	Job(id controller.JobID) (*apiv1.GetJobResponse, error)
 	// Jobs returns jobs in their order, and the id from which on there may be more; NoJob: there are none.
 	Jobs(q JobQuery) (page []*apiv1.JobInfo, next controller.JobID, err error)
-	// WatchJobs calls sink as WatchJobs of the API does, until ctx ends (nil) or sink fails (its error). Messages are
-	// shared: they are not written to.
+	// WatchJobs calls sink as WatchJobs of the API does, until ctx ends (nil) or sink fails (its error).
+	// Messages are shared: they are not written to.
 	WatchJobs(ctx context.Context, after uint64, sink func(*apiv1.JobsChanged) error) error
 }
 
@@ -47,7 +47,8 @@ const (
 	maxIDs      = 1 << 14 // in a filter
 )
 
-// wall returns the time of the day of an instant of the run; nil if the replica does not know when that began.
+// wall returns the time of the day of an instant of the run; nil if the replica does not know when that
+// began.
 func (s *Server) wall(at time.Duration) *timestamppb.Timestamp {
 	if s.cfg.Epoch == nil {
 		return nil
@@ -55,8 +56,8 @@ func (s *Server) wall(at time.Duration) *timestamppb.Timestamp {
 	return timestamppb.New(s.cfg.Epoch().Add(at))
 }
 
-// reads returns the only user whose jobs a caller may read; "" for all. A caller whose access was taken back since it
-// was admitted reads nothing.
+// reads returns the only user whose jobs a caller may read; "" for all. A caller whose access was taken
+// back since it was admitted reads nothing.
 func (s *Server) reads(ctx context.Context) (user string, err error) {
 	switch c := callerOf(ctx); s.access(c) {
 	case "":
@@ -146,8 +147,8 @@ func (s *service) GetJob(ctx context.Context,
 	return connect.NewResponse(out), nil
 }
 
-// whyHere returns what the leader's policy has said of a job: the leader is asked, unless this replica leads or has
-// been asked by another.
+// whyHere returns what the leader's policy has said of a job: the leader is asked, unless this replica
+// leads or has been asked by another.
 func (s *service) whyHere(ctx context.Context, r *connect.Request[apiv1.GetJobRequest]) ([]string, error) {
 	leader, _, _ := s.cfg.Finder.Leader()
 	if leader == s.cfg.ID || r.Header().Get(forwarded) != "" {
@@ -234,7 +235,8 @@ func (s *service) WatchJobs(ctx context.Context, r *connect.Request[apiv1.WatchJ
 	return nil
 }
 
-// watchJobs hands on what its caller may read, as long as it may, and says of each message whether others get it too.
+// watchJobs hands on what its caller may read, as long as it may, and says of each message whether
+// others get it too.
 func (s *Server) watchJobs(ctx context.Context, m *apiv1.WatchJobsRequest,
 	send func(c *apiv1.JobsChanged, shared bool) error) error {
 	f, err := s.narrowed(ctx, m.Filter)
@@ -286,8 +288,8 @@ func (c *Client) WhyHere(ctx context.Context, id controller.JobID) (out []string
 	return out, err
 }
 
-// Jobs calls sink with the jobs that match, in pages, until it returns false. Where q.Read is set, each page is such a
-// read.
+// Jobs calls sink with the jobs that match, in pages, until it returns false. Where q.Read is set, each
+// page is such a read.
 func (c *Client) Jobs(ctx context.Context, q *apiv1.ListJobsRequest, sink func(*apiv1.JobInfo) bool) error {
 	q = proto.CloneOf(q)
 	for {
@@ -313,8 +315,9 @@ func (c *Client) Jobs(ctx context.Context, q *apiv1.ListJobsRequest, sink func(*
 	}
 }
 
-// WatchJobs calls sink with each message of a watch, until ctx ends (nil), sink fails or no replica can be reached for
-// as long as the client's patience. If a replica fails, it goes on with another where that one was.
+// WatchJobs calls sink with each message of a watch, until ctx ends (nil), sink fails or no replica can
+// be reached for as long as the client's patience. If a replica fails, it goes on with another where
+// that one was.
 func (c *Client) WatchJobs(ctx context.Context, ask *apiv1.WatchJobsRequest,
 	sink func(*apiv1.JobsChanged) error) error {
 	ask = proto.CloneOf(ask)

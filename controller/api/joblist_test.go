@@ -114,7 +114,8 @@ func TestJobPages(t *testing.T) {
 	}
 }
 
-// TestJobOf: a job is read by its id; one that is not known is said, and so is a controller that tells of none.
+// TestJobOf: a job is read by its id; one that is not known is said, and so is a controller that tells
+// of none.
 func TestJobOf(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Jobs = shelf{7, new([]JobQuery)} })
 	tc.lead(0)
@@ -136,8 +137,8 @@ func TestJobOf(t *testing.T) {
 	}
 }
 
-// TestJobsAreWatched: a watch goes on behind what its caller has, lets through what its filter does, and ends with the
-// reader's error.
+// TestJobsAreWatched: a watch goes on behind what its caller has, lets through what its filter does,
+// and ends with the reader's error.
 func TestJobsAreWatched(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Jobs = shelf{7, new([]JobQuery)} })
 	tc.lead(0)

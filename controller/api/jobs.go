@@ -20,7 +20,8 @@ const (
 	maxParts       = 1 << 12
 )
 
-// jobFromWire checks what can be checked without a fabric: form, counts and ranges. controller.Job.Check does the rest.
+// jobFromWire checks what can be checked without a fabric: form, counts and ranges.
+// controller.Job.Check does the rest.
 func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	switch {
 	case m == nil:
@@ -226,8 +227,8 @@ func countFlows(jobs []*apiv1.Job) (n int) {
 	return n
 }
 
-// offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it. What the batch says
-// of arrivals is left out, unless it is of a recorded run.
+// offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it.
+// What the batch says of arrivals is left out, unless it is of a recorded run.
 func offers(m *apiv1.SubmitJobsRequest, recorded bool, check func(*controller.Job) error) ([]controller.Offer, error) {
 	fail := func(format string, args ...any) ([]controller.Offer, error) {
 		return nil, &Error{Invalid, fmt.Errorf("submit jobs: "+format, args...)}

@@ -20,7 +20,8 @@ type Link struct {
 	controller.LinkRate
 }
 
-// links returns what the leader knows of links: it is asked, unless this replica leads or has been asked by another.
+// links returns what the leader knows of links: it is asked, unless this replica leads or has been
+// asked by another.
 func (s *service) links(ctx context.Context, leader string, asked bool) ([]*apiv1.LinkRate, error) {
 	if leader == s.cfg.ID || asked {
 		var out []*apiv1.LinkRate

@@ -15,9 +15,10 @@ import (
 	"connectrpc.com/connect"
 )
 
-// atHome refuses what a browser sends for a page that is not this replica's own: such a page can have it call with its
-// user's certificate. It also refuses a name that the replica's certificate is not good for: somebody else's name may
-// lead to the replica's address, and a page of that name would count as its own.
+// atHome refuses what a browser sends for a page that is not this replica's own: such a page can have
+// it call with its user's certificate. It also refuses a name that the replica's certificate is not
+// good for: somebody else's name may lead to the replica's address, and a page of that name would count
+// as its own.
 func (s *Server) atHome(next http.Handler) http.Handler {
 	var own ownNames
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

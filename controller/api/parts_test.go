@@ -115,7 +115,8 @@ func TestJobsSurviveTheWire(t *testing.T) {
 	}
 }
 
-// TestStagesReadAllOrNothing: what some tasks read and others do not is said with zeros, and not by leaving them out.
+// TestStagesReadAllOrNothing: what some tasks read and others do not is said with zeros, and not by
+// leaving them out.
 func TestStagesReadAllOrNothing(t *testing.T) {
 	for _, s := range []*apiv1.Stage{{ComputeNs: []int64{1, 2}, InputBytes: []int64{3}},
 		{ComputeNs: []int64{1}, FarNs: []int64{3, 4}}} {

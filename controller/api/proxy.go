@@ -9,8 +9,8 @@ import (
 	"lightloom/controller/api/v1/apiv1connect"
 )
 
-// DialThrough returns a client of what answers at the other end of the connections that dial makes: a Proxy, or a
-// replica.
+// DialThrough returns a client of what answers at the other end of the connections that dial makes: a
+// Proxy, or a replica.
 func DialThrough(dial func(context.Context) (net.Conn, error)) *Client {
 	h := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dial(ctx)
@@ -19,8 +19,8 @@ func DialThrough(dial func(context.Context) (net.Conn, error)) *Client {
 		callers: []apiv1connect.ControllerClient{newCaller(h, "http://local")}}
 }
 
-// Proxy hands calls of others on in this client's name: to the replica that answered last, and after one has refused,
-// to the next.
+// Proxy hands calls of others on in this client's name: to the replica that answered last, and after
+// one has refused, to the next.
 func (c *Client) Proxy() http.Handler {
 	at := func() int { c.mu.Lock(); defer c.mu.Unlock(); return c.last }
 	turn := func(from int) {

@@ -35,8 +35,8 @@ type ReadAt struct {
 
 // Indexer knows how far the log is.
 type Indexer interface {
-	// ReadIndex returns an index that covers all that was acknowledged before the call. Only the leader can: the error
-	// wraps ErrNotLeader, or ErrUncertain where leadership ended meanwhile.
+	// ReadIndex returns an index that covers all that was acknowledged before the call. Only the leader
+	// can: the error wraps ErrNotLeader, or ErrUncertain where leadership ended meanwhile.
 	ReadIndex(ctx context.Context) (uint64, error)
 	// WaitApplied returns once this replica has applied an entry of at least that index.
 	WaitApplied(ctx context.Context, index uint64) error

@@ -22,8 +22,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// book is the smallest replicated state that takes jobs: it knows which requests it has and in which order, and which
-// jobs were cancelled. An entry is requests, or the numbers of jobs to cancel.
+// book is the smallest replicated state that takes jobs: it knows which requests it has and in which
+// order, and which jobs were cancelled. An entry is requests, or the numbers of jobs to cancel.
 type book struct {
 	Order []string
 	Known map[string]int
@@ -161,8 +161,8 @@ func newControllers(t testing.TB) *controllers {
 	return c
 }
 
-// freePort returns a port that stays free for repeated use: a socket bound to it that does not listen keeps the kernel
-// from assigning it to other sockets, and does not keep a server from listening on it.
+// freePort returns a port that stays free for repeated use: a socket bound to it that does not listen
+// keeps the kernel from assigning it to other sockets, and does not keep a server from listening on it.
 func freePort(t testing.TB) string {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -244,8 +244,9 @@ func (c *controllers) leader(t testing.TB, ctx context.Context, client *Client) 
 	}
 }
 
-// TestEveryBatchOnceAcrossElections: clients submit through all replicas while leaders are killed and come back; every
-// batch ends up in the replicated state once, under the ids that were answered, and each client's in its order.
+// TestEveryBatchOnceAcrossElections: clients submit through all replicas while leaders are killed and
+// come back; every batch ends up in the replicated state once, under the ids that were answered, and
+// each client's in its order.
 func TestEveryBatchOnceAcrossElections(t *testing.T) {
 	c := newControllers(t)
 	who, err := c.ca.Issue(pki.Client, "user")

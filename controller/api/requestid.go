@@ -10,8 +10,9 @@ import (
 // maxAhead is how far a caller's clock may be ahead of the replica's.
 const maxAhead = time.Minute
 
-// checkAge refuses a request whose id says that it was made too long ago, so that its first answer can be forgotten:
-// to take it might be to take it twice. Ids that are no UUIDs of version 7 carry no time, and pass.
+// checkAge refuses a request whose id says that it was made too long ago, so that its first answer can
+// be forgotten: to take it might be to take it twice. Ids that are no UUIDs of version 7 carry no time,
+// and pass.
 func (s *Server) checkAge(request string) error {
 	made, ok := timeOf(request)
 	if !ok || s.cfg.Retention == nil {

@@ -87,8 +87,8 @@ func TestListReservations(t *testing.T) {
 	}
 }
 
-// TestReserveThroughAnyReplica: each replica answers what is asked and forwards what is wished; refusals keep their
-// code.
+// TestReserveThroughAnyReplica: each replica answers what is asked and forwards what is wished;
+// refusals keep their code.
 func TestReserveThroughAnyReplica(t *testing.T) {
 	tc := newTestCluster(t, nil)
 	ctx := within(t, hanging)

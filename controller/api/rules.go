@@ -102,8 +102,8 @@ func (s *Server) admit(next http.Handler) http.Handler {
 // catchUp bounds how long a replica tries to learn of newer grants before it denies a call.
 const catchUp = 2 * time.Second
 
-// may returns why a caller may not make a call, or nil. A replica that knows of no grant first takes in all that was
-// acknowledged before, since the grant may be on its way to it.
+// may returns why a caller may not make a call, or nil. A replica that knows of no grant first takes in
+// all that was acknowledged before, since the grant may be on its way to it.
 func (s *Server) may(ctx context.Context, c Caller, path string, r rule) error {
 	has := s.access(c)
 	if slices.Contains(r.may, has) {

@@ -203,8 +203,9 @@ func (s *Server) peer(id string) apiv1connect.ControllerClient {
 	return s.peers[at]
 }
 
-// shutdownWait is how long calls in progress can take to end after Run was asked to stop: their contexts have ended by
-// then. More would be wasted on idle HTTP/2 connections, which net/http waits for too.
+// shutdownWait is how long calls in progress can take to end after Run was asked to stop: their
+// contexts have ended by then. More would be wasted on idle HTTP/2 connections, which net/http waits
+// for too.
 const shutdownWait = 100 * time.Millisecond
 
 // Run serves until ctx ends (nil) or the listener breaks (the error), and returns when every call has ended.
@@ -249,8 +250,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// guard lets callers in once they are authenticated, replicas in slots of their own, and admins however many others
-// there are.
+// guard lets callers in once they are authenticated, replicas in slots of their own, and admins however
+// many others there are.
 func (s *Server) guard() *guard.Guard {
 	c := guard.GRPC(s.cfg.ServerTLS) // HTTP/2 first
 	c.NextProtos = append(c.NextProtos, "http/1.1")
@@ -276,8 +277,8 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// compressFrom is the size in bytes of the least answer that is compressed. Below, gzip costs more than all else of an
-// answer: it was half of what 1,000 watchers of jobs cost.
+// compressFrom is the size in bytes of the least answer that is compressed. Below, gzip costs more than
+// all else of an answer: it was half of what 1,000 watchers of jobs cost.
 const compressFrom = 64 << 10
 
 func (s *Server) handler() http.Handler {
@@ -294,8 +295,8 @@ func (s *Server) handler() http.Handler {
 	return patient(s.atHome(s.admit(mux)), s.cfg.Limits.Write)
 }
 
-// blameDisk returns the code of a failed disk for a call that failed for lack of a leader or with an unknown outcome,
-// if the disk takes no writes: such a replica neither leads nor follows.
+// blameDisk returns the code of a failed disk for a call that failed for lack of a leader or with an
+// unknown outcome, if the disk takes no writes: such a replica neither leads nor follows.
 func (s *Server) blameDisk() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
@@ -325,8 +326,8 @@ func deadline(most time.Duration) connect.UnaryInterceptorFunc {
 	}
 }
 
-// patient gives every write a deadline of its own, so that a stream can last for hours and a caller that stopped
-// reading may not.
+// patient gives every write a deadline of its own, so that a stream can last for hours and a caller
+// that stopped reading may not.
 func patient(next http.Handler, most time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := &timedWriter{ResponseWriter: w, to: http.NewResponseController(w), most: most}
@@ -336,8 +337,8 @@ func patient(next http.Handler, most time.Duration) http.Handler {
 	})
 }
 
-// timedWriter sets the deadline for the time of a write only: HTTP/2 ends a stream whose deadline passes, silent or
-// not.
+// timedWriter sets the deadline for the time of a write only: HTTP/2 ends a stream whose deadline
+// passes, silent or not.
 type timedWriter struct {
 	http.ResponseWriter
 	to   *http.ResponseController

@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound/guard/guardtest"
 )
 
-// TestStatusAmongSilentSockets: silent connections occupy every northbound port, more than there are slots, and a
-// caller that reconnects each time is answered by each. LIGHTLOOM_MEASURE=sockets holds 10,000 a port, each of which
-// returns 3 s after it was closed; it needs the machine for itself.
+// TestStatusAmongSilentSockets: silent connections occupy every northbound port, more than there are
+// slots, and a caller that reconnects each time is answered by each. LIGHTLOOM_MEASURE=sockets holds
+// 10,000 a port, each of which returns 3 s after it was closed; it needs the machine for itself.
 func TestStatusAmongSilentSockets(t *testing.T) {
 	full := os.Getenv("LIGHTLOOM_MEASURE") == "sockets"
 	tc := newTestCluster(t, func(_ int, c *Config) {

@@ -16,8 +16,8 @@ import (
 // breath is the interval of keep-alives on a silent event stream, so that middleboxes keep it open.
 const breath = 15 * time.Second
 
-// serveEvents is the event stream as server-sent events, for a page: GET /v1/events?after=SEQ. A browser that
-// reconnects sends its last position by itself (Last-Event-ID).
+// serveEvents is the event stream as server-sent events, for a page: GET /v1/events?after=SEQ. A
+// browser that reconnects sends its last position by itself (Last-Event-ID).
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if s.cfg.Eventer == nil {
 		http.Error(w, "this controller keeps no events", Missing.HTTPStatus())
@@ -33,8 +33,8 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// serveJobs is a watch of jobs as server-sent events: GET /v1/jobs?after=INDEX&user=NAME&name=NAME. Each is a
-// JobsChanged as JSON.
+// serveJobs is a watch of jobs as server-sent events: GET /v1/jobs?after=INDEX&user=NAME&name=NAME.
+// Each is a JobsChanged as JSON.
 func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
 	if s.cfg.Jobs == nil {
 		http.Error(w, errNoJobs.Error(), Missing.HTTPStatus())
@@ -83,7 +83,8 @@ func (s *Server) serveFrames(w http.ResponseWriter, r *http.Request,
 	}
 }
 
-// writeFrames writes frames until the caller goes away or a write fails. The goroutine it starts ends with the call.
+// writeFrames writes frames until the caller goes away or a write fails. The goroutine it starts ends
+// with the call.
 func writeFrames(w http.ResponseWriter, ctx context.Context,
 	produce func(ctx context.Context, send func([]byte) error) error) error {
 	ctx, cancel := context.WithCancel(ctx)

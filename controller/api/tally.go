@@ -48,7 +48,8 @@ func (tally) WrapStreamingClient(next connect.StreamingClientFunc) connect.Strea
 	return next
 }
 
-// tallied tells of calls that Connect does not see: streams of server-sent events, which end when their reader goes.
+// tallied tells of calls that Connect does not see: streams of server-sent events, which end when their
+// reader goes.
 func (s *Server) tallied(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		next(w, r)

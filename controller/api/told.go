@@ -9,7 +9,8 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 )
 
-// told is the newest message that many watchers get, and what it is on the wire: encoded once, and not by watcher.
+// told is the newest message that many watchers get, and what it is on the wire: encoded once, and not
+// by watcher.
 type told struct {
 	mu   sync.Mutex
 	of   *apiv1.JobsChanged

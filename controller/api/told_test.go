@@ -9,8 +9,8 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 )
 
-// TestTold: what is encoded once for all watchers says what the message says, as each of them reads it, and the next
-// message is not taken for it.
+// TestTold: what is encoded once for all watchers says what the message says, as each of them reads it,
+// and the next message is not taken for it.
 func TestTold(t *testing.T) {
 	var once told
 	for _, m := range []*apiv1.JobsChanged{

@@ -14,8 +14,8 @@ import (
 	"lightloom/controller/tracing"
 )
 
-// TestTraceIsForwarded: a caller's trace goes on in the replica that it asks and in the leader to which that forwards;
-// a refusal is an error in both.
+// TestTraceIsForwarded: a caller's trace goes on in the replica that it asks and in the leader to which
+// that forwards; a refusal is an error in both.
 func TestTraceIsForwarded(t *testing.T) {
 	kept := tracetest.NewInMemoryExporter()
 	made := tracing.New(sdk.WithSyncer(kept))

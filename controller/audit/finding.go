@@ -149,8 +149,8 @@ func differ(expected, found Map, want, got []End, p int, fibre Fibre) (Finding, 
 // knows reports whether the map holds an end.
 func (m Map) knows(e End) bool { return slices.Contains(m.In, e) || slices.Contains(m.Out, e) }
 
-// Judge is Compare with what else a walk has met: doubts, and ends that should hear each other through the optical
-// switch alone and do so without it.
+// Judge is Compare with what else a walk has met: doubts, and ends that should hear each other through
+// the optical switch alone and do so without it.
 func Judge(expected Map, w *Walk) []Finding {
 	found, direct, doubts := w.Found()
 	all := Compare(expected, found)

@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// enough is how many different switches a fibre must be silent against before it counts as dead: one can ignore it,
-// because it is its own.
+// enough is how many different switches a fibre must be silent against before it counts as dead: one
+// can ignore it, because it is its own.
 const enough = 2
 
 // skip moves on from partners when there is nothing left that could be learned there.
@@ -68,8 +68,8 @@ func (w *Walk) partnerOf(s side, known []End, used []bool) int {
 	return -1
 }
 
-// match evaluates a round of partners: an end that hears a known end is behind the output lit to that end, and vice
-// versa.
+// match evaluates a round of partners: an end that hears a known end is behind the output lit to that
+// end, and vice versa.
 func (w *Walk) match(lit []southbound.CrossConnect, heard []Heard) {
 	round := w.round
 	for _, c := range round {
@@ -114,7 +114,8 @@ func (w *Walk) predict() (round []southbound.CrossConnect) {
 	return round
 }
 
-// compare holds what was heard against what the map predicts. That a switch does not hear itself proves nothing.
+// compare holds what was heard against what the map predicts. That a switch does not hear itself proves
+// nothing.
 func (w *Walk) compare(lit []southbound.CrossConnect, heard []Heard) {
 	for _, c := range w.round { // in the order of inputs
 		for h, at := range w.verify {

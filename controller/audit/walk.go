@@ -8,9 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Walk goes through circuits until it is known who is behind every fibre. Call Next for the circuits of a round, make
-// them (all others off), wait until all ends have had time to hear, and call Hear. At n ports with most fibres alive it
-// takes about log2(n) + 4 rounds.
+// Walk goes through circuits until it is known who is behind every fibre. Call Next for the circuits of
+// a round, make them (all others off), wait until all ends have had time to hear, and call Hear. At n
+// ports with most fibres alive it takes about log2(n) + 4 rounds.
 //
 //  1. Nothing is lit. An end that hears another now does so past the optical switch.
 //  2. Inputs are paired with outputs, each with its neighbour, because many a switch ignores what it hears of itself.
@@ -103,8 +103,8 @@ func (w *Walk) partner(in int) int { return (in + w.shift) % w.n }
 // digits is how many binary digits the numbers 1 to n have.
 func (w *Walk) digits() int { return bits.Len(uint(w.n)) }
 
-// Hear takes what was heard during the round: failed are the circuits of the round that were not made, and heard is who
-// hears whom now, in any order.
+// Hear takes what was heard during the round: failed are the circuits of the round that were not made,
+// and heard is who hears whom now, in any order.
 func (w *Walk) Hear(failed []southbound.CrossConnect, heard []Heard) {
 	lit := slices.DeleteFunc(slices.Clone(w.round), func(c southbound.CrossConnect) bool {
 		return slices.Contains(failed, c)
@@ -144,8 +144,8 @@ func (w *Walk) doubt(d Doubt) {
 	}
 }
 
-// begin tries a pairing, or gives up once all have been tried: then no end hears another, whatever is lit. The pairing
-// of every port with itself comes last.
+// begin tries a pairing, or gives up once all have been tried: then no end hears another, whatever is
+// lit. The pairing of every port with itself comes last.
 func (w *Walk) begin(shift int) {
 	if w.shift = shift; shift > w.n || w.n == 1 && shift > 0 {
 		for p := range w.n {
@@ -179,7 +179,8 @@ func (w *Walk) listen(lit []southbound.CrossConnect, heard []Heard) {
 	}
 }
 
-// decode finds for every pair of ends the one pair of ports that was lit in exactly the rounds in which they heard.
+// decode finds for every pair of ends the one pair of ports that was lit in exactly the rounds in which
+// they heard.
 func (w *Walk) decode() {
 	pairs := make([]Heard, 0, len(w.heard))
 	for h := range w.heard {

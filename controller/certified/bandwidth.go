@@ -9,9 +9,10 @@ import (
 	"lightloom/controller/solve"
 )
 
-// Makespan gives flows on given routes the rates at which the last of them ends earliest (OptRA-Makespan and OptBA,
-// equations 2.8 and 4.7): of each of its links a flow gets its part of all the volume there. What the bottleneck does
-// not need stays unused. It returns the rates and the time of the last flow.
+// Makespan gives flows on given routes the rates at which the last of them ends earliest
+// (OptRA-Makespan and OptBA, equations 2.8 and 4.7): of each of its links a flow gets its part of all
+// the volume there. What the bottleneck does not need stays unused. It returns the rates and the time
+// of the last flow.
 func (in *Instance) Makespan(paths [][]int32) (rate []float64, last float64, err error) {
 	sum := make([]float64, len(in.Capacity))
 	for i, links := range paths {
@@ -41,7 +42,8 @@ func (in *Instance) Makespan(paths [][]int32) (rate []float64, last float64, err
 	return rate, last, nil
 }
 
-// Busiest returns how long the busiest link needs for all that is routed over it. On these routes nothing ends earlier.
+// Busiest returns how long the busiest link needs for all that is routed over it. On these routes
+// nothing ends earlier.
 func (in *Instance) Busiest(paths [][]int32) float64 {
 	sum, most := make([]float64, len(in.Capacity)), 0.0
 	for i, links := range paths {
@@ -60,7 +62,8 @@ func (in *Instance) Busiest(paths [][]int32) float64 {
 // totalGap is how exact rates for a sum of transfer times are.
 const totalGap = 1e-7
 
-// Total gives flows on given routes the rates of the least sum of transfer times (OptRA-Total and OptBA-TTT, section
+// Total gives flows on given routes the rates of the least sum of transfer times (OptRA-Total and
+// OptBA-TTT, section
 // 5.4.1), with the links' prices.
 func (in *Instance) Total(paths [][]int32) (*solve.ConcaveAnswer, error) {
 	p := &solve.Concave{Weight: in.Volume, Alpha: 2, Gap: totalGap}
@@ -96,8 +99,8 @@ func (in *Instance) Total(paths [][]int32) (*solve.ConcaveAnswer, error) {
 	return a, nil
 }
 
-// binding returns the links that can hold flows back: of links that the same flows take, the narrowest. of is each
-// link's position among them, -1 for the others.
+// binding returns the links that can hold flows back: of links that the same flows take, the narrowest.
+// of is each link's position among them, -1 for the others.
 func (in *Instance) binding(paths [][]int32) (keep, of []int32) {
 	users := make([][]byte, len(in.Capacity))
 	for i, links := range paths {

@@ -9,8 +9,9 @@ import (
 	"lightloom/controller/solve"
 )
 
-// MinMin is the classic baseline: time and again it places the task that can be placed so that the job ends earliest,
-// where it does, and then reduces energy as TaPRA does (section 3.6.1.3). Resources are shared as TaPRA shares them.
+// MinMin is the classic baseline: time and again it places the task that can be placed so that the job
+// ends earliest, where it does, and then reduces energy as TaPRA does (section 3.6.1.3). Resources are
+// shared as TaPRA shares them.
 func MinMin(t *Tasks) (*Placed, error) {
 	p, err := t.begin()
 	if err != nil {
@@ -58,14 +59,15 @@ type Breeding struct {
 // Bred are the settings with which the baselines run.
 func Bred() Breeding { return Breeding{Population: 40, Mutation: 0.02, Cooling: 0.97, Heat: 0.1} }
 
-// MMGA is the genetic algorithm whose first generation holds MinMin's placement (section 3.6.1.3). What takes too much
-// energy is reduced by REC, and resources are shared as TaPRA shares them. Effort.Trials counts placements.
+// MMGA is the genetic algorithm whose first generation holds MinMin's placement (section 3.6.1.3). What
+// takes too much energy is reduced by REC, and resources are shared as TaPRA shares them. Effort.Trials
+// counts placements.
 func MMGA(t *Tasks, e Effort, rng *rand.Rand) (*Placed, error) {
 	return t.breed(e, rng, Bred(), true, false)
 }
 
-// GSA is the genetic simulated annealing of section 3.6.1.3: children that are worse than a parent replace it with a
-// probability that falls from generation to generation.
+// GSA is the genetic simulated annealing of section 3.6.1.3: children that are worse than a parent
+// replace it with a probability that falls from generation to generation.
 func GSA(t *Tasks, e Effort, rng *rand.Rand) (*Placed, error) {
 	return t.breed(e, rng, Bred(), false, true)
 }
@@ -173,8 +175,8 @@ func (h *herd) try(server []int32) (last float64, ok bool) {
 	return h.placing.last(), true
 }
 
-// generation has each placement of the generation meet a better one of two, and lets the child take its place if it is
-// better, or by chance if annealed.
+// generation has each placement of the generation meet a better one of two, and lets the child take its
+// place if it is better, or by chance if annealed.
 func (h *herd) generation(e Effort, anneal bool, heat float64) {
 	for i := range h.server {
 		if h.left <= 0 || e.stopped() {
@@ -215,8 +217,8 @@ func (h *herd) child(a, b []int32) []int32 {
 	return out
 }
 
-// MostEfficient puts each task on the most efficient server that has a slot, and searches nothing: for jobs that are
-// too large to be searched.
+// MostEfficient puts each task on the most efficient server that has a slot, and searches nothing: for
+// jobs that are too large to be searched.
 func MostEfficient(t *Tasks) (*Placed, error) {
 	p, err := t.begin()
 	if err != nil {

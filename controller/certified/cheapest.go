@@ -2,8 +2,8 @@ package certified
 
 import "math"
 
-// aim is what a search for the cheapest path goes for: a leaf's one link and the switch before it tell how much a path
-// still costs at least.
+// aim is what a search for the cheapest path goes for: a leaf's one link and the switch before it tell
+// how much a path still costs at least.
 type aim struct {
 	from, to, gate int32   // gate is -1 where the end is no leaf, or has several links
 	last, rest     float64 // the least from gate, and from any other node
@@ -11,8 +11,8 @@ type aim struct {
 	length         []float64
 }
 
-// Cheapest implements Router by Dijkstra's method. It leaves out what cannot lead to a path of less than most, or to
-// one as cheap as the best so far. Ties are broken as in search.
+// Cheapest implements Router by Dijkstra's method. It leaves out what cannot lead to a path of less
+// than most, or to one as cheap as the best so far. Ties are broken as in search.
 func (g *Graph) Cheapest(flow int, length []float64, most float64) ([]int32, float64) {
 	for _, n := range g.touch {
 		g.forget(n)

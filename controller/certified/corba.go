@@ -9,8 +9,9 @@ import (
 	"lightloom/controller/solve"
 )
 
-// CoRBA routes flows so that the last of them ends earliest (algorithm 7): it solves the relaxation that may split
-// flows (CoS-Relax), sends each flow along the widest of its parts, and improves routes by local search.
+// CoRBA routes flows so that the last of them ends earliest (algorithm 7): it solves the relaxation
+// that may split flows (CoS-Relax), sends each flow along the widest of its parts, and improves routes
+// by local search.
 func CoRBA(in *Instance, e Effort) (*Plan, error) {
 	p, _, err := in.corba(e)
 	return p, err
@@ -30,8 +31,8 @@ func (in *Instance) corba(e Effort) (*Plan, *Relaxed, error) {
 	return p, relaxed, nil
 }
 
-// CoRBAFast is CoRBA without the relaxation (algorithm 8): it begins with the shortest widest path of each flow. It
-// proves what links of equal length prove.
+// CoRBAFast is CoRBA without the relaxation (algorithm 8): it begins with the shortest widest path of
+// each flow. It proves what links of equal length prove.
 func CoRBAFast(in *Instance, e Effort) (*Plan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -47,8 +48,9 @@ func CoRBAGreedy(in *Instance, e Effort) (*Plan, error) {
 	return in.quickened(in.Greedy(), e)
 }
 
-// CoRBABest solves the relaxation, begins the local search from its rounding and from the greedy routing, and proves
-// the better plan by the threshold bound where that is higher than the relaxation's.
+// CoRBABest solves the relaxation, begins the local search from its rounding and from the greedy
+// routing, and proves the better plan by the threshold bound where that is higher than the
+// relaxation's.
 func CoRBABest(in *Instance, e Effort) (*Plan, error) {
 	p, relaxed, err := in.corba(e)
 	if err != nil {
@@ -71,8 +73,9 @@ type Relaxed struct {
 	Price []float64 // by link
 }
 
-// lastProgram is CoS-Relax over the links that a bound leaves to each flow: minimise T such that the parts of each flow
-// add up to one and no link needs longer than T for what it carries. Row i is flow i's, the others are links'.
+// lastProgram is CoS-Relax over the links that a bound leaves to each flow: minimise T such that the
+// parts of each flow add up to one and no link needs longer than T for what it carries. Row i is flow
+// i's, the others are links'.
 type lastProgram struct {
 	in    *Instance
 	flows []int   // those with volume
@@ -105,7 +108,8 @@ func (p *lastProgram) column(k int, q solve.Path) solve.Column {
 	return c
 }
 
-// Price implements solve.Oracle: for each flow the cheapest path, if it pays less than the flow's row is worth.
+// Price implements solve.Oracle: for each flow the cheapest path, if it pays less than the flow's row
+// is worth.
 func (p *lastProgram) Price(y []float64, _ bool) (news []solve.Column, slack float64) {
 	length := make([]float64, len(p.in.Capacity))
 	for l, c := range p.in.Capacity {
@@ -138,7 +142,8 @@ func (p *lastProgram) Price(y []float64, _ bool) (news []solve.Column, slack flo
 	return news, slack
 }
 
-// pruned is how much cheaper than a flow's own a path must be to be looked for: more than what rounding is off by.
+// pruned is how much cheaper than a flow's own a path must be to be looked for: more than what rounding
+// is off by.
 const pruned = 1e-10
 
 // Relax solves CoS-Relax.
@@ -149,8 +154,8 @@ func (in *Instance) Relax(e Effort) (*Relaxed, error) {
 	return in.relax(math.Inf(1), nil, e)
 }
 
-// relax solves CoS-Relax over links that are fast enough, from some paths that are known. With a finite limit it only
-// decides whether flows can end by it.
+// relax solves CoS-Relax over links that are fast enough, from some paths that are known. With a finite
+// limit it only decides whether flows can end by it.
 func (in *Instance) relax(limit float64, known []solve.Path, e Effort) (*Relaxed, error) {
 	p := &lastProgram{in: in, limit: limit, unit: slices.Max(append([]float64{0}, in.Volume...)),
 		speed: slices.Max(append([]float64{0}, in.Capacity...))}
@@ -231,8 +236,8 @@ func (in *Instance) inverse() []float64 {
 	return out
 }
 
-// lastBound is what prices prove of all routings, split ones included, on which no flow takes a link that is too slow
-// for it to end by the limit: Σ volume · cheapest path over Σ price · capacity.
+// lastBound is what prices prove of all routings, split ones included, on which no flow takes a link
+// that is too slow for it to end by the limit: Σ volume · cheapest path over Σ price · capacity.
 func (in *Instance) lastBound(price []float64, limit float64) float64 {
 	p := &lastProgram{in: in, limit: limit}
 	length, own := in.lengths(price), make([]float64, len(price))
@@ -253,9 +258,10 @@ func (in *Instance) lastBound(price []float64, limit float64) float64 {
 	return need / have
 }
 
-// threshold raises a plan's bound by what is proven of routings that do not split flows: they end by T only if no flow
-// takes a link that is too slow for it to end by T alone, and the relaxation over the remaining links can be refuted.
-// It bisects T between the bound and the plan's own time, and begins each time with the paths that it knows.
+// threshold raises a plan's bound by what is proven of routings that do not split flows: they end by T
+// only if no flow takes a link that is too slow for it to end by T alone, and the relaxation over the
+// remaining links can be refuted. It bisects T between the bound and the plan's own time, and begins
+// each time with the paths that it knows.
 func (in *Instance) threshold(p *Plan, known []solve.Path, e Effort) error {
 	low, high := p.Bound, p.Value
 	for range thresholds {
@@ -324,8 +330,8 @@ func (s *lastSearch) solve() (err error) {
 	return err
 }
 
-// better moves one of the flows that end last to its widest path without the links that are full, and reports whether
-// it ends earlier now.
+// better moves one of the flows that end last to its widest path without the links that are full, and
+// reports whether it ends earlier now.
 func (s *lastSearch) better(trials *int) bool {
 	s.left = slices.Clone(s.in.Capacity)
 	for i, links := range s.paths {
@@ -405,8 +411,9 @@ func (in *Instance) routed(limit float64) bool {
 	return true
 }
 
-// MinCCT is RAPIER's MinimizeCCT over K candidate paths a flow (section 4.7.1.3): it solves the relaxation over the
-// candidates, sends each flow along its largest part, and lets no local search follow.
+// MinCCT is RAPIER's MinimizeCCT over K candidate paths a flow (section 4.7.1.3): it solves the
+// relaxation over the candidates, sends each flow along its largest part, and lets no local search
+// follow.
 func MinCCT(in *Instance, candidates Candidates, e Effort) (*Plan, error) {
 	few := *in
 	few.Router = candidates
@@ -430,7 +437,8 @@ func MinCCT(in *Instance, candidates Candidates, e Effort) (*Plan, error) {
 	return p, nil
 }
 
-// Kind is which candidate paths MinCCT has: the shortest (S), the widest (M), or the widest of the shortest (SM).
+// Kind is which candidate paths MinCCT has: the shortest (S), the widest (M), or the widest of the
+// shortest (SM).
 type Kind int
 
 // The kinds.
@@ -440,7 +448,8 @@ const (
 	ShortestWidestPaths
 )
 
-// Best returns the first k candidates of each flow by a kind's order; paths that are alike in it stay in theirs.
+// Best returns the first k candidates of each flow by a kind's order; paths that are alike in it stay
+// in theirs.
 func (c Candidates) Best(kind Kind, k int, width []float64) Candidates {
 	out := make(Candidates, len(c))
 	for i, all := range c {

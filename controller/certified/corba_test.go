@@ -17,8 +17,8 @@ func lasts() map[string]func(*Instance, Effort) (*Plan, error) {
 		"best": CoRBABest}
 }
 
-// TestCoRBAAgainstExhaustive: on tiny instances every plan verifies, no bound, the threshold bound included, is above
-// the optimum over all unsplit routings, and no plan is below it.
+// TestCoRBAAgainstExhaustive: on tiny instances every plan verifies, no bound, the threshold bound
+// included, is above the optimum over all unsplit routings, and no plan is below it.
 func TestCoRBAAgainstExhaustive(t *testing.T) {
 	ratio, n, tighter := map[string]float64{}, 0.0, 0
 	for seed := range uint64(tries.Of(100, 2000)) {
@@ -61,7 +61,8 @@ func TestCoRBAAgainstExhaustive(t *testing.T) {
 	}
 }
 
-// TestRelaxAgainstGonum: CoS-Relax has the value that gonum's dense simplex finds with all simple paths listed.
+// TestRelaxAgainstGonum: CoS-Relax has the value that gonum's dense simplex finds with all simple paths
+// listed.
 func TestRelaxAgainstGonum(t *testing.T) {
 	tried := 0
 	for seed := range uint64(tries.Of(100, 1000)) {
@@ -84,8 +85,8 @@ func TestRelaxAgainstGonum(t *testing.T) {
 	}
 }
 
-// TestLimitAgainstRelax: the relaxation that only decides whether flows can end by a time decides as the whole one does
-// over the paths that are left, whatever paths it begins with.
+// TestLimitAgainstRelax: the relaxation that only decides whether flows can end by a time decides as
+// the whole one does over the paths that are left, whatever paths it begins with.
 func TestLimitAgainstRelax(t *testing.T) {
 	yes, no := 0, 0
 	for seed := range uint64(tries.Of(200, 2000)) {
@@ -168,9 +169,9 @@ func relaxDense(in *Instance, all [][][]int32) (value float64, err error) {
 	return -1 / value, err
 }
 
-// TestFigure42: three flows of which each alone is best off on the wide path they share. Shares alike end last, shares
-// by volume earlier, and routes chosen together earliest. The figure's capacities are in its picture only; these are
-// inferred: volumes 4, 2 and 2, a shared path of 4 and detours of 2.
+// TestFigure42: three flows of which each alone is best off on the wide path they share. Shares alike
+// end last, shares by volume earlier, and routes chosen together earliest. The figure's capacities are
+// in its picture only; these are inferred: volumes 4, 2 and 2, a shared path of 4 and detours of 2.
 func TestFigure42(t *testing.T) {
 	in := &Instance{Volume: []float64{4, 2, 2}, Capacity: []float64{4, 2, 2},
 		Router: Candidates{{{0}}, {{0}, {1}}, {{0}, {2}}}}

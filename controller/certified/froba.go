@@ -9,11 +9,13 @@ import (
 	"lightloom/controller/solve"
 )
 
-// Effort bounds what an algorithm may spend. It is counted in work, never in time, so that a decision can be repeated.
+// Effort bounds what an algorithm may spend. It is counted in work, never in time, so that a decision
+// can be repeated.
 type Effort struct {
 	Gap    float64 // of the relaxation; 0: 0.001
 	Trials int     // routings, or placements, that a search may solve; 0: 2000
-	// Stop ends searches where they are; nil never does. It is for comparisons at equal processor time: no policy sets it.
+	// Stop ends searches where they are; nil never does. It is for comparisons at equal processor time: no
+	// policy sets it.
 	Stop func() bool
 }
 
@@ -22,8 +24,8 @@ func (e Effort) stopped() bool { return e.Stop != nil && e.Stop() }
 func (e Effort) gap() float64 { return cmp.Or(e.Gap, 1e-3) }
 func (e Effort) trials() int  { return cmp.Or(e.Trials, 2000) }
 
-// FRoBA routes flows for the least sum of transfer times (section 5.4.3): it solves the relaxation that may split
-// flows, sends each flow along the widest of its parts, and improves routes by local search.
+// FRoBA routes flows for the least sum of transfer times (section 5.4.3): it solves the relaxation that
+// may split flows, sends each flow along the widest of its parts, and improves routes by local search.
 func FRoBA(in *Instance, e Effort) (*Plan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -41,8 +43,8 @@ func FRoBA(in *Instance, e Effort) (*Plan, error) {
 	return p, nil
 }
 
-// FRoBAFast is FRoBA without the relaxation (section 5.4.3.1): it begins with the shortest widest path of each flow.
-// Its bound is what the prices of its own answer prove.
+// FRoBAFast is FRoBA without the relaxation (section 5.4.3.1): it begins with the shortest widest path
+// of each flow. Its bound is what the prices of its own answer prove.
 func FRoBAFast(in *Instance, e Effort) (*Plan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -50,8 +52,9 @@ func FRoBAFast(in *Instance, e Effort) (*Plan, error) {
 	return in.improved(in.each(in.Router.Shortest), e)
 }
 
-// FRoBAGreedy is FRoBAFast from a better beginning: the largest flow first, each takes the path that is widest for one
-// flow more. From every flow's own widest path a local search has to undo what all flows did alike.
+// FRoBAGreedy is FRoBAFast from a better beginning: the largest flow first, each takes the path that is
+// widest for one flow more. From every flow's own widest path a local search has to undo what all flows
+// did alike.
 func FRoBAGreedy(in *Instance, e Effort) (*Plan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -59,8 +62,8 @@ func FRoBAGreedy(in *Instance, e Effort) (*Plan, error) {
 	return in.improved(in.Greedy(), e)
 }
 
-// FRoBABest solves the relaxation and begins the local search twice, from the rounded relaxation and from the greedy
-// routing; it returns the better plan with the relaxation's bound.
+// FRoBABest solves the relaxation and begins the local search twice, from the rounded relaxation and
+// from the greedy routing; it returns the better plan with the relaxation's bound.
 func FRoBABest(in *Instance, e Effort) (*Plan, error) {
 	p, err := FRoBA(in, e)
 	if err != nil {
@@ -111,7 +114,8 @@ func (in *Instance) Greedy() [][]int32 {
 	return paths
 }
 
-// rounded returns for each flow the path that is widest where a link is as wide as what it carries of the flow.
+// rounded returns for each flow the path that is widest where a link is as wide as what it carries of
+// the flow.
 func (in *Instance) rounded(paths []solve.Path, x []float64) [][]int32 {
 	own := make([][]int, len(in.Volume))
 	for j := range paths {
@@ -180,8 +184,8 @@ func (in *Instance) improved(paths [][]int32, e Effort) (*Plan, error) {
 	return p, nil
 }
 
-// better moves one flow off a congested link and reports whether that was an improvement: links by the number of their
-// flows, flows by their transfer time, the most first.
+// better moves one flow off a congested link and reports whether that was an improvement: links by the
+// number of their flows, flows by their transfer time, the most first.
 func (s *totalSearch) better() bool {
 	users := s.residual()
 	var full []int32
@@ -224,8 +228,9 @@ func (s *totalSearch) residual() [][]int {
 	return users
 }
 
-// move tries a flow on the shortest widest path without a link. A path on which the present prices prove that nothing
-// is gained is not tried: with them the sum changes by at least 2√volume·(√price of the new path − √price of the old).
+// move tries a flow on the shortest widest path without a link. A path on which the present prices
+// prove that nothing is gained is not tried: with them the sum changes by at least 2√volume·(√price of
+// the new path − √price of the old).
 func (s *totalSearch) move(flow int, without int32) bool {
 	in, old := s.in, s.paths[flow]
 	for _, l := range old {

@@ -14,8 +14,8 @@ func routings() map[string]func(*Instance, Effort) (*Plan, error) {
 		"best": FRoBABest}
 }
 
-// TestFRoBAAgainstExhaustive: on tiny instances every plan verifies, no bound is above the optimum over all routings,
-// and no plan is below it; FRoBA is within 2 % on average.
+// TestFRoBAAgainstExhaustive: on tiny instances every plan verifies, no bound is above the optimum over
+// all routings, and no plan is below it; FRoBA is within 2 % on average.
 func TestFRoBAAgainstExhaustive(t *testing.T) {
 	ratio, n := map[string]float64{}, 0.0
 	for seed := range uint64(tries.Of(60, 1000)) {
@@ -54,8 +54,9 @@ func TestFRoBAAgainstExhaustive(t *testing.T) {
 	}
 }
 
-// TestMakespanClosedForm: two flows of 1 and 3 share a link of 4 as 1 to 3 and end together after 1; what a third, of 1
-// over a link of 1 that it shares with the first, gets follows from its own bottleneck.
+// TestMakespanClosedForm: two flows of 1 and 3 share a link of 4 as 1 to 3 and end together after 1;
+// what a third, of 1 over a link of 1 that it shares with the first, gets follows from its own
+// bottleneck.
 func TestMakespanClosedForm(t *testing.T) {
 	in := &Instance{Volume: []float64{1, 3, 1}, Capacity: []float64{4, 1}}
 	rate, last, err := in.Makespan([][]int32{{0, 1}, {0}, {1}})
@@ -85,7 +86,8 @@ func TestNoRoute(t *testing.T) {
 	}
 }
 
-// TestFRoBAFatTree: on the dissertation's network every plan verifies, and the one of both beginnings is the best.
+// TestFRoBAFatTree: on the dissertation's network every plan verifies, and the one of both beginnings
+// is the best.
 func TestFRoBAFatTree(t *testing.T) {
 	for seed := range uint64(tries.Of(2, 20)) {
 		rng := rand.New(rand.NewPCG(seed, 5))

@@ -19,9 +19,9 @@ type general struct {
 	within       float64 // how far the answers may be apart
 }
 
-// BenchmarkGeneral is the relaxations and the rates of given routes beside gonum's general solvers, in the same run:
-// its dense simplex on all columns, and BFGS on the dual of the rates. Both must have the same value. Gonum's simplex
-// takes minutes on the document's sizes, so these are smaller.
+// BenchmarkGeneral is the relaxations and the rates of given routes beside gonum's general solvers, in
+// the same run: its dense simplex on all columns, and BFGS on the dual of the rates. Both must have the
+// same value. Gonum's simplex takes minutes on the document's sizes, so these are smaller.
 func BenchmarkGeneral(b *testing.B) {
 	for _, g := range generals() {
 		b.Run(g.name, func(b *testing.B) {
@@ -130,8 +130,8 @@ func generals() []general {
 	return out
 }
 
-// placesDense is SJS-Relax-LP with all columns listed, by gonum's dense simplex: the most of all tasks that can be done
-// in a unit of time, if the energy of a whole job is kept; its inverse is the time.
+// placesDense is SJS-Relax-LP with all columns listed, by gonum's dense simplex: the most of all tasks
+// that can be done in a unit of time, if the energy of a whole job is kept; its inverse is the time.
 func placesDense(t *Tasks) (value float64, err error) {
 	p, err := t.begin()
 	if err != nil {
@@ -170,8 +170,8 @@ func placesDense(t *Tasks) (value float64, err error) {
 	return -1 / value, err
 }
 
-// ratesDual is OptBA-TTT by gonum's BFGS on its dual, whose prices are squares so that nothing binds them: flows pay
-// 2√(volume·price) at least, less what links are worth.
+// ratesDual is OptBA-TTT by gonum's BFGS on its dual, whose prices are squares so that nothing binds
+// them: flows pay 2√(volume·price) at least, less what links are worth.
 func ratesDual(in *Instance, paths [][]int32) (float64, error) {
 	of, links := map[int32]int{}, []int32(nil)
 	for _, p := range paths {

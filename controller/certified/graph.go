@@ -10,8 +10,9 @@ import (
 // undirected.
 type Arc struct{ From, To, Link int32 }
 
-// Graph is a Router over all paths between the ends of flows. Nodes with one neighbour are passed only by flows that
-// begin or end there, so hosts cost nothing. It is not safe for use by several goroutines at once.
+// Graph is a Router over all paths between the ends of flows. Nodes with one neighbour are passed only
+// by flows that begin or end there, so hosts cost nothing. It is not safe for use by several goroutines
+// at once.
 type Graph struct {
 	*shape
 	ends [][2]int32 // by flow
@@ -78,8 +79,9 @@ func (g *Graph) Between(ends [][2]int32) *Graph {
 
 func (g *Graph) forget(n int32) { g.dist[n], g.hops[n], g.via[n] = math.Inf(1), 0, -1 }
 
-// search is Dijkstra's method with any key that does not fall along a path: step returns an arc's key after that of its
-// beginning, +Inf where it cannot be taken. Ties go to fewer links, then to the smaller node.
+// search is Dijkstra's method with any key that does not fall along a path: step returns an arc's key
+// after that of its beginning, +Inf where it cannot be taken. Ties go to fewer links, then to the
+// smaller node.
 func (g *Graph) search(from, to int32, step func(key float64, link int32) float64, byHops bool) []int32 {
 	for _, n := range g.touch {
 		g.forget(n)

@@ -8,14 +8,17 @@ import (
 	"lightloom/controller/solve"
 )
 
-// Router knows the paths that flows can take, as lists of links. A link of infinite length, or of width zero, is not
-// taken. Ties are broken the same way every time.
+// Router knows the paths that flows can take, as lists of links. A link of infinite length, or of width
+// zero, is not taken. Ties are broken the same way every time.
 type Router interface {
-	// Cheapest returns the path of the least sum of lengths and that sum; nil and +Inf if there is none of less than most.
+	// Cheapest returns the path of the least sum of lengths and that sum; nil and +Inf if there is none of
+	// less than most.
 	Cheapest(flow int, length []float64, most float64) ([]int32, float64)
-	// Widest returns the path whose narrowest link is widest, and of those one of fewest links; nil if there is none.
+	// Widest returns the path whose narrowest link is widest, and of those one of fewest links; nil if
+	// there is none.
 	Widest(flow int, width []float64) []int32
-	// Shortest returns a path of fewest links, and of those the one whose narrowest link is widest; nil if there is none.
+	// Shortest returns a path of fewest links, and of those the one whose narrowest link is widest; nil if
+	// there is none.
 	Shortest(flow int, width []float64) []int32
 }
 
@@ -33,8 +36,8 @@ type Plan struct {
 	solve.Certificate
 	// Price is by link: the proof of the bound.
 	Price []float64
-	// Threshold is the time that the prices refute, with links too narrow for a flow to end in it left out; 0: the prices
-	// prove the bound over all links.
+	// Threshold is the time that the prices refute, with links too narrow for a flow to end in it left
+	// out; 0: the prices prove the bound over all links.
 	Threshold float64
 	Trials    int // routings that the local search solved
 }

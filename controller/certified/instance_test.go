@@ -9,9 +9,9 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// fatTree is the network of the dissertation (sections 4.7.1.1 and 5.6.1.1): a fat-tree of k pods with over times as
-// many hosts in a rack, all links of 10 Gb/s and undirected, under four noise flows a host, which take links between
-// switches only unless onHosts.
+// fatTree is the network of the dissertation (sections 4.7.1.1 and 5.6.1.1): a fat-tree of k pods with
+// over times as many hosts in a rack, all links of 10 Gb/s and undirected, under four noise flows a
+// host, which take links between switches only unless onHosts.
 func fatTree(rng *rand.Rand, k, over, flows int, onHosts bool) *Instance {
 	half := int32(k / 2)
 	tors, cores := int32(k)*half, half*half
@@ -178,8 +178,8 @@ func TestGraphAgainstCandidates(t *testing.T) {
 	}
 }
 
-// TestCheapestAgainstSearch: the search that leaves out what cannot be wanted finds the path that the plain one finds,
-// in networks of many equal and free links, and none where none is cheap enough.
+// TestCheapestAgainstSearch: the search that leaves out what cannot be wanted finds the path that the
+// plain one finds, in networks of many equal and free links, and none where none is cheap enough.
 func TestCheapestAgainstSearch(t *testing.T) {
 	for seed := range uint64(tries.Of(30, 500)) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -213,7 +213,8 @@ func TestCheapestAgainstSearch(t *testing.T) {
 	}
 }
 
-// TestOddInstances: what is odd has a plan whose certificate holds, and numbers that are numbers, from every algorithm.
+// TestOddInstances: what is odd has a plan whose certificate holds, and numbers that are numbers, from
+// every algorithm.
 func TestOddInstances(t *testing.T) {
 	shared := Candidates{{{0, 1}, {0, 2}}, {{0, 1}, {0, 2}}, {{0, 1}, {0, 2}}}
 	thousand := &Instance{Capacity: []float64{1e10, 4e9, 4e9}}
@@ -250,7 +251,8 @@ func TestOddInstances(t *testing.T) {
 	}
 }
 
-// TestRoutersSayWhenTheyStop: a search that hits its bound on routings says so, and what it has found verifies.
+// TestRoutersSayWhenTheyStop: a search that hits its bound on routings says so, and what it has found
+// verifies.
 func TestRoutersSayWhenTheyStop(t *testing.T) {
 	in := fatTree(rand.New(rand.NewPCG(2, 5)), 6, 2, 30, false)
 	for _, kind := range []struct {

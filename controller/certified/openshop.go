@@ -6,21 +6,23 @@ import (
 	"slices"
 )
 
-// OpenShop is coflows that ports serve side by side, as a concurrent open shop serves jobs: each port is a machine, and
-// a coflow has ended when all ports have done their part of it.
+// OpenShop is coflows that ports serve side by side, as a concurrent open shop serves jobs: each port
+// is a machine, and a coflow has ended when all ports have done their part of it.
 type OpenShop struct {
 	Release []float64   // by coflow: the instant before which it cannot send
 	Alone   []float64   // by coflow: how long it takes at least with the fabric to itself
 	Load    [][]float64 // by port and coflow: how long it takes the port at its full rate; 0: it does not
 }
 
-// Bound returns what the sum of all coflows' ends is never below, whatever the order, the rates and the interruptions.
+// Bound returns what the sum of all coflows' ends is never below, whatever the order, the rates and the
+// interruptions.
 //
-// It is a value of the ordering dual: every coflow's weight of one is dealt over its ports and its time alone. On one
-// port the least weighted sum of mean busy times, half of each load added, is that of the schedule that always serves
-// the released coflow of the largest weight for its load (Goemans, "Improved approximation algorithms for scheduling
-// with release dates", SODA 1997), and no end is before it; without release dates that is Queyranne's inequality, on
-// which the duals of Mastrolilli et al. ("Minimizing the sum of weighted completion times in a concurrent open shop",
+// It is a value of the ordering dual: every coflow's weight of one is dealt over its ports and its time
+// alone. On one port the least weighted sum of mean busy times, half of each load added, is that of the
+// schedule that always serves the released coflow of the largest weight for its load (Goemans,
+// "Improved approximation algorithms for scheduling with release dates", SODA 1997), and no end is
+// before it; without release dates that is Queyranne's inequality, on which the duals of Mastrolilli et
+// al. ("Minimizing the sum of weighted completion times in a concurrent open shop",
 // 2010) and Sincronia rest. Any dealing gives a bound: rounds of ascent look for the best one, and the best counts.
 func (o *OpenShop) Bound(e Effort) float64 {
 	d := newDealing(o)

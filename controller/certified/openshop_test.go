@@ -8,7 +8,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestOpenShopBound: the bound is at most the least sum of ends that exhaustive search finds, and near it in the mean.
+// TestOpenShopBound: the bound is at most the least sum of ends that exhaustive search finds, and near
+// it in the mean.
 func TestOpenShopBound(t *testing.T) {
 	const near = 0.9
 	sum, n := 0.0, tries.Of(1500, 20_000)
@@ -42,8 +43,9 @@ func tinyShop(r *rand.Rand) *certified.OpenShop {
 	return o
 }
 
-// leastEnds is the slow reference: all whole ends are tried (with whole loads and releases some least schedule ends at
-// such), and are possible if on each port what must run between a release and an end fits there.
+// leastEnds is the slow reference: all whole ends are tried (with whole loads and releases some least
+// schedule ends at such), and are possible if on each port what must run between a release and an end
+// fits there.
 func leastEnds(o *certified.OpenShop) float64 {
 	last := 3.0
 	for j := range o.Alone {

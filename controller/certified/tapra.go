@@ -15,9 +15,9 @@ type Limit struct {
 	Most    float64
 }
 
-// Tasks is a job of independent tasks that are to be placed on servers and given resources there, so that the last ends
-// earliest (SJS, section 3.4). A task with resources c on a server runs for load/(efficiency·c) and takes
-// power·load/efficiency of energy.
+// Tasks is a job of independent tasks that are to be placed on servers and given resources there, so
+// that the last ends earliest (SJS, section 3.4). A task with resources c on a server runs for
+// load/(efficiency·c) and takes power·load/efficiency of energy.
 type Tasks struct {
 	Load       []float64   // by task
 	Efficiency [][]float64 // by task and server, at most 1; 0: it cannot run there
@@ -137,7 +137,8 @@ func (t *Tasks) begin() (*placing, error) {
 	return p, nil
 }
 
-// best returns the server on which a task is done with the least work, the first of equals; -1 if it can run nowhere.
+// best returns the server on which a task is done with the least work, the first of equals; -1 if it
+// can run nowhere.
 func (p *placing) best(i int) int32 {
 	best, at := math.Inf(1), int32(-1)
 	for s := range p.in {
@@ -151,8 +152,8 @@ func (p *placing) best(i int) int32 {
 // open reports whether a server has a slot left.
 func (p *placing) open(server int32) bool { return p.slots == nil || p.slots[server] > 0 }
 
-// settle places a task that is nowhere on a server, or, if that has no slot left, on the one of those that have where
-// it ends earliest.
+// settle places a task that is nowhere on a server, or, if that has no slot left, on the one of those
+// that have where it ends earliest.
 func (p *placing) settle(i int, server int32) error {
 	if !p.open(server) {
 		least, at := math.Inf(1), int32(-1)
@@ -223,8 +224,9 @@ func (p *placing) last() float64 {
 	return most
 }
 
-// TaPRA solves the relaxation that may divide tasks (SJS-Relax-LP), puts each task where most of it went, reduces
-// energy if that takes too much (REC), and improves the placement by local search (algorithms 2 and 3).
+// TaPRA solves the relaxation that may divide tasks (SJS-Relax-LP), puts each task where most of it
+// went, reduces energy if that takes too much (REC), and improves the placement by local search
+// (algorithms 2 and 3).
 func TaPRA(t *Tasks, e Effort) (*Placed, error) {
 	p, err := t.begin()
 	if err != nil {
@@ -294,8 +296,9 @@ func (p *placing) result() *Placed {
 // tooMuch reports whether the tasks take more energy than is allowed.
 func (p *placing) tooMuch() bool { return p.Energy > 0 && p.energy > p.Energy*(1+1e-12) }
 
-// reduce moves tasks to servers where they take less energy until all take what is allowed, each time by the move after
-// which the job ends earliest (REC). A task that moves makes only the limits of its new server busier.
+// reduce moves tasks to servers where they take less energy until all take what is allowed, each time
+// by the move after which the job ends earliest (REC). A task that moves makes only the limits of its
+// new server busier.
 func (p *placing) reduce() error {
 	for p.tooMuch() {
 		least, task, to := math.Inf(1), -1, int32(-1)
@@ -325,7 +328,8 @@ func (p *placing) reduce() error {
 	return nil
 }
 
-// better moves one of the tasks that end last to where it ends earliest, if that is earlier; energy stays allowed.
+// better moves one of the tasks that end last to where it ends earliest, if that is earlier; energy
+// stays allowed.
 func (p *placing) better() bool {
 	last := p.last()
 	for i := range p.Load {
@@ -362,9 +366,10 @@ type relaxedTasks struct {
 	energyPrice float64
 }
 
-// parts is the program: minimise T such that the parts of each task add up to one, no limit's work is above T times
-// what it allows, and energy is kept. Since a part has just the resources that its time needs, its load and its
-// resources are one variable. Row i is task i's, then come the limits', then that of energy.
+// parts is the program: minimise T such that the parts of each task add up to one, no limit's work is
+// above T times what it allows, and energy is kept. Since a part has just the resources that its time
+// needs, its load and its resources are one variable. Row i is task i's, then come the limits', then
+// that of energy.
 type parts struct {
 	*placing
 	unit, most float64
@@ -498,8 +503,8 @@ func (p *placing) relax(e Effort) (*relaxedTasks, error) {
 	return r, nil
 }
 
-// Bound returns what prices of limits and of energy prove of all placements, divided ones included: what tasks would
-// pay at least, less what the allowed energy is worth, over what the limits are worth.
+// Bound returns what prices of limits and of energy prove of all placements, divided ones included:
+// what tasks would pay at least, less what the allowed energy is worth, over what the limits are worth.
 func (t *Tasks) Bound(price []float64, energy float64) float64 {
 	p, err := t.begin()
 	if err != nil || len(price) != len(t.Limits) {

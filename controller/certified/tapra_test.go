@@ -22,8 +22,8 @@ func placings() map[string]func(*Tasks, Effort) (*Placed, error) {
 		"gsa":    func(t *Tasks, e Effort) (*Placed, error) { return GSA(t, e, rand.New(rand.NewPCG(1, 2))) }}
 }
 
-// example is that of section 3.1.1: three servers of 35, 10 and 30 cores, the first two in one rack, at most 30 cores a
-// rack, and tasks of 100, 200, 400 and 500.
+// example is that of section 3.1.1: three servers of 35, 10 and 30 cores, the first two in one rack, at
+// most 30 cores a rack, and tasks of 100, 200, 400 and 500.
 func example() *Tasks {
 	t := &Tasks{Load: []float64{100, 200, 400, 500}, Limits: []Limit{{"server 0", []int32{0}, 35},
 		{"server 1", []int32{1}, 10}, {"server 2", []int32{2}, 30}, {"rack 0", []int32{0, 1}, 30},
@@ -34,8 +34,8 @@ func example() *Tasks {
 	return t
 }
 
-// TestExampleOfChapter3: schedule A gives the tasks of a server equal shares, 500/15 = 33.33; schedule B ends after
-// (100+200+400+500)/60 = 20, which is optimal.
+// TestExampleOfChapter3: schedule A gives the tasks of a server equal shares, 500/15 = 33.33; schedule
+// B ends after (100+200+400+500)/60 = 20, which is optimal.
 func TestExampleOfChapter3(t *testing.T) {
 	job := example()
 	if equal := 500. / (30. / 2); math.Abs(equal-33.33) > 0.01 {
@@ -81,7 +81,8 @@ func randomTasks(rng *rand.Rand, tasks, servers int) *Tasks {
 	return t
 }
 
-// TestTaPRAAgainstExhaustive: every placement verifies, and no bound is above the optimum over all placements.
+// TestTaPRAAgainstExhaustive: every placement verifies, and no bound is above the optimum over all
+// placements.
 func TestTaPRAAgainstExhaustive(t *testing.T) {
 	ratio, full, n := map[string]float64{}, map[string]float64{}, 0.0
 	for seed := range uint64(tries.Of(100, 2000)) {
@@ -190,7 +191,8 @@ func TestTaPRABad(t *testing.T) {
 	}
 }
 
-// TestPlacersSayWhenTheyStop: a search that hits its bound on placements says so, and what it has found verifies.
+// TestPlacersSayWhenTheyStop: a search that hits its bound on placements says so, and what it has found
+// verifies.
 func TestPlacersSayWhenTheyStop(t *testing.T) {
 	job := documented(rand.New(rand.NewPCG(3, 9)), 30, 6, true)
 	for name, place := range placings() {
@@ -208,8 +210,8 @@ func TestPlacersSayWhenTheyStop(t *testing.T) {
 	}
 }
 
-// documented is a job in the fat-tree of y pods of section 3.6.1.1, with servers of 16 cores, or of 0 to 10 vCPUs that
-// are limits too: 0.3 of a rack, and 0.2 of a pod and of all, may be taken.
+// documented is a job in the fat-tree of y pods of section 3.6.1.1, with servers of 16 cores, or of 0
+// to 10 vCPUs that are limits too: 0.3 of a rack, and 0.2 of a pod and of all, may be taken.
 func documented(rng *rand.Rand, tasks, y int, each bool) *Tasks {
 	t := &Tasks{}
 	half := y / 2

@@ -32,14 +32,15 @@ type CounterOptions struct {
 	Ahead               time.Duration         // for how long the estimate is to last
 }
 
-// Counters estimates demand from two samples, as Helios does (Farrington et al., Helios: a hybrid electrical/optical
-// switch architecture for modular data centers, SIGCOMM 2010, sections 4.2 and 4.3). What a pair sends shows the
-// network that holds it back and not its wish; so the pairs that send at all, and enough, are given the max-min fair
-// rates of a network in which only hosts' own links bind (the demand estimate of Al-Fares et al., Hedera, NSDI 2010,
-// section 4.2), but no pair less than it sends. The matrix is those rates for a while.
+// Counters estimates demand from two samples, as Helios does (Farrington et al., Helios: a hybrid
+// electrical/optical switch architecture for modular data centers, SIGCOMM 2010, sections 4.2 and 4.3).
+// What a pair sends shows the network that holds it back and not its wish; so the pairs that send at
+// all, and enough, are given the max-min fair rates of a network in which only hosts' own links bind
+// (the demand estimate of Al-Fares et al., Hedera, NSDI 2010, section 4.2), but no pair less than it
+// sends. The matrix is those rates for a while.
 //
-// A counter that is smaller than before was restarted and counts from zero. It is an error if now is not later than
-// last, if a host is outside the fabric, or if a sample is out of order.
+// A counter that is smaller than before was restarted and counts from zero. It is an error if now is
+// not later than last, if a host is outside the fabric, or if a sample is out of order.
 func Counters(last, now Sample, opt CounterOptions) (Matrix, error) {
 	over := now.At - last.At
 	if over <= 0 {
@@ -119,7 +120,8 @@ func elephants(last, now Sample, over time.Duration, opt CounterOptions) (all []
 	return all
 }
 
-// fair returns the rate of each pair where only hosts' own links bind: link 2h is host h's way out, 2h+1 its way in.
+// fair returns the rate of each pair where only hosts' own links bind: link 2h is host h's way out,
+// 2h+1 its way in.
 func fair(all []sender, opt CounterOptions) []pathmap.BitsPerSecond {
 	capacity := slices.Repeat([]float64{float64(opt.NIC)}, 2*opt.hosts())
 	classes, rates := make([]maxmin.Class, len(all)), make([]float64, len(all))

@@ -1,5 +1,5 @@
-// Package demand estimates the traffic between racks: all of it (the trace), what waits at hosts, or what port counters
-// have counted. Each estimate is a pure function of its arguments.
+// Package demand estimates the traffic between racks: all of it (the trace), what waits at hosts, or
+// what port counters have counted. Each estimate is a pure function of its arguments.
 //
 // It does not decide what an estimate is good for: circuit policies do.
 package demand
@@ -33,9 +33,10 @@ func (m Matrix) Sum() pathmap.Bytes {
 	return sum
 }
 
-// Backlog is what hosts' sockets hold, as c-Through measures it (Wang et al., c-Through: part-time optics in data
-// centers, SIGCOMM 2010, section 3.1): of each host flow at most its socket's buffer, as bytes that an application has
-// not written yet are not visible. The larger the buffer, the closer to the oracle.
+// Backlog is what hosts' sockets hold, as c-Through measures it (Wang et al., c-Through: part-time
+// optics in data centers, SIGCOMM 2010, section 3.1): of each host flow at most its socket's buffer, as
+// bytes that an application has not written yet are not visible. The larger the buffer, the closer to
+// the oracle.
 func Backlog(v *controller.View, buffer pathmap.Bytes) Matrix {
 	return perHostFlow(v, func(left pathmap.Bytes) pathmap.Bytes { return min(left, buffer) })
 }

@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestViews: on random views the oracle holds just what started coflows have left between racks, and a backlog never
-// more, growing with the buffer to the oracle.
+// TestViews: on random views the oracle holds just what started coflows have left between racks, and a
+// backlog never more, growing with the buffer to the oracle.
 func TestViews(t *testing.T) {
 	for seed := range uint64(1000) {
 		v := policytest.View(seed)
@@ -76,7 +76,8 @@ func TestCounters(t *testing.T) {
 			map[[2]int]pathmap.Bytes{{0, 1}: gb}},
 		{"two from one host", nil, []Counter{{0, 1, 1e7}, {0, 2, 1e7}},
 			map[[2]int]pathmap.Bytes{{0, 1}: gb / 2, {0, 2}: gb / 2}},
-		// Hedera's kind of case: 3 receives from 0, 1 and 2; 2 sends to 1 as well, and takes what the incast leaves it.
+		// Hedera's kind of case: 3 receives from 0, 1 and 2; 2 sends to 1 as well, and takes what the incast
+		// leaves it.
 		{"an incast leaves a sender room", nil, []Counter{{0, 3, 1e7}, {1, 3, 1e7}, {2, 1, 1e7}, {2, 3, 1e7}},
 			map[[2]int]pathmap.Bytes{{0, 3}: gb / 3, {1, 3}: gb / 3, {2, 3}: gb / 3, {2, 1}: gb * 2 / 3}},
 		{"no pair is given less than it sends", nil, []Counter{{0, 1, 1e8}, {0, 2, 1e7}},
@@ -119,9 +120,9 @@ func TestCountersErrors(t *testing.T) {
 	}
 }
 
-// hedera is the estimate as its paper has it, literally: senders divide what they have among pairs that have not
-// converged, receivers that are asked for too much limit those who ask for more than an equal share, until nothing
-// moves.
+// hedera is the estimate as its paper has it, literally: senders divide what they have among pairs that
+// have not converged, receivers that are asked for too much limit those who ask for more than an equal
+// share, until nothing moves.
 func hedera(all []sender, nic float64, hosts int) []float64 {
 	rate, limited := make([]float64, len(all)), make([]bool, len(all))
 	for range 10 * len(all) * (hosts + 1) {
@@ -201,7 +202,8 @@ func TestFairIsHederas(t *testing.T) {
 	}
 }
 
-// oracle is what is left of every coflow that has started, as the trace knows it: what every estimate is held against.
+// oracle is what is left of every coflow that has started, as the trace knows it: what every estimate
+// is held against.
 func oracle(v *controller.View) Matrix {
 	return perHostFlow(v, func(left pathmap.Bytes) pathmap.Bytes { return left })
 }

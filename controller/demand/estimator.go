@@ -8,8 +8,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// Estimator reads the demand once a period, and holds the estimate. Its contents are volatile: a new one has the same
-// after two readings.
+// Estimator reads the demand once a period, and holds the estimate. Its contents are volatile: a new
+// one has the same after two readings.
 type Estimator struct {
 	opt     Options
 	due     time.Duration // of the next reading
@@ -35,9 +35,9 @@ func (e *Estimator) Traffic(racks int) *controller.Traffic {
 // Due returns when to read next; false for the oracle, which reads nothing.
 func (e *Estimator) Due() (time.Duration, bool) { return e.due, !e.opt.Oracle() }
 
-// Read makes a new estimate at v.Now: from the coflows of the view, or from counters, which are called only if needed.
-// It reports whether there is, or was, any demand. Readings are at multiples of the period, so that they do not depend
-// on what happens between.
+// Read makes a new estimate at v.Now: from the coflows of the view, or from counters, which are called
+// only if needed. It reports whether there is, or was, any demand. Readings are at multiples of the
+// period, so that they do not depend on what happens between.
 func (e *Estimator) Read(v *controller.View, counters func() (Sample, error)) (any bool, err error) {
 	e.due = (v.Now/e.opt.Period + 1) * e.opt.Period
 	before := Matrix(e.Traffic(v.Fabric.Racks).Bytes).Sum()

@@ -37,8 +37,8 @@ func TestOracleReadsNothing(t *testing.T) {
 	}
 }
 
-// TestReadings: the first reading of counters knows nothing, the second knows what was sent between, and where counters
-// cannot be read the estimate stands for a while and then is nothing.
+// TestReadings: the first reading of counters knows nothing, the second knows what was sent between,
+// and where counters cannot be read the estimate stands for a while and then is nothing.
 func TestReadings(t *testing.T) {
 	v := &controller.View{Fabric: policytest.View(7).Fabric}
 	if v.Fabric.Racks < 2 {

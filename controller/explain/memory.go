@@ -9,8 +9,8 @@ import (
 	"lightloom/controller/policy/route"
 )
 
-// Memory keeps what policies last said of jobs, for those who ask why a job is where it is. It belongs to one replica:
-// what another leader has decided is not in it.
+// Memory keeps what policies last said of jobs, for those who ask why a job is where it is. It belongs
+// to one replica: what another leader has decided is not in it.
 type Memory struct {
 	mu    sync.Mutex
 	jobs  map[controller.JobID]*remembered

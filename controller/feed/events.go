@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// eventBits are the bits of an event's number that count within one entry of the log; those above count the entries.
+// eventBits are the bits of an event's number that count within one entry of the log; those above count
+// the entries.
 const eventBits = 20
 
 // eventCount numbers events: the same on each replica.

@@ -1,5 +1,5 @@
-// Package feed is what a replica tells of its jobs: one of them, pages of them, those that change, and the events of
-// its log. It reads the replicated state and the history, and decides nothing.
+// Package feed is what a replica tells of its jobs: one of them, pages of them, those that change, and
+// the events of its log. It reads the replicated state and the history, and decides nothing.
 package feed
 
 import (
@@ -22,8 +22,8 @@ type Config struct {
 	Epoch   time.Time                   // when the run began, unless the log says so
 }
 
-// Feed tells of one replica's jobs. Its methods can be called by several goroutines, those but Run and Restored only
-// after New's config can be used.
+// Feed tells of one replica's jobs. Its methods can be called by several goroutines, those but Run and
+// Restored only after New's config can be used.
 type Feed struct {
 	*api.Hub // of events
 	cfg      Config

@@ -215,8 +215,8 @@ func equal(a, b []*apiv1.JobInfo) bool {
 	return slices.EqualFunc(a, b, func(a, b *apiv1.JobInfo) bool { return proto.Equal(a, b) })
 }
 
-// TestPages reads all jobs in pages, in both directions and under filters, and finds what a look at every job finds,
-// though most have left the state.
+// TestPages reads all jobs in pages, in both directions and under filters, and finds what a look at
+// every job finds, though most have left the state.
 func TestPages(t *testing.T) {
 	for seed := range tries.Of[uint64](2, 100) {
 		w := newWalk(t, seed)
@@ -312,8 +312,8 @@ func (x *watcher) look(t testing.TB, r *replica) {
 	}
 }
 
-// TestWatch: who goes on watching where the last message was, at any replica, knows of every job how it stands, also
-// after replicas have begun again from a snapshot.
+// TestWatch: who goes on watching where the last message was, at any replica, knows of every job how it
+// stands, also after replicas have begun again from a snapshot.
 func TestWatch(t *testing.T) {
 	resets := 0
 	for seed := range tries.Of[uint64](3, 200) {
@@ -367,8 +367,8 @@ func TestManyJobs(t *testing.T) {
 	}
 }
 
-// TestEvents: replicas tell the same events under the same numbers, and one that begins from a snapshot tells that it
-// does not know the earlier ones.
+// TestEvents: replicas tell the same events under the same numbers, and one that begins from a snapshot
+// tells that it does not know the earlier ones.
 func TestEvents(t *testing.T) {
 	w := newWalk(t, 1)
 	for range 300 {

@@ -53,7 +53,8 @@ func (n *journal) add(p page, gap bool) {
 	n.moved = make(chan struct{})
 }
 
-// after returns the pages behind an index and a channel that signals more; false if some of them are not kept.
+// after returns the pages behind an index and a channel that signals more; false if some of them are
+// not kept.
 func (n *journal) after(index uint64) (pages []page, moved <-chan struct{}, kept bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -122,8 +123,8 @@ func (f *Feed) ofCoflow(id southbound.CoflowID) *state.Job {
 	return nil
 }
 
-// publish adds to the journal what has changed since it last did. A job that has left the state since then makes a gap:
-// that takes seconds after its end, so it happens where a log is applied again.
+// publish adds to the journal what has changed since it last did. A job that has left the state since
+// then makes a gap: that takes seconds after its end, so it happens where a log is applied again.
 func (f *Feed) publish() {
 	p, gap := page{}, false
 	f.cfg.View(func(index uint64) {

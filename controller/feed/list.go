@@ -144,8 +144,8 @@ func (b *browse) past(f *Feed) error {
 	})
 }
 
-// page returns what was found up to the first job that was not looked at. A job that has left the state meanwhile was
-// found twice.
+// page returns what was found up to the first job that was not looked at. A job that has left the state
+// meanwhile was found twice.
 func (b *browse) page() ([]*apiv1.JobInfo, controller.JobID) {
 	slices.SortStableFunc(b.found, func(x, y *apiv1.JobInfo) int {
 		return order(b.q, controller.JobID(x.Id), controller.JobID(y.Id))

@@ -15,8 +15,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestDamage: whatever is changed in the file or cut off, nothing panics. A history that is not whole says so, or is
-// put aside when it is opened, and what is opened after that can be filled anew.
+// TestDamage: whatever is changed in the file or cut off, nothing panics. A history that is not whole
+// says so, or is put aside when it is opened, and what is opened after that can be filled anew.
 func TestDamage(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole")
 	s := open(t, whole, 0)

@@ -1,6 +1,6 @@
-// Package history keeps on disk the jobs that have left the replicated state of one replica. It is no part of the
-// state: no digest covers it, and no entry is applied by it. The log and snapshots of the replica can make it anew: a
-// job leaves at the same entry each time.
+// Package history keeps on disk the jobs that have left the replicated state of one replica. It is no
+// part of the state: no digest covers it, and no entry is applied by it. The log and snapshots of the
+// replica can make it anew: a job leaves at the same entry each time.
 package history
 
 import (
@@ -52,8 +52,9 @@ const DamagedSuffix = ".damaged"
 // ErrDamaged marks a file that does not hold what was written. The replica's next start makes another.
 var ErrDamaged = errors.New("the history is damaged: the next start makes it anew, from the log and the snapshot")
 
-// Open opens the history in a file, which it makes if there is none. Jobs are kept for a time after their end, 0 means
-// for good. A file that is damaged is put aside for a new one: the replica's snapshot and log fill that.
+// Open opens the history in a file, which it makes if there is none. Jobs are kept for a time after
+// their end, 0 means for good. A file that is damaged is put aside for a new one: the replica's
+// snapshot and log fill that.
 func Open(path string, keep time.Duration, log *slog.Logger) (*Store, error) {
 	db, err := openOnce(path)
 	if errors.Is(err, ErrDamaged) {
@@ -70,8 +71,8 @@ func Open(path string, keep time.Duration, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// OpeningSuffix is what a file's name ends with that is there while the history is opened: bbolt scans files of earlier
-// versions, and where they are damaged it panics in a goroutine of its own.
+// OpeningSuffix is what a file's name ends with that is there while the history is opened: bbolt scans
+// files of earlier versions, and where they are damaged it panics in a goroutine of its own.
 const OpeningSuffix = ".opening"
 
 // openOnce is open, but for a file that has ended a process that opened it.
@@ -117,8 +118,8 @@ func open(path string) (db *bbolt.DB, err error) {
 	return db, nil
 }
 
-// guard calls what reads or writes the file. Where a page is not what was written bbolt panics, and what is missing of
-// a mapped file is a fault.
+// guard calls what reads or writes the file. Where a page is not what was written bbolt panics, and
+// what is missing of a mapped file is a fault.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -258,8 +259,8 @@ func endKey(j *state.Job) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(max(j.Ended, 0))), key(j.ID)...)
 }
 
-// Job returns a job that has left; false if it is not known any more, or has not left. It does not wait for the disk to
-// take others.
+// Job returns a job that has left; false if it is not known any more, or has not left. It does not wait
+// for the disk to take others.
 func (s *Store) Job(id controller.JobID) (l state.Left, known bool, err error) {
 	if l, known = s.queued(id); known {
 		return l, true, nil
@@ -288,8 +289,8 @@ func (s *Store) queued(id controller.JobID) (l state.Left, known bool) {
 	return l, false
 }
 
-// Jobs calls f with all jobs that had left when it was called and are known, from an id on, by id, until f returns
-// false.
+// Jobs calls f with all jobs that had left when it was called and are known, from an id on, by id,
+// until f returns false.
 func (s *Store) Jobs(from controller.JobID, f func(state.Left) bool) error {
 	return s.walk(from, false, f)
 }

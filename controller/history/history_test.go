@@ -46,8 +46,8 @@ func ids(t *testing.T, s *history.Store, from controller.JobID) (out []controlle
 	return out
 }
 
-// TestStore puts jobs, more than once as a replica does that begins from an older snapshot, and finds those again that
-// are to be kept, also in the next process and on another replica.
+// TestStore puts jobs, more than once as a replica does that begins from an older snapshot, and finds
+// those again that are to be kept, also in the next process and on another replica.
 func TestStore(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -69,7 +69,8 @@ func (s *Store) Load(r io.Reader) error {
 	return s.write(left)
 }
 
-// Fill makes a history in a file, of what Save or Write wrote. A replica that opens it then takes out what is too old.
+// Fill makes a history in a file, of what Save or Write wrote. A replica that opens it then takes out
+// what is too old.
 func Fill(path string, r io.Reader) error {
 	s, err := Open(path, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -78,7 +79,8 @@ func Fill(path string, r io.Reader) error {
 	return errors.Join(s.Load(r), s.Close())
 }
 
-// read returns the next record and its length; io.EOF after the last. It allocates nothing that has not arrived.
+// read returns the next record and its length; io.EOF after the last. It allocates nothing that has not
+// arrived.
 func read(in io.Reader) (l state.Left, n int, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {

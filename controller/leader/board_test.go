@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// memCounter counts at every port of a device: a fixed number of bytes a second in, twice as many out, and a drop a
-// second. Its streams break on request, and it restarts at zero then.
+// memCounter counts at every port of a device: a fixed number of bytes a second in, twice as many out,
+// and a drop a second. Its streams break on request, and it restarts at zero then.
 type memCounter struct {
 	ports  int32
 	each   uint64
@@ -64,8 +64,8 @@ func (s *spy) Decide(v *controller.View, ev []controller.Event) *controller.Plan
 	return s.greedy.Decide(v, ev)
 }
 
-// TestLinksReachPolicies: the counts of one device become the rates of its links in the view, and of no others. The
-// rates of a device whose stream broke are unknown until it has reported twice again.
+// TestLinksReachPolicies: the counts of one device become the rates of its links in the view, and of no
+// others. The rates of a device whose stream broke are unknown until it has reported twice again.
 func TestLinksReachPolicies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &spy{greedy: greedy{lasts: time.Second}}
@@ -121,7 +121,8 @@ func TestLinksReachPolicies(t *testing.T) {
 	})
 }
 
-// TestDevicesThatDoNotCount: a device that counts nothing is asked for its counters once, and none is logged as broken.
+// TestDevicesThatDoNotCount: a device that counts nothing is asked for its counters once, and none is
+// logged as broken.
 func TestDevicesThatDoNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, &greedy{lasts: time.Second})

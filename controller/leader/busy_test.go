@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestBusy holds that a Set that its device's full queue rejects, or that has no driver, is reported to the loop as
-// failed in transit: a move that waited for it for ever would hold its ports.
+// TestBusy holds that a Set that its device's full queue rejects, or that has no driver, is reported to
+// the loop as failed in transit: a move that waited for it for ever would hold its ports.
 func TestBusy(t *testing.T) {
 	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler)}, inbox: newInbox(1, 1)}
 	w := &worker{leader: l, jobs: make(chan func(context.Context), 1), open: true}

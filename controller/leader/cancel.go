@@ -9,8 +9,8 @@ import (
 	"lightloom/controller/state"
 )
 
-// Cancel ends a job and returns once that is in the log, or at once if the job has ended. A nil Leader returns
-// ErrVacant.
+// Cancel ends a job and returns once that is in the log, or at once if the job has ended. A nil Leader
+// returns ErrVacant.
 func (l *Leader) Cancel(ctx context.Context, id controller.JobID) error {
 	if l == nil {
 		return ErrVacant

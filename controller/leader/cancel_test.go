@@ -12,7 +12,8 @@ import (
 	"lightloom/controller/state"
 )
 
-// TestCancel: a job that waits or runs is ended, one that has ended stays as it is, and one that there is not is said.
+// TestCancel: a job that waits or runs is ended, one that has ended stays as it is, and one that there
+// is not is said.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

@@ -12,8 +12,9 @@ import (
 // ClaimState is how far a leadership has come with a device.
 type ClaimState uint8
 
-// The states. Nothing is written to an Unclaimed device. A Fenced device refuses past leaders. An Unfenced device does
-// not arbitrate: it accepts writes from this leader, and also from a past leader that has not noticed its loss.
+// The states. Nothing is written to an Unclaimed device. A Fenced device refuses past leaders. An
+// Unfenced device does not arbitrate: it accepts writes from this leader, and also from a past leader
+// that has not noticed its loss.
 const (
 	Unclaimed ClaimState = iota
 	Fenced

@@ -28,9 +28,9 @@ func (d unfenced) Read(ctx context.Context) (seen southbound.Seen, err error) {
 	return seen, err
 }
 
-// TestClaims: every device is claimed. A device that knows a larger election id is listed with the reason, gets no
-// writes and blocks no other device; once it can be claimed, it is claimed and configured. A device without arbitration
-// is listed and written to.
+// TestClaims: every device is claimed. A device that knows a larger election id is listed with the
+// reason, gets no writes and blocks no other device; once it can be claimed, it is claimed and
+// configured. A device without arbitration is listed and written to.
 func TestClaims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})
@@ -82,7 +82,8 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// TestDeposed: a device that learns of a larger election id in mid-term is listed, and nothing more is written to it.
+// TestDeposed: a device that learns of a larger election id in mid-term is listed, and nothing more is
+// written to it.
 func TestDeposed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{20 * time.Millisecond})
@@ -124,7 +125,8 @@ func (s *stubborn) Set(ctx context.Context, c *southbound.Change) error {
 	return s.door.Set(ctx, c)
 }
 
-// TestRefusalsAreListed: a device that refuses a change is listed with the reason until it takes one; others are not.
+// TestRefusalsAreListed: a device that refuses a change is listed with the reason until it takes one;
+// others are not.
 func TestRefusalsAreListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{20 * time.Millisecond})
@@ -190,8 +192,9 @@ func TestReclaim(t *testing.T) {
 	})
 }
 
-// TestTooMuch: a batch that cannot fit an entry of the log is refused at once, one beyond the backlog as one that may
-// come again, and all that was taken is committed in entries of the log that are no larger than they may be.
+// TestTooMuch: a batch that cannot fit an entry of the log is refused at once, one beyond the backlog
+// as one that may come again, and all that was taken is committed in entries of the log that are no
+// larger than they may be.
 func TestTooMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})
@@ -249,8 +252,8 @@ func TestTooMuch(t *testing.T) {
 	})
 }
 
-// TestPoison: three jobs of 2^20 flows, which is what an API call of 32 MiB holds and is more than an entry of the log
-// does, are refused within a second, and the leadership goes on.
+// TestPoison: three jobs of 2^20 flows, which is what an API call of 32 MiB holds and is more than an
+// entry of the log does, are refused within a second, and the leadership goes on.
 func TestPoison(t *testing.T) {
 	l := newLab(t, 1, greedy{time.Second})
 	l.run()
@@ -324,8 +327,8 @@ func TestWatchedAgain(t *testing.T) {
 	})
 }
 
-// TestFlood: a device that reports without end, while a step waits for the log, is cut off when it has filled its
-// share.
+// TestFlood: a device that reports without end, while a step waits for the log, is cut off when it has
+// filled its share.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// countBuffer holds the newest counters of every port until the loop takes them: what is newer takes the place of what
-// is older, so that it never holds more than one sample a port.
+// countBuffer holds the newest counters of every port until the loop takes them: what is newer takes
+// the place of what is older, so that it never holds more than one sample a port.
 type countBuffer struct {
 	mu    sync.Mutex
 	fresh map[southbound.DeviceID]*loop.DeviceCounts
@@ -56,8 +56,8 @@ func (b *countBuffer) take() []loop.DeviceCounts {
 	return out
 }
 
-// hand gives the loop what the board holds, once in each period, until ctx ends: many devices then cost one step. While
-// the loop has not taken what it was given last, the board keeps what is new.
+// hand gives the loop what the board holds, once in each period, until ctx ends: many devices then cost
+// one step. While the loop has not taken what it was given last, the board keeps what is new.
 func (l *Leader) hand(ctx context.Context) {
 	tick := time.NewTicker(l.cfg.Sample)
 	defer tick.Stop()
@@ -76,8 +76,8 @@ func (l *Leader) hand(ctx context.Context) {
 	}
 }
 
-// Links returns the link rates that policies see, by id; nil before switches have counted, and of a nil Leader. Callers
-// must not write to it.
+// Links returns the link rates that policies see, by id; nil before switches have counted, and of a nil
+// Leader. Callers must not write to it.
 func (l *Leader) Links() []controller.LinkRate {
 	if l == nil {
 		return nil

@@ -15,18 +15,18 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrPolicy says that another policy is to decide, or on other cables. The leadership can begin anew at once, in the
-// same term.
+// ErrPolicy says that another policy is to decide, or on other cables. The leadership can begin anew at
+// once, in the same term.
 var ErrPolicy = errors.New("the policy or the cables have changed")
 
 // Watchdog is what becomes of a policy that fails. The zero value lets a panic go on, and waits for ever.
 type Watchdog struct {
-	// Bar returns the change that follows the one that stands where the policy has failed; false if no other policy is
-	// left.
+	// Bar returns the change that follows the one that stands where the policy has failed; false if no
+	// other policy is left.
 	Bar func(now controller.FabricChange, why string) (controller.FabricChange, bool)
-	// A policy that has not answered within Limit cannot be stopped: Stalled, called once and in a goroutine of its own,
-	// gets the change that bars it, and false if no other is left. Nothing is applied here any more: it has the process
-	// end. 0: no limit.
+	// A policy that has not answered within Limit cannot be stopped: Stalled, called once and in a
+	// goroutine of its own, gets the change that bars it, and false if no other is left. Nothing is
+	// applied here any more: it has the process end. 0: no limit.
 	Limit   time.Duration
 	Stalled func(next controller.FabricChange, ok bool)
 }
@@ -76,8 +76,8 @@ func (l *Leader) note() (now controller.FabricChange) {
 	return now
 }
 
-// bar has another policy decide in place of one that has failed: it returns ErrPolicy, or cause if none is left or the
-// cluster's level does not allow it.
+// bar has another policy decide in place of one that has failed: it returns ErrPolicy, or cause if none
+// is left or the cluster's level does not allow it.
 func (l *Leader) bar(ctx context.Context, term uint64, cause error) error {
 	next, ok := l.watchdog.Bar(l.note(), cause.Error())
 	e := state.Entry{Kind: state.FabricChanged, At: l.cfg.Clock(), Cluster: &state.Cluster{Fabric: &next}}
@@ -100,8 +100,9 @@ func (l *Leader) Change(ctx context.Context, c controller.FabricChange) error {
 	})
 }
 
-// changed goes over to the devices that entries which have been applied have put in the place of others, and reports
-// whether another policy decides from now on, or on other cables: paths, tables and rates are then made anew.
+// changed goes over to the devices that entries which have been applied have put in the place of
+// others, and reports whether another policy decides from now on, or on other cables: paths, tables and
+// rates are then made anew.
 func (l *Leader) changed(ctx context.Context, entries []state.Entry,
 	workers map[southbound.DeviceID]*worker) bool {
 	if !slices.ContainsFunc(entries, func(e state.Entry) bool { return e.Kind == state.FabricChanged }) {

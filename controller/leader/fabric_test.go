@@ -12,8 +12,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestChange: a drained switch gets no rules that lead to it, a change of the policy ends the leadership with ErrPolicy
-// while jobs run, and one that begins anew finishes them.
+// TestChange: a drained switch gets no rules that lead to it, a change of the policy ends the
+// leadership with ErrPolicy while jobs run, and one that begins anew finishes them.
 func TestChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

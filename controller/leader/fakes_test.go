@@ -52,7 +52,8 @@ func (l *memLog) AppendIn(ctx context.Context, _ uint64, entry []byte) (uint64, 
 	return l.index, l.m.Apply(entry)
 }
 
-// memHosts are hosts that need a fixed time for every host flow and every task, and keep events until acknowledged.
+// memHosts are hosts that need a fixed time for every host flow and every task, and keep events until
+// acknowledged.
 type memHosts struct {
 	takes time.Duration
 	clock func() time.Duration

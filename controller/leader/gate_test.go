@@ -20,9 +20,10 @@ type counter struct {
 
 func (c *counter) Set(context.Context, *southbound.Change) error { c.sets++; return nil }
 
-// TestGate: no Set goes to a device that has not been claimed, ahead of the log or after it, nor one that was queued
-// before the device had to be claimed again; the loop gets an error for each. Writes are allowed from the step on that
-// takes what was read back, unless the device's stream has broken since.
+// TestGate: no Set goes to a device that has not been claimed, ahead of the log or after it, nor one
+// that was queued before the device had to be claimed again; the loop gets an error for each. Writes
+// are allowed from the step on that takes what was read back, unless the device's stream has broken
+// since.
 func TestGate(t *testing.T) {
 	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler), Clock: func() time.Duration { return 0 }},
 		inbox: newInbox(1, 1), claims: newClaims(slog.New(slog.DiscardHandler), nil)}

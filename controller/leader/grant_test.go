@@ -11,7 +11,8 @@ import (
 	"lightloom/controller/leader"
 )
 
-// TestGrant: a grant is answered once it stands in the state, also where it stood before; others are refused.
+// TestGrant: a grant is answered once it stands in the state, also where it stood before; others are
+// refused.
 func TestGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

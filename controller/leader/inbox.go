@@ -21,7 +21,8 @@ type inbox struct {
 	ready   chan struct{}               // holds one token while something may be in it
 }
 
-// backlog is the batches of offers that wait for a step, in their order. They are what callers can fill memory with.
+// backlog is the batches of offers that wait for a step, in their order. They are what callers can fill
+// memory with.
 type backlog struct {
 	step, most int // bytes that one step takes, and that wait at most
 	batches    []batch
@@ -79,7 +80,8 @@ func (b *inbox) submit(offers []controller.Offer, bytes int) bool {
 	return true
 }
 
-// Backlog returns how many jobs wait to be written to the log, and their bytes there at most. A nil Leader has none.
+// Backlog returns how many jobs wait to be written to the log, and their bytes there at most. A nil
+// Leader has none.
 func (l *Leader) Backlog() (jobs, bytes int) {
 	if l == nil {
 		return 0, 0
@@ -129,8 +131,8 @@ func (b *inbox) claimed(w *worker, life int, s loop.DeviceSeen) {
 	})
 }
 
-// take empties the inbox but for offers that one step does not take. through is the number of the last host event
-// taken, 0 if there is none. Workers whose read-back is taken may write from here on.
+// take empties the inbox but for offers that one step does not take. through is the number of the last
+// host event taken, 0 if there is none. Workers whose read-back is taken may write from here on.
 func (b *inbox) take() (loop.Inputs, uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

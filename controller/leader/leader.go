@@ -1,7 +1,9 @@
-// Package leader runs one leadership in real time: it passes inputs and the time to loop.Step, appends the entries to
-// the replicated log, and sends the actions to devices and hosts once the entries have been applied.
+// Package leader runs one leadership in real time: it passes inputs and the time to loop.Step, appends
+// the entries to the replicated log, and sends the actions to devices and hosts once the entries have
+// been applied.
 //
-// It decides nothing and implements no protocol: devices and hosts are southbound's interfaces, the log is Log.
+// It decides nothing and implements no protocol: devices and hosts are southbound's interfaces, the log
+// is Log.
 package leader
 
 import (
@@ -37,7 +39,8 @@ type Log interface {
 // Hosts is the fabric's hosts with their events, which they keep until acknowledged.
 type Hosts interface {
 	southbound.Hosts
-	// Events calls sink with every event from that number on (0: the oldest kept), in order, until ctx ends (nil).
+	// Events calls sink with every event from that number on (0: the oldest kept), in order, until ctx
+	// ends (nil).
 	Events(ctx context.Context, from uint64, sink func(num uint64, e southbound.Event)) error
 	// Ack lets events up to and including that number be forgotten.
 	Ack(through uint64) error
@@ -51,8 +54,8 @@ type Config struct {
 	State   *state.State // read inside Log.View only
 	Log     Log
 	Devices map[southbound.DeviceID]southbound.Device
-	// Redial has the next call of a device go to the one that the state names now, and ends those under way. It can take
-	// as long as a dial; nil where no device is replaced.
+	// Redial has the next call of a device go to the one that the state names now, and ends those under
+	// way. It can take as long as a dial; nil where no device is replaced.
 	Redial func(southbound.DeviceID)
 	Hosts  Hosts
 	Clock  func() time.Duration // since the run began, the same scale on every replica
@@ -71,7 +74,8 @@ type Config struct {
 
 // Errors of callers' requests.
 var (
-	// ErrStopped: the leadership that a job was handed to has ended; it is not known whether the job was accepted.
+	// ErrStopped: the leadership that a job was handed to has ended; it is not known whether the job was
+	// accepted.
 	ErrStopped = errors.New("the leadership has ended")
 	// ErrTooLarge: a batch of offers does not fit one entry of the log, and never will.
 	ErrTooLarge = errors.New("too large for one entry of the log")
@@ -129,14 +133,14 @@ func New(cfg Config) *Leader {
 	return l
 }
 
-// Ready is closed once every device has been claimed, read back and brought into its state, or loop.Config.Patience has
-// passed. A device that cannot be claimed does not delay Ready: nothing is written to it, Claims lists it, and it is
-// brought into its state once it has been claimed.
+// Ready is closed once every device has been claimed, read back and brought into its state, or
+// loop.Config.Patience has passed. A device that cannot be claimed does not delay Ready: nothing is
+// written to it, Claims lists it, and it is brought into its state once it has been claimed.
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
-// Submit submits jobs and returns once they are in the log. Every offer needs a Request of its own; a known Request is
-// not accepted twice. An invalid job is refused with its whole batch, also with ErrTooLarge or ErrBusy. A nil Leader
-// returns ErrVacant.
+// Submit submits jobs and returns once they are in the log. Every offer needs a Request of its own; a
+// known Request is not accepted twice. An invalid job is refused with its whole batch, also with
+// ErrTooLarge or ErrBusy. A nil Leader returns ErrVacant.
 func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if l == nil {
 		return ErrVacant
@@ -186,8 +190,8 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	}
 }
 
-// parentsFirst puts jobs after those that they read from. It refuses jobs that wait for themselves, or of a level that
-// the cluster has not risen to.
+// parentsFirst puts jobs after those that they read from. It refuses jobs that wait for themselves, or
+// of a level that the cluster has not risen to.
 func (l *Leader) parentsFirst(offers []controller.Offer) (out []controller.Offer, err error) {
 	jobs := make([]*controller.Job, len(offers))
 	for i := range offers {
@@ -246,10 +250,9 @@ func (l *Leader) tell(all bool) {
 	})
 }
 
-// Run leads until ctx ends (nil), the log refuses (the error), the policy does not suit the hosts, or another is to
-// decide (ErrPolicy). It returns when
-// everything it began has ended. What devices, hosts and callers do wrong ends no leadership: it is logged, and tried
-// again.
+// Run leads until ctx ends (nil), the log refuses (the error), the policy does not suit the hosts, or
+// another is to decide (ErrPolicy). It returns when everything it began has ended. What devices, hosts
+// and callers do wrong ends no leadership: it is logged, and tried again.
 func (l *Leader) Run(ctx context.Context, term uint64) error {
 	if err := policy.Prepare(l.cfg.Loop.Policy, l.cfg.Hosts, l.cfg.Loop.Delta); err != nil {
 		return fmt.Errorf("lead: policy: %w", err)
@@ -365,9 +368,10 @@ func (l *Leader) waitUntil(ctx context.Context, timer *time.Timer, wake time.Dur
 	return true
 }
 
-// commit appends entries, as many to an entry of the log as its size limit allows, and waits until they are applied.
-// The next leader can find only some of them, as between two steps. A refusal by the state machine is the same on every
-// replica: it is logged, and the leadership goes on. It also goes on without an entry that is too large by itself.
+// commit appends entries, as many to an entry of the log as its size limit allows, and waits until they
+// are applied. The next leader can find only some of them, as between two steps. A refusal by the state
+// machine is the same on every replica: it is logged, and the leadership goes on. It also goes on
+// without an entry that is too large by itself.
 func (l *Leader) commit(ctx context.Context, term uint64, entries []state.Entry) error {
 	if len(entries) == 0 {
 		return nil

@@ -128,8 +128,8 @@ func (l *lab) inService(in southbound.Port) func() bool {
 	}
 }
 
-// greedy routes and places whatever comes and reserves a circuit for the first host flow of each coflow whose ports are
-// free.
+// greedy routes and places whatever comes and reserves a circuit for the first host flow of each coflow
+// whose ports are free.
 type greedy struct{ lasts time.Duration }
 
 func (greedy) Wants() controller.KindSet { return ^controller.KindSet(0) }
@@ -201,8 +201,8 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-// TestSilentDevice holds that a device that never answers does not delay the others, and is brought into its state once
-// it answers.
+// TestSilentDevice holds that a device that never answers does not delay the others, and is brought
+// into its state once it answers.
 func TestSilentDevice(t *testing.T) {
 	for _, name := range []string{"tor3", "spine1", "ocs"} {
 		t.Run(name, func(t *testing.T) {
@@ -262,8 +262,9 @@ func (l *lab) astray() string {
 	return ""
 }
 
-// TestMoodyDevices has every device be slow, lose calls and answers, fall silent and break its stream, for fifty seeds,
-// while jobs come: all of them end, and once the devices behave each holds exactly what it should.
+// TestMoodyDevices has every device be slow, lose calls and answers, fall silent and break its stream,
+// for fifty seeds, while jobs come: all of them end, and once the devices behave each holds exactly
+// what it should.
 func TestMoodyDevices(t *testing.T) {
 	for seed := range uint64(50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -306,8 +307,8 @@ func moody(t *testing.T, seed uint64) {
 	l.end()
 }
 
-// TestAckAfterCommit holds events back until what they led to is committed: a leader that dies in between leaves them
-// to the next one.
+// TestAckAfterCommit holds events back until what they led to is committed: a leader that dies in
+// between leaves them to the next one.
 func TestAckAfterCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})
@@ -344,8 +345,8 @@ func TestAckAfterCommit(t *testing.T) {
 	})
 }
 
-// TestEventsFail: a stream of host events that breaks, with whatever error, ends no leadership. It is opened again,
-// less and less often, and what was reported meanwhile is heard.
+// TestEventsFail: a stream of host events that breaks, with whatever error, ends no leadership. It is
+// opened again, less and less often, and what was reported meanwhile is heard.
 func TestEventsFail(t *testing.T) {
 	for _, broken := range []error{errors.New("the agent is gone"), southbound.ErrNotLeader, southbound.ErrRefused} {
 		t.Run(broken.Error(), func(t *testing.T) {
@@ -371,8 +372,8 @@ func TestEventsFail(t *testing.T) {
 	}
 }
 
-// TestTakeover lets one leader begin and another one, on the same state, finish: what hosts and devices know already is
-// not done twice.
+// TestTakeover lets one leader begin and another one, on the same state, finish: what hosts and devices
+// know already is not done twice.
 func TestTakeover(t *testing.T) {
 	for after := time.Duration(0); after < 40*time.Millisecond; after += time.Millisecond {
 		t.Run(after.String(), func(t *testing.T) {

@@ -10,11 +10,12 @@ import (
 // Held is how much a device holds.
 type Held struct{ Rules, Circuits int }
 
-// Holding is what a device holds by three accounts: what this leadership has asked for, what the device has accepted,
-// and what it reported when it was read last.
+// Holding is what a device holds by three accounts: what this leadership has asked for, what the device
+// has accepted, and what it reported when it was read last.
 type Holding struct{ Desired, Accepted, Seen Held }
 
-// ledger keeps the Holding of every device. It costs memory by rule, so it is kept only where somebody looks.
+// ledger keeps the Holding of every device. It costs memory by rule, so it is kept only where somebody
+// looks.
 type ledger struct {
 	mu sync.Mutex
 	by map[southbound.DeviceID]*account // nil: nothing is kept

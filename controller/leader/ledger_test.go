@@ -6,7 +6,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLedger: what was asked for, what was accepted and what was seen are counted as the device would hold them.
+// TestLedger: what was asked for, what was accepted and what was seen are counted as the device would
+// hold them.
 func TestLedger(t *testing.T) {
 	rule := func(dst southbound.RackID, port southbound.Port) southbound.Rule {
 		return southbound.Rule{Match: southbound.Match{Dst: dst, Src: southbound.AnyRack}, Primary: port,

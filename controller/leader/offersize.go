@@ -2,8 +2,8 @@ package leader
 
 import "lightloom/controller"
 
-// offerSize returns the log size of an offer's entry in bytes: exact for flows and tasks, which can be many, and an
-// upper bound for the rest. It allocates nothing.
+// offerSize returns the log size of an offer's entry in bytes: exact for flows and tasks, which can be
+// many, and an upper bound for the rest. It allocates nothing.
 func offerSize(o *controller.Offer) int {
 	j := o.Job
 	n := sizeEntry + textSize(o.Request)
@@ -34,8 +34,8 @@ func offerSize(o *controller.Offer) int {
 	return n
 }
 
-// What an entry, a job, a stage and an edge take at most beside their texts, tasks and flows: all keys, and the longest
-// numbers.
+// What an entry, a job, a stage and an edge take at most beside their texts, tasks and flows: all keys,
+// and the longest numbers.
 const (
 	sizeEntry = 512
 	sizeJob   = 1024

@@ -16,8 +16,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestRecabled moves, adds and takes out cables while jobs run, under leaders that die at any moment: every change is
-// made once, every switch holds the tables of the fabric as it is then, and all jobs end.
+// TestRecabled moves, adds and takes out cables while jobs run, under leaders that die at any moment:
+// every change is made once, every switch holds the tables of the fabric as it is then, and all jobs
+// end.
 func TestRecabled(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

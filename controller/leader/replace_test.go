@@ -71,8 +71,8 @@ func (p *places) replace(l *lab, id southbound.DeviceID) *memDevice {
 	return old
 }
 
-// TestReplacedDevice: a device that is replaced while a job runs is claimed, read and brought into its state; the old
-// one, whether it answers or not, gets nothing any more, and the job ends.
+// TestReplacedDevice: a device that is replaced while a job runs is claimed, read and brought into its
+// state; the old one, whether it answers or not, gets nothing any more, and the job ends.
 func TestReplacedDevice(t *testing.T) {
 	for _, name := range []string{"tor0", "spine1", "ocs"} {
 		for what, m := range map[string]mood{"alive": {}, "dead": {silent: true}} {
@@ -154,8 +154,8 @@ func replaced(t *testing.T, name string, m mood) {
 	}
 }
 
-// TestRemovedDevice: a switch that is removed is neither called nor waited for, also not by a leadership that begins
-// meanwhile, and gets its tables when it is added again, as another one.
+// TestRemovedDevice: a switch that is removed is neither called nor waited for, also not by a
+// leadership that begins meanwhile, and gets its tables when it is added again, as another one.
 func TestRemovedDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

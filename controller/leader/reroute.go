@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// reroute sends the Sets that packets wait for, and logs the times from the change of the devices' ports to the report
-// here, to the send of the Sets, and to their first and last answers.
+// reroute sends the Sets that packets wait for, and logs the times from the change of the devices'
+// ports to the report here, to the send of the Sets, and to their first and last answers.
 func (l *Leader) reroute(sets []rollout.Set, told []southbound.DeviceEvent, now time.Duration,
 	workers map[southbound.DeviceID]*worker) {
 	if len(sets) == 0 {

@@ -17,8 +17,8 @@ type acceptor struct{ southbound.Device }
 
 func (acceptor) Set(context.Context, *southbound.Change) error { return nil }
 
-// TestFastReroute: Sets that packets wait for go to every device's queue, and when all are answered the log holds how
-// long each stage took since the device's port changed.
+// TestFastReroute: Sets that packets wait for go to every device's queue, and when all are answered the
+// log holds how long each stage took since the device's port changed.
 func TestFastReroute(t *testing.T) {
 	now := 100 * time.Millisecond
 	var log bytes.Buffer

@@ -16,8 +16,8 @@ type watcher struct {
 	done chan error // holds one; nil: it is so
 }
 
-// Reserve reserves bandwidth and returns the reservation once it is in the log. Requests need a Request. A nil Leader
-// returns ErrVacant.
+// Reserve reserves bandwidth and returns the reservation once it is in the log. Requests need a
+// Request. A nil Leader returns ErrVacant.
 func (l *Leader) Reserve(ctx context.Context, a loop.BandwidthRequest) (controller.BandwidthReservation, error) {
 	got := make(chan controller.BandwidthReservation, 1)
 	err := l.requestBandwidth(ctx, a, func(s *state.State) bool {
@@ -54,7 +54,8 @@ func (l *Leader) Release(ctx context.Context, id controller.BandwidthReservation
 	return l.requestBandwidth(ctx, loop.BandwidthRequest{Release: id}, over)
 }
 
-// requestBandwidth hands a BandwidthRequest over and waits until it is met or refused. met is called inside Log.View.
+// requestBandwidth hands a BandwidthRequest over and waits until it is met or refused. met is called
+// inside Log.View.
 func (l *Leader) requestBandwidth(ctx context.Context, a loop.BandwidthRequest, met func(*state.State) bool) error {
 	w := watcher{met, make(chan error, 1)}
 	a.Refused = w.tell
@@ -97,8 +98,8 @@ func (w *watcher) tell(err error) {
 	}
 }
 
-// answer notifies the watchers whose change is committed, or all of them if the leadership has ended. The caller holds
-// l.mu, inside Log.View.
+// answer notifies the watchers whose change is committed, or all of them if the leadership has ended.
+// The caller holds l.mu, inside Log.View.
 func (l *Leader) answer(all bool) {
 	l.watchers = slices.DeleteFunc(l.watchers, func(w watcher) bool {
 		switch {

@@ -13,8 +13,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestReserve: a request that fits is granted once it is in the log; one that does not fit is refused with the reason.
-// Bandwidth given back can be granted again, and no caller waits for ever when the leadership ends.
+// TestReserve: a request that fits is granted once it is in the log; one that does not fit is refused
+// with the reason. Bandwidth given back can be granted again, and no caller waits for ever when the
+// leadership ends.
 func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

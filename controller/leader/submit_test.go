@@ -81,8 +81,8 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestLeadershipLost loses the leadership while jobs are being submitted: a caller whose jobs are not in the log gets
-// an error of unknown outcome, and no caller waits for ever.
+// TestLeadershipLost loses the leadership while jobs are being submitted: a caller whose jobs are not
+// in the log gets an error of unknown outcome, and no caller waits for ever.
 func TestLeadershipLost(t *testing.T) {
 	refusal := errors.New("this replica does not lead")
 	for _, tt := range []struct {
@@ -148,7 +148,8 @@ func TestLeadershipLost(t *testing.T) {
 	}
 }
 
-// TestArrivalIsTheEntrys: a job arrives when it is in the log, whatever it says, unless it is of a recorded run.
+// TestArrivalIsTheEntrys: a job arrives when it is in the log, whatever it says, unless it is of a
+// recorded run.
 func TestArrivalIsTheEntrys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})

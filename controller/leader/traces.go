@@ -22,9 +22,9 @@ import (
 // maxTraced bounds the jobs that are traced at once: of more than that, the latest are not.
 const maxTraced = 4096
 
-// traces tells of the jobs whose submitters have a span: when the log took them, when the policy decided on them, and
-// how their circuits were rolled out, Set by Set. nil tells nothing. A leader does not know of traces that an earlier
-// one began.
+// traces tells of the jobs whose submitters have a span: when the log took them, when the policy
+// decided on them, and how their circuits were rolled out, Set by Set. nil tells nothing. A leader does
+// not know of traces that an earlier one began.
 type traces struct {
 	tracer trace.Tracer
 	fabric func() *topo.Fabric
@@ -218,7 +218,8 @@ func (t *traces) close() {
 	}
 }
 
-// set begins the spans of a Set in the roll-outs that need it: from when it is queued until the device has answered.
+// set begins the spans of a Set in the roll-outs that need it: from when it is queued until the device
+// has answered.
 func (t *traces) set(s *rollout.Set) (done func(error)) {
 	if t == nil {
 		return func(error) {}
@@ -251,8 +252,8 @@ func (t *traces) set(s *rollout.Set) (done func(error)) {
 	}
 }
 
-// needs reports whether a roll-out has to do with a Set: that names one of its ports, or rules of the circuit's tag to
-// its rack.
+// needs reports whether a roll-out has to do with a Set: that names one of its ports, or rules of the
+// circuit's tag to its rack.
 func (m move) needs(f *topo.Fabric, s *rollout.Set) bool {
 	rack := southbound.RackID(f.OCSRack(int32(m.out)))
 	circuit := func(x southbound.Match) bool { return x.Tag == southbound.TagCircuit && x.Dst == rack }

@@ -51,8 +51,8 @@ func traced(t *testing.T, before func(*lab)) (spans tracetest.SpanStubs) {
 	return kept.GetSpans()
 }
 
-// TestTraces: a job's trace has what the log took, the policy's decision, and the roll-out of its circuit with a Set of
-// the optical switch; a job whose submitter has no span has no trace.
+// TestTraces: a job's trace has what the log took, the policy's decision, and the roll-out of its
+// circuit with a Set of the optical switch; a job whose submitter has no span has no trace.
 func TestTraces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spans := traced(t, func(*lab) {})

@@ -54,8 +54,8 @@ func (c *counters) set(s demand.Sample, err error) {
 	c.sample, c.err = s, err
 }
 
-// poll reads counters twice in each period of the estimates, so that these never use what is older than half of one,
-// until ctx ends.
+// poll reads counters twice in each period of the estimates, so that these never use what is older than
+// half of one, until ctx ends.
 func (l *Leader) poll(ctx context.Context, m Meter) {
 	every := l.cfg.Loop.Demand.WithDefaults().Period / 2
 	tick := time.NewTicker(every)

@@ -40,8 +40,8 @@ func (m *meter) be(mode string) {
 	m.mu.Unlock()
 }
 
-// TestPoll: counters are read twice a period; what was read last is at hand, its error too, and a meter that hangs is
-// given up.
+// TestPoll: counters are read twice a period; what was read last is at hand, its error too, and a meter
+// that hangs is given up.
 func TestPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &Leader{cfg: Config{Loop: loop.Config{Demand: demand.Options{Source: demand.FromCounters, Period: time.Second}},

@@ -31,8 +31,8 @@ func barring(now controller.FabricChange, why string) (controller.FabricChange, 
 	return now.Bar(now.Policy, "plain", why, now.Previous, "", "fair")
 }
 
-// TestFailingPolicies: a policy that panics or breaks a law is barred by an entry with the reason, and the one before
-// it finishes the jobs. Below level 4 its leadership ends with the failure.
+// TestFailingPolicies: a policy that panics or breaks a law is barred by an entry with the reason, and
+// the one before it finishes the jobs. Below level 4 its leadership ends with the failure.
 func TestFailingPolicies(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fail  func() *controller.Plan
@@ -92,8 +92,8 @@ func TestFailingPolicies(t *testing.T) {
 	}
 }
 
-// TestStallingPolicy: whoever is to end the process is told of a policy that does not answer, once, with the entry that
-// bars it.
+// TestStallingPolicy: whoever is to end the process is told of a policy that does not answer, once,
+// with the entry that bars it.
 func TestStallingPolicy(t *testing.T) {
 	l := newLab(t, 1, greedy{time.Second})
 	answer := make(chan struct{})

@@ -10,9 +10,10 @@ import (
 	"lightloom/southbound"
 )
 
-// worker is the one queue of Sets and reads of a device. It begins with a claim: nothing is written before the device
-// has accepted this leadership's election id, has been read back, and the loop has the result. When the device's stream
-// breaks, the worker claims it again, as a restarted device can have forgotten the leader.
+// worker is the one queue of Sets and reads of a device. It begins with a claim: nothing is written
+// before the device has accepted this leadership's election id, has been read back, and the loop has
+// the result. When the device's stream breaks, the worker claims it again, as a restarted device can
+// have forgotten the leader.
 type worker struct {
 	id     southbound.DeviceID
 	dev    southbound.Device
@@ -30,7 +31,8 @@ func newWorker(l *Leader, id southbound.DeviceID, d southbound.Device) *worker {
 	return &worker{id: id, dev: d, leader: l, jobs: make(chan func(context.Context), 1024), broken: make(chan struct{}, 1)}
 }
 
-// push queues a call, or reports that it cannot: a full queue means that the device has not answered for very long.
+// push queues a call, or reports that it cannot: a full queue means that the device has not answered
+// for very long.
 func (w *worker) push(f func(context.Context)) bool {
 	select {
 	case w.jobs <- f:
@@ -82,8 +84,8 @@ func (w *worker) claim(ctx context.Context) bool {
 // mostWaits is how many times Retry the pause between two tries grows to.
 const mostWaits = 16
 
-// takeOver claims the device and reads it back. With a state other than Unclaimed the error is the reason why it is
-// unfenced.
+// takeOver claims the device and reads it back. With a state other than Unclaimed the error is the
+// reason why it is unfenced.
 func (w *worker) takeOver(ctx context.Context) (seen southbound.Seen, s ClaimState, err error) {
 	s = Fenced
 	w.call(ctx, func(ctx context.Context) { err = southbound.Claim(ctx, w.dev) })
@@ -140,8 +142,9 @@ func (w *worker) giveUp() {
 	}
 }
 
-// replace goes over to the device that is in the place of this one now. Nothing is written to it before it has been
-// claimed: a Set that was meant for the old one fails. The second giveUp is for a claim of the old one meanwhile.
+// replace goes over to the device that is in the place of this one now. Nothing is written to it before
+// it has been claimed: a Set that was meant for the old one fails. The second giveUp is for a claim of
+// the old one meanwhile.
 func (w *worker) replace() {
 	w.giveUp()
 	w.leader.redial(w.id)
@@ -168,7 +171,8 @@ func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error 
 	return err
 }
 
-// read asks the device for its whole state; a failure is reported after a pause, so that the next try is not at once.
+// read asks the device for its whole state; a failure is reported after a pause, so that the next try
+// is not at once.
 func (w *worker) read(ctx context.Context) {
 	seen, err := w.dev.Read(ctx)
 	if err != nil {

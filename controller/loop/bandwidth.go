@@ -12,7 +12,8 @@ import (
 // Pair is two hosts.
 type Pair struct{ Src, Dst southbound.HostID }
 
-// Bandwidth is what a fabric has to give between two hosts, on the best of the paths between them. Both are at layer 2.
+// Bandwidth is what a fabric has to give between two hosts, on the best of the paths between them. Both
+// are at layer 2.
 type Bandwidth struct {
 	Pair
 	Unreserved pathmap.BitsPerSecond // what could be reserved now

@@ -31,8 +31,8 @@ func newCables(f *topo.Fabric) cables {
 	return c
 }
 
-// followsCircuits reports whether a port of a ToR faces the OCS: that it is dark follows from the circuits, and is no
-// failure.
+// followsCircuits reports whether a port of a ToR faces the OCS: that it is dark follows from the
+// circuits, and is no failure.
 func (c *cables) followsCircuits(e *southbound.DeviceEvent) bool {
 	return slices.Contains(c.uplinks[e.Device], int32(e.In))
 }
@@ -93,12 +93,13 @@ func (c *cables) findPairs(index *live.Paths) {
 	c.pairs = slices.Compact(c.pairs)
 }
 
-// avoid makes the tables keep clear of the ports that are down. A switch whose contents are known gets its changes at
-// once, and is read back afterwards: reading it first would cost a round trip with packets lost in it. Any other switch
-// is read first, and then changed.
+// avoid makes the tables keep clear of the ports that are down. A switch whose contents are known gets
+// its changes at once, and is read back afterwards: reading it first would cost a round trip with
+// packets lost in it. Any other switch is read first, and then changed.
 //
-// It uses the reports of this pass before they are committed: which ports have light is no decision. If a leader dies
-// before it commits the entry, its successor makes the tables anew from what the switches then report.
+// It uses the reports of this pass before they are committed: which ports have light is no decision. If
+// a leader dies before it commits the entry, its successor makes the tables anew from what the switches
+// then report.
 func (l *Loop) avoid(s *state.State, now time.Duration) {
 	c, act := &l.cables, &l.pass.act
 	if !c.avoid(l.fabric.Topology, l.pass.downPorts(s)) {
@@ -141,8 +142,8 @@ func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool)
 	}
 }
 
-// synced handles a device whose stream has begun or is back after a break: earlier knowledge of it is invalid, and a
-// port that it has not just reported down is up.
+// synced handles a device whose stream has begun or is back after a break: earlier knowledge of it is
+// invalid, and a port that it has not just reported down is up.
 func (l *Loop) synced(s *state.State, now time.Duration, d southbound.DeviceID) {
 	for _, p := range s.Live().Down {
 		if p.Device == d && !l.cables.dark[p] {

@@ -16,8 +16,8 @@ import (
 // Cancel is a request to end a job at once. To end one that has ended changes nothing.
 type Cancel struct {
 	Job controller.JobID
-	// Refused gets the reason why the job cannot be cancelled; success shows in the state. Step calls it, so it must not
-	// block; nil disables it.
+	// Refused gets the reason why the job cannot be cancelled; success shows in the state. Step calls it,
+	// so it must not block; nil disables it.
 	Refused func(error)
 }
 
@@ -34,8 +34,8 @@ func (l *Loop) cancelled(s *state.State, now time.Duration, c Cancel) {
 	l.cancel(s, now, c.Job, false)
 }
 
-// cancel ends a job once in a pass. What its coflows have carried is by the hosts' reports; hosts send nothing more of
-// them.
+// cancel ends a job once in a pass. What its coflows have carried is by the hosts' reports; hosts send
+// nothing more of them.
 func (l *Loop) cancel(s *state.State, now time.Duration, id controller.JobID, expired bool) {
 	j := s.Job(id)
 	known := l.pass.has(func(e *state.Entry) bool { return e.Kind == state.JobCancelled && e.JobID == id })
@@ -79,8 +79,8 @@ func (l *Loop) hold(id southbound.CoflowID, c *state.Coflow) {
 	}
 }
 
-// holdCancelled has the host flows of cancelled jobs send nothing: the previous leader may have died before it told the
-// hosts, or even before it started the flows.
+// holdCancelled has the host flows of cancelled jobs send nothing: the previous leader may have died
+// before it told the hosts, or even before it started the flows.
 func (l *Loop) holdCancelled(s *state.State) {
 	for _, j := range s.Live().Jobs {
 		if !j.Cancelled {

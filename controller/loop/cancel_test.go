@@ -11,7 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLeftOf: what a coflow has left is by the hosts' reports if these are of all its rows, and else all of it.
+// TestLeftOf: what a coflow has left is by the hosts' reports if these are of all its rows, and else
+// all of it.
 func TestLeftOf(t *testing.T) {
 	report := func(ok bool, base ...float64) func(southbound.CoflowID) (southbound.Remaining, bool) {
 		return func(id southbound.CoflowID) (southbound.Remaining, bool) {
@@ -47,7 +48,8 @@ func held(p *pass) (rows []southbound.HostFlowKey) {
 	return rows
 }
 
-// TestCancelOnce: a job is cancelled once in a pass, with what its active coflows have sent; their rows are held.
+// TestCancelOnce: a job is cancelled once in a pass, with what its active coflows have sent; their rows
+// are held.
 func TestCancelOnce(t *testing.T) {
 	l, s, _ := carrying(t, hybrid)
 	if err := s.ApplyAll([]state.Entry{{Kind: state.HostFlowEnded, Coflow: 1, Row: 0}}); err != nil {
@@ -129,8 +131,8 @@ func TestHoldCancelled(t *testing.T) {
 	}
 }
 
-// TestCaps: the rows of a stream with a rate send its rate at most, with headers where there are any; others all they
-// can.
+// TestCaps: the rows of a stream with a rate send its rate at most, with headers where there are any;
+// others all they can.
 func TestCaps(t *testing.T) {
 	const payload = 1448 * 8 * 1000 // a thousand frames a second
 	for _, tc := range []struct {

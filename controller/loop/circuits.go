@@ -19,7 +19,8 @@ type circuits struct {
 	checker rollout.Checker           // of the tables as they are wanted
 }
 
-// displaced returns the circuits that ToRs can steer to and that hold one of the ports. Borrowed until the next call.
+// displaced returns the circuits that ToRs can steer to and that hold one of the ports. Borrowed until
+// the next call.
 func (c *circuits) displaced(s *state.State, in, out southbound.Port) []southbound.CrossConnect {
 	gone := c.gone[:0]
 	other := s.Leading(out)
@@ -72,8 +73,9 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 	}
 }
 
-// steerToCircuit steers the rows of a reservation to its circuit, which is in service once this pass's entries are
-// applied. Where the state may see it otherwise by then, or rows are declared in this very pass, the next one steers.
+// steerToCircuit steers the rows of a reservation to its circuit, which is in service once this pass's
+// entries are applied. Where the state may see it otherwise by then, or rows are declared in this very
+// pass, the next one steers.
 func (l *Loop) steerToCircuit(s *state.State, r *controller.CircuitReservation) {
 	if c := s.Circuit(r.In); c.Out != r.Out || c.Phase != controller.Reconfiguring || len(l.pass.act.Start) > 0 {
 		l.steering.changed(r)
@@ -108,8 +110,8 @@ func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent)
 	}
 }
 
-// giveUp records that a circuit in use is no longer, with its reservation. It reports false where in leads elsewhere,
-// or is recorded as lost already in this very pass.
+// giveUp records that a circuit in use is no longer, with its reservation. It reports false where in
+// leads elsewhere, or is recorded as lost already in this very pass.
 func (l *Loop) giveUp(s *state.State, now time.Duration, in, out southbound.Port) bool {
 	c := s.Circuit(in)
 	if c.Phase != controller.InService || c.Out != out || !l.circuits.steered[in] {
@@ -136,8 +138,8 @@ func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
 	return out
 }
 
-// seenCircuits passes the OCS's circuits to the mover, gives up expected circuits that are missing, and returns the
-// change that removes unwanted ones.
+// seenCircuits passes the OCS's circuits to the mover, gives up expected circuits that are missing, and
+// returns the change that removes unwanted ones.
 func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.Seen) (c southbound.Change) {
 	found := make(map[southbound.Port]southbound.Port, len(seen.Connections))
 	for _, x := range seen.Connections {
@@ -149,8 +151,8 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 		}
 		l.circuits.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode, Kind: southbound.ConnectionStatus,
 			In: x.In, Out: x.Out, Status: x.Status})
-		// Where the input is wanted for another circuit, the move displaces this one; to take it away by itself could
-		// come after the move and take that away.
+		// Where the input is wanted for another circuit, the move displaces this one; to take it away by
+		// itself could come after the move and take that away.
 		if want := s.Circuit(x.In); want.Out == southbound.NoPort && x.Status != southbound.PendingDeletion &&
 			!l.circuits.mover.Moving(x.In, x.Out) {
 			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
@@ -166,9 +168,9 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 	return c
 }
 
-// darkPort gives up the circuits over an OCS port whose cable has no light, and removes them: the optical switch holds
-// them still, and would hold what nobody knows of once light is back. Their host flows are on packets already: the
-// switch that sent them there has seen its light go.
+// darkPort gives up the circuits over an OCS port whose cable has no light, and removes them: the
+// optical switch holds them still, and would hold what nobody knows of once light is back. Their host
+// flows are on packets already: the switch that sent them there has seen its light go.
 func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
 	for in := range l.fabric.OCSPorts() {
 		c := s.Circuit(southbound.Port(in))
@@ -184,9 +186,9 @@ func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
 	return slices.Contains(s.Live().Down, at) || slices.Contains(s.DrainedPorts(), at)
 }
 
-// dropUnused removes the circuits without a reservation where untagged packets follow circuits: they would go on using
-// such a circuit. Where host flows are steered one by one, an unused circuit does no harm, and stays, unless its switch
-// is drained: it and its cables are taken away once they are dark.
+// dropUnused removes the circuits without a reservation where untagged packets follow circuits: they
+// would go on using such a circuit. Where host flows are steered one by one, an unused circuit does no
+// harm, and stays, unless its switch is drained: it and its cables are taken away once they are dark.
 func (l *Loop) dropUnused(s *state.State, now time.Duration) {
 	if l.cfg.Demand.Oracle() && !slices.Contains(s.Change().Drained, l.fabric.OCSNode) {
 		return

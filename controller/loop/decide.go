@@ -64,7 +64,8 @@ func (l *Loop) ask() (p *controller.Plan, err error) {
 	return l.decider.policy.Decide(&l.decider.view, l.pending.events), nil
 }
 
-// lawful marks the error of a plan that cannot stand as the policy's, unless it had no answer or spoke of what is over.
+// lawful marks the error of a plan that cannot stand as the policy's, unless it had no answer or spoke
+// of what is over.
 func (l *Loop) lawful(err error) error {
 	if err == nil || !l.cfg.Contain || errors.Is(err, controller.ErrUndecided) || errors.Is(err, state.ErrStale) {
 		return err

@@ -8,7 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// devices is what is known of switches: whether they answer, and how far they are from holding what they should.
+// devices is what is known of switches: whether they answer, and how far they are from holding what
+// they should.
 type devices struct {
 	unread      map[southbound.DeviceID]repair // those that are not known to hold what they should
 	later       []laterRead
@@ -39,8 +40,8 @@ func newDevices() devices {
 // ready reports whether every device holds what it should, or the wait for devices is over.
 func (d *devices) ready(now time.Duration) bool { return len(d.unread) == 0 || now >= d.giveUp }
 
-// answered notes the answer to a Set. It returns whether a caller waits for it, and what was known of the device
-// before.
+// answered notes the answer to a Set. It returns whether a caller waits for it, and what was known of
+// the device before.
 func (d *devices) answered(done *SetDone) (r repair, awaited bool) {
 	r, unread := d.unread[done.Device]
 	if awaited = unread && r.token == done.Token; awaited {
@@ -54,14 +55,15 @@ func (d *devices) answered(done *SetDone) (r repair, awaited bool) {
 	return r, awaited
 }
 
-// known reports whether the contents of a device are known: it holds what it should, or will once it has answered.
+// known reports whether the contents of a device are known: it holds what it should, or will once it
+// has answered.
 func (d *devices) known(id southbound.DeviceID) bool {
 	r, unsure := d.unread[id]
 	return (!unsure || r.told) && !d.away[id]
 }
 
-// postpone defers changes for a device that has still to answer, and reports whether it does: it remembers what the
-// device will hold by then.
+// postpone defers changes for a device that has still to answer, and reports whether it does: it
+// remembers what the device will hold by then.
 func (d *devices) postpone(id southbound.DeviceID, held []southbound.Rule) bool {
 	r := d.unread[id]
 	if !r.told || r.token == 0 {
@@ -114,8 +116,9 @@ func (l *Loop) bring(d southbound.DeviceID, c southbound.Change) {
 	l.pass.act.Sets = append(l.pass.act.Sets, rollout.Set{Device: d, Token: token, Change: c})
 }
 
-// tell sends changes to a device whose contents are known. A device with an unanswered Set gets them afterwards, in one
-// Set for all failures meanwhile; but not where circuits have rules of their own, which moves change.
+// tell sends changes to a device whose contents are known. A device with an unanswered Set gets them
+// afterwards, in one Set for all failures meanwhile; but not where circuits have rules of their own,
+// which moves change.
 func (l *Loop) tell(d southbound.DeviceID, wanted, held []southbound.Rule) {
 	if !l.fabric.HasOCS() && l.devices.postpone(d, held) {
 		return

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestAnswered: the answer to the very Set that a device is waited for with is awaited, once; one to another Set is
-// not, but if that failed, nothing is known of what the device holds.
+// TestAnswered: the answer to the very Set that a device is waited for with is awaited, once; one to
+// another Set is not, but if that failed, nothing is known of what the device holds.
 func TestAnswered(t *testing.T) {
 	held := []southbound.Rule{{Primary: 1}}
 	lost := errors.New("lost")

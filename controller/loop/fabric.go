@@ -11,12 +11,13 @@ import (
 // ChangeRequest asks for a change of the fabric.
 type ChangeRequest struct {
 	Change *controller.FabricChange
-	// Refused gets the reason why it is not made; success shows in the state. Step calls it, so it must not block; nil
-	// disables it.
+	// Refused gets the reason why it is not made; success shows in the state. Step calls it, so it must
+	// not block; nil disables it.
 	Refused func(error)
 }
 
-// changeFabric makes an entry of the first request that can be granted: another would be of the same generation.
+// changeFabric makes an entry of the first request that can be granted: another would be of the same
+// generation.
 func (l *Loop) changeFabric(s *state.State, now time.Duration, all []ChangeRequest) {
 	made := false
 	for _, r := range all {

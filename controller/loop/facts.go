@@ -55,9 +55,10 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	l.devices.readDue(now, &l.pass)
 }
 
-// done handles the result of a Set. After a Set that failed in transit the device's contents are unknown: it is read
-// after a while. A device is also read after the Set that should bring it into its state, since an acceptance proves
-// nothing. A device that refused a Set would refuse it again, and a device that knows a later leader is no longer ours.
+// done handles the result of a Set. After a Set that failed in transit the device's contents are
+// unknown: it is read after a while. A device is also read after the Set that should bring it into its
+// state, since an acceptance proves nothing. A device that refused a Set would refuse it again, and a
+// device that knows a later leader is no longer ours.
 func (l *Loop) done(now time.Duration, d *SetDone) {
 	l.circuits.mover.Done(now, d.Token, d.Err)
 	rerouted := l.devices.fastReroute.done(d.Token)
@@ -138,7 +139,8 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 	}
 }
 
-// within is the end of something by a host's clock, limited to the possible: not before its start nor after now.
+// within is the end of something by a host's clock, limited to the possible: not before its start nor
+// after now.
 func within(at, start, now time.Duration) time.Duration { return min(max(at, start), now) }
 
 func (l *Loop) deviceFact(s *state.State, now time.Duration, e *southbound.DeviceEvent) {

@@ -7,15 +7,17 @@ import (
 	"lightloom/southbound"
 )
 
-// fastReroute knows the Sets that packets wait for: until the switches have answered them, neither the policy is asked
-// nor switches are read back, which would take the processors, the log and the hosts' agent from what is urgent. A flow
-// whose path has gone takes, by the tables, the first that is whole; that the policy may know a better one can wait.
+// fastReroute knows the Sets that packets wait for: until the switches have answered them, neither the
+// policy is asked nor switches are read back, which would take the processors, the log and the hosts'
+// agent from what is urgent. A flow whose path has gone takes, by the tables, the first that is whole;
+// that the policy may know a better one can wait.
 type fastReroute struct {
 	waits map[uint64]bool // by token
 	until time.Duration   // no longer: a switch may not answer
 }
 
-// longestReroute is how long a decision waits at most for Sets: what answering takes on a machine with other work.
+// longestReroute is how long a decision waits at most for Sets: what answering takes on a machine with
+// other work.
 const longestReroute = 20 * time.Millisecond
 
 // begin notes Sets that leave now.

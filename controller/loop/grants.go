@@ -11,12 +11,13 @@ import (
 // GrantRequest asks for what a certificate's name is granted from now on.
 type GrantRequest struct {
 	Grant controller.Grant
-	// Refused gets the reason why it cannot be granted; success shows in the state. Step calls it, so it must not block;
-	// nil disables it.
+	// Refused gets the reason why it cannot be granted; success shows in the state. Step calls it, so it
+	// must not block; nil disables it.
 	Refused func(error)
 }
 
-// grantAccess makes an entry of each request that changes anything. Of several for one name the last one stands.
+// grantAccess makes an entry of each request that changes anything. Of several for one name the last
+// one stands.
 func (l *Loop) grantAccess(s *state.State, now time.Duration, all []GrantRequest) {
 	for i, a := range all {
 		err := s.CheckGrant(a.Grant)

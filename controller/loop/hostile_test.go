@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestHostileInputs: no answer of a device, an agent or a caller, however odd, stops Step, and the state accepts every
-// entry that results.
+// TestHostileInputs: no answer of a device, an agent or a caller, however odd, stops Step, and the
+// state accepts every entry that results.
 func TestHostileInputs(t *testing.T) {
 	for seed := range tries.Of[uint64](60, 2000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { hostile(t, seed) })
@@ -102,7 +102,8 @@ func hostile(t *testing.T, seed uint64) {
 	}
 }
 
-// greedy places everything anywhere and reserves a circuit at an instant, whether its ports have light or not.
+// greedy places everything anywhere and reserves a circuit at an instant, whether its ports have light
+// or not.
 type greedy struct {
 	r    *rand.Rand
 	last time.Duration

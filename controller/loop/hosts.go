@@ -31,8 +31,8 @@ func (l *Loop) host(s *state.State, now time.Duration, e *southbound.Event) {
 	}
 }
 
-// abandon has the host flows of a coflow that a lost host took part in send nothing any more: its agent may have come
-// back before it heard of them.
+// abandon has the host flows of a coflow that a lost host took part in send nothing any more: its agent
+// may have come back before it heard of them.
 func (l *Loop) abandon(id southbound.CoflowID, c *state.Coflow, h southbound.HostID) {
 	touched := false
 	for row, done := range c.Done {

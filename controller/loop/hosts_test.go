@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestEndOnALostHost: the loss of a host, its return and the end of a task that was there can come in one step. The
-// task runs again, and the state is given no end of the new try.
+// TestEndOnALostHost: the loss of a host, its return and the end of a task that was there can come in
+// one step. The task runs again, and the state is given no end of the new try.
 func TestEndOnALostHost(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -12,20 +12,21 @@ import (
 type DeviceCounts struct {
 	Device southbound.DeviceID
 	Ports  []southbound.PortCounters
-	// Anew means that the stream has restarted or ended: what was known of the device's ports is no longer valid.
+	// Anew means that the stream has restarted or ended: what was known of the device's ports is no longer
+	// valid.
 	Anew bool
 }
 
-// meters are what devices count, made into rates of links. They are never logged: a new leadership knows them again
-// after two samples.
+// meters are what devices count, made into rates of links. They are never logged: a new leadership
+// knows them again after two samples.
 type meters struct {
 	topology *pathmap.Topology
 	raters   map[southbound.DeviceID][]southbound.Rater // by port
 	links    []controller.LinkRate                      // by link; nil before the first sample
 }
 
-// Links returns the link rates for the next view, by id; nil if switches do not count. It is borrowed until the next
-// Step.
+// Links returns the link rates for the next view, by id; nil if switches do not count. It is borrowed
+// until the next Step.
 func (l *Loop) Links() []controller.LinkRate { return l.decider.meters.links }
 
 // add takes a switch's counts. It ignores ports that the switch does not have.
@@ -56,8 +57,8 @@ func (m *meters) add(now time.Duration, c *DeviceCounts) {
 	}
 }
 
-// put notes the rate of a port for the link that leaves it. If a host, which does not count, is at the other end, put
-// also sets the link that enters the port, without the drops of the host itself.
+// put notes the rate of a port for the link that leaves it. If a host, which does not count, is at the
+// other end, put also sets the link that enters the port, without the drops of the host itself.
 func (m *meters) put(now time.Duration, out pathmap.LinkID, r southbound.PortRate) {
 	if r.Span == 0 {
 		now = 0

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestMetersAgainstReference: devices count, start anew, name ports that they do not have and send the same twice; each
-// link must have the rate that the last two samples of its own port give, or none.
+// TestMetersAgainstReference: devices count, start anew, name ports that they do not have and send the
+// same twice; each link must have the rate that the last two samples of its own port give, or none.
 func TestMetersAgainstReference(t *testing.T) {
 	spec, err := topo.ParseSpec("hybrid:racks=3,hosts=2,spines=2")
 	if err != nil {

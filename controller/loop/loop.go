@@ -1,8 +1,9 @@
-// Package loop is one step of the controller: from the state and the inputs to the entries and actions. It owns no
-// timer and no goroutine: its caller passes the time, appends its entries to the log, applies them, and then sends its
-// actions.
+// Package loop is one step of the controller: from the state and the inputs to the entries and actions.
+// It owns no timer and no goroutine: its caller passes the time, appends its entries to the log,
+// applies them, and then sends its actions.
 //
-// It decides nothing about jobs (a controller.Policy does) and knows no device (package rollout orders the steps).
+// It decides nothing about jobs (a controller.Policy does) and knows no device (package rollout orders
+// the steps).
 package loop
 
 import (
@@ -31,16 +32,19 @@ type Config struct {
 	ElephantThreshold pathmap.Bytes
 	Demand            demand.Options // what circuit policies know of traffic
 	Rollout           rollout.Options
-	// Patience is how long the loop waits after a start for devices that do not answer, before it goes on without them.
+	// Patience is how long the loop waits after a start for devices that do not answer, before it goes on
+	// without them.
 	Patience time.Duration
 	// Verify has every change to the tables checked for loops and black holes. Findings are returned as errors.
 	Verify bool
-	// Contain has a policy that panics or breaks a law reported as controller.ErrPolicyFailed; without it the panic goes
-	// on, and a plan that cannot stand is dropped.
+	// Contain has a policy that panics or breaks a law reported as controller.ErrPolicyFailed; without it
+	// the panic goes on, and a plan that cannot stand is dropped.
 	Contain bool
-	// Asked is told when the policy is called (true) and has answered (false); nil disables it. It must not block.
+	// Asked is told when the policy is called (true) and has answered (false); nil disables it. It must
+	// not block.
 	Asked func(bool)
-	// Used gets how each circuit reservation that has ended was used; nil disables it. Step calls it: it must not block.
+	// Used gets how each circuit reservation that has ended was used; nil disables it. Step calls it: it
+	// must not block.
 	Used func(Usage)
 }
 
@@ -72,19 +76,21 @@ type Inputs struct {
 	Counts            []DeviceCounts // what passed the ports of devices, in the order in which it came
 	// Remaining returns what is left of a coflow; it is called during Step only.
 	Remaining func(southbound.CoflowID) (southbound.Remaining, bool)
-	// Total returns how many bytes are left of a coflow's rows together, likewise; nil if there is only Remaining.
+	// Total returns how many bytes are left of a coflow's rows together, likewise; nil if there is only
+	// Remaining.
 	Total func(southbound.CoflowID) (float64, bool)
-	// Counters returns what hosts have sent so far; it is called during Step only, if demand comes from counters. It can
-	// return an older reading, but must not block.
+	// Counters returns what hosts have sent so far; it is called during Step only, if demand comes from
+	// counters. It can return an older reading, but must not block.
 	Counters func() (demand.Sample, error)
 }
 
 var errNoCounters = errors.New("no demand estimate: hosts have not reported their counters")
 
-// Actions are what to do once the entries have been applied, in the order of the fields. Borrowed until the next Step.
+// Actions are what to do once the entries have been applied, in the order of the fields. Borrowed until
+// the next Step.
 type Actions struct {
-	// Urgent waits for no entry: it follows from what devices report, and the next leader gets the same reports. Callers
-	// should send it before they append entries.
+	// Urgent waits for no entry: it follows from what devices report, and the next leader gets the same
+	// reports. Callers should send it before they append entries.
 	Urgent []rollout.Set
 
 	Start []southbound.Start
@@ -149,12 +155,13 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 // Base returns the tables that the loop keeps on packet switches.
 func (l *Loop) Base() *rollout.Base { return l.base }
 
-// Ready reports whether decisions are being made: every device holds what it should, or the wait for devices is over.
+// Ready reports whether decisions are being made: every device holds what it should, or the wait for
+// devices is over.
 func (l *Loop) Ready() bool { return l.ready }
 
-// Step makes one pass. It never writes s. When wakeAt is now, the caller applies the entries, acts, and calls again
-// with empty inputs; else it does the former two all the same, and the next call is due at wakeAt, or when something
-// comes in.
+// Step makes one pass. It never writes s. When wakeAt is now, the caller applies the entries, acts, and
+// calls again with empty inputs; else it does the former two all the same, and the next call is due at
+// wakeAt, or when something comes in.
 func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []state.Entry, act *Actions,
 	wakeAt time.Duration) {
 	l.pass.reset(&in)
@@ -190,15 +197,16 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(), l.nextReading())
 }
 
-// still reports whether a pass leaves nothing for another one at this instant. That is so if it has no entries, or only
-// of circuits that are in service now: these make nothing due, and the flows over them have been steered.
+// still reports whether a pass leaves nothing for another one at this instant. That is so if it has no
+// entries, or only of circuits that are in service now: these make nothing due, and the flows over them
+// have been steered.
 func (l *Loop) still(s *state.State, now time.Duration) bool {
 	return l.pending.none(s) && l.steering.none() && !l.reservations.idle.any && !l.reservations.astray.any &&
 		l.circuits.mover.Wake() > now
 }
 
-// begin takes over from the previous leader: it repeats what is in effect (hosts ignore what they know), reads every
-// device, and repeats the moves whose outcome is not known.
+// begin takes over from the previous leader: it repeats what is in effect (hosts ignore what they
+// know), reads every device, and repeats the moves whose outcome is not known.
 func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.devices.giveUp = true, now+l.cfg.Patience
 	l.reservations.astray.fill()

@@ -25,8 +25,8 @@ func (l *Loop) sentOf(keys []southbound.HostFlowKey) (sum pathmap.Bytes) {
 	return sum
 }
 
-// leave has rows that begin again elsewhere send nothing any more. Their tasks need no such word: a later try voids the
-// one before.
+// leave has rows that begin again elsewhere send nothing any more. Their tasks need no such word: a
+// later try voids the one before.
 func (l *Loop) leave(keys []southbound.HostFlowKey) {
 	for i, k := range keys {
 		l.pass.steer(k.Coflow, k.Row, southbound.TagHold)
@@ -39,8 +39,8 @@ func (l *Loop) leave(keys []southbound.HostFlowKey) {
 	}
 }
 
-// holdLost stops the abandoned rows of a coflow, part of which has restarted elsewhere: the previous leader may have
-// died before it told the hosts.
+// holdLost stops the abandoned rows of a coflow, part of which has restarted elsewhere: the previous
+// leader may have died before it told the hosts.
 func (l *Loop) holdLost(id southbound.CoflowID, c *state.Coflow) {
 	if c.Laid == nil {
 		return

@@ -12,8 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestMoveCountsWhatIsSentAgain: where a plan moves a running receiver, what its host flows have sent so far is written
-// down with the placement, and they send nothing more; those of others go on, and so do rows that have ended.
+// TestMoveCountsWhatIsSentAgain: where a plan moves a running receiver, what its host flows have sent
+// so far is written down with the placement, and they send nothing more; those of others go on, and so
+// do rows that have ended.
 func TestMoveCountsWhatIsSentAgain(t *testing.T) {
 	w, err := newWorld("leafspine:racks=4,hosts=1,spines=1,slots=4")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// pass is what one Step makes: the entries to commit and the actions to take once they are applied. The memory is kept
-// from one Step to the next.
+// pass is what one Step makes: the entries to commit and the actions to take once they are applied. The
+// memory is kept from one Step to the next.
 type pass struct {
 	entries []state.Entry
 	act     Actions
@@ -30,8 +30,8 @@ func (p *pass) reset(in *Inputs) {
 
 func (p *pass) add(e state.Entry) { *p.put(e.Kind, e.At) = e }
 
-// put adds an entry that is to be filled in where it is: there are millions of some kinds. It is good until the next
-// one.
+// put adds an entry that is to be filled in where it is: there are millions of some kinds. It is good
+// until the next one.
 func (p *pass) put(k state.Kind, at time.Duration) *state.Entry {
 	n := len(p.entries)
 	p.entries = slices.Grow(p.entries, 1)[:n+1]
@@ -61,8 +61,8 @@ func (p *pass) has(fits func(*state.Entry) bool) bool {
 	return false
 }
 
-// hostUp reports whether a host is up once the entries of this pass have been applied: a host can go down and up within
-// a pass.
+// hostUp reports whether a host is up once the entries of this pass have been applied: a host can go
+// down and up within a pass.
 func (p *pass) hostUp(s *state.State, h southbound.HostID) bool {
 	for i := len(p.entries) - 1; i >= 0; i-- {
 		if e := &p.entries[i]; e.Kind == state.HostSeen && e.Host == h {
@@ -87,8 +87,8 @@ func (p *pass) portUp(s *state.State, port state.PortRef) bool {
 	return !slices.Contains(s.Live().Down, port)
 }
 
-// downPorts are the ports that are down once the entries of this pass have been applied. The result is the state's own
-// where the pass has heard of none.
+// downPorts are the ports that are down once the entries of this pass have been applied. The result is
+// the state's own where the pass has heard of none.
 func (p *pass) downPorts(s *state.State) []state.PortRef {
 	down, own := s.Live().Down, false
 	for i := range p.entries {

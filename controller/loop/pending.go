@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// pending is what came in and is not decided: the events for the policy's next call, and what they are drawn from once
-// the entries of a pass are applied.
+// pending is what came in and is not decided: the events for the policy's next call, and what they are
+// drawn from once the entries of a pass are applied.
 type pending struct {
 	wants   controller.KindSet
 	events  []controller.Event

@@ -18,8 +18,8 @@ func (p *ports) fill() { p.any, p.all = true, true }
 
 func (p *ports) add(in southbound.Port) { p.addBits(in, 1) }
 
-// addBits adds an input for each bit that is set, the lowest for the first input; the 64 inputs of a word hold all of
-// them.
+// addBits adds an input for each bit that is set, the lowest for the first input; the 64 inputs of a
+// word hold all of them.
 func (p *ports) addBits(first southbound.Port, bits uint64) {
 	for len(p.some) <= int(first)/64 {
 		p.some = append(p.some, 0)

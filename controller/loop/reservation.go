@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// BandwidthRequest is an outside scheduler's request for bandwidth between two hosts, or to release some. Request is
-// unique for each request for bandwidth.
+// BandwidthRequest is an outside scheduler's request for bandwidth between two hosts, or to release
+// some. Request is unique for each request for bandwidth.
 type BandwidthRequest struct {
 	Request  string
 	Owner    string
@@ -22,8 +22,8 @@ type BandwidthRequest struct {
 	Rate     pathmap.BitsPerSecond             // layer 2
 	Lifetime time.Duration                     // 0: until it is given back
 	Release  controller.BandwidthReservationID // above zero: give this one back, and nothing else of the above holds
-	// Refused gets the reason why the request is not granted; a grant shows in the state. Step calls it, so it must not
-	// block; nil disables it.
+	// Refused gets the reason why the request is not granted; a grant shows in the state. Step calls it,
+	// so it must not block; nil disables it.
 	Refused func(error)
 }
 
@@ -105,8 +105,8 @@ type Path struct {
 	Unreserved pathmap.BitsPerSecond // what can still be reserved on it
 }
 
-// Widest returns the path of the map between two hosts that has light and most to reserve, among equals the shortest.
-// taken, by link, is not available; it can be nil.
+// Widest returns the path of the map between two hosts that has light and most to reserve, among equals
+// the shortest. taken, by link, is not available; it can be nil.
 func Widest(s *state.State, m *pathmap.Map, src, dst southbound.HostID,
 	taken map[pathmap.LinkID]pathmap.BitsPerSecond) (Path, error) {
 	f := s.Fabric()
@@ -127,7 +127,8 @@ func Widest(s *state.State, m *pathmap.Map, src, dst southbound.HostID,
 	return best, nil
 }
 
-// eachPath calls do with every path between two hosts that a tag can name, shortest first. Links are borrowed.
+// eachPath calls do with every path between two hosts that a tag can name, shortest first. Links are
+// borrowed.
 func eachPath(f *topo.Fabric, m *pathmap.Map, src, dst southbound.HostID,
 	do func(tag southbound.Tag, links []pathmap.LinkID)) {
 	t := f.Topology

@@ -70,8 +70,8 @@ func (p *pledging) ask(t *testing.T, requests ...loop.BandwidthRequest) []error 
 	}
 }
 
-// TestBandwidthReservations: two paths of 0.9 Gb/s each may be reserved; the third request is refused with what is
-// left, until one is given back or runs out. A request said twice is granted once.
+// TestBandwidthReservations: two paths of 0.9 Gb/s each may be reserved; the third request is refused
+// with what is left, until one is given back or runs out. A request said twice is granted once.
 func TestBandwidthReservations(t *testing.T) {
 	p := newPledging(t)
 	request := func(req string, rate pathmap.BitsPerSecond, life time.Duration) loop.BandwidthRequest {
@@ -128,8 +128,9 @@ func TestBandwidthReservations(t *testing.T) {
 	}
 }
 
-// TestFairBesideHostFlows: one more connection would get an even part of the best path, shared with the host flows
-// there. Those whose tag has no path use the default one; those on circuits, held, over or within a rack use none.
+// TestFairBesideHostFlows: one more connection would get an even part of the best path, shared with the
+// host flows there. Those whose tag has no path use the default one; those on circuits, held, over or
+// within a rack use none.
 func TestFairBesideHostFlows(t *testing.T) {
 	one, two := southbound.PathTag(0), southbound.PathTag(1)
 	for _, tc := range []struct {
@@ -165,7 +166,8 @@ func TestFairBesideHostFlows(t *testing.T) {
 	}
 }
 
-// TestFairBesideCircuits: host flows that wait for a circuit, or are on it, take nothing of the one path over packets.
+// TestFairBesideCircuits: host flows that wait for a circuit, or are on it, take nothing of the one
+// path over packets.
 func TestFairBesideCircuits(t *testing.T) {
 	begun := []state.Entry{{Kind: state.CircuitReservationBegun}, {Kind: state.CircuitIntended, Out: 1}}
 	for _, tc := range []struct {
@@ -209,8 +211,8 @@ func TestFairBesideCircuits(t *testing.T) {
 	}
 }
 
-// TestBandwidthReservationsNeverExceed: whatever is asked and given back, no link carries more reservations than it
-// may, a restored replica agrees, and the sums are those of the list.
+// TestBandwidthReservationsNeverExceed: whatever is asked and given back, no link carries more
+// reservations than it may, a restored replica agrees, and the sums are those of the list.
 func TestBandwidthReservationsNeverExceed(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))

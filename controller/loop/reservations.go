@@ -9,7 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// reservations is which inputs of the OCS are to be looked at, and whose reservations end and begin in this pass.
+// reservations is which inputs of the OCS are to be looked at, and whose reservations end and begin in
+// this pass.
 type reservations struct {
 	ended   ports             // inputs whose first reservation ends in this pass
 	began   ports             // inputs of which a reservation begins in this pass
@@ -65,8 +66,8 @@ func (r *reservations) release() {
 	r.outs = r.outs[:0]
 }
 
-// comes returns the reservation of an input that is to begin: the first, or the one after it where that ends in this
-// pass. nil: none is.
+// comes returns the reservation of an input that is to begin: the first, or the one after it where that
+// ends in this pass. nil: none is.
 func (r *reservations) comes(s *state.State, in southbound.Port, now time.Duration) *state.CircuitReservation {
 	next := s.First(in)
 	if r.ended.has(in) {
@@ -78,8 +79,8 @@ func (r *reservations) comes(s *state.State, in southbound.Port, now time.Durati
 	return next
 }
 
-// goesOn reports whether a reservation that begins in this pass carries the rows of a pair over the circuit that they
-// are on.
+// goesOn reports whether a reservation that begins in this pass carries the rows of a pair over the
+// circuit that they are on.
 func (r *reservations) goesOn(s *state.State, of pairOf) bool {
 	if c := s.Circuit(of.in); !r.began.has(of.in) || c.Out != of.out || c.Phase != controller.InService {
 		return false
@@ -88,7 +89,8 @@ func (r *reservations) goesOn(s *state.State, of pairOf) bool {
 	return held && next.Out == of.out && (next.Coflow == of.coflow || next.Coflow == controller.AnyCoflow)
 }
 
-// holding returns the reservation that will hold an input once this pass's entries are applied, if there is one.
+// holding returns the reservation that will hold an input once this pass's entries are applied, if
+// there is one.
 func (r *reservations) holding(s *state.State, in southbound.Port) (first state.CircuitReservation, held bool) {
 	switch {
 	case r.began.has(in) && r.ended.has(in):
@@ -101,8 +103,8 @@ func (r *reservations) holding(s *state.State, in southbound.Port) (first state.
 	return s.Holding(in)
 }
 
-// endReservation ends the first reservation of an input, once in a pass: a second end would be taken for the next
-// one's.
+// endReservation ends the first reservation of an input, once in a pass: a second end would be taken
+// for the next one's.
 func (l *Loop) endReservation(s *state.State, now time.Duration, r *state.CircuitReservation, why state.Cause) {
 	if l.reservations.ended.has(r.In) {
 		return
@@ -146,8 +148,9 @@ func (l *Loop) endDue(s *state.State, now time.Duration) bool {
 	return len(l.pass.entries) > 0
 }
 
-// goesOn reports whether the next circuits can begin in the pass in which reservations end: no call or message must
-// come first, and nothing else ends once these are gone, so that the next pass would only begin them.
+// goesOn reports whether the next circuits can begin in the pass in which reservations end: no call or
+// message must come first, and nothing else ends once these are gone, so that the next pass would only
+// begin them.
 func (l *Loop) goesOn(s *state.State, now time.Duration) bool {
 	if len(l.pending.events) > 0 || !l.steering.none() || !l.cfg.Demand.Oracle() {
 		return false
@@ -178,7 +181,8 @@ func (l *Loop) endFirst(s *state.State, now time.Duration, in southbound.Port) {
 	}
 }
 
-// beginDue begins the reservations whose time has come and whose ports no other one holds, and intends their circuits.
+// beginDue begins the reservations whose time has come and whose ports no other one holds, and intends
+// their circuits.
 func (l *Loop) beginDue(s *state.State, now time.Duration) {
 	rs := &l.reservations
 	for w := range max(len(rs.due.some), len(rs.ended.some)) {

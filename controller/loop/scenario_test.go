@@ -23,9 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output of the scenarios")
 
-// TestScenarios plays testdata/*.txt: blocks of commands, a line of dashes, and what is expected of them. Beside what a
-// file expects, Step must never write to the state, every entry must be taken, and the switches' tables must at no
-// moment hold a loop, a black hole or a wrong way. Commands:
+// TestScenarios plays testdata/*.txt: blocks of commands, a line of dashes, and what is expected of
+// them. Beside what a file expects, Step must never write to the state, every entry must be taken, and
+// the switches' tables must at no moment hold a loop, a black hole or a wrong way. Commands:
 //
 //	fabric SPEC                      an empty state; switches without rules
 //	lead [patience=D] [backlog=D] [calm]  a new leadership on the state, as after a start or a takeover; the second has

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// plan reads clauses: place=JOB:HOST,… route=COFLOW:TAG,… withdraw=COFLOW preempt=INPUT reserve=IN>OUT@FROM-TO:COFLOW
-// (with +hold at its end) wake=D fair
+// plan reads clauses: place=JOB:HOST,… route=COFLOW:TAG,… withdraw=COFLOW preempt=INPUT
+// reserve=IN>OUT@FROM-TO:COFLOW (with +hold at its end) wake=D fair
 func (s *scenario) plan(clauses []string) error {
 	p := &controller.Plan{Wake: southbound.Never}
 	for _, c := range clauses {

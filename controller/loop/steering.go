@@ -54,14 +54,16 @@ func (t *steering) repeat(id southbound.CoflowID, rows int) {
 // again notes that rows of a coflow possibly have another path.
 func (t *steering) again(id southbound.CoflowID) { t.coflows = append(t.coflows, id) }
 
-// changed notes that the circuit of a reservation has changed, and what that does to the rows that it carries.
+// changed notes that the circuit of a reservation has changed, and what that does to the rows that it
+// carries.
 func (t *steering) changed(r *controller.CircuitReservation) {
 	t.pairs = append(t.pairs, pairOf{r.Coflow, r.In, r.Out})
 }
 
-// leave notes that a reservation ends. Its rows stay on the circuit until the policy has been called and the next
-// reservations have begun: of Sunflow's many go on where another one ended, and a row that is sent to packets and back
-// within milliseconds loses more than that. TCP takes what overtakes for reordering, or connects again.
+// leave notes that a reservation ends. Its rows stay on the circuit until the policy has been called
+// and the next reservations have begun: of Sunflow's many go on where another one ended, and a row that
+// is sent to packets and back within milliseconds loses more than that. TCP takes what overtakes for
+// reordering, or connects again.
 func (t *steering) leave(r *controller.CircuitReservation) {
 	t.ending = append(t.ending, pairOf{r.Coflow, r.In, r.Out})
 }
@@ -131,8 +133,8 @@ func (t *steering) coflow(s *state.State, p *pass, id southbound.CoflowID) {
 	}
 }
 
-// pair sends the tags of rows between two racks that differ from the last ones sent to their hosts. lit is whether a
-// circuit carries them once this pass's entries are applied.
+// pair sends the tags of rows between two racks that differ from the last ones sent to their hosts. lit
+// is whether a circuit carries them once this pass's entries are applied.
 func (t *steering) pair(s *state.State, p *pass, of pairOf, lit bool) {
 	if of.coflow != controller.AnyCoflow {
 		t.rows(s, p, of.coflow, &of, lit)

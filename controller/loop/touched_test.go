@@ -25,8 +25,8 @@ func (w *watching) Decide(v *controller.View, _ []controller.Event) *controller.
 	return &controller.Plan{Wake: southbound.Never}
 }
 
-// TestTouchedPairs: a port of a ToR goes dark and comes back. Both times the next decision sees the pairs of racks that
-// have a path over its cable, and no later one does.
+// TestTouchedPairs: a port of a ToR goes dark and comes back. Both times the next decision sees the
+// pairs of racks that have a path over its cable, and no later one does.
 func TestTouchedPairs(t *testing.T) {
 	spec, err := topo.ParseSpec("leafspine:racks=4,hosts=1,spines=2")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// readTraffic makes a new estimate if one is due, and reports whether the policy must be called about it. Estimates are
-// not logged: a new leadership has them again after two readings.
+// readTraffic makes a new estimate if one is due, and reports whether the policy must be called about
+// it. Estimates are not logged: a new leadership has them again after two readings.
 func (l *Loop) readTraffic(s *state.State, now time.Duration, in *Inputs) {
 	if due, reads := l.decider.traffic.Due(); !reads || now < due {
 		return

@@ -63,7 +63,8 @@ func between(id southbound.CoflowID) *controller.CircuitReservation {
 	return &controller.CircuitReservation{In: 0, Out: 1, Coflow: id}
 }
 
-// TestCount: what a reservation's rows have left is by the hosts' reports, and their sizes where there is none.
+// TestCount: what a reservation's rows have left is by the hosts' reports, and their sizes where there
+// is none.
 func TestCount(t *testing.T) {
 	reported := func(base ...float64) func(southbound.CoflowID) (southbound.Remaining, bool) {
 		return func(id southbound.CoflowID) (southbound.Remaining, bool) {
@@ -140,8 +141,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestUsageOfBefore: of a reservation that an earlier leader made only what came since is known, and one for every
-// coflow has no anchor then.
+// TestUsageOfBefore: of a reservation that an earlier leader made only what came since is known, and
+// one for every coflow has no anchor then.
 func TestUsageOfBefore(t *testing.T) {
 	l, s, told := carrying(t, hybrid)
 	r := between(controller.AnyCoflow)

@@ -36,8 +36,8 @@ func (o *onlooker) Decide(v *controller.View, ev []controller.Event) *controller
 	return &controller.Plan{Wake: southbound.Never}
 }
 
-// TestViewIsWired: the loop's inputs reach the policy: bytes left (unless the policy is blind), link rates from
-// switches' counters, traffic from hosts' counters, and the figures of its configuration.
+// TestViewIsWired: the loop's inputs reach the policy: bytes left (unless the policy is blind), link
+// rates from switches' counters, traffic from hosts' counters, and the figures of its configuration.
 func TestViewIsWired(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tc := range []struct {

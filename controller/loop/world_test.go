@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// world is what a scenario plays on: the replicated state, one leadership, and devices that follow the scenario.
+// world is what a scenario plays on: the replicated state, one leadership, and devices that follow the
+// scenario.
 type world struct {
 	fabric *topo.Fabric
 	paths  *pathmap.Map
@@ -83,8 +84,8 @@ func newWorld(text string) (*world, error) {
 	return w, nil
 }
 
-// pass is one Step: its entries are applied, its actions wait to be answered. It prints what happened, unless that is
-// nothing.
+// pass is one Step: its entries are applied, its actions wait to be answered. It prints what happened,
+// unless that is nothing.
 func (w *world) pass() (again bool, err error) {
 	before, calls := w.state.Digest(), w.policy.calls
 	entries, act, wake := w.loop.Step(w.state, w.now, w.in)
@@ -178,8 +179,8 @@ func (w *world) do(a *loop.Actions) {
 	}
 }
 
-// answer has the devices named (all without a name) take the Sets and reads that wait for them. With an err they refuse
-// or are not reached, and nothing has changed.
+// answer has the devices named (all without a name) take the Sets and reads that wait for them. With an
+// err they refuse or are not reached, and nothing has changed.
 func (w *world) answer(err error, names ...string) {
 	meant := func(d southbound.DeviceID) bool { return len(names) == 0 || slices.Contains(names, w.name(d)) }
 	for _, s := range w.sets {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// axe has axe-core 4.14.1 look for what keeps people from using the page as it stands now. That library is for tests
-// alone, as it came, with its licence beside it: it is in no binary.
+// axe has axe-core 4.14.1 look for what keeps people from using the page as it stands now. That library
+// is for tests alone, as it came, with its licence beside it: it is in no binary.
 func axe(t *testing.T, ctx context.Context) {
 	t.Helper()
 	zip, err := os.ReadFile("testdata/axe.min.js.gz")

@@ -11,9 +11,10 @@ import (
 	"sync"
 )
 
-// guard lets in browsers that have come with a ticket. Browsers have no client certificates, and everybody on the
-// machine can reach a port of the loopback: what is secret is the ticket, which is good once, and then the cookie that
-// it was changed for. Host and Origin are checked, so that no page of another site can use the cookie.
+// guard lets in browsers that have come with a ticket. Browsers have no client certificates, and
+// everybody on the machine can reach a port of the loopback: what is secret is the ticket, which is
+// good once, and then the cookie that it was changed for. Host and Origin are checked, so that no page
+// of another site can use the cookie.
 type guard struct {
 	port string
 

@@ -34,8 +34,8 @@ func sections(l *Look) []section {
 	return append(out, section{"trouble", []byte(`""`)})
 }
 
-// hub looks while somebody watches, and tells every watcher what has changed. A watcher that is slow, or asleep, is
-// told what is so when it comes back, not all that was so meanwhile: nothing queues up.
+// hub looks while somebody watches, and tells every watcher what has changed. A watcher that is slow,
+// or asleep, is told what is so when it comes back, not all that was so meanwhile: nothing queues up.
 type hub struct {
 	source Source
 	every  time.Duration

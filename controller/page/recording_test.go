@@ -31,7 +31,8 @@ func recordedScene(t *testing.T, spec string, looks int) *Recording {
 	return r
 }
 
-// TestFrames: a row is sent as what changes from one instant to the next; what was not recorded is not there.
+// TestFrames: a row is sent as what changes from one instant to the next; what was not recorded is not
+// there.
 func TestFrames(t *testing.T) {
 	one := &Look{Head: Head{Now: 1}}
 	two := &Look{Head: Head{Now: 2}}
@@ -73,8 +74,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestBrowserReplays: a browser shows a run that is over, in both themes: its time is gone through by keyboard, it
-// plays, and its rows are chosen.
+// TestBrowserReplays: a browser shows a run that is over, in both themes: its time is gone through by
+// keyboard, it plays, and its rows are chosen.
 func TestBrowserReplays(t *testing.T) {
 	r := recordedScene(t, "hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms", 60)
 	for _, theme := range []string{"light", "dark"} {

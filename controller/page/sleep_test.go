@@ -54,9 +54,9 @@ func (c *clock) Look(context.Context) (*Look, error) {
 	return &Look{Head: Head{Now: time.Since(c.began).Seconds(), Index: uint64(c.looks)}}, nil
 }
 
-// TestBrowserSleepsAnHour: a browser that sleeps is not waited for. Another page goes on being told everything, nothing
-// queues up, and once that one has gone nobody looks any more. A browser that wakes is let in, and told what is so
-// then.
+// TestBrowserSleepsAnHour: a browser that sleeps is not waited for. Another page goes on being told
+// everything, nothing queues up, and once that one has gone nobody looks any more. A browser that wakes
+// is let in, and told what is so then.
 func TestBrowserSleepsAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &clock{began: time.Now()}

@@ -188,8 +188,8 @@ func (c *Controller) switches(l *Look) {
 	}
 }
 
-// hold fills in what the leader has asked a switch for, what that has accepted, and what it reported when it was read
-// last; nil: the leader does not say.
+// hold fills in what the leader has asked a switch for, what that has accepted, and what it reported
+// when it was read last; nil: the leader does not say.
 func (x *Switch) hold(h *api.DeviceHolding) {
 	if h == nil {
 		return

@@ -55,8 +55,8 @@ func cutBy(f *topo.Fabric, part Failed) ([]bool, error) {
 	return cut, nil
 }
 
-// tried tells what would come of cut links: pairs of racks without a path, host flows that would have to move or could
-// not, and circuits that would go dark.
+// tried tells what would come of cut links: pairs of racks without a path, host flows that would have
+// to move or could not, and circuits that would go dark.
 func tried(f *topo.Fabric, paths *pathmap.Map, d *state.Data, part Failed, cut []bool) []string {
 	down := slices.Clone(cut)
 	for _, p := range d.Down {

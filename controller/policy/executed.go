@@ -10,7 +10,8 @@ import (
 	"lightloom/controller/policy/program"
 )
 
-// execPart begins a part that is a program: exec:COMMAND. It is named by an override, which says what it answers.
+// execPart begins a part that is a program: exec:COMMAND. It is named by an override, which says what
+// it answers.
 const execPart = "exec:"
 
 // executed is the entry of a program that answers q.

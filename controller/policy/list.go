@@ -218,7 +218,8 @@ func orderedShares() []row {
 	}
 }
 
-// coflowsimShares are the parts that follow the rules of other simulators: those of coflowsim, and Sincronia's.
+// coflowsimShares are the parts that follow the rules of other simulators: those of coflowsim, and
+// Sincronia's.
 func coflowsimShares() []row {
 	return []row{
 		{"coflowsim-fair", "fairport, which is coflowsim's FAIR", 0, fresh(share.Fair{})},
@@ -302,8 +303,9 @@ func refused() map[string]string {
 	return map[string]string{"ontapra-drc": drc, "tapra-drc": drc, "tapra-fast-drc": drc}
 }
 
-// presets are the policies that users meet first: each name is a + list of parts, or stands for one (fair alone is the
-// share of ports, as the field calls it, and not the placement, which is fair anyway). The rest is left at its default.
+// presets are the policies that users meet first: each name is a + list of parts, or stands for one
+// (fair alone is the share of ports, as the field calls it, and not the placement, which is fair
+// anyway). The rest is left at its default.
 func presets() []Info {
 	return []Info{
 		{Name: "random+ecmp", Doc: "random slots, hashed paths, no circuits"},
@@ -319,7 +321,8 @@ func presets() []Info {
 	}
 }
 
-// defaults are the parts taken for a question that a name leaves open: packets only, the shortest path, fair sharing.
+// defaults are the parts taken for a question that a name leaves open: packets only, the shortest path,
+// fair sharing.
 func defaults() [questions]string {
 	return [questions]string{Place: "fair", Circuits: "", Route: "shortest", Share: "tcp"}
 }

@@ -8,9 +8,9 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// nearest returns the known name with the smallest edit distance to name, the first among equals. It returns "" if none
-// is nearer than half of the longer name's length, since a wild guess does not help. A system's name stands for its
-// part.
+// nearest returns the known name with the smallest edit distance to name, the first among equals. It
+// returns "" if none is nearer than half of the longer name's length, since a wild guess does not help.
+// A system's name stands for its part.
 func nearest(name string, known []string) string {
 	if part := partOf(strings.ToLower(name)); part != "" {
 		return part

@@ -25,10 +25,11 @@ type Options struct {
 	Overrides
 	// Redecide is when rates are decided again; empty: when the policy's parts want.
 	Redecide Redecide
-	// Explain gets the reasons for the places of tasks and the paths of host flows, from parts that can give them; nil
-	// disables explanations.
+	// Explain gets the reasons for the places of tasks and the paths of host flows, from parts that can
+	// give them; nil disables explanations.
 	Explain route.Teller
-	// Prove gets how far each routing is from the optimum at most, from parts that know it anyway; nil wants no proofs.
+	// Prove gets how far each routing is from the optimum at most, from parts that know it anyway; nil
+	// wants no proofs.
 	Prove route.Teller
 }
 
@@ -41,7 +42,8 @@ const (
 	AtFlows   Redecide = "flow"
 )
 
-// All returns the presets. Any other + list of parts is a name too, if no two of them answer the same question.
+// All returns the presets. Any other + list of parts is a name too, if no two of them answer the same
+// question.
 func All() []Info {
 	all := presets()
 	for i := range all {
@@ -66,16 +68,17 @@ func Parts() []PartInfo {
 	return all
 }
 
-// Spec is a policy as a name and overrides say it, parsed and checked: which part answers which question. Its policies
-// are made by New.
+// Spec is a policy as a name and overrides say it, parsed and checked: which part answers which
+// question. Its policies are made by New.
 type Spec struct {
 	name string
 	over Overrides
 	choice
 }
 
-// Parse reads a preset's name, or any + list of parts, and what replaces some of them. Questions that are left open are
-// answered by fair (place), none (circuits), shortest (route) and tcp (share). Its errors are mistakes of the user.
+// Parse reads a preset's name, or any + list of parts, and what replaces some of them. Questions that
+// are left open are answered by fair (place), none (circuits), shortest (route) and tcp (share). Its
+// errors are mistakes of the user.
 func Parse(name string, over Overrides) (*Spec, error) {
 	s := &Spec{name: name, over: over}
 	if err := s.parse(); err != nil {
@@ -192,8 +195,8 @@ func (c *choice) replace(q Question, part string) error {
 	return nil
 }
 
-// without names a policy that leaves q open and has what the choice has beside the part that answers it: defaults stand
-// in for the other answers of that part.
+// without names a policy that leaves q open and has what the choice has beside the part that answers
+// it: defaults stand in for the other answers of that part.
 func (c *choice) without(q Question) string {
 	var parts []string
 	for other, name := range defaults() {

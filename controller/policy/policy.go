@@ -1,6 +1,6 @@
-// Package policy makes policies out of parts and keeps the one visible list of them. A part answers one of four
-// questions: where tasks run, which circuits are set up, which paths host flows take, how fast they may send. A joint
-// part answers several at once.
+// Package policy makes policies out of parts and keeps the one visible list of them. A part answers one
+// of four questions: where tasks run, which circuits are set up, which paths host flows take, how fast
+// they may send. A joint part answers several at once.
 //
 // It decides only: what it answers is checked and carried out by others.
 package policy
@@ -15,13 +15,14 @@ type Part interface {
 	Fill(v *controller.View, ev []controller.Event, p *controller.Plan)
 }
 
-// wanting is a Part that names the events which can change its answer; other parts are called at every event.
+// wanting is a Part that names the events which can change its answer; other parts are called at every
+// event.
 type wanting interface {
 	Wants() controller.KindSet
 }
 
-// Compose returns a policy that calls the parts in this order: place; circuits (and the host flows that each carries);
-// route (what is left on packets); share (both). A nil part leaves its question open.
+// Compose returns a policy that calls the parts in this order: place; circuits (and the host flows that
+// each carries); route (what is left on packets); share (both). A nil part leaves its question open.
 func Compose(place, circuits, route, share Part) controller.Policy {
 	return compose([questions]Part{place, circuits, route, share}, controller.Capabilities{Circuits: circuits != nil})
 }

@@ -41,9 +41,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestConformanceOfEstimates: the laws hold for every circuit policy where traffic is an estimate, too, and each of
-// them reserves something for it, unless its racks keep bytes that are in no estimate. Those that follow another
-// simulator's rules know all traffic, as it does.
+// TestConformanceOfEstimates: the laws hold for every circuit policy where traffic is an estimate, too,
+// and each of them reserves something for it, unless its racks keep bytes that are in no estimate.
+// Those that follow another simulator's rules know all traffic, as it does.
 func TestConformanceOfEstimates(t *testing.T) {
 	for _, p := range policy.Parts() {
 		if p.Questions[0] != policy.Circuits || p.Simulated {
@@ -176,8 +176,8 @@ func FuzzNew(f *testing.F) {
 	})
 }
 
-// TestBlind: some policies read nothing of what coflows have left (policytest checks that they decide the same without
-// it), and a policy that reads it does not claim to be blind.
+// TestBlind: some policies read nothing of what coflows have left (policytest checks that they decide
+// the same without it), and a policy that reads it does not claim to be blind.
 func TestBlind(t *testing.T) {
 	blind := 0
 	for _, name := range append(names(), "sebf") {
@@ -227,8 +227,8 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// TestRedecide: by themselves some policies decide at the end of host flows and some do not; both can be had of all,
-// and what other parts want stays.
+// TestRedecide: by themselves some policies decide at the end of host flows and some do not; both can
+// be had of all, and what other parts want stays.
 func TestRedecide(t *testing.T) {
 	for _, tc := range []struct {
 		policy   string

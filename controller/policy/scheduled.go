@@ -29,8 +29,8 @@ func replayed(name, file string) (*entry, error) {
 		controller.Capabilities{Circuits: true}}, func(Options) []Part { return []Part{r} }}, nil
 }
 
-// scheduled is the entry of "schedule:FILE": the circuits of a file of nights and days, over and over. Its name holds
-// neither "+" nor a comma, which would end it.
+// scheduled is the entry of "schedule:FILE": the circuits of a file of nights and days, over and over.
+// Its name holds neither "+" nor a comma, which would end it.
 func scheduled(name, file string) (*entry, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -11,7 +11,8 @@ const (
 	recordedPart = "recorded:"
 )
 
-// Shown is a policy's name as reports have it: files without their directories, so that a report depends on no place.
+// Shown is a policy's name as reports have it: files without their directories, so that a report
+// depends on no place.
 func Shown(policy string) string {
 	parts := strings.Split(policy, "+")
 	for i, p := range parts {

@@ -11,18 +11,19 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Append adds an entry to the log and returns its index once a majority holds it and this replica has applied it. Only
-// the leader can. The entry is borrowed for the call.
+// Append adds an entry to the log and returns its index once a majority holds it and this replica has
+// applied it. Only the leader can. The entry is borrowed for the call.
 //
-// The error is the machine's own if it refused the entry (which then holds its index). It wraps ErrNotLeader if the
-// entry has no effect, ErrUncertain if the outcome is unknown, and also ErrDisk if the disk is the cause.
+// The error is the machine's own if it refused the entry (which then holds its index). It wraps
+// ErrNotLeader if the entry has no effect, ErrUncertain if the outcome is unknown, and also ErrDisk if
+// the disk is the cause.
 func (n *Node) Append(ctx context.Context, entry []byte) (index uint64, err error) {
 	return n.append(ctx, 0, entry)
 }
 
-// AppendIn is Append for an entry that was decided in one term: committed in any other it has no effect on any
-// replica, and the error wraps ErrNotLeader. It keeps what an outvoted leader decided from being applied on top of
-// entries that it has not seen, also if the same node leads again meanwhile.
+// AppendIn is Append for an entry that was decided in one term: committed in any other it has no effect
+// on any replica, and the error wraps ErrNotLeader. It keeps what an outvoted leader decided from being
+// applied on top of entries that it has not seen, also if the same node leads again meanwhile.
 func (n *Node) AppendIn(ctx context.Context, term uint64, entry []byte) (index uint64, err error) {
 	if term == 0 {
 		return 0, fmt.Errorf("append entry: %w: term 0 has no leader", ErrNotLeader)
@@ -59,7 +60,8 @@ func (n *Node) append(ctx context.Context, term uint64, entry []byte) (uint64, e
 	return f.Index(), nil
 }
 
-// Barrier returns once this replica, which must lead, has applied every entry that was committed before the call.
+// Barrier returns once this replica, which must lead, has applied every entry that was committed before
+// the call.
 func (n *Node) Barrier(ctx context.Context) error {
 	_, err := inBackground(n, ctx, func() raft.Future { return n.raft.Barrier(enqueueWait(ctx)) })
 	if err != nil {
@@ -77,8 +79,8 @@ func enqueueWait(ctx context.Context) time.Duration {
 	return most
 }
 
-// inBackground waits for one of raft's futures or for ctx, whichever is first. The future is waited for in any case, by
-// a goroutine that Close waits for in turn, before it stops raft.
+// inBackground waits for one of raft's futures or for ctx, whichever is first. The future is waited for
+// in any case, by a goroutine that Close waits for in turn, before it stops raft.
 func inBackground[F raft.Future](n *Node, ctx context.Context, begin func() F) (F, error) {
 	n.mu.Lock()
 	if n.closed {

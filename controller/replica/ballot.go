@@ -16,8 +16,8 @@ import (
 	"lightloom/controller/replica/rollcall"
 )
 
-// kept is what a node must not forget beside its log: raft's term and vote, how far log and snapshots reach, so that
-// what is missing at their end is noticed, and the starts of replicas.
+// kept is what a node must not forget beside its log: raft's term and vote, how far log and snapshots
+// reach, so that what is missing at their end is noticed, and the starts of replicas.
 type kept struct {
 	Values   map[string][]byte `json:"values"`
 	Last     uint64            `json:"last"`          // the log's last entry that was synced; 0: it may be empty
@@ -26,9 +26,9 @@ type kept struct {
 	rollcall.Memory
 }
 
-// ballot keeps a kept in two slots of one file that never grows: a full disk takes it still. The slots are written one
-// after the other, so one is whole at any time. Terms and votes are in both before they count: one slot that rots takes
-// none along. It is a raft.StableStore.
+// ballot keeps a kept in two slots of one file that never grows: a full disk takes it still. The slots
+// are written one after the other, so one is whole at any time. Terms and votes are in both before they
+// count: one slot that rots takes none along. It is a raft.StableStore.
 type ballot struct {
 	disk    *disk
 	f       *os.File
@@ -61,7 +61,8 @@ func encodeSlot(k kept, seq uint64) ([]byte, error) {
 	return encodeSlotWith(k, remembered, seq)
 }
 
-// encodeSlotWith is encodeSlot with the memory as JSON already: it seldom changes, and this runs for each entry.
+// encodeSlotWith is encodeSlot with the memory as JSON already: it seldom changes, and this runs for
+// each entry.
 func encodeSlotWith(k kept, remembered []byte, seq uint64) ([]byte, error) {
 	k.Memory = rollcall.Memory{}
 	body, err := json.Marshal(k)
@@ -151,8 +152,8 @@ func openBallot(d *disk, fresh bool) (*ballot, error) {
 	return b, nil
 }
 
-// save writes k to the slot with the older ballot, and also to the other slot if both is set. The caller holds the
-// lock, or is the only user of b.
+// save writes k to the slot with the older ballot, and also to the other slot if both is set. The
+// caller holds the lock, or is the only user of b.
 func (b *ballot) save(k kept, both bool) error {
 	slot := 1 - b.newv
 	live := b.live.Load()
@@ -247,8 +248,8 @@ func (b *ballot) GetUint64(key []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(v), nil
 }
 
-// Set implements raft.StableStore. Raft goes on without a vote that cannot be kept, but not without a term, so Set
-// waits for the disk then.
+// Set implements raft.StableStore. Raft goes on without a vote that cannot be kept, but not without a
+// term, so Set waits for the disk then.
 func (b *ballot) Set(key, v []byte) error {
 	for {
 		err := b.set(key, v)

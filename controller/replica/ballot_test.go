@@ -19,8 +19,9 @@ func newBallot(t *testing.T, dir string) (*ballot, error) {
 	return b, err
 }
 
-// TestBallotOutlivesASlot: whichever slot rots, and however often either was written, term and vote are those that
-// counted last, and what is said of the log is at most one write behind. Without either slot there is no guess.
+// TestBallotOutlivesASlot: whichever slot rots, and however often either was written, term and vote are
+// those that counted last, and what is said of the log is at most one write behind. Without either slot
+// there is no guess.
 func TestBallotOutlivesASlot(t *testing.T) {
 	for writes := range 5 {
 		for slot := range 3 { // 2: both

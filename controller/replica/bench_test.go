@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkAppend is one entry of 1 kB at a time through three replicas over TLS in one process. It reports the commit
-// latencies that matter: of what a leader waits for before it acts.
+// BenchmarkAppend is one entry of 1 kB at a time through three replicas over TLS in one process. It
+// reports the commit latencies that matter: of what a leader waits for before it acts.
 func BenchmarkAppend(b *testing.B) {
 	for _, tc := range []struct {
 		name   string

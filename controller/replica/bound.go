@@ -13,9 +13,10 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// bound is a raft transport over TLS that takes a message of a replica from that replica alone: the sender's id in the
-// message must be the name in the certificate of the connection that it came by. Raft's transport does not tell by
-// which connection a message came, so each peer that connects gets a transport of its own.
+// bound is a raft transport over TLS that takes a message of a replica from that replica alone: the
+// sender's id in the message must be the name in the certificate of the connection that it came by.
+// Raft's transport does not tell by which connection a message came, so each peer that connects gets a
+// transport of its own.
 type bound struct {
 	*raft.NetworkTransport // dials, and hears nobody
 	wire                   *stream
@@ -41,7 +42,8 @@ var (
 	errTooMany = errors.New("too many peers of different names")
 )
 
-// maxNames bounds the names under which peers connect: those of clusters that change their members now and then.
+// maxNames bounds the names under which peers connect: those of clusters that change their members now
+// and then.
 const maxNames = 64
 
 func newBound(wire *stream, config raft.NetworkTransportConfig, log *slog.Logger) *bound {

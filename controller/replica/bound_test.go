@@ -40,8 +40,8 @@ func bindTo(t *testing.T, ca *pki.Authority, name string) *bound {
 	return b
 }
 
-// TestMessagesAreOfTheirSender: a replica speaks as itself alone, in messages of every kind; what it says as another
-// never reaches raft.
+// TestMessagesAreOfTheirSender: a replica speaks as itself alone, in messages of every kind; what it
+// says as another never reaches raft.
 func TestMessagesAreOfTheirSender(t *testing.T) {
 	ca, err := pki.New(time.Hour)
 	if err != nil {
@@ -120,8 +120,8 @@ func TestMessagesAreOfTheirSender(t *testing.T) {
 	}
 }
 
-// TestDialsTheReplicaItMeans: another replica at the address of the one that is dialled is not taken for it, though its
-// certificate is good for that host.
+// TestDialsTheReplicaItMeans: another replica at the address of the one that is dialled is not taken
+// for it, though its certificate is good for that host.
 func TestDialsTheReplicaItMeans(t *testing.T) {
 	ca, err := pki.New(time.Hour)
 	if err != nil {

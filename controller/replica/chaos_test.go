@@ -25,8 +25,8 @@ type attempt struct {
 	err   error
 }
 
-// client appends numbered entries, each until it is acknowledged, at the current leader. Every attempt has an entry of
-// its own, so that the history shows the outcome of each.
+// client appends numbered entries, each until it is acknowledged, at the current leader. Every attempt
+// has an entry of its own, so that the history shows the outcome of each.
 type client struct {
 	name    string
 	history []attempt
@@ -88,8 +88,9 @@ func (cl *client) check(t *testing.T, entries []string) (acknowledged int) {
 	return acknowledged
 }
 
-// TestLeaderIsKilledAtRandomIndexes: for forty seeds, over a network that loses, doubles, delays and reorders, the
-// leader is killed at random committed indexes and comes back; once it is cut off instead. Arrivals go on throughout.
+// TestLeaderIsKilledAtRandomIndexes: for forty seeds, over a network that loses, doubles, delays and
+// reorders, the leader is killed at random committed indexes and comes back; once it is cut off
+// instead. Arrivals go on throughout.
 func TestLeaderIsKilledAtRandomIndexes(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
@@ -224,7 +225,8 @@ func (c *cluster) elsewhere(ctx context.Context, i int) int {
 	}
 }
 
-// Over a faultless network, a killed leader is mostly replaced within the longest silence that a follower bears.
+// Over a faultless network, a killed leader is mostly replaced within the longest silence that a
+// follower bears.
 func TestOutageOfAKilledLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 77, Limits{})

@@ -103,7 +103,8 @@ func (c *cluster) tryStart(i int, as Start, change func(*Config)) (*Node, error)
 	return n, err
 }
 
-// kill ends a node as a crash does: first it is heard no more, so that what it has under way stays undecided.
+// kill ends a node as a crash does: first it is heard no more, so that what it has under way stays
+// undecided.
 func (c *cluster) kill(i int) {
 	c.t.Helper()
 	n := c.nodes[i]
@@ -168,7 +169,8 @@ func (c *cluster) agree(ctx context.Context) {
 	}
 }
 
-// equal reports whether every replica has applied as much as the leader had; those that have must have the same state.
+// equal reports whether every replica has applied as much as the leader had; those that have must have
+// the same state.
 func (c *cluster) equal(ctx context.Context) bool {
 	c.t.Helper()
 	at, want := c.nodes[c.leader(ctx)].Digest()

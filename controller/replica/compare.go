@@ -32,9 +32,10 @@ func decodeClaim(ext []byte) (c claim, is bool) {
 	return c, true
 }
 
-// comparison holds this replica's state against what leaders say in the log. Each entry with a claim is of the state
-// after the one before it, and has every replica hash the state after itself: so all hash the same states, and no entry
-// waits for it. An entry that comes while another is hashed is passed over.
+// comparison holds this replica's state against what leaders say in the log. Each entry with a claim is
+// of the state after the one before it, and has every replica hash the state after itself: so all hash
+// the same states, and no entry waits for it. An entry that comes while another is hashed is passed
+// over.
 type comparison struct {
 	differs func(error) // ends the node
 	work    sync.WaitGroup
@@ -73,9 +74,9 @@ func (c *comparison) known() claim {
 	return c.last
 }
 
-// AppendDigest has all replicas compare their states with this leader's: it adds an entry with the digest of the state
-// after the last such entry. A replica with another one ends with ErrApart. Versions before feature level 6 take it for
-// an entry that they cannot read.
+// AppendDigest has all replicas compare their states with this leader's: it adds an entry with the
+// digest of the state after the last such entry. A replica with another one ends with ErrApart.
+// Versions before feature level 6 take it for an entry that they cannot read.
 func (n *Node) AppendDigest(ctx context.Context, term uint64) error {
 	log := raft.Log{Extensions: n.fsm.compare.known().encode(term)}
 	_, err := inBackground(n, ctx, func() raft.ApplyFuture { return n.raft.ApplyLog(log, enqueueWait(ctx)) })

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TestApart: a replica whose state is another than the leader's ends when the leader's digest comes through the log,
-// and the others say so. One that was not there at the entry before, or whose state is the same, goes on.
+// TestApart: a replica whose state is another than the leader's ends when the leader's digest comes
+// through the log, and the others say so. One that was not there at the entry before, or whose state is
+// the same, goes on.
 func TestApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := onDisk(t, 1, Limits{})

@@ -24,9 +24,9 @@ type Timeouts struct {
 	Handshake time.Duration // of a TLS handshake with a peer
 }
 
-// DefaultTimeouts are those of the controller. They suit a LAN, and replicas that share two cores with an emulated
-// fabric: a leader may be off the processor for 0.3 s without being voted out. One that dies is replaced after
-// 400–800 ms of silence and a round of votes, seldom two.
+// DefaultTimeouts are those of the controller. They suit a LAN, and replicas that share two cores with
+// an emulated fabric: a leader may be off the processor for 0.3 s without being voted out. One that
+// dies is replaced after 400–800 ms of silence and a round of votes, seldom two.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Heartbeat: 400 * time.Millisecond,
@@ -54,14 +54,15 @@ func DefaultLimits() Limits {
 		Handshakes: guard.DefaultOpen}
 }
 
-// appendBatch is how many entries one message to a follower can hold: with Limits.Entry it bounds the message.
+// appendBatch is how many entries one message to a follower can hold: with Limits.Entry it bounds the
+// message.
 const appendBatch = 4
 
 // Config configures a Node.
 type Config struct {
 	ID string
-	// Peers are this node and others. All nodes that found the cluster name all of them, in any order; later the log says
-	// who is a member, and Peers where some are.
+	// Peers are this node and others. All nodes that found the cluster name all of them, in any order;
+	// later the log says who is a member, and Peers where some are.
 	Peers []Peer
 
 	Start  Start   // what is expected of Dir or Memory

@@ -33,7 +33,8 @@ func alone(dir string, as Start) Config {
 		Limits: Limits{Trailing: 15}, Transport: chaos.NewNetwork(1, time.Second).Transport("r0:1")}
 }
 
-// written makes a directory with entries in several segments, two snapshots and a vote, and returns what it holds.
+// written makes a directory with entries in several segments, two snapshots and a vote, and returns
+// what it holds.
 func written(t *testing.T, dir string) []string {
 	t.Helper()
 	n, err := New(alone(dir, Bootstrap))
@@ -98,8 +99,8 @@ func damage(t *testing.T, dir string, rng *rand.Rand) (file, what string) {
 	return file, what
 }
 
-// TestDamageIsToldOrHarmless: whatever is changed or missing in a directory, a replica either holds all that was ever
-// acknowledged, or does not start and names the file at fault.
+// TestDamageIsToldOrHarmless: whatever is changed or missing in a directory, a replica either holds all
+// that was ever acknowledged, or does not start and names the file at fault.
 func TestDamageIsToldOrHarmless(t *testing.T) {
 	smallSegments(t)
 	whole := t.TempDir()
@@ -201,8 +202,8 @@ func onDisk(t *testing.T, seed uint64, limit Limits) *cluster {
 	return c
 }
 
-// TestDamageWhileLeading: a leader that reads back other bytes than it wrote stops, its caller gets an error and Close
-// returns; the other replicas go on without these bytes.
+// TestDamageWhileLeading: a leader that reads back other bytes than it wrote stops, its caller gets an
+// error and Close returns; the other replicas go on without these bytes.
 func TestDamageWhileLeading(t *testing.T) {
 	smallSegments(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -327,8 +328,8 @@ func segments(t *testing.T, seed uint64) (dir string, names []string) {
 	return dir, names
 }
 
-// TestSegmentsBelongTogether: a segment with the same entries of another history, whole in itself, is detected; so is
-// the lack of the first segments without a snapshot that covers them.
+// TestSegmentsBelongTogether: a segment with the same entries of another history, whole in itself, is
+// detected; so is the lack of the first segments without a snapshot that covers them.
 func TestSegmentsBelongTogether(t *testing.T) {
 	smallSegments(t)
 	open := func(dir string) error {

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// VoteFile is written when a node starts for the first time: a directory without it has held no log, or lost it.
+// VoteFile is written when a node starts for the first time: a directory without it has held no log, or
+// lost it.
 const VoteFile = "vote"
 
 // Files are the names that the directory of a node can hold. Versions of before had a lock.
@@ -96,8 +97,8 @@ func (d *disk) put(path string, b []byte) error {
 
 const tmpSuffix = ".tmp"
 
-// probeBytes is how much must fit on a disk that was full before the node takes part again: more than a few entries, so
-// that it does not come and go with each.
+// probeBytes is how much must fit on a disk that was full before the node takes part again: more than a
+// few entries, so that it does not come and go with each.
 const probeBytes = 1 << 20
 
 // probe checks whether the disk takes writes again.
@@ -114,7 +115,8 @@ func (d *disk) probe() error {
 	return errors.Join(err, f.Close(), os.Remove(path))
 }
 
-// list returns the names in a directory with that suffix, in order, and removes what a crash left half written.
+// list returns the names in a directory with that suffix, in order, and removes what a crash left half
+// written.
 func (d *disk) list(path, suffix string) (names []string, err error) {
 	all, err := os.ReadDir(path)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// realCluster makes the configurations of three replicas over TLS on loopback, with directories under dir. Listeners
-// are open, so that no port is guessed.
+// realCluster makes the configurations of three replicas over TLS on loopback, with directories under
+// dir. Listeners are open, so that no port is guessed.
 func realCluster(dir string) ([]Config, error) {
 	ca, err := pki.New(time.Hour)
 	if err != nil {
@@ -81,15 +81,16 @@ func leading(ctx context.Context, nodes []*Node) (*Node, error) {
 	}
 }
 
-// appended appends an entry once, through the current leader: on a busy machine heartbeats come late, and another
-// leader is elected. It returns that leader, and the index of the entry or a later one.
+// appended appends an entry once, through the current leader: on a busy machine heartbeats come late,
+// and another leader is elected. It returns that leader, and the index of the entry or a later one.
 func appended(ctx context.Context, nodes []*Node, e string) (*Node, uint64, error) {
 	for {
 		lead, err := leading(ctx, nodes)
 		if err != nil {
 			return nil, 0, err
 		}
-		// An uncertain entry is decided now: a leader holds all that was committed before its barrier, and adds nothing else.
+		// An uncertain entry is decided now: a leader holds all that was committed before its barrier, and
+		// adds nothing else.
 		if slices.Contains(lead.ledger(), e) {
 			at, _ := lead.Digest()
 			return lead, at, nil
@@ -155,8 +156,9 @@ const hanging = time.Minute
 
 const childDir = "LIGHTLOOM_TEST_REPLICA_DIR"
 
-// TestKilledProcess: a process with three replicas on disk is ended by SIGKILL while it appends; what it acknowledged
-// is there, once and in order, when the same directories are opened again, on other ports.
+// TestKilledProcess: a process with three replicas on disk is ended by SIGKILL while it appends; what
+// it acknowledged is there, once and in order, when the same directories are opened again, on other
+// ports.
 func TestKilledProcess(t *testing.T) {
 	dir := t.TempDir()
 	var acknowledged []string
@@ -194,7 +196,8 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// sameState holds every replica's digest against the leader's; false if one has applied more than the leader had.
+// sameState holds every replica's digest against the leader's; false if one has applied more than the
+// leader had.
 func sameState(ctx context.Context, t *testing.T, nodes []*Node) bool {
 	t.Helper()
 	lead, err := leading(ctx, nodes)
@@ -363,7 +366,8 @@ func TestNewRefusesAnotherLog(t *testing.T) {
 	}
 }
 
-// TestSyncReachesTheDisk: a sync asks the kernel, which refuses a closed file, unless the node is to do without.
+// TestSyncReachesTheDisk: a sync asks the kernel, which refuses a closed file, unless the node is to do
+// without.
 func TestSyncReachesTheDisk(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
 	if err != nil {

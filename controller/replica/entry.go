@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A record of the log is a length, a checksum and an entry. The checksum covers the one of the record before, so what
-// an earlier write left behind the end is never taken for what came after.
+// A record of the log is a length, a checksum and an entry. The checksum covers the one of the record
+// before, so what an earlier write left behind the end is never taken for what came after.
 const (
 	recordHead = 4 + 4
 	entryHead  = 8 + 8 + 1 + 8 + 4 // index, term, type, time, length of the extensions

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Errors for callers to distinguish. After ErrNotLeader the entry is certainly not in the log and never will be. After
-// ErrUncertain it can be in the log or not: a caller must only append it again if it can recognise its own entry in the
-// state.
+// Errors for callers to distinguish. After ErrNotLeader the entry is certainly not in the log and never
+// will be. After ErrUncertain it can be in the log or not: a caller must only append it again if it can
+// recognise its own entry in the state.
 var (
 	// ErrNotLeader: this node does not lead, or not in the term that was asked for.
 	ErrNotLeader = errors.New("this replica does not lead")
@@ -19,12 +19,13 @@ var (
 	ErrTooLarge = errors.New("entry too large")
 	// ErrClosed: the node has been closed.
 	ErrClosed = errors.New("the replica is closed")
-	// ErrDisk: the node's disk is full, or a write or fsync has failed. The node has stepped down, and comes back when
-	// the disk takes something again.
+	// ErrDisk: the node's disk is full, or a write or fsync has failed. The node has stepped down, and
+	// comes back when the disk takes something again.
 	ErrDisk = errors.New("the disk of this replica takes nothing")
 	// ErrDamaged: what the disk holds is not what was written. The process must end; its errors are Damage.
 	ErrDamaged = errors.New("the log on disk is damaged")
-	// ErrTail: entries that nobody else holds have given way to a peer's snapshot. The process must start again.
+	// ErrTail: entries that nobody else holds have given way to a peer's snapshot. The process must start
+	// again.
 	ErrTail = errors.New("the replica must start again")
 	// ErrApart: after the same entry the state is another than the leader's. The replica ends.
 	ErrApart = errors.New("the state of this replica is another than the leader's")

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestFrozenFiles: what a node writes to disk and sends as a snapshot is what the first version wrote. A new form gets
-// a magic of its own, and the old one is still read.
+// TestFrozenFiles: what a node writes to disk and sends as a snapshot is what the first version wrote.
+// A new form gets a magic of its own, and the old one is still read.
 func TestFrozenFiles(t *testing.T) {
 	record, _ := appendRecord(nil, &raft.Log{Index: 7, Term: 3, Type: raft.LogCommand, Data: []byte("entry"),
 		Extensions: fence(3), AppendedAt: time.Unix(1_700_000_000, 5)}, 0x01020304)

@@ -28,8 +28,9 @@ func (e *errno) fault(ops ...string) func(string) error {
 	}
 }
 
-// recovers appends through the current leader while nodes have no room, gives the room back, and wants all nodes to
-// agree again: a leader without room steps down within 2 s, and takes part again within 5 s.
+// recovers appends through the current leader while nodes have no room, gives the room back, and wants
+// all nodes to agree again: a leader without room steps down within 2 s, and takes part again within 5
+// s.
 func recovers(t *testing.T, nodes []*Node, lead *Node, fill, empty func()) {
 	t.Helper()
 	ctx := within(t, hanging)
@@ -130,8 +131,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullFollowers: a leader whose followers have no room loses them, steps down and returns an error, instead of
-// waiting for them as long as they answer.
+// TestFullFollowers: a leader whose followers have no room loses them, steps down and returns an error,
+// instead of waiting for them as long as they answer.
 func TestFullFollowers(t *testing.T) {
 	cfgs, err := realCluster(t.TempDir())
 	if err != nil {
@@ -227,8 +228,8 @@ func TestTermWaitsForDisk(t *testing.T) {
 
 const smallDisk = "LIGHTLOOM_TEST_SMALL_DISK"
 
-// TestSmallDisk is TestFullDisk on a file system of six megabytes, which only a process in namespaces of its own can
-// mount: the test runs itself again in one.
+// TestSmallDisk is TestFullDisk on a file system of six megabytes, which only a process in namespaces
+// of its own can mount: the test runs itself again in one.
 func TestSmallDisk(t *testing.T) {
 	if dir := os.Getenv(smallDisk); dir != "" {
 		onSmallDisk(t, dir)

@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// bridge lets raft, which speaks hclog, log to a slog.Logger. Raft's levels are kept; its trace is slog's debug.
+// bridge lets raft, which speaks hclog, log to a slog.Logger. Raft's levels are kept; its trace is
+// slog's debug.
 func bridge(l *slog.Logger) hclog.Logger { return &hlog{to: l} }
 
 // hlog is an hclog.Logger. It is immutable, so With and Named return new ones.

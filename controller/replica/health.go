@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// health is how a node's disk does. A sick one takes nothing at the moment: it is full, or writing fails. A dead one
-// has answered something else than was written, and the process must end.
+// health is how a node's disk does. A sick one takes nothing at the moment: it is full, or writing
+// fails. A dead one has answered something else than was written, and the process must end.
 type health struct {
 	mu       sync.Mutex
 	sick     error
@@ -101,9 +101,9 @@ func (h *health) state() (sick, dead error, failures uint64) {
 	return h.sick, h.dead, h.failures
 }
 
-// quit ends the calling goroutine, which is one of raft's, after what its defers do: raft panics where its log or its
-// term cannot be read or written, and a panic would take down the process without a word of ours. Node.Close still
-// finds all of raft's goroutines ended.
+// quit ends the calling goroutine, which is one of raft's, after what its defers do: raft panics where
+// its log or its term cannot be read or written, and a panic would take down the process without a word
+// of ours. Node.Close still finds all of raft's goroutines ended.
 func (h *health) quit(err error) {
 	if err != nil {
 		h.die(err)
@@ -111,8 +111,8 @@ func (h *health) quit(err error) {
 	runtime.Goexit()
 }
 
-// Disk returns why the node's disk takes nothing at the moment, an error that wraps ErrDisk, or nil. A replica whose
-// disk is sick neither leads nor follows.
+// Disk returns why the node's disk takes nothing at the moment, an error that wraps ErrDisk, or nil. A
+// replica whose disk is sick neither leads nor follows.
 func (n *Node) Disk() error {
 	sick, _, _ := n.store.health.state()
 	return sick
@@ -124,8 +124,8 @@ const probeEvery = 100 * time.Millisecond
 // never is a timeout that does not pass: raft has no other way to keep a follower from standing.
 const never = 1000 * time.Hour
 
-// nurse keeps a node with a sick disk out of the cluster until the disk is well, and ends one whose disk is dead. It
-// has a well one look for its leader in time.
+// nurse keeps a node with a sick disk out of the cluster until the disk is well, and ends one whose
+// disk is dead. It has a well one look for its leader in time.
 func (n *Node) nurse() {
 	h := n.store.health
 	out := false
@@ -175,7 +175,8 @@ func (n *Node) nurse() {
 	}
 }
 
-// hold keeps a node out of the cluster: its peers are hung up on, and it does not stand. False lets it in again.
+// hold keeps a node out of the cluster: its peers are hung up on, and it does not stand. False lets it
+// in again.
 func (n *Node) hold(out bool) {
 	if n.wire != nil {
 		n.wire.hangUp(out)

@@ -19,7 +19,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// past is a history of a cluster whose disks go back in time, one at a time: its next may once it has learnt.
+// past is a history of a cluster whose disks go back in time, one at a time: its next may once it has
+// learnt.
 type past struct {
 	*cluster
 	r            *rand.Rand
@@ -30,9 +31,9 @@ type past struct {
 	done         []string // what was drawn, for who reads of a failure
 }
 
-// TestHistoriesWithOldDisks: replicas stop and start, are cut off, get old copies of all or some of their files, and
-// lose them, while a client appends. With a witness or without one: whoever leads holds all that was acknowledged, no
-// two replicas differ, and in the end nothing is lost.
+// TestHistoriesWithOldDisks: replicas stop and start, are cut off, get old copies of all or some of
+// their files, and lose them, while a client appends. With a witness or without one: whoever leads
+// holds all that was acknowledged, no two replicas differ, and in the end nothing is lost.
 func TestHistoriesWithOldDisks(t *testing.T) {
 	all := map[string]int{}
 	for seed := range tries.Of[uint64](40, 1000) {

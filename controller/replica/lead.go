@@ -13,14 +13,16 @@ var ErrLost = errors.New("leadership is lost")
 // barrierRetry is the pause after which a leader retries a barrier that was not accepted.
 const barrierRetry = 20 * time.Millisecond
 
-// Leadership runs lead whenever this node leads, until ctx ends: after a barrier, so that the machine holds everything
-// that was ever committed, with a context that ends when leadership does, and one at a time: it waits for lead to
-// return before it runs it for a later term. lead appends with AppendIn and its term.
+// Leadership runs lead whenever this node leads, until ctx ends: after a barrier, so that the machine
+// holds everything that was ever committed, with a context that ends when leadership does, and one at a
+// time: it waits for lead to return before it runs it for a later term. lead appends with AppendIn and
+// its term.
 //
-// lead returning nil has nothing more to do in its term. An error from lead while it still leads ends Leadership, which
-// returns it after handing leadership on: a leader that cannot work must not hold the place. ErrDisk is no such error:
-// raft steps down by itself, and the node leads again when its disk is well. Leadership returns nil when ctx ends,
-// ErrClosed when the node is closed and Failed when it has ended by itself.
+// lead returning nil has nothing more to do in its term. An error from lead while it still leads ends
+// Leadership, which returns it after handing leadership on: a leader that cannot work must not hold the
+// place. ErrDisk is no such error: raft steps down by itself, and the node leads again when its disk is
+// well. Leadership returns nil when ctx ends, ErrClosed when the node is closed and Failed when it has
+// ended by itself.
 func (n *Node) Leadership(ctx context.Context, lead func(ctx context.Context, term uint64) error) error {
 	for last := uint64(0); ; {
 		t, err := n.track.next(ctx, last)

@@ -57,8 +57,8 @@ func (h *history) count() int {
 	return len(h.ops)
 }
 
-// write appends a new value. A value that certainly had no effect is left out; one of unknown outcome can take effect
-// at any time after its call.
+// write appends a new value. A value that certainly had no effect is left out; one of unknown outcome
+// can take effect at any time after its call.
 func (h *history) write(ctx context.Context, client int, n *Node) {
 	v := int(h.value.Add(1))
 	op := porcupine.Operation{ClientId: client, Input: step{write: v}, Output: step{}, Call: h.clock.Add(1)}
@@ -90,8 +90,8 @@ func (h *history) read(ctx context.Context, client int, leader, n *Node) {
 	h.add(op)
 }
 
-// TestLinearizable: over a lossy network with leaders cut off, writes, and reads of any replica at the leader's index,
-// look as if one machine did them one after the other.
+// TestLinearizable: over a lossy network with leaders cut off, writes, and reads of any replica at the
+// leader's index, look as if one machine did them one after the other.
 func TestLinearizable(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

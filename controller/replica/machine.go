@@ -4,18 +4,19 @@ import "io"
 
 // Machine is the state that is replicated. A Node never calls two of its methods at once.
 type Machine interface {
-	// Apply applies one committed entry. It is pure: every replica that has applied the same entries holds the same state
-	// and returns the same. An error is the entry's refusal, which its appender gets; the state stays usable, unless the
-	// error wraps ErrUnable. The entry is borrowed for the call.
+	// Apply applies one committed entry. It is pure: every replica that has applied the same entries holds
+	// the same state and returns the same. An error is the entry's refusal, which its appender gets; the
+	// state stays usable, unless the error wraps ErrUnable. The entry is borrowed for the call.
 	Apply(entry []byte) error
-	// Freeze returns the state as it stands, which later entries do not change. It is quick: no entry is applied
-	// meanwhile.
+	// Freeze returns the state as it stands, which later entries do not change. It is quick: no entry is
+	// applied meanwhile.
 	Freeze() Frozen
 	// Restore replaces the whole state by that of a snapshot. After an error the state is not used again.
 	Restore(snapshot []byte) error
 }
 
-// Archive is what a Machine has let go. It belongs to no state and no digest, but snapshots carry it behind the state.
+// Archive is what a Machine has let go. It belongs to no state and no digest, but snapshots carry it
+// behind the state.
 type Archive interface {
 	// Save writes all that the Machine has let go so far, and keeps it on disk before it returns.
 	Save(w io.Writer) error

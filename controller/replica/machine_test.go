@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// ledger is a Machine that remembers every entry in order: what a replicated state must not lose, repeat or reorder.
+// ledger is a Machine that remembers every entry in order: what a replicated state must not lose,
+// repeat or reorder.
 type ledger struct {
 	entries []string
 	chain   [32]byte

@@ -12,7 +12,8 @@ import (
 // ErrRemoved says that by the log this replica is no member of its cluster any more.
 var ErrRemoved = errors.New("this replica has been taken out of its cluster")
 
-// Members returns the members as far as this replica knows, by id: they can change by an entry that is not committed.
+// Members returns the members as far as this replica knows, by id: they can change by an entry that is
+// not committed.
 func (n *Node) Members() []Member {
 	var all []Member
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
@@ -45,8 +46,9 @@ func (n *Node) member(id string) (Member, bool) {
 	return all[i], true
 }
 
-// AddMember makes a replica one that takes the log and has no vote, and returns once that is committed. It starts as a
-// Newcomer. Only the leader can; the errors are those of Append. For a member nothing changes.
+// AddMember makes a replica one that takes the log and has no vote, and returns once that is committed.
+// It starts as a Newcomer. Only the leader can; the errors are those of Append. For a member nothing
+// changes.
 func (n *Node) AddMember(ctx context.Context, p Peer) error {
 	if m, in := n.member(p.ID); in {
 		if m.Addr != p.Addr {
@@ -59,8 +61,8 @@ func (n *Node) AddMember(ctx context.Context, p Peer) error {
 	})
 }
 
-// Promote gives a member a vote. Whoever calls knows that it holds about what the leader does, or the cluster may have
-// to wait for it.
+// Promote gives a member a vote. Whoever calls knows that it holds about what the leader does, or the
+// cluster may have to wait for it.
 func (n *Node) Promote(ctx context.Context, id string) error {
 	m, in := n.member(id)
 	switch {
@@ -74,8 +76,8 @@ func (n *Node) Promote(ctx context.Context, id string) error {
 	})
 }
 
-// RemoveMember takes a replica out of the cluster. A leader that is to go hands the place on and returns an error that
-// wraps ErrNotLeader: the next one can. The last voter stays.
+// RemoveMember takes a replica out of the cluster. A leader that is to go hands the place on and
+// returns an error that wraps ErrNotLeader: the next one can. The last voter stays.
 func (n *Node) RemoveMember(ctx context.Context, id string) error {
 	voters := 0
 	for _, m := range n.Members() {
@@ -116,8 +118,8 @@ func checkMember(c *Config, known raft.Configuration) error {
 	return fmt.Errorf("open log: %q is not among the members %v: %w", c.ID, known.Servers, ErrRemoved)
 }
 
-// ServerAddr implements raft.ServerAddressProvider: the address of a peer in this node's configuration, so that a
-// cluster can come back on other ports, or for a later member the one that the log has.
+// ServerAddr implements raft.ServerAddressProvider: the address of a peer in this node's configuration,
+// so that a cluster can come back on other ports, or for a later member the one that the log has.
 func (n *Node) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
 	if at := n.Addr(string(id)); at != "" {
 		return raft.ServerAddress(at), nil

@@ -80,8 +80,9 @@ func names(n *Node) string {
 	return strings.Join(all, " ")
 }
 
-// TestMembersChangeUnderLoad: a cluster of three grows to five and shrinks to three others, its leader among those that
-// go, while clients append over a lossy network. Nothing acknowledged is lost, and appends never stop for two seconds.
+// TestMembersChangeUnderLoad: a cluster of three grows to five and shrinks to three others, its leader
+// among those that go, while clients append over a lossy network. Nothing acknowledged is lost, and
+// appends never stop for two seconds.
 func TestMembersChangeUnderLoad(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

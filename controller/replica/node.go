@@ -38,9 +38,10 @@ type Node struct {
 	done   chan struct{}
 }
 
-// New starts a replica: it checks its whole log, restores what it holds and joins the elections. What cfg.Start expects
-// of the directory decides how an empty one is taken; a cluster that begins has no first node. The listener is the
-// node's from here on, also when New fails. The error wraps ErrDamaged or ErrEmpty where the directory is to blame.
+// New starts a replica: it checks its whole log, restores what it holds and joins the elections. What
+// cfg.Start expects of the directory decides how an empty one is taken; a cluster that begins has no
+// first node. The listener is the node's from here on, also when New fails. The error wraps ErrDamaged
+// or ErrEmpty where the directory is to blame.
 func New(cfg Config) (*Node, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -175,8 +176,8 @@ func configuration(peers []Peer) raft.Configuration {
 // ID returns the node's own id.
 func (n *Node) ID() string { return n.cfg.ID }
 
-// Leader returns the leader's id, its raft address and the term in which it was elected; empty strings while none is
-// known. What is known can be out of date.
+// Leader returns the leader's id, its raft address and the term in which it was elected; empty strings
+// while none is known. What is known can be out of date.
 func (n *Node) Leader() (id, addr string, term uint64) {
 	n.track.mu.Lock()
 	id, term = n.track.leader, n.track.term
@@ -192,8 +193,8 @@ func (n *Node) AwaitLeader(ctx context.Context) (id, addr string, term uint64, e
 	return id, n.Addr(id), term, nil
 }
 
-// Digest returns the machine's digest and the index of the last entry it holds. Two replicas that answer the same
-// index answer the same digest.
+// Digest returns the machine's digest and the index of the last entry it holds. Two replicas that
+// answer the same index answer the same digest.
 func (n *Node) Digest() (index uint64, digest [32]byte) {
 	index, state := n.fsm.freeze()
 	return index, state.Digest()
@@ -205,12 +206,12 @@ func (n *Node) Applied() uint64 { return n.fsm.at.Load() }
 // Freeze returns the machine's state and the index of the last entry it holds.
 func (n *Node) Freeze() (index uint64, state Frozen) { return n.fsm.freeze() }
 
-// View calls fn between two entries; index is that of the last one applied. While fn runs nothing is applied, so it can
-// read the machine; it must not wait for the node.
+// View calls fn between two entries; index is that of the last one applied. While fn runs nothing is
+// applied, so it can read the machine; it must not wait for the node.
 func (n *Node) View(fn func(index uint64)) { n.fsm.view(fn) }
 
-// WaitApplied returns once this replica has applied an entry of at least that index, as Append returned it. It fails
-// with what Failed returns once the node has ended by itself.
+// WaitApplied returns once this replica has applied an entry of at least that index, as Append returned
+// it. It fails with what Failed returns once the node has ended by itself.
 func (n *Node) WaitApplied(ctx context.Context, index uint64) error {
 	err := n.fsm.wait(ctx, n.store.health.died, n.done, index)
 	if dead := n.Failed(); err != nil && dead != nil {
@@ -219,8 +220,8 @@ func (n *Node) WaitApplied(ctx context.Context, index uint64) error {
 	return err
 }
 
-// Snapshot writes a snapshot now and forgets the entries it makes superfluous. Without a new entry there is nothing to
-// write, and no error.
+// Snapshot writes a snapshot now and forgets the entries it makes superfluous. Without a new entry
+// there is nothing to write, and no error.
 func (n *Node) Snapshot() error {
 	err := n.raft.Snapshot().Error()
 	if err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
@@ -229,16 +230,16 @@ func (n *Node) Snapshot() error {
 	return nil
 }
 
-// Failed returns why the node has ended by itself, an error that wraps ErrDamaged, ErrDisk, ErrTail or what the machine
-// said, or nil. Leadership returns it too. The process that holds such a node ends, to be started again by its
-// supervisor.
+// Failed returns why the node has ended by itself, an error that wraps ErrDamaged, ErrDisk, ErrTail or
+// what the machine said, or nil. Leadership returns it too. The process that holds such a node ends, to
+// be started again by its supervisor.
 func (n *Node) Failed() error {
 	_, dead, _ := n.store.health.state()
 	return dead
 }
 
-// Close stops the node without handing leadership on, ends what Leadership runs, and waits for all of it. Appends under
-// way get their answers first. A second call does nothing but wait for the first.
+// Close stops the node without handing leadership on, ends what Leadership runs, and waits for all of
+// it. Appends under way get their answers first. A second call does nothing but wait for the first.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	first := !n.closed
@@ -262,9 +263,9 @@ func (n *Node) Close() error {
 	return errors.Join(err, n.store.close())
 }
 
-// drain waits until every append has its answer. Raft forgets the answers it owes when it is shut down; while it runs
-// it gives them at the latest when its lease has run out. A machine that hangs in Apply is not waited for longer than
-// that.
+// drain waits until every append has its answer. Raft forgets the answers it owes when it is shut down;
+// while it runs it gives them at the latest when its lease has run out. A machine that hangs in Apply
+// is not waited for longer than that.
 func (n *Node) drain() {
 	answered := make(chan struct{})
 	go func() {

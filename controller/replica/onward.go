@@ -9,14 +9,15 @@ import (
 	"lightloom/controller/replica/rollcall"
 )
 
-// onward stands between raft and its transport, so that raft 1.7.3 never goes back behind what it has applied. A
-// network can double, delay and lose messages. Where a snapshot comes again, raft would go back to its end, delete the
-// entries behind it, and panic ("log not found") when it applies them again. Where the answer to the first entries
-// behind a snapshot is lost, raft would refuse them the second time, since its log does not hold the snapshot's last
-// entry, and the leader would send the snapshot again without end.
+// onward stands between raft and its transport, so that raft 1.7.3 never goes back behind what it has
+// applied. A network can double, delay and lose messages. Where a snapshot comes again, raft would go
+// back to its end, delete the entries behind it, and panic ("log not found") when it applies them
+// again. Where the answer to the first entries behind a snapshot is lost, raft would refuse them the
+// second time, since its log does not hold the snapshot's last entry, and the leader would send the
+// snapshot again without end.
 //
-// What is applied is committed, so every leader holds the same (Ongaro and Ousterhout 2014, section 5.4.3). A snapshot
-// that ends there is answered, and of a leader's entries those behind it go to raft.
+// What is applied is committed, so every leader holds the same (Ongaro and Ousterhout 2014, section
+// 5.4.3). A snapshot that ends there is answered, and of a leader's entries those behind it go to raft.
 type onward struct {
 	*rollcall.Rollcall
 	out   chan raft.RPC
@@ -36,8 +37,8 @@ func newOnward(r *rollcall.Rollcall) *onward {
 	return o
 }
 
-// follow begins to hand requests to raft, one after the other. applied is the index of the last entry that raft has
-// handed to the state machine. answered, called after each request, must not wait.
+// follow begins to hand requests to raft, one after the other. applied is the index of the last entry
+// that raft has handed to the state machine. answered, called after each request, must not wait.
 func (o *onward) follow(applied func() uint64, answered func()) {
 	o.applied, o.answered = applied, answered
 	close(o.ready)
@@ -73,8 +74,9 @@ func (o *onward) take() {
 	}
 }
 
-// hand gives raft a request and passes on its answer. It waits for that, since raft applies entries before it answers,
-// and the next request depends on what is applied. It returns false once the transport is closed.
+// hand gives raft a request and passes on its answer. It waits for that, since raft applies entries
+// before it answers, and the next request depends on what is applied. It returns false once the
+// transport is closed.
 func (o *onward) hand(rpc raft.RPC) bool {
 	asker, answer := rpc.RespChan, make(chan raft.RPCResponse, 1)
 	rpc.RespChan = answer
@@ -93,9 +95,10 @@ func (o *onward) hand(rpc raft.RPC) bool {
 	}
 }
 
-// behind returns a request without the entries up to applied. If the entry before them is applied, raft does not
-// compare it either: its log may no longer hold it. Raft would commit all that its log holds, up to the leader's
-// commit index; it is told to go no further than the request's last entry (figure 2 of the paper, AppendEntries 5).
+// behind returns a request without the entries up to applied. If the entry before them is applied, raft
+// does not compare it either: its log may no longer hold it. Raft would commit all that its log holds,
+// up to the leader's commit index; it is told to go no further than the request's last entry (figure 2
+// of the paper, AppendEntries 5).
 func behind(m *raft.AppendEntriesRequest, applied uint64) *raft.AppendEntriesRequest {
 	c, last := *m, m.PrevLogEntry // the sender can still hold m
 	if n := len(m.Entries); n > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestWhatComesAgainTakesNothingBack: a replica that has gone on from a leader's snapshot, and gets it or the entries
-// behind it again, says that it holds them, and stays where it is.
+// TestWhatComesAgainTakesNothingBack: a replica that has gone on from a leader's snapshot, and gets it
+// or the entries behind it again, says that it holds them, and stays where it is.
 func TestWhatComesAgainTakesNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 1, Limits{SnapshotEvery: 50, Trailing: 8})

@@ -20,12 +20,13 @@ type round struct {
 	err   error
 }
 
-// ReadIndex returns an index of the log that covers all that was acknowledged before the call: what any replica holds
-// once it has applied that entry is no older. Only the leader can; the error wraps ErrNotLeader or ErrUncertain then.
+// ReadIndex returns an index of the log that covers all that was acknowledged before the call: what any
+// replica holds once it has applied that entry is no older. Only the leader can; the error wraps
+// ErrNotLeader or ErrUncertain then.
 //
-// It costs a barrier in the log, which all share who call while another one is under way. Raft's own confirmation
-// (VerifyLeader) is cheaper, but takes answers to heartbeats that left before it was called, and so lets an old leader
-// speak.
+// It costs a barrier in the log, which all share who call while another one is under way. Raft's own
+// confirmation (VerifyLeader) is cheaper, but takes answers to heartbeats that left before it was
+// called, and so lets an old leader speak.
 func (n *Node) ReadIndex(ctx context.Context) (uint64, error) {
 	r, err := n.nextRound()
 	if err != nil {
@@ -56,8 +57,8 @@ func (n *Node) nextRound() (*round, error) {
 	return n.reads.next, nil
 }
 
-// pass runs a round after the one before it. It waits for nobody's context: raft answers a barrier at the latest when
-// its lease is over.
+// pass runs a round after the one before it. It waits for nobody's context: raft answers a barrier at
+// the latest when its lease is over.
 func (n *Node) pass(r *round) {
 	defer n.wg.Done()
 	n.reads.turn <- struct{}{}

@@ -13,8 +13,8 @@ import (
 	"lightloom/controller/replica/chaos"
 )
 
-// TestReadsShareBarriers: callers who come together share one barrier, and nobody shares one that has begun before they
-// came. Others than the leader refuse.
+// TestReadsShareBarriers: callers who come together share one barrier, and nobody shares one that has
+// begun before they came. Others than the leader refuse.
 func TestReadsShareBarriers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, Limits{})

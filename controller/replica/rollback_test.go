@@ -34,7 +34,8 @@ func (c *cluster) keep(i int) string {
 	return to
 }
 
-// rollBack puts old copies in the place of those files of a node that are named. A file that the copy lacks goes.
+// rollBack puts old copies in the place of those files of a node that are named. A file that the copy
+// lacks goes.
 func (c *cluster) rollBack(i int, old string, names []string) {
 	c.t.Helper()
 	for _, name := range names {
@@ -82,8 +83,8 @@ func (c *cluster) fill(ctx context.Context, lead int, name string, n int) (all [
 	return all
 }
 
-// aged is a cluster whose replica old is stopped, with a copy of its directory from before it acknowledged entries with
-// witness alone. The third is stopped, and whole.
+// aged is a cluster whose replica old is stopped, with a copy of its directory from before it
+// acknowledged entries with witness alone. The third is stopped, and whole.
 type aged struct {
 	*cluster
 	old, witness, third int
@@ -135,8 +136,8 @@ func (a *aged) whole(ctx context.Context) {
 	}
 }
 
-// startOld starts the replica with the old copy. One that does not start says that its disk is damaged, and joins with
-// an empty directory.
+// startOld starts the replica with the old copy. One that does not start says that its disk is damaged,
+// and joins with an empty directory.
 func (a *aged) startOld(change func(*Config)) (damaged bool) {
 	a.t.Helper()
 	n, err := a.tryStart(a.old, Existing, change)
@@ -155,8 +156,9 @@ func (a *aged) startOld(change func(*Config)) (damaged bool) {
 	return damaged
 }
 
-// TestOldDisk: a replica acknowledges entries with one other, whose disk stays whole, and then gets an old copy of its
-// own. While that other is down nobody can know what is missing: nobody leads. With it nothing is lost.
+// TestOldDisk: a replica acknowledges entries with one other, whose disk stays whole, and then gets an
+// old copy of its own. While that other is down nobody can know what is missing: nobody leads. With it
+// nothing is lost.
 func TestOldDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := within(t, 10*time.Minute)
@@ -179,8 +181,8 @@ func TestOldDisk(t *testing.T) {
 	})
 }
 
-// TestOldFiles: old copies of every subset of a replica's files. It starts as a learner, or holds all, or does not
-// start and says that its disk is damaged. Nothing is lost in any case, and it votes again.
+// TestOldFiles: old copies of every subset of a replica's files. It starts as a learner, or holds all,
+// or does not start and says that its disk is damaged. Nothing is lost in any case, and it votes again.
 func TestOldFiles(t *testing.T) {
 	smallSegments(t)
 	few := tries.Of(20, 1<<8)
@@ -274,8 +276,9 @@ func (a *aged) complete(ctx context.Context) {
 	}
 }
 
-// TestElectionsWithOldFiles: at each operation of its disk while a replica with old copies of files comes back, the
-// leader is cut off, or the replica itself dies and starts again. Nobody leads without all that was acknowledged.
+// TestElectionsWithOldFiles: at each operation of its disk while a replica with old copies of files
+// comes back, the leader is cut off, or the replica itself dies and starts again. Nobody leads without
+// all that was acknowledged.
 func TestElectionsWithOldFiles(t *testing.T) {
 	elections := 0
 	for _, classes := range [][]string{{"vote"}, {"log"}, {"vote", "log"}, {"vote", "snapshots"},

@@ -10,8 +10,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Seed makes an empty directory one of a node whose log begins behind a snapshot: the machine's bytes and digest after
-// the entry of that index. All nodes of a cluster that begins so are given the same. They start as Existing.
+// Seed makes an empty directory one of a node whose log begins behind a snapshot: the machine's bytes
+// and digest after the entry of that index. All nodes of a cluster that begins so are given the same.
+// They start as Existing.
 func Seed(dir string, peers []Peer, index uint64, digest [32]byte, state []byte) (err error) {
 	defer func() {
 		if err != nil {

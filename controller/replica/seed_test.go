@@ -10,8 +10,8 @@ import (
 	"lightloom/controller/replica/chaos"
 )
 
-// TestSeed: a cluster begins behind a snapshot of another, and goes on from there; a directory with a log is left
-// alone.
+// TestSeed: a cluster begins behind a snapshot of another, and goes on from there; a directory with a
+// log is left alone.
 func TestSeed(t *testing.T) {
 	from := &ledger{}
 	for _, e := range []string{"a", "b", "c"} {

@@ -7,9 +7,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// silence is how long a follower bears with a leader that says nothing: once to twice the heartbeat timeout, at random,
-// so that two followers seldom stand at once. Raft looks by itself, but at instants that are once to twice the timeout
-// apart, and so after one to three of them; and none is elected before every follower that must vote has looked.
+// silence is how long a follower bears with a leader that says nothing: once to twice the heartbeat
+// timeout, at random, so that two followers seldom stand at once. Raft looks by itself, but at instants
+// that are once to twice the timeout apart, and so after one to three of them; and none is elected
+// before every follower that must vote has looked.
 type silence struct {
 	timeout, patience time.Duration
 	since             time.Time // it is not counted from before
@@ -26,8 +27,8 @@ func (s *silence) begin(now time.Time) {
 	s.since, s.patience = now, s.timeout+rand.N(max(s.timeout, 1))
 }
 
-// over reports whether patience is at an end, and after what time to ask again. A leader or a candidate waits for
-// nobody.
+// over reports whether patience is at an end, and after what time to ask again. A leader or a candidate
+// waits for nobody.
 func (s *silence) over(now time.Time, state raft.RaftState, heard time.Time) (over bool, next time.Duration) {
 	switch {
 	case state != raft.Follower:

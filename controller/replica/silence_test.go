@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestSilence: a follower looks for its leader once to twice the timeout after it has last heard it, or after it last
-// looked; a leader and a candidate do not.
+// TestSilence: a follower looks for its leader once to twice the timeout after it has last heard it, or
+// after it last looked; a leader and a candidate do not.
 func TestSilence(t *testing.T) {
 	const timeout = 400 * time.Millisecond
 	begun := time.Now()
@@ -51,8 +51,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestNextLeaderInTime: nearly always the next leader is elected within twice the heartbeat timeout, as neither of two
-// followers waits for longer, and both must have noticed.
+// TestNextLeaderInTime: nearly always the next leader is elected within twice the heartbeat timeout, as
+// neither of two followers waits for longer, and both must have noticed.
 func TestNextLeaderInTime(t *testing.T) {
 	var took []time.Duration
 	for seed := range uint64(40) {

@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound/guard/guardtest"
 )
 
-// TestElectionAmongSilentSockets: silent connections occupy every raft port, more than there are slots, and the death
-// of a leader is detected and repaired as usual. LIGHTLOOM_MEASURE=sockets holds 10,000 a port and kills 100 leaders;
-// it needs the machine for itself.
+// TestElectionAmongSilentSockets: silent connections occupy every raft port, more than there are slots,
+// and the death of a leader is detected and repaired as usual. LIGHTLOOM_MEASURE=sockets holds 10,000 a
+// port and kills 100 leaders; it needs the machine for itself.
 func TestElectionAmongSilentSockets(t *testing.T) {
 	const among = 300
 	full := os.Getenv("LIGHTLOOM_MEASURE") == "sockets"

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// header precedes the machine's bytes in a snapshot: what it is, which entry it holds last, how many bytes follow, and
-// the digest that the restored machine must show.
+// header precedes the machine's bytes in a snapshot: what it is, which entry it holds last, how many
+// bytes follow, and the digest that the restored machine must show.
 type header struct {
 	index, term uint64
 	digest      [32]byte
@@ -39,8 +39,8 @@ func decodeHeader(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// readSnapshot reads a header and the state that it announces, at most limit bytes in all. What a header claims is
-// never allocated before it has arrived.
+// readSnapshot reads a header and the state that it announces, at most limit bytes in all. What a
+// header claims is never allocated before it has arrived.
 func readSnapshot(r io.Reader, limit int64) (header, []byte, error) {
 	head := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, head); err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshots is a raft.SnapshotStore of files that are there whole or not at all: raft's metadata of a snapshot, the
-// machine's bytes (see header), and checksums of both. The newest counts; one more is kept for inspection.
+// snapshots is a raft.SnapshotStore of files that are there whole or not at all: raft's metadata of a
+// snapshot, the machine's bytes (see header), and checksums of both. The newest counts; one more is
+// kept for inspection.
 type snapshots struct {
 	disk   *disk
 	ballot *ballot
@@ -157,8 +158,8 @@ func (s *snapshots) reap() error {
 	return err
 }
 
-// List implements raft.SnapshotStore: the newest, or none. Raft would take an older one where the newest is damaged,
-// and panic for want of the entries between.
+// List implements raft.SnapshotStore: the newest, or none. Raft would take an older one where the
+// newest is damaged, and panic for want of the entries between.
 func (s *snapshots) List() ([]*raft.SnapshotMeta, error) {
 	names, err := s.disk.list(s.dir, snapshotSuffix)
 	if err != nil || len(names) == 0 {

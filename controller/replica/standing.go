@@ -16,15 +16,15 @@ type (
 	Member = rollcall.Member
 )
 
-// ErrBack says that the disk is older than what others have seen of this replica. The process must start again, and
-// learns then.
+// ErrBack says that the disk is older than what others have seen of this replica. The process must
+// start again, and learns then.
 var ErrBack = rollcall.ErrBack
 
 // Standing returns how far the node takes part since it started, and what it waits for or why it learns.
 func (n *Node) Standing() (s rollcall.Standing, why string) { return n.roll.Standing() }
 
-// Trust has a node take part at once that waits or learns: somebody vouches that its disk holds all that the replica
-// has acknowledged, or that nothing better is left.
+// Trust has a node take part at once that waits or learns: somebody vouches that its disk holds all
+// that the replica has acknowledged, or that nothing better is left.
 func (n *Node) Trust() { n.roll.Trust() }
 
 // Troubles returns what this node has seen of its peers that should not be, by peer.

@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestAmnesia: an entry is on two replicas; one of these loses its log, the other is down. The first does not start by
-// itself. As a newcomer it gives no vote to a candidate without the entry; when the other is back, it joins, and the
-// entry is on all.
+// TestAmnesia: an entry is on two replicas; one of these loses its log, the other is down. The first
+// does not start by itself. As a newcomer it gives no vote to a candidate without the entry; when the
+// other is back, it joins, and the entry is on all.
 func TestAmnesia(t *testing.T) {
 	for seed := range 100 {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,8 +100,9 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestTrackerCountsSilence: a follower notices late, so an outage begins with the last contact of the old leader. A
-// replica that led itself knows at once; without a contact, or with a future one, the outage begins when it is noticed.
+// TestTrackerCountsSilence: a follower notices late, so an outage begins with the last contact of the
+// old leader. A replica that led itself knows at once; without a contact, or with a future one, the
+// outage begins when it is noticed.
 func TestTrackerCountsSilence(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	for _, tc := range []struct {
@@ -142,7 +143,8 @@ func (e elected) State() raft.RaftState                             { return e.s
 func (e elected) CurrentTerm() uint64                               { return 3 }
 func (e elected) LeaderWithID() (raft.ServerAddress, raft.ServerID) { return "", e.id }
 
-// TestTrackerAdopts: what raft knew before it was observed counts, unless something newer was observed meanwhile.
+// TestTrackerAdopts: what raft knew before it was observed counts, unless something newer was observed
+// meanwhile.
 func TestTrackerAdopts(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -184,7 +186,8 @@ func (unreadable) SetUint64([]byte, uint64) (err error)   { panic("it is written
 func (unreadable) StoreLog(*raft.Log) (err error)         { panic("it is written to") }
 func (unreadable) StoreLogs(logs []*raft.Log) (err error) { panic("it is written to") }
 
-// TestUnreadable: a store that cannot be read is no empty one: nothing begins on it, whatever is expected of it.
+// TestUnreadable: a store that cannot be read is no empty one: nothing begins on it, whatever is
+// expected of it.
 func TestUnreadable(t *testing.T) {
 	for _, start := range []Start{Bootstrap, Existing} {
 		for name, change := range map[string]func(*store){

@@ -12,8 +12,8 @@ import (
 	"lightloom/controller/replica/rollcall"
 )
 
-// Memory keeps a node's log and snapshots in memory. It outlives its node, as a disk does: a new node on the same
-// Memory goes on where the old one was stopped. One node at a time.
+// Memory keeps a node's log and snapshots in memory. It outlives its node, as a disk does: a new node
+// on the same Memory goes on where the old one was stopped. One node at a time.
 type Memory struct {
 	logs   *raft.InmemStore
 	snaps  *raft.InmemSnapshotStore
@@ -44,10 +44,11 @@ type Start string
 
 // What a node can expect.
 const (
-	// Existing: the node belongs to a cluster, and has been started before. An empty directory is refused: it has lost
-	// what the node has promised.
+	// Existing: the node belongs to a cluster, and has been started before. An empty directory is refused:
+	// it has lost what the node has promised.
 	Existing Start = ""
-	// Bootstrap: the cluster is new, and its whole membership known. Every node begins so, until it holds something.
+	// Bootstrap: the cluster is new, and its whole membership known. Every node begins so, until it holds
+	// something.
 	Bootstrap Start = "bootstrap"
 )
 
@@ -157,7 +158,8 @@ func (s *store) closeToo(f func() error) {
 
 const keyTerm, keyVote = "CurrentTerm", "LastVoteTerm"
 
-// prepare brings an empty store into the state that start requires, and refuses a store that does not fit it.
+// prepare brings an empty store into the state that start requires, and refuses a store that does not
+// fit it.
 func (s *store) prepare(c *Config, rc *raft.Config, t raft.Transport) error {
 	empty, err := s.empty()
 	if err != nil {
@@ -176,8 +178,8 @@ func (s *store) prepare(c *Config, rc *raft.Config, t raft.Transport) error {
 	return nil
 }
 
-// empty reports whether a store holds nothing that others rely on. A term alone is left by a bootstrap that a crash has
-// cut short.
+// empty reports whether a store holds nothing that others rely on. A term alone is left by a bootstrap
+// that a crash has cut short.
 func (s *store) empty() (bool, error) {
 	last, err := s.logs.LastIndex()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// stream is raft's connection to its peers: mutual TLS, through a guard that reserves slots for every peer by its name,
-// so that strangers cannot delay peers. All connections end with the stream.
+// stream is raft's connection to its peers: mutual TLS, through a guard that reserves slots for every
+// peer by its name, so that strangers cannot delay peers. All connections end with the stream.
 type stream struct {
 	guard  *guard.Guard
 	self   address
@@ -42,8 +42,8 @@ type address string
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
 
-// newStream returns a stream in front of a listener. Members have slots besides the peers of the configuration, also
-// those that are added while it runs.
+// newStream returns a stream in front of a listener. Members have slots besides the peers of the
+// configuration, also those that are added while it runs.
 func newStream(c *Config, ln net.Listener, members func() []Member, log *slog.Logger) *stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	peers := map[string]bool{}
@@ -103,8 +103,8 @@ func (s *stream) Accept() (net.Conn, error) {
 	}
 }
 
-// hangUp ends what peers have opened and takes nothing more from them, until it is called with false: they take this
-// node for dead.
+// hangUp ends what peers have opened and takes nothing more from them, until it is called with false:
+// they take this node for dead.
 func (s *stream) hangUp(sick bool) {
 	s.mu.Lock()
 	s.sick = sick
@@ -145,7 +145,8 @@ func (s *stream) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, e
 	return t, nil
 }
 
-// Addr implements net.Listener: the address that peers know, which a wildcard or a forwarded listener does not show.
+// Addr implements net.Listener: the address that peers know, which a wildcard or a forwarded listener
+// does not show.
 func (s *stream) Addr() net.Addr { return s.self }
 
 // Close implements net.Listener. It ends every connection and handshake.
@@ -184,8 +185,8 @@ type tracked struct {
 	of *stream
 }
 
-// Close ends the connection and counts it out. The TCP connection goes first: a TLS farewell to a peer that no longer
-// reads would hold the caller for seconds.
+// Close ends the connection and counts it out. The TCP connection goes first: a TLS farewell to a peer
+// that no longer reads would hold the caller for seconds.
 func (t *tracked) Close() error {
 	t.of.mu.Lock()
 	delete(t.of.open, t)

@@ -8,10 +8,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// tailed is the log as raft has it. Raft removes it when a peer's snapshot has taken its place, but goes on counting
-// the entries that it held behind that snapshot: from then on it refuses what the leader sends, and the leader sends
-// the snapshot again, without end (hashicorp/raft issue 697, open in 1.8.0). Raft reads the right count when it starts,
-// so such a node ends, and its supervisor starts it again.
+// tailed is the log as raft has it. Raft removes it when a peer's snapshot has taken its place, but
+// goes on counting the entries that it held behind that snapshot: from then on it refuses what the
+// leader sends, and the leader sends the snapshot again, without end (hashicorp/raft issue 697, open in
+// 1.8.0). Raft reads the right count when it starts, so such a node ends, and its supervisor starts it
+// again.
 type tailed struct {
 	raft.LogStore
 	emptied func() // called when the last entry has been removed

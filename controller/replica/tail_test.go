@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestTailBehindASnapshot: no replica holds entries before its snapshot. That of r0 ends at 10, and behind it are two
-// entries of term 3 that no other replica holds. r1 and r2 hold one entry of term 4 behind their snapshot, so one of
-// them leads. If their snapshot ends at 10 too, r0 replaces its entries by the leader's. If it ends at 11, the leader
-// sends it, and r0 starts again.
+// TestTailBehindASnapshot: no replica holds entries before its snapshot. That of r0 ends at 10, and
+// behind it are two entries of term 3 that no other replica holds. r1 and r2 hold one entry of term 4
+// behind their snapshot, so one of them leads. If their snapshot ends at 10 too, r0 replaces its
+// entries by the leader's. If it ends at 11, the leader sends it, and r0 starts again.
 func TestTailBehindASnapshot(t *testing.T) {
 	for restarts, ends := range []uint64{10, 11} {
 		for _, onDisk := range []bool{false, true} {
@@ -52,8 +52,8 @@ func TestTailBehindASnapshot(t *testing.T) {
 	}
 }
 
-// write fills the store of node i, which is not running, with a snapshot of an index, taken in term 2, and with so many
-// entries of a term behind it.
+// write fills the store of node i, which is not running, with a snapshot of an index, taken in term 2,
+// and with so many entries of a term behind it.
 func (c *cluster) write(i int, index uint64, tail int, term uint64) {
 	c.t.Helper()
 	check := func(err error) {

@@ -15,8 +15,8 @@ type tenure struct {
 	cancel context.CancelFunc
 }
 
-// tracker follows the current leader. Raft calls observe from its own threads in the order of events, before it goes
-// on.
+// tracker follows the current leader. Raft calls observe from its own threads in the order of events,
+// before it goes on.
 type tracker struct {
 	now func() time.Time
 
@@ -48,8 +48,8 @@ func (t *tracker) observe(o *raft.Observation) bool {
 	return false
 }
 
-// adopt takes over what happened before observe was registered. Raft changes its state before it notifies observers, so
-// that the end of the state read here is always observed.
+// adopt takes over what happened before observe was registered. Raft changes its state before it
+// notifies observers, so that the end of the state read here is always observed.
 func (t *tracker) adopt(r interface {
 	State() raft.RaftState
 	CurrentTerm() uint64

@@ -159,8 +159,8 @@ func someLogs(rng *rand.Rand, from uint64) (logs []*raft.Log) {
 	return logs
 }
 
-// TestLogAgainstTwin: the log holds what raft's own log in memory holds, whatever is done to it, and also once it has
-// been closed and opened again.
+// TestLogAgainstTwin: the log holds what raft's own log in memory holds, whatever is done to it, and
+// also once it has been closed and opened again.
 func TestLogAgainstTwin(t *testing.T) {
 	smallSegments(t)
 	for seed := range tries.Of(30, 1000) {
@@ -199,8 +199,9 @@ func TestLogAgainstTwin(t *testing.T) {
 	}
 }
 
-// TestLogAfterCrash: from some operation on nothing reaches the disk any more, in the middle of a write perhaps. What
-// was acknowledged is there when the directory is opened again, and nothing is called damaged.
+// TestLogAfterCrash: from some operation on nothing reaches the disk any more, in the middle of a write
+// perhaps. What was acknowledged is there when the directory is opened again, and nothing is called
+// damaged.
 func TestLogAfterCrash(t *testing.T) {
 	smallSegments(t)
 	errCrash := errors.New("crash")
@@ -233,8 +234,8 @@ func TestLogAfterCrash(t *testing.T) {
 	}
 }
 
-// TestReplaceAll: entries that take the place of all that the log holds, be it one, stand alone, also when it is opened
-// again.
+// TestReplaceAll: entries that take the place of all that the log holds, be it one, stand alone, also
+// when it is opened again.
 func TestReplaceAll(t *testing.T) {
 	for held := uint64(1); held <= 2; held++ {
 		m, dir := &model{t: t}, t.TempDir()

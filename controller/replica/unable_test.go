@@ -20,8 +20,8 @@ func (l *limited) Apply(e []byte) error {
 	return l.ledger.Apply(e)
 }
 
-// TestUnable: a replica that cannot apply an entry ends before it applies another, and leaves no snapshot; the others
-// go on. On the same log with a machine that can, it holds what they hold.
+// TestUnable: a replica that cannot apply an entry ends before it applies another, and leaves no
+// snapshot; the others go on. On the same log with a machine that can, it holds what they hold.
 func TestUnable(t *testing.T) {
 	c := newCluster(t, 12, Limits{})
 	defer c.close()

@@ -11,9 +11,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// wal is raft's log: segments, files of records, each named for its first entry. An entry counts once it is synced and
-// the ballot says that the log reaches that far; an incomplete record behind that was cut short by a crash. It is a
-// raft.LogStore for one writer beside one goroutine that drops old entries.
+// wal is raft's log: segments, files of records, each named for its first entry. An entry counts once
+// it is synced and the ballot says that the log reaches that far; an incomplete record behind that was
+// cut short by a crash. It is a raft.LogStore for one writer beside one goroutine that drops old
+// entries.
 type wal struct {
 	disk   *disk
 	ballot *ballot
@@ -60,7 +61,8 @@ func openWAL(d *disk, b *ballot) (*wal, error) {
 	return w, nil
 }
 
-// compare returns where the log is not the one that the ballot speaks of, but as long: one of the two is an old copy.
+// compare returns where the log is not the one that the ballot speaks of, but as long: one of the two
+// is an old copy.
 func (w *wal) compare(k kept) error {
 	if k.Sum == 0 || k.Last < w.first || len(w.places) == 0 {
 		return nil
@@ -72,7 +74,8 @@ func (w *wal) compare(k kept) error {
 	return nil
 }
 
-// last is the index of the last record, one below the first where there is none. The lock is held, or not needed yet.
+// last is the index of the last record, one below the first where there is none. The lock is held, or
+// not needed yet.
 func (w *wal) last() uint64 {
 	if len(w.places) == 0 {
 		return 0
@@ -89,7 +92,8 @@ func (w *wal) end() int64 {
 	return int64(segmentHead)
 }
 
-// IsMonotonic implements raft.MonotonicLogStore: after a snapshot of a peer raft removes what was there before.
+// IsMonotonic implements raft.MonotonicLogStore: after a snapshot of a peer raft removes what was there
+// before.
 func (w *wal) IsMonotonic() bool { return true }
 
 // FirstIndex implements raft.LogStore.
@@ -272,8 +276,8 @@ func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64, sum u
 	return err
 }
 
-// settle makes good what a write that failed has left on disk: first what the ballot says there, then what it says it
-// of.
+// settle makes good what a write that failed has left on disk: first what the ballot says there, then
+// what it says it of.
 func (w *wal) settle() error {
 	if w.doubt {
 		if err := w.ballot.mark(func(*kept) {}); err != nil {
@@ -290,9 +294,10 @@ func (w *wal) settle() error {
 	return nil
 }
 
-// DeleteRange implements raft.LogStore. Old entries go with the segments that hold no others. New ones, which give way
-// to those of another leader, go when these are stored: until then a full disk loses none, and raft, which believes
-// that it still holds them after it could not store the others, is right.
+// DeleteRange implements raft.LogStore. Old entries go with the segments that hold no others. New ones,
+// which give way to those of another leader, go when these are stored: until then a full disk loses
+// none, and raft, which believes that it still holds them after it could not store the others, is
+// right.
 func (w *wal) DeleteRange(from, to uint64) error {
 	w.write.Lock()
 	defer w.write.Unlock()

@@ -9,8 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestAvoid takes links of the packet network away at random: as long as every two racks share a spine, every packet of
-// every tag arrives without one of them, and without help of a backup. With all links back the tables are the first.
+// TestAvoid takes links of the packet network away at random: as long as every two racks share a spine,
+// every packet of every tag arrives without one of them, and without help of a backup. With all links
+// back the tables are the first.
 func TestAvoid(t *testing.T) {
 	f, b := fabric(t, "hybrid:racks=5,hosts=1,spines=4", 4)
 	_, fresh := fabric(t, "hybrid:racks=5,hosts=1,spines=4", 4)

@@ -10,12 +10,14 @@ import (
 
 // Base is what every packet switch holds whatever the circuits: rules by device, sorted by match.
 //
-// A packet of tag PathTag(i) follows path i of its two racks, one of TagDefault path 0. Any other packet, and one that
-// has left its path by a backup, goes down to its destination: every switch sends it to a switch that is a hop closer.
+// A packet of tag PathTag(i) follows path i of its two racks, one of TagDefault path 0. Any other
+// packet, and one that has left its path by a backup, goes down to its destination: every switch sends
+// it to a switch that is a hop closer.
 //
-// A backup is another port that leads, over whatever else may be dark, to no switch that the packet has met: the switch
-// behind it is closer to the destination than every switch on the packet's path so far, and from there it gets closer
-// still, or comes back to its path further on. So however many ports are dark, no packet goes round in circles.
+// A backup is another port that leads, over whatever else may be dark, to no switch that the packet has
+// met: the switch behind it is closer to the destination than every switch on the packet's path so far,
+// and from there it gets closer still, or comes back to its path further on. So however many ports are
+// dark, no packet goes round in circles.
 type Base struct {
 	all      bool // circuits take packets without a tag, too
 	standing bool // ToRs hold the rules of circuits whichever stand
@@ -28,17 +30,17 @@ type Base struct {
 	deflt    [][]southbound.Port // [rack][rack]: the ToR's default port
 }
 
-// NewBase derives the tables from the path map. Where the paths of one destination and tag form a tree at some switch
-// that leads downward, its rule names no source rack; else there is one for each source.
+// NewBase derives the tables from the path map. Where the paths of one destination and tag form a tree
+// at some switch that leads downward, its rule names no source rack; else there is one for each source.
 func NewBase(f *topo.Fabric, m *pathmap.Map) *Base {
 	b := &Base{fabric: f, paths: m}
 	b.Avoid(nil)
 	return b
 }
 
-// Avoid derives the tables anew, for a fabric some of whose links are down: a path over one of them is replaced by the
-// first that is whole; where none is, packets of every tag go down to their destination by any way that there is. nil
-// is a fabric without fault.
+// Avoid derives the tables anew, for a fabric some of whose links are down: a path over one of them is
+// replaced by the first that is whole; where none is, packets of every tag go down to their destination
+// by any way that there is. nil is a fabric without fault.
 func (b *Base) Avoid(down func(pathmap.LinkID) bool) {
 	if down == nil {
 		down = func(pathmap.LinkID) bool { return false }
@@ -77,7 +79,8 @@ type hop struct {
 	bound int32 // the least distance from dst of the switches of the path, up to this one
 }
 
-// hops follows every path, and returns the hops of each switch, by destination, and of one destination by source.
+// hops follows every path, and returns the hops of each switch, by destination, and of one destination
+// by source.
 func (b *Base) hops() [][]hop {
 	t := b.fabric.Topology
 	hops := make([][]hop, len(t.Nodes()))
@@ -147,7 +150,8 @@ func (b *Base) Devices() []southbound.DeviceID {
 	return out
 }
 
-// Rules returns what a packet switch should hold while the circuits given (by input, NoPort for none) are steered to.
+// Rules returns what a packet switch should hold while the circuits given (by input, NoPort for none)
+// are steered to.
 func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbound.Rule {
 	out := slices.Clone(b.rules[d])
 	if b.standing {
@@ -162,15 +166,16 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 	return out
 }
 
-// SteerAll has circuits carry untagged packets too: those of senders that do not know the controller. It must be called
-// before anything is sent to a switch.
+// SteerAll has circuits carry untagged packets too: those of senders that do not know the controller.
+// It must be called before anything is sent to a switch.
 func (b *Base) SteerAll() { b.all = true }
 
-// Stand has each ToR send packets of its own rack that carry the circuit's tag into the OCS, for every other rack and
-// whatever circuits exist, so that no move of a circuit changes a table. It is for fabrics with one OCS port a rack.
-// Their hosts use that tag only while the circuit is in service, and send nothing else to other racks: without light,
-// packets take the default path as a backup, as with rules per circuit. A packet that comes out at another rack because
-// its circuit moved finds no such rule there, for its source is not that ToR's, and takes the default path.
+// Stand has each ToR send packets of its own rack that carry the circuit's tag into the OCS, for every
+// other rack and whatever circuits exist, so that no move of a circuit changes a table. It is for
+// fabrics with one OCS port a rack. Their hosts use that tag only while the circuit is in service, and
+// send nothing else to other racks: without light, packets take the default path as a backup, as with
+// rules per circuit. A packet that comes out at another rack because its circuit moved finds no such
+// rule there, for its source is not that ToR's, and takes the default path.
 //
 // It must be called before anything is sent to a switch, and not together with SteerAll.
 func (b *Base) Stand() { b.standing = true }
@@ -199,9 +204,9 @@ func (b *Base) tor(p southbound.Port) southbound.DeviceID {
 	return b.fabric.ToRNode[b.fabric.OCSRack(int32(p))]
 }
 
-// CircuitRules are the rules at the ToR of input in that send the circuit's tag, and after SteerAll what has none, into
-// the OCS, with the default way as its backup for the time that the port has no light. After Stand there are none: the
-// ToR has them anyway.
+// CircuitRules are the rules at the ToR of input in that send the circuit's tag, and after SteerAll
+// what has none, into the OCS, with the default way as its backup for the time that the port has no
+// light. After Stand there are none: the ToR has them anyway.
 func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 	if b.standing {
 		return nil

@@ -17,8 +17,9 @@ type Fabric struct {
 	Dark     []bool              // by link, beside the dark circuits; nil: all are lit
 }
 
-// Lookup returns the rule that a packet meets at a switch: one for its source before one for any, its tag before any
-// tag. It is the plain meaning of a table, which every dataplane must have. Rules are sorted by match.
+// Lookup returns the rule that a packet meets at a switch: one for its source before one for any, its
+// tag before any tag. It is the plain meaning of a table, which every dataplane must have. Rules are
+// sorted by match.
 func Lookup(rules []southbound.Rule, dst, src southbound.RackID, tag southbound.Tag) (southbound.Rule, bool) {
 	for _, m := range [...]southbound.Match{
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
@@ -84,12 +85,12 @@ func (f *Fabric) dark(l pathmap.LinkID) bool {
 	return (f.Dark != nil && f.Dark[l]) || (link.To == f.OCSNode && f.Circuits[link.ToPort] == southbound.NoPort)
 }
 
-// Check returns the first fault of a fabric: a circuit output lit twice, or a packet of some tag between two racks that
-// loops, is dropped, or comes out at the wrong rack.
+// Check returns the first fault of a fabric: a circuit output lit twice, or a packet of some tag
+// between two racks that loops, is dropped, or comes out at the wrong rack.
 func Check(f *Fabric) error { return new(Checker).Check(f) }
 
-// Checker checks a fabric again and again. It walks only where a table or a circuit has changed since the last time
-// that there was no fault.
+// Checker checks a fabric again and again. It walks only where a table or a circuit has changed since
+// the last time that there was no fault.
 type Checker struct {
 	last *Fabric
 	met  []devices // by source and destination: whose tables packets of any tag have met
@@ -138,8 +139,8 @@ func (c *Checker) Check(f *Fabric) error {
 	return nil
 }
 
-// changed returns the devices that treat some packet otherwise than the last time, and forgets that time where the
-// fabric is another.
+// changed returns the devices that treat some packet otherwise than the last time, and forgets that
+// time where the fabric is another.
 func (c *Checker) changed(f *Fabric) (changed devices) {
 	if c.last != nil && (c.last.Fabric != f.Fabric || !slices.Equal(c.last.Dark, f.Dark)) {
 		c.last = nil

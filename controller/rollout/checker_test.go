@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCheckerAgrees: over random changes of circuits, tables and cables, whole and faulty ones, a checker that
-// remembers says what one that remembers nothing says.
+// TestCheckerAgrees: over random changes of circuits, tables and cables, whole and faulty ones, a
+// checker that remembers says what one that remembers nothing says.
 func TestCheckerAgrees(t *testing.T) {
 	faults := 0
 	for seed := range uint64(20) {
@@ -66,8 +66,8 @@ func TestCheckerAgrees(t *testing.T) {
 	}
 }
 
-// TestCheckerAfterFault: what a walk has met in a faulty fabric does not count in the next one, which has the ways of
-// the one before the fault.
+// TestCheckerAfterFault: what a walk has met in a faulty fabric does not count in the next one, which
+// has the ways of the one before the fault.
 func TestCheckerAfterFault(t *testing.T) {
 	f, b := fabric(t, "leafspine:racks=3,hosts=1,spines=2", 2)
 	whole := tables(f, b, dark(f.Racks))

@@ -2,8 +2,8 @@ package rollout
 
 import "time"
 
-// Control is what one step of the controller takes beside what devices take: for the simulator and for the δ that
-// schedules assume. The figures are medians of the demo's three replicas on two cores.
+// Control is what one step of the controller takes beside what devices take: for the simulator and for
+// the δ that schedules assume. The figures are medians of the demo's three replicas on two cores.
 type Control struct {
 	Commit, RPC, Drain time.Duration
 }
@@ -13,15 +13,15 @@ func DefaultControl() Control {
 	return Control{Commit: 2 * time.Millisecond, RPC: time.Millisecond, Drain: 3 * time.Millisecond}
 }
 
-// Delta is the reconfiguration delay that a circuit move should take where the device takes that long: the intent is
-// committed, ToRs forget the old circuit, its port drains, the OCS moves, the ToR learns of the new one, and the
-// outcome is committed.
+// Delta is the reconfiguration delay that a circuit move should take where the device takes that long:
+// the intent is committed, ToRs forget the old circuit, its port drains, the OCS moves, the ToR learns
+// of the new one, and the outcome is committed.
 func (c Control) Delta(device time.Duration) time.Duration {
 	return 2*c.Commit + 3*c.RPC + c.Drain + device
 }
 
-// Options returns the options of moves with a target reconfiguration delay of delta: a move is given up after three
-// times as long, and at least 5 s.
+// Options returns the options of moves with a target reconfiguration delay of delta: a move is given up
+// after three times as long, and at least 5 s.
 func (c Control) Options(delta time.Duration) Options {
 	return Options{Drain: c.Drain, Timeout: max(5*time.Second, 3*delta), Retry: 50 * time.Millisecond}
 }

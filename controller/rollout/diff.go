@@ -15,7 +15,8 @@ func sortRules(r []southbound.Rule) {
 	slices.SortFunc(r, func(a, b southbound.Rule) int { return compareMatch(a.Match, b.Match) })
 }
 
-// Diff returns the change that makes seen into wanted, both sorted by match. It is empty if they are the same.
+// Diff returns the change that makes seen into wanted, both sorted by match. It is empty if they are
+// the same.
 func Diff(wanted, seen []southbound.Rule) southbound.Change {
 	var c southbound.Change
 	for len(wanted) > 0 || len(seen) > 0 {

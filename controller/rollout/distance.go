@@ -31,8 +31,8 @@ func (b *Base) measure() {
 	}
 }
 
-// spread is a breadth-first search from a ToR against the direction of packets. It passes other ToRs only if the fabric
-// allows transit.
+// spread is a breadth-first search from a ToR against the direction of packets. It passes other ToRs
+// only if the fabric allows transit.
 func (b *Base) spread(to pathmap.NodeID, down func(pathmap.LinkID) bool, queue []pathmap.NodeID) ([]int16,
 	[]pathmap.NodeID) {
 	t := b.fabric.Topology
@@ -62,8 +62,8 @@ func (b *Base) passes(n pathmap.NodeID) bool {
 	return role == pathmap.Switch || role == pathmap.ToR && b.fabric.Transit
 }
 
-// behind returns the distance from a rack of the switch that a link leads to, if a packet can be sent there, or
-// unreached.
+// behind returns the distance from a rack of the switch that a link leads to, if a packet can be sent
+// there, or unreached.
 func (b *Base) behind(l pathmap.LinkID, d southbound.RackID) int16 {
 	to := b.fabric.Topology.Link(l).To
 	if to != b.fabric.ToRNode[d] && !b.passes(to) || b.down(l) {
@@ -72,8 +72,8 @@ func (b *Base) behind(l pathmap.LinkID, d southbound.RackID) int16 {
 	return b.far[d].up[to]
 }
 
-// descend returns the lowest port of a switch that leads one hop closer to a rack, over links that are up if there is
-// such a way; NoPort if there is none at all.
+// descend returns the lowest port of a switch that leads one hop closer to a rack, over links that are
+// up if there is such a way; NoPort if there is none at all.
 func (b *Base) descend(n pathmap.NodeID, d southbound.RackID) southbound.Port {
 	t := b.fabric.Topology
 	dist, down := b.far[d].up, b.down

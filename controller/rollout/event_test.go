@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestEventsOfOddPorts: what a device reports of ports that it does not have, or another device of its own, changes
-// nothing, and does no harm to a move in progress.
+// TestEventsOfOddPorts: what a device reports of ports that it does not have, or another device of its
+// own, changes nothing, and does no harm to a move in progress.
 func TestEventsOfOddPorts(t *testing.T) {
 	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
 	n := southbound.Port(f.OCSPorts())
@@ -54,8 +54,8 @@ func TestEventsOfOddPorts(t *testing.T) {
 	}
 }
 
-// TestMoving: a circuit is being moved from its begin to its end, by both its ports, and while it is removed, but not
-// after its move has failed.
+// TestMoving: a circuit is being moved from its begin to its end, by both its ports, and while it is
+// removed, but not after its move has failed.
 func TestMoving(t *testing.T) {
 	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
 	m := rollout.NewMover(f, b, rollout.Options{})
@@ -92,8 +92,9 @@ func TestMoving(t *testing.T) {
 	moving("being removed", southbound.CrossConnect{In: 2, Out: 3})
 }
 
-// TestClearedAgain: of the Sets that have ToRs forget what a move displaces, one or two, those that did not get through
-// have all of them sent once more, after Retry and no sooner, and nothing is sent a third time.
+// TestClearedAgain: of the Sets that have ToRs forget what a move displaces, one or two, those that did
+// not get through have all of them sent once more, after Retry and no sooner, and nothing is sent a
+// third time.
 func TestClearedAgain(t *testing.T) {
 	const ms = time.Millisecond
 	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
@@ -144,8 +145,8 @@ func TestClearedAgain(t *testing.T) {
 	}
 }
 
-// TestSteeredAgain: a failed Set that steers a ToR into its new circuit is repeated at the very instant that Wake
-// returns.
+// TestSteeredAgain: a failed Set that steers a ToR into its new circuit is repeated at the very instant
+// that Wake returns.
 func TestSteeredAgain(t *testing.T) {
 	const ms = time.Millisecond
 	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)

@@ -18,7 +18,8 @@ import (
 	"lightloom/southbound"
 )
 
-// general returns a fat-tree, a Jellyfish, a random file or a hybrid of few racks, at times with cables moved.
+// general returns a fat-tree, a Jellyfish, a random file or a hybrid of few racks, at times with cables
+// moved.
 func general(t testing.TB, seed uint64) (*topo.Fabric, *pathmap.Map, *rollout.Base) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 11))
@@ -48,7 +49,8 @@ func general(t testing.TB, seed uint64) (*topo.Fabric, *pathmap.Map, *rollout.Ba
 	return f, m, rollout.NewBase(f, m)
 }
 
-// randomGraph writes a connected graph of a few switches, some with hosts, with parallel links and perhaps an OCS.
+// randomGraph writes a connected graph of a few switches, some with hosts, with parallel links and
+// perhaps an OCS.
 func randomGraph(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString("kind: topology\nnodes:\n")
@@ -87,8 +89,8 @@ func randomGraph(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestGeneralPaths: on any fabric, tag PathTag(i) takes path i of its racks link by link, the default path 0, and every
-// other tag arrives.
+// TestGeneralPaths: on any fabric, tag PathTag(i) takes path i of its racks link by link, the default
+// path 0, and every other tag arrives.
 func TestGeneralPaths(t *testing.T) {
 	for seed := range uint64(600) {
 		f, m, b := general(t, seed)
@@ -132,8 +134,8 @@ func cables(f *topo.Fabric, r *rand.Rand, most int) []bool {
 	return down
 }
 
-// TestGeneralAvoid: with links down that the tables know of, every packet between racks that are still joined arrives,
-// without help of a backup; a path that is whole is followed.
+// TestGeneralAvoid: with links down that the tables know of, every packet between racks that are still
+// joined arrives, without help of a backup; a path that is whole is followed.
 func TestGeneralAvoid(t *testing.T) {
 	for seed := range tries.Of[uint64](400, 1500) {
 		f, m, b := general(t, seed)
@@ -189,8 +191,9 @@ func reached(f *topo.Fabric, down []bool, from pathmap.NodeID) []bool {
 	return seen
 }
 
-// TestGeneralBackups: whatever ports go dark that the tables do not know of, beside links that they do know of, no
-// packet goes round in circles; and of packets that meet a single dark port, many are saved.
+// TestGeneralBackups: whatever ports go dark that the tables do not know of, beside links that they do
+// know of, no packet goes round in circles; and of packets that meet a single dark port, many are
+// saved.
 func TestGeneralBackups(t *testing.T) {
 	saved, lost := 0, 0
 	for seed := range tries.Of[uint64](400, 1500) {

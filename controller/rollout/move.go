@@ -31,9 +31,9 @@ type Options struct {
 	Retry   time.Duration // between tries of a Set that did not get through
 }
 
-// Mover takes circuits from where they are to where they should be: stop steering to the ports, let them drain, move
-// the mirrors, wait until the device reports the circuit, steer. Only the ports named are touched, and packets that
-// carry the circuit's tag meanwhile take the default way.
+// Mover takes circuits from where they are to where they should be: stop steering to the ports, let
+// them drain, move the mirrors, wait until the device reports the circuit, steer. Only the ports named
+// are touched, and packets that carry the circuit's tag meanwhile take the default way.
 type Mover struct {
 	fabric    *topo.Fabric
 	base      *Base
@@ -59,8 +59,8 @@ type Mover struct {
 	due     time.Duration // if not stirred: when Next has something to do; unknown: not computed
 }
 
-// Doubt reports, once, that a Set of the OCS failed in transit, so that its circuits are unknown: the caller reads the
-// OCS and passes what it finds as events.
+// Doubt reports, once, that a Set of the OCS failed in transit, so that its circuits are unknown: the
+// caller reads the OCS and passes what it finds as events.
 func (m *Mover) Doubt() bool {
 	d := m.doubt
 	m.doubt = false
@@ -122,8 +122,8 @@ func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 	return m
 }
 
-// Begin starts a move to in→out. displaced are the circuits that can be steered to and that hold one of the ports,
-// borrowed for the call. A move in progress that holds one of the ports is given up.
+// Begin starts a move to in→out. displaced are the circuits that can be steered to and that hold one of
+// the ports, borrowed for the call. A move in progress that holds one of the ports is given up.
 func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []southbound.CrossConnect) {
 	m.stirred = true
 	if m.busy[0][in]+m.busy[1][out]+m.drops[in] > 0 {
@@ -138,7 +138,8 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 	m.start(in, out, displaced)
 }
 
-// giveUp drops the moves in progress that want one of two ports, and appends to displaced what they leave to do.
+// giveUp drops the moves in progress that want one of two ports, and appends to displaced what they
+// leave to do.
 func (m *Mover) giveUp(in, out southbound.Port, displaced []southbound.CrossConnect) []southbound.CrossConnect {
 	wanted, left := m.busy[0][in]+m.busy[1][out] > 0, m.drops[in]
 	for _, old := range m.moves {
@@ -167,8 +168,9 @@ func (m *Mover) giveUp(in, out southbound.Port, displaced []southbound.CrossConn
 	return displaced
 }
 
-// Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the port drains, and
-// the OCS lets go of it. Nothing settles. A move that wants one of the ports meanwhile takes over what is left to do.
+// Remove starts to take away a circuit that nothing is to go over any more: its ToR forgets it, the
+// port drains, and the OCS lets go of it. Nothing settles. A move that wants one of the ports meanwhile
+// takes over what is left to do.
 func (m *Mover) Remove(in, out southbound.Port) {
 	m.stirred = true
 	m.start(in, out, []southbound.CrossConnect{{In: in, Out: out}}).off = true
@@ -184,8 +186,8 @@ func (m *Mover) Moving(in, out southbound.Port) bool {
 	})
 }
 
-// Telling reports whether a switch can hold a rule of that match because a move has sent it its circuit, which is not
-// known to be in service yet.
+// Telling reports whether a switch can hold a rule of that match because a move has sent it its
+// circuit, which is not known to be in service yet.
 func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
 		return m.base.tor(in) == d && slices.Contains(m.base.CircuitMatches(in, out), match)
@@ -274,7 +276,8 @@ func (m *Mover) remove(o *move) {
 	}
 }
 
-// abandon gives a move up: its circuit is removed from the ToR and the OCS, and the failure is reported at once.
+// abandon gives a move up: its circuit is removed from the ToR and the OCS, and the failure is reported
+// at once.
 func (m *Mover) abandon(now time.Duration, o *move) {
 	m.out = append(m.out, Settled{In: o.in, Out: o.out, Stages: o.stages})
 	o.phase, o.open = abandoned, nil
@@ -324,8 +327,8 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 	}
 }
 
-// Next returns the Sets to send now, at most one a device, and what has settled. The slices are valid until the next
-// call.
+// Next returns the Sets to send now, at most one a device, and what has settled. The slices are valid
+// until the next call.
 func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	if !m.stirred && now < m.Wake() {
 		return nil, nil
@@ -374,8 +377,8 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	return sets, out
 }
 
-// darken has the OCS remove a drained circuit. A Set that fails in transit is not repeated: the device is then read,
-// and unwanted circuits are removed.
+// darken has the OCS remove a drained circuit. A Set that fails in transit is not repeated: the device
+// is then read, and unwanted circuits are removed.
 func (m *Mover) darken(o *move) {
 	o.phase = abandoned
 	if m.lit[o.in] == o.out {

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestAskedLikeScan: what the OCS is asked for puts out every other input that is lit to the same output, even where
-// several are said to be, or to lead to no port at all.
+// TestAskedLikeScan: what the OCS is asked for puts out every other input that is lit to the same
+// output, even where several are said to be, or to lead to no port at all.
 func TestAskedLikeScan(t *testing.T) {
 	spec, err := topo.FromArgument("crossbar:ports=5,rate=1Gbps,dark=10ms")
 	if err != nil {
@@ -56,8 +56,8 @@ func TestAskedLikeScan(t *testing.T) {
 	}
 }
 
-// TestAsksEnd: a Set of the OCS that has been answered is forgotten. A failed one makes the OCS's circuits doubtful
-// only once, and a refused one does not.
+// TestAsksEnd: a Set of the OCS that has been answered is forgotten. A failed one makes the OCS's
+// circuits doubtful only once, and a refused one does not.
 func TestAsksEnd(t *testing.T) {
 	spec, err := topo.FromArgument("crossbar:ports=5,rate=1Gbps,dark=10ms")
 	if err != nil {

@@ -44,7 +44,8 @@ func tables(f *topo.Fabric, b *rollout.Base, circuits []southbound.Port) *rollou
 	return x
 }
 
-// TestBase checks the tables of fabrics, also with paths through other racks' ToRs (k above the number of spines).
+// TestBase checks the tables of fabrics, also with paths through other racks' ToRs (k above the number
+// of spines).
 func TestBase(t *testing.T) {
 	for _, tt := range []struct {
 		spec string
@@ -80,8 +81,8 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// TestBackupsNeverLoop: where cables go dark, a packet of any path, also through other racks' ToRs, arrives or is
-// dropped, and never loops.
+// TestBackupsNeverLoop: where cables go dark, a packet of any path, also through other racks' ToRs,
+// arrives or is dropped, and never loops.
 func TestBackupsNeverLoop(t *testing.T) {
 	for _, spec := range []string{"hybrid:racks=6,hosts=1,spines=2", "leafspine:racks=4,hosts=1,spines=3"} {
 		for _, k := range []int{4, 6, 8} {
@@ -218,8 +219,8 @@ func apply(rules []southbound.Rule, c *southbound.Change) []southbound.Rule {
 	return out
 }
 
-// world is a fabric whose devices are slow: Sets take effect in the order of one device, otherwise in any order, may
-// fail, and a circuit is reported a while after it was asked for.
+// world is a fabric whose devices are slow: Sets take effect in the order of one device, otherwise in
+// any order, may fail, and a circuit is reported a while after it was asked for.
 type world struct {
 	t         *testing.T
 	r         *rand.Rand
@@ -317,8 +318,8 @@ func (w *world) connect(c southbound.CrossConnect) {
 	}
 }
 
-// TestMoves throws overlapping moves at slow and failing devices: every intermediate table is free of loops, black
-// holes and wrong racks, and once requests stop every circuit is as it was last requested.
+// TestMoves throws overlapping moves at slow and failing devices: every intermediate table is free of
+// loops, black holes and wrong racks, and once requests stop every circuit is as it was last requested.
 func TestMoves(t *testing.T) {
 	removed := 0
 	for seed := range tries.Of[uint64](100, 400) {

@@ -8,7 +8,8 @@ import (
 
 // How moves of one round share the Sets that they wait for.
 
-// send adds a change to the Set of its device in this round and has the move wait for it. It returns the Set's token.
+// send adds a change to the Set of its device in this round and has the move wait for it. It returns
+// the Set's token.
 func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) uint64 {
 	i := 0
 	for i < len(m.sets) && m.sets[i].Device != d {

@@ -7,7 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestConnections: what is written into room that has been given stays, whatever is given and written afterwards.
+// TestConnections: what is written into room that has been given stays, whatever is given and written
+// afterwards.
 func TestConnections(t *testing.T) {
 	m := &Mover{}
 	var given, want [][]southbound.CrossConnect

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestStages: a move that displaces a circuit notes each of its stages; answers come 1 ms after their Set, light 10 ms
-// after the OCS's.
+// TestStages: a move that displaces a circuit notes each of its stages; answers come 1 ms after their
+// Set, light 10 ms after the OCS's.
 func TestStages(t *testing.T) {
 	const ms = time.Millisecond
 	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)

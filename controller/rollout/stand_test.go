@@ -13,9 +13,9 @@ import (
 
 const bigSwitch = "crossbar:ports=5,rate=1Gbps,dark=10ms"
 
-// TestStand: where the rules of circuits stand, tables are the same whichever circuits do. A packet of a circuit's tag
-// takes the circuit that leads to its rack, the default way while its ToR has no light, and where the light leads
-// elsewhere it goes on from there: it always arrives.
+// TestStand: where the rules of circuits stand, tables are the same whichever circuits do. A packet of
+// a circuit's tag takes the circuit that leads to its rack, the default way while its ToR has no light,
+// and where the light leads elsewhere it goes on from there: it always arrives.
 func TestStand(t *testing.T) {
 	f, b := fabric(t, bigSwitch, 1)
 	b.Stand()
@@ -77,7 +77,8 @@ func TestStandingMoves(t *testing.T) {
 	}
 }
 
-// TestStandingStages: a move that displaces a circuit waits for its ports to drain and for the OCS, and for no ToR.
+// TestStandingStages: a move that displaces a circuit waits for its ports to drain and for the OCS, and
+// for no ToR.
 func TestStandingStages(t *testing.T) {
 	const ms = time.Millisecond
 	f, b := fabric(t, bigSwitch, 1)

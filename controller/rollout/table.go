@@ -17,7 +17,8 @@ type writer struct {
 	near  []int16 // by port, for the rack that is being written: the distance of the switch behind it, or unreached
 }
 
-// table returns the rules for the switch's hops, which come by destination, and of one destination by source.
+// table returns the rules for the switch's hops, which come by destination, and of one destination by
+// source.
 func (w *writer) table(hops []hop) []southbound.Rule {
 	w.near = make([]int16, w.b.fabric.Topology.Ports(w.n))
 	for d := range southbound.RackID(w.b.fabric.Racks) {
@@ -33,8 +34,8 @@ func (w *writer) table(hops []hop) []southbound.Rule {
 	return w.rules
 }
 
-// byTag puts hops of one destination into the order of their tags, and of one tag by source. The result is good until
-// the next call.
+// byTag puts hops of one destination into the order of their tags, and of one tag by source. The result
+// is good until the next call.
 func (w *writer) byTag(hops []hop) []hop {
 	var at [256]int32
 	for _, h := range hops {
@@ -52,8 +53,8 @@ func (w *writer) byTag(hops []hop) []hop {
 	return w.order
 }
 
-// destination writes the rules for one rack: what differs from the way down by tag, and the way down for every other
-// tag.
+// destination writes the rules for one rack: what differs from the way down by tag, and the way down
+// for every other tag.
 func (w *writer) destination(d southbound.RackID, hops []hop) {
 	def, own := w.deflt(d, hops)
 	if def == southbound.NoPort {
@@ -73,8 +74,8 @@ func (w *writer) destination(d southbound.RackID, hops []hop) {
 	w.rules = append(w.rules, any)
 }
 
-// deflt returns the port that leads down: at a ToR, the first of its own paths to the rack. own are the hops of the
-// ToR's own paths, whose ports are the first choice for a backup.
+// deflt returns the port that leads down: at a ToR, the first of its own paths to the rack. own are the
+// hops of the ToR's own paths, whose ports are the first choice for a backup.
 func (w *writer) deflt(d southbound.RackID, hops []hop) (port southbound.Port, own []hop) {
 	for _, h := range hops {
 		if int32(h.src) == w.rack {
@@ -104,8 +105,9 @@ func (w *writer) tag(any southbound.Rule, hops []hop, own []hop) {
 	}
 }
 
-// tree reports whether one rule can serve all sources: all leave by one port, which leads down, so that it does no harm
-// to a packet that has left its path, either. At a ToR without transit flows, all are the ToR's own.
+// tree reports whether one rule can serve all sources: all leave by one port, which leads down, so that
+// it does no harm to a packet that has left its path, either. At a ToR without transit flows, all are
+// the ToR's own.
 func (w *writer) tree(d southbound.RackID, hops []hop) (bool, int32) {
 	bound := hops[0].bound
 	for _, h := range hops {
@@ -124,7 +126,8 @@ func (w *writer) rule(m southbound.Match, port southbound.Port, bound int32, own
 	return southbound.Rule{Match: m, Primary: port, Backup: w.backup(port, bound, own)}
 }
 
-// does reports whether the rule for any tag does what r would: the same port, and a backup that r's packets can take.
+// does reports whether the rule for any tag does what r would: the same port, and a backup that r's
+// packets can take.
 func (w *writer) does(any, r southbound.Rule, bound int32) bool {
 	return any.Primary == r.Primary && (any.Backup == r.Backup || any.Backup == southbound.NoPort ||
 		int32(w.near[any.Backup]) < bound)
@@ -141,8 +144,8 @@ func (w *writer) look(d southbound.RackID) {
 	}
 }
 
-// backup returns a port other than primary behind which there is a switch closer to the rack than bound: the first of
-// own that is, else the lowest; NoPort if there is none.
+// backup returns a port other than primary behind which there is a switch closer to the rack than
+// bound: the first of own that is, else the lowest; NoPort if there is none.
 func (w *writer) backup(primary southbound.Port, bound int32, own []hop) southbound.Port {
 	for _, h := range own {
 		if h.port != primary && int32(w.near[h.port]) < bound {

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestDefaultPorts: at a ToR a packet without a known tag leaves by the port of path 0, which need not be the lowest
-// that leads down; elsewhere by the lowest.
+// TestDefaultPorts: at a ToR a packet without a known tag leaves by the port of path 0, which need not
+// be the lowest that leads down; elsewhere by the lowest.
 func TestDefaultPorts(t *testing.T) {
 	t.Run("four paths", func(t *testing.T) { testDefaultPorts(t, 4) })
 	t.Run("one", func(t *testing.T) { testDefaultPorts(t, 1) })
@@ -69,8 +69,8 @@ func testDefaultPorts(t *testing.T, paths int) {
 	}
 }
 
-// TestBackupsOfUplinks: where there are other spines a dark uplink of a ToR loses no packet of whatever tag, before any
-// table is changed.
+// TestBackupsOfUplinks: where there are other spines a dark uplink of a ToR loses no packet of whatever
+// tag, before any table is changed.
 func TestBackupsOfUplinks(t *testing.T) {
 	for _, spec := range []string{"leafspine:racks=4,hosts=1,spines=3", "hybrid:racks=5,hosts=2,spines=4"} {
 		f, b := fabric(t, spec, 3)
@@ -99,7 +99,8 @@ func TestBackupsOfUplinks(t *testing.T) {
 	}
 }
 
-// TestCheckWalksEveryPath: where more paths are kept than packets have tags for, Check walks the last of them, too.
+// TestCheckWalksEveryPath: where more paths are kept than packets have tags for, Check walks the last
+// of them, too.
 func TestCheckWalksEveryPath(t *testing.T) {
 	const spec = "fattree:k=4,paths=9"
 	f, b := fabric(t, spec, 9)

@@ -21,8 +21,8 @@ type arrivals struct {
 	again    time.Duration // between two of them
 	remind   time.Duration // between two lines about the same reason
 
-	// claimed reports whether the leader has claimed a switch of this name: then it is reached in another way than at the
-	// start, since the fabric has been changed.
+	// claimed reports whether the leader has claimed a switch of this name: then it is reached in another
+	// way than at the start, since the fabric has been changed.
 	claimed func(ctx context.Context, name string) bool
 
 	mu     sync.Mutex
@@ -59,7 +59,8 @@ func newArrivals(all []arriving, claimed func(context.Context, string) bool, out
 		remind: arrivalRemind, phases: make([]phase, len(all)), change: make(chan struct{}, 1)}
 }
 
-// follow asks every switch until it has arrived, or ctx ends. It prints a line for each that has, or that fails.
+// follow asks every switch until it has arrived, or ctx ends. It prints a line for each that has, or
+// that fails.
 func (a *arrivals) follow(ctx context.Context) {
 	var wg sync.WaitGroup
 	for i := range a.switches {
@@ -130,8 +131,9 @@ func (a *arrivals) note(i int, p phase) {
 	}
 }
 
-// settled waits until all switches that answer have arrived, at least one of them, and returns the names of the others;
-// false if ctx ends before. Switches that start beside the controller have as long as a question takes to answer.
+// settled waits until all switches that answer have arrived, at least one of them, and returns the
+// names of the others; false if ctx ends before. Switches that start beside the controller have as long
+// as a question takes to answer.
 func (a *arrivals) settled(ctx context.Context) (missing []string, ok bool) {
 	patience := time.NewTimer(a.within)
 	defer patience.Stop()

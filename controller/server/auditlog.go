@@ -13,12 +13,13 @@ import (
 	"lightloom/controller/api"
 )
 
-// auditFile holds one line of JSON for each call that changed something or was refused, in a replica's state directory.
+// auditFile holds one line of JSON for each call that changed something or was refused, in a replica's
+// state directory.
 const auditFile = "audit.log"
 
-// Bounds of an audit log: the file is renamed to audit.log.1 at that size, and so many old ones are kept. Calls that
-// change nothing fill so many lines a second at most, and those of one caller so many a minute: whoever is refused
-// again and again takes a week to push out what others did.
+// Bounds of an audit log: the file is renamed to audit.log.1 at that size, and so many old ones are
+// kept. Calls that change nothing fill so many lines a second at most, and those of one caller so many
+// a minute: whoever is refused again and again takes a week to push out what others did.
 const (
 	auditBytes   = 8 << 20
 	auditOld     = 4

@@ -15,8 +15,9 @@ import (
 	"lightloom/controller/api"
 )
 
-// TestAuditLog: lines are appended, across restarts too; old files are bounded in size and number and hold the newest
-// lines whole; calls of one caller that change nothing fill a bounded number of lines, and the rest is counted.
+// TestAuditLog: lines are appended, across restarts too; old files are bounded in size and number and
+// hold the newest lines whole; calls of one caller that change nothing fill a bounded number of lines,
+// and the rest is counted.
 func TestAuditLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), auditFile)
 	now := time.Unix(1_000_000, 0)
@@ -77,7 +78,8 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// TestAuditOfOthers: a caller that is refused all the time hides no other's refusals, and no change of its own.
+// TestAuditOfOthers: a caller that is refused all the time hides no other's refusals, and no change of
+// its own.
 func TestAuditOfOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), auditFile)
 	now := time.Unix(1_000_020, 0)

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// backoff decides how long a process that has exited waits for its next start: exponentially longer while its runs are
-// short, so that a process that cannot start does not take the processor from the others. It is pure.
+// backoff decides how long a process that has exited waits for its next start: exponentially longer
+// while its runs are short, so that a process that cannot start does not take the processor from the
+// others. It is pure.
 type backoff struct {
 	seed  uint64 // of the jitter: replicas that ended together do not begin together
 	short uint   // lives in a row that were too short
 }
 
-// Bounds of a pause. A killed replica is back long before a second failure is likely; a broken one starts twelve times
-// a minute at most.
+// Bounds of a pause. A killed replica is back long before a second failure is likely; a broken one
+// starts twelve times a minute at most.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 5 * time.Second

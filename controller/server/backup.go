@@ -23,9 +23,9 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Backup is the state of a cluster after one entry of its log and the jobs that had left it, in a file: a magic, the
-// length of the JSON of the fields below, that JSON, the state, those jobs as history.Write writes them, and the
-// SHA-256 of all before.
+// Backup is the state of a cluster after one entry of its log and the jobs that had left it, in a file:
+// a magic, the length of the JSON of the fields below, that JSON, the state, those jobs as
+// history.Write writes them, and the SHA-256 of all before.
 type Backup struct {
 	Cluster string      `json:"cluster"`
 	Fabric  string      `json:"fabric"`
@@ -91,8 +91,8 @@ func backUp(ctx context.Context, client *api.Client, c *ReplicaConfig) (*Backup,
 	return b, b.keepEnded(ctx, client, snap)
 }
 
-// keepEnded adds the jobs that had left a state. No digest covers them: replicas agree on them because all left at the
-// same entries.
+// keepEnded adds the jobs that had left a state. No digest covers them: replicas agree on them because
+// all left at the same entries.
 func (b *Backup) keepEnded(ctx context.Context, client *api.Client, snap api.Snapshot) error {
 	whole, err := client.StateAt(ctx, api.Read{MinIndex: snap.Index})
 	if err != nil {
@@ -191,8 +191,8 @@ func (b *Backup) check(spec topo.Spec) (*state.State, error) {
 	return s, nil
 }
 
-// Restored is the id of the cluster that a backup begins: another than before, so that what is left of the old one does
-// not take part.
+// Restored is the id of the cluster that a backup begins: another than before, so that what is left of
+// the old one does not take part.
 func (b *Backup) Restored() string {
 	sum := sha256.Sum256([]byte(b.Cluster + "/" + b.Digest + "/" + fmt.Sprint(b.Index)))
 	return hex.EncodeToString(sum[:8])
@@ -218,8 +218,9 @@ func (b *Backup) begin(dir, id string, peers []replica.Peer) error {
 	return history.Fill(filepath.Join(dir, historyFile), bytes.NewReader(b.history))
 }
 
-// RestoreService makes the state directory that a replica's file names one that begins with a backup. The file must
-// name the restored cluster, and count the old one among those that have programmed the devices.
+// RestoreService makes the state directory that a replica's file names one that begins with a backup.
+// The file must name the restored cluster, and count the old one among those that have programmed the
+// devices.
 func RestoreService(path, config string) (*Backup, error) {
 	fail := func(err error) (*Backup, error) { return nil, fmt.Errorf("restore: %w", err) }
 	b, err := ReadBackup(path)

@@ -22,8 +22,9 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// TestBackup: a cluster begins with another's backup under the same names and keys: with the same digest, entries that
-// go on, and jobs that are known by their requests. One of the old replicas that is still there takes no part.
+// TestBackup: a cluster begins with another's backup under the same names and keys: with the same
+// digest, entries that go on, and jobs that are known by their requests. One of the old replicas that
+// is still there takes no part.
 func TestBackup(t *testing.T) {
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

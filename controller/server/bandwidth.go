@@ -155,7 +155,8 @@ type routes struct {
 	index *live.Paths
 }
 
-// paths returns the path map of the fabric, which every replica makes alike, and anew once its cables have changed.
+// paths returns the path map of the fabric, which every replica makes alike, and anew once its cables
+// have changed.
 func (p *replicaProcess) paths() (routes, error) {
 	p.mapping.Lock()
 	defer p.mapping.Unlock()

@@ -22,10 +22,10 @@ import (
 	"lightloom/southbound/socket"
 )
 
-// TestBoundedMeasured submits tiny jobs at 500/s to one replica on this machine's disk, while 64 clients poll its
-// status, and measures memory after a fifth of the jobs and after all, and both calls' latency.
-// LIGHTLOOM_MEASURE=history runs it with a million jobs that are known for 60 s after their end,
-// LIGHTLOOM_MEASURE=history-short with 60,000 and 10 s. Both need the machine for themselves.
+// TestBoundedMeasured submits tiny jobs at 500/s to one replica on this machine's disk, while 64
+// clients poll its status, and measures memory after a fifth of the jobs and after all, and both calls'
+// latency. LIGHTLOOM_MEASURE=history runs it with a million jobs that are known for 60 s after their
+// end, LIGHTLOOM_MEASURE=history-short with 60,000 and 10 s. Both need the machine for themselves.
 func TestBoundedMeasured(t *testing.T) {
 	jobs, known := 1_000_000, 60*time.Second
 	switch os.Getenv("LIGHTLOOM_MEASURE") {
@@ -71,7 +71,8 @@ type measured struct {
 	statuses latencies
 }
 
-// latencies counts calls by how long they took, in steps: kept one by one they took as much memory as what is measured.
+// latencies counts calls by how long they took, in steps: kept one by one they took as much memory as
+// what is measured.
 type latencies struct {
 	steps [1000]int // the last holds all longer ones
 	n     int
@@ -130,8 +131,8 @@ func newMeasured(t *testing.T, known time.Duration) *measured {
 	return m
 }
 
-// run submits jobs at 500/s and returns the memory in bytes of the last seconds: the median, of pages of its own, and
-// with those of the history file.
+// run submits jobs at 500/s and returns the memory in bytes of the last seconds: the median, of pages
+// of its own, and with those of the history file.
 func (m *measured) run(ctx context.Context, from, to int) (memory [2]int) {
 	var sums [2][]int
 	var submitters sync.WaitGroup
@@ -176,7 +177,8 @@ func (m *measured) submit(ctx context.Context, n int) {
 
 const pollEvery = 100 * time.Millisecond
 
-// poll asks for the status ten times a second, from a moment of its own on: real clients do not ask all at once.
+// poll asks for the status ten times a second, from a moment of its own on: real clients do not ask all
+// at once.
 func (m *measured) poll(ctx context.Context, after time.Duration) {
 	select {
 	case <-time.After(after):

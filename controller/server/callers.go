@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// SocketFile is the Unix socket in the state directory of a service's replica, at which the replica's user and root are
-// admins.
+// SocketFile is the Unix socket in the state directory of a service's replica, at which the replica's
+// user and root are admins.
 const SocketFile = "api.sock"
 
 // callers configures who may call this replica.

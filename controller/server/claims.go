@@ -47,14 +47,15 @@ func namedAgents(f *topo.Fabric, all []southbound.AgentState) (out []api.Agent) 
 	return out
 }
 
-// mostSilent bounds the jobs that silent lists, and leastSilent is the least time by which their tasks are late.
+// mostSilent bounds the jobs that silent lists, and leastSilent is the least time by which their tasks
+// are late.
 const (
 	mostSilent  = 100
 	leastSilent = 30 * time.Second
 )
 
-// silent lists jobs with tasks whose agents should have told of their end long ago. Tasks that stream end with their
-// streams.
+// silent lists jobs with tasks whose agents should have told of their end long ago. Tasks that stream
+// end with their streams.
 func silent(s *state.State, now time.Duration) (out []api.Silent) {
 	d, f := s.Live(), s.Fabric()
 	for _, j := range d.Jobs {

@@ -12,7 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestSilentTasks: tasks are told of once they are late by half of what they take and by 30 s, unless they stream.
+// TestSilentTasks: tasks are told of once they are late by half of what they take and by 30 s, unless
+// they stream.
 func TestSilentTasks(t *testing.T) {
 	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=1,slots=4")
 	must(t, err)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// clock tells the time since instant 0 of the log. It reads the wall clock when it is set, and from then on goes
-// monotonically.
+// clock tells the time since instant 0 of the log. It reads the wall clock when it is set, and from
+// then on goes monotonically.
 type clock struct {
 	wall func() time.Time
 	set  atomic.Pointer[setting]
@@ -24,8 +24,8 @@ func newClock(epoch time.Time, wall func() time.Time) *clock {
 	return c
 }
 
-// begin sets the clock to the wall clock, but to no instant before that of the last entry: a leader whose wall clock is
-// behind its predecessor's goes on from there.
+// begin sets the clock to the wall clock, but to no instant before that of the last entry: a leader
+// whose wall clock is behind its predecessor's goes on from there.
 func (c *clock) begin(epoch time.Time, last time.Duration) {
 	since := time.Now()
 	c.set.Store(&setting{at: max(last, c.wall().Sub(epoch)), since: since})

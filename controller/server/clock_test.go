@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestClock: a leadership begins at its wall clock, or at the last entry if that is later, and never goes back.
+// TestClock: a leadership begins at its wall clock, or at the last entry if that is later, and never
+// goes back.
 func TestClock(t *testing.T) {
 	epoch := time.Unix(1_700_000_000, 0)
 	wall := epoch.Add(time.Hour)

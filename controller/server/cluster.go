@@ -22,8 +22,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Cluster is the processes of a controller's replicas on this machine, which listen on loopback. A process that exits
-// is restarted, and the others go on.
+// Cluster is the processes of a controller's replicas on this machine, which listen on loopback. A
+// process that exits is restarted, and the others go on.
 type Cluster struct {
 	charge  ReplicaConfig // of every one, but for who it is
 	issue   func(role pki.Role, name string) (pki.Identity, error)
@@ -47,8 +47,8 @@ func PrivatePorts(i int) (raft, api string, err error) {
 	return net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i)), net.JoinHostPort("127.0.0.1", fmt.Sprint(apiPort+i)), nil
 }
 
-// NewCluster makes n replicas with configuration c, identities from issue and the addresses that ports returns. Their
-// logs are in st, which the cluster closes.
+// NewCluster makes n replicas with configuration c, identities from issue and the addresses that ports
+// returns. Their logs are in st, which the cluster closes.
 func NewCluster(n int, c ReplicaConfig, issue func(pki.Role, string) (pki.Identity, error),
 	ports func(i int) (raft, api string, err error), st *State, stderr io.Writer) (*Cluster, error) {
 	r := &Cluster{charge: c, issue: issue, stderr: stderr, State: st, IDs: ReplicaNames(n), raft: map[string]string{},
@@ -79,7 +79,8 @@ func (r *Cluster) Addrs() []string {
 // Close gives back what the logs are kept in.
 func (r *Cluster) Close() error { return r.State.Close() }
 
-// Run keeps every replica running until ctx ends. It returns an error only if a replica cannot be started at all.
+// Run keeps every replica running until ctx ends. It returns an error only if a replica cannot be
+// started at all.
 func (r *Cluster) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, id := range r.IDs {
@@ -88,8 +89,8 @@ func (r *Cluster) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Kill kills a replica's process and waits until it is gone. It stays dead until it is revived, and what its disk holds
-// stays.
+// Kill kills a replica's process and waits until it is gone. It stays dead until it is revived, and
+// what its disk holds stays.
 func (r *Cluster) Kill(ctx context.Context, id string) error {
 	gone, err := r.replica[id].kill()
 	if err != nil {
@@ -160,8 +161,8 @@ func (r *Cluster) start(id string, restarts int) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// KillLeader kills the leader's process at once, for good, and returns how long it took until another leader had an
-// entry of its own in the log.
+// KillLeader kills the leader's process at once, for good, and returns how long it took until another
+// leader had an entry of its own in the log.
 func (r *Cluster) KillLeader(ctx context.Context, client *api.Client, st api.Status) (time.Duration, error) {
 	leader := r.replica[st.Leader]
 	if leader == nil || leader.pid() == 0 {
@@ -189,7 +190,8 @@ func (r *Cluster) KillLeader(ctx context.Context, client *api.Client, st api.Sta
 	}
 }
 
-// Lead reports whether a replica leads and decides on jobs at once. A replica that does not answer yet does not.
+// Lead reports whether a replica leads and decides on jobs at once. A replica that does not answer yet
+// does not.
 func (r *Cluster) Lead(ctx context.Context, client *api.Client) bool {
 	for i := range r.IDs {
 		if st, err := client.StatusOf(ctx, i); err == nil && st.Ready {
@@ -199,7 +201,8 @@ func (r *Cluster) Lead(ctx context.Context, client *api.Client) bool {
 	return false
 }
 
-// Agree waits until every replica that runs has applied the same entries and checks that their digests are equal.
+// Agree waits until every replica that runs has applied the same entries and checks that their digests
+// are equal.
 func (r *Cluster) Agree(ctx context.Context, client *api.Client) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -40,8 +40,8 @@ type DaemonOptions struct {
 	Keys    string // directory that WriteKeys has filled
 	// State is the directory of the replicas' logs, which InitState has made; empty: KeptState of Keys.
 	State string
-	// Ephemeral: keys and logs are for this run, and replicas remove both when the controller is killed. Else the caller
-	// removes the keys.
+	// Ephemeral: keys and logs are for this run, and replicas remove both when the controller is killed.
+	// Else the caller removes the keys.
 	Ephemeral bool
 	Replay    bool // the caller submits a recorded run, whose jobs arrive when it says
 	Policy    string
@@ -56,7 +56,8 @@ type DaemonOptions struct {
 	Retention time.Duration
 	// Reasons: the policy explains its decisions, for those who ask.
 	Reasons bool
-	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the ports after it.
+	// Metrics, if any, is where the first replica serves what it does for Prometheus; the others take the
+	// ports after it.
 	Metrics string
 	Traces  string // URL of a collector of OpenTelemetry; empty: none
 
@@ -80,10 +81,11 @@ type Daemon struct {
 	ports     []func() error // give back what replicas listen at
 }
 
-// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends (nil). A replica
-// that exits by itself is restarted. It prints "programming" and where its northbound is once its configuration is
-// valid, whether the switches answer or not, then a line for every switch that is ready or is not, with the reason, and
-// "ready" once all switches that answer have their rules; then it calls ready, which can be nil.
+// RunDaemon runs replicas of a controller that programs the switches named in a file, until ctx ends
+// (nil). A replica that exits by itself is restarted. It prints "programming" and where its northbound
+// is once its configuration is valid, whether the switches answer or not, then a line for every switch
+// that is ready or is not, with the reason, and "ready" once all switches that answer have their rules;
+// then it calls ready, which can be nil.
 func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
 	a := &Daemon{Options: opt}
 	defer func() { err = errors.Join(err, a.close()) }()
@@ -256,8 +258,8 @@ func (a *Daemon) freePorts(int) (raft, api string, err error) {
 	return addr[0], addr[1], nil
 }
 
-// greet reports every switch as it comes, and prints "ready" once all that answer are programmed. Those that come later
-// are reported until ctx ends.
+// greet reports every switch as it comes, and prints "ready" once all that answer are programmed. Those
+// that come later are reported until ctx ends.
 func (a *Daemon) greet(ctx context.Context, background func(func() error)) error {
 	var all []arriving
 	for n, node := range a.Fabric.Topology.Nodes() {
@@ -318,8 +320,9 @@ func (a *Daemon) close() error {
 	return errors.Join(errs...)
 }
 
-// countCluster returns how many clusters have programmed the devices of these keys before this one: a new cluster's
-// terms restart, and switches obey the larger election id. A cluster that returns after another gets a new number.
+// countCluster returns how many clusters have programmed the devices of these keys before this one: a
+// new cluster's terms restart, and switches obey the larger election id. A cluster that returns after
+// another gets a new number.
 func countCluster(dir, cluster string) (earlier uint64, err error) {
 	file := filepath.Join(dir, "clusters")
 	b, err := os.ReadFile(file)

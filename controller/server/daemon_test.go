@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// TestKeys writes the keys of a fabric and reads them as their owners do. No owner can read another's, and existing
-// keys are not overwritten.
+// TestKeys writes the keys of a fabric and reads them as their owners do. No owner can read another's,
+// and existing keys are not overwritten.
 func TestKeys(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	const fabric = "hybrid:racks=2,hosts=1,spines=1"
@@ -35,8 +35,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestClusters: each cluster gets the number of clusters before it, the same at every start, and its election ids are
-// above all of theirs.
+// TestClusters: each cluster gets the number of clusters before it, the same at every start, and its
+// election ids are above all of theirs.
 func TestClusters(t *testing.T) {
 	dir := t.TempDir()
 	var last uint64

@@ -20,9 +20,9 @@ var (
 	_ southbound.Counting = (*gnmi.Lazy)(nil)
 )
 
-// DialDevices returns a connection to every switch by its record, with the election id of a term. It reads the secrets
-// and certificates that a record names only when it dials the switch: if they are missing, the switch counts as not
-// answering. CheckDevices reads them at once.
+// DialDevices returns a connection to every switch by its record, with the election id of a term. It
+// reads the secrets and certificates that a record names only when it dials the switch: if they are
+// missing, the switch counts as not answering. CheckDevices reads them at once.
 func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 	term uint64) (devices map[southbound.DeviceID]southbound.Device, closeAll func()) {
 	out := map[southbound.DeviceID]southbound.Device{}
@@ -38,7 +38,8 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 	}
 }
 
-// dialDevices returns a line to every switch of a fabric, by its record, both as they are when the switch is dialled.
+// dialDevices returns a line to every switch of a fabric, by its record, both as they are when the
+// switch is dialled.
 func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.Devices, by pki.Credentials,
 	election gnmi.Election) map[southbound.DeviceID]*gnmi.Lazy {
 	lines := map[southbound.DeviceID]*gnmi.Lazy{}
@@ -57,15 +58,15 @@ func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.D
 	return lines
 }
 
-// Bounds of a dial, and of how long a device that is to replace another may take to show what it is: less than a client
-// waits for an answer.
+// Bounds of a dial, and of how long a device that is to replace another may take to show what it is:
+// less than a client waits for an answer.
 const (
 	dialWithin = 5 * time.Second
 	lookWithin = 3 * time.Second
 )
 
-// look returns why a switch cannot be node n of a fabric, or nil: it does not answer or misfits, or lacks ports that
-// the fabric uses. It changes nothing there.
+// look returns why a switch cannot be node n of a fabric, or nil: it does not answer or misfits, or
+// lacks ports that the fabric uses. It changes nothing there.
 func look(ctx context.Context, f *topo.Fabric, all inventory.Devices, n southbound.DeviceID, by pki.Credentials) error {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
@@ -104,7 +105,8 @@ func look(ctx context.Context, f *topo.Fabric, all inventory.Devices, n southbou
 	return nil
 }
 
-// CheckDevices returns what is wrong with the secrets and certificates that records of switches name, or nil.
+// CheckDevices returns what is wrong with the secrets and certificates that records of switches name,
+// or nil.
 func CheckDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials) error {
 	for i, node := range f.Topology.Nodes() {
 		if node.Role == pathmap.Host {

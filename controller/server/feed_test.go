@@ -11,8 +11,8 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 )
 
-// TestJobsAreTold: a client watches jobs of a replica from their acceptance to their end, and finds them in lists, by
-// their numbers and in events, with the times of the day.
+// TestJobsAreTold: a client watches jobs of a replica from their acceptance to their end, and finds
+// them in lists, by their numbers and in events, with the times of the day.
 func TestJobsAreTold(t *testing.T) {
 	m := newMeasured(t, time.Minute)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -38,9 +38,10 @@ const (
 	foundState    = "state"
 )
 
-// FoundCluster founds a cluster whose replicas run on machines of their own: it makes the authority, the keys of
-// replicas, switches, agents and a client, and for each replica NAME a directory NAME/etc with its file and keys, and
-// NAME/state, the state directory that its log begins in. It writes to dir, which must be empty or not there.
+// FoundCluster founds a cluster whose replicas run on machines of their own: it makes the authority,
+// the keys of replicas, switches, agents and a client, and for each replica NAME a directory NAME/etc
+// with its file and keys, and NAME/state, the state directory that its log begins in. It writes to dir,
+// which must be empty or not there.
 func FoundCluster(dir string, opt FoundOptions) error {
 	fail := func(err error) error { return fmt.Errorf("found cluster: %w", err) }
 	spec, err := topo.FromArgument(opt.Fabric)
@@ -131,8 +132,8 @@ func firstID(all []peerSite) string {
 	return all[0].ID
 }
 
-// writeEtc writes what a replica reads: its file, its keys, the inventory, and the fabric where that is a file. Both
-// are copied from where x names them.
+// writeEtc writes what a replica reads: its file, its keys, the inventory, and the fabric where that is
+// a file. Both are copied from where x names them.
 func writeEtc(dir string, authority *pki.Authority, x replicaFile) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

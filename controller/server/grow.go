@@ -23,8 +23,8 @@ type AddOptions struct {
 	Out       string // directory for what goes to its machine, with Authority
 }
 
-// AddReplica makes a replica a member without a vote, after it has written what goes to the replica's machine. Once the
-// replica runs there and holds the log it asks for its vote by itself.
+// AddReplica makes a replica a member without a vote, after it has written what goes to the replica's
+// machine. Once the replica runs there and holds the log it asks for its vote by itself.
 func AddReplica(ctx context.Context, opt AddOptions) error {
 	fail := func(err error) error { return fmt.Errorf("add replica: %w", err) }
 	self, err := parsePeer(opt.Replica)
@@ -51,8 +51,8 @@ func AddReplica(ctx context.Context, opt AddOptions) error {
 	return nil
 }
 
-// writeJoining writes keys, file and state directory of a replica that joins. Its file is like that of the other
-// replica, with the members of now.
+// writeJoining writes keys, file and state directory of a replica that joins. Its file is like that of
+// the other replica, with the members of now.
 func writeJoining(opt AddOptions, self peerSite, all api.Members) error {
 	data, err := yamlfile.Read(opt.Config)
 	if err != nil {
@@ -149,8 +149,8 @@ func ReadMembers(ctx context.Context, config string, read api.Read) (*ClusterMem
 	return &ClusterMembers{Cluster: c.Cluster, Leader: st.Leader, Members: all}, nil
 }
 
-// RaiseLevel raises the feature level of the cluster of a replica's file to the highest that all members know, and
-// returns it.
+// RaiseLevel raises the feature level of the cluster of a replica's file to the highest that all
+// members know, and returns it.
 func RaiseLevel(ctx context.Context, config string) (uint32, error) {
 	fail := func(err error) (uint32, error) { return 0, fmt.Errorf("raise level: %w", err) }
 	client, _, err := DialCluster(config)

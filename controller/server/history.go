@@ -30,8 +30,8 @@ func (p *replicaProcess) openHistory() (err error) {
 	return err
 }
 
-// requestsStay is how long the state knows requests: somewhat longer than the API takes them again, for its clock is
-// not that of the log.
+// requestsStay is how long the state knows requests: somewhat longer than the API takes them again, for
+// its clock is not that of the log.
 func (c *ReplicaConfig) requestsStay() time.Duration {
 	if c.Retention == 0 {
 		return 0

@@ -8,8 +8,9 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// JoinService makes the state directory that a replica's file names one of a replica that joins: its cluster has begun,
-// and its own log is lost or never was. Its first start learns everything from the others.
+// JoinService makes the state directory that a replica's file names one of a replica that joins: its
+// cluster has begun, and its own log is lost or never was. Its first start learns everything from the
+// others.
 func JoinService(path string) error {
 	c, err := ReadReplicaFile(path)
 	if err != nil {
@@ -18,8 +19,8 @@ func JoinService(path string) error {
 	return join(c.Dir, c.node())
 }
 
-// JoinState is JoinService for one of the replicas of this machine, whose state directory is named for it and stands
-// beside those of the others.
+// JoinState is JoinService for one of the replicas of this machine, whose state directory is named for
+// it and stands beside those of the others.
 func JoinState(dir string) error {
 	dir = filepath.Clean(dir)
 	others, err := nodesIn(filepath.Dir(dir))

@@ -33,8 +33,9 @@ func (p *replicaProcess) found(ctx context.Context, term uint64) error {
 	return p.agreeRetention(ctx, term)
 }
 
-// agreeRetention has all replicas keep requests for as long as this leader was told to: else their states would part
-// where their files differ, or where one of them applies old entries again under new settings.
+// agreeRetention has all replicas keep requests for as long as this leader was told to: else their
+// states would part where their files differ, or where one of them applies old entries again under new
+// settings.
 func (p *replicaProcess) agreeRetention(ctx context.Context, term uint64) error {
 	own := state.Retention{Requests: p.charge.requestsStay()}
 	e := state.Entry{Kind: state.RetentionSet, Cluster: &state.Cluster{Retention: &own}}

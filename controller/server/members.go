@@ -115,8 +115,8 @@ const (
 	lonely      = time.Second // without a leader: perhaps the others have taken this one out
 )
 
-// attend has the cluster know this replica's address and version, and gives it a vote once it has joined. It returns
-// ErrRemoved if the replica is no member any more, or nil when ctx ends.
+// attend has the cluster know this replica's address and version, and gives it a vote once it has
+// joined. It returns ErrRemoved if the replica is no member any more, or nil when ctx ends.
 func (p *replicaProcess) attend(ctx context.Context) error {
 	client, err := api.Dial([]string{p.charge.API[p.charge.ID]}, p.keys.Client("", pki.Controller))
 	if err != nil {
@@ -180,7 +180,8 @@ func (p *replicaProcess) due(ctx context.Context, client *api.Client) error {
 	return client.ChangeMembers(ctx, change, m)
 }
 
-// removed reports whether this replica's log says that it is no member. While it joins, its log is of the past.
+// removed reports whether this replica's log says that it is no member. While it joins, its log is of
+// the past.
 func (p *replicaProcess) removed() bool {
 	all := p.node.Members()
 	for _, m := range all {

@@ -150,8 +150,9 @@ func tinyJob(name string) *controller.Job {
 	return &controller.Job{Name: name, Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1}}}}}
 }
 
-// TestClusterGrowsAndShrinks: three replicas become five and then three others while a client submits: no submission
-// takes two seconds, and none is lost. Who is taken out ends and does not come back; the later ones are known to all.
+// TestClusterGrowsAndShrinks: three replicas become five and then three others while a client submits:
+// no submission takes two seconds, and none is lost. Who is taken out ends and does not come back; the
+// later ones are known to all.
 func TestClusterGrowsAndShrinks(t *testing.T) {
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

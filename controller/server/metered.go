@@ -9,7 +9,8 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// metered is hosts that report what they have sent in the units of estimates: layer-2 bytes by pair of hosts.
+// metered is hosts that report what they have sent in the units of estimates: layer-2 bytes by pair of
+// hosts.
 type metered struct{ talker }
 
 // talker is one agent, or several.

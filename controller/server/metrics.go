@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// MetricsAddress is where replica i of a controller serves its metrics: the port that was named, and those after it.
-// Port 0 stays 0.
+// MetricsAddress is where replica i of a controller serves its metrics: the port that was named, and
+// those after it. Port 0 stays 0.
 func MetricsAddress(addr string, i int) (string, error) {
 	if addr == "" {
 		return "", nil
@@ -46,8 +46,8 @@ type exporter struct {
 	moves    *prometheus.CounterVec
 }
 
-// newExporter opens the address: in plaintext on loopback, and for clients of the run's authority elsewhere. restarts
-// is how often the process of this replica has ended before.
+// newExporter opens the address: in plaintext on loopback, and for clients of the run's authority
+// elsewhere. restarts is how often the process of this replica has ended before.
 func newExporter(addr string, keys *pki.Source, restarts int) (*exporter, error) {
 	if addr == "" {
 		return nil, nil
@@ -82,9 +82,10 @@ func (p *replicaProcess) machine() replica.Machine {
 	return watched{m, p.export, name, func() bool { return p.current.Leader() != nil }}
 }
 
-// watched notes the stages of the delay budget that only the controller knows: from a circuit's intent, by way of the
-// log, to nothing being steered to its ports and these being empty, and from the OCS's report to its being steered to.
-// Every replica notes them. It counts moves of circuits where its replica leads, so that replicas can be added up.
+// watched notes the stages of the delay budget that only the controller knows: from a circuit's intent,
+// by way of the log, to nothing being steered to its ports and these being empty, and from the OCS's
+// report to its being steered to. Every replica notes them. It counts moves of circuits where its
+// replica leads, so that replicas can be added up.
 type watched struct {
 	machine
 	export *exporter

@@ -26,8 +26,8 @@ import (
 	"lightloom/southbound/socket"
 )
 
-// TestPoisonousBatch: a replica refuses a call of three jobs of 2^20 flows, which an entry of the log does not hold,
-// soon after it has come, and goes on; also with no switch and no agent that answers.
+// TestPoisonousBatch: a replica refuses a call of three jobs of 2^20 flows, which an entry of the log
+// does not hold, soon after it has come, and goes on; also with no switch and no agent that answers.
 func TestPoisonousBatch(t *testing.T) {
 	ca, err := pki.New(time.Hour)
 	must(t, err)

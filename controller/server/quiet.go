@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// quietHandler leaves out a message that was logged within the last while: a replica that cannot reach another one says
-// so many times a second.
+// quietHandler leaves out a message that was logged within the last while: a replica that cannot reach
+// another one says so many times a second.
 type quietHandler struct {
 	slog.Handler
 	while time.Duration

@@ -62,9 +62,9 @@ type replicaProcess struct {
 // fabric returns the fabric as it is now.
 func (p *replicaProcess) fabric() *topo.Fabric { return p.state.Fabric() }
 
-// RunReplica is the process of a replica that has a parent. It reads its configuration from stdin and runs until ctx
-// ends or stdin is closed. The latter means that the parent was killed: RunReplica then removes the run's own
-// directory.
+// RunReplica is the process of a replica that has a parent. It reads its configuration from stdin and
+// runs until ctx ends or stdin is closed. The latter means that the parent was killed: RunReplica then
+// removes the run's own directory.
 func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	var c ReplicaConfig
 	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
@@ -160,8 +160,8 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	return p, nil
 }
 
-// ofCluster has a handshake between replicas of two clusters fail: one may have begun with the other's backup, under
-// the same names and keys.
+// ofCluster has a handshake between replicas of two clusters fail: one may have begun with the other's
+// backup, under the same names and keys.
 func ofCluster(c *tls.Config, cluster string) *tls.Config {
 	if cluster != "" {
 		c.NextProtos = []string{"lightloom-raft/" + cluster}
@@ -169,8 +169,8 @@ func ofCluster(c *tls.Config, cluster string) *tls.Config {
 	return c
 }
 
-// ClockFrom returns the time since epoch. It reads the wall clock once, so it never jumps; processes of one machine
-// agree to within the time between two of its readings.
+// ClockFrom returns the time since epoch. It reads the wall clock once, so it never jumps; processes of
+// one machine agree to within the time between two of its readings.
 func ClockFrom(epoch time.Time) func() time.Duration {
 	began := time.Now()
 	offset := began.Sub(epoch)
@@ -232,8 +232,8 @@ func (p *replicaProcess) server() (*api.Server, error) {
 			Changes: p.node.LeaderChanges, Standing: p.standing}})
 }
 
-// lead runs one leadership: it makes its election id known to every device and to the agent, and steps. If policy or
-// cables are changed meanwhile, it begins anew in the same term, as another leader would.
+// lead runs one leadership: it makes its election id known to every device and to the agent, and steps.
+// If policy or cables are changed meanwhile, it begins anew in the same term, as another leader would.
 func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	if err := p.found(ctx, term); err != nil {
 		return err
@@ -262,8 +262,8 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 	}
 }
 
-// leadOver leads over the switches and hosts that the fabric has, until it has more (leader.ErrPolicy). What was sent
-// in an earlier round of the term is refused once they know of this one.
+// leadOver leads over the switches and hosts that the fabric has, until it has more (leader.ErrPolicy).
+// What was sent in an earlier round of the term is refused once they know of this one.
 func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *explain.Writer) error {
 	hosts, hangUp, err := p.hosts(ctx, term, round)
 	if err != nil {
@@ -337,8 +337,8 @@ func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Con
 	return p.current.Run(ctx, term, leader.New(cfg))
 }
 
-// dial makes a line to every switch, metered where metrics are served. redial gives one up for the device that the
-// state names now.
+// dial makes a line to every switch, metered where metrics are served. redial gives one up for the
+// device that the state names now.
 func (p *replicaProcess) dial(term, round uint64) (devices map[southbound.DeviceID]southbound.Device,
 	redial func(southbound.DeviceID), closeAll func()) {
 	devices = map[southbound.DeviceID]southbound.Device{}

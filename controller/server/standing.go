@@ -19,8 +19,9 @@ import (
 // trustFile is where an operator names the start of a replica whose disk he vouches for.
 const trustFile = "trust"
 
-// Trust has the replica that runs on a state directory take part at once that waits for others or learns: its operator
-// vouches for its disk. The replica takes that in within a second. A later start asks again.
+// Trust has the replica that runs on a state directory take part at once that waits for others or
+// learns: its operator vouches for its disk. The replica takes that in within a second. A later start
+// asks again.
 func Trust(dir string) error {
 	n, err := ReadNode(dir)
 	if err != nil {
@@ -44,7 +45,8 @@ func Trust(dir string) error {
 // waitsLong is after what time a replica that waits says so.
 const waitsLong = 2 * time.Second
 
-// tellStanding says what this replica waits for, once it has for some time. said is what was said last, since when.
+// tellStanding says what this replica waits for, once it has for some time. said is what was said last,
+// since when.
 func (p *replicaProcess) tellStanding(said string, since time.Time) (string, time.Time) {
 	s, why := p.node.Standing()
 	switch now := string(s) + ": " + why; {
@@ -88,8 +90,8 @@ func (p *replicaProcess) standing() (standing, why string, troubles []string) {
 	return string(s), why, troubles
 }
 
-// A leader has all replicas compare their states so often, if there are new entries, and at that feature level: earlier
-// versions take its digest for an entry that they cannot read.
+// A leader has all replicas compare their states so often, if there are new entries, and at that
+// feature level: earlier versions take its digest for an entry that they cannot read.
 const (
 	compareEvery = 10 * time.Second
 	compareLevel = 6

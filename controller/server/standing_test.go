@@ -52,9 +52,9 @@ func (p *party) submit(ctx context.Context, name string, n int, to ...string) {
 	}
 }
 
-// TestOldStateDirectory: a replica acknowledges jobs with one other, and gets an old copy of its state directory. While
-// that other is down it waits, and says for whom; when it is back the replica learns, both say why, and no job is lost.
-// Where nobody is left who knows, its operator vouches for it.
+// TestOldStateDirectory: a replica acknowledges jobs with one other, and gets an old copy of its state
+// directory. While that other is down it waits, and says for whom; when it is back the replica learns,
+// both say why, and no job is lost. Where nobody is left who knows, its operator vouches for it.
 func TestOldStateDirectory(t *testing.T) {
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

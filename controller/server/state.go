@@ -16,7 +16,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// State is where the replicas of one machine keep their logs: a state directory for each, named for it, in one.
+// State is where the replicas of one machine keep their logs: a state directory for each, named for it,
+// in one.
 type State struct {
 	Dir   string
 	Epoch time.Time // instant 0 of the cluster
@@ -36,7 +37,8 @@ func ReplicaNames(n int) (ids []string) {
 	return ids
 }
 
-// InitState founds a cluster of n replicas of one machine for the fabric of that spec, with their logs in dir.
+// InitState founds a cluster of n replicas of one machine for the fabric of that spec, with their logs
+// in dir.
 func InitState(dir string, n int, fabric topo.Spec) error {
 	old, err := nodesIn(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +58,8 @@ func InitState(dir string, n int, fabric topo.Spec) error {
 	return nil
 }
 
-// KeptState is where the replicas of a controller keep their logs beside their keys, if no other directory is named.
+// KeptState is where the replicas of a controller keep their logs beside their keys, if no other
+// directory is named.
 func KeptState(keys string) string { return filepath.Join(keys, "replicas") }
 
 // OpenState opens what InitState made, for as many replicas and the same fabric, and keeps others from it.
@@ -89,8 +92,8 @@ func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 	return s, err
 }
 
-// PrivateDir makes a directory for a run in namespaces of its own. If /run could be mounted, it is in the memory of
-// these namespaces alone; otherwise the caller removes it.
+// PrivateDir makes a directory for a run in namespaces of its own. If /run could be mounted, it is in
+// the memory of these namespaces alone; otherwise the caller removes it.
 func PrivateDir() (string, error) {
 	dir, err := os.MkdirTemp("/run", "lightloom-")
 	if err != nil {
@@ -102,8 +105,8 @@ func PrivateDir() (string, error) {
 	return dir, nil
 }
 
-// PrivateState makes a cluster of n replicas for one run, whose logs go with it, in a new directory within the one
-// given. The empty one stands for PrivateDir.
+// PrivateState makes a cluster of n replicas for one run, whose logs go with it, in a new directory
+// within the one given. The empty one stands for PrivateDir.
 func PrivateState(within string, n int, fabric topo.Spec, epoch time.Time) (*State, error) {
 	dir, err := "", error(nil)
 	if within == "" {
@@ -177,9 +180,9 @@ type Destroyed struct {
 	Bytes   int64    // of all their files
 }
 
-// DestroyState deletes the log of the replica whose state directory dir is, or of all replicas whose directories it
-// holds, if really is true, and returns what it deletes. It refuses a directory in use, and one that holds anything but
-// a log.
+// DestroyState deletes the log of the replica whose state directory dir is, or of all replicas whose
+// directories it holds, if really is true, and returns what it deletes. It refuses a directory in use,
+// and one that holds anything but a log.
 func DestroyState(dir string, really bool) (d Destroyed, err error) {
 	fail := func(err error) (Destroyed, error) { return d, fmt.Errorf("destroy state: %w", err) }
 	nodes, err := nodesIn(dir)

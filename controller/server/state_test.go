@@ -15,8 +15,8 @@ import (
 
 const someFabric = "hybrid:racks=2,hosts=1"
 
-// TestState: a cluster is founded once, opened by one process at a time and only under its own names, and destroyed by
-// an explicit command alone. Each refusal names the command to type.
+// TestState: a cluster is founded once, opened by one process at a time and only under its own names,
+// and destroyed by an explicit command alone. Each refusal names the command to type.
 func TestState(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	spec, err := topo.ParseSpec(someFabric)
@@ -92,8 +92,8 @@ func TestState(t *testing.T) {
 	refused("no log", err, "is no state directory", "")
 }
 
-// TestNode: a state directory is used by the replica, cluster and fabric that it was made for, and with the log that it
-// had.
+// TestNode: a state directory is used by the replica, cluster and fabric that it was made for, and with
+// the log that it had.
 func TestNode(t *testing.T) {
 	dir := t.TempDir()
 	n := Node{Cluster: "c1", Replica: "controller0", Replicas: 3, Fabric: someFabric, Epoch: time.Now()}
@@ -152,7 +152,8 @@ func FuzzNode(f *testing.F) {
 	})
 }
 
-// TestJoinState: a replica whose directory is gone is taken in beside the others, by a word of its own alone.
+// TestJoinState: a replica whose directory is gone is taken in beside the others, by a word of its own
+// alone.
 func TestJoinState(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	spec, err := topo.ParseSpec(someFabric)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// supervisor keeps one process running: it restarts it after a pause whenever it exits. A process stopped by kill stays
-// dead until revive. All methods can be called by several goroutines.
+// supervisor keeps one process running: it restarts it after a pause whenever it exits. A process
+// stopped by kill stays dead until revive. All methods can be called by several goroutines.
 type supervisor struct {
 	name  string
 	start func(restarts int) (*exec.Cmd, error) // starts the process
@@ -34,8 +34,8 @@ func newSupervisor(name string, seed uint64, log *slog.Logger,
 	return &supervisor{name: name, start: start, log: log, revived: make(chan struct{}, 1), pauses: backoff{seed: seed}}
 }
 
-// run keeps the process running until ctx ends, then kills it. Only a first start that fails is an error: it would fail
-// for ever.
+// run keeps the process running until ctx ends, then kills it. Only a first start that fails is an
+// error: it would fail for ever.
 func (s *supervisor) run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.end)()
 	for first := true; ctx.Err() == nil; first = false {
@@ -81,8 +81,9 @@ func (s *supervisor) ended(gone chan struct{}) (killed bool) {
 	return s.dead
 }
 
-// again waits until it is time for the next start; false when there is none. failed reports whether the process has
-// ended by itself after a time, and why; killed, that it was killed, and perhaps revived since.
+// again waits until it is time for the next start; false when there is none. failed reports whether the
+// process has ended by itself after a time, and why; killed, that it was killed, and perhaps revived
+// since.
 func (s *supervisor) again(ctx context.Context, failed, killed bool, lived time.Duration, why error) bool {
 	s.mu.Lock()
 	dead := s.dead || killed

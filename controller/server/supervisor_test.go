@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestBackoff: pauses double with every life that was short, within a cap and never below half of it, and begin anew
-// after a long one. They depend on nothing but the seed.
+// TestBackoff: pauses double with every life that was short, within a cap and never below half of it,
+// and begin anew after a long one. They depend on nothing but the seed.
 func TestBackoff(t *testing.T) {
 	a, b, other := backoff{seed: 1}, backoff{seed: 1}, backoff{seed: 2}
 	differ := false
@@ -34,8 +34,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// supervised runs a supervisor over a shell script, and reports every start. Its pauses are those of a process that
-// lives long: short ones would make the test wait.
+// supervised runs a supervisor over a shell script, and reports every start. Its pauses are those of a
+// process that lives long: short ones would make the test wait.
 func supervised(t *testing.T, script string) (s *supervisor, starts chan int, end func() error) {
 	t.Helper()
 	starts = make(chan int, 1000)
@@ -51,8 +51,8 @@ func supervised(t *testing.T, script string) (s *supervisor, starts chan int, en
 	return s, starts, func() error { cancel(); return <-done }
 }
 
-// TestSupervisor: what ends by itself or by a stranger's hand is started again; what was killed stays dead until it is
-// revived, however often; nothing is left at the end.
+// TestSupervisor: what ends by itself or by a stranger's hand is started again; what was killed stays
+// dead until it is revived, however often; nothing is left at the end.
 func TestSupervisor(t *testing.T) {
 	s, starts, end := supervised(t, "exec sleep 1000")
 	for want := range 3 {
@@ -94,7 +94,8 @@ func TestSupervisor(t *testing.T) {
 	}
 }
 
-// TestSupervisorOfNothing: a process that ends at once is started again and again, and killed meanwhile it stays dead.
+// TestSupervisorOfNothing: a process that ends at once is started again and again, and killed meanwhile
+// it stays dead.
 func TestSupervisorOfNothing(t *testing.T) {
 	s, starts, end := supervised(t, "exit 7")
 	for range 3 {

@@ -8,8 +8,9 @@ import (
 	"lightloom/controller/loop"
 )
 
-// usages opens the file that gets how circuit reservations were used, and returns what adds a line to it; nil if there
-// is none. Lines are a few hundred bytes and go out at once, so that a killed leader loses none.
+// usages opens the file that gets how circuit reservations were used, and returns what adds a line to
+// it; nil if there is none. Lines are a few hundred bytes and go out at once, so that a killed leader
+// loses none.
 func (p *replicaProcess) usages() (func(loop.Usage), func(), error) {
 	if p.charge.Usages == "" {
 		return nil, func() {}, nil

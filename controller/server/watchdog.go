@@ -17,8 +17,8 @@ const (
 	barWithin    = 3 * time.Second
 )
 
-// watchdog bars a policy that fails: the one before it decides, else the one that replicas were started with, else the
-// plainest.
+// watchdog bars a policy that fails: the one before it decides, else the one that replicas were started
+// with, else the plainest.
 func (p *replicaProcess) watchdog(ctx context.Context, term uint64) leader.Watchdog {
 	return leader.Watchdog{Limit: decideWithin, Bar: p.bar,
 		Stalled: func(next controller.FabricChange, ok bool) {
@@ -31,8 +31,8 @@ func (p *replicaProcess) bar(now controller.FabricChange, why string) (controlle
 	return now.Bar(cmp.Or(now.Policy, p.charge.Policy), p.charge.Policy, why, now.Previous, "", "fair")
 }
 
-// stalled has the other replicas know that a policy is barred. It is not applied here: the policy's call holds the
-// state.
+// stalled has the other replicas know that a policy is barred. It is not applied here: the policy's
+// call holds the state.
 func (p *replicaProcess) stalled(ctx context.Context, term uint64, next controller.FabricChange, ok bool) {
 	p.notice.Error("the policy stalls: this replica ends", "failure", next.Failure, "next", next.Policy)
 	if !ok || p.state.Counts().Level < state.FabricChanged.Level() {

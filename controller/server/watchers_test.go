@@ -27,8 +27,9 @@ const (
 	perConnection = 25                // watches
 )
 
-// TestWatchersMeasured measures how long GetJob takes with a large history, and what 1,000 watchers of jobs in another
-// process cost the replica while jobs are submitted and cancelled at 100/s. It needs the machine for itself.
+// TestWatchersMeasured measures how long GetJob takes with a large history, and what 1,000 watchers of
+// jobs in another process cost the replica while jobs are submitted and cancelled at 100/s. It needs
+// the machine for itself.
 func TestWatchersMeasured(t *testing.T) {
 	if at := os.Getenv(watchersEnv); at != "" {
 		watch(t, strings.Split(at, ","))
@@ -63,8 +64,8 @@ func (m *measured) serve(t *testing.T) (end func()) {
 	}
 }
 
-// watched takes turns between 1,000 watchers and none. Where a history of a million jobs is there, a snapshot with it
-// takes more than they do.
+// watched takes turns between 1,000 watchers and none. Where a history of a million jobs is there, a
+// snapshot with it takes more than they do.
 func (m *measured) watched(t *testing.T) {
 	ctx := t.Context()
 	m.load(ctx, "warm") // the first takes more, whoever watches

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// cholesky factors symmetric positive definite matrices of one pattern, sparsely. The pattern is eliminated by minimum
-// degree, exactly: rows are sets of bits, so a thousand rows cost 128 kB.
+// cholesky factors symmetric positive definite matrices of one pattern, sparsely. The pattern is
+// eliminated by minimum degree, exactly: rows are sets of bits, so a thousand rows cost 128 kB.
 type cholesky struct {
 	n     int
 	order []int32   // elimination position → row
@@ -143,8 +143,8 @@ func count(set []uint64) int {
 	return n
 }
 
-// factor factors a matrix of the pattern. A diagonal that rounding has left at or below zero is taken for infinite: its
-// unknown stays zero.
+// factor factors a matrix of the pattern. A diagonal that rounding has left at or below zero is taken
+// for infinite: its unknown stays zero.
 func (c *cholesky) factor(m *symmetric) {
 	for i := range c.head {
 		c.head[i] = -1
@@ -166,7 +166,8 @@ func (c *cholesky) factor(m *symmetric) {
 	}
 }
 
-// subtract takes column j's part from the column that its next entry is in, and moves it on to the one after.
+// subtract takes column j's part from the column that its next entry is in, and moves it on to the one
+// after.
 func (c *cholesky) subtract(j int32, w []float64) {
 	rows, val := c.below[j][c.from[j]:], c.val[j][c.from[j]:]
 	f := val[0]

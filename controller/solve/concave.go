@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Path is a column of a Concave: an owner's rate over it takes coefficient times as much of each row. Coefficients are
-// above zero, rows ascending.
+// Path is a column of a Concave: an owner's rate over it takes coefficient times as much of each row.
+// Coefficients are above zero, rows ascending.
 type Path struct {
 	Owner int32
 	Row   []int32
@@ -24,14 +24,15 @@ func (p *Path) cost(y []float64) float64 {
 
 // PathOracle knows the paths that a program does not list.
 type PathOracle interface {
-	// Cheapest returns for every owner what its cheapest path pays at prices y, over all of its paths, +Inf if it has
-	// none; and paths that pay as little. None of them takes a row without capacity.
+	// Cheapest returns for every owner what its cheapest path pays at prices y, over all of its paths,
+	// +Inf if it has none; and paths that pay as little. None of them takes a row without capacity.
 	Cheapest(y []float64) (least []float64, paths []Path)
 }
 
-// Concave shares rows among owners. It minimises the sum of weight·rate^(1−alpha)/(alpha−1), that is of weight/rate for
-// an alpha of 2, and of −weight·log rate for one of 1 (Mo and Walrand 2000); an owner's rate is the sum over its paths,
-// and no row carries more than its right-hand side. Owners of weight zero get nothing.
+// Concave shares rows among owners. It minimises the sum of weight·rate^(1−alpha)/(alpha−1), that is of
+// weight/rate for an alpha of 2, and of −weight·log rate for one of 1 (Mo and Walrand 2000); an owner's
+// rate is the sum over its paths, and no row carries more than its right-hand side. Owners of weight
+// zero get nothing.
 type Concave struct {
 	Weight []float64
 	Alpha  float64
@@ -104,7 +105,8 @@ func (p *Concave) open(path *Path) bool {
 	return true
 }
 
-// Bound returns what no answer is below, by prices of rows: what owners would pay at least, less what rows are worth.
+// Bound returns what no answer is below, by prices of rows: what owners would pay at least, less what
+// rows are worth.
 func (p *Concave) Bound(paths []Path, y []float64) float64 {
 	if len(y) != len(p.Right) {
 		return math.Inf(-1)
@@ -142,8 +144,9 @@ func (p *Concave) Scaled(paths []Path, y []float64) ([]float64, float64) {
 	return out, p.Bound(paths, out)
 }
 
-// scaled returns the best bound that a multiple of prices proves, and by how much to multiply: where least is what the
-// cheapest paths pay, the bound is a sum that grows with a power of the factor, less one that grows with the factor.
+// scaled returns the best bound that a multiple of prices proves, and by how much to multiply: where
+// least is what the cheapest paths pay, the bound is a sum that grows with a power of the factor, less
+// one that grows with the factor.
 func (p *Concave) scaled(least, y []float64) (bound, by float64) {
 	worth, sum, weight := 0.0, 0.0, 0.0
 	for r, price := range y {
@@ -182,8 +185,8 @@ func (p *Concave) cheapest(paths []Path, y []float64) []float64 {
 	return least
 }
 
-// Verify checks an answer without the solver: no row carries more than its right-hand side, and value and bound are
-// what they are said to be.
+// Verify checks an answer without the solver: no row carries more than its right-hand side, and value
+// and bound are what they are said to be.
 func (a *ConcaveAnswer) Verify(p *Concave) error {
 	if len(a.X) != len(a.Paths) || len(a.Rate) != len(p.Weight) {
 		return fmt.Errorf("verify answer: %d values for %d paths, %d rates", len(a.X), len(a.Paths), len(a.Rate))

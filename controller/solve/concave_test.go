@@ -33,8 +33,8 @@ func solved(t *testing.T, p *Concave) *ConcaveAnswer {
 	return a
 }
 
-// TestOneRow: rates on one row are as the square roots of weights, and the value is (Σ√w)²/B; also where loads differ
-// by twelve orders of magnitude, and where a thousand are equal.
+// TestOneRow: rates on one row are as the square roots of weights, and the value is (Σ√w)²/B; also
+// where loads differ by twelve orders of magnitude, and where a thousand are equal.
 func TestOneRow(t *testing.T) {
 	thousand := make([]float64, 1000)
 	for i := range thousand {
@@ -55,7 +55,8 @@ func TestOneRow(t *testing.T) {
 	}
 }
 
-// TestProportional: with alpha 1 a flow over n rows gets 1/(n+1) of each, and those of one row the rest (Kelly 1998).
+// TestProportional: with alpha 1 a flow over n rows gets 1/(n+1) of each, and those of one row the rest
+// (Kelly 1998).
 func TestProportional(t *testing.T) {
 	const n = 6
 	p := &Concave{Alpha: 1, Paths: []Path{over(0, 0, 1, 2, 3, 4, 5)}, Weight: []float64{1}}
@@ -95,8 +96,8 @@ func (l listed) Cheapest(y []float64) ([]float64, []Path) {
 	return least, best
 }
 
-// TestConcaveRandom: on random instances the gap closes, with all paths listed and with an oracle alike, and no small
-// move of rate from one path to another improves the answer.
+// TestConcaveRandom: on random instances the gap closes, with all paths listed and with an oracle
+// alike, and no small move of rate from one path to another improves the answer.
 func TestConcaveRandom(t *testing.T) {
 	for seed := range uint64(tries.Of(100, 2000)) {
 		rng := rand.New(rand.NewPCG(seed, 2))

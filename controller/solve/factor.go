@@ -14,8 +14,9 @@ type eta struct {
 	val   []float64
 }
 
-// inverse is the inverse of a basis as a product of etas (Dantzig and Orchard-Hays 1954). Columns with one entry leave
-// nothing to multiply, so a basis that is mostly slacks costs what its other columns cost.
+// inverse is the inverse of a basis as a product of etas (Dantzig and Orchard-Hays 1954). Columns with
+// one entry leave nothing to multiply, so a basis that is mostly slacks costs what its other columns
+// cost.
 type inverse struct {
 	etas []eta
 	work []float64 // by row; zero between calls
@@ -71,8 +72,8 @@ func (f *inverse) replace(row int32, x []float64) {
 	}
 }
 
-// invert factors the columns of a basis anew and returns which of them belongs to each row; -1 where the columns
-// depend on each other so that none is left for the row.
+// invert factors the columns of a basis anew and returns which of them belongs to each row; -1 where
+// the columns depend on each other so that none is left for the row.
 func (f *inverse) invert(rows int, columns []Column) []int {
 	f.etas = f.etas[:0]
 	f.work, f.seen = make([]float64, rows), make([]bool, rows)
@@ -142,7 +143,8 @@ func (f *inverse) keep(row int32) {
 	}
 }
 
-// tiny is the pivot below which columns count as dependent. Programs are scaled so that entries are around 1.
+// tiny is the pivot below which columns count as dependent. Programs are scaled so that entries are
+// around 1.
 const tiny = 1e-10
 
 // largest returns the row of the largest entry among those without an owner; -1 if all entries are tiny.
@@ -161,8 +163,8 @@ type pivot struct {
 	row    int32 // -1: to be found
 }
 
-// order lists columns so that factoring them in turn fills in little: first those alone in a row, or with one row
-// left, then the rest by their number of entries.
+// order lists columns so that factoring them in turn fills in little: first those alone in a row, or
+// with one row left, then the rest by their number of entries.
 func order(rows int, columns []Column) []pivot {
 	inRow := make([][]int32, rows)
 	left, count := make([]int, len(columns)), make([]int, rows) // rows left of a column, columns left of a row

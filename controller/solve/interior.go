@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// interior is the primal-dual interior-point method with a predictor and a corrector (Mehrotra 1992) for a Concave. Its
-// normal equations are over the rows in use, and sparse. Rates stay feasible throughout: slacks follow from them. Paths
-// come from the oracle while the barrier falls, whenever the gap to the bound over listed paths is a tenth of the gap
-// to that over all.
+// interior is the primal-dual interior-point method with a predictor and a corrector (Mehrotra 1992)
+// for a Concave. Its normal equations are over the rows in use, and sparse. Rates stay feasible
+// throughout: slacks follow from them. Paths come from the oracle while the barrier falls, whenever the
+// gap to the bound over listed paths is a tenth of the gap to that over all.
 type interior struct {
 	p      *Concave
 	paths  []Path  // open ones, of owners with a weight, with rows as positions among those in use
@@ -37,8 +37,8 @@ type interior struct {
 	bestY []float64 // by row
 }
 
-// Solve finds an optimum within Gap. The error is an *InfeasibleError where an owner has no path with capacity. When
-// the limit is hit the answer says Exhausted, and holds the best that was found.
+// Solve finds an optimum within Gap. The error is an *InfeasibleError where an owner has no path with
+// capacity. When the limit is hit the answer says Exhausted, and holds the best that was found.
 func (p *Concave) Solve() (*ConcaveAnswer, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -121,7 +121,8 @@ func sorted(q Path) Path {
 	return out
 }
 
-// analyse finds the pattern of the normal equations: all rows that an owner's paths take depend on each other.
+// analyse finds the pattern of the normal equations: all rows that an owner's paths take depend on each
+// other.
 func (in *interior) analyse() {
 	pat := newPattern(len(in.rows))
 	for i := range in.rows {
@@ -150,8 +151,8 @@ func (in *interior) union(paths []int32) []int32 {
 
 func (in *interior) right(i int) float64 { return in.p.Right[in.rows[i]] / in.unit }
 
-// begin sets rates that leave as much of a row as a path gets, and prices that are above what owners gain by more rate,
-// so that all of it is feasible.
+// begin sets rates that leave as much of a row as a path gets, and prices that are above what owners
+// gain by more rate, so that all of it is feasible.
 func (in *interior) begin() {
 	count := make([]float64, len(in.rows))
 	for _, q := range in.paths {
@@ -221,8 +222,8 @@ func (in *interior) centre(least float64) {
 	}
 }
 
-// patience is after how many iterations the method begins anew, with the paths that it has: mostly 20 are enough, and
-// where they are not a pair of unknowns has come too close to zero.
+// patience is after how many iterations the method begins anew, with the paths that it has: mostly 20
+// are enough, and where they are not a pair of unknowns has come too close to zero.
 const patience = 60
 
 // run lowers the barrier until the gap is closed or the limit hit, and returns all paths.
@@ -264,8 +265,8 @@ func (in *interior) run(listed []Path) []Path {
 // far is the gap above which new paths change rates so much that the method begins anew.
 const far = 0.3
 
-// extend takes in those of the oracle's paths that are cheaper than what their owner has, or else lets the barrier
-// fall.
+// extend takes in those of the oracle's paths that are cheaper than what their owner has, or else lets
+// the barrier fall.
 func (in *interior) extend(listed, news []Path, y []float64) []Path {
 	have := in.p.cheapest(in.all, y)
 	var better []Path
@@ -312,8 +313,8 @@ func (in *interior) extend(listed, news []Path, y []float64) []Path {
 	return append(listed, better...)
 }
 
-// prices returns the rows' prices in the program's units. Rows not in use have the price that the barrier gives an
-// empty row, or the oracle would take the narrowest of them for free.
+// prices returns the rows' prices in the program's units. Rows not in use have the price that the
+// barrier gives an empty row, or the oracle would take the narrowest of them for free.
 func (in *interior) prices() []float64 {
 	y := make([]float64, len(in.p.Right))
 	unit := in.weight * math.Pow(in.unit, -in.p.Alpha)

@@ -16,8 +16,8 @@ const (
 	AtLeast
 )
 
-// Column is a variable that is at least zero: what it costs, and its coefficients in the rows that it enters, ascending
-// by row.
+// Column is a variable that is at least zero: what it costs, and its coefficients in the rows that it
+// enters, ascending by row.
 type Column struct {
 	Cost float64
 	Row  []int32
@@ -37,9 +37,10 @@ func (c *Column) reduced(cost float64, y []float64) (r, size float64) {
 
 // Oracle knows the columns that a program does not list.
 type Oracle interface {
-	// Price returns columns whose cost less Σ y·coefficient is below zero by more than rounding, the least of all among
-	// them; none if there are none. Where costs is false all costs count as zero. slack is at most the sum, over the
-	// unlisted columns of some optimum, of the variable times that difference: zero if there are none.
+	// Price returns columns whose cost less Σ y·coefficient is below zero by more than rounding, the least
+	// of all among them; none if there are none. Where costs is false all costs count as zero. slack is at
+	// most the sum, over the unlisted columns of some optimum, of the variable times that difference: zero
+	// if there are none.
 	Price(y []float64, costs bool) (news []Column, slack float64)
 }
 
@@ -53,8 +54,8 @@ type Linear struct {
 	Gap     float64 // relative; an answer this close to its bound is good enough
 	Enough  float64 // so is any answer of this value or less, and any bound above it; 0: none is
 	Limit   int     // on iterations; 0: a limit that follows from the size
-	// Start is an answer to begin with, by row: which of Columns is basic there, -1 for the row's slack. One that is no
-	// answer is not heeded; nil: there is none.
+	// Start is an answer to begin with, by row: which of Columns is basic there, -1 for the row's slack.
+	// One that is no answer is not heeded; nil: there is none.
 	Start []int
 }
 
@@ -110,8 +111,8 @@ func (c *Column) check(rows int) error {
 	return nil
 }
 
-// Bound returns what no answer is below, by the worth y of rows: their worth, less what columns could still save. It
-// is -Inf if y has a wrong sign, or if a listed column saves more than rounding does.
+// Bound returns what no answer is below, by the worth y of rows: their worth, less what columns could
+// still save. It is -Inf if y has a wrong sign, or if a listed column saves more than rounding does.
 func (p *Linear) Bound(columns []Column, y []float64) float64 {
 	if len(y) != len(p.Right) {
 		return math.Inf(-1)
@@ -135,8 +136,8 @@ func (p *Linear) Bound(columns []Column, y []float64) float64 {
 	return sum
 }
 
-// Verify checks an answer without the solver: that it keeps every row, and that value and bound are what they are said
-// to be. Rows and reduced costs may be off by rounding, 1e-7 of their terms.
+// Verify checks an answer without the solver: that it keeps every row, and that value and bound are
+// what they are said to be. Rows and reduced costs may be off by rounding, 1e-7 of their terms.
 func (a *LinearAnswer) Verify(p *Linear) error {
 	if len(a.X) != len(a.Columns) {
 		return fmt.Errorf("verify answer: %d values for %d columns", len(a.X), len(a.Columns))

@@ -11,7 +11,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestLinearAgainstGonum: the same optimum as gonum's dense simplex on random programs, and every answer verifies.
+// TestLinearAgainstGonum: the same optimum as gonum's dense simplex on random programs, and every
+// answer verifies.
 func TestLinearAgainstGonum(t *testing.T) {
 	feasible, infeasible := 0, 0
 	for seed := range uint64(tries.Of(300, 5000)) {
@@ -58,7 +59,8 @@ func TestLinearAgainstGonum(t *testing.T) {
 	}
 }
 
-// random is a program of up to 12 rows and 20 columns, mostly bounded, and degenerate if it is of whole numbers.
+// random is a program of up to 12 rows and 20 columns, mostly bounded, and degenerate if it is of whole
+// numbers.
 func random(rng *rand.Rand, whole bool) *Linear {
 	round := func(x float64) float64 {
 		if whole {
@@ -171,9 +173,10 @@ func (c cutting) Price(y []float64, costs bool) ([]Column, float64) {
 	return []Column{col}, math.Inf(-1)
 }
 
-// TestColumnOracle: Gilmore and Gomory's cutting stock, whose columns are found one at a time; without any listed
-// column phase one must find them too. No pattern of 45, 35 and 20 hundredths is worth more than a roll at 0.4, 0.4
-// and 0.2 (45 + 35 + 20, 35 + 35 + 20, 35 + 3·20 and 5·20 are worth one): 0.4·20 + 0.4·30 + 0.2·55 = 31 rolls.
+// TestColumnOracle: Gilmore and Gomory's cutting stock, whose columns are found one at a time; without
+// any listed column phase one must find them too. No pattern of 45, 35 and 20 hundredths is worth more
+// than a roll at 0.4, 0.4 and 0.2 (45 + 35 + 20, 35 + 35 + 20, 35 + 3·20 and 5·20 are worth one):
+// 0.4·20 + 0.4·30 + 0.2·55 = 31 rolls.
 func TestColumnOracle(t *testing.T) {
 	p := &Linear{Right: []float64{20, 30, 55}, Sense: []Sense{AtLeast, AtLeast, AtLeast},
 		Oracle: cutting{[]float64{0.45, 0.35, 0.20}}}

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// simplex is the revised simplex method in two phases. Its columns are the slacks of rows, one artificial column for
-// each row that needs it, and then those of the program; it asks the oracle for more when none of them improves.
+// simplex is the revised simplex method in two phases. Its columns are the slacks of rows, one
+// artificial column for each row that needs it, and then those of the program; it asks the oracle for
+// more when none of them improves.
 type simplex struct {
 	p       *Linear
 	columns []Column
@@ -30,8 +31,8 @@ type simplex struct {
 	bestY []float64
 }
 
-// Solve finds an optimum, or an answer within Gap of its bound. The error is an *InfeasibleError where there is none.
-// When the limit is hit the answer says Exhausted, and holds the best that was found.
+// Solve finds an optimum, or an answer within Gap of its bound. The error is an *InfeasibleError where
+// there is none. When the limit is hit the answer says Exhausted, and holds the best that was found.
 func (p *Linear) Solve() (*LinearAnswer, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -206,8 +207,8 @@ func (s *simplex) price() {
 // improving is how far below zero a reduced cost must be, relative to its terms.
 const improving = 1e-9
 
-// entering returns the listed column whose reduced cost is least for its length; -1 if none improves. While pivots gain
-// nothing it takes the first instead (Bland 1977), so that no basis comes twice.
+// entering returns the listed column whose reduced cost is least for its length; -1 if none improves.
+// While pivots gain nothing it takes the first instead (Bland 1977), so that no basis comes twice.
 func (s *simplex) entering() int {
 	bland := s.stalled > len(s.basis)+50
 	best, at := 0.0, -1
@@ -234,7 +235,8 @@ func (s *simplex) improves(j int) float64 {
 	return d / s.size[j]
 }
 
-// ask has the oracle add columns and returns one that improves; -1 if there is none, or if the answer is good enough.
+// ask has the oracle add columns and returns one that improves; -1 if there is none, or if the answer
+// is good enough.
 func (s *simplex) ask() int {
 	if s.p.Oracle == nil {
 		return -1
@@ -295,8 +297,9 @@ func (s *simplex) value() float64 {
 	return sum
 }
 
-// leaving returns the row that limits the entering column; -1 if none does. Of rows that limit it alike it takes the
-// one of the largest entry. In phase two an artificial column, which is zero, leaves as soon as it can.
+// leaving returns the row that limits the entering column; -1 if none does. Of rows that limit it alike
+// it takes the one of the largest entry. In phase two an artificial column, which is zero, leaves as
+// soon as it can.
 func (s *simplex) leaving() int {
 	limit, at := math.Inf(1), -1
 	for r, w := range s.w {
@@ -338,8 +341,8 @@ func (s *simplex) pivot(j, row int) {
 	}
 }
 
-// factor factors the basis and computes its values. Rows that dependent columns leave get their slack back, or a new
-// artificial column.
+// factor factors the basis and computes its values. Rows that dependent columns leave get their slack
+// back, or a new artificial column.
 func (s *simplex) factor() {
 	s.since = 0
 	columns := make([]Column, len(s.basis))
@@ -430,8 +433,8 @@ func (s *simplex) answer() *LinearAnswer {
 	return a
 }
 
-// Verify checks a proof that a program has no answer: the rows' sum with the multipliers asks for more than zero of
-// columns that can only give less.
+// Verify checks a proof that a program has no answer: the rows' sum with the multipliers asks for more
+// than zero of columns that can only give less.
 func (e *InfeasibleError) Verify(p *Linear) error {
 	zero := *p
 	zero.Columns = slices.Clone(p.Columns)

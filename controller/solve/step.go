@@ -8,8 +8,8 @@ type direction struct{ q, z, s, price []float64 }
 // central is how far below their mean the product of a pair may fall (Wright 1997, the neighbourhood N−∞).
 const central = 1e-3
 
-// step takes one step of predictor and corrector, or where that leads nowhere one towards the central path; false if
-// rounding leaves none.
+// step takes one step of predictor and corrector, or where that leads nowhere one towards the central
+// path; false if rounding leaves none.
 func (in *interior) step() bool {
 	in.assemble()
 	n := float64(len(in.q) + len(in.s))
@@ -50,8 +50,8 @@ func (in *interior) step() bool {
 	return !math.IsNaN(in.mu) && in.mu > 0
 }
 
-// kept returns how far a step can go without leaving the neighbourhood of the central path, or going further away from
-// it than it was.
+// kept returns how far a step can go without leaving the neighbourhood of the central path, or going
+// further away from it than it was.
 func (in *interior) kept(d direction) float64 {
 	n := float64(len(in.q) + len(in.s))
 	sum, least := in.product(direction{}, 0)
@@ -66,9 +66,10 @@ func (in *interior) kept(d direction) float64 {
 	return 0
 }
 
-// assemble factors the normal equations: Σ over owners of A·K⁻¹·Aᵀ, and slack over price on the diagonal, where K is a
-// diagonal of z/q and the owner's second derivative times a matrix of ones. It adds an owner's mean column and how its
-// paths differ from that, so that nothing is subtracted from what is about as large.
+// assemble factors the normal equations: Σ over owners of A·K⁻¹·Aᵀ, and slack over price on the
+// diagonal, where K is a diagonal of z/q and the owner's second derivative times a matrix of ones. It
+// adds an owner's mean column and how its paths differ from that, so that nothing is subtracted from
+// what is about as large.
 func (in *interior) assemble() {
 	in.normal.clear()
 	mean, val := make([]float64, len(in.rows)), []float64(nil)
@@ -174,8 +175,8 @@ func (in *interior) divide(g []float64) []float64 {
 	return x
 }
 
-// length returns how far a step can go, and keep a part of everything; an owner's rate changes by a factor of four at
-// most, for its cost is curved.
+// length returns how far a step can go, and keep a part of everything; an owner's rate changes by a
+// factor of four at most, for its cost is curved.
 func (in *interior) length(d direction, part float64) float64 {
 	most := 1 / part
 	for _, pair := range [...][2][]float64{{in.q, d.q}, {in.s, d.s}, {in.z, d.z}, {in.price, d.price}} {

@@ -10,12 +10,12 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrStale marks an entry that repeats what already stands or speaks of something that is over. It changes nothing and
-// is harmless: a new leader repeats what it cannot know to have been said.
+// ErrStale marks an entry that repeats what already stands or speaks of something that is over. It
+// changes nothing and is harmless: a new leader repeats what it cannot know to have been said.
 var ErrStale = errors.New("already so")
 
-// Apply makes one entry part of the state. On an error nothing has changed; the same entry in the same state gives the
-// same error on every replica.
+// Apply makes one entry part of the state. On an error nothing has changed; the same entry in the same
+// state gives the same error on every replica.
 func (s *State) Apply(e *Entry) error {
 	if err := s.admit(e); err != nil {
 		return fmt.Errorf("apply entry: %w", err)
@@ -27,8 +27,8 @@ func (s *State) Apply(e *Entry) error {
 	return nil
 }
 
-// ApplyAll applies a batch. It ignores stale entries; the first other error is returned, and the rest of the batch is
-// still applied, as on every replica.
+// ApplyAll applies a batch. It ignores stale entries; the first other error is returned, and the rest
+// of the batch is still applied, as on every replica.
 func (s *State) ApplyAll(batch []Entry) error {
 	var first error
 	for i := range batch {
@@ -52,8 +52,8 @@ func (s *State) ApplyAll(batch []Entry) error {
 	return first
 }
 
-// Observe has f called with each entry of a batch that has changed the state, right after it has; it reads what it
-// likes, and changes nothing.
+// Observe has f called with each entry of a batch that has changed the state, right after it has; it
+// reads what it likes, and changes nothing.
 func (s *State) Observe(f func(*Entry)) { s.observe = f }
 
 func (s *State) apply(e *Entry) error {
@@ -110,7 +110,8 @@ func (s *State) apply(e *Entry) error {
 	return s.applyToCluster(e)
 }
 
-// applyToCluster applies entries of the cluster itself: its members, what it grants and keeps, and its fabric.
+// applyToCluster applies entries of the cluster itself: its members, what it grants and keeps, and its
+// fabric.
 func (s *State) applyToCluster(e *Entry) error {
 	switch e.Kind {
 	case ClusterFounded:
@@ -191,8 +192,8 @@ func (s *State) append(c *Coflow) southbound.CoflowID {
 // Job returns a job; nil if there never was one, or it has left the state. Borrowed.
 func (s *State) Job(id controller.JobID) *Job { return s.d.Job(id) }
 
-// CheckPlacement returns why a placement is invalid, or nil. held is what earlier placements of the same plan took, by
-// host, and grows by this one's.
+// CheckPlacement returns why a placement is invalid, or nil. held is what earlier placements of the
+// same plan took, by host, and grows by this one's.
 func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.HostID]int32) error {
 	j := s.Job(p.Job)
 	switch {
@@ -325,8 +326,8 @@ func (s *State) lacksJob(id controller.JobID) error {
 
 var errNoJob = errors.New("no such job")
 
-// CheckRouting returns why a routing is invalid, or nil. The coflow's job can be placed by one of placing, which come
-// first.
+// CheckRouting returns why a routing is invalid, or nil. The coflow's job can be placed by one of
+// placing, which come first.
 func (s *State) CheckRouting(r *controller.Routing, placing []controller.Placement) error {
 	c, err := s.coflow(r.Coflow)
 	switch {

@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestEntriesRefused: an entry about what is not there, or is over, is refused with what is wrong, and changes nothing.
+// TestEntriesRefused: an entry about what is not there, or is over, is refused with what is wrong, and
+// changes nothing.
 func TestEntriesRefused(t *testing.T) {
 	placing := func(id controller.JobID, hosts ...southbound.HostID) Entry {
 		return Entry{Kind: Placed, Placement: &controller.Placement{Job: id, Hosts: hosts}}
@@ -82,7 +83,8 @@ func TestEntriesRefused(t *testing.T) {
 	}
 }
 
-// TestPlannedAddsUp: each plan's moves of the annealer are added, each level's to its own, and the last wake stands.
+// TestPlannedAddsUp: each plan's moves of the annealer are added, each level's to its own, and the last
+// wake stands.
 func TestPlannedAddsUp(t *testing.T) {
 	s := shuffles(t)
 	moves := controller.AnnealCounts{Place: controller.MoveCounts{Evaluated: 10, Accepted: 2},

@@ -21,8 +21,8 @@ func (s *State) BandwidthReservations() []controller.BandwidthReservation {
 	return s.d.BandwidthReservations
 }
 
-// BandwidthReservation returns the bandwidth reservation that a request got, if it has one; stands is false once it is
-// over.
+// BandwidthReservation returns the bandwidth reservation that a request got, if it has one; stands is
+// false once it is over.
 func (s *State) BandwidthReservation(request string) (p controller.BandwidthReservation, known, stands bool) {
 	id, known := s.bandwidthRequests.got[request]
 	if i, ok := s.bandwidthReservationAt(id); known && ok {
@@ -55,8 +55,8 @@ func (s *State) NextBandwidthExpiry() time.Duration {
 	return at
 }
 
-// CheckBandwidthReservation returns why a bandwidth reservation is invalid, or nil. already is what others of the same
-// batch take, by link; it can be nil.
+// CheckBandwidthReservation returns why a bandwidth reservation is invalid, or nil. already is what
+// others of the same batch take, by link; it can be nil.
 func (s *State) CheckBandwidthReservation(p *controller.BandwidthReservation,
 	already map[pathmap.LinkID]pathmap.BitsPerSecond) error {
 	if err := checkBandwidthReservation(s.fabric, p); err != nil {

@@ -7,8 +7,9 @@ import (
 	"fmt"
 )
 
-// EncodeWithin writes entries for the log, in their order, as batches of at most that many bytes each. Entries that are
-// too large by themselves or cannot be written are left out; the error names them, and the batches hold the rest.
+// EncodeWithin writes entries for the log, in their order, as batches of at most that many bytes each.
+// Entries that are too large by themselves or cannot be written are left out; the error names them, and
+// the batches hold the rest.
 func EncodeWithin(entries []Entry, most int) (batches [][]byte, err error) {
 	var out, one bytes.Buffer
 	enc := json.NewEncoder(&one)

@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestEncodeWithin: batches are as large as they may be and no larger, hold every entry once and in order, and are what
-// Encode writes. An entry that fits nowhere is left out and named.
+// TestEncodeWithin: batches are as large as they may be and no larger, hold every entry once and in
+// order, and are what Encode writes. An entry that fits nowhere is left out and named.
 func TestEncodeWithin(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 41))
@@ -63,8 +63,8 @@ func TestEncodeWithin(t *testing.T) {
 	}
 }
 
-// TestDecodeUnknown: an entry with a key or a value that is not known has no kind and is named in the error; the others
-// of its batch stand.
+// TestDecodeUnknown: an entry with a key or a value that is not known has no kind and is named in the
+// error; the others of its batch stand.
 func TestDecodeUnknown(t *testing.T) {
 	for _, text := range []string{`{"k":15,"d":1,"colour":"red"}`, `{"k":15,"d":"one"}`,
 		`{"k":1,"job":{"Colour":"red"}}`} {

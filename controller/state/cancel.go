@@ -11,8 +11,9 @@ import (
 	"lightloom/southbound"
 )
 
-// cancel ends a job at once: its tasks, its coflows with the bytes that they have carried, and their reservations.
-// Coflows that had started keep their columns: the next leader has their hosts send nothing more.
+// cancel ends a job at once: its tasks, its coflows with the bytes that they have carried, and their
+// reservations. Coflows that had started keep their columns: the next leader has their hosts send
+// nothing more.
 func (s *State) cancel(e *Entry) error {
 	j := s.Job(e.JobID)
 	switch {
@@ -79,8 +80,8 @@ func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
 	s.ready = slices.DeleteFunc(s.ready, func(r southbound.CoflowID) bool { return r == id })
 }
 
-// carried makes what a started coflow has carried its bytes. What stays within hosts goes on at its part of the rate;
-// of an edge with bytes it was there at once.
+// carried makes what a started coflow has carried its bytes. What stays within hosts goes on at its
+// part of the rate; of an edge with bytes it was there at once.
 func (s *State) carried(j *Job, c *Coflow, id southbound.CoflowID, e *Entry) {
 	sent := Sent{}
 	if i := slices.IndexFunc(e.Sent, func(s Sent) bool { return s.Coflow == id }); i >= 0 {
@@ -108,7 +109,8 @@ func (s *State) Sent(id southbound.CoflowID, left *southbound.Remaining) Sent {
 	return out
 }
 
-// CoflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
+// CoflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been
+// lost.
 func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return coflowsOf(s.Job(j)) }
 
 // noteMortal keeps the list of jobs whose lifetime can end them.

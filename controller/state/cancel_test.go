@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCancelWalks is TestWalks with jobs that are cancelled wherever they are, some of them endless, tasks of several
-// slots, hosts that fail, and tasks that are moved.
+// TestCancelWalks is TestWalks with jobs that are cancelled wherever they are, some of them endless,
+// tasks of several slots, hosts that fail, and tasks that are moved.
 func TestCancelWalks(t *testing.T) {
 	f := fabric(t)
 	seeds := tries.Of[uint64](20, 100)
@@ -70,9 +70,9 @@ func endless(lifetime time.Duration) *controller.Job {
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 16_000_000, Stream: true}}}
 }
 
-// TestCancel follows an endless stream of 16 Mb/s, half of it between tasks of one host, from its start to its end
-// after
-// 3 s: its slots are free, what has been carried is its bytes, and 3 s at 8 Mb/s stayed within the host.
+// TestCancel follows an endless stream of 16 Mb/s, half of it between tasks of one host, from its start
+// to its end after 3 s: its slots are free, what has been carried is its bytes, and 3 s at 8 Mb/s
+// stayed within the host.
 func TestCancel(t *testing.T) {
 	s := state.New(fabric(t))
 	var v controller.View
@@ -136,8 +136,9 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestStreamWithinHost: a stream whose tasks share hosts has no host flows, and goes on all the same; what it carries
-// within hosts is its rate × its time. When a host is lost, what went on there goes on elsewhere.
+// TestStreamWithinHost: a stream whose tasks share hosts has no host flows, and goes on all the same;
+// what it carries within hosts is its rate × its time. When a host is lost, what went on there goes on
+// elsewhere.
 func TestStreamWithinHost(t *testing.T) {
 	s := state.New(fabric(t))
 	job := endless(0)

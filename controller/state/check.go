@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// check refuses a snapshot whose references lead nowhere, so that a damaged one cannot crash the replica later.
+// check refuses a snapshot whose references lead nowhere, so that a damaged one cannot crash the
+// replica later.
 func (d *Data) check(f *topo.Fabric) error {
 	if err := d.checkJobs(f); err != nil {
 		return err

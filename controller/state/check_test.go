@@ -44,8 +44,8 @@ func shuffles(t *testing.T) *State {
 	return s
 }
 
-// TestRestoreRefusesJobs: a snapshot whose jobs, tasks and coflows do not refer to each other as entries have them do
-// is refused, with what is wrong.
+// TestRestoreRefusesJobs: a snapshot whose jobs, tasks and coflows do not refer to each other as
+// entries have them do is refused, with what is wrong.
 func TestRestoreRefusesJobs(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -105,8 +105,8 @@ func TestRestoreRefusesJobs(t *testing.T) {
 	}
 }
 
-// TestBandwidth: a request is granted once, what it holds is seen on its links and until when, and released once; more
-// than may be reserved is refused.
+// TestBandwidth: a request is granted once, what it holds is seen on its links and until when, and
+// released once; more than may be reserved is refused.
 func TestBandwidth(t *testing.T) {
 	f := hybrid(t)
 	s := New(f)
@@ -201,8 +201,8 @@ func TestViewsOfTotals(t *testing.T) {
 	}
 }
 
-// TestClusterEntries: what replicas agree on about themselves is refused before there is a cluster, or where it is not
-// whole, and is stale where it is known.
+// TestClusterEntries: what replicas agree on about themselves is refused before there is a cluster, or
+// where it is not whole, and is stale where it is known.
 func TestClusterEntries(t *testing.T) {
 	founded := Entry{Kind: ClusterFounded, Cluster: &Cluster{Epoch: 5, Level: 1}}
 	latest := Entry{Kind: ClusterFounded, Cluster: &Cluster{Epoch: 5, Level: Newest}}
@@ -252,7 +252,8 @@ func TestClusterEntries(t *testing.T) {
 	}
 }
 
-// TestBandwidthForm: a reservation of bandwidth leads over links from one host to another, at a rate above zero.
+// TestBandwidthForm: a reservation of bandwidth leads over links from one host to another, at a rate
+// above zero.
 func TestBandwidthForm(t *testing.T) {
 	f := hybrid(t)
 	path, err := f.PathMap(1, 1)
@@ -309,8 +310,8 @@ func TestBandwidthForm(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesReferences: a snapshot whose reservations are out of order, or that carries again what nobody has
-// lost, is refused.
+// TestRestoreRefusesReferences: a snapshot whose reservations are out of order, or that carries again
+// what nobody has lost, is refused.
 func TestRestoreRefusesReferences(t *testing.T) {
 	f := hybrid(t)
 	up := f.Topology.OutPort(f.HostNode[0], 0)

@@ -16,7 +16,8 @@ var ErrConflict = errors.New("the port is reserved then")
 // Circuit returns the circuit at an OCS input.
 func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
 
-// CheckCircuitReservation returns why a reservation is invalid on this fabric, or nil. It does not use the ledger.
+// CheckCircuitReservation returns why a reservation is invalid on this fabric, or nil. It does not use
+// the ledger.
 func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error {
 	n := len(s.d.Circuits)
 	switch {
@@ -34,7 +35,8 @@ func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error 
 	return nil
 }
 
-// intend records that an input is being moved: whatever held its ports is over, and nothing is steered to it.
+// intend records that an input is being moved: whatever held its ports is over, and nothing is steered
+// to it.
 func (s *State) intend(e *Entry) error {
 	if !inRange(e.Port, len(s.d.Circuits)) || !inRange(e.Out, len(s.d.Circuits)) {
 		return fmt.Errorf("move %d→%d: no such port", e.Port, e.Out)
@@ -109,9 +111,10 @@ func (s *State) Carries(r *controller.CircuitReservation, id southbound.CoflowID
 		s.RackOf(c.Columns.Src[row]) == s.rack(r.In) && s.RackOf(c.Columns.Dst[row]) == s.rack(r.Out)
 }
 
-// AppendTags appends the current tag of each row of a coflow. It is the circuit's if a begun reservation carries the
-// row and the circuit is in service; TagHold if the reservation's Fallback requires it meanwhile, or if the fabric
-// carries bytes between racks over circuits only; otherwise the route's.
+// AppendTags appends the current tag of each row of a coflow. It is the circuit's if a begun
+// reservation carries the row and the circuit is in service; TagHold if the reservation's Fallback
+// requires it meanwhile, or if the fabric carries bytes between racks over circuits only; otherwise the
+// route's.
 func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []southbound.Tag {
 	c := s.Coflow(id)
 	base := len(buf)
@@ -148,8 +151,8 @@ func (s *State) isLit(lit []southbound.RackID, from, to southbound.RackID) bool 
 	return false
 }
 
-// circuitsOf returns the racks that circuits in service lead to that carry a coflow, by input, AnyRack for none; and
-// the pairs that hold its host flows until they have one.
+// circuitsOf returns the racks that circuits in service lead to that carry a coflow, by input, AnyRack
+// for none; and the pairs that hold its host flows until they have one.
 func (s *State) circuitsOf(id southbound.CoflowID) (lit []southbound.RackID, held map[[2]southbound.RackID]bool) {
 	lit = slices.Repeat([]southbound.RackID{southbound.AnyRack}, len(s.d.Circuits))
 	for in := range s.ledger.byIn {
@@ -196,8 +199,8 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 	return c.Tag[row]
 }
 
-// circuitOver reports whether a circuit in service from one port to another carries a coflow, and whether a reservation
-// of it has host flows wait for that.
+// circuitOver reports whether a circuit in service from one port to another carries a coflow, and
+// whether a reservation of it has host flows wait for that.
 func (s *State) circuitOver(in, out southbound.Port, id southbound.CoflowID) (lit, held bool) {
 	all := s.ledger.byIn[in].Live()
 	for i := range all {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestClusterIsRead: before a cluster is founded there is nothing to read of it, then what its entries have said.
+// TestClusterIsRead: before a cluster is founded there is nothing to read of it, then what its entries
+// have said.
 func TestClusterIsRead(t *testing.T) {
 	s := New(hybrid(t))
 	s.KeepEnded(Keep{Requests: time.Hour})
@@ -89,7 +90,8 @@ func TestLevelRises(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesClusters: a snapshot whose cluster no entries could have made is refused, with what is wrong.
+// TestRestoreRefusesClusters: a snapshot whose cluster no entries could have made is refused, with what
+// is wrong.
 func TestRestoreRefusesClusters(t *testing.T) {
 	members := func(n int) (all []Member) {
 		for i := range n {

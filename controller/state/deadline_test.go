@@ -8,8 +8,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestDeadlineInView: a view holds the deadline as an instant, counted from the arrival, and nothing for a job without
-// one.
+// TestDeadlineInView: a view holds the deadline as an instant, counted from the arrival, and nothing
+// for a job without one.
 func TestDeadlineInView(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 2, NIC: 1e9})
 	if err != nil {

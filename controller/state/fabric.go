@@ -86,8 +86,9 @@ func (s *State) after(c *controller.FabricChange) (*topo.Fabric, error) {
 	return next, s.checkOCS(c, &now)
 }
 
-// checkOCS returns which circuit is in the way of what a change does to the optical switch, or nil: it is in use while
-// the switch goes, or lit while another takes its place unannounced. Below level 5 one in use refuses the drain.
+// checkOCS returns which circuit is in the way of what a change does to the optical switch, or nil: it
+// is in use while the switch goes, or lit while another takes its place unannounced. Below level 5 one
+// in use refuses the drain.
 func (s *State) checkOCS(c, now *controller.FabricChange) error {
 	n, does := s.fabric.OCSNode, "drain"
 	drained, drains := slices.Contains(now.Drained, n), slices.Contains(c.Drained, n)
@@ -119,8 +120,8 @@ func (s *State) checkOCS(c, now *controller.FabricChange) error {
 	return nil
 }
 
-// checkUplinks returns which circuit is in the way of another fabric, or nil: it is lit, or reserved, over a cable that
-// goes.
+// checkUplinks returns which circuit is in the way of another fabric, or nil: it is lit, or reserved,
+// over a cable that goes.
 func (s *State) checkUplinks(next *topo.Fabric) error {
 	for p, was := range s.fabric.OCSUplink {
 		port := southbound.Port(p)
@@ -138,8 +139,8 @@ func (s *State) checkUplinks(next *topo.Fabric) error {
 	return nil
 }
 
-// recable takes over a fabric with other cables and further racks: their hosts and ports of the OCS have the next
-// numbers. Ports that lead nowhere any more are not dark.
+// recable takes over a fabric with other cables and further racks: their hosts and ports of the OCS
+// have the next numbers. Ports that lead nowhere any more are not dark.
 func (s *State) recable(f *topo.Fabric) {
 	s.become(f)
 	for h := len(s.free); h < f.Hosts(); h++ {

@@ -40,7 +40,8 @@ func (d *Data) TasksOf(j *Job) []Task {
 	return d.Tasks[d.tasksAt(j):][:n:n]
 }
 
-// jobAt returns the place of a job. If no job between the first and it has left, that is its distance from the first.
+// jobAt returns the place of a job. If no job between the first and it has left, that is its distance
+// from the first.
 func (d *Data) jobAt(id controller.JobID) (int, bool) {
 	if len(d.Jobs) == 0 {
 		return 0, false

@@ -1,12 +1,13 @@
 package state
 
-// keptMoves is the default number of moves whose records are kept: those of minutes of a busy fabric. If all were kept,
-// a snapshot would grow for as long as a controller runs.
+// keptMoves is the default number of moves whose records are kept: those of minutes of a busy fabric.
+// If all were kept, a snapshot would grow for as long as a controller runs.
 const keptMoves = 1 << 16
 
-// KeepMoves has the records of at least half as many moves kept, and of those whose circuits stand; 0 keeps all.
-// forgotten, which can be nil, is shown those that go, in the order of their intents, borrowed for the call. It is
-// called before the first entry, and alike on every replica: what is kept is part of the state.
+// KeepMoves has the records of at least half as many moves kept, and of those whose circuits stand; 0
+// keeps all. forgotten, which can be nil, is shown those that go, in the order of their intents,
+// borrowed for the call. It is called before the first entry, and alike on every replica: what is kept
+// is part of the state.
 func (s *State) KeepMoves(n int, forgotten func([]Move)) { s.keep, s.onForget = n, forgotten }
 
 // forget drops the older half of the moves, but for those whose circuits have not ended.

@@ -13,8 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestForgetsMoves: a state that forgets old moves returns the same circuits and reconfiguration delays as one that
-// keeps all. The forgotten and the kept moves together are all moves, and its snapshot is equivalent.
+// TestForgetsMoves: a state that forgets old moves returns the same circuits and reconfiguration delays
+// as one that keeps all. The forgotten and the kept moves together are all moves, and its snapshot is
+// equivalent.
 func TestForgetsMoves(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 6, Hosts: 1, NIC: pathmap.Gbps, OCS: pathmap.Gbps,
 		Dark: time.Millisecond, Slots: 1})

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Frozen is the state as it stood when Freeze was called. It never changes, so that any goroutine can read it while
-// entries are applied.
+// Frozen is the state as it stood when Freeze was called. It never changes, so that any goroutine can
+// read it while entries are applied.
 type Frozen struct {
 	d        Data
 	requests [2]tally // of d.Requests and d.BandwidthRequests
@@ -31,8 +31,9 @@ type sharing struct {
 	sharedTasks, sharedMoves bool   // they are copied before they are changed
 }
 
-// Freeze returns the state as it stands. It copies no job: Apply copies those that it changes afterwards. Like all
-// methods it must not be called while an entry is applied; what it returns can be used at any time.
+// Freeze returns the state as it stands. It copies no job: Apply copies those that it changes
+// afterwards. Like all methods it must not be called while an entry is applied; what it returns can be
+// used at any time.
 func (s *State) Freeze() *Frozen {
 	s.write()
 	if s.frozen++; s.frozen == 1 {
@@ -133,7 +134,8 @@ func (d *Data) snapshot() ([]byte, error) {
 	return b, nil
 }
 
-// Digest is equal for two states exactly if they are. It hashes jobs only if they have changed since an earlier digest.
+// Digest is equal for two states exactly if they are. It hashes jobs only if they have changed since an
+// earlier digest.
 func (f *Frozen) Digest() [sha256.Size]byte {
 	rest := f.d
 	rest.Jobs, rest.Tasks, rest.Coflows, rest.Requests, rest.BandwidthRequests = nil, nil, nil, nil, nil

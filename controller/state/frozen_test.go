@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestFrozen: entries and snapshots are written as level 1 wrote them, and read again. What a level adds goes into a
-// file of its own: replicas of two versions compare digests of these bytes.
+// TestFrozen: entries and snapshots are written as level 1 wrote them, and read again. What a level
+// adds goes into a file of its own: replicas of two versions compare digests of these bytes.
 func TestFrozen(t *testing.T) {
 	n := 0
 	var whole state.Entry
@@ -55,8 +55,8 @@ func TestFrozen(t *testing.T) {
 	golden(t, "empty.json", append(empty, '\n'))
 }
 
-// TestFrozenLoads: what level 3 adds, the loads of tasks and their vCPUs, is written as it was, and refused by a
-// cluster of a lower level.
+// TestFrozenLoads: what level 3 adds, the loads of tasks and their vCPUs, is written as it was, and
+// refused by a cluster of a lower level.
 func TestFrozenLoads(t *testing.T) {
 	n := 0
 	e := state.Entry{Job: new(controller.Job), Placement: new(controller.Placement)}

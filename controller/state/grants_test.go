@@ -11,8 +11,8 @@ import (
 	"lightloom/controller/state"
 )
 
-// TestGrants: a name has what it was granted last, on a replica restored from a snapshot too; what cannot be granted
-// changes nothing.
+// TestGrants: a name has what it was granted last, on a replica restored from a snapshot too; what
+// cannot be granted changes nothing.
 func TestGrants(t *testing.T) {
 	f := fabric(t)
 	s := state.New(f)

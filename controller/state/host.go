@@ -70,7 +70,8 @@ func (s *State) seeHost(e *Entry) error {
 	return nil
 }
 
-// coflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been lost.
+// coflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been
+// lost.
 func coflowsOf(j *Job) []southbound.CoflowID {
 	out := make([]southbound.CoflowID, 0, len(j.Edges)+len(j.Redo))
 	for i := range j.Edges {
@@ -131,8 +132,8 @@ func (s *State) housed(j *Job, c *Coflow) bool {
 	return true
 }
 
-// checkMoving returns why a placement of a placed job is invalid, or nil: it must give hosts to the tasks that have
-// lost theirs, and to no other.
+// checkMoving returns why a placement of a placed job is invalid, or nil: it must give hosts to the
+// tasks that have lost theirs, and to no other.
 func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
 	if j.Ended != Unset || !slices.Contains(j.Hosts, controller.NoHost) {
 		return ErrStale
@@ -161,8 +162,8 @@ func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound
 	return nil
 }
 
-// reschedule gives hosts to the tasks of a job that have lost theirs, or have had none so far. What has not begun to be
-// sent is laid out anew.
+// reschedule gives hosts to the tasks of a job that have lost theirs, or have had none so far. What has
+// not begun to be sent is laid out anew.
 func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 	for i, h := range hosts {
 		if j.Hosts[i] != controller.NoHost || h == controller.NoHost {
@@ -191,7 +192,8 @@ func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 	}
 }
 
-// Relays reports whether placements lay a coflow out anew: its job is placed already, and the coflow has not begun.
+// Relays reports whether placements lay a coflow out anew: its job is placed already, and the coflow
+// has not begun.
 func (s *State) Relays(id southbound.CoflowID, placing []controller.Placement) bool {
 	c := s.Coflow(id)
 	return c != nil && c.Started == Unset && s.Job(c.Job).Placed != Unset &&

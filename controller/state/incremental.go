@@ -8,8 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// checkIncremental returns what is wrong with a placement as far as it is incremental, or nil: only an incremental job
-// can be placed in part, some task gets a host, and tasks that read from afar are tasks that get one, in order.
+// checkIncremental returns what is wrong with a placement as far as it is incremental, or nil: only an
+// incremental job can be placed in part, some task gets a host, and tasks that read from afar are tasks
+// that get one, in order.
 func (s *State) checkIncremental(j *Job, p *controller.Placement) error {
 	if len(p.Hosts) != j.Tasks() {
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
@@ -42,8 +43,8 @@ func (j *Job) hosts() []southbound.HostID {
 	return slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())
 }
 
-// awaits returns what an incremental job with unplaced tasks waits for. A receiving stage waits until all of its tasks
-// have slots, and failed hosts can have left too few for that.
+// awaits returns what an incremental job with unplaced tasks waits for. A receiving stage waits until
+// all of its tasks have slots, and failed hosts can have left too few for that.
 func (s *State) awaits(j *Job) string {
 	slots := s.slotsLeft()
 	for k := range j.Job.Stages {

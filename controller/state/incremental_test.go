@@ -141,8 +141,8 @@ func TestGangJobsStayWhole(t *testing.T) {
 	}
 }
 
-// TestShuffleByHost: host flows made host by host hold what those made pair by pair do, to a byte for each pair, and
-// their sum is exact.
+// TestShuffleByHost: host flows made host by host hold what those made pair by pair do, to a byte for
+// each pair, and their sum is exact.
 func TestShuffleByHost(t *testing.T) {
 	j := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 7)},
 		{Tasks: make([]controller.Task, 5)}}}
@@ -168,8 +168,8 @@ func TestShuffleByHost(t *testing.T) {
 	}
 }
 
-// TestPolicyStateIsKept: what a policy leaves with a placement is shown to it until it leaves something else, also by a
-// state that was restored.
+// TestPolicyStateIsKept: what a policy leaves with a placement is shown to it until it leaves something
+// else, also by a state that was restored.
 func TestPolicyStateIsKept(t *testing.T) {
 	f := fabric(t)
 	s := state.New(f)

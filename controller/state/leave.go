@@ -9,17 +9,19 @@ import (
 	"lightloom/southbound"
 )
 
-// Keep says how long what is over stays in the state. It is the same on every replica, and set before the first entry.
+// Keep says how long what is over stays in the state. It is the same on every replica, and set before
+// the first entry.
 type Keep struct {
-	// Ended is how long a job stays after its end has been applied: longer than a leader takes to draw the consequences.
-	// One that was cancelled stays much longer, since each new leader tells the hosts again. 0: for good.
+	// Ended is how long a job stays after its end has been applied: longer than a leader takes to draw the
+	// consequences. One that was cancelled stays much longer, since each new leader tells the hosts again.
+	// 0: for good.
 	Ended time.Duration
 	// Requests is how long the id of a request is known after it was granted; 0: for good.
 	Requests time.Duration
 	// Together is how many jobs leave at once at least, since all jobs are looked at each time; 0: 32.
 	Together int
-	// Left gets the jobs that leave, in the order of the log, each time the same. It is called while entries are applied;
-	// can be nil.
+	// Left gets the jobs that leave, in the order of the log, each time the same. It is called while
+	// entries are applied; can be nil.
 	Left func([]Left)
 }
 
@@ -104,8 +106,8 @@ func (d *Data) leftOf(j *Job) Left {
 	return x
 }
 
-// LeftSince returns the jobs of d that had left a state before another was taken of it: d has all jobs, live has those
-// that stayed, and may be older.
+// LeftSince returns the jobs of d that had left a state before another was taken of it: d has all jobs,
+// live has those that stayed, and may be older.
 func (d *Data) LeftSince(live *Data) []Left {
 	var left []Left
 	for _, j := range d.Jobs {

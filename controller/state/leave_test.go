@@ -16,8 +16,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLeaving has jobs leave one of two states that are given the same entries: both say the same of each entry, and
-// show policies the same. Another replica, which is restored now and then, holds what the lean state holds.
+// TestLeaving has jobs leave one of two states that are given the same entries: both say the same of
+// each entry, and show policies the same. Another replica, which is restored now and then, holds what
+// the lean state holds.
 func TestLeaving(t *testing.T) {
 	f := fabric(t)
 	left := 0
@@ -115,7 +116,8 @@ func (w *walk) restart(snap []byte) {
 	}
 }
 
-// TestRequestsAreForgotten: a request is known for its time, by the log's clock, and the digest follows what is known.
+// TestRequestsAreForgotten: a request is known for its time, by the log's clock, and the digest follows
+// what is known.
 func TestRequestsAreForgotten(t *testing.T) {
 	s := state.New(fabric(t))
 	s.KeepEnded(state.Keep{Requests: 10})

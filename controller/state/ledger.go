@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// ledger holds the reservations by port, for look-ups. It follows from Data.Ledger, which is written from it on
-// request.
+// ledger holds the reservations by port, for look-ups. It follows from Data.Ledger, which is written
+// from it on request.
 type ledger struct {
 	byIn   []queue.Queue[CircuitReservation] // by input, sorted by NotBefore
 	byOut  []queue.Queue[booking]            // by output, likewise
@@ -54,8 +54,8 @@ func ledgerOf(all []CircuitReservation, ports int) (ledger, error) {
 	return l, nil
 }
 
-// place returns where a reservation belongs among those of its input and of its output, and a reservation that it
-// overlaps there; nil for none.
+// place returns where a reservation belongs among those of its input and of its output, and a
+// reservation that it overlaps there; nil for none.
 func (l *ledger) place(r *controller.CircuitReservation) (in, out int, clash *CircuitReservation) {
 	mine := l.byIn[r.In].Live()
 	if in = len(mine); in > 0 && mine[in-1].NotAfter > r.NotBefore { // else it comes last, as most do

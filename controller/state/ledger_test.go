@@ -56,8 +56,8 @@ func TestRestoreRefusesOverlap(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesParts: a snapshot of circuits, hosts, ports or reserved bandwidth that the fabric does not have is
-// refused.
+// TestRestoreRefusesParts: a snapshot of circuits, hosts, ports or reserved bandwidth that the fabric
+// does not have is refused.
 func TestRestoreRefusesParts(t *testing.T) {
 	f := hybrid(t)
 	ports, hosts, nodes := southbound.Port(f.OCSPorts()), southbound.HostID(f.Hosts()), f.Topology.Nodes()

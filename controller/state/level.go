@@ -8,19 +8,21 @@ import (
 	"lightloom/controller"
 )
 
-// Level is a feature level: which kinds of entries the log of a cluster can hold. A cluster has one, which only rises,
-// and by an entry, so every replica knows at each entry what may come. A replica of a newer version keeps to it: it
-// refuses entries of kinds above, as one refuses them that does not know them.
+// Level is a feature level: which kinds of entries the log of a cluster can hold. A cluster has one,
+// which only rises, and by an entry, so every replica knows at each entry what may come. A replica of a
+// newer version keeps to it: it refuses entries of kinds above, as one refuses them that does not know
+// them.
 //
-// What version 1 writes stays as it is: entries are a JSON array, kinds and keys keep their numbers and names, and a
-// snapshot of a level has the same bytes in all versions. A kind, or a key of a kind or of the snapshot, that comes
-// later has a level above all before it.
+// What version 1 writes stays as it is: entries are a JSON array, kinds and keys keep their numbers and
+// names, and a snapshot of a level has the same bytes in all versions. A kind, or a key of a kind or of
+// the snapshot, that comes later has a level above all before it.
 type Level uint8
 
 // ErrLevel marks an entry of a kind above the cluster's level. It changes nothing, on any replica.
 var ErrLevel = errors.New("above the cluster's feature level")
 
-// ErrNewer marks what needs a newer version of this program: the cluster has risen above the level that this one knows.
+// ErrNewer marks what needs a newer version of this program: the cluster has risen above the level that
+// this one knows.
 var ErrNewer = errors.New("this version does not know the cluster's feature level: start a newer one")
 
 // Level returns the level at which a kind came.

@@ -56,8 +56,8 @@ func future(r *rand.Rand) []byte {
 	}[r.IntN(11)])
 }
 
-// TestVersionsAgree: one replica that knows the newest kind of entry and one that does not hold the same state after
-// every batch, whatever comes, as long as the cluster's level has not risen.
+// TestVersionsAgree: one replica that knows the newest kind of entry and one that does not hold the
+// same state after every batch, whatever comes, as long as the cluster's level has not risen.
 func TestVersionsAgree(t *testing.T) {
 	for seed := range uint64(tries.Of(60, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -80,7 +80,8 @@ func TestVersionsAgree(t *testing.T) {
 	}
 }
 
-// TestLevelRises: what a level adds is refused before, taken after, and ends a replica that does not know it.
+// TestLevelRises: what a level adds is refused before, taken after, and ends a replica that does not
+// know it.
 func TestLevelRises(t *testing.T) {
 	older, newer := state.NewAs(fabric(t), 1), state.NewAs(fabric(t), 2)
 	forget := state.Entry{Kind: state.MembersForgotten, Cluster: &state.Cluster{Members: []state.Member{{ID: "c0"}}}}

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestWalksWithLostHosts is TestWalks while hosts fail and come back. In the end every job has ended, and of each edge
-// exactly its bytes have been received: none twice, whatever began again.
+// TestWalksWithLostHosts is TestWalks while hosts fail and come back. In the end every job has ended,
+// and of each edge exactly its bytes have been received: none twice, whatever began again.
 func TestWalksWithLostHosts(t *testing.T) {
 	f := fabric(t)
 	seeds := tries.Of[uint64](15, 60)
@@ -112,8 +112,8 @@ func rescheduled(v *controller.View, h *controller.Evicted, r *rand.Rand) ([]sou
 	return hosts, true
 }
 
-// TestLostHost follows one shuffle that loses a receiver's host. What the receiver got is kept, what was on its way
-// begins again towards the new host, its task is retried, and no other task moves.
+// TestLostHost follows one shuffle that loses a receiver's host. What the receiver got is kept, what
+// was on its way begins again towards the new host, its task is retried, and no other task moves.
 func TestLostHost(t *testing.T) {
 	s := state.New(fabric(t))
 	name := func(h southbound.HostID) string { return "the host" }
@@ -181,8 +181,8 @@ func TestFlowsWaitForTheirHost(t *testing.T) {
 	}
 }
 
-// TestShuffleIsLostWhole: what a shuffle laid out host by host loses with a host is carried again to the byte, also
-// where pairs of tasks by themselves would have rounded otherwise.
+// TestShuffleIsLostWhole: what a shuffle laid out host by host loses with a host is carried again to
+// the byte, also where pairs of tasks by themselves would have rounded otherwise.
 func TestShuffleIsLostWhole(t *testing.T) {
 	for bytes := range pathmap.Bytes(40) {
 		s := state.New(fabric(t))
@@ -210,8 +210,8 @@ func TestShuffleIsLostWhole(t *testing.T) {
 	}
 }
 
-// TestLostTwice: a task has moved to a host that sends the same coflow, and that is lost too. Nothing is carried twice:
-// not even where both senders' bytes to a receiver would have made one host flow.
+// TestLostTwice: a task has moved to a host that sends the same coflow, and that is lost too. Nothing
+// is carried twice: not even where both senders' bytes to a receiver would have made one host flow.
 func TestLostTwice(t *testing.T) {
 	s := state.New(fabric(t))
 	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},

@@ -29,7 +29,8 @@ func (m Machine) Freeze() interface {
 	return m.State.Freeze()
 }
 
-// Counts are how many jobs and coflows there have been, how many of them have ended, and how many jobs wait for places.
+// Counts are how many jobs and coflows there have been, how many of them have ended, and how many jobs
+// wait for places.
 type Counts struct {
 	Jobs, JobsEnded, Coflows, CoflowsEnded, JobsWaiting int
 
@@ -41,7 +42,8 @@ func (m Machine) publish() {
 		m.Level()})
 }
 
-// Counts returns the figures after the last entry that a Machine has applied. Any goroutine can call it at any time.
+// Counts returns the figures after the last entry that a Machine has applied. Any goroutine can call it
+// at any time.
 func (s *State) Counts() Counts {
 	if c := s.counts.Load(); c != nil {
 		return *c

@@ -20,8 +20,8 @@ type Migrated struct {
 	Compute time.Duration `json:"compute_ns"` // begun before, and begun again
 }
 
-// checkMigration returns why a migration of tasks of a running job is invalid, or nil. held is that of CheckPlacement;
-// slots that the tasks leave are free for what comes after.
+// checkMigration returns why a migration of tasks of a running job is invalid, or nil. held is that of
+// CheckPlacement; slots that the tasks leave are free for what comes after.
 func (s *State) checkMigration(j *Job, p *controller.Placement, held map[southbound.HostID]int32) error {
 	switch {
 	case j.Incremental:
@@ -67,8 +67,8 @@ func (s *State) takeSlots(j *Job, p *controller.Placement, held map[southbound.H
 	return nil
 }
 
-// migrate has tasks leave their hosts; reschedule brings them to the next. What is on its way from or to one of them
-// begins again, together with what shares its host flow; what has been received is kept.
+// migrate has tasks leave their hosts; reschedule brings them to the next. What is on its way from or
+// to one of them begins again, together with what shares its host flow; what has been received is kept.
 func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	s.rememberLaid(j)
 	for _, id := range coflowsOf(j) {
@@ -102,7 +102,8 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 	}
 }
 
-// rowsOf returns the rows of a started coflow that have not been received and hold a pair with one of those tasks.
+// rowsOf returns the rows of a started coflow that have not been received and hold a pair with one of
+// those tasks.
 func (s *State) rowsOf(j *Job, c *Coflow, tasks []int32) (rows []int) {
 	x := &j.Edges[c.Edge]
 	if c.Started == Unset || c.Ended != Unset || !x.FollowsTasks() {

@@ -14,8 +14,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestWalksWithMigration is TestWalks while tasks of running jobs are moved, on every second seed while hosts fail too.
-// In the end every job has ended, and of each edge exactly its bytes have been received.
+// TestWalksWithMigration is TestWalks while tasks of running jobs are moved, on every second seed while
+// hosts fail too. In the end every job has ended, and of each edge exactly its bytes have been
+// received.
 func TestWalksWithMigration(t *testing.T) {
 	f := fabric(t)
 	seeds := tries.Of[uint64](30, 150)
@@ -74,8 +75,8 @@ func (w *walk) migrate() (state.Entry, bool) {
 	return state.Entry{}, false
 }
 
-// TestMigration follows one shuffle: a receiver is moved in the middle of it. What it has received is kept, what was on
-// its way begins again, its slot is free, and what it cost is written down.
+// TestMigration follows one shuffle: a receiver is moved in the middle of it. What it has received is
+// kept, what was on its way begins again, its slot is free, and what it cost is written down.
 func TestMigration(t *testing.T) {
 	s := state.New(fabric(t))
 	job := &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},

@@ -18,14 +18,16 @@ var ErrParents = errors.New("what it reads is refused")
 // Blocked returns the jobs that wait for what they read, by id. Borrowed.
 func (s *State) Blocked() []controller.JobID { return s.blocked }
 
-// blocks reports whether something that a job reads is not there: it has not been written, or its host is lost.
+// blocks reports whether something that a job reads is not there: it has not been written, or its host
+// is lost.
 func (s *State) blocks(j *Job) bool {
 	return slices.ContainsFunc(j.Edges, func(e controller.Edge) bool {
 		return e.Reads != nil && (!e.Reads.Ready || slices.ContainsFunc(e.Reads.Hosts, s.Lost))
 	})
 }
 
-// noteUnplaced lists a job among those that wait for slots, or for what they read, or takes it off both lists.
+// noteUnplaced lists a job among those that wait for slots, or for what they read, or takes it off both
+// lists.
 func (s *State) noteUnplaced(j *Job) {
 	unplaced := j.Placed == Unset && j.Ended == Unset
 	blocked := unplaced && s.blocks(j)
@@ -145,8 +147,8 @@ func (s *State) relink(to *Job, which func(*Job, *controller.Read) bool) {
 	}
 }
 
-// CheckParents returns what is wrong with what jobs would read that are accepted together, or nil: some would wait for
-// each other in a circle.
+// CheckParents returns what is wrong with what jobs would read that are accepted together, or nil: some
+// would wait for each other in a circle.
 func (s *State) CheckParents(jobs []*controller.Job) error {
 	if !slices.ContainsFunc(jobs, (*controller.Job).Reading) {
 		return nil // those that wait already do not wait in a circle
@@ -172,7 +174,8 @@ func (s *State) CheckParents(jobs []*controller.Job) error {
 	return nil
 }
 
-// readsFrom returns which of some jobs, the first n of which are not accepted yet, a read of one of them waits for.
+// readsFrom returns which of some jobs, the first n of which are not accepted yet, a read of one of
+// them waits for.
 func (s *State) readsFrom(all []*controller.Job, n, reader int, r *controller.Read) (out []int) {
 	for i, j := range all {
 		accepted := i >= n

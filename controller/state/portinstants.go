@@ -7,14 +7,15 @@ import (
 	"lightloom/southbound"
 )
 
-// portInstants is an instant for each port, of which the earliest is asked for often, and those that have come.
+// portInstants is an instant for each port, of which the earliest is asked for often, and those that
+// have come.
 type portInstants struct {
 	at    []time.Duration // southbound.Never for none
 	least []time.Duration // of each block
 }
 
-// block is the number of ports per entry of least: a change looks at block instants, and a query at about as many
-// blocks on a switch of some hundred ports.
+// block is the number of ports per entry of least: a change looks at block instants, and a query at
+// about as many blocks on a switch of some hundred ports.
 const block = 16
 
 // newPortInstants returns those of so many ports, none of which has one.
@@ -45,8 +46,8 @@ func (e *portInstants) First() time.Duration {
 	return first
 }
 
-// Due calls f with each block some of whose instants have come, ascending: its first port, and a bit for each of those,
-// the lowest for the first.
+// Due calls f with each block some of whose instants have come, ascending: its first port, and a bit
+// for each of those, the lowest for the first.
 func (e *portInstants) Due(now time.Duration, f func(first southbound.Port, bits uint64)) {
 	for b, least := range e.least {
 		if least > now {

@@ -16,7 +16,8 @@ import (
 	"lightloom/southbound"
 )
 
-// grown is the entry of the next generation, in which a rack of hosts is added with uplinks to both spines and the OCS.
+// grown is the entry of the next generation, in which a rack of hosts is added with uplinks to both
+// spines and the OCS.
 func grown(t *testing.T, s *state.State, tor string, hosts ...string) state.Entry {
 	t.Helper()
 	c := s.Change()
@@ -37,9 +38,9 @@ func grown(t *testing.T, s *state.State, tor string, hosts ...string) state.Entr
 	return state.Entry{Kind: state.FabricChanged, At: 2 * time.Second, Cluster: &state.Cluster{Fabric: &c}}
 }
 
-// TestRacksAdded: racks come while a job sends over a circuit, which goes on. A job that is submitted afterwards runs
-// on them, over circuits of theirs, and a replica that was restored from a snapshot at any point is the same as one
-// that applied every entry, as is what others had frozen before.
+// TestRacksAdded: racks come while a job sends over a circuit, which goes on. A job that is submitted
+// afterwards runs on them, over circuits of theirs, and a replica that was restored from a snapshot at
+// any point is the same as one that applied every entry, as is what others had frozen before.
 func TestRacksAdded(t *testing.T) {
 	var log []state.Entry
 	for _, batch := range lifeOfAJob() {

@@ -19,7 +19,8 @@ func (s *State) Reasons() map[controller.JobID]string {
 	return out
 }
 
-// Why returns what a job waits for that has not ended, as far as slots or failures are the reason; otherwise "".
+// Why returns what a job waits for that has not ended, as far as slots or failures are the reason;
+// otherwise "".
 func (s *State) Why(j *Job) string {
 	if j.Ended != Unset {
 		return ""
@@ -38,8 +39,8 @@ func (s *State) Why(j *Job) string {
 	return ""
 }
 
-// cutOff returns the hosts of a job's host flow that is to go over packets and for which no packet path is whole: of
-// the first one that has not ended.
+// cutOff returns the hosts of a job's host flow that is to go over packets and for which no packet path
+// is whole: of the first one that has not ended.
 func (s *State) cutOff(j *Job) (src, dst southbound.HostID, cut bool) {
 	if len(s.d.Down) == 0 {
 		return 0, 0, false
@@ -63,8 +64,8 @@ func (s *State) cutOff(j *Job) (src, dst southbound.HostID, cut bool) {
 	return 0, 0, false
 }
 
-// packetParts returns, for each node, the part of the packet network that it is in: those of one part can reach each
-// other over links with light.
+// packetParts returns, for each node, the part of the packet network that it is in: those of one part
+// can reach each other over links with light.
 func (s *State) packetParts() []pathmap.NodeID {
 	t := s.fabric.Topology
 	part := make([]pathmap.NodeID, len(t.Nodes()))
@@ -93,7 +94,8 @@ func (s *State) packetParts() []pathmap.NodeID {
 	return part
 }
 
-// awaitsSlots says what a job waits for that could begin: slots, of which the hosts that are left can have too few.
+// awaitsSlots says what a job waits for that could begin: slots, of which the hosts that are left can
+// have too few.
 func (s *State) awaitsSlots(j *Job) string {
 	if !j.Incremental && (len(s.d.Lost) > 0 || s.drains.hosts != nil) {
 		if n, left := j.Slots(), s.slotsLeft(); n > left {

@@ -8,9 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// lose takes rows that have not been received out of a started coflow, and adds a coflow that carries them again, from
-// their first byte, once both of their ends have a host. local are pairs of a stream with a rate that shared a host
-// which one of them leaves.
+// lose takes rows that have not been received out of a started coflow, and adds a coflow that carries
+// them again, from their first byte, once both of their ends have a host. local are pairs of a stream
+// with a rate that shared a host which one of them leaves.
 func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []controller.Flow) {
 	c := s.Coflow(id)
 	if len(rows)+len(local) == 0 {
@@ -87,15 +87,15 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	return out
 }
 
-// byHost reports whether a coflow was laid out host by host. Then the bytes of its rows are not the sums of what pairs
-// of tasks have by themselves, since each rounds.
+// byHost reports whether a coflow was laid out host by host. Then the bytes of its rows are not the
+// sums of what pairs of tasks have by themselves, since each rounds.
 func (c *Coflow) byHost(j *Job) bool {
 	x := &j.Edges[c.Edge]
 	return j.Incremental && x.Kind == controller.ScatterGather && x.Reads == nil && !c.Resent
 }
 
-// splitsRows reports whether the bytes of such rows are split exactly: from level 4 on. Before, a byte could get lost
-// with a host.
+// splitsRows reports whether the bytes of such rows are split exactly: from level 4 on. Before, a byte
+// could get lost with a host.
 func (s *State) splitsRows() bool { return s.d.Cluster == nil || s.Level() >= RetentionSet.Level() }
 
 // splitRows shares the bytes of rows out evenly over the pairs of tasks between their hosts.
@@ -123,7 +123,8 @@ func splitRows(j *Job, c *Coflow, rows []int) (out []controller.Flow) {
 	return out
 }
 
-// source returns the host that a pair of tasks is sent from: what a job reads is sent by hosts, not by its tasks.
+// source returns the host that a pair of tasks is sent from: what a job reads is sent by hosts, not by
+// its tasks.
 func (c *Coflow) source(j *Job, laid []southbound.HostID, p controller.Flow) southbound.HostID {
 	if j.Edges[c.Edge].Reads != nil {
 		return p.Src
@@ -131,8 +132,8 @@ func (c *Coflow) source(j *Job, laid []southbound.HostID, p controller.Flow) sou
 	return laid[p.Src]
 }
 
-// laid returns the hosts by task that a coflow was laid out between: the job's, but for tasks that have left theirs
-// since.
+// laid returns the hosts by task that a coflow was laid out between: the job's, but for tasks that have
+// left theirs since.
 func (c *Coflow) laid(j *Job) []southbound.HostID {
 	if c.Laid != nil {
 		return c.Laid
@@ -140,8 +141,9 @@ func (c *Coflow) laid(j *Job) []southbound.HostID {
 	return j.Hosts
 }
 
-// rememberLaid keeps between which hosts the started coflows of a job were laid out, before any of them changes: a pair
-// of tasks would be looked for in another pair's row else, and what has been received be carried once more.
+// rememberLaid keeps between which hosts the started coflows of a job were laid out, before any of them
+// changes: a pair of tasks would be looked for in another pair's row else, and what has been received
+// be carried once more.
 func (s *State) rememberLaid(j *Job) {
 	for _, id := range coflowsOf(j) {
 		c := s.Coflow(id)
@@ -151,8 +153,8 @@ func (s *State) rememberLaid(j *Job) {
 	}
 }
 
-// tasksOf returns the flows of a coflow between tasks of its job, by their numbers. What a job reads has hosts as its
-// sources.
+// tasksOf returns the flows of a coflow between tasks of its job, by their numbers. What a job reads
+// has hosts as its sources.
 func tasksOf(j *Job, c *Coflow) []controller.Flow {
 	if c.Resent {
 		return c.Pairs
@@ -173,8 +175,8 @@ func tasksOf(j *Job, c *Coflow) []controller.Flow {
 	return out
 }
 
-// expand lays out what a coflow carries again between the hosts as they are now. Where one is lost or not chosen yet it
-// waits.
+// expand lays out what a coflow carries again between the hosts as they are now. Where one is lost or
+// not chosen yet it waits.
 func (s *State) expand(j *Job, id southbound.CoflowID) {
 	c := s.Coflow(id)
 	x := &j.Edges[c.Edge]
@@ -210,8 +212,8 @@ func (s *State) expandWaiting() {
 	}
 }
 
-// Reason returns why a job that has not ended does not go on, if failed hosts are the reason; otherwise "". name
-// returns a host's name.
+// Reason returns why a job that has not ended does not go on, if failed hosts are the reason; otherwise
+// "". name returns a host's name.
 func (s *State) Reason(j *Job, name func(southbound.HostID) string) string {
 	switch {
 	case j.Ended != Unset:

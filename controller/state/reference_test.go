@@ -11,7 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// derived compares everything that a state derives step by step with a computation from all jobs, tasks and coflows.
+// derived compares everything that a state derives step by step with a computation from all jobs, tasks
+// and coflows.
 func derived(s *state.State) error {
 	d := s.Data()
 	var v controller.View
@@ -136,8 +137,8 @@ func turnover(d *state.Data) (last time.Duration) {
 	return last
 }
 
-// reads reports whether a job waits for what it reads. It is an error if it is told to read where its parent has not
-// written.
+// reads reports whether a job waits for what it reads. It is an error if it is told to read where its
+// parent has not written.
 func reads(d *state.Data, j *state.Job) (wait bool, err error) {
 	for i := range j.Edges {
 		r := j.Edges[i].Reads
@@ -167,7 +168,8 @@ func reads(d *state.Data, j *state.Job) (wait bool, err error) {
 	return wait, nil
 }
 
-// idle reports whether no row of a reservation's coflow that has not ended goes from its one rack to the other.
+// idle reports whether no row of a reservation's coflow that has not ended goes from its one rack to
+// the other.
 func idle(s *state.State, r *controller.CircuitReservation) bool {
 	f, c := s.Fabric(), s.Coflow(r.Coflow)
 	for row, done := range c.Done {

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestRoutesBesideAMove: while a placement gives lost tasks new hosts, routes of what has begun hold for the rows that
-// it has, and routes of what has not are for rows that are about to go.
+// TestRoutesBesideAMove: while a placement gives lost tasks new hosts, routes of what has begun hold
+// for the rows that it has, and routes of what has not are for rows that are about to go.
 func TestRoutesBesideAMove(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 1, Slots: 4})
 	if err != nil {
@@ -34,8 +34,8 @@ func TestRoutesBesideAMove(t *testing.T) {
 	do(state.Entry{Kind: state.TaskEnded, Task: 1})
 	do(state.Entry{Kind: state.CoflowStarted, Coflow: 0})
 	do(state.Entry{Kind: state.HostSeen, Host: 3})
-	// Task 3 has lost its host; on host 2 both host flows of the next edge would be between other hosts, on 1 one would
-	// stay within.
+	// Task 3 has lost its host; on host 2 both host flows of the next edge would be between other hosts,
+	// on 1 one would stay within.
 	moves := []controller.Placement{{Hosts: []southbound.HostID{0, 1, 2, 1, 0, 1}}}
 	rows := len(s.Coflow(0).Tag)
 	if err := s.CheckRouting(&controller.Routing{Coflow: 0, Tags: make([]southbound.Tag, rows)}, moves); err != nil ||

@@ -65,7 +65,8 @@ func (s *State) Requested(request string) (controller.JobID, bool) {
 	return id, known
 }
 
-// tally is the digest of a list that grows and shrinks by one element at a time: the sum of the elements' hashes.
+// tally is the digest of a list that grows and shrinks by one element at a time: the sum of the
+// elements' hashes.
 type tally [4]uint64
 
 func (t *tally) add(element any) { t.count(element, bits.Add64) }

@@ -83,8 +83,9 @@ func (s *State) reserve(e *Entry) error {
 	return nil
 }
 
-// elsewhere returns the input of another wavelength that joins the racks of a reservation or will, at any time; false
-// if none does. Packets from one rack to another carry one tag, so that a ToR can send them to one wavelength only.
+// elsewhere returns the input of another wavelength that joins the racks of a reservation or will, at
+// any time; false if none does. Packets from one rack to another carry one tag, so that a ToR can send
+// them to one wavelength only.
 func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bool) {
 	n := southbound.Port(s.fabric.Racks)
 	if len(s.d.Circuits) <= int(n) {
@@ -136,17 +137,19 @@ func (s *State) end(e *Entry) error {
 	return nil
 }
 
-// Boundary returns the earliest instant at which a reservation begins or ends, or a bandwidth reservation or a job's
-// time is over; southbound.Never if there is none.
+// Boundary returns the earliest instant at which a reservation begins or ends, or a bandwidth
+// reservation or a job's time is over; southbound.Never if there is none.
 func (s *State) Boundary() time.Duration {
 	return min(s.Edge(), s.NextBandwidthExpiry(), s.nextDeath())
 }
 
-// Edge returns the earliest instant at which a reservation begins or ends, southbound.Never if there is none.
+// Edge returns the earliest instant at which a reservation begins or ends, southbound.Never if there is
+// none.
 func (s *State) Edge() time.Duration { return s.ledger.edges.First() }
 
-// Due calls f with the inputs, ascending, whose first reservation is to begin by an instant, or to end once it has
-// begun: some of the 16 that follow one whose number 16 divides, a bit each, the lowest for the first.
+// Due calls f with the inputs, ascending, whose first reservation is to begin by an instant, or to end
+// once it has begun: some of the 16 that follow one whose number 16 divides, a bit each, the lowest for
+// the first.
 func (s *State) Due(by time.Duration, f func(first southbound.Port, bits uint64)) {
 	s.ledger.edges.Due(by, f)
 }

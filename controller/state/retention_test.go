@@ -9,8 +9,8 @@ import (
 	"lightloom/controller/state"
 )
 
-// TestRetentionIsAgreed: two replicas that were told to keep requests for different times keep them alike once a leader
-// has said for how long, also after a restart from a snapshot.
+// TestRetentionIsAgreed: two replicas that were told to keep requests for different times keep them
+// alike once a leader has said for how long, also after a restart from a snapshot.
 func TestRetentionIsAgreed(t *testing.T) {
 	short, long := state.NewAs(fabric(t), state.Newest), state.NewAs(fabric(t), state.Newest)
 	short.KeepEnded(state.Keep{Requests: time.Second})

@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Rows calls f with each row of a coflow between the racks of two OCS ports that has not ended. Rows are sorted by
-// destination, then source, and a rack's hosts follow each other.
+// Rows calls f with each row of a coflow between the racks of two OCS ports that has not ended. Rows
+// are sorted by destination, then source, and a rack's hosts follow each other.
 func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
 	if len(c.Done) == 0 {
 		return
@@ -30,8 +30,8 @@ func (s *State) Rows(c *Coflow, in, out southbound.Port, f func(row int32)) {
 	}
 }
 
-// rowsTo returns the rows from one to before another of a coflow that has some, where the rack of the output has one
-// host.
+// rowsTo returns the rows from one to before another of a coflow that has some, where the rack of the
+// output has one host.
 func (s *State) rowsTo(c *Coflow, in, out southbound.Port) (row, end int32, ok bool) {
 	x := &s.found[in] // a circuit's rows are asked for as it is planned, as it is lit and as they end
 	if x.of == &c.Done[0] && x.out == out {
@@ -59,7 +59,8 @@ func (s *State) hostsOf(port southbound.Port) [2]southbound.HostID {
 	return [2]southbound.HostID{southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])}
 }
 
-// between returns the rows, from one to before another, of a destination and sources; none is before a given row.
+// between returns the rows, from one to before another, of a destination and sources; none is before a
+// given row.
 func (c *Coflow) between(first int32, dst southbound.HostID, src [2]southbound.HostID) (row, end int32) {
 	row = c.seek(first, dst, src[0])
 	for end = row; int(end) < len(c.Done) && c.Columns.Dst[end] == dst && c.Columns.Src[end] < src[1]; end++ {
@@ -74,8 +75,9 @@ type byDst struct {
 	first []int32
 }
 
-// to returns what between does for one destination among all rows. Where hosts without rows are not the most of those
-// between the first destination and the last, it knows where each one's rows begin once it has been asked.
+// to returns what between does for one destination among all rows. Where hosts without rows are not the
+// most of those between the first destination and the last, it knows where each one's rows begin once
+// it has been asked.
 func (c *Coflow) to(dst southbound.HostID, src [2]southbound.HostID) (row, end int32) {
 	x := &c.byDst
 	if x.of != &c.Done[0] {
@@ -123,8 +125,8 @@ func (c *Coflow) alive(row, end int32, f func(row int32)) {
 	}
 }
 
-// seek returns the first row from one on that is of a later destination, or of that destination and of that source or a
-// later one.
+// seek returns the first row from one on that is of a later destination, or of that destination and of
+// that source or a later one.
 func (c *Coflow) seek(row int32, dst, src southbound.HostID) int32 {
 	to, from := c.Columns.Dst, c.Columns.Src
 	first, end := int(row), len(c.Done)
@@ -139,8 +141,8 @@ func (c *Coflow) seek(row int32, dst, src southbound.HostID) int32 {
 	return int32(first)
 }
 
-// Idle reports whether a reservation has nothing left to carry: its coflow is over, or all its rows between the two
-// racks are. One for any coflow is never idle.
+// Idle reports whether a reservation has nothing left to carry: its coflow is over, or all its rows
+// between the two racks are. One for any coflow is never idle.
 func (s *State) Idle(r *controller.CircuitReservation) bool {
 	if r.Coflow == controller.AnyCoflow {
 		return false

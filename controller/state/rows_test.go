@@ -11,7 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestRowsLikeReference: the rows between two racks that are searched for are those that looking at every row finds.
+// TestRowsLikeReference: the rows between two racks that are searched for are those that looking at
+// every row finds.
 func TestRowsLikeReference(t *testing.T) {
 	for hosts, arg := range map[int]string{1: "crossbar:ports=7,rate=1Gbps,dark=10ms",
 		3: "leafspine:racks=5,hosts=3,spines=1,eps=1Gbps"} {

@@ -92,8 +92,8 @@ func (s *State) size(j *Job, i int) int32 {
 	return j.Job.Stages[stage].Tasks[i-first].Size()
 }
 
-// take has a task take its slots of a host in held, which counts what others of the same plan take, if there are so
-// many.
+// take has a task take its slots of a host in held, which counts what others of the same plan take, if
+// there are so many.
 func (s *State) take(j *Job, i int, h southbound.HostID, held map[southbound.HostID]int32) error {
 	size := s.size(j, i)
 	if s.isDrained(h) {

@@ -11,7 +11,8 @@ func (s *State) Held(job controller.JobID, stage int32) bool {
 	return j != nil && stage >= 0 && int(stage) < len(j.Stages) && j.Stages[stage].Streams > 0
 }
 
-// openStreams makes the streams of a stage that has just started ready, as far as their other stage has started too.
+// openStreams makes the streams of a stage that has just started ready, as far as their other stage has
+// started too.
 func (s *State) openStreams(j *Job, stage int, e *Entry) {
 	for i := range j.Edges {
 		x := &j.Edges[i]
@@ -24,8 +25,8 @@ func (s *State) openStreams(j *Job, stage int, e *Entry) {
 	}
 }
 
-// spent reports whether a started coflow has nothing left to carry. A stream with a rate goes on within hosts, where it
-// has no host flows.
+// spent reports whether a started coflow has nothing left to carry. A stream with a rate goes on within
+// hosts, where it has no host flows.
 func (j *Job) spent(c *Coflow) bool {
 	return c.Remaining == 0 && (j.Edges[c.Edge].Rate == 0 || c.Local == 0)
 }
@@ -37,7 +38,8 @@ func (j *Job) keepLocal(c *Coflow, e *Entry) {
 	}
 }
 
-// localPairs returns the pairs of tasks of a stream with a rate that share a host, where one of them leaves it.
+// localPairs returns the pairs of tasks of a stream with a rate that share a host, where one of them
+// leaves it.
 func (s *State) localPairs(j *Job, c *Coflow,
 	leaves func(task int, at southbound.HostID) bool) (out []controller.Flow) {
 	if j.Edges[c.Edge].Rate == 0 || c.Local == 0 || c.Started == Unset || c.Ended != Unset {

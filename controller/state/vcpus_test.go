@@ -10,8 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestVCPUs: tasks take the vCPUs that they are given, or their slot's part, and give them back when they end, are
-// cancelled or lose their host; what is given cannot be more than there is. A snapshot holds all of it.
+// TestVCPUs: tasks take the vCPUs that they are given, or their slot's part, and give them back when
+// they end, are cancelled or lose their host; what is given cannot be more than there is. A snapshot
+// holds all of it.
 func TestVCPUs(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, Slots: 4, VCPUs: "8/2"})
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// FillView writes what the state holds into v and leaves the rest of v alone. left returns what is left of a started
-// coflow, or false if that is unknown (then the sizes are taken). Everything that v points to afterwards is borrowed.
+// FillView writes what the state holds into v and leaves the rest of v alone. left returns what is left
+// of a started coflow, or false if that is unknown (then the sizes are taken). Everything that v points
+// to afterwards is borrowed.
 func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Remaining, bool)) {
 	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining { return s.leftOf(id, c, left) })
 }
@@ -22,7 +23,8 @@ func (s *State) FillBlindView(v *controller.View) {
 	})
 }
 
-// FillTotalsView is FillView for callers that read only how much coflows have left in total; total returns it in bytes.
+// FillTotalsView is FillView for callers that read only how much coflows have left in total; total
+// returns it in bytes.
 func (s *State) FillTotalsView(v *controller.View, total func(southbound.CoflowID) (float64, bool)) {
 	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining {
 		if c.Started != Unset {
@@ -149,12 +151,12 @@ func (s *State) viewDown(v *controller.View) {
 	}
 }
 
-// delayWindow is how many of the last moves correct the model's reconfiguration delay; fewer than a quarter of them do
-// not yet.
+// delayWindow is how many of the last moves correct the model's reconfiguration delay; fewer than a
+// quarter of them do not yet.
 const delayWindow = 32
 
-// ReconfigurationDelay returns the expected reconfiguration delay of a circuit move: the p90 (nearest rank) of the last
-// moves that came into service, or model until there are some.
+// ReconfigurationDelay returns the expected reconfiguration delay of a circuit move: the p90 (nearest
+// rank) of the last moves that came into service, or model until there are some.
 func (s *State) ReconfigurationDelay(model time.Duration) time.Duration {
 	var last [delayWindow]time.Duration
 	n := 0

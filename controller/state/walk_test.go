@@ -20,9 +20,10 @@ import (
 	"lightloom/southbound"
 )
 
-// TestWalks drives jobs through their lives by entries that could be, in random order. After every entry what the state
-// derives step by step is what the slow reference implementation finds by looking at everything, a replica restored
-// from a snapshot shows policies the same, and the ledgers hold what they must. In the end every job has ended.
+// TestWalks drives jobs through their lives by entries that could be, in random order. After every
+// entry what the state derives step by step is what the slow reference implementation finds by looking
+// at everything, a replica restored from a snapshot shows policies the same, and the ledgers hold what
+// they must. In the end every job has ended.
 func TestWalks(t *testing.T) {
 	f := fabric(t)
 	seeds := tries.Of[uint64](20, 100)
@@ -118,7 +119,8 @@ func (w *walk) step() {
 	}
 }
 
-// freeze wants what was frozen some time ago to be what it was, and what it hashes to what its snapshot does.
+// freeze wants what was frozen some time ago to be what it was, and what it hashes to what its snapshot
+// does.
 func (w *walk) freeze() {
 	w.readers.Wait()
 	if w.frozen != nil {

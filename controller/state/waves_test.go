@@ -30,8 +30,9 @@ func reserved(in, out southbound.Port) state.Entry {
 		Coflow:   controller.AnyCoflow}}
 }
 
-// TestMoreThanWavelengths: of two wavelengths a rack has two circuits at once, out of it and into it, and no third, no
-// two to the same rack, and none whose light would change its wavelength. Port r + 4 is the second of rack r.
+// TestMoreThanWavelengths: of two wavelengths a rack has two circuits at once, out of it and into it,
+// and no third, no two to the same rack, and none whose light would change its wavelength. Port r + 4
+// is the second of rack r.
 func TestMoreThanWavelengths(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -69,7 +70,8 @@ func TestMoreThanWavelengths(t *testing.T) {
 	}
 }
 
-// TestTagsOfWavelengths: the circuit's tag goes to the rows of the racks that it joins, whichever the wavelength.
+// TestTagsOfWavelengths: the circuit's tag goes to the rows of the racks that it joins, whichever the
+// wavelength.
 func TestTagsOfWavelengths(t *testing.T) {
 	s := twoWaves(t)
 	flows := []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}, {Src: 0, Dst: 4, Bytes: 5}, {Src: 0, Dst: 6, Bytes: 5}}

@@ -1,6 +1,6 @@
-// Package tracing sends OpenTelemetry traces of jobs to a collector, from the call that submits one to each device's
-// Set. Ids of a caller's trace come and go in the header traceparent (W3C Trace Context), also where a replica forwards
-// a call.
+// Package tracing sends OpenTelemetry traces of jobs to a collector, from the call that submits one to
+// each device's Set. Ids of a caller's trace come and go in the header traceparent (W3C Trace Context),
+// also where a replica forwards a call.
 //
 // It is not the record of what was decided, which is the log's: traces are lost where the collector is away.
 package tracing
@@ -46,9 +46,10 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// Open sends the spans of a replica to the collector at a URL, by OTLP over HTTP; without a path in it to /v1/traces.
-// Nothing is sent before there is a span. The environment of OpenTelemetry (OTEL_EXPORTER_OTLP_HEADERS and the like)
-// holds, and the collector's outages go to log. An empty URL gives nil, which traces nothing.
+// Open sends the spans of a replica to the collector at a URL, by OTLP over HTTP; without a path in it
+// to /v1/traces. Nothing is sent before there is a span. The environment of OpenTelemetry
+// (OTEL_EXPORTER_OTLP_HEADERS and the like) holds, and the collector's outages go to log. An empty URL
+// gives nil, which traces nothing.
 func Open(ctx context.Context, at, replica, cluster string, log *slog.Logger) (*Exporter, error) {
 	if at == "" {
 		return nil, nil

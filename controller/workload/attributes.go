@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Attributes are what a trace in the coflow-benchmark format does not hold: a coflow's weight and its deadline.
+// Attributes are what a trace in the coflow-benchmark format does not hold: a coflow's weight and its
+// deadline.
 type Attributes struct {
 	Name string // of the file
 	ByID map[string]Attribute
@@ -34,9 +35,10 @@ const attributesShape = "id,weight,deadline"
 // MaxAttributes bounds the lines of such a file.
 const MaxAttributes = MaxCoflows
 
-// ReadAttributes reads a CSV file: the header `id,weight,deadline`, then a line a coflow. The id is the trace's, or the
-// name of a job; the weight a number from 0, 1 where it is empty; the deadline seconds after the arrival, above 0, none
-// where it is empty. Lines that are empty or begin with # are ignored. Anything else is a *SyntaxError.
+// ReadAttributes reads a CSV file: the header `id,weight,deadline`, then a line a coflow. The id is the
+// trace's, or the name of a job; the weight a number from 0, 1 where it is empty; the deadline seconds
+// after the arrival, above 0, none where it is empty. Lines that are empty or begin with # are ignored.
+// Anything else is a *SyntaxError.
 func ReadAttributes(r io.Reader, name string) (*Attributes, error) {
 	a := &Attributes{Name: name, ByID: map[string]Attribute{}}
 	in := bufio.NewScanner(plaintext.NewReader(r))
@@ -120,8 +122,8 @@ func (a *Attributes) line(text string, line int) error {
 	return nil
 }
 
-// seconds reads a decimal number of seconds, rounded to the nanosecond; false for what is not above zero or beyond all
-// runs.
+// seconds reads a decimal number of seconds, rounded to the nanosecond; false for what is not above
+// zero or beyond all runs.
 func seconds(s string) (time.Duration, bool) {
 	// ways to write numbers that no time needs, one of which has no end
 	if len(s) > 40 || strings.ContainsAny(s, "/xXpPeE_") {
@@ -139,7 +141,8 @@ func seconds(s string) (time.Duration, bool) {
 	return max(1, time.Duration(n.Int64())), true
 }
 
-// Apply sets the attributes of jobs from the file and returns how many jobs it names. It is an error if it names none.
+// Apply sets the attributes of jobs from the file and returns how many jobs it names. It is an error if
+// it names none.
 func (a *Attributes) Apply(jobs []controller.Job) (int, error) {
 	named := 0
 	for i := range jobs {

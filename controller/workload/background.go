@@ -34,9 +34,10 @@ type BackgroundOptions struct {
 // maxBackground bounds the flows of a run.
 const maxBackground = 1 << 20
 
-// Background draws flows: every host sends flows of exponential size, which take a second on average at its rate, to
-// hosts of other racks drawn uniformly, at Poisson arrivals, as many as fill its share. So each link carries about that
-// share where all hosts have the same rate, and none is meant to carry more. Each flow is a job of its own.
+// Background draws flows: every host sends flows of exponential size, which take a second on average at
+// its rate, to hosts of other racks drawn uniformly, at Poisson arrivals, as many as fill its share. So
+// each link carries about that share where all hosts have the same rate, and none is meant to carry
+// more. Each flow is a job of its own.
 func Background(opt BackgroundOptions) ([]controller.Job, error) {
 	if !(opt.Share > 0 && opt.Share < 1) {
 		return nil, fmt.Errorf("draw background: a share of %v: take one above 0 and below 1", opt.Share)

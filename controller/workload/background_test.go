@@ -25,8 +25,8 @@ func background(t *testing.T, seed uint64, share float64) []controller.Job {
 	return jobs
 }
 
-// TestBackgroundFills: what every host sends over the time is its share of its rate, within chance, and leaves its
-// rack.
+// TestBackgroundFills: what every host sends over the time is its share of its rate, within chance, and
+// leaves its rack.
 func TestBackgroundFills(t *testing.T) {
 	const share = .4
 	jobs := background(t, 1, share)
@@ -40,7 +40,8 @@ func TestBackgroundFills(t *testing.T) {
 		taken[f.Dst] += f.Bytes
 	}
 	for h, n := range sent {
-		// 800 flows of exponential size: a Poisson number of them, so a relative deviation of √(2/800), 5 %; four of them.
+		// 800 flows of exponential size: a Poisson number of them, so a relative deviation of √(2/800), 5 %;
+		// four of them.
 		want := share * float64((100 * pathmap.Mbps * pathmap.BitsPerSecond(1+h%2)).In(2000*time.Second))
 		if math.Abs(float64(n)-want) > .2*want {
 			t.Errorf("host %d sends %d bytes, about %.0f are due", h, n, want)

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// BareOptions describe coflows for holding two fabrics against each other: all of them bare, so that no placement comes
-// between, and long against what a fluid leaves out (slow start, queues).
+// BareOptions describe coflows for holding two fabrics against each other: all of them bare, so that no
+// placement comes between, and long against what a fluid leaves out (slow start, queues).
 type BareOptions struct {
 	Seed         uint64
 	Coflows      int
@@ -21,8 +21,8 @@ type BareOptions struct {
 	Window       time.Duration         // arrivals are uniform in it; it sets the load
 }
 
-// Bare draws the jobs: each has one or two senders and as many receivers in different racks, and host flows of 0.22
-// to 0.5 s of one link each.
+// Bare draws the jobs: each has one or two senders and as many receivers in different racks, and host
+// flows of 0.22 to 0.5 s of one link each.
 func Bare(opt BareOptions) ([]controller.Job, error) {
 	if opt.Coflows < 1 || opt.Racks < 4 || opt.HostsPerRack < 1 || opt.Link <= 0 || opt.Window <= 0 {
 		return nil, fmt.Errorf("draw bare coflows: %d on %d racks of %d hosts at %v within %v: take at least 1, 4, 1 and "+

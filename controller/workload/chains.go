@@ -14,8 +14,9 @@ import (
 	"lightloom/southbound"
 )
 
-// ChainOptions configure chains of MapReduce jobs that read what others of their chain wrote. Zero values take the
-// default in brackets. How much each job reads and writes are our assumptions, chains-v1.
+// ChainOptions configure chains of MapReduce jobs that read what others of their chain wrote. Zero
+// values take the default in brackets. How much each job reads and writes are our assumptions,
+// chains-v1.
 type ChainOptions struct {
 	Seed    uint64
 	Kind    string        // one of ChainKinds
@@ -35,8 +36,9 @@ type ChainOptions struct {
 // farRate is at how many bytes a second a task reads a block of which its rack has no copy.
 const farRate = 10e6
 
-// ChainKinds are the kinds of chains: three of learning, those three in turn (ml), queries as a MapReduce job for each
-// step or as one job of many stages (tez), and twelve jobs that read from each other as drawn.
+// ChainKinds are the kinds of chains: three of learning, those three in turn (ml), queries as a
+// MapReduce job for each step or as one job of many stages (tez), and twelve jobs that read from each
+// other as drawn.
 func ChainKinds() []string {
 	return []string{"kmeans", "bayes", "pagerank", "ml", "tpch", "tpch-tez", "dag"}
 }
@@ -118,8 +120,8 @@ func (s *step) size() float64 {
 	return sum
 }
 
-// kmeans is a first draw of centres, the rounds that move them, and the assignment of all points. Each reads the points
-// and all centres.
+// kmeans is a first draw of centres, the rounds that move them, and the assignment of all points. Each
+// reads the points and all centres.
 func kmeans(rounds int) []step {
 	const centres = 0.001
 	all := []step{{name: "seed", reads: []source{input(1)}, shuffle: 0.01}}
@@ -129,7 +131,8 @@ func kmeans(rounds int) []step {
 	return append(all, step{"assign", []source{input(1), {rounds, centres, true}}, 0})
 }
 
-// pagerank is rounds of two jobs, one that joins ranks with links and one that adds up, and a last one that sorts.
+// pagerank is rounds of two jobs, one that joins ranks with links and one that adds up, and a last one
+// that sorts.
 func pagerank(rounds int) []step {
 	all := []step{}
 	for i := range rounds {
@@ -160,8 +163,8 @@ func bayes() []step {
 	}
 }
 
-// queryTables are the tables that the 22 queries of TPC-H join, in order: lineitem, orders, partsupp (x), part,
-// customer and supplier. Nation and region are tiny and left out.
+// queryTables are the tables that the 22 queries of TPC-H join, in order: lineitem, orders, partsupp
+// (x), part, customer and supplier. Nation and region are tiny and left out.
 func queryTables() []string {
 	return strings.Split("L pxS CoL oL CoLs L SLoC psLoC pSLxo CoL xS oL Co LP Ls xPs LP CoL LP sxPL sLo Co", " ")
 }
@@ -171,8 +174,8 @@ func tableShare(letter byte) float64 {
 	return map[byte]float64{'l': 0.70, 'o': 0.16, 'x': 0.11, 'p': 0.022, 'c': 0.022, 's': 0.0013}[letter|0x20]
 }
 
-// query selects from each table, joins them one after the other, aggregates and sorts. r draws how much each step lets
-// through.
+// query selects from each table, joins them one after the other, aggregates and sorts. r draws how much
+// each step lets through.
 func query(tables string, r *rand.Rand) []step {
 	pass := func() float64 { return math.Pow(10, -r.Float64()) }
 	var all []step
@@ -228,8 +231,9 @@ func tableI() []pathmap.Bytes {
 	return []pathmap.Bytes{18_500e6, 34_800e6, 32_400e6, 37_500e6, 52_800e6, 51_600e6, 75_000e6, 69_900e6, 64_800e6}
 }
 
-// Chains draws chains in order of arrival, the first at 0; the jobs of one arrive together, parents first. The input of
-// a chain lies in even parts on hosts drawn for it, and is read over the network from there.
+// Chains draws chains in order of arrival, the first at 0; the jobs of one arrive together, parents
+// first. The input of a chain lies in even parts on hosts drawn for it, and is read over the network
+// from there.
 func Chains(opt ChainOptions) ([]controller.Job, error) {
 	if !slices.Contains(ChainKinds(), opt.Kind) {
 		return nil, fmt.Errorf("draw chains: kind %q is unknown: write %s", opt.Kind, strings.Join(ChainKinds(), ", "))
@@ -349,7 +353,8 @@ func (c *chainDraw) job(steps []step, k int) controller.Job {
 	return j
 }
 
-// stages is all steps as the stages of one job: what reads the input has as many tasks as maps, others as reduces.
+// stages is all steps as the stages of one job: what reads the input has as many tasks as maps, others
+// as reduces.
 func (c *chainDraw) stages(steps []step) controller.Job {
 	j := controller.Job{Name: c.name, Arrival: c.at, Weight: 1, Incremental: true}
 	for k := range steps {

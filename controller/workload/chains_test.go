@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestChains: jobs of all kinds can run, name parents of their own chain that come before them, and read no more of a
-// job than it could have written.
+// TestChains: jobs of all kinds can run, name parents of their own chain that come before them, and
+// read no more of a job than it could have written.
 func TestChains(t *testing.T) {
 	for _, kind := range ChainKinds() {
 		for seed := range uint64(20) {

@@ -7,10 +7,10 @@ import (
 	"lightloom/pathmap"
 )
 
-// AsCoflowsim changes a trace to what coflowsim (github.com/coflow/coflowsim) makes of it: the mappers of a rack are
-// one, the reducers of a rack are one of all their megabytes, and these are rounded up to a multiple of the mappers,
-// at least a megabyte for each, so that all flows of a reducer are alike. It returns how many coflows are not as they
-// were.
+// AsCoflowsim changes a trace to what coflowsim (github.com/coflow/coflowsim) makes of it: the mappers
+// of a rack are one, the reducers of a rack are one of all their megabytes, and these are rounded up to
+// a multiple of the mappers, at least a megabyte for each, so that all flows of a reducer are alike. It
+// returns how many coflows are not as they were.
 func (t *Trace) AsCoflowsim() (changed int) {
 	for i := range t.Coflows {
 		c := &t.Coflows[i]

@@ -12,7 +12,8 @@ func TestAsCoflowsim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The mappers of coflow 1 are racks 1 and 4; rack 2 receives 7+3, which two divide, rack 0 6. Coflow 2 is as it was.
+	// The mappers of coflow 1 are racks 1 and 4; rack 2 receives 7+3, which two divide, rack 0 6. Coflow 2
+	// is as it was.
 	if n := tr.AsCoflowsim(); n != 1 {
 		t.Errorf("%d coflows have changed", n)
 	}

@@ -11,8 +11,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Drawn is a workload as users name one on a command line: storm, hadoop or a kind of chain, and perhaps a colon and
-// keys with values.
+// Drawn is a workload as users name one on a command line: storm, hadoop or a kind of chain, and
+// perhaps a colon and keys with values.
 type Drawn struct {
 	Text   string
 	storm  *StormOptions
@@ -21,8 +21,8 @@ type Drawn struct {
 	swim   string // the path of a trace
 }
 
-// Jobs draws the jobs for a fabric of so many hosts; first limits their number, and 0 means all. Sizes are the contents
-// of Trace's file; nil without one.
+// Jobs draws the jobs for a fabric of so many hosts; first limits their number, and 0 means all. Sizes
+// are the contents of Trace's file; nil without one.
 func (d *Drawn) Jobs(seed uint64, hosts, first int, sizes []Size) ([]controller.Job, error) {
 	var jobs []controller.Job
 	var err error

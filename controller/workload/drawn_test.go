@@ -67,7 +67,8 @@ func spoutBytes(j *controller.Job, s int) pathmap.Bytes {
 	return 0
 }
 
-// TestStormForwards: what enters a bolt leaves it whole to each child, or split among them; circles add a tenth.
+// TestStormForwards: what enters a bolt leaves it whole to each child, or split among them; circles add
+// a tenth.
 func TestStormForwards(t *testing.T) {
 	for _, tc := range []struct {
 		text  string
@@ -105,7 +106,8 @@ func TestStormForwards(t *testing.T) {
 	}
 }
 
-// TestHadoop: shuffles are log-uniform over eight decades, so that half of them lie below the geometric middle.
+// TestHadoop: shuffles are log-uniform over eight decades, so that half of them lie below the geometric
+// middle.
 func TestHadoop(t *testing.T) {
 	jobs := drawn(t, "hadoop:jobs=4000", 1)
 	below := 0

@@ -53,12 +53,14 @@ func (f Fold) String() string {
 	return b.String()
 }
 
-// Jobs makes one job with one fixed edge of every coflow that is taken, ordered by arrival and then as in the file.
+// Jobs makes one job with one fixed edge of every coflow that is taken, ordered by arrival and then as
+// in the file.
 //
-// A rack of the trace is one port there and one host here: rack q, for the coflow at position c of the file, is host
-// (q/Racks + c) mod HostsPerRack of rack q mod Racks. So what is local in the trace stays local, racks that fold
-// together spread over the hosts they fold onto, and a rack's hosts take turns from coflow to coflow. Flows between the
-// same two hosts are one Flow that counts them. Nothing is lost: bytes and counts add up to the trace's.
+// A rack of the trace is one port there and one host here: rack q, for the coflow at position c of the
+// file, is host (q/Racks + c) mod HostsPerRack of rack q mod Racks. So what is local in the trace stays
+// local, racks that fold together spread over the hosts they fold onto, and a rack's hosts take turns
+// from coflow to coflow. Flows between the same two hosts are one Flow that counts them. Nothing is
+// lost: bytes and counts add up to the trace's.
 func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 	if opt.Racks < 1 || opt.HostsPerRack < 1 || opt.Coflows < 0 || opt.MaxWidth < 0 {
 		return nil, Fold{}, fmt.Errorf("fold trace %q: %d racks of %d hosts, %d coflows, width %d: racks and hosts are at "+
@@ -138,7 +140,8 @@ func (p *pairSum) fold(c *TraceCoflow, at int, opt FoldOptions, f *Fold) []contr
 
 func (t *Totals) add(b pathmap.Bytes) { t.Flows++; t.Bytes += b }
 
-// merge adds up flows between the same two hosts, sorted by (Dst, Src), into fresh memory that just holds them.
+// merge adds up flows between the same two hosts, sorted by (Dst, Src), into fresh memory that just
+// holds them.
 func merge(flows []controller.Flow) []controller.Flow {
 	if len(flows) == 0 {
 		return nil
@@ -159,8 +162,8 @@ func merge(flows []controller.Flow) []controller.Flow {
 	return append(make([]controller.Flow, 0, last+1), flows[:last+1]...)
 }
 
-// Sum returns the sums of jobs: every edge is a coflow; flows of an edge between stages are its pairs of tasks, and a
-// broadcast's bytes count once for each receiver, as they travel.
+// Sum returns the sums of jobs: every edge is a coflow; flows of an edge between stages are its pairs
+// of tasks, and a broadcast's bytes count once for each receiver, as they travel.
 func Sum(jobs []controller.Job) Totals {
 	var t Totals
 	for i := range jobs {

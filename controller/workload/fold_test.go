@@ -71,7 +71,8 @@ func TestFacebookTotals(t *testing.T) {
 	})
 }
 
-// checkExpanded holds what policies will see against the fold: local bytes apart, nothing lost, every job acceptable.
+// checkExpanded holds what policies will see against the fold: local bytes apart, nothing lost, every
+// job acceptable.
 func checkExpanded(t *testing.T, jobs []controller.Job, fold Fold, opt FoldOptions) {
 	t.Helper()
 	var local, sent Totals

@@ -10,8 +10,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// HadoopOptions configure the map-reduce jobs to draw: those of section 4.2 of Alkaff and Gupta, Cross-Layer Scheduling
-// in Cloud Computing Systems. Zero values take the default in brackets.
+// HadoopOptions configure the map-reduce jobs to draw: those of section 4.2 of Alkaff and Gupta,
+// Cross-Layer Scheduling in Cloud Computing Systems. Zero values take the default in brackets.
 type HadoopOptions struct {
 	Seed     uint64
 	Jobs     int           // [600, or as many as Sizes holds]
@@ -64,10 +64,10 @@ func (o *HadoopOptions) check() error {
 	return nil
 }
 
-// Hadoop draws map-reduce jobs, in order of arrival, the first at 0. A job of several rounds writes the output of its
-// reduces into the file system (a stage for each copy, of as many tasks as there are reduces: the hosts of the blocks)
-// and reads the first copy back into the next maps, as Hive and Pig do. Every round carries as many bytes as the first,
-// or with Sizes the trace's bytes of its reduces.
+// Hadoop draws map-reduce jobs, in order of arrival, the first at 0. A job of several rounds writes the
+// output of its reduces into the file system (a stage for each copy, of as many tasks as there are
+// reduces: the hosts of the blocks) and reads the first copy back into the next maps, as Hive and Pig
+// do. Every round carries as many bytes as the first, or with Sizes the trace's bytes of its reduces.
 func Hadoop(opt HadoopOptions) ([]controller.Job, error) {
 	limited := opt.Jobs > 0
 	opt = opt.defaults()

@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// MapReduce is the assumptions by which the coflows of a trace become MapReduce jobs: the trace has nothing but their
-// shuffle. An experiment that changes a number must change Name.
+// MapReduce is the assumptions by which the coflows of a trace become MapReduce jobs: the trace has
+// nothing but their shuffle. An experiment that changes a number must change Name.
 type MapReduce struct {
 	Name       string
 	Block      pathmap.Bytes // of input that one map reads
@@ -22,8 +22,8 @@ type MapReduce struct {
 	Times      float64       // bytes and so computing times are as many times those of the trace
 }
 
-// FacebookV1 is facebook-v1: blocks of 1 GB as on PushBox's testbed, as much input as shuffle, and tasks that compute
-// as fast as a disk reads.
+// FacebookV1 is facebook-v1: blocks of 1 GB as on PushBox's testbed, as much input as shuffle, and
+// tasks that compute as fast as a disk reads.
 func FacebookV1() MapReduce {
 	return MapReduce{Name: "facebook-v1", Block: 1e9, InputRatio: 1, MapRate: 100e6, ReduceRate: 100e6, FarRate: 100e6,
 		Start: 100 * time.Millisecond, Times: 1}
@@ -43,8 +43,8 @@ func (m *MapReduce) Lines() []string {
 	}
 }
 
-// Jobs turns coflows into jobs: a stage of maps, and for each receiver a stage of one reduce, so that each receives as
-// soon as it has a slot, and as much as the trace says.
+// Jobs turns coflows into jobs: a stage of maps, and for each receiver a stage of one reduce, so that
+// each receives as soon as it has a slot, and as much as the trace says.
 func (m *MapReduce) Jobs(t *Trace) []controller.Job {
 	jobs := make([]controller.Job, len(t.Coflows))
 	for i := range t.Coflows {

@@ -12,23 +12,25 @@ import (
 
 // ScaleOptions are the divisors. Zero means 1.
 type ScaleOptions struct {
-	// bytes, and rates of streams. The caller divides the fabric's rates by the same number, so that times stay true.
+	// bytes, and rates of streams. The caller divides the fabric's rates by the same number, so that times
+	// stay true.
 	Scale float64
-	// arrivals, deadlines, lifetimes, compute and reading times, and bytes: all of the run is that much shorter at the
-	// same rates
+	// arrivals, deadlines, lifetimes, compute and reading times, and bytes: all of the run is that much
+	// shorter at the same rates
 	Speedup float64
 }
 
-// Scale returns copies of the jobs, divided. Arrivals and compute times are rounded to the nanosecond each: they are
-// instants and lengths of their own, and no error adds up.
+// Scale returns copies of the jobs, divided. Arrivals and compute times are rounded to the nanosecond
+// each: they are instants and lengths of their own, and no error adds up.
 //
-// Bytes are whole, and rounding is carried from flow to flow in the order given (an edge between stages counts as one
-// flow): after every flow the sum is within half a byte of the exact quotient of the sum so far, except that no flow
-// falls below 1 byte; what that costs is taken back from the flows before. So the sum of all flows times the divisor is
-// the original sum to within half a divisor. It is an error when there are more flows than bytes left.
+// Bytes are whole, and rounding is carried from flow to flow in the order given (an edge between stages
+// counts as one flow): after every flow the sum is within half a byte of the exact quotient of the sum
+// so far, except that no flow falls below 1 byte; what that costs is taken back from the flows before.
+// So the sum of all flows times the divisor is the original sum to within half a divisor. It is an
+// error when there are more flows than bytes left.
 //
-// Blocks that tasks read and predictions of recurring jobs are divided alike, each rounded by itself: no fabric carries
-// them, and policies compare them with what is carried.
+// Blocks that tasks read and predictions of recurring jobs are divided alike, each rounded by itself:
+// no fabric carries them, and policies compare them with what is carried.
 func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 	scale, err := divisor("scale", opt.Scale)
 	if err != nil {

@@ -64,8 +64,8 @@ func TestScale(t *testing.T) {
 		Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: time.Second}}}},
 		Edges:  []controller.Edge{{Flows: []controller.Flow{{Bytes: 10}, {Bytes: 10}, {Bytes: 10}, {Bytes: 1}}}},
 	}
-	// 31 bytes ÷ 4: sums 2.5, 5, 7.5, 7.75 round to 3, 5, 8, 8, so 3, 2, 3 and 0; no flow is empty, so the last gets 1
-	// and the one before it gives that back.
+	// 31 bytes ÷ 4: sums 2.5, 5, 7.5, 7.75 round to 3, 5, 8, 8, so 3, 2, 3 and 0; no flow is empty, so the
+	// last gets 1 and the one before it gives that back.
 	got, err := Scale([]controller.Job{job}, ScaleOptions{Scale: 2, Speedup: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +92,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestScaleOfReading: what tasks read and what is predicted of a job is divided with what is carried, and the jobs
-// handed in stay as they are.
+// TestScaleOfReading: what tasks read and what is predicted of a job is divided with what is carried,
+// and the jobs handed in stay as they are.
 func TestScaleOfReading(t *testing.T) {
 	job := controller.Job{Name: "a", Incremental: true,
 		Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: time.Minute, Input: 256e6, NonLocal: 2 * time.Second},

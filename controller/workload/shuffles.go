@@ -10,8 +10,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// Shuffles draws map-reduce jobs of 4 to 16 maps and as many reduces (log-uniform), which come one after the other in
-// exponential gaps of that mean. A pair of tasks has 3.6 MB on average × Pareto(1.3), up to ten times; maps compute
+// Shuffles draws map-reduce jobs of 4 to 16 maps and as many reduces (log-uniform), which come one
+// after the other in exponential gaps of that mean. A pair of tasks has 3.6 MB on average ×
+// Pareto(1.3), up to ten times; maps compute
 // 0.1 to 1.5 s, reduces half of that.
 func Shuffles(n int, gap time.Duration, seed uint64) []controller.Job {
 	rng := rand.New(rand.NewPCG(seed, 0x77696465))
@@ -39,9 +40,9 @@ func Shuffles(n int, gap time.Duration, seed uint64) []controller.Job {
 	return jobs
 }
 
-// TwoShuffles draws jobs of three stages of 3 to 20 tasks with a shuffle of 500 MB in the median between two of them,
-// which come one after the other in exponential gaps of that mean. Computing times (200 ms in the median) and bytes are
-// log-normal.
+// TwoShuffles draws jobs of three stages of 3 to 20 tasks with a shuffle of 500 MB in the median
+// between two of them, which come one after the other in exponential gaps of that mean. Computing times
+// (200 ms in the median) and bytes are log-normal.
 func TwoShuffles(n int, gap time.Duration, seed uint64) []controller.Job {
 	rng := rand.New(rand.NewPCG(seed, 0x756e7365656e))
 	var jobs []controller.Job

@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// ReadSparkFile is ReadSpark for the path of a log: a file, or a folder eventlog_v2_… as Spark rolls logs (the default
-// from 4.0 on). The parts of a folder are read in their order; what Spark has compacted stands for all parts up to its
-// own, and has forgotten jobs that had ended.
+// ReadSparkFile is ReadSpark for the path of a log: a file, or a folder eventlog_v2_… as Spark rolls
+// logs (the default from 4.0 on). The parts of a folder are read in their order; what Spark has
+// compacted stands for all parts up to its own, and has forgotten jobs that had ended.
 func ReadSparkFile(path string) (*Spark, error) {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -26,8 +26,9 @@ func sparkKept() []string {
 		"SparkListenerStageCompleted", "SparkListenerTaskEnd"}
 }
 
-// sparkLine returns the next line, and whether it has its end; empty without one at the end of the text. Of an event
-// that is not read it returns a blank, however long it is. It is valid until the next call.
+// sparkLine returns the next line, and whether it has its end; empty without one at the end of the
+// text. Of an event that is not read it returns a blank, however long it is. It is valid until the next
+// call.
 func sparkLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 	part, err := in.ReadSlice('\n')
 	if !isSparkKept(part) {
@@ -63,8 +64,8 @@ func sparkLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 	return line, err == nil, nil
 }
 
-// isSparkKept reports whether a line, by its beginning, is to be read: what begins as no event is, too, and is refused
-// then.
+// isSparkKept reports whether a line, by its beginning, is to be read: what begins as no event is, too,
+// and is refused then.
 func isSparkKept(line []byte) bool {
 	name, ok := bytes.CutPrefix(line, []byte(`{"Event":"`))
 	if !ok {
@@ -78,7 +79,8 @@ func isSparkKept(line []byte) bool {
 	return bytes.IndexByte(name, '"') < 0
 }
 
-// sparkText returns the text of a file of an event log, compressed as its first bytes say; done frees what it took.
+// sparkText returns the text of a file of an event log, compressed as its first bytes say; done frees
+// what it took.
 func sparkText(r io.Reader) (text *bufio.Reader, done func(), err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	head, _ := in.Peek(16) // what is wrong with it is found when it is read
@@ -111,7 +113,8 @@ func sparkText(r io.Reader) (text *bufio.Reader, done func(), err error) {
 	return plaintext.NewReader(in), done, nil
 }
 
-// The framings of Spark's codecs: net.jpountz.lz4.LZ4BlockOutputStream and org.xerial.snappy.SnappyOutputStream.
+// The framings of Spark's codecs: net.jpountz.lz4.LZ4BlockOutputStream and
+// org.xerial.snappy.SnappyOutputStream.
 const (
 	lz4Magic    = "LZ4Block"
 	snappyMagic = "\x82SNAPPY\x00"
@@ -137,8 +140,8 @@ func (f *framed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lz4Block reads a block: magic, method, two lengths and a checksum, which is not looked at: what is no JSON is
-// refused.
+// lz4Block reads a block: magic, method, two lengths and a checksum, which is not looked at: what is no
+// JSON is refused.
 func lz4Block(in *bufio.Reader) ([]byte, error) {
 	var head [21]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {

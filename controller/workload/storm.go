@@ -10,9 +10,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// StormOptions configure the stream topologies to draw: those of section 4.1 of Alkaff and Gupta, Cross-Layer
-// Scheduling in Cloud Computing Systems. Zero values take the default in brackets, which is the document's where it has
-// one.
+// StormOptions configure the stream topologies to draw: those of section 4.1 of Alkaff and Gupta,
+// Cross-Layer Scheduling in Cloud Computing Systems. Zero values take the default in brackets, which is
+// the document's where it has one.
 type StormOptions struct {
 	Seed     uint64
 	Jobs     int           // [100]
@@ -77,11 +77,11 @@ func (o *StormOptions) check() error {
 	return nil
 }
 
-// Storm draws topologies in order of arrival, the first at 0. Spouts come first, then bolts. Each draws its number of
-// children from a normal distribution, rounded, at least none (a spout: one) and at most all bolts after it, and then
-// as many different bolts. A bolt without a sender gets an earlier one; one without children is a sink. A bolt forwards
-// all that it receives, a copy to each child, unless Split. What is sent back in a cycle is not forwarded again. All
-// groupings are shuffles.
+// Storm draws topologies in order of arrival, the first at 0. Spouts come first, then bolts. Each draws
+// its number of children from a normal distribution, rounded, at least none (a spout: one) and at most
+// all bolts after it, and then as many different bolts. A bolt without a sender gets an earlier one;
+// one without children is a sink. A bolt forwards all that it receives, a copy to each child, unless
+// Split. What is sent back in a cycle is not forwarded again. All groupings are shuffles.
 func Storm(opt StormOptions) ([]controller.Job, error) {
 	opt = opt.defaults()
 	if err := opt.check(); err != nil {

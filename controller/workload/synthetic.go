@@ -24,7 +24,8 @@ type SyntheticOptions struct {
 	Long         pathmap.Bytes // bytes of all long wide coflows together, about [200 MB × Jobs/40]
 }
 
-// The defaults suit the demo's fabric: 8 racks × 2 hosts, two spines at 50 Mb/s a ToR–spine link, circuits of 1 Gb/s.
+// The defaults suit the demo's fabric: 8 racks × 2 hosts, two spines at 50 Mb/s a ToR–spine link,
+// circuits of 1 Gb/s.
 const (
 	defaultJobs     = 40
 	defaultWindow   = 4 * time.Second
@@ -58,8 +59,8 @@ func (o SyntheticOptions) check() error {
 	return nil
 }
 
-// class is one of the four bins in which coflow traces are reported: short or long (the longest flow), narrow or wide
-// (the number of flows).
+// class is one of the four bins in which coflow traces are reported: short or long (the longest flow),
+// narrow or wide (the number of flows).
 type class struct {
 	name    string
 	percent int // of the jobs; about those of the Facebook trace of 2010: 60, 16, 12 and 12 of a hundred
@@ -73,8 +74,8 @@ type shape struct {
 	elephant           bool          // racks apart, so that each pair of racks holds its part
 }
 
-// Synthetic draws jobs: seeded, deterministic, in order of arrival, with the heavy tail of the Facebook trace (most
-// coflows short and narrow, few long and wide that hold most bytes).
+// Synthetic draws jobs: seeded, deterministic, in order of arrival, with the heavy tail of the Facebook
+// trace (most coflows short and narrow, few long and wide that hold most bytes).
 //
 //   - Class by quota, so that every seed gives a workload of the same kind: 12 % long wide, 12 % short wide, 16 % long
 //     narrow (rounded, at least one long wide), the rest short narrow.
@@ -255,7 +256,8 @@ func (g *generator) tasks(n int, mean, low, high float64) []controller.Task {
 	return tasks
 }
 
-// flows spreads the bytes of a shape evenly over pairs of hosts, the remainder carried by the first, a byte each.
+// flows spreads the bytes of a shape evenly over pairs of hosts, the remainder carried by the first, a
+// byte each.
 func (g *generator) flows(s shape) []controller.Flow {
 	from, to := g.ends(s)
 	n := pathmap.Bytes(len(from) * len(to))
@@ -274,8 +276,8 @@ func (g *generator) flows(s shape) []controller.Flow {
 	return merge(flows)
 }
 
-// deal takes the next racks of a shuffled deck that starts again at its end, so that long wide coflows load the racks
-// evenly, and no coflow has a rack twice while the fabric has as many as it takes.
+// deal takes the next racks of a shuffled deck that starts again at its end, so that long wide coflows
+// load the racks evenly, and no coflow has a rack twice while the fabric has as many as it takes.
 func (g *generator) deal(n int) []int {
 	if g.deck == nil {
 		g.deck = g.r.Perm(g.opt.Racks)

@@ -43,9 +43,9 @@ func (c *TraceCoflow) Bytes() pathmap.Bytes {
 	return sum
 }
 
-// From returns what mapper i (of n) sends to the reducer: whole megabytes where they are enough for all, else whole
-// bytes. What does not divide evenly is carried by the first mappers, one of these each, so that the sum is the
-// reducer's.
+// From returns what mapper i (of n) sends to the reducer: whole megabytes where they are enough for
+// all, else whole bytes. What does not divide evenly is carried by the first mappers, one of these
+// each, so that the sum is the reducer's.
 func (r Reducer) From(i, n int) pathmap.Bytes {
 	unit := pathmap.Bytes(1)
 	if r.Bytes%Megabyte == 0 && r.Bytes >= pathmap.Bytes(n)*Megabyte {

@@ -13,7 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// WideOptions configure jobs with wide shuffles whose tasks are all free. Zero values take the default in brackets.
+// WideOptions configure jobs with wide shuffles whose tasks are all free. Zero values take the default
+// in brackets.
 type WideOptions struct {
 	Seed          uint64
 	Jobs          int           // [40]
@@ -48,7 +49,8 @@ func (o *WideOptions) check() error {
 	return nil
 }
 
-// Wide draws map-reduce jobs that arrive uniformly at random in one second, the first at 0; Pace gives them their time.
+// Wide draws map-reduce jobs that arrive uniformly at random in one second, the first at 0; Pace gives
+// them their time.
 func Wide(opt WideOptions) ([]controller.Job, error) {
 	opt = opt.defaults()
 	if err := opt.check(); err != nil {
@@ -84,8 +86,9 @@ func mapReduce(maps, reduces []controller.Task, shuffle pathmap.Bytes) controlle
 		Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: shuffle}}}
 }
 
-// FreeJobs makes a map-reduce job of each of these coflows, so that a policy can place it: a map for every mapper and a
-// reduce for every reducer, which compute nothing. The trace's racks are left out, and reducers receive equal shares.
+// FreeJobs makes a map-reduce job of each of these coflows, so that a policy can place it: a map for
+// every mapper and a reduce for every reducer, which compute nothing. The trace's racks are left out,
+// and reducers receive equal shares.
 func FreeJobs(coflows []TraceCoflow) []controller.Job {
 	jobs := make([]controller.Job, len(coflows))
 	for i := range coflows {
@@ -96,9 +99,9 @@ func FreeJobs(coflows []TraceCoflow) []controller.Job {
 	return jobs
 }
 
-// Pace stretches the arrivals so that ports are busy for the given share of the time from the first arrival to the
-// last: every rack has port bits a second in each direction, and shuffles go from all racks to all racks alike. It
-// changes the jobs.
+// Pace stretches the arrivals so that ports are busy for the given share of the time from the first
+// arrival to the last: every rack has port bits a second in each direction, and shuffles go from all
+// racks to all racks alike. It changes the jobs.
 func Pace(jobs []controller.Job, racks int, port pathmap.BitsPerSecond, load float64) error {
 	if racks < 2 || port <= 0 || !(load > 0) || len(jobs) == 0 {
 		return fmt.Errorf("pace %d jobs: %d racks with ports of %d bit/s and a load of %g: take at least 2 racks, and all "+

@@ -54,7 +54,8 @@ func TestWideOptions(t *testing.T) {
 	}
 }
 
-// TestPace: the bytes between racks fill the ports for the given share of the window, and order and gaps stay.
+// TestPace: the bytes between racks fill the ports for the given share of the window, and order and
+// gaps stay.
 func TestPace(t *testing.T) {
 	jobs, err := Wide(WideOptions{Seed: 1})
 	if err != nil {

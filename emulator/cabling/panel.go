@@ -1,5 +1,6 @@
-// Package cabling stands between an optical switch and its fibres: which fibre is plugged in at which port. Straight is
-// how the fabric was meant; exchanged and pulled fibres are faults that a cabling audit must find.
+// Package cabling stands between an optical switch and its fibres: which fibre is plugged in at which
+// port. Straight is how the fabric was meant; exchanged and pulled fibres are faults that a cabling
+// audit must find.
 //
 // It knows nothing of the fabric and of LLDP: it is a device.Plane in front of another one.
 package cabling
@@ -23,7 +24,8 @@ const (
 	Both = In | Out
 )
 
-// Panel is the patch panel of one optical switch. It has no lock: its calls come under the lock of the device's door.
+// Panel is the patch panel of one optical switch. It has no lock: its calls come under the lock of the
+// device's door.
 type Panel struct {
 	plane    device.Plane
 	in, out  []southbound.Port // the fibre that is plugged in at a port, by where it belongs; NoPort: none
@@ -33,8 +35,8 @@ type Panel struct {
 	tell     func(fibre southbound.Port, lit bool)
 }
 
-// New makes a straight panel in front of plane. tell, if any, is called when what is sent into a fibre begins or ceases
-// to arrive somewhere.
+// New makes a straight panel in front of plane. tell, if any, is called when what is sent into a fibre
+// begins or ceases to arrive somewhere.
 func New(plane device.Plane, ports int32, tell func(fibre southbound.Port, lit bool)) *Panel {
 	p := &Panel{plane: plane, in: make([]southbound.Port, ports), out: make([]southbound.Port, ports),
 		circuits: make([]southbound.Port, ports), lit: make([]bool, ports), told: make([]bool, ports), tell: tell}
@@ -148,8 +150,8 @@ func (p *Panel) Pull(a southbound.Port, which Fibre) error {
 // Mend plugs every fibre in where it belongs.
 func (p *Panel) Mend() error { return p.rewire(p.straighten) }
 
-// Plug plugs in the given fibre at each port, numbered by the port to which it belongs, or none (NoPort). No fibre must
-// occur twice in either direction.
+// Plug plugs in the given fibre at each port, numbered by the port to which it belongs, or none
+// (NoPort). No fibre must occur twice in either direction.
 func (p *Panel) Plug(in, out []southbound.Port) error {
 	for _, at := range [][]southbound.Port{in, out} {
 		if len(at) != len(p.in) {
@@ -195,8 +197,8 @@ func (p *Panel) light() []southbound.Port {
 	return joined
 }
 
-// rewire changes what is plugged in and moves the light of the circuits that stand. Mirrors do not move, so it is not
-// dark in between.
+// rewire changes what is plugged in and moves the light of the circuits that stand. Mirrors do not
+// move, so it is not dark in between.
 func (p *Panel) rewire(change func()) error {
 	before := p.light()
 	change()

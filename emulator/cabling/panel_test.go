@@ -13,8 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestPanel: whatever is set, exchanged, pulled and mended, light goes from fibre to fibre as the circuits and the
-// plugs say, and senders know whether theirs arrives. The reference implementation derives both anew at each step.
+// TestPanel: whatever is set, exchanged, pulled and mended, light goes from fibre to fibre as the
+// circuits and the plugs say, and senders know whether theirs arrives. The reference implementation
+// derives both anew at each step.
 func TestPanel(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))

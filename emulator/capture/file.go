@@ -29,8 +29,8 @@ const (
 	linkUpperPDU = 252
 )
 
-// File writes a pcapng file. gopacket's writer has no words for comments and directions, and brings the tables of all
-// protocols; tests read the files with gopacket.
+// File writes a pcapng file. gopacket's writer has no words for comments and directions, and brings the
+// tables of all protocols; tests read the files with gopacket.
 type File struct {
 	w    io.Writer
 	room gopacket.SerializeBuffer // of the block that is written

@@ -51,8 +51,8 @@ type Result struct {
 	Ended   time.Time
 }
 
-// Run writes what src sees and notebook takes to w, until ctx ends, a bound is reached, or writing fails. What was
-// written before is a whole file in all cases but the last.
+// Run writes what src sees and notebook takes to w, until ctx ends, a bound is reached, or writing
+// fails. What was written before is a whole file in all cases but the last.
 func Run(ctx context.Context, src *Source, notebook *Notebook, w io.Writer, opt Options) (Result, error) {
 	if err := opt.Check(); err != nil {
 		return Result{}, fmt.Errorf("capture at %q: %w", opt.Port, err)
@@ -123,7 +123,8 @@ func (r *recorder) run(ctx context.Context, notebook *Notebook) error {
 	return errors.Join(err, noteErr, flushErr)
 }
 
-// flushEvery is how old a packet gets at most before it is in the file: a reader follows it, and a kill loses no more.
+// flushEvery is how old a packet gets at most before it is in the file: a reader follows it, and a kill
+// loses no more.
 const flushEvery = time.Second
 
 func (r *recorder) keepFlushed(ctx context.Context) error {

@@ -30,8 +30,8 @@ type Source struct {
 // DefaultBuffer is how many bytes of packets the kernel keeps for a capture that lags.
 const DefaultBuffer = 16 << 20
 
-// Open listens at the interface with that index in the namespace of the calling thread. buffer is in bytes; 0:
-// DefaultBuffer. It needs CAP_NET_RAW there.
+// Open listens at the interface with that index in the namespace of the calling thread. buffer is in
+// bytes; 0: DefaultBuffer. It needs CAP_NET_RAW there.
 func Open(index int, name string, snapLen, buffer int) (*Source, error) {
 	if buffer <= 0 {
 		buffer = DefaultBuffer
@@ -68,7 +68,8 @@ func (s *Source) prepare(buffer int) error {
 // errStopped: the source was stopped.
 var errStopped = errors.New("the capture was stopped")
 
-// Read waits for the next packet. It returns errStopped once Stop has been called and what had come before is read.
+// Read waits for the next packet. It returns errStopped once Stop has been called and what had come
+// before is read.
 func (s *Source) Read() (f Frame, err error) {
 	raw, err := s.conn.SyscallConn()
 	if err != nil {

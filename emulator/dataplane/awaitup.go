@@ -10,8 +10,8 @@ import (
 // upWithin is how long the kernel can take to give an interface that was set up its queue.
 const upWithin = 5 * time.Second
 
-// AwaitUp returns once an interface whose cable has both ends up takes packets. The kernel sees to that a moment after
-// both were set up; until then it drops them.
+// AwaitUp returns once an interface whose cable has both ends up takes packets. The kernel sees to that
+// a moment after both were set up; until then it drops them.
 func AwaitUp(nl *netlink.Handle, link int) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

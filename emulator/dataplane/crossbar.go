@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Crossbar maps each output of an OCS to its wanted input: a circuit is in it from the call that requests it, dark or
-// not.
+// Crossbar maps each output of an OCS to its wanted input: a circuit is in it from the call that
+// requests it, dark or not.
 type Crossbar []southbound.Port // output by input; NoPort where there is none
 
 // NewCrossbar returns a crossbar of n ports without circuits.
@@ -20,9 +20,9 @@ func NewCrossbar(n int) Crossbar {
 	return c
 }
 
-// Move returns the crossbar after a move, the inputs whose standing circuit goes dark (ascending) and the circuits
-// that are made (by input). Circuits in on displace what holds either port; one that stands already, and is not in
-// off, is left out: it loses no light. c is not changed.
+// Move returns the crossbar after a move, the inputs whose standing circuit goes dark (ascending) and
+// the circuits that are made (by input). Circuits in on displace what holds either port; one that
+// stands already, and is not in off, is left out: it loses no light. c is not changed.
 func (c Crossbar) Move(off []southbound.Port, on []southbound.CrossConnect) (next Crossbar, dark []southbound.Port,
 	made []southbound.CrossConnect, err error) {
 	next = slices.Clone(c)

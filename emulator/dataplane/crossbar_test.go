@@ -9,7 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCrossbarReference holds Move against a set of pairs, and the dark and made inputs against what became of each.
+// TestCrossbarReference holds Move against a set of pairs, and the dark and made inputs against what
+// became of each.
 func TestCrossbarReference(t *testing.T) {
 	const n = 5
 	for seed := range uint64(3000) {

@@ -11,8 +11,8 @@ import (
 
 var errClosed = errors.New("dataplane is closed")
 
-// Guard is what kernel dataplanes have in common: it takes the calls of device.Plane, one at a time, and refuses those
-// that the switch has no part for, and all after Shut.
+// Guard is what kernel dataplanes have in common: it takes the calls of device.Plane, one at a time,
+// and refuses those that the switch has no part for, and all after Shut.
 type Guard struct {
 	Switch Switch
 	Rules  Rules  // of a packet switch; nil of an OCS

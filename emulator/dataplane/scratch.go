@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Scratch runs f in a new network namespace on a thread of its own, both of which end with it: what the process's own
-// namespace holds is never touched. nl is open in the namespace while f runs.
+// Scratch runs f in a new network namespace on a thread of its own, both of which end with it: what the
+// process's own namespace holds is never touched. nl is open in the namespace while f runs.
 func Scratch(f func(nl *netlink.Handle) error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -34,8 +34,8 @@ func scratch(f func(nl *netlink.Handle) error) error {
 	return f(nl)
 }
 
-// Probe makes the smallest possible switches with a dataplane in a temporary namespace, and returns why that failed.
-// try calls New and uses its result.
+// Probe makes the smallest possible switches with a dataplane in a temporary namespace, and returns why
+// that failed. try calls New and uses its result.
 func Probe(try func(nl *netlink.Handle, packet, optical Switch) error) error {
 	return Scratch(func(nl *netlink.Handle) error {
 		names := [][2]string{{"a0", "a1"}, {"b0", "b1"}, {"s0", "s1"}}

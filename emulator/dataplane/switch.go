@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Switch is what a kernel dataplane needs to know of one switch, all of whose ports are interfaces of one network
-// namespace.
+// Switch is what a kernel dataplane needs to know of one switch, all of whose ports are interfaces of
+// one network namespace.
 type Switch struct {
 	ID      southbound.DeviceID
 	Name    string
@@ -22,8 +22,8 @@ type Switch struct {
 	Dark    Dark    // queues for the time that a circuit is dark
 }
 
-// Dark configures a queue for each destination rack at a ToR: packets that rules send to the fibre wait there while the
-// fibre is dark, and then leave before later ones.
+// Dark configures a queue for each destination rack at a ToR: packets that rules send to the fibre wait
+// there while the fibre is dark, and then leave before later ones.
 type Dark struct {
 	Limit int             // bytes of each queue; 0: there is none, and packets take their rule's backup
 	Fibre southbound.Port // the port to the optical switch

@@ -8,7 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Table is the rule table of one packet switch, sorted by match. The zero value is empty; a Table is never written to.
+// Table is the rule table of one packet switch, sorted by match. The zero value is empty; a Table is
+// never written to.
 type Table []southbound.Rule
 
 // Edit is one difference between two tables: Rule is put in, or the rule with its match goes.
@@ -35,8 +36,8 @@ func (t Table) Find(m southbound.Match) (southbound.Rule, bool) {
 	return t[i], true
 }
 
-// Lookup returns the rule for a packet from rack src to rack dst with that tag: one for its source before one for any,
-// and of those one for its tag before the one for any.
+// Lookup returns the rule for a packet from rack src to rack dst with that tag: one for its source
+// before one for any, and of those one for its tag before the one for any.
 func (t Table) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbound.Rule, bool) {
 	for _, m := range [...]southbound.Match{{Dst: dst, Tag: tag, Src: src}, {Dst: dst, Tag: southbound.AnyTag, Src: src},
 		{Dst: dst, Tag: tag, Src: southbound.AnyRack}} {
@@ -47,9 +48,9 @@ func (t Table) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southboun
 	return t.Find(southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack})
 }
 
-// Change returns the table after a change as device.Plane.SetRules has it: with replace, set is the whole table;
-// otherwise drop goes first and set is then added or put in the place of rules with the same match. A match that set
-// names twice is refused.
+// Change returns the table after a change as device.Plane.SetRules has it: with replace, set is the
+// whole table; otherwise drop goes first and set is then added or put in the place of rules with the
+// same match. A match that set names twice is refused.
 func (t Table) Change(set []southbound.Rule, drop []southbound.Match, replace bool) (Table, error) {
 	add := slices.Clone(set)
 	slices.SortFunc(add, byMatch)

@@ -1,6 +1,6 @@
-// Package des is a discrete-event clock: virtual time, and events that are taken in the order of (instant, order
-// added). It holds no goroutine and no timer, and it is not a scheduler of work: an event is a value, and what it means
-// is its taker's business.
+// Package des is a discrete-event clock: virtual time, and events that are taken in the order of
+// (instant, order added). It holds no goroutine and no timer, and it is not a scheduler of work: an
+// event is a value, and what it means is its taker's business.
 package des
 
 import (
@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// Event names a pending event of one Clock. The zero Event names none. A name goes stale when its event is taken or
-// cancelled, and is never given again (in 2³² uses of one slot).
+// Event names a pending event of one Clock. The zero Event names none. A name goes stale when its event
+// is taken or cancelled, and is never given again (in 2³² uses of one slot).
 type Event struct {
 	slot int32
 	gen  uint32
 }
 
-// Clock holds virtual time and the events to come, each with a value of type T. The zero Clock stands at instant 0 and
-// is ready for use. Once it has held as many events as it ever will, no method allocates.
+// Clock holds virtual time and the events to come, each with a value of type T. The zero Clock stands
+// at instant 0 and is ready for use. Once it has held as many events as it ever will, no method
+// allocates.
 type Clock[T any] struct {
 	now   time.Duration
 	seq   uint64
@@ -72,7 +73,8 @@ func (c *Clock[T]) Cancel(e Event) bool {
 	return true
 }
 
-// Move gives a pending event another instant, as if it were added now, and reports whether it was still pending.
+// Move gives a pending event another instant, as if it were added now, and reports whether it was still
+// pending.
 func (c *Clock[T]) Move(e Event, at time.Duration) bool {
 	if !c.Pending(e) {
 		return false
@@ -97,7 +99,8 @@ func (c *Clock[T]) Next() (time.Duration, bool) {
 	return at, s != none
 }
 
-// Take removes the earliest event if it comes at or before to, sets the clock to its instant and returns its value.
+// Take removes the earliest event if it comes at or before to, sets the clock to its instant and
+// returns its value.
 func (c *Clock[T]) Take(to time.Duration) (v T, ok bool) {
 	s, at := c.next()
 	if s == none || at > to {
@@ -109,8 +112,8 @@ func (c *Clock[T]) Take(to time.Duration) (v T, ok bool) {
 	return v, true
 }
 
-// Set moves the clock on to an instant. It panics where that would go back, or skip an event: both are errors in the
-// caller's loop, and would make what follows wrong without a sign.
+// Set moves the clock on to an instant. It panics where that would go back, or skip an event: both are
+// errors in the caller's loop, and would make what follows wrong without a sign.
 func (c *Clock[T]) Set(to time.Duration) {
 	if at, ok := c.Next(); to < c.now || ok && at < to {
 		panic(fmt.Sprintf("des: set clock from %v to %v: earliest event is at %v", c.now, to, at))

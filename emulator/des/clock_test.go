@@ -143,7 +143,8 @@ func TestNoAllocationInSteadyState(t *testing.T) {
 	}
 }
 
-// BenchmarkHold is the usual measure of an event queue: take the earliest of n, add one a random while later.
+// BenchmarkHold is the usual measure of an event queue: take the earliest of n, add one a random while
+// later.
 func BenchmarkHold(b *testing.B) {
 	for _, n := range []int{100, 10_000, 1_000_000} {
 		b.Run(fmt.Sprintf("pending_%d", n), func(b *testing.B) {

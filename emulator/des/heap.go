@@ -32,8 +32,8 @@ func (c *Clock[T]) down(i int, n node) {
 	c.put(i, n)
 }
 
-// leastOf returns which of some nodes comes first. Which of four that is, no processor can guess: so it takes no
-// branch.
+// leastOf returns which of some nodes comes first. Which of four that is, no processor can guess: so it
+// takes no branch.
 func leastOf(n []node) int {
 	if len(n) == arity {
 		a, b := n[1].ahead(&n[0]), 2+n[3].ahead(&n[2])
@@ -48,8 +48,8 @@ func leastOf(n []node) int {
 	return least
 }
 
-// ahead is before as a number, one or zero: what is borrowed for the difference of two keys. Instants in the heap are
-// above zero, since the clock begins there.
+// ahead is before as a number, one or zero: what is borrowed for the difference of two keys. Instants
+// in the heap are above zero, since the clock begins there.
 func (n *node) ahead(o *node) int {
 	_, less := bits.Sub64(n.seq, o.seq, 0)
 	_, less = bits.Sub64(uint64(n.at), uint64(o.at), less)

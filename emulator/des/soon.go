@@ -2,9 +2,9 @@ package des
 
 import "time"
 
-// An event that comes at the clock's own instant comes after all those of the heap: they were added before, when that
-// instant was still to come. So it waits in a queue, in the order added, and the clock does not move on before that is
-// empty.
+// An event that comes at the clock's own instant comes after all those of the heap: they were added
+// before, when that instant was still to come. So it waits in a queue, in the order added, and the
+// clock does not move on before that is empty.
 
 // enqueue makes the event of a slot the last one of this instant.
 func (c *Clock[T]) enqueue(s int32) {

@@ -11,7 +11,8 @@ type agenda struct {
 	first int // in items, the first that is still to be done
 }
 
-// item is something to do: run, or where that is nil, to see that a circuit is locked, unless it has moved again.
+// item is something to do: run, or where that is nil, to see that a circuit is locked, unless it has
+// moved again.
 type item struct {
 	at      time.Duration
 	run     func(t time.Duration)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestAgenda holds the agenda against a list that is searched: what comes first, and of equal instants what was added
-// first.
+// TestAgenda holds the agenda against a list that is searched: what comes first, and of equal instants
+// what was added first.
 func TestAgenda(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 9))

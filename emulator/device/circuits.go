@@ -23,8 +23,8 @@ type circuit struct {
 	epoch     uint32 // of its last move: transitions of an earlier one are void
 }
 
-// crossbar is the state of an OCS. An input has at most one circuit that is wanted, and perhaps others that are
-// leaving.
+// crossbar is the state of an OCS. An input has at most one circuit that is wanted, and perhaps others
+// that are leaving.
 type crossbar struct {
 	byIn, byOut []*circuit // wanted
 	leaving     []*circuit // in the order of their deletion
@@ -167,9 +167,9 @@ func (op *circuitChange) clone() *circuitChange {
 	return &circuitChange{off: slices.Clone(op.off), on: slices.Clone(op.on)}
 }
 
-// resurrect looks for a circuit of the same pair whose deletion has not been applied, and makes it wanted again in c's
-// place: an existing circuit that is requested again never goes dark. A circuit that was to displace it is void by now,
-// or c could not be wanted.
+// resurrect looks for a circuit of the same pair whose deletion has not been applied, and makes it
+// wanted again in c's place: an existing circuit that is requested again never goes dark. A circuit
+// that was to displace it is void by now, or c could not be wanted.
 func (x *crossbar) resurrect(c *circuit) *circuit {
 	i := slices.IndexFunc(x.leaving, func(o *circuit) bool { return o.made && o.in == c.in && o.out == c.out })
 	if i < 0 {
@@ -230,8 +230,8 @@ func (x *crossbar) diff(c *southbound.Change) *circuitChange {
 	return op
 }
 
-// newCircuit returns a circuit that was never used: the agenda can still refer to deleted ones. Circuits are allocated
-// in slabs, since each move takes one.
+// newCircuit returns a circuit that was never used: the agenda can still refer to deleted ones.
+// Circuits are allocated in slabs, since each move takes one.
 func (x *crossbar) newCircuit() *circuit {
 	if len(x.blank) == 0 {
 		x.blank = make([]circuit, 32)
@@ -275,8 +275,8 @@ func (d *Device) applyCircuits(op *circuitChange) {
 	}
 }
 
-// pick marks circuits as applied and returns those that will be lit, in place, those that fail, and those that are
-// invalid.
+// pick marks circuits as applied and returns those that will be lit, in place, those that fail, and
+// those that are invalid.
 func (d *Device) pick(all []*circuit) (on, failed, spoilt []*circuit) {
 	on = all[:0]
 	for _, c := range all {
@@ -317,8 +317,8 @@ func (d *Device) stopAll(on, off []*circuit) (_, _ []*circuit) {
 	return on, off
 }
 
-// move applies a change to the plane, which keeps the circuits dark for the drawn time, and plans the rest of each
-// move.
+// move applies a change to the plane, which keeps the circuits dark for the drawn time, and plans the
+// rest of each move.
 func (d *Device) move(off, on []*circuit) error {
 	ins, conns := d.xbar.ins[:0], d.xbar.conns[:0]
 	for _, c := range off {

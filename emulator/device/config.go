@@ -61,21 +61,23 @@ type Config struct {
 	// Tags is one more than the highest tag that rules can name; 0: than the highest on the wire.
 	Tags southbound.Tag
 
-	// OnLight is called when the circuit of an OCS input carries light to a locked receiver, or no longer does. The fabric
-	// reports it to the switch that sends into that input, as far-end fault signalling does on a real link. It is called
-	// from within Set, Advance and Restart, and must not call the device.
+	// OnLight is called when the circuit of an OCS input carries light to a locked receiver, or no longer
+	// does. The fabric reports it to the switch that sends into that input, as far-end fault signalling
+	// does on a real link. It is called from within Set, Advance and Restart, and must not call the
+	// device.
 	OnLight func(now time.Duration, input southbound.Port, lit bool)
 
-	// OnLit is called with each interval of light as it ends, also those that the log drops later; nil disables it. It
-	// must not call the device.
+	// OnLit is called with each interval of light as it ends, also those that the log drops later; nil
+	// disables it. It must not call the device.
 	OnLit func(LitInterval)
 
-	// OnStage is called with the duration drawn for a stage (apply, dark or lock) when it begins. It must not call the
-	// device.
+	// OnStage is called with the duration drawn for a stage (apply, dark or lock) when it begins. It must
+	// not call the device.
 	OnStage func(stage string, took time.Duration)
 
-	// Clock is nil in virtual time, where a transition happens at its exact instant. In real time transitions run a little
-	// late: then Clock returns when the plane was really called, so that nothing is reported lit before it is.
+	// Clock is nil in virtual time, where a transition happens at its exact instant. In real time
+	// transitions run a little late: then Clock returns when the plane was really called, so that nothing
+	// is reported lit before it is.
 	Clock func() time.Duration
 
 	// LogSize is how many ended intervals of light Log keeps; 0 means 65,536.

@@ -28,7 +28,8 @@ func (d *Delays) stages() []stage {
 	return []stage{{"apply", &d.Apply}, {"dark", &d.Dark}, {"lock", &d.Lock}, {"detect", &d.Detect}}
 }
 
-// String is the text form: "apply=1ms,dark=normal(10ms,1ms),lock=2ms,detect=50µs"; stages of zero are left out.
+// String is the text form: "apply=1ms,dark=normal(10ms,1ms),lock=2ms,detect=50µs"; stages of zero are
+// left out.
 func (d Delays) String() string {
 	var parts []string
 	for _, s := range d.stages() {
@@ -52,8 +53,8 @@ func (d Delays) Check() error {
 // Preset is delays under a name, with the place where they are published.
 type Preset struct{ Name, Delays, Source string }
 
-// Presets returns the presets there are. Figures are as published: where only a bound is, it is the bound. None has a
-// detect stage, for it is the packet switches'.
+// Presets returns the presets there are. Figures are as published: where only a bound is, it is the
+// bound. None has a detect stage, for it is the packet switches'.
 func Presets() []Preset {
 	return []Preset{
 		{"mordia", "apply=68.5µs,dark=2.8µs,lock=8.7µs", "N. Farrington et al., A demonstration of ultra-low-latency data " +
@@ -66,12 +67,12 @@ func Presets() []Preset {
 	}
 }
 
-// ParseDelays reads the text form. A stage that is not named is zero, or that of a preset whose name comes first:
-// "mordia,lock=2ms".
+// ParseDelays reads the text form. A stage that is not named is zero, or that of a preset whose name
+// comes first: "mordia,lock=2ms".
 func ParseDelays(text string) (Delays, error) { return ParseBudget(text, nil) }
 
-// ParseBudget is ParseDelays for a text that can name more stages, which are not the device's: these are changed in
-// more.
+// ParseBudget is ParseDelays for a text that can name more stages, which are not the device's: these
+// are changed in more.
 func ParseBudget(text string, more map[string]*Dist) (Delays, error) {
 	var d Delays
 	if strings.TrimSpace(text) == "" {
@@ -140,11 +141,12 @@ func splitTop(s string) []string {
 	return append(parts, s[start:])
 }
 
-// quantileDraws makes the standard error of a p90 about 0.5 % of a rank: enough for a δ that is later measured.
+// quantileDraws makes the standard error of a p90 about 0.5 % of a rank: enough for a δ that is later
+// measured.
 const quantileDraws = 4001
 
-// Quantile returns the p-quantile (nearest rank, 0 < p ≤ 1) of a whole move, accepted → connected: apply, dark and lock
-// together, by a fixed seeded sample.
+// Quantile returns the p-quantile (nearest rank, 0 < p ≤ 1) of a whole move, accepted → connected:
+// apply, dark and lock together, by a fixed seeded sample.
 func (d Delays) Quantile(p float64) time.Duration {
 	r := rand.New(rand.NewPCG(1, 0x51))
 	sums := make([]time.Duration, quantileDraws)

@@ -12,8 +12,8 @@ import (
 // ErrDown is wrapped while a device restarts.
 var ErrDown = errors.New("the device is restarting")
 
-// Device is one switch. Set accepts a change, which becomes visible once its delays have passed. It is not safe for
-// several goroutines: a Door is. Instants never go back; each call first runs what is due.
+// Device is one switch. Set accepts a change, which becomes visible once its delays have passed. It is
+// not safe for several goroutines: a Door is. Instants never go back; each call first runs what is due.
 type Device struct {
 	cfg    Config
 	now    time.Duration
@@ -37,8 +37,8 @@ type Device struct {
 	applyRand, darkRand, lockRand, detectRand *rand.Rand
 }
 
-// New makes a device with an empty table or no circuits, and light on every port. It panics on a Config that no program
-// should make.
+// New makes a device with an empty table or no circuits, and light on every port. It panics on a Config
+// that no program should make.
 func New(c Config) *Device {
 	c.check()
 	if c.LogSize == 0 {
@@ -61,8 +61,8 @@ func New(c Config) *Device {
 // Config returns what the device was made of.
 func (d *Device) Config() Config { return d.cfg }
 
-// Set takes c as one transaction, or refuses it whole with an error that wraps southbound.ErrRefused, or ErrDown during
-// a restart. A change that requests the present state has no effect.
+// Set takes c as one transaction, or refuses it whole with an error that wraps southbound.ErrRefused,
+// or ErrDown during a restart. A change that requests the present state has no effect.
 func (d *Device) Set(now time.Duration, c *southbound.Change) error {
 	d.run(now)
 	err := d.set(c)
@@ -144,8 +144,8 @@ func (d *Device) Down(now time.Duration) bool {
 	return d.down
 }
 
-// Err returns the first error of the plane that came too late for Set to return it, or nil. Seen shows the resulting
-// state.
+// Err returns the first error of the plane that came too late for Set to return it, or nil. Seen shows
+// the resulting state.
 func (d *Device) Err() error { return d.err }
 
 // Next returns the instant of the next transition, or of events that Advance has still to emit.

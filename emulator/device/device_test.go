@@ -430,8 +430,8 @@ func (f *stuck) Move(off []southbound.Port, on []southbound.CrossConnect, dark t
 	return f.Plane.Move(off, on, dark)
 }
 
-// TestMirrorsFail: where mirrors do not move, the circuits that should come have failed, what they displaced is gone,
-// the error is kept, and asking again makes them.
+// TestMirrorsFail: where mirrors do not move, the circuits that should come have failed, what they
+// displaced is gone, the error is kept, and asking again makes them.
 func TestMirrorsFail(t *testing.T) {
 	f := &stuck{}
 	b := newBench(device.Optical, func(c *device.Config) {

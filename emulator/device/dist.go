@@ -19,10 +19,11 @@ const (
 	Exponential              // A and above, with mean A+B, drawn again while above Max
 )
 
-// Dist is a distribution of delays. The zero value is always zero. Draws are whole nanoseconds, never below zero.
+// Dist is a distribution of delays. The zero value is always zero. Draws are whole nanoseconds, never
+// below zero.
 //
-// Its text form is a duration ("10ms"), "uniform(A,B)", "normal(MEAN,SD)", "normal(MEAN,SD,MIN,MAX)", "exp(A,MEAN)" or
-// "exp(A,MEAN,MAX)", where exp's MEAN is what comes on top of A.
+// Its text form is a duration ("10ms"), "uniform(A,B)", "normal(MEAN,SD)", "normal(MEAN,SD,MIN,MAX)",
+// "exp(A,MEAN)" or "exp(A,MEAN,MAX)", where exp's MEAN is what comes on top of A.
 type Dist struct {
 	Shape    Shape
 	A, B     time.Duration
@@ -35,7 +36,8 @@ func Fixed(d time.Duration) Dist { return Dist{A: d} }
 // IsZero reports whether every draw is zero.
 func (d Dist) IsZero() bool { return d.Shape == Constant && d.A == 0 }
 
-// maxDraws bounds the redraws of a truncated distribution; Check refuses those that would need more than a few.
+// maxDraws bounds the redraws of a truncated distribution; Check refuses those that would need more
+// than a few.
 const maxDraws = 64
 
 // Draw returns a delay. A constant takes nothing from r, which may then be nil.

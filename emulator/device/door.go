@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Door is the direct way to a Device: southbound.Device without a network. It is safe for several goroutines. In
-// virtual time its owner calls Advance; in real time Run does.
+// Door is the direct way to a Device: southbound.Device without a network. It is safe for several
+// goroutines. In virtual time its owner calls Advance; in real time Run does.
 //
 // The instants it hands to the device come from its clock, read under its lock.
 type Door struct {
@@ -34,8 +34,8 @@ type watcher struct {
 
 var _ southbound.Device = (*Door)(nil)
 
-// NewDoor opens a door to dev, which from now on is only used through it. onEvent, which can be nil, is called with
-// every event in the device's order, under the door's lock: it must not call the door.
+// NewDoor opens a door to dev, which from now on is only used through it. onEvent, which can be nil, is
+// called with every event in the device's order, under the door's lock: it must not call the door.
 func NewDoor(dev *Device, clock func() time.Duration, onEvent func(southbound.DeviceEvent)) *Door {
 	return &Door{dev: dev, clock: clock, onEvent: onEvent, wake: make(chan struct{}, 1), armed: math.MaxInt64}
 }
@@ -138,14 +138,15 @@ func (d *Door) deliver(e southbound.DeviceEvent) {
 	}
 }
 
-// Tap is a watch that a restart does not end: it receives every event of the device, and when rules become effective.
-// Its functions are called under the door's lock and must not call the door.
+// Tap is a watch that a restart does not end: it receives every event of the device, and when rules
+// become effective. Its functions are called under the door's lock and must not call the door.
 type Tap struct {
 	Event   func(southbound.DeviceEvent)
 	Applied func(Applied)
 }
 
-// Attach adds a tap and, in the same step, calls first with the current device. The returned function removes the tap.
+// Attach adds a tap and, in the same step, calls first with the current device. The returned function
+// removes the tap.
 func (d *Door) Attach(t Tap, first func(now time.Duration, dev *Device)) (detach func()) {
 	d.Do(func(now time.Duration, dev *Device) {
 		dev.Advance(now, d.deliver)
@@ -166,8 +167,9 @@ func (d *Door) applied(a Applied) {
 	}
 }
 
-// Do calls f with the device and the clock's instant under the door's lock, and delivers the resulting events. Faults,
-// restarts and reports reach a device that has a door through Do. f must not call the door.
+// Do calls f with the device and the clock's instant under the door's lock, and delivers the resulting
+// events. Faults, restarts and reports reach a device that has a door through Do. f must not call the
+// door.
 func (d *Door) Do(f func(now time.Duration, dev *Device)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -182,8 +184,8 @@ func (d *Door) Do(f func(now time.Duration, dev *Device)) {
 	}
 }
 
-// Light reports light at a port to the device, as of the clock's instant. It can be called from another device's
-// OnLight.
+// Light reports light at a port to the device, as of the clock's instant. It can be called from another
+// device's OnLight.
 func (d *Door) Light(port southbound.Port, lit bool) {
 	d.Do(func(now time.Duration, dev *Device) { dev.Light(now, port, lit) })
 }

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestDoor: the direct way to a device reads what it holds, tells a watch of all that stands, and ends both where the
-// device is down or the caller has gone.
+// TestDoor: the direct way to a device reads what it holds, tells a watch of all that stands, and ends
+// both where the device is down or the caller has gone.
 func TestDoor(t *testing.T) {
 	now := time.Duration(0)
 	clock := func() time.Duration { return now }

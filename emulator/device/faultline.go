@@ -14,7 +14,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Step is something that is done to a device at an instant: a fault that is armed, all that are disarmed, or a restart.
+// Step is something that is done to a device at an instant: a fault that is armed, all that are
+// disarmed, or a restart.
 type Step struct {
 	At    time.Duration
 	Fault Fault
@@ -51,8 +52,8 @@ func faultWords() []faultWord {
 	}
 }
 
-// ParseStep reads a line such as "stick port=3 times=1", "slow delay=2s", "loss port=0 db=3.5", "restart boot=1s",
-// "clear", each perhaps after "+500ms", the instant: since the device began.
+// ParseStep reads a line such as "stick port=3 times=1", "slow delay=2s", "loss port=0 db=3.5",
+// "restart boot=1s", "clear", each perhaps after "+500ms", the instant: since the device began.
 func ParseStep(line string) (Step, error) {
 	fields := strings.Fields(line)
 	var s Step
@@ -145,8 +146,9 @@ func orNothing(keys []string) string {
 // maxSteps bounds a fault file.
 const maxSteps = 10000
 
-// ReadSteps reads lines as ParseStep does; empty ones and what follows '#' are passed over. Errors name the line; name
-// is what they call the file. Steps come sorted by instant, equal ones in the order of the file.
+// ReadSteps reads lines as ParseStep does; empty ones and what follows '#' are passed over. Errors name
+// the line; name is what they call the file. Steps come sorted by instant, equal ones in the order of
+// the file.
 func ReadSteps(name string, r io.Reader) ([]Step, error) {
 	var out []Step
 	lines := bufio.NewScanner(plaintext.NewReader(r))

@@ -13,9 +13,9 @@ type light struct {
 	epoch    uint32 // of the last change: a detection that it overtakes is void
 }
 
-// Light reports to the device that a port has light or lost it, as of now. If that still holds after the detection
-// delay, a packet switch's plane falls back to (or leaves) the backups of that port, and PortDown or PortUp is emitted.
-// A port that is out of range is ignored.
+// Light reports to the device that a port has light or lost it, as of now. If that still holds after
+// the detection delay, a packet switch's plane falls back to (or leaves) the backups of that port, and
+// PortDown or PortUp is emitted. A port that is out of range is ignored.
 func (d *Device) Light(now time.Duration, port southbound.Port, lit bool) {
 	d.run(now)
 	if port < 0 || int32(port) >= d.cfg.Ports || d.lights[port].is == lit {

@@ -9,16 +9,16 @@ import (
 	"lightloom/southbound"
 )
 
-// LitInterval is a stretch [From, To) in which light passed from an input to an output. To is southbound.Never while it
-// still does.
+// LitInterval is a stretch [From, To) in which light passed from an input to an output. To is
+// southbound.Never while it still does.
 type LitInterval struct {
 	In, Out  southbound.Port
 	From, To time.Duration
 	Took     Took
 }
 
-// Took is how long the stages of a circuit took until it was lit and reported: the change was applied, mirrors moved,
-// the receiver locked. It is not Known for light reported by another process.
+// Took is how long the stages of a circuit took until it was lit and reported: the change was applied,
+// mirrors moved, the receiver locked. It is not Known for light reported by another process.
 type Took struct {
 	Known             bool
 	Apply, Dark, Lock time.Duration
@@ -44,8 +44,8 @@ func (l *litLog) add() *LitInterval {
 	return i
 }
 
-// Log returns the intervals of light so far, sorted by (From, In): the last Config.LogSize that ended, and those that
-// go on. It is what the device did, whatever it reported.
+// Log returns the intervals of light so far, sorted by (From, In): the last Config.LogSize that ended,
+// and those that go on. It is what the device did, whatever it reported.
 func (d *Device) Log() []LitInterval {
 	out := slices.Clone(d.xbar.log.ended)
 	for _, c := range d.xbar.all() {

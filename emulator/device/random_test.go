@@ -57,8 +57,9 @@ func randomDelays(r *rand.Rand) device.Delays {
 	return d
 }
 
-// TestRandomCircuits walks through thousands of seeded runs of changes at random instants, some before the last one is
-// done, with and without faults, all-stop and restarts, and holds what must be true at every moment.
+// TestRandomCircuits walks through thousands of seeded runs of changes at random instants, some before
+// the last one is done, with and without faults, all-stop and restarts, and holds what must be true at
+// every moment.
 func TestRandomCircuits(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -138,7 +139,8 @@ func circuitWalk(b *bench, r *rand.Rand, rough bool) error {
 	return holds(b)
 }
 
-// holds checks the log and the plane against each other: no port twice, and light exactly where the log says.
+// holds checks the log and the plane against each other: no port twice, and light exactly where the log
+// says.
 func holds(b *bench) error {
 	log := b.Log()
 	if err := device.CheckLit(log); err != nil {
@@ -159,8 +161,8 @@ func holds(b *bench) error {
 	return nil
 }
 
-// TestUnnamedKeepLight moves some circuits again and again; a circuit that no change names is lit once, for the whole
-// run.
+// TestUnnamedKeepLight moves some circuits again and again; a circuit that no change names is lit once,
+// for the whole run.
 func TestUnnamedKeepLight(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 4))

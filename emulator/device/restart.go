@@ -8,9 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Restart begins a restart that takes boot. Lost is emitted at once; Set is refused with ErrDown until it is over; then
-// everything that stands is emitted, and Synced. What stands is up to the device's Recovery. A restart during a restart
-// makes it longer.
+// Restart begins a restart that takes boot. Lost is emitted at once; Set is refused with ErrDown until
+// it is over; then everything that stands is emitted, and Synced. What stands is up to the device's
+// Recovery. A restart during a restart makes it longer.
 //
 // A device without power stays down: Power brings it back.
 func (d *Device) Restart(now, boot time.Duration) {
@@ -22,8 +22,8 @@ func (d *Device) Restart(now, boot time.Duration) {
 	d.run(d.now)
 }
 
-// Power takes the device's power away, or gives it back: then it boots as after a restart that took boot. What it has
-// already is nothing.
+// Power takes the device's power away, or gives it back: then it boots as after a restart that took
+// boot. What it has already is nothing.
 func (d *Device) Power(now time.Duration, on bool, boot time.Duration) {
 	d.run(now)
 	if d.off == !on {
@@ -124,8 +124,8 @@ func (d *Device) bootRules() {
 	d.effective(&ruleChange{set: sorted(&d.rules.accepted), replace: true})
 }
 
-// bootCircuits lets circuits that were kept finish their moves, takes those away that were leaving, and makes those
-// that are wanted and do not stand.
+// bootCircuits lets circuits that were kept finish their moves, takes those away that were leaving, and
+// makes those that are wanted and do not stand.
 func (d *Device) bootCircuits() {
 	op := &circuitChange{off: slices.Clone(d.xbar.leaving)}
 	for _, c := range d.xbar.byIn {

@@ -32,8 +32,8 @@ type ruleChange struct {
 	replace bool
 }
 
-// Applied reports rules that have become effective. Set holds the requested rules, including those that existed
-// already.
+// Applied reports rules that have become effective. Set holds the requested rules, including those that
+// existed already.
 type Applied struct {
 	At      time.Duration
 	Set     []southbound.Rule
@@ -52,8 +52,8 @@ func (d *Device) effective(c *ruleChange) {
 	}
 }
 
-// OnApplied has f called whenever rules become effective, from within Set, Advance and Restart: it must not call the
-// device. Only the last f is.
+// OnApplied has f called whenever rules become effective, from within Set, Advance and Restart: it must
+// not call the device. Only the last f is.
 func (d *Device) OnApplied(f func(Applied)) { d.heard = f }
 
 func (r *rules) seen() []southbound.Rule { return sorted(&r.applied) }
@@ -164,7 +164,8 @@ func matchText(m southbound.Match) string {
 	return s
 }
 
-// setRules takes a checked change. Where it is effective at once, what the plane says decides whether it is accepted.
+// setRules takes a checked change. Where it is effective at once, what the plane says decides whether
+// it is accepted.
 func (d *Device) setRules(c *southbound.Change) error {
 	change := d.rules.reduce(c)
 	if change == nil {
@@ -222,8 +223,8 @@ func (r *rules) reduce(c *southbound.Change) *ruleChange {
 	return out
 }
 
-// applyRules passes the oldest pending change to the plane. If the plane fails, the accepted rules fall back to the
-// applied ones and the changes still pending.
+// applyRules passes the oldest pending change to the plane. If the plane fails, the accepted rules fall
+// back to the applied ones and the changes still pending.
 func (d *Device) applyRules(time.Duration) {
 	change := d.rules.pending[0]
 	d.rules.pending = d.rules.pending[1:]

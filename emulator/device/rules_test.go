@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestOverfull: a table takes as many rules as it holds, and no more, whether they come at once or one after the other;
-// what replaces all of them counts by itself.
+// TestOverfull: a table takes as many rules as it holds, and no more, whether they come at once or one
+// after the other; what replaces all of them counts by itself.
 func TestOverfull(t *testing.T) {
 	for _, tt := range []struct {
 		rules   int

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Run drives the device in real time until ctx ends; it returns nil then. The door's clock must run with time.Now. It
-// is the only timer of a device.
+// Run drives the device in real time until ctx ends; it returns nil then. The door's clock must run
+// with time.Now. It is the only timer of a device.
 func (d *Door) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

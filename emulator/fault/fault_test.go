@@ -103,8 +103,8 @@ func TestParallelCables(t *testing.T) {
 	}
 }
 
-// TestDamageReference: over thousands of random sequences a cable is whole exactly while nothing that it needs has
-// failed.
+// TestDamageReference: over thousands of random sequences a cable is whole exactly while nothing that
+// it needs has failed.
 func TestDamageReference(t *testing.T) {
 	names := hybrid(t)
 	top := names.fabric.Topology

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// fibre is what was done to fibres at the optical switch: those of port a were pulled, or exchanged with those of port
-// b, which is the larger.
+// fibre is what was done to fibres at the optical switch: those of port a were pulled, or exchanged
+// with those of port b, which is the larger.
 type fibre struct {
 	swap    bool
 	a, b    southbound.Port
@@ -88,8 +88,8 @@ func (n *Names) fibre(name string) (x fibre, ok bool) {
 	return x, false
 }
 
-// replug does something to fibres or undoes it, and says where all of them sit then: as if what has been done and not
-// undone had been done in its order to fibres where they belong.
+// replug does something to fibres or undoes it, and says where all of them sit then: as if what has
+// been done and not undone had been done in its order to fibres where they belong.
 func (d *Damage) replug(x fibre, heal bool) Change {
 	if heal {
 		for i, o := range d.fibres {

@@ -21,8 +21,9 @@ func (dark) Move([]southbound.Port, []southbound.CrossConnect, time.Duration) er
 func (dark) SetLight(southbound.Port, bool) error { return nil }
 func (dark) Dropped() (uint64, error)             { return 0, nil }
 
-// TestFibreReference: over thousands of random faults fibres sit where a patch panel has them after the same words of
-// the command fibre, what has been healed left away; and the panel takes what the faults say.
+// TestFibreReference: over thousands of random faults fibres sit where a patch panel has them after the
+// same words of the command fibre, what has been healed left away; and the panel takes what the faults
+// say.
 func TestFibreReference(t *testing.T) {
 	names := hybrid(t)
 	for seed := range uint64(300) {

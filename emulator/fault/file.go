@@ -55,8 +55,9 @@ type line struct {
 	column int // of the name
 }
 
-// Read reads a file of faults; see Format. The events come sorted by instant, equal ones in the order of the file. name
-// is what errors call the file, and names, where it is not nil, the fabric that they must exist on.
+// Read reads a file of faults; see Format. The events come sorted by instant, equal ones in the order
+// of the file. name is what errors call the file, and names, where it is not nil, the fabric that they
+// must exist on.
 func Read(name string, r io.Reader, names *Names) ([]Event, error) {
 	lines, err := scan(name, r)
 	if err != nil {
@@ -179,7 +180,8 @@ func instant(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// rehearse finds names that the fabric does not have, and events that would change nothing: they are mistakes.
+// rehearse finds names that the fabric does not have, and events that would change nothing: they are
+// mistakes.
 func rehearse(file string, lines []line, names *Names) error {
 	d := NewDamage(names)
 	for _, l := range lines {

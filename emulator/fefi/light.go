@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A signal is sent when light changes and again every repeat, because a frame can be lost and a switch can start later;
-// no signal for the time silence means darkness.
+// A signal is sent when light changes and again every repeat, because a frame can be lost and a switch
+// can start later; no signal for the time silence means darkness.
 const (
 	repeat  = 100 * time.Millisecond
 	silence = 5 * repeat
@@ -46,8 +46,8 @@ func (t *Teller) Run(ctx context.Context) error {
 	}
 }
 
-// Listen calls light with the other end's signals, first with darkness and then at each change, until ctx ends (nil).
-// It closes p.
+// Listen calls light with the other end's signals, first with darkness and then at each change, until
+// ctx ends (nil). It closes p.
 func Listen(ctx context.Context, p *Port, light func(lit bool)) error {
 	defer p.Close()
 	defer context.AfterFunc(ctx, func() { p.Close() })()

@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) { netnstest.Main(m, false) }
 
-// TestLight signals light over a pair of interfaces: changes at once, darkness when the cable is pulled, light again
-// when it is back, darkness when the teller has gone.
+// TestLight signals light over a pair of interfaces: changes at once, darkness when the cable is
+// pulled, light again when it is back, darkness when the teller has gone.
 func TestLight(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Port is one interface to send and receive signals at. Send and Receive can be called by several goroutines.
+// Port is one interface to send and receive signals at. Send and Receive can be called by several
+// goroutines.
 type Port struct {
 	f    *os.File
 	name string
@@ -52,8 +53,8 @@ func (p *Port) Send(s Signal) error {
 	return nil
 }
 
-// Receive waits until an instant for the next signal; frames of others are passed over. ok is false where none came,
-// because time has passed or the cable is unplugged.
+// Receive waits until an instant for the next signal; frames of others are passed over. ok is false
+// where none came, because time has passed or the cable is unplugged.
 func (p *Port) Receive(until time.Time) (s Signal, ok bool, err error) {
 	if err := p.f.SetReadDeadline(until); err != nil {
 		return s, false, fmt.Errorf("receive signal on %q: %w", p.name, err)

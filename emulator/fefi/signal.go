@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// etherType is one for local experiments (IEEE 802). Our packet switches pass such frames to listeners at the port, and
-// forward them nowhere.
+// etherType is one for local experiments (IEEE 802). Our packet switches pass such frames to listeners
+// at the port, and forward them nowhere.
 const etherType = 0x88b5
 
 // Signal is what one frame says.

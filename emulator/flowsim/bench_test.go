@@ -26,9 +26,9 @@ type arrival struct {
 	flows int
 }
 
-// facebookShape generates coflows of the shape of the Facebook trace's first hundred: few large, most small; a mapper
-// and a reducer count each log-uniform; megabytes heavy-tailed. Racks are folded onto hosts by modulo, and flows within
-// a host are left out.
+// facebookShape generates coflows of the shape of the Facebook trace's first hundred: few large, most
+// small; a mapper and a reducer count each log-uniform; megabytes heavy-tailed. Racks are folded onto
+// hosts by modulo, and flows within a host are left out.
 func facebookShape(seed uint64, coflows, hosts int) []arrival {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	var all []arrival
@@ -189,7 +189,8 @@ func BenchmarkFair(b *testing.B) {
 	}
 }
 
-// TestFacebookTrace replays the first hundred coflows of the real trace: every host flow ends, with every byte.
+// TestFacebookTrace replays the first hundred coflows of the real trace: every host flow ends, with
+// every byte.
 func TestFacebookTrace(t *testing.T) {
 	all := facebookTrace(t, 100, 32)
 	var rows int
@@ -208,7 +209,8 @@ func TestFacebookTrace(t *testing.T) {
 	}
 }
 
-// TestReplayDeterministic replays the generated trace twice: counters and the last end must be the same to the byte.
+// TestReplayDeterministic replays the generated trace twice: counters and the last end must be the same
+// to the byte.
 func TestReplayDeterministic(t *testing.T) {
 	all := facebookShape(2, 20, 32)
 	var seen [2]string

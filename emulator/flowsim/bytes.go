@@ -2,9 +2,9 @@ package flowsim
 
 import "lightloom/pathmap"
 
-// Byte counters say how many bytes went over each link, exactly: whole bytes of a host flow are counted on the route it
-// was on when it received them, the broken byte at the change of a route on the later one, and the sum over any cut is
-// the sum of the sizes.
+// Byte counters say how many bytes went over each link, exactly: whole bytes of a host flow are counted
+// on the route it was on when it received them, the broken byte at the change of a route on the later
+// one, and the sum over any cut is the sum of the sizes.
 
 // account counts what a host flow has received on its route.
 func (f *fluid) account(b int32) {
@@ -26,7 +26,8 @@ func ceil(x float64) pathmap.Bytes {
 	return n
 }
 
-// accountShared accounts for the host flows in a route's shared classes, and reports whether the route has others.
+// accountShared accounts for the host flows in a route's shared classes, and reports whether the route
+// has others.
 func (f *fluid) accountShared(r *route) (others bool) {
 	live := int(r.live)
 	for _, c := range [...]int32{r.shared, r.even} {
@@ -42,7 +43,8 @@ func (f *fluid) accountShared(r *route) (others bool) {
 	return live > 0
 }
 
-// accountApart accounts for the host flows of coflows with a pace or a priority, which are in no route's shared class.
+// accountApart accounts for the host flows of coflows with a pace or a priority, which are in no
+// route's shared class.
 func (f *fluid) accountApart() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
@@ -68,8 +70,8 @@ func (f *fluid) postAll() {
 	}
 }
 
-// postOver brings the payload of the links up to date that all lead to one node, or to one input of the optical
-// switch: no route goes there that did not ask what follows.
+// postOver brings the payload of the links up to date that all lead to one node, or to one input of the
+// optical switch: no route goes there that did not ask what follows.
 func (f *fluid) postOver(n pathmap.NodeID) {
 	for _, i := range f.watch[n] {
 		r := &f.routes[i]

@@ -4,8 +4,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// ceiling bounds the rate of one host flow, whose source produces no more. Rate sharing sees it as a link that only
-// this host flow uses, its door, numbered after those of the fabric.
+// ceiling bounds the rate of one host flow, whose source produces no more. Rate sharing sees it as a
+// link that only this host flow uses, its door, numbered after those of the fabric.
 type ceiling struct {
 	rate float64 // bits a second at layer 2; 0: none
 	door pathmap.LinkID
@@ -29,7 +29,8 @@ func (f *fluid) takeCaps(index int32, rates []pathmap.BitsPerSecond) {
 	}
 }
 
-// routeOf returns the route of a row: that of its pair, or where it has a cap, one of its own. A leg's are others.
+// routeOf returns the route of a row: that of its pair, or where it has a cap, one of its own. A leg's
+// are others.
 func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
 	if l := f.coflows[coflow].leg; l != 0 {
 		return f.relay.route(l-1, p)
@@ -44,7 +45,8 @@ func (f *fluid) routeOf(coflow, row int32, p pair) int32 {
 	return f.addRoute(r)
 }
 
-// wishOf returns the rate that a host flow's pace or spread requests, in b/s: infinite if the pace has passed.
+// wishOf returns the rate that a host flow's pace or spread requests, in b/s: infinite if the pace has
+// passed.
 func (f *fluid) wishOf(co *coflow, b int32, left float64) float64 {
 	extra := co.extraOf(b - co.first)
 	switch {

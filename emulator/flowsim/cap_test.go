@@ -22,8 +22,8 @@ func capped(t testing.TB, s *Sim, c southbound.CoflowID, caps []pathmap.BitsPerS
 	}
 }
 
-// TestCaps: a row with a cap sends at most that, however its coflow is paced, and what it leaves others have. All links
-// have 100 Mb/s; 1 MB is 8 Mb.
+// TestCaps: a row with a cap sends at most that, however its coflow is paced, and what it leaves others
+// have. All links have 100 Mb/s; 1 MB is 8 Mb.
 func TestCaps(t *testing.T) {
 	type caps = []pathmap.BitsPerSecond
 	cases := []struct {

@@ -11,13 +11,13 @@ import (
 // unbounded is the wish of a host flow that takes whatever it gets.
 var unbounded = math.Inf(1)
 
-// class is host flows that have the same rate at all times: the same route, and the same wish. One clock counts what
-// each of its host flows has received since the class began; a host flow that joins with n bytes left ends when the
-// clock has gone n further, so a change of rate costs the same however many host flows there are, and an end costs
-// O(log n).
+// class is host flows that have the same rate at all times: the same route, and the same wish. One
+// clock counts what each of its host flows has received since the class began; a host flow that joins
+// with n bytes left ends when the clock has gone n further, so a change of rate costs the same however
+// many host flows there are, and an end costs O(log n).
 //
-// It fills one line of a cache: on a fabric of circuits it has one host flow, and is met once in a long while. What
-// that takes no part in is apart.
+// It fills one line of a cache: on a fabric of circuits it has one host flow, and is met once in a long
+// while. What that takes no part in is apart.
 type class struct {
 	route   int32
 	alone   bool // one host flow that has fallen out of its coflow's pace, with a wish of its own
@@ -40,7 +40,8 @@ type class struct {
 	due   float64 // the group's clock at the next end
 }
 
-// classes is the host flows that have the rate of their class: what is set for their pair, or what links leave them.
+// classes is the host flows that have the rate of their class: what is set for their pair, or what
+// links leave them.
 type classes struct {
 	*state
 	list    []class
@@ -171,7 +172,8 @@ func (cs *classes) end(index int32) {
 	cs.thin(index)
 }
 
-// runsOut reports whether the first host flow of a class has nothing left, at the class's present clock and rate.
+// runsOut reports whether the first host flow of a class has nothing left, at the class's present clock
+// and rate.
 func (cs *classes) runsOut(c *class, v, rate float64) bool {
 	least := float64(nothing)
 	if cs.quantum > 0 {
@@ -262,7 +264,8 @@ func (cs *classes) unplan(index int32) {
 	}
 }
 
-// addTo adds what classes ask for to the loads of links, and reports whether all ask for something that has a bound.
+// addTo adds what classes ask for to the loads of links, and reports whether all ask for something that
+// has a bound.
 func (cs *classes) addTo(d *linkDemand) (bounded bool) {
 	bounded = true
 	for _, i := range cs.busy {

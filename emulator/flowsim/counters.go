@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Counters are what went over the fabric so far. Bytes are whole: the sum over the links of any cut is the sum of the
-// host flows that crossed it, once those have ended.
+// Counters are what went over the fabric so far. Bytes are whole: the sum over the links of any cut is
+// the sum of the host flows that crossed it, once those have ended.
 type Counters struct {
 	Payload   []pathmap.Bytes // by link
 	Wire      []pathmap.Bytes // by link, layer 2
@@ -81,8 +81,8 @@ func (s *Sim) wire(n pathmap.Bytes) pathmap.Bytes {
 	return pathmap.Bytes(q)
 }
 
-// Into returns the payload bytes that have gone into an input of the optical switch until Now, whatever circuit it had.
-// It takes time by the host flows that are under way there.
+// Into returns the payload bytes that have gone into an input of the optical switch until Now, whatever
+// circuit it had. It takes time by the host flows that are under way there.
 func (s *Sim) Into(input southbound.Port) pathmap.Bytes {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,9 +94,10 @@ func (s *Sim) Into(input southbound.Port) pathmap.Bytes {
 	return s.fluid.payload[l]
 }
 
-// Waiting writes into by, which has an entry for each link, the payload bytes that started host flows have still to
-// send over it: a fluid's substitute for queues. A host flow counts at every link of its path, and at its host's link
-// if it has no path now. It takes time in proportion to the host flows under way.
+// Waiting writes into by, which has an entry for each link, the payload bytes that started host flows
+// have still to send over it: a fluid's substitute for queues. A host flow counts at every link of its
+// path, and at its host's link if it has no path now. It takes time in proportion to the host flows
+// under way.
 func (s *Sim) Waiting(by []float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -272,7 +272,8 @@ func TestHeadersAndCounters(t *testing.T) {
 	rates(t, s, southbound.Rates{Fair: true})
 	start(t, s, 0, row{0, 1, mb, 0}, row{0, 2, mb, 7}, row{2, 6, mb, 2})
 	got := ends(advance(t, s, time.Second))
-	// 1 MB is 1045580.11 bytes of frames: 83.6464088… ms at 100 Mb/s, twice that for the two that share host 0's link
+	// 1 MB is 1045580.11 bytes of frames: 83.6464088… ms at 100 Mb/s, twice that for the two that share
+	// host 0's link
 	want := []time.Duration{20*ms + 167292818, 20*ms + 167292818, 20*ms + 83646409}
 	for i, at := range want {
 		if got[key(0, int32(i))] != at {

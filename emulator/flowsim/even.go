@@ -5,8 +5,9 @@ import (
 	"lightloom/southbound"
 )
 
-// If all coflows get the same rates of ports, and no others, a host flow has the rate of one of its two ports, as when
-// hosts share by themselves. So it needs no individual rate: classes wait on the clocks of their ports.
+// If all coflows get the same rates of ports, and no others, a host flow has the rate of one of its two
+// ports, as when hosts share by themselves. So it needs no individual rate: classes wait on the clocks
+// of their ports.
 
 // evenly reports whether rates tell all coflows the same of their ports, and writes that down if so.
 func (lv *levels) evenly(r *southbound.Rates) bool {
@@ -47,8 +48,9 @@ func (lv *levels) listen(s *southbound.Spread) {
 	lv.disturb()
 }
 
-// shareEvenly gives every class the rate of its ports. It returns false, and gives classes clocks of their own, if a
-// link cannot carry that, or others have rates: individual is true if some host flows have rates of their own.
+// shareEvenly gives every class the rate of its ports. It returns false, and gives classes clocks of
+// their own, if a link cannot carry that, or others have rates: individual is true if some host flows
+// have rates of their own.
 func (lv *levels) shareEvenly(individual bool) bool {
 	lv.found()
 	if lv.others() || individual || lv.capped() || !lv.solver.CanFollow() {
@@ -74,7 +76,8 @@ func (lv *levels) shareEvenly(individual bool) bool {
 	return true
 }
 
-// others reports whether some host flow sends at the rate of its pair. If none does, all that are not even stand still.
+// others reports whether some host flow sends at the rate of its pair. If none does, all that are not
+// even stand still.
 func (lv *levels) others() bool {
 	if lv.aside == 0 {
 		return false

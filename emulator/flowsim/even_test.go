@@ -11,9 +11,9 @@ import (
 	"lightloom/southbound"
 )
 
-// newEvenScript is a random run on a fabric where only ports bind, most of its rates telling all coflows the same of
-// their ports. Some are more than links carry, some do not name all coflows, and some runs have pairs, paces and fair
-// sharing in between.
+// newEvenScript is a random run on a fabric where only ports bind, most of its rates telling all
+// coflows the same of their ports. Some are more than links carry, some do not name all coflows, and
+// some runs have pairs, paces and fair sharing in between.
 func newEvenScript(rng *rand.Rand) *script {
 	sc := &script{spec: topo.Spec{Kind: topo.Crossbar, Racks: 2 + rng.IntN(5), EPS: 100 * pathmap.Mbps},
 		size: map[southbound.HostFlowKey]pathmap.Bytes{}}
@@ -82,8 +82,8 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 	return r
 }
 
-// TestEvenLikeReference holds runs of rates that are the same for all coflows against the reference implementation, as
-// TestLikeTwin does, and logs how many of them used the clocks of ports at all.
+// TestEvenLikeReference holds runs of rates that are the same for all coflows against the reference
+// implementation, as TestLikeTwin does, and logs how many of them used the clocks of ports at all.
 func TestEvenLikeReference(t *testing.T) {
 	const tolerance = 20 * time.Nanosecond
 	even := 0
@@ -120,8 +120,8 @@ func TestEvenLikeReference(t *testing.T) {
 	}
 }
 
-// TestEvenNeedsNoIndividualRates: rates of ports for all coflows need no individual rates, rates of ports for one of
-// two do.
+// TestEvenNeedsNoIndividualRates: rates of ports for all coflows need no individual rates, rates of
+// ports for one of two do.
 func TestEvenNeedsNoIndividualRates(t *testing.T) {
 	s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 4}), Options{NoHeaders: true})
 	wire(t, s)
@@ -148,7 +148,8 @@ func TestEvenNeedsNoIndividualRates(t *testing.T) {
 	}
 }
 
-// TestSameExtrasAgain: a host flow that has nothing but its extra keeps it when the same rates are set again.
+// TestSameExtrasAgain: a host flow that has nothing but its extra keeps it when the same rates are set
+// again.
 func TestSameExtrasAgain(t *testing.T) {
 	s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 2}), Options{NoHeaders: true})
 	wire(t, s)

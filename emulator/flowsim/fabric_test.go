@@ -38,8 +38,8 @@ func spinePort(f *topo.Fabric, spine int) southbound.Port {
 	return southbound.Port(f.HostsPerRack + spine)
 }
 
-// wire programs a hybrid fabric the plain way: tag 1+i goes over spine i, the circuit tag over the OCS with spine 0 as
-// backup, and any other over spine (src + dst) mod spines.
+// wire programs a hybrid fabric the plain way: tag 1+i goes over spine i, the circuit tag over the OCS
+// with spine 0 as backup, and any other over spine (src + dst) mod spines.
 func wire(t testing.TB, s *Sim) {
 	t.Helper()
 	f := s.fabric

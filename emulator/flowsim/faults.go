@@ -7,7 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Power takes a switch's power away, or gives it back: then it boots, cold, for so long. Its cables are Cable's to cut.
+// Power takes a switch's power away, or gives it back: then it boots, cold, for so long. Its cables are
+// Cable's to cut.
 func (s *Sim) Power(id southbound.DeviceID, on bool, boot time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -16,8 +17,8 @@ func (s *Sim) Power(id southbound.DeviceID, on bool, boot time.Duration) {
 	w.plan()
 }
 
-// Fail makes a host fail, or come back: its tasks and the host flows from it and to it are void, and an event reports
-// this. A failed host runs no tasks and sends nothing. A repeated call has no effect.
+// Fail makes a host fail, or come back: its tasks and the host flows from it and to it are void, and an
+// event reports this. A failed host runs no tasks and sends nothing. A repeated call has no effect.
 func (s *Sim) Fail(h southbound.HostID, up bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,8 +28,8 @@ func (w *reference) fail(f *hostFault) {
 	})
 }
 
-// TestLikeReferenceWithLostHosts is TestLikeTwin while hosts fail and come back: the others' ends and bytes are the
-// reference implementation's, and void transfers have no events.
+// TestLikeReferenceWithLostHosts is TestLikeTwin while hosts fail and come back: the others' ends and
+// bytes are the reference implementation's, and void transfers have no events.
 func TestLikeReferenceWithLostHosts(t *testing.T) {
 	void := 0
 	for seed := range uint64(seeds() / 2) {
@@ -64,8 +64,8 @@ func TestLikeReferenceWithLostHosts(t *testing.T) {
 	}
 }
 
-// TestLostHostRunsNothing: tasks of a host that fails never end, a later try elsewhere does, and calls to the host
-// while it is away have no effect.
+// TestLostHostRunsNothing: tasks of a host that fails never end, a later try elsewhere does, and calls
+// to the host while it is away have no effect.
 func TestLostHostRunsNothing(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{})
 	run := func(tasks ...southbound.Task) {
@@ -104,7 +104,8 @@ func TestLostHostRunsNothing(t *testing.T) {
 	}
 }
 
-// TestPowerOfSwitch: a spine without power forwards nothing and refuses Sets; it comes back with an empty table.
+// TestPowerOfSwitch: a spine without power forwards nothing and refuses Sets; it comes back with an
+// empty table.
 func TestPowerOfSwitch(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{NoHeaders: true})
 	wire(t, s)

@@ -22,8 +22,8 @@ func (o optics) Move(off []southbound.Port, on []southbound.CrossConnect, dark t
 	return o.plane.Move(off, on, dark)
 }
 
-// onLight is the optical switch's: its own circuits begin or cease to carry light. Where the fibres are plugged in
-// elsewhere it is the panel that knows whose light that is.
+// onLight is the optical switch's: its own circuits begin or cease to carry light. Where the fibres are
+// plugged in elsewhere it is the panel that knows whose light that is.
 func (s *Sim) onLight(_ time.Duration, input southbound.Port, lit bool) {
 	if s.panel != nil {
 		s.panel.Light(input, lit)
@@ -32,8 +32,8 @@ func (s *Sim) onLight(_ time.Duration, input southbound.Port, lit bool) {
 	s.circuitLight(input, lit)
 }
 
-// Patch puts a patch panel before the optical switch, so that its fibres can be plugged in elsewhere: call it before
-// anything is asked of that switch. It panics where there is none.
+// Patch puts a patch panel before the optical switch, so that its fibres can be plugged in elsewhere:
+// call it before anything is asked of that switch. It panics where there is none.
 func (s *Sim) Patch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,9 +41,9 @@ func (s *Sim) Patch() {
 	s.panel = cabling.New(w.plane, s.fabric.Topology.Ports(w.id), s.circuitLight)
 }
 
-// Plug plugs in fibres of the optical switch now, as given (see cabling.Panel.Plug): a circuit over a pulled fibre
-// carries nothing, though its switch reports it connected. A circuit over exchanged fibres leads to the wrong rack,
-// whose ToR forwards what is not for it.
+// Plug plugs in fibres of the optical switch now, as given (see cabling.Panel.Plug): a circuit over a
+// pulled fibre carries nothing, though its switch reports it connected. A circuit over exchanged fibres
+// leads to the wrong rack, whose ToR forwards what is not for it.
 func (s *Sim) Plug(in, out []southbound.Port) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

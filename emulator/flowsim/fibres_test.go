@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestFibres plugs fibres of a circuit from rack 0 to rack 1 in elsewhere while two host flows of 1 MB cross it, each
-// at its host's 100 Mb/s, and says by hand when they end and what went over light.
+// TestFibres plugs fibres of a circuit from rack 0 to rack 1 in elsewhere while two host flows of 1 MB
+// cross it, each at its host's 100 Mb/s, and says by hand when they end and what went over light.
 func TestFibres(t *testing.T) {
 	const none = southbound.NoPort
 	straight := []southbound.Port{0, 1, 2, 3}

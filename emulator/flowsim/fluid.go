@@ -10,8 +10,9 @@ import (
 
 const none = -1
 
-// fluid is the bytes in motion. Each host flow is in one of the regimes that say how fast it goes: place puts it there,
-// and pull takes it out. It knows nothing of devices: where a route leads is asked of find.
+// fluid is the bytes in motion. Each host flow is in one of the regimes that say how fast it goes:
+// place puts it there, and pull takes it out. It knows nothing of devices: where a route leads is asked
+// of find.
 type fluid struct {
 	state
 	classes    classes // host flows at the rate of their pair, or at what links leave them
@@ -172,8 +173,9 @@ func (f *fluid) left(co *coflow) southbound.Remaining {
 	return southbound.Remaining{F: 1, Base: co.lefts, At: now, Live: co.live}
 }
 
-// leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some with individual rates: the
-// parts that the pace has anyway, ended rows having one of zero. Other rows use none, so theirs is set for this.
+// leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some with
+// individual rates: the parts that the pace has anyway, ended rows having one of zero. Other rows use
+// none, so theirs is set for this.
 func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining, bool) {
 	if co.kind != paced || co.live == 0 || len(co.legs) > 0 {
 		return southbound.Remaining{}, false
@@ -204,7 +206,8 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 		Off: co.off, Version: co.Version}, true
 }
 
-// settle brings routes and rates up to date with all changes at this instant. Without changes it costs nothing.
+// settle brings routes and rates up to date with all changes at this instant. Without changes it costs
+// nothing.
 func (f *fluid) settle() {
 	if f.walked != f.tables {
 		f.walked = f.tables

@@ -6,9 +6,9 @@ import (
 	"lightloom/emulator/des"
 )
 
-// group is the classes that one link holds back while links have levels: all of their host flows have the link's level
-// for a rate, and so one clock. Where the link's level changes, that costs the same however many they are; a
-// class that another link comes to hold back changes its group.
+// group is the classes that one link holds back while links have levels: all of their host flows have
+// the link's level for a rate, and so one clock. Where the link's level changes, that costs the same
+// however many they are; a class that another link comes to hold back changes its group.
 type group struct {
 	rate    float64 // payload bytes a nanosecond, of each host flow
 	v       float64 // the clock, in bytes, at instant at
@@ -23,8 +23,9 @@ func (g *group) vAt(now time.Duration) float64 { return g.v + g.rate*float64(now
 
 func (g *group) sync(now time.Duration) { g.v, g.at = g.vAt(now), now }
 
-// until is how long it takes until the clock shows due. What the clock cannot tell apart any more counts as reached,
-// and so does what it would never reach, for it stands where a step is less than its last digit.
+// until is how long it takes until the clock shows due. What the clock cannot tell apart any more
+// counts as reached, and so does what it would never reach, for it stands where a step is less than its
+// last digit.
 func (g *group) until(due float64) (time.Duration, bool) {
 	d, ok := until(due-g.v-g.v*0x1p-50, g.rate)
 	if ok && g.v+g.rate*float64(d) == g.v {

@@ -1,7 +1,7 @@
 package flowsim
 
-// The heap of a class: host flows by (mark, id), four children a node. Each host flow knows its place. The first is in
-// the class itself: most have no others.
+// The heap of a class: host flows by (mark, id), four children a node. Each host flow knows its place.
+// The first is in the class itself: most have no others.
 
 const arity = 4
 

@@ -6,8 +6,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestHeld: a withheld host flow is on no route and in no class, and loses no bytes by it, however often it is
-// withheld.
+// TestHeld: a withheld host flow is on no route and in no class, and loses no bytes by it, however
+// often it is withheld.
 func TestHeld(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{})
 	wire(t, s)

@@ -72,7 +72,8 @@ func (s *Sim) addresses() southbound.Addresses {
 	return southbound.Addresses{Hosts: s.fabric.Hosts(), Tags: s.tags, ToItself: s.opt.Hairpins}
 }
 
-// tagsOf returns one more than the highest tag of a fabric: of those on the wire, or of as many paths as are kept.
+// tagsOf returns one more than the highest tag of a fabric: of those on the wire, or of as many paths
+// as are kept.
 func tagsOf(f *topo.Fabric) southbound.Tag {
 	return max(southbound.Tags, southbound.PathTag(f.Spec.PathsKept()-1)+1)
 }
@@ -129,7 +130,8 @@ func (s *Sim) row(k southbound.HostFlowKey) (int32, error) {
 	return co.first + k.Row, nil
 }
 
-// Remaining implements southbound.Hosts: it is exact here. A coflow's result stays valid when others are read.
+// Remaining implements southbound.Hosts: it is exact here. A coflow's result stays valid when others
+// are read.
 func (h hosts) Remaining(c southbound.CoflowID) (southbound.Remaining, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,11 +142,12 @@ func (h hosts) Remaining(c southbound.CoflowID) (southbound.Remaining, bool) {
 	return h.fluid.left(&h.fluid.coflows[i]), true
 }
 
-// SetRates implements southbound.Hosts. A host flow on packets follows its coflow's pace, if that has one; every other
-// one gets the rate of its pair, or where its coflow is spread, the smaller one of its two hosts. What no link can
-// carry is shared max-min fairly below the rates asked for, and a host flow that cannot hold its coflow's pace, or
-// finds the finish instant passed, goes on by itself as fast as it was to, until the next SetRates sets it in again.
-// Under Fair the rates of pairs are kept, and do not act.
+// SetRates implements southbound.Hosts. A host flow on packets follows its coflow's pace, if that has
+// one; every other one gets the rate of its pair, or where its coflow is spread, the smaller one of its
+// two hosts. What no link can carry is shared max-min fairly below the rates asked for, and a host flow
+// that cannot hold its coflow's pace, or finds the finish instant passed, goes on by itself as fast as
+// it was to, until the next SetRates sets it in again. Under Fair the rates of pairs are kept, and do
+// not act.
 func (h hosts) SetRates(r *southbound.Rates) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

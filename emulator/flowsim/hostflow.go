@@ -5,10 +5,10 @@ import (
 	"lightloom/southbound"
 )
 
-// hostFlow is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at which it ends;
-// withheld, the bytes. On its coflow's pace, state.parts has its part of the pace's factor; there, all others have zero
-// but for what left writes. What steering looks at is in one line of a cache, and so it needs not see the route that it
-// leaves.
+// hostFlow is a row of a coflow. Its mark says how much is left of it: in a class, the class clock at
+// which it ends; withheld, the bytes. On its coflow's pace, state.parts has its part of the pace's
+// factor; there, all others have zero but for what left writes. What steering looks at is in one line
+// of a cache, and so it needs not see the route that it leaves.
 type hostFlow struct {
 	pair    // of its route
 	awayTag southbound.Tag
@@ -18,8 +18,8 @@ type hostFlow struct {
 	coflow  int32
 	route   int32
 	away    int32 // the route of its hosts with awayTag, which it is likely to be given next; none: it is not known
-	// onPace while it follows its coflow's pace, onIndividual with a rate of its own, onHold while it is withheld, gone
-	// once it has ended
+	// onPace while it follows its coflow's pace, onIndividual with a rate of its own, onHold while it is
+	// withheld, gone once it has ended
 	class  int32
 	pos    int32 // in the heap of its class, or among the rows of individualRates
 	warmth int32 // its place among its coflow's warm rows, none for one at rest
@@ -32,8 +32,8 @@ const (
 	onHold       = -4
 )
 
-// If every byte waits for a circuit, nearly all host flows are withheld. A withheld host flow needs no class, whose
-// clock would stand still, and no links: its mark is the bytes that it has left.
+// If every byte waits for a circuit, nearly all host flows are withheld. A withheld host flow needs no
+// class, whose clock would stand still, and no links: its mark is the bytes that it has left.
 
 // hold puts a host flow with left bytes left on a route that sends nothing.
 func (st *state) hold(b int32, left float64) {
@@ -42,7 +42,8 @@ func (st *state) hold(b int32, left float64) {
 	st.disturb()
 }
 
-// newRoute returns the route of a pair, without host flows. What its tag withholds is so whatever tables say.
+// newRoute returns the route of a pair, without host flows. What its tag withholds is so whatever
+// tables say.
 func newRoute(p pair) route {
 	r := route{pair: p, shared: none, even: none, pos: none}
 	if r.holds() {

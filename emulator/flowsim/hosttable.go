@@ -17,8 +17,8 @@ type hostTable struct {
 	changed []uint64 // sources with another rate; nothing in it outlives a call
 }
 
-// newHostTable returns the table of the given number of rows, sorted by destination, then source, without duplicates.
-// ends returns the source and destination of a row.
+// newHostTable returns the table of the given number of rows, sorted by destination, then source,
+// without duplicates. ends returns the source and destination of a row.
 func newHostTable(hosts, rows int, ends func(row int) (src, dst southbound.HostID)) *hostTable {
 	t := &hostTable{words: (hosts + 63) / 64}
 	t.changed = make([]uint64, t.words)
@@ -38,8 +38,9 @@ func newHostTable(hosts, rows int, ends func(row int) (src, dst southbound.HostI
 	return t
 }
 
-// Changed calls f with each row whose rate is another: the smaller of its source's and its destination's, which were
-// wasFrom and wasTo and are from and to, by host. A row for which f says that it has ended is not met again.
+// Changed calls f with each row whose rate is another: the smaller of its source's and its
+// destination's, which were wasFrom and wasTo and are from and to, by host. A row for which f says that
+// it has ended is not met again.
 func (t *hostTable) Changed(wasFrom, from, wasTo, to []float64, f func(row int32) (live bool)) {
 	clear(t.changed)
 	for h, rate := range from {

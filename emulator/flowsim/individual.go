@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// individualRates is the host flows that have a rate of their own until rates are set again: those of a spread, and
-// those with an extra or a cap. They share one event, for the first to end.
+// individualRates is the host flows that have a rate of their own until rates are set again: those of a
+// spread, and those with an extra or a cap. They share one event, for the first to end.
 type individualRates struct {
 	*state
 	rows  []individualRate
@@ -19,8 +19,9 @@ type individualRates struct {
 	next  des.Event
 	stale bool // the first to end may be another
 
-	// Where many rows get another rate at once, and will soon again, the heap is left in disorder, and the first end found
-	// by looking at all rows, which is faster than to build it; but so often only, lest that be done at each of many ends.
+	// Where many rows get another rate at once, and will soon again, the heap is left in disorder, and the
+	// first end found by looking at all rows, which is faster than to build it; but so often only, lest
+	// that be done at each of many ends.
 	loose bool
 	looks int           // how often it may still be found so
 	known bool          // first is the first end
@@ -33,8 +34,8 @@ type individualRates struct {
 	buf     []int32 // of rows; nothing in it outlives a call
 }
 
-// looksMost is how often the first end is found by looking at all rows before the heap is built after all. Between two
-// decisions that is once: after the first end, which calls for the next decision.
+// looksMost is how often the first end is found by looking at all rows before the heap is built after
+// all. Between two decisions that is once: after the first end, which calls for the next decision.
 const looksMost = 1
 
 // individualRate is one of these host flows.

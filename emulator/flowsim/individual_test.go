@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestIndividualFirstEnds changes few or many individual rates at once, removes some and adds others, and compares the
-// first end, and the rows that end then, with sorting all rows.
+// TestIndividualFirstEnds changes few or many individual rates at once, removes some and adds others,
+// and compares the first end, and the rows that end then, with sorting all rows.
 func TestIndividualFirstEnds(t *testing.T) {
 	loose := 0
 	for seed := range uint64(2000) {

@@ -2,7 +2,8 @@ package flowsim
 
 import "time"
 
-// leftSum is the total left of rows with individual rates, kept so that readers need not add up thousands of rows.
+// leftSum is the total left of rows with individual rates, kept so that readers need not add up
+// thousands of rows.
 type leftSum struct {
 	Rows int32
 	bits float64 // a second, of all: whole numbers mostly, so that sums are exact
@@ -10,7 +11,8 @@ type leftSum struct {
 	at   time.Duration
 }
 
-// rateRow is one of them: what it had left at an instant, and its rate in bits a second and in bytes a nanosecond.
+// rateRow is one of them: what it had left at an instant, and its rate in bits a second and in bytes a
+// nanosecond.
 type rateRow struct {
 	Left, Bits, Rate float64
 	At               time.Duration

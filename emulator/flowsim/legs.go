@@ -57,7 +57,8 @@ func (x *relay) begin(l int32, tag southbound.Tag) {
 	f.place(b, float64(g.size))
 }
 
-// pairOf is the pair of hosts that stands for a leg's hop: one of the rack that keeps it in that rack's place.
+// pairOf is the pair of hosts that stands for a leg's hop: one of the rack that keeps it in that rack's
+// place.
 func (x *relay) pairOf(g *leg, tag southbound.Tag) pair {
 	keeper := southbound.HostID(x.sim.fabric.FirstHost[g.over])
 	if g.hop == firstHop {
@@ -93,8 +94,8 @@ func (x *relay) trim(r *route, links []pathmap.LinkID, first int) ([]pathmap.Lin
 	return links[:len(links)-1], arrives
 }
 
-// keeps records that the last byte of a row has come. It returns true if no event is due yet: the row is a leg, or legs
-// of it are still under way.
+// keeps records that the last byte of a row has come. It returns true if no event is due yet: the row
+// is a leg, or legs of it are still under way.
 func (x *relay) keeps(b int32) bool {
 	if l := x.fluid.coflows[x.fluid.hostFlows[b].coflow].leg; l != 0 {
 		x.landed = append(x.landed, l-1)
@@ -105,8 +106,8 @@ func (x *relay) keeps(b int32) bool {
 
 func (x *relay) owes(b int32) bool { return int(b) < len(x.owed) && x.owed[b] > 0 }
 
-// land ends a hop: what has come to a rack is kept until its circuit leads on, which is never in the same slot, and
-// what has come to its host was a part of a host flow.
+// land ends a hop: what has come to a rack is kept until its circuit leads on, which is never in the
+// same slot, and what has come to its host was a part of a host flow.
 func (x *relay) land(l int32) {
 	g := &x.legs[l]
 	if g.hop == firstHop {

@@ -5,8 +5,9 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// levels is the rates of classes if all host flows with the same bottleneck have the same rate: hosts share by
-// themselves, or all coflows got the same rates of ports. Both keep each class in the right group as levels change.
+// levels is the rates of classes if all host flows with the same bottleneck have the same rate: hosts
+// share by themselves, or all coflows got the same rates of ports. Both keep each class in the right
+// group as levels change.
 type levels struct {
 	*classes
 	solver *maxmin.Levels // nil: links have no levels
@@ -144,7 +145,8 @@ func (lv *levels) groupEnd(i int32) {
 	}
 }
 
-// foreseeClass reads what is looked at of a class that a host flow comes to or leaves, here and where rates are shared.
+// foreseeClass reads what is looked at of a class that a host flow comes to or leaves, here and where
+// rates are shared.
 func (lv *levels) foreseeClass(index int32) uint32 {
 	seen := uint32(lv.list[index].pos)
 	if lv.solver != nil {

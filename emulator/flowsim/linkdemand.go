@@ -7,12 +7,13 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// slack is the share by which requests can exceed a link's capacity before the link counts as overloaded: a millionth,
-// so that the rounding of finish instants and integer rates never cuts a plan that uses the whole link.
+// slack is the share by which requests can exceed a link's capacity before the link counts as
+// overloaded: a millionth, so that the rounding of finish instants and integer rates never cuts a plan
+// that uses the whole link.
 const slack = 1e-6
 
-// linkDemand is what all host flows request of links, and the classes that share overloaded links. Each regime adds its
-// own.
+// linkDemand is what all host flows request of links, and the classes that share overloaded links. Each
+// regime adds its own.
 type linkDemand struct {
 	load    []float64        // by link, zero between calls
 	touched []pathmap.LinkID // those with a load

@@ -6,8 +6,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// offer sends for the rest of a slot what rack j is to keep. Rack i gives what it has beyond its own next circuit to a
-// destination, and j takes what it will be able to deliver in its own; destinations have equal parts, in turn.
+// offer sends for the rest of a slot what rack j is to keep. Rack i gives what it has beyond its own
+// next circuit to a destination, and j takes what it will be able to deliver in its own; destinations
+// have equal parts, in turn.
 func (x *relay) offer(i, j int32, long time.Duration) {
 	t := &x.tmp
 	x.ownOf(i, t.own)
@@ -51,8 +52,9 @@ func (x *relay) openTo() {
 	}
 }
 
-// spaceAt says what a rack can take for each destination: what its next circuit there will carry beside all that it has
-// for it then. Where its circuit leads now, that is what this slot leaves, and what has come in it or is still to come.
+// spaceAt says what a rack can take for each destination: what its next circuit there will carry beside
+// all that it has for it then. Where its circuit leads now, that is what this slot leaves, and what has
+// come in it or is still to come.
 func (x *relay) spaceAt(j int32, long time.Duration) {
 	t := &x.tmp
 	x.ownOf(j, t.theirs)
@@ -84,8 +86,9 @@ func (x *relay) stillToCome(l int32) float64 {
 	return x.fluid.leftOf(x.row(l))
 }
 
-// take cuts n bytes out of a rack's own host flows to another rack, and sends them to be kept. Every host flow keeps a
-// byte, so that it does not end before its last byte has gone. take reports whether it found any.
+// take cuts n bytes out of a rack's own host flows to another rack, and sends them to be kept. Every
+// host flow keeps a byte, so that it does not end before its last byte has gone. take reports whether
+// it found any.
 func (x *relay) take(i, j, k int32, n pathmap.Bytes) (any bool) {
 	f := x.fluid
 	for _, o := range x.racks[i].own {

@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// What a frame carries at MTU 1500: TCP over IPv4 with timestamps. Rates and capacities are counted at layer 2, sizes
-// are payload, so a host flow takes 1514/1448 of its size off the links.
+// What a frame carries at MTU 1500: TCP over IPv4 with timestamps. Rates and capacities are counted at
+// layer 2, sizes are payload, so a host flow takes 1514/1448 of its size off the links.
 const (
 	FramePayload = 1448
 	FrameBytes   = 1514
@@ -24,16 +24,20 @@ type Options struct {
 	AllStop bool          // every circuit goes dark when one moves
 	// NoHeaders lets payload use the links whole. The default charges headers.
 	NoHeaders bool
-	// Hairpins lets a host flow go from a host to itself, over both directions of the host's port. The default refuses it.
+	// Hairpins lets a host flow go from a host to itself, over both directions of the host's port. The
+	// default refuses it.
 	Hairpins bool
-	// Proportional has hosts that share by themselves get proportionally fair rates in place of max-min fair ones, as TCP
-	// does whose round trips are queues: a host flow across several full links gets less.
+	// Proportional has hosts that share by themselves get proportionally fair rates in place of max-min
+	// fair ones, as TCP does whose round trips are queues: a host flow across several full links gets
+	// less.
 	Proportional bool
-	// Quantum is the grid on which ends of host flows are reported, as in simulators with time steps: an end between two
-	// of its multiples is reported at the later one, and its rate is not free before. 0 means no grid.
+	// Quantum is the grid on which ends of host flows are reported, as in simulators with time steps: an
+	// end between two of its multiples is reported at the later one, and its rate is not free before. 0
+	// means no grid.
 	Quantum time.Duration
-	// Lit is called with each interval of light through the OCS as it ends, under the simulator's lock: it must not call
-	// the Sim. The log then holds the last intervals only; with nil it holds all intervals of a long run.
+	// Lit is called with each interval of light through the OCS as it ends, under the simulator's lock: it
+	// must not call the Sim. The log then holds the last intervals only; with nil it holds all intervals
+	// of a long run.
 	Lit func(device.LitInterval)
 }
 

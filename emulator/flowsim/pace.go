@@ -14,8 +14,8 @@ type paces struct {
 	members []int32 // host flows that fill has passed to the solver
 }
 
-// pace is how the rows of a coflow that follow it come to their end. They have part × factor bytes left; the factor
-// falls in a line to zero at the finish instant, so all of them cost one event.
+// pace is how the rows of a coflow that follow it come to their end. They have part × factor bytes
+// left; the factor falls in a line to zero at the finish instant, so all of them cost one event.
 type pace struct {
 	factor float64 // at instant at
 	at     time.Duration
@@ -79,7 +79,8 @@ func (ps *paces) leave(co *coflow, b int32) float64 {
 	return left
 }
 
-// rebase makes now the factor's instant, and the factor 1 if it is too small to divide by or nothing depends on it.
+// rebase makes now the factor's instant, and the factor 1 if it is too small to divide by or nothing
+// depends on it.
 func (ps *paces) rebase(co *coflow) {
 	now := ps.clock.Now()
 	co.factor, co.at = co.factorAt(now), now

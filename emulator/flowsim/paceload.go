@@ -5,8 +5,8 @@ import (
 	"lightloom/southbound"
 )
 
-// manyLinks is from how many links of a fabric on sums are found by adding up again instead of by index: an index of
-// all links for each coflow would cost more than it saves.
+// manyLinks is from how many links of a fabric on sums are found by adding up again instead of by
+// index: an index of all links for each coflow would cost more than it saves.
 const manyLinks = 1 << 14
 
 // paceLoads is what the rows on a coflow's pace put on links.
@@ -43,8 +43,8 @@ func (s *paceLoads) Add(links []pathmap.LinkID, mark float64) {
 	}
 }
 
-// Begin starts a new sum on a fabric with the given number of links. It returns an index for Put and End: its own, or
-// for many links the shared one, which is all zero between calls.
+// Begin starts a new sum on a fabric with the given number of links. It returns an index for Put and
+// End: its own, or for many links the shared one, which is all zero between calls.
 func (s *paceLoads) Begin(links int, shared *[]int32) (where []int32) {
 	s.Stale = false
 	s.Version++

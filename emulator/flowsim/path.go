@@ -6,8 +6,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// The path of a route is kept within it: on a fabric of circuits most routes are met once in a long while, and each
-// place in memory that must be found by way of another is waited for.
+// The path of a route is kept within it: on a fabric of circuits most routes are met once in a long
+// while, and each place in memory that must be found by way of another is waited for.
 
 // many says in place of a number that what it counts is in the route's spill.
 const many = 255
@@ -61,8 +61,8 @@ func (r *route) ask(nodes []pathmap.NodeID) {
 	r.asks = uint8(copy(r.few[:], nodes))
 }
 
-// enlist notes in whose list of routeTable.watch a route is, and reports whether it was not there: all those asked, as
-// long as it has host flows.
+// enlist notes in whose list of routeTable.watch a route is, and reports whether it was not there: all
+// those asked, as long as it has host flows.
 func (r *route) enlist(n pathmap.NodeID) bool {
 	if slices.Contains(r.listed[:r.lists], n) || r.spill != nil && slices.Contains(r.spill.listed, n) {
 		return false

@@ -162,8 +162,8 @@ func (sc *script) someRates(rng *rand.Rand, at time.Duration, modes int) *southb
 	return r
 }
 
-// onSim plays a script on the simulator, standing still at the instants in stops on the way too. lefts is what each
-// row had left before each action.
+// onSim plays a script on the simulator, standing still at the instants in stops on the way too. lefts
+// is what each row had left before each action.
 func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []southbound.Event, lefts [][]float64) {
 	s = simulate(t, fabric(t, sc.spec), Options{NoHeaders: true})
 	wire(t, s)
@@ -254,8 +254,8 @@ func checkTotals(t testing.TB, s *Sim) {
 	}
 }
 
-// checkInto holds what is counted into each input of the optical switch against the books of all links, closed
-// afterwards.
+// checkInto holds what is counted into each input of the optical switch against the books of all links,
+// closed afterwards.
 func checkInto(t testing.TB, s *Sim) {
 	t.Helper()
 	var into []pathmap.Bytes
@@ -314,8 +314,9 @@ func (sc *script) onReference(t testing.TB) (w *reference, lefts [][]float64) {
 	return w, lefts
 }
 
-// TestLikeReference holds ends and bytes against the reference implementation's. A nanosecond of rounding at one end
-// shifts those after it, so a few are allowed; a byte a change of route is what whole bytes cost on a link.
+// TestLikeReference holds ends and bytes against the reference implementation's. A nanosecond of
+// rounding at one end shifts those after it, so a few are allowed; a byte a change of route is what
+// whole bytes cost on a link.
 func TestLikeReference(t *testing.T) {
 	const tolerance = 20 * time.Nanosecond
 	worst := time.Duration(0)

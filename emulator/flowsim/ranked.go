@@ -7,8 +7,8 @@ import (
 	"lightloom/pathmap/propfair"
 )
 
-// rankedShares shares links among classes of strict priorities: each gets what those above leave, max-min fairly among
-// its own, or proportionally fairly.
+// rankedShares shares links among classes of strict priorities: each gets what those above leave,
+// max-min fairly among its own, or proportionally fairly.
 type rankedShares struct {
 	Proportional bool
 
@@ -27,7 +27,8 @@ type rankedClass struct {
 	Priority uint8
 }
 
-// takenShare is the share of a link's capacity below which it counts as taken: the rounding of priorities above.
+// takenShare is the share of a link's capacity below which it counts as taken: the rounding of
+// priorities above.
 const takenShare = 1e-9
 
 // Solve returns the rate of each of n classes. Borrowed until the next call.

@@ -69,8 +69,8 @@ func (f *fluid) orders(r *southbound.Rates) {
 	}
 }
 
-// paceAgain gives a paced coflow its finish instant and extras anew. What the pace gives to rows with an extra is
-// counted from now, so they are all set again.
+// paceAgain gives a paced coflow its finish instant and extras anew. What the pace gives to rows with
+// an extra is counted from now, so they are all set again.
 func (f *fluid) paceAgain(index int32, o *order) {
 	co := &f.coflows[index]
 	old := co.extra
@@ -100,7 +100,8 @@ func (f *fluid) paceAgain(index int32, o *order) {
 	}
 }
 
-// extraAgain sets a row of a paced coflow again that had an extra or has one now. ahead: the pace has not passed.
+// extraAgain sets a row of a paced coflow again that had an extra or has one now. ahead: the pace has
+// not passed.
 func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
 	switch class := f.hostFlows[b].class; {
 	case class == gone:

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// reference is the obviously right simulator: every flow by itself, all rates anew at every event, routes from a
-// picture of the fabric that knows no devices (wire's rules; no delay but the dark time).
+// reference is the obviously right simulator: every flow by itself, all rates anew at every event,
+// routes from a picture of the fabric that knows no devices (wire's rules; no delay but the dark time).
 type reference struct {
 	f      *topo.Fabric
 	backup bool // circuit rules have one
@@ -262,8 +262,8 @@ func (w *reference) priority(fl *referenceFlow) uint8 {
 	return p.Of(fl.key.Row)
 }
 
-// pourOf fills all flows of a priority at the same speed; each stops at its wish, or when a link of its has nothing
-// left.
+// pourOf fills all flows of a priority at the same speed; each stops at its wish, or when a link of its
+// has nothing left.
 func (w *reference) pourOf(p uint8, left []float64) {
 	stopped := map[*referenceFlow]bool{}
 	for _, fl := range w.flows {

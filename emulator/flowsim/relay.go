@@ -10,13 +10,14 @@ import (
 	"lightloom/southbound"
 )
 
-// relay is racks that keep bytes for each other, as those of RotorNet do by themselves (Mellette, McGuinness, Roy,
-// Forencich, Papen, Snoeren, Porter: RotorNet, SIGCOMM 2017, section 4): the controller sets the rotation, and what a
-// ToR does with a slot it decides from what waits at itself and at the rack that its circuit leads to. A circuit
-// carries first what is kept for its end, then its rack's own bytes for it, and the rest of the slot bytes that are
-// kept there.
+// relay is racks that keep bytes for each other, as those of RotorNet do by themselves (Mellette,
+// McGuinness, Roy, Forencich, Papen, Snoeren, Porter: RotorNet, SIGCOMM 2017, section 4): the
+// controller sets the rotation, and what a ToR does with a slot it decides from what waits at itself
+// and at the rack that its circuit leads to. A circuit carries first what is kept for its end, then its
+// rack's own bytes for it, and the rest of the slot bytes that are kept there.
 //
-// A piece of a host flow that goes that way is a leg: it leaves the host flow, and travels twice over circuits.
+// A piece of a host flow that goes that way is a leg: it leaves the host flow, and travels twice over
+// circuits.
 type relay struct {
 	sim    *Sim
 	fluid  *fluid
@@ -172,8 +173,8 @@ func (x *relay) hear(i, to int32) {
 	}
 }
 
-// step does what is to be done at this instant: legs land, racks put those on circuits that their circuits carry, and
-// then fill what is left of their slots.
+// step does what is to be done at this instant: legs land, racks put those on circuits that their
+// circuits carry, and then fill what is left of their slots.
 func (x *relay) step() {
 	for len(x.landed)+len(x.uneasy) > 0 {
 		for _, l := range x.landed {

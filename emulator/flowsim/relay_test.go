@@ -13,7 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// carousel turns the circuits of four racks by hand: slots of 100 ms, 10 of them dark, 8 Gb/s, a byte a nanosecond.
+// carousel turns the circuits of four racks by hand: slots of 100 ms, 10 of them dark, 8 Gb/s, a byte a
+// nanosecond.
 type carousel struct {
 	*Sim
 	t    *testing.T
@@ -38,7 +39,8 @@ func newCarousel(t *testing.T) *carousel {
 	return &carousel{Sim: s, t: t}
 }
 
-// slot plays one slot from its beginning to its end. Host flows of coflow 0 whose circuit it is are steered to it.
+// slot plays one slot from its beginning to its end. Host flows of coflow 0 whose circuit it is are
+// steered to it.
 func (c *carousel) slot(k int, rows [][2]southbound.HostID) {
 	c.t.Helper()
 	f, n := c.fabric, 4
@@ -113,14 +115,14 @@ func (c *carousel) left(row int32) float64 {
 	return l.Row(row)
 }
 
-// TestRelay follows one host flow, 0→1, of 400 ms beside a small one. Racks 2 and 3 keep 90 ms each for it once, and
-// what it has left counts what they keep.
+// TestRelay follows one host flow, 0→1, of 400 ms beside a small one. Racks 2 and 3 keep 90 ms each for
+// it once, and what it has left counts what they keep.
 func TestRelay(t *testing.T) {
 	c := newCarousel(t)
 	rows := [][2]southbound.HostID{{0, 1}, {2, 3}}
 	c.start(rows, 400e6, 1e6)
-	// 0 leads to 1, 2, 3 in turn: 90 ms directly, and as much to be kept twice, which 2 brings in the third slot and 3 in
-	// the fifth. The last 40 ms fit 0's own next slots, and go directly.
+	// 0 leads to 1, 2, 3 in turn: 90 ms directly, and as much to be kept twice, which 2 brings in the
+	// third slot and 3 in the fifth. The last 40 ms fit 0's own next slots, and go directly.
 	for k, want := range []float64{310e6, 310e6, 220e6, 130e6, 40e6, 40e6, 0} {
 		c.slot(k, rows)
 		if got := c.left(0); math.Abs(got-want) > 1 {
@@ -148,8 +150,8 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// TestRelayLosesHosts: bytes that racks keep for a host flow are dropped with its host, without events. A rack goes on
-// keeping bytes if its own host is lost.
+// TestRelayLosesHosts: bytes that racks keep for a host flow are dropped with its host, without events.
+// A rack goes on keeping bytes if its own host is lost.
 func TestRelayLosesHosts(t *testing.T) {
 	for _, tc := range []struct {
 		lost southbound.HostID

@@ -24,13 +24,16 @@ const (
 	loops         // at a switch where it has been before
 )
 
-// finder looks up routes in the tables. Generations count their changes: every change adds one to routeTable.tables.
+// finder looks up routes in the tables. Generations count their changes: every change adds one to
+// routeTable.tables.
 type finder interface {
-	// find appends to links the path from a pair's source to its packets' end, and to asked the switches that decided it.
+	// find appends to links the path from a pair's source to its packets' end, and to asked the switches
+	// that decided it.
 	find(p pair, links []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error)
 	// stands reports whether none of the switches in asked has changed since a generation.
 	stands(asked []pathmap.NodeID, since uint64) bool
-	// foresee prefetches what find reads first for a path; its result only keeps the compiler from dropping the reads.
+	// foresee prefetches what find reads first for a path; its result only keeps the compiler from
+	// dropping the reads.
 	foresee(p pair) uint32
 }
 

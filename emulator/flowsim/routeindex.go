@@ -1,7 +1,7 @@
 package flowsim
 
-// routeIndex finds routes by source, destination and tag: by a table of all pairs of hosts for each tag in use, or on
-// fabrics of many hosts by a map.
+// routeIndex finds routes by source, destination and tag: by a table of all pairs of hosts for each tag
+// in use, or on fabrics of many hosts by a map.
 type routeIndex struct {
 	hosts  int
 	tables [256][]int32 // by tag, then source and destination: index and one

@@ -54,8 +54,8 @@ func (f *fluid) grant() bool {
 	return true
 }
 
-// fallOut takes the host flows that cannot hold their coflow's pace out of it: each goes on with what it asked for as a
-// bound, until rates are set anew.
+// fallOut takes the host flows that cannot hold their coflow's pace out of it: each goes on with what
+// it asked for as a bound, until rates are set anew.
 func (f *fluid) fallOut(asked []maxmin.Class, rates []float64) {
 	for k, b := range f.paces.members {
 		rate, wish := rates[k], asked[k].Max

@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestKeptRates holds the rates in a replay, of which most are kept at most ends, against all rates solved anew.
+// TestKeptRates holds the rates in a replay, of which most are kept at most ends, against all rates
+// solved anew.
 func TestKeptRates(t *testing.T) {
 	s := simulate(t, fabric(t, folded), Options{})
 	wire(t, s)
@@ -61,8 +62,9 @@ func checkRates(t *testing.T, f *fluid) {
 	}
 }
 
-// TestProportional has a host flow that crosses two full links, and one on each of them: max-min fairness gives all a
-// half, proportional fairness the first a third and the others two thirds. Strict priorities come before both.
+// TestProportional has a host flow that crosses two full links, and one on each of them: max-min
+// fairness gives all a half, proportional fairness the first a third and the others two thirds. Strict
+// priorities come before both.
 func TestProportional(t *testing.T) {
 	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 1, Spines: 1, EPS: 100 * pathmap.Mbps, NIC: pathmap.Gbps}
 	for _, tc := range []struct {

@@ -15,8 +15,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Sim is a simulated fabric with its hosts. Its interfaces (Device, Host) act at Now; nothing else moves until Advance.
-// It is safe for several goroutines, but only a single caller can rely on state not changing between its calls.
+// Sim is a simulated fabric with its hosts. Its interfaces (Device, Host) act at Now; nothing else
+// moves until Advance. It is safe for several goroutines, but only a single caller can rely on state
+// not changing between its calls.
 type Sim struct {
 	mu      sync.Mutex
 	fabric  *topo.Fabric
@@ -68,7 +69,8 @@ const (
 	relaySlot  // a slot has begun, and the circuit may be unchanged
 )
 
-// New makes the simulator of a fabric: tables are empty and there are no circuits, so no ToR has light from an OCS.
+// New makes the simulator of a fabric: tables are empty and there are no circuits, so no ToR has light
+// from an OCS.
 func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	if err := opt.check(f); err != nil {
 		return nil, fmt.Errorf("simulate fabric: %w", err)
@@ -109,8 +111,8 @@ func (s *Sim) Now() time.Duration {
 	return s.clock.Now()
 }
 
-// Next returns the instant of the next thing that will happen without further calls: an end, a transition, a call
-// planned by At. It can be one without an event.
+// Next returns the instant of the next thing that will happen without further calls: an end, a
+// transition, a call planned by At. It can be one without an event.
 func (s *Sim) Next() (time.Duration, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,8 +120,8 @@ func (s *Sim) Next() (time.Duration, bool) {
 	return s.clock.Next()
 }
 
-// At plans a call of f at an instant of the simulation; a past instant means now. Advance calls f in the order of
-// (instant, order planned). f can use the Sim and its doors, but must not call Advance.
+// At plans a call of f at an instant of the simulation; a past instant means now. Advance calls f in
+// the order of (instant, order planned). f can use the Sim and its doors, but must not call Advance.
 func (s *Sim) At(t time.Duration, f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,11 +149,11 @@ func release[T any](all []T, idle *[]int32, i int32) T {
 	return v
 }
 
-// Advance runs the simulation to an instant, and appends the events since the last call: host events sorted by (At,
-// Kind, Coflow, Row, Task), device events by instant, those of one device in its order.
+// Advance runs the simulation to an instant, and appends the events since the last call: host events
+// sorted by (At, Kind, Coflow, Row, Task), device events by instant, those of one device in its order.
 //
-// The error reports what the tables should never hold, such as a loop: its host flows stand still, the rest goes on,
-// and the error is returned once. An instant in the past is refused and changes nothing.
+// The error reports what the tables should never hold, such as a loop: its host flows stand still, the
+// rest goes on, and the error is returned once. An instant in the past is refused and changes nothing.
 func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []southbound.DeviceEvent) ([]southbound.Event,
 	[]southbound.DeviceEvent, error) {
 	s.mu.Lock()
@@ -234,9 +236,10 @@ func (s *Sim) happen(ev event) {
 	}
 }
 
-// widen marks the links between switches that limit no host flow: those at a ToR with at least the capacity of all of
-// its hosts' links together. This holds if no ToR forwards traffic that is neither from nor for its hosts. With one
-// spine and no OCS, a packet at the wrong ToR goes back to the spine and loops, whatever the tables hold.
+// widen marks the links between switches that limit no host flow: those at a ToR with at least the
+// capacity of all of its hosts' links together. This holds if no ToR forwards traffic that is neither
+// from nor for its hosts. With one spine and no OCS, a packet at the wrong ToR goes back to the spine
+// and loops, whatever the tables hold.
 func (s *Sim) widen() {
 	if s.fabric.HasOCS() || s.fabric.Spec.Spines != 1 {
 		s.fluid.narrow = true

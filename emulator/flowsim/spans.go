@@ -8,8 +8,8 @@ import (
 // span is places that follow each other, [First, End).
 type span struct{ First, End int32 }
 
-// spans are free places, ascending and apart from each other. A run of many coflows needs no more places than are taken
-// at once.
+// spans are free places, ascending and apart from each other. A run of many coflows needs no more
+// places than are taken at once.
 type spans []span
 
 // Give adds places, and joins them to those that they touch.

@@ -17,8 +17,8 @@ func (f *fluid) tableOf(co *coflow) *hostTable {
 	return co.table
 }
 
-// spreadAgain gives the host flows of a spread coflow their rates anew. Most hosts have what they had, so only the host
-// flows of the others are looked at.
+// spreadAgain gives the host flows of a spread coflow their rates anew. Most hosts have what they had,
+// so only the host flows of the others are looked at.
 func (f *fluid) spreadAgain(co *coflow, o *order) {
 	t, hosts := &f.tmp, len(f.up)
 	even, extra := slices.Equal(co.from, o.from) && slices.Equal(co.to, o.to), slices.Equal(co.extra, o.extra)
@@ -38,8 +38,8 @@ func (f *fluid) spreadAgain(co *coflow, o *order) {
 	}
 }
 
-// spreadHosts gives the host flows at hosts that have another rate theirs anew, unless their other ends hold them back
-// before and now.
+// spreadHosts gives the host flows at hosts that have another rate theirs anew, unless their other ends
+// hold them back before and now.
 func (f *fluid) spreadHosts(co *coflow) {
 	t := &f.tmp
 	f.tableOf(co).Changed(t.wasFrom, t.from, t.wasTo, t.to, func(row int32) bool {

@@ -8,8 +8,8 @@ type standingDemand struct {
 	askers []int32   // by link
 }
 
-// Change changes one request on the given links from rate before to rate now, in bits a second; 0 is no request. The
-// fabric has all links.
+// Change changes one request on the given links from rate before to rate now, in bits a second; 0 is no
+// request. The fabric has all links.
 func (k *standingDemand) Change(links []pathmap.LinkID, all int, before, now float64) {
 	if more := all - len(k.bits); more > 0 {
 		k.bits, k.askers = append(k.bits, make([]float64, more)...), append(k.askers, make([]int32, more)...)

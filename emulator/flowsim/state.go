@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// state is what all regimes of rates share: the host flows with their coflows and routes, the links, and the events to
-// report. Regimes point to it, so a fluid is never copied.
+// state is what all regimes of rates share: the host flows with their coflows and routes, the links,
+// and the events to report. Regimes point to it, so a fluid is never copied.
 type state struct {
 	clock   *des.Clock[event]
 	perBit  float64       // payload bytes a nanosecond that one bit a second at layer 2 carries
@@ -35,7 +35,8 @@ type state struct {
 // disturb records that every rate may have to change.
 func (st *state) disturb() { st.dirty = true }
 
-// relax records that a host flow sends less: others can have more, if they share or got less than they requested.
+// relax records that a host flow sends less: others can have more, if they share or got less than they
+// requested.
 func (st *state) relax() { st.dirty = st.dirty || st.fair || st.strained }
 
 // finish ends a host flow on a route that has been taken from its class or pace.
@@ -131,8 +132,9 @@ func (st *state) makeRows(n int32) (first int32) {
 // slackness is by how much an end may miss the grid.
 const slackness = 20 * time.Microsecond
 
-// grid returns the instant at which an end is reported. An end less than slackness after an instant of the grid counts
-// as at it: rates are whole bits a second, and a host flow due there in exact arithmetic ends a little later.
+// grid returns the instant at which an end is reported. An end less than slackness after an instant of
+// the grid counts as at it: rates are whole bits a second, and a host flow due there in exact
+// arithmetic ends a little later.
 func (st *state) grid(at time.Duration) time.Duration {
 	if st.quantum <= 0 {
 		return at
@@ -140,9 +142,9 @@ func (st *state) grid(at time.Duration) time.Duration {
 	return max((at-slackness+st.quantum-1)/st.quantum*st.quantum, st.clock.Now())
 }
 
-// until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a host flow never ends before its last
-// byte. A ten-billionth of a millionth less counts as whole, so that a quotient that is integral in exact arithmetic
-// stays so.
+// until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a host flow never ends
+// before its last byte. A ten-billionth of a millionth less counts as whole, so that a quotient that is
+// integral in exact arithmetic stays so.
 func until(n, rate float64) (time.Duration, bool) {
 	ns := n / rate * (1 - 1e-14)
 	if !(ns < float64(southbound.Never/2)) {

@@ -8,9 +8,10 @@ type reroute struct {
 	tag      southbound.Tag
 }
 
-// foresee reads what reroutes will look at: a host flow, the table where the route that it gets begins, that route, its
-// class. Hardly any of it is in a cache where there are many host flows and routes, and each says where the next one
-// is; but those of several host flows are waited for together here, and one after the other where they are rerouted.
+// foresee reads what reroutes will look at: a host flow, the table where the route that it gets begins,
+// that route, its class. Hardly any of it is in a cache where there are many host flows and routes, and
+// each says where the next one is; but those of several host flows are waited for together here, and
+// one after the other where they are rerouted.
 func (f *fluid) foresee(reroutes []reroute) {
 	seen := uint32(0)
 	for _, t := range reroutes {
@@ -59,8 +60,8 @@ func (f *fluid) steer(b int32, tag southbound.Tag) {
 	f.place(b, left)
 }
 
-// awayOf returns the route that a host flow was expected to be given, if it is the one of this tag. Rows with caps and
-// legs have routes of their own.
+// awayOf returns the route that a host flow was expected to be given, if it is the one of this tag.
+// Rows with caps and legs have routes of their own.
 func (f *fluid) awayOf(bu *hostFlow, tag southbound.Tag) (int32, bool) {
 	if bu.away == none || bu.awayTag != tag {
 		return none, false

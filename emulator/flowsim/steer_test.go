@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestTurnsTogether: host flows that are steered by one call, some of them twice or over, end as those steered one by
-// one.
+// TestTurnsTogether: host flows that are steered by one call, some of them twice or over, end as those
+// steered one by one.
 func TestTurnsTogether(t *testing.T) {
 	for seed := range uint64(200) {
 		run := func(together bool) (ends []southbound.Event) {

@@ -28,7 +28,8 @@ type watcher struct {
 	lost chan struct{}
 }
 
-// plane is the table that walks are looked up in. It reports to the simulator when they must be walked again.
+// plane is the table that walks are looked up in. It reports to the simulator when they must be walked
+// again.
 type plane struct {
 	mem *mem.Tables
 	sim *Sim
@@ -67,8 +68,8 @@ func (p *plane) Move(off []southbound.Port, on []southbound.CrossConnect, dark t
 
 func (p *plane) Dropped() (uint64, error) { return p.mem.Dropped() }
 
-// logSize is how many intervals of light an OCS's log keeps: more than a long run has, since a run is judged by it. The
-// log takes memory only as it grows.
+// logSize is how many intervals of light an OCS's log keeps: more than a long run has, since a run is
+// judged by it. The log takes memory only as it grows.
 const logSize = 1 << 22
 
 // shortLog is how many it keeps if Options.Lit is called with each as it ends.
@@ -194,8 +195,9 @@ func (w *switchboard) Read(ctx context.Context) (southbound.Seen, error) {
 	return w.dev.Seen(now), nil
 }
 
-// Watch implements southbound.Device. Events come from within Advance, under the simulator's lock: sink must not call
-// the Sim. What has happened at Now and Advance has not reported yet comes twice, once as part of the current state.
+// Watch implements southbound.Device. Events come from within Advance, under the simulator's lock: sink
+// must not call the Sim. What has happened at Now and Advance has not reported yet comes twice, once as
+// part of the current state.
 func (w *switchboard) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) error {
 	o := &watcher{sink: sink, lost: make(chan struct{})}
 	if err := w.attend(o); err != nil {

@@ -7,7 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// BenchmarkTables measures what a change of a table costs while 992 pairs of hosts send: all routes are walked again.
+// BenchmarkTables measures what a change of a table costs while 992 pairs of hosts send: all routes are
+// walked again.
 func BenchmarkTables(b *testing.B) {
 	f := fabric(b, folded)
 	s := simulate(b, f, Options{})
@@ -30,8 +31,8 @@ func BenchmarkTables(b *testing.B) {
 	}
 }
 
-// BenchmarkPace replays coflows one after the other, each at the pace of its bottleneck while all others hold: what a
-// policy costs that says finish instants.
+// BenchmarkPace replays coflows one after the other, each at the pace of its bottleneck while all
+// others hold: what a policy costs that says finish instants.
 func BenchmarkPace(b *testing.B) {
 	all := facebookShape(1, 100, 32)
 	for b.Loop() {

@@ -59,8 +59,9 @@ func (s *Sim) stands(asked []pathmap.NodeID, since uint64) bool {
 	return true
 }
 
-// table returns what decides where a packet goes from a node: its table or, for the OCS, the circuit of one input,
-// numbered as the number of nodes plus the input. It returns false if nothing that can change decides it.
+// table returns what decides where a packet goes from a node: its table or, for the OCS, the circuit of
+// one input, numbered as the number of nodes plus the input. It returns false if nothing that can
+// change decides it.
 func (s *Sim) table(n pathmap.NodeID, p pair, in southbound.Port) (pathmap.NodeID, bool) {
 	node := s.fabric.Topology.Node(n)
 	if n == s.fabric.OCSNode {

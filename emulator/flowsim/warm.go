@@ -1,7 +1,8 @@
 package flowsim
 
-// What is left of a coflow without a pace is found row by row. Rows that are withheld do not change, and on a fabric of
-// circuits these are nearly all: so it is known which rows are warm, that is not withheld and not over.
+// What is left of a coflow without a pace is found row by row. Rows that are withheld do not change,
+// and on a fabric of circuits these are nearly all: so it is known which rows are warm, that is not
+// withheld and not over.
 
 // lent is the remaining bytes of a coflow as returned to callers.
 type lent struct {

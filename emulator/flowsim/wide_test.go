@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestWideLinksBindNobody plays random coflows on crossbars with links between switches looked at, and not: ends are
-// the same to the rounding of a nanosecond.
+// TestWideLinksBindNobody plays random coflows on crossbars with links between switches looked at, and
+// not: ends are the same to the rounding of a nanosecond.
 func TestWideLinksBindNobody(t *testing.T) {
 	for seed := range uint64(200) {
 		var got [2][]southbound.Event

@@ -1,5 +1,6 @@
-// Package hashtable holds a map from 64-bit keys to small values for tables that change all the time, such as rule
-// tables under changing circuits. It is not safe for keys from an attacker, who can make them all collide.
+// Package hashtable holds a map from 64-bit keys to small values for tables that change all the time,
+// such as rule tables under changing circuits. It is not safe for keys from an attacker, who can make
+// them all collide.
 package hashtable
 
 import (
@@ -8,15 +9,16 @@ import (
 	"slices"
 )
 
-// Map is a map; the zero Map is empty. It takes all keys but the highest, 2⁶⁴-1. It is not safe for several goroutines.
+// Map is a map; the zero Map is empty. It takes all keys but the highest, 2⁶⁴-1. It is not safe for
+// several goroutines.
 type Map[V any] struct {
 	cells []cell[V] // a power of two of them, open addressing with linear probing; never full
 	shift int       // 64 less the bits of a place
 	count int
 }
 
-// cell is a key and its value. Tables are many and looked into at random: the less they take, the more of them a cache
-// holds.
+// cell is a key and its value. Tables are many and looked into at random: the less they take, the more
+// of them a cache holds.
 type cell[V any] struct {
 	mark  uint64 // the key and one; 0 where there is none
 	value V
@@ -37,8 +39,8 @@ func (m *Map[V]) Get(key uint64) (v V, ok bool) {
 	return c.value, c.mark != 0
 }
 
-// Foresee prefetches the memory at which Get starts to look for a key, and returns its content. Nothing depends on the
-// result, so that the cache misses of several keys overlap.
+// Foresee prefetches the memory at which Get starts to look for a key, and returns its content. Nothing
+// depends on the result, so that the cache misses of several keys overlap.
 func (m *Map[V]) Foresee(key uint64) uint64 {
 	if len(m.cells) == 0 {
 		return 0
@@ -91,8 +93,8 @@ func (m *Map[V]) Clone() Map[V] {
 	return Map[V]{slices.Clone(m.cells), m.shift, m.count}
 }
 
-// All goes over keys and values, in an order that follows from the keys and from how they came and went. The map must
-// not be changed meanwhile.
+// All goes over keys and values, in an order that follows from the keys and from how they came and
+// went. The map must not be changed meanwhile.
 func (m *Map[V]) All() iter.Seq2[uint64, V] {
 	return func(yield func(uint64, V) bool) {
 		for i := range m.cells {
@@ -112,7 +114,8 @@ func (m *Map[V]) find(key uint64) int {
 	return i
 }
 
-// home is where a key is if nothing else is there: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
+// home is where a key is if nothing else is there: Fibonacci hashing (Knuth, The Art of Computer
+// Programming 3, 6.4).
 func (m *Map[V]) home(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> m.shift) }
 
 func (m *Map[V]) grow() {

@@ -9,7 +9,8 @@ import (
 	"lightloom/emulator/hashtable"
 )
 
-// TestRandom holds it against a Go map, with keys that differ in few bits, high or low, and with keys at random.
+// TestRandom holds it against a Go map, with keys that differ in few bits, high or low, and with keys
+// at random.
 func TestRandom(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -12,7 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Fabric is a fabric of real interfaces. All methods can be called by several goroutines; Close by one, last.
+// Fabric is a fabric of real interfaces. All methods can be called by several goroutines; Close by one,
+// last.
 type Fabric struct {
 	spec     *topo.Fabric
 	settings Settings
@@ -27,8 +28,8 @@ type Fabric struct {
 // group marks the interfaces of the switches, so that one request removes them all.
 const group = 0x4c4c
 
-// Build builds a fabric in the process's own namespaces. It refuses outside of Enter: what it makes must go away with
-// the process.
+// Build builds a fabric in the process's own namespaces. It refuses outside of Enter: what it makes
+// must go away with the process.
 func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 	if !Inside() {
 		return nil, errors.New("build fabric: this process has no namespaces of its own: start it through Enter")
@@ -119,8 +120,8 @@ func (f *Fabric) veth(name, peer string) *netlink.Veth {
 
 func (f *Fabric) up(name string) (int, error) { return f.raise(name, func(int) error { return nil }) }
 
-// raise sets an interface up once prepare has run: an interface that is up already makes the kernel wait for all
-// processors at each change of its root queue.
+// raise sets an interface up once prepare has run: an interface that is up already makes the kernel
+// wait for all processors at each change of its root queue.
 func (f *Fabric) raise(name string, prepare func(link int) error) (int, error) {
 	l, err := f.wire.LinkByName(name)
 	if err == nil {

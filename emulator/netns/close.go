@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Close takes the fabric away: dataplanes, interfaces, namespaces. A host's namespace stays while a process or a socket
-// is in it. A second call is nothing.
+// Close takes the fabric away: dataplanes, interfaces, namespaces. A host's namespace stays while a
+// process or a socket is in it. A second call is nothing.
 func (f *Fabric) Close() error {
 	var errs []error
 	for n, p := range f.planes {

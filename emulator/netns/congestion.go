@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setCongestion makes an algorithm the default of the calling thread's namespace. Many kernels allow that only for the
-// first namespace's; sockets can ask for it all the same, and ours do, so that is a note. An algorithm that not even a
-// socket gets is an error.
+// setCongestion makes an algorithm the default of the calling thread's namespace. Many kernels allow
+// that only for the first namespace's; sockets can ask for it all the same, and ours do, so that is a
+// note. An algorithm that not even a socket gets is an error.
 func setCongestion(name string) (note string, err error) {
 	if err := socketCongestion(name); err != nil {
 		known, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control")

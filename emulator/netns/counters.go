@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// LinkCount is what has left through one link: bytes of layer 2, counted by HTB (exact, where an interface's own
-// counters take a large segment for one packet), and packets that found its queue full.
+// LinkCount is what has left through one link: bytes of layer 2, counted by HTB (exact, where an
+// interface's own counters take a large segment for one packet), and packets that found its queue full.
 type LinkCount struct {
 	Bytes      pathmap.Bytes
 	Packets    uint64 // modulo 2³²
@@ -20,7 +20,8 @@ type LinkCount struct {
 	Backlog    int64  // bytes of layer 2 that wait now
 }
 
-// Counters are all counts of a fabric, one namespace after the other: microseconds lie between the first and the last.
+// Counters are all counts of a fabric, one namespace after the other: microseconds lie between the
+// first and the last.
 type Counters struct {
 	Links   []LinkCount // by LinkID
 	Dropped []uint64    // by node: packets at dark or unmatched ports, 0 for hosts
@@ -51,8 +52,8 @@ func (f *Fabric) Counters() (Counters, error) {
 	return c, nil
 }
 
-// Acknowledged returns the bytes that have left each port of a switch at the highest priority, which acknowledgements
-// have, by LinkID; 0 for ports of hosts.
+// Acknowledged returns the bytes that have left each port of a switch at the highest priority, which
+// acknowledgements have, by LinkID; 0 for ports of hosts.
 func (f *Fabric) Acknowledged() ([]pathmap.Bytes, error) {
 	out := make([]pathmap.Bytes, len(f.ports))
 	for l, link := range f.spec.Topology.Links() {
@@ -75,8 +76,8 @@ func (f *Fabric) Acknowledged() ([]pathmap.Bytes, error) {
 	return out, nil
 }
 
-// Backlogs returns the bytes of layer 2 that wait now at each port of a switch, by LinkID; 0 for ports of hosts. It
-// reads one namespace, where Counters reads all.
+// Backlogs returns the bytes of layer 2 that wait now at each port of a switch, by LinkID; 0 for ports
+// of hosts. It reads one namespace, where Counters reads all.
 func (f *Fabric) Backlogs() ([]int64, error) {
 	return ofSwitches(f, func(c LinkCount) int64 { return c.Backlog })
 }

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCut: nothing arrives over a cable that is cut, neither at a switch nor at a host, and everything again once it is
-// whole: rules, queues and the host's routes are as they were.
+// TestCut: nothing arrives over a cable that is cut, neither at a switch nor at a host, and everything
+// again once it is whole: rules, queues and the host's routes are as they were.
 func TestCut(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)

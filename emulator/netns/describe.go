@@ -58,7 +58,8 @@ func (f *Fabric) name(l pathmap.LinkID) string {
 	return fmt.Sprintf("%s:%d–%s:%d", t.Node(link.From).Name, link.FromPort, t.Node(link.To).Name, link.ToPort)
 }
 
-// Interface returns the interface of a switch's port, which is in the process's own namespace. Captures need it.
+// Interface returns the interface of a switch's port, which is in the process's own namespace. Captures
+// need it.
 func (f *Fabric) Interface(d southbound.DeviceID, port southbound.Port) (index int, err error) {
 	l := f.spec.Topology.OutPort(d, int32(port))
 	if l == pathmap.None || f.hostAt(d) >= 0 {

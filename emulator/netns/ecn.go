@@ -40,8 +40,8 @@ const (
 	redECN   = 1 // flag: mark instead of dropping, where the packet allows it
 )
 
-// addRed adds a queue of limit bytes that marks every packet which finds more than mark bytes before it, as DCTCP
-// wants: RED with both thresholds at mark and no averaging (Wlog 0).
+// addRed adds a queue of limit bytes that marks every packet which finds more than mark bytes before
+// it, as DCTCP wants: RED with both thresholds at mark and no averaging (Wlog 0).
 func addRed(h *wire, link int, parent uint32, major uint16, limit, mark int) error {
 	opt := make([]byte, 0, 16)
 	for _, v := range []int{limit, mark, mark} {

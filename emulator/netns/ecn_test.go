@@ -10,8 +10,9 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestECN: where the kernel has no queue that marks, a threshold is refused with the reason and what to do; where it
-// has one, a fabric stands with it. Thresholds that no queue could have are refused everywhere.
+// TestECN: where the kernel has no queue that marks, a threshold is refused with the reason and what to
+// do; where it has one, a fabric stands with it. Thresholds that no queue could have are refused
+// everywhere.
 func TestECN(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)

@@ -28,13 +28,13 @@ type EnterOptions struct {
 	Grace          time.Duration // from the end of ctx to SIGKILL; 0: 5 s
 }
 
-// Enter starts this program again with args, in new network, mount and process namespaces, and for an ordinary user in
-// a new user namespace whose root it is. It returns the exit status, 128 + n after signal n, once that process has
-// ended.
+// Enter starts this program again with args, in new network, mount and process namespaces, and for an
+// ordinary user in a new user namespace whose root it is. It returns the exit status, 128 + n after
+// signal n, once that process has ended.
 //
-// SIGINT, SIGTERM and SIGHUP are forwarded (a terminal sends them to both, so the child may see two). If this process
-// dies, however it dies, the kernel kills the child and all that it started: the child is the first process of its
-// process namespace.
+// SIGINT, SIGTERM and SIGHUP are forwarded (a terminal sends them to both, so the child may see two).
+// If this process dies, however it dies, the kernel kills the child and all that it started: the child
+// is the first process of its process namespace.
 func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, err error) {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
 	if exe, err := os.Executable(); err == nil {
@@ -67,8 +67,8 @@ func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, er
 	return exitStatus(cmd, err)
 }
 
-// privileged reports whether this process can make namespaces as it is, and so can what it executes. The root of most
-// containers may not, and is treated as an ordinary user.
+// privileged reports whether this process can make namespaces as it is, and so can what it executes.
+// The root of most containers may not, and is treated as an ordinary user.
 func privileged() bool {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData // of 32 capabilities each

@@ -73,8 +73,8 @@ func lead(t *testing.T, f *netns.Fabric) {
 	}
 }
 
-// transfer carries n bytes over TCP from one host to another, and returns how long the receiver took from its first
-// byte.
+// transfer carries n bytes over TCP from one host to another, and returns how long the receiver took
+// from its first byte.
 func transfer(t *testing.T, f *netns.Fabric, src, dst southbound.HostID, n int64,
 	pace pathmap.BitsPerSecond) time.Duration {
 	t.Helper()
@@ -126,7 +126,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestRate: a link of 50 Mb/s carries 50 × 1448/1514 Mb/s of payload, and the counters know every byte of it.
+// TestRate: a link of 50 Mb/s carries 50 × 1448/1514 Mb/s of payload, and the counters know every byte
+// of it.
 func TestRate(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
@@ -135,8 +136,8 @@ func TestRate(t *testing.T) {
 	noise.Measure(t, 8, func() error { return rate(t, f) })
 }
 
-// rate returns by how much a transfer was too slow, or too fast for a receiver that came late to it, which others on
-// the machine can be the cause of.
+// rate returns by how much a transfer was too slow, or too fast for a receiver that came late to it,
+// which others on the machine can be the cause of.
 func rate(t *testing.T, f *netns.Fabric) (off error) {
 	t.Helper()
 	const n = 6_000_000
@@ -324,8 +325,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// describeHost is what TestStart's command prints: addresses, MTU, congestion control, and whether it thinks it is
-// inside namespaces of its own.
+// describeHost is what TestStart's command prints: addresses, MTU, congestion control, and whether it
+// thinks it is inside namespaces of its own.
 func describeHost() int {
 	nic, err := net.InterfaceByName("eth0")
 	if err != nil {
@@ -338,8 +339,8 @@ func describeHost() int {
 	return 0
 }
 
-// TestStartNamed: commands in hosts and at the switches see the name that they are given, and only they, also for an
-// ordinary user, who may not return to a name that is not his.
+// TestStartNamed: commands in hosts and at the switches see the name that they are given, and only
+// they, also for an ordinary user, who may not return to a name that is not his.
 func TestStartNamed(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)

@@ -26,16 +26,17 @@ func (h *host) close() {
 // nicName is what a host calls its interface.
 const nicName = "eth0"
 
-// All hosts share one hardware address and one gateway that does not exist: N permanent neighbours instead of N².
-// Packets find their host by the IP address alone. No host has 10.255.255.254: host addresses end at .253.
+// All hosts share one hardware address and one gateway that does not exist: N permanent neighbours
+// instead of N². Packets find their host by the IP address alone. No host has 10.255.255.254: host
+// addresses end at .253.
 var (
 	hostMAC    = net.HardwareAddr{2, 0, 0, 0, 0, 1}
 	gateway    = netip.AddrFrom4([4]byte{10, 255, 255, 254})
 	everywhere = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, 0}), 8)
 )
 
-// newHosts makes n namespaces with the sysctls of hosts, on a thread that ends with it. Notes are of the first: the
-// others are made by the same kernel.
+// newHosts makes n namespaces with the sysctls of hosts, on a thread that ends with it. Notes are of
+// the first: the others are made by the same kernel.
 func newHosts(n int, congestion string, ecn bool) (hosts []*host, notes []string, byPacing bool, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -59,7 +60,8 @@ func newHosts(n int, congestion string, ecn bool) (hosts []*host, notes []string
 	return hosts, notes, byPacing, err
 }
 
-// newHost moves the calling thread to a new namespace and returns it, with an error too if there is something to close.
+// newHost moves the calling thread to a new namespace and returns it, with an error too if there is
+// something to close.
 func newHost(congestion string, ecn bool) (*host, []string, bool, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return nil, nil, false, fmt.Errorf("unshare: %w", err)
@@ -97,8 +99,8 @@ func openNetns() (int, error) {
 	return fd, nil
 }
 
-// configure gives the host its address, its route and its neighbour, and shapes what it sends. gso bounds a segment
-// where pacing alone does not; 0 leaves it.
+// configure gives the host its address, its route and its neighbour, and shapes what it sends. gso
+// bounds a segment where pacing alone does not; 0 leaves it.
 func (h *host) configure(addr netip.Addr, s shape, gso int) error {
 	nic, err := h.wire.LinkByName(nicName)
 	if err != nil {

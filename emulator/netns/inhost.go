@@ -14,8 +14,9 @@ import (
 	"lightloom/southbound"
 )
 
-// InHost runs do on a thread that is in the namespace of a host meanwhile. What do opens (sockets, listeners, child
-// processes) stays there; goroutines that it starts do not. do should be short, and must not unlock its thread.
+// InHost runs do on a thread that is in the namespace of a host meanwhile. What do opens (sockets,
+// listeners, child processes) stays there; goroutines that it starts do not. do should be short, and
+// must not unlock its thread.
 func (f *Fabric) InHost(h southbound.HostID, do func() error) error {
 	if h < 0 || int(h) >= len(f.hosts) {
 		return fmt.Errorf("enter host %d: the fabric's hosts are 0 to %d", h, len(f.hosts)-1)
@@ -31,8 +32,8 @@ func (f *Fabric) InHost(h southbound.HostID, do func() error) error {
 // errLeft is the answer when do ended its goroutine instead of returning (a test that failed).
 var errLeft = errors.New("the function did not return")
 
-// inside runs do in namespace ns and returns the thread to home. A thread that cannot return stays locked, so that it
-// ends with this goroutine and runs no other goroutine.
+// inside runs do in namespace ns and returns the thread to home. A thread that cannot return stays
+// locked, so that it ends with this goroutine and runs no other goroutine.
 func inside(ns, home int, do func() error, done chan<- error) {
 	runtime.LockOSThread()
 	err := errLeft
@@ -75,7 +76,8 @@ func forgetOuter(cmd *exec.Cmd) {
 	cmd.Env = env
 }
 
-// StartNamed is Start of a command that sees the host's name as that of its machine, so that prompts show it.
+// StartNamed is Start of a command that sees the host's name as that of its machine, so that prompts
+// show it.
 func (f *Fabric) StartNamed(h southbound.HostID, name string, cmd *exec.Cmd) error {
 	return f.start(h, cmd, func() error { return named(name, func() error { return start(cmd) }) })
 }
@@ -93,7 +95,8 @@ func (f *Fabric) StartAtSwitches(name string, cmd *exec.Cmd) error {
 	return nil
 }
 
-// named runs do on this locked thread with another machine's name. A thread that cannot return from it stays locked.
+// named runs do on this locked thread with another machine's name. A thread that cannot return from it
+// stays locked.
 func named(name string, do func() error) error {
 	home, err := os.Open("/proc/self/ns/uts")
 	if err != nil {

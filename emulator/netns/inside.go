@@ -20,9 +20,9 @@ type Room struct {
 	Notes []string // what is not as it should be, and what follows
 }
 
-// Prepare finishes the namespaces from within, first thing in the child: mounts that outside does not see, /run empty,
-// /proc and /sys those of the new namespaces where they can be mounted (most containers forbid it, and all works
-// without), loopback up, IPv6 off.
+// Prepare finishes the namespaces from within, first thing in the child: mounts that outside does not
+// see, /run empty, /proc and /sys those of the new namespaces where they can be mounted (most
+// containers forbid it, and all works without), loopback up, IPv6 off.
 func Prepare() (Room, error) {
 	var room Room
 	if !Inside() {

@@ -13,7 +13,8 @@ type Options struct {
 	MTU        int    // bytes; 0: 1500
 	QueueBytes int    // of every switch queue; 0: by the link's rate
 	ECNBytes   int    // a switch queue marks packets that find more bytes than this ahead of them; 0: no marking
-	// bytes of a ToR's queue for each rack, where packets wait while the fibre is dark; 0: they take their backup
+	// bytes of a ToR's queue for each rack, where packets wait while the fibre is dark; 0: they take their
+	// backup
 	VOQBytes int
 }
 

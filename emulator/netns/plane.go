@@ -26,8 +26,8 @@ type Plane interface {
 	io.Closer
 }
 
-// ChooseDataplane returns the dataplane that a name means on this machine, or an error if there is none; empty means
-// Auto.
+// ChooseDataplane returns the dataplane that a name means on this machine, or an error if there is
+// none; empty means Auto.
 func ChooseDataplane(name string) (string, error) {
 	switch name {
 	case EBPF:

@@ -18,8 +18,8 @@ type shape struct {
 	mark  int // bytes before a packet from which on it is marked; 0: none is
 }
 
-// Measured against a fluid model: with a burst of 64 kB and a queue of 256 kB at 20 Mb/s completion times are 10–35 %
-// off (median); with these 0.4–1.7 %.
+// Measured against a fluid model: with a burst of 64 kB and a queue of 256 kB at 20 Mb/s completion
+// times are 10–35 % off (median); with these 0.4–1.7 %.
 const (
 	minBurst   = 3_200
 	fastBurst  = 64_000 // at fast and above a 64 kB segment must fit
@@ -109,7 +109,8 @@ func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.Bits
 	return nil
 }
 
-// classify hashes packets by their priority to their class. Priority 0, and what is not IPv4, takes the default.
+// classify hashes packets by their priority to their class. Priority 0, and what is not IPv4, takes the
+// default.
 func classify(h *wire, link int) error {
 	const table, prioMask, prioShift = 1 << 20, 0x00e00000, 21
 	at := netlink.FilterAttrs{LinkIndex: link, Parent: netlink.MakeHandle(htbMajor, 0), Priority: 1,

@@ -22,9 +22,10 @@ func (e *Hinted) Unwrap() error { return e.err }
 // Hint returns what to do.
 func (e *Hinted) Hint() string { return e.fix }
 
-// Supported returns an error if Enter cannot work here. For root it tries without a user namespace, else with one; with
-// rootless also for root. It starts no program: it requests the namespaces for a file that does not exist, and the
-// kernel's error shows how far it came. If there is a fix, the error is a *Hinted.
+// Supported returns an error if Enter cannot work here. For root it tries without a user namespace,
+// else with one; with rootless also for root. It starts no program: it requests the namespaces for a
+// file that does not exist, and the kernel's error shows how far it came. If there is a fix, the error
+// is a *Hinted.
 func Supported(rootless bool) error {
 	_, err := syscall.ForkExec("/proc/self/no-such-program", []string{"probe"},
 		&syscall.ProcAttr{Sys: attributes(rootless || !privileged())})

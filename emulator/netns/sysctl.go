@@ -15,8 +15,8 @@ func sysctl(path, value string) error {
 	return nil
 }
 
-// disableIPv6 keeps the calling thread's namespace from sending router solicitations and the like. A kernel without
-// IPv6 has nothing to switch off.
+// disableIPv6 keeps the calling thread's namespace from sending router solicitations and the like. A
+// kernel without IPv6 has nothing to switch off.
 func disableIPv6() error {
 	for _, which := range []string{"all", "default"} {
 		if err := sysctl("net/ipv6/conf/"+which+"/disable_ipv6", "1"); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -26,16 +26,16 @@ func disableIPv6() error {
 	return nil
 }
 
-// hostSysctls makes the calling thread's namespace a host whose TCP agrees with a fluid model. It returns what could
-// not be set, as notes, and whether the kernel sizes segments by pacing alone.
+// hostSysctls makes the calling thread's namespace a host whose TCP agrees with a fluid model. It
+// returns what could not be set, as notes, and whether the kernel sizes segments by pacing alone.
 func hostSysctls() (notes []string, byPacing bool) {
 	byPacing = true
 	for _, s := range []struct{ path, value string }{
 		{"net/ipv4/tcp_tso_rtt_log", "0"}, // a small RTT would override pacing when segments are sized
 		{"net/ipv4/tcp_no_metrics_save", "1"},
 		{"net/ipv4/tcp_slow_start_after_idle", "0"},
-		// TCP paces by the smoothed RTT, which remembers the queue of the path before for tens of milliseconds. What is to
-		// bound a sender is its line rate or the policy's.
+		// TCP paces by the smoothed RTT, which remembers the queue of the path before for tens of
+		// milliseconds. What is to bound a sender is its line rate or the policy's.
 		{"net/ipv4/tcp_pacing_ca_ratio", "1000"},
 		{"net/ipv4/tcp_pacing_ss_ratio", "1000"},
 	} {

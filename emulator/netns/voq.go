@@ -25,8 +25,8 @@ var errNoFibre = &Hinted{errors.New("queues for dark circuits: the fabric has no
 // MinVOQBytes is the least that a queue can hold: two segments of 64 kB, which is what TCP sends at once.
 const MinVOQBytes = 128 << 10
 
-// VOQsSupported returns an error if packets cannot be queued while a circuit is dark. It queues one, in a namespace
-// that is gone afterwards.
+// VOQsSupported returns an error if packets cannot be queued while a circuit is dark. It queues one, in
+// a namespace that is gone afterwards.
 func VOQsSupported() error {
 	if err := ebpf.VOQSupported(); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrNoVOQs)
@@ -72,8 +72,8 @@ func (f *Fabric) voqs(n pathmap.NodeID, opt Options) (d dataplane.Dark, err erro
 	return d, dataplane.AwaitUp(f.wire.Handle, d.Queue[0])
 }
 
-// Queued returns what became of packets that met a dark circuit, by rack of the ToR and by destination rack; nil where
-// packets are not queued.
+// Queued returns what became of packets that met a dark circuit, by rack of the ToR and by destination
+// rack; nil where packets are not queued.
 func (f *Fabric) Queued() [][]voq.Count {
 	if f.settings.VOQBytes == 0 {
 		return nil

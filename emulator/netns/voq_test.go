@@ -10,8 +10,9 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestVOQsRefused: what cannot have queues for dark circuits is refused before anything is built, with the reason
-// and what to do instead. These tests run without root, too: then every dataplane is refused.
+// TestVOQsRefused: what cannot have queues for dark circuits is refused before anything is built, with
+// the reason and what to do instead. These tests run without root, too: then every dataplane is
+// refused.
 func TestVOQsRefused(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)

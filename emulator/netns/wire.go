@@ -9,10 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wire is netlink to one network namespace: the library's handle, and a socket for the requests it has no word for.
+// wire is netlink to one network namespace: the library's handle, and a socket for the requests it has
+// no word for.
 //
-// Both are opened by a thread that is in the namespace. netlink.NewHandleAt would find its way back by process id under
-// /proc, which is another process's when /proc is the outer one.
+// Both are opened by a thread that is in the namespace. netlink.NewHandleAt would find its way back by
+// process id under /proc, which is another process's when /proc is the outer one.
 type wire struct {
 	*netlink.Handle
 	raw map[int]*nl.SocketHandle

@@ -10,8 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// BenchmarkSaturated fills the demo's packet network and 200 Mb/s of each circuit (2 Gb/s of each direction in all) by
-// 64 connections, each host flow big enough for a second, and reports what it costs.
+// BenchmarkSaturated fills the demo's packet network and 200 Mb/s of each circuit (2 Gb/s of each
+// direction in all) by 64 connections, each host flow big enough for a second, and reports what it
+// costs.
 func BenchmarkSaturated(b *testing.B) {
 	w := newWorld(b, "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=180Mbps")
 	w.ring(b)

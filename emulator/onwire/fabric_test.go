@@ -62,7 +62,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// steerAll gives every switch its rules: tag i+1 goes over spine i, the default over spine 0, the circuit over the OCS.
+// steerAll gives every switch its rules: tag i+1 goes over spine i, the default over spine 0, the
+// circuit over the OCS.
 func (w *world) steerAll(t testing.TB) {
 	f := w.spec
 	for n, node := range f.Topology.Nodes() {

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/lldpd"
 )
 
-// TestDaemon: two stations on one cable hear each other and not themselves. A station that ends is forgotten at once,
-// and one whose cable is gone after its time to live.
+// TestDaemon: two stations on one cable hear each other and not themselves. A station that ends is
+// forgotten at once, and one whose cable is gone after its time to live.
 func TestDaemon(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)

@@ -22,7 +22,8 @@ import (
 	"lightloom/southbound/marking"
 )
 
-// talk is a program that nobody here wrote: it holds a TCP connection and a UDP socket, and says what it reads on both.
+// talk is a program that nobody here wrote: it holds a TCP connection and a UDP socket, and says what
+// it reads on both.
 const talk = `exec 3<>/dev/tcp/10.0.1.1/7000; exec 4>/dev/udp/10.0.1.1/7001
 while read -r line; do for i in 1 2 3 4 5; do echo $line >&3; echo $line >&4; done; read -r back <&3; echo $back; done`
 
@@ -38,7 +39,8 @@ func cgroup(t *testing.T) string {
 	return dir
 }
 
-// talker starts the program in host 0 and in a cgroup; say has it send five lines each way and waits for their answer.
+// talker starts the program in host 0 and in a cgroup; say has it send five lines each way and waits
+// for their answer.
 func (w *world) talker(t *testing.T, dir string) (say func(string)) {
 	t.Helper()
 	cmd := exec.Command("bash", "-c", talk)
@@ -112,8 +114,9 @@ func (w *world) up(t *testing.T) (n [2]uint64) {
 	return n
 }
 
-// TestMarking: packets of a program that runs already, TCP in mid-connection and UDP, take the path whose tag a rule
-// gives its cgroup, and the default path again without the rule. A program beside that cgroup never leaves its path.
+// TestMarking: packets of a program that runs already, TCP in mid-connection and UDP, take the path
+// whose tag a rule gives its cgroup, and the default path again without the rule. A program beside that
+// cgroup never leaves its path.
 func TestMarking(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns, netnstest.BPF)
 	if _, err := exec.LookPath("bash"); err != nil {

@@ -10,8 +10,9 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestPriorityOnWire: three coflows meet at one port of a switch, each with what the port carries in d, and end in the
-// order of their priorities, about d after each other. Priorities can change in mid-flow.
+// TestPriorityOnWire: three coflows meet at one port of a switch, each with what the port carries in d,
+// and end in the order of their priorities, about d after each other. Priorities can change in
+// mid-flow.
 func TestPriorityOnWire(t *testing.T) {
 	const d = 200 * time.Millisecond
 	const rate = 20 * pathmap.Mbps

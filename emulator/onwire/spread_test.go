@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestSpreadOnWire sends at what a spread and extras say: each host flow's bytes are what its rate carries in the same
-// time, so that all end together.
+// TestSpreadOnWire sends at what a spread and extras say: each host flow's bytes are what its rate
+// carries in the same time, so that all end together.
 func TestSpreadOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	const d = 400 * time.Millisecond
@@ -41,8 +41,8 @@ func (w *world) spread(t *testing.T, id southbound.CoflowID, d time.Duration) er
 	return w.endTogether(t, int(id), len(co.Src), began, d)
 }
 
-// TestTrafficOnWire: all bytes sent by hosts are counted: those of host flows exactly, and those of a program that was
-// not announced.
+// TestTrafficOnWire: all bytes sent by hosts are counted: those of host flows exactly, and those of a
+// program that was not announced.
 func TestTrafficOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	if got, err := w.Traffic(); err != nil || len(got) > 0 {

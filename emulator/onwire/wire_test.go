@@ -13,8 +13,9 @@ import (
 
 const demo = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps"
 
-// TestFluid sends host flows at set rates over a fabric that they nearly fill and compares with the fluid model. Host
-// flows are never early; where others take the processors they are late, so the test is repeated then.
+// TestFluid sends host flows at set rates over a fabric that they nearly fill and compares with the
+// fluid model. Host flows are never early; where others take the processors they are late, so the test
+// is repeated then.
 func TestFluid(t *testing.T) {
 	w := newWorld(t, "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=20Mbps,ocs=100Mbps")
 	w.ring(t)
@@ -83,8 +84,8 @@ func TestPaceOnWire(t *testing.T) {
 	})
 }
 
-// endTogether waits for the n-th coflow, with the given number of rows, and returns how late its latest row ends. No
-// row must end early.
+// endTogether waits for the n-th coflow, with the given number of rows, and returns how late its latest
+// row ends. No row must end early.
 func (w *world) endTogether(t *testing.T, n, rows int, began, d time.Duration) (late error) {
 	t.Helper()
 	for _, e := range w.take(t, n*rows)[(n-1)*rows:] {
@@ -99,8 +100,8 @@ func (w *world) endTogether(t *testing.T, n, rows int, began, d time.Duration) (
 	return late
 }
 
-// TestSteerOnWire moves a host flow from packets to a circuit in mid-flow and back: it takes the rate of its path each
-// time, and its bytes arrive once.
+// TestSteerOnWire moves a host flow from packets to a circuit in mid-flow and back: it takes the rate
+// of its path each time, and its bytes arrive once.
 func TestSteerOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	w.ring(t)
@@ -121,7 +122,8 @@ func TestSteerOnWire(t *testing.T) {
 		if st := w.Stats(); st.BytesReceived != size*pathmap.Bytes(n) || st.Redials != 0 {
 			t.Errorf("stats %+v", st)
 		}
-		// It takes less if the test got no processor when it was to steer, and left the host flow on the circuit for longer.
+		// It takes less if the test got no processor when it was to steer, and left the host flow on the
+		// circuit for longer.
 		if took < 360*time.Millisecond || took > 600*time.Millisecond {
 			return fmt.Errorf("took %v, want about 400ms", took)
 		}
@@ -129,8 +131,8 @@ func TestSteerOnWire(t *testing.T) {
 	})
 }
 
-// TestSteerFromQueue steers a host flow to a circuit while its last packets wait in a queue of 50 ms: it takes the
-// whole circuit at once, over a connection of its own, and its bytes arrive once.
+// TestSteerFromQueue steers a host flow to a circuit while its last packets wait in a queue of 50 ms:
+// it takes the whole circuit at once, over a connection of its own, and its bytes arrive once.
 func TestSteerFromQueue(t *testing.T) {
 	w := newWorld(t, "hybrid:racks=2,hosts=2,spines=1,nic=100Mbps,eps=10Mbps,ocs=200Mbps")
 	w.ring(t)
@@ -174,8 +176,8 @@ func wait(t testing.TB, d time.Duration) {
 	<-time.After(d)
 }
 
-// TestHoldOnWire measures how long bytes still leave a host after its host flow has been held, and after it has been
-// let go.
+// TestHoldOnWire measures how long bytes still leave a host after its host flow has been held, and
+// after it has been let go.
 func TestHoldOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	key := southbound.HostFlowKey{Coflow: 1}
@@ -184,7 +186,8 @@ func TestHoldOnWire(t *testing.T) {
 	noise.Measure(t, patience, func() error { return w.holds(t, key) })
 }
 
-// holds returns an error if a host flow stops or resumes too late, which other load on the machine can cause.
+// holds returns an error if a host flow stops or resumes too late, which other load on the machine can
+// cause.
 func (w *world) holds(t *testing.T, key southbound.HostFlowKey) error {
 	t.Helper()
 	var quiet, again []time.Duration

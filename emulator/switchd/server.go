@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// server is the gNMI server of the switch from one power-on to the next power-off. The goroutine that takes it out of
-// Switch.waiting ends it.
+// server is the gNMI server of the switch from one power-on to the next power-off. The goroutine that
+// takes it out of Switch.waiting ends it.
 type server struct {
 	target speaker
 	ln     net.Listener
@@ -29,8 +29,9 @@ type speaker interface {
 	Close()
 }
 
-// Open puts a gNMI target in front of the switch, once. It owns l from now on. With an identity it serves controllers
-// over TLS, with the zero one in plaintext, unless c has TLS. The switch and the logger of c are filled in.
+// Open puts a gNMI target in front of the switch, once. It owns l from now on. With an identity it
+// serves controllers over TLS, with the zero one in plaintext, unless c has TLS. The switch and the
+// logger of c are filled in.
 func (s *Switch) Open(l net.Listener, id pki.Identity, c target.Config) error {
 	c.Door, c.Remote, c.Log, c.Plaintext = s.Door, s.backend, s.cfg.Log, id.IsZero() && c.TLS == nil
 	if !id.IsZero() && c.TLS == nil {
@@ -90,8 +91,8 @@ func (v *server) serve(ctx context.Context) error {
 	return v.target.Serve(ctx, v.ln)
 }
 
-// Power turns the switch's power off or on. Without power connections break and nothing answers at its address; with
-// power the switch listens there again, and takes boot to start.
+// Power turns the switch's power off or on. Without power connections break and nothing answers at its
+// address; with power the switch listens there again, and takes boot to start.
 func (s *Switch) Power(ctx context.Context, on bool, boot time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,9 @@
-// Package switchd puts one emulated switch together: the device model over a dataplane, the door to it, a patch panel
-// where fibres can be plugged in elsewhere, and a gNMI target, which goes away with the switch's power and comes back
-// with it at the same address.
+// Package switchd puts one emulated switch together: the device model over a dataplane, the door to it,
+// a patch panel where fibres can be plugged in elsewhere, and a gNMI target, which goes away with the
+// switch's power and comes back with it at the same address.
 //
-// It makes no dataplane, interface or key: its users do, which are targetd, standalone and the emulated testbed.
+// It makes no dataplane, interface or key: its users do, which are targetd, standalone and the emulated
+// testbed.
 package switchd
 
 import (
@@ -29,12 +30,12 @@ import (
 type Config struct {
 	Device device.Config // the model, with its plane and a clock in real time
 
-	// Fibres puts a patch panel between the plane of an optical switch and its fibres: cabling.New says when it is called.
-	// nil: fibres are where they belong, and Device.OnLight reports what arrives.
+	// Fibres puts a patch panel between the plane of an optical switch and its fibres: cabling.New says
+	// when it is called. nil: fibres are where they belong, and Device.OnLight reports what arrives.
 	Fibres func(fibre southbound.Port, lit bool)
 
-	// Backend is an optical switch that stands elsewhere, instead of a model. It has neither Door, Panel nor Power. Of
-	// Device the name, the ports and the clock count.
+	// Backend is an optical switch that stands elsewhere, instead of a model. It has neither Door, Panel
+	// nor Power. Of Device the name, the ports and the clock count.
 	Backend southbound.Device
 	Settle  time.Duration // of a Backend: from a circuit's acceptance to its failure; 0 means 5 s
 
@@ -91,7 +92,8 @@ func (s *Switch) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Station is a packet switch as LLDP announces it: its ports, by the interfaces that they are, 0 where there is none.
+// Station is a packet switch as LLDP announces it: its ports, by the interfaces that they are, 0 where
+// there is none.
 func Station(name string, interfaces []int) lldpd.Station {
 	st := lldpd.Station{Name: name}
 	for i, index := range interfaces {

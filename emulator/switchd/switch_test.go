@@ -79,8 +79,8 @@ func within(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestPower: without power nothing answers at the switch's address; with power the switch answers again, as after a
-// boot.
+// TestPower: without power nothing answers at the switch's address; with power the switch answers
+// again, as after a boot.
 func TestPower(t *testing.T) {
 	s := opened(t, switchd.Config{Device: device.Config{Kind: device.Packet}}, target.Config{})
 	run(t, s)
@@ -112,7 +112,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// TestPowerBeforeRun: power that goes before the switch runs leaves nothing to serve, and none is left unclosed.
+// TestPowerBeforeRun: power that goes before the switch runs leaves nothing to serve, and none is left
+// unclosed.
 func TestPowerBeforeRun(t *testing.T) {
 	s := opened(t, switchd.Config{Device: device.Config{Kind: device.Packet}}, target.Config{})
 	if err := errors.Join(s.Power(t.Context(), false, 0), s.Power(t.Context(), false, 0)); err != nil {

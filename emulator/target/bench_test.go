@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// tor returns the table of a ToR in a fabric of the given number of racks: a default and seven tags for each.
+// tor returns the table of a ToR in a fabric of the given number of racks: a default and seven tags for
+// each.
 func tor(racks int32) []southbound.Rule {
 	var out []southbound.Rule
 	for dst := range southbound.RackID(racks) {
@@ -65,7 +66,8 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
-// measure is what a user waits for, and what it costs when others use the processor, too: driver and target together.
+// measure is what a user waits for, and what it costs when others use the processor, too: driver and
+// target together.
 type measure struct {
 	b    *testing.B
 	cpu  time.Duration
@@ -115,7 +117,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkReplace1024 replaces every circuit of the largest switch that the models name, until all are connected.
+// BenchmarkReplace1024 replaces every circuit of the largest switch that the models name, until all are
+// connected.
 func BenchmarkReplace1024(b *testing.B) {
 	const ports = 1024
 	for _, p := range []gnmi.Profile{gnmi.OCP{Ports: ports}, gnmi.SONiCOCS{Ports: ports}} {
@@ -147,8 +150,8 @@ func BenchmarkReplace1024(b *testing.B) {
 	}
 }
 
-// BenchmarkSamples takes 5,400 leaves every 100 ms: one round is one sample. A target that falls behind needs longer
-// than 100 ms for it.
+// BenchmarkSamples takes 5,400 leaves every 100 ms: one round is one sample. A target that falls behind
+// needs longer than 100 ms for it.
 func BenchmarkSamples(b *testing.B) {
 	const ports = 450 // of 2 sides with 6 state and configuration leaves each
 	r := newRig(b, device.Optical, func(d *device.Config, _ *target.Config) {
@@ -181,8 +184,8 @@ func BenchmarkSamples(b *testing.B) {
 	b.ReportMetric(float64((userCPU(b)-cpu).Microseconds())/float64(b.N), "user-µs/op")
 }
 
-// BenchmarkSubscribers has 1,000 streams, of 20 clients, watch every circuit of one switch. One round is a Set that
-// moves a circuit, until each stream has told that the new one is connected.
+// BenchmarkSubscribers has 1,000 streams, of 20 clients, watch every circuit of one switch. One round
+// is a Set that moves a circuit, until each stream has told that the new one is connected.
 func BenchmarkSubscribers(b *testing.B) {
 	const streams, clients = 1000, 20
 	r := newRig(b, device.Optical, func(d *device.Config, c *target.Config) {

@@ -11,19 +11,22 @@ import (
 type Switch interface {
 	// Config returns its configuration: Name, Kind, Ports, Racks and Recovery count.
 	Config() device.Config
-	// Accepted returns what it has accepted, as one change that replaces everything, and Seen what it says of itself.
+	// Accepted returns what it has accepted, as one change that replaces everything, and Seen what it says
+	// of itself.
 	Accepted() *southbound.Change
 	Seen(now time.Duration) southbound.Seen
 	// Set takes a change whole, or refuses it, as device.Device.Set does.
 	Set(now time.Duration, c *southbound.Change) error
 	// Down reports whether it cannot be spoken to.
 	Down(now time.Duration) bool
-	// Losses returns by how much more than usual circuits are weakened, by input, and Dropped how many packets were lost.
+	// Losses returns by how much more than usual circuits are weakened, by input, and Dropped how many
+	// packets were lost.
 	Losses() map[southbound.Port]device.CentiBel
 	Dropped() (uint64, error)
 }
 
-// Backend is the way to a Switch. Its laws are those of device.Door: f is called alone, and must not call the backend.
+// Backend is the way to a Switch. Its laws are those of device.Door: f is called alone, and must not
+// call the backend.
 type Backend interface {
 	Do(f func(now time.Duration, s Switch))
 	Attach(t device.Tap, first func(now time.Duration, s Switch)) (detach func())

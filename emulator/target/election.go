@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// arbiter knows the largest election id of every role, and keeps it in a file where there is one: a target that forgot
-// it over a restart would obey a controller that has been deposed.
+// arbiter knows the largest election id of every role, and keeps it in a file where there is one: a
+// target that forgot it over a restart would obey a controller that has been deposed.
 type arbiter struct {
 	strict bool
 	file   string
@@ -26,8 +26,8 @@ type arbiter struct {
 // maxRoles bounds what clients can make the target remember.
 const maxRoles = 16
 
-// newArbiter returns an arbiter with what the file keeps; "" keeps nothing. A strict one refuses a Set without an
-// election id.
+// newArbiter returns an arbiter with what the file keeps; "" keeps nothing. A strict one refuses a Set
+// without an election id.
 func newArbiter(strict bool, file string) (*arbiter, error) {
 	a := &arbiter{strict: strict, file: file, ids: map[string]gnmi.Election{}}
 	if file == "" {
@@ -97,8 +97,8 @@ func (a *arbiter) Claim(role string, id gnmi.Election) error {
 	return nil
 }
 
-// save replaces the file as a whole. A new leader's first id is forced to the disk; the ones that count its writes need
-// to outlive the target only, not the machine, whose connections die with it.
+// save replaces the file as a whole. A new leader's first id is forced to the disk; the ones that count
+// its writes need to outlive the target only, not the machine, whose connections die with it.
 func (a *arbiter) save(force bool) error {
 	if a.file == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// TestSmallerIsRefused: of two controllers the one with the smaller election id is refused, always: in any order of
-// their Sets, in every model, and also while both write at once.
+// TestSmallerIsRefused: of two controllers the one with the smaller election id is refused, always: in
+// any order of their Sets, in every model, and also while both write at once.
 func TestSmallerIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		kind    device.Kind

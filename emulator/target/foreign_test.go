@@ -14,8 +14,9 @@ import (
 	"lightloom/southbound/gnmi/conformance"
 )
 
-// TestCheckTouchesNothingForeign: whatever stands at a target, and however many ports the check believes it to have,
-// all that the check writes is gone afterwards, and all that it did not write is still there.
+// TestCheckTouchesNothingForeign: whatever stands at a target, and however many ports the check
+// believes it to have, all that the check writes is gone afterwards, and all that it did not write is
+// still there.
 func TestCheckTouchesNothingForeign(t *testing.T) {
 	for _, own := range gnmi.All(8, 8) {
 		if own.Name() == "openconfig-plain" { // no target of ours speaks it

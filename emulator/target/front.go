@@ -12,14 +12,15 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// front is what a target shows of its device: one model, and how its configuration becomes changes. Its methods are
-// called under the target's lock.
+// front is what a target shows of its device: one model, and how its configuration becomes changes. Its
+// methods are called under the target's lock.
 type front interface {
 	model() *schema.Model
-	// load fills an empty tree from the device: its configuration from what it has accepted, its state from what is seen.
+	// load fills an empty tree from the device: its configuration from what it has accepted, its state
+	// from what is seen.
 	load(t *tree, now time.Duration, dev Switch)
-	// plan returns the change of the device that the configuration in t requires; touched are the leaves that a request
-	// has named. done is called once the device has accepted.
+	// plan returns the change of the device that the configuration in t requires; touched are the leaves
+	// that a request has named. done is called once the device has accepted.
 	plan(t *tree, touched []schema.Path) (c *southbound.Change, done func(), err error)
 	// event and applied bring the device's reports into the state.
 	event(t *tree, e southbound.DeviceEvent)
@@ -94,7 +95,8 @@ func refused(format string, args ...any) error {
 // path makes a path of names without keys.
 func path(names ...string) schema.Path { return schema.Path(nil).With(names...) }
 
-// checkKeyLeaves finds list entries, among those a request has named, whose configuration does not repeat their key.
+// checkKeyLeaves finds list entries, among those a request has named, whose configuration does not
+// repeat their key.
 func checkKeyLeaves(t *tree, touched []schema.Path) error {
 	seen := map[string]bool{}
 	var last schema.Path

@@ -18,8 +18,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// ribServer serves gRIBI beside a target, on the same device. It speaks for a single primary whose entries stay when it
-// goes away: the only mode that a controller with replicas can use.
+// ribServer serves gRIBI beside a target, on the same device. It speaks for a single primary whose
+// entries stay when it goes away: the only mode that a controller with replicas can use.
 type ribServer struct {
 	spb.UnimplementedGRIBIServer
 	t *Target
@@ -323,7 +323,8 @@ func (t *Target) program() (before map[southbound.Match]southbound.Rule, changed
 	return before, changed, err
 }
 
-// inEffect waits until rules are in effect, or for as long as a Set may settle, and says what has become of them.
+// inEffect waits until rules are in effect, or for as long as a Set may settle, and says what has
+// become of them.
 func (s *ribServer) inEffect(ctx context.Context, w *unconfirmed) (out []*spb.AFTResult, err error) {
 	t := s.t
 	limit := time.NewTimer(t.cfg.Settle)

@@ -48,7 +48,8 @@ func (r *rig) gribiDevice(t testing.TB, n gribi.Names, election func() gnmi.Elec
 	return d
 }
 
-// TestGRIBIConformance: the driver of gRIBI keeps the laws of all drivers, also with a switch that knows no backups.
+// TestGRIBIConformance: the driver of gRIBI keeps the laws of all drivers, also with a switch that
+// knows no backups.
 func TestGRIBIConformance(t *testing.T) {
 	t.Run("openconfig", func(t *testing.T) { testDriver(t, gribi.OpenConfig(8, 8)) })
 	sonic := gribi.SONiC(8, 8, gnmi.InterfaceName)
@@ -76,7 +77,8 @@ func testDriver(t *testing.T, names gribi.Names) {
 	})
 }
 
-// TestGRIBIRules: the target's gRIBI server keeps the rules of the conformance kit, as OpenConfig's and as SONiC's.
+// TestGRIBIRules: the target's gRIBI server keeps the rules of the conformance kit, as OpenConfig's and
+// as SONiC's.
 func TestGRIBIRules(t *testing.T) {
 	for name, n := range map[string]gribi.Names{"openconfig": gribi.OpenConfig(8, 8),
 		"sonic": gribi.SONiC(8, 8, gnmi.InterfaceName)} {
@@ -143,8 +145,8 @@ func has(t *testing.T, what string, d southbound.Device, want ...southbound.Rule
 	}
 }
 
-// TestGRIBIBesideGNMI: what gNMI has configured and what gRIBI has programmed do not touch each other, whether one
-// replaces all of its own, flushes, or wants the other's place.
+// TestGRIBIBesideGNMI: what gNMI has configured and what gRIBI has programmed do not touch each other,
+// whether one replaces all of its own, flushes, or wants the other's place.
 func TestGRIBIBesideGNMI(t *testing.T) {
 	n := gribi.OpenConfig(8, 8)
 	r := newRig(t, device.Packet, withRIB(n))
@@ -188,8 +190,8 @@ func TestGRIBIBesideGNMI(t *testing.T) {
 	})
 }
 
-// TestGRIBIForeign: the driver refuses to write where another client's route stands, and replacing everything leaves
-// that route and its group alone.
+// TestGRIBIForeign: the driver refuses to write where another client's route stands, and replacing
+// everything leaves that route and its group alone.
 func TestGRIBIForeign(t *testing.T) {
 	n := gribi.OpenConfig(8, 8)
 	r := newRig(t, device.Packet, withRIB(n))
@@ -217,8 +219,8 @@ func TestGRIBIForeign(t *testing.T) {
 	}
 }
 
-// TestGRIBIFaults: a switch that lies or denies is told of, and what it has taken of the change is undone; one that
-// restarts has forgotten its entries, or keeps them, as its recovery says.
+// TestGRIBIFaults: a switch that lies or denies is told of, and what it has taken of the change is
+// undone; one that restarts has forgotten its entries, or keeps them, as its recovery says.
 func TestGRIBIFaults(t *testing.T) {
 	for _, recovery := range []device.Recovery{device.Remove, device.Maintain, device.Restore} {
 		n := gribi.OpenConfig(8, 8)
@@ -278,7 +280,8 @@ func TestGRIBIElectionsPersist(t *testing.T) {
 	}
 }
 
-// TestGRIBIStreams: a stream that says nothing ends with the switch, and one that asks for other modes is refused.
+// TestGRIBIStreams: a stream that says nothing ends with the switch, and one that asks for other modes
+// is refused.
 func TestGRIBIStreams(t *testing.T) {
 	r := newRig(t, device.Packet, withRIB(gribi.OpenConfig(8, 8)))
 	conn, err := gnmi.Connect(r.config(t))

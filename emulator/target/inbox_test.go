@@ -2,8 +2,8 @@ package target
 
 import "testing"
 
-// TestInbox: an event that comes while the target's lock is held wakes the target on release, and none is woken for
-// nothing.
+// TestInbox: an event that comes while the target's lock is held wakes the target on release, and none
+// is woken for nothing.
 func TestInbox(t *testing.T) {
 	b := inbox{kick: make(chan struct{}, 1)}
 	woken := func() bool {

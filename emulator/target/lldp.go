@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// Refresh updates the polled state at once, so that subscribers get it: the source of neighbours calls it when they
-// change.
+// Refresh updates the polled state at once, so that subscribers get it: the source of neighbours calls
+// it when they change.
 func (t *Target) Refresh() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// TestNeighbors: LLDP neighbours are read over gNMI as they were heard, and subscribers get an update when they change.
+// TestNeighbors: LLDP neighbours are read over gNMI as they were heard, and subscribers get an update
+// when they change.
 func TestNeighbors(t *testing.T) {
 	start := time.Now()
 	clock := func() time.Duration { return time.Since(start) }

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Login is a user's name and password that every call must bring, as metadata or as basic authentication. The zero
-// value asks for none.
+// Login is a user's name and password that every call must bring, as metadata or as basic
+// authentication. The zero value asks for none.
 type Login struct{ User, Password string }
 
 // same compares in a time that does not depend on where two differ.

@@ -12,7 +12,8 @@ import (
 	"lightloom/emulator/target"
 )
 
-// TestLogin: a target that asks for a user's name and password answers calls and streams that bring both, once each.
+// TestLogin: a target that asks for a user's name and password answers calls and streams that bring
+// both, once each.
 func TestLogin(t *testing.T) {
 	r := newRig(t, device.Optical, func(_ *device.Config, c *target.Config) {
 		c.Login = target.Login{User: "ann", Password: "secret"}

@@ -11,8 +11,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// nativeFront shows a packet switch in a vendor's own model, in which configuration and state of rules are one: what is
-// accepted is shown as standing. It reads its whole configuration again with every Set; these models hold few rules.
+// nativeFront shows a packet switch in a vendor's own model, in which configuration and state of rules
+// are one: what is accepted is shown as standing. It reads its whole configuration again with every
+// Set; these models hold few rules.
 type nativeFront struct {
 	view  nativeView
 	rules map[southbound.Match]southbound.Rule // in effect
@@ -21,7 +22,8 @@ type nativeFront struct {
 // nativeView is what differs between the models.
 type nativeView interface {
 	profile() gnmi.Profile
-	// read returns the rules that a configuration puts into effect, those of one destination checked for their order.
+	// read returns the rules that a configuration puts into effect, those of one destination checked for
+	// their order.
 	read(config []schema.Leaf) ([]southbound.Rule, error)
 	// port returns the state of a port.
 	port(p southbound.Port, up bool) []schema.Leaf
@@ -51,8 +53,8 @@ func (f *nativeFront) load(t *tree, now time.Duration, dev Switch) {
 	}
 }
 
-// written returns the leaves that a profile writes for a change. Rules that a device has accepted can be written: it
-// has no more of them than its model takes.
+// written returns the leaves that a profile writes for a change. Rules that a device has accepted can
+// be written: it has no more of them than its model takes.
 func written(p gnmi.Profile, c *southbound.Change) []schema.Leaf {
 	req, err := p.NewWriter(nil).Encode(c)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// aclView is a packet switch as SONiC's databases describe it: one access control list that redirects, bound to all
-// ports.
+// aclView is a packet switch as SONiC's databases describe it: one access control list that redirects,
+// bound to all ports.
 type aclView struct{ p gnmi.SONiC }
 
 func newACLView(c device.Config) aclView {

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// srlView is a packet switch as SR Linux describes it: one forwarding policy of type pbr-policy in the default
-// instance, applied to all ports or to none.
+// srlView is a packet switch as SR Linux describes it: one forwarding policy of type pbr-policy in the
+// default instance, applied to all ports or to none.
 type srlView struct {
 	p     gnmi.SRLinux
 	ports int

@@ -25,8 +25,8 @@ type opticalFront struct {
 
 type ends struct{ in, out southbound.Port }
 
-// What the emulated switch says of optical power, in dBm: every transceiver sends at 0, and 1.5 dB are lost on the way,
-// the typical insertion loss of a MEMS switch.
+// What the emulated switch says of optical power, in dBm: every transceiver sends at 0, and 1.5 dB are
+// lost on the way, the typical insertion loss of a MEMS switch.
 const (
 	powerIn                    = "0.00"
 	powerNone                  = "-40.00"

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// plan implements front. A connection that the request did not name is not disturbed: one that wants its ports is
-// refused.
+// plan implements front. A connection that the request did not name is not disturbed: one that wants
+// its ports is refused.
 func (f *opticalFront) plan(t *tree, touched []schema.Path) (*southbound.Change, func(), error) {
 	if err := f.checkSwitch(t); err != nil {
 		return nil, nil, err
@@ -61,8 +61,8 @@ func showPortConfig(t *tree) {
 	}
 }
 
-// dropHidden removes circuits that exist without being configured, if a request deletes them by name or, with whole,
-// replaces everything.
+// dropHidden removes circuits that exist without being configured, if a request deletes them by name
+// or, with whole, replaces everything.
 func (f *opticalFront) dropHidden(c *southbound.Change, names []string, next map[string]ends, whole bool) {
 	wanted := make(map[ends]bool, len(next))
 	for _, e := range next {
@@ -226,8 +226,8 @@ func checkBusy(next map[string]ends) error {
 	return nil
 }
 
-// change returns what to ask of the device: circuits that were named and stand, also those that did before, which the
-// device leaves as they are or, where they failed, tries again.
+// change returns what to ask of the device: circuits that were named and stand, also those that did
+// before, which the device leaves as they are or, where they failed, tries again.
 func (f *opticalFront) change(names []string, next map[string]ends) *southbound.Change {
 	c := &southbound.Change{}
 	on := map[southbound.Port]bool{}

@@ -9,7 +9,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// shownPort is what a port's state shows, and where: a replacement of all circuits reports every port four times.
+// shownPort is what a port's state shows, and where: a replacement of all circuits reports every port
+// four times.
 type shownPort struct {
 	status, power       string
 	peer                southbound.Port

@@ -8,7 +8,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// sonicView shows the circuits of an OCS a second time, as the tables of SONiC's databases. A nil view shows nothing.
+// sonicView shows the circuits of an OCS a second time, as the tables of SONiC's databases. A nil view
+// shows nothing.
 type sonicView struct {
 	p     gnmi.SONiCOCS
 	table schema.OCSTables

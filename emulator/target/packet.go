@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// packetFront shows a packet switch as the openconfig profile describes it: one PBR policy, applied to all ports or to
-// none; its rules take effect while it is applied.
+// packetFront shows a packet switch as the openconfig profile describes it: one PBR policy, applied to
+// all ports or to none; its rules take effect while it is applied.
 type packetFront struct {
 	wall
 	p      gnmi.OpenConfig
@@ -218,8 +218,8 @@ func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, 
 	return p.change(), p.done, nil
 }
 
-// inside reports whether all edits are of rules, groups and next hops: then what was accepted of names, of the
-// forwarding policy and of its ports stands.
+// inside reports whether all edits are of rules, groups and next hops: then what was accepted of names,
+// of the forwarding policy and of its ports stands.
 func (f *packetFront) inside(t *tree) bool {
 	return !slices.ContainsFunc(t.edits, func(e edit) bool { return !f.base.Match(e.path) && !f.static.Match(e.path) })
 }

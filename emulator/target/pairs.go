@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// pairFront shows an OCS as Polatis' model does: a list of pairs, without states. A pair is listed while light passes,
-// and a Set answers when the mirrors stand; so what is listed is connected.
+// pairFront shows an OCS as Polatis' model does: a list of pairs, without states. A pair is listed
+// while light passes, and a Set answers when the mirrors stand; so what is listed is connected.
 type pairFront struct {
 	p      gnmi.Polatis
 	wanted map[southbound.Port]southbound.Port

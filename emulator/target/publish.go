@@ -84,8 +84,8 @@ func (t *Target) Lag() (streams, leaves int) {
 	return len(t.subs), leaves
 }
 
-// join adds a subscriber; leave takes it away. Where all streams are taken, the oldest of the caller that has most ends
-// for a caller that has fewer.
+// join adds a subscriber; leave takes it away. Where all streams are taken, the oldest of the caller
+// that has most ends for a caller that has fewer.
 func (t *Target) join(s *subscriber) error {
 	if len(t.subs) >= t.cfg.MaxSubscribers {
 		of := map[string]int{}

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi/probe"
 )
 
-// TestQueuesTold: a switch's counters include queue lengths for ports whose queues were sampled, and none for other
-// ports.
+// TestQueuesTold: a switch's counters include queue lengths for ports whose queues were sampled, and
+// none for other ports.
 func TestQueuesTold(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

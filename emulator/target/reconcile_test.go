@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// keeper brings one device to what is wanted with nothing but the driver's words: read, compare, delete what cannot be
-// mended, replace the rest.
+// keeper brings one device to what is wanted with nothing but the driver's words: read, compare, delete
+// what cannot be mended, replace the rest.
 type keeper struct {
 	s      *gnmi.Session
 	wanted []southbound.CrossConnect
@@ -88,8 +88,8 @@ func (k *keeper) converge(t *testing.T) {
 	}
 }
 
-// TestReconciliation: whatever befalls a device, what is seen becomes what is wanted, through driver and target, in
-// both models; and the device's own log shows no port lit twice.
+// TestReconciliation: whatever befalls a device, what is seen becomes what is wanted, through driver
+// and target, in both models; and the device's own log shows no port lit twice.
 func TestReconciliation(t *testing.T) {
 	cold := func(r device.Recovery) func(*device.Config, *target.Config) {
 		return func(d *device.Config, c *target.Config) { d.Recovery, c.SONiC = r, true }

@@ -88,8 +88,9 @@ type numbered struct {
 	southbound.Rule
 }
 
-// checkOrder holds the places of rules against what the switch does: the most specific of the rules that fit a packet
-// decides, so a rule must come before those it is more specific than, and no match may stand twice.
+// checkOrder holds the places of rules against what the switch does: the most specific of the rules
+// that fit a packet decides, so a rule must come before those it is more specific than, and no match
+// may stand twice.
 func (p *rulePlan) checkOrder() error {
 	for _, rules := range p.affected() {
 		if err := checkOrder(rules); err != nil {

@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// TestSampledCounters: the driver returns what a switch counts at its ports, in each model of packet switches, and
-// again after the target was away.
+// TestSampledCounters: the driver returns what a switch counts at its ports, in each model of packet
+// switches, and again after the target was away.
 func TestSampledCounters(t *testing.T) {
 	for _, p := range []gnmi.Profile{gnmi.OpenConfig{Ports: 8, Racks: 8}, gnmi.SRLinux{Ports: 8, Racks: 8},
 		gnmi.SONiC{Ports: 8, Racks: 8}} {

@@ -27,8 +27,8 @@ type operation struct {
 	replace bool // what is under the path and not in leaves goes
 }
 
-// Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible before the device
-// has accepted all of it, and nothing changes on an error.
+// Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible
+// before the device has accepted all of it, and nothing changes on an error.
 func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse, error) {
 	if err := t.like.validated(ctx); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (t *Target) operation(prefix *gpb.Path, u *gpb.Update) (operation, error) {
 	return operation{path: p, asked: u.GetPath(), leaves: leaves}, nil
 }
 
-// readPath reads a request's path, of a model that this target has. The target of a prefix is a label that the answer
-// repeats.
+// readPath reads a request's path, of a model that this target has. The target of a prefix is a label
+// that the answer repeats.
 func (t *Target) readPath(prefix, p *gpb.Path) (schema.Path, error) {
 	for _, x := range []*gpb.Path{prefix, p} {
 		if o := x.GetOrigin(); !t.tree.model.Origin(o) {
@@ -162,8 +162,8 @@ func (t *Target) readPath(prefix, p *gpb.Path) (schema.Path, error) {
 	return t.tree.model.FromProto(prefix, p)
 }
 
-// transact applies the operations to the tree, calls the device, and notifies the subscribers. On an error the caller
-// undoes them.
+// transact applies the operations to the tree, calls the device, and notifies the subscribers. On an
+// error the caller undoes them.
 func (t *Target) transact(ops []operation) (time.Duration, error) {
 	touched := t.edit(ops)
 	if err := checkKeyLeaves(t.tree, touched); err != nil {
@@ -222,7 +222,8 @@ func (t *Target) edit(ops []operation) []schema.Path {
 	return touched
 }
 
-// fewLeaves is how many leaves are compared one by one: an entry of a list has no more, and needs no table of texts.
+// fewLeaves is how many leaves are compared one by one: an entry of a list has no more, and needs no
+// table of texts.
 const fewLeaves = 16
 
 // keeper returns whether a path is that of one of the leaves.

@@ -11,9 +11,10 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// LikeSONiC makes a target of SONiC's databases behave as github.com/sonic-net/sonic-gnmi does (mixed_db_client.go and
-// db_client.go), where that differs from the specification: a request names one database, the deletion of a row is sent
-// as that of its table, a subscription to a table that does not exist is fatal, and a Set is validated first.
+// LikeSONiC makes a target of SONiC's databases behave as github.com/sonic-net/sonic-gnmi does
+// (mixed_db_client.go and db_client.go), where that differs from the specification: a request names one
+// database, the deletion of a row is sent as that of its table, a subscription to a table that does not
+// exist is fatal, and a Set is validated first.
 const LikeSONiC = "sonic-gnmi"
 
 // likeSONiC is how a target of SONiC's databases deviates.

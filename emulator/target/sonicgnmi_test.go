@@ -13,8 +13,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// TestRowDeletion: a target that sends the deletion of a row as that of its table, as SONiC's does, never makes the
-// driver report another circuit; and a switch without any circuit, whose tables do not exist, is watched all the same.
+// TestRowDeletion: a target that sends the deletion of a row as that of its table, as SONiC's does,
+// never makes the driver report another circuit; and a switch without any circuit, whose tables do not
+// exist, is watched all the same.
 func TestRowDeletion(t *testing.T) {
 	for _, profile := range []string{"sonic-ocs", "sonic-ocs-hld"} {
 		t.Run(profile, func(t *testing.T) {
@@ -78,7 +79,8 @@ func TestRowDeletion(t *testing.T) {
 	}
 }
 
-// TestValidatedSet: a Set that is validated for longer than others take is waited for as long as its caller does.
+// TestValidatedSet: a Set that is validated for longer than others take is waited for as long as its
+// caller does.
 func TestValidatedSet(t *testing.T) {
 	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) {
 		c.Profile, c.Like, c.Validate = "sonic", target.LikeSONiC, func() time.Duration { return 50 * ms }

@@ -62,8 +62,8 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 		return readStatus(err)
 	}
 	defer t.leave(s.sub)
-	// Sending can block for as long as the client likes, so it has a goroutine of its own, which ends with the stream:
-	// once this function returns, its context is cancelled and Send fails.
+	// Sending can block for as long as the client likes, so it has a goroutine of its own, which ends with
+	// the stream: once this function returns, its context is cancelled and Send fails.
 	sent, asked := make(chan error, 1), make(chan error, 1)
 	ctx, cancel := context.WithCancel(srv.Context())
 	defer cancel()
@@ -194,8 +194,8 @@ func (s *stream) add(p schema.Path, n *schema.Node, sub *gpb.Subscription) error
 	return nil
 }
 
-// sendAll queues everything that is subscribed to, unless only updates are wanted, and then sync_response. The target's
-// lock is held.
+// sendAll queues everything that is subscribed to, unless only updates are wanted, and then
+// sync_response. The target's lock is held.
 func (s *stream) sendAll(updatesOnly bool) {
 	now := s.t.refresh()
 	var all []notice
@@ -321,8 +321,8 @@ func (s *stream) takeSamples(due []*sampling, wall time.Time) {
 	}
 }
 
-// listen takes what the client sends after its list: polls, where that is the mode. Once the client has ended its side
-// it returns io.EOF where nothing more can come of it (POLL), else nil.
+// listen takes what the client sends after its list: polls, where that is the mode. Once the client has
+// ended its side it returns io.EOF where nothing more can come of it (POLL), else nil.
 func (s *stream) listen(ctx context.Context, recv func() (*gpb.SubscribeRequest, error)) error {
 	for {
 		req, err := recv()

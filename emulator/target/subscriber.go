@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// subscriber is the queue between the target and one stream. The target fills it without ever waiting; a stream that
-// lags too far behind is cut.
+// subscriber is the queue between the target and one stream. The target fills it without ever waiting;
+// a stream that lags too far behind is cut.
 type subscriber struct {
 	who      string        // the caller
 	onChange []schema.Path // paths that it subscribes to

@@ -11,8 +11,8 @@ import (
 	"lightloom/emulator/device"
 )
 
-// system serves gNOI's System beside a target, as far as the switch is one that can restart: its time and its reboots,
-// which are the device's restarts.
+// system serves gNOI's System beside a target, as far as the switch is one that can restart: its time
+// and its reboots, which are the device's restarts.
 type system struct {
 	syspb.UnimplementedSystemServer
 	t *Target
@@ -38,8 +38,8 @@ func (s *system) Time(context.Context, *syspb.TimeRequest) (*syspb.TimeResponse,
 	return &syspb.TimeResponse{Time: uint64(time.Now().UnixNano())}, nil
 }
 
-// Reboot implements gNOI. The caller's connection stays, as the machine's that the switch is emulated on does; every
-// stream of the switch ends, and requests are unavailable until it has booted.
+// Reboot implements gNOI. The caller's connection stays, as the machine's that the switch is emulated
+// on does; every stream of the switch ends, and requests are unavailable until it has booted.
 func (s *system) Reboot(_ context.Context, req *syspb.RebootRequest) (*syspb.RebootResponse, error) {
 	t := s.t
 	t.mu.Lock()

@@ -24,8 +24,9 @@ func (r *rig) system(t *testing.T) syspb.SystemClient {
 	return syspb.NewSystemClient(conn)
 }
 
-// TestReboot: a reboot by gNOI is a restart of the device, with what its recovery keeps: watches end, requests are
-// unavailable until it has booted, and then it tells of itself anew. One that waits can be cancelled.
+// TestReboot: a reboot by gNOI is a restart of the device, with what its recovery keeps: watches end,
+// requests are unavailable until it has booted, and then it tells of itself anew. One that waits can be
+// cancelled.
 func TestReboot(t *testing.T) {
 	for _, recovery := range []device.Recovery{device.Remove, device.Restore, device.Maintain} {
 		r := newRig(t, device.Packet, func(dc *device.Config, c *target.Config) { dc.Recovery, c.Boot = recovery, 50*ms })

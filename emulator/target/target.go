@@ -310,8 +310,9 @@ func (t *Target) catchUp() {
 
 func errDown() error { return status.Error(codes.Unavailable, device.ErrDown.Error()) }
 
-// reload shows the device anew after its restart. What it has forgotten is gone from the configuration too. Events that
-// came after the restart are in what is read here; taking them in again changes nothing.
+// reload shows the device anew after its restart. What it has forgotten is gone from the configuration
+// too. Events that came after the restart are in what is read here; taking them in again changes
+// nothing.
 func (t *Target) reload() {
 	t.down = false
 	t.tree = newTree(t.front.model())

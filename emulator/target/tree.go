@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// tree holds the leaves of one target, configuration and state, list entries found by their keys. Every change of a
-// leaf is kept until it is committed, reported or undone.
+// tree holds the leaves of one target, configuration and state, list entries found by their keys. Every
+// change of a leaf is kept until it is committed, reported or undone.
 type tree struct {
 	model *schema.Model
 	root  *node
@@ -88,8 +88,8 @@ func (t *tree) take() []edit {
 	return out
 }
 
-// net returns the edits since the last take, one a leaf at most, without those that cancelled out, in the order in
-// which leaves were first touched.
+// net returns the edits since the last take, one a leaf at most, without those that cancelled out, in
+// the order in which leaves were first touched.
 func (t *tree) net() []edit {
 	if len(t.edits) <= fewEdits {
 		return withoutNothing(t.netOfFew())

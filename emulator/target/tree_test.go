@@ -8,7 +8,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// TestSortedByAllKeys: entries of a list with two keys come by the first, then by the second, numbers by size.
+// TestSortedByAllKeys: entries of a list with two keys come by the first, then by the second, numbers
+// by size.
 func TestSortedByAllKeys(t *testing.T) {
 	n := &node{kids: map[string]*node{}}
 	for _, e := range [][2]string{{"b", "1"}, {"a", "10"}, {"a", "9"}, {"a", "x"}} {

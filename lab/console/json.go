@@ -20,8 +20,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// hideInJSON writes what Line hides as JSON does. All but line breaks is within strings, where encoding/json has
-// escaped the rest.
+// hideInJSON writes what Line hides as JSON does. All but line breaks is within strings, where
+// encoding/json has escaped the rest.
 func hideInJSON(s string) string {
 	var b strings.Builder
 	for _, r := range s {

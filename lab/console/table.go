@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Table is a table in the style of all commands. On a terminal it wraps its widest cells so that its lines fit; where
-// that would break words, it lists the cells of each row below each other.
+// Table is a table in the style of all commands. On a terminal it wraps its widest cells so that its
+// lines fit; where that would break words, it lists the cells of each row below each other.
 type Table struct {
 	table.Writer
 	out     io.Writer
@@ -144,8 +144,8 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// pieces are the parts of a line between which it can be broken: words with the spaces after them, and what ends with a
-// sign that joins words, as in a+b.
+// pieces are the parts of a line between which it can be broken: words with the spaces after them, and
+// what ends with a sign that joins words, as in a+b.
 func pieces(line string) []string {
 	var out []string
 	from := 0
@@ -204,7 +204,8 @@ func widest(s string) (n int) {
 	return n
 }
 
-// Width is the number of columns of the terminal that w is, or says that it is written for; 0 where there is none.
+// Width is the number of columns of the terminal that w is, or says that it is written for; 0 where
+// there is none.
 func Width(w io.Writer) int {
 	if x, ok := w.(interface{ Width() int }); ok {
 		return x.Width()

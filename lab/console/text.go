@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns text that others wrote as it is safe to show in one line: characters that a terminal would obey, or that
-// would have other text read otherwise, are escaped as in Go.
+// Line returns text that others wrote as it is safe to show in one line: characters that a terminal
+// would obey, or that would have other text read otherwise, are escaped as in Go.
 func Line(s string) string { return escape(s, "") }
 
 // escape escapes what is not to be shown, but for the characters of except.
@@ -34,8 +34,8 @@ func escape(s, except string) string {
 	return b.String()
 }
 
-// hidden reports whether a character has no picture of its own: controls, those that set the direction of writing or
-// join others, and what is no character at all.
+// hidden reports whether a character has no picture of its own: controls, those that set the direction
+// of writing or join others, and what is no character at all.
 func hidden(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
@@ -46,8 +46,8 @@ type plain struct {
 	part []byte // of a character whose rest is to come
 }
 
-// Text returns a writer that escapes what Line does, but for line breaks and tabs: whatever names are made of, they
-// show as text. Width and IsTerminal are those of w.
+// Text returns a writer that escapes what Line does, but for line breaks and tabs: whatever names are
+// made of, they show as text. Width and IsTerminal are those of w.
 func Text(w io.Writer) io.Writer { return &plain{to: w} }
 
 // Raw returns what Text was given, for bytes that are no text.
@@ -83,7 +83,8 @@ func file(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// Cell returns text as it is safe in a file that programs for tables open: none takes it for a formula. Numbers stay.
+// Cell returns text as it is safe in a file that programs for tables open: none takes it for a formula.
+// Numbers stay.
 func Cell(s string) string {
 	s = Line(s)
 	if len(s) < 2 || !strings.ContainsRune("=+-@", rune(s[0])) || isNumber(s) {

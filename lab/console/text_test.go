@@ -22,7 +22,8 @@ func obeyed(s, but string) bool {
 	})
 }
 
-// TestHostileNames: whatever a name is made of, a table, text and JSON show it in its line, and it is told from others.
+// TestHostileNames: whatever a name is made of, a table, text and JSON show it in its line, and it is
+// told from others.
 func TestHostileNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range hostile() {

@@ -2,8 +2,8 @@ package experiment
 
 import "context"
 
-// The experiment crosslayer-axes changes one thing that the cross-layer document does not give at a time: one of these
-// may be why its gains rise with hosts where ours fall.
+// The experiment crosslayer-axes changes one thing that the cross-layer document does not give at a
+// time: one of these may be why its gains rise with hosts where ours fall.
 
 // axis is one change; an engine that it has no text for does not know it.
 type axis struct {

@@ -49,9 +49,9 @@ func (b *Bench) loads() []float64 {
 // Seed returns the seed of run i.
 func (b *Bench) Seed(i int) uint64 { return b.First + uint64(i) }
 
-// Each calls do for the numbers below n: several at a time on the simulator, one after the other on packets, where runs
-// that share the processor disturb each other. do must write only to its own slot, so that the order of ending does not
-// show. The first error ends the rest.
+// Each calls do for the numbers below n: several at a time on the simulator, one after the other on
+// packets, where runs that share the processor disturb each other. do must write only to its own slot,
+// so that the order of ending does not show. The first error ends the rest.
 func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	b.More(n)
 	g, ctx := errgroup.WithContext(ctx)
@@ -75,11 +75,13 @@ func (b *Bench) Each(ctx context.Context, n int, do func(ctx context.Context, i 
 	return g.Wait()
 }
 
-// Grid runs every setting with every seed and returns figures by (setting, seed), whatever the order of the runs.
+// Grid runs every setting with every seed and returns figures by (setting, seed), whatever the order of
+// the runs.
 //
-// On packets runs come in random order, so that no setting gets the machine's better hour; a first run warms the
-// machine and is discarded. There a run can fail: Grid then leaves its seed out under all settings, since differences
-// are paired, and b reports it. If all seeds are left out, Grid returns an error.
+// On packets runs come in random order, so that no setting gets the machine's better hour; a first run
+// warms the machine and is discarded. There a run can fail: Grid then leaves its seed out under all
+// settings, since differences are paired, and b reports it. If all seeds are left out, Grid returns an
+// error.
 func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) string,
 	run func(context.Context, S, uint64) (F, error)) ([][]F, error) {
 	out := make([][]F, len(settings))
@@ -138,8 +140,8 @@ func (b *Bench) cut(through int) {
 		b.Seeds))
 }
 
-// order is the order in which Grid makes n runs: on the simulator seed by seed, so that an interruption leaves whole
-// seeds.
+// order is the order in which Grid makes n runs: on the simulator seed by seed, so that an interruption
+// leaves whole seeds.
 func (b *Bench) order(n int) []int {
 	if b.On == OnNetns {
 		order := rand.New(rand.NewPCG(b.First, 0x6f72646572)).Perm(n)

@@ -35,9 +35,10 @@ type cluster struct {
 
 func (c cluster) String() string { return c.Name }
 
-// clusterFabric is 60 racks of 200 slots, 10 Gb/s from a rack to the packet core and 100 Gb/s to the optical switch,
-// with mirrors dark for 10 ms. A rack's ten servers are one host here, with 200 slots and 100 Gb/s: their network cards
-// together carry what the rack can send, and bytes within a rack are free. oversubscribed divides those 100 Gb/s.
+// clusterFabric is 60 racks of 200 slots, 10 Gb/s from a rack to the packet core and 100 Gb/s to the
+// optical switch, with mirrors dark for 10 ms. A rack's ten servers are one host here, with 200 slots
+// and 100 Gb/s: their network cards together carry what the rack can send, and bytes within a rack are
+// free. oversubscribed divides those 100 Gb/s.
 func clusterFabric(oversubscribed float64) string {
 	return fmt.Sprintf("hybrid:racks=60,hosts=1,slots=200,spines=1,nic=100Gbps,eps=%dMbps,ocs=100Gbps,dark=10ms",
 		int(100_000/oversubscribed+0.5))
@@ -128,8 +129,8 @@ func OpenTrace(b *Bench, folder, name string) (*os.File, error) {
 // fb2009 is the trace that the Co-scheduler document takes its jobs from.
 const fb2009 = "FB-2009_samples_24_times_1hr_0.tsv.gz"
 
-// jobs draws the jobs of one run. The seed alone decides records, arrivals and owners, so settings that differ in
-// something else see the same jobs.
+// jobs draws the jobs of one run. The seed alone decides records, arrivals and owners, so settings that
+// differ in something else see the same jobs.
 func (c *cluster) jobs(all []swim.Record, seed uint64) ([]controller.Job, error) {
 	if err := c.Model.Check(); err != nil {
 		return nil, err
@@ -201,8 +202,8 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 	return f, nil
 }
 
-// controlled runs a case on the simulator, and returns what experiments of jobs report, and what a network can change
-// of it.
+// controlled runs a case on the simulator, and returns what experiments of jobs report, and what a
+// network can change of it.
 func controlled(ctx context.Context, c *replay.Case) (Figures, error) {
 	ran, err := control.Of(ctx, c)
 	if err != nil {
@@ -261,8 +262,8 @@ func (f Figures) split(ran *control.Run, jobs []controller.Job, elephant pathmap
 	f.uplinks(ran, jobs, elephant)
 }
 
-// uplinks sets how unevenly large shuffles load the racks, each of which is one host here. Every map sends every reduce
-// the same.
+// uplinks sets how unevenly large shuffles load the racks, each of which is one host here. Every map
+// sends every reduce the same.
 func (f Figures) uplinks(ran *control.Run, jobs []controller.Job, elephant pathmap.Bytes) {
 	type racks [2]map[southbound.HostID]float64 // tasks by rack: maps, reduces
 	at := make([]racks, len(jobs))

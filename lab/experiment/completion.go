@@ -43,8 +43,8 @@ func (c completion) run(ctx context.Context, b *Bench, sys system, seed uint64) 
 		Seed: seed})
 }
 
-// runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random placement and
-// paths.
+// runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random
+// placement and paths.
 func runCompletion(ctx context.Context, b *Bench) (*Result, error) {
 	out := b.Result(append(assumedCrosslayer(b),
 		"1,000 hosts: fat-tree of 16-port switches, Jellyfish of 200 switches with ten links each and five hosts (15 ports)",
@@ -99,8 +99,8 @@ func crowded(e engine) *engine {
 	return &e
 }
 
-// thousand is a fabric of so many hosts, at least 200: a fat-tree of 16-port switches, or a Jellyfish of switches with
-// ten links each and five hosts.
+// thousand is a fabric of so many hosts, at least 200: a fat-tree of 16-port switches, or a Jellyfish
+// of switches with ten links each and five hosts.
 func thousand(net string, hosts int) string {
 	if net == "Jellyfish" {
 		return fmt.Sprintf("jellyfish:switches=%d,degree=10,hosts=%d,rate=800Mbps,slots=4,paths=10", hosts/5, hosts)

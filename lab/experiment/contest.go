@@ -20,12 +20,14 @@ import (
 	"lightloom/lab/report"
 )
 
-// The experiment joint-wide sets joint beside compositions of parts that decide apart, where tasks are free and the
-// network binds. Seeds below heldOut choose the best composition on each ground: on the first three all run, on the
-// others those that were near the best. frozen.csv names them, and was committed with joint before the published
-// held-out seeds were run. These compare joint with the frozen ones.
+// The experiment joint-wide sets joint beside compositions of parts that decide apart, where tasks are
+// free and the network binds. Seeds below heldOut choose the best composition on each ground: on the
+// first three all run, on the others those that were near the best. frozen.csv names them, and was
+// committed with joint before the published held-out seeds were run. These compare joint with the
+// frozen ones.
 
-// All compositions run on that many seeds. Those go on whose mean CCT is at most nearBest times that of the best.
+// All compositions run on that many seeds. Those go on whose mean CCT is at most nearBest times that of
+// the best.
 const (
 	firstSeeds = 3
 	nearBest   = 1.5
@@ -62,8 +64,9 @@ type contestant struct {
 type placing func() (policy.Part, *route.Annealed)
 type circuit func() policy.Part
 
-// contestants returns the policies, joint last. Every composition has joint's routes and TCP. Apart is joint's search
-// over rack shapes for the packet network alone, with joint's circuits; sunflow-te0 lights every pair.
+// contestants returns the policies, joint last. Every composition has joint's routes and TCP. Apart is
+// joint's search over rack shapes for the packet network alone, with joint's circuits; sunflow-te0
+// lights every pair.
 func contestants() []contestant {
 	bare := func(part func() policy.Part) placing {
 		return func() (policy.Part, *route.Annealed) { return part(), new(route.Annealed) }
@@ -114,8 +117,9 @@ func contestants() []contestant {
 	}
 }
 
-// entered returns who runs on a ground: everybody, or from heldOut on joint, its twin and the frozen rival. A ground
-// that was never looked at has none: there all compositions run, and the best of these very runs is the rival.
+// entered returns who runs on a ground: everybody, or from heldOut on joint, its twin and the frozen
+// rival. A ground that was never looked at has none: there all compositions run, and the best of these
+// very runs is the rival.
 func entered(ground string, seed uint64) []contestant {
 	all, best := contestants(), frozenRival(ground)
 	if seed < heldOut {
@@ -188,7 +192,8 @@ func (m *matches) run(ctx context.Context, b *Bench, c contestant, seed uint64) 
 // joint is the runs of the last.
 func (m *matches) joint() Runs { return m.got[m.who[len(m.who)-1].name] }
 
-// goOn lists who runs on more seeds than the first: joint, its twin, and the compositions that are near the best.
+// goOn lists who runs on more seeds than the first: joint, its twin, and the compositions that are near
+// the best.
 func (m *matches) goOn() (on []contestant) {
 	most := nearBest * m.cct(m.rival())
 	for _, c := range m.who {
@@ -245,7 +250,8 @@ func saved(ours, theirs Runs, metric string) []float64 {
 	return ours.Against(theirs, metric, func(ours, theirs float64) float64 { return -Reduction(ours, theirs) })
 }
 
-// holm are the p-values of joint against the rival of each ground in mean JCT and mean CCT, corrected for their number.
+// holm are the p-values of joint against the rival of each ground in mean JCT and mean CCT, corrected
+// for their number.
 func holm(all []*matches, out *Result) {
 	var p []float64
 	for _, m := range all {

@@ -14,9 +14,10 @@ import (
 	"lightloom/controller/workload"
 )
 
-// contested are the grounds of joint-wide: four on which joint was developed, the cells of the grid of grounds whose
-// headroom was 30 % and more on seed 1 and those of the Facebook trace that move in 10 ms, workflows, and, for held-out
-// seeds alone, some on which nothing was run before: one that is drawn, and SWIM's other public traces.
+// contested are the grounds of joint-wide: four on which joint was developed, the cells of the grid of
+// grounds whose headroom was 30 % and more on seed 1 and those of the Facebook trace that move in 10
+// ms, workflows, and, for held-out seeds alone, some on which nothing was run before: one that is
+// drawn, and SWIM's other public traces.
 func contested(n int, seed uint64) []ground {
 	all := wideGrounds(cmp.Or(n, 60))
 	chosen := map[string][]string{ // by dark time
@@ -54,7 +55,8 @@ func wideGrounds(n int) []ground {
 	}
 }
 
-// Contest is a ground of joint-wide for other experiments, with joint and the composition frozen as its rival.
+// Contest is a ground of joint-wide for other experiments, with joint and the composition frozen as its
+// rival.
 type Contest struct {
 	Fabric       string
 	Jobs         func(b *Bench, seed uint64) ([]controller.Job, error)
@@ -104,8 +106,8 @@ func workflows(b *Bench, seed uint64) ([]controller.Job, error) {
 	return jobs, err
 }
 
-// unseen is a ground that no seed below heldOut runs on: jobs of two shuffles one after the other, on more racks with
-// slower circuits.
+// unseen is a ground that no seed below heldOut runs on: jobs of two shuffles one after the other, on
+// more racks with slower circuits.
 func unseen(n int) ground {
 	const fabric = "hybrid:racks=16,hosts=4,slots=4,spines=2,nic=2Gbps,eps=500Mbps,ocs=4Gbps,dark=40ms"
 	return ground{"never looked at: two shuffles a job", fabric, "40ms", 0, source{"two shuffles", false,

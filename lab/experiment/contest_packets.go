@@ -11,20 +11,21 @@ import (
 	"lightloom/lab/replay"
 )
 
-// The experiment joint-packets runs one ground of joint-wide on real packets, and beside each run its twin at flow
-// level.
+// The experiment joint-packets runs one ground of joint-wide on real packets, and beside each run its
+// twin at flow level.
 
-// contestScale divides the rates of the ground, and contestSlower multiplies its times: a host sends 3.3 Mb/s, and has
-// a fiftieth of the bytes. Two cores carry 96 such hosts. At 6.7 Mb/s they were used to 94 % while most jobs waited: a
-// tenth of the circuits was in use 163 ms after it was asked for, where 40 were planned, and joint's mean CCT on seed 2
-// was 72 % above the simulator's in place of 21. At 20 Mb/s no core was ever idle.
+// contestScale divides the rates of the ground, and contestSlower multiplies its times: a host sends
+// 3.3 Mb/s, and has a fiftieth of the bytes. Two cores carry 96 such hosts. At 6.7 Mb/s they were used
+// to 94 % while most jobs waited: a tenth of the circuits was in use 163 ms after it was asked for,
+// where 40 were planned, and joint's mean CCT on seed 2 was 72 % above the simulator's in place of 21.
+// At 20 Mb/s no core was ever idle.
 const (
 	contestScale  = 300
 	contestSlower = 6
 )
 
-// The ground, and who meets on it: joint, and packed places with a circuit for every pair of racks, by names that a
-// controller's process can be given.
+// The ground, and who meets on it: joint, and packed places with a circuit for every pair of racks, by
+// names that a controller's process can be given.
 const (
 	contestGround = "busier"
 	contestRival  = "packed+sunflow-every+anneal"

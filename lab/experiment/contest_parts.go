@@ -19,14 +19,16 @@ import (
 	"lightloom/southbound"
 )
 
-// The experiment joint-parts measures two ideas about circuits that stand: that coflows of the same racks share and
-// extend them, and that bytes go over two of them where that is sooner than waiting for one.
+// The experiment joint-parts measures two ideas about circuits that stand: that coflows of the same
+// racks share and extend them, and that bytes go over two of them where that is sooner than waiting for
+// one.
 
 // The grounds of joint-wide on which joint beats its rivals.
 var partsGrounds = []string{"busier", "dark 200 ms", "SWIM, 20 % heavy, dark 500ms, offered 50 %",
 	"SWIM, 60 % heavy, dark 500ms, offered 90 %"}
 
-// The systems of joint-parts, and the figures of how coflows waited, in per cent of the time for which they did.
+// The systems of joint-parts, and the figures of how coflows waited, in per cent of the time for which
+// they did.
 const (
 	goesOn, afresh = "joint", "joint, circuits afresh"
 	idleHops       = "waiting while two circuits lead there that carry nothing"
@@ -86,8 +88,8 @@ func (g ground) parts(ctx context.Context, b *Bench, system string, seed uint64)
 	return f, nil
 }
 
-// waits sums over the pairs of racks of coflows how long they waited for their circuits: in all, while two circuits led
-// there that nobody had, and while two led there at all.
+// waits sums over the pairs of racks of coflows how long they waited for their circuits: in all, while
+// two circuits led there that nobody had, and while two led there at all.
 type waits struct{ All, Idle, Lit time.Duration }
 
 func (w *waits) share(of time.Duration) float64 { return of.Seconds() / max(w.All.Seconds(), 1e-9) }

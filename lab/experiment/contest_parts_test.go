@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestWaited: the circuit of coflow 2 waits for 9 s; over two others, 0 to 1 and 1 to 3, its bytes could have gone from
-// 2 to 7 s, and from 5 s on nobody had these.
+// TestWaited: the circuit of coflow 2 waits for 9 s; over two others, 0 to 1 and 1 to 3, its bytes
+// could have gone from 2 to 7 s, and from 5 s on nobody had these.
 func TestWaited(t *testing.T) {
 	usage := func(in, out southbound.Port, c southbound.CoflowID, made, begun, service, ended int) loop.Usage {
 		at := func(s int) time.Duration { return time.Duration(s) * time.Second }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEntered: everybody runs on seeds that choose; on held-out ones joint, its twin and the frozen rival, and all
-// compositions where none is frozen. Frozen names are those of grounds and compositions.
+// TestEntered: everybody runs on seeds that choose; on held-out ones joint, its twin and the frozen
+// rival, and all compositions where none is frozen. Frozen names are those of grounds and compositions.
 func TestEntered(t *testing.T) {
 	var grounds, names []string
 	for _, g := range contested(2, heldOut) {
@@ -41,8 +41,8 @@ func TestEntered(t *testing.T) {
 	}
 }
 
-// TestMatches: the rival is the composition with the least mean CCT, and p-values of two grounds and two metrics are
-// corrected for four.
+// TestMatches: the rival is the composition with the least mean CCT, and p-values of two grounds and
+// two metrics are corrected for four.
 func TestMatches(t *testing.T) {
 	runs := func(cct ...float64) (out Runs) {
 		for _, v := range cct {
@@ -68,8 +68,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestGoesOn: after the first seeds joint, its twin and the compositions near the best go on, and only these can be the
-// rival.
+// TestGoesOn: after the first seeds joint, its twin and the compositions near the best go on, and only
+// these can be the rival.
 func TestGoesOn(t *testing.T) {
 	runs := func(n int, cct float64) (out Runs) {
 		for range n {

@@ -15,9 +15,9 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// The evaluation of the Co-scheduler document (sections V-B to V-D). Jobs, when they come and whose they are is
-// swim-v1's and the seed's; all schedulers see the same. Sunflow sets the circuits under every scheduler, as in the
-// document.
+// The evaluation of the Co-scheduler document (sections V-B to V-D). Jobs, when they come and whose
+// they are is swim-v1's and the seed's; all schedulers see the same. Sunflow sets the circuits under
+// every scheduler, as in the document.
 
 func coschedulerExperiments() []Experiment {
 	const source = "Co-scheduler, section V"
@@ -113,7 +113,8 @@ const (
 	byModel = "depends on how many jobs shuffle more than 1.125 GB between two racks, which the model decides"
 )
 
-// figure5 is what the document prints of Figure 5(a): by how many per cent Co-scheduler's figures are smaller.
+// figure5 is what the document prints of Figure 5(a): by how many per cent Co-scheduler's figures are
+// smaller.
 func figure5(base, metric string) float64 {
 	return map[string]map[string]float64{
 		"Fair":   {makespan: 56, meanJCT: 61, meanCCT: 79},
@@ -170,8 +171,8 @@ func (h Head) smaller(ours, base Runs, metric string, paper float64) {
 	*r = r.reachable(base, metric, h.out.seed)
 }
 
-// asked adds a row in per cent whose note says how wide the interval is against its effect. The target was 5 %, and n
-// was fixed beforehand.
+// asked adds a row in per cent whose note says how wide the interval is against its effect. The target
+// was 5 %, and n was fixed beforehand.
 func (h Head) asked(metric string, paper float64, v []float64) *Row {
 	if r := (Row{}).Measure(v, h.out.seed); r.Measured != nil && *r.Measured != 0 {
 		h.Why += fmt.Sprintf("; half-width %.0f %% of the effect", 50*math.Abs((*r.High-*r.Low) / *r.Measured))
@@ -187,8 +188,8 @@ func (c *cluster) boundsOf(out *Result, at Systems) {
 	out.orderings("Figure 5(a)", c.Name, at)
 }
 
-// orderings reports for each figure whether the document's order (Co-scheduler before Corral before Fair) holds in each
-// run.
+// orderings reports for each figure whether the document's order (Co-scheduler before Corral before
+// Fair) holds in each run.
 func (r *Result) orderings(figure, name string, at Systems) {
 	h := r.At(figure, name, "")
 	for _, m := range metrics() {

@@ -7,7 +7,8 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// halvedAndDoubled are the cluster of section V-A as it is, and with each assumption of the job model changed.
+// halvedAndDoubled are the cluster of section V-A as it is, and with each assumption of the job model
+// changed.
 func halvedAndDoubled(load float64) []cluster {
 	as := func(name string) cluster {
 		c := sectionVA()

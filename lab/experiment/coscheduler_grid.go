@@ -21,13 +21,14 @@ import (
 	"lightloom/pathmap"
 )
 
-// The grid sets the schedulers on grounds where the network may bind: racks of several hosts, so that bytes within a
-// rack are charged; tasks that compute faster; more jobs that shuffle much; more load. The cell for the comparison is
-// chosen by what is published of Fair alone, and then all schedulers run on it untouched, and where the network binds
-// most.
+// The grid sets the schedulers on grounds where the network may bind: racks of several hosts, so that
+// bytes within a rack are charged; tasks that compute faster; more jobs that shuffle much; more load.
+// The cell for the comparison is chosen by what is published of Fair alone, and then all schedulers run
+// on it untouched, and where the network binds most.
 
-// What is published of Fair: the share of bytes over circuits in per cent, and by arithmetic from a makespan that
-// Co-scheduler shortens by 56 % though arrivals last 90 minutes, the least makespan in seconds.
+// What is published of Fair: the share of bytes over circuits in per cent, and by arithmetic from a
+// makespan that Co-scheduler shortens by 56 % though arrivals last 90 minutes, the least makespan in
+// seconds.
 const (
 	fairCircuits = 2.2
 	fairMakespan = 204 * 60
@@ -57,14 +58,15 @@ func gridCells() []gridCell {
 	return all
 }
 
-// rackFabric is clusterFabric with four hosts a rack in place of ten servers, since a run costs the square of their
-// number: a quarter of the bytes within a rack is free, not a tenth.
+// rackFabric is clusterFabric with four hosts a rack in place of ten servers, since a run costs the
+// square of their number: a quarter of the bytes within a rack is free, not a tenth.
 const rackFabric = "hybrid:racks=60,hosts=4,slots=50,spines=1,nic=25Gbps,eps=10Gbps,ocs=100Gbps,dark=10ms"
 
 // gridStep is the step of time at which flows end: a large shuffle has 57,600 of them.
 const gridStep = 10 * time.Millisecond
 
-// gridJobs is half of the document's, since the trace holds too few shuffle-heavy jobs for 60 % of a thousand.
+// gridJobs is half of the document's, since the trace holds too few shuffle-heavy jobs for 60 % of a
+// thousand.
 const gridJobs = 500
 
 // jobs draws the jobs of one run.
@@ -106,8 +108,8 @@ func contenders() []contender {
 	}
 }
 
-// overlapping lets shuffles begin before all maps have ended: the maps of a job become up to n stages, and what each
-// leaves is shuffled once it has ended. YARN begins with every map.
+// overlapping lets shuffles begin before all maps have ended: the maps of a job become up to n stages,
+// and what each leaves is shuffled once it has ended. YARN begins with every map.
 func overlapping(jobs []controller.Job, n int) []controller.Job {
 	out := make([]controller.Job, len(jobs))
 	for i := range jobs {
@@ -201,8 +203,9 @@ func runGrid(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// calibrated is the cell and the Fair that are nearest to what is published: first by the makespan that is missing, in
-// steps of a tenth, so that the last arrival alone does not decide, then by the share of bytes over circuits.
+// calibrated is the cell and the Fair that are nearest to what is published: first by the makespan that
+// is missing, in steps of a tenth, so that the last arrival alone does not decide, then by the share of
+// bytes over circuits.
 func calibrated(fair []Runs) int {
 	best, least := 0, [2]float64{math.Inf(1), math.Inf(1)}
 	for i, f := range fair {
@@ -233,8 +236,8 @@ func fairRows(name string, got Runs, out *Result) {
 	out.bounds(name, got)
 }
 
-// gridRows hold Co-scheduler against the others. The document's Fair and Corral are the last of their kind: with
-// shuffles that overlap maps, and with a plan made beforehand.
+// gridRows hold Co-scheduler against the others. The document's Fair and Corral are the last of their
+// kind: with shuffles that overlap maps, and with a plan made beforehand.
 func gridRows(name string, who []contender, at Systems, out *Result) {
 	for _, c := range who[:len(who)-1] {
 		h := out.At("Figure 5(a)", name+", Co-scheduler against "+c.name,

@@ -7,8 +7,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestOverlapping: no map and no byte is lost, every group of maps has its shuffle to the same reduces, and jobs
-// without one stay as they are.
+// TestOverlapping: no map and no byte is lost, every group of maps has its shuffle to the same reduces,
+// and jobs without one stay as they are.
 func TestOverlapping(t *testing.T) {
 	job := func(maps int, b pathmap.Bytes) controller.Job {
 		return controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, maps)},

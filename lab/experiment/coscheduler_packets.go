@@ -16,12 +16,13 @@ import (
 	"lightloom/lab/report"
 )
 
-// The schedulers of the Co-scheduler document on real packets: a cluster of a tenth of the racks, the same jobs and
-// seeds at flow level beside it, and the two held against each other job by job.
+// The schedulers of the Co-scheduler document on real packets: a cluster of a tenth of the racks, the
+// same jobs and seeds at flow level beside it, and the two held against each other job by job.
 
-// The cluster of section V-A with six racks instead of sixty, and two hosts of eight slots instead of ten servers of
-// twenty. Rates have the document's proportions: a rack's servers have 100 Gb/s together, its link to the packet core
-// 10, that to the optical switch 100. The run divides rates and sizes by packetsScale, and leaves times.
+// The cluster of section V-A with six racks instead of sixty, and two hosts of eight slots instead of
+// ten servers of twenty. Rates have the document's proportions: a rack's servers have 100 Gb/s
+// together, its link to the packet core 10, that to the optical switch 100. The run divides rates and
+// sizes by packetsScale, and leaves times.
 const (
 	packetsFabric = "hybrid:racks=6,hosts=2,slots=8,spines=1,nic=50Gbps,eps=10Gbps,ocs=100Gbps,dark=10ms"
 	packetsSlots  = 6 * 2 * 8
@@ -30,8 +31,8 @@ const (
 	packetsWindow = 8 * time.Second
 )
 
-// The slice of the trace, by shuffle and input: heavy jobs that packets carry in seconds, and others whose shuffle is
-// not lost in what a decision takes in real time.
+// The slice of the trace, by shuffle and input: heavy jobs that packets carry in seconds, and others
+// whose shuffle is not lost in what a decision takes in real time.
 const (
 	packetsHeavy, packetsLight = 6, 10
 	packetsLeast               = 1_125_000_000 // T_e
@@ -121,8 +122,8 @@ func runPackets(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// packetsRuns runs every one of these schedulers with every seed, in an order drawn at random, and one more before them
-// that warms the machine.
+// packetsRuns runs every one of these schedulers with every seed, in an order drawn at random, and one
+// more before them that warms the machine.
 func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record, who []scheduler) ([]packetsRun, error) {
 	runs := make([]packetsRun, len(who)*b.Seeds)
 	for i := range runs {
@@ -147,7 +148,8 @@ func packetsRuns(ctx context.Context, b *Bench, slice []swim.Record, who []sched
 	return runs, nil
 }
 
-// make runs both twins. A failure on packets is noted; a failure of the simulator, or the end of ctx, is an error.
+// make runs both twins. A failure on packets is noted; a failure of the simulator, or the end of ctx,
+// is an error.
 func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, policy string) error {
 	seed := b.Seed(r.seed)
 	jobs, err := (&cluster{Jobs: len(slice), Model: packetsModel()}).jobs(slice, seed)
@@ -195,7 +197,8 @@ func newTwin(ran *replay.Ran) *twin {
 	return t
 }
 
-// packetsRows compares packets with the simulator: over all jobs of a run, by scheduler, and job by job over the seeds.
+// packetsRows compares packets with the simulator: over all jobs of a run, by scheduler, and job by job
+// over the seeds.
 func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench, out *Result) {
 	who := schedulers()
 	by := make([][]packetsRun, len(who))

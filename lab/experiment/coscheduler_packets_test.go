@@ -20,7 +20,8 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestMain lets the test binary be the processes that a run on packets starts: the process inside, and a replica.
+// TestMain lets the test binary be the processes that a run on packets starts: the process inside, and
+// a replica.
 func TestMain(m *testing.M) {
 	ctx := context.Background()
 	var err error
@@ -112,8 +113,9 @@ func TestPacketsRows(t *testing.T) {
 	}
 }
 
-// TestCoschedulerOnPackets runs Co-scheduler, and in long runs the others, on packets and at flow level: the same jobs
-// end on both, most of their tasks are on the same hosts, and only Co-scheduler's bytes take circuits.
+// TestCoschedulerOnPackets runs Co-scheduler, and in long runs the others, on packets and at flow
+// level: the same jobs end on both, most of their tasks are on the same hosts, and only Co-scheduler's
+// bytes take circuits.
 func TestCoschedulerOnPackets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds of real time: leave -short away")
@@ -130,8 +132,8 @@ func TestCoschedulerOnPackets(t *testing.T) {
 	noise.Measure(t, 3, func() error { return onBoth(t, b, slice, schedulers()[tries.Of(2, 0):]) })
 }
 
-// onBoth returns how the decisions on packets differ from those at flow level. On a busy machine jobs arrive later and
-// meet other hosts.
+// onBoth returns how the decisions on packets differ from those at flow level. On a busy machine jobs
+// arrive later and meet other hosts.
 func onBoth(t *testing.T, b *Bench, slice []swim.Record, who []scheduler) (differ error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)

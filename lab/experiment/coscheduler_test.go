@@ -8,8 +8,8 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// TestOffers: every figure over load has each of the bench's loads with the largest job, then without; the first is as
-// published, and no two pictures have one name.
+// TestOffers: every figure over load has each of the bench's loads with the largest job, then without;
+// the first is as published, and no two pictures have one name.
 func TestOffers(t *testing.T) {
 	var got []string
 	seen := map[string]bool{}
@@ -34,8 +34,8 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// TestEstimationRows: rows of Figure 10 name the offered load, and only those at the published load have the document's
-// figures.
+// TestEstimationRows: rows of Figure 10 name the offered load, and only those at the published load
+// have the document's figures.
 func TestEstimationRows(t *testing.T) {
 	all := func(v float64) Runs {
 		f := Figures{}
@@ -78,8 +78,8 @@ func TestEstimationRows(t *testing.T) {
 	}
 }
 
-// TestFactorialPlaces: with circuits, Co-scheduler places the factorial experiment's jobs, each as a whole, differently
-// from Fair; without circuits it places like Fair.
+// TestFactorialPlaces: with circuits, Co-scheduler places the factorial experiment's jobs, each as a
+// whole, differently from Fair; without circuits it places like Fair.
 func TestFactorialPlaces(t *testing.T) {
 	differs := [len(factorCircuits)]bool{}
 	for seed := range uint64(3) {

@@ -7,8 +7,8 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// swimTraces are the public traces of SWIM's workloadSuite. A job of the last shuffles 4.8 times as much as one of the
-// first, from which the document takes its jobs.
+// swimTraces are the public traces of SWIM's workloadSuite. A job of the last shuffles 4.8 times as
+// much as one of the first, from which the document takes its jobs.
 var swimTraces = []string{fb2009, "FB-2009_samples_24_times_1hr_1.tsv.gz", "FB-2010_samples_24_times_1hr_0.tsv.gz"}
 
 // runTraces compares the schedulers on jobs of each trace, at the published load.

@@ -10,8 +10,8 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// The evaluation of the cross-layer document (section 4): streams and batch jobs on fat-trees and Jellyfishes under
-// four systems, random, routing only, application only, and both.
+// The evaluation of the cross-layer document (section 4): streams and batch jobs on fat-trees and
+// Jellyfishes under four systems, random, routing only, application only, and both.
 
 func crosslayerExperiments() []Experiment {
 	const source = "Cross-Layer Scheduling in Cloud Computing Systems, section 4"
@@ -93,8 +93,8 @@ func shuffled(all []swim.Record, seed uint64) []workload.Size {
 	return sizes
 }
 
-// system is one of the four. The document's figures are held against the modes that follow it as printed; our default
-// modes have rows of their own.
+// system is one of the four. The document's figures are held against the modes that follow it as
+// printed; our default modes have rows of their own.
 type system struct {
 	name, policy string
 	compared     string // the document's name of it; "": ours
@@ -112,8 +112,8 @@ func systems() []system {
 		{"application, as printed", "application-paper", "application"}}
 }
 
-// systems are those of an engine's figures. A stage of a Storm job is one task here, so that pairs of tasks have
-// nothing to share.
+// systems are those of an engine's figures. A stage of a Storm job is one task here, so that pairs of
+// tasks have nothing to share.
 func (e *engine) systems() []system {
 	if e.name == "Storm" {
 		return systems()
@@ -127,8 +127,9 @@ type network struct {
 	fabric func(hosts int, rate string, slots int, paths int) string
 }
 
-// networks are a fat-tree of 6-port switches, since 5-port ones cannot make one, pruned to the hosts, and a Jellyfish
-// with a switch for each host and four links to others, as many as a 5-port router has left.
+// networks are a fat-tree of 6-port switches, since 5-port ones cannot make one, pruned to the hosts,
+// and a Jellyfish with a switch for each host and four links to others, as many as a 5-port router has
+// left.
 func networks() []network {
 	return []network{
 		{"Fat-tree", func(hosts int, rate string, slots, paths int) string {

@@ -8,7 +8,8 @@ import (
 	"lightloom/controller/workload"
 )
 
-// TestDecisionTime: a decision is timed once its predecessors run, and a caller can cancel while they are placed.
+// TestDecisionTime: a decision is timed once its predecessors run, and a caller can cancel while they
+// are placed.
 func TestDecisionTime(t *testing.T) {
 	spec := "jellyfish:switches=8,degree=4,hosts=16,rate=800Mbps,slots=4,paths=4"
 	d, err := workload.ParseDrawn("storm:rate=100/min")

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// runDecision is Figures 10 and 11. The document's seconds are from another machine; they are shown beside ours and not
-// judged.
+// runDecision is Figures 10 and 11. The document's seconds are from another machine; they are shown
+// beside ours and not judged.
 func runDecision(ctx context.Context, b *Bench) (*Result, error) {
 	out := b.Result(
 		"wall time of one decision on the machine to itself, the 21st on a fabric: 20 jobs run and have warmed what the "+

@@ -1,8 +1,10 @@
-// Package experiment repeats the evaluations of the source documents and reports, row by row, what holds and what does
-// not. An experiment is a list of runs, the figures read from them, and a verdict for each row. The simulator, the
-// policies and the statistics of one run are in flowsim, policy and report.
+// Package experiment repeats the evaluations of the source documents and reports, row by row, what
+// holds and what does not. An experiment is a list of runs, the figures read from them, and a verdict
+// for each row. The simulator, the policies and the statistics of one run are in flowsim, policy and
+// report.
 //
-// The unit of replication is the run, that is one seed. All systems see the same seeds, so differences are paired.
+// The unit of replication is the run, that is one seed. All systems see the same seeds, so differences
+// are paired.
 package experiment
 
 import (
@@ -23,10 +25,11 @@ type Experiment struct {
 	Name   string // as it is typed
 	Doc    string // one line
 	Source string // document, section and figures
-	// Seeds is the number of runs of each setting: from a pilot of five seeds, fixed before the first comparison. 0: 20.
+	// Seeds is the number of runs of each setting: from a pilot of five seeds, fixed before the first
+	// comparison. 0: 20.
 	Seeds int
-	// OnPackets is how many runs of each setting are made on packets, where they take as long as they take. 0: as many as
-	// Seeds.
+	// OnPackets is how many runs of each setting are made on packets, where they take as long as they
+	// take. 0: as many as Seeds.
 	OnPackets int
 	On        []string // fabrics it can run on; the first is the default. nil: OnFlowsim alone
 	Loads     bool     // it is a curve over the offered load, and heeds Bench.Loads

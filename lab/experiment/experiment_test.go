@@ -105,8 +105,8 @@ func TestGridInterrupted(t *testing.T) {
 	}
 }
 
-// TestGridOnPackets: whatever the order of runs, each figure is in its place; failures are reported, and their seeds
-// left out.
+// TestGridOnPackets: whatever the order of runs, each figure is in its place; failures are reported,
+// and their seeds left out.
 func TestGridOnPackets(t *testing.T) {
 	b := &Bench{Seeds: 4, First: 10, On: OnNetns}
 	var order []float64

@@ -18,27 +18,28 @@ import (
 	"lightloom/lab/replay"
 )
 
-// The factorial experiment measures the value of deciding together: every placement with every routing and every way to
-// set circuits, and beside them joint, which decides all three at once. It repeats no document, so no row makes a
-// claim.
+// The factorial experiment measures the value of deciding together: every placement with every routing
+// and every way to set circuits, and beside them joint, which decides all three at once. It repeats no
+// document, so no row makes a claim.
 
 const (
 	factorialFabric = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps,dark=10ms"
-	// factorialPackets has the capacity of both networks on packets: two spines of 50 Mb/s and a circuit of 1 Gb/s a rack.
+	// factorialPackets has the capacity of both networks on packets: two spines of 50 Mb/s and a circuit
+	// of 1 Gb/s a rack.
 	factorialPackets = "leafspine:racks=8,hosts=2,spines=2,nic=500Mbps,eps=550Mbps"
 )
 
-// The levels of the three factors; effects are measured against the first of each. Packets is the level none on a
-// packet network that also has the circuits' capacity; sunflow-te0 is sunflow without the elephant threshold, as in
-// joint.
+// The levels of the three factors; effects are measured against the first of each. Packets is the level
+// none on a packet network that also has the circuits' capacity; sunflow-te0 is sunflow without the
+// elephant threshold, as in joint.
 var (
 	factorPlace    = [...]string{"fair", "crosslayer", "coscheduler"}
 	factorRoute    = [...]string{"ecmp", "anneal"}
 	factorCircuits = [...]string{"none", "packets", "edmonds", "sunflow", "sunflow-te0"}
 )
 
-// cell is one combination of levels. Three cells are outside the design: joint, joint's placements with every pair lit,
-// and crosslayer's placements with joint's circuits.
+// cell is one combination of levels. Three cells are outside the design: joint, joint's placements with
+// every pair lit, and crosslayer's placements with joint's circuits.
 type cell struct{ place, route, circuits int }
 
 var (
@@ -272,8 +273,8 @@ func (e *effects) interactions() {
 // joint compares it with a cell.
 func (e *effects) joint(c cell) { e.step("joint", "joint against "+c.String(), jointly, c) }
 
-// steps decomposes joint's distance from crosslayer+anneal+sunflow: it switches one decision after the other to
-// joint's. Below zero a step saves time; the steps multiply to the whole.
+// steps decomposes joint's distance from crosslayer+anneal+sunflow: it switches one decision after the
+// other to joint's. Below zero a step saves time; the steps multiply to the whole.
 func (e *effects) steps() {
 	e.step("step", "1. no threshold of elephants", circuitsAll, circuitsElephants)
 	e.step("step", "2. circuits weighed one by one", jointCircuits, circuitsAll)

@@ -11,7 +11,8 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// TestFactorialEffects: on a grid made of known effects, the computed main effects and interactions are the same.
+// TestFactorialEffects: on a grid made of known effects, the computed main effects and interactions are
+// the same.
 func TestFactorialEffects(t *testing.T) {
 	all := cells()
 	got := Systems{}
@@ -90,9 +91,9 @@ func TestFactorialRuns(t *testing.T) {
 	}
 }
 
-// TestJointRunsWaves: jobs of SWIM's model with more maps than slots run to their end under joint and crosslayer. Maps
-// run in waves and near their data where possible, reduces where the annealer places them. Circuits carry bytes under
-// joint and none under crosslayer.
+// TestJointRunsWaves: jobs of SWIM's model with more maps than slots run to their end under joint and
+// crosslayer. Maps run in waves and near their data where possible, reduces where the annealer places
+// them. Circuits carry bytes under joint and none under crosslayer.
 func TestJointRunsWaves(t *testing.T) {
 	var all []swim.Record
 	for k := range 6 {

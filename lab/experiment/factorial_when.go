@@ -9,10 +9,12 @@ import (
 	"lightloom/pathmap"
 )
 
-// The experiment joint-when asks where deciding together adds something to lighting every pair: one thing of the
-// factorial experiment's setting is changed at a time. It is of no document: every row makes no claim.
+// The experiment joint-when asks where deciding together adds something to lighting every pair: one
+// thing of the factorial experiment's setting is changed at a time. It is of no document: every row
+// makes no claim.
 
-// variations are all variations that were run. They were chosen before the first run, and none was left out afterwards.
+// variations are all variations that were run. They were chosen before the first run, and none was left
+// out afterwards.
 func variations(b *Bench) []studySetting {
 	var all []studySetting
 	add := func(name string, change func(g *studySetting)) {
@@ -65,8 +67,8 @@ func runJointWhen(ctx context.Context, b *Bench) (*Result, error) {
 	return Fill(ctx, b, out, places, steps(), studySetting.run, studySetting.whenRows, Chance)
 }
 
-// whenRows are the steps from sunflow to joint in one variation, joint against lighting every pair, and what circuits
-// carry.
+// whenRows are the steps from sunflow to joint in one variation, joint against lighting every pair, and
+// what circuits carry.
 func (g studySetting) whenRows(out *Result, got Systems) {
 	for _, m := range metrics()[1:] {
 		e := effects{m, got, g.name + ": ", out}

@@ -23,17 +23,20 @@ type failing struct {
 	took   float64    // seconds to route anew
 }
 
-// The instants of the document, and the intervals that are compared: from when traffic has settled to the next event.
+// The instants of the document, and the intervals that are compared: from when traffic has settled to
+// the next event.
 const (
 	failAt = 500 * time.Second
 	stopAt = 1100 * time.Second
 	settle = 20 * time.Second
 )
 
-// Arrivals of the failure experiments are this far apart, so that jobs are placed one by one on every fabric.
+// Arrivals of the failure experiments are this far apart, so that jobs are placed one by one on every
+// fabric.
 const apart = 5 * time.Second
 
-// lasting makes jobs that send for the whole run at any rate: each has more bytes than a host's link can carry.
+// lasting makes jobs that send for the whole run at any rate: each has more bytes than a host's link
+// can carry.
 func lasting(e engine, n int, seed uint64) ([]controller.Job, error) {
 	jobs, err := e.draw(&Bench{}, n, seed)
 	if err != nil {
@@ -58,8 +61,9 @@ func failings() []failing {
 	}
 }
 
-// failures returns them: a tenth of the links between switches that the jobs of a case use at that instant, drawn
-// from the seed; they fail and recover. The simulator decides which links are in use, also for packets.
+// failures returns them: a tenth of the links between switches that the jobs of a case use at that
+// instant, drawn from the seed; they fail and recover. The simulator decides which links are in use,
+// also for packets.
 func (f *failing) failures(ctx context.Context, c replay.Case) ([]fault.Event, error) {
 	c.On, c.Until = OnFlowsim, failAt
 	ran, err := c.Run(ctx)
@@ -131,10 +135,10 @@ func sufferers(b *Bench) []systemOn {
 	return out
 }
 
-// failureDivided returns the divisors of runs on packets; runs on the simulator beside them are not divided, since a
-// sender without pauses gets the same share at any scale. Rates are divided until traffic leaves most of two cores to
-// the 30 switches: when links return, some 6,000 rules are set and read back, and at four times the traffic that took
-// as long as the interval measured afterwards.
+// failureDivided returns the divisors of runs on packets; runs on the simulator beside them are not
+// divided, since a sender without pauses gets the same share at any scale. Rates are divided until
+// traffic leaves most of two cores to the 30 switches: when links return, some 6,000 rules are set and
+// read back, and at four times the traffic that took as long as the interval measured afterwards.
 func failureDivided(b *Bench, on string) divided {
 	switch {
 	case on != OnNetns:
@@ -185,8 +189,8 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	return out, nil
 }
 
-// rows adds one line of the table. On the simulator the time of a call is a constant, so that the time to route anew is
-// assumed and not measured.
+// rows adds one line of the table. On the simulator the time of a call is a constant, so that the time
+// to route anew is assumed and not measured.
 func (f *failing) rows(w systemOn, got Runs, out *Result) {
 	paper := func(v float64) float64 {
 		if w.name != asPrinted {

@@ -22,8 +22,8 @@ var figure4Cells = []struct {
 	{7, 10, 201}, {7, 11, 372},
 	{10, 7, 201}, {10, 8, 320}, {13, 5, 202}, {13, 6, 292}, {15, 5, 202}, {15, 6, 280}, {15, 15, 280}}
 
-// runFigure4 computes the printed matrix in both readings of the shuffle's time. The rows show some cells; a test of
-// package guideline checks all 225.
+// runFigure4 computes the printed matrix in both readings of the shuffle's time. The rows show some
+// cells; a test of package guideline checks all 225.
 func runFigure4(_ context.Context, b *Bench) (*Result, error) {
 	shuffle := pathmap.Bytes(85_500_000_000)
 	c := &guideline.Cluster{Racks: 15, Slots: 600, Elephant: 1_125_000_000,

@@ -16,8 +16,9 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// Grounds are workloads and fabrics on which the network binds: shuffles are wide, tasks are free, and ports are 40 to
-// 90 % busy. The grid was committed before the first comparison, and every cell of it is reported.
+// Grounds are workloads and fabrics on which the network binds: shuffles are wide, tasks are free, and
+// ports are 40 to 90 % busy. The grid was committed before the first comparison, and every cell of it
+// is reported.
 
 // ground is a fabric with a source of jobs.
 type ground struct {
@@ -28,15 +29,16 @@ type ground struct {
 	source source
 }
 
-// source draws the jobs of a run; Pace gives them their time. Seeds from heldOut on see parts of real traces that no
-// other seed does.
+// source draws the jobs of a run; Pace gives them their time. Seeds from heldOut on see parts of real
+// traces that no other seed does.
 type source struct {
 	name string
 	data bool // it needs the folder of real traces
 	jobs func(b *Bench, seed uint64) ([]controller.Job, error)
 }
 
-// heldOut is the first seed whose jobs come from the second half of a real trace. Those below take the first half.
+// heldOut is the first seed whose jobs come from the second half of a real trace. Those below take the
+// first half.
 const heldOut = 1001
 
 const (
@@ -98,8 +100,8 @@ func (g *ground) jobs(b *Bench, seed uint64) ([]controller.Job, error) {
 	return jobs, workload.Pace(jobs, groundRacks, groundPort, g.load)
 }
 
-// mixedJobs are jobs of a SWIM trace, of which the given share shuffles T_e = 1.125 GB and more, with tasks that
-// compute 60 times as fast as swim-v1's, so that slots do not bind before ports do.
+// mixedJobs are jobs of a SWIM trace, of which the given share shuffles T_e = 1.125 GB and more, with
+// tasks that compute 60 times as fast as swim-v1's, so that slots do not bind before ports do.
 func mixedJobs(b *Bench, trace string, heavy float64, n int, seed uint64) ([]controller.Job, error) {
 	all, err := recordsOf(b, trace)
 	if err != nil {
@@ -116,8 +118,8 @@ func mixedJobs(b *Bench, trace string, heavy float64, n int, seed uint64) ([]con
 	return m.Jobs(m.Sample(drawn, n, false, r), r), nil
 }
 
-// freeJobs are coflows of the Facebook trace of 2010 that follow each other, from one drawn at random, as jobs whose
-// racks are free.
+// freeJobs are coflows of the Facebook trace of 2010 that follow each other, from one drawn at random,
+// as jobs whose racks are free.
 func freeJobs(b *Bench, n int, seed uint64) ([]controller.Job, error) {
 	t, err := Facebook(b)
 	if err != nil {
@@ -199,8 +201,8 @@ func runGrounds(ctx context.Context, b *Bench) (*Result, error) {
 	return Fill(ctx, b, out, all, groundRivals(), ground.run, ground.rows, Chance)
 }
 
-// The rivals of a ground: a circuit for every pair, packets of equal capacity, and such packets in Sunflow's order of
-// coflows, the smallest bottleneck first.
+// The rivals of a ground: a circuit for every pair, packets of equal capacity, and such packets in
+// Sunflow's order of coflows, the smallest bottleneck first.
 const (
 	everyPair      = "every pair"
 	equalPackets   = "equal packets"

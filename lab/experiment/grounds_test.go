@@ -12,8 +12,8 @@ import (
 	"lightloom/controller/workload/swim"
 )
 
-// TestGrounds: all jobs of a ground can be placed on its fabric, none has fixed hosts, a seed draws the same jobs
-// again, and held-out seeds see jobs of a real trace that no other seed does.
+// TestGrounds: all jobs of a ground can be placed on its fabric, none has fixed hosts, a seed draws the
+// same jobs again, and held-out seeds see jobs of a real trace that no other seed does.
 func TestGrounds(t *testing.T) {
 	data := os.Getenv("LIGHTLOOM_DATA")
 	if data == "" {
@@ -55,8 +55,8 @@ func TestGrounds(t *testing.T) {
 	}
 }
 
-// TestControlBounds: no job ends later in the control than in its run, and with a network a thousand times as fast the
-// run nears the control but for what schedulers wait on purpose.
+// TestControlBounds: no job ends later in the control than in its run, and with a network a thousand
+// times as fast the run nears the control but for what schedulers wait on purpose.
 func TestControlBounds(t *testing.T) {
 	for _, source := range sources(6)[:3] {
 		g := ground{source.name, groundFabric("10ms"), "10ms", 0.9, source}

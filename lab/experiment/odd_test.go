@@ -21,9 +21,10 @@ func odd(rec swim.Record) []controller.Job {
 	return m.Jobs(m.Sample([]swim.Record{rec}, 1, false, r), r)
 }
 
-// TestOddShuffles runs jobs with shuffles of one byte and of 30 TB, and one without input, on the cluster of section
-// V-A: the smallest takes no time, the largest at least the time of its racks' ports. Under Fair and Corral the 30 TB
-// job has 3,540 pairs of racks to plan circuits for, which takes seconds; package place tests that without a network.
+// TestOddShuffles runs jobs with shuffles of one byte and of 30 TB, and one without input, on the
+// cluster of section V-A: the smallest takes no time, the largest at least the time of its racks'
+// ports. Under Fair and Corral the 30 TB job has 3,540 pairs of racks to plan circuits for, which takes
+// seconds; package place tests that without a network.
 func TestOddShuffles(t *testing.T) {
 	for _, s := range schedulers() {
 		for _, tc := range []struct {
@@ -65,8 +66,8 @@ func TestOddShuffles(t *testing.T) {
 	}
 }
 
-// TestStarvingIsTold: a job does not end if hosts that stay failed leave too few slots for it. The report says so and
-// why, under every scheduler.
+// TestStarvingIsTold: a job does not end if hosts that stay failed leave too few slots for it. The
+// report says so and why, under every scheduler.
 func TestStarvingIsTold(t *testing.T) {
 	job := controller.Job{Name: "wide", User: "a", Incremental: true,
 		Stages: []controller.Stage{{Name: "map", Tasks: make([]controller.Task, 4)},

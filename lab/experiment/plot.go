@@ -8,7 +8,8 @@ import (
 	"lightloom/lab/report/plot"
 )
 
-// Draw writes each picture as an SVG into a folder, which it makes if it is missing, and returns the files' names.
+// Draw writes each picture as an SVG into a folder, which it makes if it is missing, and returns the
+// files' names.
 func Draw(dir string, pictures []Picture) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make plot directory: %w", err)

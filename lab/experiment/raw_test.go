@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "judge the committed raw figures again")
 
-// TestRawVerdicts judges the committed figures by the rules of today, so that a verdict on a page never outlives its
-// rule. Figures that no rule compares any more lose the document's figure.
+// TestRawVerdicts judges the committed figures by the rules of today, so that a verdict on a page never
+// outlives its rule. Figures that no rule compares any more lose the document's figure.
 func TestRawVerdicts(t *testing.T) {
 	for _, pattern := range []string{"crosslayer/raw-*.csv", "coscheduler/raw-coscheduler*.csv",
 		"dawn/raw-dawn*.csv", "pushbox/raw-pushbox.csv", "pushbox/raw-pushbox-testbed.csv"} {
@@ -153,8 +153,8 @@ func wholeSystem(setting string) (at string, ok bool) {
 	return "", false
 }
 
-// comparedAsPrinted leaves the document's figure on rows of the document's algorithm as printed alone, in both readings
-// of its rates. Rows of throughput, and of systems without a mode, stay as they are.
+// comparedAsPrinted leaves the document's figure on rows of the document's algorithm as printed alone,
+// in both readings of its rates. Rows of throughput, and of systems without a mode, stay as they are.
 func comparedAsPrinted(r *Row, papers map[string]*float64) {
 	at, whole := wholeSystem(r.Setting)
 	printed := slices.ContainsFunc([]string{", as printed", ", pairs of tasks share a path", "crosslayer-paper", "random"},

@@ -7,9 +7,9 @@ import (
 	"lightloom/lab/report"
 )
 
-// An experiment is a table. Its places (settings, say a fabric under a load) and its systems (say schedulers) span the
-// runs. A run returns Figures by name. Rows name the figure, what it is held against, and what the document has printed
-// there:
+// An experiment is a table. Its places (settings, say a fabric under a load) and its systems (say
+// schedulers) span the runs. A run returns Figures by name. Rows name the figure, what it is held
+// against, and what the document has printed there:
 //
 //	func (l load) run(ctx context.Context, b *Bench, s scheduler, seed uint64) (Figures, error)
 //
@@ -66,7 +66,8 @@ func Reduction(ours, theirs float64) float64 { return 100 * (theirs - ours) / th
 // Ratio is how many times as large ours is.
 func Ratio(ours, theirs float64) float64 { return ours / theirs }
 
-// Compare compares run by run; both are by seed. It leaves runs out in which there is nothing to compare with.
+// Compare compares run by run; both are by seed. It leaves runs out in which there is nothing to
+// compare with.
 func Compare(ours, theirs []float64, by Comparison) []float64 {
 	var out []float64
 	for i := range min(len(ours), len(theirs)) {
@@ -88,8 +89,8 @@ func (s Systems) Against(ours, theirs, figure string, by Comparison) []float64 {
 // Run makes one run of a system at a place: mostly the method expression of the place.
 type Run[P, S any] = func(place P, ctx context.Context, b *Bench, system S, seed uint64) (Figures, error)
 
-// Cross runs every system at every place with every seed. It returns the runs by place, in the order given. The name of
-// a system is what fmt prints of it, and is its own at the place.
+// Cross runs every system at every place with every seed. It returns the runs by place, in the order
+// given. The name of a system is what fmt prints of it, and is its own at the place.
 func Cross[P, S any](ctx context.Context, b *Bench, places []P, systems []S, run Run[P, S]) ([]Systems, error) {
 	return CrossEach(ctx, b, places, func(P) []S { return systems }, run)
 }
@@ -129,7 +130,8 @@ func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func
 	return out, nil
 }
 
-// Fill runs every system at every place, and adds the rows of each place and notes on all of them to a result.
+// Fill runs every system at every place, and adds the rows of each place and notes on all of them to a
+// result.
 func Fill[P, S any](ctx context.Context, b *Bench, out *Result, places []P, systems []S, run Run[P, S],
 	rows func(place P, out *Result, at Systems), notes ...func([]Row) string) (*Result, error) {
 	got, err := Cross(ctx, b, places, systems, run)
@@ -166,8 +168,8 @@ func (h Head) Because(why string) Head {
 	return h
 }
 
-// Row adds a figure, one value a run, held against the document's. 0: the document has none, and the row makes no
-// claim. As after all these methods, the row can be changed until the next one is added.
+// Row adds a figure, one value a run, held against the document's. 0: the document has none, and the
+// row makes no claim. As after all these methods, the row can be changed until the next one is added.
 func (h Head) Row(metric, unit string, paper float64, v []float64) *Row {
 	return h.Within(metric, unit, paper, 0, v)
 }
@@ -190,7 +192,8 @@ func (h Head) AtMost(metric, unit string, bound float64, v []float64) *Row {
 	return r
 }
 
-// Order adds the share of runs in which ours is smaller by more than least per cent; gap is by how many it is.
+// Order adds the share of runs in which ours is smaller by more than least per cent; gap is by how many
+// it is.
 func (h Head) Order(metric string, least float64, gap []float64) *Row {
 	ahead := make([]float64, len(gap))
 	for i, x := range gap {
@@ -204,7 +207,8 @@ func (h Head) Order(metric string, least float64, gap []float64) *Row {
 	return r
 }
 
-// Trend adds by how many per cent a figure grows over an axis, where the document says that it rises, or falls.
+// Trend adds by how many per cent a figure grows over an axis, where the document says that it rises,
+// or falls.
 func (h Head) Trend(metric string, falls bool, v []float64) *Row {
 	h.Figure += ", trend"
 	r := h.measured(metric, "%", v)

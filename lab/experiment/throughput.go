@@ -33,8 +33,9 @@ func (s stand) at() string {
 	return at
 }
 
-// divided holds the divisors of a run on packets and of its twin on the simulator: scale for rates and sizes, so that
-// two cores carry them, and speedup for arrivals and sizes, so that the run ends in seconds.
+// divided holds the divisors of a run on packets and of its twin on the simulator: scale for rates and
+// sizes, so that two cores carry them, and speedup for arrivals and sizes, so that the run ends in
+// seconds.
 type divided struct{ scale, speedup float64 }
 
 func (e *engine) divided(b *Bench) divided {
@@ -80,7 +81,8 @@ func (s stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figu
 // onPackets is how many systems run on packets: not those as printed.
 const onPackets = 4
 
-// throughputStands are those of the figures: on packets those at 30 hosts, each after the same on the simulator.
+// throughputStands are those of the figures: on packets those at 30 hosts, each after the same on the
+// simulator.
 func throughputStands(b *Bench, e engine) []stand {
 	hosts, fabrics, rates := []int{10, 20, 30}, []string{OnFlowsim}, []string{"800Mbps", "100Mbps"}
 	if b.On == OnNetns {
@@ -163,7 +165,8 @@ func throughputRows(s *stand, who []system, at Systems, out *Result) {
 	}
 }
 
-// overHosts judges the trend of each series over the number of hosts. Series differ in network, rate and system.
+// overHosts judges the trend of each series over the number of hosts. Series differ in network, rate
+// and system.
 func overHosts(rows []Row) {
 	series := map[string][]*Row{}
 	for i := range rows {
@@ -177,8 +180,8 @@ func overHosts(rows []Row) {
 	}
 }
 
-// besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then what packets
-// give more or less.
+// besideRows are the rows of both fabrics side by side: each figure at flow level and on packets, then
+// what packets give more or less.
 func besideRows(fabrics []stand, who []system, got []Systems, out *Result) {
 	words := []string{", flow level", ", packets"}
 	for _, sys := range who {
@@ -221,5 +224,6 @@ func throughputPictures(places []stand, who []system, got []Systems) []Picture {
 	return out
 }
 
-// pathsOn is how many paths between two racks are known: the document's number, or on packets as many as tags can name.
+// pathsOn is how many paths between two racks are known: the document's number, or on packets as many
+// as tags can name.
 func pathsOn(b *Bench) int { return cmp.Or(map[string]int{OnNetns: tagPaths}[b.On], kPaths) }

@@ -10,8 +10,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// The experiment topology-map times the map of k shortest paths that the cross-layer document computes beforehand
-// (section 2, "Pre-computation of Topology-Map").
+// The experiment topology-map times the map of k shortest paths that the cross-layer document computes
+// beforehand (section 2, "Pre-computation of Topology-Map").
 
 func runTopologyMap(ctx context.Context, b *Bench) (*Result, error) {
 	type setting struct {

@@ -5,18 +5,20 @@ import (
 	"math"
 )
 
-// The rules of verdicts, fixed before the figures that they judge. A document's figure is held against the document's
-// algorithm as printed; rows of ours that the document has no counterpart of make no claim.
+// The rules of verdicts, fixed before the figures that they judge. A document's figure is held against
+// the document's algorithm as printed; rows of ours that the document has no counterpart of make no
+// claim.
 const (
-	// sizeMargin is how far a figure of ours may lie from the document's, as a share of the document's effect. An effect
-	// of zero is always outside.
+	// sizeMargin is how far a figure of ours may lie from the document's, as a share of the document's
+	// effect. An effect of zero is always outside.
 	sizeMargin = 0.25
-	// OrderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the least share of
-	// runs in per cent in which it must hold.
+	// OrderGap is the least gap in per cent between two schedulers that makes an order, and orderRuns the
+	// least share of runs in per cent in which it must hold.
 	OrderGap, orderRuns = 1, 90
 	// leastRuns is how many runs say something: the interval of fewer is none.
 	leastRuns = 5
-	// affected is the least share of the document's jobs made worse at which a bound on the worst of them is tested.
+	// affected is the least share of the document's jobs made worse at which a bound on the worst of them
+	// is tested.
 	affected = 0.5
 )
 
@@ -30,8 +32,8 @@ const fewRuns = "fewer than 5 runs"
 //   - too weak: it lies on both sides, so that more runs or smaller ones could say either, or the runs are few;
 //   - no test: no margin fits, since the document's figure is zero or the given margin would let zero pass.
 //
-// A margin of 0 is sizeMargin of the document's figure. A row without a document's figure makes no claim. The verdict
-// never depends on which side is better.
+// A margin of 0 is sizeMargin of the document's figure. A row without a document's figure makes no
+// claim. The verdict never depends on which side is better.
 func (r Row) Judge(margin float64, why string) Row {
 	switch {
 	case r.Measured == nil:
@@ -61,8 +63,8 @@ func (r Row) Judge(margin float64, why string) Row {
 	return r
 }
 
-// JudgeAtMost sets the verdict of a figure that the document bounds from above. What is bounded must occur: worse is
-// the row of how many jobs it happens to, nil where it happens to all.
+// JudgeAtMost sets the verdict of a figure that the document bounds from above. What is bounded must
+// occur: worse is the row of how many jobs it happens to, nil where it happens to all.
 func (r Row) JudgeAtMost(worse *Row, why string) Row {
 	switch {
 	case r.Measured == nil:
@@ -82,8 +84,8 @@ func (r Row) JudgeAtMost(worse *Row, why string) Row {
 	return r
 }
 
-// JudgeOrder sets the verdict of a row whose figure is the share of runs in which an order holds. gap is by how many
-// per cent the first is smaller, with an interval.
+// JudgeOrder sets the verdict of a row whose figure is the share of runs in which an order holds. gap
+// is by how many per cent the first is smaller, with an interval.
 func (r Row) JudgeOrder(gap Row) Row {
 	if r.Measured == nil || gap.Measured == nil {
 		r.Verdict, r.Note = NotReproducible, "nothing was measured"
@@ -103,8 +105,8 @@ func (r Row) JudgeOrder(gap Row) Row {
 	return r
 }
 
-// JudgeRise sets the verdict of a row of by how many per cent a figure is larger at the end of an axis, where the
-// document says that it rises or, with falls, that it falls.
+// JudgeRise sets the verdict of a row of by how many per cent a figure is larger at the end of an axis,
+// where the document says that it rises or, with falls, that it falls.
 func (r Row) JudgeRise(falls bool) Row {
 	low, high, word := *r.Low, *r.High, "rises"
 	if falls {
@@ -138,8 +140,8 @@ func trend(low, high []float64) int {
 	return 0
 }
 
-// JudgeTrend takes back what is said of sizes where the trend over the axis is another one. rows are one series in the
-// order of the axis; those without a document's figure are passed over.
+// JudgeTrend takes back what is said of sizes where the trend over the axis is another one. rows are
+// one series in the order of the axis; those without a document's figure are passed over.
 func JudgeTrend(rows []*Row, axis string) {
 	var theirs, low, high []float64
 	for _, r := range rows {

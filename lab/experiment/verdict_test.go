@@ -134,8 +134,8 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// TestJudgeTrend: Figures 4 and 5 rise over hosts in the document and fall here, so that agreement at 30 hosts is where
-// two lines cross.
+// TestJudgeTrend: Figures 4 and 5 rise over hosts in the document and fall here, so that agreement at
+// 30 hosts is where two lines cross.
 func TestJudgeTrend(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -1,6 +1,6 @@
-// Package labtest is what tests of whole runs share: small scenarios, runs on the simulator and on packets, checks that
-// hold for each run, and the processes that a test binary has to be. It knows no way of reporting, which package replay
-// has.
+// Package labtest is what tests of whole runs share: small scenarios, runs on the simulator and on
+// packets, checks that hold for each run, and the processes that a test binary has to be. It knows no
+// way of reporting, which package replay has.
 package labtest
 
 import (
@@ -56,8 +56,9 @@ func CheckEdges(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 	}
 }
 
-// FirstDifference compares the plans of two runs of the same jobs, decision by decision: where tasks were placed, which
-// way coflows were sent, and which circuits were set up in which order. It returns "" where they are the same.
+// FirstDifference compares the plans of two runs of the same jobs, decision by decision: where tasks
+// were placed, which way coflows were sent, and which circuits were set up in which order. It returns
+// "" where they are the same.
 func FirstDifference(a, b *state.Data) string {
 	for i := range min(len(a.Jobs), len(b.Jobs)) {
 		if x, y := a.Jobs[i], b.Jobs[i]; x.Name != y.Name {
@@ -100,8 +101,8 @@ func Figures(s *scenario.Prepared, o *outcome.Outcome) *report.Policy {
 	return &report.Summarise(report.Meta{}, []report.PolicyResult{o.ResultOf(s)}).Policies[0]
 }
 
-// CheckOutcome checks the invariants of any run: every job ended, every byte arrived once, no OCS port was ever lit
-// twice at a time.
+// CheckOutcome checks the invariants of any run: every job ended, every byte arrived once, no OCS port
+// was ever lit twice at a time.
 func CheckOutcome(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 	t.Helper()
 	var sum pathmap.Bytes

@@ -21,16 +21,17 @@ func PacketOptions(policies ...string) scenario.Options {
 		On: scenario.OnNetns, Replicas: 3}
 }
 
-// NeedNetns skips with the reason, or fails where LIGHTLOOM_MUST says that this machine must be able to. Then it keeps
-// other tests' namespaces away, for tests that measure.
+// NeedNetns skips with the reason, or fails where LIGHTLOOM_MUST says that this machine must be able
+// to. Then it keeps other tests' namespaces away, for tests that measure.
 func NeedNetns(t *testing.T, ability string, rootless bool) {
 	t.Helper()
 	canNetns(t, ability, rootless)
 	netnstest.Lock(t)
 }
 
-// UpNetns is NeedNetns for tests that can run beside those of other packages, but not beside each other: most keep a
-// fabric up, of which a user has one at a time. What they measure has wide bounds, and is measured again alone.
+// UpNetns is NeedNetns for tests that can run beside those of other packages, but not beside each
+// other: most keep a fabric up, of which a user has one at a time. What they measure has wide bounds,
+// and is measured again alone.
 func UpNetns(t *testing.T) netnstest.Shared {
 	t.Helper()
 	canNetns(t, "netns", false)
@@ -67,8 +68,8 @@ func Packets(t *testing.T, seed uint64, policies ...string) *scenario.Prepared {
 	return s
 }
 
-// CheckPackets holds what must be true of a run on packets: everything that CheckOutcome does, and that the hosts have
-// received each byte once, by their own count.
+// CheckPackets holds what must be true of a run on packets: everything that CheckOutcome does, and that
+// the hosts have received each byte once, by their own count.
 func CheckPackets(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 	t.Helper()
 	CheckOutcome(t, s, o)

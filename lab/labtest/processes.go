@@ -18,8 +18,8 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// Main runs the tests of a package that runs packets, in a binary that is also what such runs start: the process
-// inside, a replica, and the package's own commands, which get their arguments.
+// Main runs the tests of a package that runs packets, in a binary that is also what such runs start:
+// the process inside, a replica, and the package's own commands, which get their arguments.
 func Main(m *testing.M, own map[string]func(ctx context.Context, args []string) error) {
 	ctx := context.Background()
 	var err error

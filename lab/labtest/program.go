@@ -21,8 +21,8 @@ import (
 // program is what users call the binary.
 const program = "lightloom"
 
-// MainWithProgram runs the tests of a package that uses the binary as its users do: it is built first, and is the first
-// of its name on the path. Where tests look for races, it does so too.
+// MainWithProgram runs the tests of a package that uses the binary as its users do: it is built first,
+// and is the first of its name on the path. Where tests look for races, it does so too.
 func MainWithProgram(m *testing.M) {
 	flag.Parse()
 	if list := flag.Lookup("test.list"); list != nil && list.Value.String() != "" {
@@ -75,8 +75,8 @@ func CopyProgram(t *testing.T, dir string) {
 	}
 }
 
-// Try runs a command line of the binary, and returns what it prints. What it says of a failure, hints too, is in the
-// error.
+// Try runs a command line of the binary, and returns what it prints. What it says of a failure, hints
+// too, is in the error.
 func Try(ctx context.Context, args ...string) (string, error) {
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)

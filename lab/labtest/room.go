@@ -12,8 +12,9 @@ import (
 	"lightloom/emulator/netns/netnstest"
 )
 
-// room is run by a shell that is the first process of namespaces of its own. The function until polls for what no event
-// announces; pids finds a program's processes by what they run, since a replica is not called lightloom.
+// room is run by a shell that is the first process of namespaces of its own. The function until polls
+// for what no event announces; pids finds a program's processes by what they run, since a replica is
+// not called lightloom.
 const room = `
 mount -t tmpfs tmpfs /run && cp lightloom /run && mount -t tmpfs tmpfs /tmp && cd /run || exit 9
 ip link set lo up

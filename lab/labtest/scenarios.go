@@ -15,8 +15,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// EndlessJobs is a file of jobs that run until they are cancelled or for their lifetime, beside one that ends, and two
-// that are refused.
+// EndlessJobs is a file of jobs that run until they are cancelled or for their lifetime, beside one
+// that ends, and two that are refused.
 const EndlessJobs = `jobs:
 - name: wordcount
   stages:

@@ -16,7 +16,8 @@ import (
 	"lightloom/lab/testbed/simulated"
 )
 
-// Record simulates the demo's jobs under a policy, and returns the outcome with the file of its reservations.
+// Record simulates the demo's jobs under a policy, and returns the outcome with the file of its
+// reservations.
 func Record(t *testing.T, seed uint64, policy string) (*outcome.Outcome, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "r.jsonl")
@@ -66,8 +67,8 @@ func explained(ctx context.Context, s *scenario.Prepared, r scenario.Row, why *e
 	return o, nil
 }
 
-// SimulateCrashes is Simulate with a controller that dies whenever crash returns true; it returns the number of
-// crashes.
+// SimulateCrashes is Simulate with a controller that dies whenever crash returns true; it returns the
+// number of crashes.
 func SimulateCrashes(s *scenario.Prepared, crash func() bool) (*outcome.Outcome, int, error) {
 	sc := s.Scenario(s.Rows[0])
 	x, err := simulated.New(sc, simulated.Options{Crash: crash})

@@ -43,8 +43,8 @@ type ZooGraph struct {
 	text  []byte
 }
 
-// Zoo returns the graphs of a collection (topozoo or sndlib), as topohub (github.com/piotrjurkiewicz/topohub) has them,
-// of so many nodes at most, by size.
+// Zoo returns the graphs of a collection (topozoo or sndlib), as topohub
+// (github.com/piotrjurkiewicz/topohub) has them, of so many nodes at most, by size.
 func Zoo(t *testing.T, dir, collection string, most int) (out []ZooGraph) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, "topologies", "topohub-sndlib26-topozoo-json.tar.gz"))

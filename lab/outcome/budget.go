@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/meter"
 )
 
-// budget is the delay budget of an outcome's circuits, a list of times for each stage; stages that were not measured
-// have none.
+// budget is the delay budget of an outcome's circuits, a list of times for each stage; stages that were
+// not measured have none.
 type budget map[string][]time.Duration
 
 // drawn starts a budget with the device's own times of the circuits that it lit.
@@ -37,8 +37,8 @@ func (b budget) note(intent time.Duration, s state.Stages, inService time.Durati
 	}
 }
 
-// seenStages are the stages of a move that the controller sees. What lies between the device's answer and its report of
-// the circuit is all that the device does, and one stage.
+// seenStages are the stages of a move that the controller sees. What lies between the device's answer
+// and its report of the circuit is all that the device does, and one stage.
 var seenStages = [...]string{meter.StageCommit, meter.StageDrain, meter.StageRPC, meter.StageSettle,
 	meter.StageInService}
 

@@ -10,9 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Delivered returns the bytes that a job's sinks received (stages that send nothing to another), and the least time
-// that their hosts' links take for them at the rate nic. Bytes that a host sends to itself are assumed to move no
-// faster.
+// Delivered returns the bytes that a job's sinks received (stages that send nothing to another), and
+// the least time that their hosts' links take for them at the rate nic. Bytes that a host sends to
+// itself are assumed to move no faster.
 func Delivered(d *state.Data, j *state.Job, nic pathmap.BitsPerSecond) (sum pathmap.Bytes, least time.Duration) {
 	hosts := map[southbound.HostID]bool{}
 	for i := range j.Edges {

@@ -9,8 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// fold merges the coflows of each edge into one: bytes that were lost with a host and sent again count for the coflow
-// that lost them. So coflows have the same numbers under every policy, whatever failed. fold changes no shared data.
+// fold merges the coflows of each edge into one: bytes that were lost with a host and sent again count
+// for the coflow that lost them. So coflows have the same numbers under every policy, whatever failed.
+// fold changes no shared data.
 func (o *Outcome) fold() {
 	if !slices.ContainsFunc(o.State.Coflows, func(c *state.Coflow) bool { return c.Resent }) {
 		return

@@ -10,9 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// listed renumbers a result's jobs and coflows by the list of jobs. Ids are assigned at acceptance, and on real packets
-// jobs of one arrival are accepted in any order, so an id would name another coflow in each run. If two jobs have the
-// same name, ids stay.
+// listed renumbers a result's jobs and coflows by the list of jobs. Ids are assigned at acceptance, and
+// on real packets jobs of one arrival are accepted in any order, so an id would name another coflow in
+// each run. If two jobs have the same name, ids stay.
 func (o *Outcome) listed(s *scenario.Prepared, r *report.PolicyResult) {
 	index, ok := byName(s.Jobs)
 	if !ok || len(o.State.Jobs) > len(s.Jobs) {

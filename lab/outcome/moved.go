@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/meter"
 )
 
-// MoveSums sums up the moves of a simulated run as it goes, so that neither the state nor the switch's log of light has
-// to hold a million of them.
+// MoveSums sums up the moves of a simulated run as it goes, so that neither the state nor the switch's
+// log of light has to hold a million of them.
 type MoveSums struct {
 	ports   int
 	seen    int64              // moves that step has met
@@ -47,8 +47,9 @@ func (x *MoveSums) Step(d *state.Data) {
 	}
 }
 
-// Lit adds an interval of light; those of one port must come in order of time. It counts a port as dark since its last
-// light only if this move ended that light: light that ended before the move was intended left the port idle.
+// Lit adds an interval of light; those of one port must come in order of time. It counts a port as dark
+// since its last light only if this move ended that light: light that ended before the move was
+// intended left the port idle.
 func (x *MoveSums) Lit(l device.LitInterval) {
 	if l.Took.Known {
 		if x.took[0] == nil {

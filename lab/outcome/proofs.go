@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Proofs are how good the decision was that first routed each coflow. When a coflow is routed again, what it has left
-// is decided on, and its proof stays.
+// Proofs are how good the decision was that first routed each coflow. When a coflow is routed again,
+// what it has left is decided on, and its proof stays.
 type Proofs map[southbound.CoflowID]*report.Proof
 
 // Tell is a route.Teller that notes what is proven of routings.

@@ -8,7 +8,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// Depth returns the fullest queue of a switch on real packets, the first among equals; nil if queues were not sampled.
+// Depth returns the fullest queue of a switch on real packets, the first among equals; nil if queues
+// were not sampled.
 func (o *Outcome) Depth() *report.QueueDepth {
 	if o.QueueDepth != nil {
 		return o.QueueDepth

@@ -27,14 +27,14 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// AttachOptions are the options of the command controller run: a controller for switches that run elsewhere, and jobs
-// to run under it.
+// AttachOptions are the options of the command controller run: a controller for switches that run
+// elsewhere, and jobs to run under it.
 type AttachOptions struct {
 	server.DaemonOptions
 
-	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a coflow-benchmark
-	// file, or of Workload, as scenario.Options have it, or synthetic ones where both are empty. What came of them is said
-	// in a line that begins with "replayed".
+	// Jobs, if above zero, is how many are submitted once the fabric is ready: the first of Trace, a
+	// coflow-benchmark file, or of Workload, as scenario.Options have it, or synthetic ones where both are
+	// empty. What came of them is said in a line that begins with "replayed".
 	Jobs     int
 	Trace    string
 	Workload string
@@ -79,8 +79,8 @@ func Attach(ctx context.Context, opt AttachOptions) error {
 	})
 }
 
-// page serves the controller's page until ctx ends. It knows what the controller does, and can end jobs; the switches
-// are not this program's to break.
+// page serves the controller's page until ctx ends. It knows what the controller does, and can end
+// jobs; the switches are not this program's to break.
 func (a *attached) page(ctx context.Context, ln net.Listener) error {
 	id, err := a.Identity(pki.Client, inventory.ClientName)
 	if err != nil {
@@ -174,12 +174,12 @@ func (a *attached) sum(o *outcome.Outcome) string {
 		"circuits", len(d.Jobs), len(d.Coflows), bytes, o.Received, end.Seconds(), cct.Seconds()/float64(n), inService)
 }
 
-// AttachCommand is the command in the manifest of a run on switches of another program, such as Mininet. The manifest
-// names what was replayed and how; the user has to start the testbed again.
+// AttachCommand is the command in the manifest of a run on switches of another program, such as
+// Mininet. The manifest names what was replayed and how; the user has to start the testbed again.
 const AttachCommand = "controller run"
 
-// write writes the report of a run that began at that instant, when the process had used cpu seconds. report.json has
-// the form of lightloom replay's.
+// write writes the report of a run that began at that instant, when the process had used cpu seconds.
+// report.json has the form of lightloom replay's.
 func (a *attached) write(s *scenario.Prepared, o *outcome.Outcome, began time.Time, cpu float64) error {
 	dir, err := reportDir(a.opt.ReportDir, a.opt.Stderr)
 	if err != nil {

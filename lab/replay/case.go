@@ -31,8 +31,9 @@ type Case struct {
 	Jobs   []controller.Job // for this fabric; they are not scaled
 	Seed   uint64
 
-	// With makes the policy, if no name expresses what an experiment varies. Policy then names it in errors, and must name
-	// a policy that sets up circuits if and only if this one does. On the simulator only.
+	// With makes the policy, if no name expresses what an experiment varies. Policy then names it in
+	// errors, and must name a policy that sets up circuits if and only if this one does. On the simulator
+	// only.
 	With func() controller.Policy
 
 	Faults []fault.Event // by time

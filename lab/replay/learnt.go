@@ -23,14 +23,15 @@ type pace struct {
 // pacesKept bounds what is remembered.
 const pacesKept = 512
 
-// growth is the power of the number of host flows by which time grows, where only another number was seen: a decision
-// looks at all that are there, and there are more decisions.
+// growth is the power of the number of host flows by which time grows, where only another number was
+// seen: a decision looks at all that are there, and there are more decisions.
 const growth = 1.3
 
 // mostScaled is the factor of host flows beyond which a pace says nothing.
 const mostScaled = 4
 
-// estimate returns how long a row will take by the nearest that was seen on the same fabric, the last among equals.
+// estimate returns how long a row will take by the nearest that was seen on the same fabric, the last
+// among equals.
 func estimate(seen []pace, policy, fabric string, hostFlows int) (time.Duration, bool) {
 	best, found := math.Inf(1), time.Duration(0)
 	for _, p := range seen {

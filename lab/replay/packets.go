@@ -11,20 +11,22 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// tolerated is how much of a core others can take from a run before the run is discarded and repeated; retries is how
-// often it is repeated. On a machine that is always busy the last run counts, and the report notes it.
+// tolerated is how much of a core others can take from a run before the run is discarded and repeated;
+// retries is how often it is repeated. On a machine that is always busy the last run counts, and the
+// report notes it.
 const (
 	tolerated = 0.3
 	retries   = 1
 )
 
-// disturbed reports whether a run is to be made again, for what others took or for the error that it expects of itself.
+// disturbed reports whether a run is to be made again, for what others took or for the error that it
+// expects of itself.
 func disturbed(stolen, expected float64) bool {
 	return stolen > tolerated || expected > report.RefusedError
 }
 
-// OnPackets runs a row of a prepared scenario in namespaces of its own, again where others disturbed it. The cost says
-// what others took.
+// OnPackets runs a row of a prepared scenario in namespaces of its own, again where others disturbed
+// it. The cost says what others took.
 func OnPackets(ctx context.Context, p *scenario.Prepared, r scenario.Row, opt emulated.Options) (*outcome.Outcome,
 	report.PolicyRun, error) {
 	s := &runner{Prepared: p, Console: Console{Stderr: opt.Stderr}, packets: opt}

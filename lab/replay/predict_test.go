@@ -10,9 +10,10 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestPredictions: once this machine has run like things, the time that a run on the simulator is said to take is
-// within a factor of two in nine of ten runs of other sizes and seeds, where they take a third of a second and more. It
-// measures, so it needs the whole machine: LIGHTLOOM_MEASURE=predict runs it.
+// TestPredictions: once this machine has run like things, the time that a run on the simulator is said
+// to take is within a factor of two in nine of ten runs of other sizes and seeds, where they take a
+// third of a second and more. It measures, so it needs the whole machine: LIGHTLOOM_MEASURE=predict
+// runs it.
 func TestPredictions(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "predict" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=predict")

@@ -10,7 +10,8 @@ import (
 	"lightloom/lab/report"
 )
 
-// processors is what this process, with its children that have ended, and the machine have had of processors so far.
+// processors is what this process, with its children that have ended, and the machine have had of
+// processors so far.
 type processors struct {
 	at           time.Time
 	own          float64 // seconds
@@ -25,8 +26,8 @@ func readProcessors() (p processors) {
 	return p
 }
 
-// since returns how many cores this process and others have used since, and for which share of the time something has
-// waited for one; known is false if the kernel does not say.
+// since returns how many cores this process and others have used since, and for which share of the time
+// something has waited for one; known is false if the kernel does not say.
 func (p processors) since() (own, stolen, waiting float64, known bool) {
 	now := readProcessors()
 	wall := now.at.Sub(p.at).Seconds()
@@ -35,8 +36,8 @@ func (p processors) since() (own, stolen, waiting float64, known bool) {
 		p.err == nil && now.err == nil
 }
 
-// seen fills in what the expected error of a run depends on beside the machine: its coflows, how much they were in each
-// other's way, and the moves of circuits.
+// seen fills in what the expected error of a run depends on beside the machine: its coflows, how much
+// they were in each other's way, and the moves of circuits.
 func (s *runner) seen(h *report.Health, o *outcome.Outcome) {
 	h.Moves, h.Coflows, h.MeanCCT, h.Slowdown = len(o.State.Moves), 0, 0, 0
 	if all := o.EPS + o.OCS; all > 0 {

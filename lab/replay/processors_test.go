@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestSeenInEitherOrder: of two jobs that arrive together the second may be accepted first. Their coflows are measured
-// by their own tasks.
+// TestSeenInEitherOrder: of two jobs that arrive together the second may be accepted first. Their
+// coflows are measured by their own tasks.
 func TestSeenInEitherOrder(t *testing.T) {
 	shuffle := func(name string, maps, reduces int) controller.Job {
 		return controller.Job{Name: name,

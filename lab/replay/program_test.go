@@ -17,8 +17,8 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// programCommand is a policy's program that routes as ecmp does; at its end it writes what it was told to a file.
-// TestMain lets the test binary be the program that a policy of these tests is.
+// programCommand is a policy's program that routes as ecmp does; at its end it writes what it was told
+// to a file. TestMain lets the test binary be the program that a policy of these tests is.
 func TestMain(m *testing.M) {
 	labtest.Main(m, map[string]func(context.Context, []string) error{programCommand: ecmpProgram})
 }
@@ -44,8 +44,8 @@ func execECMP(told string) policy.Overrides {
 	return policy.Overrides{Route: "exec:/proc/self/exe " + programCommand + " " + told}
 }
 
-// TestProgramSameReport: on the demo's fabric, a program that routes as ecmp does makes the report of ecmp, to the
-// byte, and is told every row and the paths of every pair of racks once.
+// TestProgramSameReport: on the demo's fabric, a program that routes as ecmp does makes the report of
+// ecmp, to the byte, and is told every row and the paths of every pair of racks once.
 func TestProgramSameReport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,8 +94,8 @@ func readTold(t testing.TB, file string) (told programtest.Told) {
 	return told
 }
 
-// BenchmarkProgram makes runs on the demo's fabric, and says what a decision costs more where a program routes, its
-// start and end included. Not every decision has a question.
+// BenchmarkProgram makes runs on the demo's fabric, and says what a decision costs more where a program
+// routes, its start and end included. Not every decision has a question.
 func BenchmarkProgram(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "told")
 	took, decisions := map[bool]time.Duration{}, int64(0)

@@ -115,8 +115,9 @@ func (s *runner) seeded(seed uint64) (*runner, error) {
 	return &other, nil
 }
 
-// runs makes every run. It returns the one to show, the first of those with the most rows ended, and the record of all
-// runs, which is nil for a single run. A single run that fails is an error; so are several that all fail.
+// runs makes every run. It returns the one to show, the first of those with the most rows ended, and
+// the record of all runs, which is nil for a single run. A single run that fails is an error; so are
+// several that all fail.
 func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.Repeat, error) {
 	bar := s.bar()
 	var shown *attempt
@@ -160,7 +161,8 @@ func firstError(errs []error) error {
 	return nil
 }
 
-// settled removes from results what arrives during the warm-up: jobs by their own arrival, coflows by their job's.
+// settled removes from results what arrives during the warm-up: jobs by their own arrival, coflows by
+// their job's.
 func (s *runner) settled(results []report.PolicyResult) []report.PolicyResult {
 	from := s.Options.Warmup
 	if from == 0 {

@@ -29,8 +29,8 @@ func repeated(t *testing.T, change func(*scenario.Options)) *scenario.Prepared {
 	return s
 }
 
-// TestRepeatKeepsFailures: a row that fails is reported, the others continue, and the report shows a run with the most
-// rows.
+// TestRepeatKeepsFailures: a row that fails is reported, the others continue, and the report shows a
+// run with the most rows.
 func TestRepeatKeepsFailures(t *testing.T) {
 	s := repeated(t, func(*scenario.Options) {})
 	s.Rows[1].Policy = "nonsense" // fails under the first seed alone: the others are prepared anew
@@ -76,8 +76,8 @@ func TestRepeatAllFail(t *testing.T) {
 	}
 }
 
-// TestInterleave: each run has an order of its own, which depends on its seed alone, and results do not depend on the
-// order.
+// TestInterleave: each run has an order of its own, which depends on its seed alone, and results do not
+// depend on the order.
 func TestInterleave(t *testing.T) {
 	var reports [2]report.Report
 	for i := range reports {

@@ -101,8 +101,8 @@ func where(asked string) (on, why string, err error) {
 	return scenario.OnFlowsim, why, nil
 }
 
-// ownDir makes a directory of that name, or of that name and the first number that is free: runs that begin at once
-// have one each.
+// ownDir makes a directory of that name, or of that name and the first number that is free: runs that
+// begin at once have one each.
 func ownDir(name string) (string, error) {
 	for i, dir := 1, name; ; i++ {
 		err := os.Mkdir(dir, 0o755)
@@ -248,8 +248,9 @@ func (s *runner) bar() *progressbar.ProgressBar {
 		progressbar.OptionSetVisibility(console.IsTerminal(s.Stderr)), progressbar.OptionThrottle(100*time.Millisecond))
 }
 
-// predict returns how long the rows will take: on real packets the simulator's result plus start and end; on the
-// simulator what this machine has learnt of such rows. known is false where it has not seen one of them.
+// predict returns how long the rows will take: on real packets the simulator's result plus start and
+// end; on the simulator what this machine has learnt of such rows. known is false where it has not seen
+// one of them.
 func (s *runner) predict(ctx context.Context) (sum time.Duration, known bool, err error) {
 	const around = 1500 * time.Millisecond
 	seen := paces(pacesFile())

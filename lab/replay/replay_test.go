@@ -13,8 +13,8 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestDeterministic checks that a run on the simulator depends only on its arguments: report.json and report.html are
-// the same byte for byte, on one processor and on all.
+// TestDeterministic checks that a run on the simulator depends only on its arguments: report.json and
+// report.html are the same byte for byte, on one processor and on all.
 func TestDeterministic(t *testing.T) {
 	files := func(procs int) []byte {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))

@@ -11,8 +11,9 @@ import (
 // Fabric returns the fabric of a case, as run.
 func (r *Ran) Fabric() *topo.Fabric { return r.fabric }
 
-// Used returns the cables between switches that carried host flows which had not ended when the case stopped, by the
-// path that the flow's tag names. Each cable is named by its even direction; they are in ascending order.
+// Used returns the cables between switches that carried host flows which had not ended when the case
+// stopped, by the path that the flow's tag names. Each cable is named by its even direction; they are
+// in ascending order.
 func (r *Ran) Used() ([]pathmap.LinkID, error) {
 	paths, err := r.fabric.PathMap(r.fabric.Spec.PathsKept(), r.seed)
 	if err != nil {

@@ -2,7 +2,8 @@ package report
 
 import "fmt"
 
-// bytesPicture draws the bytes that each row sent between racks over circuits and over packets, to one scale.
+// bytesPicture draws the bytes that each row sent between racks over circuits and over packets, to one
+// scale.
 func bytesPicture(policies []Policy) string {
 	const w, left, right, lane = 1120.0, 250.0, 240.0, 30.0
 	most := int64(1)

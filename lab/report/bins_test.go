@@ -10,8 +10,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestBins: a coflow is long from 5 MB of its longest flow on, and wide above 50 flows; those of unknown length are in
-// no class, and count.
+// TestBins: a coflow is long from 5 MB of its longest flow on, and wide above 50 flows; those of
+// unknown length are in no class, and count.
 func TestBins(t *testing.T) {
 	if got := bins([]CoflowResult{{Width: 1, Bytes: 5}}); got != nil {
 		t.Errorf("without the length of a coflow there are classes: %+v", got)
@@ -54,8 +54,8 @@ func TestDeadlineCounts(t *testing.T) {
 	}
 }
 
-// TestRepeatTable: the table has pairs with their intervals, or means where there is one policy, and a plot has those
-// pairs that are sure.
+// TestRepeatTable: the table has pairs with their intervals, or means where there is one policy, and a
+// plot has those pairs that are sure.
 func TestRepeatTable(t *testing.T) {
 	r := &Repeat{Seeds: []uint64{1, 2}, Runs: make([]SeedRun, 2),
 		Figures: []Estimate{{Policy: "a", Figure: "mean CCT", Runs: 2, Mean: Interval{Mean: 1.5, Low: 1.25, High: 1.75}}},

@@ -17,8 +17,8 @@ type series struct {
 // drawn bounds the points of a curve; more cannot be distinguished on a screen.
 const drawn = 400
 
-// cdf draws the share of completion times at or below each time, over a logarithmic axis. Times below the axis are
-// drawn at its left end.
+// cdf draws the share of completion times at or below each time, over a logarithmic axis. Times below
+// the axis are drawn at its left end.
 func cdf(title string, all []series) string {
 	const w, h, left, right, top, bottom = 560.0, 300.0, 44.0, 14.0, 12.0, 40.0
 	low, high := axis(all)
@@ -45,8 +45,8 @@ func cdf(title string, all []series) string {
 	return s.end()
 }
 
-// axis returns the whole decades around all values above zero. Values below a ten-thousandth of the largest are drawn
-// at the left end, so that one local coflow does not squeeze the rest.
+// axis returns the whole decades around all values above zero. Values below a ten-thousandth of the
+// largest are drawn at the left end, so that one local coflow does not squeeze the rest.
 func axis(all []series) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, one := range all {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCDF draws two times, 10 ms and 1 s, on axes of which the lower ends at 44 and 546 and the upright one at 260 (no
-// time) and 12 (all): the decades of a logarithmic axis are 251 apart.
+// TestCDF draws two times, 10 ms and 1 s, on axes of which the lower ends at 44 and 546 and the upright
+// one at 260 (no time) and 12 (all): the decades of a logarithmic axis are 251 apart.
 func TestCDF(t *testing.T) {
 	svg := cdf("completion", []series{{"a", []float64{0.01, 1}}, {"b", nil}})
 	all := func(pattern string) (out []string) {

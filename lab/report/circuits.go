@@ -13,8 +13,8 @@ func circuitColumns() []string {
 	return []string{"policy", "in", "out", "coflow", "moving_seconds", "in_service_seconds", "end_seconds"}
 }
 
-// circuitsCSV writes every circuit of a run. The coflow is empty where a circuit served all, in_service_seconds where
-// it was never in service.
+// circuitsCSV writes every circuit of a run. The coflow is empty where a circuit served all,
+// in_service_seconds where it was never in service.
 func (r *Report) circuitsCSV() ([]byte, error) {
 	lines := [][]string{circuitColumns()}
 	for i := range r.results {
@@ -47,8 +47,8 @@ func (x *exporter) circuits(r *Report, lines [][]string) {
 	}
 }
 
-// ports adds the duty cycle of each port of the optical switch: the shares of the run in which a circuit from it was in
-// service, and in which one was being made.
+// ports adds the duty cycle of each port of the optical switch: the shares of the run in which a
+// circuit from it was in service, and in which one was being made.
 func (x *exporter) ports(p *Policy, racks int, lines [][]string) {
 	type port struct {
 		circuits, service, moving float64
@@ -75,8 +75,8 @@ func (x *exporter) ports(p *Policy, racks int, lines [][]string) {
 	}
 }
 
-// spanOf returns when a line's circuit began to move, came into service and ended. One that never came into service did
-// so at its end.
+// spanOf returns when a line's circuit began to move, came into service and ended. One that never came
+// into service did so at its end.
 func spanOf(l []string) (moving, service, end float64) {
 	moving, _ = strconv.ParseFloat(l[4], 64)
 	end, _ = strconv.ParseFloat(l[6], 64)

@@ -11,7 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// small is a report of three coflows of 1, 2 and 4 s, times factor, under policies a and b; b takes twice as long as a.
+// small is a report of three coflows of 1, 2 and 4 s, times factor, under policies a and b; b takes
+// twice as long as a.
 func small(factor float64, seeds ...uint64) *Report {
 	of := func(name string, by float64) PolicyResult {
 		p := PolicyResult{Name: name}
@@ -113,7 +114,8 @@ func TestOutliers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Two have a ratio: 1.05 and 1.5. The median by nearest rank is the first, and the second is 43 % beyond it.
+	// Two have a ratio: 1.05 and 1.5. The median by nearest rank is the first, and the second is 43 %
+	// beyond it.
 	e := c.Coflows[0]
 	if e.Without != 1 || e.Coflows != 2 || e.Beyond != 1 || e.Outliers[0].Name != "coflow-z" ||
 		math.Abs(e.Outliers[0].Ratio.Mean-1.5) > 1e-9 {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Differences lists where two JSON files differ, in the order of the first: at most limit lines, and the number of all
-// differences.
+// Differences lists where two JSON files differ, in the order of the first: at most limit lines, and
+// the number of all differences.
 func Differences(a, b []byte, limit int) ([]string, int, error) {
 	var x, y any
 	for _, in := range []struct {

@@ -7,9 +7,9 @@ import (
 	"maragu.dev/gomponents/html"
 )
 
-// The page is put together of elements, whose texts and attributes are escaped where they are made, and not by
-// html/template: it calls methods by names that the linker cannot know, which keeps every method of every library in
-// the binary, 5 MB.
+// The page is put together of elements, whose texts and attributes are escaped where they are made, and
+// not by html/template: it calls methods by names that the linker cannot know, which keeps every method
+// of every library in the binary, 5 MB.
 
 type node = gomponents.Node
 

@@ -60,8 +60,8 @@ func TestFaultWords(t *testing.T) {
 	}
 }
 
-// TestFaultPicture: each failed part has a lane, links first, its bars lie where it had failed, and the line of bytes
-// is as high as the most that was received.
+// TestFaultPicture: each failed part has a lane, links first, its bars lie where it had failed, and the
+// line of bytes is as high as the most that was received.
 func TestFaultPicture(t *testing.T) {
 	svg := faultPicture(faulty(), 8*time.Second)
 	if *update {
@@ -104,7 +104,8 @@ func TestFaultLanes(t *testing.T) {
 	}
 }
 
-// TestFaultBars: a bar lies in the lane of its own part, is a unit wide at least, and ends where the picture does.
+// TestFaultBars: a bar lies in the lane of its own part, is a unit wide at least, and ends where the
+// picture does.
 func TestFaultBars(t *testing.T) {
 	p := &PolicyResult{Name: "<p>", Received: []Received{{0, time.Second, 0}}, Faults: []FaultInterval{
 		{Kind: "link", Name: "a", From: 5 * time.Second, To: 5 * time.Second},
@@ -128,7 +129,8 @@ func TestFaultBars(t *testing.T) {
 	}
 }
 
-// TestFaultRounding: instants and durations are shown to the microsecond, and the slowest change is not the last one.
+// TestFaultRounding: instants and durations are shown to the microsecond, and the slowest change is not
+// the last one.
 func TestFaultRounding(t *testing.T) {
 	f := FaultInterval{Kind: "port", Name: "p", From: 1500, To: 9499, WasRerouted: true, Rerouted: 2500, WasRestored: true,
 		Restored: 3499}

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// forest draws comparisons over seeds, a line each: the ratio and its interval on a logarithmic axis around 1.
+// forest draws comparisons over seeds, a line each: the ratio and its interval on a logarithmic axis
+// around 1.
 func forest(pairs []Paired) string {
 	const w, left, right, top, lane = 1120.0, 400.0, 250.0, 26.0, 22.0
 	h := top + lane*float64(len(pairs)) + 12

@@ -19,8 +19,8 @@ func compareCircuits(a, b CircuitInterval) int {
 		cmp.Compare(a.End, b.End), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Coflow, b.Coflow))
 }
 
-// thinned returns the circuits that one picture has room for, evenly among all inputs and times: those of the least
-// keys, which follow from the circuits alone.
+// thinned returns the circuits that one picture has room for, evenly among all inputs and times: those
+// of the least keys, which follow from the circuits alone.
 func thinned(all []CircuitInterval) []CircuitInterval {
 	if len(all) <= drawnCircuits {
 		return all
@@ -33,8 +33,8 @@ func compareDrawn(a, b CircuitInterval) int {
 	return cmp.Or(cmp.Compare(drawKey(a), drawKey(b)), compareCircuits(a, b))
 }
 
-// drawKey mixes what tells circuits apart (the finaliser of SplitMix64), so that its order has nothing to do with
-// theirs.
+// drawKey mixes what tells circuits apart (the finaliser of SplitMix64), so that its order has nothing
+// to do with theirs.
 func drawKey(c CircuitInterval) uint64 {
 	k := uint64(c.Moving)*0x9e3779b97f4a7c15 ^ uint64(c.In)<<32 ^ uint64(c.Out)
 	k = (k ^ k>>30) * 0xbf58476d1ce4e5b9
@@ -42,9 +42,9 @@ func drawKey(c CircuitInterval) uint64 {
 	return k ^ k>>31
 }
 
-// gantt draws the circuits of one row: a lane an input, a bar a circuit, its colour the output, its first, hatched part
-// the reconfiguration delay. span is the time of the whole axis, the same for all rows, so that pictures can be
-// compared.
+// gantt draws the circuits of one row: a lane an input, a bar a circuit, its colour the output, its
+// first, hatched part the reconfiguration delay. span is the time of the whole axis, the same for all
+// rows, so that pictures can be compared.
 func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	circuits := sortedCircuits(p.Circuits)
 	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0

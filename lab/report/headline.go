@@ -17,8 +17,8 @@ type contender struct {
 	mean float64 // CCT, seconds: of the run, or over the runs of a repetition
 }
 
-// Headline says in one sentence which row won by how much. It names no winner where its lead over the next best can be
-// chance, or an error of the measurement.
+// Headline says in one sentence which row won by how much. It names no winner where its lead over the
+// next best can be chance, or an error of the measurement.
 func (r *Report) Headline() string {
 	if len(r.Policies) == 0 {
 		return "Nothing was run."
@@ -111,7 +111,8 @@ func told() []string {
 		"faults", "seed", "repeat", "coflows", "scale", "speedup", "until"}
 }
 
-// command is the command line that repeats the run, as its manifest has it. Settings that say nothing are left out.
+// command is the command line that repeats the run, as its manifest has it. Settings that say nothing
+// are left out.
 func (r *Report) command() string {
 	m := r.Manifest
 	if m == nil {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Health is what a run on packets has measured of its own error: real time and other programs are in its figures.
+// Health is what a run on packets has measured of its own error: real time and other programs are in
+// its figures.
 type Health struct {
 	Probe       float64 `json:"probe_error"`         // of a coflow of known ideal time, sent before and after: the larger
 	TimerMean   float64 `json:"timer_seconds_mean"`  // how late this machine woke who slept
@@ -29,10 +30,10 @@ const (
 	RefusedError = 0.25
 )
 
-// What the expected error of a run is made of, fitted as in docs/decisions/0073. A coflow waits for several wake-ups,
-// one after the other, from its decision to its last acknowledgement. How coflows that contend are served differs a
-// little, as they come in another order; it evens out over many. Circuits are held for a time, so what others delay
-// leaves bytes to packets.
+// What the expected error of a run is made of, fitted as in docs/decisions/0073. A coflow waits for
+// several wake-ups, one after the other, from its decision to its last acknowledgement. How coflows
+// that contend are served differs a little, as they come in another order; it evens out over many.
+// Circuits are held for a time, so what others delay leaves bytes to packets.
 const (
 	lateWakeUps      = 8     // of a coflow, each as late as one timer in a hundred
 	spreadOfPackets  = 0.006 // of what a coflow takes beyond its time alone, by the coflow

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHealth: the expected error grows with what coflows are in each other's way and with late timers, falls with the
-// number of coflows, and stolen cores count where circuits do.
+// TestHealth: the expected error grows with what coflows are in each other's way and with late timers,
+// falls with the number of coflows, and stolen cores count where circuits do.
 func TestHealth(t *testing.T) {
 	for _, tc := range []struct {
 		name string

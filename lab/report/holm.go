@@ -13,10 +13,11 @@ const (
 	signings = 20_000
 )
 
-// SignFlip returns the two-sided p-value of the hypothesis that the mean of v is zero, by sign flipping: the share of
-// all sign assignments whose sum is at least as far from zero. It assumes only that values are distributed
-// symmetrically around zero. Up to 14 values all assignments are tried; for more, 20,000 are drawn from the seed, and
-// the observed one counts as one of them. With five values p is never below 0.0625.
+// SignFlip returns the two-sided p-value of the hypothesis that the mean of v is zero, by sign
+// flipping: the share of all sign assignments whose sum is at least as far from zero. It assumes only
+// that values are distributed symmetrically around zero. Up to 14 values all assignments are tried; for
+// more, 20,000 are drawn from the seed, and the observed one counts as one of them. With five values p
+// is never below 0.0625.
 func SignFlip(v []float64, seed uint64) float64 {
 	if len(v) == 0 {
 		return 1
@@ -66,8 +67,9 @@ func flipAll(v []float64, far float64) float64 {
 	return float64(hits) / float64(ways)
 }
 
-// Holm corrects p-values for their number (Holm, A simple sequentially rejective multiple test procedure, Scandinavian
-// Journal of Statistics 6, 1979): with probability 95 %, no true hypothesis gets a corrected p of at most 0.05.
+// Holm corrects p-values for their number (Holm, A simple sequentially rejective multiple test
+// procedure, Scandinavian Journal of Statistics 6, 1979): with probability 95 %, no true hypothesis
+// gets a corrected p of at most 0.05.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

@@ -73,7 +73,8 @@ func TestSignFlipDrawn(t *testing.T) {
 	}
 }
 
-// TestHolm: the example of the paper's kind, by hand: 0.01×4, max(0.04, 0.02×3), max(0.06, 0.03×2), max(0.06, 0.5).
+// TestHolm: the example of the paper's kind, by hand: 0.01×4, max(0.04, 0.02×3), max(0.06, 0.03×2),
+// max(0.06, 0.5).
 func TestHolm(t *testing.T) {
 	got := Holm([]float64{.03, .01, .5, .02})
 	for i, want := range []float64{.06, .04, .5, .06} {
@@ -119,7 +120,8 @@ func TestPairs(t *testing.T) {
 			t.Errorf("%s: %+v", tc.name, q)
 		}
 	}
-	// Of twenty pairs with a p of 2 ÷ 64 each, none is decided: 20 × 2 ÷ 64 is above 0.05. Eleven runs decide: 20 × 2 ÷
+	// Of twenty pairs with a p of 2 ÷ 64 each, none is decided: 20 × 2 ÷ 64 is above 0.05. Eleven runs
+	// decide: 20 × 2 ÷
 	// 2048.
 	for runs, want := range map[int]string{6: Undecided, 11: Lower} {
 		var all []Pair

@@ -39,7 +39,8 @@ func (t *Times) write() {
 // Count returns how many times were added.
 func (t *Times) Count() int { return int(t.count) }
 
-// Percentiles returns p-quantiles by nearest rank, as Percentile does, in multiples of a unit; zeros of none.
+// Percentiles returns p-quantiles by nearest rank, as Percentile does, in multiples of a unit; zeros of
+// none.
 func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
 	t.write()
 	out := make([]float64, len(p))
@@ -56,8 +57,9 @@ func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
 	return out
 }
 
-// Moved sums up the moves of a run that has too many to list. It replaces a result's ReconfigurationDelays, Darks and
-// Stages, and the result's Circuits then hold only those that are drawn.
+// Moved sums up the moves of a run that has too many to list. It replaces a result's
+// ReconfigurationDelays, Darks and Stages, and the result's Circuits then hold only those that are
+// drawn.
 type Moved struct {
 	ReconfigurationDelays Times
 	Darks                 Times
@@ -121,7 +123,8 @@ func (m *Moved) First() []CircuitInterval {
 	return m.first
 }
 
-// times returns the number of times and their percentiles in microseconds, from the sums or, without sums, from a list.
+// times returns the number of times and their percentiles in microseconds, from the sums or, without
+// sums, from a list.
 func times(sums *Times, list []time.Duration, p ...float64) (int, []float64) {
 	if sums != nil {
 		return sums.Count(), sums.Percentiles(time.Microsecond, p...)

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestDrawnCircuits: the circuits that are drawn of many are the same in whatever order they come, and no input is left
-// out.
+// TestDrawnCircuits: the circuits that are drawn of many are the same in whatever order they come, and
+// no input is left out.
 func TestDrawnCircuits(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 14))

@@ -17,8 +17,8 @@ const (
 	OneRun    = "one run" // which says nothing about another
 )
 
-// Pair compares one figure of two policies, or of one policy in two reports, over the same runs. Ratio below 1: the
-// policy takes less than the other.
+// Pair compares one figure of two policies, or of one policy in two reports, over the same runs. Ratio
+// below 1: the policy takes less than the other.
 type Pair struct {
 	Policy  string   `json:"policy"`
 	Against string   `json:"against"`
@@ -35,8 +35,8 @@ type Pair struct {
 	Verdict string   `json:"verdict"`
 }
 
-// pair makes a Pair of figures by run. Runs with a value of zero or below are left out, except that two zeros have the
-// ratio 1.
+// pair makes a Pair of figures by run. Runs with a value of zero or below are left out, except that two
+// zeros have the ratio 1.
 func pair(policy, against, figure string, ours, theirs []float64, seed uint64) Pair {
 	p := Pair{Policy: policy, Against: against, Figure: figure, P: 1, Holm: 1, Verdict: Undecided}
 	var logs, diffs []float64
@@ -77,8 +77,8 @@ func alike(v []float64) bool {
 	return true
 }
 
-// judge corrects the p-values of a table for their number and sets each verdict. A margin above 0 is the part within
-// which two figures count as equal.
+// judge corrects the p-values of a table for their number and sets each verdict. A margin above 0 is
+// the part within which two figures count as equal.
 func judge(all []Pair, margin float64) {
 	p := make([]float64, len(all))
 	for i := range all {

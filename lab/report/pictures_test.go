@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPictures: every picture of the sample's page is as it was when it was last looked at. After a wanted change, look
-// at the page and run the test with -update.
+// TestPictures: every picture of the sample's page is as it was when it was last looked at. After a
+// wanted change, look at the page and run the test with -update.
 func TestPictures(t *testing.T) {
 	r := sample(1)
 	r.results[0].Faults, r.results[0].Received = faulty().Faults, faulty().Received

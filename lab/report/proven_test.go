@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestProvenGapIsShown: table, page and CSV have the proven gap where a row has one, and nothing of it where none has.
+// TestProvenGapIsShown: table, page and CSV have the proven gap where a row has one, and nothing of it
+// where none has.
 func TestProvenGapIsShown(t *testing.T) {
 	for _, some := range []bool{true, false} {
 		p := PolicyResult{Name: "corba"}

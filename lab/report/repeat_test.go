@@ -21,7 +21,8 @@ func (w *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// constant are three runs of policies a and b, of which b takes twice as long, with figures that tell each other apart.
+// constant are three runs of policies a and b, of which b takes twice as long, with figures that tell
+// each other apart.
 func constant() []SeedRun {
 	var out []SeedRun
 	for seed := range uint64(3) {
@@ -36,7 +37,8 @@ func constant() []SeedRun {
 	return out
 }
 
-// TestAddRepeat: every policy has the mean of every figure, and every policy but the first a pair for each of them.
+// TestAddRepeat: every policy has the mean of every figure, and every policy but the first a pair for
+// each of them.
 func TestAddRepeat(t *testing.T) {
 	r := &Report{Seed: 7}
 	r.Add(&Repeat{Seeds: []uint64{7, 8, 9}, Shown: 7, Runs: constant()})
@@ -79,7 +81,8 @@ func TestAddUnlike(t *testing.T) {
 	}
 }
 
-// TestMeasure: a repetition keeps a row's figures and every coflow's time, and gives the figures back as a row.
+// TestMeasure: a repetition keeps a row's figures and every coflow's time, and gives the figures back
+// as a row.
 func TestMeasure(t *testing.T) {
 	p := &Policy{Name: "a", Completion: Completion{Makespan: 1, CCT: Seconds{Mean: 2}, JCT: Seconds{Mean: 3},
 		OverBound: Ratios{Mean: 4, Max: 5}}, Coflows: []Row{{ID: 1, Took: 6}, {ID: 2, Took: 7}}}

@@ -91,8 +91,9 @@ type CoflowResult struct {
 	Proof   *Proof        // of its routes; nil where their policy proves nothing
 }
 
-// Proof is how far the decision on a coflow's routes is from the optimum at most. The objective is the policy's: when
-// the last of its host flows ends or, of several coflows together, the sum of transfer times.
+// Proof is how far the decision on a coflow's routes is from the optimum at most. The objective is the
+// policy's: when the last of its host flows ends or, of several coflows together, the sum of transfer
+// times.
 type Proof struct {
 	Value     float64 `json:"value_seconds"`      // that the decision reaches
 	Bound     float64 `json:"bound_seconds"`      // no decision is below it
@@ -106,8 +107,8 @@ func (c *CoflowResult) CCT() time.Duration { return c.End - c.Arrival }
 // JCT returns the job completion time.
 func (j *JobResult) JCT() time.Duration { return j.End - j.Arrival }
 
-// CircuitInterval is one circuit from the start of its move to its end. InService is at or after End where the circuit
-// was never used.
+// CircuitInterval is one circuit from the start of its move to its end. InService is at or after End
+// where the circuit was never used.
 type CircuitInterval struct {
 	In, Out                southbound.Port
 	Coflow                 southbound.CoflowID // controller.AnyCoflow where it served all

@@ -2,8 +2,8 @@ package report
 
 import "fmt"
 
-// sized returns the mean completion time of each class of coflows by size, and how much longer they took than alone on
-// the fabric.
+// sized returns the mean completion time of each class of coflows by size, and how much longer they
+// took than alone on the fabric.
 func (r *Report) sized() (out []line) {
 	if len(r.Policies) == 0 {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"lightloom/southbound/meter"
 )
 
-// StageNames returns the stages of the delay budget, in order, with the metrics' names. Commit reaches from the intent
-// until no traffic is steered to the ports, drain until these are empty; settle is the controller's view of apply, dark
-// and lock together.
+// StageNames returns the stages of the delay budget, in order, with the metrics' names. Commit reaches
+// from the intent until no traffic is steered to the ports, drain until these are empty; settle is the
+// controller's view of apply, dark and lock together.
 func StageNames() []string {
 	return []string{meter.StageCommit, meter.StageDrain, meter.StageRPC, meter.StageApply, meter.StageDark,
 		meter.StageLock, meter.StageSettle, meter.StageInService}

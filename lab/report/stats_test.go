@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// percentileReference is nearest rank by counting: the least value with at least p of all values at or below it.
+// percentileReference is nearest rank by counting: the least value with at least p of all values at or
+// below it.
 func percentileReference(v []float64, hundredths int) float64 {
 	best := math.Inf(1)
 	for _, x := range v {
@@ -62,7 +63,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// TestBootstrapCovers: of many samples with a known mean, about 95 % of intervals hold it (fewer, at n = 20).
+// TestBootstrapCovers: of many samples with a known mean, about 95 % of intervals hold it (fewer, at n
+// = 20).
 func TestBootstrapCovers(t *testing.T) {
 	held := 0
 	for seed := range uint64(200) {

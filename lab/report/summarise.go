@@ -11,11 +11,12 @@ import (
 	"lightloom/southbound"
 )
 
-// MaxRows bounds the jobs and coflows that are listed one by one; with more, report.json holds statistics alone.
+// MaxRows bounds the jobs and coflows that are listed one by one; with more, report.json holds
+// statistics alone.
 const MaxRows = 2000
 
-// Summarise makes the report of runs of the same jobs; others are compared with the first. It keeps results, without
-// copying, for the pictures.
+// Summarise makes the report of runs of the same jobs; others are compared with the first. It keeps
+// results, without copying, for the pictures.
 func Summarise(m Meta, results []PolicyResult) *Report {
 	r := &Report{
 		Format: Format, Version: m.Version, Title: m.Title, Seed: m.Seed, Manifest: m.Manifest,
@@ -166,7 +167,8 @@ func stages(p *PolicyResult) (out []Stage) {
 	return out
 }
 
-// slower compares coflow by coflow. Ids follow the order of acceptance, so they name the same coflow in all runs.
+// slower compares coflow by coflow. Ids follow the order of acceptance, so they name the same coflow in
+// all runs.
 func slower(base, p *PolicyResult) Slower {
 	before := make(map[southbound.CoflowID]time.Duration, len(base.Coflows))
 	for i := range base.Coflows {
@@ -217,8 +219,9 @@ func losses(base, p *Policy) []string {
 	return out
 }
 
-// beaten describes, for each better row, the figures in which that row has the least of all and this one has more, by
-// more than half a percent. losses covers the figures in which the first row has the least.
+// beaten describes, for each better row, the figures in which that row has the least of all and this
+// one has more, by more than half a percent. losses covers the figures in which the first row has the
+// least.
 func beaten(all []Policy, i int) []string {
 	if i == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"lightloom/lab/console"
 )
 
-// line is one line of the comparison: a figure and each row's value. The table and the page show the same lines; the
-// page has details beside.
+// line is one line of the comparison: a figure and each row's value. The table and the page show the
+// same lines; the page has details beside.
 type line struct {
 	name  string
 	means string // what the page says of it where one asks; empty: nothing
@@ -135,8 +135,8 @@ func best(policies []Policy, l line) int {
 	return at
 }
 
-// Table writes the headline, the comparison, a column a policy, then where policies lose, then the comparison over
-// seeds.
+// Table writes the headline, the comparison, a column a policy, then where policies lose, then the
+// comparison over seeds.
 func (r *Report) Table(w io.Writer) error {
 	if _, err := fmt.Fprintln(w, r.Headline()); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -177,8 +177,8 @@ func (r *Report) Table(w io.Writer) error {
 	return nil
 }
 
-// words are the lines under the table: what the verdict rests on, the one caveat that matters most, and how much more
-// the report says.
+// words are the lines under the table: what the verdict rests on, the one caveat that matters most, and
+// how much more the report says.
 func (r *Report) words() []string {
 	rests := r.rests()
 	if len(r.Policies) > 1 {
@@ -211,8 +211,8 @@ func (r *Report) rests() string {
 	return text + "; --repeat 10 tells more."
 }
 
-// caveats are what a reader must mind, the most important first: what was measured badly, what did not end, what the
-// figures stand for, and where a policy is worse.
+// caveats are what a reader must mind, the most important first: what was measured badly, what did not
+// end, what the figures stand for, and where a policy is worse.
 func (r *Report) caveats() []string {
 	var out []string
 	if r.Repeat != nil {

@@ -54,7 +54,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestBest: the one row with the least value is best, and no row is where several have it or less is not better.
+// TestBest: the one row with the least value is best, and no row is where several have it or less is
+// not better.
 func TestBest(t *testing.T) {
 	for _, tc := range []struct {
 		values []float64
@@ -78,8 +79,9 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestWordsUnderTable: at most three lines follow the table: what the verdict rests on, the caveat that matters most,
-// and how many more there are. What was measured badly goes before what was divided, and that before losses.
+// TestWordsUnderTable: at most three lines follow the table: what the verdict rests on, the caveat that
+// matters most, and how many more there are. What was measured badly goes before what was divided, and
+// that before losses.
 func TestWordsUnderTable(t *testing.T) {
 	const one = "The verdict rests on one run, seed 3"
 	scaled := Workload{Scale: 2, Speedup: 2.5, BytesTotal: 1000, BytesTrace: 4000}

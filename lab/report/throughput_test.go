@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestThroughput: 10 MB in 2 s are 40 Mb/s; a job within its hosts goes at their links' pace; bare coflows have none.
+// TestThroughput: 10 MB in 2 s are 40 Mb/s; a job within its hosts goes at their links' pace; bare
+// coflows have none.
 func TestThroughput(t *testing.T) {
 	jobs := []JobResult{
 		{Start: time.Second, End: 3 * time.Second, Delivered: 10e6},

@@ -31,8 +31,8 @@ func (e *DiskError) Hint() string {
 	return "name another directory with --report-dir DIR"
 }
 
-// CheckDir checks before a run that a report can be written to dir afterwards: it makes the directory and writes a
-// byte. It leaves nothing behind if that fails, and no file if it succeeds.
+// CheckDir checks before a run that a report can be written to dir afterwards: it makes the directory
+// and writes a byte. It leaves nothing behind if that fails, and no file if it succeeds.
 func CheckDir(dir string) error {
 	made, err := makeDir(dir)
 	if err != nil {
@@ -49,8 +49,9 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// WriteDir writes report.json, run.json, report.html and tables as CSV to dir, which it makes if necessary. It replaces
-// earlier files only after all are on the disk; each file appears whole or not at all.
+// WriteDir writes report.json, run.json, report.html and tables as CSV to dir, which it makes if
+// necessary. It replaces earlier files only after all are on the disk; each file appears whole or not
+// at all.
 func (r *Report) WriteDir(dir string, run *Run) error {
 	files, err := r.files(run)
 	if err != nil {
@@ -121,8 +122,8 @@ func (r *Report) files(run *Run) ([]file, error) {
 	return all, nil
 }
 
-// writeTemp writes data under a hidden name of its own, through to the disk, and returns the name. It leaves nothing
-// behind on error.
+// writeTemp writes data under a hidden name of its own, through to the disk, and returns the name. It
+// leaves nothing behind on error.
 func writeTemp(dir, name string, data []byte) (string, error) {
 	f, err := os.CreateTemp(dir, "."+name+"-*")
 	if err != nil {

@@ -62,7 +62,8 @@ func TestCheckDir(t *testing.T) {
 	}
 }
 
-// TestNothingWritable: where no file can be written, the folders made for it are gone again, and others stay.
+// TestNothingWritable: where no file can be written, the folders made for it are gone again, and others
+// stay.
 func TestNothingWritable(t *testing.T) {
 	parent := t.TempDir()
 	r := sample(1)

@@ -36,8 +36,8 @@ func (s *Prepared) attributed(jobs []controller.Job) error {
 	return nil
 }
 
-// mixed adds the requested background traffic to jobs. It lasts until the last arrival, or until the busiest port could
-// have sent all bytes of the jobs, whichever is later.
+// mixed adds the requested background traffic to jobs. It lasts until the last arrival, or until the
+// busiest port could have sent all bytes of the jobs, whichever is later.
 func (s *Prepared) mixed(jobs []controller.Job) ([]controller.Job, error) {
 	share := s.Options.Rules.Background
 	if share == 0 {
@@ -80,8 +80,8 @@ type backgroundTraffic struct {
 	Bytes pathmap.Bytes
 }
 
-// shares returns the rate of each host, before scaling, while all hosts of its rack send: its link's rate, or its part
-// of the rack's links to other switches, if that is less.
+// shares returns the rate of each host, before scaling, while all hosts of its rack send: its link's
+// rate, or its part of the rack's links to other switches, if that is less.
 func (s *Prepared) shares() []pathmap.BitsPerSecond {
 	f := s.Fabric
 	up := make([]float64, f.Racks)

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Delays are the stages of the delay budget that the user set: those of the optical switch, the time in which a packet
-// switch detects lost light, and, on the simulator, those of the controller.
+// Delays are the stages of the delay budget that the user set: those of the optical switch, the time in
+// which a packet switch detects lost light, and, on the simulator, those of the controller.
 type Delays struct {
 	Switches device.Delays
 	Commit   device.Dist
@@ -81,8 +81,8 @@ func (d Delays) Control(spec topo.Spec) rollout.Control {
 	return ctl
 }
 
-// Draw returns the time from a decision to the arrival of its Set at the device. Half of a move's commits come before
-// Sets.
+// Draw returns the time from a decision to the arrival of its Set at the device. Half of a move's
+// commits come before Sets.
 func (d Delays) Draw(r *rand.Rand) time.Duration { return d.Commit.Draw(r)/2 + d.RPC.Draw(r) }
 
 // DrawSteer returns the time from a decision to the hosts that it steers between packets and circuits.

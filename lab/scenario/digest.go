@@ -10,8 +10,8 @@ import (
 	"lightloom/controller"
 )
 
-// Digest hashes the content of jobs: flows as numbers, because their text would be the largest thing of a run, the rest
-// as JSON.
+// Digest hashes the content of jobs: flows as numbers, because their text would be the largest thing of
+// a run, the rest as JSON.
 func Digest(jobs []controller.Job) string {
 	h := sha256.New()
 	var buf []byte

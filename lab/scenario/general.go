@@ -9,8 +9,8 @@ import (
 
 // General fabrics: fat-trees, Jellyfishes, and what a topology's file says.
 
-// FitHosts moves flows to the hosts of a fabric. Workloads assume racks of equal size; host i of a rack with n hosts
-// becomes host i modulo n.
+// FitHosts moves flows to the hosts of a fabric. Workloads assume racks of equal size; host i of a rack
+// with n hosts becomes host i modulo n.
 func FitHosts(f *topo.Fabric, jobs []controller.Job) {
 	per := southbound.HostID(f.HostsPerRack)
 	if f.Hosts() == f.Racks*f.HostsPerRack {
@@ -30,8 +30,8 @@ func FitHosts(f *topo.Fabric, jobs []controller.Job) {
 	}
 }
 
-// PortRates is the sum of all hosts' rates, which bounds what the machine has to carry at once. A rack counts at most
-// the rate of its links to other switches.
+// PortRates is the sum of all hosts' rates, which bounds what the machine has to carry at once. A rack
+// counts at most the rate of its links to other switches.
 func PortRates(s *Prepared) (sum pathmap.BitsPerSecond) {
 	f := s.Fabric
 	up, hosts := make([]pathmap.BitsPerSecond, f.Racks), make([]pathmap.BitsPerSecond, f.Racks)

@@ -143,7 +143,8 @@ func possible(all []workload.FileJob) (good []workload.FileJob, wrong []error) {
 	return good, wrong
 }
 
-// leaveOrphans makes it the problem of jobs that they read from jobs which are not in the file, or have problems.
+// leaveOrphans makes it the problem of jobs that they read from jobs which are not in the file, or have
+// problems.
 func leaveOrphans(all []workload.FileJob) {
 	for again := true; again; {
 		again = false

@@ -33,8 +33,8 @@ const swimPart = "swim="
 // sparkPart begins a workload that is the event log of a Spark application.
 const sparkPart = "spark:"
 
-// inputs returns the files that settings name: values of flags that can be files, and schedules within lists of
-// policies. The names are the paths as typed.
+// inputs returns the files that settings name: values of flags that can be files, and schedules within
+// lists of policies. The names are the paths as typed.
 func inputs(settings []report.Setting) []report.Setting {
 	var out []report.Setting
 	add := func(flag, path string) {
@@ -61,8 +61,8 @@ func inputs(settings []report.Setting) []report.Setting {
 	return out
 }
 
-// filePart is the path within the value of a flag: all of it, or what a fabric of the kind file: or a workload of the
-// kind spark: names.
+// filePart is the path within the value of a flag: all of it, or what a fabric of the kind file: or a
+// workload of the kind spark: names.
 func filePart(value string) string {
 	if path, ok := strings.CutPrefix(value, sparkPart); ok {
 		return path
@@ -146,8 +146,8 @@ func hashInput(flag, path string) (report.Input, report.Place, error) {
 	return in, report.Place{Name: in.Name, Path: abs}, err
 }
 
-// HashFile returns the SHA-256 of a file's content, in hexadecimal digits, and its length; of a folder, those of what
-// its files are called and hold.
+// HashFile returns the SHA-256 of a file's content, in hexadecimal digits, and its length; of a folder,
+// those of what its files are called and hold.
 func HashFile(path string) (string, int64, error) {
 	if entries, err := os.ReadDir(path); err == nil {
 		return hashFolder(path, entries)

@@ -10,8 +10,8 @@ import (
 	"lightloom/lab/report"
 )
 
-// Options describe a run. They are checked as far as flags alone allow; Prepare reads the policies, fabrics and files
-// that they name.
+// Options describe a run. They are checked as far as flags alone allow; Prepare reads the policies,
+// fabrics and files that they name.
 type Options struct {
 	Demo bool // the built-in workload on the built-in fabric; else what the fields below name
 
@@ -33,7 +33,8 @@ type Options struct {
 	Seed    uint64
 	Repeat  int           // runs, under seeds from Seed on; 0 and 1: one
 	Warmup  time.Duration // what arrives before it is left out of figures
-	// what has not ended then is cancelled, and what arrives later never comes; 0: the run ends with the last job
+	// what has not ended then is cancelled, and what arrives later never comes; 0: the run ends with the
+	// last job
 	Until   time.Duration
 	StopAt  time.Duration // the run stops then, whatever still runs; 0: when all jobs have ended
 	Coflows int           // how many, from the first; 0: all
@@ -43,7 +44,8 @@ type Options struct {
 	State    string        // directory of the replicas' logs, for a fabric that is kept up; empty: they go with it
 	Net      netns.Options // of real packets
 
-	// Settings are all flags with their values, by name, but for those that say where results go: for the manifest.
+	// Settings are all flags with their values, by name, but for those that say where results go: for the
+	// manifest.
 	Settings []report.Setting
 }
 

@@ -36,8 +36,8 @@ type Row struct {
 // Can returns the abilities of the row's policy. The row is of Prepared.
 func (r *Row) Can() controller.Capabilities { return r.parsed.Capabilities() }
 
-// Prepared is the result of Prepare: jobs and faults on a fabric, and a row for each policy. It is complete before
-// anything runs.
+// Prepared is the result of Prepare: jobs and faults on a fabric, and a row for each policy. It is
+// complete before anything runs.
 type Prepared struct {
 	Options           Options
 	Spec              topo.Spec // as given, before scaling
@@ -58,8 +58,8 @@ type Prepared struct {
 	Delays     Delays             // of circuits, in stages
 }
 
-// Prepare reads everything that a run needs and refuses impossible input. scale is opt.Scale with "auto" resolved. Its
-// errors are mistakes of the user.
+// Prepare reads everything that a run needs and refuses impossible input. scale is opt.Scale with
+// "auto" resolved. Its errors are mistakes of the user.
 func Prepare(opt Options, scale float64) (*Prepared, error) {
 	p, err := prepare(opt, scale)
 	return p, hint.Wrong(err)
@@ -237,7 +237,8 @@ func (s *Prepared) Last() time.Duration {
 	return at
 }
 
-// controlOf returns the controller's delays on a simulated fabric: none on a crossbar, where δ is the dark time alone.
+// controlOf returns the controller's delays on a simulated fabric: none on a crossbar, where δ is the
+// dark time alone.
 func controlOf(s topo.Spec) rollout.Control {
 	if s.Kind == topo.Crossbar {
 		return rollout.Control{}

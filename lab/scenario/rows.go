@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// addRows adds the rows of one policy: one for each source of demand, or a single one if the policy sets up no circuits
-// and so uses no source.
+// addRows adds the rows of one policy: one for each source of demand, or a single one if the policy
+// sets up no circuits and so uses no source.
 func (s *Prepared) addRows(r Row) error {
 	known := s.Options.Demand
 	if len(known) == 0 || !r.Can().Circuits || !r.Spec.HasOCS() {

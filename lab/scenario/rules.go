@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Rules choose how a trace is replayed: which coflows, when they start, what happens to local bytes, and when rates are
-// decided. All but the first two are for the simulator only.
+// Rules choose how a trace is replayed: which coflows, when they start, what happens to local bytes,
+// and when rates are decided. All but the first two are for the simulator only.
 type Rules struct {
 	MaxWidth  int  // leave out coflows of more flows; 0: none
 	AllAtZero bool // all arrive together, when the run begins
@@ -167,7 +167,8 @@ func (r *Rules) named(name string) (string, error) {
 		strings.Join(known, " or --policy "))
 }
 
-// quantum is the time step: that of the compatible mode is the time of a megabyte at a port. 0 if time has no steps.
+// quantum is the time step: that of the compatible mode is the time of a megabyte at a port. 0 if time
+// has no steps.
 func (s *Prepared) quantum() time.Duration {
 	if s.Options.Rules.Compat != CompatCoflowsim {
 		return s.Options.Rules.Step
@@ -175,8 +176,8 @@ func (s *Prepared) quantum() time.Duration {
 	return workload.Megabyte.Over(s.Spec.NIC)
 }
 
-// rule changes jobs to follow the rules. coflowsim admits at the beginning of an epoch what arrives until its end, and
-// counts a coflow's time from there.
+// rule changes jobs to follow the rules. coflowsim admits at the beginning of an epoch what arrives
+// until its end, and counts a coflow's time from there.
 func (s *Prepared) rule(jobs []controller.Job) {
 	r := &s.Options.Rules
 	for i := range jobs {
@@ -247,8 +248,9 @@ func (r *Rules) described(spec topo.Spec, quantum time.Duration) []string {
 	return out
 }
 
-// Bound is the shortest time that a coflow's bytes take with the fabric to itself: the longest that the port of one of
-// its hosts takes, with headers as on the fabric. 0 if its flows depend on placement or are all local.
+// Bound is the shortest time that a coflow's bytes take with the fabric to itself: the longest that the
+// port of one of its hosts takes, with headers as on the fabric. 0 if its flows depend on placement or
+// are all local.
 func (s *Prepared) Bound(j *controller.Job, e *controller.Edge) time.Duration {
 	if e.FollowsTasks() {
 		return 0

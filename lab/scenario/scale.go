@@ -12,16 +12,17 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// LoadShare bounds the load of a fabric of packets: the rates of all ports sum to at most 1/LoadShare of the machine's
-// measured capacity, so that queues and not cores limit flows.
+// LoadShare bounds the load of a fabric of packets: the rates of all ports sum to at most 1/LoadShare
+// of the machine's measured capacity, so that queues and not cores limit flows.
 const LoadShare = 4
 
-// assumedCapacity is the assumed capacity of a machine without calibration: what two cores carry through three switches
-// with the slowest of the dataplanes measured.
+// assumedCapacity is the assumed capacity of a machine without calibration: what two cores carry
+// through three switches with the slowest of the dataplanes measured.
 const assumedCapacity = 10 * pathmap.Gbps
 
-// PacketScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits. A scale that
-// does not fit is refused, and the error names one that does. The demo's fabric fits every machine that can build it.
+// PacketScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits.
+// A scale that does not fit is refused, and the error names one that does. The demo's fabric fits every
+// machine that can build it.
 func PacketScale(_ context.Context, opt Options) (float64, string, error) {
 	if opt.Demo && opt.Fabric == "" {
 		return 1, "", nil
@@ -74,7 +75,8 @@ func roundScale(v float64) float64 {
 	}
 }
 
-// Capacity returns the capacity that doctor --calibrate stored for this machine and user, or the assumed one.
+// Capacity returns the capacity that doctor --calibrate stored for this machine and user, or the
+// assumed one.
 func Capacity() (pathmap.BitsPerSecond, bool) {
 	b, err := os.ReadFile(CapacityFile())
 	if err != nil {

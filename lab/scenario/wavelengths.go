@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// checkWavelengths refuses policies that assume one circuit a rack when racks have several wavelengths: most of these
-// would stay dark, and the figures would not show why.
+// checkWavelengths refuses policies that assume one circuit a rack when racks have several wavelengths:
+// most of these would stay dark, and the figures would not show why.
 func (s *Prepared) checkWavelengths() error {
 	w := s.Spec.Wavelengths()
 	if w == 1 {

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// ask sends one request to this user's running fabric and returns its answer. An error in the answer is returned as
-// one, with its exit status if it has one.
+// ask sends one request to this user's running fabric and returns its answer. An error in the answer is
+// returned as one, with its exit status if it has one.
 func ask(q request) (reply, error) {
 	var r reply
 	c, err := dialControl()

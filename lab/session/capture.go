@@ -44,7 +44,8 @@ type captureRequest struct {
 	PacketsOnly bool `json:"packets_only,omitempty"`
 }
 
-// serveCapture captures into a client's file until its bounds are reached, or the client sends a signal or disconnects.
+// serveCapture captures into a client's file until its bounds are reached, or the client sends a signal
+// or disconnects.
 func (s *keeper) serveCapture(ctx context.Context, c *net.UnixConn, r captureRequest, w *os.File) (*capture.Result,
 	error) {
 	node, port, err := portNamed(s.Topo.Topology, r.Port)
@@ -156,8 +157,8 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 	}
 }
 
-// Capture writes the packets of a port of this user's running fabric to a file, until a bound is reached or the process
-// is told to end.
+// Capture writes the packets of a port of this user's running fabric to a file, until a bound is
+// reached or the process is told to end.
 func Capture(ctx context.Context, opt CaptureOptions) (err error) {
 	check := capture.Options{SnapLen: opt.SnapLen, Duration: opt.Duration}
 	if err := check.Check(); err != nil {
@@ -195,8 +196,8 @@ func Capture(ctx context.Context, opt CaptureOptions) (err error) {
 	return hearCapture(c, out, opt)
 }
 
-// captureFile is the file of a capture. Until the capture has begun it has a name of its own, so that one that cannot
-// begin leaves an older file of the wanted name as it was.
+// captureFile is the file of a capture. Until the capture has begun it has a name of its own, so that
+// one that cannot begin leaves an older file of the wanted name as it was.
 type captureFile struct {
 	file *os.File
 	name string // wanted; empty: the file has its name already

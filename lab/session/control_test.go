@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestTaken: a name that is in use by the user's own process is not confused with one that another user has taken.
+// TestTaken: a name that is in use by the user's own process is not confused with one that another user
+// has taken.
 func TestTaken(t *testing.T) {
 	name := fmt.Sprintf("@lightloom-test-%d", os.Getpid())
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})

@@ -20,8 +20,8 @@ const ReadyFD = 3
 // ReadyFlag is the hidden flag of a fabric that Detach has started.
 const ReadyFlag = "ready"
 
-// Detach starts this command line again without -d in a session of its own, and returns once its fabric is up, or has
-// failed to come up. What it prints goes to a file.
+// Detach starts this command line again without -d in a session of its own, and returns once its fabric
+// is up, or has failed to come up. What it prints goes to a file.
 func Detach(argv []string, stdout, stderr io.Writer) error {
 	name, err := logFile()
 	if err != nil {

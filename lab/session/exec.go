@@ -61,8 +61,8 @@ type ExecOptions struct {
 	Stdout, Stderr io.Writer
 }
 
-// ExecAll runs a command in every host by a function such as Exec, one after the other, each behind a line that names
-// it. Its error is that of the first host where the command failed.
+// ExecAll runs a command in every host by a function such as Exec, one after the other, each behind a
+// line that names it. Its error is that of the first host where the command failed.
 func ExecAll(ctx context.Context, opt ExecOptions, run func(context.Context, ExecOptions) error) error {
 	n, err := AskNames()
 	if err != nil {
@@ -83,7 +83,8 @@ func ExecAll(ctx context.Context, opt ExecOptions, run func(context.Context, Exe
 	return first
 }
 
-// exec runs a command in a host or at a switch, forwards the client's signals, and returns the command's exit status.
+// exec runs a command in a host or at a switch, forwards the client's signals, and returns the
+// command's exit status.
 func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,15 +123,16 @@ func (s *keeper) exec(ctx context.Context, c *net.UnixConn, r request, files []*
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// Exit statuses of exec itself: a host that does not exist is a mistake in the command line; for a command that does
-// not exist shells have one.
+// Exit statuses of exec itself: a host that does not exist is a mistake in the command line; for a
+// command that does not exist shells have one.
 const (
 	statusUnknown  = 2
 	statusNotFound = 127
 )
 
-// Exec runs a command in a host of this user's running fabric. Its error is an ExitError with the command's status, or
-// the reason why there is none. If standard input and output are a terminal, the command gets one of its own.
+// Exec runs a command in a host of this user's running fabric. Its error is an ExitError with the
+// command's status, or the reason why there is none. If standard input and output are a terminal, the
+// command gets one of its own.
 func Exec(_ context.Context, opt ExecOptions) (err error) {
 	files, err := streams3(opt)
 	if err != nil {
@@ -173,8 +175,9 @@ func Exec(_ context.Context, opt ExecOptions) (err error) {
 	return heardExit(c)
 }
 
-// ownCgroup opens the cgroup of this process, in which its command is to run, so that limits and tags of a service or a
-// scope hold for it. It is nil where there is none but the root, and for users who cannot put processes anywhere.
+// ownCgroup opens the cgroup of this process, in which its command is to run, so that limits and tags
+// of a service or a scope hold for it. It is nil where there is none but the root, and for users who
+// cannot put processes anywhere.
 func ownCgroup() *os.File {
 	name, err := marking.Own()
 	if err != nil || name == "" || os.Geteuid() != 0 {

@@ -14,7 +14,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// FibreOptions are the options of the command fibre, which moves fibres of the emulated optical switch to other ports.
+// FibreOptions are the options of the command fibre, which moves fibres of the emulated optical switch
+// to other ports.
 type FibreOptions struct {
 	Do    string // swap, pull or mend
 	Ports []int  // two to swap, one to pull

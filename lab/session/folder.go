@@ -17,7 +17,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Folder names the files of a directory that up takes; empty where a file is not there. None of them names a program.
+// Folder names the files of a directory that up takes; empty where a file is not there. None of them
+// names a program.
 type Folder struct {
 	Fabric string // fabric.yaml, which must be there
 	Jobs   string // jobs.yaml: they are submitted once the fabric is up

@@ -91,8 +91,8 @@ func wall(t *timestamppb.Timestamp) *time.Time {
 // leaderWithin is for how long a command waits for a leader that says how far the log is.
 const leaderWithin = 2 * time.Second
 
-// acknowledged is a read of all that anybody was told is done: jobs that another process has just submitted are in it.
-// Without a leader it is a read of what the replica that is asked knows.
+// acknowledged is a read of all that anybody was told is done: jobs that another process has just
+// submitted are in it. Without a leader it is a read of what the replica that is asked knows.
 func acknowledged(ctx context.Context, client *api.Client) *apiv1.Read {
 	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
 	defer cancel()

@@ -38,7 +38,8 @@ func (b *behind) Status(_ context.Context,
 	return connect.NewResponse(&apiv1.StatusResponse{Read: &apiv1.ReadAt{Kind: "linearizable", Index: b.index}}), nil
 }
 
-// TestAcknowledged: commands that name jobs read up to what the leader has acknowledged, and what there is without one.
+// TestAcknowledged: commands that name jobs read up to what the leader has acknowledged, and what there
+// is without one.
 func TestAcknowledged(t *testing.T) {
 	for _, tt := range []struct{ index, want uint64 }{{7, 7}, {0, 0}} {
 		if got := acknowledged(t.Context(), answering(t, &behind{index: tt.index})); got.GetMinIndex() != tt.want ||
@@ -60,8 +61,8 @@ func answering(t *testing.T, b *behind) *api.Client {
 	return client
 }
 
-// TestNeedLeader: commands that change something end soon, with status 3, where a leader has lost its majority and may
-// not know it yet.
+// TestNeedLeader: commands that change something end soon, with status 3, where a leader has lost its
+// majority and may not know it yet.
 func TestNeedLeader(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -16,8 +16,8 @@ import (
 // hostsFile is where resolvers look names up before they ask a server.
 const hostsFile = "/etc/hosts"
 
-// nameHosts makes the names of a fabric's hosts known to all programs in them. The process is in a mount namespace of
-// its own, where a file of names is laid over the machine's.
+// nameHosts makes the names of a fabric's hosts known to all programs in them. The process is in a
+// mount namespace of its own, where a file of names is laid over the machine's.
 func nameHosts(f *topo.Fabric) error {
 	old, err := os.ReadFile(hostsFile)
 	if errors.Is(err, fs.ErrNotExist) {

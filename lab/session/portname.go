@@ -17,7 +17,8 @@ func circuitName(ocs string, in, out southbound.Port) string {
 	return portName(ocs, in) + "→" + portName(ocs, out)
 }
 
-// portNamed finds a port by its name: tor0:3 or tor0-3 is port 3 of tor0, and a host's name alone is its interface.
+// portNamed finds a port by its name: tor0:3 or tor0-3 is port 3 of tor0, and a host's name alone is
+// its interface.
 func portNamed(t *pathmap.Topology, name string) (pathmap.NodeID, int32, error) {
 	if n, ok := t.Named(name); ok {
 		if t.Node(n).Role == pathmap.Host {

@@ -10,7 +10,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// TestPortNamed: ports are named as status and topology print them, and a wrong name says what right ones look like.
+// TestPortNamed: ports are named as status and topology print them, and a wrong name says what right
+// ones look like.
 func TestPortNamed(t *testing.T) {
 	spec, err := topo.ParseSpec("hybrid:racks=3,hosts=2,spines=1,ports=2")
 	if err != nil {
@@ -48,8 +49,8 @@ func TestPortNamed(t *testing.T) {
 	}
 }
 
-// TestCaptureWithoutCable: a capture at a port where no cable is plugged in is refused before anything is opened, and
-// the error names ports that have one.
+// TestCaptureWithoutCable: a capture at a port where no cable is plugged in is refused before anything
+// is opened, and the error names ports that have one.
 func TestCaptureWithoutCable(t *testing.T) {
 	b := pathmap.NewBuilder()
 	a := b.Add(pathmap.Node{Name: "tor0", Role: pathmap.ToR})

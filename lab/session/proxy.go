@@ -10,8 +10,8 @@ import (
 	"lightloom/lab/northbound"
 )
 
-// Dial returns a client of the controller that flags mean. That of the running fabric is reached through the control
-// socket, in the name of the fabric's own client.
+// Dial returns a client of the controller that flags mean. That of the running fabric is reached
+// through the control socket, in the name of the fabric's own client.
 func Dial(to northbound.Flags) (*api.Client, error) {
 	c, err := to.Find()
 	if err != nil {

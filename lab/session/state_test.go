@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// TestStateSeenInside: a directory of logs must exist, and not below /run, because the process inside has a /run of its
-// own.
+// TestStateSeenInside: a directory of logs must exist, and not below /run, because the process inside
+// has a /run of its own.
 func TestStateSeenInside(t *testing.T) {
 	dir := t.TempDir()
 	if got, err := stateSeenInside(dir); err != nil || !filepath.IsAbs(got) {

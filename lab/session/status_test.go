@@ -60,7 +60,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestAheadOrApart: a replica that is ahead of the leader, or holds another state after the same entry, is named.
+// TestAheadOrApart: a replica that is ahead of the leader, or holds another state after the same entry,
+// is named.
 func TestAheadOrApart(t *testing.T) {
 	s := Status{Replicas: []ReplicaStatus{{ID: "c0", Applied: 7, Digest: "aa"}, {ID: "c1", Applied: 8, Digest: "bb"},
 		{ID: "c2", Applied: 7, Digest: "cc", Trouble: "seen"}, {ID: "c3", Applied: 6, Digest: "dd"},

@@ -59,8 +59,8 @@ func (x *Section) show(s *Status, w io.Writer) error {
 // NotWell is the exit status of a whole status whose verdict is not ok.
 const NotWell = 10
 
-// ShowStatus prints the status of this user's running fabric, once or until ctx ends. Once, and of the whole, it
-// returns an error with NotWell if not all is well.
+// ShowStatus prints the status of this user's running fabric, once or until ctx ends. Once, and of the
+// whole, it returns an error with NotWell if not all is well.
 func ShowStatus(ctx context.Context, opt StatusOptions) error {
 	if opt.Watch == 0 {
 		well, err := showOnce(ctx, opt, opt.Stdout)

@@ -36,8 +36,8 @@ type Submitted struct {
 
 // submit submits jobs as of now, one by one: a refused job does not stop the others.
 //
-// Without a leader it refuses soon: none comes back by itself while too few replicas run, and its user would wait in
-// silence.
+// Without a leader it refuses soon: none comes back by itself while too few replicas run, and its user
+// would wait in silence.
 func submit(ctx context.Context, client *api.Client, jobs []controller.Job) ([]Submitted, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -13,8 +13,9 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is a pseudo-terminal between the user's terminal and a command in a host. The command's session has its
-// slave as controlling terminal, so that shells have job control and Ctrl-C reaches the command alone.
+// terminal is a pseudo-terminal between the user's terminal and a command in a host. The command's
+// session has its slave as controlling terminal, so that shells have job control and Ctrl-C reaches the
+// command alone.
 type terminal struct {
 	master, slave *os.File
 	in            *os.File

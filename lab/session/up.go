@@ -134,8 +134,8 @@ func (u *upping) ready(ctx context.Context, o *emulated.ChildConfig) {
 	}
 }
 
-// buildTime is about how long a fabric takes to come up: on two cores 165 switches and hosts take 3.4 s and 585 take
-// 18 s.
+// buildTime is about how long a fabric takes to come up: on two cores 165 switches and hosts take 3.4 s
+// and 585 take 18 s.
 func buildTime(nodes int) time.Duration {
 	return time.Duration(3.4 * math.Pow(float64(nodes)/165, 1.32) * float64(time.Second))
 }
@@ -159,7 +159,8 @@ func stateSeenInside(dir string) (string, error) {
 	return path, nil
 }
 
-// withoutTrace prepares options for a fabric that waits for jobs: one synthetic job takes the place of those to come.
+// withoutTrace prepares options for a fabric that waits for jobs: one synthetic job takes the place of
+// those to come.
 func withoutTrace(opt scenario.Options) scenario.Options {
 	opt.Trace, opt.Workload, opt.Coflows = "", "", 1
 	return opt

@@ -13,7 +13,8 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// Expected is the planned cabling of a fabric: for each port of its optical switch, the port of the switch behind it.
+// Expected is the planned cabling of a fabric: for each port of its optical switch, the port of the
+// switch behind it.
 func Expected(f *topo.Fabric) audit.Map {
 	t := f.Topology
 	m := audit.NewMap(int(t.Ports(f.OCSNode)))
@@ -56,8 +57,8 @@ func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) 
 	}
 }
 
-// fresh reports whether a neighbour has been heard since the present circuits were made. Switches report whole seconds,
-// rounded down.
+// fresh reports whether a neighbour has been heard since the present circuits were made. Switches
+// report whole seconds, rounded down.
 func fresh(h lldp.Heard, since time.Duration) (bool, string) {
 	if h.Silent >= 0 {
 		return h.Silent+time.Second <= since, ""

@@ -19,8 +19,8 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// bench is an emulated optical switch with a patch panel in virtual time, and ToRs that hear the sender of the light on
-// their fibre.
+// bench is an emulated optical switch with a patch panel in virtual time, and ToRs that hear the sender
+// of the light on their fibre.
 type bench struct {
 	now   time.Duration
 	plane *mem.Plane
@@ -75,7 +75,8 @@ func (b *bench) hears(rack int, expected audit.Map) []lldp.Heard {
 	return heard
 }
 
-// TestCablings: on the emulated optical switch every planted fault is found in 100 random cablings of 64 ports.
+// TestCablings: on the emulated optical switch every planted fault is found in 100 random cablings of
+// 64 ports.
 func TestCablings(t *testing.T) {
 	const n = 64
 	for seed := range uint64(100) {
@@ -140,8 +141,8 @@ func at(ends []audit.End, fibre southbound.Port) audit.End {
 	return ends[fibre]
 }
 
-// TestRefuses: existing circuits are neither touched nor lost, a switch that does not answer is reported, one that
-// never forgets neighbours is refused, and a stuck mirror is reported as a doubt.
+// TestRefuses: existing circuits are neither touched nor lost, a switch that does not answer is
+// reported, one that never forgets neighbours is refused, and a stuck mirror is reported as a doubt.
 func TestRefuses(t *testing.T) {
 	b := newBench(t, 4, device.Delays{})
 	stand := []southbound.CrossConnect{{In: 0, Out: 3}, {In: 2, Out: 2}}

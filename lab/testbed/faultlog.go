@@ -119,8 +119,8 @@ func (l *FaultLog) sample(at time.Duration, received pathmap.Bytes) {
 	l.levels = append(l.levels, outcome.Sample{At: at, Bytes: received})
 }
 
-// idle reports whether to stop sampling: no bytes were received for many samples after an instant, so that sampling
-// does not keep a stalled run alive, or there are samples enough.
+// idle reports whether to stop sampling: no bytes were received for many samples after an instant, so
+// that sampling does not keep a stalled run alive, or there are samples enough.
 func (l *FaultLog) idle(now, after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,7 +132,8 @@ func (l *FaultLog) idle(now, after time.Duration) bool {
 // reaction is the longest time after an event in which a change counts as the controller's answer.
 const reaction = 2 * time.Second
 
-// settle finds for each fault when the tables had settled: the last change within reaction and before the next event.
+// settle finds for each fault when the tables had settled: the last change within reaction and before
+// the next event.
 func (l *FaultLog) settle() []outcome.FaultSpan {
 	var events []time.Duration
 	for _, s := range l.spans {

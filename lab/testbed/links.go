@@ -9,8 +9,8 @@ import (
 
 // Carrier is a testbed that can read the counters of its links.
 type Carrier interface {
-	// Carried returns the bytes of layer 2 that have passed each link so far, by LinkID. It need not know those of hosts'
-	// links.
+	// Carried returns the bytes of layer 2 that have passed each link so far, by LinkID. It need not know
+	// those of hosts' links.
 	Carried() ([]pathmap.Bytes, error)
 	// Apart is the least time between two readings that does not disturb the run.
 	Apart() time.Duration

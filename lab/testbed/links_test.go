@@ -30,7 +30,8 @@ func (c *counted) Carried() ([]pathmap.Bytes, error) {
 	return all, c.err
 }
 
-// TestLinkLog: however long a run is, readings are bounded, even and in order, and the first and the last are there.
+// TestLinkLog: however long a run is, readings are bounded, even and in order, and the first and the
+// last are there.
 func TestLinkLog(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2})
 	if err != nil {

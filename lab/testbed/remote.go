@@ -89,7 +89,8 @@ func (r *Remote) CancelAll(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Jobs implements Testbed. It counts the jobs of other clients too, for a controller does not tell whose have ended.
+// Jobs implements Testbed. It counts the jobs of other clients too, for a controller does not tell
+// whose have ended.
 func (r *Remote) Jobs() (accepted, ended int) {
 	return int(r.accepted.Load() + r.others.Load()), int(r.ended.Load())
 }

@@ -16,21 +16,25 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// Testbed is a fabric with its controller, on which a scenario runs: the simulator, namespaces, or a lab. Instants
-// count from the run's begin: when the testbed was made on the simulator, when the controller was ready elsewhere.
+// Testbed is a fabric with its controller, on which a scenario runs: the simulator, namespaces, or a
+// lab. Instants count from the run's begin: when the testbed was made on the simulator, when the
+// controller was ready elsewhere.
 type Testbed interface {
 	Fabric() *topo.Fabric
 	Now() time.Duration
-	// At calls f at an instant, or at once if that has passed. The simulator calls it from within Wait, in the order
-	// planned; other testbeds call it in a goroutine of its own. If f returns an error, a later Wait fails.
+	// At calls f at an instant, or at once if that has passed. The simulator calls it from within Wait, in
+	// the order planned; other testbeds call it in a goroutine of its own. If f returns an error, a later
+	// Wait fails.
 	At(t time.Duration, f func(context.Context) error)
 	// Submit hands the i-th job of the scenario to the controller.
 	Submit(ctx context.Context, i int, j *controller.Job) error
-	// CancelAll cancels every job that has not ended. It returns false if no leader is known; then call it again.
+	// CancelAll cancels every job that has not ended. It returns false if no leader is known; then call it
+	// again.
 	CancelAll(ctx context.Context) (bool, error)
 	// Apply applies a fault's change to the fabric, or to a replica of the controller.
 	Apply(ctx context.Context, c fault.Change) error
-	// OnTables makes the testbed call f whenever a packet switch's rules have become effective, until it is closed.
+	// OnTables makes the testbed call f whenever a packet switch's rules have become effective, until it
+	// is closed.
 	OnTables(f func(at time.Duration, a device.Applied))
 	// Wait returns once something can have changed. ErrStill: nothing more will change by itself.
 	Wait(ctx context.Context) error
@@ -46,9 +50,9 @@ type Testbed interface {
 // ErrStill means that nothing more will happen on a testbed by itself.
 var ErrStill = errors.New("stands still")
 
-// Run runs a scenario on a testbed: it submits the jobs when they arrive, applies faults, and measures once all jobs
-// have ended or the scenario's time is over. progress, which can be nil, gets the number of ended jobs. A run that
-// stalls because of a fault also has an outcome.
+// Run runs a scenario on a testbed: it submits the jobs when they arrive, applies faults, and measures
+// once all jobs have ended or the scenario's time is over. progress, which can be nil, gets the number
+// of ended jobs. A run that stalls because of a fault also has an outcome.
 func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(ended int)) (*outcome.Outcome, error) {
 	r := &run{tb: tb, s: s}
 	if s.Links {
@@ -155,8 +159,8 @@ func (r *run) submitNext(at time.Duration) {
 	})
 }
 
-// sample records the bytes received now, and plans the next sample: some 200 until the last arrival or fault, and more
-// at that distance.
+// sample records the bytes received now, and plans the next sample: some 200 until the last arrival or
+// fault, and more at that distance.
 func (r *run) sample(context.Context) error {
 	now := r.tb.Now()
 	r.faults.sample(now, r.tb.Received())

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// String returns the module's version, or "devel" with the commit that was built, and a mark if the work tree had
-// changes.
+// String returns the module's version, or "devel" with the commit that was built, and a mark if the
+// work tree had changes.
 func String(b *debug.BuildInfo) string {
 	if b == nil {
 		return "unknown"
@@ -34,8 +34,8 @@ func String(b *debug.BuildInfo) string {
 // This returns String of the running binary.
 func This() string { return String(thisBuild()) }
 
-// thisBuild is what the go command recorded in the running binary; nil where there is nothing. go run records no
-// commit, but compiles the tree as it is: git tells its commit.
+// thisBuild is what the go command recorded in the running binary; nil where there is nothing. go run
+// records no commit, but compiles the tree as it is: git tells its commit.
 func thisBuild() *debug.BuildInfo {
 	b, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -49,7 +49,8 @@ func thisBuild() *debug.BuildInfo {
 	return b
 }
 
-// byGoRun reports whether go run has put a program there: in its directory for temporary files, or in its cache.
+// byGoRun reports whether go run has put a program there: in its directory for temporary files, or in
+// its cache.
 func byGoRun(exe string) bool {
 	return strings.Contains(filepath.Dir(exe), "/go-build") && !strings.HasSuffix(exe, ".test")
 }
@@ -91,8 +92,8 @@ func Setting(b *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// Commit returns the commit that this binary was built from, and whether the work tree had changes; "" where neither
-// the go command nor git knows one.
+// Commit returns the commit that this binary was built from, and whether the work tree had changes; ""
+// where neither the go command nor git knows one.
 func Commit() (commit string, changed bool) {
 	b := thisBuild()
 	if b == nil {

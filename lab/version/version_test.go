@@ -37,7 +37,8 @@ func TestString(t *testing.T) {
 	}
 }
 
-// TestGoRun: a program that go run has started names the commit of the clone, and whether something has changed there.
+// TestGoRun: a program that go run has started names the commit of the clone, and whether something has
+// changed there.
 func TestGoRun(t *testing.T) {
 	for exe, want := range map[string]bool{
 		"/tmp/go-build2914/b001/exe/lightloom":        true,

@@ -1,5 +1,6 @@
-// Package cabling changes the cables of a fabric, and adds racks to it, while ids of nodes, links, hosts and ports
-// stay: what it leads to, what a user's description means, and what differs. It knows nothing of jobs or devices.
+// Package cabling changes the cables of a fabric, and adds racks to it, while ids of nodes, links,
+// hosts and ports stay: what it leads to, what a user's description means, and what differs. It knows
+// nothing of jobs or devices.
 package cabling
 
 import (
@@ -15,8 +16,8 @@ import (
 // portBits bounds the numbers of ports.
 const portBits = 15
 
-// Apply returns f, which must be as topo.New made it, with its cables changed. Nodes, hosts, racks and OCS ports keep
-// their numbers: a host keeps its cable, and a port of the OCS its rack.
+// Apply returns f, which must be as topo.New made it, with its cables changed. Nodes, hosts, racks and
+// OCS ports keep their numbers: a host keeps its cable, and a port of the OCS its rack.
 func Apply(f *topo.Fabric, c pathmap.Cabling) (*topo.Fabric, error) {
 	if c.Equal(pathmap.Cabling{}) {
 		return f, nil
@@ -76,8 +77,8 @@ func uplinks(f *topo.Fabric) ([]int32, error) {
 	return out, nil
 }
 
-// passesToRs reports whether paths of a leaf-spine can lead through the ToRs of other racks: it joins ToRs, or some two
-// have fewer paths over one spine than are kept.
+// passesToRs reports whether paths of a leaf-spine can lead through the ToRs of other racks: it joins
+// ToRs, or some two have fewer paths over one spine than are kept.
 func passesToRs(f *topo.Fabric) bool {
 	t := f.Topology
 	cables := make([][]int32, f.Racks) // to each spine, by node

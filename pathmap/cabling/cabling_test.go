@@ -28,8 +28,8 @@ func fabric(t testing.TB, spec string) *topo.Fabric {
 	return f
 }
 
-// TestGrows moves, adds and takes out cables at random. Whatever has been done, nodes, hosts, racks and links keep
-// their numbers, and racks that nobody touched their paths.
+// TestGrows moves, adds and takes out cables at random. Whatever has been done, nodes, hosts, racks and
+// links keep their numbers, and racks that nobody touched their paths.
 func TestGrows(t *testing.T) {
 	for _, spec := range []string{"hybrid:racks=6,hosts=2,spines=3", "leafspine:racks=5,hosts=1,spines=2",
 		"fattree:k=4", "jellyfish:switches=8,degree=3,hosts=8,seed=3"} {
@@ -95,7 +95,8 @@ func compare(t *testing.T, was, is *topo.Fabric, now, next pathmap.Cabling) (tou
 	return touched
 }
 
-// samePaths checks that the paths of racks of a leaf-spine at which nothing has changed are those that they were.
+// samePaths checks that the paths of racks of a leaf-spine at which nothing has changed are those that
+// they were.
 func samePaths(t *testing.T, was, is *topo.Fabric, touched []pathmap.NodeID, seed uint64) {
 	t.Helper()
 	if was.Transit || is.Transit {
@@ -186,7 +187,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestTransit: paths lead through the ToRs of others only where some rack has fewer uplinks than paths are kept.
+// TestTransit: paths lead through the ToRs of others only where some rack has fewer uplinks than paths
+// are kept.
 func TestTransit(t *testing.T) {
 	f := fabric(t, "leafspine:racks=3,hosts=1,spines=2")
 	for _, tt := range []struct {

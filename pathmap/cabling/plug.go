@@ -16,8 +16,8 @@ type Plug struct {
 	Rate     pathmap.BitsPerSecond // 0: as the cable that From has
 }
 
-// Next returns the cabling of f, which must be as topo.New made it, that follows now: unless it is as it should be, the
-// cable in each From is pulled out, and one to To plugged in.
+// Next returns the cabling of f, which must be as topo.New made it, that follows now: unless it is as
+// it should be, the cable in each From is pulled out, and one to To plugged in.
 func Next(f *topo.Fabric, now pathmap.Cabling, all []Plug) (pathmap.Cabling, error) {
 	t, err := f.Topology.Recable(now)
 	if err != nil {

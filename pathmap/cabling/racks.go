@@ -19,8 +19,9 @@ type Rack struct {
 // maxName bounds the name of a node, which is part of names of files and certificates.
 const maxName = 63
 
-// Grow returns the cabling of f, which must be as topo.New made it, that follows now and has those racks too: the ones
-// that are not there get the next numbers, and hosts the spec's rate. Uplinks are cables that Next plugs in.
+// Grow returns the cabling of f, which must be as topo.New made it, that follows now and has those
+// racks too: the ones that are not there get the next numbers, and hosts the spec's rate. Uplinks are
+// cables that Next plugs in.
 func Grow(f *topo.Fabric, now pathmap.Cabling, racks []Rack) (pathmap.Cabling, error) {
 	is, err := Apply(f, now)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"lightloom/pathmap/cabling"
 )
 
-// TestRacks: racks are added behind those that are there, whose numbers stay, and their uplinks plugged in; what is no
-// rack is refused with the reason.
+// TestRacks: racks are added behind those that are there, whose numbers stay, and their uplinks plugged
+// in; what is no rack is refused with the reason.
 func TestRacks(t *testing.T) {
 	f := fabric(t, "hybrid:racks=3,hosts=1,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms")
 	rack := []cabling.Rack{{ToR: "tor3", Hosts: []string{"h3-0", "h3-1"}}}

@@ -11,7 +11,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// BenchmarkRepair takes a random link down, and brings it back: one operation is both. Settling is a figure of its own.
+// BenchmarkRepair takes a random link down, and brings it back: one operation is both. Settling is a
+// figure of its own.
 func BenchmarkRepair(b *testing.B) {
 	for _, n := range pathtest.Named()[:3] {
 		b.Run(n.Name, func(b *testing.B) {

@@ -6,8 +6,9 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// drift brings a row of distances in line with one cable that has gone or come back, node by node: most often there is
-// one whose distance changes. It reads how far neighbours are apart, which is all that a row knows.
+// drift brings a row of distances in line with one cable that has gone or come back, node by node: most
+// often there is one whose distance changes. It reads how far neighbours are apart, which is all that a
+// row knows.
 type drift struct {
 	node []int32 // whose distance changes
 	old  []int32 // the distance that each had, beside that of the first
@@ -21,8 +22,8 @@ func (d *drift) begin(x int32) {
 	d.node, d.old, d.now = append(d.node[:0], x), append(d.old[:0], 0), d.now[:0]
 }
 
-// sink brings r in line with the loss of a cable with which x has lost its last nearer neighbour. It reports whether it
-// could; if not, r is as it was.
+// sink brings r in line with the loss of a cable with which x has lost its last nearer neighbour. It
+// reports whether it could; if not, r is as it was.
 func (d *drift) sink(r ksp.Row, g *ksp.Graph, x int32) bool {
 	d.begin(x)
 	for i := 0; i < len(d.node); i++ { // all of one distance before the next farther ones
@@ -71,8 +72,8 @@ func (d *drift) held(r ksp.Row, g *ksp.Graph, n int32) bool {
 	return false
 }
 
-// rise brings r in line with a cable between x and y which is back, and with which x is nearer by so much. It reports
-// whether it could; if not, r is as it was.
+// rise brings r in line with a cable between x and y which is back, and with which x is nearer by so
+// much. It reports whether it could; if not, r is as it was.
 func (d *drift) rise(r ksp.Row, g *ksp.Graph, x, y, by int32) bool {
 	d.begin(x)
 	d.now = append(d.now, -by)

@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// TestDrift fails and heals links of rings with chords, trees among them, and compares every row with one filled anew:
-// where few distances change, where many do, and where nodes are cut off.
+// TestDrift fails and heals links of rings with chords, trees among them, and compares every row with
+// one filled anew: where few distances change, where many do, and where nodes are cut off.
 func TestDrift(t *testing.T) {
 	few, many, off := 0, 0, 0
 	for seed := range uint64(150) {

@@ -4,8 +4,8 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// A gate returns which pairs can gain a path when cables come back: those with a path over one of them that ranks
-// before the k-th. It never misses such a pair.
+// A gate returns which pairs can gain a path when cables come back: those with a path over one of them
+// that ranks before the k-th. It never misses such a pair.
 type gate struct {
 	cables []int32
 	entry  []int32    // by link
@@ -36,14 +36,15 @@ func newGate(g *ksp.Graph, t *gate) *gate {
 	return t
 }
 
-// length returns the least that a path between two nodes over the cables can have; far and more where there is none.
+// length returns the least that a path between two nodes over the cables can have; far and more where
+// there is none.
 func (t *gate) length(a, b int32) int32 {
 	from, to := t.from[a], t.from[b]
 	return min(from[0]+to[1], from[1]+to[0]) + t.extra
 }
 
-// within returns the pairs, ascending, between which a path over the cables can be as short as their last, or can be at
-// all where any counts. Nodes are given by rank.
+// within returns the pairs, ascending, between which a path over the cables can be as short as their
+// last, or can be at all where any counts. Nodes are given by rank.
 func (t *gate) within(node []int32, last []uint16) []uint32 {
 	near := make([][2]int32, len(node)) // by rank: distance from u and from v
 	for r, n := range node {
@@ -74,10 +75,11 @@ func (t *gate) uses(via []int32) bool {
 	return false
 }
 
-// admits decides a tie: whether a path over the cables that is exactly as long as the last of the pair's paths, and
-// cannot be shorter, may rank before it. Such a path goes to u (or v) the shortest path. Where it first differs from
-// the last path, both have come to the same node, and it takes an entry that leads nearer to u and ranks before the
-// other's. Mostly that is the pair's first node, and the other's entry there is known without reading the path.
+// admits decides a tie: whether a path over the cables that is exactly as long as the last of the
+// pair's paths, and cannot be shorter, may rank before it. Such a path goes to u (or v) the shortest
+// path. Where it first differs from the last path, both have come to the same node, and it takes an
+// entry that leads nearer to u and ranks before the other's. Mostly that is the pair's first node, and
+// the other's entry there is known without reading the path.
 func (t *gate) admits(w *renewer, s, target int32) bool {
 	a, b, n := w.Table.Node[s], w.Table.Node[target], ksp.PairOf(s, target)
 	length, first := int32(w.users.last[n]), int32(w.users.first[n])
@@ -97,8 +99,8 @@ func (t *gate) admits(w *renewer, s, target int32) bool {
 	return false
 }
 
-// before reports whether some shortest path from a node to one of the ends leaves the path last by an entry that ranks
-// before last's.
+// before reports whether some shortest path from a node to one of the ends leaves the path last by an
+// entry that ranks before last's.
 func (t *gate) before(w *renewer, o ksp.Order, node int32, last []int32, end int) bool {
 	for depth, e := range last {
 		if earlier, same := t.parts(w, o, depth, node, e, end); earlier || !same {
@@ -109,8 +111,8 @@ func (t *gate) before(w *renewer, o ksp.Order, node int32, last []int32, end int
 	return false
 }
 
-// parts reports whether some shortest path to one of the ends leaves a path at a node by an entry that ranks before the
-// path's there, e; and whether e is on such a path too, so that they may part later.
+// parts reports whether some shortest path to one of the ends leaves a path at a node by an entry that
+// ranks before the path's there, e; and whether e is on such a path too, so that they may part later.
 func (t *gate) parts(w *renewer, o ksp.Order, depth int, node, e int32, end int) (earlier, same bool) {
 	if node == t.ends[end] && t.extra == 0 {
 		return true, false

@@ -8,22 +8,22 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// Paths is a map that follows its network: links and nodes that go down and come back, and capacities that change.
-// After each change it equals the result of pathmap.Build for the current network, path for path; only what the change
-// affects is computed anew.
+// Paths is a map that follows its network: links and nodes that go down and come back, and capacities
+// that change. After each change it equals the result of pathmap.Build for the current network, path
+// for path; only what the change affects is computed anew.
 //
-// A link is usable while neither it nor a node it joins has failed and both its directions have a capacity above zero.
-// Down links keep their place in the order of ties (Options.Down).
+// A link is usable while neither it nor a node it joins has failed and both its directions have a
+// capacity above zero. Down links keep their place in the order of ties (Options.Down).
 //
-// A packed map is followed by the index of the cross-layer document (section 2, Fault-tolerance and Dynamism): which
-// pairs use a link. It takes about four bytes for each link of each pair's paths, or, where many pairs share each link,
-// a bit for each link and pair. An implicit map is followed without index: its distances are repaired, and no changed
-// pairs are reported.
+// A packed map is followed by the index of the cross-layer document (section 2, Fault-tolerance and
+// Dynamism): which pairs use a link. It takes about four bytes for each link of each pair's paths, or,
+// where many pairs share each link, a bit for each link and pair. An implicit map is followed without
+// index: its distances are repaired, and no changed pairs are reported.
 //
-// A change to a packed map has two halves. The first, which is what waits while packets are lost, repairs distances and
-// names the pairs that are touched: from then on their answers are searched for, as those of an implicit map are, and
-// all answers are right. The second, Settle, packs them and brings the index up to date; a change that finds the one
-// before it unsettled does that first.
+// A change to a packed map has two halves. The first, which is what waits while packets are lost,
+// repairs distances and names the pairs that are touched: from then on their answers are searched for,
+// as those of an implicit map are, and all answers are right. The second, Settle, packs them and brings
+// the index up to date; a change that finds the one before it unsettled does that first.
 //
 // A Paths belongs to one goroutine. The maps that it gives out are immutable, and each stays as it was.
 type Paths struct {
@@ -47,7 +47,8 @@ type Paths struct {
 	tallies   []*tally   // memory of the repairing goroutines
 }
 
-// Follow builds the map of t between ends as pathmap.Build does, and follows it. Links that opt.Down names have failed.
+// Follow builds the map of t between ends as pathmap.Build does, and follows it. Links that opt.Down
+// names have failed.
 func Follow(t *pathmap.Topology, ends []pathmap.NodeID, opt pathmap.Options) (*Paths, error) {
 	built, err := pathmap.Build(t, ends, opt)
 	if err != nil {
@@ -83,7 +84,8 @@ func (v *Paths) Map() *pathmap.Map { return pathmap.MapOf(v.m) }
 // Options returns what pathmap.Build takes to make the map as of now. Its Down follows later changes.
 func (v *Paths) Options() pathmap.Options { return v.opt }
 
-// Bandwidth returns the capacities as of now and what is taken of them. Capacities are changed by SetCapacity alone.
+// Bandwidth returns the capacities as of now and what is taken of them. Capacities are changed by
+// SetCapacity alone.
 func (v *Paths) Bandwidth() *pathmap.Bandwidth { return v.bandwidth }
 
 // Down reports whether link l is not usable now.
@@ -102,8 +104,8 @@ func (v *Paths) Bytes() int64 {
 	return n
 }
 
-// Users returns the pairs that have link l, in either direction, on at least one of their paths, sorted; nil on an
-// implicit map. It settles.
+// Users returns the pairs that have link l, in either direction, on at least one of their paths,
+// sorted; nil on an implicit map. It settles.
 func (v *Paths) Users(l pathmap.LinkID) []pathmap.Pair {
 	if v.users == nil {
 		return nil
@@ -112,8 +114,9 @@ func (v *Paths) Users(l pathmap.LinkID) []pathmap.Pair {
 	return v.pairs(v.users.append(nil, int32(l/2)))
 }
 
-// Settle packs the paths of the pairs that the last change touched, and brings the index up to date. It returns the
-// pairs whose paths that change did change, sorted; nil on an implicit map, and where nothing is left to settle.
+// Settle packs the paths of the pairs that the last change touched, and brings the index up to date. It
+// returns the pairs whose paths that change did change, sorted; nil on an implicit map, and where
+// nothing is left to settle.
 func (v *Paths) Settle() []pathmap.Pair {
 	if v.settled == nil {
 		return nil
@@ -126,10 +129,11 @@ func (v *Paths) Settle() []pathmap.Pair {
 	return v.pairs(changed)
 }
 
-// FailLink records that link l is down, and with it the other direction of its cable. It returns the pairs that this
-// affects, sorted: those that use the link, all of whose paths change. Calls that bring links back return the pairs for
-// which a path over them is short enough; Settle returns those whose paths change. On an implicit map there are none.
-// Repeating a call changes nothing; the same holds for the following methods.
+// FailLink records that link l is down, and with it the other direction of its cable. It returns the
+// pairs that this affects, sorted: those that use the link, all of whose paths change. Calls that bring
+// links back return the pairs for which a path over them is short enough; Settle returns those whose
+// paths change. On an implicit map there are none. Repeating a call changes nothing; the same holds for
+// the following methods.
 func (v *Paths) FailLink(l pathmap.LinkID) []pathmap.Pair {
 	v.failed[l/2] = true
 	return v.apply(l)
@@ -153,8 +157,8 @@ func (v *Paths) HealNode(n pathmap.NodeID) []pathmap.Pair {
 	return v.apply(v.t.Out(n)...)
 }
 
-// SetCapacity notes what link l, in its direction, carries from now on. At zero it is down. Above zero capacities
-// change no paths.
+// SetCapacity notes what link l, in its direction, carries from now on. At zero it is down. Above zero
+// capacities change no paths.
 func (v *Paths) SetCapacity(l pathmap.LinkID, c pathmap.BitsPerSecond) ([]pathmap.Pair, error) {
 	if c < 0 {
 		return nil, fmt.Errorf("set capacity of link %d: %v is below zero: write 0 for a link that is down", l, c)
@@ -163,7 +167,8 @@ func (v *Paths) SetCapacity(l pathmap.LinkID, c pathmap.BitsPerSecond) ([]pathma
 	return v.apply(l), nil
 }
 
-// apply brings the map in line with the state of links, which is all that can have changed: one, or some of one node.
+// apply brings the map in line with the state of links, which is all that can have changed: one, or
+// some of one node.
 func (v *Paths) apply(links ...pathmap.LinkID) []pathmap.Pair {
 	v.Settle()
 	var lost, gained []int32

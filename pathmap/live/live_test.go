@@ -68,8 +68,9 @@ func step(r *rand.Rand, t *pathmap.Topology, followed *live.Paths) (string, []pa
 	return fmt.Sprint("set link ", l, " to ", c), pairs
 }
 
-// TestRepair follows random networks through random sequences, and compares with a rebuild after each step: every path,
-// in its order, the index, the reported pairs, and that maps returned before stay unchanged.
+// TestRepair follows random networks through random sequences, and compares with a rebuild after each
+// step: every path, in its order, the index, the reported pairs, and that maps returned before stay
+// unchanged.
 func TestRepair(t *testing.T) {
 	seeds := tries.Of[uint64](300, 2000)
 	changed := 0
@@ -143,8 +144,8 @@ func TestRepair(t *testing.T) {
 	t.Logf("%d pairs changed", changed)
 }
 
-// TestRepairSamples follows the fabrics of the field: rows are long enough for fans, and for patches to be written
-// whole.
+// TestRepairSamples follows the fabrics of the field: rows are long enough for fans, and for patches to
+// be written whole.
 func TestRepairSamples(t *testing.T) {
 	for name, topology := range pathtest.Samples() {
 		t.Run(name, func(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// passage finds the paths of pairs that lead over one cable, which is back: all that a pair can gain by it. It goes
-// only where cable and target can be reached within the length that still counts, and so looks at little beside those
-// paths.
+// passage finds the paths of pairs that lead over one cable, which is back: all that a pair can gain by
+// it. It goes only where cable and target can be reached within the length that still counts, and so
+// looks at little beside those paths.
 type passage struct {
 	g     *ksp.Graph
 	gate  *gate // of the one cable
@@ -34,8 +34,8 @@ func newPassage(g *ksp.Graph, t *gate) *passage {
 	return &passage{g: g, gate: t, cross: [2]int32{t.entry[2*c], t.entry[2*c+1]}}
 }
 
-// run finds the paths of a pair over the cable with at most longest links, in no order, and reports whether these are
-// all.
+// run finds the paths of a pair over the cable with at most longest links, in no order, and reports
+// whether these are all.
 func (p *passage) run(source, target int32, dist ksp.Row, longest int32) bool {
 	p.dist, p.target, p.longest, p.steps = dist, target, longest, passageSteps
 	p.far = [2]int32{p.gate.from[target][1], p.gate.from[target][0]}

@@ -24,7 +24,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// realTopologies returns the graphs of SNDlib and the Topology Zoo, as topohub has them, in the order of the archive.
+// realTopologies returns the graphs of SNDlib and the Topology Zoo, as topohub has them, in the order
+// of the archive.
 func realTopologies(t testing.TB) (names []string, graphs []*pathmap.Topology) {
 	t.Helper()
 	dir := cmp.Or(os.Getenv("LIGHTLOOM_DATA"), "../../../shared/data") // beside the repository
@@ -68,8 +69,8 @@ func realTopologies(t testing.TB) (names []string, graphs []*pathmap.Topology) {
 	}
 }
 
-// TestRealTopologies reads 229 real networks, and on each compares the lengths of some pairs' paths with those of
-// another's Yen, and a network with a link down and up again with a rebuild.
+// TestRealTopologies reads 229 real networks, and on each compares the lengths of some pairs' paths
+// with those of another's Yen, and a network with a link down and up again with a rebuild.
 func TestRealTopologies(t *testing.T) {
 	const k = 6
 	names, graphs := realTopologies(t)

@@ -14,8 +14,8 @@ type renewal struct {
 	pairs  []uint32 // to look at; afterwards those that changed
 }
 
-// renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that changed, in the same
-// memory: all of them, or those that use a cable that is back.
+// renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that
+// changed, in the same memory: all of them, or those that use a cable that is back.
 func (v *Paths) renew(next *ksp.Table, pairs []uint32, back *gate) []uint32 {
 	rows := splitRows(pairs)
 	var mu sync.Mutex
@@ -98,7 +98,8 @@ type renewer struct {
 	changes []usePair
 }
 
-// fanWorth is how many entries of a graph may be looked at to make a fan, for each pair that will be searched with it.
+// fanWorth is how many entries of a graph may be looked at to make a fan, for each pair that will be
+// searched with it.
 const fanWorth = 256
 
 func (w *renewer) row(r *renewal) {
@@ -136,8 +137,8 @@ func (w *renewer) row(r *renewal) {
 	}
 }
 
-// lose finds the paths of a pair that has lost some: the others keep their order, and those that step in rank after the
-// last that there was.
+// lose finds the paths of a pair that has lost some: the others keep their order, and those that step
+// in rank after the last that there was.
 func (w *renewer) lose(s, t int32) {
 	last, all := w.keep(s, t)
 	if all {
@@ -150,8 +151,8 @@ func (w *renewer) lose(s, t int32) {
 	w.Gather(s, t, &b, b.After(w.Stack[:0], last, w.Inverse))
 }
 
-// keep takes over the paths of a pair that stand. It returns the last that there was, borrowed until the next call, and
-// whether there were no others, and tallies all.
+// keep takes over the paths of a pair that stand. It returns the last that there was, borrowed until
+// the next call, and whether there were no others, and tallies all.
 func (w *renewer) keep(s, t int32) (last []int32, all bool) {
 	before, g, f := w.before.Graph, w.Table.Graph, w.Table.Form
 	w.Via, w.End = w.Via[:0], w.End[:0]
@@ -279,8 +280,8 @@ func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
 	return passed
 }
 
-// compare records the cables that the pair with the paths found uses now and did not before, and the other way round,
-// and how its last path is.
+// compare records the cables that the pair with the paths found uses now and did not before, and the
+// other way round, and how its last path is.
 func (w *renewer) compare(n uint32) {
 	w.tally.add(w.Table.Graph, w.Via[w.counted:], 1)
 	last, first := 0, int32(0)

@@ -10,8 +10,8 @@ import (
 // far is the distance of nodes that no path joins. Sums of a few do not overflow.
 const far = 1 << 28
 
-// lose takes cables out of the map. Pairs that do not use them keep their paths: the first k of fewer paths, in an
-// order that down links do not change.
+// lose takes cables out of the map. Pairs that do not use them keep their paths: the first k of fewer
+// paths, in an order that down links do not change.
 func (v *Paths) lose(cables []int32) []pathmap.Pair {
 	next := v.next(cables, true)
 	stale := func(t int) bool { return v.strands(next.Graph, v.m.Dist[t], cables) }
@@ -41,9 +41,10 @@ func (v *Paths) lose(cables []int32) []pathmap.Pair {
 	return v.touch(next, pairs, nil)
 }
 
-// gain brings cables back into the map: one, or some of one node. A pair is looked at if a path over one of them could
-// be as short as its k-th, d(s,u) + 1 + d(v,t) ≤ length. Settle looks closer: equal ones rank by the order of ties, and
-// a pair's paths have changed if one of the new ones uses such a cable.
+// gain brings cables back into the map: one, or some of one node. A pair is looked at if a path over
+// one of them could be as short as its k-th, d(s,u) + 1 + d(v,t) ≤ length. Settle looks closer: equal
+// ones rank by the order of ties, and a pair's paths have changed if one of the new ones uses such a
+// cable.
 func (v *Paths) gain(cables []int32) []pathmap.Pair {
 	next := v.next(cables, false)
 	apart := v.apart(cables)
@@ -121,8 +122,9 @@ func (v *Paths) refill(next *ksp.Table, stale func(target int) bool, shift func(
 	})
 }
 
-// strands reports whether some node has lost its last nearer neighbour with the cables, so that distances have grown. r
-// is the row before, g the graph after: nodes that keep a nearer neighbour, and so all of them, keep their distance.
+// strands reports whether some node has lost its last nearer neighbour with the cables, so that
+// distances have grown. r is the row before, g the graph after: nodes that keep a nearer neighbour, and
+// so all of them, keep their distance.
 func (v *Paths) strands(g *ksp.Graph, r ksp.Row, cables []int32) bool {
 	for _, c := range cables {
 		x, y := v.nodes(c)
@@ -148,15 +150,16 @@ func leads(r ksp.Row, g *ksp.Graph, n int32) bool {
 	return false
 }
 
-// apart is, by target's rank, how much farther away the first side of a cable is than the second, before it is back;
-// of several cables, of the last that shortens a way there, or 0.
+// apart is, by target's rank, how much farther away the first side of a cable is than the second,
+// before it is back; of several cables, of the last that shortens a way there, or 0.
 type apart struct{ by []int32 }
 
-// stale reports whether a row's distances shrink with the cables: they do where two sides are more than a link apart.
+// stale reports whether a row's distances shrink with the cables: they do where two sides are more than
+// a link apart.
 func (a apart) stale(target int) bool { return a.by[target] < -1 || a.by[target] > 1 }
 
-// apart measures cables that come back. A row knows distances modulo 3 only, so they are measured from the cables'
-// nodes.
+// apart measures cables that come back. A row knows distances modulo 3 only, so they are measured from
+// the cables' nodes.
 func (v *Paths) apart(cables []int32) apart {
 	known := map[int32][]int32{}
 	level := func(n int32) []int32 {

@@ -4,8 +4,8 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// tally knows, of one pair, which cables its paths used before a repair, and how many of those that it has now use
-// each.
+// tally knows, of one pair, which cables its paths used before a repair, and how many of those that it
+// has now use each.
 type tally struct {
 	cables []int32 // that may have come into use, or out of it; several times perhaps
 	use    []use   // by cable
@@ -62,8 +62,8 @@ func (t *tally) add(g *ksp.Graph, via []int32, paths int32) {
 	}
 }
 
-// decode begins with the paths from the end of rank a that a packed table has, as those before; cables has all that
-// they use, each once. It returns the pair's entries in users.last and users.first.
+// decode begins with the paths from the end of rank a that a packed table has, as those before; cables
+// has all that they use, each once. It returns the pair's entries in users.last and users.first.
 func (t *tally) decode(m *ksp.Table, a int32) (last, first uint16) {
 	t.begin()
 	f, g := m.Form, m.Graph

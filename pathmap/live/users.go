@@ -13,9 +13,9 @@ import (
 // maxPairs bounds the pairs of an indexed map: they have 32-bit numbers.
 const maxPairs = math.MaxUint32
 
-// users is the index of the cross-layer document: for each cable, the pairs that have it on at least one of their
-// paths. Beside it stands what cables that come back are measured by: the length of each pair's last path, and how it
-// begins.
+// users is the index of the cross-layer document: for each cable, the pairs that have it on at least
+// one of their paths. Beside it stands what cables that come back are measured by: the length of each
+// pair's last path, and how it begins.
 type users struct {
 	of   [][]uint32 // by cable: its pairs, ascending; nil where they are set
 	set  [][]uint64 // by cable: a bit for each pair, nil for none; nil where they are listed
@@ -27,7 +27,8 @@ type users struct {
 // open stands for a pair that any new path can be one of, and for a number that is not known.
 const open = math.MaxUint16
 
-// setWorth is how many times the memory of lists sets may take: they are changed far sooner. Tests have lists by 0.
+// setWorth is how many times the memory of lists sets may take: they are changed far sooner. Tests have
+// lists by 0.
 var setWorth = int64(2)
 
 func (u *users) bytes() int64 {
@@ -116,8 +117,8 @@ func (u *users) clear(cable int32) {
 	}
 }
 
-// mark notes at once that a pair uses a cable, or does not any more, where that is a bit; several may do so. It reports
-// whether it is.
+// mark notes at once that a pair uses a cable, or does not any more, where that is a bit; several may
+// do so. It reports whether it is.
 func (u *users) mark(cable int32, pair uint32, uses bool) bool {
 	if u.set == nil || u.set[cable] == nil {
 		return false
@@ -156,8 +157,8 @@ type usePair struct {
 	uses  bool
 }
 
-// seek returns where a pair is among ascending ones, or would be. Its loop has no branch that depends on what it finds,
-// which half of the time would be foretold wrongly.
+// seek returns where a pair is among ascending ones, or would be. Its loop has no branch that depends
+// on what it finds, which half of the time would be foretold wrongly.
 func seek(pairs []uint32, pair uint32) int {
 	at := 0
 	for n := uint(len(pairs)); n > 0; {
@@ -169,8 +170,8 @@ func seek(pairs []uint32, pair uint32) int {
 	return at
 }
 
-// lastOf returns a pair's entries in users.last and users.first, first being the number of the link that its last path
-// takes first.
+// lastOf returns a pair's entries in users.last and users.first, first being the number of the link
+// that its last path takes first.
 func lastOf(paths, length, k int, first int32) (last, number uint16) {
 	if paths < k || length >= open {
 		return open, open

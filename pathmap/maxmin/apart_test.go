@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// circuits applies the same changes twice: to plain levels, and to levels in which two more classes that share a link
-// change each time, so that apart is never true.
+// circuits applies the same changes twice: to plain levels, and to levels in which two more classes
+// that share a link change each time, so that apart is never true.
 type circuits struct {
 	n        int
 	flows    map[int32]int32
@@ -28,7 +28,8 @@ func newCircuits(r *rand.Rand) *circuits {
 	return c
 }
 
-// change changes the number of flows of one class from an input to an output, mostly of a class that is alone there.
+// change changes the number of flows of one class from an input to an output, mostly of a class that is
+// alone there.
 func (c *circuits) change(r *rand.Rand) {
 	i, j := r.IntN(c.n), r.IntN(c.n)
 	class, want := int32(i*c.n+j), int32(r.IntN(3))
@@ -83,8 +84,8 @@ func (c *circuits) solve() (apart bool, err error) {
 	return c.one.work > seen && !slices.ContainsFunc(c.one.queue, shared), nil
 }
 
-// TestApart holds classes that are by themselves against the same among others: to the last digit, and in the same
-// order.
+// TestApart holds classes that are by themselves against the same among others: to the last digit, and
+// in the same order.
 func TestApart(t *testing.T) {
 	quick, slow := 0, 0
 	for seed := range uint64(2000) {

@@ -6,10 +6,11 @@ import (
 	"lightloom/pathmap"
 )
 
-// Follow takes given levels instead of solving for them: level[l], in bits a second, is the rate of the flows whose
-// bottleneck is link l, and a flow's bottleneck is the link of its path with the lowest level. It calls moved as Solve
-// does. It returns the links whose level has changed, borrowed, and whether every link stays within its capacity times
-// 1+slack. It panics where CanFollow is false, and one instance either solves or follows.
+// Follow takes given levels instead of solving for them: level[l], in bits a second, is the rate of the
+// flows whose bottleneck is link l, and a flow's bottleneck is the link of its path with the lowest
+// level. It calls moved as Solve does. It returns the links whose level has changed, borrowed, and
+// whether every link stays within its capacity times 1+slack. It panics where CanFollow is false, and
+// one instance either solves or follows.
 func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64,
 	moved func(class, from, to int32)) ([]pathmap.LinkID, bool) {
 	p := s.pairs
@@ -35,8 +36,8 @@ func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64,
 	return p.changed, fits
 }
 
-// CanFollow reports whether Follow can be called: no class had more than two links, there are no more than about a
-// thousand links, and their capacities are whole numbers not too far apart.
+// CanFollow reports whether Follow can be called: no class had more than two links, there are no more
+// than about a thousand links, and their capacities are whole numbers not too far apart.
 func (s *Levels) CanFollow() bool { return s.pairs != nil }
 
 // coarsen makes levels whole bits a second, as Follow receives them. It runs before any class has a rate.
@@ -68,8 +69,8 @@ func (s *pairs) listen(level []pathmap.BitsPerSecond) {
 	}
 }
 
-// lean gives the flows of a link the bottleneck and the rate that they have now. Where both of their links have one
-// level, they keep their bottleneck.
+// lean gives the flows of a link the bottleneck and the rate that they have now. Where both of their
+// links have one level, they keep their bottleneck.
 func (s *pairs) lean(l int32, moved func(class, from, to int32)) {
 	own, x := s.of(s.own, l), &s.links[l]
 	row := s.flows[int(l)*s.n : (int(l)+1)*s.n]

@@ -6,13 +6,13 @@ import (
 	"lightloom/pathmap"
 )
 
-// Levels shares links max-min fairly among classes of flows that come, go, grow and shrink, and recomputes only what a
-// change can affect. Each flow has one bottleneck among its links, and all flows with the same bottleneck have the same
-// rate, the link's level. So one level for each link describes the fair shares, however many classes there are; a class
-// has the lowest level of its links.
+// Levels shares links max-min fairly among classes of flows that come, go, grow and shrink, and
+// recomputes only what a change can affect. Each flow has one bottleneck among its links, and all flows
+// with the same bottleneck have the same rate, the link's level. So one level for each link describes
+// the fair shares, however many classes there are; a class has the lowest level of its links.
 //
-// A change cannot reach classes whose rate is below what it frees or takes, nor those that share no link, directly or
-// by others above that rate, with a class that changed.
+// A change cannot reach classes whose rate is below what it frees or takes, nor those that share no
+// link, directly or by others above that rate, with a class that changed.
 //
 // It is not for use by several goroutines at once.
 type Levels struct {
@@ -69,8 +69,8 @@ func newLevels(capacity []float64) *Levels {
 	return s
 }
 
-// Set gives a class that many flows, each on all of those links; zero flows remove it. The links are distinct, at least
-// one, and copied. It counts from the next Solve on.
+// Set gives a class that many flows, each on all of those links; zero flows remove it. The links are
+// distinct, at least one, and copied. It counts from the next Solve on.
 func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	if s.pairs != nil && (flows == 0 || len(links) <= 2) {
 		s.pairs.set(class, links, flows)
@@ -80,8 +80,8 @@ func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	s.asks.add(class, links, flows)
 }
 
-// Foresee prefetches the memory of a class that Set and Solve read, and returns its content. Nothing depends on the
-// result, so that the cache misses of several classes overlap.
+// Foresee prefetches the memory of a class that Set and Solve read, and returns its content. Nothing
+// depends on the result, so that the cache misses of several classes overlap.
 func (s *Levels) Foresee(class int32) int32 {
 	if int(class) >= len(s.classes) || int(class) >= len(s.asks.of) {
 		return 0
@@ -122,8 +122,8 @@ func (s *Levels) Level(l pathmap.LinkID) float64 {
 	return s.level[l]
 }
 
-// Whole returns that rate rounded down to whole bits a second, false if the link is no bottleneck. Where CanFollow is
-// true, no link is then given more than its capacity, not even by a bit.
+// Whole returns that rate rounded down to whole bits a second, false if the link is no bottleneck.
+// Where CanFollow is true, no link is then given more than its capacity, not even by a bit.
 func (s *Levels) Whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
 	if s.pairs != nil {
 		return s.pairs.whole(l)
@@ -134,7 +134,8 @@ func (s *Levels) Whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
 	return 0, false
 }
 
-// Neck returns the bottleneck of a class, or none (-1) if it has no flows. The class's rate is that link's level.
+// Neck returns the bottleneck of a class, or none (-1) if it has no flows. The class's rate is that
+// link's level.
 func (s *Levels) Neck(class int32) int32 {
 	if s.pairs != nil {
 		return s.pairs.neck(class)
@@ -148,8 +149,9 @@ func (s *Levels) Neck(class int32) int32 {
 	return s.classes[class].neck
 }
 
-// Solve brings everything up to date with what was Set. It calls moved with each class whose bottleneck is another than
-// before, and returns the links whose level is another; the slice is borrowed until the next call.
+// Solve brings everything up to date with what was Set. It calls moved with each class whose bottleneck
+// is another than before, and returns the links whose level is another; the slice is borrowed until the
+// next call.
 func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	if s.pairs != nil {
 		return s.pairs.solve(moved)
@@ -294,8 +296,8 @@ func (s *Levels) settle(l int32, level float64, flows int32) {
 	s.open[l] -= int64(flows)
 }
 
-// settled reports whether a class that sits on a link which is being filled has its rate: it keeps it, or another of
-// its links is full.
+// settled reports whether a class that sits on a link which is being filled has its rate: it keeps it,
+// or another of its links is full.
 func (s *Levels) settled(o *seat) bool {
 	if o.peers[0] == many {
 		for _, p := range s.classes[o.class].places() {

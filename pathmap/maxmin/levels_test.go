@@ -133,8 +133,8 @@ func TestLevelsApart(t *testing.T) {
 	}
 }
 
-// BenchmarkLevels ends flows of a shuffle between 150 hosts one after the other: at one big switch, and in racks of ten
-// with links to the core, so that a flow has four links.
+// BenchmarkLevels ends flows of a shuffle between 150 hosts one after the other: at one big switch, and
+// in racks of ten with links to the core, so that a flow has four links.
 func BenchmarkLevels(b *testing.B) {
 	const hosts, racks = 150, 15
 	across := func(from, to int) []pathmap.LinkID {

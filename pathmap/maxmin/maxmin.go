@@ -1,5 +1,6 @@
-// Package maxmin shares links among classes of flows so that no flow can get more without taking from one that has no
-// more: max-min fairness, by water-filling (Bertsekas and Gallager, Data Networks, section 6.5.2).
+// Package maxmin shares links among classes of flows so that no flow can get more without taking from
+// one that has no more: max-min fairness, by water-filling (Bertsekas and Gallager, Data Networks,
+// section 6.5.2).
 //
 // It knows no time and no bytes: what is left of a flow, and when to solve again, is the caller's.
 package maxmin
@@ -18,8 +19,8 @@ type Class struct {
 	Max   float64          // bound of the rate of one flow, in the unit of the capacities; 0 or below: none
 }
 
-// Solver keeps the memory of its calls: after the first of a size, Solve allocates nothing. Its zero value is ready. It
-// is not for use by several goroutines at once.
+// Solver keeps the memory of its calls: after the first of a size, Solve allocates nothing. Its zero
+// value is ready. It is not for use by several goroutines at once.
 type Solver struct {
 	links  []link  // by LinkID; valid where epoch is the call's
 	used   []int32 // the links of this call, in the order met
@@ -43,12 +44,13 @@ type link struct {
 // share is the rate that an unsettled flow gets if the link is what bounds it.
 func (l *link) share() float64 { return max(l.left, 0) / l.flows }
 
-// Solve sets rate[i] to the rate of one flow of classes[i]: all rates together are the max-min fair ones on links with
-// those capacities (by LinkID; zero or below: the link carries nothing). A class without links and without Max gets
+// Solve sets rate[i] to the rate of one flow of classes[i]: all rates together are the max-min fair
+// ones on links with those capacities (by LinkID; zero or below: the link carries nothing). A class
+// without links and without Max gets
 // +Inf. The work is proportional to the links that the classes name, not to all that there are, times a logarithm.
 //
-// No link is given more than its capacity but for rounding, a few units in the last place a class. It panics if rate is
-// not as long as classes, or a link is outside capacity.
+// No link is given more than its capacity but for rounding, a few units in the last place a class. It
+// panics if rate is not as long as classes, or a link is outside capacity.
 func (s *Solver) Solve(capacity []float64, classes []Class, rate []float64) {
 	if len(rate) != len(classes) {
 		panic(fmt.Sprintf("maxmin: %d rates for %d classes", len(rate), len(classes)))
@@ -165,8 +167,8 @@ func (s *Solver) settle(classes []Class, rate []float64, i int32, r float64) {
 	}
 }
 
-// cancelled is the part of a link's flows below which what is left of the sum, after taking others away, is no longer
-// trusted: a double holds it to about 10⁻⁷.
+// cancelled is the part of a link's flows below which what is left of the sum, after taking others
+// away, is no longer trusted: a double holds it to about 10⁻⁷.
 const cancelled = 1e-9
 
 // recount sums up the unsettled flows of l again.

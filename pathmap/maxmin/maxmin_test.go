@@ -77,8 +77,8 @@ func random(r *rand.Rand) ([]float64, []Class) {
 	return capacity, classes
 }
 
-// TestRandom compares with the reference implementation and checks what max-min fairness is: every link holds, and
-// every class has its bound, or a full link on which no flow has more.
+// TestRandom compares with the reference implementation and checks what max-min fairness is: every link
+// holds, and every class has its bound, or a full link on which no flow has more.
 func TestRandom(t *testing.T) {
 	var s Solver // one for all: its memory must not matter
 	for seed := range uint64(5000) {
@@ -136,7 +136,8 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// leafspine returns classes of a 16-rack fabric of 64 hosts with 4 spines: 6 links at most, as a simulator has them.
+// leafspine returns classes of a 16-rack fabric of 64 hosts with 4 spines: 6 links at most, as a
+// simulator has them.
 func leafspine(r *rand.Rand, n int) ([]float64, []Class) {
 	capacity := make([]float64, 2*64+2*16*4)
 	for i := range capacity {

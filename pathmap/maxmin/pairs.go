@@ -8,12 +8,14 @@ import (
 	"lightloom/pathmap"
 )
 
-// pairs is Levels where each class has one link or two, and there are not too many links: then flows are counted in a
-// table of all pairs of links, and a solution walks over bit sets of links instead of lists of classes.
+// pairs is Levels where each class has one link or two, and there are not too many links: then flows
+// are counted in a table of all pairs of links, and a solution walks over bit sets of links instead of
+// lists of classes.
 //
-// Levels are whole numbers of a small part of a bit a second, rounded down. So nothing is lost in sums, the order in
-// which they are made does not matter, no link is ever above its capacity, and levels are a function of the flows and
-// nothing else: an instance after many changes has the same levels as a new one.
+// Levels are whole numbers of a small part of a bit a second, rounded down. So nothing is lost in sums,
+// the order in which they are made does not matter, no link is ever above its capacity, and levels are
+// a function of the flows and nothing else: an instance after many changes has the same levels as a new
+// one.
 type pairs struct {
 	n, words int
 	shift    uint // levels are bits a second times 1<<shift

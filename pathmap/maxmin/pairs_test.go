@@ -37,8 +37,9 @@ func (c *crowd) two(r *rand.Rand) []pathmap.LinkID {
 	return []pathmap.LinkID{pathmap.LinkID(r.IntN(hosts)), pathmap.LinkID(hosts + r.IntN(hosts))}
 }
 
-// TestPairs holds pairs against the solver at each step of many changes, and against an instance that has seen nothing
-// but the last of them: levels must be the same to the last place, and no link above its capacity by a bit.
+// TestPairs holds pairs against the solver at each step of many changes, and against an instance that
+// has seen nothing but the last of them: levels must be the same to the last place, and no link above
+// its capacity by a bit.
 func TestPairs(t *testing.T) {
 	for seed := range uint64(250) {
 		r := rand.New(rand.NewPCG(seed, 32))

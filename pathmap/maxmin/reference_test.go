@@ -2,8 +2,9 @@ package maxmin
 
 import "math"
 
-// reference fills all classes together, a step at a time: it raises every open class to the smallest level at which a
-// link is full or a class has its bound, sums up everything anew, closes what cannot rise, and repeats.
+// reference fills all classes together, a step at a time: it raises every open class to the smallest
+// level at which a link is full or a class has its bound, sums up everything anew, closes what cannot
+// rise, and repeats.
 func reference(capacity []float64, classes []Class) []float64 {
 	rate := make([]float64, len(classes))
 	closed := make([]bool, len(classes))

@@ -6,8 +6,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// seat is a class on a link: all that a solution needs to know of a class on up to six links, so that it reads a link's
-// classes one after the other.
+// seat is a class on a link: all that a solution needs to know of a class on up to six links, so that
+// it reads a link's classes one after the other.
 type seat struct {
 	class int32
 	flows int32

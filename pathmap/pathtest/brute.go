@@ -1,5 +1,6 @@
-// Package pathtest is the slow, obviously right reference implementation of pathmap's search: it lists every loopless
-// path and sorts them. Tests compare the two. It serves graphs of a few nodes only, and nothing but tests.
+// Package pathtest is the slow, obviously right reference implementation of pathmap's search: it lists
+// every loopless path and sorts them. Tests compare the two. It serves graphs of a few nodes only, and
+// nothing but tests.
 package pathtest
 
 import (
@@ -9,8 +10,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Paths returns the first opt.K loopless paths from node s to node d, as links, in the order that pathmap states, the
-// map being built between ends.
+// Paths returns the first opt.K loopless paths from node s to node d, as links, in the order that
+// pathmap states, the map being built between ends.
 func Paths(t *pathmap.Topology, ends []pathmap.NodeID, s, d pathmap.NodeID, opt pathmap.Options) [][]pathmap.LinkID {
 	if s == d {
 		return [][]pathmap.LinkID{{}}
@@ -74,8 +75,8 @@ func (b *brute) from(n pathmap.NodeID, links []pathmap.LinkID) {
 	}
 }
 
-// usable returns the links of n to nodes that paths can use, by port, those that are down too: they have a place in the
-// order of ties.
+// usable returns the links of n to nodes that paths can use, by port, those that are down too: they
+// have a place in the order of ties.
 func (b *brute) usable(n pathmap.NodeID) []pathmap.LinkID {
 	var out []pathmap.LinkID
 	for _, l := range b.t.Out(n) {

@@ -14,8 +14,9 @@ type Fabric struct {
 	Build func() (*pathmap.Topology, error)
 }
 
-// Named returns the topologies of the benchmarks. Jellyfish is named by switches and links between switches; there are
-// as many hosts as ports are left in switches of the fat-tree's size, but a path map does not see them.
+// Named returns the topologies of the benchmarks. Jellyfish is named by switches and links between
+// switches; there are as many hosts as ports are left in switches of the fat-tree's size, but a path
+// map does not see them.
 func Named() []Fabric {
 	jellyfish := func(switches, degree int) func() (*pathmap.Topology, error) {
 		return func() (*pathmap.Topology, error) {
@@ -55,8 +56,8 @@ func Samples() map[string]*pathmap.Topology {
 	return built
 }
 
-// Hubs returns a few hubs that all leaves hang on, and some cables between leaves, which make circles odd; ends are
-// some of all nodes.
+// Hubs returns a few hubs that all leaves hang on, and some cables between leaves, which make circles
+// odd; ends are some of all nodes.
 func Hubs(r *rand.Rand, hubs, leaves, extra int) (*pathmap.Topology, []pathmap.NodeID) {
 	b := pathmap.NewBuilder()
 	n := hubs + leaves

@@ -7,8 +7,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Random returns a random topology of 2 to most nodes, and ends in it: switches, hosts, an OCS at times, parallel
-// links, ports in random order, and at times no connection at all.
+// Random returns a random topology of 2 to most nodes, and ends in it: switches, hosts, an OCS at
+// times, parallel links, ports in random order, and at times no connection at all.
 func Random(r *rand.Rand, most int) (*pathmap.Topology, []pathmap.NodeID) {
 	n := 2 + r.IntN(most-1)
 	b := pathmap.NewBuilder()
@@ -55,8 +55,8 @@ func Random(r *rand.Rand, most int) (*pathmap.Topology, []pathmap.NodeID) {
 	return t, ends
 }
 
-// Down returns, by link, whether it is down. It draws the given number of links with repetition; one direction of a
-// cable is enough.
+// Down returns, by link, whether it is down. It draws the given number of links with repetition; one
+// direction of a cable is enough.
 func Down(r *rand.Rand, t *pathmap.Topology, links int) []bool {
 	down := make([]bool, len(t.Links()))
 	for range links {

@@ -1,5 +1,5 @@
-// Package plaintext gives the UTF-8 of text files that other programs wrote: editors and shells of some systems begin a
-// file with a byte order mark, or write UTF-16. It parses nothing.
+// Package plaintext gives the UTF-8 of text files that other programs wrote: editors and shells of some
+// systems begin a file with a byte order mark, or write UTF-16. It parses nothing.
 package plaintext
 
 import (
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Of returns the UTF-8 of a text: without its byte order mark, and decoded where that says UTF-16. Other data comes
-// back as it is, without a copy.
+// Of returns the UTF-8 of a text: without its byte order mark, and decoded where that says UTF-16.
+// Other data comes back as it is, without a copy.
 func Of(data []byte) ([]byte, error) {
 	if text, ok := bytes.CutPrefix(data, []byte(mark)); ok || !isUTF16(data) {
 		return text, nil
@@ -53,8 +53,9 @@ func decoder() transform.Transformer { return unicode.BOMOverride(transform.Nop)
 // maxNested bounds brackets within brackets in YAML, and dashes behind dashes.
 const maxNested = 100
 
-// CheckNesting refuses YAML of lists within lists without end: those who parse and walk it do so by recursion. By
-// indentation alone such nesting takes more bytes than readers of YAML take. line is where it happens.
+// CheckNesting refuses YAML of lists within lists without end: those who parse and walk it do so by
+// recursion. By indentation alone such nesting takes more bytes than readers of YAML take. line is
+// where it happens.
 func CheckNesting(data []byte) (line int, err error) {
 	brackets, dashes, begins := 0, 0, true
 	for i, b := range data {

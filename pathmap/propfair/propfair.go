@@ -1,7 +1,7 @@
-// Package propfair shares links among classes of flows so that the sum of the logarithms of all rates is largest:
-// proportional fairness (Kelly, Maulloo and Tan, Rate control for communication networks, 1998). It is what loss-based
-// TCP comes to where round trips are queues: a flow that crosses several full links waits in all of their queues, and
-// gets less than max-min fairness would give it.
+// Package propfair shares links among classes of flows so that the sum of the logarithms of all rates
+// is largest: proportional fairness (Kelly, Maulloo and Tan, Rate control for communication networks,
+// 1998). It is what loss-based TCP comes to where round trips are queues: a flow that crosses several
+// full links waits in all of their queues, and gets less than max-min fairness would give it.
 package propfair
 
 import (
@@ -12,15 +12,15 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// Sweeps over the links end when no price has moved by more than precise, or after mostSweeps: prices of links in a
-// chain approach each other slowly, and rates are within capacities after any number.
+// Sweeps over the links end when no price has moved by more than precise, or after mostSweeps: prices
+// of links in a chain approach each other slowly, and rates are within capacities after any number.
 const (
 	precise    = 1e-7
 	mostSweeps = 400
 )
 
-// Solver keeps the memory of its calls, and begins each at the prices that the last one found. Its zero value is ready.
-// It is not for use by several goroutines at once.
+// Solver keeps the memory of its calls, and begins each at the prices that the last one found. Its zero
+// value is ready. It is not for use by several goroutines at once.
 type Solver struct {
 	links  []link // by LinkID; valid where epoch is the call's
 	used   []pathmap.LinkID
@@ -38,13 +38,14 @@ type link struct {
 	first, next int32 // its classes in member
 }
 
-// Solve sets rate[i] to the rate of one flow of classes[i] on links with those capacities (by LinkID; zero or below:
-// the link carries nothing): all rates together are the proportionally fair ones, each flow having the same weight. A
-// class names a link once; one without links gets its bound, +Inf where it has none. No link is given more than its
-// capacity but for rounding. It panics if rate is not as long as classes, or a link is outside capacity.
+// Solve sets rate[i] to the rate of one flow of classes[i] on links with those capacities (by LinkID;
+// zero or below: the link carries nothing): all rates together are the proportionally fair ones, each
+// flow having the same weight. A class names a link once; one without links gets its bound, +Inf where
+// it has none. No link is given more than its capacity but for rounding. It panics if rate is not as
+// long as classes, or a link is outside capacity.
 //
-// It is dual coordinate descent: link by link, the price is set at which the link is full, or to zero. A flow's rate is
-// one over the sum of the prices on its path.
+// It is dual coordinate descent: link by link, the price is set at which the link is full, or to zero.
+// A flow's rate is one over the sum of the prices on its path.
 func (s *Solver) Solve(capacity []float64, classes []maxmin.Class, rate []float64) {
 	if len(rate) != len(classes) {
 		panic(fmt.Sprintf("propfair: %d rates for %d classes", len(rate), len(classes)))
@@ -62,8 +63,8 @@ func (s *Solver) Solve(capacity []float64, classes []maxmin.Class, rate []float6
 	s.take(capacity, classes, rate)
 }
 
-// meet lists the links that classes use, with their classes, and sets the rates of those that no price decides: rate is
-// NaN where one does.
+// meet lists the links that classes use, with their classes, and sets the rates of those that no price
+// decides: rate is NaN where one does.
 func (s *Solver) meet(capacity []float64, classes []maxmin.Class, rate []float64) {
 	s.epoch++
 	s.used = s.used[:0]
@@ -145,8 +146,8 @@ func (s *Solver) seat(classes []maxmin.Class, rate []float64, seats int32) {
 	}
 }
 
-// reprice sets a link's price to the one at which it is full, or to zero where it is not full at that. It returns by
-// how much the price has moved, as a share of what one flow alone would pay there.
+// reprice sets a link's price to the one at which it is full, or to zero where it is not full at that.
+// It returns by how much the price has moved, as a share of what one flow alone would pay there.
 func (s *Solver) reprice(id pathmap.LinkID, capacity float64, classes []maxmin.Class) float64 {
 	l := &s.links[id]
 	was, high := l.price, l.flows/capacity // nobody pays less than this price, so that it fills the link at most

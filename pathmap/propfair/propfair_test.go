@@ -13,8 +13,8 @@ func class(flows, most float64, links ...pathmap.LinkID) maxmin.Class {
 	return maxmin.Class{Links: links, Flows: flows, Max: most}
 }
 
-// TestClosedForms has what can be worked out by hand: a flow across n full links, each with a flow of its own, gets
-// 1/(n+1) of them.
+// TestClosedForms has what can be worked out by hand: a flow across n full links, each with a flow of
+// its own, gets 1/(n+1) of them.
 func TestClosedForms(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -53,8 +53,8 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// TestProof holds random rates to what proves them: they fit, and the prices give a bound on the sum of logarithms that
-// the rates reach (the duality gap).
+// TestProof holds random rates to what proves them: they fit, and the prices give a bound on the sum of
+// logarithms that the rates reach (the duality gap).
 func TestProof(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -84,7 +84,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// gap returns by how much the mean logarithm of a flow's rate can still grow at most, by the last call's prices.
+// gap returns by how much the mean logarithm of a flow's rate can still grow at most, by the last
+// call's prices.
 func (s *Solver) gap(t *testing.T, capacity []float64, classes []maxmin.Class, rate []float64) float64 {
 	t.Helper()
 	load := make([]float64, len(capacity))

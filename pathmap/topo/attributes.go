@@ -9,7 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// The names of the attributes that every format can have on nodes and links; each format documents how it writes them.
+// The names of the attributes that every format can have on nodes and links; each format documents how
+// it writes them.
 const (
 	attrRole       = "role"        // of a node: host, tor, switch (where it is left out) or ocs
 	attrRack       = "rack"        // of a node: a number from 0
@@ -19,8 +20,8 @@ const (
 	attrTargetPort = "target_port" // of a link: the port at its second node
 )
 
-// capacityNames are what others call a link's capacity, in the order in which they are looked for: networkx users, and
-// the Topology Zoo.
+// capacityNames are what others call a link's capacity, in the order in which they are looked for:
+// networkx users, and the Topology Zoo.
 func capacityNames() []string { return []string{attrCapacity, "bandwidth", attrRaw} }
 
 // Roles lists the roles as files write them.
@@ -35,8 +36,8 @@ func roleOf(text string) (pathmap.Role, error) {
 	return 0, wrong(attrRole, "%q is unknown: write %s", text, oneOf(text, Roles()))
 }
 
-// numberOf reads a whole number from 0 to most. A decimal point is fine if nothing stands behind it: some tools write
-// every number so.
+// numberOf reads a whole number from 0 to most. A decimal point is fine if nothing stands behind it:
+// some tools write every number so.
 func numberOf(key, text string, most int32) (int32, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || v != math.Trunc(v) || v < 0 || v > float64(most) {
@@ -45,19 +46,20 @@ func numberOf(key, text string, most int32) (int32, error) {
 	return int32(v), nil
 }
 
-// attrUnit is the attribute of a graph that says what its capacities are in, as FNSS has it; attrRaw is one in bits a
-// second, whatever that says.
+// attrUnit is the attribute of a graph that says what its capacities are in, as FNSS has it; attrRaw is
+// one in bits a second, whatever that says.
 const (
 	attrUnit = "capacity_unit"
 	attrRaw  = "LinkSpeedRaw"
 )
 
-// leastBare is the smallest rate in bits a second that is believed without a unit: those who write 10 or 10000 mean
-// megabits or gigabits.
+// leastBare is the smallest rate in bits a second that is believed without a unit: those who write 10
+// or 10000 mean megabits or gigabits.
 const leastBare = pathmap.Mbps
 
-// capacityOf reads a link's rate: with a unit, or as a number of units, in which 1e9 and 1000000000.0 are fine. A unit
-// of 0 is not known. A link without limit, as inf is in graphs of Python's, has the highest rate.
+// capacityOf reads a link's rate: with a unit, or as a number of units, in which 1e9 and 1000000000.0
+// are fine. A unit of 0 is not known. A link without limit, as inf is in graphs of Python's, has the
+// highest rate.
 func capacityOf(key, text string, unit pathmap.BitsPerSecond) (pathmap.BitsPerSecond, error) {
 	if text == "" {
 		return 0, wrong(key, "it is empty or not a number: write a rate such as 1Gbps, or leave it out")

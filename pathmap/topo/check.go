@@ -16,8 +16,8 @@ func wrong(key, format string, args ...any) error {
 	return &keyError{key, fmt.Sprintf(format, args...)}
 }
 
-// Check returns an error if s is invalid, with zero fields taken as their defaults. Each error names what to write
-// instead.
+// Check returns an error if s is invalid, with zero fields taken as their defaults. Each error names
+// what to write instead.
 func (s Spec) Check() error {
 	if _, err := parseVCPUs(s.VCPUs); err != nil {
 		return err

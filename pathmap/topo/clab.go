@@ -11,16 +11,18 @@ import (
 	"lightloom/pathmap"
 )
 
-// containerlab's topology files (*.clab.yml) name nodes, their kinds, and links between interfaces. What they do not
-// know stands in labels: of a node lightloom-role and lightloom-rack, of a link capacity and back. Where no label says
-// a node's role, a linux node with one link is a host, a switch with a host is a ToR, and any other is a switch.
+// containerlab's topology files (*.clab.yml) name nodes, their kinds, and links between interfaces.
+// What they do not know stands in labels: of a node lightloom-role and lightloom-rack, of a link
+// capacity and back. Where no label says a node's role, a linux node with one link is a host, a switch
+// with a host is a ToR, and any other is a switch.
 //
-// A node has its kind from itself, its group, the group of the defaults, or the defaults; its labels are those of the
-// defaults, its kind, its group and itself, the last that says one (containerlab 0.69).
+// A node has its kind from itself, its group, the group of the defaults, or the defaults; its labels
+// are those of the defaults, its kind, its group and itself, the last that says one (containerlab
+// 0.69).
 //
-// An interface is port N−1 where every interface of its node ends in a number N from 1 after the same letters (eth1,
-// e1-1); else a node's interfaces are ports from 0 in the order of their names. Links to the outside (host, mgmt-net,
-// macvlan, dummy, vxlan) are none of the fabric's and left out.
+// An interface is port N−1 where every interface of its node ends in a number N from 1 after the same
+// letters (eth1, e1-1); else a node's interfaces are ports from 0 in the order of their names. Links to
+// the outside (host, mgmt-net, macvlan, dummy, vxlan) are none of the fabric's and left out.
 
 const (
 	labelRole = "lightloom-role"

@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// clab reads a containerlab topology's YAML into a sketch. Names and labels are texts as they are written: containerlab
-// gives 01, 0x10 and yes to their nodes so.
+// clab reads a containerlab topology's YAML into a sketch. Names and labels are texts as they are
+// written: containerlab gives 01, 0x10 and yes to their nodes so.
 type clab struct {
 	tree
 	lab      *labSketch

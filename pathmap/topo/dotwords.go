@@ -5,8 +5,9 @@ import (
 	"regexp"
 )
 
-// dotWords finds positions in a DOT file for errors, which the parser's tree does not have. Words are searched for in
-// the file's order, each search starting at the last hit, since the reader goes through the tree in that order.
+// dotWords finds positions in a DOT file for errors, which the parser's tree does not have. Words are
+// searched for in the file's order, each search starting at the last hit, since the reader goes through
+// the tree in that order.
 type dotWords struct {
 	data    []byte
 	words   [][]byte
@@ -18,7 +19,8 @@ type dotWords struct {
 
 func newDOTWords(data []byte) *dotWords {
 	w := &dotWords{data: data, at: place{1, 1}}
-	// comments and preprocessor lines, quoted and bare identifiers, edge operators; everything else is a letter.
+	// comments and preprocessor lines, quoted and bare identifiers, edge operators; everything else is a
+	// letter.
 	word := regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|-[->]|` +
 		`-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)|[A-Za-z_\x80-\xff][A-Za-z_0-9\x80-\xff]*`)
 	for at := 0; at < len(data); {
@@ -34,14 +36,15 @@ func newDOTWords(data []byte) *dotWords {
 	return w
 }
 
-// How many words a search looks at: a chain's ends are named before the chain is, and large files must stay fast.
+// How many words a search looks at: a chain's ends are named before the chain is, and large files must
+// stay fast.
 const (
 	wordsBack  = 8
 	wordsAhead = 1 << 10
 )
 
-// find returns the place of the first of words, which follow each other; "--" stands for either operator. Where they
-// are not found, it is that of the words found last.
+// find returns the place of the first of words, which follow each other; "--" stands for either
+// operator. Where they are not found, it is that of the words found last.
 func (w *dotWords) find(words ...string) place {
 	begin := w.next
 	if len(words) > 1 {

@@ -1,5 +1,6 @@
-// Package topo makes topologies: generators for the fabrics of the field, and the readers of fabric specs and files.
-// It is not the graph itself, which is package pathmap's, and it knows nothing of jobs or devices.
+// Package topo makes topologies: generators for the fabrics of the field, and the readers of fabric
+// specs and files. It is not the graph itself, which is package pathmap's, and it knows nothing of jobs
+// or devices.
 package topo
 
 import (
@@ -8,14 +9,16 @@ import (
 	"lightloom/pathmap"
 )
 
-// Fabric is a data-center fabric as its users speak of it: racks of hosts behind ToRs, a packet network, and perhaps an
-// optical circuit switch with a port a rack, or several. Slices are by index and borrowed.
+// Fabric is a data-center fabric as its users speak of it: racks of hosts behind ToRs, a packet
+// network, and perhaps an optical circuit switch with a port a rack, or several. Slices are by index
+// and borrowed.
 //
-// Hosts are numbered rack by rack, and within a rack by their port on its ToR. OCS port r goes to rack r; racks without
-// an OCS port come last. With several wavelengths, port r + w·Racks goes to rack r too, for wavelength w. A host's only
-// port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar, port i below HostsPerRack goes to the rack's host i;
-// then come the uplinks; the last port goes to the OCS where there is one, or the last ports, by wavelength. A general
-// fabric (a fat-tree, a Jellyfish, a file) need not have as many hosts in each rack, nor its ports in any order.
+// Hosts are numbered rack by rack, and within a rack by their port on its ToR. OCS port r goes to rack
+// r; racks without an OCS port come last. With several wavelengths, port r + w·Racks goes to rack r
+// too, for wavelength w. A host's only port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar,
+// port i below HostsPerRack goes to the rack's host i; then come the uplinks; the last port goes to the
+// OCS where there is one, or the last ports, by wavelength. A general fabric (a fat-tree, a Jellyfish,
+// a file) need not have as many hosts in each rack, nor its ports in any order.
 type Fabric struct {
 	Spec         Spec
 	Topology     *pathmap.Topology
@@ -52,7 +55,8 @@ func (f *Fabric) HostsOf(rack int) int { return int(f.FirstHost[rack+1] - f.Firs
 // HasOCS reports whether the fabric has an optical circuit switch.
 func (f *Fabric) HasOCS() bool { return f.OCSNode != pathmap.None }
 
-// OCSPorts returns how many ports of the OCS are numbered: one for each rack and wavelength; 0 without an OCS.
+// OCSPorts returns how many ports of the OCS are numbered: one for each rack and wavelength; 0 without
+// an OCS.
 func (f *Fabric) OCSPorts() int { return len(f.OCSUplink) }
 
 // OCSRack returns the rack that an OCS port goes to.
@@ -66,8 +70,8 @@ func (f *Fabric) OCSRack(port int32) int32 {
 // Spec describes a fabric to build. The zero value of a field means its default. The text form is
 // "hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms"; YAML has the same keys.
 //
-// For a general fabric, Racks, Hosts and Ports follow from the other fields or the file, and so do a file's rates: if
-// links differ, NIC, EPS and OCS are the rates of the fastest.
+// For a general fabric, Racks, Hosts and Ports follow from the other fields or the file, and so do a
+// file's rates: if links differ, NIC, EPS and OCS are the rates of the fastest.
 type Spec struct {
 	Kind   string                // hybrid, leafspine, crossbar, fattree, jellyfish or file
 	Racks  int                   // racks
@@ -100,14 +104,15 @@ type Spec struct {
 // Wavelengths returns how many circuits a rack can have at once each way.
 func (s Spec) Wavelengths() int { return max(1, s.Waves) }
 
-// General reports whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any between two
-// racks.
+// General reports whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any
+// between two racks.
 func (s Spec) General() bool {
 	return s.Kind == FatTreeKind || s.Kind == JellyfishKind || s.Kind == FileKind
 }
 
-// PathsKept is how many paths between two racks get a tag. In a leaf-spine they are those over one spine, as far as
-// tags on the wire go: longer ways lead through other racks' ToRs, which no operator of a leaf-spine wants.
+// PathsKept is how many paths between two racks get a tag. In a leaf-spine they are those over one
+// spine, as far as tags on the wire go: longer ways lead through other racks' ToRs, which no operator
+// of a leaf-spine wants.
 func (s Spec) PathsKept() int {
 	if s.General() {
 		return s.WithDefaults().Paths

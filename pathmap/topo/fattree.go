@@ -9,13 +9,14 @@ import (
 // MaxK bounds the ports of a fat-tree's switches.
 const MaxK = 128
 
-// FatTree returns the fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008) with the given number of
-// hosts (0: all k³/4) and one rate for every link. Hosts fill edge switch after edge switch. As in the cross-layer
-// document, edge switches without a host and aggregation switches of pods without one are left out.
+// FatTree returns the fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008) with the
+// given number of hosts (0: all k³/4) and one rate for every link. Hosts fill edge switch after edge
+// switch. As in the cross-layer document, edge switches without a host and aggregation switches of pods
+// without one are left out.
 //
-// An edge switch has its hosts at ports 0 to k/2−1 and the aggregation switches above; an aggregation switch has the
-// edges at its lower half and cores at its upper; port p of a core goes to pod p. Edge switches come first and are the
-// racks.
+// An edge switch has its hosts at ports 0 to k/2−1 and the aggregation switches above; an aggregation
+// switch has the edges at its lower half and cores at its upper; port p of a core goes to pod p. Edge
+// switches come first and are the racks.
 func FatTree(k, hosts int, rate pathmap.BitsPerSecond) (*pathmap.Topology, error) {
 	half := k / 2
 	all := half * half * k

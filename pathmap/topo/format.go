@@ -130,8 +130,8 @@ func whole(file string, in io.Reader, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// Write writes a topology so that Parse reads the same nodes, links and ports back. Not every format can say every
-// name.
+// Write writes a topology so that Parse reads the same nodes, links and ports back. Not every format
+// can say every name.
 func (f Format) Write(w io.Writer, t *pathmap.Topology) error { return f.write(w, t) }
 
 // ReadFile reads a topology's file.

@@ -12,9 +12,10 @@ import (
 	"lightloom/pathmap"
 )
 
-// GraphML (graphml.graphdrawing.org) as networkx, yEd and the Topology Zoo write it: one graph of nodes and edges.
-// Nodes are named by their id. Attributes are <data> of keys with an attr.name; an edge's sourceport and targetport are
-// the ports where they are numbers. Directed edges are each other's way back in pairs.
+// GraphML (graphml.graphdrawing.org) as networkx, yEd and the Topology Zoo write it: one graph of nodes
+// and edges. Nodes are named by their id. Attributes are <data> of keys with an attr.name; an edge's
+// sourceport and targetport are the ports where they are numbers. Directed edges are each other's way
+// back in pairs.
 
 type graphML struct {
 	s        *sketch

@@ -8,9 +8,10 @@ import (
 	"lightloom/pathmap"
 )
 
-// Jellyfish returns a random regular graph of switches (Singla, Hong, Popa, Godfrey: NSDI 2012): each switch has hosts
-// hosts, at its first ports, and degree links to other switches; one switch has a link fewer if switches × degree is
-// odd. Every link has that rate. All switches are racks and come first. The graph is connected, and depends on r alone.
+// Jellyfish returns a random regular graph of switches (Singla, Hong, Popa, Godfrey: NSDI 2012): each
+// switch has hosts hosts, at its first ports, and degree links to other switches; one switch has a link
+// fewer if switches × degree is odd. Every link has that rate. All switches are racks and come first.
+// The graph is connected, and depends on r alone.
 func Jellyfish(switches, degree, hosts int, rate pathmap.BitsPerSecond, r *rand.Rand) (*pathmap.Topology, error) {
 	switch {
 	case switches < 2 || switches > MaxRacks:
@@ -48,8 +49,9 @@ type jellyfish struct {
 	free   []int32   // switches with a free port
 }
 
-// join adds links: between random switches with free ports while there are two that are not joined yet, and then into
-// links that it takes out, for ports that are left. It reports whether none, or a single one, is left at the end.
+// join adds links: between random switches with free ports while there are two that are not joined yet,
+// and then into links that it takes out, for ports that are left. It reports whether none, or a single
+// one, is left at the end.
 func (j *jellyfish) join() bool {
 	for s := range j.near {
 		j.free = append(j.free, int32(s))
@@ -120,8 +122,8 @@ func (j *jellyfish) link(a, b int) bool {
 	return true
 }
 
-// insert takes a link between two others out, from a random place the first that fits, and joins its ends to a and to
-// b, which can be one. It reports whether there is such a link.
+// insert takes a link between two others out, from a random place the first that fits, and joins its
+// ends to a and to b, which can be one. It reports whether there is such a link.
 func (j *jellyfish) insert(a, b int32) bool {
 	n := len(j.near)
 	x0, i0 := j.r.IntN(n), j.r.IntN(j.degree)
@@ -184,8 +186,9 @@ func (j *jellyfish) connected() bool {
 	return len(queue) == len(j.near)
 }
 
-// topology builds the graph, links in the order of their smaller, then their larger switch's neighbours. Hosts are
-// spread evenly: the first switches have one more than the rest where they do not come out even.
+// topology builds the graph, links in the order of their smaller, then their larger switch's
+// neighbours. Hosts are spread evenly: the first switches have one more than the rest where they do not
+// come out even.
 func (j *jellyfish) topology(hosts int, rate pathmap.BitsPerSecond) (*pathmap.Topology, error) {
 	b := pathmap.NewBuilder()
 	ports := make([]int32, len(j.near))

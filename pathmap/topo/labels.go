@@ -2,8 +2,8 @@ package topo
 
 import "strings"
 
-// Tools that number nodes (the Topology Zoo, yEd, networkx) put their names beside the number. Such a name becomes the
-// node's, unless another node has it, too.
+// Tools that number nodes (the Topology Zoo, yEd, networkx) put their names beside the number. Such a
+// name becomes the node's, unless another node has it, too.
 
 // labelNames are the attributes that hold it, the first that is there.
 func labelNames() []string { return []string{"name", "label"} }

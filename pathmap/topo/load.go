@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Generators lists lines of text that Load takes beside those of the fabrics with racks, with the values that keys have
-// where they are left out.
+// Generators lists lines of text that Load takes beside those of the fabrics with racks, with the
+// values that keys have where they are left out.
 func Generators() []string {
 	var lines []string
 	for _, kind := range []string{FatTreeKind, JellyfishKind} {
@@ -19,9 +19,9 @@ func Generators() []string {
 	return lines
 }
 
-// Load returns the topology that a user names on a command line: the path of a file, whose name implies its format, or
-// a line of text, as in "hybrid:racks=8", "fattree:k=16" or "jellyfish:switches=200,degree=10". The topology of a file
-// need not be a fabric.
+// Load returns the topology that a user names on a command line: the path of a file, whose name implies
+// its format, or a line of text, as in "hybrid:racks=8", "fattree:k=16" or
+// "jellyfish:switches=200,degree=10". The topology of a file need not be a fabric.
 func Load(arg string) (*pathmap.Topology, error) {
 	if f, err := FormatOf(arg); err == nil && !strings.HasPrefix(arg, FileKind+":") {
 		return f.ReadFile(arg)

@@ -8,8 +8,9 @@ import (
 	"lightloom/pathmap/live"
 )
 
-// New builds the fabric of a spec. Nodes are ToRs ("tor0", by rack, so that a ToR's NodeID is its rack), spines
-// ("spine0"), the OCS ("ocs"), then hosts ("h<rack>-<i>"), whose only port is 0. Port r of a spine goes to rack r.
+// New builds the fabric of a spec. Nodes are ToRs ("tor0", by rack, so that a ToR's NodeID is its
+// rack), spines ("spine0"), the OCS ("ocs"), then hosts ("h<rack>-<i>"), whose only port is 0. Port r
+// of a spine goes to rack r.
 func New(s Spec) (*Fabric, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("build fabric: %w", err)
@@ -100,14 +101,14 @@ func (f *Fabric) cable(b *pathmap.Builder) {
 	}
 }
 
-// PathMap returns the k shortest paths between racks over the packet network: indexes are racks, and no path enters the
-// OCS or a host.
+// PathMap returns the k shortest paths between racks over the packet network: indexes are racks, and no
+// path enters the OCS or a host.
 func (f *Fabric) PathMap(k int, seed uint64) (*pathmap.Map, error) {
 	return pathmap.Build(f.Topology, f.ToRNode, f.pathOptions(k, seed))
 }
 
-// Follow returns the map that PathMap returns, packed, with the index from links to pairs of racks, to be kept in line
-// with links and nodes that fail and come back.
+// Follow returns the map that PathMap returns, packed, with the index from links to pairs of racks, to
+// be kept in line with links and nodes that fail and come back.
 func (f *Fabric) Follow(k int, seed uint64) (*live.Paths, error) {
 	opt := f.pathOptions(k, seed)
 	opt.Packed = true

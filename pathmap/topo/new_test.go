@@ -81,8 +81,8 @@ func TestNewWithoutOCS(t *testing.T) {
 	}
 }
 
-// TestPathMap: between two racks there is one path of two links by each spine, then those by a third rack; none by the
-// OCS or a host.
+// TestPathMap: between two racks there is one path of two links by each spine, then those by a third
+// rack; none by the OCS or a host.
 func TestPathMap(t *testing.T) {
 	f := build(t, "hybrid:racks=4,hosts=2,spines=3")
 	m, err := f.PathMap(100, 1)

@@ -70,8 +70,8 @@ func (s Spec) file() (*pathmap.Topology, error) {
 	return format.from(s.File, strings.NewReader(s.Text))
 }
 
-// plot makes a fabric of any topology: hosts are leaves, the switch that a host is cabled to is its rack's ToR, every
-// other packet switch passes on, and at most one OCS joins ToRs.
+// plot makes a fabric of any topology: hosts are leaves, the switch that a host is cabled to is its
+// rack's ToR, every other packet switch passes on, and at most one OCS joins ToRs.
 type plot struct {
 	spec   Spec
 	t      *pathmap.Topology
@@ -170,7 +170,8 @@ func (g *plot) findOCS() error {
 	return nil
 }
 
-// order numbers the racks: those with an OCS port first, then by the numbers that the topology gives, then by NodeID.
+// order numbers the racks: those with an OCS port first, then by the numbers that the topology gives,
+// then by NodeID.
 func (g *plot) order() {
 	without := func(n pathmap.NodeID) int {
 		if g.uplink[n] == pathmap.None {
@@ -266,7 +267,8 @@ func (g *plot) addNodes(f *Fabric, b *pathmap.Builder) {
 	}
 }
 
-// addCables adds every cable, in the topology's order. A host's port is 0, and the OCS's port to rack r is r.
+// addCables adds every cable, in the topology's order. A host's port is 0, and the OCS's port to rack r
+// is r.
 func (g *plot) addCables(f *Fabric, b *pathmap.Builder) error {
 	t := g.t
 	for l := pathmap.LinkID(0); int(l) < len(t.Links()); l += 2 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// containerlab's topology-data.json is what it leaves in a lab's directory: nodes by name, in which nothing is left to
-// inherit, and links with the ends a and z, within "endpoints" from version 0.50 on.
+// containerlab's topology-data.json is what it leaves in a lab's directory: nodes by name, in which
+// nothing is left to inherit, and links with the ends a and z, within "endpoints" from version 0.50 on.
 
 // labNodes reads nodes in an object by name.
 func (r *nodeLink) labNodes() error {

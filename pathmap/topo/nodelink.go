@@ -12,11 +12,12 @@ import (
 	"lightloom/pathmap"
 )
 
-// Node-link JSON is what networkx writes (node_link_data) and D3 draws: "nodes" with "id", and "links" or "edges" with
-// "source" and "target". Nodes are named by their id, a number being its digits. Where no node has an id, as in D3 to
-// version 3, or where all ids are names, as in networkx to version 1, links name nodes by their place in the list.
-// Attributes are fields of these objects; those that are not ours are passed over. Infinity and NaN are read as Python
-// writes them. In a directed graph each two links that are each other's way back are one cable.
+// Node-link JSON is what networkx writes (node_link_data) and D3 draws: "nodes" with "id", and "links"
+// or "edges" with "source" and "target". Nodes are named by their id, a number being its digits. Where
+// no node has an id, as in D3 to version 3, or where all ids are names, as in networkx to version 1,
+// links name nodes by their place in the list. Attributes are fields of these objects; those that are
+// not ours are passed over. Infinity and NaN are read as Python writes them. In a directed graph each
+// two links that are each other's way back are one cable.
 //
 // Where "nodes" is an object, the document is containerlab's topology-data.json.
 
@@ -319,7 +320,8 @@ func (r *nodeLink) link(at place, fields map[string]json.RawMessage) error {
 	return r.s.addCable(c)
 }
 
-// fieldsOf returns fields as attributes: it leaves out null fields, and writes a field that is no scalar as JSON.
+// fieldsOf returns fields as attributes: it leaves out null fields, and writes a field that is no
+// scalar as JSON.
 func fieldsOf(fields map[string]json.RawMessage) attributes {
 	return func(name string) (string, bool) {
 		raw, ok := fields[name]

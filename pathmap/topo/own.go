@@ -186,7 +186,8 @@ func (s Spec) withoutOwn(what string) Spec {
 	return s
 }
 
-// setOversub reads how many times what hosts can send is more than what a rack's uplinks carry: "4:1", or "4".
+// setOversub reads how many times what hosts can send is more than what a rack's uplinks carry: "4:1",
+// or "4".
 func (d *draft) setOversub(value string) error {
 	num, den, ratio := strings.Cut(value, ":")
 	if !ratio {
@@ -201,8 +202,8 @@ func (d *draft) setOversub(value string) error {
 	return nil
 }
 
-// applyOversub derives the uplinks' rate from the oversubscription ratio: the rate of a rack's hosts over that of its
-// uplinks. A missing NIC rate is its default beside an OCS, else 1 Gb/s.
+// applyOversub derives the uplinks' rate from the oversubscription ratio: the rate of a rack's hosts
+// over that of its uplinks. A missing NIC rate is its default beside an OCS, else 1 Gb/s.
 func (d *draft) applyOversub() error {
 	switch {
 	case d.oversub == 0:

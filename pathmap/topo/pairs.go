@@ -18,9 +18,9 @@ type Pair struct{ Source, Target pathmap.NodeID }
 // maxPairs bounds a pairs file.
 const maxPairs = 1 << 22
 
-// ReadPairs reads pairs of node names, two a line, separated by blanks. A name with blanks, or that begins with a quote
-// or #, stands in double quotes, as in Go. Empty lines and what follows # are passed over. Errors name file, line and
-// column, file being what they call it.
+// ReadPairs reads pairs of node names, two a line, separated by blanks. A name with blanks, or that
+// begins with a quote or #, stands in double quotes, as in Go. Empty lines and what follows # are
+// passed over. Errors name file, line and column, file being what they call it.
 func ReadPairs(file string, r io.Reader, t *pathmap.Topology) ([]Pair, error) {
 	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, 4096)
@@ -77,8 +77,8 @@ func suggestNode(name string, t *pathmap.Topology) string {
 	return ": lightloom topology show lists what there is"
 }
 
-// splitNames returns the names of a line and the columns, from 1, in which they begin; with an error, the last column
-// is its place.
+// splitNames returns the names of a line and the columns, from 1, in which they begin; with an error,
+// the last column is its place.
 func splitNames(line string) (names []string, columns []int, err error) {
 	for at := 0; ; {
 		rest := strings.TrimLeft(line[at:], " \t\r")

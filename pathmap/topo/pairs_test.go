@@ -61,7 +61,8 @@ func FuzzReadPairs(f *testing.F) {
 
 func TestSurvey(t *testing.T) {
 	s := NewSurvey(odd(t))
-	// a–New York–h is the largest part; #1 hangs on h alone, which forwards nothing; far on the OCS; h2 on nothing
+	// a–New York–h is the largest part; #1 hangs on h alone, which forwards nothing; far on the OCS; h2 on
+	// nothing
 	want := Survey{Nodes: 7, Hosts: 2, ToRs: 1, Switches: 3, OCS: 1, Cables: 6, Parallel: 1, LeastDegree: 1, MostDegree: 4,
 		Slowest: pathmap.Gbps, Fastest: 9 * pathmap.Gbps, Parts: 4}
 	apart, alone := s.Apart, s.Alone

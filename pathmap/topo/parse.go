@@ -13,8 +13,8 @@ import (
 // maxText bounds the text form: a longer one is not a spec.
 const maxText = 4096
 
-// ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas. Keys left out
-// have their defaults, which the spec returned holds. Keys by kind:
+// ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas.
+// Keys left out have their defaults, which the spec returned holds. Keys by kind:
 //
 //	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths dark slots vcpus
 //	leafspine  racks hosts spines nic eps oversub slots vcpus
@@ -23,15 +23,15 @@ const maxText = 4096
 //	jellyfish  switches degree hosts rate seed paths slots vcpus
 //	file       path dark scale hosts paths slots vcpus
 //
-// A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar rate@3=1Gbps. oversub
-// is how many times what a rack's hosts can send is more than what its uplinks carry, as in oversub=4:1, in the place
-// of eps.
+// A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar
+// rate@3=1Gbps. oversub is how many times what a rack's hosts can send is more than what its uplinks
+// carry, as in oversub=4:1, in the place of eps.
 //
 // vcpus are those of hosts in turn, as in vcpus=16/4: every other host has 16, the others 4.
 //
-// Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish, and for a file those to add at
-// each switch that has none. The path of a file may be written without its key where it comes first, as in
-// "file:lab.yaml,dark=10ms"; it is not opened here.
+// Hosts are those of a rack, but of the whole fabric for a fat-tree and a Jellyfish, and for a file
+// those to add at each switch that has none. The path of a file may be written without its key where it
+// comes first, as in "file:lab.yaml,dark=10ms"; it is not opened here.
 func ParseSpec(text string) (Spec, error) {
 	if len(text) > maxText {
 		return Spec{}, fmt.Errorf("parse fabric spec: %d bytes long, at most %d are read", len(text), maxText)

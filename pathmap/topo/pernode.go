@@ -6,8 +6,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// withHosts returns t with n hosts more at each packet switch that has none, named NODE-h0 to NODE-h(n-1). The cable of
-// such a host is as fast as the fastest of the switch's others, so that one host can fill it.
+// withHosts returns t with n hosts more at each packet switch that has none, named NODE-h0 to
+// NODE-h(n-1). The cable of such a host is as fast as the fastest of the switch's others, so that one
+// host can fill it.
 func withHosts(t *pathmap.Topology, n int) (*pathmap.Topology, error) {
 	b := pathmap.NewBuilder()
 	for _, node := range t.Nodes() {

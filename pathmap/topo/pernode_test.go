@@ -15,8 +15,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestHostsPerNode: switches without hosts get some, with names of their own and at the rate of their fastest cable;
-// those that have hosts, and the OCS, stay as they are.
+// TestHostsPerNode: switches without hosts get some, with names of their own and at the rate of their
+// fastest cable; those that have hosts, and the OCS, stay as they are.
 func TestHostsPerNode(t *testing.T) {
 	const text = `kind: topology
 nodes: [{name: Oslo}, {name: Bergen}, {name: lone}, {name: h, role: host}, {name: light, role: ocs}]
@@ -58,8 +58,9 @@ links:
 	}
 }
 
-// TestPublicGraphs builds a fabric of every graph of the Topology Zoo and SNDlib, with paths between all its nodes and
-// the nodes' own names. The archive is topohub's (github.com/piotrjurkiewicz/topohub), where LIGHTLOOM_DATA has it.
+// TestPublicGraphs builds a fabric of every graph of the Topology Zoo and SNDlib, with paths between
+// all its nodes and the nodes' own names. The archive is topohub's
+// (github.com/piotrjurkiewicz/topohub), where LIGHTLOOM_DATA has it.
 func TestPublicGraphs(t *testing.T) {
 	dir := os.Getenv("LIGHTLOOM_DATA")
 	if dir == "" {

@@ -11,7 +11,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// valid reports whether a document meets a schema: the part of JSON Schema that ours uses, and a panic for the rest.
+// valid reports whether a document meets a schema: the part of JSON Schema that ours uses, and a panic
+// for the rest.
 func valid(schema map[string]any, root map[string]any, v any) bool {
 	for key, want := range schema {
 		if !meets(key, want, schema, root, v) {
@@ -110,7 +111,8 @@ func asJSON(t *testing.T, text string) any {
 	return v
 }
 
-// TestSchema: what the schema refuses the reader refuses, and what it allows is read, but for what a schema cannot say.
+// TestSchema: what the schema refuses the reader refuses, and what it allows is read, but for what a
+// schema cannot say.
 func TestSchema(t *testing.T) {
 	var schema map[string]any
 	if err := json.Unmarshal([]byte(Schema), &schema); err != nil {

@@ -10,8 +10,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Limits of a topology's file. What one controller can hold, with room: 100,000 hosts of a fat-tree are 107,000 nodes
-// and 304,000 cables.
+// Limits of a topology's file. What one controller can hold, with room: 100,000 hosts of a fat-tree are
+// 107,000 nodes and 304,000 cables.
 const (
 	MaxNodes = 1 << 18
 	MaxFile  = 256 << 20 // bytes
@@ -250,8 +250,8 @@ func (c *sketchCable) meet(back sketchCable) {
 	}
 }
 
-// givePorts checks the ports that the file names and gives the other ends the lowest that are left, in the file's
-// order.
+// givePorts checks the ports that the file names and gives the other ends the lowest that are left, in
+// the file's order.
 func (s *sketch) givePorts(index map[string]int) error {
 	type port struct {
 		node int
@@ -301,8 +301,8 @@ func (s *sketch) givePorts(index map[string]int) error {
 	return nil
 }
 
-// giveRoles fills roles that the file does not say: switches, or as the cables tell. A node that can be a host and has
-// one cable is one; a switch with a host is a ToR.
+// giveRoles fills roles that the file does not say: switches, or as the cables tell. A node that can be
+// a host and has one cable is one; a switch with a host is a ToR.
 func (s *sketch) giveRoles(index map[string]int) {
 	cables := make([]int, len(s.nodes))
 	for _, c := range s.cables {

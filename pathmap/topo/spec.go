@@ -25,8 +25,8 @@ func Kinds() []string {
 	return []string{Hybrid, LeafSpine, Crossbar, FatTreeKind, JellyfishKind, FileKind}
 }
 
-// What a spec's fields are where they are left out. NIC is OCS·Wavelengths/Hosts but at least EPS where there is an
-// OCS, else EPS.
+// What a spec's fields are where they are left out. NIC is OCS·Wavelengths/Hosts but at least EPS where
+// there is an OCS, else EPS.
 const (
 	DefaultRacks         = 8
 	DefaultHosts         = 2
@@ -95,8 +95,8 @@ func (s Spec) defaultNIC() pathmap.BitsPerSecond {
 	return s.EPS
 }
 
-// String writes the text form, which ParseSpec reads back to the same spec. Keys that hold their default and are seldom
-// set (nic, ports, slots) are left out.
+// String writes the text form, which ParseSpec reads back to the same spec. Keys that hold their
+// default and are seldom set (nic, ports, slots) are left out.
 func (s Spec) String() string {
 	s = s.WithDefaults()
 	if s.General() {
@@ -147,9 +147,10 @@ func (s Spec) String() string {
 	return b.String()
 }
 
-// WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is given what the
-// OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines for each wavelength (less in proportion where only
-// some racks have an OCS port), rounded down. It is for hybrids, leaf-spines and crossbars.
+// WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is
+// given what the OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines for each wavelength
+// (less in proportion where only some racks have an OCS port), rounded down. It is for hybrids,
+// leaf-spines and crossbars.
 func (s Spec) WithoutOCS(extra bool) Spec {
 	s = s.WithDefaults()
 	if extra && s.HasOCS() {

@@ -1,7 +1,7 @@
 package topo
 
-// nearest returns the known word that a typed one most likely means: the first with the fewest edits, if they are at
-// most two and fewer than the word has letters.
+// nearest returns the known word that a typed one most likely means: the first with the fewest edits,
+// if they are at most two and fewer than the word has letters.
 func nearest(word string, known []string) (string, bool) {
 	if len(word) > 32 {
 		return "", false

@@ -59,8 +59,9 @@ func NewSurvey(t *pathmap.Topology) Survey {
 	return s
 }
 
-// parts finds the connected parts: of each two nodes in one, a path joins them. Hosts forward nothing: one that joins
-// two switches does not connect them. Hosts without a switch are of one part where each has a cable to each other.
+// parts finds the connected parts: of each two nodes in one, a path joins them. Hosts forward nothing:
+// one that joins two switches does not connect them. Hosts without a switch are of one part where each
+// has a cable to each other.
 func (s *Survey) parts(t *pathmap.Topology) {
 	part := make([]int, len(t.Nodes()))
 	var first []pathmap.NodeID

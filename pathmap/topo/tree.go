@@ -14,18 +14,20 @@ import (
 	"lightloom/pathmap/plaintext"
 )
 
-// maxYAML bounds a topology's YAML, in bytes: its tree takes a hundred and fifty bytes for each of the file's.
+// maxYAML bounds a topology's YAML, in bytes: its tree takes a hundred and fifty bytes for each of the
+// file's.
 const maxYAML = 16 << 20
 
-// tree is a YAML file as nodes, with errors that know their place. Aliases stand for what their anchors hold, and merge
-// keys (<<) add pairs that the mapping lacks.
+// tree is a YAML file as nodes, with errors that know their place. Aliases stand for what their anchors
+// hold, and merge keys (<<) add pairs that the mapping lacks.
 type tree struct {
 	file    string
 	anchors map[string][]*ast.AnchorNode // by name, in the file's order
 	left    *int                         // pairs and elements that may still be read
 }
 
-// maxEntries bounds the pairs and elements that are read of a file, for aliases can stand for many in few bytes.
+// maxEntries bounds the pairs and elements that are read of a file, for aliases can stand for many in
+// few bytes.
 const maxEntries = 1 << 21
 
 // entry is one pair of a mapping.

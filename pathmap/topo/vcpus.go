@@ -16,7 +16,8 @@ func (f *Fabric) VCPUs(host int) int32 {
 	return f.vcpus[host%len(f.vcpus)]
 }
 
-// Pod returns the pod of a rack: racks under the same aggregation switches of a fat-tree. Other fabrics are one pod.
+// Pod returns the pod of a rack: racks under the same aggregation switches of a fat-tree. Other fabrics
+// are one pod.
 func (f *Fabric) Pod(rack int) int {
 	if f.Spec.Kind != FatTreeKind {
 		return 0

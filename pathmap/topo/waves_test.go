@@ -6,8 +6,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestWavelengths: port r + w·Racks of the OCS goes to rack r, from the w-th of its ToR's last ports; racks without a
-// port have none of any wavelength.
+// TestWavelengths: port r + w·Racks of the OCS goes to rack r, from the w-th of its ToR's last ports;
+// racks without a port have none of any wavelength.
 func TestWavelengths(t *testing.T) {
 	f := build(t, "hybrid:racks=4,hosts=2,spines=3,eps=1Gbps,ocs=10Gbps,ports=3,wavelengths=2,ocs@1=5Gbps")
 	if f.OCSPorts() != 8 || f.Spec.NIC != 10*pathmap.Gbps {

@@ -18,7 +18,8 @@ type window struct {
 	err   error
 }
 
-// maxValue bounds a value of a file, in bytes: names and numbers are short, and a decoder holds the value whole.
+// maxValue bounds a value of a file, in bytes: names and numbers are short, and a decoder holds the
+// value whole.
 const maxValue = 4 << 20
 
 func (w *window) Read(p []byte) (int, error) {
@@ -72,8 +73,8 @@ func (w *window) at(offset int64) (byte, bool) {
 	return w.held[i], true
 }
 
-// take returns what stands between the offset before and this one; it is valid until the next read. What the decoder
-// has of it is forgotten.
+// take returns what stands between the offset before and this one; it is valid until the next read.
+// What the decoder has of it is forgotten.
 func (w *window) take(offset int64) []byte {
 	n := int(min(max(offset-w.base, int64(w.told)), int64(len(w.held))))
 	out := w.held[w.told:n]
@@ -83,8 +84,8 @@ func (w *window) take(offset int64) []byte {
 	return out
 }
 
-// python mends JSON of Python's in place: Infinity becomes "inf", which is read as a number wherever one is due, and
-// NaN an empty text. Blanks fill the rest, so that columns stay.
+// python mends JSON of Python's in place: Infinity becomes "inf", which is read as a number wherever
+// one is due, and NaN an empty text. Blanks fill the rest, so that columns stay.
 type python struct {
 	in              *bufio.Reader
 	quoted, escaped bool
@@ -120,7 +121,8 @@ func (r *python) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unfinished is how many bytes at the end may begin a word that is mended; all but those, if there is nothing else.
+// unfinished is how many bytes at the end may begin a word that is mended; all but those, if there is
+// nothing else.
 func unfinished(b []byte) int {
 	for n := min(len(longest)-1, len(b)-1); n > 0; n-- {
 		for _, word := range []string{longest, "Infinity", "NaN"} {

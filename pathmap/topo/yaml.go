@@ -20,8 +20,9 @@ import (
 // maxFile bounds a spec's file, in bytes.
 const maxFile = 1 << 16
 
-// FromArgument reads a spec as users name one on a command line: the path of a YAML file, if it ends in .yaml or .yml,
-// or of a topology in another format, else the text form. A topology's file is read here, once: the spec holds it.
+// FromArgument reads a spec as users name one on a command line: the path of a YAML file, if it ends in
+// .yaml or .yml, or of a topology in another format, else the text form. A topology's file is read
+// here, once: the spec holds it.
 func FromArgument(arg string) (Spec, error) {
 	if strings.HasPrefix(arg, FileKind+":") {
 		s, err := ParseSpec(arg)
@@ -39,8 +40,8 @@ func FromArgument(arg string) (Spec, error) {
 	return ParseSpec(arg)
 }
 
-// ReadSpec reads a YAML file: one mapping with "kind" and the keys that ParseSpec knows, with values written as there,
-// or a topology. Errors name file, line and column.
+// ReadSpec reads a YAML file: one mapping with "kind" and the keys that ParseSpec knows, with values
+// written as there, or a topology. Errors name file, line and column.
 func ReadSpec(path string) (Spec, error) {
 	data, err := readAll(path, maxYAML)
 	if err != nil {

@@ -14,9 +14,10 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// Client is the door to one agent. It implements southbound.Hosts: calls are queued and sent in their order, each tried
-// until the agent has answered, the client is closed, or a larger election id is known. All methods can be called by
-// several goroutines; what Left returns is borrowed until the next call of Left for that coflow.
+// Client is the door to one agent. It implements southbound.Hosts: calls are queued and sent in their
+// order, each tried until the agent has answered, the client is closed, or a larger election id is
+// known. All methods can be called by several goroutines; what Left returns is borrowed until the next
+// call of Left for that coflow.
 type Client struct {
 	cfg  Config
 	conn *grpc.ClientConn
@@ -34,8 +35,9 @@ type Client struct {
 
 var _ southbound.Hosts = (*Client)(nil)
 
-// Dial returns a client of the agent at cfg.Addr. It does not wait for the agent to answer: calls are queued meanwhile
-// (Status waits for an answer). ctx bounds the life of the client; Close ends it earlier.
+// Dial returns a client of the agent at cfg.Addr. It does not wait for the agent to answer: calls are
+// queued meanwhile (Status waits for an answer). ctx bounds the life of the client; Close ends it
+// earlier.
 func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -57,8 +59,8 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the client and everything it does. What is still queued is dropped; Flush first to keep it. A second call
-// is nothing.
+// Close ends the client and everything it does. What is still queued is dropped; Flush first to keep
+// it. A second call is nothing.
 func (c *Client) Close() error {
 	c.stop()
 	c.done.Wait()
@@ -165,8 +167,9 @@ func (c *Client) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) 
 	return c.backlog.left(id)
 }
 
-// Status requests the agent's status, bypassing the queue, and waits for the connection if there is none yet. It makes
-// the election id known to the agent, so an older leader can do nothing from then on.
+// Status requests the agent's status, bypassing the queue, and waits for the connection if there is
+// none yet. It makes the election id known to the agent, so an older leader can do nothing from then
+// on.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	m, err := c.rpc.Status(ctx, &agentpb.StatusRequest{Election: c.election()}, grpc.WaitForReady(true))
 	if err != nil {
@@ -175,7 +178,8 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return wire.StatusOf(m), nil
 }
 
-// Traffic requests the bytes that the agent's hosts have sent each other, announced or not, bypassing the queue.
+// Traffic requests the bytes that the agent's hosts have sent each other, announced or not, bypassing
+// the queue.
 func (c *Client) Traffic(ctx context.Context) (wire.Traffic, error) {
 	m, err := c.rpc.Traffic(ctx, &agentpb.TrafficRequest{Election: c.election()})
 	if err != nil {
@@ -210,8 +214,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Regard reports to the agent that hosts, its own or others', have failed or are back: host flows from them and to them
-// are void, without events. It bypasses the queue.
+// Regard reports to the agent that hosts, its own or others', have failed or are back: host flows from
+// them and to them are void, without events. It bypasses the queue.
 func (c *Client) Regard(ctx context.Context, hosts []southbound.HostID, up bool) error {
 	req := &agentpb.RegardRequest{Election: c.election(), Up: up}
 	for _, h := range hosts {

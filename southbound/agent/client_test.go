@@ -385,8 +385,9 @@ func TestEndedBefore(t *testing.T) {
 	awaitLeft(t, c, 1, 0)
 }
 
-// TestProgressComesBack: progress is asked for again, without a word, where its stream broke because the agent was away
-// for a moment; an agent that knows a later leader is not asked again before a call has gone through.
+// TestProgressComesBack: progress is asked for again, without a word, where its stream broke because
+// the agent was away for a moment; an agent that knows a later leader is not asked again before a call
+// has gone through.
 func TestProgressComesBack(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

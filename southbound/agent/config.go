@@ -21,13 +21,14 @@ type Config struct {
 	Addr string // host:port of the agent
 	// Dialer makes the connection; nil: TCP.
 	Dialer func(ctx context.Context, addr string) (net.Conn, error)
-	// TLS holds the leader's certificate and the authority that the agent's is checked against. Needed: there is no
-	// plaintext. Its ServerName, where set, is the name the agent must have.
+	// TLS holds the leader's certificate and the authority that the agent's is checked against. Needed:
+	// there is no plaintext. Its ServerName, where set, is the name the agent must have.
 	TLS *tls.Config
 	// Election returns the leader's election id; it is asked before every call and must not block.
 	Election func() (high, low uint64)
-	// OnError is called from the queue's own goroutine with the error of every abandoned call; nil ignores them. An error
-	// that wraps southbound.ErrNotLeader means that the calls queued behind it were dropped too.
+	// OnError is called from the queue's own goroutine with the error of every abandoned call; nil ignores
+	// them. An error that wraps southbound.ErrNotLeader means that the calls queued behind it were dropped
+	// too.
 	OnError func(error)
 	// Network is the hosts of the fabric, which the agent is told before all else; nil: it knows them.
 	Network wire.Network
@@ -44,8 +45,8 @@ type (
 	Stats = wire.Stats
 )
 
-// ErrRestarted means that the agent does not have the requested events (any more): it has restarted, and every host
-// flow and task it held is void.
+// ErrRestarted means that the agent does not have the requested events (any more): it has restarted,
+// and every host flow and task it held is void.
 var ErrRestarted = wire.ErrRestarted
 
 const (

@@ -19,7 +19,8 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// pair is a fleet of an agent of hosts 0 and 1, which does as it should, and one of hosts 2 and 3, which may not.
+// pair is a fleet of an agent of hosts 0 and 1, which does as it should, and one of hosts 2 and 3,
+// which may not.
 type pair struct {
 	t       *testing.T
 	fleet   *Fleet
@@ -75,8 +76,8 @@ func (p *pair) take() southbound.Event {
 	}
 }
 
-// TestFaultyAgent: whatever one agent answers, its own hosts alone are lost, the others' go on, and its own are back
-// once it answers as it should.
+// TestFaultyAgent: whatever one agent answers, its own hosts alone are lost, the others' go on, and its
+// own are back once it answers as it should.
 func TestFaultyAgent(t *testing.T) {
 	event := func(first uint64, kind uint32, host int32) *agentpb.WatchReply {
 		return &agentpb.WatchReply{First: first, Incarnation: 1, Events: []*agentpb.Event{{Kind: kind, Host: host}}}
@@ -204,8 +205,8 @@ func TestFlapping(t *testing.T) {
 	}
 }
 
-// TestForeignHosts: events that an agent reports of hosts that are not its own are dropped and counted; its other
-// events are not.
+// TestForeignHosts: events that an agent reports of hosts that are not its own are dropped and counted;
+// its other events are not.
 func TestForeignHosts(t *testing.T) {
 	tell := &agentpb.WatchReply{First: 1, Incarnation: 1}
 	for host := range int32(5) {

@@ -25,10 +25,11 @@ type FleetConfig struct {
 	// Election and OnError are as in Config, for all members.
 	Election func() (high, low uint64)
 	OnError  func(error)
-	// OnForeign is called with the address of an agent that reports an event of a host that it does not own; the event is
-	// dropped. nil ignores such events.
+	// OnForeign is called with the address of an agent that reports an event of a host that it does not
+	// own; the event is dropped. nil ignores such events.
 	OnForeign func(addr string)
-	// Probe is how often a member's clock is read; Patience, after how long without an answer its hosts count as lost.
+	// Probe is how often a member's clock is read; Patience, after how long without an answer its hosts
+	// count as lost.
 	Probe, Patience time.Duration // 0: 1 s and 10 s
 }
 
@@ -37,12 +38,14 @@ const (
 	defaultPatience = 10 * time.Second
 )
 
-// Fleet is the hosts of a fabric behind several agents, each on a machine of its own with a clock of its own. It is a
-// southbound.Hosts: every word goes to the agents that it concerns, instants are turned from the run's clock into the
-// agent's and back, and the host flows of a coflow end where they are received, by that agent's clock alone.
+// Fleet is the hosts of a fabric behind several agents, each on a machine of its own with a clock of
+// its own. It is a southbound.Hosts: every word goes to the agents that it concerns, instants are
+// turned from the run's clock into the agent's and back, and the host flows of a coflow end where they
+// are received, by that agent's clock alone.
 //
-// An agent that has restarted, has not answered for a while or sends invalid answers counts as lost with all its hosts
-// until it answers (again): the others drop their transfers to and from it. No agent can hold up calls to the others.
+// An agent that has restarted, has not answered for a while or sends invalid answers counts as lost
+// with all its hosts until it answers (again): the others drop their transfers to and from it. No agent
+// can hold up calls to the others.
 type Fleet struct {
 	cfg     FleetConfig
 	members []*member
@@ -63,8 +66,8 @@ type share struct {
 
 var _ southbound.Hosts = (*Fleet)(nil)
 
-// DialFleet returns the fleet without waiting for any agent. The caller must run Events, which also follows clocks and
-// losses; without it only calls are sent.
+// DialFleet returns the fleet without waiting for any agent. The caller must run Events, which also
+// follows clocks and losses; without it only calls are sent.
 func DialFleet(ctx context.Context, cfg FleetConfig) (*Fleet, error) {
 	if cfg.Probe <= 0 {
 		cfg.Probe = defaultProbe

@@ -53,8 +53,8 @@ func (m *member) runInstant(t time.Duration) time.Duration {
 	return m.clock.toRun(t)
 }
 
-// run follows a member until ctx ends. Whatever it answers is the affair of its own hosts: they are lost, and found
-// again once it answers as it should.
+// run follows a member until ctx ends. Whatever it answers is the affair of its own hosts: they are
+// lost, and found again once it answers as it should.
 func (m *member) run(ctx context.Context) {
 	next, ok := m.meet(ctx)
 	var wg sync.WaitGroup
@@ -89,12 +89,13 @@ func (m *member) run(ctx context.Context) {
 	}
 }
 
-// mostProbes is how many times Probe the pause grows to after which a member is believed that answers and then fails.
+// mostProbes is how many times Probe the pause grows to after which a member is believed that answers
+// and then fails.
 const mostProbes = 64
 
-// spared reports whether a member that knows a larger election id is not lost yet: most likely a new leader has taken
-// over, and this one must not report its hosts as lost. A member that keeps reporting a larger id while this leadership
-// lasts is faulty.
+// spared reports whether a member that knows a larger election id is not lost yet: most likely a new
+// leader has taken over, and this one must not report its hosts as lost. A member that keeps reporting
+// a larger id while this leadership lasts is faulty.
 func (m *member) spared(err error) bool {
 	if !errors.Is(err, southbound.ErrNotLeader) {
 		return false
@@ -105,8 +106,8 @@ func (m *member) spared(err error) bool {
 	return time.Duration(m.refusals)*m.fleet.cfg.Probe < m.fleet.cfg.Patience
 }
 
-// meet waits for a member's first answer, and returns which of its events comes next: all that it keeps. false: ctx has
-// ended.
+// meet waits for a member's first answer, and returns which of its events comes next: all that it
+// keeps. false: ctx has ended.
 func (m *member) meet(ctx context.Context) (first uint64, ok bool) {
 	for ctx.Err() == nil {
 		st, err := m.ask(ctx)
@@ -200,8 +201,8 @@ func (m *member) lose(why error) {
 
 var errSilent = errors.New("it does not answer, or has begun anew")
 
-// find waits until a lost member answers, resets its hosts, and emits that they are back. It returns the number of the
-// member's next event: earlier ones are void. It returns false if ctx has ended.
+// find waits until a lost member answers, resets its hosts, and emits that they are back. It returns
+// the number of the member's next event: earlier ones are void. It returns false if ctx has ended.
 func (m *member) find(ctx context.Context) (next uint64, ok bool) {
 	for ctx.Err() == nil {
 		st, err := m.ask(ctx)

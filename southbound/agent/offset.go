@@ -2,8 +2,9 @@ package agent
 
 import "time"
 
-// clockOffset estimates how far an agent's clock is ahead of the run's, as NTP does: the agent's clock is read over a
-// call, and lay somewhere between its beginning and its end; the shortest call says most. It holds no clock.
+// clockOffset estimates how far an agent's clock is ahead of the run's, as NTP does: the agent's clock
+// is read over a call, and lay somewhere between its beginning and its end; the shortest call says
+// most. It holds no clock.
 type clockOffset struct {
 	known  bool
 	offset time.Duration // agent's clock − run's clock
@@ -15,8 +16,8 @@ type clockOffset struct {
 // drift is how fast two clocks may part: 200 parts in a million is twice what crystals of computers do.
 const drift = 200e-6
 
-// take takes one reading: the call began at sent and ended at got by the run's clock, and the agent's clock read there.
-// It reports whether the agent's clock has jumped by more than drift explains.
+// take takes one reading: the call began at sent and ended at got by the run's clock, and the agent's
+// clock read there. It reports whether the agent's clock has jumped by more than drift explains.
 func (c *clockOffset) take(sent, got, there time.Duration) (jumped bool) {
 	mid, half := sent+(got-sent)/2, (got-sent)/2
 	offset := there - mid

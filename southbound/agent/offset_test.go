@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestClockOffset: whatever a call takes and however unevenly, an agent's clock is known to within half of the shortest
-// call and the drift since; a jump is noticed where it is larger than that, and nothing else is.
+// TestClockOffset: whatever a call takes and however unevenly, an agent's clock is known to within half
+// of the shortest call and the drift since; a jump is noticed where it is larger than that, and nothing
+// else is.
 func TestClockOffset(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 5))

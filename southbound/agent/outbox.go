@@ -11,7 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// outbox numbers the events of all members in one row and remembers whose they are until they are acknowledged.
+// outbox numbers the events of all members in one row and remembers whose they are until they are
+// acknowledged.
 type outbox struct {
 	mu    sync.Mutex
 	sink  func(num uint64, e southbound.Event)
@@ -42,8 +43,9 @@ func (f *Fleet) emit(m *member, num uint64, e southbound.Event) {
 	o.sink(o.next-1, e)
 }
 
-// Events calls sink with every event of every agent, in an order in which none comes before what it depends on, until
-// ctx ends (nil). Numbers are of this call: from must be 0. Nothing that agents do ends it.
+// Events calls sink with every event of every agent, in an order in which none comes before what it
+// depends on, until ctx ends (nil). Numbers are of this call: from must be 0. Nothing that agents do
+// ends it.
 func (f *Fleet) Events(ctx context.Context, from uint64, sink func(num uint64, e southbound.Event)) error {
 	if from != 0 {
 		return fmt.Errorf("watch events of agents from number %d: only all of them can be watched: %w", from,
@@ -94,8 +96,8 @@ func (f *Fleet) Ack(through uint64) error {
 	return errors.Join(errs...)
 }
 
-// regard reports to all members but one that its hosts have failed, or are back. It skips a member that does not
-// answer: that one is lost itself, or will be.
+// regard reports to all members but one that its hosts have failed, or are back. It skips a member that
+// does not answer: that one is lost itself, or will be.
 func (f *Fleet) regard(m *member, up bool) {
 	for _, o := range f.members {
 		if o == m || o.isLost() {

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// maxQueue bounds the calls that wait for an agent that does not answer. At one rate change a millisecond it lasts
-// longer than the agent has to come back.
+// maxQueue bounds the calls that wait for an agent that does not answer. At one rate change a
+// millisecond it lasts longer than the agent has to come back.
 const maxQueue = 1 << 16
 
 // call is one request to the agent. do may run several times.

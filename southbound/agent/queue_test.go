@@ -12,8 +12,9 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// TestAttempts: a call to an agent that cannot be reached is made again after pauses that double up to a bound; an
-// error that would come again is returned at once, and the end of the client ends the attempts.
+// TestAttempts: a call to an agent that cannot be reached is made again after pauses that double up to
+// a bound; an error that would come again is returned at once, and the end of the client ends the
+// attempts.
 func TestAttempts(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tc := range []struct {

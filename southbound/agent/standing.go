@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// standing is the rates in force, for an agent that is back: rates of classes of pairs merge, the rest is from the last
-// call.
+// standing is the rates in force, for an agent that is back: rates of classes of pairs merge, the rest
+// is from the last call.
 type standing struct {
 	last  southbound.Rates
 	pairs map[southbound.PairRate]pathmap.BitsPerSecond // by class: the rate within the key is 0

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound/agent/agentpb"
 )
 
-// TestStanding: rates of classes of pairs merge, and a rate of zero takes one out; all else is what was said last, in
-// memory of its own.
+// TestStanding: rates of classes of pairs merge, and a rate of zero takes one out; all else is what was
+// said last, in memory of its own.
 func TestStanding(t *testing.T) {
 	pair := func(src, dst southbound.HostID, tag southbound.Tag, rate pathmap.BitsPerSecond) southbound.PairRate {
 		return southbound.PairRate{Src: src, Dst: dst, Tag: tag, Rate: rate}
@@ -42,8 +42,8 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestAckOfFleet: a number of the row is acknowledged to the agent whose event it is, by that agent's own number; one
-// that was not given yet is refused.
+// TestAckOfFleet: a number of the row is acknowledged to the agent whose event it is, by that agent's
+// own number; one that was not given yet is refused.
 func TestAckOfFleet(t *testing.T) {
 	tell := func(host int32) []*agentpb.WatchReply {
 		x := &agentpb.WatchReply{First: 1, Incarnation: 1}

@@ -11,10 +11,11 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// Events calls sink with every event from number `from` on (0: the oldest that the agent keeps), each once, in order
-// and without a gap, until ctx ends (nil). A broken connection is made anew and the watch resumed. It returns an error
-// that wraps southbound.ErrNotLeader once a larger election id is known, and ErrRestarted if the agent does not have
-// the event that should come next. sink must not block for long.
+// Events calls sink with every event from number `from` on (0: the oldest that the agent keeps), each
+// once, in order and without a gap, until ctx ends (nil). A broken connection is made anew and the
+// watch resumed. It returns an error that wraps southbound.ErrNotLeader once a larger election id is
+// known, and ErrRestarted if the agent does not have the event that should come next. sink must not
+// block for long.
 func (c *Client) Events(ctx context.Context, from uint64, sink func(num uint64, e southbound.Event)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -82,8 +83,8 @@ func streamError(err error) error {
 	return wire.FromStatus(err)
 }
 
-// follow keeps the progress stream open while this client leads: it opens after a call went through, and after a
-// larger election id it waits for the next that does.
+// follow keeps the progress stream open while this client leads: it opens after a call went through,
+// and after a larger election id it waits for the next that does.
 func (c *Client) follow() {
 	for {
 		select {

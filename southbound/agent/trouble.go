@@ -14,7 +14,8 @@ import (
 // setNetwork is the name of the call that tells an agent which hosts there are.
 const setNetwork = "set network"
 
-// trouble is which kinds of calls failed when they were made last. The zero value is of an agent without any.
+// trouble is which kinds of calls failed when they were made last. The zero value is of an agent
+// without any.
 type trouble struct {
 	mu sync.Mutex
 	by map[string]error
@@ -80,8 +81,9 @@ func (f *Fleet) Agents() (all []southbound.AgentState) {
 	return all
 }
 
-// unserved is why an agent cannot serve its hosts, such as that it cannot listen at their addresses; nil if it can. One
-// that refuses the hosts serves those that it knew before, and one that is silent is lost for that.
+// unserved is why an agent cannot serve its hosts, such as that it cannot listen at their addresses;
+// nil if it can. One that refuses the hosts serves those that it knew before, and one that is silent is
+// lost for that.
 func (c *Client) unserved() error {
 	err := c.trouble.of(setNetwork)
 	for _, other := range []error{southbound.ErrRefused, southbound.ErrUnsupported, wire.ErrUnavailable} {

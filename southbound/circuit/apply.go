@@ -46,9 +46,9 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// Apply carries out a plan: for each step it drains, moves, verifies and steers. If a step fails, it restores the
-// circuits from before the plan, and the error reports whether that succeeded. A plan for circuits that exist already
-// has no steps.
+// Apply carries out a plan: for each step it drains, moves, verifies and steers. If a step fails, it
+// restores the circuits from before the plan, and the error reports whether that succeeded. A plan for
+// circuits that exist already has no steps.
 func Apply(ctx context.Context, d southbound.Device, st Steering, p *Plan, caps Caps, o Options) error {
 	o = o.defaults()
 	err := run(ctx, d, st, p, o)

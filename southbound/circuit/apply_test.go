@@ -20,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a switch in memory, and the packet switches around it: it notes when packets are steered to the dark.
+// bench is a switch in memory, and the packet switches around it: it notes when packets are steered to
+// the dark.
 type bench struct {
 	have    map[southbound.Port]southbound.Port
 	fail    map[southbound.Port]bool // a circuit of that input ends in FAILED
@@ -107,8 +108,8 @@ func (b *bench) On(_ context.Context, all []southbound.CrossConnect) error {
 	return nil
 }
 
-// TestApply: whatever goes wrong, the circuits are in the end those that are wanted or those that were, packets are
-// never steered to the dark, and the circuits of others are as they were.
+// TestApply: whatever goes wrong, the circuits are in the end those that are wanted or those that were,
+// packets are never steered to the dark, and the circuits of others are as they were.
 func TestApply(t *testing.T) {
 	before, after := []southbound.Port{0, 1, 1, 0, 2, 2}, want(0, 0, 1, 1, 2, 2, 3, 3)
 	lost := errors.New("connection lost")

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Check walks through every state that a plan passes: no port is used twice, what is not ours is never named, nothing
-// is steered to that is not lit, and the last state is what was wanted.
+// Check walks through every state that a plan passes: no port is used twice, what is not ours is never
+// named, nothing is steered to that is not lit, and the last state is what was wanted.
 func (p *Plan) Check() error {
 	w := newWalk(p)
 	for i, s := range p.Steps {

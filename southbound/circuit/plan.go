@@ -35,9 +35,9 @@ type Plan struct {
 // ErrNotOurs means that the plan would touch a port that is not leased.
 var ErrNotOurs = errors.New("not leased")
 
-// Make plans the way from what a device shows to wanted, which is all the circuits of the lease that shall stand. What
-// stands already is in no step. Connections that failed or are invalid count as standing where they hold a port: they
-// are removed, and made again where they are wanted.
+// Make plans the way from what a device shows to wanted, which is all the circuits of the lease that
+// shall stand. What stands already is in no step. Connections that failed or are invalid count as
+// standing where they hold a port: they are removed, and made again where they are wanted.
 func Make(seen []southbound.Connection, wanted []southbound.CrossConnect, l Lease, caps Caps) (*Plan, error) {
 	p := &Plan{Lease: l}
 	after, err := ours(wanted, &l)
@@ -137,7 +137,8 @@ func steps(before, after []southbound.CrossConnect, broken map[southbound.CrossC
 	return []Step{bulk(gone, made)}
 }
 
-// bulk is everything in one change. An input that is made again displaces what it held, by the law of Change.
+// bulk is everything in one change. An input that is made again displaces what it held, by the law of
+// Change.
 func bulk(gone, made []southbound.CrossConnect) Step {
 	s := Step{Drain: gone, Verify: made}
 	again := make(map[southbound.Port]bool, len(made))
@@ -163,8 +164,9 @@ func create(x southbound.CrossConnect) Step {
 	return Step{Change: southbound.Change{Connect: []southbound.CrossConnect{x}}, Verify: []southbound.CrossConnect{x}}
 }
 
-// createFirst creates circuits in rounds, once their ports are free, and removes before each round only the circuits
-// that block it. A circuit that nothing displaces is removed last, and no circuit goes dark needlessly.
+// createFirst creates circuits in rounds, once their ports are free, and removes before each round only
+// the circuits that block it. A circuit that nothing displaces is removed last, and no circuit goes
+// dark needlessly.
 func createFirst(gone, made []southbound.CrossConnect, single bool) []Step {
 	inBusy, outBusy := map[southbound.Port]bool{}, map[southbound.Port]bool{}
 	for _, x := range gone {

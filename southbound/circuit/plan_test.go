@@ -42,8 +42,8 @@ func want(pairs ...southbound.Port) []southbound.CrossConnect {
 
 var allCaps = []Caps{{}, {Single: true}, {CreateFirst: true}, {CreateFirst: true, Single: true}}
 
-// strict applies a plan to a device that does exactly what a change requests, in the order that it can, and refuses the
-// rest.
+// strict applies a plan to a device that does exactly what a change requests, in the order that it can,
+// and refuses the rest.
 func strict(t *testing.T, p *Plan, caps Caps, have map[southbound.Port]southbound.Port) {
 	t.Helper()
 	holder := func(out southbound.Port) (southbound.Port, bool) {
@@ -84,8 +84,9 @@ func strict(t *testing.T, p *Plan, caps Caps, have map[southbound.Port]southboun
 	}
 }
 
-// TestPlans: for seeded switches, leases, wishes and device capabilities, the plan's own check holds, a strict device
-// ends with the wanted circuits, circuits of others stay, and no step names a circuit that stays.
+// TestPlans: for seeded switches, leases, wishes and device capabilities, the plan's own check holds, a
+// strict device ends with the wanted circuits, circuits of others stay, and no step names a circuit
+// that stays.
 func TestPlans(t *testing.T) {
 	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -216,8 +217,8 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// TestPlansNameInputsOnce: in one change an input is named once, by the circuit that comes. A device that takes what
-// goes after what comes would else be left dark.
+// TestPlansNameInputsOnce: in one change an input is named once, by the circuit that comes. A device
+// that takes what goes after what comes would else be left dark.
 func TestPlansNameInputsOnce(t *testing.T) {
 	l := leaseOf(ports(6), ports(6))
 	off := func(in, out southbound.Port) southbound.CrossConnect {

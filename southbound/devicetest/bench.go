@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Bench is a device to be tested: fresh, without rules or circuits, light on every port. It has at least 6 ports and,
-// if it is a packet switch, 8 racks.
+// Bench is a device to be tested: fresh, without rules or circuits, light on every port. It has at
+// least 6 ports and, if it is a packet switch, 8 racks.
 type Bench struct {
 	Device  southbound.Device
 	Optical bool
@@ -24,8 +24,8 @@ type Bench struct {
 
 	// Light makes a port of a packet switch lose or regain its light; nil: not offered.
 	Light func(port southbound.Port, lit bool)
-	// Rival opens the same device for another controller, with a larger or smaller election id than Device's; nil: the
-	// driver knows no arbitration.
+	// Rival opens the same device for another controller, with a larger or smaller election id than
+	// Device's; nil: the driver knows no arbitration.
 	Rival func(t *testing.T, larger bool) southbound.Device
 }
 
@@ -156,7 +156,8 @@ func from(src southbound.RackID, r southbound.Rule) southbound.Rule {
 	return r
 }
 
-// watch follows the device until the test ends. The stream has synced when it returns; what came before is in begin.
+// watch follows the device until the test ends. The stream has synced when it returns; what came before
+// is in begin.
 type watch struct {
 	begin []southbound.DeviceEvent
 	next  chan southbound.DeviceEvent

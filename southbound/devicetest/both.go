@@ -137,8 +137,8 @@ func arbitration(t *testing.T, b *Bench) {
 	b.settle(t, "the new leader's", func(s southbound.Seen) error { return errors.Join(rulesAre()(s), circuitsAre()(s)) })
 }
 
-// claim: a claim holds a device against smaller election ids and loses it to larger ones. It changes no state, even as
-// the first request of a driver.
+// claim: a claim holds a device against smaller election ids and loses it to larger ones. It changes no
+// state, even as the first request of a driver.
 func claim(t *testing.T, b *Bench) {
 	d, ok := b.Device.(southbound.Claiming)
 	if !ok || b.Rival == nil {

@@ -83,7 +83,8 @@ func watchBegins(t *testing.T, b *Bench) {
 	}
 }
 
-// randomCircuits compares the device with a plain map over a seeded walk of changes, some of which overtake each other.
+// randomCircuits compares the device with a plain map over a seeded walk of changes, some of which
+// overtake each other.
 func randomCircuits(t *testing.T, b *Bench) {
 	r := rand.New(rand.NewPCG(9, 2))
 	reference := map[southbound.Port]southbound.Port{}

@@ -1,5 +1,5 @@
-// Package durable replaces small files so that a crash at any instant leaves the old content or the new, and never a
-// part of either.
+// Package durable replaces small files so that a crash at any instant leaves the old content or the
+// new, and never a part of either.
 //
 // It is no database: each file has one writer, which must keep others away itself.
 package durable
@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// Replace puts data in the place of a file's content, or makes the file, readable by its owner alone. With sync it
-// returns once the disk has it; without, the content outlives the process and perhaps not the machine. After an error
-// the file has either content.
+// Replace puts data in the place of a file's content, or makes the file, readable by its owner alone.
+// With sync it returns once the disk has it; without, the content outlives the process and perhaps not
+// the machine. After an error the file has either content.
 func Replace(path string, data []byte, sync bool) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".new*")

@@ -8,15 +8,17 @@ import (
 	"lightloom/southbound"
 )
 
-// keeper is a session with a device that can write no backups down: it remembers those of the rules that it has sent.
+// keeper is a session with a device that can write no backups down: it remembers those of the rules
+// that it has sent.
 type keeper struct {
 	*Session
 	mu   sync.Mutex
 	sent ruleTable
 }
 
-// KeepBackups returns a line that takes rules with backups for a device that knows none: the primary is sent, and the
-// caller falls back by another Set. What is read back has the backups of the rules that this line has sent.
+// KeepBackups returns a line that takes rules with backups for a device that knows none: the primary is
+// sent, and the caller falls back by another Set. What is read back has the backups of the rules that
+// this line has sent.
 func KeepBackups(s *Session) Line { return &keeper{Session: s, sent: ruleTable{}} }
 
 // Set implements southbound.Device.

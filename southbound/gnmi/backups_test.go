@@ -32,8 +32,8 @@ func (p plainSwitch) Get(context.Context, *gpb.GetRequest) (*gpb.GetResponse, er
 	return &gpb.GetResponse{Notification: []*gpb.Notification{{Update: slices.Clone(*p.held)}}}, nil
 }
 
-// TestKeepBackups: a switch that can write no backups down takes rules that have some; whoever has sent them reads them
-// back, and another reads the rules without.
+// TestKeepBackups: a switch that can write no backups down takes rules that have some; whoever has sent
+// them reads them back, and another reads the rules without.
 func TestKeepBackups(t *testing.T) {
 	addr := serve(t, plainSwitch{mu: &sync.Mutex{}, held: &[]*gpb.Update{}})
 	open := func() *gnmi.Session {

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// TestChoose: of several profiles a session takes the first that fits what the device speaks, and says what that is
-// where none does.
+// TestChoose: of several profiles a session takes the first that fits what the device speaks, and says
+// what that is where none does.
 func TestChoose(t *testing.T) {
 	addr := serve(t, counter{villain{subscribe: func(gpb.GNMI_SubscribeServer) error { return nil }}})
 	srl, plain := gnmi.SRLinux{Ports: 4, Racks: 4}, gnmi.OpenConfig{Ports: 4, Racks: 4}

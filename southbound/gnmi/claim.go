@@ -19,9 +19,9 @@ var (
 	_ southbound.Claiming = (*Lazy)(nil)
 )
 
-// Claim implements southbound.Claiming by master arbitration: a Set with the election id and nothing else. Devices may
-// pass over extensions that they do not know, so a second one with a smaller id follows, which a device that arbitrates
-// refuses. It needs nothing of the device's configuration.
+// Claim implements southbound.Claiming by master arbitration: a Set with the election id and nothing
+// else. Devices may pass over extensions that they do not know, so a second one with a smaller id
+// follows, which a device that arbitrates refuses. It needs nothing of the device's configuration.
 func (s *Session) Claim(ctx context.Context) error {
 	if err := s.inTurn(ctx, s.claim); err != nil {
 		return fmt.Errorf("claim device %q: %w", s.cfg.Name, err)

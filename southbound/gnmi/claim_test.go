@@ -37,8 +37,8 @@ func (u *umpire) Set(_ context.Context, r *gpb.SetRequest) (*gpb.SetResponse, er
 	return &gpb.SetResponse{}, u.answer(id)
 }
 
-// TestClaim: a device is claimed once it has taken the election id and refused the one before it; what it says instead
-// decides whether it is unfenced, another controller's, or to be asked again.
+// TestClaim: a device is claimed once it has taken the election id and refused the one before it; what
+// it says instead decides whether it is unfenced, another controller's, or to be asked again.
 func TestClaim(t *testing.T) {
 	from := func(least gnmi.Election) func(gnmi.Election) error {
 		return func(id gnmi.Election) error {

@@ -99,13 +99,14 @@ func SONiCCounters() CounterNames {
 
 func portCounters() schema.Path { return database("COUNTERS_DB", "COUNTERS") }
 
-// StatisticsPath is where a port's counters are: the database has them by object id, and the telemetry server takes the
-// port's name for it (virtual_db.go of github.com/sonic-net/sonic-gnmi).
+// StatisticsPath is where a port's counters are: the database has them by object id, and the telemetry
+// server takes the port's name for it (virtual_db.go of github.com/sonic-net/sonic-gnmi).
 func (p SONiC) StatisticsPath(port southbound.Port) schema.Path {
 	return row(portCounters(), p.portName(port))
 }
 
-// CounterPaths implements Counts: each port for itself, for the whole table would bring queues and buffers too.
+// CounterPaths implements Counts: each port for itself, for the whole table would bring queues and
+// buffers too.
 func (p SONiC) CounterPaths() []schema.Path {
 	out := make([]schema.Path, p.Ports)
 	for i := range out {

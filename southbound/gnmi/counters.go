@@ -20,14 +20,15 @@ import (
 type Counts interface {
 	// CounterPaths are subscribed to with SAMPLE.
 	CounterPaths() []schema.Path
-	// Count puts a leaf into the counters of its port; false for a leaf that is no counter of a port of the device.
+	// Count puts a leaf into the counters of its port; false for a leaf that is no counter of a port of
+	// the device.
 	Count(l schema.Leaf, into func(southbound.Port) *southbound.PortCounters) bool
 }
 
 var _ southbound.Counting = (*Session)(nil)
 
-// Counters implements southbound.Counting: one SAMPLE stream, beside that of Watch. A device can send one sample in
-// many notifications; those within a quarter of the interval are reported together.
+// Counters implements southbound.Counting: one SAMPLE stream, beside that of Watch. A device can send
+// one sample in many notifications; those within a quarter of the interval are reported together.
 func (s *Session) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
 	_, ok := Base(s.cfg.Profile).(Counts)
 	profile, _ := s.cfg.Profile.(Counts)
@@ -91,8 +92,8 @@ func (s *Session) sampled(unixNanos int64) time.Duration {
 	return time.Unix(0, unixNanos).Sub(s.cfg.Start)
 }
 
-// desk holds the newest counters of every port between a stream and its reader. It holds at most one entry for each
-// port of the device.
+// desk holds the newest counters of every port between a stream and its reader. It holds at most one
+// entry for each port of the device.
 type desk struct {
 	mu    sync.Mutex
 	ports map[southbound.Port]*southbound.PortCounters
@@ -122,8 +123,8 @@ func (d *desk) put(profile Counts, at time.Duration, leaves []schema.Leaf) {
 	}
 }
 
-// serve reports fresh counters until ctx ends. It waits a little after the first of a sample, so that the rest has
-// come.
+// serve reports fresh counters until ctx ends. It waits a little after the first of a sample, so that
+// the rest has come.
 func (d *desk) serve(ctx context.Context, little time.Duration, tell func([]southbound.PortCounters)) error {
 	timer := time.NewTimer(little)
 	defer timer.Stop()

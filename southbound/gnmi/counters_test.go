@@ -91,7 +91,8 @@ func TestCountersBackPressure(t *testing.T) {
 	}
 }
 
-// TestCountersEnd: a stream that ends is an error that names the device; so is a stream that the device does not offer.
+// TestCountersEnd: a stream that ends is an error that names the device; so is a stream that the device
+// does not offer.
 func TestCountersEnd(t *testing.T) {
 	s := dialCounter(t, func(srv gpb.GNMI_SubscribeServer) error { return srv.Send(octets(1, 9, 5)) })
 	err := s.Counters(t.Context(), time.Millisecond,

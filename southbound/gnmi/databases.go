@@ -16,11 +16,13 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// SONiC's gNMI server has rules of its own: a request names paths of one database; a subscription to a table that does
-// not exist is ended by an error; and the deletion of one row is sent as that of its table. So there is a stream for
-// each database, what is absent is polled, and a table that is said to be gone is read.
+// SONiC's gNMI server has rules of its own: a request names paths of one database; a subscription to a
+// table that does not exist is ended by an error; and the deletion of one row is sent as that of its
+// table. So there is a stream for each database, what is absent is polled, and a table that is said to
+// be gone is read.
 
-// databases splits paths into those of one database each, in their order. Paths of other models stay together.
+// databases splits paths into those of one database each, in their order. Paths of other models stay
+// together.
 func (s *Session) databases(paths []schema.Path) (out [][]schema.Path) {
 	at := map[string]int{}
 	for _, p := range paths {

@@ -21,8 +21,8 @@ func parsed(t *testing.T, texts ...string) (out []schema.Path) {
 	return out
 }
 
-// TestShownLeaves: what a device has shown of a table and shows no longer is missing; other tables' rows are not, nor
-// what was deleted since.
+// TestShownLeaves: what a device has shown of a table and shows no longer is missing; other tables'
+// rows are not, nor what was deleted since.
 func TestShownLeaves(t *testing.T) {
 	row := func(table, key string) schema.Leaf {
 		return schema.Leaf{Path: parsed(t, "/STATE_DB/localhost/"+table+"[key="+key+"]/status")[0], Value: "up"}
@@ -58,8 +58,8 @@ func TestShownLeaves(t *testing.T) {
 	}
 }
 
-// TestWholeTables: deletions of whole tables are taken out of a notification, since the device may mean one row; those
-// of rows and of what is no table stay.
+// TestWholeTables: deletions of whole tables are taken out of a notification, since the device may mean
+// one row; those of rows and of what is no table stay.
 func TestWholeTables(t *testing.T) {
 	s := &Session{model: SONiC{Ports: 4, Racks: 4}.Model()}
 	if s.wholeTables(nil) != nil {

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/gnmi"
 )
 
-// TestFailedSet: what a Set that failed would have written is written by the next one, the forwarding policy and what
-// it names too, though a change of nothing came between.
+// TestFailedSet: what a Set that failed would have written is written by the next one, the forwarding
+// policy and what it names too, though a change of nothing came between.
 func TestFailedSet(t *testing.T) {
 	for _, p := range []gnmi.Profile{gnmi.SRLinux{Ports: 4, Racks: 4, ControllerBackup: true},
 		gnmi.OpenConfig{Ports: 4, Racks: 4}, gnmi.OpenConfigPlain{Ports: 4, Racks: 4}, gnmi.SONiC{Ports: 4, Racks: 4}} {

@@ -15,8 +15,8 @@ type Line interface {
 	Close() error
 }
 
-// Lazy is a device that is dialled on the first call, and again on the next if that failed, so that a device that does
-// not answer does not hold up the others.
+// Lazy is a device that is dialled on the first call, and again on the next if that failed, so that a
+// device that does not answer does not hold up the others.
 type Lazy struct {
 	dial   func(context.Context) (Line, error)
 	within func() time.Duration // of a Set; nil: as long as the caller likes
@@ -26,8 +26,8 @@ type Lazy struct {
 	dialing atomic.Pointer[context.CancelFunc] // ends the dial under way; nil: there is none
 }
 
-// NewLazy returns a device that is dialled when it is first asked for something. within, if not nil, returns how long a
-// Set of it may take; 0: as long as the caller likes.
+// NewLazy returns a device that is dialled when it is first asked for something. within, if not nil,
+// returns how long a Set of it may take; 0: as long as the caller likes.
 func NewLazy(dial func(context.Context) (Line, error), within func() time.Duration) *Lazy {
 	return &Lazy{dial: dial, within: within}
 }
@@ -105,8 +105,8 @@ func (l *Lazy) Claim(ctx context.Context) error {
 	return southbound.Claim(ctx, s)
 }
 
-// Redial ends the session, where there is one, with all calls on it: the next call dials anew, perhaps another device.
-// A dial under way ends too: that of a dead device can take as long as a Set.
+// Redial ends the session, where there is one, with all calls on it: the next call dials anew, perhaps
+// another device. A dial under way ends too: that of a dead device can take as long as a Set.
 func (l *Lazy) Redial() {
 	if end := l.dialing.Load(); end != nil {
 		(*end)()

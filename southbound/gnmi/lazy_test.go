@@ -100,8 +100,8 @@ func TestRedialOfDead(t *testing.T) {
 	}
 }
 
-// TestLazy: a device that does not answer is an error of each call, and dialled anew by the next one; once it has
-// answered, its session stays.
+// TestLazy: a device that does not answer is an error of each call, and dialled anew by the next one;
+// once it has answered, its session stays.
 func TestLazy(t *testing.T) {
 	ready, asked := new(atomic.Bool), new(atomic.Int32)
 	good := says("/connections/port-connection[name=in0-out1]", `{"name":"in0-out1","state":{"status":"CONNECTED"}}`)

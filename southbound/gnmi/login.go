@@ -5,10 +5,12 @@ import (
 	"log/slog"
 )
 
-// Login is a user's name and password, which devices expect beside every call. It prints without its password.
+// Login is a user's name and password, which devices expect beside every call. It prints without its
+// password.
 type Login struct{ User, Password string }
 
-// GetRequestMetadata implements credentials.PerRPCCredentials, by the gNMI specification's authentication section.
+// GetRequestMetadata implements credentials.PerRPCCredentials, by the gNMI specification's
+// authentication section.
 func (l *Login) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	return map[string]string{"username": l.User, "password": l.Password}, nil
 }

@@ -12,10 +12,10 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// OCP is the profile of optical circuit switches that speak the Open Compute model. Inputs are ports "in0", "in1", …,
-// outputs "out0", "out1", …; a circuit is the port-connection "in3-out7". The model never disturbs a connection that a
-// request does not delete, so the profile deletes what a new circuit displaces, and for that it reads the device's
-// configuration before it writes.
+// OCP is the profile of optical circuit switches that speak the Open Compute model. Inputs are ports
+// "in0", "in1", …, outputs "out0", "out1", …; a circuit is the port-connection "in3-out7". The model
+// never disturbs a connection that a request does not delete, so the profile deletes what a new circuit
+// displaces, and for that it reads the device's configuration before it writes.
 type OCP struct {
 	Ports int32 // inputs, and as many outputs
 }
@@ -161,8 +161,8 @@ func (p OCP) NewWriter(config []schema.Leaf) Writer {
 // Accepted implements Writer.
 func (w *circuitWriter) Accepted() { w.have = w.wanted }
 
-// Encode implements Writer. A circuit that stands is sent again, under the name it has: that is nothing to a device
-// that has it, and a new try to one where it failed.
+// Encode implements Writer. A circuit that stands is sent again, under the name it has: that is nothing
+// to a device that has it, and a new try to one where it failed.
 func (w *circuitWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}
 	w.wanted = w.have
@@ -197,9 +197,9 @@ func (w *circuitWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, nil
 }
 
-// retain splits the existing circuits into those that a change keeps, in a map that the caller can write to, and the
-// names of those that it removes: circuits whose ports it gives to others and, where it replaces everything, all that
-// it does not name.
+// retain splits the existing circuits into those that a change keeps, in a map that the caller can
+// write to, and the names of those that it removes: circuits whose ports it gives to others and, where
+// it replaces everything, all that it does not name.
 func retain(have map[string]pair, c *southbound.Change) (kept map[string]pair, gone []string) {
 	onIn, outTaken := map[southbound.Port]southbound.CrossConnect{}, map[southbound.Port]bool{}
 	for _, x := range c.Connect {

@@ -58,7 +58,8 @@ func (p OCP) NewDecoder() Decoder {
 	return &circuitDecoder{ports: p.Ports, names: map[string]pair{}, stand: map[string]bool{}}
 }
 
-// learn takes in which ports connections have. Where state and configuration differ, the state is what stands.
+// learn takes in which ports connections have. Where state and configuration differ, the state is what
+// stands.
 func (d *circuitDecoder) learn(leaves []schema.Leaf) {
 	for _, where := range []string{"config", "state"} {
 		maps.Copy(d.names, portsIn(leaves, where))
@@ -114,8 +115,8 @@ func (d *circuitDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]sou
 	return out, nil
 }
 
-// known finds ports beyond those that the profile was made for: the device is another one, or counts them otherwise
-// now.
+// known finds ports beyond those that the profile was made for: the device is another one, or counts
+// them otherwise now.
 func known(h pair, ports int32, what, name string) error {
 	if int32(h.in) >= ports || int32(h.out) >= ports {
 		return fmt.Errorf("read %s %q: it is from input %d to output %d, and ports are 0 to %d here: has the device "+

@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestReadOnce: a device that implements no Get is read with one subscription. If the subscription ends before
-// sync_response, that is an error: missing state would be taken for absent state.
+// TestReadOnce: a device that implements no Get is read with one subscription. If the subscription ends
+// before sync_response, that is an error: missing state would be taken for absent state.
 func TestReadOnce(t *testing.T) {
 	connection := func(in, out int) *gpb.SubscribeResponse {
 		return &gpb.SubscribeResponse{Response: &gpb.SubscribeResponse_Update{Update: says(

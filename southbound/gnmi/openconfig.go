@@ -14,7 +14,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// OpenConfig is the profile of packet switches. A rule is an entry of one PBR policy, which is applied to every port:
+// OpenConfig is the profile of packet switches. A rule is an entry of one PBR policy, which is applied
+// to every port:
 //
 //   - its sequence-id is given by its match (Sequence), so that a rule with a source comes before one without, and one
 //     with a tag before the default of its destination;
@@ -23,8 +24,8 @@ import (
 //   - its action is a next-hop-group: the primary port with preference 1 and, where there is one, the backup with 2;
 //   - a next hop names a port by the address of what is at the port's other end (NextHop).
 //
-// The default of a destination is a PBR rule too, not a static route: one table then holds what is tried in which
-// order.
+// The default of a destination is a PBR rule too, not a static route: one table then holds what is
+// tried in which order.
 type OpenConfig struct {
 	Ports int32
 	Racks int32
@@ -52,7 +53,8 @@ const MaxSequenceRacks = 21844
 // tagSlots are the tags and the default.
 const tagSlots = southbound.Tags + 1
 
-// Sequence returns the sequence-id of a rule: 1 + (dst·(racks+1) + src)·9 + tag, where "any" is the last of its range.
+// Sequence returns the sequence-id of a rule: 1 + (dst·(racks+1) + src)·9 + tag, where "any" is the
+// last of its range.
 func (p OpenConfig) Sequence(m southbound.Match) uint32 {
 	src, tag := uint64(m.Src), uint64(m.Tag)
 	if m.Src == southbound.AnyRack {
@@ -154,8 +156,8 @@ func hasModel(c *gpb.CapabilityResponse, name, version string) error {
 // ConfigPaths implements Profile: a writer of rules needs to know nothing.
 func (OpenConfig) ConfigPaths() []schema.Path { return nil }
 
-// BaseLeaves are the configuration that rules stand on: the forwarding policy, its application to every port, and the
-// next hops.
+// BaseLeaves are the configuration that rules stand on: the forwarding policy, its application to every
+// port, and the next hops.
 func (p OpenConfig) BaseLeaves() []schema.Leaf {
 	out := []schema.Leaf{
 		{Path: policyPath().With("config", "policy-id"), Value: ForwardingPolicy},
@@ -239,7 +241,8 @@ func TagOfDSCPs(set []schema.Value) (southbound.Tag, bool) {
 	return tags[0], true
 }
 
-// tagsOfDSCPs returns the tags of a dscp-set, sorted; false unless it is the eight DSCPs of each, in any order.
+// tagsOfDSCPs returns the tags of a dscp-set, sorted; false unless it is the eight DSCPs of each, in
+// any order.
 func tagsOfDSCPs(set []schema.Value) (tags []southbound.Tag, ok bool) {
 	var seen [priorities * southbound.Tags]bool
 	for _, v := range set {

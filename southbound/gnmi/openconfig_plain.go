@@ -11,9 +11,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// OpenConfigPlain is the profile of packet switches that know no groups of static next hops: a rule names the address
-// at a port's far end, and the default of a destination is a static route. Such a switch has nothing that a backup
-// could be written as.
+// OpenConfigPlain is the profile of packet switches that know no groups of static next hops: a rule
+// names the address at a port's far end, and the default of a destination is a static route. Such a
+// switch has nothing that a backup could be written as.
 type OpenConfigPlain struct {
 	Ports, Racks int32
 
@@ -149,8 +149,8 @@ func (w *plainWriter) drops(req *gpb.SetRequest, c *southbound.Change) {
 	}
 }
 
-// base adds what rules stand on: the forwarding policy, its application to every port, and the protocol of static
-// routes.
+// base adds what rules stand on: the forwarding policy, its application to every port, and the protocol
+// of static routes.
 func (w *plainWriter) base(req *gpb.SetRequest, add func(*[]*gpb.Update, schema.Path, []schema.Leaf)) {
 	at := staticProtocol()
 	add(&req.Update, at, []schema.Leaf{{Path: at.With("config", "identifier"), Value: staticID},
@@ -213,7 +213,8 @@ func (p OpenConfigPlain) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// readStatic reads the next hop of a rack's static route; false for any other leaf, and for routes that are not ours.
+// readStatic reads the next hop of a rack's static route; false for any other leaf, and for routes that
+// are not ours.
 func readStatic(l schema.Leaf, where string) (southbound.Rule, bool, error) {
 	n := len(l.Path)
 	if n < 6 || !staticProtocol().Match(l.Path) || l.Path[n-1].Name != "next-hop" || l.Path[n-2].Name != where {

@@ -22,7 +22,8 @@ func (OpenConfig) WatchPaths() []schema.Path {
 		With("state", "oper-status")}
 }
 
-// Seen implements Profile. A rule of another form than ours is an error: it cannot be compared with the wanted rules.
+// Seen implements Profile. A rule of another form than ours is an error: it cannot be compared with the
+// wanted rules.
 func (p OpenConfig) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	var seen southbound.Seen
 	t := ReadTables(state, "state")
@@ -43,7 +44,8 @@ func (p OpenConfig) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// operStatus reads the leaf of a port's status; false for any other leaf, and for interfaces that are no port of ours.
+// operStatus reads the leaf of a port's status; false for any other leaf, and for interfaces that are
+// no port of ours.
 func operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {
 	p := l.Path
 	if len(p) != 4 || p[0].Name != "interfaces" || p[3].Name != "oper-status" {
@@ -53,8 +55,8 @@ func operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {
 	return port, l.Value == "UP", ok
 }
 
-// Tables are the rules, groups and next hops of one device, as leaves say. The emulated target reads configurations
-// with it, the driver what a device says of itself.
+// Tables are the rules, groups and next hops of one device, as leaves say. The emulated target reads
+// configurations with it, the driver what a device says of itself.
 type Tables struct {
 	rules  map[uint32]*rawRule
 	groups map[string][]string // name → next hops

@@ -10,10 +10,10 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// ruleWriter encodes changes of rules. The objects that rules depend on are sent with the first change of a session,
-// and a group with the first change that names it: the writer need not know what the device holds. A change that
-// replaces everything, and the first after the device has been read back, send their groups again, because another
-// client may have changed them.
+// ruleWriter encodes changes of rules. The objects that rules depend on are sent with the first change
+// of a session, and a group with the first change that names it: the writer need not know what the
+// device holds. A change that replaces everything, and the first after the device has been read back,
+// send their groups again, because another client may have changed them.
 type ruleWriter struct {
 	p     OpenConfig
 	model *schema.Model
@@ -46,8 +46,9 @@ func (w *ruleWriter) Reread() bool {
 	return true
 }
 
-// Encode implements Writer. Rules go out in the order of their sequence-ids. A change that replaces everything replaces
-// the whole forwarding policy entry; groups that nothing names any more stay, and do nothing.
+// Encode implements Writer. Rules go out in the order of their sequence-ids. A change that replaces
+// everything replaces the whole forwarding policy entry; groups that nothing names any more stay, and
+// do nothing.
 func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}
 	w.basis, w.named = false, nil
@@ -93,7 +94,8 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, err
 }
 
-// addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that its rules stay.
+// addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that
+// its rules stay.
 func (w *ruleWriter) addBase(req *gpb.SetRequest, add func(*[]*gpb.Update, schema.Path, []schema.Leaf)) {
 	if w.based {
 		return

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// Polatis is the profile of Polatis optical switches: input i is port i+1, output o is port Ports+o+1. The switch has
-// no states in between: a pair that is listed is connected.
+// Polatis is the profile of Polatis optical switches: input i is port i+1, output o is port Ports+o+1.
+// The switch has no states in between: a pair that is listed is connected.
 type Polatis struct{ Ports int32 }
 
 var _ Profile = Polatis{}

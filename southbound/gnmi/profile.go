@@ -30,16 +30,16 @@ type Profile interface {
 	NewDecoder() Decoder
 }
 
-// ReadsFirst is an optional interface of a Profile: its requests name whole tables, so that what others have written
-// meanwhile would go. The session then reads the configuration before every Set.
+// ReadsFirst is an optional interface of a Profile: its requests name whole tables, so that what others
+// have written meanwhile would go. The session then reads the configuration before every Set.
 type ReadsFirst interface{ ReadsFirst() }
 
-// Telling is an optional interface of a Profile that has the same models in Capabilities as another: a device that
-// holds something at this path is of this one.
+// Telling is an optional interface of a Profile that has the same models in Capabilities as another: a
+// device that holds something at this path is of this one.
 type Telling interface{ Telltale() schema.Path }
 
-// All returns the profiles there are, made for a switch of that many ports in a fabric of that many racks, in the order
-// in which a device is tried for them.
+// All returns the profiles there are, made for a switch of that many ports in a fabric of that many
+// racks, in the order in which a device is tried for them.
 func All(ports, racks int32) []Profile {
 	return []Profile{
 		OpenConfig{Ports: ports, Racks: racks}, OpenConfigPlain{Ports: ports, Racks: racks},
@@ -71,22 +71,24 @@ type Writer interface {
 
 // Rereader is an optional interface of a Writer that relies on what it has sent before.
 type Rereader interface {
-	// Reread tells the writer that a caller in doubt has read the device back. It returns false if a new writer must take
-	// over.
+	// Reread tells the writer that a caller in doubt has read the device back. It returns false if a new
+	// writer must take over.
 	Reread() bool
 }
 
-// Decoder turns the notifications of one stream into events, in their order. At and Device are left to the caller.
+// Decoder turns the notifications of one stream into events, in their order. At and Device are left to
+// the caller.
 type Decoder interface {
-	// Decode takes one notification: first the deleted paths, then the new leaves. At the beginning of a stream it omits
-	// events of a normal state (a port that is up).
+	// Decode takes one notification: first the deleted paths, then the new leaves. At the beginning of a
+	// stream it omits events of a normal state (a port that is up).
 	Decode(gone []schema.Path, leaves []schema.Leaf) ([]southbound.DeviceEvent, error)
 }
 
-// Completer is an optional interface of a Decoder that knows what a device must report before its sync_response.
+// Completer is an optional interface of a Decoder that knows what a device must report before its
+// sync_response.
 type Completer interface {
-	// Complete returns what follows from what has not come, once. An error says that the device is not the one it should
-	// be.
+	// Complete returns what follows from what has not come, once. An error says that the device is not the
+	// one it should be.
 	Complete() ([]southbound.DeviceEvent, error)
 }
 

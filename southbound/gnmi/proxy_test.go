@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// between is a connection's middle: once frozen, it takes what is sent and passes nothing on, as a cable that is cut
-// far away does.
+// between is a connection's middle: once frozen, it takes what is sent and passes nothing on, as a
+// cable that is cut far away does.
 func between(t *testing.T, addr string) (proxy string, freeze func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -33,8 +33,8 @@ func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// get reads paths in one request, or in one for each database. Devices answer NOT_FOUND for a path that holds nothing:
-// then get requests each path alone, and a path that is not found is empty.
+// get reads paths in one request, or in one for each database. Devices answer NOT_FOUND for a path that
+// holds nothing: then get requests each path alone, and a path that is not found is empty.
 func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
 	var out []schema.Leaf
 	for _, part := range s.databases(paths) {
@@ -87,7 +87,8 @@ func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.Get
 	return out, nil
 }
 
-// once reads paths with a subscription, for devices that implement no Get. It takes one snapshot: ctx bounds it.
+// once reads paths with a subscription, for devices that implement no Get. It takes one snapshot: ctx
+// bounds it.
 func (s *Session) once(ctx context.Context, paths []schema.Path) ([]schema.Leaf, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -12,7 +12,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// PortName is what a device calls a port, and where the port leads. What is left out is as the profile has it.
+// PortName is what a device calls a port, and where the port leads. What is left out is as the profile
+// has it.
 type PortName struct {
 	Port    southbound.Port
 	Name    string     // of a packet switch's interface, or of an optical switch's input
@@ -20,8 +21,8 @@ type PortName struct {
 	NextHop netip.Addr // of a packet switch: what is at the port's far end
 }
 
-// renamed is a profile whose words for ports, next hops and racks' prefixes are replaced by the device's own. It
-// replaces whole keys and whole values, so it knows nothing of the model.
+// renamed is a profile whose words for ports, next hops and racks' prefixes are replaced by the
+// device's own. It replaces whole keys and whole values, so it knows nothing of the model.
 type renamed struct {
 	Profile
 	out, in words
@@ -33,7 +34,8 @@ type words map[string]string
 // strange marks a word of the device that the profile would take for one of its own.
 const strange = "\x00"
 
-// Rename returns a profile that calls ports and racks as the device does; p itself if there is nothing to rename.
+// Rename returns a profile that calls ports and racks as the device does; p itself if there is nothing
+// to rename.
 func Rename(p Profile, ports []PortName, prefixes map[southbound.RackID]netip.Prefix) (Profile, error) {
 	if len(ports) == 0 && len(prefixes) == 0 {
 		return p, nil

@@ -30,8 +30,8 @@ func (everything) Capabilities(_ context.Context, _ *gpb.CapabilityRequest) (*gp
 	return c, nil
 }
 
-// TestRenumbered: a device that has renamed its ports is an error that names device and path, and other devices go on.
-// Ports that a device no longer has are down.
+// TestRenumbered: a device that has renamed its ports is an error that names device and path, and other
+// devices go on. Ports that a device no longer has are down.
 func TestRenumbered(t *testing.T) {
 	update := func(m *schema.Model, path, json string) *gpb.Notification {
 		p, err := schema.Parse(path)

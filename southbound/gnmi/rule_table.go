@@ -54,7 +54,8 @@ func specificity(m southbound.Match) int {
 	return n
 }
 
-// noBackups refuses rules with a backup next hop, for switches whose groups of next hops share what they carry.
+// noBackups refuses rules with a backup next hop, for switches whose groups of next hops share what
+// they carry.
 func noBackups(profile string, rules []southbound.Rule) error {
 	for _, r := range rules {
 		if r.Backup != southbound.NoPort {

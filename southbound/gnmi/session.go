@@ -37,7 +37,8 @@ type Config struct {
 	Addr    string // host:port
 	Device  southbound.DeviceID
 	Profile Profile
-	// Choose are the profiles that the device can have, where Profile is nil: the first that fits its Capabilities is it.
+	// Choose are the profiles that the device can have, where Profile is nil: the first that fits its
+	// Capabilities is it.
 	Choose []Profile
 	TLS    *tls.Config // nil: plaintext, and only to a loopback address with Plaintext set
 
@@ -48,13 +49,15 @@ type Config struct {
 	Election func() Election
 	// SendRole adds an empty role to the id: required by the specification's text and refused by SONiC.
 	SendRole bool
-	// Role is the role whose id it is, of those that a device arbitrates between one by one; empty: the controller's.
+	// Role is the role whose id it is, of those that a device arbitrates between one by one; empty: the
+	// controller's.
 	Role string
 
 	// Trust takes the profile as fitting where the device does not implement Capabilities.
 	Trust bool
 
-	// Start is the instant 0 of the fabric on the device's wall clock, for DeviceEvent.At; zero: events carry no time.
+	// Start is the instant 0 of the fabric on the device's wall clock, for DeviceEvent.At; zero: events
+	// carry no time.
 	Start time.Time
 
 	Timeout   time.Duration // of one Set, Get or Capabilities whose context has no deadline; 0 means 5 s
@@ -63,9 +66,9 @@ type Config struct {
 	Poll      time.Duration // between two reads of what a device can not stream; 0 means 1 s
 }
 
-// StreamWindow and ConnWindow are the HTTP/2 flow-control windows, in bytes, of a stream and of a connection. They are
-// fixed: within a building they exceed the bandwidth-delay product, and adapting them costs a ping and its answer for
-// every request on an idle connection.
+// StreamWindow and ConnWindow are the HTTP/2 flow-control windows, in bytes, of a stream and of a
+// connection. They are fixed: within a building they exceed the bandwidth-delay product, and adapting
+// them costs a ping and its answer for every request on an idle connection.
 const (
 	StreamWindow = 256 << 10
 	ConnWindow   = 1 << 20
@@ -78,8 +81,8 @@ const (
 	defaultPoll      = time.Second
 )
 
-// Session is a device behind gNMI. It is safe for several goroutines: Sets go out one after the other, in the order of
-// the calls.
+// Session is a device behind gNMI. It is safe for several goroutines: Sets go out one after the other,
+// in the order of the calls.
 type Session struct {
 	cfg    Config
 	conn   *grpc.ClientConn
@@ -137,7 +140,8 @@ func open(cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// choose takes the first profile that fits what a device says it is and, among those of one model, what it holds.
+// choose takes the first profile that fits what a device says it is and, among those of one model, what
+// it holds.
 func (s *Session) choose(ctx context.Context, c *gpb.CapabilityResponse) error {
 	fit := slices.DeleteFunc(slices.Clone(s.cfg.Choose), func(p Profile) bool { return p.Check(c) != nil })
 	if len(fit) == 0 {
@@ -167,7 +171,8 @@ func (s *Session) choose(ctx context.Context, c *gpb.CapabilityResponse) error {
 // Profile returns the profile that the session speaks.
 func (s *Session) Profile() Profile { return s.cfg.Profile }
 
-// Connect opens what a Session would, without a profile: for tools that ask a device what it is. It waits for nothing.
+// Connect opens what a Session would, without a profile: for tools that ask a device what it is. It
+// waits for nothing.
 func Connect(cfg Config) (*grpc.ClientConn, error) {
 	conn, err := connect(cfg.defaults())
 	if err != nil {
@@ -238,9 +243,9 @@ func (s *Session) bounded(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, s.cfg.Timeout)
 }
 
-// Set implements southbound.Device. An empty change carries the election id and nothing else; see Claim. An error that
-// wraps none of southbound's sentinels leaves it open whether the change was accepted; the next Set reads
-// the device's configuration first.
+// Set implements southbound.Device. An empty change carries the election id and nothing else; see
+// Claim. An error that wraps none of southbound's sentinels leaves it open whether the change was
+// accepted; the next Set reads the device's configuration first.
 func (s *Session) Set(ctx context.Context, c *southbound.Change) error {
 	if err := s.inTurn(ctx, func(ctx context.Context) error { return s.set(ctx, c) }); err != nil {
 		return fmt.Errorf("set device %q: %w", s.cfg.Name, explain(err))
@@ -261,8 +266,8 @@ func (s *Session) inTurn(ctx context.Context, set func(context.Context) error) e
 	return set(ctx)
 }
 
-// set runs while its caller holds the turn. A change can be refused because another client has written: then set reads
-// the device's configuration and sends the change once more.
+// set runs while its caller holds the turn. A change can be refused because another client has written:
+// then set reads the device's configuration and sends the change once more.
 func (s *Session) set(ctx context.Context, c *southbound.Change) error {
 	fresh, err := s.readConfig(ctx)
 	if err != nil {
@@ -313,8 +318,8 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 // circuitKnower is a writer that knows which circuits its device is configured to have.
 type circuitKnower interface{ circuits() map[string]pair }
 
-// compare looks for a circuit that the writer does not know: another client has made it, and the writer's state is
-// stale.
+// compare looks for a circuit that the writer does not know: another client has made it, and the
+// writer's state is stale.
 func (s *Session) compare(seen southbound.Seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// SONiC is the profile of packet switches that run SONiC: a rule is a row of ACL_RULE that redirects to a next hop.
-// Rows are written a table at a time, and rows of other tables of rules are kept as they are. What is more specific has
-// the larger PRIORITY.
+// SONiC is the profile of packet switches that run SONiC: a rule is a row of ACL_RULE that redirects to
+// a next hop. Rows are written a table at a time, and rows of other tables of rules are kept as they
+// are. What is more specific has the larger PRIORITY.
 type SONiC struct {
 	Ports, Racks int32
 

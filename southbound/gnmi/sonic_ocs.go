@@ -12,8 +12,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// SONiCOCS is the profile of optical circuit switches that run SONiC. Ports are simplex: input i is "<i+1>A", output o
-// is "<o+1>B", and a circuit is the row "<i+1>A-<o+1>B" of the table of cross-connects, which is written as a whole.
+// SONiCOCS is the profile of optical circuit switches that run SONiC. Ports are simplex: input i is
+// "<i+1>A", output o is "<o+1>B", and a circuit is the row "<i+1>A-<o+1>B" of the table of
+// cross-connects, which is written as a whole.
 type SONiCOCS struct {
 	Ports  int32
 	Tables schema.OCSTables // the zero value: ForkOCSTables
@@ -67,8 +68,8 @@ func row(table schema.Path, key string) schema.Path {
 	return table[:len(table)-1].Entry(table[len(table)-1].Name, "key", key)
 }
 
-// ConnectTable and ConnectStateTable are the tables of cross-connects as configured and as they are; PortStateTable is
-// that of ports as they are.
+// ConnectTable and ConnectStateTable are the tables of cross-connects as configured and as they are;
+// PortStateTable is that of ports as they are.
 func (p SONiCOCS) ConnectTable() schema.Path { return database("CONFIG_DB", p.tables().Connects) }
 
 // ConnectStateTable is the table of connections as they are.
@@ -174,8 +175,8 @@ func cell(table, p schema.Path) (key, field string, ok bool) {
 // Accepted implements Writer.
 func (w *crossWriter) Accepted() { w.have = w.wanted }
 
-// Encode implements Writer: the table as it shall be, in one operation. An empty table is deleted, for SONiC takes
-// none.
+// Encode implements Writer: the table as it shall be, in one operation. An empty table is deleted, for
+// SONiC takes none.
 func (w *crossWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	w.wanted = w.have
 	if c.Empty() {

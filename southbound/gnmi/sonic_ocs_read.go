@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// crossDecoder joins the tables: the configuration, its state and, where a cross-connect's own status does not say why
-// it passes no light, that of its ports. A row with a state that is no longer configured is pending deletion; a
-// configured row without a state yet is not reported.
+// crossDecoder joins the tables: the configuration, its state and, where a cross-connect's own status
+// does not say why it passes no light, that of its ports. A row with a state that is no longer
+// configured is pending deletion; a configured row without a state yet is not reported.
 type crossDecoder struct {
 	p      SONiCOCS
 	config map[string]bool
@@ -123,8 +123,8 @@ func (d *crossDecoder) remove(gone []schema.Path) (touched []string) {
 	return touched
 }
 
-// tell returns what is new of these rows, by input, deletions first: what a port is freed of comes before what it is
-// given to.
+// tell returns what is new of these rows, by input, deletions first: what a port is freed of comes
+// before what it is given to.
 func (d *crossDecoder) tell(touched []string) ([]southbound.DeviceEvent, error) {
 	var out []southbound.DeviceEvent
 	slices.Sort(touched)

@@ -11,7 +11,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// TestSONiCForeignRows: rows that others have written, with whatever words, are read and sent again as they were.
+// TestSONiCForeignRows: rows that others have written, with whatever words, are read and sent again as
+// they were.
 func TestSONiCForeignRows(t *testing.T) {
 	p := gnmi.SONiC{Ports: 2, Racks: 4}
 	tables := map[string]string{

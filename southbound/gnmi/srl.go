@@ -14,11 +14,12 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// SRLinux is the profile of SR Linux packet switches in their native model: one forwarding policy of type pbr-policy,
-// whose rules send what they match to the address at a port's far end. A forwarding policy holds schema.SRLRules rules:
-// those of ours that differ in their tags alone are one of the policy's. They are tried by sequence-id: the profile
-// keeps the numbers of rules that stand and gives new ones a number between those of the more and the less specific. A
-// rule's backup is for the controller's eyes only, in its description.
+// SRLinux is the profile of SR Linux packet switches in their native model: one forwarding policy of
+// type pbr-policy, whose rules send what they match to the address at a port's far end. A forwarding
+// policy holds schema.SRLRules rules: those of ours that differ in their tags alone are one of the
+// policy's. They are tried by sequence-id: the profile keeps the numbers of rules that stand and gives
+// new ones a number between those of the more and the less specific. A rule's backup is for the
+// controller's eyes only, in its description.
 type SRLinux struct {
 	Ports, Racks int32
 
@@ -120,7 +121,8 @@ func (p SRLinux) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// Rules reads the rules of our forwarding policy, by sequence-id: one for each tag that a rule of the policy matches.
+// Rules reads the rules of our forwarding policy, by sequence-id: one for each tag that a rule of the
+// policy matches.
 func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32][]southbound.Rule, error) {
 	policy, all := p.policy(), map[uint32]*srlRule{}
 	for _, l := range leaves {

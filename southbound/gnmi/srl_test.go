@@ -15,8 +15,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// TestSRLNumbers: whatever the changes, the rule that a switch finds first by sequence-id is the most specific one, the
-// table is that of a plain map, and rules that differ in their tags alone are one of the policy's.
+// TestSRLNumbers: whatever the changes, the rule that a switch finds first by sequence-id is the most
+// specific one, the table is that of a plain map, and rules that differ in their tags alone are one of
+// the policy's.
 func TestSRLNumbers(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true}
 	for seed := range uint64(400) {
@@ -75,8 +76,9 @@ func untagged(r southbound.Rule) southbound.Rule {
 	return r
 }
 
-// TestSRLPacked: rules of 60 racks with all eight tags and none fit where each tag leads where another does, a change
-// of one next hop writes no more than two rules of the policy, and one that fits no more is refused with both counts.
+// TestSRLPacked: rules of 60 racks with all eight tags and none fit where each tag leads where another
+// does, a change of one next hop writes no more than two rules of the policy, and one that fits no more
+// is refused with both counts.
 func TestSRLPacked(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 4, Racks: 200}
 	w := p.NewWriter(nil)
@@ -160,8 +162,8 @@ func TestSRLFull(t *testing.T) {
 	}
 }
 
-// TestSRLForeign: a forwarding policy of our name that another client has filled with other rules is not patched, but
-// can be replaced.
+// TestSRLForeign: a forwarding policy of our name that another client has filled with other rules is
+// not patched, but can be replaced.
 func TestSRLForeign(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 4, Racks: 4}
 	at := p.ConfigPaths()[0].Entry("rule", "sequence-id", "7").With("action", "next-hop")

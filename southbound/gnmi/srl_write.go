@@ -39,8 +39,8 @@ func (w *srlWriter) Accepted() { w.have, w.based = w.wanted, w.based || w.basis 
 // subinterfaces.
 func (w *srlWriter) Reread() bool { return false }
 
-// Encode implements Writer. A forwarding policy that cannot be read is taken as foreign: only a change that replaces it
-// is encoded.
+// Encode implements Writer. A forwarding policy that cannot be read is taken as foreign: only a change
+// that replaces it is encoded.
 func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	req := &gpb.SetRequest{}
 	w.basis, w.wanted = false, w.have
@@ -164,9 +164,10 @@ func sameBut(r southbound.Rule) southbound.Rule {
 	return r
 }
 
-// number returns the rules after a change, joined, by sequence-id from 1. What stays keeps its number, a rule that
-// changes its next hop or some of its tags too; what is new gets one between the rules that are more specific and those
-// that are less. Where there is none left in between, all are numbered anew.
+// number returns the rules after a change, joined, by sequence-id from 1. What stays keeps its number,
+// a rule that changes its next hop or some of its tags too; what is new gets one between the rules that
+// are more specific and those that are less. Where there is none left in between, all are numbered
+// anew.
 func number(have map[uint32][]southbound.Rule, c *southbound.Change) (map[uint32][]southbound.Rule, error) {
 	table, stood := ruleTable{}, map[southbound.Match]uint32{}
 	for seq, rules := range have {
@@ -207,7 +208,8 @@ func number(have map[uint32][]southbound.Rule, c *southbound.Change) (map[uint32
 	return next, nil
 }
 
-// between returns a free number for a rule: the middle of what its specificity leaves, so that others find room later.
+// between returns a free number for a rule: the middle of what its specificity leaves, so that others
+// find room later.
 func between(next map[uint32][]southbound.Rule, r southbound.Rule) (uint32, bool) {
 	lo, hi := uint32(1), uint32(schema.SRLRules)
 	s := specificity(r.Match)
@@ -236,8 +238,8 @@ func distanceTo(a, b uint32) uint32 {
 	return a - b
 }
 
-// renumber numbers rules anew, from the most specific to the least. What is free lies between the kinds of rules, where
-// the next ones will be looking for room.
+// renumber numbers rules anew, from the most specific to the least. What is free lies between the kinds
+// of rules, where the next ones will be looking for room.
 func renumber(groups [][]southbound.Rule) map[uint32][]southbound.Rule {
 	out, gaps := make(map[uint32][]southbound.Rule, len(groups)), 0
 	changes := func(i int) bool { return i > 0 && specificity(groups[i-1][0].Match) != specificity(groups[i][0].Match) }

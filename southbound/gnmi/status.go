@@ -68,8 +68,8 @@ func (d *statusDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]sout
 	return out, nil
 }
 
-// Complete implements Completer. Ports that a device does not have are down. A device that has other ports, but none of
-// ours, is another device or has renamed them.
+// Complete implements Completer. Ports that a device does not have are down. A device that has other
+// ports, but none of ours, is another device or has renamed them.
 func (d *statusDecoder) Complete() ([]southbound.DeviceEvent, error) {
 	var out []southbound.DeviceEvent
 	switch {

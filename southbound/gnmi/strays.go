@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// stray is a rule that a device has at another place than its match and the number of racks give it: the fabric had
-// fewer racks when it was written.
+// stray is a rule that a device has at another place than its match and the number of racks give it:
+// the fabric had fewer racks when it was written.
 type stray struct {
 	at   schema.Path
 	rule southbound.Rule
@@ -76,8 +76,9 @@ func (s *Session) findStrays(state []schema.Leaf) error {
 	return err
 }
 
-// gather has a change bring strays to their places: it returns the change with those rules that it does not speak of,
-// and what is to be deleted first. A change that replaces everything, or nothing, is left alone.
+// gather has a change bring strays to their places: it returns the change with those rules that it does
+// not speak of, and what is to be deleted first. A change that replaces everything, or nothing, is left
+// alone.
 func (s *Session) gather(c *southbound.Change) (*southbound.Change, []*gpb.Path) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +99,8 @@ func (s *Session) gather(c *southbound.Change) (*southbound.Change, []*gpb.Path)
 	return &out, gone
 }
 
-// gathered forgets the strays: a change that brought them to their places, or replaced them, has been accepted.
+// gathered forgets the strays: a change that brought them to their places, or replaced them, has been
+// accepted.
 func (s *Session) gathered(c *southbound.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// TestStrays: once a fabric has more racks, the first change brings all rules that a device has to their new places, in
-// one request; rules of a device that was written for as many racks stay where they are.
+// TestStrays: once a fabric has more racks, the first change brings all rules that a device has to
+// their new places, in one request; rules of a device that was written for as many racks stay where
+// they are.
 func TestStrays(t *testing.T) {
 	rule := func(dst southbound.RackID, tag southbound.Tag) southbound.Rule {
 		return southbound.Rule{Match: southbound.Match{Src: southbound.AnyRack, Dst: dst, Tag: tag}, Primary: 1,

@@ -92,8 +92,8 @@ func (s *store) under(t *testing.T, paths []schema.Path) []schema.Leaf {
 	return out
 }
 
-// TestRuleWalks: after any changes a device's rules read back as those of a plain map, also by a writer that has just
-// come.
+// TestRuleWalks: after any changes a device's rules read back as those of a plain map, also by a writer
+// that has just come.
 func TestRuleWalks(t *testing.T) {
 	for _, p := range []gnmi.Profile{gnmi.OpenConfigPlain{Ports: 6, Racks: 5, ReadConfig: true},
 		gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true},
@@ -166,9 +166,9 @@ func randomRules(r *rand.Rand) *southbound.Change {
 	return c
 }
 
-// TestCircuitWalks: the same for circuits. Where a profile has state beside the configuration, every circuit is tuned.
-// Some changes are refused, and some are empty: neither makes the writer forget or the next change remove existing
-// circuits.
+// TestCircuitWalks: the same for circuits. Where a profile has state beside the configuration, every
+// circuit is tuned. Some changes are refused, and some are empty: neither makes the writer forget or
+// the next change remove existing circuits.
 func TestCircuitWalks(t *testing.T) {
 	ocp, sonic := gnmi.OCP{Ports: 6}, gnmi.SONiCOCS{Ports: 6}
 	state := map[string]func(in, out southbound.Port) schema.Leaf{
@@ -239,8 +239,9 @@ func configured(s *store, p gnmi.Profile) (n int) {
 	return n
 }
 
-// TestNothingFirst: an empty first change is accepted, and the writer still knows the existing circuits: a change that
-// replaces everything removes them, and a change that moves one circuit leaves the others.
+// TestNothingFirst: an empty first change is accepted, and the writer still knows the existing
+// circuits: a change that replaces everything removes them, and a change that moves one circuit leaves
+// the others.
 func TestNothingFirst(t *testing.T) {
 	sonic := gnmi.SONiCOCS{Ports: 8}
 	for _, tt := range []struct {
@@ -289,8 +290,8 @@ func TestNothingFirst(t *testing.T) {
 	}
 }
 
-// TestHidden: a connection with state but no configuration holds its ports: a change that takes one of them deletes it.
-// A connection that is going already, or whose name gives no ports, is not deleted.
+// TestHidden: a connection with state but no configuration holds its ports: a change that takes one of
+// them deletes it. A connection that is going already, or whose name gives no ports, is not deleted.
 func TestHidden(t *testing.T) {
 	leaf := func(name, field, value string) schema.Leaf {
 		return schema.Leaf{Path: gnmi.ConnectionPath(name).With("state", field), Value: value}
@@ -364,7 +365,8 @@ func applyConnects(reference map[southbound.Port]southbound.Port, c *southbound.
 	}
 }
 
-// TestCrossDecoder follows a circuit that is made, replaced before its deletion is done, and requested again.
+// TestCrossDecoder follows a circuit that is made, replaced before its deletion is done, and requested
+// again.
 func TestCrossDecoder(t *testing.T) {
 	p := gnmi.SONiCOCS{Ports: 4}
 	state := func(in, out southbound.Port, s string) []schema.Leaf {
@@ -417,7 +419,8 @@ func TestCrossDecoder(t *testing.T) {
 	}
 }
 
-// TestCrossDecoderSides: where a cross-connect has the status of both sides, it is connected once both are tuned.
+// TestCrossDecoderSides: where a cross-connect has the status of both sides, it is connected once both
+// are tuned.
 func TestCrossDecoderSides(t *testing.T) {
 	p := gnmi.SONiCOCS{Ports: 4, Tables: schema.HLDOCSTables()}
 	side := func(field, s string) []schema.Leaf {

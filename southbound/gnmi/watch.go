@@ -15,8 +15,9 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// Watch implements southbound.Device: it follows the device's ON_CHANGE stream. When the stream breaks, sink gets Lost
-// and Watch returns why; to go on, a caller calls it again, which starts with the full state.
+// Watch implements southbound.Device: it follows the device's ON_CHANGE stream. When the stream breaks,
+// sink gets Lost and Watch returns why; to go on, a caller calls it again, which starts with the full
+// state.
 func (s *Session) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream, whatever way Watch returns

@@ -96,8 +96,9 @@ func dangling(s store) bool {
 	return false
 }
 
-// TestPlans: over seeded walks of changes, the operations of each bring the tables to exactly the rules that a map has,
-// nothing ever stands on what there is not, and a change that replaces everything leaves nothing that no rule needs.
+// TestPlans: over seeded walks of changes, the operations of each bring the tables to exactly the rules
+// that a map has, nothing ever stands on what there is not, and a change that replaces everything
+// leaves nothing that no rule needs.
 func TestPlans(t *testing.T) {
 	for seed := range uint64(tries.Of(20, 400)) {
 		r := rand.New(rand.NewPCG(seed, 139))
@@ -181,8 +182,8 @@ func randomChange(r *rand.Rand, n *Names) *southbound.Change {
 	return c
 }
 
-// TestMovedCables: where the addresses of ports have changed places, the standing rules are read as what they do now,
-// and the same rules again send the next hops and nothing else twice.
+// TestMovedCables: where the addresses of ports have changed places, the standing rules are read as
+// what they do now, and the same rules again send the next hops and nothing else twice.
 func TestMovedCables(t *testing.T) {
 	n, s := OpenConfig(4, 2), store{}
 	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 3, Src: southbound.AnyRack}, Primary: 0, Backup: 3}
@@ -233,8 +234,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever entries a switch sends, reading ends with a table of rules in range, or with an error, and the
-// rules that were read can be planned anew.
+// FuzzRead: whatever entries a switch sends, reading ends with a table of rules in range, or with an
+// error, and the rules that were read can be planned anew.
 func FuzzRead(f *testing.F) {
 	n := OpenConfig(4, 4)
 	p, err := n.plan(&table{rules: map[southbound.Match]southbound.Rule{}, stands: map[southbound.Match]bool{},

@@ -18,8 +18,8 @@ type Names struct {
 
 	// Local has groups and next hops stand in the network instance of their routes, and not all in Default.
 	Local bool
-	// NoBackups says that the switch knows no backup groups: rules with a backup are refused, or with ControllerBackup
-	// programmed without it: the controller falls back by another change.
+	// NoBackups says that the switch knows no backup groups: rules with a backup are refused, or with
+	// ControllerBackup programmed without it: the controller falls back by another change.
 	NoBackups, ControllerBackup bool
 
 	NextHop   func(southbound.Port) netip.Addr     // what is at a port's far end
@@ -33,8 +33,8 @@ func OpenConfig(ports, racks int32) Names {
 		Prefix: southbound.RackPrefix}
 }
 
-// SONiC returns the names of a SONiC switch, whose gRIBI server wants groups beside their routes and interfaces beside
-// next hops, and passes over backup groups.
+// SONiC returns the names of a SONiC switch, whose gRIBI server wants groups beside their routes and
+// interfaces beside next hops, and passes over backup groups.
 func SONiC(ports, racks int32, name func(southbound.Port) string) Names {
 	return Names{Ports: ports, Racks: racks, Default: gnmi.Instance, Tagged: "Vrftag%d", Local: true, NoBackups: true,
 		NextHop: gnmi.NextHop, Prefix: southbound.RackPrefix, Interface: name}
@@ -95,7 +95,8 @@ func (n *Names) groupsIn(instance string) string {
 	return n.Default
 }
 
-// Ids of our entries begin with owner, so that whoever reads them knows whose they are: then comes what they are of.
+// Ids of our entries begin with owner, so that whoever reads them knows whose they are: then comes what
+// they are of.
 const (
 	owner    = uint64(0x4c4c) << 48
 	ofGroup  = uint64(1) << 40

@@ -13,7 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// plan is the operations of a change, in their order: what routes need, then routes, then what no route needs.
+// plan is the operations of a change, in their order: what routes need, then routes, then what no route
+// needs.
 type plan struct {
 	n     *Names
 	ops   []*spb.AFTOperation
@@ -116,7 +117,8 @@ func (p *plan) do(op spb.AFTOperation_Operation, instance string, e *spb.AFTOper
 	p.ops = append(p.ops, e)
 }
 
-// add makes a rule's route, which takes the place of the one that stands, and before it what the route needs.
+// add makes a rule's route, which takes the place of the one that stands, and before it what the route
+// needs.
 func (p *plan) add(r southbound.Rule) {
 	instance, _ := p.n.instance(r.Match)
 	at := p.n.groupsIn(instance)
@@ -171,7 +173,8 @@ func (p *plan) hop(instance string, port southbound.Port) {
 	p.after.hops[at] = true
 }
 
-// tidy takes away groups and next hops of ours that no rule needs: groups with a backup go before their backups.
+// tidy takes away groups and next hops of ours that no rule needs: groups with a backup go before their
+// backups.
 func (p *plan) tidy() {
 	needed := map[place]bool{}
 	for m, r := range p.after.rules {

@@ -30,8 +30,8 @@ const (
 	maxEntries     = 1 << 20
 )
 
-// Session programs one switch. It is safe for several goroutines: changes go out one after the other, in the order of
-// the calls, each on a stream of its own: entries stay when a stream ends.
+// Session programs one switch. It is safe for several goroutines: changes go out one after the other,
+// in the order of the calls, each on a stream of its own: entries stay when a stream ends.
 type Session struct {
 	cfg    Config
 	conn   *grpc.ClientConn
@@ -156,8 +156,9 @@ func (s *Session) inTurn(ctx context.Context, what string, do func(context.Conte
 	return nil
 }
 
-// Set programs a change. gRIBI knows no transactions: where the switch refuses a part, what it has taken is undone, and
-// packets may have seen it. An error that wraps none of southbound's sentinels leaves it open what the switch holds.
+// Set programs a change. gRIBI knows no transactions: where the switch refuses a part, what it has
+// taken is undone, and packets may have seen it. An error that wraps none of southbound's sentinels
+// leaves it open what the switch holds.
 func (s *Session) Set(ctx context.Context, c *southbound.Change) error {
 	return s.inTurn(ctx, "set", func(ctx context.Context) error { return s.set(ctx, c) })
 }
@@ -234,8 +235,8 @@ func (s *Session) restore(ctx context.Context, before *table) error {
 	return nil
 }
 
-// Claim implements southbound.Claiming: the switch takes operations of the client with the largest election id. What it
-// holds may be another's until then.
+// Claim implements southbound.Claiming: the switch takes operations of the client with the largest
+// election id. What it holds may be another's until then.
 func (s *Session) Claim(ctx context.Context) error {
 	return s.inTurn(ctx, "claim", s.claim)
 }
@@ -245,8 +246,8 @@ func (s *Session) claim(ctx context.Context) error {
 	return s.modify(ctx, nil)
 }
 
-// election is the id of this client. One without an election has a small one, and yields to every controller: those
-// have ids with a high half.
+// election is the id of this client. One without an election has a small one, and yields to every
+// controller: those have ids with a high half.
 func (s *Session) election() *spb.Uint128 {
 	if s.cfg.Election == nil {
 		s.mu.Lock()

@@ -51,8 +51,8 @@ type reading struct {
 	out    table
 }
 
-// read returns what entries are of our rules. A route of ours that leads to no port of ours is an error: writing would
-// not mend what is not understood.
+// read returns what entries are of our rules. A route of ours that leads to no port of ours is an
+// error: writing would not mend what is not understood.
 func (n *Names) read(entries []*spb.AFTEntry) (*table, error) {
 	r := reading{n: n, tags: n.Instances(), racks: n.racks(), ports: n.ports(), hops: map[place]southbound.Port{},
 		groups: map[place]*aft.Afts_NextHopGroup{}, out: table{rules: map[southbound.Match]southbound.Rule{},

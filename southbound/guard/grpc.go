@@ -19,8 +19,8 @@ func GRPC(c *tls.Config) *tls.Config {
 	return c
 }
 
-// Credentials returns what a gRPC server behind a guard takes connections with: their handshake is over, and the peer's
-// certificates are found where credentials.NewTLS leaves them.
+// Credentials returns what a gRPC server behind a guard takes connections with: their handshake is
+// over, and the peer's certificates are found where credentials.NewTLS leaves them.
 func Credentials() credentials.TransportCredentials {
 	return done{credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})}
 }

@@ -1,9 +1,10 @@
-// Package guard lets connections in to a server once their TLS handshake has succeeded, so that strangers cost little:
-// handshakes have a deadline and slots apart from those of authenticated peers, some named peers have slots that no
-// other peer can take, and among the others none keeps another out by the number of its connections.
+// Package guard lets connections in to a server once their TLS handshake has succeeded, so that
+// strangers cost little: handshakes have a deadline and slots apart from those of authenticated peers,
+// some named peers have slots that no other peer can take, and among the others none keeps another out
+// by the number of its connections.
 //
-// It opens no listener and speaks no protocol above TLS: it wraps a net.Listener, whose Accept then returns connections
-// that have completed their handshake.
+// It opens no listener and speaks no protocol above TLS: it wraps a net.Listener, whose Accept then
+// returns connections that have completed their handshake.
 package guard
 
 import (
@@ -41,8 +42,9 @@ type Config struct {
 	Logger   *slog.Logger                    // nil discards
 }
 
-// The defaults; Most is three quarters of Shared. A handshake takes some milliseconds, so 256 slots outlast a flood of
-// 10,000 connections a second, also where all of them speak; one under way costs some 20 kB.
+// The defaults; Most is three quarters of Shared. A handshake takes some milliseconds, so 256 slots
+// outlast a flood of 10,000 connections a second, also where all of them speak; one under way costs
+// some 20 kB.
 const (
 	DefaultEach   = 16
 	DefaultShared = 128
@@ -51,8 +53,8 @@ const (
 	DefaultAgain  = 2 * time.Second
 )
 
-// Name returns the name of a peer's slots: the role and name in its certificate, or "" if it has no certificate of
-// ours.
+// Name returns the name of a peer's slots: the role and name in its certificate, or "" if it has no
+// certificate of ours.
 func Name(s tls.ConnectionState) string {
 	role, name, err := pki.Peer(s)
 	if err != nil {
@@ -218,9 +220,10 @@ func (g *Guard) check(t *conn, c *tls.Conn) error {
 	return t.SetDeadline(time.Time{})
 }
 
-// checkAgain ends connections of peers that a handshake would refuse by now, since their certificate was revoked or
-// their authority is no longer trusted. One whose certificate has ended since goes on: if nobody has renewed the
-// certificates of a cluster, its replicas lose their connections one by one and not all at once.
+// checkAgain ends connections of peers that a handshake would refuse by now, since their certificate
+// was revoked or their authority is no longer trusted. One whose certificate has ended since goes on:
+// if nobody has renewed the certificates of a cluster, its replicas lose their connections one by one
+// and not all at once.
 func (g *Guard) checkAgain() {
 	tick := time.NewTicker(g.cfg.Again)
 	defer tick.Stop()
@@ -286,8 +289,8 @@ func (g *Guard) seat(t *conn, name string) error {
 
 func has(class func(string) bool, name string) bool { return name != "" && class != nil && class(name) }
 
-// room returns where a peer's next connection has its slot, and the connection that ends for it, if any. What a peer
-// lost when its machine died is its oldest. The guard's lock is held.
+// room returns where a peer's next connection has its slot, and the connection that ends for it, if
+// any. What a peer lost when its machine died is its oldest. The guard's lock is held.
 func (g *Guard) room(name string, reserved, always bool) (to seats, out *conn, err error) {
 	own, shared := seats{peer: name}, seats{name, true}
 	mine := g.count(shared)
@@ -376,8 +379,8 @@ type conn struct {
 	of seats // once its handshake is over
 }
 
-// waiting reports whether the connection has unread bytes: a busy machine can accept hundreds of connections before the
-// handshake of one goes on.
+// waiting reports whether the connection has unread bytes: a busy machine can accept hundreds of
+// connections before the handshake of one goes on.
 func (t *conn) waiting() (yes bool) {
 	c, ok := t.Conn.(syscall.Conn)
 	if !ok {

@@ -125,7 +125,8 @@ func gone(c net.Conn) bool {
 	return err != nil && !(errors.As(err, &late) && late.Timeout())
 }
 
-// TestHonestAmongSilent: a peer that completes its handshake gets in, however many others hold silent connections open.
+// TestHonestAmongSilent: a peer that completes its handshake gets in, however many others hold silent
+// connections open.
 func TestHonestAmongSilent(t *testing.T) {
 	r := newRig(t, guard.Config{Open: 16, Within: hanging})
 	who := r.identity(pki.Client, "honest")
@@ -147,8 +148,8 @@ func TestHonestAmongSilent(t *testing.T) {
 	}
 }
 
-// TestOldestSilentLosesFirst: a connection that has sent bytes outlasts silent ones, older and younger; among those
-// that have, the oldest goes first.
+// TestOldestSilentLosesFirst: a connection that has sent bytes outlasts silent ones, older and younger;
+// among those that have, the oldest goes first.
 func TestOldestSilentLosesFirst(t *testing.T) {
 	r := newRig(t, guard.Config{Open: 3, Within: hanging})
 	half := func() net.Conn {
@@ -247,7 +248,8 @@ func (c told) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// TestUnreadWordsCount: on a busy machine a peer whose bytes have not been read yet does not count as silent.
+// TestUnreadWordsCount: on a busy machine a peer whose bytes have not been read yet does not count as
+// silent.
 func TestUnreadWordsCount(t *testing.T) {
 	b := &busy{let: make(chan struct{})}
 	r := newRigBehind(t, guard.Config{Open: 3, Within: hanging}, func(l net.Listener) net.Listener {
@@ -286,8 +288,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestReserved: strangers and other peers cannot take what is reserved; a peer that comes once too often loses its
-// oldest connection, which is the one that may be dead.
+// TestReserved: strangers and other peers cannot take what is reserved; a peer that comes once too
+// often loses its oldest connection, which is the one that may be dead.
 func TestReserved(t *testing.T) {
 	var later atomic.Bool
 	r := newRig(t, guard.Config{Reserved: func(name string) bool {
@@ -336,8 +338,8 @@ func (r rig) keepsNewest(peer pki.Identity, most int) {
 	}
 }
 
-// TestMostGivesWay: a peer has a bound of its own, and where all shared connections are taken, others come in for the
-// oldest of the peer that has most, until all have as many.
+// TestMostGivesWay: a peer has a bound of its own, and where all shared connections are taken, others
+// come in for the oldest of the peer that has most, until all have as many.
 func TestMostGivesWay(t *testing.T) {
 	r := newRig(t, guard.Config{Shared: 6, Most: 4})
 	greedy := r.identity(pki.Client, "greedy")
@@ -394,7 +396,8 @@ func TestSlotsComeBack(t *testing.T) {
 	}
 }
 
-// TestRefusals: a peer that is not admitted after its handshake is refused; before that, a TLS alert gives the reason.
+// TestRefusals: a peer that is not admitted after its handshake is refused; before that, a TLS alert
+// gives the reason.
 func TestRefusals(t *testing.T) {
 	r := newRig(t, guard.Config{Admit: func(s tls.ConnectionState) error {
 		if strings.HasSuffix(guard.Name(s), "/impostor") {
@@ -435,8 +438,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestChecksAgain: the connection of a peer whose certificate is refused by now ends, that of one whose certificate has
-// ended goes on, and so do all others.
+// TestChecksAgain: the connection of a peer whose certificate is refused by now ends, that of one whose
+// certificate has ended goes on, and so do all others.
 func TestChecksAgain(t *testing.T) {
 	ca, err := pki.New(time.Hour)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package hint is for errors that carry a hint on how to fix the problem. A command that prints an error adds the hint
-// as a line of its own. Any error with a method Hint takes part; this package has the plain one.
+// Package hint is for errors that carry a hint on how to fix the problem. A command that prints an
+// error adds the hint as a line of its own. Any error with a method Hint takes part; this package has
+// the plain one.
 package hint
 
 import "errors"

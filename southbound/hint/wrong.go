@@ -10,9 +10,9 @@ type wrong struct{ error }
 
 func (w wrong) Unwrap() error { return w.error }
 
-// Wrong marks an error as a mistake in what the user wrote: a name that does not exist, or a value that cannot be. The
-// same request would fail again, and commands end with the status of usage. A file that is there and cannot be read is
-// no such mistake: that error, like nil, is returned as it is.
+// Wrong marks an error as a mistake in what the user wrote: a name that does not exist, or a value that
+// cannot be. The same request would fail again, and commands end with the status of usage. A file that
+// is there and cannot be read is no such mistake: that error, like nil, is returned as it is.
 func Wrong(err error) error {
 	var file *fs.PathError
 	if err == nil || errors.As(err, &file) && !errors.Is(err, fs.ErrNotExist) {

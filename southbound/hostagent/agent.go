@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// Agent runs the tasks and moves the bytes of its hosts. It implements southbound.Hosts for callers in its own process;
-// Serve lets leaders in. All methods can be called by several goroutines.
+// Agent runs the tasks and moves the bytes of its hosts. It implements southbound.Hosts for callers in
+// its own process; Serve lets leaders in. All methods can be called by several goroutines.
 type Agent struct {
 	cfg     Config
 	pattern *pattern
@@ -61,8 +61,8 @@ var _ southbound.Hosts = (*Agent)(nil)
 const (
 	maxGreeting = 1024 // incoming connections whose header has not come
 	maxDoors    = 4    // a section takes microseconds, and a thread
-	// sumSaved is how long hosts may have sent nothing and still catch up with the bound of their sum: less than a queue
-	// of the fabric takes at its rate (netns: 5 ms), more than a timer is late.
+	// sumSaved is how long hosts may have sent nothing and still catch up with the bound of their sum:
+	// less than a queue of the fabric takes at its rate (netns: 5 ms), more than a timer is late.
 	sumSaved = 4 * time.Millisecond
 )
 

@@ -45,15 +45,16 @@ func TestFairMeshDeliversEachHostFlowOnce(t *testing.T) {
 	}
 }
 
-// late is how much later than planned a host flow may end where other work takes the processors; earlier is never
-// right. What is later still is measured again where the machine was disturbed, so often at most.
+// late is how much later than planned a host flow may end where other work takes the processors;
+// earlier is never right. What is later still is measured again where the machine was disturbed, so
+// often at most.
 const (
 	late     = 0.5
 	patience = 20
 )
 
-// inTime reports whether something took too long. That it took less than wanted, but for a share, is the product's
-// fault however busy the machine is.
+// inTime reports whether something took too long. That it took less than wanted, but for a share, is
+// the product's fault however busy the machine is.
 func inTime(t *testing.T, took, want time.Duration, early float64) error {
 	t.Helper()
 	off := took.Seconds()/want.Seconds() - 1
@@ -145,7 +146,8 @@ func TestHold(t *testing.T) {
 			must(t, tc.hold(a))
 			before := received(a, key)
 			quiet(t, a, key)
-			// What the socket held may still come: 8 ms of the rate and a chunk of 4, and what the receiver had not read.
+			// What the socket held may still come: 8 ms of the rate and a chunk of 4, and what the receiver had
+			// not read.
 			slack := int64(payload(tc.rate)*0.030) + wakeBytes
 			if n := received(a, key) - before; n > slack {
 				t.Errorf("%d bytes came after the hold, at most %d may", n, slack)
@@ -239,8 +241,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestOneAgentAHost runs the two ends of a host flow in agents of their own, as real hosts would, and starts the sender
-// before the receiver knows the coflow: it is refused, and tries again.
+// TestOneAgentAHost runs the two ends of a host flow in agents of their own, as real hosts would, and
+// starts the sender before the receiver knows the coflow: it is refused, and tries again.
 func TestOneAgentAHost(t *testing.T) {
 	only := func(mine southbound.HostID) func(*Config) {
 		return func(c *Config) {

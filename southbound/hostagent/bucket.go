@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// bucket meters a shared allowance by a virtual clock (GCRA, ITU-T I.371 annex A): free is when all that was spent is
-// paid for. It is nil where nothing is bounded.
+// bucket meters a shared allowance by a virtual clock (GCRA, ITU-T I.371 annex A): free is when all
+// that was spent is paid for. It is nil where nothing is bounded.
 type bucket struct {
 	each  float64       // nanoseconds that one unit costs
 	saved time.Duration // an idle bucket saves so much at most
@@ -23,8 +23,8 @@ func newBucket(rate float64, saved time.Duration) *bucket {
 	return &bucket{each: 1e9 / rate, saved: saved}
 }
 
-// spend takes n units, even if the bucket is empty, and returns the time at which they are paid for: the caller waits
-// until then before taking more. The zero time means at once.
+// spend takes n units, even if the bucket is empty, and returns the time at which they are paid for:
+// the caller waits until then before taking more. The zero time means at once.
 func (b *bucket) spend(n float64, now time.Time) time.Time {
 	if b == nil {
 		return time.Time{}
@@ -45,8 +45,8 @@ func (b *bucket) paid() time.Time {
 	return b.free
 }
 
-// admit takes one unit if it is paid for within patience, and returns the wait until then. Otherwise it takes nothing,
-// and wait is how long it would have been.
+// admit takes one unit if it is paid for within patience, and returns the wait until then. Otherwise it
+// takes nothing, and wait is how long it would have been.
 func (b *bucket) admit(now time.Time, patience time.Duration) (wait time.Duration, ok bool) {
 	if b == nil {
 		return 0, true

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestBucketReference: over thousands of random seconds the virtual clock admits exactly what a bucket of counted
-// tokens does, and the wait that it returns ends when the tokens are there.
+// TestBucketReference: over thousands of random seconds the virtual clock admits exactly what a bucket
+// of counted tokens does, and the wait that it returns ends when the tokens are there.
 func TestBucketReference(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 7))

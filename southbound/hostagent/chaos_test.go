@@ -10,9 +10,10 @@ import (
 	"lightloom/southbound"
 )
 
-// TestChaos replays coflows and tasks under leaders that come and go, cables that are cut, host flows that are steered
-// and held, rates of every kind, and connections that break in mid-flow. However it goes, each host flow and task ends
-// once, with all its bytes, and the events of all leaders put together are those of the agent.
+// TestChaos replays coflows and tasks under leaders that come and go, cables that are cut, host flows
+// that are steered and held, rates of every kind, and connections that break in mid-flow. However it
+// goes, each host flow and task ends once, with all its bytes, and the events of all leaders put
+// together are those of the agent.
 func TestChaos(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { chaos(t, rand.New(rand.NewPCG(seed, 8))) })

@@ -12,11 +12,12 @@ import (
 	"lightloom/southbound"
 )
 
-// Network runs a function where a host's sockets are made: on netns a locked section of one thread inside the host's
-// network namespace. A socket belongs for life to where it was made, so sections are short.
+// Network runs a function where a host's sockets are made: on netns a locked section of one thread
+// inside the host's network namespace. A socket belongs for life to where it was made, so sections are
+// short.
 type Network interface {
-	// InHost calls f once, in h, and returns its error or the reason why h could not be entered. It can be called by
-	// several goroutines.
+	// InHost calls f once, in h, and returns its error or the reason why h could not be entered. It can be
+	// called by several goroutines.
 	InHost(h southbound.HostID, f func() error) error
 }
 
@@ -29,42 +30,46 @@ type Config struct {
 	Hosts int
 	// Local selects the hosts that this agent serves; nil means all.
 	Local func(southbound.HostID) bool
-	// Names are those of the hosts that this agent serves: SetNetwork tells their numbers. Empty: as Local says.
+	// Names are those of the hosts that this agent serves: SetNetwork tells their numbers. Empty: as Local
+	// says.
 	Names []string
 	// Addr is where a host listens for host flows. Port 0 at a local host takes any free one.
 	Addr func(southbound.HostID) netip.AddrPort
-	// Line is the slowest layer-2 line rate between two hosts by a tag, above which pacing would only fill queues; 0 or
-	// nil: not known, and senders are not paced where the controller sets no rate.
+	// Line is the slowest layer-2 line rate between two hosts by a tag, above which pacing would only fill
+	// queues; 0 or nil: not known, and senders are not paced where the controller sets no rate.
 	Line func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond
-	// MaxRate bounds what all hosts here send together, at layer 2; 0: nothing does. What TCP sends again is not counted.
+	// MaxRate bounds what all hosts here send together, at layer 2; 0: nothing does. What TCP sends again
+	// is not counted.
 	MaxRate pathmap.BitsPerSecond
-	// MaxRequests bounds the calls a second of each leader, by the name in its certificate; 0: nothing does. A call above
-	// the bound waits, and is refused if it would wait for longer than a second.
+	// MaxRequests bounds the calls a second of each leader, by the name in its certificate; 0: nothing
+	// does. A call above the bound waits, and is refused if it would wait for longer than a second.
 	MaxRequests int
 	Net         Network
 	// Now is the instant of the run. It never goes back. nil: time since New.
 	Now func() time.Duration
-	// Congestion is the TCP congestion control of senders; empty: cubic, which shares evenly where others may not.
+	// Congestion is the TCP congestion control of senders; empty: cubic, which shares evenly where others
+	// may not.
 	Congestion string
-	// Tick is how often backlogs are read and paces derived anew; 0: 10 ms. What is left, as a policy sees it, is older by
-	// half of it and of the interval of progress: at 20 and 25 ms completion times under sebf were off by 14 % against
-	// fluid (median of a small cut), at 10 and 10 ms by 6 %.
+	// Tick is how often backlogs are read and paces derived anew; 0: 10 ms. What is left, as a policy sees
+	// it, is older by half of it and of the interval of progress: at 20 and 25 ms completion times under
+	// sebf were off by 14 % against fluid (median of a small cut), at 10 and 10 ms by 6 %.
 	Tick time.Duration
-	// Key authenticates the connections between agents of one run; nil: drawn, which suits one agent for all hosts.
+	// Key authenticates the connections between agents of one run; nil: drawn, which suits one agent for
+	// all hosts.
 	Key []byte
-	// FenceFile keeps the largest election id over a restart of the agent; empty: it is kept in memory only. Two agents
-	// need two files.
+	// FenceFile keeps the largest election id over a restart of the agent; empty: it is kept in memory
+	// only. Two agents need two files.
 	FenceFile string
-	// Watch, if not nil, is told how host flows go. It is called under the agent's lock, so it must neither block nor call
-	// the agent.
+	// Watch, if not nil, is told how host flows go. It is called under the agent's lock, so it must
+	// neither block nor call the agent.
 	Watch Watch
 	Log   *slog.Logger // nil: discard
 }
 
 // Watch is told how the host flows that are sent from here go.
 type Watch interface {
-	// Left is called with what a host flow has left: at its start, whenever that has been read or its path changes, and at
-	// its end.
+	// Left is called with what a host flow has left: at its start, whenever that has been read or its path
+	// changes, and at its end.
 	Left(now time.Duration, f HostFlowLeft)
 	// Retired is called with what TCP counted on a connection that has ended.
 	Retired(k southbound.HostFlowKey, n Carried)

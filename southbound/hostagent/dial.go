@@ -19,8 +19,8 @@ const (
 	greetTimeout = 3 * time.Second
 )
 
-// listenAt opens a listener whose connections answer at the highest priority: acknowledgements that wait in the queues
-// of host flows would slow the host flows they acknowledge.
+// listenAt opens a listener whose connections answer at the highest priority: acknowledgements that
+// wait in the queues of host flows would slow the host flows they acknowledge.
 func listenAt(ctx context.Context, at netip.AddrPort) (net.Listener, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		var err error
@@ -34,8 +34,8 @@ func listenAt(ctx context.Context, at netip.AddrPort) (net.Listener, error) {
 	return lc.Listen(ctx, "tcp4", at.String())
 }
 
-// dial makes a connection between two hosts. Only the making of the socket happens inside the host: the handshake needs
-// no thread of its own.
+// dial makes a connection between two hosts. Only the making of the socket happens inside the host: the
+// handshake needs no thread of its own.
 func (a *Agent) dial(src, dst southbound.HostID) (*os.File, error) {
 	fd := -1
 	a.bounds.doors <- struct{}{}

@@ -30,7 +30,8 @@ func (l *eventLog) add(e southbound.Event) {
 	l.changed = make(chan struct{})
 }
 
-// from copies at most n events from number num on; num 0 means the oldest. It returns the number of the first.
+// from copies at most n events from number num on; num 0 means the oldest. It returns the number of the
+// first.
 func (l *eventLog) from(num uint64, n int) (uint64, []southbound.Event, error) {
 	if num == 0 {
 		num = l.first

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// ForFabric fills in what a fabric says of its hosts: how many there are, their addresses by the address plan, and the
-// line rates between them. Net stays to be set.
+// ForFabric fills in what a fabric says of its hosts: how many there are, their addresses by the
+// address plan, and the line rates between them. Net stays to be set.
 func ForFabric(f *topo.Fabric) Config {
 	n := NetworkOf(f)
 	return Config{Hosts: f.Hosts(), Addr: func(h southbound.HostID) netip.AddrPort { return n[h].Addr }, Line: n.Line}

@@ -6,8 +6,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Fail makes a host fail, or come back: its tasks and the host flows from it and to it are void, and an event reports
-// this. A failed host runs no tasks and sends nothing. A repeated call has no effect.
+// Fail makes a host fail, or come back: its tasks and the host flows from it and to it are void, and an
+// event reports this. A failed host runs no tasks and sends nothing. A repeated call has no effect.
 func (a *Agent) Fail(h southbound.HostID, up bool) error {
 	if h < 0 || int(h) >= a.net().hosts() || !a.isLocal(h) {
 		return fmt.Errorf("fail host %d: it is none of this agent's", h)
@@ -32,7 +32,8 @@ func (a *Agent) Fail(h southbound.HostID, up bool) error {
 	return nil
 }
 
-// Regard is Fail without an event, for any host of the fabric: its caller reports the failure to the controller itself.
+// Regard is Fail without an event, for any host of the fabric: its caller reports the failure to the
+// controller itself.
 func (a *Agent) Regard(h southbound.HostID, up bool) error {
 	if n := a.net().hosts(); h < 0 || int(h) >= n {
 		return fmt.Errorf("regard host %d: the fabric's hosts are 0 to %d: %w", h, n-1, southbound.ErrRefused)

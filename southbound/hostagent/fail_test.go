@@ -9,8 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestHostFails: a host fails during transfers and tasks. Its transfers and tasks are void, without events; the other
-// hosts go on. Calls to it meanwhile have no effect; once back, it takes new work and the next try.
+// TestHostFails: a host fails during transfers and tasks. Its transfers and tasks are void, without
+// events; the other hosts go on. Calls to it meanwhile have no effect; once back, it takes new work and
+// the next try.
 func TestHostFails(t *testing.T) {
 	const hosts = 4
 	a := newTestAgent(t, hosts, nil)

@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound/durable"
 )
 
-// fence keeps out leaders that have been replaced, also by those that the agent knew before it was restarted, where it
-// has a file. The agent's lock guards it.
+// fence keeps out leaders that have been replaced, also by those that the agent knew before it was
+// restarted, where it has a file. The agent's lock guards it.
 type fence struct {
 	file    string        // keeps leader; "": nothing does
 	leader  wire.Election // the largest seen
@@ -69,8 +69,8 @@ func (f *fence) save(e wire.Election) error {
 	return durable.Replace(f.file, data, e.High > f.leader.High)
 }
 
-// admit lets e in, or returns an error if a larger election is known. A larger High is a new leader. If its id cannot
-// be stored, admit refuses it, and a retry can succeed.
+// admit lets e in, or returns an error if a larger election is known. A larger High is a new leader. If
+// its id cannot be stored, admit refuses it, and a retry can succeed.
 func (f *fence) admit(e wire.Election) error {
 	switch order := e.Compare(f.leader); {
 	case order < 0:

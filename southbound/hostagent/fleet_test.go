@@ -20,7 +20,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// machines are agents on machines of their own: each with its clock, its certificate and a part of the hosts.
+// machines are agents on machines of their own: each with its clock, its certificate and a part of the
+// hosts.
 type machines struct {
 	t     *testing.T
 	ca    *pki.Authority
@@ -194,8 +195,9 @@ func (f *fleet) complained(of string) bool {
 	return slices.ContainsFunc(f.errors, func(err error) bool { return strings.Contains(err.Error(), of) })
 }
 
-// TestFleet: three machines whose clocks are hours apart run tasks and carry coflows between them as one set of hosts;
-// all instants are of the run's clock, paces too. A clock that jumps is noticed, and times are right again.
+// TestFleet: three machines whose clocks are hours apart run tasks and carry coflows between them as
+// one set of hosts; all instants are of the run's clock, paces too. A clock that jumps is noticed, and
+// times are right again.
 func TestFleet(t *testing.T) {
 	m := newMachines(t, 3)
 	f := m.lead(1)
@@ -239,8 +241,8 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// TestFleetLosesAMachine: when a machine dies its hosts are lost, the others go on and let go of what they had with it;
-// when it begins anew its hosts are back, and take new work at the rates in force.
+// TestFleetLosesAMachine: when a machine dies its hosts are lost, the others go on and let go of what
+// they had with it; when it begins anew its hosts are back, and take new work at the rates in force.
 func TestFleetLosesAMachine(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, 3)
@@ -280,8 +282,8 @@ func TestFleetLosesAMachine(t *testing.T) {
 	}
 }
 
-// TestFleetCannotServe: an agent that answers but cannot listen at its hosts' addresses is lost, says why, and is found
-// once it can.
+// TestFleetCannotServe: an agent that answers but cannot listen at its hosts' addresses is lost, says
+// why, and is found once it can.
 func TestFleetCannotServe(t *testing.T) {
 	m := newMachinesAs(t, 2, []string{"a", "b", "c", "d"})
 	other, err := net.Listen("tcp", m.host(3).String())
@@ -307,7 +309,8 @@ func TestFleetCannotServe(t *testing.T) {
 	}
 }
 
-// TestFleetFenced: a newer leader takes the machines over, and receives all events that have not been acknowledged.
+// TestFleetFenced: a newer leader takes the machines over, and receives all events that have not been
+// acknowledged.
 func TestFleetFenced(t *testing.T) {
 	m := newMachines(t, 2)
 	f := m.lead(1)
@@ -322,8 +325,8 @@ func TestFleetFenced(t *testing.T) {
 	}
 }
 
-// TestFleetForeign: the fleet does not talk to an agent with a certificate of another authority or role; its hosts
-// count as lost, and the rest goes on.
+// TestFleetForeign: the fleet does not talk to an agent with a certificate of another authority or
+// role; its hosts count as lost, and the rest goes on.
 func TestFleetForeign(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, 2)
@@ -362,9 +365,9 @@ func TestFleetForeign(t *testing.T) {
 	}
 }
 
-// TestFleetGrows: machines that know nothing but the names of their hosts learn the network from the leader; a machine
-// that comes later joins, the others reach it, what they send meanwhile goes on, and one that begins anew learns it
-// again.
+// TestFleetGrows: machines that know nothing but the names of their hosts learn the network from the
+// leader; a machine that comes later joins, the others reach it, what they send meanwhile goes on, and
+// one that begins anew learns it again.
 func TestFleetGrows(t *testing.T) {
 	names := []string{"a0", "a1", "b0", "b1", "c0", "c1"}
 	m := newMachinesAs(t, 3, names)
@@ -394,8 +397,8 @@ func TestFleetGrows(t *testing.T) {
 	must(t, f.end())
 }
 
-// TestNetworkRefusals: a network that lacks a host of the agent, or whose requests do not follow one another, changes
-// nothing.
+// TestNetworkRefusals: a network that lacks a host of the agent, or whose requests do not follow one
+// another, changes nothing.
 func TestNetworkRefusals(t *testing.T) {
 	m := &machines{net: byte(os.Getpid()), named: []string{"a0", "a1", "b0", "b1"}}
 	a := newTestAgent(t, 1, func(c *Config) {

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// A connection begins with a header. The receiver says nothing until it has the last byte, unless it is asked where to
-// go on, or refuses.
+// A connection begins with a header. The receiver says nothing until it has the last byte, unless it is
+// asked where to go on, or refuses.
 const (
 	headerMagic = "LLB1"
 	macBytes    = 16

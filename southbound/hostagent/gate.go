@@ -18,9 +18,9 @@ type gate struct {
 	rate   float64 // of a loop with gaps
 }
 
-// The kernel sends at least two segments at a time and then waits for as long as they take, whatever is set meanwhile:
-// at
-// 80 kb/s a third of a second. So slower senders than this are paced by their own loop, and a new rate works at once.
+// The kernel sends at least two segments at a time and then waits for as long as they take, whatever is
+// set meanwhile: at 80 kb/s a third of a second. So slower senders than this are paced by their own
+// loop, and a new rate works at once.
 const slowest = 4e6 / 8 // payload bytes a second
 
 const (
@@ -149,8 +149,8 @@ func (s *sender) awaitUntil(at time.Time) error {
 	return s.await(t.C)
 }
 
-// awaitGap waits for the next write that the loop paces, and returns when it is due: a change of the rate meanwhile
-// stretches or shortens what was left of the wait.
+// awaitGap waits for the next write that the loop paces, and returns when it is due: a change of the
+// rate meanwhile stretches or shortens what was left of the wait.
 func (s *sender) awaitGap(rate float64, wait time.Duration) (time.Time, error) {
 	t := time.NewTimer(wait)
 	defer t.Stop()

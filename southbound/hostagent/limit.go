@@ -20,8 +20,8 @@ const (
 	maxLeaders    = 64          // names that have a bucket of their own; the others share one
 )
 
-// limit bounds the calls a second of each leader. Replicas have names of their own in their certificates, so one that
-// floods the agent does not keep out the one that leads.
+// limit bounds the calls a second of each leader. Replicas have names of their own in their
+// certificates, so one that floods the agent does not keep out the one that leads.
 type limit struct {
 	rate int
 	mu   sync.Mutex
@@ -30,8 +30,8 @@ type limit struct {
 
 func newLimit(rate int) *limit { return &limit{rate: rate, of: map[string]*bucket{}} }
 
-// admit waits until the caller's call is due. A call that would wait for too long is refused with ResourceExhausted,
-// and our leaders retry it later.
+// admit waits until the caller's call is due. A call that would wait for too long is refused with
+// ResourceExhausted, and our leaders retry it later.
 func (l *limit) admit(ctx context.Context) error {
 	if l.rate == 0 {
 		return nil
@@ -80,7 +80,8 @@ func (l *limit) stream(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, h
 	return handle(srv, s)
 }
 
-// callerName is the name in the certificate that the caller has shown; connections without one are not let in.
+// callerName is the name in the certificate that the caller has shown; connections without one are not
+// let in.
 func callerName(ctx context.Context) string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {

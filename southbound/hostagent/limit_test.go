@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// TestSumIsBounded: whatever rates say, all hosts of an agent together send no faster than its bound, and no slower
-// where one of many has the whole of it to itself.
+// TestSumIsBounded: whatever rates say, all hosts of an agent together send no faster than its bound,
+// and no slower where one of many has the whole of it to itself.
 func TestSumIsBounded(t *testing.T) {
 	const most = 80 * pathmap.Mbps
 	fair := &southbound.Rates{Fair: true}
@@ -61,8 +61,8 @@ func TestSumIsBounded(t *testing.T) {
 	}
 }
 
-// TestCallsAreBounded: a leader that floods the agent is refused with the reason, one of another name is not, and what
-// the driver has queued all comes through, in order and no faster than is allowed.
+// TestCallsAreBounded: a leader that floods the agent is refused with the reason, one of another name
+// is not, and what the driver has queued all comes through, in order and no faster than is allowed.
 func TestCallsAreBounded(t *testing.T) {
 	noise.Measure(t, patience, func() error { return boundCalls(t) })
 }
@@ -110,8 +110,8 @@ func boundCalls(t *testing.T) error {
 	return nil
 }
 
-// flood makes the given number of calls at once, and one of another leader among them. It returns how many were
-// refused, and how long the other leader waited.
+// flood makes the given number of calls at once, and one of another leader among them. It returns how
+// many were refused, and how long the other leader waited.
 func flood(t *testing.T, s *site, l *leader, calls int) (refused int, took time.Duration) {
 	t.Helper()
 	answers := make(chan error, calls)
@@ -145,7 +145,8 @@ func flood(t *testing.T, s *site, l *leader, calls int) (refused int, took time.
 	return refused, took
 }
 
-// TestManyLeaders: names beyond those that are kept share a bucket, so that a caller cannot fill the memory with names.
+// TestManyLeaders: names beyond those that are kept share a bucket, so that a caller cannot fill the
+// memory with names.
 func TestManyLeaders(t *testing.T) {
 	l := newLimit(1)
 	for i := range 10 * maxLeaders {

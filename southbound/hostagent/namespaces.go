@@ -16,7 +16,8 @@ type Namespaces struct {
 	Hosts []int // descriptors, by host
 }
 
-// InHost implements hostagent.Network. A thread that cannot return stays locked, and ends with its goroutine.
+// InHost implements hostagent.Network. A thread that cannot return stays locked, and ends with its
+// goroutine.
 func (n *Namespaces) InHost(h southbound.HostID, do func() error) error {
 	if h < 0 || int(h) >= len(n.Hosts) {
 		return fmt.Errorf("enter host %d: the fabric's hosts are 0 to %d", h, len(n.Hosts)-1)

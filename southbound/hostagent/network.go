@@ -26,8 +26,8 @@ func (a *Agent) net() *network { return a.known.Load() }
 // isLocal reports whether the agent serves a host.
 func (a *Agent) isLocal(h southbound.HostID) bool { return a.net().local(h) }
 
-// SetNetwork has the agent know the hosts of the fabric as a leader does, and listen at those that are its own since
-// then. Hosts keep their numbers: fewer than it knows are refused.
+// SetNetwork has the agent know the hosts of the fabric as a leader does, and listen at those that are
+// its own since then. Hosts keep their numbers: fewer than it knows are refused.
 func (a *Agent) SetNetwork(n wire.Network) error {
 	a.meeting.Lock()
 	defer a.meeting.Unlock()

@@ -7,14 +7,16 @@ import (
 	"lightloom/southbound"
 )
 
-// period of the pattern: a prime, so that bytes that were shifted by a segment, a page or a power of two differ.
+// period of the pattern: a prime, so that bytes that were shifted by a segment, a page or a power of
+// two differ.
 const period = 65521
 
 // maxChunk bounds one write and one read.
 const maxChunk = 256 << 10
 
-// pattern is what host flows carry: byte o of a host flow is data[(salt+o) mod period], the salt being the host flow's
-// own, so that bytes of another host flow differ too. It is read by all senders and written by none.
+// pattern is what host flows carry: byte o of a host flow is data[(salt+o) mod period], the salt being
+// the host flow's own, so that bytes of another host flow differ too. It is read by all senders and
+// written by none.
 type pattern struct {
 	data []byte // one period and then as much of the next ones as one chunk needs
 }

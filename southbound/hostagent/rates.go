@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Payload of a full Ethernet frame at MTU 1500 and the frame itself: rates are given at layer 2, sockets are paced by
-// payload.
+// Payload of a full Ethernet frame at MTU 1500 and the frame itself: rates are given at layer 2,
+// sockets are paced by payload.
 const (
 	framePayload = 1448
 	frameBytes   = 1514
@@ -85,8 +85,8 @@ func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
 	}
 }
 
-// forgetPairs drops an earlier leader's rates of pairs: a new leader derives every rate again and does not know the old
-// ones.
+// forgetPairs drops an earlier leader's rates of pairs: a new leader derives every rate again and does
+// not know the old ones.
 func (t *rateTable) forgetPairs() { clear(t.pairs) }
 
 // paces reports whether a coflow has a pace, so that what is left of it decides its rates.
@@ -100,11 +100,12 @@ type grant struct {
 	prio  uint8         // strict, of its packets
 }
 
-// grant returns what a host flow may do now. left is its payload yet to be received, lineRate the slowest line of its
-// path in payload bytes a second (0: not known).
+// grant returns what a host flow may do now. left is its payload yet to be received, lineRate the
+// slowest line of its path in payload bytes a second (0: not known).
 //
-// A host flow follows its coflow's pace or spread if it has one and is on packets, else its class; what neither names
-// holds. An extra comes on top, and fixes what the pace gives now until rates are set again.
+// A host flow follows its coflow's pace or spread if it has one and is on packets, else its class; what
+// neither names holds. An extra comes on top, and fixes what the pace gives now until rates are set
+// again.
 func (t *rateTable) grant(b southbound.HostFlowKey, cl class, left float64, now time.Duration, lineRate float64) grant {
 	if cl.tag == southbound.TagHold {
 		return grant{}
@@ -135,8 +136,8 @@ func (t *rateTable) grant(b southbound.HostFlowKey, cl class, left float64, now 
 // paceFloor is the shortest time over which a pace is spread: what is late is sent fast, not in one burst.
 const paceFloor = time.Millisecond
 
-// paceRate is the rate that ends at until. One segment is left at least: a host flow whose connection breaks at its end
-// may have to send more, and a rate of nothing would hold it.
+// paceRate is the rate that ends at until. One segment is left at least: a host flow whose connection
+// breaks at its end may have to send more, and a rate of nothing would hold it.
 func paceRate(left float64, until, now time.Duration) float64 {
 	return max(left, framePayload) / max(until-now, paceFloor).Seconds()
 }

@@ -68,8 +68,9 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestPaceEndsInTime runs a host flow by steps of its pace, on a path that sometimes carries less than requested: it
-// ends in time, or late by what the path refused, and never requests more than catchUp allows.
+// TestPaceEndsInTime runs a host flow by steps of its pace, on a path that sometimes carries less than
+// requested: it ends in time, or late by what the path refused, and never requests more than catchUp
+// allows.
 func TestPaceEndsInTime(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -144,7 +145,8 @@ func topped(r *southbound.Rates, extra pathmap.BitsPerSecond) *southbound.Rates 
 	return r
 }
 
-// TestExtraFixesPace: a host flow with an extra does not follow its pace, so that it keeps what it was given on top.
+// TestExtraFixesPace: a host flow with an extra does not follow its pace, so that it keeps what it was
+// given on top.
 func TestExtraFixesPace(t *testing.T) {
 	table := newRateTable()
 	table.set(topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9, Until: time.Second}}}, 4), false)

@@ -131,8 +131,8 @@ func (a *Agent) claim(h header) (*hostFlow, *receiver, error) {
 	return b, b.in, nil
 }
 
-// take makes conn the one that may add, and returns the next byte's place. The one before is closed without the lock:
-// its reader may be waiting for it, and closing waits for the reader.
+// take makes conn the one that may add, and returns the next byte's place. The one before is closed
+// without the lock: its reader may be waiting for it, and closing waits for the reader.
 func (r *receiver) take(conn net.Conn) int64 {
 	r.mu.Lock()
 	before, next := r.conn, r.received
@@ -151,7 +151,8 @@ func (r *receiver) takes(conn net.Conn) bool {
 	return r.conn == conn
 }
 
-// drain reads what the connection so far has brought and nobody was woken for: its sender need not send that again.
+// drain reads what the connection so far has brought and nobody was woken for: its sender need not send
+// that again.
 func (a *Agent) drain(r *receiver) {
 	r.mu.Lock()
 	conn, ok := r.conn.(*net.TCPConn)
@@ -174,7 +175,8 @@ func (r *receiver) leave() net.Conn {
 	return conn
 }
 
-// buffer is what one read fills. It is held for the length of the read, so that few are in use and stay in the cache.
+// buffer is what one read fills. It is held for the length of the read, so that few are in use and stay
+// in the cache.
 type buffer [maxChunk / 2]byte
 
 // drink reads until the last byte has come.

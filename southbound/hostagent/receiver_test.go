@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCutConnectionsResume breaks the connection of a host flow many times in mid-flow: it goes on where the receiver
-// is, and every byte counts once.
+// TestCutConnectionsResume breaks the connection of a host flow many times in mid-flow: it goes on
+// where the receiver is, and every byte counts once.
 func TestCutConnectionsResume(t *testing.T) {
 	const size = 6_000_000
 	key := southbound.HostFlowKey{Coflow: 1}
@@ -125,8 +125,8 @@ func TestSilentStranger(t *testing.T) {
 	}
 }
 
-// TestTakeOverInMidFlow lets connections take over from each other while bytes flow, which must neither block nor count
-// a byte twice.
+// TestTakeOverInMidFlow lets connections take over from each other while bytes flow, which must neither
+// block nor count a byte twice.
 func TestTakeOverInMidFlow(t *testing.T) {
 	const size = 30_000_000
 	key := southbound.HostFlowKey{Coflow: 1}

@@ -61,8 +61,8 @@ func (s *sender) set(w want) {
 	s.apply(old)
 }
 
-// apply brings socket and gate to s.want. To a slower path pacing goes first, else its queue would fill; to a faster
-// one the tag, else the slower would.
+// apply brings socket and gate to s.want. To a slower path pacing goes first, else its queue would
+// fill; to a faster one the tag, else the slower would.
 func (s *sender) apply(old want) {
 	g := gateFor(s.want, math.Float64frombits(s.measured.Load()))
 	before := *s.gate.Load()
@@ -87,9 +87,10 @@ func (s *sender) apply(old want) {
 	}
 }
 
-// overtakes reports whether what is sent from now on would overtake what is on its way: on a circuit, before what waits
-// in queues of packets. TCP acknowledges nothing until that has come, and keeps the pace of the old path: ten
-// milliseconds and more of a circuit were lost. A new connection asks the receiver where to go on.
+// overtakes reports whether what is sent from now on would overtake what is on its way: on a circuit,
+// before what waits in queues of packets. TCP acknowledges nothing until that has come, and keeps the
+// pace of the old path: ten milliseconds and more of a circuit were lost. A new connection asks the
+// receiver where to go on.
 func (s *sender) overtakes(old want) bool {
 	if s.want.tag != southbound.TagCircuit || old.tag == southbound.TagCircuit || s.moved {
 		return false
@@ -168,7 +169,8 @@ func (s *sender) left() (int64, bool) {
 	return min(max(s.b.size-written+int64(n), 0), s.b.size), true
 }
 
-// observe takes the rate at which bytes have lately been acknowledged, by which buffers of a fair sender are measured.
+// observe takes the rate at which bytes have lately been acknowledged, by which buffers of a fair
+// sender are measured.
 func (s *sender) observe(rate float64) {
 	old := math.Float64frombits(s.measured.Load())
 	now := old + (max(rate, 0)-old)/4
@@ -245,8 +247,8 @@ func (s *sender) connection(again bool) error {
 	return err
 }
 
-// greet sends the header of a host flow, and returns the offset to send from: the start at first, later the receiver's
-// answer.
+// greet sends the header of a host flow, and returns the offset to send from: the start at first, later
+// the receiver's answer.
 func (s *sender) greet(f *os.File, raw syscall.RawConn, ask bool) (int64, error) {
 	h := header{key: s.b.key, size: s.b.size, src: s.b.src, dst: s.b.dst, ask: ask}
 	msg := h.appendTo(nil, s.a.cfg.Key)

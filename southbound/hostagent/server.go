@@ -27,8 +27,9 @@ const (
 	pingPatience = 10 * time.Second
 )
 
-// Serve lets leaders in at lis until ctx ends (nil) or the listener breaks. conf must ask for the leader's certificate.
-// lis is closed when Serve returns. Several Serves may run at once; ending one does not end the agent.
+// Serve lets leaders in at lis until ctx ends (nil) or the listener breaks. conf must ask for the
+// leader's certificate. lis is closed when Serve returns. Several Serves may run at once; ending one
+// does not end the agent.
 func (a *Agent) Serve(ctx context.Context, lis net.Listener, conf *tls.Config) error {
 	if err := pki.CheckServer(conf); err != nil {
 		lis.Close()

@@ -196,8 +196,8 @@ func TestLeaderDrivesAgent(t *testing.T) {
 	}
 }
 
-// TestSilentSockets: connections that say nothing stand at the agent, more than it lets into handshakes, and a leader
-// that comes after them drives it.
+// TestSilentSockets: connections that say nothing stand at the agent, more than it lets into
+// handshakes, and a leader that comes after them drives it.
 func TestSilentSockets(t *testing.T) {
 	s := newSite(t, 2)
 	guardtest.Hold(t, s.addr, 2*guard.DefaultOpen, time.Minute)
@@ -205,8 +205,8 @@ func TestSilentSockets(t *testing.T) {
 	until(t, "the coflow's host flows", func() bool { return s.Agent.Status().LiveHostFlows == 2 })
 }
 
-// TestNewLeader cuts a leader off in mid-flow. Another one with a larger id repeats what the log holds and goes on:
-// every host flow arrives once, the events are complete, and the old leader is kept out.
+// TestNewLeader cuts a leader off in mid-flow. Another one with a larger id repeats what the log holds
+// and goes on: every host flow arrives once, the events are complete, and the old leader is kept out.
 func TestNewLeader(t *testing.T) {
 	const hosts, size, coflows = 5, 500_000, 3
 	s := newSite(t, hosts)
@@ -283,7 +283,8 @@ func TestNewLeader(t *testing.T) {
 	}
 }
 
-// TestFenceEndsStreams: a watch of an old leader ends as soon as a new one speaks, without a call of the old one.
+// TestFenceEndsStreams: a watch of an old leader ends as soon as a new one speaks, without a call of
+// the old one.
 func TestFenceEndsStreams(t *testing.T) {
 	s := newSite(t, 2)
 	first := s.lead(t, 5)

@@ -10,15 +10,17 @@ import (
 	"lightloom/southbound"
 )
 
-// controlPriority is the highest in DSCP. It is that of everything that keeps host flows going (handshakes,
-// acknowledgements, replies): a SYN lost in a full queue costs a second. Host flows have one up to MaxPriority.
+// controlPriority is the highest in DSCP. It is that of everything that keeps host flows going
+// (handshakes, acknowledgements, replies): a SYN lost in a full queue costs a second. Host flows have
+// one up to MaxPriority.
 const controlPriority = southbound.MaxPriority + 1
 
 func setTOS(fd int, priority uint8, t southbound.Tag) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TOS, int(southbound.TOS(priority, t)))
 }
 
-// setPacing bounds a socket's payload bytes a second. The kernel paces by itself from then on: no qdisc is needed.
+// setPacing bounds a socket's payload bytes a second. The kernel paces by itself from then on: no qdisc
+// is needed.
 func setPacing(fd int, rate float64) error {
 	limit := uint64(math.MaxUint64)
 	if rate < math.MaxUint32 { // 34 Gb/s: nothing to pace beyond
@@ -37,8 +39,8 @@ func setWake(fd, n int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, n)
 }
 
-// userTimeout ends a connection whose bytes are not acknowledged, so that it is made anew; it is far above any dark
-// time.
+// userTimeout ends a connection whose bytes are not acknowledged, so that it is made anew; it is far
+// above any dark time.
 const userTimeout = 20 * time.Second
 
 // prepareSender sets what a sender's socket has from the start.
@@ -86,7 +88,8 @@ func countsOf(fd int) Carried {
 	return Carried{int64(info.Total_retrans), int64(info.Reord_seen), int64(info.Delivered_ce), int64(info.Segs_in)}
 }
 
-// abort makes the next close reset the connection: no half-closed state stays behind to hold a port for a minute.
+// abort makes the next close reset the connection: no half-closed state stays behind to hold a port for
+// a minute.
 func abort(fd int) error {
 	return unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 }

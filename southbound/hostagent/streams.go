@@ -66,7 +66,8 @@ func (a *Agent) batch(e wire.Election, from uint64) (uint64, []southbound.Event,
 	return first, events, a.events.changed, a.fence.changed, err
 }
 
-// Progress sends the remaining bytes: of all host flows first, then of those that have moved, once an interval.
+// Progress sends the remaining bytes: of all host flows first, then of those that have moved, once an
+// interval.
 func (s *server) Progress(m *agentpb.ProgressRequest, stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
 	e := wire.ElectionOf(m.GetElection())
 	if err := s.admit(m.GetElection()); err != nil {

@@ -97,8 +97,8 @@ func (t *table) row(k southbound.HostFlowKey) *hostFlow {
 	return &c.rows[k.Row]
 }
 
-// sent records that a host flow's source has the acknowledgement of the last byte; taken that its destination has the
-// byte.
+// sent records that a host flow's source has the acknowledgement of the last byte; taken that its
+// destination has the byte.
 func (t *table) sent(b *hostFlow)  { t.finish(b, &b.toSend) }
 func (t *table) taken(b *hostFlow) { t.live[b.key.Coflow].takes--; t.finish(b, &b.toTake) }
 

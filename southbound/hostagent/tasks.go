@@ -19,7 +19,8 @@ type running struct {
 	try   int32
 }
 
-// begin runs a try that is newer than the one known, and calls ended after it. On a host that is lost it is void.
+// begin runs a try that is newer than the one known, and calls ended after it. On a host that is lost
+// it is void.
 func (ts *tasks) begin(t southbound.Task, lost bool, ended func()) {
 	was, known := ts.last[t.Task]
 	if known && was.try >= t.Try {

@@ -17,9 +17,9 @@ import (
 	"lightloom/southbound/agent/wire"
 )
 
-// odometer counts the bytes that hosts have sent each other by TCP, from any program: their kernels count them for each
-// connection, and report them by INET_DIAG. It misses connections that begin and end between two readings, and all
-// other protocols. Readers hold the lock.
+// odometer counts the bytes that hosts have sent each other by TCP, from any program: their kernels
+// count them for each connection, and report them by INET_DIAG. It misses connections that begin and
+// end between two readings, and all other protocols. Readers hold the lock.
 type odometer struct {
 	mu    sync.Mutex
 	doors map[southbound.HostID]*netlink.Handle // those opened so far
@@ -57,8 +57,8 @@ func (o *odometer) know(n *network) {
 	}
 }
 
-// Traffic returns what the hosts here have sent to each other host by TCP so far, received payload, sorted by source
-// and destination: of jobs, and of whatever else runs there.
+// Traffic returns what the hosts here have sent to each other host by TCP so far, received payload,
+// sorted by source and destination: of jobs, and of whatever else runs there.
 func (a *Agent) Traffic() ([]wire.Moved, error) {
 	o := a.odometer
 	o.mu.Lock()

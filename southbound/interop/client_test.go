@@ -15,8 +15,8 @@ import (
 	"github.com/openconfig/gnmic/pkg/api/target"
 )
 
-// client is gnmic's library, of the version that gnmic v0.47.0 names. Its command line is built from a clone: see
-// gnmicCommand.
+// client is gnmic's library, of the version that gnmic v0.47.0 names. Its command line is built from a
+// clone: see gnmicCommand.
 type client struct{ *target.Target }
 
 // gnmic connects a client to the target, over TLS with the certificate that the target made for its clients.

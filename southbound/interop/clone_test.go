@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// repository is where programs come from that no client of a module proxy can build: a commit of it is fetched and
-// built as a main module of its own.
+// repository is where programs come from that no client of a module proxy can build: a commit of it is
+// fetched and built as a main module of its own.
 type repository struct {
 	name, source, commit string
 	env                  string // names another clone to fetch from
@@ -23,8 +23,8 @@ type repository struct {
 // cloneTime bounds the fetch of one commit.
 const cloneTime = 5 * time.Minute
 
-// built returns a program of the repository, built once and kept in the user's cache: by the go command with these
-// arguments.
+// built returns a program of the repository, built once and kept in the user's cache: by the go command
+// with these arguments.
 func (r repository) built(program string, args ...string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// TestGRIBI: our driver programs the reference server of gRIBI, which lemming and SONiC's server are made of, reads its
-// entries back, replaces them, and keeps the rules of its conformance kit there.
+// TestGRIBI: our driver programs the reference server of gRIBI, which lemming and SONiC's server are
+// made of, reads its entries back, replaces them, and keeps the rules of its conformance kit there.
 func TestGRIBI(t *testing.T) {
 	for _, profile := range []string{"openconfig-plain", "sonic"} {
 		t.Run(profile, func(t *testing.T) { testGRIBI(t, profile) })

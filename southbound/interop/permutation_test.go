@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// permutations write every circuit of an optical switch as its model has them: input i to output i + shift, modulo the
-// number of ports.
+// permutations write every circuit of an optical switch as its model has them: input i to output i +
+// shift, modulo the number of ports.
 var permutations = []struct {
 	profile, path string
 	circuits      func(ports, shift int) any
@@ -42,8 +42,8 @@ var permutations = []struct {
 	}},
 }
 
-// BenchmarkPermutation moves every circuit of a switch of 1,024 ports by one Set of gnmic's command line. Its start,
-// TLS, the file and 1 ms of darkness are in the time.
+// BenchmarkPermutation moves every circuit of a switch of 1,024 ports by one Set of gnmic's command
+// line. Its start, TLS, the file and 1 ms of darkness are in the time.
 func BenchmarkPermutation(b *testing.B) {
 	program := gnmicCommand(b)
 	const ports = 1024

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestLemmingShadowsSwitch: under a controller that runs, a lemming in the place of a fat-tree's switch is ready, takes
-// every Set, and what is read back of it is what one of our targets holds in its place: at first, with a core switch
-// drained, and with it in service again.
+// TestLemmingShadowsSwitch: under a controller that runs, a lemming in the place of a fat-tree's switch
+// is ready, takes every Set, and what is read back of it is what one of our targets holds in its place:
+// at first, with a core switch drained, and with it in service again.
 func TestLemmingShadowsSwitch(t *testing.T) {
 	lemming, ours := shadowed(t, true), shadowed(t, false)
 	first, last := "", ""
@@ -49,8 +49,8 @@ type shadow struct {
 	rules func() string       // without backups, which lemming's model does not know
 }
 
-// shadowed runs a controller over a fat-tree of which one switch is there, a lemming or a target, and returns once that
-// one is ready. Nobody waits for the others.
+// shadowed runs a controller over a fat-tree of which one switch is there, a lemming or a target, and
+// returns once that one is ready. Nobody waits for the others.
 func shadowed(t *testing.T, lemming bool) shadow {
 	t.Helper()
 	const fabric = "fattree:k=4,hosts=8,rate=50Mbps"

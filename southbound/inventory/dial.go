@@ -25,8 +25,9 @@ func IsURL(address string) bool {
 	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
 }
 
-// Dial connects to the switch that is node n of a fabric, as Config says; tune, if not nil, completes what the driver
-// gets. It is what a controller uses: rules can have backups that the device does not know.
+// Dial connects to the switch that is node n of a fabric, as Config says; tune, if not nil, completes
+// what the driver gets. It is what a controller uses: rules can have backups that the device does not
+// know.
 func (all Devices) Dial(ctx context.Context, f *topo.Fabric, n pathmap.NodeID, by pki.Credentials,
 	getenv func(string) string, tune func(*gnmi.Config)) (gnmi.Line, error) {
 	found, err := all.Find(f.Topology.Node(n).Name)
@@ -42,7 +43,8 @@ func (all Devices) Dial(ctx context.Context, f *topo.Fabric, n pathmap.NodeID, b
 	return d.dial(ctx, c, tune)
 }
 
-// validatedSet is how long a Set of a SONiC switch may take: it holds the whole configuration against its models.
+// validatedSet is how long a Set of a SONiC switch may take: it holds the whole configuration against
+// its models.
 const validatedSet = 60 * time.Second
 
 // SetWithin returns how long a Set of the switch of that name may take; 0: as long as that of most.
@@ -85,8 +87,8 @@ func (d *Device) dial(ctx context.Context, c gnmi.Config, tune func(*gnmi.Config
 // noTags is what stands in the place of a format where a device has no network instances of tags.
 const noTags = "none"
 
-// GRIBIConfig returns how a device's gRIBI server is reached, and what it calls things; c is how its gNMI server is
-// reached, and p the profile that this one speaks.
+// GRIBIConfig returns how a device's gRIBI server is reached, and what it calls things; c is how its
+// gNMI server is reached, and p the profile that this one speaks.
 func (d *Device) GRIBIConfig(c gnmi.Config, p gnmi.Profile) gribi.Config {
 	host, _, _ := net.SplitHostPort(c.Addr) // it was checked
 	c.Addr = net.JoinHostPort(host, strconv.Itoa(int(d.GRIBI.Port)))

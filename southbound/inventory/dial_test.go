@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound/inventory"
 )
 
-// TestDialRESTCONF: a switch that has RESTCONF only is a device like any other, and its refusal has its name.
+// TestDialRESTCONF: a switch that has RESTCONF only is a device like any other, and its refusal has its
+// name.
 func TestDialRESTCONF(t *testing.T) {
 	var user string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// Keyring is a directory of keys with the authority that issues them: one file NAME.pem for each party, and in a
-// cluster on several machines a directory NAME/etc for each replica.
+// Keyring is a directory of keys with the authority that issues them: one file NAME.pem for each party,
+// and in a cluster on several machines a directory NAME/etc for each replica.
 type Keyring struct {
 	dir string
 	now time.Time
@@ -141,8 +141,8 @@ func (k Keyring) Issue(role pki.Role, name string, hosts []string, life time.Dur
 // loopback are the hosts of parties whose address is not known, or does not matter.
 func loopback() []string { return []string{"localhost", "127.0.0.1", "::1"} }
 
-// Replace makes another authority in the place of the keyring's, whose file it renames to old. All parties trust both
-// from then on; their certificates stay. Once all have their new files, Renew.
+// Replace makes another authority in the place of the keyring's, whose file it renames to old. All
+// parties trust both from then on; their certificates stay. Once all have their new files, Renew.
 func (k Keyring) Replace(old string, life time.Duration) error {
 	fail := func(err error) error { return fmt.Errorf("replace authority: %w", err) }
 	names, err := k.names()
@@ -170,8 +170,8 @@ func (k Keyring) Replace(old string, life time.Duration) error {
 	return a.WriteFile(path)
 }
 
-// Renew puts new keys in the place of those of these parties; of all where none is named. They trust the keyring's
-// authority beside those that they trust, or alone.
+// Renew puts new keys in the place of those of these parties; of all where none is named. They trust
+// the keyring's authority beside those that they trust, or alone.
 func (k Keyring) Renew(names []string, life time.Duration, alone bool) (done []Key, err error) {
 	fail := func(err error) ([]Key, error) { return done, fmt.Errorf("renew keys: %w", err) }
 	a, err := k.authority()
@@ -209,8 +209,8 @@ func (k Keyring) Renew(names []string, life time.Duration, alone bool) (done []K
 	return done, k.spread()
 }
 
-// Revoke has the certificates of these parties, or with these serial numbers, refused from now on, by all who read
-// RevokedFile: it is put beside each replica's own files too.
+// Revoke has the certificates of these parties, or with these serial numbers, refused from now on, by
+// all who read RevokedFile: it is put beside each replica's own files too.
 func (k Keyring) Revoke(whats []string) error {
 	fail := func(err error) error { return fmt.Errorf("revoke keys: %w", err) }
 	a, err := k.authority()

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// TestKeyring: keys of a fabric are issued by an authority that is kept; one that is due, ended or revoked is listed
-// so, and renewed in its place, also where a replica's parts are apart.
+// TestKeyring: keys of a fabric are issued by an authority that is kept; one that is due, ended or
+// revoked is listed so, and renewed in its place, also where a replica's parts are apart.
 func TestKeyring(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	if err := WriteKeys(dir, "leafspine:racks=2,hosts=1,spines=1,eps=1Gbps", 1, false); err != nil {

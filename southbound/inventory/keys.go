@@ -43,8 +43,8 @@ func ReadDataKey(dir string) ([]byte, error) {
 	return key, nil
 }
 
-// writeAgentKeys issues an identity to the agent of every host, and the key by which agents know each other. It comes
-// with WriteKeys, whose authority signs.
+// writeAgentKeys issues an identity to the agent of every host, and the key by which agents know each
+// other. It comes with WriteKeys, whose authority signs.
 func writeAgentKeys(dir string, f *topo.Fabric, write func(pki.Role, string) error) error {
 	var errs []error
 	for _, n := range f.HostNode {
@@ -62,9 +62,9 @@ func writeAgentKeys(dir string, f *topo.Fabric, write func(pki.Role, string) err
 	return errors.Join(append(errs, err)...)
 }
 
-// WriteKeys issues the identities that a fabric under n replicas needs: of its switches, the replicas, the agent and
-// one client, and with agents also of one agent for every host. Each is a file of its own, signed by an authority that
-// is a file beside them.
+// WriteKeys issues the identities that a fabric under n replicas needs: of its switches, the replicas,
+// the agent and one client, and with agents also of one agent for every host. Each is a file of its
+// own, signed by an authority that is a file beside them.
 func WriteKeys(dir, fabric string, n int, agents bool) error {
 	spec, err := topo.FromArgument(fabric)
 	if err != nil {

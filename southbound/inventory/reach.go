@@ -23,8 +23,9 @@ import (
 // maxSecret bounds a secret's file, in bytes.
 const maxSecret = 4096
 
-// Config returns what the driver needs to reach the switch that is node n of a fabric. What its record leaves out is as
-// with switches of ours: they speak ocp or openconfig, and have a certificate of the authority that by has its own of.
+// Config returns what the driver needs to reach the switch that is node n of a fabric. What its record
+// leaves out is as with switches of ours: they speak ocp or openconfig, and have a certificate of the
+// authority that by has its own of.
 func (all Devices) Config(f *topo.Fabric, n pathmap.NodeID, by pki.Credentials,
 	getenv func(string) string) (gnmi.Config, error) {
 	found, err := all.Find(f.Topology.Node(n).Name)
@@ -40,7 +41,8 @@ func (all Devices) Config(f *topo.Fabric, n pathmap.NodeID, by pki.Credentials,
 	return c, err
 }
 
-// Config returns what the driver needs to reach a device. It reads certificates and secrets; getenv is os.Getenv.
+// Config returns what the driver needs to reach a device. It reads certificates and secrets; getenv is
+// os.Getenv.
 func (d *Device) Config(getenv func(string) string) (gnmi.Config, error) {
 	fail := func(err error) (gnmi.Config, error) {
 		return gnmi.Config{}, fmt.Errorf("open device %q: %w", d.Name, err)
@@ -91,7 +93,8 @@ func (d *Device) startIn(dir string) {
 
 func isReference(s string) bool { return strings.HasPrefix(s, "env:") || strings.HasPrefix(s, "file:") }
 
-// Secret reads what a reference, "env:NAME" or "file:PATH", names; getenv is os.Getenv. Errors never show it.
+// Secret reads what a reference, "env:NAME" or "file:PATH", names; getenv is os.Getenv. Errors never
+// show it.
 func Secret(ref string, getenv func(string) string) (string, error) {
 	if !isReference(ref) {
 		return "", errors.New("a secret is named, not written: write env:NAME or file:PATH")
@@ -120,7 +123,8 @@ func Secret(ref string, getenv func(string) string) (string, error) {
 	return v, nil
 }
 
-// Client returns how a TLS server at address is trusted, with our certificate where t has one. Paths are as they stand.
+// Client returns how a TLS server at address is trusted, with our certificate where t has one. Paths
+// are as they stand.
 func (t TLS) Client(address string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	switch {

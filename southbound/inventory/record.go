@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound/yamlfile"
 )
 
-// Complete has records of a file stand by themselves, with what their groups say, and checks what needs no fabric.
-// Relative paths start in dir. Keys lead to what is wrong.
+// Complete has records of a file stand by themselves, with what their groups say, and checks what needs
+// no fabric. Relative paths start in dir. Keys lead to what is wrong.
 func Complete(devices Devices, groups map[string]Group, dir string) (yamlfile.Keys, error) {
 	p := &Inventory{Devices: devices, Groups: groups}
 	if at, err := p.complete(dir); err != nil {
@@ -47,8 +47,8 @@ func ParseRecord(text string) (d Device, err error) {
 	return d, nil
 }
 
-// Replace returns the switches of a fabric with records in the place of those of the same names, and of switches that
-// have been added to it. An error names the switch.
+// Replace returns the switches of a fabric with records in the place of those of the same names, and of
+// switches that have been added to it. An error names the switch.
 func (all Devices) Replace(f *topo.Fabric, with ...Device) (Devices, error) {
 	out := slices.Clone(all)
 	var at []int

@@ -15,7 +15,8 @@ import (
 // EtherType is the protocol's.
 const EtherType = 0x88cc
 
-// Group is the address that no bridge passes on (nearest bridge). An optical switch does, for it looks at nothing.
+// Group is the address that no bridge passes on (nearest bridge). An optical switch does, for it looks
+// at nothing.
 func Group() net.HardwareAddr { return net.HardwareAddr{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e} }
 
 // maxName bounds what is taken as a name, in bytes: an identifier's own bound (IEEE 802.1AB, clause 8.5.2).
@@ -50,8 +51,8 @@ const (
 	InterfaceName = "INTERFACE_NAME"
 )
 
-// Marshal returns the whole Ethernet frame. Chassis is sent as LOCAL and Port as INTERFACE_NAME, whatever their kinds
-// say.
+// Marshal returns the whole Ethernet frame. Chassis is sent as LOCAL and Port as INTERFACE_NAME,
+// whatever their kinds say.
 func (a Announcement) Marshal(from net.HardwareAddr) ([]byte, error) {
 	for _, n := range []struct{ what, name string }{{"chassis", a.Chassis}, {"port", a.Port}} {
 		if n.name == "" || len(n.name) > maxName {

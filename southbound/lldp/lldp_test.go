@@ -66,7 +66,8 @@ func TestStrangers(t *testing.T) {
 		{"no port", frame("\x01\x07xx", ttl, ttl), "!mandatory"},
 		{"empty", frame(), "!mandatory"},
 		{"cut", frame("\x01\x07xx", "\x02\x05yy", ttl)[:22], "!LLDP"},
-		// What is not read is not judged (IEEE 802.1AB, clause 9.2.7.7: an optional TLV with an error is passed over).
+		// What is not read is not judged (IEEE 802.1AB, clause 9.2.7.7: an optional TLV with an error is
+		// passed over).
 		{"a management address that lies about its length",
 			frame("\x01\x07xx", "\x02\x05yy", ttl, "\x08\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01"), "xx yy"},
 		{"a value that ends after the frame", frame("\x01\x07xx", "\x02\x05yy", ttl, "\x05s")[:30], "!"},

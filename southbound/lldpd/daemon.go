@@ -56,8 +56,8 @@ type Daemon struct {
 
 type place struct{ station, port int }
 
-// Open opens the socket in the network namespace of the calling thread, which must have all interfaces. It needs
-// CAP_NET_RAW there.
+// Open opens the socket in the network namespace of the calling thread, which must have all interfaces.
+// It needs CAP_NET_RAW there.
 func Open(cfg Config) (*Daemon, error) {
 	if cfg.Interval <= 0 {
 		cfg.Interval = Interval

@@ -29,7 +29,8 @@ func cgroupID(name string) (uint64, error) {
 	return st.Ino, nil
 }
 
-// OpenCgroup opens the directory of a cgroup of version 2, by its path below the root or where it is mounted.
+// OpenCgroup opens the directory of a cgroup of version 2, by its path below the root or where it is
+// mounted.
 func OpenCgroup(name string) (*os.File, error) {
 	root, err := openRoot()
 	if err != nil {
@@ -71,7 +72,8 @@ func isCgroup(fd int) bool {
 	return unix.Fstatfs(fd, &fs) == nil && fs.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-// openRoot opens the root of cgroups: where it is mounted, or as a mount of its own, since namespaces may hide it.
+// openRoot opens the root of cgroups: where it is mounted, or as a mount of its own, since namespaces
+// may hide it.
 func openRoot() (int, error) {
 	if at, err := mounted(); err == nil && at != "" {
 		if fd, err := unix.Open(at, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {

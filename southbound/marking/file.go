@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound/yamlfile"
 )
 
-// DefaultEvery is how often a file of rules is read again, and its cgroups and routes are looked up: services that
-// restart have new cgroups.
+// DefaultEvery is how often a file of rules is read again, and its cgroups and routes are looked up:
+// services that restart have new cgroups.
 const DefaultEvery = time.Second
 
 // File is a file of rules that are kept.

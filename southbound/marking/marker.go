@@ -14,7 +14,8 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// Marker marks packets that leave the interfaces of one network namespace. What it does ends with its process.
+// Marker marks packets that leave the interfaces of one network namespace. What it does ends with its
+// process.
 type Marker struct {
 	nl    *netlink.Handle
 	table *ebpf.Map
@@ -72,9 +73,9 @@ func Supported() error {
 	return errors.Join(err, m.Close())
 }
 
-// Set puts rules in the place of those before, at the interfaces by which their destinations are reached now. Rules
-// that stand go on counting. A rule that cannot be (its cgroup does not exist, nothing leads to its destination) is
-// left out, and the error says why; the others are set.
+// Set puts rules in the place of those before, at the interfaces by which their destinations are
+// reached now. Rules that stand go on counting. A rule that cannot be (its cgroup does not exist,
+// nothing leads to its destination) is left out, and the error says why; the others are set.
 func (m *Marker) Set(rules []Rule) error {
 	wanted, at := map[key]uint64{}, map[int]bool{}
 	var errs []error
@@ -160,8 +161,8 @@ func (m *Marker) detach(but map[int]bool) (err error) {
 	return err
 }
 
-// Marked returns how many packets rules have had marked, in their order; a large one that the interface cuts counts
-// once.
+// Marked returns how many packets rules have had marked, in their order; a large one that the interface
+// cuts counts once.
 func (m *Marker) Marked(rules []Rule) ([]uint64, error) {
 	out := make([]uint64, len(rules))
 	for i, r := range rules {

@@ -14,8 +14,8 @@ const depth = 16
 // next has the next program of the interface look at a packet.
 const next = -1
 
-// Offsets in a packet, into struct __sk_buff (linux/bpf.h), and below the frame pointer: the key, then the first two
-// bytes of the IPv4 header as they came and as they go.
+// Offsets in a packet, into struct __sk_buff (linux/bpf.h), and below the frame pointer: the key, then
+// the first two bytes of the IPv4 header as they came and as they go.
 const (
 	ipStart, ipChecksum, ipDst = 14, 24, 30
 	skbProtocol                = 16
@@ -50,7 +50,8 @@ func newTable() (*ebpf.Map, error) {
 		ValueSize: uint32(binary.Size(value{})), MaxEntries: maxRules, Flags: unix.BPF_F_NO_PREALLOC})
 }
 
-// program looks for a rule of the packet's cgroup, then of those above it. What finds none goes on unchanged.
+// program looks for a rule of the packet's cgroup, then of those above it. What finds none goes on
+// unchanged.
 func program(table *ebpf.Map) asm.Instructions {
 	p := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),
@@ -114,8 +115,8 @@ func at(level int) string {
 	return "level" + string(rune('a'+level))
 }
 
-// mark counts the packet at the value in R0, and gives its header the value's six bits of DSCP; the two bits of ECN
-// stay.
+// mark counts the packet at the value in R0, and gives its header the value's six bits of DSCP; the two
+// bits of ECN stay.
 func mark() asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Imm(asm.R1, 1).WithSymbol("mark"),

@@ -12,9 +12,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Stages of the delay budget of a circuit, in their order. Commit lasts from its intent until no traffic is steered to
-// its ports any more, drain until these are empty. A driver measures rpc, and settle, which is apply, dark and lock
-// together, since a device reports no more. A fabric that knows these three reports each.
+// Stages of the delay budget of a circuit, in their order. Commit lasts from its intent until no
+// traffic is steered to its ports any more, drain until these are empty. A driver measures rpc, and
+// settle, which is apply, dark and lock together, since a device reports no more. A fabric that knows
+// these three reports each.
 const (
 	StageCommit    = "commit"
 	StageDrain     = "drain"

@@ -14,7 +14,8 @@ import (
 
 var _ southbound.Counting = (*metered)(nil)
 
-// Counters implements southbound.Counting where the device does. What a port's gauges show goes with the stream.
+// Counters implements southbound.Counting where the device does. What a port's gauges show goes with
+// the stream.
 func (x *metered) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
 	c, ok := x.d.(southbound.Counting)
 	if !ok {

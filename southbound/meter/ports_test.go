@@ -48,7 +48,8 @@ func gauges(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 	return out
 }
 
-// TestPorts: rates and drops are shown from the second sample on, not after a restart, and no longer than the stream.
+// TestPorts: rates and drops are shown from the second sample on, not after a restart, and no longer
+// than the stream.
 func TestPorts(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	m, err := meter.New(reg)

@@ -1,9 +1,9 @@
-// Package noise reports to a test that measures time whether the machine disturbed it: how long a prober of its own was
-// kept from its processor meanwhile, and how much of the machine others used. A disturbed measurement is repeated, with
-// that reason in the log; any other counts.
+// Package noise reports to a test that measures time whether the machine disturbed it: how long a
+// prober of its own was kept from its processor meanwhile, and how much of the machine others used. A
+// disturbed measurement is repeated, with that reason in the log; any other counts.
 //
-// It is for tests only. It says nothing of the product: a bound that must hold however late everything is, such as
-// "never early", is no business of it.
+// It is for tests only. It says nothing of the product: a bound that must hold however late everything
+// is, such as "never early", is no business of it.
 package noise
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// How a span is watched, and from when on it was disturbed. On a quiet machine of two processors a prober loses less
-// than a hundredth of its time; beside one process that is always busy, a tenth.
+// How a span is watched, and from when on it was disturbed. On a quiet machine of two processors a
+// prober loses less than a hundredth of its time; beside one process that is always busy, a tenth.
 const (
 	probeEvery = time.Millisecond
 	punctual   = 3 * time.Millisecond // after so long a probe is late: a timer may take a millisecond more than asked
@@ -79,9 +79,9 @@ func probe(stop <-chan struct{}) (s Span) {
 	}
 }
 
-// Measure takes a measurement, whose error reports the bound that it missed. A disturbed measurement that missed a
-// bound is repeated, up to the given number of times in all, and the log gives the reason; the last one counts even if
-// it was disturbed.
+// Measure takes a measurement, whose error reports the bound that it missed. A disturbed measurement
+// that missed a bound is repeated, up to the given number of times in all, and the log gives the
+// reason; the last one counts even if it was disturbed.
 func Measure(t testing.TB, times int, measure func() error) {
 	t.Helper()
 	measureWith(t, times, Watch, measure)

@@ -30,7 +30,8 @@ func TestDisturbed(t *testing.T) {
 	}
 }
 
-// TestWatch: what is watched lasts as long as it lasts, and a prober that is always kept waiting has lost all of it.
+// TestWatch: what is watched lasts as long as it lasts, and a prober that is always kept waiting has
+// lost all of it.
 func TestWatch(t *testing.T) {
 	end := Watch()
 	<-time.After(30 * time.Millisecond)
@@ -69,8 +70,8 @@ func (v *verdicts) Errorf(f string, args ...any) {
 	v.errors = append(v.errors, fmt.Sprintf(f, args...))
 }
 
-// TestMeasure: what keeps its bounds counts at once; what misses one is taken again where it was disturbed, and only
-// then, and not for ever.
+// TestMeasure: what keeps its bounds counts at once; what misses one is taken again where it was
+// disturbed, and only then, and not for ever.
 func TestMeasure(t *testing.T) {
 	missed := errors.New("too late")
 	busy, quiet := Span{Wall: time.Second, Lost: time.Second}, Span{Wall: time.Second}

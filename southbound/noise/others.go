@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// others is the CPU time that the machine has spent so far on whatever is not this process nor a child of it that has
-// ended, with what the machine's host kept from it (steal); 0 where the kernel does not say. A child that still runs
-// counts among others.
+// others is the CPU time that the machine has spent so far on whatever is not this process nor a child
+// of it that has ended, with what the machine's host kept from it (steal); 0 where the kernel does not
+// say. A child that still runs counts among others.
 func others() time.Duration {
 	stat, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -27,8 +27,8 @@ func others() time.Duration {
 	return used
 }
 
-// busy sums user, nice, system and steal of the first line of /proc/stat, in hundredths of a second (proc(5)). What
-// interrupts take is left out: packets of the test's own are among it.
+// busy sums user, nice, system and steal of the first line of /proc/stat, in hundredths of a second
+// (proc(5)). What interrupts take is left out: packets of the test's own are among it.
 func busy(stat string) (sum time.Duration) {
 	line, _, _ := strings.Cut(stat, "\n")
 	f := strings.Fields(line)

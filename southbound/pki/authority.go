@@ -59,14 +59,14 @@ func newAuthority(notBefore, notAfter time.Time) (*Authority, error) {
 	return &Authority{cert: c, key: key}, nil
 }
 
-// Issue makes an identity. Its certificate is good for the names name and localhost and the loopback addresses, for as
-// long as the authority is.
+// Issue makes an identity. Its certificate is good for the names name and localhost and the loopback
+// addresses, for as long as the authority is.
 func (a *Authority) Issue(role Role, name string) (Identity, error) {
 	return a.IssueFor(role, name, "localhost", "127.0.0.1", "::1")
 }
 
-// IssueFor makes an identity whose certificate is good for its name and these hosts, each a DNS name or an IP address,
-// for as long as the authority is.
+// IssueFor makes an identity whose certificate is good for its name and these hosts, each a DNS name or
+// an IP address, for as long as the authority is.
 func (a *Authority) IssueFor(role Role, name string, hosts ...string) (Identity, error) {
 	return a.issue(role, name, hosts, a.cert.NotBefore, a.cert.NotAfter)
 }
@@ -99,8 +99,8 @@ func (a *Authority) Trusting(id Identity) Identity {
 	return id
 }
 
-// Renew makes a certificate with a new key in the place of another, for the same role, name and hosts. It trusts this
-// authority beside those that the old one trusts, or alone.
+// Renew makes a certificate with a new key in the place of another, for the same role, name and hosts.
+// It trusts this authority beside those that the old one trusts, or alone.
 func (a *Authority) Renew(old Identity, now time.Time, life time.Duration, alone bool) (Identity, error) {
 	hosts := addressTexts(old.cert.IPAddresses)
 	for _, h := range old.cert.DNSNames {

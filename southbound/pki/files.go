@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound/durable"
 )
 
-// Files are where an identity stands whose three parts are apart, as other tools write them. A file that WriteFile
-// wrote holds all three, and may be named three times.
+// Files are where an identity stands whose three parts are apart, as other tools write them. A file
+// that WriteFile wrote holds all three, and may be named three times.
 type Files struct {
 	Cert, Key, CA string
 }
@@ -82,8 +82,8 @@ func (f Files) Write(id Identity) error {
 	return f.write(id, writeNew)
 }
 
-// Replace writes an identity in the place of another. Until all parts are replaced, readers see parts that do not fit
-// together, and refuse them.
+// Replace writes an identity in the place of another. Until all parts are replaced, readers see parts
+// that do not fit together, and refuse them.
 func (f Files) Replace(id Identity) error {
 	return f.write(id, func(path string, data []byte, mode os.FileMode) error {
 		if err := durable.Replace(path, data, true); err != nil {
@@ -130,8 +130,8 @@ func writeNew(path string, data []byte, mode os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// Check returns an error if an identity cannot serve at a host now: that its certificate is not good for the host, or
-// not at this time.
+// Check returns an error if an identity cannot serve at a host now: that its certificate is not good
+// for the host, or not at this time.
 func (id Identity) Check(host string, now time.Time) error {
 	if now.Before(id.cert.NotBefore) || now.After(id.cert.NotAfter) {
 		return fmt.Errorf("certificate of %s: it is good from %s to %s: issue another, or set the clock", id,
@@ -151,8 +151,8 @@ func addressTexts(all []net.IP) (out []string) {
 	return out
 }
 
-// WriteFile writes an authority with its key to a new file that only its owner can read. With this file one can issue
-// any identity.
+// WriteFile writes an authority with its key to a new file that only its owner can read. With this file
+// one can issue any identity.
 func (a *Authority) WriteFile(path string) error {
 	key, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err == nil {

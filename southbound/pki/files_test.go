@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestFiles: an identity whose parts are apart is what it was, for the hosts that it was issued for, and is refused
-// where others may read its key or its time is over.
+// TestFiles: an identity whose parts are apart is what it was, for the hosts that it was issued for,
+// and is refused where others may read its key or its time is over.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

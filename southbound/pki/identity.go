@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Identity is a certificate with its key and the authorities it trusts. It prints as its role and name, never its key.
+// Identity is a certificate with its key and the authorities it trusts. It prints as its role and name,
+// never its key.
 type Identity struct {
 	role  Role // "" in a certificate of a foreign authority, which does not name one
 	name  string
@@ -21,7 +22,8 @@ type Identity struct {
 	cas   []*x509.Certificate
 }
 
-// newIdentity joins the parts, once they are known to belong together. certs begin with the certificate itself.
+// newIdentity joins the parts, once they are known to belong together. certs begin with the certificate
+// itself.
 func newIdentity(certs []*x509.Certificate, key crypto.Signer, cas []*x509.Certificate) (Identity, error) {
 	if len(certs) == 0 || len(cas) == 0 {
 		return Identity{}, errors.New("a certificate or an authority is missing")
@@ -43,7 +45,8 @@ func newIdentity(certs []*x509.Certificate, key crypto.Signer, cas []*x509.Certi
 	return Identity{role: role, name: name, cert: cert, chain: certs[1:], key: key, cas: cas}, nil
 }
 
-// signed returns an error unless one of cas has signed c, itself or through certificates of chain. Times do not matter.
+// signed returns an error unless one of cas has signed c, itself or through certificates of chain.
+// Times do not matter.
 func signed(c *x509.Certificate, chain, cas []*x509.Certificate) (err error) {
 	for _, ca := range cas {
 		if err = c.CheckSignatureFrom(ca); err == nil {
@@ -94,8 +97,8 @@ func (id Identity) GoString() string { return "pki.Identity(" + id.String() + ")
 // LogValue keeps the key out of logs.
 func (id Identity) LogValue() slog.Value { return slog.StringValue(id.String()) }
 
-// Server returns the TLS configuration of a server that takes peers of these roles only. TLS 1.3; both sides show
-// certificates of the same authority.
+// Server returns the TLS configuration of a server that takes peers of these roles only. TLS 1.3; both
+// sides show certificates of the same authority.
 func (id Identity) Server(allow ...Role) *tls.Config {
 	allow = slices.Clone(allow)
 	c := id.config()
@@ -106,8 +109,8 @@ func (id Identity) Server(allow ...Role) *tls.Config {
 	return c
 }
 
-// Client returns the TLS configuration of a client of the server with that DNS name (as given to Issue; "localhost" and
-// loopback addresses fit any identity), which must have the role want.
+// Client returns the TLS configuration of a client of the server with that DNS name (as given to Issue;
+// "localhost" and loopback addresses fit any identity), which must have the role want.
 func (id Identity) Client(serverName string, want Role) *tls.Config {
 	c := id.config()
 	c.RootCAs = poolOf(id.cas)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// passed remembers for a moment whom a verification has let pass, by connection: a signature costs as much as all else
-// of a small call. Another trust begins with another memory.
+// passed remembers for a moment whom a verification has let pass, by connection: a signature costs as
+// much as all else of a small call. Another trust begins with another memory.
 type passed struct {
 	mu sync.Mutex
 	of map[**x509.Certificate]pass // by where the connection keeps its peer's certificate

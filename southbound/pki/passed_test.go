@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestPassedForAMoment: who was verified a moment ago passes, also while it is verified anew, but in no role that is
-// not allowed, and not after the certificate has ended.
+// TestPassedForAMoment: who was verified a moment ago passes, also while it is verified anew, but in no
+// role that is not allowed, and not after the certificate has ended.
 func TestPassedForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const life = 3*passedFor + passedFor/2

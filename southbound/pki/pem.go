@@ -15,11 +15,13 @@ const (
 	keyBlock  = "PRIVATE KEY"
 )
 
-// maxPEM bounds what ParseIdentity reads: three blocks of P-256 take under 3 kB, and chains and authorities some more.
+// maxPEM bounds what ParseIdentity reads: three blocks of P-256 take under 3 kB, and chains and
+// authorities some more.
 const maxPEM = 64 << 10
 
-// MarshalPEM returns the certificate, its key (PKCS #8) and the authorities' certificates, in this order. The result is
-// a secret: hand it to a child over a pipe or a file made by WriteFile, and log it nowhere.
+// MarshalPEM returns the certificate, its key (PKCS #8) and the authorities' certificates, in this
+// order. The result is a secret: hand it to a child over a pipe or a file made by WriteFile, and log it
+// nowhere.
 func (id Identity) MarshalPEM() ([]byte, error) {
 	if id.IsZero() {
 		return nil, errors.New("marshal identity: it is empty")
@@ -56,7 +58,8 @@ func ParseIdentity(data []byte) (Identity, error) {
 	return id, nil
 }
 
-// parts are the blocks of a PEM file: certificates before its key, the key, and the authorities' certificates after it.
+// parts are the blocks of a PEM file: certificates before its key, the key, and the authorities'
+// certificates after it.
 type parts struct {
 	certs, cas []*x509.Certificate
 	key        crypto.Signer // nil: there is none
@@ -95,7 +98,8 @@ func parseParts(data []byte) (p parts, err error) {
 	return p, nil
 }
 
-// WriteFile writes the identity's PEM to a new file that only its owner may read. An existing file is an error.
+// WriteFile writes the identity's PEM to a new file that only its owner may read. An existing file is
+// an error.
 func (id Identity) WriteFile(path string) error {
 	data, err := id.MarshalPEM()
 	if err != nil {

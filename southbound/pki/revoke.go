@@ -19,8 +19,9 @@ import (
 // crlBlock is the block type of a revocation list.
 const crlBlock = "X509 CRL"
 
-// Revoke adds a certificate, by its serial number in hexadecimal digits, to the authority's revocation list in a file,
-// which it makes if it is not there. The file is no secret, and nobody can change it without the authority's key.
+// Revoke adds a certificate, by its serial number in hexadecimal digits, to the authority's revocation
+// list in a file, which it makes if it is not there. The file is no secret, and nobody can change it
+// without the authority's key.
 func (a *Authority) Revoke(path, serial string, now time.Time) error {
 	n, ok := new(big.Int).SetString(serial, 16)
 	if !ok || n.Sign() <= 0 {
@@ -139,8 +140,8 @@ func (t *Trust) withdraw(lists []*x509.RevocationList) error {
 	return nil
 }
 
-// RevokedSerials returns the numbers of revoked certificates in a file, in hexadecimal digits. Whoever signed its lists
-// is not checked.
+// RevokedSerials returns the numbers of revoked certificates in a file, in hexadecimal digits. Whoever
+// signed its lists is not checked.
 func RevokedSerials(path string) (map[string]bool, error) {
 	lists, err := readLists(path)
 	if err != nil {

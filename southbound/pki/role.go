@@ -32,7 +32,8 @@ func roleURI(r Role, name string) *url.URL {
 	return &url.URL{Scheme: scheme, Host: string(r), Path: "/" + name}
 }
 
-// roleOf reads the role and name that the authority wrote; a certificate without exactly one such URI has none.
+// roleOf reads the role and name that the authority wrote; a certificate without exactly one such URI
+// has none.
 func roleOf(c *x509.Certificate) (Role, string, error) {
 	var found []*url.URL
 	for _, u := range c.URIs {
@@ -61,8 +62,8 @@ var errNoRole = errors.New("it names no role")
 // maxForeignName bounds a name that a foreign authority has written.
 const maxForeignName = 128
 
-// foreignName returns whom a certificate without a role of ours is of: its first DNS name, else e-mail address, else
-// common name.
+// foreignName returns whom a certificate without a role of ours is of: its first DNS name, else e-mail
+// address, else common name.
 func foreignName(c *x509.Certificate) (string, error) {
 	name := c.Subject.CommonName
 	if len(c.EmailAddresses) > 0 {
@@ -79,8 +80,9 @@ func foreignName(c *x509.Certificate) (string, error) {
 	return name, nil
 }
 
-// NameOf returns the name in the certificate of a switch or host: its own where a certificate can hold that, else one
-// made of its letters and digits, with a digest of the whole so that "St. Louis" and "St Louis" stay apart.
+// NameOf returns the name in the certificate of a switch or host: its own where a certificate can hold
+// that, else one made of its letters and digits, with a digest of the whole so that "St. Louis" and "St
+// Louis" stay apart.
 func NameOf(node string) string {
 	if checkName(node) == nil {
 		return node

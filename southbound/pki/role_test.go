@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNameOf: what a certificate can hold stays as it is, and other names become different ones that it can hold.
+// TestNameOf: what a certificate can hold stays as it is, and other names become different ones that it
+// can hold.
 func TestNameOf(t *testing.T) {
 	for _, name := range []string{"tor0", "h0-0", "r1.example.org"} {
 		if got := NameOf(name); got != name {

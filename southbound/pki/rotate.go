@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// With returns the identity with other parts: certificates and authorities in PEM, and a key. Those that are empty
-// stay.
+// With returns the identity with other parts: certificates and authorities in PEM, and a key. Those
+// that are empty stay.
 func (id Identity) With(certs []byte, key crypto.Signer, cas []byte) (Identity, error) {
 	chain, trust := append([]*x509.Certificate{id.cert}, id.chain...), id.cas
 	var err error
@@ -52,8 +52,8 @@ func ParseKey(data []byte) (crypto.Signer, error) {
 	return p.key, nil
 }
 
-// Swap puts another identity of the same role and name in the place of the source's, in its files. undo puts the old
-// one back.
+// Swap puts another identity of the same role and name in the place of the source's, in its files. undo
+// puts the old one back.
 func (s *Source) Swap(id Identity) (undo func() error, err error) {
 	if s.paths.Cert == "" {
 		return nil, errors.New("swap identity: this one stands in no file")

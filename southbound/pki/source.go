@@ -28,8 +28,9 @@ type Credentials interface {
 	Client(serverName string, want Role) *tls.Config
 }
 
-// Source is an identity and what it trusts, read again when its files change. What it gives crypto/tls uses the newest
-// for every handshake; a connection goes on with what it began with. Its methods can be called by several goroutines.
+// Source is an identity and what it trusts, read again when its files change. What it gives crypto/tls
+// uses the newest for every handshake; a connection goes on with what it began with. Its methods can be
+// called by several goroutines.
 type Source struct {
 	paths Paths // of Open
 	now   func() time.Time
@@ -57,8 +58,8 @@ func Open(p Paths) (*Source, error) {
 	return s, err
 }
 
-// Reload reads the files again if they have changed. After an error, such as for parts that do not fit together because
-// only some were replaced yet, the source goes on with what it has.
+// Reload reads the files again if they have changed. After an error, such as for parts that do not fit
+// together because only some were replaced yet, the source goes on with what it has.
 func (s *Source) Reload() (changed bool, err error) {
 	if s.paths.Cert == "" {
 		return false, nil
@@ -83,8 +84,8 @@ func (s *Source) Reload() (changed bool, err error) {
 	return old != nil, nil
 }
 
-// stamp tells whether files have changed. Times alone do not: the kernel's have steps of milliseconds, within which a
-// file can be replaced by one of the same size.
+// stamp tells whether files have changed. Times alone do not: the kernel's have steps of milliseconds,
+// within which a file can be replaced by one of the same size.
 func (p Paths) stamp() string {
 	var b strings.Builder
 	note := func(path string) {
@@ -140,8 +141,8 @@ const DefaultEvery = 2 * time.Second
 // remindEvery is the interval of warnings of one certificate.
 const remindEvery = time.Hour
 
-// Watch reads the files again whenever they change, until ctx ends, and warns of a certificate of which a fifth of its
-// life is left.
+// Watch reads the files again whenever they change, until ctx ends, and warns of a certificate of which
+// a fifth of its life is left.
 func (s *Source) Watch(ctx context.Context, every time.Duration, log *slog.Logger) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -178,8 +179,8 @@ func (id Identity) Due(now time.Time) bool {
 // Identity returns the newest identity.
 func (s *Source) Identity() Identity { return s.held.Load().id }
 
-// Server returns the TLS configuration of a server that takes peers of these roles only, as Identity.Server does,
-// always with the newest certificate, authorities and revocations.
+// Server returns the TLS configuration of a server that takes peers of these roles only, as
+// Identity.Server does, always with the newest certificate, authorities and revocations.
 func (s *Source) Server(allow ...Role) *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
@@ -196,8 +197,9 @@ func (s *Source) Server(allow ...Role) *tls.Config {
 	}
 }
 
-// Client returns the TLS configuration of a client of the server with that name, as Identity.Client does, always with
-// the newest certificate, authorities and revocations. With no name the caller calls CheckHost after the handshake.
+// Client returns the TLS configuration of a client of the server with that name, as Identity.Client
+// does, always with the newest certificate, authorities and revocations. With no name the caller calls
+// CheckHost after the handshake.
 func (s *Source) Client(serverName string, want Role) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
@@ -215,9 +217,9 @@ func (s *Source) Client(serverName string, want Role) *tls.Config {
 	}
 }
 
-// Peer returns the role and name of the other side of a connection, verified anew: a certificate that has ended or was
-// revoked since the handshake is an error, as is a role that is not allowed. What was verified less than a second ago,
-// under the same trust, is not verified again.
+// Peer returns the role and name of the other side of a connection, verified anew: a certificate that
+// has ended or was revoked since the handshake is an error, as is a role that is not allowed. What was
+// verified less than a second ago, under the same trust, is not verified again.
 func (s *Source) Peer(st tls.ConnectionState, allow ...Role) (Role, string, error) {
 	h, now := s.held.Load(), s.now()
 	if p, known := h.passed.find(st.PeerCertificates, now); known && slices.Contains(allow, p.role) {

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// pair is a server and a client whose keys are files of one directory, with the authority that has signed them.
+// pair is a server and a client whose keys are files of one directory, with the authority that has
+// signed them.
 type pair struct {
 	dir            string
 	ca             *Authority
@@ -59,8 +60,9 @@ func reload(t *testing.T, want bool, all ...*Source) {
 	}
 }
 
-// TestSourceFollowsItsFiles: configurations made once renew their certificate, take a new authority in beside the old
-// one, let the old one go, and refuse a revoked certificate, also on a connection that is open.
+// TestSourceFollowsItsFiles: configurations made once renew their certificate, take a new authority in
+// beside the old one, let the old one go, and refuse a revoked certificate, also on a connection that
+// is open.
 func TestSourceFollowsItsFiles(t *testing.T) {
 	p := newPair(t)
 	server, client := p.open(t, nil)
@@ -126,7 +128,8 @@ func TestSourceFollowsItsFiles(t *testing.T) {
 
 func chainOf(id Identity) (out []*x509.Certificate) { return append(out, id.cert) }
 
-// TestSourceKeepsWhatItHas: files that do not fit together, are of somebody else or have ended change nothing.
+// TestSourceKeepsWhatItHas: files that do not fit together, are of somebody else or have ended change
+// nothing.
 func TestSourceKeepsWhatItHas(t *testing.T) {
 	for name, spoil := range map[string]func(*testing.T, pair){
 		"only the certificate is new": func(t *testing.T, p pair) {
@@ -204,8 +207,8 @@ func foreign(t *testing.T, a *Authority, mail string) Identity {
 	return id
 }
 
-// TestTrustByRole: an authority that vouches for peers of one role vouches for no other, whatever it writes into its
-// certificates, and a certificate without a role has that of its authority.
+// TestTrustByRole: an authority that vouches for peers of one role vouches for no other, whatever it
+// writes into its certificates, and a certificate without a role has that of its authority.
 func TestTrustByRole(t *testing.T) {
 	p, theirs := newPair(t), authority(t)
 	path := filepath.Join(p.dir, "theirs.pem")

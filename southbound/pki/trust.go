@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Trust is which authorities vouch for peers of each role, and which certificates they have revoked. It is plain data
-// once made.
+// Trust is which authorities vouch for peers of each role, and which certificates they have revoked. It
+// is plain data once made.
 type Trust struct {
 	own     []*x509.Certificate          // of roles without authorities of their own
 	foreign map[Role][]*x509.Certificate // an authority of these vouches for this role alone, whatever it writes
@@ -20,9 +20,9 @@ type Trust struct {
 // ErrRevoked marks a certificate that its authority has revoked.
 var ErrRevoked = errors.New("its authority has revoked it")
 
-// verify returns the role and name of a peer that shows certs, the peer's own first. host, if any, must be among its
-// names. A certificate without a role of ours is of the role whose authorities of their own vouch for it, and of no
-// controller.
+// verify returns the role and name of a peer that shows certs, the peer's own first. host, if any, must
+// be among its names. A certificate without a role of ours is of the role whose authorities of their
+// own vouch for it, and of no controller.
 func (t *Trust) verify(certs []*x509.Certificate, host string, allow []Role, use x509.ExtKeyUsage,
 	now time.Time) (Role, string, error) {
 	if len(certs) == 0 {
@@ -90,8 +90,8 @@ func (t *Trust) foreignRole(certs []*x509.Certificate, use x509.ExtKeyUsage, now
 
 func serialOf(issuer, serial []byte) string { return string(issuer) + "/" + string(serial) }
 
-// CheckHost returns an error if a server's certificate is not good for the host that was dialled. Clients call it after
-// a handshake with a configuration of Source.Client that names no server.
+// CheckHost returns an error if a server's certificate is not good for the host that was dialled.
+// Clients call it after a handshake with a configuration of Source.Client that names no server.
 func CheckHost(s tls.ConnectionState, host string) error {
 	if len(s.PeerCertificates) == 0 {
 		return errors.New("check peer: it showed no certificate")

@@ -17,8 +17,8 @@ import (
 	"lightloom/southbound/restconf"
 )
 
-// server is a RESTCONF server of Polatis' model in memory: the reference implementation that the driver is held
-// against.
+// server is a RESTCONF server of Polatis' model in memory: the reference implementation that the driver
+// is held against.
 type server struct {
 	mu      sync.Mutex
 	ports   uint16

@@ -14,7 +14,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Switch is an optical switch behind RESTCONF. It is safe for several goroutines; changes go out one after the other.
+// Switch is an optical switch behind RESTCONF. It is safe for several goroutines; changes go out one
+// after the other.
 type Switch struct {
 	c    *client
 	turn chan struct{} // one token: the queue of changes
@@ -39,9 +40,10 @@ func (s *Switch) Close() error {
 	return nil
 }
 
-// Set implements southbound.Device. A change of one pair is one request for it; any other is one replacement of the
-// list, under the entity tag that was read where the switch gives one, so that it is taken whole or not at all, and
-// what others have made meanwhile is not lost. Pairs that stand are never taken down in between.
+// Set implements southbound.Device. A change of one pair is one request for it; any other is one
+// replacement of the list, under the entity tag that was read where the switch gives one, so that it is
+// taken whole or not at all, and what others have made meanwhile is not lost. Pairs that stand are
+// never taken down in between.
 func (s *Switch) Set(ctx context.Context, c *southbound.Change) error {
 	select {
 	case s.turn <- struct{}{}:

@@ -9,9 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hold reserves a free TCP port of 127.0.0.1 for a process that will listen there later, and again after a crash. It
-// binds a socket to the port without listening: the kernel then assigns the port to no other socket, but a process can
-// still listen there with SO_REUSEADDR, as package net does. release frees the port; a second call does nothing.
+// Hold reserves a free TCP port of 127.0.0.1 for a process that will listen there later, and again
+// after a crash. It binds a socket to the port without listening: the kernel then assigns the port to
+// no other socket, but a process can still listen there with SO_REUSEADDR, as package net does. release
+// frees the port; a second call does nothing.
 func Hold() (at netip.AddrPort, release func() error, err error) {
 	fail := func(err error) (netip.AddrPort, func() error, error) {
 		return netip.AddrPort{}, nil, fmt.Errorf("hold a free port: %w", err)

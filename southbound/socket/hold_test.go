@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHold: a process can listen at a held port, stop and listen again; the kernel assigns the port to no other
-// listener or outgoing connection.
+// TestHold: a process can listen at a held port, stop and listen again; the kernel assigns the port to
+// no other listener or outgoing connection.
 func TestHold(t *testing.T) {
 	at, release, err := Hold()
 	if err != nil {

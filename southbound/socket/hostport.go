@@ -10,8 +10,9 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// HostPort reads HOST or HOST:PORT; an IPv6 address with a port stands in brackets, and alone it can. port is that of
-// an address without one. What can be read as an address alone and as one with a port is refused.
+// HostPort reads HOST or HOST:PORT; an IPv6 address with a port stands in brackets, and alone it can.
+// port is that of an address without one. What can be read as an address alone and as one with a port
+// is refused.
 func HostPort(at string, port uint16) (host string, number uint16, err error) {
 	if in, ok := strings.CutPrefix(at, "["); ok && strings.HasSuffix(in, "]") {
 		in = strings.TrimSuffix(in, "]")

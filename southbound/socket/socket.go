@@ -1,5 +1,5 @@
-// Package socket opens listeners at what users write as an address, host:port or unix:PATH, and knows the files that
-// Unix sockets are: they outlive a process that is killed.
+// Package socket opens listeners at what users write as an address, host:port or unix:PATH, and knows
+// the files that Unix sockets are: they outlive a process that is killed.
 package socket
 
 import (
@@ -17,8 +17,8 @@ import (
 // Path returns the path of an address that is a Unix socket's.
 func Path(at string) (path string, ok bool) { return strings.CutPrefix(at, "unix:") }
 
-// Listen opens a listener at host:port or unix:PATH. It replaces a socket file without a listener, which a killed
-// process has left; it does not replace another file or a socket in use.
+// Listen opens a listener at host:port or unix:PATH. It replaces a socket file without a listener,
+// which a killed process has left; it does not replace another file or a socket in use.
 func Listen(ctx context.Context, at string) (net.Listener, error) {
 	network, addr := "tcp", at
 	if path, ok := Path(at); ok {

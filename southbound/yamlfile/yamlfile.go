@@ -1,4 +1,5 @@
-// Package yamlfile reads what users write in YAML, and says of what is wrong in which line and column it stands.
+// Package yamlfile reads what users write in YAML, and says of what is wrong in which line and column
+// it stands.
 package yamlfile
 
 import (
@@ -37,8 +38,8 @@ func Read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
-// Decode decodes data, the content of a file of that name, into into. Unknown keys and a file above 1 MiB are errors;
-// an empty file leaves into unchanged.
+// Decode decodes data, the content of a file of that name, into into. Unknown keys and a file above 1
+// MiB are errors; an empty file leaves into unchanged.
 func Decode(name string, data []byte, into any) (*File, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%s: longer than %d bytes: at most that many are taken", name, maxFile)
@@ -73,7 +74,8 @@ func placed(name string, err error) error {
 	return fmt.Errorf("%s: %s", name, y.GetMessage())
 }
 
-// At puts the file before an error, with line and column of what keys lead to, or of the last of them that is there.
+// At puts the file before an error, with line and column of what keys lead to, or of the last of them
+// that is there.
 func (f *File) At(at Keys, err error) error { return fmt.Errorf("%s%s: %w", f.name, f.place(at), err) }
 
 func (f *File) place(at Keys) string {

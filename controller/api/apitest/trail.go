@@ -1,6 +1,6 @@
-// Package apitest checks what clients of the API have seen: whether one machine that does one thing after the other
-// could have shown it (linearizability, Herlihy and Wing 1990). It knows no client, so that tests of the API in memory
-// and tests of processes share it.
+// Package apitest checks what clients of the API have seen: whether one machine that does one thing
+// after the other could have shown it (linearizability, Herlihy and Wing 1990). It knows no client, so
+// that tests of the API in memory and tests of processes share it.
 package apitest
 
 import (
@@ -30,15 +30,16 @@ type Caller interface {
 // Counts are jobs of a cluster, and how many of them have ended.
 type Counts struct{ Jobs, Ended int }
 
-// operation is a call of the kinds "submit" (which gives id, -1 if that is not known), "cancel" (of id) and "count".
+// operation is a call of the kinds "submit" (which gives id, -1 if that is not known), "cancel" (of id)
+// and "count".
 type operation struct {
 	kind   string
 	id     int
 	counts Counts
 }
 
-// specification is the sequential machine: ids are given in order from those that were there, and a job ends when it
-// is cancelled.
+// specification is the sequential machine: ids are given in order from those that were there, and a job
+// ends when it is cancelled.
 func specification(from Counts) porcupine.Model {
 	type state struct {
 		Counts
@@ -107,8 +108,9 @@ func (h *Trail) note(client int, in operation, do func() (operation, error)) (op
 	return out, err
 }
 
-// Run calls at random until ctx ends, each call with a time limit and after a pause of up to 6 ms. Requests are named
-// after the run, which no other of the cluster has the name of. It returns after the last call's end.
+// Run calls at random until ctx ends, each call with a time limit and after a pause of up to 6 ms.
+// Requests are named after the run, which no other of the cluster has the name of. It returns after the
+// last call's end.
 func (h *Trail) Run(ctx context.Context, c Caller, run string, r *rand.Rand, limit time.Duration) {
 	mine := h.names.Add(1)
 	last := -1
@@ -123,7 +125,8 @@ func (h *Trail) Run(ctx context.Context, c Caller, run string, r *rand.Rand, lim
 	}
 }
 
-// call does one operation. Each is of a client of its own: one that has not returned is of one who never calls again.
+// call does one operation. Each is of a client of its own: one that has not returned is of one who
+// never calls again.
 func (h *Trail) call(ctx context.Context, c Caller, draw int, request string, last *int) {
 	client := int(h.names.Add(1))
 	switch {

@@ -23,9 +23,10 @@ const Retry = 1.0
 // Privilege is how long a coflow waits until it is scheduled before all others (section 4.7.2.1).
 const Privilege = 100.0
 
-// Coflows is a run of coflows by RAPIER's policy: at each arrival and end all are scheduled anew, always the one that
-// would end first on what those before it leave; those that have waited for Privilege come first. What is left then
-// makes each coflow faster, in the same order: the document's special procedure, which it does not describe.
+// Coflows is a run of coflows by RAPIER's policy: at each arrival and end all are scheduled anew,
+// always the one that would end first on what those before it leave; those that have waited for
+// Privilege come first. What is left then makes each coflow faster, in the same order: the document's
+// special procedure, which it does not describe.
 type Coflows struct {
 	*Network
 	Coflows []Coflow // by arrival

@@ -46,8 +46,8 @@ func By(algorithm func(*certified.Instance, certified.Effort) (*certified.Plan, 
 	}
 }
 
-// Spread sends each flow along a shortest path drawn at random, ECMP, or by what paths have, WCMP, and gives the rates
-// of OptBA-TTT. A flow whose path has no more than least waits.
+// Spread sends each flow along a shortest path drawn at random, ECMP, or by what paths have, WCMP, and
+// gives the rates of OptBA-TTT. A flow whose path has no more than least waits.
 func (n *Network) Spread(rng *rand.Rand, weighted bool, least float64) RouteFunc {
 	return func(in *certified.Instance, ends [][2]int32) ([][]int32, []float64, error) {
 		few, of, paths := certified.Instance{Capacity: in.Capacity}, []int{}, make([][]int32, len(ends))
@@ -266,8 +266,8 @@ func (r *flowRun) send(f int, path []int32, base, rate float64) {
 	r.flows = append(r.flows, sending{f, r.left[f], slices.Clone(path), base, rate})
 }
 
-// distribute is the DRB procedure: all flows under way get the rates of OptBA-TTT over all that noise leaves, and then,
-// if flows are preemptive, waiting ones take what is left of their widest paths.
+// distribute is the DRB procedure: all flows under way get the rates of OptBA-TTT over all that noise
+// leaves, and then, if flows are preemptive, waiting ones take what is left of their widest paths.
 func (r *flowRun) distribute() error {
 	in := &certified.Instance{Capacity: slices.Clone(r.capacity)}
 	var paths [][]int32

@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// Noise is bandwidth that others take of links for a while. It is cut to what is not allocated when it begins.
+// Noise is bandwidth that others take of links for a while. It is cut to what is not allocated when it
+// begins.
 type Noise struct {
 	At, For, Rate float64
 	Links         []int32
 }
 
-// sending is a flow under way. Its base rate is allocated; its rate may be another until the next scheduling.
+// sending is a flow under way. Its base rate is allocated; its rate may be another until the next
+// scheduling.
 type sending struct {
 	flow       int
 	left       float64

@@ -7,8 +7,8 @@ import (
 	"lightloom/controller/certified"
 )
 
-// Network is the dissertation's modified fat-tree: k pods, racks of k/2 hosts times an oversubscription, undirected
-// links of one rate (section 4.7.1.1).
+// Network is the dissertation's modified fat-tree: k pods, racks of k/2 hosts times an
+// oversubscription, undirected links of one rate (section 4.7.1.1).
 type Network struct {
 	K, Over  int
 	Rate     float64
@@ -110,8 +110,8 @@ func Narrowest(links []int32, capacity []float64) float64 {
 	return least
 }
 
-// Noisy returns what noise flows, four a host, leave of links: each takes up to half of what a random shortest path has
-// (section 4.7.1.1).
+// Noisy returns what noise flows, four a host, leave of links: each takes up to half of what a random
+// shortest path has (section 4.7.1.1).
 func (n *Network) Noisy(rng *rand.Rand, onHosts bool) []float64 {
 	out := n.Capacity()
 	for range 4 * n.Hosts {
@@ -129,8 +129,9 @@ func (n *Network) Noisy(rng *rand.Rand, onHosts bool) []float64 {
 	return out
 }
 
-// Candidates returns K paths of each flow by a kind's order (MinCCT-S, -M, -SM): of the shortest any, or the widest;
-// or the widest of all, each without the narrowest link of the ones before, since a network has too many to list.
+// Candidates returns K paths of each flow by a kind's order (MinCCT-S, -M, -SM): of the shortest any,
+// or the widest; or the widest of all, each without the narrowest link of the ones before, since a
+// network has too many to list.
 func (n *Network) Candidates(rng *rand.Rand, kind certified.Kind, k int, ends [][2]int32,
 	capacity []float64) certified.Candidates {
 	out := make(certified.Candidates, len(ends))

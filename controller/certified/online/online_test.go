@@ -36,8 +36,8 @@ func jobs(rng *rand.Rand, n int) *Tasks {
 	return t
 }
 
-// TestTasks: in every order all jobs end, none before its relaxation alone on all servers allows, and what DRC gives
-// makes the mean no longer.
+// TestTasks: in every order all jobs end, none before its relaxation alone on all servers allows, and
+// what DRC gives makes the mean no longer.
 func TestTasks(t *testing.T) {
 	for seed := range uint64(tries.Of(5, 50)) {
 		for _, order := range []Order{SJF, FCFS, SLF, LLF} {
@@ -68,8 +68,8 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// TestTasksByHand: two jobs of one task on one server. SJF runs the short one first and the long one when the MAR test
-// passes again; DRC gives each all of the server, which its limit alone would not.
+// TestTasksByHand: two jobs of one task on one server. SJF runs the short one first and the long one
+// when the MAR test passes again; DRC gives each all of the server, which its limit alone would not.
 func TestTasksByHand(t *testing.T) {
 	run := &Tasks{Capacity: []float64{10}, Groups: []Group{{"center", []int32{0}, 0.5}}, Place: tapra, Every: 1,
 		MinFree: 0.6, Jobs: []Job{{Load: []float64{100}, Efficiency: [][]float64{{1}}},
@@ -142,7 +142,8 @@ func flowsOf(rng *rand.Rand, net *Network, n int) ([]Flow, []Noise) {
 	return flows, noise
 }
 
-// TestFlows: under every selection, algorithm and setting all flows end, none before its host link could carry it.
+// TestFlows: under every selection, algorithm and setting all flows end, none before its host link
+// could carry it.
 func TestFlows(t *testing.T) {
 	net := NewNetwork(4, 2, 10)
 	for seed := range uint64(tries.Of(1, 10)) {
@@ -172,8 +173,8 @@ func TestFlows(t *testing.T) {
 	}
 }
 
-// TestFlowsByHand: two flows from one host, alone in the network. Routed together they share its link; one after the
-// other, the first takes all of it.
+// TestFlowsByHand: two flows from one host, alone in the network. Routed together they share its link;
+// one after the other, the first takes all of it.
 func TestFlowsByHand(t *testing.T) {
 	net := NewNetwork(4, 1, 10)
 	for _, c := range []struct {

@@ -145,8 +145,8 @@ func (c *center) advance(at float64) bool {
 	return ended
 }
 
-// rounding is the part of a server's capacity up to which what is left counts as nothing: a task that got it would run
-// for ages.
+// rounding is the part of a server's capacity up to which what is left counts as nothing: a task that
+// got it would run for ages.
 const rounding = 1e-9
 
 // free returns what servers have beside what is allocated for good.

@@ -8,7 +8,8 @@ import (
 // ErrFull says that what there is to share is taken.
 var ErrFull = errors.New("what can be held at once is held")
 
-// Budget is an amount that callers hold parts of, such as bytes. Its methods can be called by several goroutines.
+// Budget is an amount that callers hold parts of, such as bytes. Its methods can be called by several
+// goroutines.
 type Budget struct {
 	sure, each, all int
 
@@ -22,7 +23,8 @@ type holder struct {
 	shares map[*Share]bool
 }
 
-// NewBudget returns a budget of all, of which one caller holds each at most, and up to sure whatever others hold.
+// NewBudget returns a budget of all, of which one caller holds each at most, and up to sure whatever
+// others hold.
 func NewBudget(sure, each, all int) *Budget {
 	return &Budget{sure: sure, each: each, all: all, holders: map[string]*holder{}}
 }
@@ -35,8 +37,8 @@ type Share struct {
 	stop func() // nil: it is kept until it is closed
 }
 
-// Open returns an empty share, to be closed. stop ends the call that holds it: it is called at most once, must not
-// block, and may be called until Keep or Close.
+// Open returns an empty share, to be closed. stop ends the call that holds it: it is called at most
+// once, must not block, and may be called until Keep or Close.
 func (b *Budget) Open(who string, stop func()) *Share {
 	s := &Share{b: b, who: who, stop: stop}
 	b.mu.Lock()
@@ -50,8 +52,8 @@ func (b *Budget) Open(who string, stop func()) *Share {
 	return s
 }
 
-// Grow adds to a share. Where all is held, shares of callers that hold more than this one end for it, the largest
-// first.
+// Grow adds to a share. Where all is held, shares of callers that hold more than this one end for it,
+// the largest first.
 func (s *Share) Grow(n int) error {
 	b := s.b
 	b.mu.Lock()

@@ -1,5 +1,6 @@
-// Package fair shares what a server has among its callers by name, so that none keeps another waiting by the number of
-// its calls: slots in turn (Gate), and memory with a claim to as much as anybody else (Budget).
+// Package fair shares what a server has among its callers by name, so that none keeps another waiting
+// by the number of its calls: slots in turn (Gate), and memory with a claim to as much as anybody else
+// (Budget).
 //
 // It knows nothing of calls or bytes on wires, and limits no rates.
 package fair
@@ -10,8 +11,8 @@ import (
 	"sync"
 )
 
-// Gate has slots. Where callers wait, a free one goes to the caller that holds fewest, and among those to the one whose
-// last turn is the longest ago. Its methods can be called by several goroutines.
+// Gate has slots. Where callers wait, a free one goes to the caller that holds fewest, and among those
+// to the one whose last turn is the longest ago. Its methods can be called by several goroutines.
 type Gate struct {
 	mu    sync.Mutex
 	free  int

@@ -16,7 +16,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestTurns: who gets the slots that come free, one after the other. Each caller asks in the order of the letters.
+// TestTurns: who gets the slots that come free, one after the other. Each caller asks in the order of
+// the letters.
 func TestTurns(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -66,8 +67,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestGateIsKept: however callers come, wait and give up, no more slots are held than there are, none by one caller
-// above its bound, nobody waits where one is free, and all slots come back.
+// TestGateIsKept: however callers come, wait and give up, no more slots are held than there are, none
+// by one caller above its bound, nobody waits where one is free, and all slots come back.
 func TestGateIsKept(t *testing.T) {
 	for seed := range uint64(tries.Of(20, 500)) {
 		synctest.Test(t, func(t *testing.T) {

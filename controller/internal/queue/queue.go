@@ -38,8 +38,8 @@ func (q *Queue[T]) Remove(i int) {
 	q.all = slices.Delete(q.all, q.gone+i, q.gone+i+1)
 }
 
-// Drop removes the elements for which goes is true, and reports whether there were any. It calls goes once for each
-// element, in order.
+// Drop removes the elements for which goes is true, and reports whether there were any. It calls goes
+// once for each element, in order.
 func (q *Queue[T]) Drop(goes func(*T) bool) bool {
 	i := q.gone
 	for i < len(q.all) && !goes(&q.all[i]) {

@@ -1,5 +1,5 @@
-// Package sparse is a table by ids that ascend and are given once, of which few are in use at a time. It takes memory
-// for those alone, and finds each in two steps.
+// Package sparse is a table by ids that ascend and are given once, of which few are in use at a time.
+// It takes memory for those alone, and finds each in two steps.
 package sparse
 
 const size = 256 // ids of a page
@@ -21,7 +21,8 @@ func (t *Table[T]) Get(id int) *T {
 	return nil
 }
 
-// Make returns the value of an id from 0, which is the zero value if there was none. It is borrowed until Drop.
+// Make returns the value of an id from 0, which is the zero value if there was none. It is borrowed
+// until Drop.
 func (t *Table[T]) Make(id int) *T {
 	for id/size >= len(t.pages) {
 		t.pages = append(t.pages, nil)

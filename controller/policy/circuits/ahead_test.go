@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestAhead: a coflow that was read before it started has the same demand as one that is read at its start, also if it
-// starts with other rows, or has sent meanwhile.
+// TestAhead: a coflow that was read before it started has the same demand as one that is read at its
+// start, also if it starts with other rows, or has sent meanwhile.
 func TestAhead(t *testing.T) {
 	const mb = pathmap.Bytes(1e6)
 	src, dst, size := []southbound.HostID{0, 1, 4}, []southbound.HostID{2, 3, 3}, []pathmap.Bytes{4 * mb, 3 * mb, 9 * mb}

@@ -17,8 +17,8 @@ type Asked struct {
 	Ask func(v *controller.View, all []Demand) (*AskedPlan, error)
 }
 
-// Demand is what a coflow has left for circuits: its elephants, or on a crossbar all that it has. Where traffic is
-// estimated it is the estimate, of AnyCoflow.
+// Demand is what a coflow has left for circuits: its elephants, or on a crossbar all that it has. Where
+// traffic is estimated it is the estimate, of AnyCoflow.
 type Demand struct {
 	Coflow southbound.CoflowID
 	Pairs  []DemandPair // by (In, Out)

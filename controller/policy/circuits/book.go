@@ -8,7 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// index is where the pairs of a book are, found without looking for them: sets of ports beside the sorted pairs.
+// index is where the pairs of a book are, found without looking for them: sets of ports beside the
+// sorted pairs.
 type index struct {
 	words int      // of a set of ports
 	has   []uint64 // by input: the outputs of its pairs

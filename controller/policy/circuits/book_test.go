@@ -10,8 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestBookAsListed: reserving from a book, which lists no pairs, gives the same reservations as from a list of the
-// uncovered pairs, whatever has ended, been thinned out, is held, or was reserved for earlier coflows.
+// TestBookAsListed: reserving from a book, which lists no pairs, gives the same reservations as from a
+// list of the uncovered pairs, whatever has ended, been thinned out, is held, or was reserved for
+// earlier coflows.
 func TestBookAsListed(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 11))

@@ -10,9 +10,10 @@ import (
 	"lightloom/southbound"
 )
 
-// byCoflow sorts reservations by (coflow, beginning, input). They come sorted by (input, beginning), so that one number
-// can encode the order, if the instants are not too far apart: the beginning, and the index in the input. Numbers sort
-// several times as fast as reservations, and are then split by coflow without comparisons.
+// byCoflow sorts reservations by (coflow, beginning, input). They come sorted by (input, beginning), so
+// that one number can encode the order, if the instants are not too far apart: the beginning, and the
+// index in the input. Numbers sort several times as fast as reservations, and are then split by coflow
+// without comparisons.
 type byCoflow struct {
 	keys   []uint64
 	first  []int32 // by stretch of time, of the keys
@@ -47,8 +48,8 @@ func (x *byCoflow) sort(all []controller.CircuitReservation) {
 	x.part(all, least.Coflow, int(most.Coflow-least.Coflow)+1)
 }
 
-// order lists where the reservations are in the order of (beginning, place). It deals them out by stretches of time
-// first, so that what is left to sort is short.
+// order lists where the reservations are in the order of (beginning, place). It deals them out by
+// stretches of time first, so that what is left to sort is short.
 func (x *byCoflow) order(all []controller.CircuitReservation, first, last time.Duration) {
 	n := len(all)
 	shift := bits.Len64(uint64(last-first) / uint64(n))

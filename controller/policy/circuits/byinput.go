@@ -7,8 +7,8 @@ import (
 	"lightloom/controller"
 )
 
-// byInput sorts reservations by (input, beginning). Those of one coflow come in the order of their beginning, so that
-// most of the work is to part the inputs, which takes no comparing.
+// byInput sorts reservations by (input, beginning). Those of one coflow come in the order of their
+// beginning, so that most of the work is to part the inputs, which takes no comparing.
 type byInput struct {
 	ends   []int
 	parted []controller.CircuitReservation

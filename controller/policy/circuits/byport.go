@@ -6,9 +6,9 @@ import (
 	"lightloom/southbound"
 )
 
-// playByPort does what playListed does where pairs are sorted by (input, output), without listing them: an input that
-// has found its pair needs to look at no other. Ports that are free for no longer than a reconfiguration delay do not
-// count as idle: nothing begins there but what an input goes on with.
+// playByPort does what playListed does where pairs are sorted by (input, output), without listing them:
+// an input that has found its pair needs to look at no other. Ports that are free for no longer than a
+// reconfiguration delay do not count as idle: nothing begins there but what an input goes on with.
 func (r *round) playByPort() {
 	s := r.s
 	clear(s.turned)
@@ -52,7 +52,8 @@ func (r *round) playByPort() {
 	}
 }
 
-// lookIdle looks at a touched port, and notes it in turned or fresh: an input that is free, and an output that is idle.
+// lookIdle looks at a touched port, and notes it in turned or fresh: an input that is free, and an
+// output that is idle.
 func (r *round) lookIdle(port int) {
 	s := r.s
 	free := s.look(port, r.now).until - r.now
@@ -100,8 +101,8 @@ func (s *scheduler) anyFresh() bool {
 	return false
 }
 
-// continueLit has an input that has become free keep its circuit, if that is one of its pairs, and reports whether it
-// does. Any other input has no circuit: it was free before.
+// continueLit has an input that has become free keep its circuit, if that is one of its pairs, and
+// reports whether it does. Any other input has no circuit: it was free before.
 func (r *round) continueLit(input int) bool {
 	s := r.s
 	a, b := s.ports[2*input].last, r.litAt(input)
@@ -120,8 +121,8 @@ func (r *round) continueLit(input int) bool {
 	return false
 }
 
-// first gives an input the first of its pairs with the given outputs that can begin, and reports whether there is one.
-// Pairs without reconfiguration delay have been tried before.
+// first gives an input the first of its pairs with the given outputs that can begin, and reports
+// whether there is one. Pairs without reconfiguration delay have been tried before.
 func (r *round) first(input int, among []uint64) bool {
 	s := r.s
 	if s.ports[2*input].until-r.now <= s.delta {

@@ -10,9 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestByPortAsListed: an input that looks for its pair by itself makes the very reservations that a list of all pairs
-// which may begin, gone through in order, does: over tables with spans in the way, lit circuits, horizons and no
-// reconfiguration delay.
+// TestByPortAsListed: an input that looks for its pair by itself makes the very reservations that a
+// list of all pairs which may begin, gone through in order, does: over tables with spans in the way,
+// lit circuits, horizons and no reconfiguration delay.
 func TestByPortAsListed(t *testing.T) {
 	for seed := range uint64(4000) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -97,8 +97,8 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// lay schedules pairs from the start on and returns the reservations in the order of their beginning, borrowed until
-// the next call.
+// lay schedules pairs from the start on and returns the reservations in the order of their beginning,
+// borrowed until the next call.
 func (s *scheduler) lay(coflow southbound.CoflowID, pairs []pair) []controller.CircuitReservation {
 	s.own = append(s.own[:0], pairs...)
 	if s.byPort && !slices.IsSortedFunc(s.own, byPorts) {

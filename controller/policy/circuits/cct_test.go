@@ -59,8 +59,9 @@ func boundOf(m [][]time.Duration, delta time.Duration) time.Duration {
 	return t
 }
 
-// TestCoSchedulerCase2 is Figure 2(b) of co-scheduler: one unit a second, jobs of (3,3,3)→(1,1,1) and (5,5,5)→(1,1,1)
-// maps and reduces by rack end after 6+2δ and 16+3δ: the second job's first circuits are the first one's last.
+// TestCoSchedulerCase2 is Figure 2(b) of co-scheduler: one unit a second, jobs of (3,3,3)→(1,1,1) and
+// (5,5,5)→(1,1,1) maps and reduces by rack end after 6+2δ and 16+3δ: the second job's first circuits
+// are the first one's last.
 func TestCoSchedulerCase2(t *testing.T) {
 	const delta = 10 * time.Millisecond
 	r := newReplay(t, 3, delta)
@@ -76,8 +77,8 @@ func TestCoSchedulerCase2(t *testing.T) {
 	}
 }
 
-// TestWithinTwiceBound: alone on the switch, a coflow takes at most twice T(C), whatever its matrix, with and without a
-// horizon that cuts its plan.
+// TestWithinTwiceBound: alone on the switch, a coflow takes at most twice T(C), whatever its matrix,
+// with and without a horizon that cuts its plan.
 func TestWithinTwiceBound(t *testing.T) {
 	sum, n := 0.0, 0
 	for seed := range uint64(1000) {
@@ -100,8 +101,8 @@ func TestWithinTwiceBound(t *testing.T) {
 	t.Logf("CCT ÷ T(C): mean of %d is %.3f", n, sum/float64(n))
 }
 
-// TestManyCoflows plays arrivals over time. The replay itself checks that no port is reserved or held twice and that
-// every coflow ends; here, that the shortest does not wait for longer ones.
+// TestManyCoflows plays arrivals over time. The replay itself checks that no port is reserved or held
+// twice and that every coflow ends; here, that the shortest does not wait for longer ones.
 func TestManyCoflows(t *testing.T) {
 	for seed := range tries.Of[uint64](40, 150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

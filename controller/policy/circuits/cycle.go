@@ -10,16 +10,17 @@ import (
 	"lightloom/southbound"
 )
 
-// Cycle repeats one schedule, whatever the demand: at every instant it is known which circuits are due. It skips a
-// circuit that no elephant waits for, since no flow would use it.
+// Cycle repeats one schedule, whatever the demand: at every instant it is known which circuits are due.
+// It skips a circuit that no elephant waits for, since no flow would use it.
 type Cycle struct {
-	// of returns when a pair of ports is joined in one cycle, by beginning, and how long a cycle is. It begins at instant
+	// of returns when a pair of ports is joined in one cycle, by beginning, and how long a cycle is. It
+	// begins at instant
 	// 0.
 	of func(v *controller.View, in, out southbound.Port) (turns []schedule.Circuit, long time.Duration)
 }
 
-// Rotor turns through all matchings of schedule.Rotor, ten reconfiguration delays each (RotorNet, SIGCOMM 2017, without
-// its detours: those are RotorVLB's).
+// Rotor turns through all matchings of schedule.Rotor, ten reconfiguration delays each (RotorNet,
+// SIGCOMM 2017, without its detours: those are RotorVLB's).
 func Rotor() Cycle {
 	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
 		n, slot := southbound.Port(v.Fabric.Racks), rotorSlot(v.Delta)
@@ -28,8 +29,8 @@ func Rotor() Cycle {
 	}}
 }
 
-// FromFile repeats a schedule that schedule.Parse has read, from the beginning of the run. It ignores circuits of ports
-// that the fabric does not have.
+// FromFile repeats a schedule that schedule.Parse has read, from the beginning of the run. It ignores
+// circuits of ports that the fabric does not have.
 func FromFile(s *schedule.Schedule) Cycle {
 	turns := map[[2]southbound.Port][]schedule.Circuit{}
 	for _, c := range s.Circuits(0) {
@@ -48,8 +49,8 @@ func (Cycle) Wants() controller.KindSet {
 		controller.FabricChanged, controller.WakeReached, controller.TrafficRead)
 }
 
-// Fill reserves, for every pair of racks with elephants left, its next turns, until they carry what is left or for one
-// cycle and the horizon.
+// Fill reserves, for every pair of racks with elephants left, its next turns, until they carry what is
+// left or for one cycle and the horizon.
 func (c Cycle) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	if !v.Fabric.HasOCS() || worthless(v) {
 		return
@@ -93,7 +94,8 @@ func (l *turns) stand() {
 	}
 }
 
-// reserve reserves the next turns of one pair until they carry for that long. Turns that stand already count.
+// reserve reserves the next turns of one pair until they carry for that long. Turns that stand already
+// count.
 func (l *turns) reserve(of []schedule.Circuit, long, need time.Duration) {
 	if len(of) == 0 {
 		return

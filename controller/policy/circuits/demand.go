@@ -20,8 +20,8 @@ type pair struct {
 	need    time.Duration // transfer time of left
 }
 
-// coflowDemand is a coflow as the optical switch sees it: its elephants, by (in, out). These are racks, numbered as
-// their first ports are, until a wavelengthAssignment gives the pairs wavelengths.
+// coflowDemand is a coflow as the optical switch sees it: its elephants, by (in, out). These are racks,
+// numbered as their first ports are, until a wavelengthAssignment gives the pairs wavelengths.
 type coflowDemand struct {
 	id    southbound.CoflowID
 	bound time.Duration // T(C); with W wavelengths Equation 15 of co-scheduler's section VI, which divides by W
@@ -78,9 +78,9 @@ type rows struct {
 	left     func(row int) pathmap.Bytes
 }
 
-// demands returns the elephants of every coflow that may send now or as soon as the plan is committed, shortest T(C)
-// first. T(C) is over whole sizes, so that a coflow's rank is fixed when it starts. Where traffic is an estimate, it
-// returns that.
+// demands returns the elephants of every coflow that may send now or as soon as the plan is committed,
+// shortest T(C) first. T(C) is over whole sizes, so that a coflow's rank is fixed when it starts. Where
+// traffic is an estimate, it returns that.
 func demands(v *controller.View, p *controller.Plan, ends []port) []coflowDemand {
 	return new(memory).demands(v, p, ends)
 }
@@ -125,8 +125,8 @@ func nics(v *controller.View) [][2]pathmap.BitsPerSecond {
 	return all
 }
 
-// gatherer sums coflows by rack pair. It is asked for every coflow at every decision, so that it sorts pairs and never
-// host flows, and keeps its memory.
+// gatherer sums coflows by rack pair. It is asked for every coflow at every decision, so that it sorts
+// pairs and never host flows, and keeps its memory.
 type gatherer struct {
 	v    *controller.View
 	ends []port
@@ -180,8 +180,8 @@ func (g *gatherer) bucket(in, out southbound.RackID) int32 {
 	return int32(i)
 }
 
-// sorted returns the buckets of at least the given bytes by (in, out). It sorts them by output and then stably by
-// input, which is faster than comparisons. Borrowed until the next call.
+// sorted returns the buckets of at least the given bytes by (in, out). It sorts them by output and then
+// stably by input, which is faster than comparisons. Borrowed until the next call.
 func (g *gatherer) sorted(least pathmap.Bytes) []int32 {
 	kept, parted := g.order[0][:0], g.order[1]
 	for i := range g.buckets {
@@ -236,8 +236,8 @@ func (g *gatherer) remains(r *rows, b *bucket, p *pair) {
 	}
 }
 
-// over returns how long a pair's bytes take on a circuit: at the rate of its two OCS ports, or longer where the busiest
-// host of either rack cannot send or receive its part in that time.
+// over returns how long a pair's bytes take on a circuit: at the rate of its two OCS ports, or longer
+// where the busiest host of either rack cannot send or receive its part in that time.
 func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pathmap.Bytes) time.Duration {
 	first := [2]int{int(g.v.Fabric.FirstHost[b.in]), int(g.v.Fabric.FirstHost[b.out])}
 	racks := [2]int{int(b.in), int(b.out)}

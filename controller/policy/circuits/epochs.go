@@ -9,23 +9,24 @@ import (
 	"lightloom/southbound"
 )
 
-// Epochs plays port schedules: it sums what all elephants have left, makes a schedule for it, reserves the circuits for
-// any flow between the racks, and repeats when the schedule is over. New flows wait meanwhile, or use the packet
-// network if there is one: algorithms that plan matchings require this.
+// Epochs plays port schedules: it sums what all elephants have left, makes a schedule for it, reserves
+// the circuits for any flow between the racks, and repeats when the schedule is over. New flows wait
+// meanwhile, or use the packet network if there is one: algorithms that plan matchings require this.
 type Epochs struct {
 	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
 	// Delays is how many reconfiguration delays long an epoch is at most.
 	Delays int
 	// Slot is the duration of an epoch without the delay, in place of Delays; 0: use Delays.
 	Slot time.Duration
-	// unit is what demands are rounded up to multiples of, so that a schedule does not end in slivers; nil: δ/8.
+	// unit is what demands are rounded up to multiples of, so that a schedule does not end in slivers;
+	// nil: δ/8.
 	unit func(v *controller.View) time.Duration
 	// Known is the known demand; nil: all that started coflows have left by the trace.
 	Known func(v *controller.View) demand.Matrix
 }
 
-// FromBacklog has an algorithm know what waits in hosts' sockets and nothing else, as c-Through does, at the instant at
-// which it is asked. (View.Traffic is for all algorithms, and read once a period.)
+// FromBacklog has an algorithm know what waits in hosts' sockets and nothing else, as c-Through does,
+// at the instant at which it is asked. (View.Traffic is for all algorithms, and read once a period.)
 func (e Epochs) FromBacklog() Epochs {
 	e.Known = func(v *controller.View) demand.Matrix { return demand.Backlog(v, demand.SocketBuffer) }
 	return e
@@ -37,12 +38,12 @@ type epoch struct {
 	packets       float64 // rate of a rack's packet uplinks ÷ rate of its circuit
 }
 
-// epochDelays is the length of an epoch in reconfiguration delays: Eclipse's evaluation has 100 (20 µs of 2 ms, and 3
-// ms).
+// epochDelays is the length of an epoch in reconfiguration delays: Eclipse's evaluation has 100 (20 µs
+// of 2 ms, and 3 ms).
 const epochDelays = 100
 
-// slotDelays is the length of a slot in reconfiguration delays where an algorithm leaves it open: a duty cycle of 0.9,
-// as RotorNet's.
+// slotDelays is the length of a slot in reconfiguration delays where an algorithm leaves it open: a
+// duty cycle of 0.9, as RotorNet's.
 const slotDelays = 10
 
 // shortest is a reconfiguration delay that stands in for none at all, so that an epoch has a length.
@@ -55,8 +56,9 @@ func BvN() Epochs {
 	}, Delays: epochDelays}
 }
 
-// Solstice (CoNEXT 2015) leaves to packets what they carry anyway. Beside a packet network no slot of it is shorter
-// than a reconfiguration delay: demands are rounded up to multiples of one. Where circuits carry all, they are exact.
+// Solstice (CoNEXT 2015) leaves to packets what they carry anyway. Beside a packet network no slot of
+// it is shorter than a reconfiguration delay: demands are rounded up to multiples of one. Where
+// circuits carry all, they are exact.
 func Solstice() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Solstice(m, lit, e.delta, e.packets)
@@ -75,8 +77,8 @@ func Eclipse() Epochs {
 	}, Delays: epochDelays}
 }
 
-// Edmonds reads the demand again before every slot, as c-Through and Helios (both SIGCOMM 2010) do. They leave the
-// duration of a slot open: it is ten reconfiguration delays, or Slot.
+// Edmonds reads the demand again before every slot, as c-Through and Helios (both SIGCOMM 2010) do.
+// They leave the duration of a slot open: it is ten reconfiguration delays, or Slot.
 func Edmonds() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Edmonds(m, lit, e.delta, e.window, 1)
@@ -119,8 +121,8 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	}
 }
 
-// window is the longest duration of an epoch. An epoch planned from waiting bytes lasts at least until the next
-// reading, as c-Through's do: before it there is no newer estimate.
+// window is the longest duration of an epoch. An epoch planned from waiting bytes lasts at least until
+// the next reading, as c-Through's do: before it there is no newer estimate.
 func (e Epochs) window(v *controller.View) time.Duration {
 	long := time.Duration(e.Delays) * max(v.Delta, shortest)
 	if e.Slot > 0 {

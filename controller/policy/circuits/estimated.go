@@ -8,9 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// estimated returns the demand of a view whose traffic is an estimate: pairs of racks without coflows. All of it is one
-// demand, of AnyCoflow, and its circuits carry any flow between the two racks. A pair counts from the elephant
-// threshold on, as a coflow's does.
+// estimated returns the demand of a view whose traffic is an estimate: pairs of racks without coflows.
+// All of it is one demand, of AnyCoflow, and its circuits carry any flow between the two racks. A pair
+// counts from the elephant threshold on, as a coflow's does.
 func estimated(v *controller.View, ends []port) []coflowDemand {
 	nic := nics(v)
 	d := coflowDemand{id: controller.AnyCoflow}
@@ -31,14 +31,16 @@ func estimated(v *controller.View, ends []port) []coflowDemand {
 	return []coflowDemand{d}
 }
 
-// worthless reports whether the estimate cannot be planned from: bytes that waited at the last reading have been
-// planned for then, and what is left of them is unknown before the next reading. Rates stay valid.
+// worthless reports whether the estimate cannot be planned from: bytes that waited at the last reading
+// have been planned for then, and what is left of them is unknown before the next reading. Rates stay
+// valid.
 func worthless(v *controller.View) bool {
 	return v.Traffic != nil && v.Traffic.Ahead == 0 && v.Now != v.Traffic.At
 }
 
-// lasts is how long bytes take on a circuit: at its rate, or at what all hosts of a rack can do. Bytes of a rate that
-// lasts are known to come from hosts that send them no faster than one link, and not to last beyond the estimate.
+// lasts is how long bytes take on a circuit: at its rate, or at what all hosts of a rack can do. Bytes
+// of a rate that lasts are known to come from hosts that send them no faster than one link, and not to
+// last beyond the estimate.
 func lasts(v *controller.View, b pathmap.Bytes, circuit, out, in pathmap.BitsPerSecond) time.Duration {
 	hosts := pathmap.BitsPerSecond(v.Fabric.HostsPerRack)
 	wire := v.Wire(b)

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestIndexReference holds an index that is built again and again, of few ports and of more than a word of them,
-// against looking through the pairs, and through needs that come and go.
+// TestIndexReference holds an index that is built again and again, of few ports and of more than a word
+// of them, against looking through the pairs, and through needs that come and go.
 func TestIndexReference(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 71))

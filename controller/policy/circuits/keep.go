@@ -7,8 +7,8 @@ import (
 	"lightloom/controller"
 )
 
-// keeper takes the ports of reservations of one coflow that stand already, in the order of their beginning, so that of
-// each port it goes through the spans but once.
+// keeper takes the ports of reservations of one coflow that stand already, in the order of their
+// beginning, so that of each port it goes through the spans but once.
 type keeper struct {
 	table      *table
 	now, slack time.Duration
@@ -30,8 +30,8 @@ func (k *keeper) open(b *table, now, slack time.Duration) {
 	}
 }
 
-// keep takes the ports of a reservation and returns true if they are free then, and were not free for as long earlier,
-// by more than the slack, from now on. None may begin before one that was kept.
+// keep takes the ports of a reservation and returns true if they are free then, and were not free for
+// as long earlier, by more than the slack, from now on. None may begin before one that was kept.
 func (k *keeper) keep(r *controller.CircuitReservation) bool {
 	in, out := 2*int(r.In), 2*int(r.Out)+1
 	if !k.pass(in, r) || !k.pass(out, r) || k.earlier(in, out, r.NotBefore-k.slack, r.NotAfter-r.NotBefore) {
@@ -53,8 +53,8 @@ func (k *keeper) pass(port int, r *controller.CircuitReservation) bool {
 	return x.spans == len(spans) || spans[x.spans].start >= r.NotAfter
 }
 
-// earlier reports whether two ports, free at the reservation that both have passed to, are free for as long already
-// before a given instant.
+// earlier reports whether two ports, free at the reservation that both have passed to, are free for as
+// long already before a given instant.
 func (k *keeper) earlier(in, out int, until, long time.Duration) bool {
 	x, y := &k.before[in], &k.before[out]
 	switch {

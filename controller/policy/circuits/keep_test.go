@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestKeeper: a reservation is kept just where a table that looks at all of itself has room for it, and had none
-// before; and what is dropped leaves no trace.
+// TestKeeper: a reservation is kept just where a table that looks at all of itself has room for it, and
+// had none before; and what is dropped leaves no trace.
 func TestKeeper(t *testing.T) {
 	var k keeper
 	kept := 0

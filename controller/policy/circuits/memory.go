@@ -12,8 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// memory is what Sunflow keeps from one decision to the next, so that it need not add up all rows of all coflows each
-// time: their pairs, and what was left of each row when it was last looked at. All of it follows from the view alone.
+// memory is what Sunflow keeps from one decision to the next, so that it need not add up all rows of
+// all coflows each time: their pairs, and what was left of each row when it was last looked at. All of
+// it follows from the view alone.
 type memory struct {
 	fabric    *topo.Fabric
 	ends      []port
@@ -52,7 +53,8 @@ type book struct {
 	marked []bool    // by pair: must be recomputed
 }
 
-// remember brings a memory up to date with a view, but for its coflows: what other ports or thresholds gave is void.
+// remember brings a memory up to date with a view, but for its coflows: what other ports or thresholds
+// gave is void.
 func (m *memory) remember(v *controller.View, ends []port) {
 	if m.fabric != v.Fabric || !slices.Equal(m.ends, ends) || m.elephants != v.ElephantThreshold {
 		m.fabric, m.ends, m.elephants, m.books = v.Fabric, ends, v.ElephantThreshold, coflowindex.Index[*book]{}
@@ -109,7 +111,8 @@ type columns struct {
 	size     []pathmap.Bytes
 }
 
-// expect returns the elephants of a coflow that the plan creates, whose host flows may send as soon as it is committed.
+// expect returns the elephants of a coflow that the plan creates, whose host flows may send as soon as
+// it is committed.
 func (m *memory) expect(c *pending.Coflow) coflowDemand {
 	v := controller.CoflowView{ID: c.ID, Src: c.Src, Dst: c.Dst, Size: c.Size, Ended: make([]bool, len(c.Src)),
 		Remaining: southbound.Remaining{F: 1, Base: make([]float64, len(c.Src))}}
@@ -122,8 +125,8 @@ func (m *memory) expect(c *pending.Coflow) coflowDemand {
 	return coflowDemand{id: c.ID, bound: b.bound, pairs: b.pairs, book: b}
 }
 
-// begins reports whether a book was opened ahead for a coflow that has started, with the expected rows. The book then
-// belongs to that coflow.
+// begins reports whether a book was opened ahead for a coflow that has started, with the expected rows.
+// The book then belongs to that coflow.
 func (b *book) begins(c *controller.CoflowView) bool {
 	x := b.ahead
 	b.ahead = nil
@@ -204,7 +207,8 @@ func sumUp(pairs []pair, ports int) sums {
 	return s
 }
 
-// bound is T(C) of co-scheduler's Equation 2: the longest sum over any port of reconfiguration delay and transfer time.
+// bound is T(C) of co-scheduler's Equation 2: the longest sum over any port of reconfiguration delay
+// and transfer time.
 func (s *sums) bound(delta time.Duration) time.Duration {
 	t := time.Duration(0)
 	for port, n := range s.pairs {

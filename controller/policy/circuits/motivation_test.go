@@ -9,19 +9,21 @@ import (
 	"lightloom/southbound"
 )
 
-// The example of section III-B and Figure 2 of co-scheduler: two jobs of nine and fifteen maps and three reduces each
-// on three racks, one unit from each map to each reduce, circuits of one unit a second. Sunflow sends the shorter job
-// first.
+// The example of section III-B and Figure 2 of co-scheduler: two jobs of nine and fifteen maps and
+// three reduces each on three racks, one unit from each map to each reduce, circuits of one unit a
+// second. Sunflow sends the shorter job first.
 //
-// Case 2's tables follow from its prose, and TestCoSchedulerCase2 has it. Those of case 1 are only in the figure: what
-// is below is inferred from the completion times and from the text on rack 2's circuits.
+// Case 2's tables follow from its prose, and TestCoSchedulerCase2 has it. Those of case 1 are only in
+// the figure: what is below is inferred from the completion times and from the text on rack 2's
+// circuits.
 
 const motivationDelta = 10 * time.Millisecond
 
 // tasks are a job's maps and reduces by rack.
 type tasks struct{ maps, reduces [3]int }
 
-// matrix is the shuffle in seconds of a circuit. What stays in a rack is on the diagonal, which add leaves out.
+// matrix is the shuffle in seconds of a circuit. What stays in a rack is on the diagonal, which add
+// leaves out.
 func (x tasks) matrix() [][]time.Duration {
 	m := uniform(3, 0)
 	for i := range m {
@@ -72,8 +74,8 @@ func motivated(t *testing.T, first, second tasks, rack southbound.Port) (ends [2
 // near reports whether an end is at an instant, up to the bytes lost to rounding.
 func near(got, want time.Duration) bool { return got <= want && got > want-time.Millisecond }
 
-// rack2 is the second row of Figure 2(a) as the text reads it: three units of job 1 to rack 3, three of job 2's five,
-// ten of job 2 to rack 1, and the two that are left.
+// rack2 is the second row of Figure 2(a) as the text reads it: three units of job 1 to rack 3, three of
+// job 2's five, ten of job 2 to rack 1, and the two that are left.
 func rack2(row []bar) bool {
 	want := []bar{{1, 2, 3 * time.Second}, {2, 2, 3 * time.Second}, {2, 0, 10 * time.Second}, {2, 2, 2 * time.Second}}
 	return slices.Equal(row, want)
@@ -95,9 +97,9 @@ func TestCase1(t *testing.T) {
 	}
 }
 
-// TestCase1IsInferred looks at every placement that the text allows: three maps of job 1 and five of job 2 on rack 2, a
-// reduce of job 1 and of job 2 on rack 3, two of job 2 on rack 1. Two give both times and the row; of these, one has
-// maps as even as case 2.
+// TestCase1IsInferred looks at every placement that the text allows: three maps of job 1 and five of
+// job 2 on rack 2, a reduce of job 1 and of job 2 on rack 3, two of job 2 on rack 1. Two give both
+// times and the row; of these, one has maps as even as case 2.
 func TestCase1IsInferred(t *testing.T) {
 	var times, all [][2]tasks
 	for a := range 7 {

@@ -55,7 +55,8 @@ func circuits(v *controller.View, p *controller.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// crossbar is a view of four ports of 1 Gb/s at δ 10 ms and instant 0, one coflow with these milliseconds to send.
+// crossbar is a view of four ports of 1 Gb/s at δ 10 ms and instant 0, one coflow with these
+// milliseconds to send.
 func crossbar(t testing.TB, ms [4][4]int) *controller.View {
 	t.Helper()
 	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: pathmap.Gbps, Dark: 10 * time.Millisecond})
@@ -76,14 +77,16 @@ func crossbar(t testing.TB, ms [4][4]int) *controller.View {
 	return &controller.View{Fabric: f, Delta: 10 * time.Millisecond, Coflows: []controller.CoflowView{c}}
 }
 
-// TestSameDemand shows what each makes of one demand: 0 has 40 ms for 1 and 80 ms for 2, 1 has 80 ms for 2. T(C) is 180
-// ms, at output 2.
+// TestSameDemand shows what each makes of one demand: 0 has 40 ms for 1 and 80 ms for 2, 1 has 80 ms
+// for 2. T(C) is 180 ms, at output 2.
 func TestSameDemand(t *testing.T) {
 	demand := [4][4]int{{0, 40, 80, 0}, {0, 0, 80, 0}}
 	for name, want := range map[string]string{
-		// No pair is taken from its ports before the matching's shortest is done, and stuffing has made that 80 ms.
+		// No pair is taken from its ports before the matching's shortest is done, and stuffing has made that
+		// 80 ms.
 		"bvn": "0>1 0-90, 1>2 0-90, 0>2 90-180",
-		// Stuffing has made every entry 80 ms or 40 ms on the diagonal, and a slot lasts the least of its matching.
+		// Stuffing has made every entry 80 ms or 40 ms on the diagonal, and a slot lasts the least of its
+		// matching.
 		"solstice": "0>1 0-90, 1>2 0-90, 0>2 90-180",
 		// 40 ms each in a slot of 50 are more a time than 120 in 90; then 0>2 has most, and 1>2 is taken up again.
 		"eclipse": "0>1 0-50, 1>2 0-50, 0>2 50-140, 1>2 140-190",
@@ -145,8 +148,8 @@ func TestEpochEnds(t *testing.T) {
 	}
 }
 
-// TestTurnsKeepTime: a cycle is bound to instants: late in a turn what is left of it is used, unless it is no longer
-// than its reconfiguration delay.
+// TestTurnsKeepTime: a cycle is bound to instants: late in a turn what is left of it is used, unless it
+// is no longer than its reconfiguration delay.
 func TestTurnsKeepTime(t *testing.T) {
 	for _, tc := range []struct {
 		now  time.Duration
@@ -230,7 +233,8 @@ func TestStaticStays(t *testing.T) {
 	}
 }
 
-// TestSolsticeTrustsPackets: beside a packet network half as fast as its circuits the small change stays there.
+// TestSolsticeTrustsPackets: beside a packet network half as fast as its circuits the small change
+// stays there.
 func TestSolsticeTrustsPackets(t *testing.T) {
 	v := view(t, []southbound.HostID{0, 0}, []southbound.HostID{2, 4}, []pathmap.Bytes{50e6, 3e6}, func(s *topo.Spec) {
 		s.EPS = 250 * pathmap.Mbps
@@ -267,8 +271,8 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestBacklogIsBlind: of two host flows with more to send than a socket holds, the larger is not known to be so; the
-// oracle goes for it.
+// TestBacklogIsBlind: of two host flows with more to send than a socket holds, the larger is not known
+// to be so; the oracle goes for it.
 func TestBacklogIsBlind(t *testing.T) {
 	v := crossbar(t, [4][4]int{{0, 100, 900}})
 	if got := circuits(v, ask(Edmonds(), v)); got != "0>2 0-100" {
@@ -283,8 +287,9 @@ func TestBacklogIsBlind(t *testing.T) {
 	}
 }
 
-// TestLasts: a circuit's time for estimated bytes is bound by the circuit, or by what all hosts of a rack do together;
-// bytes of a rate that lasts come from one host each, but for no longer than they are estimated for.
+// TestLasts: a circuit's time for estimated bytes is bound by the circuit, or by what all hosts of a
+// rack do together; bytes of a rate that lasts come from one host each, but for no longer than they are
+// estimated for.
 func TestLasts(t *testing.T) {
 	const ms = time.Millisecond
 	v := crossbar(t, [4][4]int{})
@@ -311,8 +316,8 @@ func TestLasts(t *testing.T) {
 	}
 }
 
-// TestLay: pairs that share a port get their circuits one after the other, each for as long as its bytes take, however
-// long those before it are.
+// TestLay: pairs that share a port get their circuits one after the other, each for as long as its
+// bytes take, however long those before it are.
 func TestLay(t *testing.T) {
 	const ms = time.Millisecond
 	x := NewScratch(crossbar(t, [4][4]int{}))

@@ -15,10 +15,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same time after the start
-// of their coflows, whatever is left: an open loop. A reservation whose ports are still taken waits for them, one whose
-// ports are taken again before its end is cut short, and one whose host flows have ended is left out: coflows start a
-// little earlier or later than they did.
+// Recorded makes the circuit reservations that an earlier run of the same jobs made, at the same time
+// after the start of their coflows, whatever is left: an open loop. A reservation whose ports are still
+// taken waits for them, one whose ports are taken again before its end is cut short, and one whose host
+// flows have ended is left out: coflows start a little earlier or later than they did.
 type Recorded struct{ all []recorded }
 
 // recorded is what Recorded reads of a line of --per-reservation.
@@ -35,7 +35,8 @@ type recorded struct {
 // maxRecorded bounds the reservations of a file.
 const maxRecorded = 1 << 20
 
-// ParseRecorded reads a file that --per-reservation wrote as lines of JSON, of one policy. Errors name file and line.
+// ParseRecorded reads a file that --per-reservation wrote as lines of JSON, of one policy. Errors name
+// file and line.
 func ParseRecorded(r io.Reader, name string) (Recorded, error) {
 	var all []recorded
 	in := bufio.NewScanner(plaintext.NewReader(r))
@@ -111,8 +112,8 @@ func (x Recorded) Fill(v *controller.View, _ []controller.Event, p *controller.P
 	})
 }
 
-// due returns a reservation with the ids and instants of this run, and whether its coflow has started and has something
-// left between the two racks.
+// due returns a reservation with the ids and instants of this run, and whether its coflow has started
+// and has something left between the two racks.
 func (a *recorded) due(v *controller.View) (r controller.CircuitReservation, due bool) {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]

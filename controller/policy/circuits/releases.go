@@ -7,8 +7,9 @@ import (
 	"lightloom/southbound"
 )
 
-// releases holds when each port next becomes free. There is at most one instant per port, and none before one that has
-// been due, so that buckets of time hold the ports released in them: a calendar queue, which is faster than a heap.
+// releases holds when each port next becomes free. There is at most one instant per port, and none
+// before one that has been due, so that buckets of time hold the ports released in them: a calendar
+// queue, which is faster than a heap.
 type releases struct {
 	at         []time.Duration // by port; southbound.Never: none
 	next, prev []int32         // by port: the others of its stretch, none (-1)
@@ -19,8 +20,8 @@ type releases struct {
 	word       int      // of some: those before have no bits
 }
 
-// stretches is about as many as instants at which ports are released in one lay of a big coflow. A stretch with many
-// ports is looked through.
+// stretches is about as many as instants at which ports are released in one lay of a big coflow. A
+// stretch with many ports is looked through.
 const stretches = 1024
 
 // open clears r, and prepares it for a number of ports and the instants in [from, to).
@@ -74,8 +75,8 @@ func (r *releases) drop(port int32, from int) {
 	}
 }
 
-// due returns the first instant at which ports are released, and adds these to a list, in no order; southbound.Never if
-// none are.
+// due returns the first instant at which ports are released, and adds these to a list, in no order;
+// southbound.Never if none are.
 func (r *releases) due(list []int32) (time.Duration, []int32) {
 	for w := r.word; w < len(r.some); w++ {
 		if r.some[w] == 0 {

@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// replay plays a part's reservations on a model of the switch: a rack has one host, whose link is as fast as its
-// circuit. What is on no circuit goes over packets at a rate of its own, or not at all.
+// replay plays a part's reservations on a model of the switch: a rack has one host, whose link is as
+// fast as its circuit. What is on no circuit goes over packets at a rate of its own, or not at all.
 type replay struct {
 	t      testing.TB
 	part   Sunflow
@@ -87,8 +87,8 @@ func (r *replay) run() {
 	}
 }
 
-// settle calls the part until nothing changes. One call is mostly enough; now and then a coflow that was planned is
-// planned again, because its reservations have begun by then. This must end.
+// settle calls the part until nothing changes. One call is mostly enough; now and then a coflow that
+// was planned is planned again, because its reservations have begun by then. This must end.
 func (r *replay) settle() {
 	r.t.Helper()
 	for try := 0; r.decide() > 0; try++ {
@@ -179,7 +179,8 @@ func (r *replay) retire() {
 	})
 }
 
-// boundaries ends and begins what is due, as the ledger does: a reservation whose host flows have ended is skipped.
+// boundaries ends and begins what is due, as the ledger does: a reservation whose host flows have ended
+// is skipped.
 func (r *replay) boundaries() {
 	r.v.Reserved = slices.DeleteFunc(r.v.Reserved, func(x controller.CircuitReservation) bool {
 		idle := !slices.ContainsFunc(r.v.Coflows, func(c controller.CoflowView) bool {
@@ -230,8 +231,8 @@ func (r *replay) begin(x controller.CircuitReservation) {
 		Until: x.NotAfter}
 }
 
-// decide calls the part and carries its plan out, checking every reservation against the ledger. It returns the number
-// of changes.
+// decide calls the part and carries its plan out, checking every reservation against the ledger. It
+// returns the number of changes.
 func (r *replay) decide() int {
 	r.t.Helper()
 	for in := range r.v.Circuits {

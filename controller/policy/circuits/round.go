@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// portState is what is known of one port since it was last touched. Instants only grow within one lay, so that a cursor
-// serves.
+// portState is what is known of one port since it was last touched. Instants only grow within one lay,
+// so that a cursor serves.
 type portState struct {
 	until  time.Duration   // free until then; if that is over, it is taken, or free for no longer than is worth a look
 	cursor int             // the first span of the port that ended after it was looked at
@@ -65,7 +65,8 @@ func (r *round) setup(input, output int) time.Duration {
 	return r.s.delta
 }
 
-// litAt returns where the circuit of an input leads that is lit when the schedule begins, NoPort at any later instant.
+// litAt returns where the circuit of an input leads that is lit when the schedule begins, NoPort at any
+// later instant.
 func (r *round) litAt(input int) southbound.Port {
 	if r.now != r.s.start || input >= len(r.s.lit) {
 		return southbound.NoPort
@@ -73,8 +74,8 @@ func (r *round) litAt(input int) southbound.Port {
 	return r.s.lit[input]
 }
 
-// try gives a pair its circuit, with the given reconfiguration delay, if both ports are free for long enough, and
-// reports whether it did. The caller has looked at both ports.
+// try gives a pair its circuit, with the given reconfiguration delay, if both ports are free for long
+// enough, and reports whether it did. The caller has looked at both ports.
 func (r *round) try(input, output int, setup time.Duration) bool {
 	in, out := &r.s.ports[2*input], &r.s.ports[2*output+1]
 	free := min(in.until, out.until) - r.now
@@ -82,8 +83,8 @@ func (r *round) try(input, output int, setup time.Duration) bool {
 		return false
 	}
 	need := r.s.needs(input, output)
-	// A piece shorter than its own reconfiguration delay wastes more than it carries: it is made only if it finishes the
-	// pair.
+	// A piece shorter than its own reconfiguration delay wastes more than it carries: it is made only if
+	// it finishes the pair.
 	if need == 0 || free < setup+need && free < setup+max(r.s.delta, 1) {
 		return false
 	}

@@ -21,9 +21,10 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 var order = []string{"sunflow", "sunflow-turning", "bvn", "solstice", "eclipse", "edmonds", "edmonds-backlog", "rotor",
 	"rotor-vlb", "static", "schedule"}
 
-// TestScenarioFiles plays testdata/*.txt, each a demand on a dark crossbar of four ports of 1 Gb/s at δ 10 ms, and what
-// every part makes of it: circuits by beginning, from now on in ms, their reconfiguration delay included. Where a part
-// knows coflows and not their sum alone, the coflow follows. Lines:
+// TestScenarioFiles plays testdata/*.txt, each a demand on a dark crossbar of four ports of 1 Gb/s at δ
+// 10 ms, and what every part makes of it: circuits by beginning, from now on in ms, their
+// reconfiguration delay included. Where a part knows coflows and not their sum alone, the coflow
+// follows. Lines:
 //
 //	coflow IN>OUT:MS…  one that has started, with what each pair has to send
 //	lit IN>OUT…        circuits that are in service

@@ -9,15 +9,15 @@ import (
 	"lightloom/southbound"
 )
 
-// scheduler lays the pairs of one coflow into the table: Sunflow's intra-coflow schedule (Huang, Sun, Ng: Sunflow,
-// CoNEXT 2016, Algorithm 1). A pair is given its circuit at the first instant at which both ports are free, for as long
-// as it needs or until a reservation made before begins on either; it is never interrupted for another pair of the same
-// coflow. So no port of the coflow idles while a pair of it could use it, and alone on the switch it ends within
-// 2·T(C).
+// scheduler lays the pairs of one coflow into the table: Sunflow's intra-coflow schedule (Huang, Sun,
+// Ng: Sunflow, CoNEXT 2016, Algorithm 1). A pair is given its circuit at the first instant at which
+// both ports are free, for as long as it needs or until a reservation made before begins on either; it
+// is never interrupted for another pair of the same coflow. So no port of the coflow idles while a pair
+// of it could use it, and alone on the switch it ends within 2·T(C).
 //
-// Any order of the pairs keeps that bound. Pairs whose circuit is lit already come first. Then it is by port, as in the
-// published simulator, or the longest first and then by the distance from input to output: a shuffle of equal parts
-// then turns like a rotor, and meets T(C) itself.
+// Any order of the pairs keeps that bound. Pairs whose circuit is lit already come first. Then it is by
+// port, as in the published simulator, or the longest first and then by the distance from input to
+// output: a shuffle of equal parts then turns like a rotor, and meets T(C) itself.
 type scheduler struct {
 	table   *table
 	delta   time.Duration
@@ -54,9 +54,9 @@ type manner struct {
 	afresh bool // no circuit that is lit is preferred, or costs less
 }
 
-// setup is the reconfiguration delay that a circuit costs when it begins at that instant: none where it is lit already,
-// or will be for a reservation that ends just then. Should that one be withdrawn later, the circuit carries less by a
-// reconfiguration delay, which packets make up for.
+// setup is the reconfiguration delay that a circuit costs when it begins at that instant: none where it
+// is lit already, or will be for a reservation that ends just then. Should that one be withdrawn later,
+// the circuit carries less by a reconfiguration delay, which packets make up for.
 func (s *scheduler) setup(in, out southbound.Port, at time.Duration) time.Duration {
 	if at == s.start && int(in) < len(s.lit) && s.lit[in] == out || s.table.continues(in, out, at) {
 		return 0
@@ -86,8 +86,8 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	return s.begin(coflow, len(todo))
 }
 
-// layBook does what layOut does with what is not covered of the pairs of a book, without listing them: it adds to
-// covered what it has laid.
+// layBook does what layOut does with what is not covered of the pairs of a book, without listing them:
+// it adds to covered what it has laid.
 func (s *scheduler) layBook(coflow southbound.CoflowID, b *book, covered []time.Duration,
 	begun ...[]controller.CircuitReservation) []controller.CircuitReservation {
 	s.todo, s.book, s.covered = nil, b, covered
@@ -175,10 +175,10 @@ func (s *scheduler) look(port int, now time.Duration) *portState {
 	return st
 }
 
-// nextRelease returns when a port is next released, after it has been looked at, southbound.Never if no pair waits for
-// it, it is free for ever, or that is beyond the horizon. It passes over spans that follow each other without a gap,
-// and by port over gaps in which nothing can begin: those that are no longer than a reconfiguration delay, but for an
-// input that can go on with the circuit that it has.
+// nextRelease returns when a port is next released, after it has been looked at, southbound.Never if no
+// pair waits for it, it is free for ever, or that is beyond the horizon. It passes over spans that
+// follow each other without a gap, and by port over gaps in which nothing can begin: those that are no
+// longer than a reconfiguration delay, but for an input that can go on with the circuit that it has.
 func (s *scheduler) nextRelease(port int) time.Duration {
 	spans, k := s.table.ports[port], s.ports[port].cursor
 	if k == len(spans) || !s.waits(port) {

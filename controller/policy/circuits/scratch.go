@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Scratch is a copy of the circuit schedule on which coflows are tried: it lays them out as Sunflow would, and takes
-// them out again. Reservations that have begun hold their ports; those that have not are left out, since Sunflow lays
-// them anew whenever that is sooner.
+// Scratch is a copy of the circuit schedule on which coflows are tried: it lays them out as Sunflow
+// would, and takes them out again. Reservations that have begun hold their ports; those that have not
+// are left out, since Sunflow lays them anew whenever that is sooner.
 type Scratch struct {
 	memory *memory
 	sched  *scheduler
@@ -47,8 +47,8 @@ type Pair struct {
 	End     time.Duration // the last
 }
 
-// Pairs sums what a coflow has left by pair of racks that circuits can join, by (in, out), and returns T(C) of that.
-// Rows are sorted as Expand sorts them.
+// Pairs sums what a coflow has left by pair of racks that circuits can join, by (in, out), and returns
+// T(C) of that. Rows are sorted as Expand sorts them.
 func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]Pair, time.Duration) {
 	r := rows{0, src, dst, left, func(row int) pathmap.Bytes { return left[row] }}
 	g := &x.memory.gather

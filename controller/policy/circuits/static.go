@@ -8,9 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Static is a patch panel: the first demand that is seen is given the one matching that carries most of it, and what a
-// matching leaves free goes to later demands; each circuit stays for an hour. What is on no circuit goes over packets;
-// where there are none, on a crossbar, it waits for another hour.
+// Static is a patch panel: the first demand that is seen is given the one matching that carries most of
+// it, and what a matching leaves free goes to later demands; each circuit stays for an hour. What is on
+// no circuit goes over packets; where there are none, on a crossbar, it waits for another hour.
 type Static struct{}
 
 // staticFor is how long a circuit stands.

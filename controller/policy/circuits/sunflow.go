@@ -1,4 +1,5 @@
-// Package circuits holds the parts of a policy that decide which circuits are set up, when and for which flows.
+// Package circuits holds the parts of a policy that decide which circuits are set up, when and for
+// which flows.
 //
 // It returns reservations and touches no switch: the ledger begins and ends them, and rollout moves mirrors.
 package circuits
@@ -12,21 +13,21 @@ import (
 	"lightloom/southbound"
 )
 
-// Sunflow reserves circuits for the elephants of coflows, shortest T(C) first, on a switch where a move darkens only
-// the ports that it names (Huang, Sun, Ng: Sunflow: efficient optical circuit scheduling for coflows, CoNEXT 2016).
-// Host flows go on over packets until their circuit is in service.
+// Sunflow reserves circuits for the elephants of coflows, shortest T(C) first, on a switch where a move
+// darkens only the ports that it names (Huang, Sun, Ng: Sunflow: efficient optical circuit scheduling
+// for coflows, CoNEXT 2016). Host flows go on over packets until their circuit is in service.
 //
-// The policy is called at many instants and returns what changes. A coflow's reservations stay as long as no
-// higher-ranked coflow wants their ports and no earlier time has become free; otherwise the unbegun ones are withdrawn
-// and made again. Begun ones run to their end, whatever arrives: keeping them costs about 1 % of completion time and
-// saves a dark time each; Preempt turns that around.
+// The policy is called at many instants and returns what changes. A coflow's reservations stay as long
+// as no higher-ranked coflow wants their ports and no earlier time has become free; otherwise the
+// unbegun ones are withdrawn and made again. Begun ones run to their end, whatever arrives: keeping
+// them costs about 1 % of completion time and saves a dark time each; Preempt turns that around.
 //
 // With several wavelengths a rack, each pair of racks is given one of them before ports are reserved: see
 // wavelengthAssignment.
 type Sunflow struct {
-	// Horizon bounds how far ahead a reservation can begin; 0 is DefaultHorizon. Beyond it plans are likely to be
-	// overtaken, and all that is planned goes through the log. It is reached at its multiples and halfway between them;
-	// from one of these instants to the next no plan reaches further.
+	// Horizon bounds how far ahead a reservation can begin; 0 is DefaultHorizon. Beyond it plans are
+	// likely to be overtaken, and all that is planned goes through the log. It is reached at its multiples
+	// and halfway between them; from one of these instants to the next no plan reaches further.
 	Horizon time.Duration
 	// Preempt lets a coflow take the ports of begun reservations of coflows that rank below it.
 	Preempt bool
@@ -34,16 +35,17 @@ type Sunflow struct {
 	Fallback controller.Fallback
 	// Order is the order of one coflow's pairs.
 	Order Order
-	// Every gives each pair of racks of a coflow a circuit, whatever it has to send: there is no elephant threshold.
+	// Every gives each pair of racks of a coflow a circuit, whatever it has to send: there is no elephant
+	// threshold.
 	Every bool
 
-	// Only, if not nil, returns which pairs of ports a coflow may have reservations for; existing ones for other pairs are
-	// withdrawn unless they have begun.
+	// Only, if not nil, returns which pairs of ports a coflow may have reservations for; existing ones for
+	// other pairs are withdrawn unless they have begun.
 	Only func(c southbound.CoflowID, in, out southbound.Port) bool
 	// Weight, if not nil, has coflows ranked by T(C) over their weight. Experiments alone set it.
 	Weight func(c southbound.CoflowID) float64
-	// Afresh plans each circuit as if its ports had led elsewhere before: none that is lit is preferred, or costs less.
-	// Experiments alone set it.
+	// Afresh plans each circuit as if its ports had led elsewhere before: none that is lit is preferred,
+	// or costs less. Experiments alone set it.
 	Afresh bool
 
 	memory *memory // nil: everything is read at each decision
@@ -58,9 +60,9 @@ func (s Sunflow) Remembering() Sunflow {
 // Order is the order in which Sunflow looks at the pairs of one coflow. Each keeps the bound of 2·T(C).
 type Order uint8
 
-// The orders. The published simulator schedules by port and preempts, and a crossbar is there for comparison with it. A
-// turning order ends a shuffle of equal parts at T(C), as the figures of co-scheduler do, and is shorter on the
-// Facebook trace too.
+// The orders. The published simulator schedules by port and preempts, and a crossbar is there for
+// comparison with it. A turning order ends a shuffle of equal parts at T(C), as the figures of
+// co-scheduler do, and is shorter on the Facebook trace too.
 const (
 	ByFabric Order = iota // on a crossbar ByPort, with Preempt; Turning elsewhere
 	ByPort                // by input, then output
@@ -100,7 +102,8 @@ func (s Sunflow) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	all := s.ranked(s.allowed(m.demands(v, p, l.ends)))
 	newWavelengthAssignment(v).paint(all)
 	l.sched = m.scheduler(v)
-	// Between two of these instants nothing is planned further ahead: what is planned anew meanwhile ends with the rest.
+	// Between two of these instants nothing is planned further ahead: what is planned anew meanwhile ends
+	// with the rest.
 	step := max(horizon/2, 1)
 	turn := v.Now/step + 1
 	l.sched.horizon, l.sched.byPort = min(turn+1, southbound.Never/step)*step, s.Order == ByPort
@@ -173,8 +176,9 @@ func (m *memory) ledger(v *controller.View) *ledger {
 		planned: m.planned}
 }
 
-// sort takes the view's reservations apart. Begun ones take their ports at once unless they can be preempted. Unbegun
-// ones of coflows that are not in demand any more would only be in the way: finish withdraws them.
+// sort takes the view's reservations apart. Begun ones take their ports at once unless they can be
+// preempted. Unbegun ones of coflows that are not in demand any more would only be in the way: finish
+// withdraws them.
 func (l *ledger) sort(all []coflowDemand) {
 	for i := range all {
 		l.planned[all[i].id] = false
@@ -200,7 +204,8 @@ func (l *ledger) demands(c southbound.CoflowID) bool {
 	return ok
 }
 
-// begun reports whether a reservation holds its circuit. A due one can still be waiting for the end of another.
+// begun reports whether a reservation holds its circuit. A due one can still be waiting for the end of
+// another.
 func begun(v *controller.View, r *controller.CircuitReservation) bool {
 	if r.NotBefore > v.Now || int(r.In) >= len(v.Circuits) {
 		return false
@@ -255,8 +260,8 @@ func (l *ledger) plan(d *coflowDemand, p *controller.Plan) {
 	p.Reserve = append(p.Reserve, made...)
 }
 
-// lay reserves what the reservations that are held and own do not carry of a coflow; lost are those that it has just
-// had. Borrowed until the next call.
+// lay reserves what the reservations that are held and own do not carry of a coflow; lost are those
+// that it has just had. Borrowed until the next call.
 func (l *ledger) lay(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
 	made := l.layOut(d, own, lost)
 	for i := range made {
@@ -269,8 +274,8 @@ func (l *ledger) layOut(d *coflowDemand, own, lost []controller.CircuitReservati
 	if d.book == nil || !l.only || !l.sched.byPort {
 		return l.sched.layOut(d.id, l.uncovered(d, own, lost))
 	}
-	// Where all bytes wait for a circuit nothing is left to packets, and what is to be laid is known without looking at
-	// each pair.
+	// Where all bytes wait for a circuit nothing is left to packets, and what is to be laid is known
+	// without looking at each pair.
 	n, covered := southbound.Port(l.v.Fabric.OCSPorts()), l.memory.covered
 	l.cover(d, own)
 	made := l.sched.layBook(d.id, d.book, covered, l.held, own)
@@ -295,7 +300,8 @@ func (l *ledger) cover(d *coflowDemand, own []controller.CircuitReservation) {
 	}
 }
 
-// sameTimes reports whether made holds the same circuits at the same times as own, which is sorted by (NotBefore, In).
+// sameTimes reports whether made holds the same circuits at the same times as own, which is sorted by
+// (NotBefore, In).
 func (l *ledger) sameTimes(own, made []controller.CircuitReservation) bool {
 	if len(own) != len(made) {
 		return false
@@ -322,9 +328,9 @@ func (l *ledger) ownOf(c southbound.CoflowID) []controller.CircuitReservation {
 	return l.unbegun[first:end]
 }
 
-// keep takes the ports of a coflow's unbegun reservations, in the order of their beginning, if each still fits, is for
-// bytes that are left, and could not begin earlier by more than the reconfiguration delay of a move. All of them stay,
-// or none.
+// keep takes the ports of a coflow's unbegun reservations, in the order of their beginning, if each
+// still fits, is for bytes that are left, and could not begin earlier by more than the reconfiguration
+// delay of a move. All of them stay, or none.
 func (l *ledger) keep(d *coflowDemand, own []controller.CircuitReservation) bool {
 	if len(own) == 0 {
 		return true
@@ -354,9 +360,10 @@ func (l *ledger) wanted(d *coflowDemand, r *controller.CircuitReservation) bool 
 	return ok && d.pairs[i].left > 0
 }
 
-// uncovered returns the pairs of a coflow whose bytes no reservation carries, with what is left to carry. A remainder
-// that is small beside the reconfiguration delay of a move, or beside what is covered, stays on packets, for rates are
-// never met exactly; not that of a pair which has just lost reservations: all of it was meant to go.
+// uncovered returns the pairs of a coflow whose bytes no reservation carries, with what is left to
+// carry. A remainder that is small beside the reconfiguration delay of a move, or beside what is
+// covered, stays on packets, for rates are never met exactly; not that of a pair which has just lost
+// reservations: all of it was meant to go.
 func (l *ledger) uncovered(d *coflowDemand, own, lost []controller.CircuitReservation) []pair {
 	n := southbound.Port(l.v.Fabric.OCSPorts())
 	covered, meant := l.memory.covered, l.memory.meant

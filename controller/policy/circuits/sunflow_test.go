@@ -112,7 +112,8 @@ func TestReserves(t *testing.T) {
 	}
 }
 
-// TestWeight: of two coflows for the same ports the shorter goes first, unless the longer has a weight to match.
+// TestWeight: of two coflows for the same ports the shorter goes first, unless the longer has a weight
+// to match.
 func TestWeight(t *testing.T) {
 	for _, tc := range []struct {
 		weight func(southbound.CoflowID) float64
@@ -133,8 +134,9 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestOwnReservationsCarry: a coflow's existing reservations count for the time in which they carry bytes, which is
-// their length without the reconfiguration delay of each; if that is enough, nothing is added.
+// TestOwnReservationsCarry: a coflow's existing reservations count for the time in which they carry
+// bytes, which is their length without the reconfiguration delay of each; if that is enough, nothing is
+// added.
 func TestOwnReservationsCarry(t *testing.T) {
 	const ms = time.Millisecond
 	need := controller.Wire(4e6).Over(500 * pathmap.Mbps)
@@ -168,8 +170,8 @@ func TestOwnReservationsCarry(t *testing.T) {
 	}
 }
 
-// TestEstimatedElephants: of estimated traffic only elephants between different racks get circuits, and nothing gets
-// none, whatever counts as an elephant.
+// TestEstimatedElephants: of estimated traffic only elephants between different racks get circuits, and
+// nothing gets none, whatever counts as an elephant.
 func TestEstimatedElephants(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -206,7 +208,8 @@ func TestFirstOfEqualWavelengths(t *testing.T) {
 	}
 }
 
-// TestWithdrawsOnce: of coflows that are in demand no more each is named once, in order, however much stands for it.
+// TestWithdrawsOnce: of coflows that are in demand no more each is named once, in order, however much
+// stands for it.
 func TestWithdrawsOnce(t *testing.T) {
 	v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4e6}, nil)
 	for k, c := range []southbound.CoflowID{9, 7, 9, 7, 7} {
@@ -219,7 +222,8 @@ func TestWithdrawsOnce(t *testing.T) {
 	}
 }
 
-// TestBareCoflowThatArrives: fixed flows that are placed in the same plan are planned for; a stage's edge is not.
+// TestBareCoflowThatArrives: fixed flows that are placed in the same plan are planned for; a stage's
+// edge is not.
 func TestBareCoflowThatArrives(t *testing.T) {
 	v := view(t, nil, nil, nil, nil)
 	v.Coflows = nil
@@ -240,7 +244,8 @@ func TestBareCoflowThatArrives(t *testing.T) {
 	}
 }
 
-// TestShorterFirst: of two coflows for the same ports the one with the smaller T(C) goes first, whatever their ids.
+// TestShorterFirst: of two coflows for the same ports the one with the smaller T(C) goes first,
+// whatever their ids.
 func TestShorterFirst(t *testing.T) {
 	v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{50e6}, nil)
 	c := v.Coflows[0]
@@ -291,8 +296,8 @@ func BenchmarkSunflow(b *testing.B) {
 	}
 }
 
-// TestOnly: pairs that Only does not want are left out, and their reservations are withdrawn; if it wants all pairs,
-// the plan is the same as without Only.
+// TestOnly: pairs that Only does not want are left out, and their reservations are withdrawn; if it
+// wants all pairs, the plan is the same as without Only.
 func TestOnly(t *testing.T) {
 	kept := 0
 	for seed := range uint64(300) {
@@ -329,8 +334,8 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// TestNothingToReserve: without an optical switch, or by an estimate of bytes that is not of this instant, no circuit
-// is reserved or withdrawn, and nothing is looked at.
+// TestNothingToReserve: without an optical switch, or by an estimate of bytes that is not of this
+// instant, no circuit is reserved or withdrawn, and nothing is looked at.
 func TestNothingToReserve(t *testing.T) {
 	hosts := []southbound.HostID{0}
 	fresh := func(change func(*controller.View)) *controller.View {

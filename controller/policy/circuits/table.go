@@ -13,8 +13,8 @@ type span struct {
 	peer       southbound.Port
 }
 
-// table is the reservation table: for every input and output of the OCS the times it is taken, sorted and disjoint.
-// Inputs are ports 2r, outputs 2r+1.
+// table is the reservation table: for every input and output of the OCS the times it is taken, sorted
+// and disjoint. Inputs are ports 2r, outputs 2r+1.
 type table struct{ ports [][]span }
 
 func newTable(ports int) *table {

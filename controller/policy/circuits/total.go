@@ -8,7 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// total is what the elephants of all coflows together have left, as a matrix over the ports that any of them needs.
+// total is what the elephants of all coflows together have left, as a matrix over the ports that any of
+// them needs.
 type total struct {
 	matrix schedule.Matrix
 	port   []southbound.Port // by row and column of the matrix, ascending
@@ -25,8 +26,8 @@ func sum(v *controller.View, p *controller.Plan) total {
 	return compact(v, all)
 }
 
-// compact drops the ports that nothing is for. A pair with less than a circuit carries in a reconfiguration delay is
-// left to packets, where there are any.
+// compact drops the ports that nothing is for. A pair with less than a circuit carries in a
+// reconfiguration delay is left to packets, where there are any.
 func compact(v *controller.View, all schedule.Matrix) total {
 	residual := v.Delta
 	if controller.CircuitsOnly(v.Fabric) {

@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound"
 )
 
-// facebook returns the coflows of the published trace as pairs of 1 Gb/s ports, local flows left out, or skips the
-// test.
+// facebook returns the coflows of the published trace as pairs of 1 Gb/s ports, local flows left out,
+// or skips the test.
 func facebook(t *testing.T, width int) (all [][]pair) {
 	t.Helper()
 	dir := os.Getenv("LIGHTLOOM_DATA")
@@ -85,8 +85,8 @@ func TestWholeTraceWithinTwiceBound(t *testing.T) {
 	t.Logf("worst CCT over T(C): %.3f", worst)
 }
 
-// TestOneAtATime holds the figures of Sunflow's own simulator for the cut small400, one coflow at a time: average CCT,
-// local coflows included, and mean of CCT over the bound, within 1 %.
+// TestOneAtATime holds the figures of Sunflow's own simulator for the cut small400, one coflow at a
+// time: average CCT, local coflows included, and mean of CCT over the bound, within 1 %.
 func TestOneAtATime(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

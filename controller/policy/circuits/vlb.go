@@ -9,12 +9,13 @@ import (
 	"lightloom/southbound"
 )
 
-// RotorVLB turns as Rotor does, on racks that keep bytes for each other (Mellette, McGuinness, Roy, Forencich, Papen,
-// Snoeren, Porter: RotorNet, SIGCOMM 2017). As there, it sets the rotation and no more: what goes over a third rack,
-// and when, racks find out by themselves (southbound.Relayer). So a circuit is of use to whatever its input's rack has
-// to send, wherever to, and to whatever anybody has for its output's, and it turns as long as anything is under way
-// between racks, elephant or not. It reads nothing of how much that is. By estimates it lights nothing: they are of
-// what hosts have, and what racks keep must not be left there.
+// RotorVLB turns as Rotor does, on racks that keep bytes for each other (Mellette, McGuinness, Roy,
+// Forencich, Papen, Snoeren, Porter: RotorNet, SIGCOMM 2017). As there, it sets the rotation and no
+// more: what goes over a third rack, and when, racks find out by themselves (southbound.Relayer). So a
+// circuit is of use to whatever its input's rack has to send, wherever to, and to whatever anybody has
+// for its output's, and it turns as long as anything is under way between racks, elephant or not. It
+// reads nothing of how much that is. By estimates it lights nothing: they are of what hosts have, and
+// what racks keep must not be left there.
 type RotorVLB struct{}
 
 // RotorRelay is what racks have to know of the rotation where reconfiguration delays are delta.
@@ -25,8 +26,8 @@ func RotorRelay(delta time.Duration) southbound.Relay {
 // rotorSlot is how long a matching stands, reconfiguration delay included.
 func rotorSlot(delta time.Duration) time.Duration { return slotDelays * max(delta, shortest) }
 
-// rotorAhead is how many slots are reserved at a time: what comes meanwhile finds its circuits within the slot, and
-// what ends leaves circuits to turn for nothing that long.
+// rotorAhead is how many slots are reserved at a time: what comes meanwhile finds its circuits within
+// the slot, and what ends leaves circuits to turn for nothing that long.
 const rotorAhead = 8
 
 // Wants implements the part's list of events.
@@ -62,7 +63,8 @@ func (RotorVLB) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	})
 }
 
-// slot reserves a circuit for one slot, or what is left of it, unless that is no longer than its reconfiguration delay.
+// slot reserves a circuit for one slot, or what is left of it, unless that is no longer than its
+// reconfiguration delay.
 func (l *turns) slot(in, out southbound.Port, from, to time.Duration) {
 	if !l.sched.table.fits(in, out, from, to) || to-from <= l.sched.setup(in, out, from) {
 		return

@@ -9,15 +9,16 @@ import (
 	"lightloom/southbound"
 )
 
-// wavelengthAssignment gives pairs of racks wavelengths, so that a rack has as many circuits at once as wavelengths
-// (section VI of co-scheduler; its authors leave the schedule open). Port r + w·Racks is wavelength w of rack r. Light
-// keeps its wavelength through the switch: a pair takes the ports of one wavelength at both racks, and Sunflow
-// schedules the ports as on a switch with W times as many.
+// wavelengthAssignment gives pairs of racks wavelengths, so that a rack has as many circuits at once as
+// wavelengths (section VI of co-scheduler; its authors leave the schedule open). Port r + w·Racks is
+// wavelength w of rack r. Light keeps its wavelength through the switch: a pair takes the ports of one
+// wavelength at both racks, and Sunflow schedules the ports as on a switch with W times as many.
 //
-// All traffic from one rack to another takes one wavelength, whatever the coflow: a ToR selects a circuit by the
-// destination rack. If a circuit of two racks exists or is reserved, they keep its wavelength; the others get the one
-// whose two ports have the least load so far, coflows by rank and the longest pairs of each first. So W shrinks a
-// coflow to T(C)/W if its pairs can be dealt out evenly; a single pair takes as long as before.
+// All traffic from one rack to another takes one wavelength, whatever the coflow: a ToR selects a
+// circuit by the destination rack. If a circuit of two racks exists or is reserved, they keep its
+// wavelength; the others get the one whose two ports have the least load so far, coflows by rank and
+// the longest pairs of each first. So W shrinks a coflow to T(C)/W if its pairs can be dealt out
+// evenly; a single pair takes as long as before.
 type wavelengthAssignment struct {
 	racks, waves southbound.Port
 	ends         []port // by port of the switch
@@ -52,8 +53,9 @@ func (c *wavelengthAssignment) fix(in, out southbound.Port) {
 	c.fixed[[2]southbound.Port{in % c.racks, out % c.racks}] = in / c.racks
 }
 
-// paint puts the ports of wavelengths in the place of racks. Pairs without a wavelength that is lit at both racks are
-// left out: they go over packets. Slices of pairs are made anew, as others keep those that came.
+// paint puts the ports of wavelengths in the place of racks. Pairs without a wavelength that is lit at
+// both racks are left out: they go over packets. Slices of pairs are made anew, as others keep those
+// that came.
 func (c *wavelengthAssignment) paint(all []coflowDemand) {
 	if c == nil {
 		return
@@ -105,7 +107,8 @@ func (c *wavelengthAssignment) choose(pairs []pair) []pair {
 	return painted
 }
 
-// pick gives a pair the wavelength that has least to carry, the first of equals; false where none is lit at both racks.
+// pick gives a pair the wavelength that has least to carry, the first of equals; false where none is
+// lit at both racks.
 func (c *wavelengthAssignment) pick(p *pair) bool {
 	best := southbound.NoPort
 	least := [2]time.Duration{}

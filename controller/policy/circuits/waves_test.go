@@ -14,7 +14,8 @@ import (
 	"lightloom/southbound"
 )
 
-// fan is a coflow from host 0 (rack 0) to the first hosts of others, 20 MB each, on racks of that many wavelengths.
+// fan is a coflow from host 0 (rack 0) to the first hosts of others, 20 MB each, on racks of that many
+// wavelengths.
 func fan(t *testing.T, waves, to int) *controller.View {
 	var src, dst []southbound.HostID
 	var size []pathmap.Bytes
@@ -24,8 +25,8 @@ func fan(t *testing.T, waves, to int) *controller.View {
 	return view(t, src, dst, size, func(s *topo.Spec) { s.Racks, s.Waves, s.NIC = 9, waves, 8*pathmap.Gbps })
 }
 
-// TestFanOfWavelengths: eight equal pairs out of one rack take the wavelengths in equal parts, so that what is reserved
-// ends at T(C)/W: 8/W reconfiguration delays and transfers one after the other.
+// TestFanOfWavelengths: eight equal pairs out of one rack take the wavelengths in equal parts, so that
+// what is reserved ends at T(C)/W: 8/W reconfiguration delays and transfers one after the other.
 func TestFanOfWavelengths(t *testing.T) {
 	each := 10*time.Millisecond + controller.Wire(20e6).Over(pathmap.Gbps)
 	for _, waves := range []int{1, 2, 4, 8} {
@@ -45,8 +46,8 @@ func TestFanOfWavelengths(t *testing.T) {
 	}
 }
 
-// TestStandingWavelengths: pairs keep the wavelength in which they have a circuit or a reservation, and those whose
-// wavelength is dark at one rack stay on packets.
+// TestStandingWavelengths: pairs keep the wavelength in which they have a circuit or a reservation, and
+// those whose wavelength is dark at one rack stay on packets.
 func TestStandingWavelengths(t *testing.T) {
 	v := fan(t, 2, 2) // to racks 1 and 2
 	v.Circuits = slices.Repeat([]controller.CircuitView{{Out: southbound.NoPort}}, 18)
@@ -89,8 +90,8 @@ func TestDarkWavelength(t *testing.T) {
 	}
 }
 
-// TestWavelengthLaws plans random coflows twice on random fabrics: all reservations obey the laws, a fresh part plans
-// the same, and existing reservations are not planned again.
+// TestWavelengthLaws plans random coflows twice on random fabrics: all reservations obey the laws, a
+// fresh part plans the same, and existing reservations are not planned again.
 func TestWavelengthLaws(t *testing.T) {
 	many := 0
 	for seed := range uint64(400) {

@@ -10,7 +10,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// benchCluster is the cluster of section V-A with the given number of racks; every slot is taken for up to a minute.
+// benchCluster is the cluster of section V-A with the given number of racks; every slot is taken for up
+// to a minute.
 func benchCluster(racks int) (*Cluster, Releases) {
 	r := rand.New(rand.NewPCG(1, 1))
 	c := &Cluster{Racks: racks, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps, Elephant: 1_125_000_000,
@@ -25,10 +26,11 @@ func benchCluster(racks int) (*Cluster, Releases) {
 	return c, free
 }
 
-// BenchmarkGuideline is what Co-scheduler decides for one job, by the parts of section IV-H: the guideline of data and
-// maps, O(R²) at most for a recurring job (one root for another), and the best schedule of the reduces, O(R · R_red²)
-// at most. The document gives the two bounds, below 100 racks, and no times. The job is that of Figure 4; its maps
-// stand on five racks, and R_red is how many its reduces may have.
+// BenchmarkGuideline is what Co-scheduler decides for one job, by the parts of section IV-H: the
+// guideline of data and maps, O(R²) at most for a recurring job (one root for another), and the best
+// schedule of the reduces, O(R · R_red²) at most. The document gives the two bounds, below 100 racks,
+// and no times. The job is that of Figure 4; its maps stand on five racks, and R_red is how many its
+// reduces may have.
 func BenchmarkGuideline(b *testing.B) {
 	_, job := figure4()
 	for _, racks := range []int{15, 30, 60, 100, 150} {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Releases is, by rack, when each of its slots comes free as far as is estimated, from now, ascending: zero for a slot
-// that is free. Section IV-F calls it the released time.
+// Releases is, by rack, when each of its slots comes free as far as is estimated, from now, ascending:
+// zero for a slot that is free. Section IV-F calls it the released time.
 type Releases [][]time.Duration
 
 // at is when d slots of a rack are free; false where it has fewer.
@@ -31,12 +31,14 @@ type Chosen struct {
 // End is when its shuffle is estimated to end, from now: what Algorithm 1 minimises.
 func (c *Chosen) End() time.Duration { return c.Ready + c.CCT }
 
-// Explore is ExploreSchedule of Algorithm 1: it gives the largest number of tasks to the rack that is released first
-// for it, and so on down, no rack twice, which minimises the latest release. Ties go to the rack where held, which may
-// be nil, is larger (bytes of the job's maps there, which then need not cross), then to the smaller number.
+// Explore is ExploreSchedule of Algorithm 1: it gives the largest number of tasks to the rack that is
+// released first for it, and so on down, no rack twice, which minimises the latest release. Ties go to
+// the rack where held, which may be nil, is larger (bytes of the job's maps there, which then need not
+// cross), then to the smaller number.
 //
-// With W wavelengths section VI relaxes the choice to “the top W racks” without saying which of them: here it is the
-// one of the first W that holds most of the job's map output, as its bytes need no wavelength.
+// With W wavelengths section VI relaxes the choice to “the top W racks” without saying which of them:
+// here it is the one of the first W that holds most of the job's map output, as its bytes need no
+// wavelength.
 func (c *Cluster) Explore(s Schedule, free Releases, held []int64) (*Chosen, bool) {
 	if held == nil {
 		held = make([]int64, len(free))
@@ -96,8 +98,9 @@ func among(first []candidate, x candidate) []candidate {
 	return slices.Insert(first, i, x)
 }
 
-// Best is the best of the possible schedules (Algorithm 1): that with the earliest end of its shuffle, the fewest racks
-// among equals. It is false where none can ever stand: more tasks on a rack than it has slots.
+// Best is the best of the possible schedules (Algorithm 1): that with the earliest end of its shuffle,
+// the fewest racks among equals. It is false where none can ever stand: more tasks on a rack than it
+// has slots.
 func (c *Cluster) Best(all []Schedule, free Releases, held []int64) (*Chosen, bool) {
 	var best *Chosen
 	for _, s := range all {
@@ -112,7 +115,8 @@ func (c *Cluster) Best(all []Schedule, free Releases, held []int64) (*Chosen, bo
 	return best, best != nil
 }
 
-// Remaining is T_rem of a running task by Equation 12: t_elapsed · (1 − P) / P. A task without progress has none yet.
+// Remaining is T_rem of a running task by Equation 12: t_elapsed · (1 − P) / P. A task without progress
+// has none yet.
 func Remaining(elapsed time.Duration, progress float64) time.Duration {
 	if progress <= 0 {
 		return 0

@@ -34,7 +34,8 @@ func printed() [15][15]int {
 	}
 }
 
-// figure4 is the job and the cluster of Figure 4. The document gives tasks and slots; the rest is what its cells imply:
+// figure4 is the job and the cluster of Figure 4. The document gives tasks and slots; the rest is what
+// its cells imply:
 // 83.75 s a wave of maps, 115.4 s of reduces, 12.2 s and 1212 s of shuffle, products up to 75 over circuits.
 func figure4() (*Cluster, *Job) {
 	shuffle := pathmap.Bytes(85_500_000_000)
@@ -157,7 +158,8 @@ func TestTeraSort(t *testing.T) {
 	}
 }
 
-// TestSchedulesHold: every schedule places every reduce, and makes an elephant of the least map output on each rack.
+// TestSchedulesHold: every schedule places every reduce, and makes an elephant of the least map output
+// on each rack.
 func TestSchedulesHold(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -273,9 +275,10 @@ func TestSIR(t *testing.T) {
 	}
 }
 
-// TestSection3B is the conclusion of section III-B: for the jobs of its example, nine and fifteen maps on three racks
-// and three reduces, a unit from each map to each reduce, Co-scheduler takes case 2's spread of reduces, one on each
-// rack, and not case 1's two on one. A unit is an elephant, so that nothing but the completion time decides.
+// TestSection3B is the conclusion of section III-B: for the jobs of its example, nine and fifteen maps
+// on three racks and three reduces, a unit from each map to each reduce, Co-scheduler takes case 2's
+// spread of reduces, one on each rack, and not case 1's two on one. A unit is an elephant, so that
+// nothing but the completion time decides.
 func TestSection3B(t *testing.T) {
 	const unit = pathmap.Bytes(125_000_000) // a second at 1 Gb/s
 	c := &Cluster{Racks: 3, Slots: 15, Elephant: unit, OCS: pathmap.Gbps, Delta: 10 * time.Millisecond}

@@ -29,13 +29,13 @@ func (c *Cluster) waves() int { return max(1, c.Waves) }
 
 // Form is a reading of l^shu, the time of the shuffle in the latency response model.
 //
-// The document's Figure 4 was not made with its Equation 10: that rises with R_red, and the printed rows are flat or
-// fall. All 225 cells follow the form called Figure4 here.
+// The document's Figure 4 was not made with its Equation 10: that rises with R_red, and the printed
+// rows are flat or fall. All 225 cells follow the form called Figure4 here.
 type Form uint8
 
 const (
-	// Figure4 takes circuits to work side by side: D_shu / (BW_OCS · min(R_map, R_red)) where the shuffle is an elephant
-	// between every two racks, else D_shu / (BW_EPS · R_map).
+	// Figure4 takes circuits to work side by side: D_shu / (BW_OCS · min(R_map, R_red)) where the shuffle
+	// is an elephant between every two racks, else D_shu / (BW_EPS · R_map).
 	Figure4 Form = iota
 	// Equation10 is D_shu · (R_red − 1) / (R_map · R_red) over BW_OCS or BW_EPS, as printed.
 	Equation10
@@ -48,19 +48,21 @@ func (f Form) String() string {
 	return "figure-4"
 }
 
-// Optical reports whether a shuffle that is spread evenly over the given numbers of map and reduce racks goes over
-// circuits: between any two of them it holds at least T_e (Equation 4).
+// Optical reports whether a shuffle that is spread evenly over the given numbers of map and reduce
+// racks goes over circuits: between any two of them it holds at least T_e (Equation 4).
 func (c *Cluster) Optical(shuffle pathmap.Bytes, maps, reduces int) bool {
 	return shuffle > 0 && shuffle/pathmap.Bytes(maps*reduces) >= c.Elephant
 }
 
-// Latency is L(R_map, R_red) of Equation 8: waves of maps, the shuffle, waves of reduces, one after the other.
+// Latency is L(R_map, R_red) of Equation 8: waves of maps, the shuffle, waves of reduces, one after the
+// other.
 func (c *Cluster) Latency(f Form, j *Job, maps, reduces int) time.Duration {
 	return Waves(j.Maps, c.Slots*maps, j.MapTime+j.MapDisk) + c.shuffle(f, j.Shuffle, maps, reduces) +
 		Waves(j.Reduces, c.Slots*reduces, j.RedTime+j.RedWrite)
 }
 
-// Waves is the time of a number of equal tasks in a number of slots, at most longest: a prediction can be any time.
+// Waves is the time of a number of equal tasks in a number of slots, at most longest: a prediction can
+// be any time.
 func Waves(tasks, slots int, each time.Duration) time.Duration {
 	slots = max(slots, 1)
 	n := time.Duration((tasks + slots - 1) / slots)
@@ -96,9 +98,10 @@ type Shape struct{ Maps, Reduces int }
 // slack is how far above the least latency a shape in the green zone can be.
 const slack = 0.05
 
-// Zone returns the green zone of Figure 4 in order of (Maps, Reduces), Reduces up to most racks: the shapes whose
-// shuffle goes over circuits and whose latency is within 5 % of the least of such. The zone is a colour in the
-// document; this definition is ours. It is empty where no shape lights a circuit.
+// Zone returns the green zone of Figure 4 in order of (Maps, Reduces), Reduces up to most racks: the
+// shapes whose shuffle goes over circuits and whose latency is within 5 % of the least of such. The
+// zone is a colour in the document; this definition is ours. It is empty where no shape lights a
+// circuit.
 func (c *Cluster) Zone(f Form, j *Job, most int) []Shape {
 	most = min(most, c.Racks)
 	least := time.Duration(-1)

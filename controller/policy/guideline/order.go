@@ -1,6 +1,7 @@
 package guideline
 
-// Class is how much a task deserves an empty slot on a rack, in the order of Algorithm 2: the smaller, the sooner.
+// Class is how much a task deserves an empty slot on a rack, in the order of Algorithm 2: the smaller,
+// the sooner.
 type Class uint8
 
 // The classes, the soonest first.

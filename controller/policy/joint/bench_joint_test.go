@@ -10,16 +10,16 @@ import (
 	"lightloom/controller/policy"
 )
 
-// moments are when a decision is made: a wide job waits for its places, its shuffle is ready to start, or it has
-// started and a decision is requested again without any change.
+// moments are when a decision is made: a wide job waits for its places, its shuffle is ready to start,
+// or it has started and a decision is requested again without any change.
 const (
 	waits  = "waits"
 	starts = "starts"
 	again  = "again"
 )
 
-// wide is a view of a hybrid fabric beside whose running shuffles, of 20 × 10 tasks, one of width × width is decided.
-// The reservations that the policy has made for those that run stand; none has begun.
+// wide is a view of a hybrid fabric beside whose running shuffles, of 20 × 10 tasks, one of width ×
+// width is decided. The reservations that the policy has made for those that run stand; none has begun.
 func wide(b testing.TB, spec, moment, name string, width, running int) *controller.View {
 	b.Helper()
 	jobs := workloadOf(b, "hadoop:jobs=201,maps=20,reduces=10", running+1)
@@ -55,7 +55,8 @@ func wide(b testing.TB, spec, moment, name string, width, running int) *controll
 	return v
 }
 
-// BenchmarkJoint is the time of one decision about a wide shuffle, beside crosslayer+sunflow's about the same.
+// BenchmarkJoint is the time of one decision about a wide shuffle, beside crosslayer+sunflow's about
+// the same.
 func BenchmarkJoint(b *testing.B) {
 	for _, f := range []struct{ name, spec string }{
 		{"hybrid_hosts_16_racks_8", "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps"},

@@ -87,8 +87,8 @@ func workloadOf(b testing.TB, text string, n int) []controller.Job {
 	return jobs
 }
 
-// BenchmarkDecision is the wall time of one decision for a new job: streams of 10 bolts and 2 spouts, and shuffles of
-// 20 maps and 10 reduces, on fat-trees and Jellyfishes, beside jobs that run.
+// BenchmarkDecision is the wall time of one decision for a new job: streams of 10 bolts and 2 spouts,
+// and shuffles of 20 maps and 10 reduces, on fat-trees and Jellyfishes, beside jobs that run.
 func BenchmarkDecision(b *testing.B) {
 	fabrics := []struct{ name, spec string }{
 		{"fattree_k16_hosts_200", "fattree:k=16,hosts=200,rate=1Gbps"},

@@ -1,7 +1,7 @@
 // Package joint holds the parts of a policy that answer several questions together.
 //
-// A joint part is one part for each question, for they are asked in turn, with the circuits in between. What one
-// part has found it hands to the next within the same decision, and to no other.
+// A joint part is one part for each question, for they are asked in turn, with the circuits in between.
+// What one part has found it hands to the next within the same decision, and to no other.
 package joint
 
 import (
@@ -15,10 +15,10 @@ import (
 	"lightloom/southbound"
 )
 
-// CrossLayer places each waiting job by two-level annealing, so that a placement is valued together with the paths that
-// it allows; jobs that run are not moved, unless Migrate has been called. Its second part routes: what was found while
-// placing is where it begins, with the host flows that circuits took left out, and bare coflows, which are only routed,
-// are in it.
+// CrossLayer places each waiting job by two-level annealing, so that a placement is valued together
+// with the paths that it allows; jobs that run are not moved, unless Migrate has been called. Its
+// second part routes: what was found while placing is where it begins, with the host flows that
+// circuits took left out, and bare coflows, which are only routed, are in it.
 type CrossLayer struct {
 	opt   anneal.Options
 	cache *anneal.PathCache // the other part's

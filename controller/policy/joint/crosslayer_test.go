@@ -14,7 +14,8 @@ import (
 	"lightloom/southbound"
 )
 
-// busy is a view of a leaf-spine fabric with that many running shuffles of random places, and one job waiting.
+// busy is a view of a leaf-spine fabric with that many running shuffles of random places, and one job
+// waiting.
 func busy(t testing.TB, spec topo.Spec, running, maps, reduces int, seed uint64) *controller.View {
 	t.Helper()
 	f, err := topo.New(spec)
@@ -69,7 +70,8 @@ func decide(t testing.TB, name string, v *controller.View) *controller.Plan {
 	return p.Decide(v, nil)
 }
 
-// least returns how long the waiting job's shuffle takes at max-min rates beside what runs, if nothing else changes.
+// least returns how long the waiting job's shuffle takes at max-min rates beside what runs, if nothing
+// else changes.
 func least(t *testing.T, v *controller.View, p *controller.Plan) float64 {
 	t.Helper()
 	if err := policytest.Check(v, p); err != nil {
@@ -99,8 +101,8 @@ func least(t *testing.T, v *controller.View, p *controller.Plan) float64 {
 	return worst
 }
 
-// TestBetterThanRandom: over twenty busy networks the job's shuffle ends sooner than where random slots and hashed
-// paths put it, on the whole and mostly one by one.
+// TestBetterThanRandom: over twenty busy networks the job's shuffle ends sooner than where random slots
+// and hashed paths put it, on the whole and mostly one by one.
 func TestBetterThanRandom(t *testing.T) {
 	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps}
 	for _, name := range []string{"crosslayer", "crosslayer-paper"} {
@@ -134,8 +136,8 @@ func TestCountsBothLevels(t *testing.T) {
 	}
 }
 
-// TestStaysOnFabricWithCircuits: with circuits in between every host flow still has a route, and circuits are for bare
-// coflows that start now.
+// TestStaysOnFabricWithCircuits: with circuits in between every host flow still has a route, and
+// circuits are for bare coflows that start now.
 func TestStaysOnFabricWithCircuits(t *testing.T) {
 	v := busy(t, topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2}, 2, 5, 4, 1)
 	v.Circuits = make([]controller.CircuitView, 4)

@@ -14,10 +14,10 @@ import (
 // gauge is the payload for which a link's load per byte is computed.
 const gauge = pathmap.Bytes(controller.FramePayload * 1000)
 
-// forecast is when the jobs of a view are expected to end: their coflows are laid into a scratch copy of the circuit
-// schedule in Sunflow's order, and what waits for its circuit goes over packets meanwhile. A job that is tried is laid
-// between those that rank before it and those that rank after it, which are laid anew; an undo log takes all of that
-// back.
+// forecast is when the jobs of a view are expected to end: their coflows are laid into a scratch copy
+// of the circuit schedule in Sunflow's order, and what waits for its circuit goes over packets
+// meanwhile. A job that is tried is laid between those that rank before it and those that rank after
+// it, which are laid anew; an undo log takes all of that back.
 type forecast struct {
 	v       *controller.View
 	scratch *circuits.Scratch
@@ -100,8 +100,8 @@ type liveJob struct {
 	without float64 // its end as far as it is known, without the job that is tried
 }
 
-// newForecast returns the forecast of a view, without circuits if it is to be blind. One job that is placed piece by
-// piece can be left out.
+// newForecast returns the forecast of a view, without circuits if it is to be blind. One job that is
+// placed piece by piece can be left out.
 func newForecast(v *controller.View, blind bool, without controller.JobID) *forecast {
 	f := &forecast{v: v, scratch: circuits.NewScratch(v), blind: blind}
 	f.measure()
@@ -146,8 +146,8 @@ func newForecast(v *controller.View, blind bool, without controller.JobID) *fore
 	return f
 }
 
-// expect adds a job that is placed piece by piece, if it was planned: tasks without hosts are where it was planned to
-// have them.
+// expect adds a job that is placed piece by piece, if it was planned: tasks without hosts are where it
+// was planned to have them.
 func (f *forecast) expect(p *controller.Partial) {
 	if len(p.PolicyState) != p.Job.Tasks() {
 		return
@@ -289,9 +289,9 @@ func (t *tally) take() []portBytes {
 	return out
 }
 
-// run lays everything that is not laid, and with it a job that is tried; nil: none. It returns the sum of the ends of
-// jobs, in seconds. A job that is tried makes no other end sooner: where it seems to, it has only changed the order in
-// which another coflow's circuits are laid.
+// run lays everything that is not laid, and with it a job that is tried; nil: none. It returns the sum
+// of the ends of jobs, in seconds. A job that is tried makes no other end sooner: where it seems to, it
+// has only changed the order in which another coflow's circuits are laid.
 func (f *forecast) run(try *liveJob) float64 {
 	f.ready = f.ready[:0]
 	for _, j := range f.jobs {
@@ -468,8 +468,8 @@ const forever = 1e9 // seconds
 // rowsPerPair is about how many host flows are read in the time in which a pair of racks is laid.
 const rowsPerPair = 4
 
-// pairEnd returns when a pair ends: over packets, or over its circuit with what packets have left of it by then. It
-// returns the bytes that the circuit carries too.
+// pairEnd returns when a pair ends: over packets, or over its circuit with what packets have left of it
+// by then. It returns the bytes that the circuit carries too.
 func (f *forecast) pairEnd(c *liveCoflow, p *circuits.Pair) (end, carried float64) {
 	packets := max(f.times[0][p.In], f.times[1][p.Out])
 	if p.Begin == southbound.Never {

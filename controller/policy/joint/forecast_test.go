@@ -11,8 +11,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestForecastTries: the sum that a try returns is that of a fresh forecast with the job in it, in which no other job
-// ends sooner than without, and tries leave nothing behind, in whatever order they come.
+// TestForecastTries: the sum that a try returns is that of a fresh forecast with the job in it, in
+// which no other job ends sooner than without, and tries leave nothing behind, in whatever order they
+// come.
 func TestForecastTries(t *testing.T) {
 	tested := 0
 	for seed := range tries.Of[uint64](800, 8000) {

@@ -10,9 +10,10 @@ import (
 	"lightloom/controller/policy"
 )
 
-// BenchmarkPlaceGap is how far the end of a job of 100 tasks with loads is above TaPRA's bound in the mean of seeds 1
-// to 20, where a policy places them: with the best vCPUs on these places, and with the equal parts that policies get
-// that give none. The annealer knows what tasks send each other, and not their loads.
+// BenchmarkPlaceGap is how far the end of a job of 100 tasks with loads is above TaPRA's bound in the
+// mean of seeds 1 to 20, where a policy places them: with the best vCPUs on these places, and with the
+// equal parts that policies get that give none. The annealer knows what tasks send each other, and not
+// their loads.
 func BenchmarkPlaceGap(b *testing.B) {
 	const seeds = 20
 	for _, name := range []string{"crosslayer", "crosslayer-paper", "fair", "tapra"} {

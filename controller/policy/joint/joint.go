@@ -13,11 +13,12 @@ import (
 	"lightloom/southbound"
 )
 
-// NewJoint returns the three parts of the policy that decides places, circuits and paths together. The first tries
-// places by laying the job's coflows into a copy of the circuit schedule: those are best with which all jobs together
-// are expected to end soonest. The second has Sunflow lay circuits for every pair of racks once coflows start: what is
-// kept of the first part's schedule are the places, since times that are promised ahead would keep ports idle. The last
-// routes what is left, and what waits for its circuit.
+// NewJoint returns the three parts of the policy that decides places, circuits and paths together. The
+// first tries places by laying the job's coflows into a copy of the circuit schedule: those are best
+// with which all jobs together are expected to end soonest. The second has Sunflow lay circuits for
+// every pair of racks once coflows start: what is kept of the first part's schedule are the places,
+// since times that are promised ahead would keep ports idle. The last routes what is left, and what
+// waits for its circuit.
 //
 // Without an optical switch all is as CrossLayer decides it.
 func NewJoint(opt anneal.Options) (*Placer, *CircuitScheduler, *route.Annealed) {
@@ -26,16 +27,17 @@ func NewJoint(opt anneal.Options) (*Placer, *CircuitScheduler, *route.Annealed) 
 	return p, &CircuitScheduler{circuits.Sunflow{}.Remembering()}, r
 }
 
-// NewApart returns the same three parts, but the first is as it would be if nobody knew of circuits: it searches the
-// same places in the same way for the packet network alone. What joint gains over this it gains by deciding together.
+// NewApart returns the same three parts, but the first is as it would be if nobody knew of circuits: it
+// searches the same places in the same way for the packet network alone. What joint gains over this it
+// gains by deciding together.
 func NewApart(opt anneal.Options) (*Placer, *CircuitScheduler, *route.Annealed) {
 	p, l, r := NewJoint(opt)
 	p.blind = true
 	return p, l, r
 }
 
-// CircuitScheduler is Sunflow for all bytes between racks: the reconfiguration delay that the elephant threshold stands
-// for is in the schedule.
+// CircuitScheduler is Sunflow for all bytes between racks: the reconfiguration delay that the elephant
+// threshold stands for is in the schedule.
 type CircuitScheduler struct{ circuits.Sunflow }
 
 // Fill reserves circuits.
@@ -47,22 +49,22 @@ func (l *CircuitScheduler) Fill(v *controller.View, ev []controller.Event, p *co
 	l.Sunflow.Fill(&every, ev, p)
 }
 
-// worth returns from how many bytes on a pair of racks is worth a circuit: packets would have sent fewer before it is
-// lit.
+// worth returns from how many bytes on a pair of racks is worth a circuit: packets would have sent
+// fewer before it is lit.
 func worth(v *controller.View) pathmap.Bytes {
 	return max(1, pathmap.Bytes(float64(v.Fabric.Spec.EPS)/8*v.Delta.Seconds()))
 }
 
-// plannable reports whether a job can be placed by a forecast: on a fabric with circuits beside packets whose bytes are
-// known, if its tasks take one slot each and none is of a stream.
+// plannable reports whether a job can be placed by a forecast: on a fabric with circuits beside packets
+// whose bytes are known, if its tasks take one slot each and none is of a stream.
 func plannable(v *controller.View, j *controller.Job) bool {
 	return v.Fabric.HasOCS() && !controller.CircuitsOnly(v.Fabric) && v.Traffic == nil &&
 		len(v.Circuits) == v.Fabric.Racks && j.Sizes() == nil && !slices.Contains(j.Streaming(), true) && len(j.Edges) > 0
 }
 
-// planner returns how jobs that are placed piece by piece are planned before their first piece: by a forecast that
-// knows those planned before in the same decision. Tasks then read from other racks what these alone hold, so that only
-// jobs are planned whose shuffle takes longer than that over packets.
+// planner returns how jobs that are placed piece by piece are planned before their first piece: by a
+// forecast that knows those planned before in the same decision. Tasks then read from other racks what
+// these alone hold, so that only jobs are planned whose shuffle takes longer than that over packets.
 func (c *CrossLayer) planner(v *controller.View) place.Planner {
 	if !c.plans {
 		return nil
@@ -91,8 +93,8 @@ func worthPlanning(v *controller.View, j *controller.Job) bool {
 	return v.Fabric.Spec.EPS > 0 && pathmap.Bytes(bytesOf(j)).Over(v.Fabric.Spec.EPS) > far
 }
 
-// searchReduces finds hosts for tasks of an incremental job that are to receive. Tasks of other stages that have no
-// host yet are left out of the forecast.
+// searchReduces finds hosts for tasks of an incremental job that are to receive. Tasks of other stages
+// that have no host yet are left out of the forecast.
 func searchReduces(f *forecast, j *controller.Job, hosts []southbound.HostID, tasks []int,
 	free []int32) []southbound.HostID {
 	part := reducing(j, hosts, tasks)

@@ -42,7 +42,8 @@ func TestJointWithoutOpticalSwitchIsCrossLayer(t *testing.T) {
 	}
 }
 
-// hybrid is a view with one bare coflow that has just started, of some bytes from rack 0 to rack 1, on packets.
+// hybrid is a view with one bare coflow that has just started, of some bytes from rack 0 to rack 1, on
+// packets.
 func hybrid(t testing.TB, bytes pathmap.Bytes, delta time.Duration) *controller.View {
 	t.Helper()
 	v := busy(t, topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps,
@@ -55,8 +56,9 @@ func hybrid(t testing.TB, bytes pathmap.Bytes, delta time.Duration) *controller.
 	return v
 }
 
-// TestReconfigurationDelayIsWeighed: a transfer of 10 MB at 50 Mb/s takes 1.6 s over packets and 0.16 s over a circuit:
-// it is worth a reconfiguration delay of 1 s, and not one of 2 s. What racks have reserved already is waited for.
+// TestReconfigurationDelayIsWeighed: a transfer of 10 MB at 50 Mb/s takes 1.6 s over packets and 0.16 s
+// over a circuit: it is worth a reconfiguration delay of 1 s, and not one of 2 s. What racks have
+// reserved already is waited for.
 func TestReconfigurationDelayIsWeighed(t *testing.T) {
 	const mb = 1e6
 	for _, tc := range []struct {
@@ -90,8 +92,8 @@ func TestReconfigurationDelayIsWeighed(t *testing.T) {
 	}
 }
 
-// TestWhatStandsStays: a coflow keeps its reservation at the next decision, although what is left would not be worth a
-// reconfiguration delay, and requests nothing more.
+// TestWhatStandsStays: a coflow keeps its reservation at the next decision, although what is left would
+// not be worth a reconfiguration delay, and requests nothing more.
 func TestWhatStandsStays(t *testing.T) {
 	v := hybrid(t, 10e6, 10*time.Millisecond)
 	v.Reserved = append([]controller.CircuitReservation(nil), decide(t, "joint", v).Reserve...)

@@ -11,17 +11,19 @@ import (
 	"lightloom/southbound"
 )
 
-// When tasks of running jobs are moved, and at what price: docs/decisions/0033-migrate-when-gain-exceeds-cost.md.
+// When tasks of running jobs are moved, and at what price:
+// docs/decisions/0033-migrate-when-gain-exceeds-cost.md.
 
-// mostJobs is how many running jobs a decision looks at: those with most left to send. They share the work of one.
+// mostJobs is how many running jobs a decision looks at: those with most left to send. They share the
+// work of one.
 const mostJobs = 8
 
-// Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost; 0: never. A
-// placer that places as printed, or without the lower level, moves none.
+// Migrate has tasks of running jobs moved from now on where that gains more than factor times its cost;
+// 0: never. A placer that places as printed, or without the lower level, moves none.
 func (c *Placer) Migrate(factor float64) { c.factor = factor }
 
-// migrate moves tasks of one running job at most, once all that waited has been placed and committed: what has changed
-// by it is there for the next decision.
+// migrate moves tasks of one running job at most, once all that waited has been placed and committed:
+// what has changed by it is there for the next decision.
 func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 	if c.factor <= 0 || len(v.Evicted) > 0 {
 		return
@@ -45,9 +47,9 @@ func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 	}
 }
 
-// movable returns the running jobs that can be moved: placed at once, on hosts that are up, and not moved since a job
-// was last placed or ended, because a job that has just moved has nothing to lose and would go on moving. It returns
-// those with most left to send, by the first id among equals.
+// movable returns the running jobs that can be moved: placed at once, on hosts that are up, and not
+// moved since a job was last placed or ended, because a job that has just moved has nothing to lose and
+// would go on moving. It returns those with most left to send, by the first id among equals.
 func (c *Placer) movable(v *controller.View) []controller.Running {
 	left := map[controller.JobID]pathmap.Bytes{}
 	for i := range v.Coflows {
@@ -77,8 +79,8 @@ func without(v *controller.View, id controller.JobID) *controller.View {
 	return &others
 }
 
-// open returns a running job as far as it has still to send: without the edges that have delivered. edges is by edge of
-// the job: its number in what is left; -1 for none.
+// open returns a running job as far as it has still to send: without the edges that have delivered.
+// edges is by edge of the job: its number in what is left; -1 for none.
 func open(v *controller.View, r controller.Running) (j *controller.Job, edges []int) {
 	rest := *r.Job
 	rest.Edges, edges = nil, make([]int, len(r.Job.Edges))
@@ -100,8 +102,8 @@ type hostFlow struct {
 	src, dst southbound.HostID
 }
 
-// migrationCostOf returns what moving each task of a job costs. A host flow that several pairs of tasks share restarts
-// whole, and each of them is charged for it: their sum is too high rather than too low.
+// migrationCostOf returns what moving each task of a job costs. A host flow that several pairs of tasks
+// share restarts whole, and each of them is charged for it: their sum is too high rather than too low.
 func migrationCostOf(v *controller.View, r controller.Running, edges []int) anneal.MigrationCost {
 	n := len(r.Hosts)
 	s := anneal.MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n), Rerun: make([]float64, n)}

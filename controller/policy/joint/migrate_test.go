@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// running is a job of one edge between two racks, as a state holds it; left is the share of its bytes that is left.
+// running is a job of one edge between two racks, as a state holds it; left is the share of its bytes
+// that is left.
 func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64,
 	extra ...state.Entry) *controller.View {
 	t.Helper()
@@ -48,11 +49,12 @@ func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64,
 	return v
 }
 
-// TestMigrate: a receiver in another rack moves to the sender's rack while that is cheap, and stays when it is not.
+// TestMigrate: a receiver in another rack moves to the sender's rack while that is cheap, and stays
+// when it is not.
 //
-// Its host flow has 50 Mb/s between racks; within one, or on one host, it would have 500. What is left of 100 MB at 50
-// Mb/s takes 16 s × left; a gain of 450 Mb/s over that is 7,200 Mb × left, and sending again what was sent costs 800 Mb
-// × (1-left).
+// Its host flow has 50 Mb/s between racks; within one, or on one host, it would have 500. What is left
+// of 100 MB at 50 Mb/s takes 16 s × left; a gain of 450 Mb/s over that is 7,200 Mb × left, and sending
+// again what was sent costs 800 Mb × (1-left).
 func TestMigrate(t *testing.T) {
 	stage1 := state.Entry{Kind: state.StageStarted, Stage: 1, At: time.Millisecond}
 	begun := state.Entry{Kind: state.CoflowStarted, At: time.Millisecond}

@@ -17,8 +17,9 @@ type planned struct {
 	sum   float64
 }
 
-// plan finds places for jobs that fit together: one after the other as they are and, where there are several but not
-// too many, by their tasks and by their bytes, either way. The best of these orders counts, the first among equals.
+// plan finds places for jobs that fit together: one after the other as they are and, where there are
+// several but not too many, by their tasks and by their bytes, either way. The best of these orders
+// counts, the first among equals.
 func (c *CrossLayer) plan(v *controller.View, jobs []*controller.Job, free []int32) [][]southbound.HostID {
 	order := make([]int, len(jobs))
 	for i := range order {

@@ -2,11 +2,11 @@ package joint
 
 import "lightloom/controller"
 
-// Jobs to come wait for the ports that a job takes, so a place costs, beside the ends of all jobs, a price for the time
-// for which it takes ports of racks.
+// Jobs to come wait for the ports that a job takes, so a place costs, beside the ends of all jobs, a
+// price for the time for which it takes ports of racks.
 
-// portPrice is what a second of a rack's port costs, in seconds of jobs to come. Of 0.03 to 3 on the grounds of the
-// experiment joint-wide, jobs ended soonest with 0.06 to 0.1.
+// portPrice is what a second of a rack's port costs, in seconds of jobs to come. Of 0.03 to 3 on the
+// grounds of the experiment joint-wide, jobs ended soonest with 0.06 to 0.1.
 const portPrice = 0.08
 
 // portTime is for how many seconds a candidate takes ports of racks to send from, over all pairs of racks.
@@ -51,8 +51,8 @@ func (x *shapes) readTime(j *liveJob) (sum float64) {
 	return sum
 }
 
-// pairTime is for how many seconds bytes from one rack to another take a port: that of a circuit with its dark time, or
-// that to the packet network if this is sooner.
+// pairTime is for how many seconds bytes from one rack to another take a port: that of a circuit with
+// its dark time, or that to the packet network if this is sooner.
 func (f *forecast) pairTime(from, to int, bytes float64) float64 {
 	least := min(bytes/f.rates[rackUp][from], forever)
 	if !f.blind && f.optical[1][to] > 0 {

@@ -10,8 +10,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestPortTime: a pair of racks takes the sender's port for a circuit and its dark time, or to the packet network if
-// that is sooner, if one of them has no circuits, or if the forecast has no circuits; a rack's own bytes take none.
+// TestPortTime: a pair of racks takes the sender's port for a circuit and its dark time, or to the
+// packet network if that is sooner, if one of them has no circuits, or if the forecast has no circuits;
+// a rack's own bytes take none.
 func TestPortTime(t *testing.T) {
 	job := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 4)},
 		{Tasks: make([]controller.Task, 2)}}, Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 8e6}}}
@@ -42,8 +43,8 @@ func TestPortTime(t *testing.T) {
 	}
 }
 
-// TestReadTime: what a task reads from given hosts takes their racks' ports, unless it is in the same rack, and what no
-// circuit can carry takes the packet network's.
+// TestReadTime: what a task reads from given hosts takes their racks' ports, unless it is in the same
+// rack, and what no circuit can carry takes the packet network's.
 func TestReadTime(t *testing.T) {
 	job := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed}, {Kind: controller.ScatterGather}}}
 	f := &forecast{v: &controller.View{Delta: 10 * time.Millisecond}}

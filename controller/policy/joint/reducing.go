@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// reducingJob is the part of an incremental job that a decision about tasks that receive is about: the stages that they
-// receive from, whose tasks have ended, and these tasks.
+// reducingJob is the part of an incremental job that a decision about tasks that receive is about: the
+// stages that they receive from, whose tasks have ended, and these tasks.
 type reducingJob struct {
 	job   *controller.Job
 	fixed []southbound.HostID // by task of job

@@ -8,9 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// reschedule finds hosts for the tasks of a job that have lost theirs, by the upper level for these alone (section 2,
-// Fault-tolerance and Dynamism). What the job sends now is left out of the network state: it is laid out anew with its
-// tasks.
+// reschedule finds hosts for the tasks of a job that have lost theirs, by the upper level for these
+// alone (section 2, Fault-tolerance and Dynamism). What the job sends now is left out of the network
+// state: it is laid out anew with its tasks.
 func (c *CrossLayer) reschedule(v *controller.View, p *controller.Plan, h *controller.Evicted,
 	free []int32) []southbound.HostID {
 	others := *v
@@ -24,8 +24,9 @@ func (c *CrossLayer) reschedule(v *controller.View, p *controller.Plan, h *contr
 	return placed.Hosts
 }
 
-// placeReduces finds hosts for tasks of an incremental job that are to receive, by the upper level for these alone:
-// where what they receive comes from is known by then. Circuits are in the network state, where there are any.
+// placeReduces finds hosts for tasks of an incremental job that are to receive, by the upper level for
+// these alone: where what they receive comes from is known by then. Circuits are in the network state,
+// where there are any.
 func (c *CrossLayer) placeReduces(v *controller.View, p *controller.Plan, j *controller.Job, hosts []southbound.HostID,
 	tasks []int, free []int32) []southbound.HostID {
 	if c.plans && plannable(v, j) {

@@ -56,9 +56,9 @@ func fail(v *controller.View, rng *rand.Rand) {
 	}
 }
 
-// TestJointIsCrossLayerBitByBit: on packets alone the two give the same plans, rates and counts of moves too, of one
-// instance each that decides about one view after the other: streams and batches, waiting and running, links and hosts
-// that fail.
+// TestJointIsCrossLayerBitByBit: on packets alone the two give the same plans, rates and counts of
+// moves too, of one instance each that decides about one view after the other: streams and batches,
+// waiting and running, links and hosts that fail.
 func TestJointIsCrossLayerBitByBit(t *testing.T) {
 	both := map[string]controller.Policy{}
 	for _, name := range []string{"joint", "crosslayer"} {

@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// The limits of a search for places: how many candidates are tried exactly before the best is improved, and how many
-// more then.
+// The limits of a search for places: how many candidates are tried exactly before the best is improved,
+// and how many more then.
 const (
 	tried    = 24
 	improved = 24
@@ -18,8 +18,9 @@ const (
 	alike    = 1e-6 // seconds: sums that differ by less are taken as equal
 )
 
-// shapes searches for the places of one job, or of some of its tasks: candidates are racks with so many tasks of each
-// stage (from one rack to all), their hosts follow. They are pruned by a closed form, and the best are tried exactly.
+// shapes searches for the places of one job, or of some of its tasks: candidates are racks with so many
+// tasks of each stage (from one rack to all), their hosts follow. They are pruned by a closed form, and
+// the best are tried exactly.
 type shapes struct {
 	f     *forecast
 	job   *controller.Job
@@ -85,8 +86,8 @@ func newShapes(f *forecast, job *controller.Job, fixed []southbound.HostID, free
 	return x
 }
 
-// candidates lists shapes: from each rack, the racks after it in order of room or of idle ports, filled with all stages
-// alike or with one stage after the other; and even shares of more and more racks.
+// candidates lists shapes: from each rack, the racks after it in order of room or of idle ports, filled
+// with all stages alike or with one stage after the other; and even shares of more and more racks.
 func (x *shapes) candidates() []candidate {
 	racks := len(x.room)
 	byRoom, byPort := make([]int, racks), make([]int, racks)
@@ -203,7 +204,8 @@ func full(c [][]int32, left int32) [][]int32 {
 	return c
 }
 
-// value is a candidate's closed form: over edges the longest time, backlog included, that the ports of a rack need.
+// value is a candidate's closed form: over edges the longest time, backlog included, that the ports of
+// a rack need.
 func (x *shapes) value(c [][]int32) float64 {
 	sum, delta := 0.0, x.f.v.Delta.Seconds()
 	for k := range x.job.Edges {
@@ -297,8 +299,8 @@ func keyOf(c [][]int32) string {
 	return string(key)
 }
 
-// rest returns how many slots a candidate leaves free in the racks that it uses: where jobs end alike, those are better
-// that leave whole racks to wide jobs to come.
+// rest returns how many slots a candidate leaves free in the racks that it uses: where jobs end alike,
+// those are better that leave whole racks to wide jobs to come.
 func (x *shapes) rest(c [][]int32) (rest int32) {
 	for r, room := range x.room {
 		taken := int32(0)
@@ -330,8 +332,8 @@ func (x *shapes) try(c *candidate) {
 	}
 }
 
-// hosts gives tasks hosts: the stages of a rack in equal shares, on the hosts with the most slots, or one by one on
-// that which has the fewest of the job.
+// hosts gives tasks hosts: the stages of a rack in equal shares, on the hosts with the most slots, or
+// one by one on that which has the fewest of the job.
 func (x *shapes) hosts(c [][]int32, packed bool) []southbound.HostID {
 	out, free := slices.Clone(x.fixed), slices.Clone(x.free)
 	next := make([]int, len(x.need)) // task of each stage
@@ -371,8 +373,8 @@ func (x *shapes) hosts(c [][]int32, packed bool) []southbound.HostID {
 	return out
 }
 
-// pick returns a host of a rack: that with the most free slots, or among those with the fewest of the job that with the
-// most.
+// pick returns a host of a rack: that with the most free slots, or among those with the fewest of the
+// job that with the most.
 func (x *shapes) pick(free, mine []int32, packed bool) int {
 	best := -1
 	for h := range free {
@@ -401,8 +403,8 @@ func behind(left []int32, c [][]int32, rack int) int {
 	return best
 }
 
-// improve moves groups of tasks: all or half or one of a stage from one rack to another, whole racks into others, and
-// two racks' groups for each other, as long as that gains.
+// improve moves groups of tasks: all or half or one of a stage from one rack to another, whole racks
+// into others, and two racks' groups for each other, as long as that gains.
 func (x *shapes) improve(end int) {
 	for left := improved; left > 0 && x.f.work < end; {
 		all := x.neighbours(x.best.count)
@@ -422,7 +424,8 @@ func (x *shapes) improve(end int) {
 // others is how many racks besides its own a job's tasks are moved to.
 const others = 16
 
-// targets are the racks to which tasks may move: the job's own, and those with room whose ports are free soonest.
+// targets are the racks to which tasks may move: the job's own, and those with room whose ports are
+// free soonest.
 func (x *shapes) targets(taken []int32) []int {
 	var own, free []int
 	for r, room := range x.room {

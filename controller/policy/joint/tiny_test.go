@@ -15,9 +15,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestNearExhaustiveSchedule: on tiny instances (up to 4 racks of one host and 3 jobs, all at time 0) the sum of the
-// times that joint's places and circuits need is near the least over all placements and all non-preemptive orders of
-// circuits. Packets are too slow to matter.
+// TestNearExhaustiveSchedule: on tiny instances (up to 4 racks of one host and 3 jobs, all at time 0)
+// the sum of the times that joint's places and circuits need is near the least over all placements and
+// all non-preemptive orders of circuits. Packets are too slow to matter.
 func TestNearExhaustiveSchedule(t *testing.T) {
 	var ratios []float64
 	worst, most, sent := "", 0.0, 0
@@ -219,7 +219,8 @@ func (x *tinyInstance) next(left []tinyPair, ports [][]tinySpan, ends []time.Dur
 	}
 }
 
-// earliest returns when a pair can have its circuit first. Right after one between the same ports it costs no delay.
+// earliest returns when a pair can have its circuit first. Right after one between the same ports it
+// costs no delay.
 func (x *tinyInstance) earliest(p tinyPair, in, out []tinySpan) (from, to time.Duration) {
 	at := []time.Duration{0}
 	for _, s := range slices.Concat(in, out) {

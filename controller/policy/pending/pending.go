@@ -1,5 +1,6 @@
-// Package pending returns which coflows a plan creates: those of the jobs that it has just placed. Parts that come
-// after place decide on them too, although the view cannot hold them yet. It decides nothing.
+// Package pending returns which coflows a plan creates: those of the jobs that it has just placed.
+// Parts that come after place decide on them too, although the view cannot hold them yet. It decides
+// nothing.
 package pending
 
 import (
@@ -22,9 +23,9 @@ type Coflow struct {
 	Starts bool // fixed flows, or streams of a job that consists of them: they may send as soon as the plan is committed
 }
 
-// Placed returns the coflows of the plan's placements that have host flows, by id. It ignores a placement of a job that
-// is not in the view, and one of an incremental job: its coflows come once all tasks have hosts, and are in the view
-// then.
+// Placed returns the coflows of the plan's placements that have host flows, by id. It ignores a
+// placement of a job that is not in the view, and one of an incremental job: its coflows come once all
+// tasks have hosts, and are in the view then.
 func Placed(v *controller.View, p *controller.Plan) []Coflow {
 	var all []Coflow
 	for _, pl := range p.Place {

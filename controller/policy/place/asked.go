@@ -7,9 +7,11 @@ import (
 	"lightloom/southbound"
 )
 
-// Asked places the jobs that Ask places. Tasks that lose their host go to the least loaded hosts, without a question.
+// Asked places the jobs that Ask places. Tasks that lose their host go to the least loaded hosts,
+// without a question.
 type Asked struct {
-	// Ask returns placements of waiting jobs, and leaves out those that go on waiting. Incremental jobs are placed whole.
+	// Ask returns placements of waiting jobs, and leaves out those that go on waiting. Incremental jobs
+	// are placed whole.
 	Ask func(v *controller.View) ([]controller.Placement, error)
 }
 

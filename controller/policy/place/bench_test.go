@@ -13,9 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// BenchmarkDecide is a whole decision of the schedulers: a hundred jobs of twenty users run on racks of 200 slots, half
-// of the slots are free, and the shuffle-heavy job of Figure 4 of the Co-scheduler document comes in the first row; in
-// the second its maps have ended, and its reduces are placed.
+// BenchmarkDecide is a whole decision of the schedulers: a hundred jobs of twenty users run on racks of
+// 200 slots, half of the slots are free, and the shuffle-heavy job of Figure 4 of the Co-scheduler
+// document comes in the first row; in the second its maps have ended, and its reduces are placed.
 func BenchmarkDecide(b *testing.B) {
 	for _, racks := range []int{15, 60, 150} {
 		for _, reduces := range []bool{false, true} {

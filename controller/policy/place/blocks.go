@@ -10,11 +10,11 @@ import (
 	"lightloom/southbound"
 )
 
-// The places of a job's input blocks are drawn from the seed and the job alone: they were fixed before the job came,
-// and every call returns the same ones.
+// The places of a job's input blocks are drawn from the seed and the job alone: they were fixed before
+// the job came, and every call returns the same ones.
 
-// blockCache keeps what has been drawn, since a job is asked about many times. It is scratch: what it holds would be
-// drawn again.
+// blockCache keeps what has been drawn, since a job is asked about many times. It is scratch: what it
+// holds would be drawn again.
 type blockCache struct {
 	drawn map[controller.JobID][]southbound.RackID
 	order []controller.JobID
@@ -39,8 +39,8 @@ func (c *blockCache) of(id controller.JobID, draw func() []southbound.RackID) []
 	return c.drawn[id]
 }
 
-// scatter puts the copies of each block on racks drawn at random, all different if there are enough racks, as a file
-// system without placement hints does.
+// scatter puts the copies of each block on racks drawn at random, all different if there are enough
+// racks, as a file system without placement hints does.
 func scatter(v *controller.View, j *controller.Job) []southbound.RackID {
 	r := v.Rand("blocks", uint64(j.ID))
 	blocks := make([]southbound.RackID, 0, guideline.Replicas*j.Tasks())
@@ -77,8 +77,8 @@ func evenly(j *controller.Job, sets [guideline.Replicas][]int) []southbound.Rack
 	return blocks
 }
 
-// readBlocks puts the block of each task that reads a part of its own, of a parent's output or a data set, where most
-// of that part lies; nil where no task does. Other tasks have no block.
+// readBlocks puts the block of each task that reads a part of its own, of a parent's output or a data
+// set, where most of that part lies; nil where no task does. Other tasks have no block.
 func readBlocks(v *controller.View, j *controller.Job) []southbound.RackID {
 	var blocks []southbound.RackID
 	for i := range j.Edges {

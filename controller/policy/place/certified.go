@@ -14,12 +14,13 @@ import (
 // Placer places the tasks with loads of one job, gives them resources, and proves how good that is.
 type Placer func(*certified.Tasks, certified.Effort, *rand.Rand) (*certified.Placed, error)
 
-// Certified gives tasks with loads a host and vCPUs there, all of a job together, so that the last ends earliest within
-// the job's limits (TaPRA and its baselines). Tasks without loads go to the least loaded hosts.
+// Certified gives tasks with loads a host and vCPUs there, all of a job together, so that the last ends
+// earliest within the job's limits (TaPRA and its baselines). Tasks without loads go to the least
+// loaded hosts.
 //
-// Jobs go in the order of acceptance or, with Shortest, always the one that can end first (OnTaPRA's SJF). While few
-// vCPUs are free nothing with a load is placed (the MAR test), and vCPUs once given stay as they are: hosts cannot
-// change those of a running task, so there is no DRC.
+// Jobs go in the order of acceptance or, with Shortest, always the one that can end first (OnTaPRA's
+// SJF). While few vCPUs are free nothing with a load is placed (the MAR test), and vCPUs once given
+// stay as they are: hosts cannot change those of a running task, so there is no DRC.
 type Certified struct {
 	Placer   Placer
 	Shortest bool
@@ -37,7 +38,8 @@ type chosen struct {
 // (Max_Percent, which the document does not give).
 const MinFree = 0.1
 
-// maxPairs is how many pairs of task and host are searched; above it each task goes to its most efficient host.
+// maxPairs is how many pairs of task and host are searched; above it each task goes to its most
+// efficient host.
 const maxPairs = 200_000
 
 // Wants implements the part's list of events.
@@ -80,8 +82,8 @@ func (c *Certified) Fill(v *controller.View, _ []controller.Event, p *controller
 	}
 }
 
-// next places one of the jobs: the first that can be, or of all the one that ends first. A job that has waited for
-// Patience and cannot be placed is not overtaken.
+// next places one of the jobs: the first that can be, or of all the one that ends first. A job that has
+// waited for Patience and cannot be placed is not overtaken.
 func (c *Certified) next(m *machines, jobs []*controller.Job) (at int, best *chosen) {
 	for i, j := range jobs {
 		found, err := c.place(m, j)

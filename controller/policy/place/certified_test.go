@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCertifiedOrder: jobs with loads go in the order of acceptance, or the one that ends first; those that cannot be
-// placed are passed over until they have waited for Patience.
+// TestCertifiedOrder: jobs with loads go in the order of acceptance, or the one that ends first; those
+// that cannot be placed are passed over until they have waited for Patience.
 func TestCertifiedOrder(t *testing.T) {
 	ends := map[float64]float64{1: 3, 2: 2, 3: 0} // by load of the job's only task; 0: it cannot be placed
 	placer := func(w *certified.Tasks, _ certified.Effort, _ *rand.Rand) (*certified.Placed, error) {

@@ -11,14 +11,15 @@ import (
 	"lightloom/southbound"
 )
 
-// Corral places maps, reduces and one copy of the input of a recurring job on the same few racks, so that its shuffle
-// stays there (Jalaparti et al., "Network-Aware Scheduling for Data-Parallel Jobs: Plan When You Can", SIGCOMM 2015).
-// Its number of racks r minimises the latency response: waves of maps, a shuffle whose part between racks is (r − 1)/r
-// and leaves over r uplinks, waves of reduces, beginning when r racks have the slots. Jobs that do not recur are
-// Fair's, as in the paper.
+// Corral places maps, reduces and one copy of the input of a recurring job on the same few racks, so
+// that its shuffle stays there (Jalaparti et al., "Network-Aware Scheduling for Data-Parallel Jobs:
+// Plan When You Can", SIGCOMM 2015). Its number of racks r minimises the latency response: waves of
+// maps, a shuffle whose part between racks is (r − 1)/r and leaves over r uplinks, waves of reduces,
+// beginning when r racks have the slots. Jobs that do not recur are Fair's, as in the paper.
 //
-// The paper plans all recurring jobs beforehand, by predicted arrivals: see PlanCorral. Without such a plan each is
-// planned when it arrives, on the racks that then are free soonest: what comes later no scheduler of this house knows.
+// The paper plans all recurring jobs beforehand, by predicted arrivals: see PlanCorral. Without such a
+// plan each is planned when it arrives, on the racks that then are free soonest: what comes later no
+// scheduler of this house knows.
 type Corral struct {
 	Plan map[string][]int32 // racks by the name of a job; nil: none was made beforehand
 
@@ -72,8 +73,9 @@ func fewest(j *controller.Prediction, order []int32, free []time.Duration, slots
 	return best, least
 }
 
-// PlanCorral plans all recurring jobs of a workload beforehand, in order of their arrivals, which the paper takes as
-// predicted: each on the racks that the jobs before it leave first, which are then its until its predicted end.
+// PlanCorral plans all recurring jobs of a workload beforehand, in order of their arrivals, which the
+// paper takes as predicted: each on the racks that the jobs before it leave first, which are then its
+// until its predicted end.
 func PlanCorral(jobs []controller.Job, racks, slots int, uplink pathmap.BitsPerSecond) map[string][]int32 {
 	plan := map[string][]int32{}
 	free, order := make([]time.Duration, racks), make([]int32, racks)
@@ -99,8 +101,8 @@ func PlanCorral(jobs []controller.Job, racks, slots int, uplink pathmap.BitsPerS
 	return plan
 }
 
-// soonest are the racks by when half of their slots are free, the soonest first, and by rack when that is. Jobs are
-// planned before any task is placed, so that it holds for all of a decision.
+// soonest are the racks by when half of their slots are free, the soonest first, and by rack when that
+// is. Jobs are planned before any task is placed, so that it holds for all of a decision.
 func (y *slotAllocator) soonest() ([]int32, []time.Duration) {
 	if y.order != nil {
 		return y.order, y.half

@@ -13,8 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestCorralRacks chooses among four racks of 2 hosts × 2 slots with an uplink of 1 Gb/s. Of a shuffle of S bytes,
-// which take s seconds of one uplink, s·(r − 1)/r² are added on r racks; waves of 10 s are ⌈tasks ÷ 4r⌉.
+// TestCorralRacks chooses among four racks of 2 hosts × 2 slots with an uplink of 1 Gb/s. Of a shuffle
+// of S bytes, which take s seconds of one uplink, s·(r − 1)/r² are added on r racks; waves of 10 s are
+// ⌈tasks ÷ 4r⌉.
 func TestCorralRacks(t *testing.T) {
 	const second = pathmap.Bytes(1e9 / 8)
 	for _, tc := range []struct {
@@ -83,8 +84,9 @@ func busy(t *testing.T, running [4]int) *slotAllocator {
 	return y
 }
 
-// TestEstimatedReleases: with an error of 40 % every release is drawn evenly from 60 to 140 % of what it is, to either
-// side, those of a rack are sorted again, and the same view gives the same; without one they are exact.
+// TestEstimatedReleases: with an error of 40 % every release is drawn evenly from 60 to 140 % of what
+// it is, to either side, those of a rack are sorted again, and the same view gives the same; without
+// one they are exact.
 func TestEstimatedReleases(t *testing.T) {
 	y := busy(t, [4]int{4, 4, 4, 3})
 	exact := (&schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: y}).estimated()
@@ -121,8 +123,8 @@ func TestEstimatedReleases(t *testing.T) {
 	}
 }
 
-// TestPlanCorral: jobs that arrive together get racks of their own as long as there are some, and one that comes when
-// all are taken gets the one that is left first.
+// TestPlanCorral: jobs that arrive together get racks of their own as long as there are some, and one
+// that comes when all are taken gets the one that is left first.
 func TestPlanCorral(t *testing.T) {
 	job := func(name string, at, mapTime time.Duration) controller.Job {
 		return controller.Job{Name: name, Arrival: at * time.Second, Predicted: &controller.Prediction{Maps: 2, Reduces: 1,

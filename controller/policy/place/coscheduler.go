@@ -12,13 +12,14 @@ import (
 	"lightloom/southbound"
 )
 
-// CoScheduler places tasks so that their shuffle comes together on circuits (Li and Shen, "Co-Scheduler", ToN 2022). A
-// job's input and maps follow the data placement guideline, its reduces wait for its maps and go where the best
-// schedule puts them, and slots are given in the order of Algorithm 2. Package guideline has the arithmetic. The
-// shuffle starts once all reduces have slots, as that of every incremental job does.
+// CoScheduler places tasks so that their shuffle comes together on circuits (Li and Shen,
+// "Co-Scheduler", ToN 2022). A job's input and maps follow the data placement guideline, its reduces
+// wait for its maps and go where the best schedule puts them, and slots are given in the order of
+// Algorithm 2. Package guideline has the arithmetic. The shuffle starts once all reduces have slots, as
+// that of every incremental job does.
 //
-// Jobs of more than one shuffle follow section VI: the guidelines hold between the tasks before and after each. So do
-// gang-scheduled jobs: see gang.
+// Jobs of more than one shuffle follow section VI: the guidelines hold between the tasks before and
+// after each. So do gang-scheduled jobs: see gang.
 type CoScheduler struct {
 	Form  guideline.Form // of the latency response model
 	Error float64        // each T_rem is off by at most this share, either way
@@ -26,8 +27,9 @@ type CoScheduler struct {
 
 	// Mechanisms of Figure 7 to leave out. Without data placement nothing guides reduces either.
 	NoData, NoReduces bool
-	// Strict keeps tasks of shuffle-heavy jobs to their guideline, if there is one. Algorithm 2 gives them any slot that
-	// no other job wants (lines 8 and 9), and so scatters a wide job as soon as the cluster has slots to spare.
+	// Strict keeps tasks of shuffle-heavy jobs to their guideline, if there is one. Algorithm 2 gives them
+	// any slot that no other job wants (lines 8 and 9), and so scatters a wide job as soon as the cluster
+	// has slots to spare.
 	Strict bool
 
 	cache blockCache
@@ -133,8 +135,8 @@ func (k *schedulingPass) plan(w *work) *planned {
 	return p
 }
 
-// heavy reports whether a job is shuffle-heavy as far as is known: by its prediction, by the ratio that its maps show,
-// or by the ratio that is assumed until one has ended.
+// heavy reports whether a job is shuffle-heavy as far as is known: by its prediction, by the ratio that
+// its maps show, or by the ratio that is assumed until one has ended.
 func (k *schedulingPass) heavy(w *work) bool {
 	if w.job.Predicted != nil {
 		return k.cluster.Heavy(w.job.Predicted.Shuffle)
@@ -228,8 +230,9 @@ func (k *schedulingPass) tryStage(w *work, stage int, class guideline.Class) boo
 	return k.anyMap(w, p, stage, task)
 }
 
-// astray reports whether no rack that the guideline leaves holds the data of the next map of a stage. Its job took
-// others before it was known to be shuffle-heavy, the racks have failed, or it reads nothing.
+// astray reports whether no rack that the guideline leaves holds the data of the next map of a stage.
+// Its job took others before it was known to be shuffle-heavy, the racks have failed, or it reads
+// nothing.
 func (k *schedulingPass) astray(w *work, p *planned, stage int) bool {
 	task, ok := w.task(stage)
 	more := p.taken() < p.racks
@@ -331,8 +334,9 @@ func (k *schedulingPass) scheduled(w *work, p *planned, stage int) bool {
 	return false
 }
 
-// room reports whether the racks of a schedule could hold it together with all schedules whose reduces have begun to
-// take slots. Strict jobs that each held a part of what another needs on one rack would deadlock.
+// room reports whether the racks of a schedule could hold it together with all schedules whose reduces
+// have begun to take slots. Strict jobs that each held a part of what another needs on one rack would
+// deadlock.
 func (k *schedulingPass) room(left []int) bool {
 	need := slices.Clone(left)
 	for _, w := range k.works {
@@ -350,8 +354,9 @@ func (k *schedulingPass) room(left []int) bool {
 	return true
 }
 
-// settle finds the best schedule of the reduces of a stage: the one found when the first of them was placed, or a new
-// one (sections IV-E.2 and IV-F). The memo holds the stage, and then racks and their numbers of reduces.
+// settle finds the best schedule of the reduces of a stage: the one found when the first of them was
+// placed, or a new one (sections IV-E.2 and IV-F). The memo holds the stage, and then racks and their
+// numbers of reduces.
 func (k *schedulingPass) settle(w *work, p *planned, stage int) {
 	if p.settled {
 		return
@@ -404,8 +409,8 @@ func (k *schedulingPass) settle(w *work, p *planned, stage int) {
 	}
 }
 
-// output is SM of section IV-E.2: what the tasks that a stage receives from leave for it, by rack. hosts is by task of
-// the job.
+// output is SM of section IV-E.2: what the tasks that a stage receives from leave for it, by rack.
+// hosts is by task of the job.
 func output(f *topo.Fabric, j *controller.Job, stage int, hosts []southbound.HostID) []pathmap.Bytes {
 	sm := make([]pathmap.Bytes, f.Racks)
 	for i := range j.Edges {

@@ -12,18 +12,21 @@ import (
 	"lightloom/southbound"
 )
 
-// Dawn places tasks where what they read lies, and where what other jobs will read should lie together (Wang, Zhou,
-// Zhang, Jiang, "Network-Adaptive Scheduling of Data-Intensive Parallel Jobs with Dependencies in Clusters").
+// Dawn places tasks where what they read lies, and where what other jobs will read should lie together
+// (Wang, Zhou, Zhang, Jiang, "Network-Adaptive Scheduling of Data-Intensive Parallel Jobs with
+// Dependencies in Clusters").
 //
-// The tasks of a stage are aggregated: on the rack that holds most of what they read (max_r, Equations 1 and 2), or, in
-// a stage that writes the job's output, also on the rack from which the jobs that read it would read least over the
-// network (dep_r, Equations 3 and 4). Algorithm 1 chooses: while the network is saturated the stage that causes the
-// least traffic between racks, on the preferred rack that does; otherwise the one that causes the most.
+// The tasks of a stage are aggregated: on the rack that holds most of what they read (max_r, Equations
+// 1 and 2), or, in a stage that writes the job's output, also on the rack from which the jobs that read
+// it would read least over the network (dep_r, Equations 3 and 4). Algorithm 1 chooses: while the
+// network is saturated the stage that causes the least traffic between racks, on the preferred rack
+// that does; otherwise the one that causes the most.
 //
-// A stage that receives starts when all of its tasks have slots, so these are placed together, on the preferred rack
-// and, if that has too few slots at all, on those that hold most of the rest. The document's loop has no exit if no job
-// prefers a rack with free slots: Strict leaves them free, otherwise a stage takes any rack once it has waited for
-// Delay. See docs/decisions/0098-what-dawn-leaves-open.md.
+// A stage that receives starts when all of its tasks have slots, so these are placed together, on the
+// preferred rack and, if that has too few slots at all, on those that hold most of the rest. The
+// document's loop has no exit if no job prefers a rack with free slots: Strict leaves them free,
+// otherwise a stage takes any rack once it has waited for Delay. See
+// docs/decisions/0098-what-dawn-leaves-open.md.
 type Dawn struct {
 	// Threshold is the share of the racks' uplinks above which the network is saturated; 0: 0.7.
 	Threshold float64
@@ -117,8 +120,8 @@ func even(b pathmap.Bytes, n, i int) pathmap.Bytes {
 	return part
 }
 
-// needsOf sums what a stage reads: data sets, outputs of parents, what earlier stages of its job have written, and
-// blocks, by the racks that hold a copy. Every task of it reads all of a broadcast.
+// needsOf sums what a stage reads: data sets, outputs of parents, what earlier stages of its job have
+// written, and blocks, by the racks that hold a copy. Every task of it reads all of a broadcast.
 func needsOf(v *controller.View, j *controller.Job, stage int, hosts []southbound.HostID,
 	blocks []southbound.RackID) needs {
 	n := newNeeds(v)
@@ -158,8 +161,8 @@ func needsOf(v *controller.View, j *controller.Job, stage int, hosts []southboun
 	return n
 }
 
-// children are the jobs that read what a job writes (the document's Next), each with where the rest of what it reads
-// lies or will lie (its Prev).
+// children are the jobs that read what a job writes (the document's Next), each with where the rest of
+// what it reads lies or will lie (its Prev).
 func (n *dawnPass) children(of controller.JobID) (next []child) {
 	v := n.v
 	for _, j := range v.Blocked {
@@ -231,8 +234,8 @@ func (c *child) minimum(rack int) pathmap.Bytes {
 	return c.needs.total + c.reads - most
 }
 
-// preferred returns max_r and, for an output that others read, dep_r. Equal racks go by number; of equal dep_r the one
-// of least traffic now.
+// preferred returns max_r and, for an output that others read, dep_r. Equal racks go by number; of
+// equal dep_r the one of least traffic now.
 func preferred(n *needs, next []child) (maxR, depR int) {
 	for r := range n.rack {
 		if n.rack[r] > n.rack[maxR] {
@@ -364,8 +367,8 @@ func (n *dawnPass) pick(y *slotAllocator, aims []*aim, rack int) *aim {
 	return best
 }
 
-// before orders stages that prefer a rack: by traffic between racks, then between hosts, least first while the network
-// is saturated and most first otherwise, then by job.
+// before orders stages that prefer a rack: by traffic between racks, then between hosts, least first
+// while the network is saturated and most first otherwise, then by job.
 func (n *dawnPass) before(a, b *aim, rack int) bool {
 	sign := 1
 	if !n.saturated {
@@ -384,8 +387,8 @@ func (n *dawnPass) between(a *aim, rack int) pathmap.Bytes {
 	return a.needs.rack[rack] - most
 }
 
-// racks are those that a stage may take: the preferred one, and where it could never hold the stage the next by what
-// they hold.
+// racks are those that a stage may take: the preferred one, and where it could never hold the stage the
+// next by what they hold.
 func (n *dawnPass) racks(y *slotAllocator, a *aim) []int {
 	order := byNeed(&a.needs, a.rack)
 	room, k := 0, 0
@@ -425,7 +428,8 @@ func (y *slotAllocator) ever(rack int) int {
 	return n
 }
 
-// fits reports whether racks have slots for a stage: for all of its tasks, or for one where they can start one by one.
+// fits reports whether racks have slots for a stage: for all of its tasks, or for one where they can
+// start one by one.
 func (n *dawnPass) fits(y *slotAllocator, a *aim, racks []int) bool {
 	free := 0
 	for _, r := range racks {
@@ -434,7 +438,8 @@ func (n *dawnPass) fits(y *slotAllocator, a *aim, racks []int) bool {
 	return free >= len(a.tasks) || free > 0 && !a.together()
 }
 
-// late places one stage that has waited for Delay on any racks, if that is wanted, and notes when the next will have.
+// late places one stage that has waited for Delay on any racks, if that is wanted, and notes when the
+// next will have.
 func (n *dawnPass) late(y *slotAllocator, aims []*aim) bool {
 	if n.d.Strict {
 		return false
@@ -454,8 +459,8 @@ func (n *dawnPass) late(y *slotAllocator, aims []*aim) bool {
 	return false
 }
 
-// put gives the tasks of a stage slots on racks, in order: first each on the host of its own part if there is one,
-// then on the emptiest.
+// put gives the tasks of a stage slots on racks, in order: first each on the host of its own part if
+// there is one, then on the emptiest.
 func (n *dawnPass) put(y *slotAllocator, a *aim, racks []int) {
 	own := n.ownHosts(a)
 	var rest []int
@@ -523,8 +528,8 @@ func (n *dawnPass) explain(a *aim, t int, h southbound.HostID) {
 		Traffic: a.traffic, ForChildren: a.dep, Load: n.load, Saturated: n.saturated}})
 }
 
-// gang chooses hosts for a job that is placed whole: stage after stage as if each were placed when it is to start, with
-// the rack that it prefers first and the next by what they hold.
+// gang chooses hosts for a job that is placed whole: stage after stage as if each were placed when it
+// is to start, with the rack that it prefers first and the next by what they hold.
 func (n *dawnPass) gang(j *controller.Job, free []int32) []southbound.HostID {
 	if j.Sizes() != nil {
 		return spreadJob(leastLoaded(n.v)(j), j, free)

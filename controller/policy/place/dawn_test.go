@@ -53,9 +53,9 @@ func family(r *rand.Rand, f *topo.Fabric) []*controller.Job {
 	return jobs
 }
 
-// TestDawnReference runs families of jobs to their end, which proves progress, and compares every stage's preferred
-// rack and every choice of Algorithm 1 with slow ones: racks by moving all tasks there and counting bytes that cross,
-// choices by sorting as the document prints it.
+// TestDawnReference runs families of jobs to their end, which proves progress, and compares every
+// stage's preferred rack and every choice of Algorithm 1 with slow ones: racks by moving all tasks
+// there and counting bytes that cross, choices by sorting as the document prints it.
 func TestDawnReference(t *testing.T) {
 	compared, dependent := 0, 0
 	for seed := range tries.Of[uint64](250, 3000) {
@@ -163,8 +163,9 @@ func slowPreference(n *dawnPass, a *aim) prefer {
 	return prefer{maxR, traffic[maxR], false}
 }
 
-// slowChild is the least traffic between racks of a child, all of its reading tasks in one, with the output of a parent
-// on one host: one task reads all, since Equation 1 counts blocks and not who reads them.
+// slowChild is the least traffic between racks of a child, all of its reading tasks in one, with the
+// output of a parent on one host: one task reads all, since Equation 1 counts blocks and not who reads
+// them.
 func slowChild(v *controller.View, parent, child *controller.Job, out southbound.HostID) (pathmap.Bytes, bool) {
 	least, reads := pathmap.Bytes(-1), false
 	for rack := range v.Fabric.Racks {
@@ -267,9 +268,9 @@ func slowPick(n *dawnPass, y *slotAllocator, aims []*aim, rack int) *aim {
 	return best
 }
 
-// TestDawnKeepsChildrenTogether is Figure 1 in small: two parents whose outputs one child reads. Dawn writes both to
-// one rack, where the child then reads without crossing; without the knowledge of children they stay where their maps
-// were.
+// TestDawnKeepsChildrenTogether is Figure 1 in small: two parents whose outputs one child reads. Dawn
+// writes both to one rack, where the child then reads without crossing; without the knowledge of
+// children they stay where their maps were.
 func TestDawnKeepsChildrenTogether(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

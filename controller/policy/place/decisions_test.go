@@ -21,7 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write down what all parts decide")
 
-// run has one part place random jobs as they come, of which some read what others write, and digests its plans.
+// run has one part place random jobs as they come, of which some read what others write, and digests
+// its plans.
 func run(t *testing.T, fresh func() filler) string {
 	d := decided.New()
 	for seed := range uint64(8) {

@@ -9,18 +9,19 @@ import (
 	"lightloom/southbound"
 )
 
-// Delay is how long a job waits for a slot in a rack that holds its data before it takes one elsewhere (Zaharia et al.,
-// "Delay Scheduling", EuroSys 2010, whose rack-level wait is of this size). It is counted from the last task that the
-// job has begun, or from its arrival.
+// Delay is how long a job waits for a slot in a rack that holds its data before it takes one elsewhere
+// (Zaharia et al., "Delay Scheduling", EuroSys 2010, whose rack-level wait is of this size). It is
+// counted from the last task that the job has begun, or from its arrival.
 const Delay = 5 * time.Second
 
-// SlowStart is the share of a stage's senders that must have ended before its own tasks may take slots (Hadoop's
-// mapreduce.job.reduce.slowstart.completedmaps). They then wait in their slots, as Hadoop's do; none does while a task
-// of the job that could run waits for a slot.
+// SlowStart is the share of a stage's senders that must have ended before its own tasks may take slots
+// (Hadoop's mapreduce.job.reduce.slowstart.completedmaps). They then wait in their slots, as Hadoop's
+// do; none does while a task of the job that could run waits for a slot.
 const SlowStart = 0.05
 
-// sourceTask places a task that receives nothing: in a rack with a copy of its block, the one of them with the most
-// free slots; once the job has waited for Delay, or where it reads nothing, in the rack with the most free slots.
+// sourceTask places a task that receives nothing: in a rack with a copy of its block, the one of them
+// with the most free slots; once the job has waited for Delay, or where it reads nothing, in the rack
+// with the most free slots.
 func (y *slotAllocator) sourceTask(w *work, stage int) bool {
 	task, ok := w.task(stage)
 	if !ok || y.total() == 0 || w.waits[stage] && !y.mayPlaceReduces(w) {
@@ -79,7 +80,8 @@ func (y *slotAllocator) widest(w *work, stage, task int) bool {
 	return ok
 }
 
-// anywhere places a task on a slot drawn from all free ones: Hadoop gives a reduce to the machine that asks first.
+// anywhere places a task on a slot drawn from all free ones: Hadoop gives a reduce to the machine that
+// asks first.
 func (y *slotAllocator) anywhere(w *work, stage, task int) bool {
 	sum := y.total()
 	if sum == 0 {
@@ -133,8 +135,8 @@ func (w *work) early(stage int) bool {
 	return true
 }
 
-// hadoop places a task of a user as Hadoop's fair scheduler does: of the jobs in order of arrival, first what could run
-// at once, then what receives.
+// hadoop places a task of a user as Hadoop's fair scheduler does: of the jobs in order of arrival,
+// first what could run at once, then what receives.
 func (y *slotAllocator) hadoop(u *user) bool {
 	for _, w := range u.works {
 		if y.hadoopJob(w) {
@@ -161,8 +163,8 @@ func (y *slotAllocator) hadoopJob(w *work) bool {
 	return false
 }
 
-// incremental places the tasks of incremental jobs with serve, and returns the view that is left for the others. data
-// returns the racks of a job's blocks.
+// incremental places the tasks of incremental jobs with serve, and returns the view that is left for
+// the others. data returns the racks of a job's blocks.
 func incremental(v *controller.View, p *controller.Plan, data func(y *slotAllocator, w *work) []southbound.RackID,
 	serve func(y *slotAllocator)) *controller.View {
 	y := newSlotAllocator(v)

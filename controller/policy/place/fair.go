@@ -5,12 +5,12 @@ import (
 	"lightloom/southbound"
 )
 
-// Fair gives incremental jobs their slots as Hadoop's fair scheduler does, with delay scheduling: users run as much as
-// each other, a user's jobs go in order of arrival, maps near their blocks, reduces anywhere. Blocks stand on racks
-// drawn at random.
+// Fair gives incremental jobs their slots as Hadoop's fair scheduler does, with delay scheduling: users
+// run as much as each other, a user's jobs go in order of arrival, maps near their blocks, reduces
+// anywhere. Blocks stand on racks drawn at random.
 //
-// Whole jobs it spreads: each task goes to the host with the most free slots, among equals to the rack with the most,
-// among those to the first host from a start drawn for the job.
+// Whole jobs it spreads: each task goes to the host with the most free slots, among equals to the rack
+// with the most, among those to the first host from a start drawn for the job.
 type Fair struct{ cache blockCache }
 
 // Wants implements the part's list of events.
@@ -27,8 +27,8 @@ func (f *Fair) data(y *slotAllocator, w *work) []southbound.RackID {
 
 func (y *slotAllocator) fair() { y.serve(y.hadoop) }
 
-// incrementalWants are the events after which an incremental job can be placed further: also when one has waited long
-// enough.
+// incrementalWants are the events after which an incremental job can be placed further: also when one
+// has waited long enough.
 func incrementalWants() controller.KindSet { return Wants() | controller.Kinds(controller.WakeReached) }
 
 // spread places jobs all at once (gang scheduling).

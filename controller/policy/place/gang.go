@@ -10,13 +10,14 @@ import (
 	"lightloom/southbound"
 )
 
-// gang places jobs whose tasks all get their slots at once. Section VI gives their guidelines: those of maps and
-// reduces hold between the stages before and after each shuffle. The bytes of such a job's edges are known, in place of
-// a prediction. It waits for enough slots for all of its tasks, so every slot that it can have is free now. Stages
-// without a heavy shuffle are spread as by Fair, and so are the tasks that a lost host has left.
+// gang places jobs whose tasks all get their slots at once. Section VI gives their guidelines: those of
+// maps and reduces hold between the stages before and after each shuffle. The bytes of such a job's
+// edges are known, in place of a prediction. It waits for enough slots for all of its tasks, so every
+// slot that it can have is free now. Stages without a heavy shuffle are spread as by Fair, and so are
+// the tasks that a lost host has left.
 //
-// Fair places jobs with streams, because none of their tasks waits for an earlier stage, and jobs with tasks of more
-// than one slot, because the guidelines count tasks.
+// Fair places jobs with streams, because none of their tasks waits for an earlier stage, and jobs with
+// tasks of more than one slot, because the guidelines count tasks.
 func (k *schedulingPass) gang(v *controller.View, p *controller.Plan) {
 	v = reschedule(v, p, leastLoaded(v))
 	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID {
@@ -62,7 +63,8 @@ func (k *schedulingPass) guide(v *controller.View, j *controller.Job, free []int
 	return g.hosts
 }
 
-// inOrder lists the stages of a job, each after all that it receives from, the smaller number first where that is open.
+// inOrder lists the stages of a job, each after all that it receives from, the smaller number first
+// where that is open.
 func inOrder(j *controller.Job) []int {
 	var out []int
 	done := make([]bool, len(j.Stages))
@@ -154,9 +156,9 @@ func longest(s *controller.Stage) (most time.Duration) {
 	return most
 }
 
-// maps places a stage that sends on R_map racks, the smallest of the green zone: those with the most free slots,
-// evenly, and on as many more as it takes to hold it. No three sets of racks are wanted, as nothing is read from a file
-// system.
+// maps places a stage that sends on R_map racks, the smallest of the green zone: those with the most
+// free slots, evenly, and on as many more as it takes to hold it. No three sets of racks are wanted, as
+// nothing is read from a file system.
 func (g *guide) maps(stage int) {
 	zone := g.by.cluster.Zone(g.by.Form, g.shape(g.sends(stage)), g.by.cluster.Racks)
 	slots := g.slots()
@@ -183,8 +185,8 @@ func (g *guide) maps(stage int) {
 	}
 }
 
-// reduces places a stage that a heavy shuffle ends at by the best of its possible schedules; where there is none, its
-// shuffle goes over packets, and it is spread.
+// reduces places a stage that a heavy shuffle ends at by the best of its possible schedules; where
+// there is none, its shuffle goes over packets, and it is spread.
 func (g *guide) reduces(stage int) {
 	n := len(g.job.Stages[stage].Tasks)
 	sm, free := output(g.v.Fabric, g.job, stage, g.hosts), make(guideline.Releases, g.v.Fabric.Racks)

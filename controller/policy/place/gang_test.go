@@ -24,7 +24,8 @@ func gangJob(id controller.JobID, shuffle pathmap.Bytes, tasks ...int) *controll
 	return j
 }
 
-// gangView is a hybrid of racks of two hosts with those many free slots each, from which 1000 bytes are an elephant.
+// gangView is a hybrid of racks of two hosts with those many free slots each, from which 1000 bytes are
+// an elephant.
 func gangView(t testing.TB, racks int, free int32, jobs ...*controller.Job) *controller.View {
 	f := allocatorFabric(t, racks, int(free))
 	return &controller.View{Fabric: f, Seed: 3, Free: slices.Repeat([]int32{free}, f.Hosts()), Waiting: jobs,
@@ -39,7 +40,8 @@ func racksOf(v *controller.View, hosts []southbound.HostID) []int {
 	return count
 }
 
-// TestGangIsGuided: the pairs of racks of a heavy shuffle are elephants or none, where Fair's spreading makes mice.
+// TestGangIsGuided: the pairs of racks of a heavy shuffle are elephants or none, where Fair's spreading
+// makes mice.
 func TestGangIsGuided(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -83,8 +85,8 @@ func TestGangIsGuided(t *testing.T) {
 	}
 }
 
-// TestGangFits: whatever jobs come and whichever slots are free, every job that Fair would place is placed, and no
-// slot is given twice.
+// TestGangFits: whatever jobs come and whichever slots are free, every job that Fair would place is
+// placed, and no slot is given twice.
 func TestGangFits(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 9))

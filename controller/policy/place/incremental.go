@@ -8,23 +8,24 @@ import (
 	"lightloom/southbound"
 )
 
-// Incremental places incremental jobs for a policy that otherwise uses gang scheduling. Tasks that read go near their
-// blocks, with equal shares for users, as in Fair. Tasks that receive wait until all their senders have ended. If there
-// is a Finder, as many of them as have slots are then placed at once, because a network policy must see their places
-// together.
+// Incremental places incremental jobs for a policy that otherwise uses gang scheduling. Tasks that read
+// go near their blocks, with equal shares for users, as in Fair. Tasks that receive wait until all
+// their senders have ended. If there is a Finder, as many of them as have slots are then placed at
+// once, because a network policy must see their places together.
 type Incremental struct{ cache blockCache }
 
-// Finder returns hosts for tasks of one stage of a job, in their order. hosts is by task of the job; that of every task
-// which the stage receives from is known. There are slots enough.
+// Finder returns hosts for tasks of one stage of a job, in their order. hosts is by task of the job;
+// that of every task which the stage receives from is known. There are slots enough.
 type Finder func(j *controller.Job, hosts []southbound.HostID, tasks []int, free []int32) []southbound.HostID
 
-// Planner returns hosts for all tasks of a job of which none is placed, or nil: then it goes piece by piece. There are
-// slots enough. Tasks that read go there at once, with one copy of what a recurring job reads (as Corral has it); where
-// those that receive would go is kept with the job as its policy state, by task.
+// Planner returns hosts for all tasks of a job of which none is placed, or nil: then it goes piece by
+// piece. There are slots enough. Tasks that read go there at once, with one copy of what a recurring
+// job reads (as Corral has it); where those that receive would go is kept with the job as its policy
+// state, by task.
 type Planner func(j *controller.Job, free []int32) []southbound.HostID
 
-// Fill places the incremental jobs of a view, and returns the view that is left for gang-scheduled ones. Plan can be
-// nil.
+// Fill places the incremental jobs of a view, and returns the view that is left for gang-scheduled
+// ones. Plan can be nil.
 func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder, plan Planner) *controller.View {
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return x.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })

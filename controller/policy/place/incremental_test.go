@@ -46,7 +46,8 @@ func parts() map[string]func() filler {
 	}
 }
 
-// found has a finder that takes the first free slots for tasks that read nothing, or a planner that takes them for all.
+// found has a finder that takes the first free slots for tasks that read nothing, or a planner that
+// takes them for all.
 type found struct {
 	Incremental
 	plans bool
@@ -240,8 +241,8 @@ func (c *cluster) end() {
 	}
 }
 
-// TestEveryJobEnds: whatever comes, nothing waits for ever, no slot is given twice (Apply would refuse), and a fresh
-// part decides as the old one.
+// TestEveryJobEnds: whatever comes, nothing waits for ever, no slot is given twice (Apply would
+// refuse), and a fresh part decides as the old one.
 func TestEveryJobEnds(t *testing.T) {
 	seeds := tries.Of[uint64](8, 40)
 	for name, make := range parts() {
@@ -275,8 +276,8 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// TestNearTheData: with slots to spare every map reads from its own rack; without, one waits for Delay and then does
-// not.
+// TestNearTheData: with slots to spare every map reads from its own rack; without, one waits for Delay
+// and then does not.
 func TestNearTheData(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
@@ -289,7 +290,8 @@ func TestNearTheData(t *testing.T) {
 			}
 		})
 	}
-	// Thirty maps on eight slots in four racks: a map that finds no slot nearby takes one elsewhere, but not before Delay.
+	// Thirty maps on eight slots in four racks: a map that finds no slot nearby takes one elsewhere, but
+	// not before Delay.
 	c := &cluster{t: t, s: state.New(allocatorFabric(t, 8, 1)), make: func() filler { return new(Fair) }}
 	c.run([]*controller.Job{mapReduce("a", 0, 60, 0, 0)})
 	far := 0
@@ -303,7 +305,8 @@ func TestNearTheData(t *testing.T) {
 	}
 }
 
-// TestUsersShare: of two users, one with ten times the work, each has half of the slots while both want them.
+// TestUsersShare: of two users, one with ten times the work, each has half of the slots while both want
+// them.
 func TestUsersShare(t *testing.T) {
 	for _, name := range []string{"fair", "corral", "coscheduler"} {
 		t.Run(name, func(t *testing.T) {
@@ -329,8 +332,9 @@ func TestUsersShare(t *testing.T) {
 	}
 }
 
-// TestTogether is the point of Co-scheduler: a shuffle-heavy job's maps stand on R_map racks and its reduces on few, so
-// that every pair of racks has an elephant; Fair spreads the same job until none has.
+// TestTogether is the point of Co-scheduler: a shuffle-heavy job's maps stand on R_map racks and its
+// reduces on few, so that every pair of racks has an elephant; Fair spreads the same job until none
+// has.
 func TestTogether(t *testing.T) {
 	racksOf := func(c *cluster, first, end int) int {
 		seen := map[int32]bool{}
@@ -375,8 +379,8 @@ func TestCorralStays(t *testing.T) {
 	}
 }
 
-// TestMapsByTheirOwnData: where no slot is left in a rack with a map's block, the map waits, and no reduce is placed in
-// its stead by where blocks would lie that it does not have.
+// TestMapsByTheirOwnData: where no slot is left in a rack with a map's block, the map waits, and no
+// reduce is placed in its stead by where blocks would lie that it does not have.
 func TestMapsByTheirOwnData(t *testing.T) {
 	for _, name := range []string{"fair", "corral", "finder", "coscheduler", "without data"} {
 		tried := 0
@@ -441,8 +445,8 @@ func TestGangBesideIncremental(t *testing.T) {
 	}
 }
 
-// TestStrictKeepsGuideline: where all slots of six racks are free, twelve maps of a shuffle-heavy job take those of as
-// many racks as its guideline has under Strict, and all of them by Algorithm 2.
+// TestStrictKeepsGuideline: where all slots of six racks are free, twelve maps of a shuffle-heavy job
+// take those of as many racks as its guideline has under Strict, and all of them by Algorithm 2.
 func TestStrictKeepsGuideline(t *testing.T) {
 	for _, part := range []*CoScheduler{{}, {Strict: true}} {
 		f := allocatorFabric(t, 6, 1)
@@ -472,8 +476,8 @@ func TestStrictKeepsGuideline(t *testing.T) {
 	}
 }
 
-// TestRoom: a job may begin to take slots for its reduces where every rack holds, beside them, all that other jobs
-// which have begun are still to have there.
+// TestRoom: a job may begin to take slots for its reduces where every rack holds, beside them, all that
+// other jobs which have begun are still to have there.
 func TestRoom(t *testing.T) {
 	f := allocatorFabric(t, 4, 2) // four slots a rack
 	k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: &slotAllocator{v: &controller.View{Fabric: f}}}
@@ -497,8 +501,9 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestGuidedMap: of the racks with a copy of a map's block one that the job uses already comes first, then the one with
-// the most free slots, then the first; a further one only as long as R_map is not reached.
+// TestGuidedMap: of the racks with a copy of a map's block one that the job uses already comes first,
+// then the one with the most free slots, then the first; a further one only as long as R_map is not
+// reached.
 func TestGuidedMap(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
@@ -538,8 +543,8 @@ func TestGuidedMap(t *testing.T) {
 	}
 }
 
-// TestSettledScheduleStays: the schedule of a stage's reduces that was found when the first of them was placed holds
-// for the others; what another stage was given does not.
+// TestSettledScheduleStays: the schedule of a stage's reduces that was found when the first of them was
+// placed holds for the others; what another stage was given does not.
 func TestSettledScheduleStays(t *testing.T) {
 	f := allocatorFabric(t, 4, 2)
 	j := heavyJob(2, 6)
@@ -580,8 +585,8 @@ func TestSettledScheduleStays(t *testing.T) {
 	}
 }
 
-// TestAnyMap: a map that may run anywhere goes to the rack with a copy of its block that has the most free slots, the
-// first of equals, and where none has any to the rack that has the most.
+// TestAnyMap: a map that may run anywhere goes to the rack with a copy of its block that has the most
+// free slots, the first of equals, and where none has any to the rack that has the most.
 func TestAnyMap(t *testing.T) {
 	for _, tc := range []struct {
 		free []int
@@ -610,8 +615,8 @@ func TestAnyMap(t *testing.T) {
 	}
 }
 
-// TestHeavyByWhatMapsShow: once maps have ended, a job's shuffle is what they have left of it for what they read: one
-// of ten that left a tenth stands for all.
+// TestHeavyByWhatMapsShow: once maps have ended, a job's shuffle is what they have left of it for what
+// they read: one of ten that left a tenth stands for all.
 func TestHeavyByWhatMapsShow(t *testing.T) {
 	for _, tc := range []struct {
 		shuffle pathmap.Bytes
@@ -642,8 +647,8 @@ func TestHeavyByWhatMapsShow(t *testing.T) {
 	}
 }
 
-// TestLearntOfSources: what a job's maps have left is the bytes of edges from sources alone, in proportion to those
-// that have ended, for what these have read.
+// TestLearntOfSources: what a job's maps have left is the bytes of edges from sources alone, in
+// proportion to those that have ended, for what these have read.
 func TestLearntOfSources(t *testing.T) {
 	edge := func(from, to int, kind controller.EdgeKind, bytes pathmap.Bytes) controller.Edge {
 		return controller.Edge{Kind: kind, From: from, To: to, Bytes: bytes}
@@ -679,7 +684,8 @@ func TestLearntOfSources(t *testing.T) {
 	}
 }
 
-// TestAstray: the next map of a stage is astray where no rack with its data stands that the job uses, or may use still.
+// TestAstray: the next map of a stage is astray where no rack with its data stands that the job uses,
+// or may use still.
 func TestAstray(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

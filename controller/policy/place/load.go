@@ -6,9 +6,9 @@ import (
 	"lightloom/pathmap/maxmin"
 )
 
-// Load is the share of the racks' links to the packet network that is used, both directions together: what the
-// switches' port counters say, or, on a fabric whose switches do not count, what max-min fair sharing gives the host
-// flows that are under way.
+// Load is the share of the racks' links to the packet network that is used, both directions together:
+// what the switches' port counters say, or, on a fabric whose switches do not count, what max-min fair
+// sharing gives the host flows that are under way.
 func Load(v *controller.View) float64 {
 	up := uplinks(v)
 	used, capacity, counted := pathmap.BitsPerSecond(0), pathmap.BitsPerSecond(0), false

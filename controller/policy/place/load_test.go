@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLoad: saturation is what port counters say of the racks' links to the packet network, both directions, and
-// max-min shares where nothing counts. Links to hosts and to the optical switch, and those that are down, are not of
-// it.
+// TestLoad: saturation is what port counters say of the racks' links to the packet network, both
+// directions, and max-min shares where nothing counts. Links to hosts and to the optical switch, and
+// those that are down, are not of it.
 func TestLoad(t *testing.T) {
 	f := allocatorFabric(t, 2, 4)
 	view := func() *controller.View {

@@ -33,8 +33,8 @@ func (c *cluster) see(up bool, racks ...int) {
 // heavyJob shuffles 4400 bytes, where 1000 are an elephant: Co-scheduler keeps its maps to two racks.
 func heavyJob(maps, reduces int) *controller.Job { return mapReduce("a", 0, maps, reduces, 4400) }
 
-// TestDataOnFailedRacks: of four racks three have failed when the job comes, among them, for one of the four that is
-// left, all that hold its data. What lies nowhere else is read from afar, after Delay.
+// TestDataOnFailedRacks: of four racks three have failed when the job comes, among them, for one of the
+// four that is left, all that hold its data. What lies nowhere else is read from afar, after Delay.
 func TestDataOnFailedRacks(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestDataOnFailedRacks(t *testing.T) {
 	}
 }
 
-// TestRackFailsAndComesBack: racks fail while jobs run and gather; those that then are too few for a job's reduces hold
-// it up until racks are back, and no longer.
+// TestRackFailsAndComesBack: racks fail while jobs run and gather; those that then are too few for a
+// job's reduces hold it up until racks are back, and no longer.
 func TestRackFailsAndComesBack(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
@@ -96,8 +96,8 @@ func TestRackFailsAndComesBack(t *testing.T) {
 	}
 }
 
-// TestMoreTasksThanSlots: maps come in waves. A stage that receives needs all of its slots at once, and where the
-// fabric has fewer the job is refused with what to do.
+// TestMoreTasksThanSlots: maps come in waves. A stage that receives needs all of its slots at once, and
+// where the fabric has fewer the job is refused with what to do.
 func TestMoreTasksThanSlots(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,8 @@ func TestMoreTasksThanSlots(t *testing.T) {
 	}
 }
 
-// TestNoInput: a job that reads nothing has its maps on any slots, and its shuffle decides whether it is heavy.
+// TestNoInput: a job that reads nothing has its maps on any slots, and its shuffle decides whether it
+// is heavy.
 func TestNoInput(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +142,8 @@ func TestNoInput(t *testing.T) {
 	}
 }
 
-// TestShufflesOfAByteAndOf30TB: the smallest is none that a circuit is worth, and the largest overflows nothing.
+// TestShufflesOfAByteAndOf30TB: the smallest is none that a circuit is worth, and the largest overflows
+// nothing.
 func TestShufflesOfAByteAndOf30TB(t *testing.T) {
 	for name, make := range parts() {
 		for _, shuffle := range []pathmap.Bytes{1, 30e12} {
@@ -171,8 +173,9 @@ func TestShufflesOfAByteAndOf30TB(t *testing.T) {
 	}
 }
 
-// TestUserWithoutShare: shares are equal, and no user has to be assigned one. Jobs that name no user belong to one
-// user; where there are more users than slots, users take turns, and the last by name is not starved.
+// TestUserWithoutShare: shares are equal, and no user has to be assigned one. Jobs that name no user
+// belong to one user; where there are more users than slots, users take turns, and the last by name is
+// not starved.
 func TestUserWithoutShare(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
@@ -196,8 +199,8 @@ func TestUserWithoutShare(t *testing.T) {
 	}
 }
 
-// TestPredictionsWrongByAHundred: a job whose figures are off by a factor of a hundred, either way, is placed worse,
-// and nothing else: it ends, and so do those beside it.
+// TestPredictionsWrongByAHundred: a job whose figures are off by a factor of a hundred, either way, is
+// placed worse, and nothing else: it ends, and so do those beside it.
 func TestPredictionsWrongByAHundred(t *testing.T) {
 	right := controller.Prediction{Input: 4000, Shuffle: 4400, Maps: 40, Reduces: 8, MapTime: 10 * time.Second,
 		RedTime: 5 * time.Second}
@@ -241,7 +244,8 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 	}
 }
 
-// TestSlotsInTurn: among users with equally many running tasks, the one that has waited longest is served first.
+// TestSlotsInTurn: among users with equally many running tasks, the one that has waited longest is
+// served first.
 func TestSlotsInTurn(t *testing.T) {
 	y := &slotAllocator{rack: []int32{1}, users: []*user{{name: "a", last: 3}, {name: "b", last: 2},
 		{name: "c", running: 1}}}

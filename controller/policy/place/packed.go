@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Packed puts each job into as few racks as it can: into the fullest rack that holds all of it, else rack after rack,
-// that with the most free slots first; within a rack onto the hosts with the most.
+// Packed puts each job into as few racks as it can: into the fullest rack that holds all of it, else
+// rack after rack, that with the most free slots first; within a rack onto the hosts with the most.
 type Packed struct{}
 
 // Wants implements the part's list of events.

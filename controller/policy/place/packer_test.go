@@ -12,8 +12,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestPackersEnd runs families of jobs that read from each other to their end under every rule of slots, with few
-// slots: no stage holds slots that another waits for.
+// TestPackersEnd runs families of jobs that read from each other to their end under every rule of
+// slots, with few slots: no stage holds slots that another waits for.
 func TestPackersEnd(t *testing.T) {
 	for seed := range tries.Of[uint64](80, 2000) {
 		r := rand.New(rand.NewPCG(seed, 0x9b))
@@ -30,8 +30,8 @@ func TestPackersEnd(t *testing.T) {
 	}
 }
 
-// TestPackerExplains: each task's slot is told with the rule that gave it: maps near their data, and a reduce that its
-// machine's network has room for.
+// TestPackerExplains: each task's slot is told with the rule that gave it: maps near their data, and a
+// reduce that its machine's network has room for.
 func TestPackerExplains(t *testing.T) {
 	told := map[int]*route.SlotWhy{} // by task: every instance that is asked tells the same
 	c := &cluster{t: t, s: state.New(allocatorFabric(t, 3, 4)), make: func() filler {

@@ -1,5 +1,5 @@
-// Package place holds the parts of a policy that decide where tasks run. All tasks of a job are placed at once, or
-// none.
+// Package place holds the parts of a policy that decide where tasks run. All tasks of a job are placed
+// at once, or none.
 //
 // It uses slots and not the network: package joint weighs both.
 package place
@@ -13,14 +13,15 @@ import (
 	"lightloom/southbound"
 )
 
-// Patience is how long after its arrival a job that does not fit can still be overtaken. Jobs go in the order of
-// acceptance, and a later, smaller job can use slots that are too few for the one before and would stand idle. Without
-// a bound a wide job could wait for ever; after Patience no later job is placed before it, so that slots become free as
-// tasks end. Jobs without tasks (bare coflows) need no slot and never wait.
+// Patience is how long after its arrival a job that does not fit can still be overtaken. Jobs go in the
+// order of acceptance, and a later, smaller job can use slots that are too few for the one before and
+// would stand idle. Without a bound a wide job could wait for ever; after Patience no later job is
+// placed before it, so that slots become free as tasks end. Jobs without tasks (bare coflows) need no
+// slot and never wait.
 const Patience = 30 * time.Second
 
-// Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them if its tasks
-// fit into the slots that those before it leave.
+// Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them
+// if its tasks fit into the slots that those before it leave.
 func Admit(v *controller.View) []*controller.Job {
 	waiting := slices.Clone(v.Waiting)
 	slices.SortFunc(waiting, func(a, b *controller.Job) int { return cmp.Compare(a.ID, b.ID) })

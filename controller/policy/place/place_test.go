@@ -113,8 +113,8 @@ func TestSlotsRunOut(t *testing.T) {
 	}
 }
 
-// TestFairBreaksTies: of hosts with as many free slots the next task goes to one whose rack has the most, as they are
-// once the tasks before it have their slots.
+// TestFairBreaksTies: of hosts with as many free slots the next task goes to one whose rack has the
+// most, as they are once the tasks before it have their slots.
 func TestFairBreaksTies(t *testing.T) {
 	for seed := range uint64(20) {
 		// Five tasks go to host 2; then hosts 0, 1 and 2 have two slots each, and rack 0 has four, rack 1 has two.
@@ -134,8 +134,8 @@ func TestFairBreaksTies(t *testing.T) {
 	}
 }
 
-// TestLostTasksAlone: of a job that has lost hosts only tasks that have not ended get a slot, each a free one; what has
-// ended is read from some host that is alive, and what has a host stays there.
+// TestLostTasksAlone: of a job that has lost hosts only tasks that have not ended get a slot, each a
+// free one; what has ended is read from some host that is alive, and what has a host stays there.
 func TestLostTasksAlone(t *testing.T) {
 	const no = controller.NoHost
 	for name, part := range parts() {
@@ -158,8 +158,8 @@ func TestLostTasksAlone(t *testing.T) {
 	}
 }
 
-// TestLostTasksShareSlots: jobs that have lost hosts get different slots, by the sizes of their tasks, and what comes
-// after them gets what they leave.
+// TestLostTasksShareSlots: jobs that have lost hosts get different slots, by the sizes of their tasks,
+// and what comes after them gets what they leave.
 func TestLostTasksShareSlots(t *testing.T) {
 	const no = controller.NoHost
 	for name, part := range parts() {
@@ -197,8 +197,8 @@ func TestLostTasksShareSlots(t *testing.T) {
 	}
 }
 
-// TestFairStartsWhereDrawn: where hosts and racks are alike, the first host from the start that is drawn for the job
-// has its first task.
+// TestFairStartsWhereDrawn: where hosts and racks are alike, the first host from the start that is
+// drawn for the job has its first task.
 func TestFairStartsWhereDrawn(t *testing.T) {
 	for seed := range uint64(30) {
 		v := view(t, seed, []int32{1, 1, 1, 1, 1, 1}, job(0, 1, 0))

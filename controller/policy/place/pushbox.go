@@ -13,19 +13,21 @@ import (
 	"lightloom/southbound"
 )
 
-// Packer gives the tasks of incremental jobs slots by the rules of package pushbox. It spreads whole jobs, as Fair
-// does.
+// Packer gives the tasks of incremental jobs slots by the rules of package pushbox. It spreads whole
+// jobs, as Fair does.
 //
-// The blocks of a map are read at the speed of NonLocal, over no link, so a map has no input phase here, wherever it
-// runs. A receiving task whose stage is its own receives as soon as it has a slot; tasks of larger stages receive once
-// all have one, so that the concurrency bound is asked for the first of them only.
+// The blocks of a map are read at the speed of NonLocal, over no link, so a map has no input phase
+// here, wherever it runs. A receiving task whose stage is its own receives as soon as it has a slot;
+// tasks of larger stages receive once all have one, so that the concurrency bound is asked for the
+// first of them only.
 type Packer struct {
 	pushbox.Options
 	FIFO func(user string) bool // a user's jobs are in a FIFO queue; nil: none are
-	// SlowStart is the share of a stage's senders that must have ended before its tasks may take slots (Finishes-Before);
-	// 0 means all (Starts-After).
+	// SlowStart is the share of a stage's senders that must have ended before its tasks may take slots
+	// (Finishes-Before); 0 means all (Starts-After).
 	SlowStart float64
-	// Error is f of section 7.2: estimates of input are off by a factor of up to f either way; 0: they are right.
+	// Error is f of section 7.2: estimates of input are off by a factor of up to f either way; 0: they are
+	// right.
 	Error float64
 	// Random takes tasks of a stage in a random order, not the largest first ("RS" of Figure 8).
 	Random bool
@@ -162,9 +164,10 @@ func (w *work) compute(stage int) func(task int, local bool) time.Duration {
 	}
 }
 
-// mayStart reports whether the tasks of a stage may take slots. What waits in its slot for others must not be able to
-// keep those from theirs: a stage whose tasks receive or read together begins only if all such stages fit, and tasks
-// that wait for senders (slow start) hold at most half of the slots and never wait beside such a stage.
+// mayStart reports whether the tasks of a stage may take slots. What waits in its slot for others must
+// not be able to keep those from theirs: a stage whose tasks receive or read together begins only if
+// all such stages fit, and tasks that wait for senders (slow start) hold at most half of the slots and
+// never wait beside such a stage.
 func (k *Packer) mayStart(y *slotAllocator, w *work, g *graph, s int) bool {
 	if !g.follows[s] {
 		return true
@@ -309,8 +312,8 @@ func (k *Packer) Sends(v *controller.View, j *controller.Job, edge int) float64 
 	return sum
 }
 
-// tails returns the longest path from each stage to the job's end, in seconds: the input of a task at line rate and its
-// computing, and so on with the stages that it sends to.
+// tails returns the longest path from each stage to the job's end, in seconds: the input of a task at
+// line rate and its computing, and so on with the stages that it sends to.
 func (g *graph) tails(j *controller.Job, line float64) []float64 {
 	tail := make([]float64, len(j.Stages))
 	order := inOrder(j)
@@ -365,8 +368,8 @@ type inflow struct {
 	since    time.Duration
 }
 
-// flows counts a coflow at the machines that receive it. Where racks have several hosts, what stays in a rack counts
-// nowhere (section 4).
+// flows counts a coflow at the machines that receive it. Where racks have several hosts, what stays in
+// a rack counts nowhere (section 4).
 func (k *Packer) flows(v *controller.View, c *controller.CoflowView, g *graph, m []pushbox.Machine, in []inflow) {
 	size := 0.0
 	if g != nil {

@@ -7,10 +7,12 @@ import (
 	"lightloom/controller/policy/guideline"
 )
 
-// ReportEvery is how often a running task reports its progress (Hadoop's mapreduce.task.progress-report.interval).
+// ReportEvery is how often a running task reports its progress (Hadoop's
+// mapreduce.task.progress-report.interval).
 const ReportEvery = 3 * time.Second
 
-// lengths are how long tasks took that have ended: all that a scheduler can know of those that have not reported.
+// lengths are how long tasks took that have ended: all that a scheduler can know of those that have not
+// reported.
 type lengths struct {
 	sum time.Duration
 	n   int
@@ -49,8 +51,8 @@ func (w *work) kind(stage int) int {
 	return 1
 }
 
-// length is how long a task of a stage is expected to take: as long as those of its stage that have ended, else as
-// predicted, else as those of other jobs.
+// length is how long a task of a stage is expected to take: as long as those of its stage that have
+// ended, else as predicted, else as those of other jobs.
 func (e *estimates) length(w *work, stage int) time.Duration {
 	if l := &e.stage[w][stage]; l.n > 0 {
 		return l.mean()
@@ -61,7 +63,8 @@ func (e *estimates) length(w *work, stage int) time.Duration {
 	return e.kind[w.kind(stage)].mean()
 }
 
-// remaining is T_rem of a task that has a slot: by Equation 12 once it has reported its progress, which grows evenly.
+// remaining is T_rem of a task that has a slot: by Equation 12 once it has reported its progress, which
+// grows evenly.
 func (y *slotAllocator) remaining(w *work, e *estimates, task int) time.Duration {
 	t := &w.tasks[task]
 	if t.Started < 0 {

@@ -7,9 +7,9 @@ import (
 	"lightloom/controller"
 )
 
-// TestRemainingTimes: a task that has reported is estimated by its progress, one that has not by what is known of
-// others: ended tasks of its stage, else the prediction, else ended tasks of other jobs. Its own length is not looked
-// at.
+// TestRemainingTimes: a task that has reported is estimated by its progress, one that has not by what
+// is known of others: ended tasks of its stage, else the prediction, else ended tasks of other jobs.
+// Its own length is not looked at.
 func TestRemainingTimes(t *testing.T) {
 	const s = time.Second
 	job := func(p *controller.Prediction) *controller.Job {

@@ -8,10 +8,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Reschedule places the tasks that have lost their host, jobs in the order of their ids, and returns the slots that are
-// left. A job whose lost tasks do not all fit waits for slots; its other tasks go on, and no other job waits for it.
-// find returns the hosts of all of a job's tasks: given ones stay, those of ended tasks have been chosen, and there are
-// slots enough.
+// Reschedule places the tasks that have lost their host, jobs in the order of their ids, and returns
+// the slots that are left. A job whose lost tasks do not all fit waits for slots; its other tasks go
+// on, and no other job waits for it. find returns the hosts of all of a job's tasks: given ones stay,
+// those of ended tasks have been chosen, and there are slots enough.
 func Reschedule(v *controller.View, p *controller.Plan,
 	find func(h *controller.Evicted, free []int32) []southbound.HostID) []int32 {
 	free := slices.Clone(v.Free)
@@ -72,8 +72,8 @@ func alive(v *controller.View) []southbound.HostID {
 	return out
 }
 
-// copies chooses where the output of ended tasks is read from: a file system holds copies of it on other hosts, which
-// the scheduler has not chosen.
+// copies chooses where the output of ended tasks is read from: a file system holds copies of it on
+// other hosts, which the scheduler has not chosen.
 func copies(v *controller.View, h *controller.Evicted, alive []southbound.HostID) {
 	rng := v.Rand("copies", uint64(h.Job.ID))
 	for t, at := range h.Hosts {

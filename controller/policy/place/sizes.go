@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Fits reports whether tasks of those sizes (nil: they take a slot each, and have been counted) find room. Jobs placed
-// before them can leave too little on any one host: call it again then.
+// Fits reports whether tasks of those sizes (nil: they take a slot each, and have been counted) find
+// room. Jobs placed before them can leave too little on any one host: call it again then.
 func Fits(sizes, free []int32) bool {
 	return sizes == nil || controller.Pack(sizes, slices.Clone(free)) != nil
 }
@@ -24,8 +24,8 @@ func take(free []int32, hosts []southbound.HostID, sizes []int32) {
 	}
 }
 
-// choose gives hosts to those tasks of a job that have none, and takes their slots: large ones first, and where that
-// does not come out, all on the first hosts with room. There must be room.
+// choose gives hosts to those tasks of a job that have none, and takes their slots: large ones first,
+// and where that does not come out, all on the first hosts with room. There must be room.
 func choose(c chooser, sizes []int32, hosts []southbound.HostID, free []int32) {
 	var order []int
 	for t, at := range hosts {

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// slotAllocator is what the placement of incremental jobs works on for the length of one decision: the slots that are
-// left, and the jobs with their users.
+// slotAllocator is what the placement of incremental jobs works on for the length of one decision: the
+// slots that are left, and the jobs with their users.
 type slotAllocator struct {
 	v     *controller.View
 	free  []int32 // slots, by host
@@ -27,8 +27,8 @@ type slotAllocator struct {
 	order []int32         // of soonest
 	half  []time.Duration // of soonest
 
-	// Of Packer: tasks of stages that wait until each has a slot, and tasks that wait in their slots for senders; and when
-	// tasks have ended within Delay: each end was a slot that jobs could have had.
+	// Of Packer: tasks of stages that wait until each has a slot, and tasks that wait in their slots for
+	// senders; and when tasks have ended within Delay: each end was a slot that jobs could have had.
 	together, early int
 	recent          []time.Duration
 }
@@ -140,7 +140,8 @@ func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	y.works = append(y.works, w)
 }
 
-// reread chooses where the output of ended tasks is read from whose host is lost: it takes no slot there. See copies.
+// reread chooses where the output of ended tasks is read from whose host is lost: it takes no slot
+// there. See copies.
 func (y *slotAllocator) reread(w *work) {
 	for i := 0; w.lost && i < len(w.tasks); i++ {
 		if w.hosts[i] != controller.NoHost || w.tasks[i].Ended < 0 || len(y.alive) == 0 {
@@ -207,9 +208,10 @@ func (w *work) parentsEnded(stage int) bool { return !w.behind[stage] }
 // source reports whether a stage receives nothing.
 func (w *work) source(stage int) bool { return !w.receiver[stage] }
 
-// mayPlaceReduces reports whether tasks of a receiving stage may take slots. A receiving task takes its slot before it
-// can run, and two jobs that each held half of what both need would deadlock. So a job begins to take such slots only
-// if all that have begun could hold all that they need at once: every other task ends by itself.
+// mayPlaceReduces reports whether tasks of a receiving stage may take slots. A receiving task takes its
+// slot before it can run, and two jobs that each held half of what both need would deadlock. So a job
+// begins to take such slots only if all that have begun could hold all that they need at once: every
+// other task ends by itself.
 func (y *slotAllocator) mayPlaceReduces(w *work) bool {
 	return w.begun || y.receiving+w.receivers() <= y.slots
 }
@@ -264,7 +266,8 @@ func (y *slotAllocator) total() int {
 	return sum
 }
 
-// host returns the host of a rack with the most free slots, the first among equals; false where none is free.
+// host returns the host of a rack with the most free slots, the first among equals; false where none is
+// free.
 func (y *slotAllocator) host(rack int) (southbound.HostID, bool) {
 	f := y.v.Fabric
 	best := f.FirstHost[rack]
@@ -294,8 +297,8 @@ func (y *slotAllocator) places(p *controller.Plan) {
 	}
 }
 
-// rest returns the view with the slots that are left and without incremental jobs: what the placement of gang-scheduled
-// jobs sees.
+// rest returns the view with the slots that are left and without incremental jobs: what the placement
+// of gang-scheduled jobs sees.
 func (y *slotAllocator) rest() *controller.View {
 	v := *y.v
 	v.Free = y.free
@@ -308,9 +311,10 @@ func (y *slotAllocator) rest() *controller.View {
 	return &v
 }
 
-// serve gives slots away, a task at a time, to the user with the fewest running tasks, until no user takes one more;
-// among equals, to the first by name. Where fewer slots are free than users wait, some users would never get one: there
-// the slot goes to the user whose last task began the longest ago. next places one task of a user, if it can.
+// serve gives slots away, a task at a time, to the user with the fewest running tasks, until no user
+// takes one more; among equals, to the first by name. Where fewer slots are free than users wait, some
+// users would never get one: there the slot goes to the user whose last task began the longest ago.
+// next places one task of a user, if it can.
 func (y *slotAllocator) serve(next func(u *user) bool) {
 	waiting := slices.Clone(y.users)
 	scarce := y.total() < len(waiting)

@@ -15,8 +15,9 @@ func byInput(a, b controller.CircuitReservation) int {
 	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.NotBefore, b.NotBefore))
 }
 
-// Check returns what is wrong with a plan for a view, or nil: tasks without slots, host flows without a tag that names
-// a path, ports reserved twice, links above capacity. The plan must be a fresh instance's, with complete rates.
+// Check returns what is wrong with a plan for a view, or nil: tasks without slots, host flows without a
+// tag that names a path, ports reserved twice, links above capacity. The plan must be a fresh
+// instance's, with complete rates.
 func Check(v *controller.View, p *controller.Plan) error {
 	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkCircuits(v, p), checkShare(v, p), checkWake(v, p))
 }
@@ -97,7 +98,8 @@ func checkVCPUs(j *controller.Job, pl *controller.Placement, vcpus []int64) erro
 	return nil
 }
 
-// checkRescued wants the first job that has lost hosts to be placed again where there are slots: no part may forget it.
+// checkRescued wants the first job that has lost hosts to be placed again where there are slots: no
+// part may forget it.
 func checkRescued(v *controller.View, done map[controller.JobID]bool) error {
 	if len(v.Evicted) == 0 || len(v.Lost) == len(v.Free) {
 		return nil
@@ -145,7 +147,8 @@ func size(j *controller.Job, t int) int32 {
 	return 1
 }
 
-// checkRoute wants one tag a host flow for every coflow that lacks them, and none that leads nowhere if another leads.
+// checkRoute wants one tag a host flow for every coflow that lacks them, and none that leads nowhere if
+// another leads.
 func checkRoute(v *controller.View, p *controller.Plan) error {
 	tags := map[southbound.CoflowID][]southbound.Tag{}
 	for i, r := range p.Route {

@@ -8,8 +8,8 @@ import (
 	"lightloom/controller"
 )
 
-// checkMoved checks a placement that moves tasks of a running job: those that it names and no other, none that has
-// ended, to slots that are free.
+// checkMoved checks a placement that moves tasks of a running job: those that it names and no other,
+// none that has ended, to slots that are free.
 func checkMoved(v *controller.View, p *controller.Placement, free []int32) error {
 	i := slices.IndexFunc(v.Running, func(r controller.Running) bool { return r.Job.ID == p.Job })
 	if i < 0 || len(v.Running[i].Hosts) != len(p.Hosts) {

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// checkShare adds up what the plan lets every live host flow send, link by link. Rates left to the hosts are not a
-// plan's.
+// checkShare adds up what the plan lets every live host flow send, link by link. Rates left to the
+// hosts are not a plan's.
 func checkShare(v *controller.View, p *controller.Plan) error {
 	if p.Share == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Hash digests everything in a view that a policy could write to, but for the fabric and the path map, which are
-// immutable.
+// Hash digests everything in a view that a policy could write to, but for the fabric and the path map,
+// which are immutable.
 func Hash(v *controller.View) [32]byte {
 	c := *v
 	c.Fabric, c.Paths = nil, nil
@@ -106,7 +106,8 @@ func capable(t Reporter, seed uint64, v *controller.View, want [2]string, fresh 
 	}
 }
 
-// blinded returns a view without what coflows have left, except for the number of rows, and perhaps the totals.
+// blinded returns a view without what coflows have left, except for the number of rows, and perhaps the
+// totals.
 func blinded(v *controller.View, totals bool) *controller.View {
 	c := *v
 	c.Coflows = slices.Clone(v.Coflows)

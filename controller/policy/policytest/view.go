@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound"
 )
 
-// View returns a random view of a small fabric with jobs waiting and coflows in all phases. The same seed gives the
-// same view.
+// View returns a random view of a small fabric with jobs waiting and coflows in all phases. The same
+// seed gives the same view.
 func View(seed uint64) *controller.View {
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 0x11)), v: &controller.View{Seed: seed}}
 	g.fabric()
@@ -139,7 +139,8 @@ func (g *generator) job() *controller.Job {
 	return j
 }
 
-// coflowsOf puts a job on hosts and its coflows into the view: routed or not, started or not, some host flows ended.
+// coflowsOf puts a job on hosts and its coflows into the view: routed or not, started or not, some host
+// flows ended.
 func (g *generator) coflowsOf(j *controller.Job) {
 	hosts := make([]southbound.HostID, j.Tasks())
 	for i := range hosts {
@@ -240,7 +241,8 @@ func (g *generator) started() (southbound.CoflowID, bool) {
 	return ids[g.rng.IntN(len(ids))], true
 }
 
-// streams makes streams of some waiting jobs' edges, with groupings of theirs, and reserves a part of some links.
+// streams makes streams of some waiting jobs' edges, with groupings of theirs, and reserves a part of
+// some links.
 func (g *generator) streams() {
 	rng := rand.New(rand.NewPCG(g.v.Seed, 0x13))
 	for _, j := range g.v.Waiting {
@@ -264,7 +266,8 @@ func (g *generator) streams() {
 	}
 }
 
-// deadlines gives some coflows one: of a stream of its own, so that the rest of a seed's view is what it was without.
+// deadlines gives some coflows one: of a stream of its own, so that the rest of a seed's view is what
+// it was without.
 func (g *generator) deadlines() {
 	rng := rand.New(rand.NewPCG(g.v.Seed, 0x12))
 	for i := range g.v.Coflows {
@@ -329,7 +332,8 @@ func (g *generator) sizes() {
 	}
 }
 
-// loads gives tasks that wait loads in place of sizes in some views, and hosts the vCPUs that they have left.
+// loads gives tasks that wait loads in place of sizes in some views, and hosts the vCPUs that they have
+// left.
 func (g *generator) loads() {
 	rng := rand.New(rand.NewPCG(g.v.Seed, 0x16))
 	if rng.IntN(3) > 0 {

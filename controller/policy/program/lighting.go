@@ -7,7 +7,8 @@ import (
 	"lightloom/controller/policy/circuits"
 )
 
-// lighting asks a program for circuits. Demand is told whole each time, since it changes with every byte sent.
+// lighting asks a program for circuits. Demand is told whole each time, since it changes with every
+// byte sent.
 type lighting struct {
 	*process
 	quiet bool // the last question had no demand, and nothing was reserved

@@ -48,8 +48,8 @@ func newProcess(command, question string) *process {
 	return &process{argv: strings.Fields(command), question: question, patience: Patience}
 }
 
-// know has a program run that knows the fabric and the seed of a view, and reports whether it knows nothing else yet.
-// An error is for ask to return.
+// know has a program run that knows the fabric and the seed of a view, and reports whether it knows
+// nothing else yet. An error is for ask to return.
 func (p *process) know(v *controller.View) (fresh bool) {
 	p.closing.Lock()
 	defer p.closing.Unlock()
@@ -63,7 +63,8 @@ func (p *process) know(v *controller.View) (fresh bool) {
 	return true
 }
 
-// ask returns the answer to q. The first failure is final: what the program knows is no longer what it was told.
+// ask returns the answer to q. The first failure is final: what the program knows is no longer what it
+// was told.
 func (p *process) ask(q *Question) (*Answer, error) {
 	p.closing.Lock()
 	defer p.closing.Unlock()

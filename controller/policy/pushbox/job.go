@@ -24,7 +24,8 @@ type Stage struct {
 	Input      float64 // of each task, bytes, as estimated
 	Reads      bool    // its tasks read blocks
 	Compute    func(task int, local bool) time.Duration
-	// All tells that its tasks receive once each has a slot, and Begun that one has: no other test keeps the rest waiting.
+	// All tells that its tasks receive once each has a slot, and Begun that one has: no other test keeps
+	// the rest waiting.
 	All, Begun bool
 
 	next int // no task before it waits
@@ -61,8 +62,9 @@ type Queue struct {
 // Replicas is how many copies of a block there are.
 const Replicas = 3
 
-// critical returns the first stage with a waiting task, and that task; nil where no task waits. Stages are in the order
-// of the longest path to the exit, and so of the input of their tasks where they compute the same.
+// critical returns the first stage with a waiting task, and that task; nil where no task waits. Stages
+// are in the order of the longest path to the exit, and so of the input of their tasks where they
+// compute the same.
 func (j *Job) critical() (*Stage, int) {
 	for ; j.at < len(j.Stages); j.at++ {
 		s := j.Stages[j.at]
@@ -75,8 +77,9 @@ func (j *Job) critical() (*Stage, int) {
 	return nil, 0
 }
 
-// selectTask is Algorithm 1's selectTask: a task whose data are near, where its stage has such; once the job has been
-// skipped often enough, or others of the stage wait in their slots for it, any of them; else the largest.
+// selectTask is Algorithm 1's selectTask: a task whose data are near, where its stage has such; once
+// the job has been skipped often enough, or others of the stage wait in their slots for it, any of
+// them; else the largest.
 func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 	s, first := j.critical()
 	if s == nil {

@@ -26,8 +26,8 @@ type Inflow struct {
 	Left   float64 // bytes for this machine
 }
 
-// Transfer is the time in seconds until all running tasks of a machine have received their input: what is left over the
-// estimated rate (section 4, "Being Predictable").
+// Transfer is the time in seconds until all running tasks of a machine have received their input: what
+// is left over the estimated rate (section 4, "Being Predictable").
 func (m *Machine) Transfer() float64 {
 	if m.Left <= 0 {
 		return 0
@@ -38,8 +38,9 @@ func (m *Machine) Transfer() float64 {
 // Memory is the time constant of the moving average of the receiving rate, which the document leaves open.
 const Memory = time.Second
 
-// Rate is the exponential moving average of a machine's receiving rate, in bytes a second: it was the line's rate when
-// the first of the running tasks began to receive, and they have received so much in the time since.
+// Rate is the exponential moving average of a machine's receiving rate, in bytes a second: it was the
+// line's rate when the first of the running tasks began to receive, and they have received so much in
+// the time since.
 func Rate(line, received float64, since time.Duration) float64 {
 	if since <= 0 {
 		return line
@@ -48,7 +49,8 @@ func Rate(line, received float64, since time.Duration) float64 {
 	return max(line*old+received/since.Seconds()*(1-old), line*leastRate)
 }
 
-// leastRate is the share of its line below which no machine's rate is estimated: what stands still now goes on later.
+// leastRate is the share of its line below which no machine's rate is estimated: what stands still now
+// goes on later.
 const leastRate = 0.01
 
 // Line is how many bytes of payload a link brings in a second.

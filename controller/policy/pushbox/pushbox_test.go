@@ -169,8 +169,8 @@ func (x *toy) place(now float64) {
 	})
 }
 
-// TestToyCases are the four cases of section 2.3 with δ = 0. PushBox receives for one task at a time, as the ideal
-// network of these cases lets it.
+// TestToyCases are the four cases of section 2.3 with δ = 0. PushBox receives for one task at a time,
+// as the ideal network of these cases lets it.
 func TestToyCases(t *testing.T) {
 	one := Defaults(PushBox)
 	one.Concurrency = 1
@@ -317,8 +317,8 @@ func printed(o *Scheduler, machine int) string {
 	return "nothing"
 }
 
-// TestTaskArrival: whatever comes, by every rule, no machine gives a slot twice, no task is placed twice, and only
-// PushBox keeps a slot from a task that it may have.
+// TestTaskArrival: whatever comes, by every rule, no machine gives a slot twice, no task is placed
+// twice, and only PushBox keeps a slot from a task that it may have.
 func TestTaskArrival(t *testing.T) {
 	for seed := range tries.Of[uint64](1000, 10000) {
 		for rule := range NEAT + 1 {
@@ -369,8 +369,9 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// BenchmarkDecision is one decision on a slot that has come free, with so many coflows waiting (section 7.4): the task
-// is chosen, and machine and order of jobs are brought up to date. Algorithm 2 as printed sorts all jobs at each call.
+// BenchmarkDecision is one decision on a slot that has come free, with so many coflows waiting (section
+// 7.4): the task is chosen, and machine and order of jobs are brought up to date. Algorithm 2 as
+// printed sorts all jobs at each call.
 func BenchmarkDecision(b *testing.B) {
 	for _, how := range []string{"ours", "printed"} {
 		for _, coflows := range []int{400, 600, 800, 1000, 1200, 1400} {

@@ -66,9 +66,9 @@ const (
 	Soonest   Reason = "its coflow is predicted to end first here"
 )
 
-// Sort puts queues and their jobs into the order in which they are served: the queue with the fewest running tasks
-// first, and of these the one that has begun none for the longest; in a fair queue the job with the fewest for its
-// weight, in a FIFO queue the one that arrived first.
+// Sort puts queues and their jobs into the order in which they are served: the queue with the fewest
+// running tasks first, and of these the one that has begun none for the longest; in a fair queue the
+// job with the fewest for its weight, in a FIFO queue the one that arrived first.
 func (o *Scheduler) Sort() {
 	for _, q := range o.Queues {
 		for _, j := range q.Jobs {
@@ -119,8 +119,8 @@ func (o *Scheduler) canBePlaced(j *Job, m *Machine) (Reason, bool) {
 	return "", false
 }
 
-// notHinderTask is Algorithm 1's: the task has ended when the machine's network falls idle. Case 3 of section 2.3 needs
-// it to hold where both are the same instant, so it is not "less than" as printed.
+// notHinderTask is Algorithm 1's: the task has ended when the machine's network falls idle. Case 3 of
+// section 2.3 needs it to hold where both are the same instant, so it is not "less than" as printed.
 func (o *Scheduler) notHinderTask(t Task, m *Machine) bool {
 	return o.NoHinderTest || t.Compute <= m.Transfer()
 }
@@ -157,9 +157,10 @@ func (o *Scheduler) SlotChange(machine int) (Choice, bool) {
 	return Choice{}, false
 }
 
-// TaskArrival is Algorithm 3: tasks for the free slots of all machines, the machine whose transfers end first being
-// offered first. As printed, a task near its data is neither removed nor its slot taken, so that it would be placed for
-// ever: here both happen. A machine that takes no task of the first job is offered to the next jobs, as in Algorithm 2.
+// TaskArrival is Algorithm 3: tasks for the free slots of all machines, the machine whose transfers end
+// first being offered first. As printed, a task near its data is neither removed nor its slot taken, so
+// that it would be placed for ever: here both happen. A machine that takes no task of the first job is
+// offered to the next jobs, as in Algorithm 2.
 func (o *Scheduler) TaskArrival(place func(Choice)) {
 	if o.Rule == NEAT {
 		o.neat(place)
@@ -274,8 +275,8 @@ func settle[T any](all []T, i int, compare func(a, b T) int) {
 	all[to] = x
 }
 
-// sortMachines puts machines into the order in which they are offered: PushBox packs a task as early as possible; the
-// others have the machine with the most free slots ask first, as heartbeats spread tasks.
+// sortMachines puts machines into the order in which they are offered: PushBox packs a task as early as
+// possible; the others have the machine with the most free slots ask first, as heartbeats spread tasks.
 func (o *Scheduler) sortMachines() {
 	o.order = o.order[:0]
 	for i := range o.Machines {
@@ -301,9 +302,10 @@ func (o *Scheduler) moved(machine int) {
 	settle(o.order, slices.Index(o.order, machine), o.compareMachines)
 }
 
-// neat is NEAT's placement in its version for coflows under smallest coflow first (Munir et al., "Network
-// scheduling aware task placement in datacenters", CoNEXT 2016): tasks one after the other, the largest of a job first,
-// each on the machine where it adds least to the completion times of coflows, its own included.
+// neat is NEAT's placement in its version for coflows under smallest coflow first (Munir et al.,
+// "Network scheduling aware task placement in datacenters", CoNEXT 2016): tasks one after the other,
+// the largest of a job first, each on the machine where it adds least to the completion times of
+// coflows, its own included.
 func (o *Scheduler) neat(place func(Choice)) {
 	for {
 		c, ok := o.next()
@@ -349,8 +351,8 @@ func (o *Scheduler) soonest(j *Job) (Choice, bool) {
 	return best, !math.IsInf(cost, 1)
 }
 
-// predict is CCT under smallest coflow first: what the task waits for and receives, and what larger coflows wait for
-// it.
+// predict is CCT under smallest coflow first: what the task waits for and receives, and what larger
+// coflows wait for it.
 func (m *Machine) predict(j *Job, t Task) float64 {
 	if t.Input <= 0 {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLinkBack: a link between rack 0 and a spine is back. Host flows of rack 0 are routed again and use it; flows of
-// racks without a path over it keep their paths, and without any change no flow moves.
+// TestLinkBack: a link between rack 0 and a spine is back. Host flows of rack 0 are routed again and
+// use it; flows of racks without a path over it keep their paths, and without any change no flow moves.
 func TestLinkBack(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 4, Spines: 2, NIC: pathmap.Gbps,
 		EPS: pathmap.Gbps})

@@ -11,13 +11,15 @@ import (
 	"lightloom/southbound"
 )
 
-// Annealed chooses the paths of new coflows by the routing level of the annealer alone, for the sum over all receivers
-// of the least rate from any of their senders, running coflows included. Host flows that a reservation carries over a
-// circuit come last and take what is widest then: they are on packets only until they are lit. Where a link has come or
-// gone, the host flows of racks with a path over it are routed once more, together with what is new, and no others.
+// Annealed chooses the paths of new coflows by the routing level of the annealer alone, for the sum
+// over all receivers of the least rate from any of their senders, running coflows included. Host flows
+// that a reservation carries over a circuit come last and take what is widest then: they are on packets
+// only until they are lit. Where a link has come or gone, the host flows of racks with a path over it
+// are routed once more, together with what is new, and no others.
 type Annealed struct {
 	Options anneal.Options
-	// Hint returns a path to begin with for a row of a coflow that the plan creates; below zero: none. May be nil.
+	// Hint returns a path to begin with for a row of a coflow that the plan creates; below zero: none. May
+	// be nil.
 	Hint func(c southbound.CoflowID, src, dst southbound.HostID) int
 	// Cache can be shared with another part of the same policy.
 	Cache anneal.PathCache
@@ -64,7 +66,8 @@ type coflow struct {
 	at    []int                  // by row: which one of its rows
 }
 
-// gather returns the coflows that lack routes, and the rows of others that need new ones, by id. hint may be nil.
+// gather returns the coflows that lack routes, and the rows of others that need new ones, by id. hint
+// may be nil.
 func gather(v *controller.View, p *controller.Plan, hints func(southbound.CoflowID, southbound.HostID,
 	southbound.HostID) int) []coflow {
 	reserved := carried(v, p)
@@ -144,8 +147,8 @@ func carried(v *controller.View, p *controller.Plan) map[carry]bool {
 	return all
 }
 
-// split returns the rows of each coflow that are carried by a reservation, or those that are not. What is lit needs no
-// hint.
+// split returns the rows of each coflow that are carried by a reservation, or those that are not. What
+// is lit needs no hint.
 func (s *NetworkState) split(todo []coflow, lit bool) []anneal.Coflow {
 	out := make([]anneal.Coflow, len(todo))
 	for i := range todo {

@@ -5,8 +5,9 @@ import (
 	"lightloom/southbound"
 )
 
-// AnyPath sends every host flow a path drawn uniformly from all that the map has and that have light, long ones too:
-// the random routing that cross-layer scheduling is compared with. ECMP keeps to the shortest.
+// AnyPath sends every host flow a path drawn uniformly from all that the map has and that have light,
+// long ones too: the random routing that cross-layer scheduling is compared with. ECMP keeps to the
+// shortest.
 type AnyPath struct{}
 
 // Wants implements the part's list of events.

@@ -16,7 +16,8 @@ type Asked struct {
 	Ask func(v *controller.View, all []Choice) ([]int, error)
 }
 
-// Choice is a host flow between two racks that lacks a path, and the paths that it can take. There is at least one.
+// Choice is a host flow between two racks that lacks a path, and the paths that it can take. There is
+// at least one.
 type Choice struct {
 	Coflow   southbound.CoflowID
 	Src, Dst southbound.HostID
@@ -31,8 +32,8 @@ func (c *Choice) Links(v *controller.View, path int) []pathmap.LinkID {
 // Wants implements the part's list of events.
 func (*Asked) Wants() controller.KindSet { return Wants() }
 
-// Fill routes coflows. It finds out twice what lacks a route: to ask for everything at once, and to fill in the
-// answers.
+// Fill routes coflows. It finds out twice what lacks a route: to ask for everything at once, and to
+// fill in the answers.
 func (a *Asked) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	var all []Choice
 	draft := *p

@@ -8,7 +8,8 @@ import (
 	"lightloom/controller/certified"
 )
 
-// manyCoflows is up to how many coflows are compared before each choice; of more, those of the fewest bytes go first.
+// manyCoflows is up to how many coflows are compared before each choice; of more, those of the fewest
+// bytes go first.
 const manyCoflows = 8
 
 // group is the flows of one coflow that is to be routed.
@@ -18,8 +19,8 @@ type group struct {
 	bits   float64
 }
 
-// byCoflow routes coflows one after the other: it plans all of them over what is left, keeps the plan that ends first,
-// and plans the others anew.
+// byCoflow routes coflows one after the other: it plans all of them over what is left, keeps the plan
+// that ends first, and plans the others anew.
 func (in *instance) byCoflow(a *Certified) [][]int32 {
 	out := make([][]int32, len(in.Volume))
 	todo := in.groups()
@@ -86,8 +87,8 @@ func (in *instance) plan(a *Certified, g *group, left []float64) *certified.Plan
 	return p
 }
 
-// free is what links have left: what their flows do not take, but at least what one flow more would get by equal
-// shares, or where all is taken nobody could be routed.
+// free is what links have left: what their flows do not take, but at least what one flow more would get
+// by equal shares, or where all is taken nobody could be routed.
 type free struct {
 	capacity, taken, flows []float64
 }

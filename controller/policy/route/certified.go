@@ -13,20 +13,20 @@ import (
 // Router chooses paths for flows that start together, and proves how good they are.
 type Router func(*certified.Instance, certified.Effort) (*certified.Plan, error)
 
-// Certified routes all new coflows together, beside the host flows that are under way, which keep their paths: among
-// the path map's paths, for the objective of its router. Host flows that a reservation carries over a circuit, and
-// those without a path that has capacity, take the first path that is up.
+// Certified routes all new coflows together, beside the host flows that are under way, which keep their
+// paths: among the path map's paths, for the objective of its router. Host flows that a reservation
+// carries over a circuit, and those without a path that has capacity, take the first path that is up.
 //
-// With ByCoflow it routes new coflows one after the other instead, always the one that can end first (the order of
-// RAPIER), over the bandwidth that the others leave.
+// With ByCoflow it routes new coflows one after the other instead, always the one that can end first
+// (the order of RAPIER), over the bandwidth that the others leave.
 type Certified struct {
 	Router   Router
 	ByCoflow bool
 	tell     Teller
 }
 
-// maxRouted is how many host flows are routed by the router; above it they are routed one after the other, the largest
-// first, each on the path that is widest for one more.
+// maxRouted is how many host flows are routed by the router; above it they are routed one after the
+// other, the largest first, each on the path that is widest for one more.
 const maxRouted = 2000
 
 // effort bounds the local search so that a decision solves no more than about that many host flows in all.
@@ -108,8 +108,8 @@ func (in *instance) add(bits float64, paths [][]int32) bool {
 	return true
 }
 
-// running adds the host flows that are under way over packets, in the order of coflows and rows, on the paths they
-// have.
+// running adds the host flows that are under way over packets, in the order of coflows and rows, on the
+// paths they have.
 func (in *instance) running(v *controller.View) {
 	order := make([]int, len(v.Coflows))
 	for i := range order {
@@ -152,7 +152,8 @@ func (in *instance) over(src, dst southbound.HostID, path int) []int32 {
 	return out
 }
 
-// candidates returns the paths between two hosts that are up, in the map's order; within a rack there is one.
+// candidates returns the paths between two hosts that are up, in the map's order; within a rack there
+// is one.
 func (in *instance) candidates(src, dst southbound.HostID) [][]int32 {
 	if in.v.HostRack(src) == in.v.HostRack(dst) {
 		return [][]int32{in.over(src, dst, 0)}

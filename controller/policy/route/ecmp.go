@@ -5,9 +5,9 @@ import (
 	"lightloom/southbound"
 )
 
-// ECMP spreads host flows over the equal-cost shortest paths by a seeded hash of (coflow, source, destination), as
-// switches do by a hash of the 5-tuple. It uses the shortest paths that are up, so after a failure a longer one can
-// remain.
+// ECMP spreads host flows over the equal-cost shortest paths by a seeded hash of (coflow, source,
+// destination), as switches do by a hash of the 5-tuple. It uses the shortest paths that are up, so
+// after a failure a longer one can remain.
 type ECMP struct{}
 
 // Wants implements the part's list of events.
@@ -24,8 +24,8 @@ func (ECMP) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	})
 }
 
-// Hash mixes a host flow's key with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom
-// Number Generators, 2014).
+// Hash mixes a host flow's key with the finalizer of splitmix64 (Steele, Lea, Flood: Fast Splittable
+// Pseudorandom Number Generators, 2014).
 func Hash(seed uint64, c southbound.CoflowID, src, dst southbound.HostID) uint64 {
 	h := seed
 	for _, x := range [...]int32{int32(c), int32(src), int32(dst)} {

@@ -45,8 +45,9 @@ func gapView(b *testing.B, seed uint64, flows int) *controller.View {
 	return v
 }
 
-// BenchmarkGap is how far the routes of one coflow are above the bounds of CoRBA (the time of the last flow) and of
-// FRoBA (the sum of transfer times) in the mean of seeds 1 to 20, at the best rates on these routes.
+// BenchmarkGap is how far the routes of one coflow are above the bounds of CoRBA (the time of the last
+// flow) and of FRoBA (the sum of transfer times) in the mean of seeds 1 to 20, at the best rates on
+// these routes.
 func BenchmarkGap(b *testing.B) {
 	const seeds = 20
 	for _, x := range []struct {

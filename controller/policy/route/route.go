@@ -1,5 +1,5 @@
-// Package route holds the parts of a policy that decide which paths host flows take over the packet network, as one tag
-// a host flow.
+// Package route holds the parts of a policy that decide which paths host flows take over the packet
+// network, as one tag a host flow.
 //
 // It ignores circuits: a host flow on a circuit leaves its tag aside and comes back to it.
 package route
@@ -25,8 +25,8 @@ type option struct{ path, hops int }
 // picker chooses among the options of a host flow; there is at least one.
 type picker func(c southbound.CoflowID, src, dst southbound.HostID, opts []option) southbound.Tag
 
-// finder answers for the paths of one view. Lookups cost microseconds and coflows hold thousands of host flows, so that
-// it keeps what it has found.
+// finder answers for the paths of one view. Lookups cost microseconds and coflows hold thousands of
+// host flows, so that it keeps what it has found.
 type finder struct {
 	v    *controller.View
 	buf  []pathmap.LinkID
@@ -54,8 +54,9 @@ func (f *finder) options(s, d southbound.RackID) []option {
 	return opts
 }
 
-// changed reports whether a path between two racks has a link that came or went since the last decision. Their host
-// flows are then routed again: those on it because they must, the others because capacity has changed.
+// changed reports whether a path between two racks has a link that came or went since the last
+// decision. Their host flows are then routed again: those on it because they must, the others because
+// capacity has changed.
 func (f *finder) changed(s, d southbound.RackID) bool {
 	switch {
 	case f.v.Changed == nil:
@@ -95,8 +96,8 @@ func (f *finder) leads(s, d southbound.RackID, t southbound.Tag) bool {
 	return slices.ContainsFunc(f.options(s, d), func(o option) bool { return o.path == PathOf(t) })
 }
 
-// tag chooses for one host flow. Between hosts of one rack there is nothing to choose; where nothing leads, the default
-// goes as far as the switches' own backups carry it.
+// tag chooses for one host flow. Between hosts of one rack there is nothing to choose; where nothing
+// leads, the default goes as far as the switches' own backups carry it.
 func (f *finder) tag(pick picker, c southbound.CoflowID, src, dst southbound.HostID) southbound.Tag {
 	s, d := f.v.HostRack(src), f.v.HostRack(dst)
 	if s == d {
@@ -108,8 +109,9 @@ func (f *finder) tag(pick picker, c southbound.CoflowID, src, dst southbound.Hos
 	return southbound.TagDefault
 }
 
-// fill routes what has no route yet: coflows that the plan creates, those that the view holds unrouted; and routes
-// those once more whose path has gone dark, or for whose racks a link has come or gone. All others are left alone.
+// fill routes what has no route yet: coflows that the plan creates, those that the view holds unrouted;
+// and routes those once more whose path has gone dark, or for whose racks a link has come or gone. All
+// others are left alone.
 func fill(v *controller.View, p *controller.Plan, pick picker) {
 	f := newFinder(v)
 	for _, c := range pending.Placed(v, p) {
@@ -137,8 +139,8 @@ func (f *finder) tags(pick picker, c southbound.CoflowID, src, dst []southbound.
 	return tags
 }
 
-// mend returns a coflow's tags with those replaced that lead nowhere and can be, or for whose racks a link has come or
-// gone; nil where that changes nothing.
+// mend returns a coflow's tags with those replaced that lead nowhere and can be, or for whose racks a
+// link has come or gone; nil where that changes nothing.
 func (f *finder) mend(pick picker, c *controller.CoflowView) []southbound.Tag {
 	var tags []southbound.Tag
 	for r, t := range c.Tag {

@@ -128,7 +128,8 @@ func TestDarkEverywhere(t *testing.T) {
 	}
 }
 
-// TestAnnealLeavesCircuitsOut: host flows that a reservation carries do not take a path from those on packets.
+// TestAnnealLeavesCircuitsOut: host flows that a reservation carries do not take a path from those on
+// packets.
 func TestAnnealLeavesCircuitsOut(t *testing.T) {
 	v := view(t, 1)
 	c := &v.Coflows[0]

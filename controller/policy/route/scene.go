@@ -9,8 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// NewNetworkState returns the network of a view with what runs on it: every host flow of a routed coflow that has not
-// ended, started or still waiting for its stage, on the path of its tag or, where its circuit is lit, on the circuit.
+// NewNetworkState returns the network of a view with what runs on it: every host flow of a routed
+// coflow that has not ended, started or still waiting for its stage, on the path of its tag or, where
+// its circuit is lit, on the circuit.
 func NewNetworkState(v *controller.View, opt anneal.Options, cache *anneal.PathCache) *NetworkState {
 	c := &carrier{v: v, topology: anneal.NewTopologyContext(v.Fabric, v.Paths, v.Down, cache)}
 	c.topology.Withhold(v.ReservedBandwidth)
@@ -99,8 +100,8 @@ func PathOf(t southbound.Tag) int {
 	return i
 }
 
-// OnCircuit reports whether the host flows of a coflow between two racks are on a circuit now: it is lit, and a begun
-// reservation for them holds it.
+// OnCircuit reports whether the host flows of a coflow between two racks are on a circuit now: it is
+// lit, and a begun reservation for them holds it.
 func OnCircuit(v *controller.View, c southbound.CoflowID, s, d southbound.RackID) bool {
 	for in, out := int(s), southbound.Port(d); in < len(v.Circuits); in, out = in+v.Fabric.Racks,
 		out+southbound.Port(v.Fabric.Racks) {
@@ -119,9 +120,9 @@ func HostLinks(v *controller.View, src, dst southbound.HostID) (up, down pathmap
 	return t.Out(v.Fabric.HostNode[src])[0], pathmap.Reverse(t.Out(v.Fabric.HostNode[dst])[0])
 }
 
-// CircuitLinks returns the links between two racks and the optical switch: into it and out of it. With several
-// wavelengths they are those of the wavelength whose circuit leads from one rack to the other, or of the first if none
-// does.
+// CircuitLinks returns the links between two racks and the optical switch: into it and out of it. With
+// several wavelengths they are those of the wavelength whose circuit leads from one rack to the other,
+// or of the first if none does.
 func CircuitLinks(v *controller.View, s, d southbound.RackID) (in, out pathmap.LinkID) {
 	t, n := v.Fabric.Topology, v.Fabric.Racks
 	w := 0 // of the wavelength's first port

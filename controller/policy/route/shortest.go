@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Shortest sends every host flow the default path: the first path of the map, and the next with light where that has
-// none.
+// Shortest sends every host flow the default path: the first path of the map, and the next with light
+// where that has none.
 type Shortest struct{}
 
 // Wants implements the part's list of events.

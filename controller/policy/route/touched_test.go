@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestTouchedIsWhatPathsSay: the index from links to pairs of racks finds for every set of links that came or went the
-// host flows that looking at all paths finds, on all kinds of fabrics.
+// TestTouchedIsWhatPathsSay: the index from links to pairs of racks finds for every set of links that
+// came or went the host flows that looking at all paths finds, on all kinds of fabrics.
 func TestTouchedIsWhatPathsSay(t *testing.T) {
 	for _, text := range []string{"leafspine:racks=6,hosts=1,spines=3", "fattree:k=4",
 		"jellyfish:switches=14,degree=4,hosts=14", "hybrid:racks=5,hosts=2,spines=2,dark=10ms"} {

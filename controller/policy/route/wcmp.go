@@ -6,9 +6,9 @@ import (
 	"lightloom/southbound"
 )
 
-// WCMP draws a path for every host flow among the equal-cost shortest ones by a seeded hash, a path's weight being its
-// available bandwidth (weighted-cost multipath): what its narrowest link would give to one host flow more, if those
-// under way shared it equally.
+// WCMP draws a path for every host flow among the equal-cost shortest ones by a seeded hash, a path's
+// weight being its available bandwidth (weighted-cost multipath): what its narrowest link would give to
+// one host flow more, if those under way shared it equally.
 type WCMP struct{}
 
 // Wants implements the part's list of events.

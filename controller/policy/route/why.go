@@ -7,7 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Why is why one task or one host flow went where it did, or how good a decision is; the others of the five are nil.
+// Why is why one task or one host flow went where it did, or how good a decision is; the others of the
+// five are nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
@@ -19,8 +20,8 @@ type Why struct {
 
 	Slot *SlotWhy // why a task took a slot, or nil
 
-	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed together, Coflow being
-	// the first of theirs
+	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed
+	// together, Coflow being the first of theirs
 	Proof *Proof
 }
 
@@ -43,8 +44,8 @@ type RackWhy struct {
 	Saturated   bool          // and that is above the threshold
 }
 
-// Proof is how far a decision is from the optimum at most: what it reaches and what no decision is below, in seconds of
-// its objective. A bound of zero or less proves nothing.
+// Proof is how far a decision is from the optimum at most: what it reaches and what no decision is
+// below, in seconds of its objective. A bound of zero or less proves nothing.
 type Proof struct {
 	Coflows      []southbound.CoflowID // that the decision routed; empty if it set rates alone, or placed
 	Flows        int                   // those under way included
@@ -52,7 +53,8 @@ type Proof struct {
 	Value, Bound float64
 }
 
-// Above returns how far the decision is above the optimum at most, as a part of the bound; false if nothing is proven.
+// Above returns how far the decision is above the optimum at most, as a part of the bound; false if
+// nothing is proven.
 func (p *Proof) Above() (gap float64, proven bool) {
 	if !(p.Bound > 0) {
 		return 0, false

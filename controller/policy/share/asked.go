@@ -17,8 +17,8 @@ type Asked struct {
 	err error
 }
 
-// NewAsked returns the part that serves coflows in the order that ask returns for those that may send. Coflows that it
-// leaves out come last, by id.
+// NewAsked returns the part that serves coflows in the order that ask returns for those that may send.
+// Coflows that it leaves out come last, by id.
 func NewAsked(ask func(v *controller.View, started []*controller.CoflowView) ([]southbound.CoflowID, error)) *Asked {
 	a := &Asked{ask: ask}
 	a.order = asking{a}

@@ -47,7 +47,8 @@ func (g *topologyContext) something(links []pathmap.LinkID) (set uint64) {
 	return set
 }
 
-// fillPorts is backfill where only the links of hosts bind, and few: it looks at no destination that has nothing left.
+// fillPorts is backfill where only the links of hosts bind, and few: it looks at no destination that
+// has nothing left.
 func (o *Ordered) fillPorts(d *demand) {
 	b, tags := d.b, o.topologyContext.tags(d.c)
 	before := 0 // runs of destinations in earlier words

@@ -10,9 +10,9 @@ import (
 	"lightloom/southbound"
 )
 
-// book is what a part remembers of one coflow, so that it need not look at thousands of rows at each decision: where
-// the rows of each destination are, and which of them have not ended, as bit sets over the coflow's sources. All of it
-// follows from the view.
+// book is what a part remembers of one coflow, so that it need not look at thousands of rows at each
+// decision: where the rows of each destination are, and which of them have not ended, as bit sets over
+// the coflow's sources. All of it follows from the view.
 type book struct {
 	coflowindex.Entry
 	rows int
@@ -56,8 +56,8 @@ type books struct {
 // fewSources is up to how many hosts sets are of hosts.
 const fewSources = 512
 
-// open returns the books of a view's coflows, in the view's order, brought up to date. Events are hints: where they do
-// not account for all rows that ended, the rows are looked at.
+// open returns the books of a view's coflows, in the view's order, brought up to date. Events are
+// hints: where they do not account for all rows that ended, the rows are looked at.
 func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*book {
 	if n := v.Fabric.Hosts(); n <= fewSources && len(s.all) != n {
 		s.all = make([]southbound.HostID, n)

@@ -8,15 +8,16 @@ import (
 	"lightloom/pathmap"
 )
 
-// NewBSSI returns Sincronia: coflows in the order of bottleneck, select, scale, iterate (Agarwal, Rajakrishnan,
-// Narayan, Agarwal, Shmoys and Vahdat, "Sincronia: near-optimal network design for coflows", SIGCOMM 2018, algorithm
+// NewBSSI returns Sincronia: coflows in the order of bottleneck, select, scale, iterate (Agarwal,
+// Rajakrishnan, Narayan, Agarwal, Shmoys and Vahdat, "Sincronia: near-optimal network design for
+// coflows", SIGCOMM 2018, algorithm
 // 1), which is within four times the optimal weighted completion time where all arrive together. Its theorem holds for
-// any rates that keep the order; here they are MADD's with back-filling, and order and rates are found anew at the end
-// of every host flow.
+// any rates that keep the order; here they are MADD's with back-filling, and order and rates are found
+// anew at the end of every host flow.
 func NewBSSI() *Ordered { return &Ordered{order: &bssi{}, lean: true, prompt: true} }
 
-// bssi fills the order from its end: on the most loaded link, the coflow with the least weight for what it has there
-// comes last, and the others of that link pay it off their weights.
+// bssi fills the order from its end: on the most loaded link, the coflow with the least weight for what
+// it has there comes last, and the others of that link pay it off their weights.
 type bssi struct {
 	sum    []float64 // by link, nanoseconds of the coflows not yet placed; zero between calls
 	used   []pathmap.LinkID
@@ -92,8 +93,9 @@ func (o *bssi) bottleneck() pathmap.LinkID {
 	return b
 }
 
-// last returns which of the open coflows comes last on a link, and subtracts its price from the weights of the others
-// there. It skips coflows that are not on the link; if there is none, the one with the largest id comes last.
+// last returns which of the open coflows comes last on a link, and subtracts its price from the weights
+// of the others there. It skips coflows that are not on the link; if there is none, the one with the
+// largest id comes last.
 func (o *bssi) last(b pathmap.LinkID) int {
 	best, price := -1, 0.0
 	if b != pathmap.None {

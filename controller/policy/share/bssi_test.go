@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// weighed is the total weighted time of an order in which a coflow ends once its ports have carried it and all before
-// it: concurrent open shop, on which Sincronia's order is made.
+// weighed is the total weighted time of an order in which a coflow ends once its ports have carried it
+// and all before it: concurrent open shop, on which Sincronia's order is made.
 func weighed(order []demand) float64 {
 	sum, port := 0.0, map[pathmap.LinkID]float64{}
 	for _, d := range order {
@@ -27,10 +27,11 @@ func weighed(order []demand) float64 {
 	return sum
 }
 
-// TestBSSIWithinTwice holds the proven bound: on random coflows with weights that arrive together, the order costs at
-// most twice the best of all orders (Mastrolilli, Queyranne, Schulz, Svensson and Uhan, "Minimizing the sum of weighted
-// completion times in a concurrent open shop", 2010, whose primal-dual rule it is; rates at most double it again). And
-// it listens to weights: without them it does worse over all.
+// TestBSSIWithinTwice holds the proven bound: on random coflows with weights that arrive together, the
+// order costs at most twice the best of all orders (Mastrolilli, Queyranne, Schulz, Svensson and Uhan,
+// "Minimizing the sum of weighted completion times in a concurrent open shop", 2010, whose primal-dual
+// rule it is; rates at most double it again). And it listens to weights: without them it does worse
+// over all.
 func TestBSSIWithinTwice(t *testing.T) {
 	worst, deaf, sum := 1.0, 0.0, 0.0
 	for seed := range uint64(600) {

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Coflowsim sets rates by the rules of coflowsim, the simulator of Varys (github.com/coflow/coflowsim), where these are
-// not the paper's:
+// Coflowsim sets rates by the rules of coflowsim, the simulator of Varys (github.com/coflow/coflowsim),
+// where these are not the paper's:
 //
 //   - a coflow gets its place in the order when it starts, before the first that its key is smaller than, and keeps it;
 //   - a coflow that finds a port taken does not hold: all such coflows together share what is left equally, host flow
@@ -20,9 +20,10 @@ import (
 //     milliseconds, the deadline being start + bottleneck × a random factor of 1 to 2 that is drawn although no
 //     deadlines are kept.
 //
-// Its keys, all of what was declared but LCF's: SCF largest receiver ÷ senders, NCF the lesser number of hosts on
-// either side, LCF bytes left, SEBF the largest of bytes ÷ senders and the largest receiver. Rates change when a coflow
-// starts or ends. The order is memory: an instance that is made in mid-run puts the coflows that it finds in by id.
+// Its keys, all of what was declared but LCF's: SCF largest receiver ÷ senders, NCF the lesser number
+// of hosts on either side, LCF bytes left, SEBF the largest of bytes ÷ senders and the largest
+// receiver. Rates change when a coflow starts or ends. The order is memory: an instance that is made in
+// mid-run puts the coflows that it finds in by id.
 type Coflowsim struct {
 	Ordered
 	key    byKey
@@ -116,8 +117,8 @@ func (p *Coflowsim) arrange(all []demand) {
 // megabyte is the unit of the trace format: coflowsim's time step is what one takes at a port.
 const megabyte pathmap.Bytes = 1e6
 
-// due is the whole milliseconds from now to the deadline that a coflow would have had. coflowsim's clock counts 1024 ms
-// for the time that deadlines take for a second of 1000.
+// due is the whole milliseconds from now to the deadline that a coflow would have had. coflowsim's
+// clock counts 1024 ms for the time that deadlines take for a second of 1000.
 func (p *Coflowsim) due(now time.Duration, v *controller.View, d *demand) int64 {
 	for len(p.mult) <= int(d.c.Job) {
 		p.mult = append(p.mult, 1+p.draws.float())

@@ -8,9 +8,10 @@ import (
 	"lightloom/southbound"
 )
 
-// CoflowsimDark is Aalo by the rules of coflowsim (its DARK): rates change when a coflow starts or ends, and only then
-// does a coflow move, by one queue at a time, to the end of the next one; what is left after all is not given away. The
-// queues are memory: an instance that is made in mid-run begins with all coflows in the first.
+// CoflowsimDark is Aalo by the rules of coflowsim (its DARK): rates change when a coflow starts or
+// ends, and only then does a coflow move, by one queue at a time, to the end of the next one; what is
+// left after all is not given away. The queues are memory: an instance that is made in mid-run begins
+// with all coflows in the first.
 type CoflowsimDark struct {
 	Ordered
 	queue [queues][]southbound.CoflowID
@@ -44,9 +45,9 @@ func at(all []demand, id southbound.CoflowID) int {
 	return i
 }
 
-// arrange drops coflows that are over, puts new ones at the end of the first queue, and moves coflows that have sent
-// more than their queue holds to the end of the next. A coflow that was just moved is checked again there: it moves on
-// only if it is below its due queue.
+// arrange drops coflows that are over, puts new ones at the end of the first queue, and moves coflows
+// that have sent more than their queue holds to the end of the next. A coflow that was just moved is
+// checked again there: it moves on only if it is below its due queue.
 func (p *CoflowsimDark) arrange(all []demand) {
 	known := map[southbound.CoflowID]bool{}
 	for q := range p.queue {
@@ -73,7 +74,8 @@ func (p *CoflowsimDark) arrange(all []demand) {
 	}
 }
 
-// darkQueue returns the queue of a coflow by the bytes that it has sent: one that has sent just the limit stays.
+// darkQueue returns the queue of a coflow by the bytes that it has sent: one that has sent just the
+// limit stays.
 func darkQueue(sent float64) int {
 	q := 0
 	for limit := float64(firstQueue); limit < sent*(1-tie); limit *= queueRatio {

@@ -11,15 +11,15 @@ import (
 	"lightloom/southbound"
 )
 
-// CoflowsimPFP is coflowsim's PFP, prioritised flows as pFabric has them (Alizadeh et al., "pFabric: minimal
-// near-optimal datacenter transport", SIGCOMM 2013), coflows being unknown to it: each receiver keeps its flows in a
-// list, a new one before the first that has more left than it. Receivers by number, each takes the first of its list
-// whose sender no receiver before it has taken, and that flow has both ports whole. It is set anew at the end of every
-// host flow.
+// CoflowsimPFP is coflowsim's PFP, prioritised flows as pFabric has them (Alizadeh et al., "pFabric:
+// minimal near-optimal datacenter transport", SIGCOMM 2013), coflows being unknown to it: each receiver
+// keeps its flows in a list, a new one before the first that has more left than it. Receivers by
+// number, each takes the first of its list whose sender no receiver before it has taken, and that flow
+// has both ports whole. It is set anew at the end of every host flow.
 //
-// The lists are memory: an instance that is made in mid-run puts the host flows that it finds in by coflow and row. A
-// decision looks at a receiver again only if the host flow that it took has ended, it has new ones, or those before it
-// have taken other senders than at the decision before.
+// The lists are memory: an instance that is made in mid-run puts the host flows that it finds in by
+// coflow and row. A decision looks at a receiver again only if the host flow that it took has ended, it
+// has new ones, or those before it have taken other senders than at the decision before.
 type CoflowsimPFP struct {
 	Ordered
 	receivers []receiver
@@ -190,7 +190,8 @@ func (p *CoflowsimPFP) arrange(v *controller.View) {
 	}
 }
 
-// insert puts a host flow before the first of its receiver's list that has more left. What has ended goes before that.
+// insert puts a host flow before the first of its receiver's list that has more left. What has ended
+// goes before that.
 func (p *CoflowsimPFP) insert(e *pfpCoflow, row int32) {
 	r := &p.receivers[e.c.Dst[row]]
 	if !r.fresh {

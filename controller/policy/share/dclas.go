@@ -10,21 +10,23 @@ import (
 	"lightloom/southbound"
 )
 
-// The queues of Aalo's evaluation: the first holds coflows that have sent less than 10 MB, each one after it ten times
-// as much (section 5.2 of the paper, K = 10, E = 10, Q1 = 10 MB).
+// The queues of Aalo's evaluation: the first holds coflows that have sent less than 10 MB, each one
+// after it ten times as much (section 5.2 of the paper, K = 10, E = 10, Q1 = 10 MB).
 const (
 	queues     = 10
 	firstQueue = 10e6 // bytes
 	queueRatio = 10
 )
 
-// DCLAS is Aalo: discretized coflow-aware least-attained service (Chowdhury and Stoica, "Efficient coflow scheduling
-// without prior knowledge", SIGCOMM 2015). It knows of a coflow only how much it has sent. Coflows sink through queues
-// as they do so; a higher queue goes before a lower one, within a queue they go in order of arrival, and the host flows
-// of one share its ports equally. What is left after all of them goes to single host flows in the same order.
+// DCLAS is Aalo: discretized coflow-aware least-attained service (Chowdhury and Stoica, "Efficient
+// coflow scheduling without prior knowledge", SIGCOMM 2015). It knows of a coflow only how much it has
+// sent. Coflows sink through queues as they do so; a higher queue goes before a lower one, within a
+// queue they go in order of arrival, and the host flows of one share its ports equally. What is left
+// after all of them goes to single host flows in the same order.
 //
-// Queues have strict priority, as in the authors' simulator; their system weights them. A coflow changes its queue the
-// instant it has sent enough, but not sooner than a coordination interval after the last change of rates.
+// Queues have strict priority, as in the authors' simulator; their system weights them. A coflow
+// changes its queue the instant it has sent enough, but not sooner than a coordination interval after
+// the last change of rates.
 type DCLAS struct{ Ordered }
 
 // NewDCLAS returns Aalo.

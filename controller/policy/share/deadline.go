@@ -9,15 +9,17 @@ import (
 	"lightloom/southbound"
 )
 
-// Deadline is Varys with deadlines (Chowdhury, Zhong and Stoica, "Efficient coflow scheduling with Varys", SIGCOMM
-// 2014, section 5.4, guaranteed completion). A coflow with a deadline is admitted at its start if its minimum rates fit
-// beside those of the coflows admitted before: what each link carries for it divided by the time left (MADD with the
-// deadline in place of the bottleneck). It keeps these rates, whatever comes later. The remaining capacity goes to the
-// other coflows as under SEBF, and then to single host flows, also of admitted coflows, which can so end earlier.
+// Deadline is Varys with deadlines (Chowdhury, Zhong and Stoica, "Efficient coflow scheduling with
+// Varys", SIGCOMM 2014, section 5.4, guaranteed completion). A coflow with a deadline is admitted at
+// its start if its minimum rates fit beside those of the coflows admitted before: what each link
+// carries for it divided by the time left (MADD with the deadline in place of the bottleneck). It keeps
+// these rates, whatever comes later. The remaining capacity goes to the other coflows as under SEBF,
+// and then to single host flows, also of admitted coflows, which can so end earlier.
 //
-// A coflow that does not fit is rejected. In Varys its user resubmits it; here it has been accepted already, and goes
-// on as if it had no deadline. The decision is committed with the plan, and a promise outlives the controller that made
-// it. It is broken by what the policy cannot know: a link that fails, a circuit that takes a host's link.
+// A coflow that does not fit is rejected. In Varys its user resubmits it; here it has been accepted
+// already, and goes on as if it had no deadline. The decision is committed with the plan, and a promise
+// outlives the controller that made it. It is broken by what the policy cannot know: a link that fails,
+// a circuit that takes a host's link.
 type Deadline struct{ Ordered }
 
 // NewDeadline returns Varys with deadlines.

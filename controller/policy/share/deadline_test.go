@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestDeadlines shows how Varys with deadlines differs from SEBF: admitted coflows keep their minimum rates, though
-// others would end sooner, and rejected ones are served after them.
+// TestDeadlines shows how Varys with deadlines differs from SEBF: admitted coflows keep their minimum
+// rates, though others would end sooner, and rejected ones are served after them.
 func TestDeadlines(t *testing.T) {
 	two := [][]flow{{{0, 1, 10}}, {{0, 2, 5}}} // 80 ms and 40 ms of port 0
 	ms := func(n int) time.Duration { return time.Second + time.Duration(n)*time.Millisecond }
@@ -25,7 +25,8 @@ func TestDeadlines(t *testing.T) {
 		decided   []controller.AdmissionDecision
 	}{
 		{"no deadlines are sebf", two, [2]time.Duration{}, [2]controller.Admission{}, [2]string{"holds", "40 ms"}, nil},
-		// 80 of 160 ms are half of port 0; the rest is the other's, for whom 40 ms become 80; then nothing is left.
+		// 80 of 160 ms are half of port 0; the rest is the other's, for whom 40 ms become 80; then nothing is
+		// left.
 		{"the least rate, and no more", two, [2]time.Duration{ms(160), 0}, [2]controller.Admission{},
 			[2]string{"160 ms", "80 ms"},
 			[]controller.AdmissionDecision{{Coflow: 0, Admitted: true}}},
@@ -68,8 +69,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestPromisesHold: on random views, after all admission decisions, all admitted coflows are paced to their deadlines,
-// and no link is given away twice (say checks this).
+// TestPromisesHold: on random views, after all admission decisions, all admitted coflows are paced to
+// their deadlines, and no link is given away twice (say checks this).
 func TestPromisesHold(t *testing.T) {
 	admitted, rejected := 0, 0
 	for seed := range uint64(1000) {

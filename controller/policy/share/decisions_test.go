@@ -88,7 +88,8 @@ func TestDecisions(t *testing.T) {
 	decided.Compare(t, "testdata/decisions.golden", *update, got)
 }
 
-// TestAskedOrderIsChecked: an order that names a coflow twice, or one that does not send, is an error of the plan.
+// TestAskedOrderIsChecked: an order that names a coflow twice, or one that does not send, is an error
+// of the plan.
 func TestAskedOrderIsChecked(t *testing.T) {
 	for _, tc := range []struct {
 		order []southbound.CoflowID

@@ -7,9 +7,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Fair gives every host flow an equal part of each of its links, and so the least of these parts: what a link's host
-// flows leave because they are held back elsewhere stays idle. That is per-port fairness as coflowsim has it under FAIR
-// (Varys' baseline of per-flow fairness), and less than max-min fairness, which maxmin gives.
+// Fair gives every host flow an equal part of each of its links, and so the least of these parts: what
+// a link's host flows leave because they are held back elsewhere stays idle. That is per-port fairness
+// as coflowsim has it under FAIR (Varys' baseline of per-flow fairness), and less than max-min
+// fairness, which maxmin gives.
 type Fair struct{ MaxMin }
 
 // Fill plans the rates that have changed.

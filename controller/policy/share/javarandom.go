@@ -1,7 +1,8 @@
 package share
 
-// javaRandom is the generator of java.util.Random: 48 bits, linear congruential, as its specification has it (Knuth,
-// The Art of Computer Programming, volume 2, section 3.2.1). Rules of a simulator that was written for it draw from it.
+// javaRandom is the generator of java.util.Random: 48 bits, linear congruential, as its specification
+// has it (Knuth, The Art of Computer Programming, volume 2, section 3.2.1). Rules of a simulator that
+// was written for it draw from it.
 type javaRandom struct{ seed uint64 }
 
 const (

@@ -12,13 +12,14 @@ import (
 	"lightloom/southbound"
 )
 
-// MaxMin gives every host flow its max-min fair rate, by class (source, destination, tag), counted at layer 2. Host
-// flows on a lit circuit use the optical links. Rates are rounded down to whole bits a second, and lowered further
-// where rounding in the solver would still put a link above its capacity. The plan names only classes whose rate has
-// changed; a class without live host flows keeps its rate, for it sends nothing.
+// MaxMin gives every host flow its max-min fair rate, by class (source, destination, tag), counted at
+// layer 2. Host flows on a lit circuit use the optical links. Rates are rounded down to whole bits a
+// second, and lowered further where rounding in the solver would still put a link above its capacity.
+// The plan names only classes whose rate has changed; a class without live host flows keeps its rate,
+// for it sends nothing.
 //
-// On one big switch without circuits every coflow gets the same rates of ports instead: each host flow is limited by
-// one of its two ports, and all that the same port limits have the same rate.
+// On one big switch without circuits every coflow gets the same rates of ports instead: each host flow
+// is limited by one of its two ports, and all that the same port limits have the same rate.
 type MaxMin struct {
 	ports  ports
 	solver maxmin.Solver
@@ -245,8 +246,9 @@ func links(v *controller.View, c class) []pathmap.LinkID {
 	return append(out, down)
 }
 
-// trim lowers rates, a bit a second at a time, until no link is above its capacity. The solver's rounding is a few
-// units in the last place, so that one pass is nearly always enough and mostly none is needed.
+// trim lowers rates, a bit a second at a time, until no link is above its capacity. The solver's
+// rounding is a few units in the last place, so that one pass is nearly always enough and mostly none
+// is needed.
 func trim(v *controller.View, in []maxmin.Class, flows []int64, rate []pathmap.BitsPerSecond) {
 	sum := make([]int64, len(v.Fabric.Topology.Links()))
 	for i := range in {

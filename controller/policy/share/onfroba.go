@@ -23,11 +23,12 @@ const (
 	InTurn                  // FCFS: in order of their coflows' arrival, each alone
 )
 
-// OnFRoBA has host flows wait for bandwidth (the online scheduler of section 5.5 of Shi, "Task Scheduling in Modern
-// Data Center", 2016), on the paths that they have. It selects among those that wait, gives them rates on what the
-// others' allocations leave, and holds the rest at zero. With DRB all that send then share what is left, by the
-// rates of OptBA-TTT, until the next decision. With Preempt every host flow waits again at each decision, and DRB has
-// those that still wait send over what is left of their paths.
+// OnFRoBA has host flows wait for bandwidth (the online scheduler of section 5.5 of Shi, "Task
+// Scheduling in Modern Data Center", 2016), on the paths that they have. It selects among those that
+// wait, gives them rates on what the others' allocations leave, and holds the rest at zero. With DRB
+// all that send then share what is left, by the rates of OptBA-TTT, until the next decision. With
+// Preempt every host flow waits again at each decision, and DRB has those that still wait send over
+// what is left of their paths.
 //
 // It decides whenever a host flow starts or ends, and not by a period. Host flows on circuits come first.
 type OnFRoBA struct {
@@ -112,8 +113,8 @@ func (q *queue) arrivals(v *controller.View) []time.Duration {
 	return out
 }
 
-// resume lets host flows go on that are under way, at their allocation. What has sent though nothing is remembered of
-// it, as after a change of leaders, is allocated anew.
+// resume lets host flows go on that are under way, at their allocation. What has sent though nothing is
+// remembered of it, as after a change of leaders, is allocated anew.
 func (q *queue) resume() {
 	if q.Preempt {
 		return
@@ -156,7 +157,8 @@ func (q *queue) admit() {
 	q.together(q.choose(order))
 }
 
-// choose is the selection. VFF looks at each host flow alone, the others take what a selected one could have.
+// choose is the selection. VFF looks at each host flow alone, the others take what a selected one could
+// have.
 func (q *queue) choose(order []int) (out []int) {
 	kept := slices.Clone(q.free)
 	for len(order) > 0 {
@@ -215,7 +217,8 @@ func (q *queue) together(some []int) {
 	}
 }
 
-// shared returns the rates of some host flows on given links; those with a link that has nothing left get none.
+// shared returns the rates of some host flows on given links; those with a link that has nothing left
+// get none.
 func (q *queue) shared(some []int, free []float64) []float64 {
 	in := certified.Instance{Capacity: slices.Clone(free)}
 	for l := range in.Capacity {

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// oneReceiver is a view of coflows of one host flow each to host 0 of a crossbar of 10 Mb/s, of so many bytes of which
-// so many are left, the first started first.
+// oneReceiver is a view of coflows of one host flow each to host 0 of a crossbar of 10 Mb/s, of so many
+// bytes of which so many are left, the first started first.
 func oneReceiver(t *testing.T, size, left []pathmap.Bytes) *controller.View {
 	t.Helper()
 	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, Hosts: 1, NIC: 10 * pathmap.Mbps,
@@ -44,8 +44,8 @@ func ratesOf(v *controller.View, a *OnFRoBA) []float64 {
 	return out
 }
 
-// TestOnFRoBA: a link that one host flow fills is not given to others before it ends, unless flows can be preempted or
-// what is left is distributed.
+// TestOnFRoBA: a link that one host flow fills is not given to others before it ends, unless flows can
+// be preempted or what is left is distributed.
 func TestOnFRoBA(t *testing.T) {
 	const mb = pathmap.Bytes(1e6)
 	for _, tt := range []struct {
@@ -83,8 +83,8 @@ func TestOnFRoBA(t *testing.T) {
 	}
 }
 
-// TestOnFRoBAResidual: what a host flow leaves when it ends goes, until something waits no more, to those that were
-// allocated less; without DRB it is idle.
+// TestOnFRoBAResidual: what a host flow leaves when it ends goes, until something waits no more, to
+// those that were allocated less; without DRB it is idle.
 func TestOnFRoBAResidual(t *testing.T) {
 	const mb = pathmap.Bytes(1e6)
 	for drb, want := range map[bool]float64{true: 10, false: 5} {

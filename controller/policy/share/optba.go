@@ -12,10 +12,11 @@ import (
 	"lightloom/southbound"
 )
 
-// OptBA sets the rates of all host flows that are under way together, by what they have left: those at which the last
-// of them ends earliest (OptBA: equation 4.7 of Shi, "Task Scheduling in Modern Data Center", 2016), or with Total
-// those of the least sum of transfer times (OptBA-TTT, section 5.4.1). Host flows on circuits come first and share
-// max-min fairly. Rates are decided again whenever a host flow starts or ends.
+// OptBA sets the rates of all host flows that are under way together, by what they have left: those at
+// which the last of them ends earliest (OptBA: equation 4.7 of Shi, "Task Scheduling in Modern Data
+// Center", 2016), or with Total those of the least sum of transfer times (OptBA-TTT, section 5.4.1).
+// Host flows on circuits come first and share max-min fairly. Rates are decided again whenever a host
+// flow starts or ends.
 type OptBA struct {
 	Total bool
 
@@ -23,7 +24,8 @@ type OptBA struct {
 	tell    route.Teller
 }
 
-// maxTotal is above how many host flows Total gives way to OptBA's closed form, which takes no time to speak of.
+// maxTotal is above how many host flows Total gives way to OptBA's closed form, which takes no time to
+// speak of.
 const maxTotal = 4000
 
 // Wants implements the part's list of events.
@@ -51,7 +53,8 @@ func (a *OptBA) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 // Tell has every decision's proof reported from now on: of rates on the routes that host flows have.
 func (a *OptBA) Tell(to route.Teller) { a.tell = to }
 
-// rates solves for the rates of host flows. There is no proof where they are for another objective than asked.
+// rates solves for the rates of host flows. There is no proof where they are for another objective than
+// asked.
 func (a *OptBA) rates(in *certified.Instance, paths [][]int32) ([]float64, *route.Proof) {
 	if a.Total && len(paths) <= maxTotal {
 		if answer, err := in.Total(paths); err == nil && !math.IsInf(answer.Value, 1) {
@@ -68,8 +71,8 @@ func (a *OptBA) rates(in *certified.Instance, paths [][]int32) ([]float64, *rout
 	return rate, &route.Proof{Value: last, Bound: in.Busiest(paths)}
 }
 
-// instance returns the host flows that can send over packets, by coflow and row, and the links that they take. It holds
-// every coflow by a pace of zero, on top of which each host flow has its rate.
+// instance returns the host flows that can send over packets, by coflow and row, and the links that
+// they take. It holds every coflow by a pace of zero, on top of which each host flow has its rate.
 func (a *OptBA) instance(v *controller.View) (keys []southbound.HostFlowKey, in *certified.Instance, paths [][]int32) {
 	o, g := &a.ordered, &a.ordered.topologyContext
 	in = &certified.Instance{Capacity: make([]float64, len(g.free))}

@@ -12,16 +12,17 @@ import (
 	"lightloom/southbound"
 )
 
-// Ordered serves coflows in an order. Each coflow gets the rates at which all its host flows end together on the links
-// that are left, and no more (MADD, minimum allocation for desired duration: Chowdhury, Zhong and Stoica, "Efficient
-// coflow scheduling with Varys", SIGCOMM 2014, algorithm 1); a coflow that finds one of its links taken gets rate zero.
-// The remaining capacity goes to single host flows in the same order (back-filling), so that no usable link idles.
+// Ordered serves coflows in an order. Each coflow gets the rates at which all its host flows end
+// together on the links that are left, and no more (MADD, minimum allocation for desired duration:
+// Chowdhury, Zhong and Stoica, "Efficient coflow scheduling with Varys", SIGCOMM 2014, algorithm 1); a
+// coflow that finds one of its links taken gets rate zero. The remaining capacity goes to single host
+// flows in the same order (back-filling), so that no usable link idles.
 //
-// fifo, scf, ncf, lcf, sebf and bssi differ only in the order. Host flows on circuits come before all coflows and share
-// their hosts' links max-min fairly. Headers are charged, but not on a crossbar.
+// fifo, scf, ncf, lcf, sebf and bssi differ only in the order. Host flows on circuits come before all
+// coflows and share their hosts' links max-min fairly. Headers are charged, but not on a crossbar.
 //
-// Between two decisions rates do not change: the rate of a host flow that ends early is idle until the next coflow
-// starts or ends, unless the policy is called again at the end of every host flow.
+// Between two decisions rates do not change: the rate of a host flow that ends early is idle until the
+// next coflow starts or ends, unless the policy is called again at the end of every host flow.
 type Ordered struct {
 	order  ranking
 	lean   bool // the order does not use bytes left
@@ -133,8 +134,8 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 	}
 }
 
-// stuck reports whether some link of a coflow has nothing left. It reads the last such link first: mostly it is still
-// full.
+// stuck reports whether some link of a coflow has nothing left. It reads the last such link first:
+// mostly it is still full.
 func (o *Ordered) stuck(d *demand) bool {
 	g := &o.topologyContext
 	if at := int(d.b.stuck); at < len(d.loads) && g.gone(d.loads[at].link) {
@@ -149,8 +150,9 @@ func (o *Ordered) stuck(d *demand) bool {
 	return false
 }
 
-// instant returns the whole nanosecond that ends a time from now, rounded up, at least one later; false where that is
-// beyond all runs. A hundred-billionth of a thousandth less counts as whole, as in the fabric.
+// instant returns the whole nanosecond that ends a time from now, rounded up, at least one later; false
+// where that is beyond all runs. A hundred-billionth of a thousandth less counts as whole, as in the
+// fabric.
 func instant(now time.Duration, ns float64) (time.Duration, bool) {
 	ns = math.Ceil(ns * (1 - 1e-14))
 	if !(ns < float64(southbound.Never/4)) {
@@ -262,7 +264,8 @@ func (o *Ordered) sortExtra() {
 	o.rates.Extra, o.spare = o.spare, all
 }
 
-// next returns the first source from one on that a mask and the live rows of a run have in common, -1 if there is none.
+// next returns the first source from one on that a mask and the live rows of a run have in common, -1
+// if there is none.
 func (b *book) next(i, from int, mask []uint64) int {
 	live := b.live[i*b.words : (i+1)*b.words]
 	for w := from / 64; w < len(live); w++ {

@@ -12,9 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// ports counts the live host flows of started coflows between the ports of one big switch. There only ports limit host
-// flows, so that one rate per port suffices, and every coflow gets the same rates. It is scratch memory, derived from
-// the view.
+// ports counts the live host flows of started coflows between the ports of one big switch. There only
+// ports limit host flows, so that one rate per port suffices, and every coflow gets the same rates. It
+// is scratch memory, derived from the view.
 type ports struct {
 	fabric *topo.Fabric
 	books  books
@@ -110,8 +110,8 @@ func (p *ports) change(src, dst southbound.HostID, n int32) {
 	}
 }
 
-// say gives every started coflow the rate of each host flow at each host: of those that it sends, and of those that it
-// receives. Borrowed until the next call.
+// say gives every started coflow the rate of each host flow at each host: of those that it sends, and
+// of those that it receives. Borrowed until the next call.
 func (p *ports) say(v *controller.View, rate func(host int, out bool) pathmap.BitsPerSecond) *southbound.Rates {
 	p.from, p.to = p.from[:0], p.to[:0]
 	for h := range p.hosts {

@@ -30,7 +30,8 @@ func atPorts(r *southbound.Rates, c *controller.CoflowView, row int) pathmap.Bit
 	return 0
 }
 
-// goOn lets coflows of a crossbar come, start and lose rows, and returns events on all, some, or none of that.
+// goOn lets coflows of a crossbar come, start and lose rows, and returns events on all, some, or none
+// of that.
 func goOn(r *rand.Rand, v *controller.View, next *southbound.CoflowID) []controller.Event {
 	var ev []controller.Event
 	if r.IntN(3) == 0 || *next == 0 {
@@ -77,8 +78,8 @@ func goOn(r *rand.Rand, v *controller.View, next *southbound.CoflowID) []control
 // fewOfMany is how many seeds are played on many hosts.
 const fewOfMany = 6
 
-// TestPortsMaxMin compares rates of ports with the solver, flow by flow, through coflows that come and go, and with an
-// instance that sees the last view only: both must be equal to the bit.
+// TestPortsMaxMin compares rates of ports with the solver, flow by flow, through coflows that come and
+// go, and with an instance that sees the last view only: both must be equal to the bit.
 func TestPortsMaxMin(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 51))

@@ -31,9 +31,9 @@ func (i Intent) Ordered(user string) bool {
 	return i == FIFOIntent || i == QueueIntent && strings.HasPrefix(user, QueueOfOrder)
 }
 
-// Priority has hosts share by themselves, with strict priorities for what a machine receives (section 5.1, "Flow
-// Priority"): each receiving machine ranks its coflows, and the first has the highest priority. Jobs of a FIFO queue
-// but its head, and what comes from within the rack, have the lowest.
+// Priority has hosts share by themselves, with strict priorities for what a machine receives (section
+// 5.1, "Flow Priority"): each receiving machine ranks its coflows, and the first has the highest
+// priority. Jobs of a FIFO queue but its head, and what comes from within the rack, have the lowest.
 type Priority struct {
 	Intent Intent
 	// Size estimates how many bytes a job's stage sends; nil: as many as it does.
@@ -186,7 +186,8 @@ func Sends(j *controller.Job, edge int) float64 {
 	return sum
 }
 
-// near lists the rows of a coflow that stay in their rack, where racks have several hosts and some rows leave theirs.
+// near lists the rows of a coflow that stay in their rack, where racks have several hosts and some rows
+// leave theirs.
 func near(v *controller.View, c *controller.CoflowView) []int32 {
 	var low []int32
 	for r := range c.Src {

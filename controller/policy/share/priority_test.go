@@ -65,8 +65,8 @@ func TestPriority(t *testing.T) {
 	}
 }
 
-// TestPriorityOfViews has what any view's coflows are given be valid, and distinct at each machine as far as there are
-// priorities.
+// TestPriorityOfViews has what any view's coflows are given be valid, and distinct at each machine as
+// far as there are priorities.
 func TestPriorityOfViews(t *testing.T) {
 	for seed := range uint64(300) {
 		v := policytest.View(seed)

@@ -7,18 +7,19 @@ import (
 	"time"
 )
 
-// NewRapier returns RAPIER's order (Zhao, Chen, Bai, Yu, Tian, Geng, Zhang, Li and Wang, "RAPIER: integrating routing
-// and scheduling for coflow-aware data center networks", INFOCOM 2015): always the coflow that can end first on what
-// those before it leave of the links, all times found anew after each choice. A coflow that has sent nothing for
-// Privilege comes first. Paths are those of the routing part; rates are MADD's with back-filling.
+// NewRapier returns RAPIER's order (Zhao, Chen, Bai, Yu, Tian, Geng, Zhang, Li and Wang, "RAPIER:
+// integrating routing and scheduling for coflow-aware data center networks", INFOCOM 2015): always the
+// coflow that can end first on what those before it leave of the links, all times found anew after each
+// choice. A coflow that has sent nothing for Privilege comes first. Paths are those of the routing
+// part; rates are MADD's with back-filling.
 func NewRapier() *Ordered { return &Ordered{order: &rapier{}, lean: true} }
 
-// Privilege is how long a coflow of RAPIER's order sends nothing until it is served before all others (section 4.7.2.1
-// of Shi, "Task Scheduling in Modern Data Center", 2016).
+// Privilege is how long a coflow of RAPIER's order sends nothing until it is served before all others
+// (section 4.7.2.1 of Shi, "Task Scheduling in Modern Data Center", 2016).
 const Privilege = 100 * time.Second
 
-// rapier knows of each coflow when it could end at the earliest. Links only fill from choice to choice, so times only
-// grow: one that is found anew and still the least is the least of all.
+// rapier knows of each coflow when it could end at the earliest. Links only fill from choice to choice,
+// so times only grow: one that is found anew and still the least is the least of all.
 type rapier struct {
 	free []float64 // by link
 	time []float64 // by coflow: seconds at least; not a number once it is chosen

@@ -14,8 +14,8 @@ import (
 
 // TestRapier: times are found anew on what is left, and what has sent nothing for long comes first.
 func TestRapier(t *testing.T) {
-	// The first ends first, and takes half of port 0; the second is smaller than the third, but ends later over what is
-	// left of that port.
+	// The first ends first, and takes half of port 0; the second is smaller than the third, but ends later
+	// over what is left of that port.
 	meet := [][]flow{{{0, 5, 2}, {3, 5, 2}}, {{0, 4, 5}}, {{2, 4, 6}}}
 	waits := func(v *controller.View) {
 		v.Now += Privilege

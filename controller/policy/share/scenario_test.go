@@ -22,7 +22,8 @@ type flow struct {
 	mb       pathmap.Bytes
 }
 
-// crossbar returns a view of a crossbar of six ports with coflows that started at the instants of their places.
+// crossbar returns a view of a crossbar of six ports with coflows that started at the instants of their
+// places.
 func crossbar(t testing.TB, coflows ...[]flow) *controller.View {
 	t.Helper()
 	return crossbarOf(t, 6, coflows...)
@@ -65,7 +66,8 @@ type part interface {
 	Fill(*controller.View, []controller.Event, *controller.Plan)
 }
 
-// say returns a part's plan in words: each coflow's finish in ms from now or its hold, its spread, its extras in Mb/s.
+// say returns a part's plan in words: each coflow's finish in ms from now or its hold, its spread, its
+// extras in Mb/s.
 func say(t testing.TB, p part, v *controller.View) []string {
 	t.Helper()
 	plan := controller.Plan{Wake: southbound.Never}
@@ -92,8 +94,8 @@ func say(t testing.TB, p part, v *controller.View) []string {
 	return out
 }
 
-// TestScenarios shows how the orders differ: each scenario has two coflows that meet at a port. The first to be served
-// ends as if alone, while the other holds or gets what is left.
+// TestScenarios shows how the orders differ: each scenario has two coflows that meet at a port. The
+// first to be served ends as if alone, while the other holds or gets what is left.
 func TestScenarios(t *testing.T) {
 	parts := map[string]func() part{
 		"fifo": func() part {
@@ -150,8 +152,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestDCLASWakes: Aalo sets its wake-up for when the first coflow has sent enough for the next queue at its rate, and
-// no sooner than a coordination interval from now.
+// TestDCLASWakes: Aalo sets its wake-up for when the first coflow has sent enough for the next queue at
+// its rate, and no sooner than a coordination interval from now.
 func TestDCLASWakes(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tc := range []struct {
@@ -179,8 +181,8 @@ func TestDCLASWakes(t *testing.T) {
 	}
 }
 
-// TestRoutesOfThePlan: a coflow that this very plan routes is served by its planned tags, even if it is the only one; a
-// coflow without a route is not served.
+// TestRoutesOfThePlan: a coflow that this very plan routes is served by its planned tags, even if it is
+// the only one; a coflow without a route is not served.
 func TestRoutesOfThePlan(t *testing.T) {
 	for routed := range 3 {
 		v := crossbar(t, []flow{{0, 1, 10}}, []flow{{2, 3, 10}})
@@ -203,8 +205,8 @@ func TestRoutesOfThePlan(t *testing.T) {
 	}
 }
 
-// TestCoflowsimShares shows coflowsim's own rules: a coflow that finds a port taken shares what is left instead of
-// holding, and the order is kept from the start although less is left now.
+// TestCoflowsimShares shows coflowsim's own rules: a coflow that finds a port taken shares what is left
+// instead of holding, and the order is kept from the start although less is left now.
 func TestCoflowsimShares(t *testing.T) {
 	p := NewCoflowsim("sebf")
 	v := crossbar(t, []flow{{0, 1, 3}}, []flow{{0, 1, 4}, {0, 2, 4}, {3, 2, 4}})
@@ -220,8 +222,8 @@ func TestCoflowsimShares(t *testing.T) {
 	}
 }
 
-// TestPFPLists: a receiver's list is in the order of what is left, a new host flow behind those that have as much left,
-// and the first whose sender no receiver before it has taken has both ports whole.
+// TestPFPLists: a receiver's list is in the order of what is left, a new host flow behind those that
+// have as much left, and the first whose sender no receiver before it has taken has both ports whole.
 func TestPFPLists(t *testing.T) {
 	v := crossbar(t, []flow{{0, 4, 5}, {1, 4, 3}, {2, 4, 5}, {3, 4, 9}, {1, 5, 1}}, []flow{{3, 4, 3}, {0, 5, 2}})
 	p := NewCoflowsimPFP()
@@ -293,7 +295,8 @@ func (p *pfpTwin) took(v *controller.View) (out []southbound.HostFlowKey) {
 	return out
 }
 
-// TestPFPTwin: while coflows come and host flows get on and end, those that are served are those of the rule.
+// TestPFPTwin: while coflows come and host flows get on and end, those that are served are those of the
+// rule.
 func TestPFPTwin(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -348,8 +351,8 @@ func byKeyOf(a, b southbound.HostFlowKey) int {
 	return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Row, b.Row))
 }
 
-// TestCoflowsimDark: by coflowsim's Aalo a coflow sinks once it has sent more than its queue holds, to the end of the
-// next one, and only when it is asked.
+// TestCoflowsimDark: by coflowsim's Aalo a coflow sinks once it has sent more than its queue holds, to
+// the end of the next one, and only when it is asked.
 func TestCoflowsimDark(t *testing.T) {
 	v := crossbar(t, []flow{{0, 1, 31}}, []flow{{0, 2, 31}, {3, 4, 31}})
 	p := new(CoflowsimDark)
@@ -371,7 +374,8 @@ func TestCoflowsimDark(t *testing.T) {
 	}
 }
 
-// TestFair: port 5 has three host flows, so each has a third, and what port 0 could give its one more is idle.
+// TestFair: port 5 has three host flows, so each has a third, and what port 0 could give its one more
+// is idle.
 func TestFair(t *testing.T) {
 	v := crossbar(t, []flow{{0, 4, 1}, {0, 5, 1}, {1, 5, 1}, {2, 5, 1}})
 	var plan controller.Plan

@@ -139,8 +139,8 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// TestLinksFollowCircuits: what is remembered of paths over packets is not what a circuit takes, which may move to
-// another wavelength.
+// TestLinksFollowCircuits: what is remembered of paths over packets is not what a circuit takes, which
+// may move to another wavelength.
 func TestLinksFollowCircuits(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 3, Hosts: 2, Spines: 2, EPS: 50 * pathmap.Mbps,
 		OCS: pathmap.Gbps, Waves: 2})
@@ -172,7 +172,8 @@ func TestLinksFollowCircuits(t *testing.T) {
 	}
 }
 
-// TestUnknownPathsAreDefault: a tag that the path map does not know, from the first one on, takes the default way.
+// TestUnknownPathsAreDefault: a tag that the path map does not know, from the first one on, takes the
+// default way.
 func TestUnknownPathsAreDefault(t *testing.T) {
 	v := view(t)
 	n := v.Paths.Paths(0, 1)
@@ -187,8 +188,8 @@ func TestUnknownPathsAreDefault(t *testing.T) {
 	}
 }
 
-// TestBlockedHostHolds: Aalo lets a host of a coflow send nothing, also within its rack, where one of its host flows
-// finds the link out of the rack taken: host flows of one host share its rate.
+// TestBlockedHostHolds: Aalo lets a host of a coflow send nothing, also within its rack, where one of
+// its host flows finds the link out of the rack taken: host flows of one host share its rate.
 func TestBlockedHostHolds(t *testing.T) {
 	v := view(t)
 	first, second := v.Coflows[0], v.Coflows[0]

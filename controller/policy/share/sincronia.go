@@ -9,13 +9,14 @@ import (
 	"lightloom/southbound"
 )
 
-// Sincronia sets rates by the rules of Sincronia's offline simulator (github.com/sincronia-coflow/simulator), where
-// these are not bssi's: the order is found once, of what coflows have declared, in numbers of 32 bits as there, and
-// rates are greedy: in that order, and by row within a coflow, a host flow gets all that both of its ports have left.
+// Sincronia sets rates by the rules of Sincronia's offline simulator
+// (github.com/sincronia-coflow/simulator), where these are not bssi's: the order is found once, of what
+// coflows have declared, in numbers of 32 bits as there, and rates are greedy: in that order, and by
+// row within a coflow, a host flow gets all that both of its ports have left.
 //
-// Of ports that carry alike the first is the bottleneck, senders before receivers, and of coflows that cost alike the
-// first by id goes last. The order is memory: an instance that is made in mid-run finds it anew of the coflows that it
-// finds.
+// Of ports that carry alike the first is the bottleneck, senders before receivers, and of coflows that
+// cost alike the first by id goes last. The order is memory: an instance that is made in mid-run finds
+// it anew of the coflows that it finds.
 type Sincronia struct {
 	Ordered
 	place map[southbound.CoflowID]int
@@ -42,8 +43,8 @@ func (p *Sincronia) Fill(v *controller.View, ev []controller.Event, plan *contro
 	o.finish(plan)
 }
 
-// started returns the started coflows of a view, in its order, without what they have left. Borrowed until the next
-// call.
+// started returns the started coflows of a view, in its order, without what they have left. Borrowed
+// until the next call.
 func (o *Ordered) started(v *controller.View, ev []controller.Event) []demand {
 	o.open, o.all = o.books.open(v, ev, o.open), o.all[:0]
 	for i := range v.Coflows {

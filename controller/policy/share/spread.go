@@ -8,8 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// allot is equal shares of what links have left, for all live host flows of some coflows together: each host flow has
-// at most what each of its links has left, divided by how many of the host flows take the link.
+// allot is equal shares of what links have left, for all live host flows of some coflows together: each
+// host flow has at most what each of its links has left, divided by how many of the host flows take the
+// link.
 type allot struct {
 	count    []int32 // by link; zero between calls
 	used     []pathmap.LinkID
@@ -72,7 +73,8 @@ func (a *allot) open(v *controller.View, o *Ordered) {
 	a.used, a.from, a.to = a.used[:0], nil, nil
 }
 
-// rates finds each host's rates: a source is as slow as the most crowded link that any host flow of it takes.
+// rates finds each host's rates: a source is as slow as the most crowded link that any host flow of it
+// takes.
 func (a *allot) rates(o *Ordered, v *controller.View, ds []demand) {
 	g := &o.topologyContext
 	for i := range ds {
@@ -104,8 +106,8 @@ func (g *topologyContext) share(l pathmap.LinkID, a *allot) float64 {
 	return g.free[l] / float64(a.count[l])
 }
 
-// eachLive calls f with every row of a coflow that has not ended, sends over packets, and finds something left on all
-// of its links. The links are borrowed.
+// eachLive calls f with every row of a coflow that has not ended, sends over packets, and finds
+// something left on all of its links. The links are borrowed.
 func (o *Ordered) eachLive(v *controller.View, d *demand, f func(r int32, links []pathmap.LinkID)) {
 	g, b, tags := &o.topologyContext, d.b, o.topologyContext.tags(d.c)
 	o.free(b)

@@ -9,9 +9,10 @@ import (
 	"lightloom/southbound"
 )
 
-// spreadMemory is how a coflow was spread last, where only the links of hosts bind: from one decision to the next few
-// rows end and few hosts have another rate, and what is taken is brought up to date by these. Rates are whole, so
-// sums are exact, and the memory changes nothing: all of it follows from the view.
+// spreadMemory is how a coflow was spread last, where only the links of hosts bind: from one decision
+// to the next few rows end and few hosts have another rate, and what is taken is brought up to date by
+// these. Rates are whole, so sums are exact, and the memory changes nothing: all of it follows from the
+// view.
 type spreadMemory struct {
 	surveys  uint64   // of the topology context
 	rows     []uint64 // by run, as a book's live: rows both of whose links had something left

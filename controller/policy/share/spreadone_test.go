@@ -12,9 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestSpreadReference compares decisions of dclas that remember how coflows were spread with spreading them row by row:
-// their rates and wake-ups must be equal to the bit. On every other seed outside schedulers hold some of the links,
-// which changes on the way.
+// TestSpreadReference compares decisions of dclas that remember how coflows were spread with spreading
+// them row by row: their rates and wake-ups must be equal to the bit. On every other seed outside
+// schedulers hold some of the links, which changes on the way.
 func TestSpreadReference(t *testing.T) {
 	for seed := range tries.Of[uint64](200, 1000) {
 		r := rand.New(rand.NewPCG(seed, 71))

@@ -8,15 +8,15 @@ import (
 	"lightloom/southbound"
 )
 
-// ofPorts reports whether only the links of hosts bind the coflows, and sets of rows are by host. No row of a view is
-// then limited by its tag: routes are paths over packets.
+// ofPorts reports whether only the links of hosts bind the coflows, and sets of rows are by host. No
+// row of a view is then limited by its tag: routes are paths over packets.
 func (o *Ordered) ofPorts(v *controller.View) bool {
 	g := &o.topologyContext
 	return g.plain && o.books.all != nil && len(v.Circuits) == 0 && len(g.held) == 0
 }
 
-// spreadPorts is what spread does for each row, done for the rows of each destination together. Rates are whole, so
-// that the order of sums is all the same.
+// spreadPorts is what spread does for each row, done for the rows of each destination together. Rates
+// are whole, so that the order of sums is all the same.
 func (o *Ordered) spreadPorts(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
 	a, g := &o.allot, &o.topologyContext
 	a.open(v, o)
@@ -53,8 +53,8 @@ func (o *Ordered) spreadPorts(v *controller.View, ds []demand) (from, to []south
 	return a.from, a.to
 }
 
-// eachPort calls f with the live rows of coflows by destination, as words of sets of sources, both of which have
-// something left.
+// eachPort calls f with the live rows of coflows by destination, as words of sets of sources, both of
+// which have something left.
 func (o *Ordered) eachPort(ds []demand, f func(dst southbound.HostID, w int, word uint64)) {
 	for k := range ds {
 		b := ds[k].b

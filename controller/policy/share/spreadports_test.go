@@ -11,9 +11,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestSpreadPortsReference compares equal shares by sets of ports, and what is back-filled behind them, with the same
-// part that looks up the links of every row. The results must be equal to the bit, on few hosts and on enough for a set
-// of several words.
+// TestSpreadPortsReference compares equal shares by sets of ports, and what is back-filled behind them,
+// with the same part that looks up the links of every row. The results must be equal to the bit, on few
+// hosts and on enough for a set of several words.
 func TestSpreadPortsReference(t *testing.T) {
 	filled := 0
 	for seed := range uint64(100) {
@@ -55,8 +55,8 @@ func TestSpreadPortsReference(t *testing.T) {
 	}
 }
 
-// TestSurveys: links are read again when outside schedulers hold more or less of them, or in another fabric, and never
-// else.
+// TestSurveys: links are read again when outside schedulers hold more or less of them, or in another
+// fabric, and never else.
 func TestSurveys(t *testing.T) {
 	v, other := crossbar(t), crossbar(t)
 	var g topologyContext

@@ -6,9 +6,9 @@ import (
 	"lightloom/southbound"
 )
 
-// sums are the fabric's reports of a coflow's links, added up. Most coflows hold most of the time, and only their few
-// rows off the pace differ at the next decision: these are added on top, and removed again. For paced coflows mostly
-// the factor changes, and all links have that much less.
+// sums are the fabric's reports of a coflow's links, added up. Most coflows hold most of the time, and
+// only their few rows off the pace differ at the next decision: these are added on top, and removed
+// again. For paced coflows mostly the factor changes, and all links have that much less.
 type sums struct {
 	version uint64    // of Left.Load
 	survey  uint64    // of the topology context
@@ -21,7 +21,8 @@ type sums struct {
 	touched []int32 // places in base whose loads have rows off the pace; some twice
 }
 
-// manyLinks is from how many links of a fabric on nothing is remembered: each coflow would need a table of them.
+// manyLinks is from how many links of a fabric on nothing is remembered: each coflow would need a table
+// of them.
 const manyLinks = 1 << 12
 
 // addKnown is addTold with a memory. The loads stay as they are until the next call for the coflow.
@@ -87,9 +88,10 @@ func (s *sums) told(g *topologyContext, left *southbound.Remaining) {
 	s.base, s.loads = base, loads
 }
 
-// scale finds what links have to carry by the factor. Where all links are alike, the one with the most takes longest,
-// and no other need be asked: each step from a base to its nanoseconds multiplies or divides by what is the same for
-// all, and rounding never lets the larger of two come out as the smaller.
+// scale finds what links have to carry by the factor. Where all links are alike, the one with the most
+// takes longest, and no other need be asked: each step from a base to its nanoseconds multiplies or
+// divides by what is the same for all, and rounding never lets the larger of two come out as the
+// smaller.
 func (s *sums) scale(g *topologyContext, f float64) {
 	s.f, s.gamma = f, 0
 	loads := s.loads[:len(s.base)]
@@ -118,8 +120,9 @@ func (s *sums) restore(g *topologyContext) {
 	s.loads, s.touched = s.loads[:len(s.base)], s.touched[:0]
 }
 
-// addPorts puts rows off the pace on top where only links of hosts bind, which are alike, and returns how long the
-// most loaded one takes. A link that gets more has more than before, so the most that any was seen to have is the most.
+// addPorts puts rows off the pace on top where only links of hosts bind, which are alike, and returns
+// how long the most loaded one takes. A link that gets more has more than before, so the most that any
+// was seen to have is the most.
 func (s *sums) addPorts(g *topologyContext, c *controller.CoflowView) float64 {
 	left, most := &c.Remaining, 0.0
 	for _, r := range left.Off {

@@ -12,8 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// tell provides what is left of a view's coflows as a fabric does that has added it up: a factor, sums by link for the
-// rows on the pace, and some rows off it. The version stays if only the factor and the rows off the pace have changed.
+// tell provides what is left of a view's coflows as a fabric does that has added it up: a factor, sums
+// by link for the rows on the pace, and some rows off it. The version stays if only the factor and the
+// rows off the pace have changed.
 func tell(r *rand.Rand, v *controller.View) {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
@@ -63,10 +64,10 @@ func loadOf(v *controller.View, c *controller.CoflowView) []southbound.LinkLoad 
 	return load
 }
 
-// TestSumsReference compares decisions that remember sums and what held a coflow last, find bottlenecks by the most
-// loaded of like links, and back-fill by sets of ports, with a new instance that gets no version and reads every row
-// and link. The results must be equal to the bit. On every other seed links differ, by the capacity that outside
-// schedulers hold, which changes on the way, and can be all.
+// TestSumsReference compares decisions that remember sums and what held a coflow last, find bottlenecks
+// by the most loaded of like links, and back-fill by sets of ports, with a new instance that gets no
+// version and reads every row and link. The results must be equal to the bit. On every other seed links
+// differ, by the capacity that outside schedulers hold, which changes on the way, and can be all.
 func TestSumsReference(t *testing.T) {
 	orders := map[string]func() *Ordered{"sebf": NewSEBF, "lcf": NewLCF, "fifo": NewFIFO, "bssi": NewBSSI,
 		"rapier": NewRapier}

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// topologyContext is the links of a fabric as the parts that set rates see them. It is scratch: it follows from the
-// view alone.
+// topologyContext is the links of a fabric as the parts that set rates see them. It is scratch: it
+// follows from the view alone.
 type topologyContext struct {
 	fabric   *topo.Fabric
 	capacity []float64        // by link, bits a second
@@ -34,8 +34,8 @@ type topologyContext struct {
 	reservedBandwidth []pathmap.BitsPerSecond // of the view that was surveyed
 }
 
-// spare is the part of a link below which what is left of it counts as nothing: rounding leaves residuals, and a rate
-// made of residuals would end a coflow after the age of the universe.
+// spare is the part of a link below which what is left of it counts as nothing: rounding leaves
+// residuals, and a rate made of residuals would end a coflow after the age of the universe.
 const spare = 1e-6
 
 // look brings the topology context up to date with a view and a plan so far, nothing given away.
@@ -83,8 +83,8 @@ func (g *topologyContext) survey(v *controller.View) {
 		g.capacity[l] = float64(v.Room(pathmap.LinkID(l)))
 		g.residual[l] = g.capacity[l] * spare
 		from, to := t.Node(link.From), t.Node(link.To)
-		// A link at a ToR that carries all that the rack's hosts can send or take never holds anybody back, unless others'
-		// bytes take it, too.
+		// A link at a ToR that carries all that the rack's hosts can send or take never holds anybody back,
+		// unless others' bytes take it, too.
 		room := v.Room(pathmap.LinkID(l))
 		wide := !f.Transit && (from.Role == pathmap.ToR && room >= nics[from.Rack] ||
 			to.Role == pathmap.ToR && room >= nics[to.Rack])

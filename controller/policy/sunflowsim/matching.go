@@ -6,9 +6,9 @@ import (
 	"lightloom/southbound"
 )
 
-// match returns a matching of all ports over the pairs of more than a threshold, nil where there is none: Hopcroft and
-// Karp's (SIAM J. Comput. 2(4), 1973). Of several it returns that simulator's, which looks at inputs from the first and
-// at outputs from the last.
+// match returns a matching of all ports over the pairs of more than a threshold, nil where there is
+// none: Hopcroft and Karp's (SIAM J. Comput. 2(4), 1973). Of several it returns that simulator's, which
+// looks at inputs from the first and at outputs from the last.
 func (m *stuffed) match(threshold int64) []link {
 	n := len(m.bits)
 	k := matcher{to: make([][]southbound.Port, n), by: slices.Repeat([]southbound.Port{southbound.NoPort}, n),

@@ -10,8 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Packets is one of the algorithms that set rates, of host flows over packets. They do so when a coflow comes or ends,
-// and at no other time: what a host flow frees that ends before is idle.
+// Packets is one of the algorithms that set rates, of host flows over packets. They do so when a coflow
+// comes or ends, and at no other time: what a host flow frees that ends before is idle.
 type Packets struct {
 	roster
 	rates  func(p *Packets, free []int64) map[southbound.CoflowID][]int64 // by row that is left, bits a second
@@ -24,7 +24,8 @@ func (*Packets) Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded)
 }
 
-// Fill sets the rates of all coflows. Where the fabric is no big switch of packets it leaves them as they are.
+// Fill sets the rates of all coflows. Where the fabric is no big switch of packets it leaves them as
+// they are.
 func (p *Packets) Fill(v *controller.View, _ []controller.Event, plan *controller.Plan) {
 	if v.Fabric.Spec.Kind != topo.Crossbar || v.Fabric.HasOCS() {
 		return
@@ -64,9 +65,9 @@ func (l link) least(free []int64) int64 {
 	return min(free[at[0]], free[at[1]])
 }
 
-// NewVarys returns Varys: each coflow in turn gives every host flow the part of what its two ports have left that its
-// bytes are of those of the coflow's busiest port, and no coflow holds. What is left then goes to host flows, in the
-// order of coflows, one after the other.
+// NewVarys returns Varys: each coflow in turn gives every host flow the part of what its two ports have
+// left that its bytes are of those of the coflow's busiest port, and no coflow holds. What is left then
+// goes to host flows, in the order of coflows, one after the other.
 func NewVarys() *Packets {
 	return &Packets{rates: func(p *Packets, free []int64) map[southbound.CoflowID][]int64 {
 		all := map[southbound.CoflowID][]int64{}
@@ -93,16 +94,18 @@ func NewVarys() *Packets {
 	}}
 }
 
-// The queues of Aalo there: the first holds coflows that have sent at most 10 MB, each one after it ten times as much.
+// The queues of Aalo there: the first holds coflows that have sent at most 10 MB, each one after it ten
+// times as much.
 const (
 	queues     = 10
 	firstQueue = 10e6 // bytes
 	queueRatio = 10
 )
 
-// NewAalo returns Aalo: queues in turn, and coflows of a queue in turn, each of whose host flows has the lesser of the
-// parts of its two ports. Into how many parts a port goes counts the host flows of the coflows before it in the queue,
-// too. A coflow moves to the end of the queue that it is due for when rates are set; nothing is given out beyond.
+// NewAalo returns Aalo: queues in turn, and coflows of a queue in turn, each of whose host flows has
+// the lesser of the parts of its two ports. Into how many parts a port goes counts the host flows of
+// the coflows before it in the queue, too. A coflow moves to the end of the queue that it is due for
+// when rates are set; nothing is given out beyond.
 func NewAalo() *Packets {
 	return &Packets{rates: func(p *Packets, free []int64) map[southbound.CoflowID][]int64 {
 		p.requeue()
@@ -129,7 +132,8 @@ func NewAalo() *Packets {
 	}}
 }
 
-// requeue puts new coflows into the first queue, and those that have sent more than theirs holds where they belong.
+// requeue puts new coflows into the first queue, and those that have sent more than theirs holds where
+// they belong.
 func (p *Packets) requeue() {
 	known := map[southbound.CoflowID]bool{}
 	for q := range p.queues {

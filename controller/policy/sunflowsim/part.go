@@ -26,7 +26,8 @@ type algorithm interface {
 	due(now time.Duration, came, went int) bool
 	// plan returns the orders from now on, by instant, and when to plan again at the latest.
 	plan(p *problem) ([]order, time.Duration)
-	// alone says that an order takes away all circuits that it does not name, and that a circuit carries every coflow.
+	// alone says that an order takes away all circuits that it does not name, and that a circuit carries
+	// every coflow.
 	alone() bool
 }
 
@@ -56,8 +57,8 @@ func (p *problem) in(d time.Duration) int64 {
 	return n
 }
 
-// mulDiv returns a·b ÷ c and what is left, where none is below zero: doubles would lose bits. What is too large is as
-// large as can be.
+// mulDiv returns a·b ÷ c and what is left, where none is below zero: doubles would lose bits. What is
+// too large is as large as can be.
 func mulDiv(a, b, c int64) (q, rest int64) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi >= uint64(c)/2 {
@@ -73,8 +74,8 @@ func (*Part) Wants() controller.KindSet {
 		controller.CoflowEnded, controller.WakeReached)
 }
 
-// Fill plans when the algorithm would, and hands circuits on to the next coflow that has bytes for them. Where circuits
-// do not carry all it asks for nothing.
+// Fill plans when the algorithm would, and hands circuits on to the next coflow that has bytes for
+// them. Where circuits do not carry all it asks for nothing.
 func (p *Part) Fill(v *controller.View, _ []controller.Event, plan *controller.Plan) {
 	if !controller.CircuitsOnly(v.Fabric) {
 		return
@@ -164,9 +165,9 @@ func begun(v *controller.View, r *controller.CircuitReservation) bool {
 	return r.NotBefore <= v.Now && c.Held && c.Coflow == r.Coflow && c.Until == r.NotAfter
 }
 
-// wanted returns the reservations for all windows. One of a circuit that is dark begins with its order, for mirrors to
-// move; one of a circuit that leads where it should already, though that simulator has it dark still, when its delay is
-// over.
+// wanted returns the reservations for all windows. One of a circuit that is dark begins with its order,
+// for mirrors to move; one of a circuit that leads where it should already, though that simulator has
+// it dark still, when its delay is over.
 func (p *Part) wanted(v *controller.View) []controller.CircuitReservation {
 	leads := make([]southbound.Port, len(v.Circuits))
 	for in := range v.Circuits {

@@ -1,7 +1,8 @@
 package sunflowsim
 
-// glibcRandom draws as rand of the GNU C library does: an additive feedback generator, x(n) = x(n−3) + x(n−31), whose
-// first 31 values come of a linear congruence of the seed and whose first 310 results are dropped.
+// glibcRandom draws as rand of the GNU C library does: an additive feedback generator, x(n) = x(n−3) +
+// x(n−31), whose first 31 values come of a linear congruence of the seed and whose first 310 results
+// are dropped.
 type glibcRandom struct {
 	x [31]uint32
 	n int

@@ -91,8 +91,8 @@ func merge(sorted []demand) []demand {
 	return out
 }
 
-// arrange brings the list of coflows up to date, and calls changed for each that has come or gone. soon says that a job
-// waits whose coflow will start at this instant.
+// arrange brings the list of coflows up to date, and calls changed for each that has come or gone. soon
+// says that a job waits whose coflow will start at this instant.
 func (p *roster) arrange(v *controller.View, changed func()) (came, went int, soon bool) {
 	n := len(p.order)
 	p.order = slices.DeleteFunc(p.order, func(id southbound.CoflowID) bool { return p.coflows[id] == nil })
@@ -125,8 +125,8 @@ func (p *roster) arrange(v *controller.View, changed func()) (came, went int, so
 	return came, went, false
 }
 
-// sort puts coflows in the order of what their busiest port has left. That simulator compares with "at most" in place
-// of "less", so that equals change places each time.
+// sort puts coflows in the order of what their busiest port has left. That simulator compares with "at
+// most" in place of "less", so that equals change places each time.
 func (p *roster) sort() {
 	slices.Reverse(p.order)
 	slices.SortStableFunc(p.order, func(a, b southbound.CoflowID) int {

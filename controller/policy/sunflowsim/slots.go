@@ -9,9 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// slotted plays matchings, each for a time that begins when all its circuits are lit: a slot takes its duration plus a
-// delay. Circuits of the slot before carry on during the delay. A circuit serves all host flows that have bytes for it,
-// in equal shares.
+// slotted plays matchings, each for a time that begins when all its circuits are lit: a slot takes its
+// duration plus a delay. Circuits of the slot before carry on during the delay. A circuit serves all
+// host flows that have bytes for it, in equal shares.
 type slotted struct {
 	make   func(p *problem, left map[link]int64) []slot
 	onEnds bool          // plans when a coflow ends, too
@@ -58,8 +58,9 @@ func (s *slotted) plan(p *problem) ([]order, time.Duration) {
 	return all, at
 }
 
-// NewEdmonds returns Edmonds: the matching of the most bytes left, for the given time, and then the next. It plans when
-// a slot ends, and when a coflow comes outside of a delay. That simulator's slots are EdmondsSlot.
+// NewEdmonds returns Edmonds: the matching of the most bytes left, for the given time, and then the
+// next. It plans when a slot ends, and when a coflow comes outside of a delay. That simulator's slots
+// are EdmondsSlot.
 func NewEdmonds(long time.Duration) *Part {
 	return &Part{algorithm: &slotted{calm: true, make: func(p *problem, left map[link]int64) []slot {
 		return []slot{{heaviest(p.racks, left), long}}
@@ -69,8 +70,8 @@ func NewEdmonds(long time.Duration) *Part {
 // EdmondsSlot is what a slot of Edmonds lasts in that simulator, delay not counted.
 const EdmondsSlot = 20 * time.Millisecond
 
-// heaviest returns the matching of the most bits. Where the largest demand is above 10⁸ bits that simulator scales all
-// down to it.
+// heaviest returns the matching of the most bits. Where the largest demand is above 10⁸ bits that
+// simulator scales all down to it.
 func heaviest(racks int, left map[link]int64) []link {
 	most := int64(0)
 	for _, bits := range left {
@@ -94,9 +95,10 @@ func heaviest(racks int, left map[link]int64) []link {
 
 const heaviestWeight = 1e8
 
-// NewSolstice returns Solstice. It plans whenever a coflow comes or ends. The demand of all coflows is stuffed; then
-// matchings are taken from it that have only pairs of more than a threshold, a power of two of bits that is halved
-// where there is no such matching of all ports. A slot lasts the smallest entry of its matching, until nothing is left.
+// NewSolstice returns Solstice. It plans whenever a coflow comes or ends. The demand of all coflows is
+// stuffed; then matchings are taken from it that have only pairs of more than a threshold, a power of
+// two of bits that is halved where there is no such matching of all ports. A slot lasts the smallest
+// entry of its matching, until nothing is left.
 func NewSolstice() *Part {
 	draws := newGlibcRandom(13)
 	for range 600 { // seeds of what it does to sizes, which is switched off
@@ -114,8 +116,8 @@ type stuffed struct {
 	bits    [][]int64         // [input][output]
 }
 
-// stuff fills up what is below the largest sum, first where there is demand. Where there are fewer inputs than outputs
-// with demand, or the other way round, ports are drawn to go along.
+// stuff fills up what is below the largest sum, first where there is demand. Where there are fewer
+// inputs than outputs with demand, or the other way round, ports are drawn to go along.
 func stuff(racks int, left map[link]int64, draws *glibcRandom) *stuffed {
 	m := &stuffed{bits: make([][]int64, racks)}
 	rows, cols := make([]int64, racks), make([]int64, racks)

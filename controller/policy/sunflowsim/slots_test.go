@@ -19,8 +19,8 @@ func TestGlibcRandom(t *testing.T) {
 	}
 }
 
-// TestSolsticeCarriesAll: on random demands every slot matches all ports of the stuffed matrix, lasts as long as some
-// entry, and all slots together carry just what the busiest port has.
+// TestSolsticeCarriesAll: on random demands every slot matches all ports of the stuffed matrix, lasts
+// as long as some entry, and all slots together carry just what the busiest port has.
 func TestSolsticeCarriesAll(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -83,8 +83,8 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestLay: an order takes away what it needs the ports of, or with alone all that it does not name; what it names and
-// stands goes on, and what is dark still when one plans anew begins again.
+// TestLay: an order takes away what it needs the ports of, or with alone all that it does not name;
+// what it names and stands goes on, and what is dark still when one plans anew begins again.
 func TestLay(t *testing.T) {
 	const ms = time.Millisecond
 	a, b, c := link{0, 1}, link{0, 2}, link{3, 4}

@@ -14,8 +14,8 @@ import (
 //   - the first coflow's pairs are looked at by (input, output), anew after each single circuit that is released; those
 //     of others whenever ports become free, all of one instant together, and not beyond the end of the first coflow.
 //
-// A lit circuit carries the first coflow that has bytes for it, whosever reservation it is, until a port of it is used
-// for another.
+// A lit circuit carries the first coflow that has bytes for it, whosever reservation it is, until a
+// port of it is used for another.
 func NewSunflow() *Part { return &Part{algorithm: new(sunflow)} }
 
 type sunflow struct{ wake time.Duration }
@@ -179,8 +179,8 @@ func addRelease(all []release, r release) []release {
 	return slices.Insert(all, at, r)
 }
 
-// freeUntil returns until when a port is free from an instant on, that instant if it is taken: the end of the first
-// coflow at the latest.
+// freeUntil returns until when a port is free from an instant on, that instant if it is taken: the end
+// of the first coflow at the latest.
 func (b *booking) freeUntil(port int, now time.Duration) time.Duration {
 	spans := b.spans[port]
 	i, _ := slices.BinarySearchFunc(spans, now, func(s span, t time.Duration) int {

@@ -33,8 +33,9 @@ const none southbound.CoflowID = -2
 // far is the end of what nothing is known to end.
 const far = southbound.Never / 2
 
-// active returns the windows that are lit at an instant. Dark ones are not included: a new plan requests them again,
-// and their delay begins again. Windows requested at that very instant are not included either.
+// active returns the windows that are lit at an instant. Dark ones are not included: a new plan
+// requests them again, and their delay begins again. Windows requested at that very instant are not
+// included either.
 func active(all []window, now time.Duration) []window {
 	var out []window
 	for _, w := range all {
@@ -46,8 +47,8 @@ func active(all []window, now time.Duration) []window {
 	return out
 }
 
-// lay returns the windows that come of circuits that are lit and orders, by instant. An order takes away the circuits
-// that it needs the ports of; with alone, all that it does not name.
+// lay returns the windows that come of circuits that are lit and orders, by instant. An order takes
+// away the circuits that it needs the ports of; with alone, all that it does not name.
 func lay(open []window, orders []order, delta time.Duration, alone bool) []window {
 	var all []window
 	for _, o := range orders {

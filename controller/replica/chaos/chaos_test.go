@@ -86,7 +86,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// The same seed gives the same fates, link by link, whatever happens on other links; another seed gives others.
+// The same seed gives the same fates, link by link, whatever happens on other links; another seed gives
+// others.
 func TestFatesComeFromTheSeed(t *testing.T) {
 	draw := func(seed uint64, others int) string {
 		n := NewNetwork(seed, time.Second)

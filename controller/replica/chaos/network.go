@@ -1,5 +1,6 @@
-// Package chaos is a network for raft inside one process that loses, delays and doubles messages and can be cut, all
-// drawn from a seed. It is for tests only, of this module and of users of package replica.
+// Package chaos is a network for raft inside one process that loses, delays and doubles messages and
+// can be cut, all drawn from a seed. It is for tests only, of this module and of users of package
+// replica.
 package chaos
 
 import (
@@ -18,8 +19,8 @@ type Faults struct {
 	DropReply float64 // the request arrives, its reply is lost
 	Double    float64 // the request arrives a second time, later; its second reply is lost
 	Delay     time.Duration
-	// Delay is the longest time that a request or a reply is under way, drawn evenly from zero: messages overtake
-	// each other.
+	// Delay is the longest time that a request or a reply is under way, drawn evenly from zero: messages
+	// overtake each other.
 }
 
 // Errors of a message that did not get through.
@@ -30,7 +31,8 @@ var (
 
 type link struct{ from, to raft.ServerAddress }
 
-// Network joins Transports. What befalls the n-th message of a directed link depends on the seed, the link and n alone.
+// Network joins Transports. What befalls the n-th message of a directed link depends on the seed, the
+// link and n alone.
 type Network struct {
 	seed    uint64
 	timeout time.Duration

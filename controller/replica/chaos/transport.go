@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Transport is one end of a Network: a raft.Transport that asks for pre-votes and has no pipelines, as replica's own.
+// Transport is one end of a Network: a raft.Transport that asks for pre-votes and has no pipelines, as
+// replica's own.
 type Transport struct {
 	net   *Network
 	addr  raft.ServerAddress

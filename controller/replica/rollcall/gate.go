@@ -72,8 +72,9 @@ func (r *Rollcall) allows(command any) error {
 	return nil
 }
 
-// follows decides on what a leader sends, and notes of one that another learns from how far it is. Another leader may
-// never have had entries of the one before that were not committed. The lock is held.
+// follows decides on what a leader sends, and notes of one that another learns from how far it is.
+// Another leader may never have had entries of the one before that were not committed. The lock is
+// held.
 func (r *Rollcall) follows(term, index uint64) error {
 	if r.part == waits || term < r.term {
 		return errWaits
@@ -184,7 +185,8 @@ func (r *Rollcall) seen(id string) Sighting {
 	return r.mem.Peers[id]
 }
 
-// counts takes an answer apart: whose it is, and why it does not count. One of us does not know the other then.
+// counts takes an answer apart: whose it is, and why it does not count. One of us does not know the
+// other then.
 func (r *Rollcall) counts(id string, head *raft.RPCHeader, err error, vote bool) (x Start, why error) {
 	defer func() {
 		if why != nil && strings.Contains(why.Error(), errStranger.Error()) {
@@ -211,9 +213,10 @@ func (r *Rollcall) counts(id string, head *raft.RPCHeader, err error, vote bool)
 	return x, nil
 }
 
-// saw notes what an answer shows of a peer: its term, and where it is not zero the last entry that it has acknowledged
-// to this leader. Some of it goes to disk, with the entries: that costs no write of its own. last is where its log
-// ended before, if it was told. One that shows less than it did before the question has gone back while it ran.
+// saw notes what an answer shows of a peer: its term, and where it is not zero the last entry that it
+// has acknowledged to this leader. Some of it goes to disk, with the entries: that costs no write of
+// its own. last is where its log ended before, if it was told. One that shows less than it did before
+// the question has gone back while it ran.
 func (r *Rollcall) saw(id string, x Start, before Sighting, term, leads, last uint64, held Position) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -296,7 +299,8 @@ func (r *Rollcall) TimeoutNow(id raft.ServerID, to raft.ServerAddress, ask *raft
 	return err
 }
 
-// stands returns why the node must not ask for votes of a term, and the newest one in which it may have voted.
+// stands returns why the node must not ask for votes of a term, and the newest one in which it may have
+// voted.
 func (r *Rollcall) stands(term uint64) (voted uint64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -330,8 +334,8 @@ func (r *Rollcall) RequestVote(id raft.ServerID, to raft.ServerAddress, ask *raf
 	return r.saw(string(id), x, before, resp.Term, 0, 0, Position{})
 }
 
-// RequestPreVote implements raft.WithPreVote. A term in which the node may have voted is answered with the next, so
-// that raft asks for a later one.
+// RequestPreVote implements raft.WithPreVote. A term in which the node may have voted is answered with
+// the next, so that raft asks for a later one.
 func (r *Rollcall) RequestPreVote(id raft.ServerID, to raft.ServerAddress, ask *raft.RequestPreVoteRequest,
 	resp *raft.RequestPreVoteResponse) error {
 	voted, err := r.stands(ask.Term)

@@ -19,7 +19,8 @@ func (n *note) Keep(m Memory) error {
 	return nil
 }
 
-// started is a roll call of a replica a that has seen start 3 of b, which has acknowledged entry 40 of term 5.
+// started is a roll call of a replica a that has seen start 3 of b, which has acknowledged entry 40 of
+// term 5.
 func started(t *testing.T, part part) (*Rollcall, *note) {
 	t.Helper()
 	disk := &note{Memory{Peers: map[string]Sighting{"b": {Start: Start{3, 33}, Newest: 5, Held: Position{5, 40}}}}}
@@ -41,7 +42,8 @@ func TestStartsAreCounted(t *testing.T) {
 	}
 }
 
-// TestWhoseMessagesCount: what a stranger sends, or the same replica from before its last start, reaches nobody.
+// TestWhoseMessagesCount: what a stranger sends, or the same replica from before its last start,
+// reaches nobody.
 func TestWhoseMessagesCount(t *testing.T) {
 	vote := func(from string, mark []byte) raft.RPC {
 		head := raft.RPCHeader{ID: []byte(from), Addr: append([]byte("b:1"), mark...)}
@@ -77,8 +79,8 @@ func TestWhoseMessagesCount(t *testing.T) {
 	}
 }
 
-// TestGoingBackWhileItRuns: a leader sees from a follower's answers that it shows less than before the question, and
-// takes nothing more of it before it has said hello again, with which it is found out.
+// TestGoingBackWhileItRuns: a leader sees from a follower's answers that it shows less than before the
+// question, and takes nothing more of it before it has said hello again, with which it is found out.
 func TestGoingBackWhileItRuns(t *testing.T) {
 	for _, tt := range []struct {
 		name              string

@@ -120,8 +120,8 @@ func (r *Rollcall) sayHello(p Peer, apart string) (*answer, error) {
 	return decodeAnswer(b)
 }
 
-// TellApart tells all others that this node ends, since its state is another than the leader's. It waits for the first
-// who takes it in, but not for long.
+// TellApart tells all others that this node ends, since its state is another than the leader's. It
+// waits for the first who takes it in, but not for long.
 func (r *Rollcall) TellApart(why string) {
 	r.mu.Lock()
 	all := r.everybody()

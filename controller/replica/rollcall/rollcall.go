@@ -1,11 +1,12 @@
-// Package rollcall stands between raft and its transport, so that a replica whose disk has gone back in time does no
-// harm. A start of a replica says hello to the others, and takes part once a majority of them has answered: one of
-// these has seen each entry that it has acknowledged, and each leader that it has elected. So it votes in later terms
-// than theirs alone, and for those alone whose log reaches as far as theirs do. One that has gone back, by what they
-// have seen of it, or whose log is new, learns first.
+// Package rollcall stands between raft and its transport, so that a replica whose disk has gone back in
+// time does no harm. A start of a replica says hello to the others, and takes part once a majority of
+// them has answered: one of these has seen each entry that it has acknowledged, and each leader that it
+// has elected. So it votes in later terms than theirs alone, and for those alone whose log reaches as
+// far as theirs do. One that has gone back, by what they have seen of it, or whose log is new, learns
+// first.
 //
-// Each message and each answer carries whose start it is of. It counts only if that start has said hello. The package
-// holds no log and elects nobody: raft does, with what it is given.
+// Each message and each answer carries whose start it is of. It counts only if that start has said
+// hello. The package holds no log and elects nobody: raft does, with what it is given.
 package rollcall
 
 import (
@@ -54,7 +55,8 @@ type Config struct {
 	Peers   []Peer // where others can be, besides those that the log has
 	Nonce   uint64 // drawn for this start
 	Trusted bool   // the disk cannot have gone back in time: the node takes part at once
-	// of a node whose log is new: called once the node holds what it must; nil: it has been in its cluster before
+	// of a node whose log is new: called once the node holds what it must; nil: it has been in its cluster
+	// before
 	Joined func() error
 
 	Memory  Keeper
@@ -120,8 +122,8 @@ var (
 	errBehind   = errors.New("this replica may have acknowledged more than the candidate holds")
 )
 
-// ErrBack says that the disk is older than what others have seen of this replica. The process must start again, and
-// learns then.
+// ErrBack says that the disk is older than what others have seen of this replica. The process must
+// start again, and learns then.
 var ErrBack = errors.New("the disk of this replica has gone back in time: it must start again, and learn")
 
 // New counts this start, on disk, and answers those of others from then on.
@@ -141,8 +143,8 @@ func (r *Rollcall) warn(text string, about ...any) {
 	r.cfg.Logger.Error(text, append([]any{"replica", r.cfg.Self.ID}, about...)...)
 }
 
-// Follow begins to greet. members are those that the log has; applied is the index of the last entry that raft has
-// applied.
+// Follow begins to greet. members are those that the log has; applied is the index of the last entry
+// that raft has applied.
 func (r *Rollcall) Follow(members func() []Member, applied func() uint64) {
 	r.mu.Lock()
 	r.members, r.launched = members, true
@@ -164,8 +166,8 @@ func (r *Rollcall) Close() {
 	r.ended.Wait()
 }
 
-// goneBack makes this a node that learns, because of what a peer has seen of it. It forgets what it has seen of others,
-// which is as old as its disk. The lock is held.
+// goneBack makes this a node that learns, because of what a peer has seen of it. It forgets what it has
+// seen of others, which is as old as its disk. The lock is held.
 func (r *Rollcall) goneBack(peer, why string) {
 	r.warn("the disk is older than what others saw of this replica: it learns before it votes", "peer", peer, "why", why)
 	r.accusers[peer] = why
@@ -217,8 +219,8 @@ func (r *Rollcall) settle() {
 	r.catchUp()
 }
 
-// weigh sets what logs must reach, and which terms are over. What a peer holds that learns counts for nobody. The lock
-// is held.
+// weigh sets what logs must reach, and which terms are over. What a peer holds that learns counts for
+// nobody. The lock is held.
 func (r *Rollcall) weigh() {
 	r.needs = Position{}
 	for _, a := range r.answers {
@@ -229,7 +231,8 @@ func (r *Rollcall) weigh() {
 	}
 }
 
-// lost reports whether this node's disk has gone back or is new, and it has not learnt yet. The lock is held.
+// lost reports whether this node's disk has gone back or is new, and it has not learnt yet. The lock is
+// held.
 func (r *Rollcall) lost() bool { return r.mem.Back || r.cfg.Joined != nil && !r.learned }
 
 // hasAnswered reports whether a peer with a whole disk has answered this start. The lock is held.
@@ -238,8 +241,8 @@ func (r *Rollcall) hasAnswered(id string) bool {
 	return ok && !a.Learns
 }
 
-// lists are all lists of voters that count: those of this node's log, or its configuration if that is empty, and those
-// of who has answered, which can be newer.
+// lists are all lists of voters that count: those of this node's log, or its configuration if that is
+// empty, and those of who has answered, which can be newer.
 func (r *Rollcall) lists() (all [][]Peer) {
 	var own []Peer
 	for _, m := range r.members() {

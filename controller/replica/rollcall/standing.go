@@ -12,11 +12,11 @@ type Standing string
 
 // The standings, from the first on.
 const (
-	// Waiting: fewer than a majority of the others have answered, so nobody knows whether its disk has gone back in time.
-	// It takes no entries and gives no votes.
+	// Waiting: fewer than a majority of the others have answered, so nobody knows whether its disk has
+	// gone back in time. It takes no entries and gives no votes.
 	Waiting Standing = "waiting"
-	// Learning: its disk has gone back in time, or is new. It takes entries, and gives no votes before it holds what it
-	// may have acknowledged.
+	// Learning: its disk has gone back in time, or is new. It takes entries, and gives no votes before it
+	// holds what it may have acknowledged.
 	Learning Standing = "learning"
 	// Following: it gives votes, and does not stand for election before it holds what others do.
 	Following Standing = "following"

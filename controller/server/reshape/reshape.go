@@ -1,5 +1,6 @@
-// Package reshape tells what a description of a running fabric changes of it: from what a cluster was founded with and
-// what has been changed since, the next change, its words, and the records of switches and agents afterwards.
+// Package reshape tells what a description of a running fabric changes of it: from what a cluster was
+// founded with and what has been changed since, the next change, its words, and the records of switches
+// and agents afterwards.
 //
 // It calls no device, and does not judge whether a change is safe: that is the state's.
 package reshape
@@ -31,7 +32,8 @@ type Founded struct {
 	Alone   bool                  // one agent serves all hosts, from the controller's machine
 }
 
-// With returns the records of all switches after a change; with an error those that the cluster was founded with.
+// With returns the records of all switches after a change; with an error those that the cluster was
+// founded with.
 func (o *Founded) With(c *controller.FabricChange) (inventory.Devices, error) {
 	var records []inventory.Device
 	for _, r := range c.Devices {
@@ -199,8 +201,8 @@ func (o *Founded) recable(next *controller.FabricChange, links []*apiv1.Cable) (
 	return nil
 }
 
-// replace puts records in the place of those of the same switches, where they differ. f is the fabric afterwards: each
-// switch that has been added has one.
+// replace puts records in the place of those of the same switches, where they differ. f is the fabric
+// afterwards: each switch that has been added has one.
 func (o *Founded) replace(next *controller.FabricChange, f *topo.Fabric, records []string) error {
 	was, err := o.With(next)
 	if err != nil {

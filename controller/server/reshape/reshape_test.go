@@ -38,7 +38,8 @@ func rack(agent string) *apiv1.FabricDescription {
 		Devices: []string{"name: tor2\naddress: a:5\nprofile: sonic\n"}, Drained: &apiv1.NodeNames{Names: []string{"h2-0"}}}
 }
 
-// TestRack: a rack is described once, with its switch, its cables and the agent of its host; again, nothing changes.
+// TestRack: a rack is described once, with its switch, its cables and the agent of its host; again,
+// nothing changes.
 func TestRack(t *testing.T) {
 	o := founded(t)
 	var now controller.FabricChange

@@ -9,8 +9,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// Jobs turns drawn jobs into what a controller takes: a map stage, a reduce stage where something is shuffled, and the
-// shuffle between them, all to be placed incrementally. r draws the errors of predictions.
+// Jobs turns drawn jobs into what a controller takes: a map stage, a reduce stage where something is
+// shuffled, and the shuffle between them, all to be placed incrementally. r draws the errors of
+// predictions.
 func (m *Model) Jobs(drawn []Job, r *rand.Rand) []controller.Job {
 	jobs := make([]controller.Job, len(drawn))
 	for i := range drawn {
@@ -47,8 +48,8 @@ func (m *Model) controllerJob(d *Job, r *rand.Rand) controller.Job {
 	return j
 }
 
-// predict is what earlier runs let expect: each figure off by up to Error, either way, and tasks as they follow from
-// it.
+// predict is what earlier runs let expect: each figure off by up to Error, either way, and tasks as
+// they follow from it.
 func (m *Model) predict(d *Job, r *rand.Rand) *controller.Prediction {
 	off := func() float64 { return max(0, 1+m.Error*(2*r.Float64()-1)) }
 	p := &controller.Prediction{Input: pathmap.Bytes(float64(d.Input) * off()),

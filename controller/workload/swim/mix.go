@@ -17,7 +17,8 @@ type Mix struct {
 	Input     pathmap.Bytes // most of a job; 0: no limit
 }
 
-// Draw takes n records without replacement, of which the share Heavy (rounded) shuffles much, in order of their lines.
+// Draw takes n records without replacement, of which the share Heavy (rounded) shuffles much, in order
+// of their lines.
 func (m *Mix) Draw(all []Record, n int, r *rand.Rand) ([]Record, error) {
 	if n < 1 || !(m.Heavy >= 0 && m.Heavy <= 1) {
 		return nil, fmt.Errorf("mix jobs: %d jobs, %g of them heavy: take at least 1, and a share from 0 to 1", n, m.Heavy)

@@ -9,8 +9,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// Model is the assumptions by which a record becomes a job. V1 is the model of that name; an experiment that changes a
-// number must change Name.
+// Model is the assumptions by which a record becomes a job. V1 is the model of that name; an experiment
+// that changes a number must change Name.
 type Model struct {
 	Name string
 
@@ -28,11 +28,12 @@ type Model struct {
 	Load        float64       // divides the window: 3 means three times the offered load
 }
 
-// V1 is swim-v1, for a cluster with the given number of slots. Its rates are those that the job of Figure 4 of the
-// Co-scheduler document implies, which is all that the document tells of computing: 256 MB blocks, 83.75 s a map (3472
-// of them), 115.4 s a reduce, 169 reduces of a shuffle of 85.5 GB. Users, window and shares are its section V-A; the
-// error is Corral's 6.5 %, which it quotes. A job has at most as many reduces as half of the slots run, since all of
-// them hold one while they receive. A block is read from another rack at the rate of a disk, 100 MB/s.
+// V1 is swim-v1, for a cluster with the given number of slots. Its rates are those that the job of
+// Figure 4 of the Co-scheduler document implies, which is all that the document tells of computing: 256
+// MB blocks, 83.75 s a map (3472 of them), 115.4 s a reduce, 169 reduces of a shuffle of 85.5 GB.
+// Users, window and shares are its section V-A; the error is Corral's 6.5 %, which it quotes. A job has
+// at most as many reduces as half of the slots run, since all of them hold one while they receive. A
+// block is read from another rack at the rate of a disk, 100 MB/s.
 func V1(slots int) Model {
 	return Model{Name: "swim-v1", Block: 256e6, MapRate: 256e6 / 83.75, ReduceBytes: 506e6, ReduceRate: 506e6 / 115.4,
 		MostReduces: max(slots/2, 1), FarRate: 100e6,
@@ -86,9 +87,10 @@ type Job struct {
 	Recurring     bool
 }
 
-// Sample is the sampling rule of section V-A: n records drawn without replacement, arriving uniformly at random in the
-// window, each by a user drawn at random; the result is in order of arrival. n above the number of records takes all.
-// withoutLargest leaves the job with the largest shuffle out before drawing: one job carries 40 % of the file's.
+// Sample is the sampling rule of section V-A: n records drawn without replacement, arriving uniformly
+// at random in the window, each by a user drawn at random; the result is in order of arrival. n above
+// the number of records takes all. withoutLargest leaves the job with the largest shuffle out before
+// drawing: one job carries 40 % of the file's.
 func (m *Model) Sample(all []Record, n int, withoutLargest bool, r *rand.Rand) []Job {
 	pool := slices.Clone(all)
 	if withoutLargest && len(pool) > 0 {
@@ -118,7 +120,8 @@ func (m *Model) Sample(all []Record, n int, withoutLargest bool, r *rand.Rand) [
 	return jobs
 }
 
-// job gives a record its tasks. A job without input has one map that reads nothing; one without shuffle has no reduces.
+// job gives a record its tasks. A job without input has one map that reads nothing; one without shuffle
+// has no reduces.
 func (m *Model) job(rec *Record) Job {
 	j := Job{Record: *rec, Maps: max(parts(rec.Input, m.Block), 1), Reduces: parts(rec.Shuffle, m.ReduceBytes)}
 	if m.MostReduces > 0 {

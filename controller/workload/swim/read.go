@@ -35,8 +35,9 @@ const (
 //
 //	id  submit_s  gap_s  map_input_bytes  shuffle_bytes  reduce_output_bytes
 //
-// The gap is that to the job before, and is not used. Jobs stand in order of submission, equal ones as in the file.
-// Empty lines are skipped, and the last line can lack its newline. Anything else is a *workload.SyntaxError.
+// The gap is that to the job before, and is not used. Jobs stand in order of submission, equal ones as
+// in the file. Empty lines are skipped, and the last line can lack its newline. Anything else is a
+// *workload.SyntaxError.
 func Read(r io.Reader, name string) ([]Record, error) {
 	in := bufio.NewReaderSize(r, maxLine)
 	if magic, err := in.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {

@@ -225,7 +225,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestMix: a mix has its share of heavy jobs, none beyond the limits, no job twice, and says what is missing.
+// TestMix: a mix has its share of heavy jobs, none beyond the limits, no job twice, and says what is
+// missing.
 func TestMix(t *testing.T) {
 	var all []Record
 	for i := range 100 {

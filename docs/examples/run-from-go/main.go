@@ -1,5 +1,5 @@
-// Command run-from-go compares policies on the simulator, one of which is its own. In a copy of this folder, beside a
-// clone of Lightloom:
+// Command run-from-go compares policies on the simulator, one of which is its own. In a copy of this
+// folder, beside a clone of Lightloom:
 //
 //	$ go work init . PATH-OF-CLONE
 //	$ go run .

@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// KernelBenchmarks measures how long the changes of a dataplane take to be effective, on a ToR of eight racks.
+// KernelBenchmarks measures how long the changes of a dataplane take to be effective, on a ToR of eight
+// racks.
 func KernelBenchmarks(b *testing.B, dataplane string, needs ...string) {
 	netnstest.Need(b, needs...)
 	netnstest.Lock(b)

@@ -50,10 +50,10 @@ var ErrBusy = errors.New("the machine is too busy to probe")
 // patienceFactor is how many moves can be repeated for each that is wanted.
 const patienceFactor = 5
 
-// Darkness moves the circuit of OCS input 0 to and fro between outputs 1 and 2, and measures each dark time by probes
-// that enter at input 0's cable and are stamped by the kernel where the outputs' cables end. Moves that a busy machine
-// made unreadable are repeated; ErrBusy, where most are. The fabric needs three racks and an OCS; the circuits of any
-// racks beyond these move in the same calls.
+// Darkness moves the circuit of OCS input 0 to and fro between outputs 1 and 2, and measures each dark
+// time by probes that enter at input 0's cable and are stamped by the kernel where the outputs' cables
+// end. Moves that a busy machine made unreadable are repeated; ErrBusy, where most are. The fabric
+// needs three racks and an OCS; the circuits of any racks beyond these move in the same calls.
 func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
 	p, err := newProber(f)
 	if err != nil {
@@ -93,8 +93,8 @@ func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
 // probedRacks have the ports of the circuit that is probed.
 const probedRacks = 3
 
-// circuits returns the ports that a move to an output names, and what it connects: input 0 to the output, and every
-// further input to the first or second output after its own.
+// circuits returns the ports that a move to an output names, and what it connects: input 0 to the
+// output, and every further input to the first or second output after its own.
 func (p *prober) circuits(to southbound.Port) (ports []southbound.Port, out []southbound.CrossConnect) {
 	ports, out = []southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: to}}
 	others := southbound.Port(p.f.Spec().Racks - probedRacks)
@@ -165,8 +165,8 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 	var called time.Time
 	var until atomic.Int64 // when probing ends; 0 while the move is not done
 	ports, circuits := p.circuits(to)
-	// The mover keeps to another processor, and to a clock of its own: where it woke on the prober's, or was woken by it,
-	// every move would cost the prober some probes.
+	// The mover keeps to another processor, and to a clock of its own: where it woke on the prober's, or
+	// was woken by it, every move would cost the prober some probes.
 	ended := pinned(p.moverCPU, func() error {
 		<-time.After(lead)
 		called = time.Now()
@@ -194,7 +194,8 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 		disturbed: heldAt(p.sent, last.seq+1) || heldAt(p.sent, first.seq)}, nil
 }
 
-// probe sends a probe into t each probeEvery until the time comes, and returns when each was sent, in buf's room.
+// probe sends a probe into t each probeEvery until the time comes, and returns when each was sent, in
+// buf's room.
 func probe(t *tap, buf []time.Time, until *atomic.Int64) (sent []time.Time, err error) {
 	sent = buf[:0]
 	began := time.Now()

@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Failover is what packets say of a number of cables that were cut where the switch had a backup for its port.
+// Failover is what packets say of a number of cables that were cut where the switch had a backup for
+// its port.
 type Failover struct {
 	Since     []time.Duration // by cut, ascending: from the cut to the first packet by the backup
 	Gap       []time.Duration // by cut, ascending: from the last packet by the port to the first by the backup
@@ -42,9 +43,10 @@ func (f *Failover) String() string {
 // noticeWithin bounds how long after a cut packets may be missing.
 const noticeWithin = 2 * time.Second
 
-// CutCables cuts and mends the cable from ToR 0 to the first spine of a leaf-spine that Program has programmed, cuts
-// times, while probes go from host 0 to the next rack. CutCables reports each cut to the switch as its own port would;
-// with notice, the kernel does, which notices that the other end of the cable has gone down.
+// CutCables cuts and mends the cable from ToR 0 to the first spine of a leaf-spine that Program has
+// programmed, cuts times, while probes go from host 0 to the next rack. CutCables reports each cut to
+// the switch as its own port would; with notice, the kernel does, which notices that the other end of
+// the cable has gone down.
 func CutCables(f *netns.Fabric, cuts int, notice bool) (*Failover, error) {
 	c, err := newCutter(f, notice)
 	if err != nil {

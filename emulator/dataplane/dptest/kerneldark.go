@@ -10,8 +10,8 @@ import (
 	"lightloom/emulator/netns/netnstest"
 )
 
-// FullEnv is an environment variable that, set to anything, makes KernelDarkness measure at least 200 moves of each
-// dark time and judge them by the bounds of a quiet machine: a serial step of its own.
+// FullEnv is an environment variable that, set to anything, makes KernelDarkness measure at least 200
+// moves of each dark time and judge them by the bounds of a quiet machine: a serial step of its own.
 const FullEnv = "LIGHTLOOM_DARKNESS"
 
 // Bound is what the excess of a dataplane's dark times must keep to on a quiet machine, one probe gap apart.
@@ -20,9 +20,10 @@ type Bound struct {
 	Min, Max time.Duration
 }
 
-// KernelDarkness measures a dataplane by packets. The short form, for machines that do other things meanwhile, wants
-// that no packet is early and that circuits light at all in time; the full form wants bound. It also asks for dark
-// times of up to a second, and moves 30 other circuits in the same calls: there no packet may be early.
+// KernelDarkness measures a dataplane by packets. The short form, for machines that do other things
+// meanwhile, wants that no packet is early and that circuits light at all in time; the full form wants
+// bound. It also asks for dark times of up to a second, and moves 30 other circuits in the same calls:
+// there no packet may be early.
 func KernelDarkness(t *testing.T, dataplane string, asked []time.Duration, bound Bound, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)

@@ -10,9 +10,9 @@ import (
 	"lightloom/emulator/netns/netnstest"
 )
 
-// KernelFailover measures how long packets are missing after a cable is cut whose port has a backup. The short form
-// only requires that they come again; LIGHTLOOM_MEASURE=failover cuts 300 times and requires 99 of 100 within a
-// millisecond if the cut is reported to the switch.
+// KernelFailover measures how long packets are missing after a cable is cut whose port has a backup.
+// The short form only requires that they come again; LIGHTLOOM_MEASURE=failover cuts 300 times and
+// requires 99 of 100 within a millisecond if the cut is reported to the switch.
 func KernelFailover(t *testing.T, dataplane string, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)

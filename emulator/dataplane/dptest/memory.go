@@ -12,8 +12,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Memory is a Network of planes in memory, on a clock that moves when Pass says so: packets walk from switch to switch
-// in no time.
+// Memory is a Network of planes in memory, on a clock that moves when Pass says so: packets walk from
+// switch to switch in no time.
 type Memory struct {
 	spec    *topo.Fabric
 	now     time.Duration

@@ -14,8 +14,8 @@ type Network interface {
 	Plane(d southbound.DeviceID) device.Plane
 	// Send sends n packets and returns how many arrived, once each has arrived or been counted as dropped.
 	Send(src, dst southbound.HostID, tag southbound.Tag, n int) (arrived int, err error)
-	// Load sends packets from src to dst while it calls change over and over, and returns their outcome. Once it has sent
-	// enough packets, it ends with a call of change.
+	// Load sends packets from src to dst while it calls change over and over, and returns their outcome.
+	// Once it has sent enough packets, it ends with a call of change.
 	Load(src, dst southbound.HostID, tag southbound.Tag, change func() error) (Flow, error)
 	// Carried returns the packets that each link has carried so far, by LinkID.
 	Carried() ([]uint64, error)

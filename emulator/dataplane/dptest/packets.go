@@ -115,7 +115,8 @@ func (p *Packets) Send(src, dst southbound.HostID, tag southbound.Tag, n int) (i
 		"counted as dropped", n, src, dst, tag, arrived, now-before))
 }
 
-// window bounds the packets under way, so that no queue ever fills; after silence those that have not come are lost.
+// window bounds the packets under way, so that no queue ever fills; after silence those that have not
+// come are lost.
 const (
 	window  = 32
 	silence = time.Second
@@ -134,7 +135,8 @@ func (p *Packets) Load(src, dst southbound.HostID, tag southbound.Tag, change fu
 	return flow, errors.Join(err, <-done)
 }
 
-// stream sends enough packets, at most window at a time, and ends when all have come or none has for a while.
+// stream sends enough packets, at most window at a time, and ends when all have come or none has for a
+// while.
 func (p *Packets) stream(src, dst southbound.HostID) (flow Flow, err error) {
 	highest := int64(-1)
 	for flow.Arrived < enough {

@@ -9,8 +9,9 @@ import (
 	"lightloom/southbound"
 )
 
-// RunSources is the conformance suite of rules that name the rack that packets come from. make gives a fresh network of
-// a general fabric, to which it has done nothing: at least four racks, six paths between each two.
+// RunSources is the conformance suite of rules that name the rack that packets come from. make gives a
+// fresh network of a general fabric, to which it has done nothing: at least four racks, six paths
+// between each two.
 func RunSources(t *testing.T, make func(t *testing.T) Network) {
 	for _, c := range []struct {
 		name string
@@ -30,8 +31,8 @@ func RunSources(t *testing.T, make func(t *testing.T) Network) {
 	}
 }
 
-// ProgramPaths puts rules for every two racks and every path between them into the switches along it; any other tag
-// goes down to its rack by the lowest port.
+// ProgramPaths puts rules for every two racks and every path between them into the switches along it;
+// any other tag goes down to its rack by the lowest port.
 func ProgramPaths(n Network, seed uint64) error {
 	tables, err := PathRules(n, seed)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Program puts rules for every rack and tag into all packet switches, and a circuit from each OCS port r to r+1: tag i
-// goes over spine i-1, the circuit's tag over the OCS with the first spine as backup, and any other over the first
-// spine with the last as backup. A rack without a circuit to a destination leaves its tag to the any-tag rule.
+// Program puts rules for every rack and tag into all packet switches, and a circuit from each OCS port
+// r to r+1: tag i goes over spine i-1, the circuit's tag over the OCS with the first spine as backup,
+// and any other over the first spine with the last as backup. A rack without a circuit to a destination
+// leaves its tag to the any-tag rule.
 func Program(n Network) error {
 	f := n.Spec()
 	for rack := range f.Racks {

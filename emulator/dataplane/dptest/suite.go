@@ -8,8 +8,8 @@ import (
 	"lightloom/southbound"
 )
 
-// Run is the conformance suite. make gives a fresh network of the given spec, to which it has done nothing; it must
-// have at least four racks, two hosts a rack, two spines and an OCS.
+// Run is the conformance suite. make gives a fresh network of the given spec, to which it has done
+// nothing; it must have at least four racks, two hosts a rack, two spines and an OCS.
 func Run(t *testing.T, make func(t *testing.T) Network) {
 	for _, c := range []struct {
 		name string

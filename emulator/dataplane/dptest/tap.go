@@ -15,11 +15,12 @@ import (
 	"lightloom/southbound"
 )
 
-// probeType is an EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else answers to it.
+// probeType is an EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else
+// answers to it.
 const probeType = 0x88b5
 
-// tap is a packet socket on one interface for probes: sends them past the queues, or takes those that come in, each
-// with the kernel's time of arrival.
+// tap is a packet socket on one interface for probes: sends them past the queues, or takes those that
+// come in, each with the kernel's time of arrival.
 type tap struct {
 	fd    int
 	seqAt int // where a probe's number is in its frame
@@ -78,7 +79,8 @@ func (t *tap) open(link int, protocol uint16) error {
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1),
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
 		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: swap16(protocol), Ifindex: link}))
-	// Room for all probes of a move where root allows it. What overflows is late: not the first of a new circuit.
+	// Room for all probes of a move where root allows it. What overflows is late: not the first of a new
+	// circuit.
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20) != nil {
 		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 16<<20))
 	}

@@ -44,9 +44,9 @@ func (p *Probed) String() string {
 		p.Most.Round(time.Microsecond))
 }
 
-// KernelVOQs sends a probe over a circuit that goes dark for several times, through a dataplane that queues packets
-// meanwhile. Within the queues' limit no packet must be lost or reordered; beyond it, missing packets must count as
-// dropped.
+// KernelVOQs sends a probe over a circuit that goes dark for several times, through a dataplane that
+// queues packets meanwhile. Within the queues' limit no packet must be lost or reordered; beyond it,
+// missing packets must count as dropped.
 func KernelVOQs(t *testing.T, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)
@@ -138,7 +138,8 @@ func (p *Packets) probe(o Probe) (*Probed, error) {
 	return out, nil
 }
 
-// pace sends numbered packets with the time in them until done. It does not shorten the gap after a late packet.
+// pace sends numbered packets with the time in them until done. It does not shorten the gap after a
+// late packet.
 func (p *Packets) pace(src, dst southbound.HostID, o Probe, done <-chan struct{}) (sent int, err error) {
 	b := make([]byte, max(o.Bytes, 16))
 	to := netip.AddrPortFrom(p.fabric.Addr(dst), udpPort)
@@ -197,8 +198,8 @@ func (p *Packets) collect(dst southbound.HostID, done <-chan struct{}, out *Prob
 	}
 }
 
-// KernelVOQsTCP sends a stream through dark times: large segments, whose checksums are not computed yet, are queued
-// whole and arrive byte for byte.
+// KernelVOQsTCP sends a stream through dark times: large segments, whose checksums are not computed
+// yet, are queued whole and arrive byte for byte.
 func KernelVOQsTCP(t *testing.T, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)
@@ -301,8 +302,8 @@ func checkPattern(ln net.Listener, n int) error {
 	return nil
 }
 
-// KernelVOQsRules queues packets and takes their circuit's rule away: they go where packets of that tag go then,
-// in their order, and the racks do not stand in each other's way.
+// KernelVOQsRules queues packets and takes their circuit's rule away: they go where packets of that tag
+// go then, in their order, and the racks do not stand in each other's way.
 func KernelVOQsRules(t *testing.T, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)

@@ -9,10 +9,10 @@ import (
 	"lightloom/southbound"
 )
 
-// dark queues packets of a ToR while its fibre is dark. A packet whose rule leads to the fibre looks at the word of its
-// destination rack first: twice the packets that are queued for it, plus one while there is no light. It goes straight
-// on only where the word is zero. So light and an empty queue let packets by at one and the same instant, the last
-// one's leaving, and none overtakes another.
+// dark queues packets of a ToR while its fibre is dark. A packet whose rule leads to the fibre looks at
+// the word of its destination rack first: twice the packets that are queued for it, plus one while
+// there is no light. It goes straight on only where the word is zero. So light and an empty queue let
+// packets by at one and the same instant, the last one's leaving, and none overtakes another.
 type dark struct {
 	p    *Plane
 	at   packetLayout
@@ -54,8 +54,8 @@ func (d *dark) light(lit bool, store func()) {
 	d.voqs.Wake()
 }
 
-// Pass implements voq.Gate: a queued packet goes where the table of this moment leads it. Its rule can lead elsewhere
-// by now, or to a backup; only the fibre is worth waiting for.
+// Pass implements voq.Gate: a queued packet goes where the table of this moment leads it. Its rule can
+// lead elsewhere by now, or to a backup; only the fibre is worth waiting for.
 func (d *dark) Pass(f voq.Frame, send func(link int) voq.Verdict) voq.Verdict {
 	dst, src, tag, ok := f.Route()
 	d.p.Mu.Lock()
@@ -97,7 +97,8 @@ func (d *dark) Left(rack southbound.RackID, n int) {
 	}
 }
 
-// Queued returns what became of packets that met a dark circuit, by destination rack; nil where they are not queued.
+// Queued returns what became of packets that met a dark circuit, by destination rack; nil where they
+// are not queued.
 func (p *Plane) Queued() []voq.Count {
 	p.Mu.Lock()
 	defer p.Mu.Unlock()
@@ -107,9 +108,10 @@ func (p *Plane) Queued() []voq.Count {
 	return p.dark.voqs.Counts()
 }
 
-// wait parks a packet that the rule word in R0, whose primary is in R1, sends to the fibre while its rack's word is not
-// zero. R7 is the packet's destination. The word is read before it is counted up, so that packets of a lit circuit
-// without a queue write nothing; where it became zero between the two, it is counted down again.
+// wait parks a packet that the rule word in R0, whose primary is in R1, sends to the fibre while its
+// rack's word is not zero. R7 is the packet's destination. The word is read before it is counted up, so
+// that packets of a lit circuit without a queue write nothing; where it became zero between the two, it
+// is counted down again.
 func wait(l packetLayout) asm.Instructions {
 	if l.fibre == 0 {
 		return nil

@@ -13,10 +13,11 @@ const (
 	banks      = 3
 )
 
-// packetLayout is where things are in a packet switch's memory. A port's code is its number plus one; 0 is no port.
+// packetLayout is where things are in a packet switch's memory. A port's code is its number plus one; 0
+// is no port.
 //
-// A switch whose rules name sources has a word for each source, too: a lookup costs the same, but the table the racks
-// times as much.
+// A switch whose rules name sources has a word for each source, too: a lookup costs the same, but the
+// table the racks times as much.
 type packetLayout struct {
 	ports, racks, homed int
 	sources             int    // racks that a rule can match as sources; 1: none
@@ -57,8 +58,8 @@ func code(p southbound.Port) uint32 { return uint32(p + 1) }
 // word is a rule as the program reads it: one load, so never half of it.
 func word(r southbound.Rule) uint64 { return uint64(code(r.Primary)) | uint64(code(r.Backup))<<32 }
 
-// expand writes a table as rule words. A word that no rule has of its own is filled by the next best: the source's rule
-// for any tag, then the rules for any source, for the tag and for any.
+// expand writes a table as rule words. A word that no rule has of its own is filled by the next best:
+// the source's rule for any tag, then the rules for any source, for the tag and for any.
 func expand(t dataplane.Table, l packetLayout) []uint64 {
 	cells := make([]uint64, l.cells())
 	for _, own := range []bool{true, false} { // rules for one source first

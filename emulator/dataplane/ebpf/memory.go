@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is the value of a one-entry array map, mapped into this process: stores are seen by the program at once.
+// memory is the value of a one-entry array map, mapped into this process: stores are seen by the
+// program at once.
 type memory struct {
 	m *ebpf.Map
 	b []byte
@@ -35,7 +36,8 @@ func newMemory(name string, size int) (*memory, error) {
 	return &memory{m, b}, nil
 }
 
-// u64 returns the word at a byte offset, which is a multiple of 8. The slice access checks that it is inside.
+// u64 returns the word at a byte offset, which is a multiple of 8. The slice access checks that it is
+// inside.
 func (m *memory) u64(off int) *atomic.Uint64 {
 	_ = m.b[off+7]
 	return (*atomic.Uint64)(unsafe.Pointer(&m.b[off]))

@@ -32,9 +32,9 @@ func newCircuit(p *Plane, l opticalLayout) (*circuit, error) {
 	return c, err
 }
 
-// Move takes the output away from every moved input, then reads the clock, then writes when each is lit and, last,
-// where it leads. A packet of the old circuit is before the clock's reading and one of the new circuit dark after it,
-// so no dark time is ever short, whenever this thread is interrupted.
+// Move takes the output away from every moved input, then reads the clock, then writes when each is lit
+// and, last, where it leads. A packet of the old circuit is before the clock's reading and one of the
+// new circuit dark after it, so no dark time is ever short, whenever this thread is interrupted.
 func (c *circuit) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
 	next, gone, made, err := c.bar.Move(off, on)
 	if err != nil {
@@ -65,7 +65,8 @@ func (c *circuit) now() (int64, error) {
 	return ts.Nano() - c.offset, nil
 }
 
-// clockOffset is what a time namespace adds to this process's monotonic clock; the kernel's own has no such thing.
+// clockOffset is what a time namespace adds to this process's monotonic clock; the kernel's own has no
+// such thing.
 func clockOffset() int64 {
 	b, err := os.ReadFile("/proc/self/timens_offsets")
 	if err != nil {

@@ -25,8 +25,8 @@ type Plane struct {
 	dark  *dark  // of a packet switch with queues for dark circuits
 }
 
-// New puts a dark, empty switch into the kernel. nl belongs to the namespace that holds the ports and stays open until
-// the plane is closed. Close undoes it.
+// New puts a dark, empty switch into the kernel. nl belongs to the namespace that holds the ports and
+// stays open until the plane is closed. Close undoes it.
 func New(nl *netlink.Handle, sw dataplane.Switch) (*Plane, error) {
 	p := &Plane{Guard: dataplane.Guard{Switch: sw}, nl: nl}
 	err := p.load()
@@ -39,8 +39,8 @@ func New(nl *netlink.Handle, sw dataplane.Switch) (*Plane, error) {
 	return p, nil
 }
 
-// maxMemory bounds the locked memory of one switch: 147 racks that rules tell apart as sources, or 21,000 that they do
-// not.
+// maxMemory bounds the locked memory of one switch: 147 racks that rules tell apart as sources, or
+// 21,000 that they do not.
 const maxMemory = 4 << 20
 
 func (p *Plane) load() (err error) {

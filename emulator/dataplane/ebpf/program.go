@@ -102,8 +102,8 @@ func packetProgram(l packetLayout, m *memory) asm.Instructions {
 	return append(p, drop()...)
 }
 
-// row makes R5 the row of the rule table: the rack's, or where rules name sources, that of the rack of address R4 to
-// the rack.
+// row makes R5 the row of the rule table: the rack's, or where rules name sources, that of the rack of
+// address R4 to the rack.
 func row(l packetLayout) asm.Instructions {
 	if l.sources == 1 {
 		return nil
@@ -121,10 +121,10 @@ func row(l packetLayout) asm.Instructions {
 	}
 }
 
-// tries reads the rule word of (row R5, tag R8) into R0. The bank of generation g is written again only once g+2
-// stands; so a word read while the generation is still at most g+1 is of a whole table. Two tries: a packet that loses
-// both has met four new tables in a microsecond. The second look at the generation depends on the word's address, so
-// that no processor takes it first.
+// tries reads the rule word of (row R5, tag R8) into R0. The bank of generation g is written again only
+// once g+2 stands; so a word read while the generation is still at most g+1 is of a whole table. Two
+// tries: a packet that loses both has met four new tables in a microsecond. The second look at the
+// generation depends on the word's address, so that no processor takes it first.
 func tries(l packetLayout) asm.Instructions {
 	var p asm.Instructions
 	for i, next := range []string{"try1", "drop"} {
@@ -177,8 +177,9 @@ func choose(l packetLayout) asm.Instructions {
 	)
 }
 
-// opticalProgram is an OCS: whatever comes in goes out of the input's circuit once its instant has come. The output is
-// read first and written last, so that no packet takes a new output with an old instant.
+// opticalProgram is an OCS: whatever comes in goes out of the input's circuit once its instant has
+// come. The output is read first and written last, so that no packet takes a new output with an old
+// instant.
 func opticalProgram(l opticalLayout, m *memory) asm.Instructions {
 	p := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),

@@ -9,8 +9,8 @@ import (
 	"lightloom/emulator/dataplane"
 )
 
-// Supported returns an error if this process cannot use the package. It requires root outside of user namespaces, or
-// CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN.
+// Supported returns an error if this process cannot use the package. It requires root outside of user
+// namespaces, or CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN.
 func Supported() error {
 	err := dataplane.ProbePlanes(New)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {

@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// VOQSupported returns an error if this process cannot queue packets while a circuit is dark: it queues one of a switch
-// of two ports, gives the light back and waits for it at the other port.
+// VOQSupported returns an error if this process cannot queue packets while a circuit is dark: it queues
+// one of a switch of two ports, gives the light back and waits for it at the other port.
 func VOQSupported() error {
 	if err := Supported(); err != nil {
 		return err

@@ -1,5 +1,6 @@
-// Package mem is a dataplane in memory: the same tables, lights and dark times as in the kernel, asked packet by packet
-// or flow by flow. The simulator walks it, and tests hold the kernel's dataplanes against it.
+// Package mem is a dataplane in memory: the same tables, lights and dark times as in the kernel, asked
+// packet by packet or flow by flow. The simulator walks it, and tests hold the kernel's dataplanes
+// against it.
 //
 // It moves no packet itself and has no queues.
 package mem

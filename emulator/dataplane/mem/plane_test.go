@@ -61,7 +61,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLookupLikeReference holds lookups against a search of all rules, while rules come, go and are replaced.
+// TestLookupLikeReference holds lookups against a search of all rules, while rules come, go and are
+// replaced.
 func TestLookupLikeReference(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -26,8 +26,8 @@ type crossing struct {
 	litAfter time.Duration
 }
 
-// NewTables makes the plane of a switch with that many ports: no rules, no circuits, light on every port. clock gives
-// the fabric's instant.
+// NewTables makes the plane of a switch with that many ports: no rules, no circuits, light on every
+// port. clock gives the fabric's instant.
 func NewTables(ports int32, clock func() time.Duration) *Tables {
 	t := &Tables{clock: clock, dark: make([]bool, ports), cross: make([]crossing, ports)}
 	for i := range t.cross {
@@ -102,9 +102,9 @@ func (t *Tables) Drop(n uint64) {
 	t.dropped += n
 }
 
-// Lookup returns the port that a packet for rack dst from rack src with that tag leaves by; false means it is dropped.
-// A rule with the source wins over one without, then one with the tag over AnyTag. The rule that wins decides: its
-// primary port, or its backup while the primary has no light.
+// Lookup returns the port that a packet for rack dst from rack src with that tag leaves by; false means
+// it is dropped. A rule with the source wins over one without, then one with the tag over AnyTag. The
+// rule that wins decides: its primary port, or its backup while the primary has no light.
 func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbound.Port, bool) {
 	for _, m := range [...]southbound.Match{
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
@@ -124,8 +124,8 @@ func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbo
 	return southbound.NoPort, false
 }
 
-// Foresee prefetches the memory that a Lookup reads first, and returns its content. It does not wait for the read, so
-// that cache misses of several calls overlap.
+// Foresee prefetches the memory that a Lookup reads first, and returns its content. It does not wait
+// for the read, so that cache misses of several calls overlap.
 func (t *Tables) Foresee(dst, src southbound.RackID, tag southbound.Tag) uint32 {
 	return uint32(t.rules.Foresee(southbound.Match{Dst: dst, Src: src, Tag: tag}.Key()))
 }
@@ -142,8 +142,8 @@ func (t *Tables) Cross(now time.Duration, in southbound.Port) (southbound.Port, 
 	return c.out, true
 }
 
-// LitAfter returns the output that an input is set to and the instant from which light passes; false if it is set to
-// none.
+// LitAfter returns the output that an input is set to and the instant from which light passes; false if
+// it is set to none.
 func (t *Tables) LitAfter(in southbound.Port) (out southbound.Port, at time.Duration, ok bool) {
 	if !t.has(in) || t.cross[in].out == southbound.NoPort {
 		return southbound.NoPort, 0, false
@@ -151,8 +151,8 @@ func (t *Tables) LitAfter(in southbound.Port) (out southbound.Port, at time.Dura
 	return t.cross[in].out, t.cross[in].litAfter, true
 }
 
-// Generation changes with every change of the plane (but not with the end of a dark time): what was looked up under
-// the same generation still holds.
+// Generation changes with every change of the plane (but not with the end of a dark time): what was
+// looked up under the same generation still holds.
 func (t *Tables) Generation() uint64 {
 	return t.gen
 }

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How the thread waits: as a goroutine until near is left, in the kernel until spin is left, then it spins. A kernel
-// sleep ends up to 50 µs late (the default timer slack), and more on a busy machine; a Go timer a millisecond.
+// How the thread waits: as a goroutine until near is left, in the kernel until spin is left, then it
+// spins. A kernel sleep ends up to 50 µs late (the default timer slack), and more on a busy machine; a
+// Go timer a millisecond.
 const (
 	near  = 2 * time.Millisecond
 	spin  = 200 * time.Microsecond
@@ -42,8 +43,8 @@ func (c *circuit) run() {
 	}
 }
 
-// shortSlice requests short time slices from the scheduler, so that this thread runs sooner among others that compute.
-// Kernels before 6.12 ignore it, and nothing depends on it.
+// shortSlice requests short time slices from the scheduler, so that this thread runs sooner among
+// others that compute. Kernels before 6.12 ignore it, and nothing depends on it.
 func shortSlice() {
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Runtime: uint64(spin)},
 		0)
@@ -69,8 +70,8 @@ func (c *circuit) fire() (left time.Duration, any bool) {
 	return 0, false
 }
 
-// nap sleeps in the kernel without telling the Go scheduler, which would give this thread's turn away and let it wait
-// for another one. It is never longer than chunk.
+// nap sleeps in the kernel without telling the Go scheduler, which would give this thread's turn away
+// and let it wait for another one. It is never longer than chunk.
 func nap(d time.Duration) {
 	if d <= 0 {
 		return

@@ -55,8 +55,8 @@ func at(p *Plane, link int) *block {
 	return &block{nl: p.nl, link: link, parent: netlink.HANDLE_MIN_INGRESS, protocol: anyEth}
 }
 
-// Move returns once the moved ports are dark; a thread of the plane's own makes the circuits. If the kernel refuses one
-// then, Plane.Err returns the error.
+// Move returns once the moved ports are dark; a thread of the plane's own makes the circuits. If the
+// kernel refuses one then, Plane.Err returns the error.
 func (c *circuit) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
 	next, gone, made, err := c.bar.Move(off, on)
 	if err != nil {

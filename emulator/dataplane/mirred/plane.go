@@ -20,8 +20,8 @@ type Plane struct {
 	optics *circuit // of an OCS
 }
 
-// New puts a dark, empty switch into the kernel. nl belongs to the namespace that holds the ports, which must be the
-// process's own, and stays open until the plane is closed. Close undoes it.
+// New puts a dark, empty switch into the kernel. nl belongs to the namespace that holds the ports,
+// which must be the process's own, and stays open until the plane is closed. Close undoes it.
 func New(nl *netlink.Handle, sw dataplane.Switch) (*Plane, error) {
 	if sw.Dark.Limit > 0 {
 		return nil, fmt.Errorf("make mirred dataplane of %q: %w", sw.Name, dataplane.ErrNoDark)
@@ -60,8 +60,8 @@ func (p *Plane) Err() error {
 	return p.optics.err
 }
 
-// Close takes the switch out of the kernel; its interfaces stay. It returns what Err returns, too. A second call is
-// nothing.
+// Close takes the switch out of the kernel; its interfaces stay. It returns what Err returns, too. A
+// second call is nothing.
 func (p *Plane) Close() error {
 	if !p.Shut() {
 		return nil

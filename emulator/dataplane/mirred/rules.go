@@ -66,8 +66,8 @@ func newRules(p *Plane) (*rules, error) {
 	return r, r.link(r.bank)
 }
 
-// home makes the table of a rack whose hosts are on ports of this switch, and links it in. An address of the rack that
-// no host has goes to the sink.
+// home makes the table of a rack whose hosts are on ports of this switch, and links it in. An address
+// of the rack that no host has goes to the sink.
 func (r *rules) home(i int, rack southbound.RackID) error {
 	id := localTable + uint32(i)
 	if err := r.at.addTable(id, 256); err != nil {
@@ -95,8 +95,8 @@ func (r *rules) link(bank int) error {
 		action: r.p.sink.action()})
 }
 
-// Set is dataplane.Rules'. One rule that changes is one store in the kernel; more are a bank that is filled, then
-// swapped in.
+// Set is dataplane.Rules'. One rule that changes is one store in the kernel; more are a bank that is
+// filled, then swapped in.
 func (r *rules) Set(set []southbound.Rule, drop []southbound.Match, replace bool) error {
 	next, err := r.table.Change(set, drop, replace)
 	if err != nil {
@@ -120,9 +120,9 @@ func (r *rules) effective(t dataplane.Table) dataplane.Table {
 	return e
 }
 
-// store makes next the table that packets meet: one filter in place, or the idle bank, swapped in. The idle bank still
-// holds an older table, so only the differences are written. (A packet is in a bank for about a microsecond, a swap
-// takes hundreds: none is in the idle one.)
+// store makes next the table that packets meet: one filter in place, or the idle bank, swapped in. The
+// idle bank still holds an older table, so only the differences are written. (A packet is in a bank for
+// about a microsecond, a swap takes hundreds: none is in the idle one.)
 func (r *rules) store(next dataplane.Table) error {
 	switch edits := r.banks[r.bank].Edits(next); len(edits) {
 	case 0:
@@ -169,11 +169,12 @@ func (r *rules) write(bank int, edits []dataplane.Edit) error {
 	return errors.Join(err, cerr)
 }
 
-// slots are the filters of one rack in a bucket: the way to the table of sources, the tags, and any tag last.
+// slots are the filters of one rack in a bucket: the way to the table of sources, the tags, and any tag
+// last.
 const slots = southbound.Tags + 2
 
-// node is a rule's filter: in its bank, in the bucket of its rack's low byte; or where it names a source, in the rack's
-// own table, in the bucket of the source's.
+// node is a rule's filter: in its bank, in the bucket of its rack's low byte; or where it names a
+// source, in the rack's own table, in the bucket of the source's.
 func (r *rules) node(bank int, rule southbound.Rule) node {
 	tag := uint32(rule.Tag)
 	keys := 2
@@ -194,8 +195,8 @@ func (r *rules) node(bank int, rule southbound.Rule) node {
 	return n
 }
 
-// open makes the table of the rules of a match's rack that name a source, empty, and links it in before the rack's
-// other rules, if the match is the first of its kind.
+// open makes the table of the rules of a match's rack that name a source, empty, and links it in before
+// the rack's other rules, if the match is the first of its kind.
 func (r *rules) open(bank int, m southbound.Match) error {
 	if m.Src == southbound.AnyRack || r.from[bank][m.Dst] {
 		return nil
@@ -215,8 +216,8 @@ func (r *rules) open(bank int, m southbound.Match) error {
 	return nil
 }
 
-// fan returns the number of buckets over which the sources of the given number of racks are spread: a power of two, at
-// most 256.
+// fan returns the number of buckets over which the sources of the given number of racks are spread: a
+// power of two, at most 256.
 func fan(racks int) uint32 {
 	n := uint32(1)
 	for int(n) < racks && n < 256 {
@@ -229,8 +230,8 @@ func fromID(bank int, dst southbound.RackID) uint32 {
 	return fromTable + 2*uint32(dst) + uint32(bank)
 }
 
-// Light fills or empties the light table of a port: one store for all rules with that primary. The rules that have it
-// as backup follow one by one.
+// Light fills or empties the light table of a port: one store for all rules with that primary. The
+// rules that have it as backup follow one by one.
 func (r *rules) Light(port southbound.Port, lit bool) error {
 	link, err := r.p.Switch.Link(port)
 	if err != nil || r.lit[port] == lit {

@@ -9,15 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sink is the end of packets that match nothing or meet darkness. `action drop` is not in every kernel, so it is a
-// redirect to an interface that leads nowhere; one action, shared by all filters that drop, so its count outlives them.
+// sink is the end of packets that match nothing or meet darkness. `action drop` is not in every kernel,
+// so it is a redirect to an interface that leads nowhere; one action, shared by all filters that drop,
+// so its count outlives them.
 type sink struct {
 	link  int
 	index int // of the action: the switch's own
 }
 
-// firstSink is the index of the action of switch 0, far above what the kernel hands out by itself, from 1: an index
-// that is in use would be bound as it is, and drops would go out of whatever port that action names.
+// firstSink is the index of the action of switch 0, far above what the kernel hands out by itself, from
+// 1: an index that is in use would be bound as it is, and drops would go out of whatever port that
+// action names.
 const firstSink = 1 << 30
 
 func (s sink) action() netlink.Action {
@@ -34,7 +36,8 @@ const (
 	statsBasic = 1
 )
 
-// dropped returns the kernel's count of packets that have met the sink's action; each segment of a large packet counts.
+// dropped returns the kernel's count of packets that have met the sink's action; each segment of a
+// large packet counts.
 func (s sink) dropped() (uint64, error) {
 	req := nl.NewNetlinkRequest(unix.RTM_GETACTION, 0)
 	req.AddData(&tcaMsg{})
@@ -43,8 +46,8 @@ func (s sink) dropped() (uint64, error) {
 	act.AddRtAttr(actKind, nl.ZeroTerminated("mirred"))
 	act.AddRtAttr(actIndex, nl.Uint32Attr(uint32(s.index)))
 	req.AddData(tab)
-	// A socket of its own: netlink.Handle keeps its sockets to itself, and the switches' namespace is the process's
-	// own, so any thread will do.
+	// A socket of its own: netlink.Handle keeps its sockets to itself, and the switches' namespace is the
+	// process's own, so any thread will do.
 	msgs, err := req.Execute(unix.NETLINK_ROUTE, 0)
 	if err != nil {
 		return 0, fmt.Errorf("read action mirred %d: %w", s.index, err)

@@ -9,8 +9,8 @@ import (
 	"lightloom/emulator/dataplane"
 )
 
-// Supported returns an error if this process cannot use the package. It requires CAP_NET_ADMIN over its own network
-// namespace, which the root of a user namespace has, and three kernel modules.
+// Supported returns an error if this process cannot use the package. It requires CAP_NET_ADMIN over its
+// own network namespace, which the root of a user namespace has, and three kernel modules.
 func Supported() error {
 	err := dataplane.ProbePlanes(New)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {

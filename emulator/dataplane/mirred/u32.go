@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Handles of u32 are table (12 bits), bucket (8) and node (12). The kernel gives 0x800 to the root of a block's first
-// filter chain; the rest are ours.
+// Handles of u32 are table (12 bits), bucket (8) and node (12). The kernel gives 0x800 to the root of a
+// block's first filter chain; the rest are ours.
 const (
 	rootTable  = 0x800
 	bankTable  = 0x001 // and 0x002
@@ -63,8 +63,8 @@ func (b *block) del(handle uint32) error {
 	return nil
 }
 
-// node is one u32 filter. Its handle is a function of what it matches: the kernel keeps the old selector when a filter
-// is replaced.
+// node is one u32 filter. Its handle is a function of what it matches: the kernel keeps the old
+// selector when a filter is replaced.
 type node struct {
 	handle uint32
 	keys   []netlink.TcU32Key

@@ -6,11 +6,13 @@ import (
 	"lightloom/southbound"
 )
 
-// Frame is a packet as a packet socket with PACKET_VNET_HDR reads and writes it: the header of virtio-net, which says
-// how a large segment is to be cut and that its checksum is not complete, then Ethernet.
+// Frame is a packet as a packet socket with PACKET_VNET_HDR reads and writes it: the header of
+// virtio-net, which says how a large segment is to be cut and that its checksum is not complete, then
+// Ethernet.
 type Frame []byte
 
-// Where things are in a Frame. Lengths of the virtio header are in the machine's order (virtio 1.2, 5.1.6, legacy).
+// Where things are in a Frame. Lengths of the virtio header are in the machine's order (virtio 1.2,
+// 5.1.6, legacy).
 const (
 	vnetLen    = 10
 	vnetGSO    = 1 // type; 0: the packet is whole

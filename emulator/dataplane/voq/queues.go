@@ -19,12 +19,13 @@ const (
 
 // Gate is the switch that packets are queued for. Its methods are called by the queues' only goroutine.
 type Gate interface {
-	// Pass calls send to send a frame out of the link that the current rules give. The rules and the light must not change
-	// until send has returned, so that no queued frame is sent into the dark.
+	// Pass calls send to send a frame out of the link that the current rules give. The rules and the light
+	// must not change until send has returned, so that no queued frame is sent into the dark.
 	Pass(f Frame, send func(link int) Verdict) Verdict
 	// Queued returns how many packets the switch has sent here for a rack and Left has not reported yet.
 	Queued(rack southbound.RackID) int
-	// Left reports that n packets for a rack have left the queue. Once none waits, packets bypass the queue again.
+	// Left reports that n packets for a rack have left the queue. Once none waits, packets bypass the
+	// queue again.
 	Left(rack southbound.RackID, n int)
 }
 
@@ -60,8 +61,8 @@ func newVOQs(gate Gate, racks, limit int) *voqs {
 	return l
 }
 
-// take parks a frame, or drops it where its queue is full. What is no packet of the address plan did not come from the
-// switch: the interface speaks for itself.
+// take parks a frame, or drops it where its queue is full. What is no packet of the address plan did
+// not come from the switch: the interface speaks for itself.
 func (l *voqs) take(f Frame) {
 	dst, _, _, ok := f.Route()
 	if !ok || int(dst) >= len(l.queues) {
@@ -88,7 +89,8 @@ func (c *counter) note(q *fifo) {
 // burst is how many frames of a queue go before the next queue has its turn.
 const burst = 16
 
-// flush sends what may go, queues in turn, until all are held or empty, the link is full, or each has had its turn.
+// flush sends what may go, queues in turn, until all are held or empty, the link is full, or each has
+// had its turn.
 func (l *voqs) flush(send func(Frame, int) Verdict) (sent, full bool) {
 	for i := range l.queues {
 		rack := (l.turn + i) % len(l.queues)
@@ -123,8 +125,8 @@ func (l *voqs) some(rack southbound.RackID, send func(Frame, int) Verdict) (n in
 	return n, false
 }
 
-// missing counts the packets of each rack that the switch has queued and that have not come, and reports whether there
-// are any.
+// missing counts the packets of each rack that the switch has queued and that have not come, and
+// reports whether there are any.
 func (l *voqs) missing() (any bool) {
 	for rack := range l.queues {
 		l.astray[rack] = max(0, l.gate.Queued(southbound.RackID(rack))-l.queues[rack].len())
@@ -133,8 +135,8 @@ func (l *voqs) missing() (any bool) {
 	return any
 }
 
-// writeOff gives up those that were missing and still are, so long after that the kernel must have dropped them on
-// their way here: without, the queue would never be empty again.
+// writeOff gives up those that were missing and still are, so long after that the kernel must have
+// dropped them on their way here: without, the queue would never be empty again.
 func (l *voqs) writeOff() {
 	for rack := range l.queues {
 		n := min(l.astray[rack], l.gate.Queued(southbound.RackID(rack))-l.queues[rack].len())

@@ -31,7 +31,8 @@ type Queues struct {
 	refusing bool
 }
 
-// Most that one read can give: a large segment, with room for the kernels that make larger ones for IPv4 (BIG TCP).
+// Most that one read can give: a large segment, with room for the kernels that make larger ones for
+// IPv4 (BIG TCP).
 const maxFrame = vnetLen + 256<<10
 
 // received is the socket's buffer: what comes in while this process is kept from its processor.
@@ -147,10 +148,12 @@ func (l *Queues) drain() (got bool) {
 	return got
 }
 
-// stubborn is how long a link can refuse a frame, such as one longer than its queue, before the frame is dropped.
+// stubborn is how long a link can refuse a frame, such as one longer than its queue, before the frame
+// is dropped.
 const stubborn = time.Second
 
-// send hands a frame to a link's queue. The socket lets no more than Room wait there, so that the queue does not drop.
+// send hands a frame to a link's queue. The socket lets no more than Room wait there, so that the queue
+// does not drop.
 func (l *Queues) send(f Frame, link int) Verdict {
 	for {
 		err := unix.Sendto(l.fd, f, unix.MSG_DONTWAIT, &unix.SockaddrLinklayer{Ifindex: link})

@@ -128,9 +128,10 @@ func (g *gate) Queued(rack southbound.RackID) int { return g.queued[rack] }
 
 func (g *gate) Left(rack southbound.RackID, n int) { g.queued[rack] -= min(n, g.queued[rack]) }
 
-// TestLotReference queues frames for some racks at random while circuits light and darken and links fill, and wants: of
-// each rack what was queued and not dropped leaves in its order, once its circuit is lit and not sooner; drops are
-// counted; and in the end the switch gets the report that nothing waits.
+// TestLotReference queues frames for some racks at random while circuits light and darken and links
+// fill, and wants: of each rack what was queued and not dropped leaves in its order, once its circuit
+// is lit and not sooner; drops are counted; and in the end the switch gets the report that nothing
+// waits.
 func TestLotReference(t *testing.T) {
 	const racks = 4
 	for seed := range uint64(3000) {
@@ -200,7 +201,8 @@ func TestLotReference(t *testing.T) {
 	}
 }
 
-// TestLost: a frame that no rule leads anywhere is dropped, and does not stand in the way of those behind it.
+// TestLost: a frame that no rule leads anywhere is dropped, and does not stand in the way of those
+// behind it.
 func TestLost(t *testing.T) {
 	g := &gate{lit: []bool{true, true}, queued: []int{2, 0}, room: 9, lost: 0}
 	l := newVOQs(g, 2, 1000)

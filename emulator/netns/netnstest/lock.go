@@ -13,11 +13,12 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// Lock keeps all other tests that build namespaces from running, also those of other packages, processes and users,
-// until t ends: two fabrics at a time share the processors and spoil each other's figures.
+// Lock keeps all other tests that build namespaces from running, also those of other packages,
+// processes and users, until t ends: two fabrics at a time share the processors and spoil each other's
+// figures.
 //
-// Tests within one that holds this, or Share, must not be parallel: they would wait for a place among the parallel
-// tests of their package, while those that have one can wait for the machine.
+// Tests within one that holds this, or Share, must not be parallel: they would wait for a place among
+// the parallel tests of their package, while those that have one can wait for the machine.
 func Lock(t testing.TB) {
 	t.Helper()
 	take(t, openLock(t, machine), unix.LOCK_EX)
@@ -26,7 +27,8 @@ func Lock(t testing.TB) {
 // Shared is what a test holds that runs beside others, but never beside one that holds Lock.
 type Shared struct{ machine *os.File }
 
-// Share is Lock for tests that measure nothing, or whose bounds are wide enough that the neighbours rarely matter.
+// Share is Lock for tests that measure nothing, or whose bounds are wide enough that the neighbours
+// rarely matter.
 func Share(t testing.TB) Shared {
 	t.Helper()
 	s := Shared{openLock(t, machine)}
@@ -34,8 +36,8 @@ func Share(t testing.TB) Shared {
 	return s
 }
 
-// Measure takes a measurement, whose error reports the bound that it missed. Neighbours can be why: it is then measured
-// again with Lock, by the rules of noise.Measure, up to the given number of times.
+// Measure takes a measurement, whose error reports the bound that it missed. Neighbours can be why: it
+// is then measured again with Lock, by the rules of noise.Measure, up to the given number of times.
 func (s Shared) Measure(t testing.TB, times int, measure func() error) {
 	t.Helper()
 	err := measure()
@@ -54,8 +56,9 @@ func (s Shared) Measure(t testing.TB, times int, measure func() error) {
 	noise.Measure(t, times, measure)
 }
 
-// The files that are locked: the machine by whoever uses it, the gate by whoever waits. Shares that follow each other
-// without a gap would keep Lock out for ever; a waiter for Lock holds the gate, so that they wait behind it.
+// The files that are locked: the machine by whoever uses it, the gate by whoever waits. Shares that
+// follow each other without a gap would keep Lock out for ever; a waiter for Lock holds the gate, so
+// that they wait behind it.
 const (
 	machine = "lightloom-netns.lock"
 	gate    = "lightloom-netns-gate.lock"
@@ -93,7 +96,8 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// open opens or creates a file, which can be another user's; only the process that creates it needs the right to do so.
+// open opens or creates a file, which can be another user's; only the process that creates it needs the
+// right to do so.
 func open(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -29,7 +29,8 @@ func alone(t *testing.T) bool {
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
-// TestMeasure: a bound that is missed beside other tests is measured again without them, and the rest is noise.Measure.
+// TestMeasure: a bound that is missed beside other tests is measured again without them, and the rest
+// is noise.Measure.
 func TestMeasure(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

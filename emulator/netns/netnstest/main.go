@@ -11,9 +11,9 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// Main runs a package's tests inside new namespaces, as the root of a user namespace if rootless or if the user is not
-// root. Where that is not possible it runs them outside, and Need skips those that need it. Goroutines that are left
-// at the end fail the run.
+// Main runs a package's tests inside new namespaces, as the root of a user namespace if rootless or if
+// the user is not root. Where that is not possible it runs them outside, and Need skips those that need
+// it. Goroutines that are left at the end fail the run.
 func Main(m *testing.M, rootless bool) {
 	os.Exit(run(m, rootless))
 }

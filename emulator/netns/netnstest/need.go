@@ -12,8 +12,8 @@ import (
 	"lightloom/emulator/netns"
 )
 
-// The requirements that LIGHTLOOM_MUST can list, separated by commas: a test whose listed requirement is missing fails
-// instead of being skipped.
+// The requirements that LIGHTLOOM_MUST can list, separated by commas: a test whose listed requirement
+// is missing fails instead of being skipped.
 const (
 	Netns  = "netns"  // namespaces with HTB, u32 and mirred in them
 	BPF    = "bpf"    // and eBPF

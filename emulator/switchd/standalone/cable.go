@@ -13,9 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// cables watches what is plugged in: it calls carrier first with every port that is dark, then at each change, until
-// ctx ends (nil). It subscribes in the network namespace of its thread; all threads of this process are in the same
-// one.
+// cables watches what is plugged in: it calls carrier first with every port that is dark, then at each
+// change, until ctx ends (nil). It subscribes in the network namespace of its thread; all threads of
+// this process are in the same one.
 func (p *ports) cables(ctx context.Context, carrier func(port southbound.Port, up bool)) error {
 	sub, err := nl.Subscribe(unix.NETLINK_ROUTE, unix.RTNLGRP_LINK)
 	if err != nil {

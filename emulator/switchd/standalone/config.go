@@ -45,7 +45,8 @@ type Config struct {
 	Dataplane string        // auto, ebpf or mirred
 	LLDP      time.Duration // how often a packet switch announces itself; 0: never
 
-	// command line of a process that runs Guard on its standard input; nil: a switch that is killed leaves filters
+	// command line of a process that runs Guard on its standard input; nil: a switch that is killed leaves
+	// filters
 	Guard []string
 
 	Profile  string       // that the target speaks; "": openconfig, or ocp
@@ -117,7 +118,8 @@ func (c *Config) kind() device.Kind {
 	return device.Packet
 }
 
-// Bounds of how often a switch announces itself (IEEE 802.1AB has 1 s to an hour; emulated cables are walked faster).
+// Bounds of how often a switch announces itself (IEEE 802.1AB has 1 s to an hour; emulated cables are
+// walked faster).
 const (
 	leastLLDP = 50 * time.Millisecond
 	mostLLDP  = time.Hour

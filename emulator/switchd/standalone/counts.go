@@ -7,8 +7,8 @@ import (
 	"lightloom/emulator/target"
 )
 
-// counts reads the counters of the ports. If a port has a shaper (HTB), it returns the shaper's count, which is exact:
-// an interface counts a segment of 64 kB as one packet.
+// counts reads the counters of the ports. If a port has a shaper (HTB), it returns the shaper's count,
+// which is exact: an interface counts a segment of 64 kB as one packet.
 func (p *ports) counts() ([]target.PortCount, error) {
 	links, err := p.nl.LinkList()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"lightloom/emulator/target"
 )
 
-// lookEvery is how far apart looks at what waits at the ports are, or more: looks take no more than lookShare of a
-// processor.
+// lookEvery is how far apart looks at what waits at the ports are, or more: looks take no more than
+// lookShare of a processor.
 const (
 	lookEvery = 50 * time.Millisecond
 	lookShare = 0.01

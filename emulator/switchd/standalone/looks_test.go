@@ -6,8 +6,8 @@ import (
 	"lightloom/emulator/target"
 )
 
-// TestLooks: the most of all looks, and their mean, stand beside what else was counted; before the first there is
-// nothing.
+// TestLooks: the most of all looks, and their mean, stand beside what else was counted; before the
+// first there is nothing.
 func TestLooks(t *testing.T) {
 	var l looks
 	counts := []target.PortCount{{OutPkts: 1}, {OutPkts: 2}}

@@ -27,8 +27,8 @@ type ports struct {
 	undo  []func() error
 }
 
-// takePorts finds the interfaces, makes sure that no other switch has them, clears what one that was killed has left,
-// and sets them up. The caller gives them back, also after an error.
+// takePorts finds the interfaces, makes sure that no other switch has them, clears what one that was
+// killed has left, and sets them up. The caller gives them back, also after an error.
 func takePorts(nl *netlink.Handle, names []string) (*ports, error) {
 	p := &ports{nl: nl, names: names}
 	for _, name := range names {
@@ -116,7 +116,8 @@ func (p *ports) raise(name string) error {
 	return nil
 }
 
-// addSink makes the pair of interfaces that dropped packets end in. Its name also says that a switch is, or was, here.
+// addSink makes the pair of interfaces that dropped packets end in. Its name also says that a switch
+// is, or was, here.
 func (p *ports) addSink() error {
 	if err := p.addPair(p.sinks, 0); err != nil {
 		return fmt.Errorf("add sink: %w", err)

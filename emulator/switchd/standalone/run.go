@@ -133,8 +133,8 @@ func (s *station) openLLDP() (err error) {
 // id distinguishes the switches of one network namespace by their first interface.
 func (s *station) id() southbound.DeviceID { return southbound.DeviceID(s.ports.index[0]) }
 
-// maxSources is the number of racks up to which a standalone switch matches sources: rules then take 0.8 MB in the eBPF
-// dataplane.
+// maxSources is the number of racks up to which a standalone switch matches sources: rules then take
+// 0.8 MB in the eBPF dataplane.
 const maxSources = 64
 
 func (s *station) openPlane() error {
@@ -277,7 +277,8 @@ func (s *station) serve(ctx context.Context) error {
 	return g.Wait()
 }
 
-// carrier reports to the device what is plugged in. The fibre has light only with both its cable and its circuit.
+// carrier reports to the device what is plugged in. The fibre has light only with both its cable and
+// its circuit.
 func (s *station) carrier(port southbound.Port, up bool) {
 	if s.cfg.Ports[port] != s.cfg.Fibre {
 		s.sw.Door.Light(port, up)

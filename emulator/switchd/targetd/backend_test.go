@@ -172,8 +172,8 @@ func TestBackendRules(t *testing.T) {
 	}
 }
 
-// TestBackend: the target shows every change of the switch, whichever client made it, and reports what the switch
-// cannot do.
+// TestBackend: the target shows every change of the switch, whichever client made it, and reports what
+// the switch cannot do.
 func TestBackend(t *testing.T) {
 	s, cfg := fronted(t, "ocp")
 	d, err := gnmi.Dial(t.Context(), cfg)

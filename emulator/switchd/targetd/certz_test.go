@@ -143,8 +143,8 @@ func upload(cert, key, cas []byte) *certz.RotateCertificateRequest {
 var finalize = &certz.RotateCertificateRequest{RotateRequest: &certz.RotateCertificateRequest_FinalizeRotation{
 	FinalizeRotation: &certz.FinalizeRequest{}}}
 
-// TestCertz: a client replaces the target's certificate, key and authority; new connections see them at once, a stream
-// that ends before it is final takes them back, and what is final stays in the file.
+// TestCertz: a client replaces the target's certificate, key and authority; new connections see them at
+// once, a stream that ends before it is final takes them back, and what is final stays in the file.
 func TestCertz(t *testing.T) {
 	k := newKeyed(t)
 	other, err := pki.New(time.Hour)
@@ -200,7 +200,8 @@ func (k *keyed) rotateAs(t *testing.T, id pki.Identity) certz.Certz_RotateClient
 	return k.rotate(t)
 }
 
-// TestCertzRequest: the target makes a key, which never leaves it, and takes the certificate that is signed for it.
+// TestCertzRequest: the target makes a key, which never leaves it, and takes the certificate that is
+// signed for it.
 func TestCertzRequest(t *testing.T) {
 	k := newKeyed(t)
 	s := k.rotate(t)
@@ -261,8 +262,8 @@ func (k *keyed) sign(t *testing.T, request []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// TestCertzRefuses: keys that do not fit, are another's, or that the target cannot use are refused, and it goes on with
-// what it has.
+// TestCertzRefuses: keys that do not fit, are another's, or that the target cannot use are refused, and
+// it goes on with what it has.
 func TestCertzRefuses(t *testing.T) {
 	k := newKeyed(t)
 	another, err := k.auth.Issue(pki.Switch, "other")

@@ -1,5 +1,6 @@
-// Package targetd is the target daemon: one emulated switch with its dataplane in memory and a gNMI target in front of
-// it, so that controllers of all kinds can be tried against it, with faults from a file or while it runs.
+// Package targetd is the target daemon: one emulated switch with its dataplane in memory and a gNMI
+// target in front of it, so that controllers of all kinds can be tried against it, with faults from a
+// file or while it runs.
 //
 // It moves no packets.
 package targetd
@@ -38,8 +39,8 @@ type Config struct {
 	// Validate is how long a Set is validated, with Like.
 	Validate func() time.Duration
 
-	// OnLag is called once a target is made, with a function that returns the number of streams and of leaves that they
-	// lag behind.
+	// OnLag is called once a target is made, with a function that returns the number of streams and of
+	// leaves that they lag behind.
 	OnLag func(lag func() (streams, leaves int))
 
 	Identity     pki.Identity // the zero value: plaintext, on a loopback address only
@@ -69,8 +70,8 @@ func kind(profile string) device.Kind {
 	return device.Packet
 }
 
-// Run serves on l until ctx ends, then returns nil. It closes l. A Live that blocks is left behind to its reader. A
-// Backend that cannot be reached is Unavailable, and the target serves on.
+// Run serves on l until ctx ends, then returns nil. It closes l. A Live that blocks is left behind to
+// its reader. A Backend that cannot be reached is Unavailable, and the target serves on.
 func Run(ctx context.Context, l net.Listener, c Config) error {
 	start := time.Now()
 	c.Kind, c.Clock = kind(c.Profile), func() time.Duration { return time.Since(start) }

@@ -22,8 +22,8 @@ const (
 // keyLife is how long made keys are good.
 const keyLife = 365 * 24 * time.Hour
 
-// Keys returns the target's identity in dir. Where there is none it makes one, and one for a controller beside it;
-// made says so.
+// Keys returns the target's identity in dir. Where there is none it makes one, and one for a controller
+// beside it; made says so.
 func Keys(dir, name string) (id pki.Identity, made bool, err error) {
 	id, err = pki.ReadFile(filepath.Join(dir, serverFile))
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
-// Package certd serves gNSI's Certz of an emulated switch: clients replace the certificate, key and authorities that
-// its targets serve with.
+// Package certd serves gNSI's Certz of an emulated switch: clients replace the certificate, key and
+// authorities that its targets serve with.
 package certd
 
 import (
@@ -29,8 +29,8 @@ type Keys interface {
 	Swap(id pki.Identity) (undo func() error, err error)
 }
 
-// Server serves gNSI's Certz: the certificate, key and authorities of the one profile there is can be replaced
-// while the target runs. What a client does not finalize is taken back.
+// Server serves gNSI's Certz: the certificate, key and authorities of the one profile there is can be
+// replaced while the target runs. What a client does not finalize is taken back.
 type Server struct {
 	certz.UnimplementedCertzServer
 	keys   Keys

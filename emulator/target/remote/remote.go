@@ -17,9 +17,10 @@ import (
 	"lightloom/southbound"
 )
 
-// Switch is a remote optical switch behind another driver: it forwards the target's requests, and the switch's events
-// become the target's state. It knows no more than the driver does: if the switch has no intermediate states, a circuit
-// is pending from its acceptance until it is listed, and failed if that takes longer than Settle.
+// Switch is a remote optical switch behind another driver: it forwards the target's requests, and the
+// switch's events become the target's state. It knows no more than the driver does: if the switch has
+// no intermediate states, a circuit is pending from its acceptance until it is listed, and failed if
+// that takes longer than Settle.
 type Switch struct {
 	cfg Config
 
@@ -195,8 +196,9 @@ func (r *Switch) set(c ends, s southbound.Status) {
 	r.emit(southbound.ConnectionStatus, c, s)
 }
 
-// verify reads the switch while something is pending: a watch reports differences only, and a circuit that was removed
-// and made again between two polls is none. A circuit that is pending for too long counts as failed.
+// verify reads the switch while something is pending: a watch reports differences only, and a circuit
+// that was removed and made again between two polls is none. A circuit that is pending for too long
+// counts as failed.
 func (r *Switch) verify(ctx context.Context) {
 	r.mu.Lock()
 	idle := r.down || len(r.since) == 0
@@ -266,8 +268,8 @@ func (e elsewhere) Down(time.Duration) bool                     { return e.r.dow
 func (e elsewhere) Losses() map[southbound.Port]device.CentiBel { return nil }
 func (e elsewhere) Dropped() (uint64, error)                    { return 0, nil }
 
-// Set forwards the change to the switch, and waits for its answer: a Set of the target is accepted when the switch has
-// accepted it.
+// Set forwards the change to the switch, and waits for its answer: a Set of the target is accepted when
+// the switch has accepted it.
 func (e elsewhere) Set(_ time.Duration, c *southbound.Change) error {
 	r := e.r
 	if r.down {

@@ -1,5 +1,5 @@
-// Package rib is what clients of gRIBI have programmed into an emulated packet switch, and the rules that it becomes.
-// It has no lock and speaks to nobody.
+// Package rib is what clients of gRIBI have programmed into an emulated packet switch, and the rules
+// that it becomes. It has no lock and speaks to nobody.
 package rib
 
 import (
@@ -17,8 +17,9 @@ import (
 	"lightloom/southbound/gribi"
 )
 
-// RIB is what clients of gRIBI have programmed into a packet switch: tables of network instances, and the rules that
-// they are. It outlives the targets of its switch, as the switch does. The targets use it under their lock.
+// RIB is what clients of gRIBI have programmed into a packet switch: tables of network instances, and
+// the rules that they are. It outlives the targets of its switch, as the switch does. The targets use
+// it under their lock.
 type RIB struct {
 	names     gribi.Names
 	tags      map[string]southbound.Tag // by network instance
@@ -179,7 +180,8 @@ func (r *RIB) Put(op *spb.AFTOperation) error {
 	return err
 }
 
-// change puts an entry into a table or takes it out, so that it can be undone, and returns whether it stood before.
+// change puts an entry into a table or takes it out, so that it can be undone, and returns whether it
+// stood before.
 func change[K comparable, V proto.Message](r *RIB, t map[K]V, key K, entry V, op *spb.AFTOperation) bool {
 	old, stood := t[key]
 	r.undo = append(r.undo, func() {
@@ -302,7 +304,8 @@ func (r *RIB) rule(name string, e *aft.Afts_Ipv4EntryKey) (southbound.Rule, erro
 	return x, err
 }
 
-// Plan returns the change that brings the switch to what the tables are. done is called once it has been accepted.
+// Plan returns the change that brings the switch to what the tables are. done is called once it has
+// been accepted.
 func (r *RIB) Plan() (c *southbound.Change, done func(), err error) {
 	next := map[southbound.Match]southbound.Rule{}
 	for name, in := range r.instances {
@@ -355,7 +358,8 @@ func (r *RIB) Given(c *southbound.Change, dev accepting) error {
 	return nil
 }
 
-// Lost says that a change was accepted and has not become effective: the switch still holds what it held before.
+// Lost says that a change was accepted and has not become effective: the switch still holds what it
+// held before.
 func (r *RIB) Lost(all []southbound.Match, before map[southbound.Match]southbound.Rule) {
 	for _, m := range all {
 		delete(r.dark, m)
@@ -396,7 +400,8 @@ func (r *RIB) Entries(name string, what spb.AFTType) (out []*spb.AFTEntry) {
 	return out
 }
 
-// Flush empties the tables of instances. It reports whether all is gone: what other instances stand on stays.
+// Flush empties the tables of instances. It reports whether all is gone: what other instances stand on
+// stays.
 func (r *RIB) Flush(names []string) (all bool) {
 	for _, name := range names {
 		in := r.instances[name]

@@ -33,11 +33,12 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLeaderLost kills the leader twice at random committed indexes in mid-replay. Three replicas in one process share
-// a simulated fabric, over a network that loses, doubles, delays and reorders. A leader dies with an entry committed
-// and nothing of it done, dies halfway, or is cut off and acts on while another is elected. Jobs still arrive, and
-// devices lose calls, break streams, restart empty, report false state and fail to make circuits. In the end every byte
-// has arrived once, the replicas agree, and no port was lit twice.
+// TestLeaderLost kills the leader twice at random committed indexes in mid-replay. Three replicas in
+// one process share a simulated fabric, over a network that loses, doubles, delays and reorders. A
+// leader dies with an entry committed and nothing of it done, dies halfway, or is cut off and acts on
+// while another is elected. Jobs still arrive, and devices lose calls, break streams, restart empty,
+// report false state and fail to make circuits. In the end every byte has arrived once, the replicas
+// agree, and no port was lit twice.
 func TestLeaderLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt", "random+ecmp+maxmin"}

@@ -63,8 +63,8 @@ func (c *chaosCluster) check(jobs []controller.Job) {
 	}
 }
 
-// rejects records logged errors that must never occur: an entry that the state refuses, or tables that misroute
-// packets.
+// rejects records logged errors that must never occur: an entry that the state refuses, or tables that
+// misroute packets.
 type rejects struct {
 	mu   sync.Mutex
 	said []string

@@ -15,9 +15,9 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestLeaderLostAmongFaults is TestLeaderLost while links, ports and switches fail and recover, with a link down
-// whenever a leader is lost: every byte still arrives once. In a second row hosts fail as well: transfers to a failed
-// host begin again, and the ledger still has every byte once.
+// TestLeaderLostAmongFaults is TestLeaderLost while links, ports and switches fail and recover, with a
+// link down whenever a leader is lost: every byte still arrives once. In a second row hosts fail as
+// well: transfers to a failed host begin again, and the ledger still has every byte once.
 func TestLeaderLostAmongFaults(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+maxmin", "crosslayer"}
@@ -86,7 +86,8 @@ func (b *breaker) downLink(r *rand.Rand) fault.Fault {
 	return fault.Fault{Kind: fault.Link, Name: all[r.IntN(len(all))]}
 }
 
-// hostsLost reports whether hosts are among the failing parts; then hosts can have received more than the ledger holds.
+// hostsLost reports whether hosts are among the failing parts; then hosts can have received more than
+// the ledger holds.
 func hostsLost(kinds []fault.Kind) bool {
 	for _, k := range kinds {
 		if k == fault.Host {

@@ -16,9 +16,10 @@ import (
 	"lightloom/southbound"
 )
 
-// lab is a simulated fabric that several controllers reach at once. Its clock is the wall's (in a test the bubble's),
-// and its hosts keep their events until they are acknowledged. Switches refuse former leaders as gNMI targets do: a
-// switch knows the leaders that have claimed or set it, a host all that have called.
+// lab is a simulated fabric that several controllers reach at once. Its clock is the wall's (in a test
+// the bubble's), and its hosts keep their events until they are acknowledged. Switches refuse former
+// leaders as gNMI targets do: a switch knows the leaders that have claimed or set it, a host all that
+// have called.
 type lab struct {
 	sim   *flowsim.Sim
 	began time.Time
@@ -140,8 +141,8 @@ func (l *lab) draw() (under time.Duration, lost, answerLost bool) {
 	return under, l.faults && l.r.IntN(30) == 0, l.faults && l.r.IntN(30) == 0
 }
 
-// trouble makes switches restart empty, change slowly, report false state and fail to make circuits, until ctx ends or
-// that many times.
+// trouble makes switches restart empty, change slowly, report false state and fail to make circuits,
+// until ctx ends or that many times.
 func (l *lab) trouble(ctx context.Context, r *rand.Rand, times int) {
 	all := l.sim.Devices()
 	for range times {
@@ -240,8 +241,8 @@ type labDevice struct {
 	id southbound.DeviceID
 }
 
-// call calls do after a delay, unless the call is lost. What a stopped process has sent arrives once it runs again,
-// even if no caller waits for the answer.
+// call calls do after a delay, unless the call is lost. What a stopped process has sent arrives once it
+// runs again, even if no caller waits for the answer.
 func (d labDevice) call(ctx context.Context, do func() error) error {
 	under, lost, answerLost := d.lab.draw()
 	if !pauseFor(ctx, under) && !d.stop.is() {

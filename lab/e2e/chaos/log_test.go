@@ -8,8 +8,8 @@ import (
 	"lightloom/controller/state"
 )
 
-// memory is a log in memory that keeps raft's promises: what a majority holds stays, in one order; one leader a
-// term, whose log has all of it; and an entry that was decided in another term has no effect.
+// memory is a log in memory that keeps raft's promises: what a majority holds stays, in one order; one
+// leader a term, whose log has all of it; and an entry that was decided in another term has no effect.
 type memory struct {
 	replicas int
 	entries  [][]byte
@@ -80,7 +80,8 @@ func (w *world) append(r *reign, batch []byte, then func()) {
 	w.after(w.upTo(2*time.Millisecond)+w.upTo(time.Millisecond+r.seat.fsync), func() { w.decide(r, batch, then) })
 }
 
-// decide commits a batch if a majority takes it, tries again while the leader leads, and gives it up otherwise.
+// decide commits a batch if a majority takes it, tries again while the leader leads, and gives it up
+// otherwise.
 func (w *world) decide(r *reign, batch []byte, then func()) {
 	switch s := r.seat; {
 	case w.log.chosen != r || r.flight == nil:
@@ -219,7 +220,8 @@ func (w *world) suspect() {
 	})
 }
 
-// depose takes the place from the leader. Its process knows at once if it runs, and otherwise when it runs again.
+// depose takes the place from the leader. Its process knows at once if it runs, and otherwise when it
+// runs again.
 func (w *world) depose(why string) {
 	c := w.log.chosen
 	if c == nil {

@@ -532,7 +532,8 @@ func (a *agents) listen(r *reign) {
 	}
 }
 
-// send carries one event to a leader. Now and then the stream breaks, and the next begins with what it had before.
+// send carries one event to a leader. Now and then the stream breaks, and the next begins with what it
+// had before.
 func (a *agents) send(r *reign, num uint64, e southbound.Event) {
 	r.events.under(r.w, func() {
 		r.seat.do(func() {
@@ -565,7 +566,8 @@ type clients struct{ acknowledged []bool }
 
 func newClients(jobs int) clients { return clients{make([]bool, jobs)} }
 
-// submit hands a job to a replica that leads, or believes so, and tries again until one has said that it is in the log.
+// submit hands a job to a replica that leads, or believes so, and tries again until one has said that
+// it is in the log.
 func (c *clients) submit(w *world, i int) {
 	if c.acknowledged[i] {
 		return

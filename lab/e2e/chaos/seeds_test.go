@@ -22,12 +22,13 @@ func jobsOf(seed uint64, minutes int) ([]controller.Job, error) {
 
 func request(job int) string { return fmt.Sprintf("job-%d", job) }
 
-// TestSeeds runs three controllers over a simulated fabric for a minute of virtual time for each of twenty seeds, and
-// with LIGHTLOOM_MEASURE=seeds for ten minutes for each of a thousand. Leaders are killed, stopped at random points,
-// cut off in one direction or both, and have disks that are slow or fail; clocks step at restarts; messages are late
-// and come twice; devices, links and hosts fail, and one agent reports what is not so. Devices refuse former leaders by
-// what they know from Sets alone. In the end every acknowledged job is done, every byte was received once, every switch
-// holds what it should, and the replicas agree.
+// TestSeeds runs three controllers over a simulated fabric for a minute of virtual time for each of
+// twenty seeds, and with LIGHTLOOM_MEASURE=seeds for ten minutes for each of a thousand. Leaders are
+// killed, stopped at random points, cut off in one direction or both, and have disks that are slow or
+// fail; clocks step at restarts; messages are late and come twice; devices, links and hosts fail, and
+// one agent reports what is not so. Devices refuse former leaders by what they know from Sets alone. In
+// the end every acknowledged job is done, every byte was received once, every switch holds what it
+// should, and the replicas agree.
 //
 // A seed that fails does so again: run it alone with -run 'TestSeeds/seed_7$'.
 func TestSeeds(t *testing.T) {
@@ -56,7 +57,8 @@ func live(t *testing.T, seed uint64, minutes int) string {
 	return w.described()
 }
 
-// TestSeedsRepeat runs seeds twice: their histories are the same to the last byte, and those of two seeds differ.
+// TestSeedsRepeat runs seeds twice: their histories are the same to the last byte, and those of two
+// seeds differ.
 func TestSeedsRepeat(t *testing.T) {
 	known := map[string]uint64{}
 	for seed := range tries.Of[uint64](4, 40) {

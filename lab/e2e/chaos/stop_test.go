@@ -21,8 +21,8 @@ import (
 	"lightloom/southbound"
 )
 
-// point is where a leader is stopped: the decision is made; it is in the log; its call is queued for the device, has
-// left, has left ahead of the log because a port went dark, or has been answered.
+// point is where a leader is stopped: the decision is made; it is in the log; its call is queued for
+// the device, has left, has left ahead of the log because a port went dark, or has been answered.
 type point int32
 
 const (
@@ -39,8 +39,8 @@ func (p point) String() string {
 	return [...]string{"stepped", "committed", "queued", "sent", "urgent", "acknowledged"}[p]
 }
 
-// stop stops the process of a leader, as SIGSTOP does, when it reaches a point: from then on it sends and receives
-// nothing. When it continues, messages under way arrive first.
+// stop stops the process of a leader, as SIGSTOP does, when it reaches a point: from then on it sends
+// and receives nothing. When it continues, messages under way arrive first.
 type stop struct {
 	mu      sync.Mutex
 	at      point
@@ -123,10 +123,10 @@ func newStop() *stop {
 	return s
 }
 
-// TestLeaderStopped stops the process of a leader at every point of its work on a ToR, the optical switch and the
-// hosts. Another leader takes over, then the first continues: its delayed calls arrive, and no device takes a Set that
-// its leader did not read it back for. Devices lose calls, break streams and restart meanwhile. In the end every byte
-// has arrived once and the replicas agree.
+// TestLeaderStopped stops the process of a leader at every point of its work on a ToR, the optical
+// switch and the hosts. Another leader takes over, then the first continues: its delayed calls arrive,
+// and no device takes a Set that its leader did not read it back for. Devices lose calls, break streams
+// and restart meanwhile. In the end every byte has arrived once and the replicas agree.
 func TestLeaderStopped(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	doors := [...]string{"tor", "ocs", "hosts"}
@@ -242,8 +242,8 @@ func (x stopLog) AppendIn(ctx context.Context, term uint64, entry []byte) (uint6
 	return index, err
 }
 
-// TestAllLost kills all replicas at one instant and restarts them from their disks. The next leader's election id is
-// larger than all before, so devices that remember ids accept it.
+// TestAllLost kills all replicas at one instant and restarts them from their disks. The next leader's
+// election id is larger than all before, so devices that remember ids accept it.
 func TestAllLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	synctest.Test(t, func(t *testing.T) {

@@ -62,7 +62,8 @@ func submitted(jobs []controller.Job) (sum pathmap.Bytes) {
 	return sum
 }
 
-// exact compares the transfer ledger with the hosts' own counts: every byte was received once, every task ended once.
+// exact compares the transfer ledger with the hosts' own counts: every byte was received once, every
+// task ended once.
 func (y *tally) exact(t *testing.T, sim *flowsim.Sim, d *state.Data, want pathmap.Bytes) {
 	t.Helper()
 	var network, local pathmap.Bytes

@@ -225,8 +225,8 @@ func (x *weather) strike(w *world, f fault.Fault, heal bool) {
 	}
 }
 
-// lie draws what the agent of one host reports without it being so: ends of its own tasks and of transfers to it, ends
-// of what there is not, and what other hosts alone know.
+// lie draws what the agent of one host reports without it being so: ends of its own tasks and of
+// transfers to it, ends of what there is not, and what other hosts alone know.
 func (x *weather) lie(w *world) southbound.Event {
 	e := southbound.Event{At: w.upTo(2 * w.now()), Host: x.liar, Kind: southbound.TaskEnded,
 		Task: southbound.TaskID(w.r.IntN(4000) - 100), Try: int32(w.r.IntN(3) - 1)}

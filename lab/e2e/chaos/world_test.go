@@ -21,11 +21,11 @@ import (
 	"lightloom/southbound"
 )
 
-// world is three controllers over one simulated fabric, all of it in one goroutine and on the simulator's clock: what
-// happens depends on the seed alone, to the last byte of its history. Loop, state, rollout, simulator and device models
-// are real. The log is one in memory that keeps raft's promises, and the queues of a leader are as package leader has
-// them; raft and package leader themselves are under test in the other tests of this package, which do not repeat
-// exactly.
+// world is three controllers over one simulated fabric, all of it in one goroutine and on the
+// simulator's clock: what happens depends on the seed alone, to the last byte of its history. Loop,
+// state, rollout, simulator and device models are real. The log is one in memory that keeps raft's
+// promises, and the queues of a leader are as package leader has them; raft and package leader
+// themselves are under test in the other tests of this package, which do not repeat exactly.
 type world struct {
 	seed    uint64
 	r       *rand.Rand
@@ -131,7 +131,8 @@ func (h *history) last(n int) (out []string) {
 	return out
 }
 
-// run lets faults happen for that long, then none, until all jobs have ended everywhere or it takes too long.
+// run lets faults happen for that long, then none, until all jobs have ended everywhere or it takes too
+// long.
 func (w *world) run(faulty time.Duration) {
 	w.begin(faulty)
 	const patience = 2 * time.Minute
@@ -177,7 +178,8 @@ func (w *world) ended() bool {
 	return true
 }
 
-// unprogrammed names a switch that does not hold what the leader wants, and what it lacks; it is empty if all do.
+// unprogrammed names a switch that does not hold what the leader wants, and what it lacks; it is empty
+// if all do.
 func (w *world) unprogrammed() string {
 	r := w.log.chosen
 	if r == nil || r.over {

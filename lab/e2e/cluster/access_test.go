@@ -12,8 +12,8 @@ import (
 	"lightloom/lab/labtest"
 )
 
-// TestAccessCommands: at the socket of a replica its user grants; whom it has granted something may do that, from
-// elsewhere, and nothing else; and the audit log of the replica that was asked says so.
+// TestAccessCommands: at the socket of a replica its user grants; whom it has granted something may do
+// that, from elsewhere, and nothing else; and the audit log of the replica that was asked says so.
 func TestAccessCommands(t *testing.T) {
 	m := founded(t)
 	for _, name := range m.names {

@@ -1,5 +1,5 @@
-// Package cluster tests replicas as services of machines of their own: their commands, their keys, and what befalls
-// them.
+// Package cluster tests replicas as services of machines of their own: their commands, their keys, and
+// what befalls them.
 package cluster
 
 import (

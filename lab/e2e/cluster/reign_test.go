@@ -31,11 +31,12 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// The environment of a replica that this binary is: the directory by which it learns where to stop, and whether its
-// leaders leave out the claim of switches. The shipped binary knows neither.
+// The environment of a replica that this binary is: the directory by which it learns where to stop, and
+// whether its leaders leave out the claim of switches. The shipped binary knows neither.
 const stopsEnv, unclaimedEnv = "LIGHTLOOM_TEST_STOPS", "LIGHTLOOM_TEST_UNCLAIMED"
 
-// runStoppable is replica run with what stops it between its leaders and the log, the switches and the hosts.
+// runStoppable is replica run with what stops it between its leaders and the log, the switches and the
+// hosts.
 func runStoppable() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	err := server.RunService(ctx, os.Args[len(os.Args)-1], os.Stderr, func(server.Service) {}, func(c *leader.Config) {
@@ -183,7 +184,8 @@ func (l *lab) transfer(request string, r *rand.Rand) {
 		Edges: []controller.Edge{{Flows: []controller.Flow{{Src: src, Dst: dst, Bytes: 20 << 20}}}}}})
 }
 
-// stopOnce stops the leader at a point of its work on a door, lets another take over, and the first continue.
+// stopOnce stops the leader at a point of its work on a door, lets another take over, and the first
+// continue.
 func (l *lab) stopOnce(round int, point, door string, r *rand.Rand) {
 	l.t.Helper()
 	term, who := l.leads(0, -1)
@@ -234,10 +236,11 @@ func (l *lab) stopOnce(round int, point, door string, r *rand.Rand) {
 	labtest.Pause(l.t.Context(), 300*time.Millisecond) // what it had under way arrives
 }
 
-// TestStaleSets: the process of a leader is stopped at every point of its work on a ToR, the optical switch and the
-// hosts, and continues when another has taken over: no switch, and no agent, takes a call of it any more. They fence
-// on calls that write alone. Without the claim of switches some do. One leader is stopped, while it sends to a ToR;
-// LIGHTLOOM_MEASURE=stops does all 20 times each, or LIGHTLOOM_ROUNDS times.
+// TestStaleSets: the process of a leader is stopped at every point of its work on a ToR, the optical
+// switch and the hosts, and continues when another has taken over: no switch, and no agent, takes a
+// call of it any more. They fence on calls that write alone. Without the claim of switches some do. One
+// leader is stopped, while it sends to a ToR; LIGHTLOOM_MEASURE=stops does all 20 times each, or
+// LIGHTLOOM_ROUNDS times.
 func TestStaleSets(t *testing.T) {
 	rounds := 20
 	if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_ROUNDS")); err == nil {
@@ -300,9 +303,9 @@ func (w *witness) summary() string {
 	return fmt.Sprintf("calls taken %v, of former leaders %d refused and %d taken", w.taken, w.refuse, len(w.stale))
 }
 
-// TestFirstSet: the process of a leader is killed, again and again, and the time until the next leader's first Set has
-// been answered is logged. LIGHTLOOM_MEASURE=reign kills 60 times, or LIGHTLOOM_ROUNDS times, and wants the machine for
-// itself.
+// TestFirstSet: the process of a leader is killed, again and again, and the time until the next
+// leader's first Set has been answered is logged. LIGHTLOOM_MEASURE=reign kills 60 times, or
+// LIGHTLOOM_ROUNDS times, and wants the machine for itself.
 func TestFirstSet(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "reign" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=reign")
@@ -343,8 +346,9 @@ func TestFirstSet(t *testing.T) {
 		at(last, 99), at(last, 100))
 }
 
-// TestSpuriousElections: no leader is voted out while 8 callers submit and 64 poll as fast as they are answered, but at
-// most once in half an hour. LIGHTLOOM_MEASURE=elections goes on for that long, or for LIGHTLOOM_FOR.
+// TestSpuriousElections: no leader is voted out while 8 callers submit and 64 poll as fast as they are
+// answered, but at most once in half an hour. LIGHTLOOM_MEASURE=elections goes on for that long, or for
+// LIGHTLOOM_FOR.
 func TestSpuriousElections(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "elections" {
 		t.Skip("it takes half an hour: set LIGHTLOOM_MEASURE=elections")
@@ -401,8 +405,8 @@ func TestSpuriousElections(t *testing.T) {
 	}
 }
 
-// TestFuzzedAnswers: spoilt answers of switches and of the agent, and spoilt requests of clients, end no replica.
-// LIGHTLOOM_MEASURE=fuzz goes on for ten minutes, or for LIGHTLOOM_FOR.
+// TestFuzzedAnswers: spoilt answers of switches and of the agent, and spoilt requests of clients, end
+// no replica. LIGHTLOOM_MEASURE=fuzz goes on for ten minutes, or for LIGHTLOOM_FOR.
 func TestFuzzedAnswers(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "fuzz" {
 		t.Skip("it takes ten minutes: set LIGHTLOOM_MEASURE=fuzz")

@@ -20,7 +20,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// machines are replicas as services of machines of their own: each has its own loopback address, directory and process.
+// machines are replicas as services of machines of their own: each has its own loopback address,
+// directory and process.
 type machines struct {
 	t       *testing.T
 	program string   // that start runs
@@ -236,8 +237,8 @@ func (m *machines) agree() {
 	}
 }
 
-// TestReplicaService runs a cluster as three machines would. Replicas are killed one by one while jobs are submitted,
-// then all at once; every acknowledged job is there once, under the number that it got.
+// TestReplicaService runs a cluster as three machines would. Replicas are killed one by one while jobs
+// are submitted, then all at once; every acknowledged job is there once, under the number that it got.
 func TestReplicaService(t *testing.T) {
 	m := founded(t)
 	acknowledged := map[string]controller.JobID{}

@@ -18,7 +18,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// load submits jobs and reads the status through all replicas until it is stopped. It keeps the longest call.
+// load submits jobs and reads the status through all replicas until it is stopped. It keeps the longest
+// call.
 type load struct {
 	calls, failed atomic.Int64
 	mu            sync.Mutex
@@ -51,8 +52,9 @@ func (l *load) run(ctx context.Context, name string, client *api.Client) {
 	}
 }
 
-// TestRotateUnderLoad: the certificates of all replicas and of the client are renewed, the old ones are revoked, and
-// then the authority is replaced, while jobs are submitted. No replica is restarted, and no call fails.
+// TestRotateUnderLoad: the certificates of all replicas and of the client are renewed, the old ones are
+// revoked, and then the authority is replaced, while jobs are submitted. No replica is restarted, and
+// no call fails.
 func TestRotateUnderLoad(t *testing.T) {
 	m := founded(t)
 	for _, name := range m.names {

@@ -23,8 +23,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// wire forwards TCP connections to an address. Bytes of either direction can be held back, also those of connections
-// that come meanwhile: a cut in one direction.
+// wire forwards TCP connections to an address. Bytes of either direction can be held back, also those
+// of connections that come meanwhile: a cut in one direction.
 type wire struct {
 	net.Listener
 	to   string
@@ -277,7 +277,8 @@ func (a anywhere) Own(ctx context.Context) (int, error) {
 	return st.Jobs, err
 }
 
-// round has four clients call while faults strike, checks what they saw, and that the replicas agree afterwards.
+// round has four clients call while faults strike, checks what they saw, and that the replicas agree
+// afterwards.
 func (s *storm) round(round, strikes int) int {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
@@ -314,10 +315,10 @@ func (s *storm) round(round, strikes int) int {
 	return h.Len()
 }
 
-// TestProcessesAreLinearizable: replicas as processes, which are killed, stopped, cut off and cut in one direction
-// while clients submit, cancel and read through all of them. What clients see is what one machine would show that does
-// one thing after the other, and the replicas hold the same state after each round. LIGHTLOOM_MEASURE=soak goes on for
-// half an hour.
+// TestProcessesAreLinearizable: replicas as processes, which are killed, stopped, cut off and cut in
+// one direction while clients submit, cancel and read through all of them. What clients see is what one
+// machine would show that does one thing after the other, and the replicas hold the same state after
+// each round. LIGHTLOOM_MEASURE=soak goes on for half an hour.
 func TestProcessesAreLinearizable(t *testing.T) {
 	const seed = 1
 	t.Logf("seed %d", seed)

@@ -39,8 +39,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// witness stands before every switch and the agent of a lab, and notes which calls of which leaders they have taken.
-// They fence on calls that write alone: reads carry no election id.
+// witness stands before every switch and the agent of a lab, and notes which calls of which leaders
+// they have taken. They fence on calls that write alone: reads carry no election id.
 type witness struct {
 	mu     sync.Mutex
 	reign  uint64               // upper half of the election id of the leader that has taken over
@@ -91,7 +91,8 @@ func (w *witness) came() uint64 {
 	return w.reign
 }
 
-// note notes a call that wrote, of a leader, and that came while another may have been the last to take over.
+// note notes a call that wrote, of a leader, and that came while another may have been the last to take
+// over.
 func (w *witness) note(door, method string, leader, reign uint64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +129,8 @@ func (w *witness) tookOver(leader uint64) {
 	w.reign = max(w.reign, leader)
 }
 
-// answered waits until every switch has answered a leader later than one, and returns when the first and the last did.
+// answered waits until every switch has answered a leader later than one, and returns when the first
+// and the last did.
 func (w *witness) answered(ctx context.Context, after uint64) (leader uint64, first, last time.Time, err error) {
 	for {
 		w.mu.Lock()
@@ -247,8 +249,8 @@ const labFabric = "hybrid:racks=3,hosts=1,spines=2,nic=1Gbps,eps=500Mbps,ocs=1Gb
 // labSwitches are the switches of labFabric.
 var labSwitches = []string{"tor0", "tor1", "tor2", "spine0", "spine1", "ocs"}
 
-// lab is a cluster of three replicas as processes, whose switches and agent are in this one, behind a witness. Switches
-// move no packets, and hosts send each other bytes over loopback.
+// lab is a cluster of three replicas as processes, whose switches and agent are in this one, behind a
+// witness. Switches move no packets, and hosts send each other bytes over loopback.
 type lab struct {
 	*machines
 	*witness
@@ -257,7 +259,8 @@ type lab struct {
 	stops    string // the directory by which replicas learn where to stop
 }
 
-// newLab starts one. Its replicas stop where files in stops say so, and leave out claims if they are told to.
+// newLab starts one. Its replicas stop where files in stops say so, and leave out claims if they are
+// told to.
 func newLab(t *testing.T, env ...string) *lab {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lab") // short, as names of Unix sockets must be

@@ -17,8 +17,9 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestMininetAgreement holds coflows in Mininet against the simulator, as the experiment agreement does in namespaces:
-// over packets alone and over circuits. It measures, and needs the whole machine: LIGHTLOOM_MEASURE=agreement runs it.
+// TestMininetAgreement holds coflows in Mininet against the simulator, as the experiment agreement does
+// in namespaces: over packets alone and over circuits. It measures, and needs the whole machine:
+// LIGHTLOOM_MEASURE=agreement runs it.
 func TestMininetAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
@@ -42,7 +43,8 @@ func TestMininetAgreement(t *testing.T) {
 	}
 }
 
-// drawnTrace has 16 coflows within 6 s on 4 racks of 2 hosts: one or two senders and as many receivers, and 0.22 to
+// drawnTrace has 16 coflows within 6 s on 4 racks of 2 hosts: one or two senders and as many receivers,
+// and 0.22 to
 // 0.5 s of a rate for each host flow.
 func drawnTrace(seed uint64, rate float64) string {
 	const coflows, hosts = 16, 8

@@ -124,10 +124,11 @@ func (l *mixedLab) control(flags string) (reach string) {
 
 const mixedFabric = "hybrid:racks=3,hosts=1,spines=2,nic=200Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms"
 
-// TestMixedLab: SONiC ToRs, an SR Linux spine, an OpenConfig spine and a Polatis switch by RESTCONF, under authorities
-// and credentials of their own, carry a cut of FB2010 as real TCP while a spine becomes another vendor's, the policy
-// changes and a rack is added, and circuits carry what they carry on the simulator, within 35 points beside other
-// tests. With LIGHTLOOM_MEASURE=lab the cut takes longer, alone on the machine, and 5 points hold.
+// TestMixedLab: SONiC ToRs, an SR Linux spine, an OpenConfig spine and a Polatis switch by RESTCONF,
+// under authorities and credentials of their own, carry a cut of FB2010 as real TCP while a spine
+// becomes another vendor's, the policy changes and a rack is added, and circuits carry what they carry
+// on the simulator, within 35 points beside other tests. With LIGHTLOOM_MEASURE=lab the cut takes
+// longer, alone on the machine, and 5 points hold.
 func TestMixedLab(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some 15 s")
@@ -219,10 +220,11 @@ func (l *mixedLab) share(dir string) float64 {
 	return float64(p.BytesOCS) / float64(p.BytesOCS+p.BytesEPS)
 }
 
-// TestMixedLabMended: a switch of another profile than the inventory says, one that refuses the password, and one that
-// does not listen are told by name and reason within 5 s, and the others go on. Their records are mended while the
-// controller runs, an optical switch with the Open Compute model comes in the place of the one that was locked, and a
-// circuit over it carries a job. Beside other tests the 5 s are 15; LIGHTLOOM_MEASURE=lab holds them.
+// TestMixedLabMended: a switch of another profile than the inventory says, one that refuses the
+// password, and one that does not listen are told by name and reason within 5 s, and the others go on.
+// Their records are mended while the controller runs, an optical switch with the Open Compute model
+// comes in the place of the one that was locked, and a circuit over it carries a job. Beside other
+// tests the 5 s are 15; LIGHTLOOM_MEASURE=lab holds them.
 func TestMixedLabMended(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some 10 s")
@@ -262,9 +264,10 @@ func TestMixedLabMended(t *testing.T) {
 	}
 }
 
-// TestMixedLabValidated: the ToRs behave as SONiC's own server, which validates each Set for seconds, one at a time,
-// and serves one database a request. The controller claims and programs them, a job's bytes arrive, and nothing is in
-// doubt then. In this run a Set takes a tenth of the 5 to 20 s that it takes there; LIGHTLOOM_LONG runs it in full.
+// TestMixedLabValidated: the ToRs behave as SONiC's own server, which validates each Set for seconds,
+// one at a time, and serves one database a request. The controller claims and programs them, a job's
+// bytes arrive, and nothing is in doubt then. In this run a Set takes a tenth of the 5 to 20 s that it
+// takes there; LIGHTLOOM_LONG runs it in full.
 func TestMixedLabValidated(t *testing.T) {
 	validate, within := "uniform(500ms,2s)", 30*time.Second
 	if os.Getenv("LIGHTLOOM_LONG") != "" {
@@ -292,8 +295,8 @@ func TestMixedLabValidated(t *testing.T) {
 	}
 }
 
-// TestMixedLabGRIBI: a SONiC ToR and an OpenConfig spine whose rules are programmed by gRIBI while gNMI tells of their
-// ports: the controller claims them, and a job's bytes cross both and a circuit.
+// TestMixedLabGRIBI: a SONiC ToR and an OpenConfig spine whose rules are programmed by gRIBI while gNMI
+// tells of their ports: the controller claims them, and a job's bytes cross both and a circuit.
 func TestMixedLabGRIBI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some 5 s")

@@ -23,8 +23,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// machine is one that can lose its power: a shell in namespaces of its own, whose controller keeps its logs on a file
-// system in an image.
+// machine is one that can lose its power: a shell in namespaces of its own, whose controller keeps its
+// logs on a file system in an image.
 type machine struct {
 	*mixedLab
 	client atomic.Pointer[api.Client]
@@ -94,9 +94,9 @@ func (m *machine) boot() {
 	m.client.Store(c)
 }
 
-// cut takes the power away: of the file system remains what is in the image while all processes stand still, and of
-// that nothing which is in the kernel's memory alone. Whether that was the case for something a file shows that was
-// written and not synced.
+// cut takes the power away: of the file system remains what is in the image while all processes stand
+// still, and of that nothing which is in the kernel's memory alone. Whether that was the case for
+// something a file shows that was written and not synced.
 func (m *machine) cut() {
 	m.t.Helper()
 	m.must("echo unsynced > m/unsynced; kill -STOP -1; n=0; until cp disk a && cp disk b && cmp a b; do n=$((n+1)); " +
@@ -107,9 +107,9 @@ func (m *machine) cut() {
 	m.must("[ ! -s m/unsynced ] && rm -f m/unsynced && sync")
 }
 
-// TestPowerLoss: the machine of all three replicas of a controller loses its power, again and again while jobs are
-// submitted, and goes on with what its disk has: each acknowledged job is there, once, under its number.
-// LIGHTLOOM_MEASURE=power submits 10,000 jobs.
+// TestPowerLoss: the machine of all three replicas of a controller loses its power, again and again
+// while jobs are submitted, and goes on with what its disk has: each acknowledged job is there, once,
+// under its number. LIGHTLOOM_MEASURE=power submits 10,000 jobs.
 func TestPowerLoss(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "power" {
 		t.Skip("it mounts images for minutes: set LIGHTLOOM_MEASURE=power")

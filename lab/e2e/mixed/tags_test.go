@@ -33,9 +33,9 @@ while True:
     print(text.decode().strip(), more[0][2][0] >> 2, flush=True)
 `
 
-// TestTagsByCgroup: with --tags an agent marks what programs of a cgroup send from its host to an address, and nothing
-// else; a rule that comes into the file later counts too. In a fabric that is up, exec leaves a command in the cgroup
-// of its caller.
+// TestTagsByCgroup: with --tags an agent marks what programs of a cgroup send from its host to an
+// address, and nothing else; a rule that comes into the file later counts too. In a fabric that is up,
+// exec leaves a command in the cgroup of its caller.
 func TestTagsByCgroup(t *testing.T) {
 	root := cgroups(t)
 	l := newMixedLab(t)

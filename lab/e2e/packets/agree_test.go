@@ -40,8 +40,8 @@ var cuts = []struct {
 // bound is how large |netns ÷ flowsim − 1| may be.
 type bound struct{ median, p90 float64 }
 
-// sharings are how links are shared in the runs that are compared: by rates of the controller, or by TCP, which the
-// simulator takes for max-min fair or for proportionally fair.
+// sharings are how links are shared in the runs that are compared: by rates of the controller, or by
+// TCP, which the simulator takes for max-min fair or for proportionally fair.
 var sharings = []struct {
 	name, policy string
 	proportional bool
@@ -117,8 +117,9 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestAgreement compares packets with the fluid model: for coflows that take at least 200 ms alone, completion times on
-// netns and on flowsim are alike. It measures, so it needs the whole machine: LIGHTLOOM_MEASURE=agreement runs it.
+// TestAgreement compares packets with the fluid model: for coflows that take at least 200 ms alone,
+// completion times on netns and on flowsim are alike. It measures, so it needs the whole machine:
+// LIGHTLOOM_MEASURE=agreement runs it.
 func TestAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
@@ -140,8 +141,9 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestCircuitAgreement compares the demo's workload on packets with the simulator where circuits carry most of it, in a
-// closed loop and with the simulator's own reservations. It wants the machine for itself, as TestAgreement does.
+// TestCircuitAgreement compares the demo's workload on packets with the simulator where circuits carry
+// most of it, in a closed loop and with the simulator's own reservations. It wants the machine for
+// itself, as TestAgreement does.
 func TestCircuitAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")

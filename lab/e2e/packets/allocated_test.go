@@ -19,9 +19,10 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestAllocatedBandwidth: a coflow that CoRBA has routed and OptBA has given rates has, with real TCP, the bandwidth
-// that it was given, within 5 %: its bytes over its completion time, against those on the simulator, where rates are
-// exact. It measures, so it needs the whole machine: LIGHTLOOM_MEASURE=agreement runs it.
+// TestAllocatedBandwidth: a coflow that CoRBA has routed and OptBA has given rates has, with real TCP,
+// the bandwidth that it was given, within 5 %: its bytes over its completion time, against those on the
+// simulator, where rates are exact. It measures, so it needs the whole machine:
+// LIGHTLOOM_MEASURE=agreement runs it.
 func TestAllocatedBandwidth(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")

@@ -36,8 +36,9 @@ func endlessSetup(t *testing.T, until time.Duration, policies ...string) (*scena
 		1)
 }
 
-// checkEndless checks that the streams had their rates throughout, except for a share that other jobs or a busy machine
-// can take, and that the batch job ended by itself. It returns deviations that a busy machine can cause.
+// checkEndless checks that the streams had their rates throughout, except for a share that other jobs
+// or a busy machine can take, and that the batch job ended by itself. It returns deviations that a busy
+// machine can cause.
 func checkEndless(t *testing.T, s *scenario.Prepared, o *outcome.Outcome, share float64) error {
 	t.Helper()
 	var late []error
@@ -67,8 +68,8 @@ func checkEndless(t *testing.T, s *scenario.Prepared, o *outcome.Outcome, share 
 	return errors.Join(late...)
 }
 
-// TestEndlessStreams: streams with a rate run until the run or their lifetime ends: on the simulator under fair shares,
-// paces and rates of pairs, and on packets.
+// TestEndlessStreams: streams with a rate run until the run or their lifetime ends: on the simulator
+// under fair shares, paces and rates of pairs, and on packets.
 func TestEndlessStreams(t *testing.T) {
 	if _, err := endlessSetup(t, 0, "crosslayer"); err == nil ||
 		!strings.Contains(err.Error(), `"wordcount" has a stream that goes on and on`) {
@@ -102,8 +103,9 @@ func TestEndlessStreams(t *testing.T) {
 	}
 }
 
-// TestCancelledInCrashes: controllers die at random after they have committed and before they act, around the ends of
-// streams. The next one stops hosts from sending bytes of cancelled jobs, and all jobs end as they do without crashes.
+// TestCancelledInCrashes: controllers die at random after they have committed and before they act,
+// around the ends of streams. The next one stops hosts from sending bytes of cancelled jobs, and all
+// jobs end as they do without crashes.
 func TestCancelledInCrashes(t *testing.T) {
 	s, err := endlessSetup(t, 3*time.Second, "random+ecmp")
 	if err != nil {
@@ -124,8 +126,8 @@ func TestCancelledInCrashes(t *testing.T) {
 	}
 }
 
-// TestCancelledIsSilent: a controller dies while it cancels a job; after the next has taken over, no bytes of the job
-// are sent.
+// TestCancelledIsSilent: a controller dies while it cancels a job; after the next has taken over, no
+// bytes of the job are sent.
 func TestCancelledIsSilent(t *testing.T) {
 	s, err := endlessSetup(t, 3*time.Second, "random+ecmp")
 	if err != nil {

@@ -39,8 +39,8 @@ func endless(t *testing.T, n int) []controller.Job {
 	return jobs
 }
 
-// TestUntil stops a case whose jobs would go on for hours, on both fabrics: a link that its host flows use fails
-// meanwhile, and what is received comes back to what it was.
+// TestUntil stops a case whose jobs would go on for hours, on both fabrics: a link that its host flows
+// use fails meanwhile, and what is received comes back to what it was.
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	for _, on := range []string{scenario.OnFlowsim, scenario.OnNetns} {

@@ -13,8 +13,9 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestCertifiedByName: every policy of the dissertation runs by its name, on the simulator and on packets: all jobs end
-// and each byte arrives once. A run has one policy for each question, so a few runs have all of them.
+// TestCertifiedByName: every policy of the dissertation runs by its name, on the simulator and on
+// packets: all jobs end and each byte arrives once. A run has one policy for each question, so a few
+// runs have all of them.
 func TestCertifiedByName(t *testing.T) {
 	t.Parallel()
 	all := []string{"tapra+corba+optba", "tapra-fast+corba-fast+optba-total", "ontapra+froba+onfroba",

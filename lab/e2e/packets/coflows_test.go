@@ -18,9 +18,9 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestCoflowPoliciesOnPackets runs a small cut under policies that set paces, spreads and extras, on packets and on the
-// simulator. What is decided is the same, so completion times are alike; a run whose packets others on the machine made
-// late is made again. (TestAgreement is the one that measures.)
+// TestCoflowPoliciesOnPackets runs a small cut under policies that set paces, spreads and extras, on
+// packets and on the simulator. What is decided is the same, so completion times are alike; a run whose
+// packets others on the machine made late is made again. (TestAgreement is the one that measures.)
 func TestCoflowPoliciesOnPackets(t *testing.T) {
 	for _, policy := range []string{"random+ecmp+sebf", "random+ecmp+dclas", "random+ecmp+fifo"}[:tries.Of(2, 3)] {
 		t.Run(policy, func(t *testing.T) {

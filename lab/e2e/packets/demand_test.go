@@ -12,8 +12,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestDemandOnPackets replays on packets with demand from backlog and from counters: every byte arrives, and some over
-// circuits.
+// TestDemandOnPackets replays on packets with demand from backlog and from counters: every byte
+// arrives, and some over circuits.
 func TestDemandOnPackets(t *testing.T) {
 	t.Parallel()
 	for _, from := range []demand.Source{demand.FromBacklog, demand.FromCounters}[:tries.Of(1, 2)] {

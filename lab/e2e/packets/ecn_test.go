@@ -11,8 +11,8 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// TestECNRefused: if the kernel has no queue that marks, building the fabric of a run with --ecn-bytes fails, and the
-// error says why and what to do.
+// TestECNRefused: if the kernel has no queue that marks, building the fabric of a run with --ecn-bytes
+// fails, and the error says why and what to do.
 func TestECNRefused(t *testing.T) {
 	labtest.ShareNetns(t, "netns", false)
 	if netns.ECNSupported() == nil {

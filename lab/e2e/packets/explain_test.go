@@ -55,8 +55,9 @@ func TestSharedExplanation(t *testing.T) {
 	}
 }
 
-// TestExplainEverywhere replays with --explain on both fabrics, and on packets with a leader that is killed: every
-// job's tasks are explained, where the state says that they are, and flows between racks have a path.
+// TestExplainEverywhere replays with --explain on both fabrics, and on packets with a leader that is
+// killed: every job's tasks are explained, where the state says that they are, and flows between racks
+// have a path.
 func TestExplainEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -14,8 +14,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestFaultsOnPackets makes a link, a spine, a host and the leader fail and recover under real packets: every job ends,
-// the hosts have received each byte of the ledger, replicas agree, and the outcome lists the faults by the run's clock.
+// TestFaultsOnPackets makes a link, a spine, a host and the leader fail and recover under real packets:
+// every job ends, the hosts have received each byte of the ledger, replicas agree, and the outcome
+// lists the faults by the run's clock.
 func TestFaultsOnPackets(t *testing.T) {
 	shared := labtest.ShareNetns(t, "netns", false)
 	s := labtest.WithFaults(t, "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=500Mbps,dark=10ms,nic=200Mbps,slots=8",

@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestGeneralOnPackets: a Jellyfish, whose rules name sources, in both dataplanes, and a fat-tree of a few racks
-// carry coflows, every byte once.
+// TestGeneralOnPackets: a Jellyfish, whose rules name sources, in both dataplanes, and a fat-tree of a
+// few racks carry coflows, every byte once.
 func TestGeneralOnPackets(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -42,8 +42,8 @@ func TestGeneralOnPackets(t *testing.T) {
 	}
 }
 
-// TestGeneralAgreement holds packets against the fluid model on the document's networks of 30 hosts, as TestAgreement
-// does on a leaf-spine: LIGHTLOOM_MEASURE=agreement runs it.
+// TestGeneralAgreement holds packets against the fluid model on the document's networks of 30 hosts, as
+// TestAgreement does on a leaf-spine: LIGHTLOOM_MEASURE=agreement runs it.
 func TestGeneralAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")

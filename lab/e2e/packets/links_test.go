@@ -24,7 +24,8 @@ func upwards(l *report.LinkLoads) (sum pathmap.Bytes) {
 	return sum
 }
 
-// TestLinksOnPackets: what the counters of links say is what the run counts, but for frames of the network itself.
+// TestLinksOnPackets: what the counters of links say is what the run counts, but for frames of the
+// network itself.
 func TestLinksOnPackets(t *testing.T) {
 	labtest.ShareNetns(t, "netns", false)
 	p, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=2,hosts=1,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms",
@@ -44,8 +45,8 @@ func TestLinksOnPackets(t *testing.T) {
 	}
 }
 
-// TestLinksDisturbNothing: a run whose links are read is the same as one whose links are not, and what links of racks
-// carried in all is what the run counts as bytes over packets, but for headers.
+// TestLinksDisturbNothing: a run whose links are read is the same as one whose links are not, and what
+// links of racks carried in all is what the run counts as bytes over packets, but for headers.
 func TestLinksDisturbNothing(t *testing.T) {
 	for _, policy := range []string{"random+ecmp", "crosslayer+sunflow", "joint", "crosslayer+maxmin"} {
 		t.Run(policy, func(t *testing.T) {

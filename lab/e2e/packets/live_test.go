@@ -69,7 +69,8 @@ func TestPackets(t *testing.T) {
 	}
 }
 
-// TestTrace replays a cut of the real trace on packets, in real time: what arrives is the trace's bytes, divided.
+// TestTrace replays a cut of the real trace on packets, in real time: what arrives is the trace's
+// bytes, divided.
 func TestTrace(t *testing.T) {
 	name := labtest.FacebookTrace(t)
 	labtest.ShareNetns(t, "netns", false)
@@ -102,8 +103,8 @@ func TestTrace(t *testing.T) {
 	t.Logf("%d coflows in %v, %d bytes, of them %d over circuits", len(o.State.Coflows), o.End, sum, o.OCS)
 }
 
-// TestLeaderKilled kills the leader's process at a random committed index in mid-replay: arrivals go on, every byte
-// arrives once, the replicas that are left agree, and no port is lit twice.
+// TestLeaderKilled kills the leader's process at a random committed index in mid-replay: arrivals go
+// on, every byte arrives once, the replicas that are left agree, and no port is lit twice.
 func TestLeaderKilled(t *testing.T) {
 	t.Parallel()
 	seeds := tries.Of[uint64](2, 10)
@@ -147,7 +148,8 @@ func TestParentKilled(t *testing.T) {
 	labtest.Await(t, "all processes to be gone", func() bool { return len(labtest.Marked(mark)) == 0 })
 }
 
-// TestInterrupted ends a replay as Ctrl-C does: it returns, says so, and leaves neither processes nor a report.
+// TestInterrupted ends a replay as Ctrl-C does: it returns, says so, and leaves neither processes nor a
+// report.
 func TestInterrupted(t *testing.T) {
 	labtest.UpNetns(t) // not in parallel: it counts this process's children
 	dir := filepath.Join(t.TempDir(), "report")

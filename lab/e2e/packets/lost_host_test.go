@@ -17,8 +17,8 @@ import (
 	"lightloom/southbound/noise"
 )
 
-// TestLostHost: when a host fails for good, the application level places its tasks again, and they restart; no other
-// task is moved or restarted, and every job ends. On both fabrics.
+// TestLostHost: when a host fails for good, the application level places its tasks again, and they
+// restart; no other task is moved or restarted, and every job ends. On both fabrics.
 func TestLostHost(t *testing.T) {
 	t.Parallel()
 	for _, on := range []string{scenario.OnFlowsim, scenario.OnNetns} {
@@ -49,8 +49,9 @@ func TestLostHost(t *testing.T) {
 	}
 }
 
-// placedAgain holds where tasks ended against where they were when a host failed, by the simulator. Where the machine
-// is so busy that jobs came later than that, others are where they were not then: that is returned.
+// placedAgain holds where tasks ended against where they were when a host failed, by the simulator.
+// Where the machine is so busy that jobs came later than that, others are where they were not then:
+// that is returned.
 func placedAgain(t *testing.T, before, ran *replay.Ran, lost southbound.HostID) error {
 	t.Helper()
 	var differ []error

@@ -9,8 +9,8 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// TestMigrateOnPackets moves tasks under real packets: every job ends with all its bytes. Hosts have received at least
-// the ledger's bytes, since bytes under way at a move come on top.
+// TestMigrateOnPackets moves tasks under real packets: every job ends with all its bytes. Hosts have
+// received at least the ledger's bytes, since bytes under way at a move come on top.
 func TestMigrateOnPackets(t *testing.T) {
 	labtest.ShareNetns(t, "netns", false)
 	s := labtest.Migrating(t, 1, 1, func(o *scenario.Options) {

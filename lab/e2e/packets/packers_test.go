@@ -12,8 +12,8 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// TestPackersOnPackets runs jobs that read from each other on real packets, under each policy for them: all end, no job
-// begins before those that it reads from have ended, and each byte arrives once.
+// TestPackersOnPackets runs jobs that read from each other on real packets, under each policy for them:
+// all end, no job begins before those that it reads from have ended, and each byte arrives once.
 func TestPackersOnPackets(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ policy, bytes string }{{"dawn+ecmp+sunflow", "10MB"}, {"pushbox+ecmp", "2MB"},

@@ -18,8 +18,9 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestProvenGaps: --explain says of every policy with certificates how far its decisions are from the optimum, and the
-// coflows that a policy routed with one carry it into the report and the file of coflows; others have none.
+// TestProvenGaps: --explain says of every policy with certificates how far its decisions are from the
+// optimum, and the coflows that a policy routed with one carry it into the report and the file of
+// coflows; others have none.
 func TestProvenGaps(t *testing.T) {
 	t.Parallel()
 	const shuffles, loads = "hadoop:jobs=4,rate=4/s,bytes=100kB-1MB", "../../../docs/examples/loads.yaml"
@@ -96,7 +97,8 @@ func checkDecisions(t *testing.T, name string) {
 	}
 }
 
-// checkProofs: every coflow with host flows between racks carries a proof into report and file, or none does.
+// checkProofs: every coflow with host flows between racks carries a proof into report and file, or none
+// does.
 func checkProofs(t *testing.T, p report.PolicyResult, carried bool) {
 	t.Helper()
 	proven := 0

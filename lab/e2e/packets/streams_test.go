@@ -26,8 +26,8 @@ func streamSetup(t *testing.T, policies ...string) *scenario.Prepared {
 	return s
 }
 
-// TestStreamsOnBoth runs streams, circles among them, on the simulator and on packets: tasks are where the policy put
-// them on both, all bytes arrive, and each job has its throughput.
+// TestStreamsOnBoth runs streams, circles among them, on the simulator and on packets: tasks are where
+// the policy put them on both, all bytes arrive, and each job has its throughput.
 func TestStreamsOnBoth(t *testing.T) {
 	s := streamSetup(t, "crosslayer")
 	sim, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)

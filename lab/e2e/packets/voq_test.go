@@ -17,8 +17,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestVOQsReported cuts the fibres of all racks while elephants are on their circuits: the report, its JSON and a note
-// show the packets that wait at the ToRs.
+// TestVOQsReported cuts the fibres of all racks while elephants are on their circuits: the report, its
+// JSON and a note show the packets that wait at the ToRs.
 func TestVOQsReported(t *testing.T) {
 	labtest.ShareNetns(t, "netns", false)
 	if err := netns.VOQsSupported(); err != nil {

@@ -9,9 +9,9 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// TestZooOnPackets brings twenty graphs of the Topology Zoo up on packets, of all sizes from the smallest to some fifty
-// nodes, with a host at each node, and runs jobs on each. It takes minutes: LIGHTLOOM_MEASURE=zoo runs it, with
-// LIGHTLOOM_DATA.
+// TestZooOnPackets brings twenty graphs of the Topology Zoo up on packets, of all sizes from the
+// smallest to some fifty nodes, with a host at each node, and runs jobs on each. It takes minutes:
+// LIGHTLOOM_MEASURE=zoo runs it, with LIGHTLOOM_DATA.
 func TestZooOnPackets(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "zoo" {
 		t.Skip("LIGHTLOOM_MEASURE=zoo runs it")

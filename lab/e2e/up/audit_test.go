@@ -52,8 +52,8 @@ func startUp(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 }
 
-// TestAuditCabling plants faults in a fabric of real packets, and captures at a port while the audit finds them: the
-// file holds what was heard, and the circuits that carried it.
+// TestAuditCabling plants faults in a fabric of real packets, and captures at a port while the audit
+// finds them: the file holds what was heard, and the circuits that carried it.
 func TestAuditCabling(t *testing.T) {
 	shared := labtest.UpNetns(t)
 	startUp(t)

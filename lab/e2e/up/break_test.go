@@ -19,9 +19,9 @@ import (
 	"lightloom/lab/session"
 )
 
-// TestBreakWhatIsUp lets links, switches, hosts and replicas of a fabric that is up fail and come back, as a user
-// would: pings go on over what is whole, status names what is not, and names that do not exist are answered with those
-// near.
+// TestBreakWhatIsUp lets links, switches, hosts and replicas of a fabric that is up fail and come back,
+// as a user would: pings go on over what is whole, status names what is not, and names that do not
+// exist are answered with those near.
 func TestBreakWhatIsUp(t *testing.T) {
 	labtest.UpNetns(t)
 	up := exec.Command("/proc/self/exe", upCommand)

@@ -16,7 +16,8 @@ import (
 	"lightloom/lab/session"
 )
 
-// submitAndCancel submits jobs to the running fabric, finds the endless ones in its status, and cancels one, twice.
+// submitAndCancel submits jobs to the running fabric, finds the endless ones in its status, and cancels
+// one, twice.
 func submitAndCancel(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "jobs.yaml")
@@ -47,8 +48,8 @@ func submitAndCancel(t *testing.T) {
 		return st
 	}
 	st := running()
-	// status reads delivered bytes from the hosts; the leader, which reports those of a cancelled job, gets them
-	// periodically, after at most a sixth of a second.
+	// status reads delivered bytes from the hosts; the leader, which reports those of a cancelled job,
+	// gets them periodically, after at most a sixth of a second.
 	for end := time.Now().Add(labtest.Hanging); len(st.Streams) == 0 || st.Streams[0].Delivered < 125_000; st = running() {
 		if time.Now().After(end) {
 			t.Fatalf("streams %+v are shown", st.Streams)

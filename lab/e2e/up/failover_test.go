@@ -13,9 +13,9 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// TestFailover measures the time from a link going down to the first packet on the new path, through the controller
-// with three replicas and 1,000 host flows under way. It wants the machine for itself: LIGHTLOOM_MEASURE=failover runs
-// it whole, else it is tried with few.
+// TestFailover measures the time from a link going down to the first packet on the new path, through
+// the controller with three replicas and 1,000 host flows under way. It wants the machine for itself:
+// LIGHTLOOM_MEASURE=failover runs it whole, else it is tried with few.
 func TestFailover(t *testing.T) {
 	opt := emulated.FailoverOptions{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=20Mbps,nic=100Mbps",
 		Policy:   "random+ecmp",

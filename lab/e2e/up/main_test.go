@@ -1,5 +1,5 @@
-// Package up tests what is done with a fabric that is kept up: commands of the session, audits, faults, the page. A
-// user has one such fabric at a time, so these tests take turns.
+// Package up tests what is done with a fabric that is kept up: commands of the session, audits, faults,
+// the page. A user has one such fabric at a time, so these tests take turns.
 package up
 
 import (
@@ -16,7 +16,8 @@ import (
 const (
 	upCommand   = "test-up"
 	execCommand = "test-exec"
-	// Programs that the controller knows nothing of: one sends to an address for a while, one takes one connection.
+	// Programs that the controller knows nothing of: one sends to an address for a while, one takes one
+	// connection.
 	sendCommand    = "test-send"
 	receiveCommand = "test-receive"
 )
@@ -26,7 +27,8 @@ func TestMain(m *testing.M) {
 		sendCommand: sendUnannounced, receiveCommand: receiveUnannounced})
 }
 
-// keepFabric keeps a fabric up. Its arguments are the fabric's spec, the source of demand, and a directory of state.
+// keepFabric keeps a fabric up. Its arguments are the fabric's spec, the source of demand, and a
+// directory of state.
 func keepFabric(ctx context.Context, args []string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()

@@ -116,8 +116,8 @@ func acknowledged(file string) (n int, err error) {
 	return n, nil
 }
 
-// whole waits until all replicas run and hold the same state, in which that many jobs exist and have ended. It gives up
-// when nothing has ended for long.
+// whole waits until all replicas run and hold the same state, in which that many jobs exist and have
+// ended. It gives up when nothing has ended for long.
 func (k *kept) whole(jobs int) *session.Status {
 	k.t.Helper()
 	ended := 0
@@ -153,9 +153,9 @@ func smallJobs(t *testing.T, n int) string {
 	return file
 }
 
-// TestReplicasOutliveEachOther ends the replicas of a fabric that is kept up, one by one, killed or asked to stop, and
-// then all at once, while jobs are submitted: the fabric stays up, the replicas restart, and every accepted job is
-// done.
+// TestReplicasOutliveEachOther ends the replicas of a fabric that is kept up, one by one, killed or
+// asked to stop, and then all at once, while jobs are submitted: the fabric stays up, the replicas
+// restart, and every accepted job is done.
 func TestReplicasOutliveEachOther(t *testing.T) {
 	labtest.UpNetns(t)
 	k, job := upOn(t, ""), smallJob(t)
@@ -188,8 +188,8 @@ func TestReplicasOutliveEachOther(t *testing.T) {
 	}
 }
 
-// TestUpGoesOn kills a whole fabric that is kept up with a directory of logs, and starts another on the same logs: no
-// job is lost, and those under way are done again on the new hosts.
+// TestUpGoesOn kills a whole fabric that is kept up with a directory of logs, and starts another on the
+// same logs: no job is lost, and those under way are done again on the new hosts.
 func TestUpGoesOn(t *testing.T) {
 	labtest.UpNetns(t)
 	dir := filepath.Join(t.TempDir(), "state")
@@ -237,9 +237,9 @@ func TestUpGoesOn(t *testing.T) {
 	})
 }
 
-// TestKillsUnderLoad kills one of three replicas at random, again and again, while jobs are submitted one by one, and
-// logs how long each took to be acknowledged. LIGHTLOOM_MEASURE=kills makes 200 kills and allows no outage above 2 s;
-// otherwise there are few.
+// TestKillsUnderLoad kills one of three replicas at random, again and again, while jobs are submitted
+// one by one, and logs how long each took to be acknowledged. LIGHTLOOM_MEASURE=kills makes 200 kills
+// and allows no outage above 2 s; otherwise there are few.
 func TestKillsUnderLoad(t *testing.T) {
 	labtest.UpNetns(t)
 	kills, measure := 3, os.Getenv("LIGHTLOOM_MEASURE") == "kills"
@@ -279,9 +279,9 @@ func TestKillsUnderLoad(t *testing.T) {
 	}
 }
 
-// TestStopsUnderLoad stops one of three replicas after the other, the leader among them, for three seconds, while
-// jobs are submitted one by one: the others go on, the stopped one goes on from where it was, none ends, and every
-// accepted job is done. LIGHTLOOM_MEASURE=kills stops them sixty times.
+// TestStopsUnderLoad stops one of three replicas after the other, the leader among them, for three
+// seconds, while jobs are submitted one by one: the others go on, the stopped one goes on from where it
+// was, none ends, and every accepted job is done. LIGHTLOOM_MEASURE=kills stops them sixty times.
 func TestStopsUnderLoad(t *testing.T) {
 	labtest.UpNetns(t)
 	stops := 3
@@ -323,8 +323,9 @@ func TestStopsUnderLoad(t *testing.T) {
 		before, st.Term, waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
 }
 
-// TestAllKilledUnderLoad kills all replicas at one instant, three times while jobs are submitted and once when all have
-// been acknowledged: none is lost, and none is there twice. LIGHTLOOM_MEASURE=kills submits 10,000 jobs.
+// TestAllKilledUnderLoad kills all replicas at one instant, three times while jobs are submitted and
+// once when all have been acknowledged: none is lost, and none is there twice. LIGHTLOOM_MEASURE=kills
+// submits 10,000 jobs.
 func TestAllKilledUnderLoad(t *testing.T) {
 	labtest.UpNetns(t)
 	const callers, each = 8, 5

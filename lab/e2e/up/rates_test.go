@@ -18,8 +18,8 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// TestRatesOnPackets: on real packets the controller comes to know the rates of links from its switches' streams, and
-// status shows what passes them.
+// TestRatesOnPackets: on real packets the controller comes to know the rates of links from its
+// switches' streams, and status shows what passes them.
 func TestRatesOnPackets(t *testing.T) {
 	labtest.UpNetns(t)
 	up := exec.Command("/proc/self/exe", upCommand)

@@ -19,8 +19,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestReserveOnWhatIsUp asks a fabric of packets and three replicas for bandwidth as an outside scheduler would: what
-// is reserved is gone from what may be, a request too large is refused with what is left, and what is released is back.
+// TestReserveOnWhatIsUp asks a fabric of packets and three replicas for bandwidth as an outside
+// scheduler would: what is reserved is gone from what may be, a request too large is refused with what
+// is left, and what is released is back.
 func TestReserveOnWhatIsUp(t *testing.T) {
 	labtest.UpNetns(t)
 	up := exec.Command("/proc/self/exe", upCommand)

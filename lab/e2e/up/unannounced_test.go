@@ -65,8 +65,9 @@ func receiveUnannounced(context.Context, []string) error {
 	return err
 }
 
-// TestUnannouncedGetsACircuit tests the promise of lightloom up: two programs send unannounced from rack 0 to rack 1,
-// and their racks get a circuit, which carries their packets without any change to them. When they stop, it is removed.
+// TestUnannouncedGetsACircuit tests the promise of lightloom up: two programs send unannounced from
+// rack 0 to rack 1, and their racks get a circuit, which carries their packets without any change to
+// them. When they stop, it is removed.
 func TestUnannouncedGetsACircuit(t *testing.T) {
 	shared := labtest.UpNetns(t)
 	keepUp(t, "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms", demand.FromCounters)
@@ -101,8 +102,9 @@ func TestUnannouncedGetsACircuit(t *testing.T) {
 	}
 }
 
-// unannounced runs a client in host h0-0 that sends to rack 1, and returns the number that it prints first. The error
-// reports how late its circuit came or went, or that it never did while the client ran.
+// unannounced runs a client in host h0-0 that sends to rack 1, and returns the number that it prints
+// first. The error reports how late its circuit came or went, or that it never did while the client
+// ran.
 func unannounced(t *testing.T, argv []string) (number int, late error) {
 	t.Helper()
 	began := time.Now()
@@ -125,8 +127,8 @@ func unannounced(t *testing.T, argv []string) (number int, late error) {
 		came = lit(t, 0, 1)
 		return came || over
 	})
-	// Counters are read every 250 ms; the second reading after it begins has seen a whole period, and a move takes some
-	// 30 ms: about 0.6 s, where the processors are not others'.
+	// Counters are read every 250 ms; the second reading after it begins has seen a whole period, and a
+	// move takes some 30 ms: about 0.6 s, where the processors are not others'.
 	took := time.Since(began)
 	t.Logf("lit (%v) after %v", came, took.Round(10*time.Millisecond))
 	if !came || took > 3*time.Second {

@@ -22,8 +22,8 @@ import (
 	"lightloom/lab/session"
 )
 
-// TestUp keeps a fabric up as a user would: status, commands in hosts with their streams, statuses and signals, a
-// second fabric that is refused, and an end that leaves nothing.
+// TestUp keeps a fabric up as a user would: status, commands in hosts with their streams, statuses and
+// signals, a second fabric that is refused, and an end that leaves nothing.
 func TestUp(t *testing.T) {
 	labtest.UpNetns(t)
 	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=up-%d-%d", os.Getpid(), time.Now().UnixNano())

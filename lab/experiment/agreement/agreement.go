@@ -1,5 +1,6 @@
-// Package agreement holds real packets against the simulator: the same coflows under the same policies on both, with
-// the loop closed, and in an open loop with the circuit reservations of the simulator's run.
+// Package agreement holds real packets against the simulator: the same coflows under the same policies
+// on both, with the loop closed, and in an open loop with the circuit reservations of the simulator's
+// run.
 package agreement
 
 import (
@@ -55,12 +56,12 @@ const (
 	demoScale     = 5 // of the demo's workload on them
 )
 
-// least is what a coflow takes on the simulator at least to be counted by itself: a shorter one is decided by what a
-// decision takes in real time.
+// least is what a coflow takes on the simulator at least to be counted by itself: a shorter one is
+// decided by what a decision takes in real time.
 const least = 200 * time.Millisecond
 
-// steering is how late hosts are told of circuits: on these fabrics they take 1.2 ms to be told, and the controller is
-// late by 1.0 ms.
+// steering is how late hosts are told of circuits: on these fabrics they take 1.2 ms to be told, and
+// the controller is late by 1.0 ms.
 const steering = "steer=2ms"
 
 // load is a workload: so many coflows within a window load the busiest port to about what the name says.
@@ -122,7 +123,8 @@ func closedLoop() []setting {
 		{policy: hold, load: circuits30}, {policy: hold, load: circuits70}}
 }
 
-// beside are the settings by which stated errors are judged: those of the closed loop, and some beside a busy core.
+// beside are the settings by which stated errors are judged: those of the closed loop, and some beside
+// a busy core.
 func beside() []setting {
 	all := closedLoop()
 	for _, i := range []int{1, 3, 4, 5} {
@@ -169,8 +171,8 @@ func openLoop() []setting {
 	return all
 }
 
-// fabric returns the fabric of a setting and the rate by which its coflows are sized: that of a host on circuits, since
-// one host flow holds a circuit.
+// fabric returns the fabric of a setting and the rate by which its coflows are sized: that of a host on
+// circuits, since one host flow holds a circuit.
 func (s setting) fabric() (name string, rate pathmap.BitsPerSecond) {
 	switch {
 	case s.circuits() && s.large:
@@ -263,8 +265,8 @@ func (s setting) run(ctx context.Context, seed uint64) (*pair, error) {
 	return newPair(packets, fluid, seed)
 }
 
-// stretch has the reservations of a file last until one of their ports is reserved again, or a second longer. What is
-// delivered gives its ports back sooner.
+// stretch has the reservations of a file last until one of their ports is reserved again, or a second
+// longer. What is delivered gives its ports back sooner.
 func stretch(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -324,7 +326,8 @@ func newPair(packets, fluid *replay.Ran, seed uint64) (*pair, error) {
 	return p, nil
 }
 
-// byJob returns how long each job's coflows took. Two jobs that arrive together can have each other's numbers.
+// byJob returns how long each job's coflows took. Two jobs that arrive together can have each other's
+// numbers.
 func byJob(r *replay.Ran) map[string][]time.Duration {
 	out := map[string][]time.Duration{}
 	for _, x := range r.Coflows {

@@ -38,11 +38,11 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// TestOpenAgreement has a short window under sunflow with the loop closed, and under every policy of the open loop.
-// It measures, so it needs the whole machine: LIGHTLOOM_MEASURE=agreement runs it. What a closed loop decides turns on
-// when its counts arrive, and one other reservation shifts those after it (seed 102 moves 19, 23 or 24 circuits), so
-// that ten seeds are judged together: of 41 single runs the widest were 5 % of the mean CCT and 21 % of the moves off,
-// their mean less than 1 and 4 %.
+// TestOpenAgreement has a short window under sunflow with the loop closed, and under every policy of
+// the open loop. It measures, so it needs the whole machine: LIGHTLOOM_MEASURE=agreement runs it. What
+// a closed loop decides turns on when its counts arrive, and one other reservation shifts those after
+// it (seed 102 moves 19, 23 or 24 circuits), so that ten seeds are judged together: of 41 single runs
+// the widest were 5 % of the mean CCT and 21 % of the moves off, their mean less than 1 and 4 %.
 func TestOpenAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
@@ -72,11 +72,12 @@ func TestOpenAgreement(t *testing.T) {
 	}
 }
 
-// within says how far apart runs on packets and on the simulator may be, as shares: mean CCT in the mean over the
-// seeds, a coflow's in the median over all of them, and the moved circuits of all seeds.
+// within says how far apart runs on packets and on the simulator may be, as shares: mean CCT in the
+// mean over the seeds, a coflow's in the median over all of them, and the moved circuits of all seeds.
 type within struct{ mean, median, moves float64 }
 
-// agrees makes both runs of a setting for every seed and returns by how much they are further apart than most.
+// agrees makes both runs of a setting for every seed and returns by how much they are further apart
+// than most.
 func agrees(t *testing.T, s setting, seeds []uint64, most within) error {
 	t.Helper()
 	var off []float64

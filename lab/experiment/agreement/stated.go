@@ -14,7 +14,8 @@ import (
 	"lightloom/lab/report"
 )
 
-// busyCore starts a program that keeps a core busy until end is called. It ends with this process at the latest.
+// busyCore starts a program that keeps a core busy until end is called. It ends with this process at
+// the latest.
 func busyCore(ctx context.Context) (end func(), err error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", "while :; do :; done")
 	cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
@@ -42,7 +43,8 @@ func (s setting) each(runs []*pair, out *experiment.Result) {
 	}
 }
 
-// stated judges the errors that runs state of themselves by what they are off by. Runs that state none are left out.
+// stated judges the errors that runs state of themselves by what they are off by. Runs that state none
+// are left out.
 func stated(runs []*pair, out *experiment.Result) {
 	runs = slices.DeleteFunc(slices.Clone(runs), func(p *pair) bool { return p.Health.Unknown })
 	var said, were []float64

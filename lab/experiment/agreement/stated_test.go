@@ -13,11 +13,12 @@ import (
 	"lightloom/lab/report"
 )
 
-// measured is where the runs are kept that stated errors are judged by. Their constants were fitted on others.
+// measured is where the runs are kept that stated errors are judged by. Their constants were fitted on
+// others.
 const measured = "../../../docs/bench/packets/raw-stated.csv"
 
-// TestStatedErrors judges the error that a run states, by today's formula, on the runs that were measured: it covers
-// the true one in nine of ten, and its median is at most twice the true one's.
+// TestStatedErrors judges the error that a run states, by today's formula, on the runs that were
+// measured: it covers the true one in nine of ten, and its median is at most twice the true one's.
 func TestStatedErrors(t *testing.T) {
 	text, err := os.ReadFile(measured)
 	if err != nil {

@@ -23,9 +23,10 @@ func rackRate(s topo.Spec) pathmap.BitsPerSecond {
 	return s.EPS*pathmap.BitsPerSecond(s.Spines) + s.OCS
 }
 
-// anywhere is the shuffles of jobs whose tasks can be on any hosts, each released when its maps could have ended at the
-// earliest. What all network cards, and all racks, must send holds wherever tasks are: a port is all of them together.
-// No circuit is certain to be moved for a job, so that moves cost nothing here.
+// anywhere is the shuffles of jobs whose tasks can be on any hosts, each released when its maps could
+// have ended at the earliest. What all network cards, and all racks, must send holds wherever tasks
+// are: a port is all of them together. No circuit is certain to be moved for a job, so that moves cost
+// nothing here.
 func anywhere(f *topo.Fabric, jobs []controller.Job) *certified.OpenShop {
 	s := f.Spec
 	groups := [2]struct {
@@ -46,15 +47,16 @@ func anywhere(f *topo.Fabric, jobs []controller.Job) *certified.OpenShop {
 	return o
 }
 
-// leaving is the least share of a shuffle's bytes that leaves its group of slots: a host, or a rack. With a maps and b
-// reduces in a group of s slots, ab is at most (a+b)s/4, at most a(s-1) and at most b(s-1).
+// leaving is the least share of a shuffle's bytes that leaves its group of slots: a host, or a rack.
+// With a maps and b reduces in a group of s slots, ab is at most (a+b)s/4, at most a(s-1) and at most
+// b(s-1).
 func leaving(maps, reduces, slots int) float64 {
 	m, r, s := float64(maps), float64(reduces), float64(slots)
 	return max(0, 1-min(s*(m+r)/(4*m*r), (s-1)/max(m, r)))
 }
 
-// busiest is the least share of a shuffle's bytes that the busiest group receives or sends: a group with b reduces and
-// at most s-b maps receives b/r of all, but for what these maps have.
+// busiest is the least share of a shuffle's bytes that the busiest group receives or sends: a group
+// with b reduces and at most s-b maps receives b/r of all, but for what these maps have.
 func busiest(maps, reduces, slots int) float64 {
 	one := func(mine, theirs int) float64 {
 		least := 1.0
@@ -112,8 +114,9 @@ func placed(f *topo.Fabric, jobs []controller.Job, t *trial) *certified.OpenShop
 	return o
 }
 
-// portAlone is how long a rack's port takes for what it has for other racks: q of them, the largest, get a circuit, of
-// which the first can be lit already and every other one costs a reconfiguration delay without light.
+// portAlone is how long a rack's port takes for what it has for other racks: q of them, the largest,
+// get a circuit, of which the first can be lit already and every other one costs a reconfiguration
+// delay without light.
 func portAlone(s topo.Spec, peers map[int32]float64) float64 {
 	sizes := make([]float64, 0, len(peers))
 	for _, b := range peers {

@@ -1,6 +1,7 @@
-// Package clairvoyant is an experiment: how much of what is left between the best composition of separate parts and a
-// search that knows all jobs does joint gain? Beside it are packets of equal capacity and a proven bound. The search is
-// a tool of the experiment: no controller knows jobs to come, or has so much time.
+// Package clairvoyant is an experiment: how much of what is left between the best composition of
+// separate parts and a search that knows all jobs does joint gain? Beside it are packets of equal
+// capacity and a proven bound. The search is a tool of the experiment: no controller knows jobs to
+// come, or has so much time.
 package clairvoyant
 
 import (
@@ -24,8 +25,8 @@ func Experiments() []experiment.Experiment {
 		"all jobs, and a proven bound", Source: "wide shuffles", Seeds: 5, Run: run}}
 }
 
-// trials is how many runs of a seed's jobs the search may simulate. That takes 100 to 160 times the processor time of
-// joint's whole run (BenchmarkRuns).
+// trials is how many runs of a seed's jobs the search may simulate. That takes 100 to 160 times the
+// processor time of joint's whole run (BenchmarkRuns).
 const trials = 300
 
 // grounds are those of joint-wide whose jobs are all of one shuffle and placed at once.
@@ -181,8 +182,8 @@ func rows(ground string, of []*found, out *experiment.Result, first uint64) {
 	}
 }
 
-// closed is the share of the gap between the rival and the search, or a bound, that joint closes: the ratio of the
-// means, with the percentile interval of resampled seeds.
+// closed is the share of the gap between the rival and the search, or a bound, that joint closes: the
+// ratio of the means, with the percentile interval of resampled seeds.
 func closed(setting, metric string, won, all []float64, seed uint64) experiment.Row {
 	row := experiment.Row{Figure: "gap", Setting: setting, Metric: metric, Unit: "%", N: len(won)}
 	ratio := func(pick func(i int) int) float64 {

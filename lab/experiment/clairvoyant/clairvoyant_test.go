@@ -25,8 +25,8 @@ func tinyArena(t testing.TB, ground string, n int, seed uint64) (*arena, experim
 	return a, c
 }
 
-// TestFollow: a plan of joint's places that changes nothing is carried out as joint's own run was, and the search is
-// never worse than what it began with, keeps to slots and no bound is above it.
+// TestFollow: a plan of joint's places that changes nothing is carried out as joint's own run was, and
+// the search is never worse than what it began with, keeps to slots and no bound is above it.
 func TestFollow(t *testing.T) {
 	for _, ground := range grounds() {
 		a, c := tinyArena(t, ground, 12, 3)
@@ -54,7 +54,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestShares: no dealing of tasks to groups of slots sends less out of them, or has a busiest group with less.
+// TestShares: no dealing of tasks to groups of slots sends less out of them, or has a busiest group
+// with less.
 func TestShares(t *testing.T) {
 	for seed := range uint64(tries.Of(3000, 100_000)) {
 		r := rand.New(rand.NewPCG(seed, 0x73686172))

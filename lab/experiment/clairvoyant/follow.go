@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// plan is a whole schedule, made before the run with all jobs known: where tasks go, and which coflow goes first.
+// plan is a whole schedule, made before the run with all jobs known: where tasks go, and which coflow
+// goes first.
 type plan struct {
 	hosts  [][]southbound.HostID // by job and task
 	weight []float64             // by coflow: its rank is T(C) over this
@@ -54,8 +55,8 @@ func (l lighter) Fill(v *controller.View, ev []controller.Event, p *controller.P
 	l.Sunflow.Fill(&own, ev, p)
 }
 
-// placer puts tasks where the plan has them. Where another task is, it takes a host of the same rack, or else one of
-// the rack with the most free slots.
+// placer puts tasks where the plan has them. Where another task is, it takes a host of the same rack,
+// or else one of the rack with the most free slots.
 type placer struct{ *plan }
 
 // Wants implements the part's list of events.

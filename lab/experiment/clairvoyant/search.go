@@ -78,9 +78,9 @@ func (a *arena) packets(ctx context.Context) (*trial, error) {
 	})
 }
 
-// search improves on plans with that many more simulated runs: threshold accepting from the best of them, which ends at
-// pure descent. A schedule is as good as its mean CCT, but waiting for slots is no way to shorten shuffles: what jobs
-// take longer than under the plan that it began with counts too.
+// search improves on plans with that many more simulated runs: threshold accepting from the best of
+// them, which ends at pure descent. A schedule is as good as its mean CCT, but waiting for slots is no
+// way to shorten shuffles: what jobs take longer than under the plan that it began with counts too.
 func (a *arena) search(ctx context.Context, from []*trial, runs int) (best *trial, err error) {
 	for _, t := range from {
 		if best == nil || t.CCT < best.CCT {

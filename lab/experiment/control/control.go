@@ -15,9 +15,9 @@ import (
 	"lightloom/southbound"
 )
 
-// The infinite-network control of a run: the same jobs on the same hosts, which give their slots in the same order,
-// while bytes take no time. What is left of the time is slots and computing, so the control bounds what any network
-// scheduler can gain.
+// The infinite-network control of a run: the same jobs on the same hosts, which give their slots in the
+// same order, while bytes take no time. What is left of the time is slots and computing, so the control
+// bounds what any network scheduler can gain.
 
 // slotTimes is a policy that notes when it gave each task its first slot.
 type slotTimes struct {
@@ -99,8 +99,8 @@ type freeRun struct {
 
 const unknown = time.Duration(math.MaxInt64)
 
-// ends returns when each job ends. A task has its slot no later than in the run: of the tasks before it on its host,
-// fewer than there are slots still hold one then.
+// ends returns when each job ends. A task has its slot no later than in the run: of the tasks before it
+// on its host, fewer than there are slots still hold one then.
 func (f *freeRun) ends() map[controller.JobID]time.Duration {
 	f.got = make([]time.Duration, len(f.tasks))
 	f.end = slices.Repeat([]time.Duration{unknown}, len(f.tasks))
@@ -179,8 +179,8 @@ func (f *freeRun) slot(held []int, from time.Duration) time.Duration {
 	return ends[len(ends)-f.slots]
 }
 
-// finish works out the ends of a job's tasks as far as their slots are known: a stage that receives begins once all of
-// its tasks have a slot and all stages before it have ended.
+// finish works out the ends of a job's tasks as far as their slots are known: a stage that receives
+// begins once all of its tasks have a slot and all stages before it have ended.
 func (f *freeRun) finish(j *controller.Job) {
 	for range j.Stages { // as often as the longest chain is long
 		for s := range j.Stages {

@@ -8,8 +8,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestControl works the infinite-network control out by hand: bytes take no time, slots are given in the order of the
-// run, a stage that receives begins with the last of its slots, and a gang takes its slots together.
+// TestControl works the infinite-network control out by hand: bytes take no time, slots are given in
+// the order of the run, a stage that receives begins with the last of its slots, and a gang takes its
+// slots together.
 func TestControl(t *testing.T) {
 	const s = time.Second
 	tasks := func(compute ...time.Duration) (out []controller.Task) {

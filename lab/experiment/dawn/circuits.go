@@ -10,8 +10,8 @@ import (
 // circuitsFabric is dawnFabric with a circuit for each rack that carries what its nodes can send.
 const circuitsFabric = "hybrid:racks=6,hosts=6,slots=8,spines=1,nic=1Gbps,eps=500Mbps,ocs=6Gbps,dark=10ms"
 
-// runDawnCircuits sets Fair and Dawn beside themselves with circuits by Sunflow, and Dawn beside Fair with them. The
-// document knows no optical switch.
+// runDawnCircuits sets Fair and Dawn beside themselves with circuits by Sunflow, and Dawn beside Fair
+// with them. The document knows no optical switch.
 func runDawnCircuits(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	var offices []office
 	for _, blocks := range []bool{true, false} {

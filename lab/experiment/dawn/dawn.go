@@ -1,5 +1,5 @@
-// Package dawn repeats the evaluation of the Dawn document (sections II-B and IV) on drawn chains of jobs: what its
-// benchmarks' jobs read and write, their arrivals and the threshold are not published.
+// Package dawn repeats the evaluation of the Dawn document (sections II-B and IV) on drawn chains of
+// jobs: what its benchmarks' jobs read and write, their arrivals and the threshold are not published.
 package dawn
 
 import (
@@ -51,8 +51,8 @@ type assigner struct {
 
 func (a assigner) String() string { return a.name }
 
-// Rivals: ShuffleWatcher is read in two ways, as PushBox describes it, and as Dawn does (reduces in the rack of most
-// maps, other jobs ignored); Dawn's loop has no exit, so Strict is as printed.
+// Rivals: ShuffleWatcher is read in two ways, as PushBox describes it, and as Dawn does (reduces in the
+// rack of most maps, other jobs ignored); Dawn's loop has no exit, so Strict is as printed.
 const (
 	fairName, watcherName, aloneName = "Fair", "ShuffleWatcher", "ShuffleWatcher as Dawn tells it"
 	strictName, dawnName             = "Dawn as printed", "Dawn with an exit"
@@ -173,7 +173,8 @@ func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed u
 	return f, nil
 }
 
-// betweenRacks sums what tasks read from other racks: of inputs and of other jobs' outputs, and of other stages.
+// betweenRacks sums what tasks read from other racks: of inputs and of other jobs' outputs, and of
+// other stages.
 func betweenRacks(ran *replay.Ran, perRack int) (input, inter float64) {
 	rack := func(h southbound.HostID) int { return int(h) / perRack }
 	for _, j := range ran.State.Jobs {

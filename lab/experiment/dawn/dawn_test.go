@@ -7,8 +7,8 @@ import (
 	"lightloom/lab/experiment"
 )
 
-// TestAssigners runs every scheduler of the Dawn experiment once on few chains of each kind, and holds its figures to
-// be of all jobs and bytes.
+// TestAssigners runs every scheduler of the Dawn experiment once on few chains of each kind, and holds
+// its figures to be of all jobs and bytes.
 func TestAssigners(t *testing.T) {
 	b := &experiment.Bench{Quick: true}
 	for _, blocks := range []bool{true, false} {

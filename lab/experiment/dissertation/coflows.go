@@ -12,7 +12,8 @@ import (
 
 const gigabit = 1e9
 
-// randomNetwork draws a modified fat-tree of switches of k ports, with what noise leaves, and flows of 700 to 1,000 Gb.
+// randomNetwork draws a modified fat-tree of switches of k ports, with what noise leaves, and flows of
+// 700 to 1,000 Gb.
 func randomNetwork(rng *rand.Rand, s routing) (*online.Network, *certified.Instance, [][2]int32) {
 	net := online.NewNetwork(s.k, 2, 10*gigabit)
 	in := &certified.Instance{Capacity: net.Noisy(rng, s.onHosts)}
@@ -131,8 +132,8 @@ func (s coflowing) Setting() string {
 	return out
 }
 
-// Run returns the mean CCT, in s, of the coflows that arrive within a time, in s, the mean proven gap of the decisions,
-// in percent, and how many ms the run took.
+// Run returns the mean CCT, in s, of the coflows that arrive within a time, in s, the mean proven gap
+// of the decisions, in percent, and how many ms the run took.
 func (s coflowing) Run(seed uint64, until float64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x45))
 	net := online.NewNetwork(10, 2, 10*gigabit)

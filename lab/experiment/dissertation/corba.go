@@ -125,7 +125,8 @@ func ports(settings []routing) (k []float64) {
 
 func minCCTs() []string { return []string{"MinCCT-S", "MinCCT-M", "MinCCT-SM"} }
 
-// coflows are the rows of one coflow in one setting, with how many times as long the baselines take in the document.
+// coflows are the rows of one coflow in one setting, with how many times as long the baselines take in
+// the document.
 func (f figure) coflows(paper map[string]float64) {
 	for _, name := range minCCTs() {
 		f.above("CCT", name, "CoRBA", paper[name])
@@ -153,8 +154,8 @@ func decided(noise string, runs experiment.Runs, out *experiment.Result) {
 		experiment.Compare(whole("MinCCT-SM"), whole("CoRBA-fast"), experiment.Above))
 }
 
-// coflowClaims are what the document says of a setting of Figures 4.5 and 4.6: how many times faster CoRBA-fast is than
-// CoRBA, and than the others.
+// coflowClaims are what the document says of a setting of Figures 4.5 and 4.6: how many times faster
+// CoRBA-fast is than CoRBA, and than the others.
 type coflowClaims struct {
 	figure string
 	coflowing

@@ -1,6 +1,7 @@
-// Package dissertation repeats the evaluations of chapters 3 to 5 of "Task Scheduling in Modern Data Center: Task
-// Placement and Resource Allocation", row by row. Single runs are on plain numbers: they draw jobs, networks and noise
-// as the chapters say, have an algorithm solve them, and return figures by its name.
+// Package dissertation repeats the evaluations of chapters 3 to 5 of "Task Scheduling in Modern Data
+// Center: Task Placement and Resource Allocation", row by row. Single runs are on plain numbers: they
+// draw jobs, networks and noise as the chapters say, have an algorithm solve them, and return figures
+// by its name.
 package dissertation
 
 import (
@@ -73,8 +74,8 @@ type figure struct {
 	runs experiment.Runs
 }
 
-// times adds by how many per cent one figure is above another, where the document has it so many times as large ("x %
-// smaller"). 0: it does not say.
+// times adds by how many per cent one figure is above another, where the document has it so many times
+// as large ("x % smaller"). 0: it does not say.
 func (f figure) times(metric string, times float64, v []float64) *experiment.Row {
 	r := f.Row(metric, "%", 0, v)
 	if times > 0 {
@@ -106,7 +107,8 @@ func bare(name string) string {
 // own adds a figure of ours.
 func (f figure) own(metric, unit, name string) { f.Row(metric, unit, 0, f.runs.Of(name)) }
 
-// first adds the percentage of runs in which an algorithm is ahead of another by more than 1 %, judged as an order.
+// first adds the percentage of runs in which an algorithm is ahead of another by more than 1 %, judged
+// as an order.
 func (f figure) first(what, theirs, ours string) {
 	metric := fmt.Sprintf("runs in which the %s of %s is below that of %s", what, bare(ours), bare(theirs))
 	smaller := func(ours, theirs float64) float64 { return 100 * (1 - 1/(theirs/ours)) } // rounded as what is committed is
@@ -116,8 +118,8 @@ func (f figure) first(what, theirs, ours string) {
 // likeness is by how many per cent two figures that the document calls alike may differ.
 const likeness = 5
 
-// alike adds by how many per cent one figure is above another where the document sees no difference: a test of
-// equivalence.
+// alike adds by how many per cent one figure is above another where the document sees no difference: a
+// test of equivalence.
 func (f figure) alike(what, theirs, ours string) {
 	r := f.above(what, theirs, ours, 1)
 	*r = judgeAlike(*r)

@@ -11,7 +11,8 @@ import (
 	"lightloom/lab/experiment"
 )
 
-// TestDissertation: runs of each kind go through, small, verify, and are the same again but for running times.
+// TestDissertation: runs of each kind go through, small, verify, and are the same again but for running
+// times.
 func TestDissertation(t *testing.T) {
 	for name, run := range map[string]func() (experiment.Figures, error){
 		"jobs": func() (experiment.Figures, error) { return placing{4, 12}.run(1) },
@@ -67,8 +68,8 @@ func TestTimesRow(t *testing.T) {
 	}
 }
 
-// TestOverTime: every search on every small instance has an answer in time, none is below the bound, and more time
-// never makes one worse.
+// TestOverTime: every search on every small instance has an answer in time, none is below the bound,
+// and more time never makes one worse.
 func TestOverTime(t *testing.T) {
 	for _, c := range contests(true) {
 		bound, samples, err := c.Run(1, []float64{0.5, 5, 50})

@@ -57,8 +57,8 @@ func (s flowing) String() string {
 	return out
 }
 
-// Run returns the mean FCT and the mean waiting time, in s, of the flows that arrive within a time, in s, the mean
-// proven gap of the decisions, in percent, and how many ms the run took.
+// Run returns the mean FCT and the mean waiting time, in s, of the flows that arrive within a time, in
+// s, the mean proven gap of the decisions, in percent, and how many ms the run took.
 func (s flowing) Run(seed uint64, until float64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x53))
 	net := online.NewNetwork(10, 2, 10*gigabit)

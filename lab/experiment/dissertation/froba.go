@@ -62,8 +62,8 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	return out, nil
 }
 
-// flows are the rows of one setting, with how many times FRoBA's TTT those of ECMP and WCMP are in the document, and
-// that of FRoBA-fast; FRoBA-fast's running time FRoBA's; and ECMP's bandwidth FRoBA's.
+// flows are the rows of one setting, with how many times FRoBA's TTT those of ECMP and WCMP are in the
+// document, and that of FRoBA-fast; FRoBA-fast's running time FRoBA's; and ECMP's bandwidth FRoBA's.
 func (f figure) flows(spread, fast, time, rate float64) {
 	f.above("TTT", "ECMP", "FRoBA", spread)
 	f.above("TTT", "WCMP", "FRoBA", spread)

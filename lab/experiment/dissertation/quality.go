@@ -8,7 +8,8 @@ import (
 	"lightloom/lab/report"
 )
 
-// overTime compares searches at equal processor time: how far above the best bound their best answer is by then.
+// overTime compares searches at equal processor time: how far above the best bound their best answer is
+// by then.
 func overTime(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	at := []float64{10, 30, 100, 300, 1000, 3000} // ms
 	if b.Quick {

@@ -12,8 +12,8 @@ import (
 	"lightloom/lab/experiment"
 )
 
-// TestRawVerdicts judges the committed figures by the rules of today, so that a verdict on the page never outlives its
-// rule.
+// TestRawVerdicts judges the committed figures by the rules of today, so that a verdict on the page
+// never outlives its rule.
 func TestRawVerdicts(t *testing.T) {
 	files, err := filepath.Glob("../../../docs/bench/dissertation/*.csv")
 	if err != nil || len(files) < 7 {

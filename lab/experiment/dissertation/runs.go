@@ -31,8 +31,8 @@ func (g *gaps) noting(by planner) planner {
 	}
 }
 
-// timed also returns how long a call computes, in milliseconds of its thread's processor time, which other work on the
-// machine does not change. The call must not start goroutines that it waits for.
+// timed also returns how long a call computes, in milliseconds of its thread's processor time, which
+// other work on the machine does not change. The call must not start goroutines that it waits for.
 func timed[T any](do func() (T, error)) (T, float64, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

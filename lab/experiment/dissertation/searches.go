@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// method is a search that ends when its effort says so; what it begins with and cannot divide takes what it takes.
+// method is a search that ends when its effort says so; what it begins with and cannot divide takes
+// what it takes.
 type method struct {
 	name string
 	by   func(certified.Effort) (*solve.Certificate, error)
@@ -53,7 +54,8 @@ func contests(small bool) []contest {
 // sample is the best answer of a method up to an instant; Ms is the processor time of the run that found it.
 type sample struct{ Ms, Value float64 }
 
-// Run returns the best bound of the instance, and each method's samples by instant, in ms; nil before its first answer.
+// Run returns the best bound of the instance, and each method's samples by instant, in ms; nil before
+// its first answer.
 func (c *contest) Run(seed uint64, at []float64) (bound float64, out map[string][]*sample, err error) {
 	all, err := c.draw(seed)
 	if err != nil {
@@ -117,8 +119,8 @@ func planned(name string, in *certified.Instance, by planner) method {
 	}}
 }
 
-// annealers are routes over a path map's candidates in a fat-tree without noise. Annealing begins anew, with another
-// seed, until its time is over.
+// annealers are routes over a path map's candidates in a fat-tree without noise. Annealing begins anew,
+// with another seed, until its time is over.
 func annealers(seed uint64, pods, flows int) ([]method, error) {
 	spec, err := topo.ParseSpec(fmt.Sprintf("fattree:k=%d,hosts=%d,rate=1Gbps", pods, pods*pods*pods/4))
 	if err != nil {

@@ -58,8 +58,8 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	return out, nil
 }
 
-// placements are the rows of one setting, with how many times TaPRA's the document's JCTs and vCPUs are, Min-Min's
-// running time, and TaPRA's over that of TaPRA-fast.
+// placements are the rows of one setting, with how many times TaPRA's the document's JCTs and vCPUs
+// are, Min-Min's running time, and TaPRA's over that of TaPRA-fast.
 func (f figure) placements(jct, vCPUs map[string]float64, minMin, fast float64) {
 	baselines := []string{MinMin, MMGA, GSA}
 	for _, name := range baselines {

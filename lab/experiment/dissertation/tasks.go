@@ -13,7 +13,8 @@ import (
 	"lightloom/lab/report"
 )
 
-// center is the fat-tree data center of section 3.6.1.1: how many servers, and which are in which rack and pod.
+// center is the fat-tree data center of section 3.6.1.1: how many servers, and which are in which rack
+// and pod.
 type center struct{ pods, servers int }
 
 func newCenter(pods int) center { return center{pods, pods * pods * pods / 4} }
@@ -39,8 +40,8 @@ func (c center) groups() []online.Group {
 	return out
 }
 
-// tasks draws loads up to most and efficiencies from 0.1 to 1, and the energy limit from 1 to 1.1 times the load, again
-// while no placement keeps it.
+// tasks draws loads up to most and efficiencies from 0.1 to 1, and the energy limit from 1 to 1.1 times
+// the load, again while no placement keeps it.
 func (c center) tasks(rng *rand.Rand, n int, most float64) (t *certified.Tasks, redrawn float64) {
 	t = &certified.Tasks{}
 	sum, least := 0.0, 0.0
@@ -122,8 +123,9 @@ func within(ms float64) certified.Effort {
 	return certified.Effort{Trials: math.MaxInt32, Stop: func() bool { return computed() >= until }}
 }
 
-// run is one run: job completion times by algorithm, "ms NAME" how long each took, "vCPUs NAME" what it allocates, and
-// the gap that TaPRA proves in percent. The genetic baselines have the processor time that TaPRA takes.
+// run is one run: job completion times by algorithm, "ms NAME" how long each took, "vCPUs NAME" what it
+// allocates, and the gap that TaPRA proves in percent. The genetic baselines have the processor time
+// that TaPRA takes.
 func (p placing) run(seed uint64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x34))
 	t, redrawn := newCenter(p.pods).job(rng, p.tasks)
@@ -185,7 +187,8 @@ func (a arriving) jobs(rng *rand.Rand, c center, until float64) (out []online.Jo
 	return out
 }
 
-// Run returns the mean JCT and the running time of a run, and the mean proven gap of its decisions, in percent.
+// Run returns the mean JCT and the running time of a run, and the mean proven gap of its decisions, in
+// percent.
 func (a arriving) Run(seed uint64, until float64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x36))
 	c := newCenter(6)

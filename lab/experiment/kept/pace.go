@@ -21,8 +21,8 @@ func Folder() string {
 	return filepath.Join(dir, "lightloom", "experiments")
 }
 
-// File is the path of an experiment's runs in a folder. It depends on all that decides their figures: on the program
-// and on the settings.
+// File is the path of an experiment's runs in a folder. It depends on all that decides their figures:
+// on the program and on the settings.
 func File(folder, name string, settings any) (string, error) {
 	text, err := json.Marshal(settings)
 	if err != nil {

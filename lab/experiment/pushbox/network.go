@@ -40,8 +40,8 @@ func (m concurrency) use(ctx context.Context, seed uint64) (float64, error) {
 	return 100 * float64(ran.EPS) / (line * n * d.Seconds()), nil
 }
 
-// contest is the coflows of Figure 3a: bare ones, which have no end in sight. Their sizes are random, and so their
-// priorities.
+// contest is the coflows of Figure 3a: bare ones, which have no end in sight. Their sizes are random,
+// and so their priorities.
 func contest(machines, tasks, senders int, seed uint64) []controller.Job {
 	r := rand.New(rand.NewPCG(seed, 0x66696733))
 	var jobs []controller.Job
@@ -59,15 +59,16 @@ func contest(machines, tasks, senders int, seed uint64) []controller.Job {
 	return jobs
 }
 
-// ordered is Figure 3b: three reducers of one machine with the same input and priorities in their order, and other
-// machines with reducers that go on.
+// ordered is Figure 3b: three reducers of one machine with the same input and priorities in their
+// order, and other machines with reducers that go on.
 type ordered struct {
 	Use  float64    // of the machine's line until the last of the three has its input, in per cent
 	Ends [3]float64 // when each has it, seconds
 	Lone float64    // how long one of them would take with the line to itself
 }
 
-// inPriority has every task receive from so many machines: from all others alike, or else from some drawn at random.
+// inPriority has every task receive from so many machines: from all others alike, or else from some
+// drawn at random.
 func inPriority(ctx context.Context, senders int, seed uint64) (*ordered, error) {
 	const n, tasks, bytes = 9, 3, 5e9
 	line := 10e9 / 8 * 1448 / 1514

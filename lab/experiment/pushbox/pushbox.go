@@ -1,6 +1,6 @@
-// Package pushbox repeats the evaluation of the PushBox document (sections 4, 6 and 7) on its trace, with the job model
-// facebook-v1. Seeds draw where blocks lie and how wrong estimates are; the trace's arrivals and sizes are the same in
-// every run.
+// Package pushbox repeats the evaluation of the PushBox document (sections 4, 6 and 7) on its trace,
+// with the job model facebook-v1. Seeds draw where blocks lie and how wrong estimates are; the trace's
+// arrivals and sizes are the same in every run.
 package pushbox
 
 import (
@@ -180,8 +180,8 @@ func spansOf(took, size []float64) experiment.Figures {
 		largeJobs: report.Mean(large)}
 }
 
-// farms runs each farm with every seed; those that are alike but for their names once. It returns the runs by the name
-// of the farm and that of its scheduler.
+// farms runs each farm with every seed; those that are alike but for their names once. It returns the
+// runs by the name of the farm and that of its scheduler.
 func farms(ctx context.Context, b *experiment.Bench, all []farm) (map[string]experiment.Systems, error) {
 	trace, err := experiment.Facebook(b)
 	if err != nil {
@@ -218,8 +218,8 @@ func farms(ctx context.Context, b *experiment.Bench, all []farm) (map[string]exp
 
 const whyPushBox = "input, blocks, computing times and how 150 racks become 20 machines are not published: facebook-v1"
 
-// against adds rows of PushBox, the last, against the others: paper is by how many per cent the document has its mean
-// and its tail shorter (0: no figure).
+// against adds rows of PushBox, the last, against the others: paper is by how many per cent the
+// document has its mean and its tail shorter (0: no figure).
 func against(h experiment.Head, at experiment.Systems, who []packing, tail string,
 	paper map[string][2]float64) {
 	ours, others := at["PushBox"], who[:len(who)-1]
@@ -315,8 +315,8 @@ func components() []packing {
 	return all
 }
 
-// componentRows compares PushBox without a component with the whole. paper is by how many per cent the document has the
-// mean and the 95th percentile grow.
+// componentRows compares PushBox without a component with the whole. paper is by how many per cent the
+// document has the mean and the 95th percentile grow.
 func componentRows(at experiment.Systems, whole experiment.Runs, out *experiment.Result) {
 	for _, c := range []struct {
 		figure, part string

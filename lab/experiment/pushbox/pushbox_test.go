@@ -27,8 +27,8 @@ func someTrace(seed uint64) *workload.Trace {
 	return t
 }
 
-// TestNoJobStarves is a watchdog: under every policy of slots, also beside circuits, each task gets a slot and each
-// job ends, on fabrics with fewer slots than jobs.
+// TestNoJobStarves is a watchdog: under every policy of slots, also beside circuits, each task gets a
+// slot and each job ends, on fabrics with fewer slots than jobs.
 func TestNoJobStarves(t *testing.T) {
 	model := workload.FacebookV1()
 	for _, name := range []string{"pushbox", "pushbox-fifo", "pushbox-queues", "pushbox+sunflow", "hadoop", "hadoop-fifo",
@@ -60,8 +60,9 @@ func TestNoJobStarves(t *testing.T) {
 	}
 }
 
-// TestNoChainStarves is the watchdog for jobs that read from each other and from data sets, whose stages wait until
-// each of their tasks has a slot: none holds slots that another needs for ever, on little more than one stage takes.
+// TestNoChainStarves is the watchdog for jobs that read from each other and from data sets, whose
+// stages wait until each of their tasks has a slot: none holds slots that another needs for ever, on
+// little more than one stage takes.
 func TestNoChainStarves(t *testing.T) {
 	for _, name := range []string{"pushbox", "pushbox-fifo", "pushbox+sunflow", "hadoop", "shufflewatcher",
 		"neat+priority", "dawn", "dawn-strict", "dawn-alone", "dawn+sunflow", "fair", "corral"} {
@@ -115,7 +116,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestInPriority: of three reducers of one machine each ends before the next, and together they use its line well.
+// TestInPriority: of three reducers of one machine each ends before the next, and together they use its
+// line well.
 func TestInPriority(t *testing.T) {
 	o, err := inPriority(t.Context(), 8, 3)
 	if err != nil {

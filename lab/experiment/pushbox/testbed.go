@@ -44,7 +44,8 @@ func pumas(workload int) []puma {
 		puma{"grep 1 GB", 3, 1e9, .001, 1}, puma{"teragen 100 MB", 10, 100e6, 0, 0}, puma{"teragen 10 MB", 10, 10e6, 0, 0})
 }
 
-// testbedJobs draws a workload: the order and times of arrivals, and how a shuffle is spread over its reduces.
+// testbedJobs draws a workload: the order and times of arrivals, and how a shuffle is spread over its
+// reduces.
 func testbedJobs(which int, seed uint64) []controller.Job {
 	r := rand.New(rand.NewPCG(seed, 0x66696736+uint64(which)))
 	m := workload.FacebookV1()

@@ -58,8 +58,8 @@ func (w *row) rates(at float64) []int64 {
 	return out
 }
 
-// coflows counts those that had come by an instant, and adds up what was left: a report does not say how much of an
-// open one was sent.
+// coflows counts those that had come by an instant, and adds up what was left: a report does not say
+// how much of an open one was sent.
 func (w *row) coflows(l *page.Look, at float64) {
 	for _, c := range w.policy.Coflows {
 		if c.Arrival > at {
@@ -74,7 +74,8 @@ func (w *row) coflows(l *page.Look, at float64) {
 	}
 }
 
-// jobs lists those that had come by an instant, the latest first: all that were open, and some that had ended.
+// jobs lists those that had come by an instant, the latest first: all that were open, and some that had
+// ended.
 func (w *row) jobs(l *page.Look, at float64) {
 	sums := map[controller.JobID]*page.Job{}
 	listed := 0

@@ -23,8 +23,8 @@ const (
 	mostEnded = 30     // jobs that have ended, of an instant
 )
 
-// Read reads a report, or the folder of one, for the page. fabric is that of the run, where the report names a file
-// that lies elsewhere now; empty: the report's own.
+// Read reads a report, or the folder of one, for the page. fabric is that of the run, where the report
+// names a file that lies elsewhere now; empty: the report's own.
 func Read(path, fabric string) (*page.Recording, error) {
 	r, err := report.Read(path)
 	if err != nil {
@@ -103,7 +103,8 @@ func newRow(f *topo.Fabric, p *report.Policy) *row {
 	return w
 }
 
-// owners finds the job of each coflow: the one of its name that was there when it came. Reports do not name it.
+// owners finds the job of each coflow: the one of its name that was there when it came. Reports do not
+// name it.
 func (w *row) owners() {
 	byName := map[string][]*report.Row{}
 	for i := range w.policy.Jobs {

@@ -32,8 +32,8 @@ func ran(t *testing.T) string {
 	return filepath.Join(dir, "report")
 }
 
-// TestRead: what the page shows of a report is what happened: jobs come and end, circuits are of jobs, links carry
-// bytes, and what has failed is there while it lasts.
+// TestRead: what the page shows of a report is what happened: jobs come and end, circuits are of jobs,
+// links carry bytes, and what has failed is there while it lasts.
 func TestRead(t *testing.T) {
 	dir := ran(t)
 	r, err := Read(dir, "")

@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestTally: one reading serves every switch until it is too old, each port shows its own link's bytes and those that
-// the other end sends, and a failed reading is the caller's error.
+// TestTally: one reading serves every switch until it is too old, each port shows its own link's bytes
+// and those that the other end sends, and a failed reading is the caller's error.
 func TestTally(t *testing.T) {
 	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1")
 	if err != nil {

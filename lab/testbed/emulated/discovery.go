@@ -20,8 +20,8 @@ import (
 // speakEvery is the interval between announcements of switches and hosts of a fabric that is kept up.
 const speakEvery = 250 * time.Millisecond
 
-// discovery is LLDP at every packet switch and host of an emulated fabric. A fabric for one run of jobs has none,
-// because its links are measured.
+// discovery is LLDP at every packet switch and host of an emulated fabric. A fabric for one run of jobs
+// has none, because its links are measured.
 type discovery struct {
 	daemons []*lldpd.Daemon
 	station map[southbound.DeviceID]int // in daemons[0]

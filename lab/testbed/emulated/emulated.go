@@ -37,10 +37,12 @@ const (
 	controlFD = 5
 )
 
-// Inside is the process in the new namespaces: it builds the fabric, puts a gNMI target in front of every switch,
-// starts the replicas of the controller as processes of their own, replays the jobs, and reports the results.
+// Inside is the process in the new namespaces: it builds the fabric, puts a gNMI target in front of
+// every switch, starts the replicas of the controller as processes of their own, replays the jobs, and
+// reports the results.
 //
-// keep keeps the fabric up until ctx ends, if the configuration says Stay. It serves the socket that it gets.
+// keep keeps the fabric up until ctx ends, if the configuration says Stay. It serves the socket that it
+// gets.
 func Inside(ctx context.Context, stderr io.Writer, keep func(context.Context, *Testbed, *os.File) error) error {
 	orders, words := os.NewFile(ordersFD, "orders"), os.NewFile(wordsFD, "words")
 	if orders == nil || words == nil {
@@ -176,8 +178,8 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	return s, nil
 }
 
-// forgetHosts reports all hosts to the controller as lost and back, since its log can know hosts of an earlier fabric.
-// Work of those hosts is done again, and none counts as failed.
+// forgetHosts reports all hosts to the controller as lost and back, since its log can know hosts of an
+// earlier fabric. Work of those hosts is done again, and none counts as failed.
 func (s *Testbed) forgetHosts() error {
 	for h := range s.Topo.HostNode {
 		for _, up := range []bool{false, true} {
@@ -226,8 +228,8 @@ func (s *Testbed) listen() (err error) {
 	return err
 }
 
-// replicaConfig is the configuration of every replica.
-// runLife is how long the keys of a run are good for. They are in memory and on pipes alone, and go with the run.
+// replicaConfig is the configuration of every replica. runLife is how long the keys of a run are good
+// for. They are in memory and on pipes alone, and go with the run.
 const runLife = 10 * 365 * 24 * time.Hour
 
 func (s *Testbed) replicaConfig() server.ReplicaConfig {
@@ -290,15 +292,15 @@ func (s *Testbed) play(ctx context.Context, out *speaker,
 	return nil
 }
 
-// readyWithin bounds the time in which the controller must elect a leader and program the switches; a large fabric gets
-// readyPerSwitch more for each switch.
+// readyWithin bounds the time in which the controller must elect a leader and program the switches; a
+// large fabric gets readyPerSwitch more for each switch.
 const (
 	readyWithin    = 20 * time.Second
 	readyPerSwitch = 200 * time.Millisecond
 )
 
-// ready waits until a leader has programmed every switch and read it back. On a busy machine the controller starts
-// before that, so the switches are checked as well.
+// ready waits until a leader has programmed every switch and read it back. On a busy machine the
+// controller starts before that, so the switches are checked as well.
 func (s *Testbed) ready(ctx context.Context) error {
 	var left []southbound.DeviceID
 	if s.Topo.Racks > 1 {
@@ -377,8 +379,8 @@ func (s *Testbed) Wait(ctx context.Context) error {
 	return nil
 }
 
-// stuck reports whether nothing more will happen: a fault remains, the last fault event has passed, and for a while no
-// bytes were received and no task ran.
+// stuck reports whether nothing more will happen: a fault remains, the last fault event has passed, and
+// for a while no bytes were received and no task ran.
 func (s *Testbed) stuck() bool {
 	const idle = 5 * time.Second
 	r, now := &s.run, s.Now()

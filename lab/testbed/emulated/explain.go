@@ -8,9 +8,10 @@ import (
 	"lightloom/lab/outcome"
 )
 
-// On packets decisions are taken in the replicas of the controller, by whichever leads. Where a run is to be explained,
-// each of them writes a line the moment that it decides, at the end of one file that all share; the process inside
-// reads the file when all jobs have ended. A leader that is killed leaves what it has said until then.
+// On packets decisions are taken in the replicas of the controller, by whichever leads. Where a run is
+// to be explained, each of them writes a line the moment that it decides, at the end of one file that
+// all share; the process inside reads the file when all jobs have ended. A leader that is killed leaves
+// what it has said until then.
 
 // WhyName is the name of the file of explanations in the directory of the replicas.
 const WhyName = "why.jsonl"
@@ -18,7 +19,8 @@ const WhyName = "why.jsonl"
 // whyChunk is the most lines in one event of the process inside.
 const whyChunk = 256
 
-// whyFile returns the file of explanations of replicas with their disks in dir; empty where nothing reads it.
+// whyFile returns the file of explanations of replicas with their disks in dir; empty where nothing
+// reads it.
 func (o *ChildConfig) whyFile(dir string) string {
 	if o.Stay && o.Rules.Explain == "" {
 		return ""
@@ -26,8 +28,8 @@ func (o *ChildConfig) whyFile(dir string) string {
 	return filepath.Join(dir, WhyName)
 }
 
-// explain reads what is proven of routes and, where the run is to be explained, sends the replicas' explanations to the
-// parent.
+// explain reads what is proven of routes and, where the run is to be explained, sends the replicas'
+// explanations to the parent.
 func (s *Testbed) explain(out *speaker, o *outcome.Outcome) error {
 	name := s.Config.whyFile(s.Cluster.State.Dir)
 	if name == "" {

@@ -17,8 +17,9 @@ import (
 	"lightloom/southbound"
 )
 
-// A run on packets measures how far its own times are off. Before the first job and after the last one a host flow
-// whose ideal time is known crosses the packet network; meanwhile a timer says how late this machine wakes who sleeps.
+// A run on packets measures how far its own times are off. Before the first job and after the last one
+// a host flow whose ideal time is known crosses the packet network; meanwhile a timer says how late
+// this machine wakes who sleeps.
 
 const (
 	probeCoflowPort = 7473
@@ -71,8 +72,8 @@ func (l *lateness) end() (mean, p99 time.Duration) {
 	return mean / time.Duration(len(late)), late[(len(late)*99+99)/100-1]
 }
 
-// probeCoflow sends bytes between two racks, paced at their line rate, and returns how much longer they took than that
-// rate says, as a share. It is sent while the fabric has nothing else to carry.
+// probeCoflow sends bytes between two racks, paced at their line rate, and returns how much longer they
+// took than that rate says, as a share. It is sent while the fabric has nothing else to carry.
 func (s *Testbed) probeCoflow(ctx context.Context) (float64, error) {
 	dst := southbound.HostID(s.Topo.Hosts() - 1)
 	line := pathmap.BitsPerSecond(1) << 62

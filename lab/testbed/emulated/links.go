@@ -13,7 +13,8 @@ type LinkStatus struct {
 	Span     float64               `json:"span_seconds"` // what rate and drops are the means of; 0: not known yet
 }
 
-// idleShare is the part (1/idleShare) of a link's capacity below which a table omits it: it carries only LLDP.
+// idleShare is the part (1/idleShare) of a link's capacity below which a table omits it: it carries
+// only LLDP.
 const idleShare = 1000
 
 // Busy reports whether a table shows the link.

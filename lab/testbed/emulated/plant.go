@@ -21,9 +21,9 @@ import (
 	"lightloom/southbound/inventory"
 )
 
-// PacketFabric is an emulated fabric of real packets in this process's namespaces: interfaces, the models of its
-// switches, and the agent of its hosts. Package target puts gNMI in front of each switch, through which it is
-// programmed.
+// PacketFabric is an emulated fabric of real packets in this process's namespaces: interfaces, the
+// models of its switches, and the agent of its hosts. Package target puts gNMI in front of each switch,
+// through which it is programmed.
 type PacketFabric struct {
 	fabric   *topo.Fabric
 	Net      *netns.Fabric
@@ -89,8 +89,8 @@ func (p *PacketFabric) queued() *report.VOQs {
 	return sum
 }
 
-// setCircuitLit sets whether the circuit of the ToR that sends into an OCS input carries light, and signals that to the
-// ToR, like far-end fault signalling.
+// setCircuitLit sets whether the circuit of the ToR that sends into an OCS input carries light, and
+// signals that to the ToR, like far-end fault signalling.
 func (p *PacketFabric) setCircuitLit(rack int, lit bool) {
 	p.links.mu.Lock()
 	p.links.lit[rack] = lit
@@ -125,7 +125,8 @@ func (p *PacketFabric) close() error {
 	return err
 }
 
-// count adds the fabric's own counters to an outcome: bytes of HTB classes, drops of planes, the OCS's log of light.
+// count adds the fabric's own counters to an outcome: bytes of HTB classes, drops of planes, the OCS's
+// log of light.
 func (p *PacketFabric) count(o *outcome.Outcome, since netns.Counters) error {
 	c, err := p.Net.Counters()
 	if err != nil {
@@ -160,8 +161,8 @@ func (p *PacketFabric) count(o *outcome.Outcome, since netns.Counters) error {
 // ErrNoOCS means that a fabric has no optical switch.
 var ErrNoOCS = errors.New("the fabric has no optical switch, whose fibres could be audited")
 
-// unprogrammed returns the first packet switch that has no rule yet, and those that follow it. A switch gets its first
-// table in one transaction.
+// unprogrammed returns the first packet switch that has no rule yet, and those that follow it. A switch
+// gets its first table in one transaction.
 func (p *PacketFabric) unprogrammed(of []southbound.DeviceID) []southbound.DeviceID {
 	for i, id := range of {
 		var rules int

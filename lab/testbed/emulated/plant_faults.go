@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// linkState is the state of light that devices cannot see: which cables are cut, and whether the circuit that a rack
-// sends into carries light.
+// linkState is the state of light that devices cannot see: which cables are cut, and whether the
+// circuit that a rack sends into carries light.
 type linkState struct {
 	mu  sync.Mutex
 	cut map[pathmap.LinkID]bool // by the even direction
@@ -60,8 +60,8 @@ func (p *PacketFabric) replug(c fault.Change) (err error) {
 	return err
 }
 
-// cable cuts a cable or mends it. Both ends first see a loss of light, then the interfaces go down. A mended cable
-// carries packets before its ends see light.
+// cable cuts a cable or mends it. Both ends first see a loss of light, then the interfaces go down. A
+// mended cable carries packets before its ends see light.
 func (p *PacketFabric) cable(l pathmap.LinkID, up bool) error {
 	p.links.mu.Lock()
 	p.links.cut[l&^1] = !up

@@ -15,7 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// prober sends a stream of small numbered untagged packets from one host to another, and records when each arrived.
+// prober sends a stream of small numbered untagged packets from one host to another, and records when
+// each arrived.
 type prober struct {
 	clock func() time.Duration
 	out   *net.UDPConn
@@ -69,8 +70,8 @@ func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
 	return p, nil
 }
 
-// send sends at a fixed interval from a thread of its own, with the highest priority where that is allowed, because the
-// runtime's timers are too coarse. The thread ends with the goroutine.
+// send sends at a fixed interval from a thread of its own, with the highest priority where that is
+// allowed, because the runtime's timers are too coarse. The thread ends with the goroutine.
 func (p *prober) send() {
 	runtime.LockOSThread()
 	// Without this priority, held reports delays.
@@ -126,8 +127,8 @@ func stamped(oob []byte) time.Time {
 	return time.Now()
 }
 
-// held is the longest time without a probe being sent between two instants, while the prober was kept from its
-// processor.
+// held is the longest time without a probe being sent between two instants, while the prober was kept
+// from its processor.
 func (p *prober) held(from, to time.Duration) (most time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,8 +164,9 @@ func (p *prober) since(from time.Duration, n int) bool {
 // silence is how many probes in a row must be missing to count as a failed link; a full queue drops fewer.
 const silence = 5
 
-// gap returns the time from an instant to the first probe after a silence, and how many probes were lost in it: the
-// first silence, or the longest if all are short. Without a silence it is the time to the next probe.
+// gap returns the time from an instant to the first probe after a silence, and how many probes were
+// lost in it: the first silence, or the longest if all are short. Without a silence it is the time to
+// the next probe.
 func (p *prober) gap(from time.Duration) (time.Duration, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

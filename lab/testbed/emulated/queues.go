@@ -10,12 +10,13 @@ import (
 	"lightloom/pathmap"
 )
 
-// lookEvery is the interval between samples of the queues of real packets. A sample reads the counters of the switches'
-// namespace, and with --per-queue those of every host's.
+// lookEvery is the interval between samples of the queues of real packets. A sample reads the counters
+// of the switches' namespace, and with --per-queue those of every host's.
 const lookEvery = 50 * time.Millisecond
 
-// lookAtQueues samples every port's queue until the returned function is called. That returns the loads, with bytes and
-// drops counted from the counters given. Queues in hosts are 0 without --per-queue.
+// lookAtQueues samples every port's queue until the returned function is called. That returns the
+// loads, with bytes and drops counted from the counters given. Queues in hosts are 0 without
+// --per-queue.
 func (s *Testbed) lookAtQueues(ctx context.Context) func(since netns.Counters) ([]outcome.PortLoad, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type result struct {
@@ -62,7 +63,8 @@ func (s *Testbed) backlogs() ([]int64, error) {
 	return waits, err
 }
 
-// lookShare bounds the processor time of samples without --per-queue: one sample takes 1.5 ms at 8 racks, 6 ms at 32.
+// lookShare bounds the processor time of samples without --per-queue: one sample takes 1.5 ms at 8
+// racks, 6 ms at 32.
 const lookShare = 0.01
 
 // look samples the queues until ctx ends: by link, the largest and the mean of all samples.

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// PortCounters holds the counters of an emulated fabric's ports. One reading serves all switches. It visits every
-// namespace, so readings are spaced to take at most a fiftieth of one processor's time.
+// PortCounters holds the counters of an emulated fabric's ports. One reading serves all switches. It
+// visits every namespace, so readings are spaced to take at most a fiftieth of one processor's time.
 type PortCounters struct {
 	fabric *pathmap.Topology
 	read   func() (netns.Counters, error)
@@ -52,7 +52,8 @@ func (t *PortCounters) refresh() error {
 	return nil
 }
 
-// ports returns the counters of a switch's ports. A port's received bytes are those that the other end has sent.
+// ports returns the counters of a switch's ports. A port's received bytes are those that the other end
+// has sent.
 func (t *PortCounters) ports(id southbound.DeviceID) ([]target.PortCount, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -88,7 +88,8 @@ func (x *watched) at(t time.Duration) float64 {
 // usageName is the name of the file of reservations in the directory of the replicas.
 const usageName = "usage.jsonl"
 
-// usageFile returns the file of reservations of replicas with their disks in dir; empty if there is to be none.
+// usageFile returns the file of reservations of replicas with their disks in dir; empty if there is to
+// be none.
 func (o *ChildConfig) usageFile(dir string) string {
 	if o.Rules.PerReservation == "" {
 		return ""

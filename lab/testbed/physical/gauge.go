@@ -109,8 +109,8 @@ func (g *gauge) close() error {
 	return errors.Join(errs...)
 }
 
-// counters reads all switches. Those that hosts are not at count for the queues only: away are the names of those that
-// do not answer, because they have been replaced or have failed.
+// counters reads all switches. Those that hosts are not at count for the queues only: away are the
+// names of those that do not answer, because they have been replaced or have failed.
 func (g *gauge) counters(ctx context.Context) (all []probe.Counters, away []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -239,9 +239,9 @@ func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome
 	return nil
 }
 
-// depth returns the port whose queue was fullest during the run, as the packet switches report. They report the longest
-// queue since they started, so a queue counts only if it exceeded its maximum from before the run. Notes give the
-// reason if there is none.
+// depth returns the port whose queue was fullest during the run, as the packet switches report. They
+// report the longest queue since they started, so a queue counts only if it exceeded its maximum from
+// before the run. Notes give the reason if there is none.
 func (g *gauge) depth(now []probe.Counters) (*report.QueueDepth, []string) {
 	t := g.a.Fabric.Topology
 	d, told := &report.QueueDepth{}, false

@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound/inventory"
 )
 
-// TestGaugeDepth: of the maxima that switches report, only those that grew during a run count for it. If none grew, or
-// no switch reports any, a note says so.
+// TestGaugeDepth: of the maxima that switches report, only those that grew during a run count for it.
+// If none grew, or no switch reports any, a note says so.
 func TestGaugeDepth(t *testing.T) {
 	f := oneHostEach(t) // a ToR's ports: its host, the spine, the OCS
 	g := &gauge{a: &server.Daemon{Fabric: f}, names: []string{"tor0", "tor1"}, nodes: f.ToRNode}
@@ -65,8 +65,8 @@ func oneHostEach(t *testing.T) *topo.Fabric {
 	return f
 }
 
-// TestGaugeWithoutSpine: a spine that cannot be read is left out of the measurement with a note. Without a ToR there is
-// none.
+// TestGaugeWithoutSpine: a spine that cannot be read is left out of the measurement with a note.
+// Without a ToR there is none.
 func TestGaugeWithoutSpine(t *testing.T) {
 	t.Setenv("LAB_USER", "ada")
 	dir := filepath.Join(t.TempDir(), "keys")

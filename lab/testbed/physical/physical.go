@@ -28,8 +28,8 @@ type Testbed struct {
 
 var _ testbed.Testbed = (*Testbed)(nil)
 
-// New opens the connections of a run beside the controller's; measured adds those that measure by the switches'
-// reports. The run begins now.
+// New opens the connections of a run beside the controller's; measured adds those that measure by the
+// switches' reports. The run begins now.
 func New(ctx context.Context, d *server.Daemon, r scenario.Row, measured bool) (*Testbed, error) {
 	id, err := d.Identity(pki.Client, "client")
 	if err != nil {
@@ -65,7 +65,8 @@ func (l *Testbed) Apply(context.Context, fault.Change) error {
 	return errors.New("apply fault: switches that run elsewhere are not this program's to break")
 }
 
-// OnTables implements Testbed. It does nothing, since switches that run elsewhere do not report their tables.
+// OnTables implements Testbed. It does nothing, since switches that run elsewhere do not report their
+// tables.
 func (l *Testbed) OnTables(func(time.Duration, device.Applied)) {}
 
 // Measure implements Testbed.

@@ -127,7 +127,8 @@ func TestRefusedInput(t *testing.T) {
 	}
 }
 
-// TestTimeBeyondAllRuns: a run longer than instants can represent is an error, never a time that has wrapped around.
+// TestTimeBeyondAllRuns: a run longer than instants can represent is an error, never a time that has
+// wrapped around.
 func TestTimeBeyondAllRuns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.txt")
 	if err := os.WriteFile(file, []byte("4 2\n1 0 1 0 1 1:900000000\n2 3153600000000 1 0 1 1:900000000\n"),
@@ -149,8 +150,8 @@ func TestTimeBeyondAllRuns(t *testing.T) {
 	}
 }
 
-// FuzzIntegerTime: whatever sizes, rates, arrivals and divisors are, coflows end at their bound or after it, and all
-// instants are in order; or there is an error.
+// FuzzIntegerTime: whatever sizes, rates, arrivals and divisors are, coflows end at their bound or
+// after it, and all instants are in order; or there is an error.
 func FuzzIntegerTime(f *testing.F) {
 	f.Add(uint64(1e6), uint64(5), int64(0), int64(1e9), 1.0, 1.0, uint8(0))
 	f.Add(uint64(30e12), uint64(1), int64(3_153_600_000_000), int64(1), 1e-3, 1e6, uint8(1))

@@ -19,7 +19,8 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// facebook reads the published trace where it is at hand, else the test is skipped, or fails where data is a must.
+// facebook reads the published trace where it is at hand, else the test is skipped, or fails where data
+// is a must.
 func facebook(t testing.TB) *workload.Trace {
 	t.Helper()
 	f, err := os.Open(labtest.FacebookTrace(t))
@@ -34,8 +35,8 @@ func facebook(t testing.TB) *workload.Trace {
 	return tr
 }
 
-// crossbarSetup is the cut small400, or fewer coflows of it, on the fabric of Sunflow's own simulator: 150 ports of 1
-// Gb/s, δ 10 ms.
+// crossbarSetup is the cut small400, or fewer coflows of it, on the fabric of Sunflow's own simulator:
+// 150 ports of 1 Gb/s, δ 10 ms.
 func crossbarSetup(t testing.TB, coflows int, policy string) *scenario.Prepared {
 	t.Helper()
 	s := &scenario.Prepared{Options: scenario.Options{Seed: 1, Speedup: 1, Scale: 1, On: scenario.OnFlowsim,
@@ -58,7 +59,8 @@ func crossbarSetup(t testing.TB, coflows int, policy string) *scenario.Prepared 
 	return s
 }
 
-// ratios returns the mean CCT in seconds, wholly local coflows included, and the mean of CCT ÷ T(C) of the others.
+// ratios returns the mean CCT in seconds, wholly local coflows included, and the mean of CCT ÷ T(C) of
+// the others.
 func ratios(s *scenario.Prepared, o *outcome.Outcome) (cct, over float64) {
 	n := 0
 	for _, c := range o.State.Coflows {
@@ -85,8 +87,8 @@ func circuitBound(j *controller.Job, f topo.Spec) time.Duration {
 	return t
 }
 
-// TestSunflowFigures holds the whole controller on the simulator against Sunflow's own simulator: average CCT and mean
-// of CCT over the bound, all coflows together, within 1 %.
+// TestSunflowFigures holds the whole controller on the simulator against Sunflow's own simulator:
+// average CCT and mean of CCT over the bound, all coflows together, within 1 %.
 func TestSunflowFigures(t *testing.T) {
 	t.Parallel()
 	s := crossbarSetup(t, 0, "sunflow")
@@ -111,7 +113,8 @@ func within(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestCircuitPolicies lets every circuit policy carry the first coflows of the cut: all of it, over circuits alone.
+// TestCircuitPolicies lets every circuit policy carry the first coflows of the cut: all of it, over
+// circuits alone.
 func TestCircuitPolicies(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"sunflow", "sunflow-turning", "solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog",
@@ -141,8 +144,8 @@ func TestCircuitPolicies(t *testing.T) {
 	}
 }
 
-// TestCrashesOnCircuitsOnly kills controllers where ToRs hold the rules of all circuits: every byte goes over circuits
-// all the same.
+// TestCrashesOnCircuitsOnly kills controllers where ToRs hold the rules of all circuits: every byte
+// goes over circuits all the same.
 func TestCrashesOnCircuitsOnly(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"sunflow", "sunflow-turning", "solstice"} {
@@ -165,8 +168,8 @@ func TestCrashesOnCircuitsOnly(t *testing.T) {
 	}
 }
 
-// TestCircuitPoliciesBesidePackets plays the demo's jobs, elephants on circuits and the rest on packets, under every
-// circuit policy, and kills controllers on the way.
+// TestCircuitPoliciesBesidePackets plays the demo's jobs, elephants on circuits and the rest on
+// packets, under every circuit policy, and kills controllers on the way.
 func TestCircuitPoliciesBesidePackets(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "nights")
 	if err := os.WriteFile(file, []byte("ports 8\nnight 20ms\nday 80ms 0>1 1>0 2>3 3>2 4>5 5>4 6>7 7>6\nnight 20ms\nday "+
@@ -200,7 +203,8 @@ func TestCircuitPoliciesBesidePackets(t *testing.T) {
 	}
 }
 
-// BenchmarkCircuitPolicies runs the whole cut small400 under each policy: the figures of docs/bench/circuits.
+// BenchmarkCircuitPolicies runs the whole cut small400 under each policy: the figures of
+// docs/bench/circuits.
 func BenchmarkCircuitPolicies(b *testing.B) {
 	for _, name := range []string{"sunflow", "sunflow-turning", "eclipse", "bvn", "solstice", "edmonds", "edmonds-backlog",
 		"rotor"} {

@@ -13,8 +13,8 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// stepFlow is a flow of the reference implementation; amounts are megabytes, rates megabytes a step: a port carries one
-// a step.
+// stepFlow is a flow of the reference implementation; amounts are megabytes, rates megabytes a step: a
+// port carries one a step.
 type stepFlow struct {
 	src, dst   int
 	left, rate float64
@@ -37,8 +37,9 @@ type stepCoflow struct {
 	queue     int
 }
 
-// stepReference goes through time in steps of 8 ms and does literally what coflowsim's rules state: which coflows it
-// admits at the beginning of each epoch, in which order it serves them, and what moves in each step.
+// stepReference goes through time in steps of 8 ms and does literally what coflowsim's rules state:
+// which coflows it admits at the beginning of each epoch, in which order it serves them, and what moves
+// in each step.
 type stepReference struct {
 	rule   string
 	ports  int
@@ -112,8 +113,9 @@ func (s *stepReference) key(c *stepCoflow) float64 {
 	return 0
 }
 
-// tinyStep is the part of a port that counts as none. slackStep is the part of a step by which a flow can exceed it:
-// our rates are whole bits a second, so an end that misses a step by 20 µs counts as meeting it.
+// tinyStep is the part of a port that counts as none. slackStep is the part of a step by which a flow
+// can exceed it: our rates are whole bits a second, so an end that misses a step by 20 µs counts as
+// meeting it.
 const (
 	tinyStep  = 1e-6
 	slackStep = .020 / stepMS
@@ -216,7 +218,8 @@ func (s *stepReference) share(cs []*stepCoflow, send, recv []float64) {
 	}
 }
 
-// sink moves coflows one queue down where they have sent more than theirs holds: 10 MB, then ten times as much each.
+// sink moves coflows one queue down where they have sent more than theirs holds: 10 MB, then ten times
+// as much each.
 func (s *stepReference) sink() {
 	for q := 0; q+1 < len(s.queues); q++ {
 		var moved []*stepCoflow
@@ -358,9 +361,9 @@ func drawSteps(r *rand.Rand, rule string, epoch int64) (string, *stepReference) 
 	return b.String(), s
 }
 
-// TestCoflowsimReference compares the compatible mode with the step-by-step reference implementation, under every rule
-// and two epochs: every coflow ends in the same step, except that at most two in a hundred and thirty end one step
-// apart.
+// TestCoflowsimReference compares the compatible mode with the step-by-step reference implementation,
+// under every rule and two epochs: every coflow ends in the same step, except that at most two in a
+// hundred and thirty end one step apart.
 func TestCoflowsimReference(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{"fair", "pfp", "fifo", "scf", "ncf", "lcf", "sebf", "dclas"} {

@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// hurried returns random coflows on a crossbar of eight ports. A coflow's deadline is one to three times its time alone
-// on the fabric, as in Varys' evaluation.
+// hurried returns random coflows on a crossbar of eight ports. A coflow's deadline is one to three
+// times its time alone on the fabric, as in Varys' evaluation.
 func hurried(t *testing.T, seed uint64, policy, fabric string) *scenario.Prepared {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: seed, Policies: []string{policy}, Speedup: 1, Coflows: 1,
@@ -44,8 +44,8 @@ func hurried(t *testing.T, seed uint64, policy, fabric string) *scenario.Prepare
 	return s
 }
 
-// TestPromisesAreKept: admitted coflows end in time, on every run; and more end in time than under SEBF or fair shares,
-// which ignore deadlines.
+// TestPromisesAreKept: admitted coflows end in time, on every run; and more end in time than under SEBF
+// or fair shares, which ignore deadlines.
 func TestPromisesAreKept(t *testing.T) {
 	met := map[string]int{}
 	admitted, rejected := 0, 0

@@ -57,8 +57,8 @@ func TestParseDelays(t *testing.T) {
 
 const delaysFabric = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8"
 
-// TestStagesAsAsked: on the simulator every stage of a move takes what --delays says, the same on every run; without a
-// stage's name it is as ever.
+// TestStagesAsAsked: on the simulator every stage of a move takes what --delays says, the same on every
+// run; without a stage's name it is as ever.
 func TestStagesAsAsked(t *testing.T) {
 	const ms = time.Millisecond
 	play := func(text string) (*outcome.Outcome, map[string][2]time.Duration) {
@@ -116,8 +116,8 @@ func TestStagesAsAsked(t *testing.T) {
 	}
 }
 
-// TestLateHosts: hosts that are told of their circuit late begin to use it so much later, and lose what a circuit
-// carries more than packets in that time. Nothing is lost, and runs repeat.
+// TestLateHosts: hosts that are told of their circuit late begin to use it so much later, and lose what
+// a circuit carries more than packets in that time. Nothing is lost, and runs repeat.
 func TestLateHosts(t *testing.T) {
 	const late = 20 * time.Millisecond
 	play := func(text string) *outcome.Outcome {

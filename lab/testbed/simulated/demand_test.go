@@ -26,8 +26,8 @@ func sources() []demand.Options {
 		{Source: demand.FromBacklog, Period: 100 * time.Millisecond}}
 }
 
-// TestDemandSources runs every circuit policy with each source of demand. All bytes arrive under any source; on the sum
-// of all policies the oracle is faster.
+// TestDemandSources runs every circuit policy with each source of demand. All bytes arrive under any
+// source; on the sum of all policies the oracle is faster.
 func TestDemandSources(t *testing.T) {
 	sum := map[demand.Source]time.Duration{}
 	var table strings.Builder
@@ -82,8 +82,9 @@ func elephant(t *testing.T, source demand.Options) (*scenario.Prepared, *outcome
 	return s, o
 }
 
-// TestElephantIsSeen: the oracle lights at once. Counters need two readings a full period apart; then the circuit is
-// up, with no dark time between readings, and is removed when its last estimate has expired.
+// TestElephantIsSeen: the oracle lights at once. Counters need two readings a full period apart; then
+// the circuit is up, with no dark time between readings, and is removed when its last estimate has
+// expired.
 func TestElephantIsSeen(t *testing.T) {
 	const period = 100 * time.Millisecond
 	for _, tc := range []struct {
@@ -113,9 +114,9 @@ func TestElephantIsSeen(t *testing.T) {
 	}
 }
 
-// TestCountersKnowRatesAlone shows why estimating costs: each of three host flows that share a host gets a third of the
-// link's rate, which is below an elephant's, whatever it has left. Only when two have ended over packets is the third
-// seen as an elephant. The oracle lights for each in turn.
+// TestCountersKnowRatesAlone shows why estimating costs: each of three host flows that share a host
+// gets a third of the link's rate, which is below an elephant's, whatever it has left. Only when two
+// have ended over packets is the third seen as an elephant. The oracle lights for each in turn.
 func TestCountersKnowRatesAlone(t *testing.T) {
 	cct := func(source demand.Options) time.Duration {
 		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{"edmonds"}, Speedup: 1,
@@ -145,8 +146,8 @@ func TestCountersKnowRatesAlone(t *testing.T) {
 	}
 }
 
-// TestDemandRefused: where every byte waits for a circuit, counters would never see any, so they are refused. Backlog
-// works.
+// TestDemandRefused: where every byte waits for a circuit, counters would never see any, so they are
+// refused. Backlog works.
 func TestDemandRefused(t *testing.T) {
 	t.Parallel()
 	opt := scenario.Options{Demo: true, Seed: 1, Policies: []string{"sunflow"}, Speedup: 1,

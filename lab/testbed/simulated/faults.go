@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// seats are the controller's replicas on the simulator. They share one state, since all would apply the same log, and
-// the leader is a number.
+// seats are the controller's replicas on the simulator. They share one state, since all would apply the
+// same log, and the leader is a number.
 type seats struct {
 	dead    []bool
 	leader  int
@@ -25,8 +25,8 @@ type seats struct {
 	Lives   int           // leaderships so far: results of an earlier one's calls are not passed to a later one
 }
 
-// electing is how long a cluster takes to elect a leader and program a first change: the time of three replicas on two
-// cores with raft's timeouts of 400 ms, measured on packets.
+// electing is how long a cluster takes to elect a leader and program a first change: the time of three
+// replicas on two cores with raft's timeouts of 400 ms, measured on packets.
 const electing = 600 * time.Millisecond
 
 // Apply implements Testbed.
@@ -46,8 +46,8 @@ func (x *Testbed) Apply(_ context.Context, c fault.Change) error {
 	return nil
 }
 
-// reseat kills a replica or starts it again. The cluster has no leader once the leader or the majority is gone; with a
-// majority it elects one after a while.
+// reseat kills a replica or starts it again. The cluster has no leader once the leader or the majority
+// is gone; with a majority it elects one after a while.
 func (x *Testbed) reseat(i int, up bool) {
 	s := &x.Seats
 	s.dead[i] = !up

@@ -21,8 +21,8 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestFaultsOnSimulator: under any fault every job ends with all its bytes, each received once, and the outcome lists
-// the faults with their times.
+// TestFaultsOnSimulator: under any fault every job ends with all its bytes, each received once, and the
+// outcome lists the faults with their times.
 func TestFaultsOnSimulator(t *testing.T) {
 	for _, tc := range []struct {
 		name, faults, policy string
@@ -139,8 +139,9 @@ func TestFaultsAreDivided(t *testing.T) {
 	}
 }
 
-// TestFaultsOfRandomSeeds: random faults on four fabrics, with standalone coflows, map-reduce jobs and streams, under
-// four policies. Everything is repaired in the end, so every job ends with all its bytes.
+// TestFaultsOfRandomSeeds: random faults on four fabrics, with standalone coflows, map-reduce jobs and
+// streams, under four policies. Everything is repaired in the end, so every job ends with all its
+// bytes.
 func TestFaultsOfRandomSeeds(t *testing.T) {
 	t.Parallel()
 	seeds := tries.Of[uint64](16, 48)

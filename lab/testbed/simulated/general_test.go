@@ -22,8 +22,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestGeneralInMemory: with the controller's tables in planes in memory, a packet of every two hosts and every path
-// goes over just the links of that path.
+// TestGeneralInMemory: with the controller's tables in planes in memory, a packet of every two hosts
+// and every path goes over just the links of that path.
 func TestGeneralInMemory(t *testing.T) {
 	texts := []string{labtest.FatTree30, "fattree:k=4,hosts=5", "jellyfish:switches=12,degree=3,hosts=20",
 		"jellyfish:switches=15,degree=4,hosts=9,paths=10"}
@@ -87,8 +87,9 @@ func checkCarried(t *testing.T, n *dptest.Memory, before []uint64, path []pathma
 	}
 }
 
-// TestGeneralOnFlowsim: every policy without circuits runs on a fat-tree with a rack that is not full, on a Jellyfish
-// with ten paths and fewer hosts than switches, and on a file's fabric; and the report is the same twice.
+// TestGeneralOnFlowsim: every policy without circuits runs on a fat-tree with a rack that is not full,
+// on a Jellyfish with ten paths and fewer hosts than switches, and on a file's fabric; and the report
+// is the same twice.
 func TestGeneralOnFlowsim(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ring.yaml")
 	if err := os.WriteFile(file, []byte(ring), 0o600); err != nil {
@@ -152,8 +153,8 @@ links:
   - {ends: [carl, c]}
 `
 
-// TestGeneralCircuits: a file's fabric has circuits where its OCS has ports, whatever hosts its racks have, for those
-// who know traffic and those who estimate it.
+// TestGeneralCircuits: a file's fabric has circuits where its OCS has ports, whatever hosts its racks
+// have, for those who know traffic and those who estimate it.
 func TestGeneralCircuits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ring.yaml")
 	text := strings.Replace(ring, "links:\n", "  - {name: mirrors, role: ocs}\nlinks:\n"+

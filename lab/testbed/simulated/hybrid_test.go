@@ -25,9 +25,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected tables")
 
-// split is a small hybrid scenario: a ring of elephants between four racks, each worth a circuit and alone on both its
-// ports, and mice between all hosts, which are not. Elephants are far above the threshold of 9·δ·OCS = 2.25 MB, mice
-// far below.
+// split is a small hybrid scenario: a ring of elephants between four racks, each worth a circuit and
+// alone on both its ports, and mice between all hosts, which are not. Elephants are far above the
+// threshold of 9·δ·OCS = 2.25 MB, mice far below.
 func split(t testing.TB, name string) *scenario.Prepared {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{name}, Speedup: 1, Coflows: 1,
@@ -51,7 +51,8 @@ func split(t testing.TB, name string) *scenario.Prepared {
 	return s
 }
 
-// names are the parts that answer one question, those of other simulators' rules apart, which want a crossbar.
+// names are the parts that answer one question, those of other simulators' rules apart, which want a
+// crossbar.
 func names(q policy.Question) (all []string) {
 	for _, p := range policy.Parts() {
 		if p.Questions[0] == q && len(p.Questions) == 1 && !p.Simulated && p.Name != "coflowsim-fair" {
@@ -61,9 +62,9 @@ func names(q policy.Question) (all []string) {
 	return all
 }
 
-// TestHybridSplit runs every way of sharing with every circuit policy on it, both kinds of network at once: whatever
-// the two are, mice stay on packets, every byte arrives, and where elephants go over circuits they end sooner than
-// without. The table of it is docs/bench/hybrid/table.txt.
+// TestHybridSplit runs every way of sharing with every circuit policy on it, both kinds of network at
+// once: whatever the two are, mice stay on packets, every byte arrives, and where elephants go over
+// circuits they end sooner than without. The table of it is docs/bench/hybrid/table.txt.
 func TestHybridSplit(t *testing.T) {
 	shares, parts := names(policy.Share), append([]string{"none"}, names(policy.Circuits)...)
 	var table strings.Builder
@@ -124,7 +125,8 @@ func kinds(o *outcome.Outcome) (elephants, mice time.Duration) {
 	return elephants, mice
 }
 
-// bytesOfMice are the mice between racks that an elephant's circuit joins: one for any coflow takes them along.
+// bytesOfMice are the mice between racks that an elephant's circuit joins: one for any coflow takes
+// them along.
 func bytesOfMice(o *outcome.Outcome) (sum pathmap.Bytes) {
 	for _, c := range o.State.Coflows[4:] {
 		sum += c.Bytes
@@ -136,8 +138,8 @@ func bench(name string) string {
 	return filepath.Join("..", "..", "..", "docs", "bench", name, "README.md")
 }
 
-// golden compares a table with the page that shows it between two blank lines after a heading; -update rewrites the
-// page.
+// golden compares a table with the page that shows it between two blank lines after a heading; -update
+// rewrites the page.
 func golden(t *testing.T, page, heading, got string) {
 	t.Helper()
 	b, err := os.ReadFile(page)
@@ -160,8 +162,8 @@ func golden(t *testing.T, page, heading, got string) {
 	}
 }
 
-// alike reports whether two tables have the same words, and numbers that differ by at most a tenth, or by a few, so
-// that a change of rounding does not rewrite a page.
+// alike reports whether two tables have the same words, and numbers that differ by at most a tenth, or
+// by a few, so that a change of rounding does not rewrite a page.
 func alike(a, b string) bool {
 	number := regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 	x, y := number.FindAllString(a, -1), number.FindAllString(b, -1)

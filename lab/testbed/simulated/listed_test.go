@@ -11,7 +11,8 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestListed: a run that has accepted jobs of one arrival in another order gives a report that names the same coflows.
+// TestListed: a run that has accepted jobs of one arrival in another order gives a report that names
+// the same coflows.
 func TestListed(t *testing.T) {
 	const trace = "6 4\n1 0 1 0 1 1:1\n2 0 1 2 1 3:2\n3 0 1 4 1 5:3\n4 100 1 0 1 2:4\n"
 	s, o, took := labtest.ReplayText(t, trace, scenario.Options{Fabric: "crossbar:ports=6,rate=1Gbps",

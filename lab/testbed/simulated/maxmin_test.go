@@ -11,9 +11,9 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestMaxMinLikeTCP holds max-min rates that the policy sets against those that hosts come to by themselves, on random
-// traces: a rate is a whole number of bits a second in the one and not in the other, so that ends differ by what a bit
-// a second in the slowest flow's rate comes to.
+// TestMaxMinLikeTCP holds max-min rates that the policy sets against those that hosts come to by
+// themselves, on random traces: a rate is a whole number of bits a second in the one and not in the
+// other, so that ends differ by what a bit a second in the slowest flow's rate comes to.
 func TestMaxMinLikeTCP(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 71))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestThrift: a simulation's memory is bounded until too much is live, then no more; it is not bounded at all if the
-// environment sets GOGC or GOMEMLIMIT.
+// TestThrift: a simulation's memory is bounded until too much is live, then no more; it is not bounded
+// at all if the environment sets GOGC or GOMEMLIMIT.
 func TestThrift(t *testing.T) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	t.Cleanup(func() {

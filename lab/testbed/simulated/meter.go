@@ -14,8 +14,8 @@ import (
 	"lightloom/southbound"
 )
 
-// meter counts on the simulator the bytes that hosts have sent, as the switches of a real fabric would: by pair of
-// hosts, at layer 2, since the run began.
+// meter counts on the simulator the bytes that hosts have sent, as the switches of a real fabric would:
+// by pair of hosts, at layer 2, since the run began.
 type meter struct {
 	sim  *flowsim.Sim
 	open []southbound.CoflowID // not ended when they were last looked at

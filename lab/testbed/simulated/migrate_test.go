@@ -42,8 +42,9 @@ func meanJCT(t *testing.T, s *scenario.Prepared) (float64, *state.Migrated) {
 	return sum / float64(len(o.State.Jobs)), o.State.Migrated
 }
 
-// TestMigrateHelps: over some storms jobs end sooner, each byte of an edge is received once, and restarts are counted.
-// With a factor that makes every costly move too expensive, fewer bytes are sent again.
+// TestMigrateHelps: over some storms jobs end sooner, each byte of an edge is received once, and
+// restarts are counted. With a factor that makes every costly move too expensive, fewer bytes are sent
+// again.
 func TestMigrateHelps(t *testing.T) {
 	t.Parallel()
 	still, moved, again, dearer := 0.0, 0.0, int64(0), int64(0)
@@ -71,8 +72,8 @@ func TestMigrateHelps(t *testing.T) {
 	}
 }
 
-// TestMigrateAmongFaults: tasks are moved while hosts, links and leaders fail, with and without circuits, and of batch
-// jobs too: every job ends with all its bytes, each received once.
+// TestMigrateAmongFaults: tasks are moved while hosts, links and leaders fail, with and without
+// circuits, and of batch jobs too: every job ends with all its bytes, each received once.
 func TestMigrateAmongFaults(t *testing.T) {
 	t.Parallel()
 	faults := filepath.Join(t.TempDir(), "faults")
@@ -101,8 +102,8 @@ func TestMigrateAmongFaults(t *testing.T) {
 	}
 }
 
-// TestMigrateCrashes kills leaders again and again, also between a move's entry and its calls to hosts: every job ends,
-// and each byte is received once.
+// TestMigrateCrashes kills leaders again and again, also between a move's entry and its calls to hosts:
+// every job ends, and each byte is received once.
 func TestMigrateCrashes(t *testing.T) {
 	t.Parallel()
 	moved, killed := int64(0), 0
@@ -126,7 +127,8 @@ func TestMigrateCrashes(t *testing.T) {
 	}
 }
 
-// TestMigrateDeterministic: a run that moves tasks depends only on its arguments, on one processor and on all.
+// TestMigrateDeterministic: a run that moves tasks depends only on its arguments, on one processor and
+// on all.
 func TestMigrateDeterministic(t *testing.T) {
 	file := func(procs int) []byte {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))

@@ -28,8 +28,8 @@ func reading() []controller.Job {
 	return []controller.Job{parent, child}
 }
 
-// TestOutputLost: what a parent wrote is lost with its hosts, before its child begins or while that reads. The child
-// says so, and goes on once they are back, whatever the policy.
+// TestOutputLost: what a parent wrote is lost with its hosts, before its child begins or while that
+// reads. The child says so, and goes on once they are back, whatever the policy.
 func TestOutputLost(t *testing.T) {
 	const fabric = "hybrid:racks=3,hosts=2,spines=2,nic=20Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms,slots=2"
 	run := func(policy, faults string) (*scenario.Prepared, *outcome.Outcome) {

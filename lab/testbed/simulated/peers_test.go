@@ -37,7 +37,8 @@ func near(t *testing.T, what string, got, want, part float64) {
 	}
 }
 
-// TestCoflowsimFigures compares the compatible mode with coflowsim's own results, to the digits that were noted.
+// TestCoflowsimFigures compares the compatible mode with coflowsim's own results, to the digits that
+// were noted.
 func TestCoflowsimFigures(t *testing.T) {
 	t.Parallel()
 	compat := scenario.Rules{Compat: scenario.CompatCoflowsim, CarryLocal: true}
@@ -74,14 +75,16 @@ func TestCoflowsimFigures(t *testing.T) {
 	}
 }
 
-// TestSunflowsVarys holds sebf against the figure of Sunflow's simulator for Varys: exact times, local flows free.
+// TestSunflowsVarys holds sebf against the figure of Sunflow's simulator for Varys: exact times, local
+// flows free.
 func TestSunflowsVarys(t *testing.T) {
 	p, _ := replayFacebook(t, "sebf", 0, scenario.Rules{MaxWidth: 400, Redecide: policy.AtFlows})
 	near(t, "mean", p.CCT.Mean, .85813, .01)
 }
 
-// TestAtFlowEnds compares policies that decide at the end of flows with reference figures: dclas with Aalo in Sunflow's
-// simulator, which decides every 10 ms (0.887 s), and the others with their first results.
+// TestAtFlowEnds compares policies that decide at the end of flows with reference figures: dclas with
+// Aalo in Sunflow's simulator, which decides every 10 ms (0.887 s), and the others with their first
+// results.
 func TestAtFlowEnds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -12,7 +12,8 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestRecordedReplays: the reservations that a run recorded, made again in an open loop, give that run again.
+// TestRecordedReplays: the reservations that a run recorded, made again in an open loop, give that run
+// again.
 func TestRecordedReplays(t *testing.T) {
 	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+sunflow-hold"} {
 		for seed := uint64(1); seed <= 2; seed++ {
@@ -36,8 +37,8 @@ func TestRecordedReplays(t *testing.T) {
 	}
 }
 
-// TestUsageAddsUp: what a reservation has left is what it had when it was made, less what its circuit and packets
-// carried, and recording changes nothing.
+// TestUsageAddsUp: what a reservation has left is what it had when it was made, less what its circuit
+// and packets carried, and recording changes nothing.
 func TestUsageAddsUp(t *testing.T) {
 	o, _ := labtest.Record(t, 1, "random+ecmp+sunflow")
 	if len(o.Usages) < len(o.State.Moves) {

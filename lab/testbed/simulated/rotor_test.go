@@ -29,8 +29,8 @@ const (
 	rotorSlot  = 100 * time.Millisecond
 )
 
-// rotorSetup is a demand in bytes, a coflow a row, that all is there when the run begins, on a crossbar whose bytes
-// take a nanosecond each.
+// rotorSetup is a demand in bytes, a coflow a row, that all is there when the run begins, on a crossbar
+// whose bytes take a nanosecond each.
 func rotorSetup(t testing.TB, demand [][]pathmap.Bytes, name string) *scenario.Prepared {
 	t.Helper()
 	s := &scenario.Prepared{Options: scenario.Options{Seed: 1, Speedup: 1, Scale: 1, On: scenario.OnFlowsim,
@@ -61,8 +61,8 @@ func rotorSetup(t testing.TB, demand [][]pathmap.Bytes, name string) *scenario.P
 	return s
 }
 
-// turned runs a demand, checks that every byte arrived once, and returns the outcome. twice is the bytes that went over
-// a third rack, which circuits count twice.
+// turned runs a demand, checks that every byte arrived once, and returns the outcome. twice is the
+// bytes that went over a third rack, which circuits count twice.
 func turned(t testing.TB, demand [][]pathmap.Bytes, name string) (o *outcome.Outcome, twice pathmap.Bytes) {
 	t.Helper()
 	s := rotorSetup(t, demand, name)
@@ -111,9 +111,9 @@ func square(n int) [][]pathmap.Bytes {
 	return m
 }
 
-// TestDetoursWhereTheyHelp runs the cases that TestDetours of package schedule computes: one pair of eight racks sends
-// in every slot with detours, and in one of seven without. If all pairs fill their own slots, detours gain and lose
-// nothing.
+// TestDetoursWhereTheyHelp runs the cases that TestDetours of package schedule computes: one pair of
+// eight racks sends in every slot with detours, and in one of seven without. If all pairs fill their
+// own slots, detours gain and lose nothing.
 func TestDetoursWhereTheyHelp(t *testing.T) {
 	hot, even := square(8), square(8)
 	hot[0][1] = 70 * 90e6
@@ -130,8 +130,9 @@ func TestDetoursWhereTheyHelp(t *testing.T) {
 		direct, detour int
 		detours        bool
 	}{
-		// Without competition rotor's one circuit stays lit from turn to turn: its first slot carries 90 ms, 62 more 100
-		// each, and the 64th the rest. With detours all circuits of the two racks turn, and the result is the model's.
+		// Without competition rotor's one circuit stays lit from turn to turn: its first slot carries 90 ms,
+		// 62 more 100 each, and the 64th the rest. With detours all circuits of the two racks turn, and the
+		// result is the model's.
 		{"one hot pair", hot, 63*7 + 1, 74, true},
 		{"all to all", even, 7, 7, false},
 	} {
@@ -146,8 +147,9 @@ func TestDetoursWhereTheyHelp(t *testing.T) {
 	}
 }
 
-// TestDetoursConserve compares random demands with the slow reference implementation that goes slot by slot
-// (scheduletest.RotorLB): every byte arrives once and in the same slot, with as many bytes over a third rack.
+// TestDetoursConserve compares random demands with the slow reference implementation that goes slot by
+// slot (scheduletest.RotorLB): every byte arrives once and in the same slot, with as many bytes over a
+// third rack.
 func TestDetoursConserve(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -197,7 +199,8 @@ func TestDetoursUnderRates(t *testing.T) {
 	}
 }
 
-// TestDetoursSurvive kills controllers while racks keep bytes for each other: they continue, and all bytes arrive.
+// TestDetoursSurvive kills controllers while racks keep bytes for each other: they continue, and all
+// bytes arrive.
 func TestDetoursSurvive(t *testing.T) {
 	demand := square(5)
 	demand[0][1], demand[2][1], demand[3][4] = 900e6, 400e6, 700e6
@@ -213,7 +216,8 @@ func TestDetoursSurvive(t *testing.T) {
 	}
 }
 
-// TestDetoursWantRacks: on real packets no rack keeps bytes for another, so the policy is refused before anything runs.
+// TestDetoursWantRacks: on real packets no rack keeps bytes for another, so the policy is refused
+// before anything runs.
 func TestDetoursWantRacks(t *testing.T) {
 	s := rotorSetup(t, square(3), "rotor-vlb")
 	_, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=3,hosts=2", Policies: []string{"rotor-vlb"},

@@ -27,8 +27,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Testbed is a scenario's fabric on the flow-level simulator. The controller is the same Step as everywhere; its log
-// entries are applied without serialising, and devices and hosts are called directly.
+// Testbed is a scenario's fabric on the flow-level simulator. The controller is the same Step as
+// everywhere; its log entries are applied without serialising, and devices and hosts are called
+// directly.
 type Testbed struct {
 	s     *scenario.Scenario
 	Env   Options
@@ -57,8 +58,8 @@ type Options struct {
 	Why    *explain.Writer
 	Memory *MemoryLimit
 
-	// Crash is called after entries have been applied. If it returns true, the controller dies before it acts, and a new
-	// one takes over on a copy of the state.
+	// Crash is called after entries have been applied. If it returns true, the controller dies before it
+	// acts, and a new one takes over on a copy of the state.
 	Crash func() bool
 }
 
@@ -263,8 +264,8 @@ func (x *Testbed) waits() string {
 	return "what is left may not be sent, or would take more than 70 years"
 }
 
-// verifyRacks is the most racks for which every change to the tables is checked for loops. The check takes the cube of
-// their number.
+// verifyRacks is the most racks for which every change to the tables is checked for loops. The check
+// takes the cube of their number.
 const verifyRacks = 32
 
 // elect starts a new controller on the state, with a fresh policy.
@@ -314,8 +315,9 @@ func (x *Testbed) keep() {
 	}
 }
 
-// simulatedMoves is how many moves a simulation keeps records of: few enough for the processor's caches. A large switch
-// keeps several for each port, so that records of present circuits do not fill them.
+// simulatedMoves is how many moves a simulation keeps records of: few enough for the processor's
+// caches. A large switch keeps several for each port, so that records of present circuits do not fill
+// them.
 const simulatedMoves = 1 << 10
 
 // die replaces the controller, which loses everything that is not replicated.
@@ -333,8 +335,8 @@ func (x *Testbed) die() error {
 	return x.elect()
 }
 
-// heard reports whether the controller has new input. Faults are not inputs, but can elect a leader that has no wake-up
-// scheduled, so it is always true in a run with faults.
+// heard reports whether the controller has new input. Faults are not inputs, but can elect a leader
+// that has no wake-up scheduled, so it is always true in a run with faults.
 func (x *Testbed) heard() bool {
 	in := &x.in
 	return len(x.s.Faults) > 0 || len(in.Jobs)+len(in.Cancels)+len(in.BandwidthRequests)+len(in.Events)+len(in.Devices)+
@@ -435,8 +437,8 @@ func (x *Testbed) steer(h southbound.Hosts, all []southbound.Steer) error {
 	return x.control.refused
 }
 
-// send delivers Sets to their devices after the control delay. It delivers at once if that is zero and no device is
-// read in this step.
+// send delivers Sets to their devices after the control delay. It delivers at once if that is zero and
+// no device is read in this step.
 func (x *Testbed) send(sets []rollout.Set, reads bool) {
 	life := x.Seats.Lives
 	for i := range sets {
@@ -478,8 +480,8 @@ func (x *Testbed) Measure(context.Context) (*outcome.Outcome, error) {
 	return o, nil
 }
 
-// busiest is the load of the busiest link between switches: its layer-2 bytes over what it could have carried in that
-// time.
+// busiest is the load of the busiest link between switches: its layer-2 bytes over what it could have
+// carried in that time.
 func busiest(f *topo.Fabric, wire []pathmap.Bytes, over time.Duration) float64 {
 	most := 0.0
 	for l, link := range f.Topology.Links() {

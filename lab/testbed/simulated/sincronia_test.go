@@ -13,8 +13,9 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// TestSincroniaFigures compares the compatible mode with the results of Sincronia's offline simulator, in its unit of 8
-// ms and to the digits that it prints. In both runs every coflow ended in the same unit.
+// TestSincroniaFigures compares the compatible mode with the results of Sincronia's offline simulator,
+// in its unit of 8 ms and to the digits that it prints. In both runs every coflow ended in the same
+// unit.
 func TestSincroniaFigures(t *testing.T) {
 	t.Parallel()
 	rules := scenario.Rules{Compat: scenario.CompatSincronia, CarryLocal: true}
@@ -38,8 +39,8 @@ func TestSincroniaFigures(t *testing.T) {
 // unitFlow is a flow between two ports; left is in megabytes, or units of time.
 type unitFlow struct{ src, dst, left int }
 
-// sincroniaReference goes from one end of a flow to the next: flows in the coflows' order get whole ports. It returns
-// when each coflow ends, in units.
+// sincroniaReference goes from one end of a flow to the next: flows in the coflows' order get whole
+// ports. It returns when each coflow ends, in units.
 func sincroniaReference(ports int, coflows [][]unitFlow) []int {
 	order := sincroniaOrder(ports, coflows)
 	ends, now := make([]int, len(coflows)), 0
@@ -114,8 +115,8 @@ func sincroniaOrder(ports int, coflows [][]unitFlow) []int {
 	return order
 }
 
-// TestSincroniaReference compares the compatible mode with the reference implementation: every coflow of random traces
-// ends in the same unit.
+// TestSincroniaReference compares the compatible mode with the reference implementation: every coflow
+// of random traces ends in the same unit.
 func TestSincroniaReference(t *testing.T) {
 	t.Parallel()
 	for seed := range tries.Of[uint64](150, 1000) {

@@ -45,8 +45,8 @@ type circuitSlot struct {
 	from, to time.Duration
 }
 
-// sunflowReference goes through time event by event and does literally what Sunflow's simulator does: which circuits
-// are lit, which are ordered and when they come, and which coflows send.
+// sunflowReference goes through time event by event and does literally what Sunflow's simulator does:
+// which circuits are lit, which are ordered and when they come, and which coflows send.
 type sunflowReference struct {
 	ports   int
 	delta   time.Duration
@@ -236,8 +236,9 @@ func (s *sunflowReference) reserveOther(at, end time.Duration, todo []circuitSlo
 	}
 }
 
-// TestSunflowReference compares sunflow in the compatible mode, on the whole controller and fabric, with the reference
-// implementation: every coflow of small random traces takes the same time to the nanosecond.
+// TestSunflowReference compares sunflow in the compatible mode, on the whole controller and fabric,
+// with the reference implementation: every coflow of small random traces takes the same time to the
+// nanosecond.
 func TestSunflowReference(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(tries.Of(150, 3000)) {

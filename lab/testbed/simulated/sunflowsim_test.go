@@ -11,13 +11,14 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestSunflowSimFigures holds the compatible mode against what Sunflow's own simulator gave on the cut small400, or its
-// first 60 coflows, its perturbation of sizes switched off: mean CCT, wholly local coflows included, and mean of CCT ÷
-// T(C) of the others where it was noted.
+// TestSunflowSimFigures holds the compatible mode against what Sunflow's own simulator gave on the cut
+// small400, or its first 60 coflows, its perturbation of sizes switched off: mean CCT, wholly local
+// coflows included, and mean of CCT ÷ T(C) of the others where it was noted.
 //
-// Packets agree to the digits. Circuits agree within part: that simulator keeps instants as doubles and rounds what is
-// sent up to whole bits at every event, so that of equal instants or demands it takes one or the other by chance. With
-// both rounded to whole nanoseconds and bits its figures are ours: 1.021055, 1.021923 and 2.215075 for sunflow and
+// Packets agree to the digits. Circuits agree within part: that simulator keeps instants as doubles and
+// rounds what is sent up to whole bits at every event, so that of equal instants or demands it takes
+// one or the other by chance. With both rounded to whole nanoseconds and bits its figures are ours:
+// 1.021055, 1.021923 and 2.215075 for sunflow and
 // 1.580046 for solstice, each coflow within 0.1 ms. Edmonds' matchings are often one of several of the same weight.
 func TestSunflowSimFigures(t *testing.T) {
 	t.Parallel()
@@ -67,8 +68,9 @@ func TestSunflowSimFigures(t *testing.T) {
 	}
 }
 
-// TestEdmondsSlot has one input send 80 ms to one output and 40 ms to another: the heavier goes first, and the other
-// waits for the end of the slot, a delay of 10 ms included, however early the first is done.
+// TestEdmondsSlot has one input send 80 ms to one output and 40 ms to another: the heavier goes first,
+// and the other waits for the end of the slot, a delay of 10 ms included, however early the first is
+// done.
 func TestEdmondsSlot(t *testing.T) {
 	const two, ms = "4 2\n1 0 1 0 1 1:10\n2 0 1 0 1 2:5\n", time.Millisecond
 	for _, tc := range []struct {
@@ -80,8 +82,9 @@ func TestEdmondsSlot(t *testing.T) {
 		// A slot is 100 ms; the second is lit from 110 on.
 		{"ten delays", "edmonds", scenario.Rules{}, 0, [2]time.Duration{90 * ms, 150 * ms}},
 		{"long", "edmonds", scenario.Rules{}, 200 * ms, [2]time.Duration{90 * ms, 260 * ms}},
-		// Lit from 10 to 30: 60 and 40 are left. The first goes on to 60, dark for no time: 30 and 40. The other from 70 to
-		// 90: 30 and 20. The first from 100 to 120: 10 and 20. The other from 130 to 150, the first from 160 to 170.
+		// Lit from 10 to 30: 60 and 40 are left. The first goes on to 60, dark for no time: 30 and 40. The
+		// other from 70 to 90: 30 and 20. The first from 100 to 120: 10 and 20. The other from 130 to 150,
+		// the first from 160 to 170.
 		{"20 ms by the rules of Sunflow's simulator", "edmonds", scenario.Rules{Compat: scenario.CompatSunflow}, 0,
 			[2]time.Duration{170 * ms, 150 * ms}},
 		{"long by the rules of Sunflow's simulator", "edmonds", scenario.Rules{Compat: scenario.CompatSunflow}, 200 * ms,

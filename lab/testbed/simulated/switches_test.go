@@ -17,8 +17,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestAllStop: 125 MB take 1 s at 1 Gb/s. The second circuit is made while the first one carries: with all-stop that
-// goes dark for the 10 ms, too, otherwise not.
+// TestAllStop: 125 MB take 1 s at 1 Gb/s. The second circuit is made while the first one carries: with
+// all-stop that goes dark for the 10 ms, too, otherwise not.
 func TestAllStop(t *testing.T) {
 	const two = "4 2\n1 0 1 0 1 1:125\n2 500 1 2 1 3:125\n"
 	const ms = time.Millisecond
@@ -42,7 +42,8 @@ func TestAllStop(t *testing.T) {
 	}
 }
 
-// TestOwnPortRates: on a port of 2 Gb/s 125 MB take 500 ms, and the bound knows it; on packets and on circuits alike.
+// TestOwnPortRates: on a port of 2 Gb/s 125 MB take 500 ms, and the bound knows it; on packets and on
+// circuits alike.
 func TestOwnPortRates(t *testing.T) {
 	const two = "4 2\n1 0 1 0 1 1:125\n2 0 1 2 1 3:125\n"
 	const ms = time.Millisecond
@@ -98,7 +99,8 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// TestPerCircuit: the circuits of TestAllStop's trace, with what each carried; times are 10 ms dark, then a second.
+// TestPerCircuit: the circuits of TestAllStop's trace, with what each carried; times are 10 ms dark,
+// then a second.
 func TestPerCircuit(t *testing.T) {
 	const two = "4 2\n7 0 1 0 1 1:125\n9 500 1 2 1 3:125\n"
 	_, o, _ := labtest.ReplayText(t, two, scenario.Options{Fabric: "crossbar:ports=4,rate=1Gbps,dark=10ms",

@@ -11,8 +11,9 @@ import (
 	"lightloom/southbound"
 )
 
-// queueWatch sums up on the simulator the bytes that wait for each link. They are linear in time between two events, so
-// samples before and after each event miss nothing. In long runs samples are spread out.
+// queueWatch sums up on the simulator the bytes that wait for each link. They are linear in time
+// between two events, so samples before and after each event miss nothing. In long runs samples are
+// spread out.
 type queueWatch struct {
 	sim       *flowsim.Sim
 	last      []float64 // at the last look
@@ -77,8 +78,8 @@ func (w *queueWatch) loads(end time.Duration, wire []pathmap.Bytes) []outcome.Po
 	return out
 }
 
-// circuitWatch counts the bytes that each circuit carries: those on its input's link from when it is in service until
-// the next circuit of that input is, or the run ends.
+// circuitWatch counts the bytes that each circuit carries: those on its input's link from when it is in
+// service until the next circuit of that input is, or the run ends.
 type circuitWatch struct {
 	sim   *flowsim.Sim
 	on    []int32         // by input: the move whose circuit it carries, -1 for none

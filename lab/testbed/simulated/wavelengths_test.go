@@ -24,8 +24,8 @@ func wavesFabric(waves int) string {
 	return fmt.Sprintf("hybrid:racks=6,hosts=1,spines=1,eps=1Mbps,ocs=1Gbps,dark=10ms,nic=4Gbps,wavelengths=%d", waves)
 }
 
-// TestFanOverWavelengths: a coflow from one rack to four others takes a W-th of the time with W wavelengths, on the
-// whole way from the policy through moves of mirrors to the last byte.
+// TestFanOverWavelengths: a coflow from one rack to four others takes a W-th of the time with W
+// wavelengths, on the whole way from the policy through moves of mirrors to the last byte.
 func TestFanOverWavelengths(t *testing.T) {
 	job := controller.Job{Name: "fan", Edges: []controller.Edge{{Kind: controller.Fixed}}}
 	for to := range southbound.HostID(4) {
@@ -53,8 +53,9 @@ func TestFanOverWavelengths(t *testing.T) {
 	}
 }
 
-// TestNoMoreThanWavelengths runs random coflows under parts of every question, with the tables verified at each move:
-// all jobs end, no rack ever has more circuits than wavelengths in either direction, and now and then it has as many.
+// TestNoMoreThanWavelengths runs random coflows under parts of every question, with the tables verified
+// at each move: all jobs end, no rack ever has more circuits than wavelengths in either direction, and
+// now and then it has as many.
 func TestNoMoreThanWavelengths(t *testing.T) {
 	const waves = 3
 	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+sunflow-preempt+maxmin",

@@ -13,8 +13,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// whole replays the whole Facebook trace and returns the outcome, after checking that every coflow has ended and every
-// byte is counted once: over circuits if the fabric has some, else over packets.
+// whole replays the whole Facebook trace and returns the outcome, after checking that every coflow has
+// ended and every byte is counted once: over circuits if the fabric has some, else over packets.
 func whole(t *testing.T, fabric, policy string, rules scenario.Rules) (*scenario.Prepared, *outcome.Outcome) {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: fabric, On: scenario.OnFlowsim,
@@ -59,7 +59,8 @@ func TestWholeTraceMeasured(t *testing.T) {
 		t.Skip("it takes most of a minute of a machine for itself: set LIGHTLOOM_MEASURE=trace")
 	}
 	t.Run("tcp", func(t *testing.T) { whole(t, labtest.BigSwitch, "tcp", scenario.Rules{}) })
-	// Sunflow's bound, proven for a coflow that has the switch to itself: CCT ≤ 2·T(C) (Huang, Sun, Ng, lemma 1).
+	// Sunflow's bound, proven for a coflow that has the switch to itself: CCT ≤ 2·T(C) (Huang, Sun, Ng,
+	// lemma 1).
 	t.Run("sunflow, one at a time", func(t *testing.T) {
 		s, o := whole(t, labtest.BigSwitch+",dark=10ms", "sunflow", scenario.Rules{OneAtATime: true})
 		worst := 0.0

@@ -9,8 +9,8 @@ import (
 	"lightloom/lab/scenario"
 )
 
-// TestZooOnSimulator brings all 203 graphs of the Topology Zoo and all 26 of SNDlib up on the simulator, with a host at
-// each node, and runs a job on each.
+// TestZooOnSimulator brings all 203 graphs of the Topology Zoo and all 26 of SNDlib up on the
+// simulator, with a host at each node, and runs a job on each.
 func TestZooOnSimulator(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LIGHTLOOM_DATA")

@@ -24,7 +24,8 @@ func Plug(r *rand.Rand, f *topo.Fabric) cabling.Plug {
 	return p
 }
 
-// Recabled has some cables of f, which is as topo.New made it, moved, added and taken out, so that valid still holds.
+// Recabled has some cables of f, which is as topo.New made it, moved, added and taken out, so that
+// valid still holds.
 func Recabled(f *topo.Fabric, r *rand.Rand, valid func(*topo.Fabric) bool) *topo.Fabric {
 	now, is := pathmap.Cabling{}, f
 	for range 8 {

@@ -1,8 +1,9 @@
 package ksp
 
-// A Row holds the distance of every node to one target, modulo 3, two bits a node: neighbours differ by at most one, so
-// that is enough to tell nearer, equal and farther apart. Leaves are passed through like any node: a row is then a
-// lower bound of the distance, and still exact about neighbours, which is all that the walk needs.
+// A Row holds the distance of every node to one target, modulo 3, two bits a node: neighbours differ by
+// at most one, so that is enough to tell nearer, equal and farther apart. Leaves are passed through
+// like any node: a row is then a lower bound of the distance, and still exact about neighbours, which
+// is all that the walk needs.
 type Row []uint8
 
 // Unreached is the code of a node that no path joins to the target.
@@ -20,8 +21,8 @@ func (r Row) Set(n int32, code uint8) {
 // NewRow returns a row for the given number of nodes, all at distance 0.
 func NewRow(nodes int) Row { return make(Row, (nodes+3)/4) }
 
-// Detour returns what going from a node to its neighbour adds to the length of a way to the target, by their codes: 0
-// to a nearer one, 1 to an equal one, 2 to a farther one.
+// Detour returns what going from a node to its neighbour adds to the length of a way to the target, by
+// their codes: 0 to a nearer one, 1 to an equal one, 2 to a farther one.
 func Detour(code, neighbour uint8) uint8 { return detours[code<<2|neighbour] }
 
 // detours is detour by code<<2 | neighbour's code.
@@ -31,8 +32,8 @@ var detours = [16]uint8{
 	0b10_00: 2, 0b10_01: 0, 0b10_10: 1,
 }
 
-// compare returns, for at most 64 neighbours of a node with that code, a bit each: which are nearer, and which are as
-// far.
+// compare returns, for at most 64 neighbours of a node with that code, a bit each: which are nearer,
+// and which are as far.
 func (r Row) compare(to []int32, code uint8) (near, same uint64) {
 	nearer := (code + 2) % 3
 	for i, n := range to {

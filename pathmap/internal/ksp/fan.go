@@ -1,8 +1,8 @@
 package ksp
 
-// A Fan is what Build knows of one target beside the row of distances: from each node that has few, the entries that
-// lead nearer. With no slack left a walk needs no others, and so need not look through all the links of a switch to
-// find the one that goes down.
+// A Fan is what Build knows of one target beside the row of distances: from each node that has few, the
+// entries that lead nearer. With no slack left a walk needs no others, and so need not look through all
+// the links of a switch to find the one that goes down.
 type Fan struct {
 	row   Row
 	level []int32 // distance, -1 unreached
@@ -66,9 +66,9 @@ func (f *Fan) nearer(n, e int32) {
 	}
 }
 
-// serves reports whether the entries kept for n are all that a walk without slack needs to look at there, the pass
-// after this one being known to have at most so much more slack: those left out have a detour of 1 or 2, and would tell
-// nothing new of the slack to come.
+// serves reports whether the entries kept for n are all that a walk without slack needs to look at
+// there, the pass after this one being known to have at most so much more slack: those left out have a
+// detour of 1 or 2, and would tell nothing new of the slack to come.
 func (f *Fan) serves(n, more int32) bool {
 	least := int32(2)
 	if f.same {

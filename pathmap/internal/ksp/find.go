@@ -2,8 +2,9 @@ package ksp
 
 import "math"
 
-// finder gives all paths of one pair at once, those of a walk in the same order, where the target's fan is at hand: it
-// goes on by itself where a walk comes back with every path, and so keeps no frames. It makes what Build takes half.
+// finder gives all paths of one pair at once, those of a walk in the same order, where the target's fan
+// is at hand: it goes on by itself where a walk comes back with every path, and so keeps no frames. It
+// makes what Build takes half.
 type finder struct {
 	g       *Graph
 	fan     *Fan
@@ -41,7 +42,8 @@ func (f *finder) run(source int32) bool {
 	}
 }
 
-// visit searches on from a node, which is depth links from the source, and reports whether the search is over.
+// visit searches on from a node, which is depth links from the source, and reports whether the search
+// is over.
 func (f *finder) visit(n int32, depth int, slack int32) bool {
 	if slack == 0 && f.fan.serves(n, f.next-f.slack) {
 		return f.descend(n, depth)

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// Graph is the part of a topology that paths can use, as flat arrays: the nodes that forward and the ends, numbered in
-// the order of their ids. An entry is a position in To and Link; the entries of node n are Start[n] to Start[n+1], in
-// the order of n's ports. Cables have two directions, links 2c and 2c+1, so the graph is symmetric: distances and paths
-// are searched from either side. An entry whose link is down leads back to its own node: no search ever takes it, and
-// every other entry keeps its number.
+// Graph is the part of a topology that paths can use, as flat arrays: the nodes that forward and the
+// ends, numbered in the order of their ids. An entry is a position in To and Link; the entries of node
+// n are Start[n] to Start[n+1], in the order of n's ports. Cables have two directions, links 2c and
+// 2c+1, so the graph is symmetric: distances and paths are searched from either side. An entry whose
+// link is down leads back to its own node: no search ever takes it, and every other entry keeps its
+// number.
 type Graph struct {
 	Start []int32
 	To    []int32
@@ -51,8 +52,8 @@ func NewGraph(id []int32, leaf []bool, start, to, link []int32) *Graph {
 	return g
 }
 
-// even reports whether all circles are of an even number of links, so that no two neighbours are as far from any third
-// node.
+// even reports whether all circles are of an even number of links, so that no two neighbours are as far
+// from any third node.
 func (g *Graph) even() bool {
 	side := make([]int8, g.Nodes())
 	var queue []int32

@@ -6,10 +6,11 @@ import (
 	"math/bits"
 )
 
-// PackedRow is, of a packed table, the paths to one target from every end of smaller rank, as bits. A pair's block is
-// the number of paths; the length of the first in Elias' gamma code; then each path: how much longer than the one
-// before it is, in ones ended by a zero, and the number of the link taken at each node but the last (at the last too
-// where links may be parallel: else the only link to the target is meant).
+// PackedRow is, of a packed table, the paths to one target from every end of smaller rank, as bits. A
+// pair's block is the number of paths; the length of the first in Elias' gamma code; then each path:
+// how much longer than the one before it is, in ones ended by a zero, and the number of the link taken
+// at each node but the last (at the last too where links may be parallel: else the only link to the
+// target is meant).
 type PackedRow struct {
 	at    []uint32 // where the block of every second source, by rank, begins, in bits
 	bits  []byte   // eight bytes of zeros at the end, so that a word can be read anywhere
@@ -72,7 +73,8 @@ type Packer struct {
 	Inverse [][]uint32
 }
 
-// NewPacker returns a packer of m's rows without fan; the arrays are those of Graph.Backs, Locals and Inverses.
+// NewPacker returns a packer of m's rows without fan; the arrays are those of Graph.Backs, Locals and
+// Inverses.
 func NewPacker(m *Table, back, local []int32, inverse [][]uint32) Packer {
 	return Packer{Table: m, Back: back, Local: local, Inverse: inverse, Stack: make(Stack, 0, inline)}
 }
@@ -203,8 +205,8 @@ func (r PackedRow) own(s int32, f Form) BitReader {
 	return in
 }
 
-// Via reads the next path from a node and appends its entries; length is its number of links. last is, for each
-// neighbour of the target, the entry that leads there.
+// Via reads the next path from a node and appends its entries; length is its number of links. last is,
+// for each neighbour of the target, the entry that leads there.
 func (r *BitReader) Via(buf []int32, g *Graph, f Form, node int32, last []int32, length int) []int32 {
 	mask := uint64(1)<<f.Entry - 1
 	for told := length - f.Last; told > 0; {

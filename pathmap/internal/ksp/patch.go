@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// A patch holds the blocks of a row that repairs have written anew. The row itself is never written: maps made before
-// the repair share it. Each repair's bits stand behind those of the ones before it, and where there is room in the same
-// memory: a map knows only of its own part, and just the newest is repaired.
+// A patch holds the blocks of a row that repairs have written anew. The row itself is never written:
+// maps made before the repair share it. Each repair's bits stand behind those of the ones before it,
+// and where there is room in the same memory: a map knows only of its own part, and just the newest is
+// repaired.
 type patch struct {
 	source []int32 // by rank, ascending
 	at     []Span  // each source's block
@@ -21,12 +22,13 @@ func (p *patch) bytes() int64 {
 	return int64(4*cap(p.source)+16*cap(p.at)+cap(p.bits)) + 72
 }
 
-// patchShare bounds patches: a row is written whole once more than 1/patchShare of its blocks are patched, or patches
-// take more than 1/patchShare of its bits, counting patches that later ones have replaced.
+// patchShare bounds patches: a row is written whole once more than 1/patchShare of its blocks are
+// patched, or patches take more than 1/patchShare of its bits, counting patches that later ones have
+// replaced.
 const patchShare = 3
 
-// Patched returns r with some blocks replaced: those of the sources, ascending, are at the given spans of out. blocks
-// is the number of blocks of the row.
+// Patched returns r with some blocks replaced: those of the sources, ascending, are at the given spans
+// of out. blocks is the number of blocks of the row.
 func (r PackedRow) Patched(source []int32, at []Span, out *BitWriter, blocks int, f Form) PackedRow {
 	p := &patch{}
 	if r.patch != nil {

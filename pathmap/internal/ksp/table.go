@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// Table holds the k shortest loopless paths between the ends of a graph. Ends are numbered by rank, their place in the
-// order of nodes; paths are asked for from the lower rank a to the higher b. A table is implicit (the graph, and the
-// distances to every end: an answer is searched for) or packed (the paths' port choices).
+// Table holds the k shortest loopless paths between the ends of a graph. Ends are numbered by rank,
+// their place in the order of nodes; paths are asked for from the lower rank a to the higher b. A table
+// is implicit (the graph, and the distances to every end: an answer is searched for) or packed (the
+// paths' port choices).
 type Table struct {
 	Graph *Graph
 	K     int // paths kept for each pair
@@ -21,8 +22,8 @@ type Table struct {
 	Rows  []PackedRow
 	Form  Form // how rows are packed
 
-	// stale marks, by number, the pairs of a packed table whose block is of the network before its last change: their
-	// answers are searched for, as in an implicit table. nil: no pair.
+	// stale marks, by number, the pairs of a packed table whose block is of the network before its last
+	// change: their answers are searched for, as in an implicit table. nil: no pair.
 	Stale []uint64
 }
 
@@ -52,8 +53,8 @@ func (m *Table) Measure() {
 	})
 }
 
-// Each calls a worker's function for every i below n, from as many workers as there are processors. The largest i come
-// first: in a triangle they are the longest rows.
+// Each calls a worker's function for every i below n, from as many workers as there are processors. The
+// largest i come first: in a triangle they are the longest rows.
 func Each(n int, worker func() func(int)) {
 	var wg sync.WaitGroup
 	var next atomic.Int64
@@ -81,8 +82,8 @@ func (m *Table) Bytes() int64 {
 	return n + int64(8*cap(m.Stale))
 }
 
-// Paths returns how many paths there are between ends of ranks a ≤ b. In an implicit table this costs as much as
-// looking up the last path.
+// Paths returns how many paths there are between ends of ranks a ≤ b. In an implicit table this costs
+// as much as looking up the last path.
 func (m *Table) Paths(a, b int32) int {
 	switch {
 	case a == b:

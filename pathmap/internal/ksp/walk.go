@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Walk gives the paths of one pair in the stated order, one a call: a depth-first search that can spend a fixed number
-// of links more than the distance (slack), repeated with the next larger slack that can give anything new. Lengths come
-// out in order because every path of a pass has the same length.
+// Walk gives the paths of one pair in the stated order, one a call: a depth-first search that can spend
+// a fixed number of links more than the distance (slack), repeated with the next larger slack that can
+// give anything new. Lengths come out in order because every path of a pass has the same length.
 type Walk struct {
 	g      *Graph
 	dist   Row
@@ -21,8 +21,9 @@ type Walk struct {
 	steps  int   // left to look at: budget + perPath × paths wanted
 }
 
-// frame is one node of the path being searched. A node of up to narrow links is looked at as a whole when the path
-// comes there: ahead are the links that the slack allows. A wider one is looked at link by link.
+// frame is one node of the path being searched. A node of up to narrow links is looked at as a whole
+// when the path comes there: ahead are the links that the slack allows. A wider one is looked at link
+// by link.
 type frame struct {
 	node          int32
 	start, degree int32
@@ -40,9 +41,9 @@ const (
 	narrow = 64 * words
 )
 
-// A pair's walk can look at budget links, and perPath more for each path wanted, before Yen's algorithm takes over.
-// Data-center pairs need tens to some hundreds for ten paths; blind alleys, as in long rings with trees on them, would
-// need exponentially many.
+// A pair's walk can look at budget links, and perPath more for each path wanted, before Yen's algorithm
+// takes over. Data-center pairs need tens to some hundreds for ten paths; blind alleys, as in long
+// rings with trees on them, would need exponentially many.
 const (
 	budget  = 1 << 12
 	perPath = 1 << 8
@@ -51,8 +52,8 @@ const (
 // inline is the length of paths up to which a walk allocates nothing.
 const inline = 16
 
-// Stack is the path being searched, or found. It goes in and out of every call, so that a caller's room for it need not
-// be on the heap.
+// Stack is the path being searched, or found. It goes in and out of every call, so that a caller's room
+// for it need not be on the heap.
 type Stack []frame
 
 // begin sets the walk at the pair; room is the memory to use.
@@ -64,8 +65,8 @@ func (w *Walk) begin(room Stack) Stack {
 	return w.push(room, w.source, 0)
 }
 
-// After sets the walk behind a path that ranks among the pair's paths, or did before links went down: what it gives
-// from then on ranks after that one. w.Far may be known. inverse is Graph.Inverses.
+// After sets the walk behind a path that ranks among the pair's paths, or did before links went down:
+// what it gives from then on ranks after that one. w.Far may be known. inverse is Graph.Inverses.
 func (w *Walk) After(room Stack, last []int32, inverse [][]uint32) Stack {
 	if w.dist.Code(w.source) == Unreached {
 		return w.begin(room)
@@ -212,7 +213,8 @@ func (f *frame) take(g *Graph) int32 {
 	return g.To[f.via]
 }
 
-// look returns the node that the next link of f leads to and the slack left there; none for a number without a link.
+// look returns the node that the next link of f leads to and the slack left there; none for a number
+// without a link.
 func (w *Walk) look(f *frame) (to, slack int32) {
 	i := f.idx
 	f.left--
@@ -267,8 +269,8 @@ func (w *Walk) push(st Stack, n, slack int32) Stack {
 	return st
 }
 
-// survey classifies the links of the last frame: those that its slack allows are ahead; of the others, it records the
-// least slack that would allow one.
+// survey classifies the links of the last frame: those that its slack allows are ahead; of the others,
+// it records the least slack that would allow one.
 func (w *Walk) survey(st Stack, f *frame) {
 	all := w.g.To[f.start : f.start+f.degree]
 	if f.slack == 0 && w.next-w.slack <= w.g.least {
@@ -320,7 +322,8 @@ func (w *Walk) note(st Stack, to []int32, links uint64, lack int32) {
 	}
 }
 
-// grown returns st with one more frame, of whatever was there: to clear it would cost as much as all else in a push.
+// grown returns st with one more frame, of whatever was there: to clear it would cost as much as all
+// else in a push.
 func (st Stack) grown() Stack {
 	if n := len(st); n < cap(st) {
 		return st[:n+1]

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// yen finds paths by J. Y. Yen's algorithm (Management Science 17, 1971) with Lawler's partition: polynomial on any
-// graph, and slower than a walk where a walk ends within its budget. It gives the same paths in the same order: each
-// part of the partition is represented by its first path in the stated order.
+// yen finds paths by J. Y. Yen's algorithm (Management Science 17, 1971) with Lawler's partition:
+// polynomial on any graph, and slower than a walk where a walk ends within its budget. It gives the
+// same paths in the same order: each part of the partition is represented by its first path in the
+// stated order.
 type yen struct {
 	g              *Graph
 	order          Order
@@ -64,7 +65,8 @@ func (y *yen) deviate(p yenPath) {
 	clear(y.banned)
 }
 
-// spur adds the first path that begins with root, stands then at node, and leaves it otherwise than every path taken.
+// spur adds the first path that begins with root, stands then at node, and leaves it otherwise than
+// every path taken.
 func (y *yen) spur(root yenPath, node int32) {
 	y.measure(node)
 	var used []int32
@@ -107,8 +109,8 @@ func (y *yen) measure(node int32) {
 	y.dist[node] = -1 // never come back to it
 }
 
-// step returns the first entry, in the order of the node at that depth, that leads on by a shortest way, used ones left
-// out, and its rank; -1 where there is none.
+// step returns the first entry, in the order of the node at that depth, that leads on by a shortest
+// way, used ones left out, and its rank; -1 where there is none.
 func (y *yen) step(node int32, depth int, used []int32) (entry, rank int32) {
 	degree := uint32(y.g.Degree(node))
 	p := y.g.Prime[degree]

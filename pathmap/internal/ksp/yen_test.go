@@ -81,8 +81,9 @@ func TestYenIsWalk(t *testing.T) {
 	t.Logf("%d walks spent their budget", spents)
 }
 
-// TestBlindAlleys builds a lollipop: a dense clique at the source, and one way to the target, so that a walk for a
-// second path has exponentially many blind alleys. All forms fall back to Yen and still agree.
+// TestBlindAlleys builds a lollipop: a dense clique at the source, and one way to the target, so that a
+// walk for a second path has exponentially many blind alleys. All forms fall back to Yen and still
+// agree.
 func TestBlindAlleys(t *testing.T) {
 	const clique, tail = 24, 6
 	var cables [][2]int32
@@ -101,7 +102,8 @@ func TestBlindAlleys(t *testing.T) {
 	if err := packed.Pack(2 * len(cables)); err != nil {
 		t.Fatal(err)
 	}
-	// Out of the clique there is one simple path: the tail itself. To see it is the only one takes the whole clique.
+	// Out of the clique there is one simple path: the tail itself. To see it is the only one takes the
+	// whole clique.
 	w := implicit.walk(0, 1)
 	st, f := w.advance(w.begin(nil))
 	if f != path {

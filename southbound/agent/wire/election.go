@@ -7,7 +7,8 @@ import (
 	"lightloom/southbound/agent/agentpb"
 )
 
-// Election names a leader and how far it has come: High is larger for each new leader, Low may grow within its time.
+// Election names a leader and how far it has come: High is larger for each new leader, Low may grow
+// within its time.
 type Election struct {
 	High, Low uint64
 }

@@ -10,7 +10,8 @@ import (
 	"lightloom/southbound"
 )
 
-// ErrRestarted means that the agent does not know the requested events. It has restarted, or they were acknowledged.
+// ErrRestarted means that the agent does not know the requested events. It has restarted, or they were
+// acknowledged.
 var ErrRestarted = errors.New("the agent does not have these events")
 
 // ErrUnavailable means that no answer came; a retry can succeed.
@@ -41,8 +42,8 @@ func ToStatus(err error) error {
 	return status.Error(codes.Internal, err.Error())
 }
 
-// FromStatus turns what gRPC returned into an error that wraps the sentinel of its meaning. Every failure of the
-// connection, a deadline and a full queue at the other end are ErrUnavailable.
+// FromStatus turns what gRPC returned into an error that wraps the sentinel of its meaning. Every
+// failure of the connection, a deadline and a full queue at the other end are ErrUnavailable.
 func FromStatus(err error) error {
 	if err == nil {
 		return nil

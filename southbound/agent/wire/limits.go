@@ -10,7 +10,8 @@ const (
 	MaxRows = 1 << 20
 	// MaxPaces bounds the coflows of one SetRates: at most 19 bytes each on the wire.
 	MaxPaces = 1 << 14
-	// MaxHostRates bounds the rates of hosts in all spreads of one SetRates together: at most 18 bytes each on the wire.
+	// MaxHostRates bounds the rates of hosts in all spreads of one SetRates together: at most 18 bytes
+	// each on the wire.
 	MaxHostRates = 1 << 13
 	// MaxExtras bounds the extras of one SetRates: at most 24 bytes each.
 	MaxExtras = 1 << 13

@@ -15,16 +15,17 @@ type Host struct {
 	Name string
 	Addr netip.AddrPort // where its agent listens for host flows
 	Rack int32
-	// Rates of layer 2; 0: not known. Of its own link, of the fastest link by which its rack has packets leave, and of the
-	// link by which its rack has circuits leave.
+	// Rates of layer 2; 0: not known. Of its own link, of the fastest link by which its rack has packets
+	// leave, and of the link by which its rack has circuits leave.
 	Link, Packets, Circuits pathmap.BitsPerSecond
 }
 
 // Network is the hosts of a fabric, by number.
 type Network []Host
 
-// Line is the slowest of two hosts' links and, between racks, of the links by which a tag leaves and enters them: the
-// circuit's, or else the fastest of the packet network, because which one a path takes is not known here.
+// Line is the slowest of two hosts' links and, between racks, of the links by which a tag leaves and
+// enters them: the circuit's, or else the fastest of the packet network, because which one a path takes
+// is not known here.
 func (n Network) Line(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
 	s, d := &n[src], &n[dst]
 	slowest := min(s.Link, d.Link)
@@ -56,8 +57,8 @@ func SetNetworks(n Network) (out []*agentpb.SetNetworkRequest) {
 // NetworkParts puts the requests of one network together.
 type NetworkParts struct{ hosts Network }
 
-// Add takes the next request, and returns the network once it is whole. A request that does not follow the one before
-// is refused; the first begins anew.
+// Add takes the next request, and returns the network once it is whole. A request that does not follow
+// the one before is refused; the first begins anew.
 func (p *NetworkParts) Add(m *agentpb.SetNetworkRequest) (Network, error) {
 	if m.GetFirst() == 0 {
 		p.hosts = nil

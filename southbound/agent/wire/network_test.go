@@ -21,7 +21,8 @@ func hosts(n int) (out Network) {
 	return out
 }
 
-// TestNetwork: a network comes out as it went in, whatever its size, and a request that does not follow is refused.
+// TestNetwork: a network comes out as it went in, whatever its size, and a request that does not follow
+// is refused.
 func TestNetwork(t *testing.T) {
 	for _, n := range []int{1, HostsAtOnce, HostsAtOnce + 1, 3*HostsAtOnce - 1} {
 		var p NetworkParts

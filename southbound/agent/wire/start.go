@@ -9,7 +9,8 @@ import (
 	"lightloom/southbound/agent/agentpb"
 )
 
-// Starts splits starts into requests of at most ChunkRows rows each, without their election. The slices are copied.
+// Starts splits starts into requests of at most ChunkRows rows each, without their election. The slices
+// are copied.
 func Starts(starts []southbound.Start) ([]*agentpb.StartRequest, error) {
 	var out []*agentpb.StartRequest
 	var req *agentpb.StartRequest
@@ -48,7 +49,8 @@ func chunk(s *southbound.Start, first, n int) *agentpb.Chunk {
 	return c
 }
 
-// CheckColumns reports whether a start can be sent at all: some rows, not too many, and columns of equal length.
+// CheckColumns reports whether a start can be sent at all: some rows, not too many, and columns of
+// equal length.
 func CheckColumns(s *southbound.Start) error {
 	err := s.CheckColumns()
 	switch n := len(s.Src); {
@@ -77,15 +79,16 @@ func CheckStart(s *southbound.Start, hosts int) error {
 // ValidTag reports whether a host flow can be steered to t.
 func ValidTag(t southbound.Tag) bool { return t < southbound.Tags || t == southbound.TagHold }
 
-// Assembler puts the chunks of coflows together again. A sender finishes one coflow before it begins the next, so one
-// is open at most, and what is held is bounded by MaxRows. The zero value is ready.
+// Assembler puts the chunks of coflows together again. A sender finishes one coflow before it begins
+// the next, so one is open at most, and what is held is bounded by MaxRows. The zero value is ready.
 type Assembler struct {
 	open southbound.Start
 	rows int // of the whole coflow; 0 while none is open
 }
 
-// Add takes the next chunk. It returns the coflow once its last row has come, nil before. A chunk that has been taken
-// already is nothing; one that begins at row 0 begins its coflow anew, and drops another that was open.
+// Add takes the next chunk. It returns the coflow once its last row has come, nil before. A chunk that
+// has been taken already is nothing; one that begins at row 0 begins its coflow anew, and drops another
+// that was open.
 func (a *Assembler) Add(c *agentpb.Chunk) (*southbound.Start, error) {
 	if err := a.check(c); err != nil {
 		return nil, fmt.Errorf("start coflow %d: %w: %w", c.GetCoflow(), err, southbound.ErrRefused)

@@ -32,7 +32,8 @@ func draw(rng *rand.Rand, id southbound.CoflowID, n int) southbound.Start {
 	return s
 }
 
-// TestStartsRoundTrip splits coflows, sends each request once or several times, and puts them together again.
+// TestStartsRoundTrip splits coflows, sends each request once or several times, and puts them together
+// again.
 func TestStartsRoundTrip(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 3))

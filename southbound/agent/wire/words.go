@@ -83,7 +83,8 @@ func tagOf(t uint32) (southbound.Tag, error) {
 	return southbound.Tag(t), nil
 }
 
-// SetRates splits rates into requests, without their election: the first holds all but the pairs that do not fit.
+// SetRates splits rates into requests, without their election: the first holds all but the pairs that
+// do not fit.
 func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 	if err := CheckRates(r); err != nil {
 		return nil, err

@@ -99,8 +99,8 @@ func (w *watcher) next() (events []southbound.DeviceEvent, synced bool, err erro
 	return events, false, err
 }
 
-// until takes events up to the first that is this status of this circuit, and returns the statuses of the circuit
-// before it and every event of other circuits.
+// until takes events up to the first that is this status of this circuit, and returns the statuses of
+// the circuit before it and every event of other circuits.
 func (w *watcher) until(x southbound.CrossConnect, s southbound.Status) (before []southbound.Status,
 	others []southbound.DeviceEvent, err error) {
 	for {
@@ -123,8 +123,8 @@ func (w *watcher) until(x southbound.CrossConnect, s southbound.Status) (before 
 	}
 }
 
-// withCircuits makes n circuits of free ports, hands them over with a watch that has synced before, and takes them
-// away.
+// withCircuits makes n circuits of free ports, hands them over with a watch that has synced before, and
+// takes them away.
 func (b *bench) withCircuits(ctx context.Context, n int,
 	run func(w *watcher, xs []southbound.CrossConnect) error) (err error) {
 	inner, cancel := context.WithCancel(ctx)

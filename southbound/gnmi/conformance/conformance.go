@@ -1,8 +1,8 @@
-// Package conformance holds the behavioural rules of a gNMI target against one: any vendor's, any emulator's. It
-// reports which hold; a rule that cannot be tried says why.
+// Package conformance holds the behavioural rules of a gNMI target against one: any vendor's, any
+// emulator's. It reports which hold; a rule that cannot be tried says why.
 //
-// Rules that write are tried only when asked for. They use ports without a circuit, or the last rack's rules, under an
-// election role of their own, and take away what they have made.
+// Rules that write are tried only when asked for. They use ports without a circuit, or the last rack's
+// rules, under an election role of their own, and take away what they have made.
 package conformance
 
 import (
@@ -107,7 +107,8 @@ type bench struct {
 // errSkip is wrapped by a rule that cannot be tried here.
 var errSkip = errors.New("not tried")
 
-// Run tries the rules. ports is how many the target has; the profile must be made for as many. ctx bounds it all.
+// Run tries the rules. ports is how many the target has; the profile must be made for as many. ctx
+// bounds it all.
 func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, ports int32, o Options) []Finding {
 	o.Timeout, o.Sample = cmp.Or(o.Timeout, defaultTimeout), cmp.Or(o.Sample, defaultSample)
 	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample}

@@ -48,8 +48,8 @@ func (eager) Set(context.Context, *gpb.SetRequest) (*gpb.SetResponse, error) {
 }
 func (eager) Subscribe(gpb.GNMI_SubscribeServer) error { return nil }
 
-// TestBadTargets: targets that answer nothing, that offer nothing, and that take anything, break rules; none of them
-// holds the kit up for longer than its rules can take, and nothing is left running.
+// TestBadTargets: targets that answer nothing, that offer nothing, and that take anything, break rules;
+// none of them holds the kit up for longer than its rules can take, and nothing is left running.
 func TestBadTargets(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -51,8 +51,8 @@ func (b *bench) sampleRequest(ctx context.Context) (*gpb.SetRequest, error) {
 	return b.encode(ctx, do)
 }
 
-// foreign reads what stands at the target, which is not ours. Circuits at ports beyond those that the profile was made
-// for could be in the way of any change: then nothing may be written.
+// foreign reads what stands at the target, which is not ours. Circuits at ports beyond those that the
+// profile was made for could be in the way of any change: then nothing may be written.
 func (b *bench) foreign(ctx context.Context) (southbound.Seen, error) {
 	leaves, err := probe.Get(ctx, b.c, b.model, b.profile.StatePaths())
 	if err != nil {
@@ -66,8 +66,8 @@ func (b *bench) foreign(ctx context.Context) (southbound.Seen, error) {
 	return b.profile.Seen(leaves)
 }
 
-// sampleChange is a change that the target takes and that can be taken back: a circuit of free ports, or a rule for the
-// last rack.
+// sampleChange is a change that the target takes and that can be taken back: a circuit of free ports,
+// or a rule for the last rack.
 func (b *bench) sampleChange(ctx context.Context, n int) (do, undo *southbound.Change, err error) {
 	seen, err := b.foreign(ctx)
 	if err != nil {

@@ -24,14 +24,15 @@ type Queue struct {
 	Most, Mean uint64
 }
 
-// Counters are what a packet switch has counted (openconfig-interfaces, openconfig-platform and openconfig-qos).
+// Counters are what a packet switch has counted (openconfig-interfaces, openconfig-platform and
+// openconfig-qos).
 type Counters struct {
 	Ports   map[southbound.Port]PortCounters
 	NoRoute uint64 // packets that met a dark or unmatched port
 }
 
-// ReadCounters reads the counters of a packet switch of a profile; nil means openconfig. A switch that has none gives
-// none, and only those of OpenConfig's models tell of queues.
+// ReadCounters reads the counters of a packet switch of a profile; nil means openconfig. A switch that
+// has none gives none, and only those of OpenConfig's models tell of queues.
 func ReadCounters(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) (Counters, error) {
 	out := Counters{Ports: map[southbound.Port]PortCounters{}}
 	switch p.(type) {
@@ -99,7 +100,8 @@ func (o Counters) readNative(ctx context.Context, c gpb.GNMIClient, p gnmi.Profi
 	return nil
 }
 
-// readQueues adds how full queues were. A switch that does not know the path, or has nothing there, does not tell.
+// readQueues adds how full queues were. A switch that does not know the path, or has nothing there,
+// does not tell.
 func readQueues(ctx context.Context, c gpb.GNMIClient, ports map[southbound.Port]PortCounters) error {
 	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("qos", "interfaces")})
 	switch status.Code(err) {

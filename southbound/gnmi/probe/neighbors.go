@@ -15,8 +15,9 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// Neighbors reads the LLDP neighbours of a switch (openconfig-lldp). Ports whose names the openconfig profile does not
-// know are left out. IDs number the neighbours of one port, in the order of the device's own ids.
+// Neighbors reads the LLDP neighbours of a switch (openconfig-lldp). Ports whose names the openconfig
+// profile does not know are left out. IDs number the neighbours of one port, in the order of the
+// device's own ids.
 func Neighbors(ctx context.Context, c gpb.GNMIClient) ([]lldp.Heard, error) {
 	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("lldp", "interfaces")})
 	if err != nil {

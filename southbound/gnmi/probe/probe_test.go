@@ -43,8 +43,9 @@ func (s stranger) Get(ctx context.Context, req *gpb.GetRequest) (*gpb.GetRespons
 		Val: &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: []byte(s.value)}}}}}}}, nil
 }
 
-// TestStrangers: for a device that fits no profile the report lists what it supports. For one that fits and whose state
-// is nonsense, or never comes, the report gives the profile and why its state is unknown.
+// TestStrangers: for a device that fits no profile the report lists what it supports. For one that fits
+// and whose state is nonsense, or never comes, the report gives the profile and why its state is
+// unknown.
 func TestStrangers(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

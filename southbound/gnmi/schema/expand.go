@@ -11,7 +11,8 @@ const Levels = "..."
 // maxExpanded bounds what one path with wildcards can stand for.
 const maxExpanded = 1024
 
-// Expand returns the paths of the model that a path stands for whose elements can be wildcards; p alone if none is.
+// Expand returns the paths of the model that a path stands for whose elements can be wildcards; p alone
+// if none is.
 func (m *Model) Expand(p Path) ([]Path, error) {
 	if _, err := m.Lookup(p, false); err == nil {
 		return []Path{p}, nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// member is one member of a JSON object, and members are an object, in the order in which it was written. An entry of a
-// list has a handful: they need no map.
+// member is one member of a JSON object, and members are an object, in the order in which it was
+// written. An entry of a list has a handful: they need no map.
 type member struct {
 	name  string
 	value any
@@ -18,9 +18,9 @@ type members []member
 // maxDepth bounds how deep JSON values may nest: twice what a path can hold.
 const maxDepth = 2 * maxElems
 
-// jsonReader reads one JSON text into nil, bool, json.Number, string, []any and members, as encoding/json does but for
-// objects. Texts of a Set are short and many: reflection and maps would cost more than all else that is done to them.
-// Strings share the text's memory.
+// jsonReader reads one JSON text into nil, bool, json.Number, string, []any and members, as
+// encoding/json does but for objects. Texts of a Set are short and many: reflection and maps would cost
+// more than all else that is done to them. Strings share the text's memory.
 type jsonReader struct {
 	text string
 	at   int
@@ -214,7 +214,8 @@ func (r *jsonReader) digits() bool {
 	return r.at > from
 }
 
-// appendJSON writes what Nest makes and what leaves hold. Names are sorted, so equal values have equal bytes.
+// appendJSON writes what Nest makes and what leaves hold. Names are sorted, so equal values have equal
+// bytes.
 func appendJSON(b []byte, v any) ([]byte, error) {
 	switch x := v.(type) {
 	case *object:

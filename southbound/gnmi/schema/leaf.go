@@ -24,12 +24,13 @@ type form struct {
 	lenient bool // what the model does not know is passed over
 }
 
-// Decode reads the value at a path into leaves, in the order of the model, and checks names, keys and types. The value
-// at a container holds the container's children, unwrapped. Encodings: JSON_IETF, JSON and, for leaves, PROTO.
+// Decode reads the value at a path into leaves, in the order of the model, and checks names, keys and
+// types. The value at a container holds the container's children, unwrapped. Encodings: JSON_IETF, JSON
+// and, for leaves, PROTO.
 func (m *Model) Decode(p Path, tv *gpb.TypedValue) ([]Leaf, error) { return m.decode(p, tv, false) }
 
-// DecodeKnown is Decode for state from a device: devices know more leaves than our models, and strip or add module
-// prefixes. It skips unknown leaves; known leaves must still have their type.
+// DecodeKnown is Decode for state from a device: devices know more leaves than our models, and strip or
+// add module prefixes. It skips unknown leaves; known leaves must still have their type.
 func (m *Model) DecodeKnown(p Path, tv *gpb.TypedValue) ([]Leaf, error) {
 	leaves, err := m.decode(p, tv, true)
 	if errors.Is(err, ErrUnknown) {
@@ -129,8 +130,8 @@ func (n *Node) named(name string) string {
 	return strings.Clone(name) // the field "*" of a table
 }
 
-// known returns what of an object's members the model has, without module prefixes, in the order of the model; what
-// only stands under "*" comes last. It reuses the object's memory.
+// known returns what of an object's members the model has, without module prefixes, in the order of the
+// model; what only stands under "*" comes last. It reuses the object's memory.
 func (n *Node) known(p Path, obj members, f form) (members, error) {
 	out := obj[:0]
 	for _, m := range obj {

@@ -1,6 +1,7 @@
 package schema
 
-// lldpRows are the leaves for a switch's neighbours (openconfig-lldp). Times that change all the time are sampled.
+// lldpRows are the leaves for a switch's neighbours (openconfig-lldp). Times that change all the time
+// are sampled.
 func lldpRows() []Row {
 	const (
 		port = "/lldp/interfaces/interface[name]"

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// Row is one line of a model's table: a leaf. Lists are written with their keys, "/interfaces/interface[name]/...", and
-// tables, whose entries are members of a JSON object and whose key travels as an element of its own, with their one key
-// in braces, "/CONFIG_DB/localhost/ACL_RULE{key}/...". The field "*" of a table stands for those that have no row. A
-// leaf below "state" is read-only; State makes others so.
+// Row is one line of a model's table: a leaf. Lists are written with their keys,
+// "/interfaces/interface[name]/...", and tables, whose entries are members of a JSON object and whose
+// key travels as an element of its own, with their one key in braces,
+// "/CONFIG_DB/localhost/ACL_RULE{key}/...". The field "*" of a table stands for those that have no row.
+// A leaf below "state" is read-only; State makes others so.
 type Row struct {
 	Path    string
 	Type    Type
@@ -127,8 +128,8 @@ func splitKeys(step string) (name string, keys []string, table bool) {
 	return name, keys, false
 }
 
-// Lookup returns the node of a path. The keys it gives must be the model's; all says that all of them must be given,
-// none of them Any: what an update needs. The root is a node, and so is a whole table.
+// Lookup returns the node of a path. The keys it gives must be the model's; all says that all of them
+// must be given, none of them Any: what an update needs. The root is a node, and so is a whole table.
 func (m *Model) Lookup(p Path, all bool) (*Node, error) {
 	n := m.Root
 	for i, e := range p {

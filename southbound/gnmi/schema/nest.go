@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// Nest returns the JSON_IETF value at a path that holds these leaves, for encoding/json: the inverse of Decode. Leaves
-// that are not under the path are left out; entries of lists keep the order in which they come first.
+// Nest returns the JSON_IETF value at a path that holds these leaves, for encoding/json: the inverse of
+// Decode. Leaves that are not under the path are left out; entries of lists keep the order in which
+// they come first.
 func (m *Model) Nest(at Path, leaves []Leaf) (any, error) {
 	n, err := m.Lookup(at, true)
 	if err != nil {
@@ -45,8 +46,8 @@ func (m *Model) Nest(at Path, leaves []Leaf) (any, error) {
 	return root, nil
 }
 
-// object is a JSON object whose members, and lists whose entries, are found by name. Leaves come sorted, mostly: what
-// is looked for is the last one, or one of few.
+// object is a JSON object whose members, and lists whose entries, are found by name. Leaves come
+// sorted, mostly: what is looked for is the last one, or one of few.
 type object struct {
 	members []member
 	at      map[string]int // of members; nil while they are few

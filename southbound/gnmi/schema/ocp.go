@@ -1,7 +1,8 @@
 package schema
 
-// OCPVersion is the version of the Open Compute OCS model that this package holds, and OCPRevision its date. The model
-// is a strawman: a driver refuses a device that speaks another version. Devices name either.
+// OCPVersion is the version of the Open Compute OCS model that this package holds, and OCPRevision its
+// date. The model is a strawman: a driver refuses a device that speaks another version. Devices name
+// either.
 const (
 	OCPVersion  = "0.8.0"
 	OCPRevision = "2026-08-28"
@@ -14,8 +15,8 @@ const (
 	OCPPortModule        = "ocp-ocs-optical-switch-port"
 )
 
-// OCP returns the model of optical circuit switches: the Open Compute OCS sub-project's. A test holds it against what
-// is published.
+// OCP returns the model of optical circuit switches: the Open Compute OCS sub-project's. A test holds
+// it against what is published.
 func OCP() *Model {
 	const (
 		conn   = "/connections/port-connection[name]"

@@ -2,8 +2,9 @@ package schema
 
 import "slices"
 
-// OpenConfig returns the model of packet switches: policy forwarding (openconfig-policy-forwarding), static next hops
-// and groups of them (openconfig-network-instance-static), and interfaces. Every config leaf has its twin in state.
+// OpenConfig returns the model of packet switches: policy forwarding (openconfig-policy-forwarding),
+// static next hops and groups of them (openconfig-network-instance-static), and interfaces. Every
+// config leaf has its twin in state.
 func OpenConfig() *Model {
 	const (
 		ni     = "/network-instances/network-instance[name]"
@@ -58,8 +59,8 @@ func OpenConfig() *Model {
 	}, rows)
 }
 
-// queueRows are the openconfig-qos leaves for what passes a port's queues and for their lengths, in bytes. All change
-// all the time, so they are counters, for which no update is sent on each change.
+// queueRows are the openconfig-qos leaves for what passes a port's queues and for their lengths, in
+// bytes. All change all the time, so they are counters, for which no update is sent on each change.
 func queueRows() (rows []Row) {
 	for _, name := range []string{"max-queue-len", "avg-queue-len", "transmit-octets", "transmit-pkts", "dropped-pkts"} {
 		rows = append(rows, Row{Path: "/qos/interfaces/interface[interface-id]/output/queues/queue[name]/state/" + name,
@@ -68,8 +69,9 @@ func queueRows() (rows []Row) {
 	return rows
 }
 
-// monitoredRows are leaves that monitors subscribe to at any switch, and which ours has nothing to say of: its ports
-// are no hardware, and it has neither LACP nor kinds of packets. A subscription to them is no error, and tells nothing.
+// monitoredRows are leaves that monitors subscribe to at any switch, and which ours has nothing to say
+// of: its ports are no hardware, and it has neither LACP nor kinds of packets. A subscription to them
+// is no error, and tells nothing.
 func monitoredRows() []Row {
 	rows := []Row{
 		{Path: interfacePath + "/state/hardware-port", Type: String()},
@@ -99,8 +101,8 @@ func counterRows() (rows []Row) {
 	return rows
 }
 
-// systemRows are what openconfig-system says of a switch as a whole. Times are nanoseconds since 1970; what a clock
-// shows changes all the time.
+// systemRows are what openconfig-system says of a switch as a whole. Times are nanoseconds since 1970;
+// what a clock shows changes all the time.
 func systemRows() []Row {
 	rows := []Row{
 		{Path: "/system/state/boot-time", Type: Uint(64)},
@@ -120,8 +122,8 @@ func portSettingRows() []Row {
 		twins(interfacePath, "type", Identity("iana-if-type", "ethernetCsmacd")))
 }
 
-// annotation is what OpenConfig's clients write beside a whole configuration, to know it again: JSON metadata of its
-// root (RFC 7952, openconfig-metadata). It is of no data model.
+// annotation is what OpenConfig's clients write beside a whole configuration, to know it again: JSON
+// metadata of its root (RFC 7952, openconfig-metadata). It is of no data model.
 const annotation = "/@/openconfig-metadata:protobuf-metadata"
 
 // addressRows are the addresses of a port, which openconfig-if-ip keeps at its subinterface.

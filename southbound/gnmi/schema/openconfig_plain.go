@@ -1,9 +1,9 @@
 package schema
 
-// OpenConfigPlain returns the part of OpenConfig that switches without openconfig-network-instance-static have: policy
-// forwarding to next hops, static routes, and interfaces. An interop test holds it, and OpenConfig, against the schema
-// that another project has generated from the published modules. Paths carry their
-// origin: a switch may know several.
+// OpenConfigPlain returns the part of OpenConfig that switches without
+// openconfig-network-instance-static have: policy forwarding to next hops, static routes, and
+// interfaces. An interop test holds it, and OpenConfig, against the schema that another project has
+// generated from the published modules. Paths carry their origin: a switch may know several.
 func OpenConfigPlain() *Model {
 	const (
 		ni     = "/network-instances/network-instance[name]"

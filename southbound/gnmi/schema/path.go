@@ -65,8 +65,8 @@ func (e Elem) AppendText(b []byte) []byte {
 	return b
 }
 
-// String is the usual text form, "/interfaces/interface[name=Ethernet3]/state/oper-status". Equal paths have equal
-// text.
+// String is the usual text form, "/interfaces/interface[name=Ethernet3]/state/oper-status". Equal paths
+// have equal text.
 func (p Path) String() string {
 	var room [256]byte
 	return string(p.AppendText(room[:0]))
@@ -171,7 +171,8 @@ func sortKeys(keys []Key) {
 	slices.SortFunc(keys, func(a, b Key) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// FromProto reads prefix and path, one after the other. Module prefixes of names ("oc-if:interfaces") are dropped.
+// FromProto reads prefix and path, one after the other. Module prefixes of names ("oc-if:interfaces")
+// are dropped.
 func FromProto(prefix, path *gpb.Path) (Path, error) { return fromProto(nil, prefix, path) }
 
 // fromProto is FromProto; of the tables below at, where it is known, keys are elements of their own.
@@ -224,8 +225,8 @@ func (p Path) Proto() *gpb.Path {
 	return out
 }
 
-// Match reports whether a path lies at or under the pattern, in which a key value Any, or a key that is left out,
-// stands for every value.
+// Match reports whether a path lies at or under the pattern, in which a key value Any, or a key that is
+// left out, stands for every value.
 func (pattern Path) Match(p Path) bool {
 	return len(p) >= len(pattern) && pattern.Overlaps(p[:len(pattern)])
 }

@@ -6,15 +6,15 @@ const SONiCOrigin = "sonic-db"
 // SONiCModule is the name of SONiC's database model in Capabilities.
 const SONiCModule = "sonic-db"
 
-// OCSTables are the names in SONiC's databases that differ between the published variants of its optical circuit switch
-// support.
+// OCSTables are the names in SONiC's databases that differ between the published variants of its
+// optical circuit switch support.
 type OCSTables struct {
 	Ports, Connects         string // of the configuration
 	Override                string // the field of a port's configuration that blocks it
 	PortState, ConnectState string // of the state
 	PortStatus              string // the field of a port's state
-	// Status is the field of a cross-connect's state; Sides are those of its two ends, in a variant that has no status of
-	// the whole.
+	// Status is the field of a cross-connect's state; Sides are those of its two ends, in a variant that
+	// has no status of the whole.
 	Status string
 	Sides  [2]string
 }
@@ -25,14 +25,15 @@ func ForkOCSTables() OCSTables {
 		PortState: "OCS_PORT_TABLE", ConnectState: "OCS_CROSS_CONNECT_TABLE", PortStatus: "oper_status", Status: "status"}
 }
 
-// HLDOCSTables are the names of the community's design document, github.com/sonic-net/SONiC doc/ocs/ocs_hld.md 0.5.
+// HLDOCSTables are the names of the community's design document, github.com/sonic-net/SONiC
+// doc/ocs/ocs_hld.md 0.5.
 func HLDOCSTables() OCSTables {
 	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", Override: "state", PortState: "OCS_PORT",
 		ConnectState: "OCS_CROSS_CONNECT", PortStatus: "status", Sides: [2]string{"a_side_status", "b_side_status"}}
 }
 
-// SONiCOCS returns the model of optical circuit switches that run SONiC: the tables of its databases. Every value of
-// theirs is a string; an insertion loss that was not measured is "N/A".
+// SONiCOCS returns the model of optical circuit switches that run SONiC: the tables of its databases.
+// Every value of theirs is a string; an insertion loss that was not measured is "N/A".
 func SONiCOCS(t OCSTables) *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	ports, connect := state+t.PortState+"{key}/", state+t.ConnectState+"{key}/"
@@ -66,14 +67,14 @@ func SONiCOCS(t OCSTables) *Model {
 	return withOrigin(newModel(name, modules, rows), SONiCOrigin)
 }
 
-// SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static routes, and the
-// state of ports.
+// SONiC returns the model of packet switches that run SONiC: access control lists that redirect, static
+// routes, and the state of ports.
 //
-// Counters of ports are those of SAI, under the ports' names. Tables, keys and fields are those of sonic-acl.yang.j2
-// and sonic-static-route.yang of github.com/sonic-net/ sonic-buildimage, but for two that its module sonic-acl does not
-// have and orchagent/aclorch.cpp of sonic-swss reads: REDIRECT_ACTION, and a DSCP with a mask ("7/7"), where the module
-// has a plain number. A device that holds what it is sent against that module refuses both, and needs a module that was
-// extended.
+// Counters of ports are those of SAI, under the ports' names. Tables, keys and fields are those of
+// sonic-acl.yang.j2 and sonic-static-route.yang of github.com/sonic-net/ sonic-buildimage, but for two
+// that its module sonic-acl does not have and orchagent/aclorch.cpp of sonic-swss reads:
+// REDIRECT_ACTION, and a DSCP with a mask ("7/7"), where the module has a plain number. A device that
+// holds what it is sent against that module refuses both, and needs a module that was extended.
 func SONiC() *Model {
 	const config, state = "/CONFIG_DB/localhost/", "/STATE_DB/localhost/"
 	const rule = config + "ACL_RULE{key}/"

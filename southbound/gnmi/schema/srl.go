@@ -1,27 +1,29 @@
 package schema
 
-// SRLModule is the name of SR Linux's policy-forwarding model in Capabilities: namespace and module, joined by a colon.
+// SRLModule is the name of SR Linux's policy-forwarding model in Capabilities: namespace and module,
+// joined by a colon.
 const SRLModule = SRLNamespace + ":" + SRLModuleName
 
-// SRLNamespace is that of the model since release 24; before, it was urn:srl_nokia/policy-forwarding. SRLModuleName is
-// the name without it.
+// SRLNamespace is that of the model since release 24; before, it was urn:srl_nokia/policy-forwarding.
+// SRLModuleName is the name without it.
 const (
 	SRLNamespace  = "urn:nokia.com:srlinux:acl:policy-forwarding"
 	SRLModuleName = "srl_nokia-policy-forwarding"
 )
 
-// SRLRules is how many rules a forwarding policy of SR Linux can hold: the range of srl_nokia-common's rule-sequence-id
-// is 0 to
+// SRLRules is how many rules a forwarding policy of SR Linux can hold: the range of srl_nokia-common's
+// rule-sequence-id is 0 to
 // 128.
 const SRLRules = 128
 
-// SRLinux returns the native model of SR Linux packet switches: policy forwarding, groups of next hops, static routes
-// and interfaces. Configuration and state share their paths.
+// SRLinux returns the native model of SR Linux packet switches: policy forwarding, groups of next hops,
+// static routes and interfaces. Configuration and state share their paths.
 //
 // Names and types are those of the modules srl_nokia-policy-forwarding (revision 2025-03-31),
-// srl_nokia-next-hop-groups, srl_nokia-static-routes and srl_nokia-interfaces of github.com/nokia/srlinux-yang-models,
-// tag v25.3.1. A rule's next hop is offered by forwarding policies of type pbr-policy on platforms with the feature
-// policy-based-forwarding-nh-transport; releases before 23.7 match no destination and know no next hop.
+// srl_nokia-next-hop-groups, srl_nokia-static-routes and srl_nokia-interfaces of
+// github.com/nokia/srlinux-yang-models, tag v25.3.1. A rule's next hop is offered by forwarding
+// policies of type pbr-policy on platforms with the feature policy-based-forwarding-nh-transport;
+// releases before 23.7 match no destination and know no next hop.
 func SRLinux() *Model {
 	const (
 		ni     = "/network-instance[name]"

@@ -25,8 +25,8 @@ var (
 	ErrEncoding = errors.New("the encoding is not supported")
 )
 
-// Value is what a leaf holds: string (also for enumerations, identities, addresses and decimals), bool, int64, uint64,
-// or a []Value in a leaf-list. An identity is held without its module.
+// Value is what a leaf holds: string (also for enumerations, identities, addresses and decimals), bool,
+// int64, uint64, or a []Value in a leaf-list. An identity is held without its module.
 type Value any
 
 // base is the family of a type.
@@ -159,7 +159,8 @@ func (t Type) list(xs []Value) (Value, error) {
 	return out, nil
 }
 
-// text checks what travels as a string: everything but booleans, lists and, in JSON, numbers of up to 32 bits.
+// text checks what travels as a string: everything but booleans, lists and, in JSON, numbers of up to
+// 32 bits.
 func (t Type) text(s string) (Value, error) {
 	most := maxText
 	if t.base == baseNote {
@@ -248,8 +249,8 @@ func (t Type) String() string {
 	return "list of " + t.of.String()
 }
 
-// fromJSON reads a decoded JSON value (numbers as json.Number). ietf says that 64-bit integers and decimals are strings
-// and identities carry their module (RFC 7951); plain JSON takes numbers too.
+// fromJSON reads a decoded JSON value (numbers as json.Number). ietf says that 64-bit integers and
+// decimals are strings and identities carry their module (RFC 7951); plain JSON takes numbers too.
 func (t Type) fromJSON(v any, ietf bool) (Value, error) {
 	switch x := v.(type) {
 	case json.Number:

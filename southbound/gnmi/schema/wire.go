@@ -6,8 +6,8 @@ import (
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 )
 
-// FromProto reads prefix and path as FromProto of this package does, and takes the elements that are keys of tables for
-// what they are.
+// FromProto reads prefix and path as FromProto of this package does, and takes the elements that are
+// keys of tables for what they are.
 func (m *Model) FromProto(prefix, path *gpb.Path) (Path, error) {
 	return fromProto(m.Root, prefix, path)
 }

@@ -1,8 +1,9 @@
-// Package ribcheck holds the rules of a gRIBI server that the driver relies on, and tries them on one: any vendor's,
-// any emulator's.
+// Package ribcheck holds the rules of a gRIBI server that the driver relies on, and tries them on one:
+// any vendor's, any emulator's.
 //
-// Rules that write are tried only when asked for, and only where no controller has the switch: gRIBI knows no roles, so
-// a larger election id would take the switch away from one. They use entries with ids of their own, and take them away.
+// Rules that write are tried only when asked for, and only where no controller has the switch: gRIBI
+// knows no roles, so a larger election id would take the switch away from one. They use entries with
+// ids of their own, and take them away.
 package ribcheck
 
 import (
@@ -282,8 +283,8 @@ func (b *bench) stands(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Leave programs the route of the last rack, by ids that are no driver's, and leaves it: for tests of who else writes
-// there.
+// Leave programs the route of the last rack, by ids that are no driver's, and leaves it: for tests of
+// who else writes there.
 func Leave(ctx context.Context, conn grpc.ClientConnInterface, n gribi.Names) error {
 	b := &bench{c: spb.NewGRIBIClient(conn), names: n, ack: spb.SessionParameters_RIB_AND_FIB_ACK}
 	if err := findElection(ctx, b); err != nil {

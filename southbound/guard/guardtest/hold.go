@@ -1,5 +1,5 @@
-// Package guardtest holds connections open that say nothing, so that tests can see what servers make of them. It
-// attacks loopback addresses only.
+// Package guardtest holds connections open that say nothing, so that tests can see what servers make of
+// them. It attacks loopback addresses only.
 package guardtest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hold keeps n silent connections to a loopback address until the test ends: each that is closed is opened again after
-// half to one and a half of pause. It returns once all have been open.
+// Hold keeps n silent connections to a loopback address until the test ends: each that is closed is
+// opened again after half to one and a half of pause. It returns once all have been open.
 func Hold(t testing.TB, addr string, n int, pause time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -71,8 +71,8 @@ func hold(ctx context.Context, addr string, n int, pause time.Duration) (wait fu
 // The environment of a process that holds connections: address, number, pause.
 const addrEnv, countEnv, pauseEnv = "LIGHTLOOM_TEST_HOLD", "LIGHTLOOM_TEST_HOLD_COUNT", "LIGHTLOOM_TEST_HOLD_PAUSE"
 
-// Main is for TestMain: in a process that Process has started it holds connections until its standard input ends, and
-// returns true.
+// Main is for TestMain: in a process that Process has started it holds connections until its standard
+// input ends, and returns true.
 func Main() bool {
 	addr := os.Getenv(addrEnv)
 	if addr == "" {
@@ -92,7 +92,8 @@ func Main() bool {
 	return true
 }
 
-// Process is Hold in a process of its own, whose descriptors are not this one's. The test's TestMain must call Main.
+// Process is Hold in a process of its own, whose descriptors are not this one's. The test's TestMain
+// must call Main.
 func Process(t testing.TB, addr string, n int, pause time.Duration) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

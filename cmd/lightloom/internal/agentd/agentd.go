@@ -116,7 +116,8 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	return errors.Join(g.Wait(), a.Close())
 }
 
-// network returns what the agent knows of the fabric before a leader tells it, and the name of its first host.
+// network returns what the agent knows of the fabric before a leader tells it, and the name of its
+// first host.
 func (o *AgentOptions) network() (conf hostagent.Config, name string, err error) {
 	if o.Fabric == "" {
 		if o.Devices != "" {

@@ -14,8 +14,8 @@ import (
 	"lightloom/lab/console"
 )
 
-// formatValue is the flag -o: one of a few formats, and the Go value that the command writes as JSON, whose type gives
-// the schema.
+// formatValue is the flag -o: one of a few formats, and the Go value that the command writes as JSON,
+// whose type gives the schema.
 type formatValue struct {
 	to    *string
 	known []string
@@ -54,7 +54,8 @@ func ShapeOf(c *cobra.Command) (any, bool) {
 	return v.shape, true
 }
 
-// SchemaOf describes the JSON form of a value's type. A reader of it must expect further keys in later versions.
+// SchemaOf describes the JSON form of a value's type. A reader of it must expect further keys in later
+// versions.
 func SchemaOf(command string, shape any) (*jsonschema.Schema, error) {
 	own := map[reflect.Type]*jsonschema.Schema{}
 	marshallers(reflect.TypeOf(shape), map[reflect.Type]bool{}, own)

@@ -25,8 +25,9 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 	return Usage(hint, "unknown command %q", args[0])
 }
 
-// suggestions are the commands that a word can mean: those that list it as another name of theirs, else those whose
-// name is begun with it, else those that differ by a third of the letters at most, nearest first.
+// suggestions are the commands that a word can mean: those that list it as another name of theirs, else
+// those whose name is begun with it, else those that differ by a third of the letters at most, nearest
+// first.
 func suggestions(c *cobra.Command, word string) []string {
 	var named, begun []string
 	var near []*cobra.Command
@@ -109,8 +110,8 @@ func flagKind(f *pflag.Flag) string {
 	return "value of the kind " + f.Value.Type()
 }
 
-// nearestFlag returns the flag that was probably meant: the one whose name is at most two letters off, the first by
-// name among equals.
+// nearestFlag returns the flag that was probably meant: the one whose name is at most two letters off,
+// the first by name among equals.
 func nearestFlag(c *cobra.Command, name string) string {
 	if f := c.Flags().Lookup("output"); f != nil && (name == "json" || name == "table" || name == "csv") {
 		return "-o " + name

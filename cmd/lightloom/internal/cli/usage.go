@@ -1,5 +1,6 @@
-// Package cli holds what commands share that parse a command line: errors that say what to type instead, suggestions
-// for words that are nearly right, and the flag -o with its JSON schema. It runs nothing.
+// Package cli holds what commands share that parse a command line: errors that say what to type
+// instead, suggestions for words that are nearly right, and the flag -o with its JSON schema. It runs
+// nothing.
 package cli
 
 import (

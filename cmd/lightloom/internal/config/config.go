@@ -22,7 +22,8 @@ import (
 // Off is the name of no file.
 const Off = "off"
 
-// Path returns where the file is, unless a flag says so: lightloom/config.yaml in the user's directory for such files.
+// Path returns where the file is, unless a flag says so: lightloom/config.yaml in the user's directory
+// for such files.
 func Path() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -34,8 +35,8 @@ func Path() (string, error) {
 // Given is a flag that the file has set.
 type Given struct{ Flag, Value string }
 
-// Apply sets those flags of a command that the file names and the command line does not. The whole file is checked
-// against all commands. A missing file is an error where the user has named it.
+// Apply sets those flags of a command that the file names and the command line does not. The whole file
+// is checked against all commands. A missing file is an error where the user has named it.
 func Apply(c *cobra.Command, path string, named bool) ([]Given, error) {
 	data, err := yamlfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {

@@ -47,8 +47,8 @@ func (w *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Calibrate returns the layer-2 rate that one TCP flow gets through ToR, spine and ToR here, in at most about 3 s.
-// Other work on the machine lowers it.
+// Calibrate returns the layer-2 rate that one TCP flow gets through ToR, spine and ToR here, in at most
+// about 3 s. Other work on the machine lowers it.
 func Calibrate(ctx context.Context) (pathmap.BitsPerSecond, error) {
 	if netns.Inside() {
 		return measure(ctx)

@@ -24,7 +24,8 @@ const (
 // fastest is a rate that no present machine carries through three emulated switches.
 const fastest = 100 * pathmap.Gbps
 
-// measure builds two racks and a spine with practically unlimited rates, and sends as fast as one connection can.
+// measure builds two racks and a spine with practically unlimited rates, and sends as fast as one
+// connection can.
 func measure(ctx context.Context) (rate pathmap.BitsPerSecond, err error) {
 	spec, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, NIC: fastest, EPS: fastest})
 	if err != nil {

@@ -53,7 +53,8 @@ func cores() Finding {
 	return f
 }
 
-// stolen measures briefly how much of the machine others use: the hypervisor's steal, and processes beside ours.
+// stolen measures briefly how much of the machine others use: the hypervisor's steal, and processes
+// beside ours.
 func stolen(ctx context.Context) Finding {
 	const look, bound = 300 * time.Millisecond, 0.3
 	before, err := readCPU()

@@ -12,7 +12,8 @@ import (
 	"maragu.dev/gomponents/html"
 )
 
-// contentsFile lists the documents in the order in which they are read: a heading for each room, links below it.
+// contentsFile lists the documents in the order in which they are read: a heading for each room, links
+// below it.
 const contentsFile = "docs/README.md"
 
 // room is a part of the documentation, and one word of the header.

@@ -1,6 +1,6 @@
-// Package site makes plain files for a browser of the project's documents, with a search that needs no server. The
-// order of the pages, and so header and footer, come from docs/README.md. Any README.md is the first page of its
-// folder.
+// Package site makes plain files for a browser of the project's documents, with a search that needs no
+// server. The order of the pages, and so header and footer, come from docs/README.md. Any README.md is
+// the first page of its folder.
 package site
 
 import (
@@ -151,7 +151,8 @@ func (b *builder) page(name string, body []byte, rooms []room, order []string) g
 			html.Script(html.Src(root+indexFile)), html.Script(html.Src(root+scriptFile)))))
 }
 
-// read collects a document's sections, turns its links to documents into links to pages, and returns its title.
+// read collects a document's sections, turns its links to documents into links to pages, and returns
+// its title.
 func (b *builder) read(name string, root ast.Node, source []byte) (title string) {
 	now := -1 // the section under way
 	var gone []*ast.Link
@@ -223,7 +224,8 @@ func words(n ast.Node, source []byte) string {
 	return out.String()
 }
 
-// target returns where a link of a document leads on the site; false if what it names is in the source tree only.
+// target returns where a link of a document leads on the site; false if what it names is in the source
+// tree only.
 func (b *builder) target(name, to string) (string, bool) {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "mailto:") {
 		return to, true

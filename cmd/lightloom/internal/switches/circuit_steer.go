@@ -26,7 +26,8 @@ type end struct {
 	rack   southbound.RackID // behind the input; an output of the same number leads to it
 }
 
-// steering makes packet switches of a lab send to circuits. A circuit's rule matches its rack and TagCircuit.
+// steering makes packet switches of a lab send to circuits. A circuit's rule matches its rack and
+// TagCircuit.
 type steering struct {
 	ends  map[southbound.Port]end
 	open  map[string]southbound.Device
@@ -103,7 +104,8 @@ func (s *steering) dial(ctx context.Context, file string) ([]gnmi.Line, error) {
 	return sessions, nil
 }
 
-// rule returns the switch and the rule that send packets into a circuit; false if no switch is known at its input.
+// rule returns the switch and the rule that send packets into a circuit; false if no switch is known at
+// its input.
 func (s *steering) rule(x southbound.CrossConnect) (string, southbound.Rule, bool) {
 	e, known := s.ends[x.In]
 	rack := southbound.RackID(x.Out)

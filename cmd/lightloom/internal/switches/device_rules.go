@@ -68,7 +68,8 @@ func (s *speaker) dial(c *cobra.Command, r *reach, args []string) (gnmi.Line, gn
 	return session, cfg, err
 }
 
-// ask has the device say which profile fits, and how many ports it has. A number of ports that was given stays.
+// ask has the device say which profile fits, and how many ports it has. A number of ports that was
+// given stays.
 func (s *speaker) ask(ctx context.Context, cfg gnmi.Config) error {
 	report, err := askDevice(ctx, cfg)
 	if err != nil {
@@ -174,7 +175,8 @@ func printDifference(w io.Writer, c *southbound.Change) error {
 	return printRules(w, "+ ", c.Rules)
 }
 
-// ruleDifference returns the change that brings the rules in want into effect, and with replace removes all others.
+// ruleDifference returns the change that brings the rules in want into effect, and with replace removes
+// all others.
 func ruleDifference(have, want []southbound.Rule, replace bool) *southbound.Change {
 	c := &southbound.Change{}
 	for _, r := range want {
@@ -267,7 +269,8 @@ func newDeviceWatch() *cobra.Command {
 	return c
 }
 
-// eventText is an event as a line. Ports are numbers here, as in the files of rules and circuits of one device.
+// eventText is an event as a line. Ports are numbers here, as in the files of rules and circuits of one
+// device.
 func eventText(e southbound.DeviceEvent) string {
 	switch e.Kind {
 	case southbound.ConnectionStatus:

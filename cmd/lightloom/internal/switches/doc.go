@@ -1,2 +1,3 @@
-// Package switches holds the commands that speak to single switches, without a fabric: target, device and circuit.
+// Package switches holds the commands that speak to single switches, without a fabric: target, device
+// and circuit.
 package switches

@@ -17,8 +17,8 @@ import (
 // maxRuleFile bounds a file of rules, in lines.
 const maxRuleFile = 1 << 17
 
-// readRules reads a file of rules, one a line: "dst=2 tag=7 src=any primary=1 backup=0". Omitted tag and src mean
-// "any", omitted backup means none. What follows # is a comment.
+// readRules reads a file of rules, one a line: "dst=2 tag=7 src=any primary=1 backup=0". Omitted tag
+// and src mean "any", omitted backup means none. What follows # is a comment.
 func readRules(name string) ([]southbound.Rule, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -2,12 +2,13 @@ package schedule
 
 import "math"
 
-// Assign returns for each row a column, each column once, so that the sum of the weights is as large as can be. weight
-// is square, row by row, within ±2⁵⁰. Of several best answers it returns always the same.
+// Assign returns for each row a column, each column once, so that the sum of the weights is as large as
+// can be. weight is square, row by row, within ±2⁵⁰. Of several best answers it returns always the
+// same.
 //
-// It is the shortest augmenting path algorithm of Jonker and Volgenant (A shortest augmenting path algorithm for dense
-// and sparse linear assignment problems, Computing 38, 1987): column reduction, reduction transfer left out, augmenting
-// row reduction twice, then augmentation. At most cubic time.
+// It is the shortest augmenting path algorithm of Jonker and Volgenant (A shortest augmenting path
+// algorithm for dense and sparse linear assignment problems, Computing 38, 1987): column reduction,
+// reduction transfer left out, augmenting row reduction twice, then augmentation. At most cubic time.
 func Assign(weight []int64, n int) []int32 {
 	a := assigner{n: n, cost: make([]int64, n*n), v: make([]int64, n), row: fill(n, -1), col: fill(n, -1)}
 	for i, w := range weight {
@@ -45,7 +46,8 @@ type assigner struct {
 	cols []int32
 }
 
-// reduceColumns gives every column its smallest cost and, from the last to the first, a row where that row is free.
+// reduceColumns gives every column its smallest cost and, from the last to the first, a row where that
+// row is free.
 func (a *assigner) reduceColumns() {
 	for j := a.n - 1; j >= 0; j-- {
 		best, at := a.cost[j], 0
@@ -71,8 +73,8 @@ func (a *assigner) unassigned() []int32 {
 	return free
 }
 
-// reduceRows lets free rows take their best column and lowers its price to that of the second best; who had the column
-// looks for another. It returns the rows that are free still.
+// reduceRows lets free rows take their best column and lowers its price to that of the second best; who
+// had the column looks for another. It returns the rows that are free still.
 func (a *assigner) reduceRows(free []int32) []int32 {
 	var left []int32
 	budget := 4 * a.n // a row that is pushed out again and again is left to augmentation
@@ -102,7 +104,8 @@ func (a *assigner) reduceRows(free []int32) []int32 {
 	return left
 }
 
-// twoBest returns the smallest and the second smallest reduced cost of a row, and their columns (-1 for no second).
+// twoBest returns the smallest and the second smallest reduced cost of a row, and their columns (-1 for
+// no second).
 func (a *assigner) twoBest(i int32) (first, second int64, j1, j2 int32) {
 	row := a.cost[int(i)*a.n : (int(i)+1)*a.n]
 	first, second, j1, j2 = row[0]-a.v[0], math.MaxInt64/4, 0, -1
@@ -117,7 +120,8 @@ func (a *assigner) twoBest(i int32) (first, second int64, j1, j2 int32) {
 	return first, second, j1, j2
 }
 
-// augment finds the cheapest way from a free row to a free column (Dijkstra on reduced costs) and shifts along it.
+// augment finds the cheapest way from a free row to a free column (Dijkstra on reduced costs) and
+// shifts along it.
 func (a *assigner) augment(start int32) {
 	for j := range a.n {
 		a.dist[j], a.pred[j], a.cols[j] = a.cost[int(start)*a.n+j]-a.v[j], start, int32(j)
@@ -153,7 +157,8 @@ func (a *assigner) augment(start int32) {
 	}
 }
 
-// nearest brings the columns of the smallest distance to the front of those from k on, and returns where they end.
+// nearest brings the columns of the smallest distance to the front of those from k on, and returns
+// where they end.
 func (a *assigner) nearest(k int) int {
 	end := k + 1
 	least := a.dist[a.cols[k]]

@@ -7,12 +7,14 @@ import (
 	"lightloom/southbound"
 )
 
-// BvN clears a matrix with matchings that together carry for just its largest row or column sum: Birkhoff and von
-// Neumann's decomposition in the form of Inukai's optimal clearance (An efficient SS/TDMA time slot assignment
-// algorithm, IEEE Trans. Commun. 27(10), 1979). The matrix is stuffed to equal sums; each matching then covers every
-// port that has no time to lose and holds until one of its pairs is done. At most n²−2n+2 slots.
+// BvN clears a matrix with matchings that together carry for just its largest row or column sum:
+// Birkhoff and von Neumann's decomposition in the form of Inukai's optimal clearance (An efficient
+// SS/TDMA time slot assignment algorithm, IEEE Trans. Commun. 27(10), 1979). The matrix is stuffed to
+// equal sums; each matching then covers every port that has no time to lose and holds until one of its
+// pairs is done. At most n²−2n+2 slots.
 //
-// It is optimal where resuming a circuit is free. Each slot costs a reconfiguration delay here, and there are many.
+// It is optimal where resuming a circuit is free. Each slot costs a reconfiguration delay here, and
+// there are many.
 func BvN(m Matrix, lit []southbound.Port, delta time.Duration) Schedule {
 	s := Schedule{Lit: lit}
 	left, full := m.Clone(), stuff(m)

@@ -9,14 +9,15 @@ import (
 // eclipseTries bounds how many lengths of a slot are tried, spread evenly over those that some demand has.
 const eclipseTries = 24
 
-// Eclipse takes, again and again, the matching and the length that carry most for the time they take, reconfiguration
-// delay included (Bojja Venkatakrishnan, Alizadeh, Viswanath: Costly circuits, submodular schedules and approximate
-// Carathéodory theorems, SIGMETRICS 2016, Algorithm 2). What a set of slots carries is submodular, so that within a
-// window the greedy choice carries at least 1−1/e of the best, but for the slot that crosses its end. It ends with the
-// window, or where that is zero once all is carried.
+// Eclipse takes, again and again, the matching and the length that carry most for the time they take,
+// reconfiguration delay included (Bojja Venkatakrishnan, Alizadeh, Viswanath: Costly circuits,
+// submodular schedules and approximate Carathéodory theorems, SIGMETRICS 2016, Algorithm 2). What a set
+// of slots carries is submodular, so that within a window the greedy choice carries at least 1−1/e of
+// the best, but for the slot that crosses its end. It ends with the window, or where that is zero once
+// all is carried.
 //
-// Lengths are those of what is left somewhere: between two of them the gain grows no faster than the length. Where
-// there are more than 24 such lengths an even choice of them is tried.
+// Lengths are those of what is left somewhere: between two of them the gain grows no faster than the
+// length. Where there are more than 24 such lengths an even choice of them is tried.
 func Eclipse(m Matrix, lit []southbound.Port, delta, window time.Duration) Schedule {
 	s := Schedule{Lit: lit}
 	left, long := m.Clone(), time.Duration(0)

@@ -6,12 +6,13 @@ import (
 	"lightloom/southbound"
 )
 
-// Edmonds makes slots of one length, each with the matching of the most demand left: what c-Through (Wang, Andersen,
-// Kaminsky, Papagiannaki, Ng, Kozuch, Ryan: c-Through: part-time optics in data centers, SIGCOMM 2010) and Helios
-// (Farrington et al.: Helios: a hybrid electrical/optical switch architecture, SIGCOMM 2010) do at every epoch, named
-// for Edmonds' matching, which finds it on any graph; between inputs and outputs it is an assignment. slot is the whole
-// length, reconfiguration delay included, and longer than the reconfiguration delay. It ends after the given number of
-// slots; with 0, once all is carried.
+// Edmonds makes slots of one length, each with the matching of the most demand left: what c-Through
+// (Wang, Andersen, Kaminsky, Papagiannaki, Ng, Kozuch, Ryan: c-Through: part-time optics in data
+// centers, SIGCOMM 2010) and Helios (Farrington et al.: Helios: a hybrid electrical/optical switch
+// architecture, SIGCOMM 2010) do at every epoch, named for Edmonds' matching, which finds it on any
+// graph; between inputs and outputs it is an assignment. slot is the whole length, reconfiguration
+// delay included, and longer than the reconfiguration delay. It ends after the given number of slots;
+// with 0, once all is carried.
 func Edmonds(m Matrix, lit []southbound.Port, delta, slot time.Duration, slots int) Schedule {
 	s := Schedule{Lit: lit}
 	left := m.Clone()

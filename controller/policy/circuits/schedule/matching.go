@@ -26,9 +26,10 @@ func heaviest(m Matrix, weight func(time.Duration) time.Duration) (out []southbo
 	return out, sum
 }
 
-// Perfect finds a matching that gives every input an output over the pairs that can be joined, false if there is none:
-// augmenting paths, one depth-first search an input. match is by input, -1 for none; what it holds on entry is kept
-// where it can be joined still, so that asking again after a small change is cheap.
+// Perfect finds a matching that gives every input an output over the pairs that can be joined, false if
+// there is none: augmenting paths, one depth-first search an input. match is by input, -1 for none;
+// what it holds on entry is kept where it can be joined still, so that asking again after a small
+// change is cheap.
 func Perfect(n int, may func(in, out int) bool, match []int32) bool {
 	k := kuhn{n: n, may: may, match: match, by: fill(n, -1), seen: make([]int, n)}
 	for i, j := range match {
@@ -79,8 +80,9 @@ func (k *kuhn) find(i int) bool {
 	return false
 }
 
-// stuff adds dummy demand until every row and column sums to the largest sum, first to pairs that have demand already
-// (Solstice's QuickStuff), then to any. The diagonal can be stuffed: a port that faces itself is idle.
+// stuff adds dummy demand until every row and column sums to the largest sum, first to pairs that have
+// demand already (Solstice's QuickStuff), then to any. The diagonal can be stuffed: a port that faces
+// itself is idle.
 func stuff(m Matrix) Matrix {
 	s := m.Clone()
 	rows, cols := m.Sums()

@@ -29,9 +29,10 @@ const (
 //	night 10ms
 //	day 40ms 0>2 2>0
 //
-// A day has a length and its circuits, input>output; no port is lit twice in it. A night is the time before a day in
-// which mirrors move: it belongs to the day after it, a last one to the first. A circuit of two consecutive days stays
-// lit through the night between. Errors name file, line and column.
+// A day has a length and its circuits, input>output; no port is lit twice in it. A night is the time
+// before a day in which mirrors move: it belongs to the day after it, a last one to the first. A
+// circuit of two consecutive days stays lit through the night between. Errors name file, line and
+// column.
 func Parse(r io.Reader, name string) (*Schedule, error) {
 	p := parser{name: name, slots: &Schedule{}}
 	in := bufio.NewScanner(plaintext.NewReader(r))

@@ -1,8 +1,9 @@
-// Package schedule holds port schedules of an optical switch, matchings one after the other, each for a while, and the
-// published ways to make one from a matrix of demands. All of it is plain data in and plain data out.
+// Package schedule holds port schedules of an optical switch, matchings one after the other, each for a
+// while, and the published ways to make one from a matrix of demands. All of it is plain data in and
+// plain data out.
 //
-// It knows no coflows, racks or instants: package circuits turns a schedule into reservations. Sunflow, which plans by
-// coflow and needs no matchings, is there.
+// It knows no coflows, racks or instants: package circuits turns a schedule into reservations. Sunflow,
+// which plans by coflow and needs no matchings, is there.
 package schedule
 
 import (
@@ -14,8 +15,9 @@ import (
 	"lightloom/southbound"
 )
 
-// Matrix is how long each input has to send to each output on a circuit, [input][output], reconfiguration delays not
-// counted. It is square, nothing in it is below zero, and nothing is on its diagonal.
+// Matrix is how long each input has to send to each output on a circuit, [input][output],
+// reconfiguration delays not counted. It is square, nothing in it is below zero, and nothing is on its
+// diagonal.
 type Matrix [][]time.Duration
 
 // New returns a matrix of zeros.
@@ -49,7 +51,8 @@ func (m Matrix) Sums() (rows, cols []time.Duration) {
 	return rows, cols
 }
 
-// Largest returns the largest sum of a row or column: no schedule, even one without reconfiguration delays, is shorter.
+// Largest returns the largest sum of a row or column: no schedule, even one without reconfiguration
+// delays, is shorter.
 func (m Matrix) Largest() time.Duration {
 	rows, cols := m.Sums()
 	t := time.Duration(0)
@@ -59,8 +62,8 @@ func (m Matrix) Largest() time.Duration {
 	return t
 }
 
-// Bound returns T(C): the longest sum over any port of a reconfiguration delay and the transfer for each of its
-// demands. No schedule that sets every circuit up once or more from the dark is shorter.
+// Bound returns T(C): the longest sum over any port of a reconfiguration delay and the transfer for
+// each of its demands. No schedule that sets every circuit up once or more from the dark is shorter.
 func (m Matrix) Bound(delta time.Duration) time.Duration {
 	c := m.Clone()
 	for i := range c {
@@ -85,8 +88,8 @@ func (m Matrix) RoundUp(unit time.Duration) {
 	}
 }
 
-// Slot is one matching and how long it holds. Where its circuit was not there just before, an input and its output are
-// dark for the reconfiguration delay first; the others of the matching carry on.
+// Slot is one matching and how long it holds. Where its circuit was not there just before, an input and
+// its output are dark for the reconfiguration delay first; the others of the matching carry on.
 type Slot struct {
 	Long time.Duration
 	Out  []southbound.Port // by input, southbound.NoPort for none
@@ -107,8 +110,8 @@ func (s *Schedule) Long() time.Duration {
 	return sum
 }
 
-// add appends a matching that is to carry for so long: longer by the reconfiguration delay if any circuit of it is new.
-// A matching without circuits, or one for no time, is left out.
+// add appends a matching that is to carry for so long: longer by the reconfiguration delay if any
+// circuit of it is new. A matching without circuits, or one for no time, is left out.
 func (s *Schedule) add(out []southbound.Port, carry, delta time.Duration) (long time.Duration) {
 	any, fresh := false, false
 	for in, o := range out {
@@ -173,8 +176,8 @@ func (s *Schedule) Circuits(delta time.Duration) []Circuit {
 	return all
 }
 
-// Check returns what is wrong with a schedule for a matrix, or nil: a port twice in a matching, a slot without time, a
-// circuit that ends before its reconfiguration delay is over, an unmet demand.
+// Check returns what is wrong with a schedule for a matrix, or nil: a port twice in a matching, a slot
+// without time, a circuit that ends before its reconfiguration delay is over, an unmet demand.
 func (s *Schedule) Check(m Matrix, delta time.Duration) error {
 	for k := range s.Slots {
 		if err := s.Slots[k].check(len(m)); err != nil {
@@ -219,8 +222,8 @@ func (s *Slot) check(ports int) error {
 	return nil
 }
 
-// Cut drops what lies beyond an instant. What is left of a circuit that would not outlive its reconfiguration delay
-// goes with it.
+// Cut drops what lies beyond an instant. What is left of a circuit that would not outlive its
+// reconfiguration delay goes with it.
 func (s *Schedule) Cut(at, delta time.Duration) {
 	sum := time.Duration(0)
 	for k := range s.Slots {

@@ -44,8 +44,9 @@ func litAtRandom(rng *rand.Rand, n int) []southbound.Port {
 	return lit
 }
 
-// TestSchedulesMeetDemand: on thousands of matrices each algorithm's schedule lights no port twice, gives each new
-// circuit its reconfiguration delay, and carries everything; and it keeps what is proven of it.
+// TestSchedulesMeetDemand: on thousands of matrices each algorithm's schedule lights no port twice,
+// gives each new circuit its reconfiguration delay, and carries everything; and it keeps what is proven
+// of it.
 func TestSchedulesMeetDemand(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -74,8 +75,8 @@ func TestSchedulesMeetDemand(t *testing.T) {
 	}
 }
 
-// TestClearance is Inukai's theorem: without reconfiguration delays the schedule is as long as the largest sum, and it
-// has no more than n²−2n+2 slots.
+// TestClearance is Inukai's theorem: without reconfiguration delays the schedule is as long as the
+// largest sum, and it has no more than n²−2n+2 slots.
 func TestClearance(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -126,9 +127,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCharacter: what makes each different, on one matrix. One giant and small change, δ 10 ms: eclipse, which weighs
-// what a slot carries against its reconfiguration delay, and solstice, which takes the long ones first, have fewer
-// slots than bvn; edmonds pads the small ones to its slot.
+// TestCharacter: what makes each different, on one matrix. One giant and small change, δ 10 ms:
+// eclipse, which weighs what a slot carries against its reconfiguration delay, and solstice, which
+// takes the long ones first, have fewer slots than bvn; edmonds pads the small ones to its slot.
 func TestCharacter(t *testing.T) {
 	const ms = time.Millisecond
 	m := New(4)
@@ -151,8 +152,8 @@ func TestCharacter(t *testing.T) {
 	}
 }
 
-// TestSolsticeLeavesThePacketsTheirPart: with a packet network it ends sooner, and no port has more left than packets
-// carry meanwhile.
+// TestSolsticeLeavesThePacketsTheirPart: with a packet network it ends sooner, and no port has more
+// left than packets carry meanwhile.
 func TestSolsticeLeavesThePacketsTheirPart(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -203,8 +204,8 @@ func matchings(n int, partial bool) (all [][]southbound.Port) {
 	return all
 }
 
-// best is the most that any two slots of whole units carry in a window, by enumeration: with four ports and few units
-// that is near what any schedule carries.
+// best is the most that any two slots of whole units carry in a window, by enumeration: with four ports
+// and few units that is near what any schedule carries.
 func best(m Matrix, delta, window, unit time.Duration) (most time.Duration) {
 	all := matchings(len(m), false)
 	for _, a := range all {
@@ -221,8 +222,8 @@ func best(m Matrix, delta, window, unit time.Duration) (most time.Duration) {
 	return most
 }
 
-// TestEclipseBound is its theorem: within a window it carries at least 1−1/e of the best, the slot that crosses the end
-// counted whole.
+// TestEclipseBound is its theorem: within a window it carries at least 1−1/e of the best, the slot that
+// crosses the end counted whole.
 func TestEclipseBound(t *testing.T) {
 	const unit, delta, window = 10 * time.Millisecond, 10 * time.Millisecond, 120 * time.Millisecond
 	worst := 1.0
@@ -250,7 +251,8 @@ func TestEclipseBound(t *testing.T) {
 	t.Logf("worst over the best two slots: %.3f", worst)
 }
 
-// TestStaticAndEdmondsBound: no algorithm's matching carries more than static's, and no slot more than edmonds' first.
+// TestStaticAndEdmondsBound: no algorithm's matching carries more than static's, and no slot more than
+// edmonds' first.
 func TestStaticAndEdmondsBound(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 6))

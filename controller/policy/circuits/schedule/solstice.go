@@ -8,14 +8,16 @@ import (
 	"lightloom/southbound"
 )
 
-// Solstice makes few and long slots (Liu, Mukerjee, Li, Feltman, Papen, Savage, Seshan, Voelker, Andersen, Kaminsky,
-// Porter, Snoeren: Scheduling techniques for hybrid circuit/packet networks, CoNEXT 2015). The matrix is stuffed to
-// equal sums (QuickStuff). Then matchings of all ports are taken from it, of pairs above a threshold (BigSlice): that
-// is the largest power of two, in nanoseconds, that is at most the largest entry, and is halved where there is no such
-// matching. It only selects: as in its authors' code, a slot lasts the smallest entry of its matching.
+// Solstice makes few and long slots (Liu, Mukerjee, Li, Feltman, Papen, Savage, Seshan, Voelker,
+// Andersen, Kaminsky, Porter, Snoeren: Scheduling techniques for hybrid circuit/packet networks, CoNEXT
+// 2015). The matrix is stuffed to equal sums (QuickStuff). Then matchings of all ports are taken from
+// it, of pairs above a threshold (BigSlice): that is the largest power of two, in nanoseconds, that is
+// at most the largest entry, and is halved where there is no such matching. It only selects: as in its
+// authors' code, a slot lasts the smallest entry of its matching.
 //
-// packets is the packet network's fraction of a circuit's rate: as in the paper the schedule ends as soon as no port
-// has more left than packets carry meanwhile. With 0 circuits carry all, the last short slices too.
+// packets is the packet network's fraction of a circuit's rate: as in the paper the schedule ends as
+// soon as no port has more left than packets carry meanwhile. With 0 circuits carry all, the last short
+// slices too.
 func Solstice(m Matrix, lit []southbound.Port, delta time.Duration, packets float64) Schedule {
 	s := Schedule{Lit: lit}
 	if m.Empty() {

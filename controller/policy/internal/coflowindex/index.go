@@ -1,5 +1,6 @@
-// Package coflowindex keeps what a part of a policy remembers of each coflow from one decision to the next, and detects
-// when a coflow's rows have changed since they were read. It does not interpret what is remembered.
+// Package coflowindex keeps what a part of a policy remembers of each coflow from one decision to the
+// next, and detects when a coflow's rows have changed since they were read. It does not interpret what
+// is remembered.
 package coflowindex
 
 import (
@@ -32,7 +33,8 @@ func (x *Index[B]) Begin() {
 	x.decision++
 }
 
-// Get meets a coflow and returns what is remembered of its rows; false where nothing is, or other rows were read.
+// Get meets a coflow and returns what is remembered of its rows; false where nothing is, or other rows
+// were read.
 func (x *Index[B]) Get(c *controller.CoflowView) (b B, known bool) {
 	b, known = x.byID[c.ID]
 	if !known || c.Generation == 0 || b.entry().generation != c.Generation {
@@ -64,7 +66,8 @@ func (x *Index[B]) Each(f func(B)) {
 	}
 }
 
-// Forget drops the coflows that have not been met in this decision: what is remembered of giants is not small.
+// Forget drops the coflows that have not been met in this decision: what is remembered of giants is not
+// small.
 func (x *Index[B]) Forget() {
 	for id, b := range x.byID {
 		if !x.Met(b) {

@@ -1,5 +1,6 @@
-// Package decided holds what parts of policies decide against what they decided when that was last written down. It
-// does not say which decision is right: a change that alters any shows which part it alters, and is looked at.
+// Package decided holds what parts of policies decide against what they decided when that was last
+// written down. It does not say which decision is right: a change that alters any shows which part it
+// alters, and is looked at.
 package decided
 
 import (

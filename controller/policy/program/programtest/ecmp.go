@@ -1,4 +1,5 @@
-// Package programtest has a program that answers a policy's questions, for tests: it routes as the part ecmp does.
+// Package programtest has a program that answers a policy's questions, for tests: it routes as the part
+// ecmp does.
 package programtest
 
 import (
@@ -22,8 +23,8 @@ type Told struct {
 // pair is two racks, in order.
 type pair [2]southbound.RackID
 
-// ECMP routes by ECMP until in ends. It fails where it is told what it knows, or not told what it needs. begin is
-// called after the first line and answers it.
+// ECMP routes by ECMP until in ends. It fails where it is told what it knows, or not told what it
+// needs. begin is called after the first line and answers it.
 func ECMP(in io.Reader, out io.Writer, begin func() error, change func(*program.Answer)) (told Told, err error) {
 	lines, to := bufio.NewReader(in), json.NewEncoder(out)
 	var h program.Hello

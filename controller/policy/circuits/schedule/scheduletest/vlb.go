@@ -1,5 +1,5 @@
-// Package scheduletest plays demands on a rotor switch whose racks keep bytes for each other, slot by slot: the slow,
-// obviously right twin of what the simulator's racks do under the policy rotor-vlb.
+// Package scheduletest plays demands on a rotor switch whose racks keep bytes for each other, slot by
+// slot: the slow, obviously right twin of what the simulator's racks do under the policy rotor-vlb.
 package scheduletest
 
 import (
@@ -10,11 +10,12 @@ import (
 	"lightloom/southbound"
 )
 
-// Rotor is one cycle of the matchings that join every input to every output but its own, in an order independent of
-// demand: input i leads to i+1 in the first slot, to i+2 in the second (Mellette, McGuinness, Roy, Forencich, Papen,
-// Snoeren, Porter: RotorNet: a scalable, low-complexity, optical datacenter network, SIGCOMM 2017). slot is the whole
-// length of each, reconfiguration delay included. Bytes go straight to their rack, unless racks relay some for each
-// other (Valiant load balancing): RotorLB computes that.
+// Rotor is one cycle of the matchings that join every input to every output but its own, in an order
+// independent of demand: input i leads to i+1 in the first slot, to i+2 in the second (Mellette,
+// McGuinness, Roy, Forencich, Papen, Snoeren, Porter: RotorNet: a scalable, low-complexity, optical
+// datacenter network, SIGCOMM 2017). slot is the whole length of each, reconfiguration delay included.
+// Bytes go straight to their rack, unless racks relay some for each other (Valiant load balancing):
+// RotorLB computes that.
 func Rotor(ports int, slot time.Duration) schedule.Schedule {
 	var s schedule.Schedule
 	for by := 1; by < ports; by++ {
@@ -27,8 +28,8 @@ func Rotor(ports int, slot time.Duration) schedule.Schedule {
 	return s
 }
 
-// Detours is what becomes of a demand on a rotor switch whose racks keep bytes for each other. Amounts are times on a
-// circuit, as in a schedule.Matrix; a byte that takes two hops takes that time twice.
+// Detours is what becomes of a demand on a rotor switch whose racks keep bytes for each other. Amounts
+// are times on a circuit, as in a schedule.Matrix; a byte that takes two hops takes that time twice.
 type Detours struct {
 	Slots  int           // until all is delivered
 	Long   time.Duration // their length, reconfiguration delays included
@@ -37,16 +38,17 @@ type Detours struct {
 	Stored time.Duration // the most that one rack held for others after a slot
 }
 
-// RotorLB plays the matchings of Rotor until a demand is delivered, with the load balancing of RotorNet (Mellette,
-// McGuinness, Roy, Forencich, Papen, Snoeren, Porter: RotorNet, SIGCOMM 2017, section 4: Valiant's detours, but only of
-// what does not fit the direct way). In each slot an input sends to its output first what it has stored for it, then
-// its own bytes for it; the time left it offers for a third rack, and the output takes as much as it will be able to
-// deliver the next time it leads there, its own bytes and what it has stored counted, every destination an equal part
-// in turn. Without detours (detour false) that last step is left out, which is what the policy rotor does.
+// RotorLB plays the matchings of Rotor until a demand is delivered, with the load balancing of RotorNet
+// (Mellette, McGuinness, Roy, Forencich, Papen, Snoeren, Porter: RotorNet, SIGCOMM 2017, section 4:
+// Valiant's detours, but only of what does not fit the direct way). In each slot an input sends to its
+// output first what it has stored for it, then its own bytes for it; the time left it offers for a
+// third rack, and the output takes as much as it will be able to deliver the next time it leads there,
+// its own bytes and what it has stored counted, every destination an equal part in turn. Without
+// detours (detour false) that last step is left out, which is what the policy rotor does.
 //
-// It is a model of racks that store and forward, slot by slot, where nothing arrives meanwhile. The simulator's racks
-// do so by themselves under the policy rotor-vlb, and this is what they are held against. slot is longer than the
-// reconfiguration delay.
+// It is a model of racks that store and forward, slot by slot, where nothing arrives meanwhile. The
+// simulator's racks do so by themselves under the policy rotor-vlb, and this is what they are held
+// against. slot is longer than the reconfiguration delay.
 func RotorLB(m schedule.Matrix, delta, slot time.Duration, detour bool) Detours {
 	r := &relay{own: m.Clone(), stored: schedule.New(len(m)), carry: max(slot-delta, 1), detour: detour,
 		room: make([]time.Duration, len(m))}
@@ -99,8 +101,8 @@ func (r *relay) send(i, j int, d *Detours) time.Duration {
 	return room
 }
 
-// offer sends what is left of a slot to be stored at j. All circuits of a slot send at once, so that what j has is what
-// it will have when the slot ends.
+// offer sends what is left of a slot to be stored at j. All circuits of a slot send at once, so that
+// what j has is what it will have when the slot ends.
 func (r *relay) offer(i, j int, room time.Duration) {
 	if !r.detour {
 		return

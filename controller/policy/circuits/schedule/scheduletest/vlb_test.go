@@ -27,7 +27,8 @@ func TestRotor(t *testing.T) {
 	}
 }
 
-// TestDetours shows when detours help: ten reconfiguration delays of δ = 10 ms are a slot that carries 90 ms.
+// TestDetours shows when detours help: ten reconfiguration delays of δ = 10 ms are a slot that carries
+// 90 ms.
 func TestDetours(t *testing.T) {
 	const ms, n = time.Millisecond, 8
 	hot, even := schedule.New(n), schedule.New(n)
@@ -46,8 +47,8 @@ func TestDetours(t *testing.T) {
 		detour        int
 		twice, stored time.Duration
 	}{
-		// A pair alone has one slot of seven for itself: 70 turns, the last of which ends with its first slot. With detours
-		// it sends in all seven, and six racks deliver in theirs.
+		// A pair alone has one slot of seven for itself: 70 turns, the last of which ends with its first
+		// slot. With detours it sends in all seven, and six racks deliver in theirs.
 		{"one hot pair", hot, 69*7 + 1, 74, 59 * 90 * ms, 90 * ms},
 		{"all to all as much as a turn carries", even, 7, 7, 0, 0},
 		{"nothing", schedule.New(n), 0, 0, 0, 0},
@@ -72,9 +73,10 @@ func total(m schedule.Matrix) (sum time.Duration) {
 	return sum
 }
 
-// TestDetoursDeliver: on random demands every bit of them arrives once, in one hop or two; without detours just when
-// the pair with most for its turn is done; and with them never later than by one turn, and never sooner than the
-// busiest port can carry it. Where demand is skewed they are faster over all.
+// TestDetoursDeliver: on random demands every bit of them arrives once, in one hop or two; without
+// detours just when the pair with most for its turn is done; and with them never later than by one
+// turn, and never sooner than the busiest port can carry it. Where demand is skewed they are faster
+// over all.
 func TestDetoursDeliver(t *testing.T) {
 	direct, detour := 0, 0
 	for seed := range uint64(1500) {
