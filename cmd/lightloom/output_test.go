@@ -32,6 +32,7 @@ func withoutJSON() map[string]string {
 		"lightloom cluster init":          "its result is files",
 		"lightloom cluster join":          "its result is files",
 		"lightloom cluster destroy":       "its result is that files are gone",
+		"lightloom cluster trust":         "it says one line; status has JSON",
 		"lightloom cluster access grant":  "it prints nothing",
 		"lightloom cluster access revoke": "it prints nothing",
 		"lightloom context add":           "list has JSON",

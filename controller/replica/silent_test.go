@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller/replica/rollcall"
 	"lightloom/southbound/guard/guardtest"
 )
 
@@ -68,6 +69,12 @@ func TestElectionAmongSilentSockets(t *testing.T) {
 		c.Listener, c.Machine, c.Start = nil, &ledger{}, Existing
 		if nodes[k], err = New(c); err != nil {
 			t.Fatal(err)
+		}
+		for waits := true; waits; { // before it takes part no other may fail
+			standing, why := nodes[k].Standing()
+			if waits = standing == rollcall.Waiting; waits && !pass(ctx, 10*time.Millisecond) {
+				t.Fatal("it waits: ", why)
+			}
 		}
 	}
 	slices.Sort(took)

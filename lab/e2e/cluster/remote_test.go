@@ -111,13 +111,13 @@ func TestCommandsReachController(t *testing.T) {
 	for _, tt := range []struct {
 		command string
 		says    []string // of the output, or of the error that refuses
-		refused bool
-		read    bool // of any replica, which can be behind by a moment
+		refused bool     // also of status, whose verdict is not ok: switches are unclaimed
+		read    bool     // of any replica, which can be behind by a moment
 	}{
 		{command: "submit " + jobs, says: []string{"job 0 (tiny)"}},
 		{command: "jobs", says: []string{"tiny", "waiting"}, read: true},
 		{command: "status", says: []string{"policy crosslayer+sunflow", "jobs 1,", "controller2",
-			"│ spine0 │ switch │     2 │"}, read: true},
+			"│ spine0 │ switch │     2 │"}, refused: true, read: true},
 		{command: "reserve list", says: []string{"no reservations"}},
 		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann", says: []string{"reservation 1, for 10m0s",
 			"path h0-0 tor0 spine0 tor1 h1-0"}},
@@ -138,7 +138,7 @@ func TestCommandsReachController(t *testing.T) {
 			"replace spine0: address unix:/nowhere/c → " + spine}},
 		{command: "apply -f " + replace, says: []string{"generation 1:"}},
 		{command: "apply -f " + replace, says: []string{"nothing changes: generation 1"}},
-		{command: "status", says: []string{"2 switches unclaimed"}, read: true}, // not spine0
+		{command: "status", says: []string{"2 switches unclaimed"}, refused: true, read: true}, // not spine0
 		{command: "apply -f " + remove, says: []string{"remove ocs: traffic may cross it: drain it first"}, refused: true},
 		{command: "apply -f " + file("out.yaml", "drain: [ocs]\n"), says: []string{"drain ocs"}},
 		{command: "apply -f " + remove, says: []string{"generation 3:", "remove ocs"}},
@@ -149,7 +149,7 @@ func TestCommandsReachController(t *testing.T) {
 		{command: "apply --dry-run -f " + cable, says: []string{"plug in tor0:3–spine0:2 at 1Gbps", "replace spine0: "}},
 		{command: "apply -f " + cable, says: []string{"generation 6:", "plug in tor0:3–spine0:2 at 1Gbps"}},
 		{command: "apply -f " + cable, says: []string{"nothing changes: generation 6"}},
-		{command: "status", says: []string{"1 switch unclaimed"}, read: true}, // tor1
+		{command: "status", says: []string{"1 switch unclaimed"}, refused: true, read: true}, // tor1
 		{command: "apply -f " + file("old.yaml", "links: [{from: 'spine0:0', to: none}]\n"),
 			says: []string{"unplug tor0:1–spine0:0"}},
 		{command: "apply -f " + file("last.yaml", "links: [{from: 'tor0:3', to: none}]\n"), says: []string{"cut racks off"},
