@@ -130,10 +130,20 @@ func TestBreakWhatIsUp(t *testing.T) {
 	}
 }
 
+// showStatus shows the status, whatever its verdict: what these tests break is told by its exit status too.
+func showStatus(ctx context.Context, opt session.StatusOptions) error {
+	err := session.ShowStatus(ctx, opt)
+	var exit *console.ExitError
+	if errors.As(err, &exit) && exit.Code == session.NotWell {
+		return nil
+	}
+	return err
+}
+
 func status(t *testing.T) *session.Status {
 	t.Helper()
 	var b bytes.Buffer
-	if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
+	if err := showStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
 		Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}

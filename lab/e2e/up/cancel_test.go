@@ -38,7 +38,7 @@ func submitAndCancel(t *testing.T) {
 	}
 	running := func() (st session.Status) {
 		b.Reset()
-		if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
+		if err := showStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
 			Stdout: &b}); err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func TestRatesOnPackets(t *testing.T) {
 	labtest.Await(t, "status to show what passes links", func() bool {
 		var b bytes.Buffer
 		var st session.Status
-		if err := session.ShowStatus(ctx, session.StatusOptions{Output: console.OutputJSON, Stdout: &b}); err != nil {
+		if err := showStatus(ctx, session.StatusOptions{Output: console.OutputJSON, Stdout: &b}); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(b.Bytes(), &st); err != nil {
@@ -74,7 +74,7 @@ func TestRatesOnPackets(t *testing.T) {
 		return slices.ContainsFunc(st.Rates, passes) && slices.ContainsFunc(st.View, passes)
 	})
 	var b bytes.Buffer // only what replicas and probes say passes, which is little
-	if err := session.ShowStatus(ctx, session.StatusOptions{Output: console.OutputTable, Stdout: &b}); err != nil ||
+	if err := showStatus(ctx, session.StatusOptions{Output: console.OutputTable, Stdout: &b}); err != nil ||
 		!strings.Contains(b.String(), "Mbit/s") && !strings.Contains(b.String(), "links: none is busy") {
 		t.Errorf("%v\n%s", err, b.String())
 	}

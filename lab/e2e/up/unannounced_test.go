@@ -209,7 +209,7 @@ func listen(t *testing.T, host string, argv []string) {
 func lit(t *testing.T, in, out southbound.Port) bool {
 	t.Helper()
 	var b bytes.Buffer
-	if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
+	if err := showStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
 		Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}

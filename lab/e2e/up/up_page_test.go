@@ -152,7 +152,7 @@ func crowdOfUp(t *testing.T) {
 				if err != nil {
 					return fmt.Errorf("submit: %w: %s", err, &b)
 				}
-				err = session.ShowStatus(t.Context(), session.StatusOptions{Output: console.OutputTable, Stdout: &b})
+				err = showStatus(t.Context(), session.StatusOptions{Output: console.OutputTable, Stdout: &b})
 				if err != nil {
 					return fmt.Errorf("status: %w", err)
 				}

@@ -43,7 +43,7 @@ func TestUp(t *testing.T) {
 	}
 
 	var b bytes.Buffer
-	if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
+	if err := showStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
 		Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestUp(t *testing.T) {
 		t.Errorf("down: %v", err)
 	}
 	labtest.Await(t, "all processes to be gone", func() bool { return len(labtest.Marked(mark)) == 0 })
-	if err := session.ShowStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
+	if err := showStatus(context.Background(), session.StatusOptions{Output: console.OutputJSON,
 		Stdout: &b}); err == nil ||
 		!strings.Contains(err.Error(), "no fabric") {
 		t.Errorf("status of nothing: %v", err)
