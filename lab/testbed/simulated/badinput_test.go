@@ -102,9 +102,9 @@ func TestRefusedInput(t *testing.T) {
 		{"an id twice", file("twice.txt", "4 2\n1 0 1 0 1 1:1\n1 5 1 0 1 1:1\n"), "crossbar:ports=4", "sebf",
 			"twice.txt:3:1: id 1 was used in line 2"},
 		{"no bytes", file("none.txt", "4 1\n1 0 1 0 1 1:0\n"), "crossbar:ports=4", "sebf",
-			"none.txt:2:13: reducer 1 of 1: megabytes: 0 is not within 1"},
-		{"half a byte", file("half.txt", "4 1\n1 0 1 0 1 1:0.0000005\n"), "crossbar:ports=4", "sebf",
-			`half.txt:2:13: reducer 1 of 1: megabytes: "0.0000005" is no number of whole bytes`},
+			`none.txt": no coflow is left of 1: take a larger width, or a trace that sends bytes`},
+		{"bytes below zero", file("below.txt", "4 1\n1 0 1 0 1 1:-1\n"), "crossbar:ports=4", "sebf",
+			"below.txt:2:13: reducer 1 of 1: megabytes: -1 is not within 0"},
 		{"more than all memory", file("huge.txt", "4 1\n1 0 1 0 1 1:99999999999\n"), "crossbar:ports=4", "sebf",
 			"huge.txt:2:13"},
 		{"no dark time", good, "hybrid:racks=4,dark=0ms", "fair", "dark: 0s is not above zero: write dark=1ns for an ideal " +
