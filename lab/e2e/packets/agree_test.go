@@ -143,7 +143,10 @@ func TestAgreement(t *testing.T) {
 
 // TestCircuitAgreement compares the demo's workload on packets with the simulator where circuits carry
 // most of it, in a closed loop and with the simulator's own reservations. It wants the machine for
-// itself, as TestAgreement does.
+// itself, as TestAgreement does. A closed loop's reservations turn on when counts arrive: one more is
+// two moves of 13, so that three seeds are judged together. In three rounds the mean CCT was 2.7 to
+// 4.1 %, -1.6 to 1.2 and 6.3 to 7.7 % off for the three policies, with 11 to 30, 3 to 6 and 0 % more
+// moves.
 func TestCircuitAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
@@ -151,48 +154,68 @@ func TestCircuitAgreement(t *testing.T) {
 	labtest.NeedNetns(t, "netns", false)
 	for _, tc := range []struct {
 		policy string
-		off    float64 // of the mean CCT, at most
-		moves  float64 // likewise
-	}{{"random+ecmp+sunflow", 0.10, 0.4}, {"random+ecmp+sunflow-hold", 0.06, 0.15}, {"recorded", 0.15, 0.1}} {
-		for seed := uint64(1); seed <= 3; seed++ {
-			t.Run(fmt.Sprintf("%s/%d", tc.policy, seed), func(t *testing.T) {
-				policy := tc.policy
-				if policy == "recorded" {
-					_, file := labtest.Record(t, seed, "random+ecmp+sunflow")
-					policy = "random+ecmp+recorded:" + file
-				}
-				s, err := scenario.Prepare(scenario.Options{On: scenario.OnNetns, Seed: seed,
-					Policies: []string{policy}, Speedup: 1, Scale: 5, Replicas: 3}, 5)
-				if err != nil {
-					t.Fatal(err)
-				}
-				sim, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				noise.Measure(t, 3, func() error { return circuitsAgree(t, s, sim, tc.off, tc.moves) })
-			})
-		}
+		mean   float64 // how far the mean CCT may be off, in the mean over the seeds
+		moves  float64 // likewise the moves of all seeds
+	}{{"random+ecmp+sunflow", 0.08, 0.4}, {"random+ecmp+sunflow-hold", 0.05, 0.15}, {"recorded", 0.12, 0.05}} {
+		t.Run(tc.policy, func(t *testing.T) {
+			var pairs []circuitPair
+			for seed := uint64(1); seed <= 3; seed++ {
+				pairs = append(pairs, simulatePair(t, tc.policy, seed))
+			}
+			noise.Measure(t, 3, func() error { return circuitsAgree(t, pairs, tc.mean, tc.moves) })
+		})
 	}
 }
 
-// circuitsAgree runs a scenario on packets and returns by how much it misses its bounds.
-func circuitsAgree(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, most, mostMoves float64) error {
+// circuitPair is a scenario that packets are to carry, and what the simulator made of it.
+type circuitPair struct {
+	scenario *scenario.Prepared
+	sim      *outcome.Outcome
+}
+
+func simulatePair(t *testing.T, policy string, seed uint64) circuitPair {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), labtest.Hanging)
-	defer cancel()
-	real, cost, err := replay.OnPackets(ctx, s, s.Rows[0], emulated.Options{Stderr: io.Discard})
+	if policy == "recorded" {
+		_, file := labtest.Record(t, seed, "random+ecmp+sunflow")
+		policy = "random+ecmp+recorded:" + file
+	}
+	s, err := scenario.Prepare(scenario.Options{On: scenario.OnNetns, Seed: seed,
+		Policies: []string{policy}, Speedup: 1, Scale: 5, Replicas: 3}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	labtest.CheckPackets(t, s, real)
-	off := labtest.MeanCCT(real).Seconds()/labtest.MeanCCT(sim).Seconds() - 1
-	moves := float64(len(real.State.Moves))/float64(len(sim.State.Moves)) - 1
-	t.Logf("mean CCT %v on packets, %v on the simulator: %+.1f %%; moves %d and %d; %v expected, stolen %.2f core",
-		labtest.MeanCCT(real), labtest.MeanCCT(sim), 100*off, len(real.State.Moves), len(sim.State.Moves), real.Health,
-		cost.StolenCores)
-	if math.Abs(off) > most || math.Abs(moves) > mostMoves {
-		return fmt.Errorf("mean CCT %+.1f %%, moves %+.0f %%", 100*off, 100*moves)
+	sim, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return circuitPair{s, sim}
+}
+
+// circuitsAgree runs the pairs on packets and returns by how much they miss the bounds together.
+func circuitsAgree(t *testing.T, pairs []circuitPair, most, mostMoves float64) error {
+	t.Helper()
+	var mean float64
+	var moves [2]int
+	for _, p := range pairs {
+		ctx, cancel := context.WithTimeout(context.Background(), labtest.Hanging)
+		defer cancel()
+		real, cost, err := replay.OnPackets(ctx, p.scenario, p.scenario.Rows[0], emulated.Options{Stderr: io.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		labtest.CheckPackets(t, p.scenario, real)
+		off := labtest.MeanCCT(real).Seconds()/labtest.MeanCCT(p.sim).Seconds() - 1
+		mean += off / float64(len(pairs))
+		moves[0] += len(real.State.Moves)
+		moves[1] += len(p.sim.State.Moves)
+		t.Logf("mean CCT %v on packets, %v on the simulator: %+.1f %%; moves %d and %d; %v expected, stolen %.2f core",
+			labtest.MeanCCT(real), labtest.MeanCCT(p.sim), 100*off, len(real.State.Moves), len(p.sim.State.Moves),
+			real.Health, cost.StolenCores)
+	}
+	more := float64(moves[0])/float64(moves[1]) - 1
+	if math.Abs(mean) > most || math.Abs(more) > mostMoves {
+		return fmt.Errorf("mean CCT %+.1f %%, moves %+.0f %%: at most %.0f and %.0f wanted", 100*mean, 100*more, 100*most,
+			100*mostMoves)
 	}
 	return nil
 }
