@@ -110,7 +110,7 @@ func (s *Prepared) checkRules() error {
 // checkCompat refuses fabrics that the imitated simulator does not have.
 func (s *Prepared) checkCompat() error {
 	compat, spec := s.Options.Rules.Compat, &s.Spec
-	crossbar := spec.Kind == topo.Crossbar && spec.Own == ""
+	crossbar := spec.Kind == topo.Crossbar && len(spec.Own) == 0
 	if compat != "" && (!crossbar || spec.HasOCS() && compat != CompatSunflow) {
 		return fmt.Errorf("replay with --compat %s: its fabric is one big switch: write --fabric "+
 			"crossbar:ports=150,rate=1Gbps", compat)

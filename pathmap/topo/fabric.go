@@ -84,9 +84,9 @@ type Spec struct {
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
 	// wavelengths: circuits that a rack can have at once each way, every one at the OCS rate; 0: one
 	Waves int
-	Slots int    // slots: tasks a host runs at once
-	VCPUs string // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
-	Own   string // rates of single racks, such as "eps@3=500Mbps,ocs@0-4=20Gbps"; empty: none
+	Slots int        // slots: tasks a host runs at once
+	VCPUs string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
+	Own   []RackRate // rates of single racks, by link and rack; nil: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish

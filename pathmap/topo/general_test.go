@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestGeneralSpecs(t *testing.T) {
 		want.NIC, want.EPS = pathmap.Gbps, pathmap.Gbps
 		want.Slots, want.Paths = max(want.Slots, DefaultSlots), max(want.Paths, DefaultPaths)
 		got, err := ParseSpec(c.text)
-		if err != nil || got != want {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", c.text, got, err, want)
 			continue
 		}
@@ -46,7 +47,7 @@ func TestGeneralSpecs(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		if f.Racks != want.Racks || f.HostsPerRack != want.Hosts || f.Hosts() != want.Servers || f.Spec != got {
+		if f.Racks != want.Racks || f.HostsPerRack != want.Hosts || f.Hosts() != want.Servers || !reflect.DeepEqual(f.Spec, got) {
 			t.Errorf("%s: built %d racks, %d hosts a rack, %d hosts, %+v", c.text, f.Racks, f.HostsPerRack, f.Hosts(), f.Spec)
 		}
 		checkNumbers(t, f)

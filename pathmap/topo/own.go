@@ -10,18 +10,21 @@ import (
 	"lightloom/pathmap"
 )
 
-// own is a rate that some racks have for themselves: "eps@3=500Mbps", "ocs@0-4=20Gbps".
-type own struct {
-	what        string // nic, eps or ocs; rate on a crossbar
-	first, last int    // racks
-	rate        pathmap.BitsPerSecond
+// RackRate is a rate that some racks have for themselves: "eps@3=500Mbps", "ocs@0-4=20Gbps".
+type RackRate struct {
+	Link        string // which links of a rack: nic, eps or ocs; rate on a crossbar
+	First, Last int    // racks
+	Rate        pathmap.BitsPerSecond
 }
 
-func (o own) String() string {
-	if o.first == o.last {
-		return fmt.Sprintf("%s@%d=%v", o.what, o.first, o.rate)
+func (o RackRate) String() string { return fmt.Sprintf("%s=%v", o.key(), o.Rate) }
+
+// key is what stands before the rate, as in a spec.
+func (o RackRate) key() string {
+	if o.First == o.Last {
+		return fmt.Sprintf("%s@%d", o.Link, o.First)
 	}
-	return fmt.Sprintf("%s@%d-%d=%v", o.what, o.first, o.last, o.rate)
+	return fmt.Sprintf("%s@%d-%d", o.Link, o.First, o.Last)
 }
 
 // ownKinds are what racks of a kind of fabric may have for themselves.
@@ -47,90 +50,48 @@ func (d *draft) setOwn(name, value string) error {
 		}
 		return wrong(name, "no rack has a %q of its own: write %s@3=1Gbps", what, strings.Join(kinds, "@3=1Gbps or "))
 	}
-	o := own{what: what}
+	o := RackRate{Link: what}
 	first, last, ranged := strings.Cut(racks, "-")
 	if !ranged {
 		last = first
 	}
 	var err, err2 error
-	o.first, err = strconv.Atoi(first)
-	o.last, err2 = strconv.Atoi(last)
-	if err != nil || err2 != nil || o.first < 0 || o.last < o.first {
+	o.First, err = strconv.Atoi(first)
+	o.Last, err2 = strconv.Atoi(last)
+	if err != nil || err2 != nil || o.First < 0 || o.Last < o.First {
 		return wrong(name, "%q is no rack and no range of racks: write %s@3=1Gbps or %s@0-4=1Gbps", racks, what, what)
 	}
-	if o.rate, err = pathmap.ParseRate(value); err != nil {
+	if o.Rate, err = pathmap.ParseRate(value); err != nil {
 		return wrong(name, "%v", err)
 	}
-	if err := checkRate(name, o.rate); err != nil {
+	if err := checkRate(name, o.Rate); err != nil {
 		return err
 	}
-	all, err := parseOwn(d.s.Own)
-	if err != nil {
-		return err
-	}
-	for _, x := range all {
-		if x.what == o.what && x.first <= o.last && o.first <= x.last {
-			return wrong(name, "rack %d has a rate of its own already: %v", max(x.first, o.first), x)
+	for _, x := range d.s.Own {
+		if x.Link == o.Link && x.First <= o.Last && o.First <= x.Last {
+			return wrong(name, "rack %d has a rate of its own already: %v", max(x.First, o.First), x)
 		}
 	}
-	d.s.Own = ownText(append(all, o))
+	d.s.Own = append(d.s.Own, o)
+	slices.SortFunc(d.s.Own, func(a, b RackRate) int {
+		return cmp.Or(cmp.Compare(a.Link, b.Link), cmp.Compare(a.First, b.First))
+	})
 	return nil
-}
-
-// ownText writes rates of racks in their one order.
-func ownText(all []own) string {
-	slices.SortFunc(all, func(a, b own) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.first, b.first)) })
-	var out []string
-	for _, o := range all {
-		out = append(out, o.String())
-	}
-	return strings.Join(out, ",")
-}
-
-// parseOwn reads what ownText wrote.
-func parseOwn(text string) ([]own, error) {
-	var all []own
-	if text == "" {
-		return nil, nil
-	}
-	for _, part := range strings.Split(text, ",") {
-		var o own
-		key, value, ok := strings.Cut(part, "=")
-		what, racks, ok2 := strings.Cut(key, "@")
-		first, last, ranged := strings.Cut(racks, "-")
-		if !ranged {
-			last = first
-		}
-		var err, err2, err3 error
-		o.what = what
-		o.first, err = strconv.Atoi(first)
-		o.last, err2 = strconv.Atoi(last)
-		o.rate, err3 = pathmap.ParseRate(value)
-		if !ok || !ok2 || err != nil || err2 != nil || err3 != nil {
-			return nil, wrong("rates of racks", "%q: write them like eps@3=1Gbps", part)
-		}
-		all = append(all, o)
-	}
-	return all, nil
 }
 
 // checkOwn checks that racks with rates of their own are there.
 func (s Spec) checkOwn() error {
-	all, err := parseOwn(s.Own)
-	if err != nil {
-		return err
-	}
-	for _, o := range all {
-		name, _, _ := strings.Cut(o.String(), "=")
+	for _, o := range s.Own {
+		name := o.key()
 		switch {
-		case !slices.Contains(ownKinds(s.Kind), o.what):
-			return wrong(name, "racks of a %s have no %s of their own", s.Kind, o.what)
-		case o.last >= s.Racks:
-			return wrong(name, "there is no rack %d: racks are 0 to %d", o.last, s.Racks-1)
-		case o.what == "ocs" && o.last >= s.Ports:
-			return wrong(name, "rack %d has no OCS port: racks 0 to %d have", o.last, s.Ports-1)
+		case !slices.Contains(ownKinds(s.Kind), o.Link):
+			return wrong(name, "racks of a %s have no %s of their own", s.Kind, o.Link)
+		case o.Last >= s.Racks:
+			return wrong(name, "there is no rack %d: racks are 0 to %d", o.Last, s.Racks-1)
+		case o.Link == "ocs" && o.Last >= s.Ports:
+			return wrong(name, "rack %d has no OCS port: racks 0 to %d have", o.Last, s.Ports-1)
 		}
-		if err := checkRate(name, o.rate); err != nil {
+		if err := checkRate(name, o.Rate); err != nil {
 			return err
 		}
 	}
@@ -141,20 +102,16 @@ func (s Spec) checkOwn() error {
 func (s Spec) rackRates() (nic, eps, ocs []pathmap.BitsPerSecond) {
 	nic, eps, ocs = slices.Repeat([]pathmap.BitsPerSecond{s.NIC}, s.Racks),
 		slices.Repeat([]pathmap.BitsPerSecond{s.EPS}, s.Racks), slices.Repeat([]pathmap.BitsPerSecond{s.OCS}, s.Racks)
-	all, err := parseOwn(s.Own)
-	if err != nil {
-		panic("topo: " + err.Error()) // Check has read it
-	}
-	for _, o := range all {
-		for r := o.first; r <= o.last; r++ {
-			if o.what == "nic" || o.what == "rate" {
-				nic[r] = o.rate
+	for _, o := range s.Own {
+		for r := o.First; r <= o.Last; r++ {
+			if o.Link == "nic" || o.Link == "rate" {
+				nic[r] = o.Rate
 			}
-			if o.what == "eps" || o.what == "rate" {
-				eps[r] = o.rate
+			if o.Link == "eps" || o.Link == "rate" {
+				eps[r] = o.Rate
 			}
-			if o.what == "ocs" || o.what == "rate" {
-				ocs[r] = o.rate
+			if o.Link == "ocs" || o.Link == "rate" {
+				ocs[r] = o.Rate
 			}
 		}
 	}
@@ -166,23 +123,16 @@ func (s Spec) Divide(by float64) Spec {
 	divide := func(r pathmap.BitsPerSecond) pathmap.BitsPerSecond { return pathmap.BitsPerSecond(float64(r) / by) }
 	s.NIC, s.EPS, s.OCS = divide(s.NIC), divide(s.EPS), divide(s.OCS)
 	s.Divisor *= by // of a file's
-	all, err := parseOwn(s.Own)
-	if err != nil {
-		return s // Check says what is wrong
+	s.Own = slices.Clone(s.Own)
+	for i := range s.Own {
+		s.Own[i].Rate = divide(s.Own[i].Rate)
 	}
-	for i := range all {
-		all[i].rate = divide(all[i].rate)
-	}
-	s.Own = ownText(all)
 	return s
 }
 
-// withoutOwn takes the rates of one sort away.
-func (s Spec) withoutOwn(what string) Spec {
-	all, err := parseOwn(s.Own)
-	if err == nil {
-		s.Own = ownText(slices.DeleteFunc(all, func(o own) bool { return o.what == what }))
-	}
+// withoutOwn takes the rates of one sort of links away.
+func (s Spec) withoutOwn(link string) Spec {
+	s.Own = slices.DeleteFunc(slices.Clone(s.Own), func(o RackRate) bool { return o.Link == link })
 	return s
 }
 

@@ -1,8 +1,10 @@
 package topo
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,7 +30,7 @@ func TestOwnRates(t *testing.T) {
 		if s.String() != back {
 			t.Errorf("%s: written %s, want %s", c.text, s, back)
 		}
-		if again, err := ParseSpec(s.String()); err != nil || again != s {
+		if again, err := ParseSpec(s.String()); err != nil || !reflect.DeepEqual(again, s) {
 			t.Errorf("%s reads as %+v, %v", s, again, err)
 		}
 	}
@@ -61,7 +63,7 @@ func TestOwnRates(t *testing.T) {
 			t.Errorf("link %d, %s to %s: %v, want %v", l, from.Name, to.Name, link.Capacity, want)
 		}
 	}
-	if w := s.WithoutOCS(false); w.Own != "eps@3=200Mbps,nic@2=3Gbps" || w.Check() != nil {
+	if w := s.WithoutOCS(false); fmt.Sprint(w.Own) != "[eps@3=200Mbps nic@2=3Gbps]" || w.Check() != nil {
 		t.Errorf("without its OCS: %v, %v", w, w.Check())
 	}
 }
@@ -105,7 +107,7 @@ func TestOversub(t *testing.T) {
 			t.Errorf("%s: NIC %v, EPS %v, %v; want %v and %v", c.text, s.NIC, s.EPS, err, c.nic, c.eps)
 			continue
 		}
-		if again, err := ParseSpec(s.String()); err != nil || again != s {
+		if again, err := ParseSpec(s.String()); err != nil || !reflect.DeepEqual(again, s) {
 			t.Errorf("%s reads as %+v, %v", s, again, err)
 		}
 	}

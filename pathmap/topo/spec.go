@@ -140,9 +140,9 @@ func (s Spec) String() string {
 	if s.VCPUs != "" {
 		put("vcpus", s.VCPUs)
 	}
-	if s.Own != "" {
+	for _, o := range s.Own {
 		b.WriteByte(',')
-		b.WriteString(s.Own)
+		b.WriteString(o.String())
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestParseSpec(t *testing.T) {
 		want := hybrid
 		c.want(&want)
 		got, err := ParseSpec(c.text)
-		if err != nil || got != want {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", c.text, got, err, want)
 			continue
 		}
@@ -180,13 +181,13 @@ func FuzzParseSpec(f *testing.F) {
 			return
 		}
 		again, err := ParseSpec(s.String())
-		if err != nil || again != s {
+		if err != nil || !reflect.DeepEqual(again, s) {
 			t.Errorf("%q: %+v, written %s, read as %+v, %v", text, s, s, again, err)
 		}
 		if strings.Trim(s.File, "abcdefghijklmnopqrstuvwxyz./") != "" {
 			return // YAML would have it in quotes
 		}
-		if yaml, err := ParseYAML("spec.yaml", []byte(asYAML(s))); err != nil || yaml != s {
+		if yaml, err := ParseYAML("spec.yaml", []byte(asYAML(s))); err != nil || !reflect.DeepEqual(yaml, s) {
 			t.Errorf("%q: as YAML %+v, %v; want %+v", text, yaml, err, s)
 		}
 	})

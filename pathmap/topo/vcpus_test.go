@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestVCPUs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := ParseSpec(s.String()); err != nil || again != s {
+		if again, err := ParseSpec(s.String()); err != nil || !reflect.DeepEqual(again, s) {
 			t.Errorf("%s is written %s and read as %v, %v", c.spec, s, again, err)
 		}
 		f, err := New(s)

@@ -3,6 +3,7 @@ package topo
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -24,10 +25,10 @@ dark: 10ms
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := FromArgument(path); err != nil || got != want {
+	if got, err := FromArgument(path); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	if got, err := FromArgument("hybrid:racks=16"); err != nil || got != want {
+	if got, err := FromArgument("hybrid:racks=16"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 	if _, err := FromArgument(path + ".none.yml"); err == nil || !strings.Contains(err.Error(), "no such file") {
@@ -92,7 +93,7 @@ func FuzzParseYAML(f *testing.F) {
 		s, err := ParseYAML("f.yaml", data)
 		if err == nil {
 			err = s.Check()
-			if err != nil || s != s.WithDefaults() {
+			if err != nil || !reflect.DeepEqual(s, s.WithDefaults()) {
 				t.Errorf("%q: %+v, %v", data, s, err)
 			}
 		}
