@@ -96,7 +96,7 @@ func inHostOrder(hosts []southbound.HostID) []int {
 // of them. Each two hosts have the part of the bytes that their tasks have of all pairs of tasks; what
 // rounding leaves goes along, so that the sum is the edge's.
 func (e *Edge) byHost(from, to []southbound.HostID) []Flow {
-	a, b := tally(from), tally(to)
+	a, b := countByHost(from), countByHost(to)
 	pairs := uint64(len(from)) * uint64(len(to))
 	var flows []Flow
 	upTo, sent := uint64(0), pathmap.Bytes(0)
@@ -118,8 +118,8 @@ type manned struct {
 	tasks int32
 }
 
-// tally counts tasks by host, in the order of hosts.
-func tally(hosts []southbound.HostID) []manned {
+// countByHost counts tasks by host, in the order of hosts.
+func countByHost(hosts []southbound.HostID) []manned {
 	sorted := slices.Sorted(slices.Values(hosts))
 	var out []manned
 	for _, h := range sorted {

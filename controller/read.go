@@ -65,7 +65,7 @@ func (e *Edge) ReadBy(to []southbound.HostID) []Flow {
 		return e.byHost(from, to)
 	}
 	var flows []Flow
-	for _, src := range tally(from) {
+	for _, src := range countByHost(from) {
 		part := portion(e.Bytes, uint64(src.tasks), uint64(len(from)))
 		for _, dst := range to {
 			flows = append(flows, Flow{Src: src.host, Dst: dst, Bytes: part, Count: 1})

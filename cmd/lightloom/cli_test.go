@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 			if !ok {
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}
-			for _, c := range newRoot(wired(), nil, nil, io.Discard, io.Discard).Commands() {
+			for _, c := range newRoot(commandActions(), nil, nil, io.Discard, io.Discard).Commands() {
 				if c.Name() == name {
 					return true, nil
 				}
@@ -117,7 +117,7 @@ func TestNamedCommands(t *testing.T) {
 		t.Errorf("%d commands were found", len(named))
 	}
 	for _, m := range named {
-		c, args, err := newRoot(wired(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(m[1]))
+		c, args, err := newRoot(commandActions(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(m[1]))
 		if err != nil || !c.Runnable() && len(args) > 0 {
 			t.Errorf("%q: %v", m[0], err)
 			continue
@@ -157,7 +157,7 @@ func (r *recorder) actions() actions {
 func (r *recorder) run(args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	err := newRoot(r.actions(), args, strings.NewReader(""), &out, &errs).ExecuteContext(context.Background())
-	status = tell(&errs, err)
+	status = printError(&errs, err)
 	return status, out.String(), errs.String()
 }
 
@@ -361,7 +361,7 @@ func TestWrongNames(t *testing.T) {
 		t.Run(tc.args, func(t *testing.T) {
 			var out, errs bytes.Buffer
 			err := run(t.Context(), strings.Fields(tc.args), strings.NewReader(""), &out, &errs)
-			if status := tell(&errs, err); status != statusUsage || !strings.Contains(errs.String(), tc.problem) {
+			if status := printError(&errs, err); status != statusUsage || !strings.Contains(errs.String(), tc.problem) {
 				t.Errorf("status %d: %s", status, &errs)
 			}
 		})
@@ -396,7 +396,7 @@ func TestTell(t *testing.T) {
 		{"usage", usage("h", "p"), 2, "lightloom: p\nhint: h\n"},
 	} {
 		var b strings.Builder
-		if got := tell(&b, tc.err); got != tc.status || !strings.Contains(b.String(), tc.says) || tc.says == "" &&
+		if got := printError(&b, tc.err); got != tc.status || !strings.Contains(b.String(), tc.says) || tc.says == "" &&
 			b.Len() > 0 {
 			t.Errorf("%s: status %d, %q; want %d, %q", tc.name, got, b.String(), tc.status, tc.says)
 		}

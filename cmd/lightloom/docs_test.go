@@ -244,7 +244,7 @@ func TestMininetReadmeParses(t *testing.T) {
 			continue
 		}
 		found++
-		c, rest, err := newRoot(wired(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(args))
+		c, rest, err := newRoot(commandActions(), nil, nil, io.Discard, io.Discard).Find(strings.Fields(args))
 		if err == nil && !c.Runnable() {
 			err = errors.New("it runs nothing")
 		}

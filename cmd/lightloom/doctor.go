@@ -21,8 +21,8 @@ type doctorOptions struct {
 	Stdout    io.Writer
 }
 
-// examined is what doctor prints as JSON.
-type examined struct {
+// diagnosis is what doctor prints as JSON.
+type diagnosis struct {
 	Findings []doctor.Finding      `json:"findings"`
 	Carries  pathmap.BitsPerSecond `json:"carries_bits_per_second,omitempty"` // with --calibrate
 	Kept     string                `json:"kept,omitempty"`                    // the file that --scale auto reads it from
@@ -38,7 +38,7 @@ func newDoctor(a actions) *cobra.Command {
 	}
 	c.Flags().BoolVar(&opt.Calibrate, "calibrate", false, "also measure how much traffic this machine can carry, "+
 		"and keep the result in "+scenario.CapacityFile()+" for --scale auto")
-	outputFlag(c, &opt.Output, examined{})
+	outputFlag(c, &opt.Output, diagnosis{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		opt.Stdout = c.OutOrStdout()
 		return a.doctor(c.Context(), opt)
@@ -46,8 +46,8 @@ func newDoctor(a actions) *cobra.Command {
 	return c
 }
 
-// examine prints what the machine allows. It stores the measured capacity for --scale auto.
-func examine(ctx context.Context, opt doctorOptions) error {
+// diagnose prints what the machine allows. It stores the measured capacity for --scale auto.
+func diagnose(ctx context.Context, opt doctorOptions) error {
 	if netns.Inside() { // it answers its own parent
 		return doctor.Print(ctx, opt.Calibrate, opt.Stdout)
 	}
@@ -56,7 +56,7 @@ func examine(ctx context.Context, opt doctorOptions) error {
 			return err
 		}
 	}
-	var all examined
+	var all diagnosis
 	if opt.Calibrate {
 		var err error
 		if all.Carries, err = doctor.Calibrate(ctx); err != nil {

@@ -18,10 +18,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
-	os.Exit(tell(os.Stderr, err))
+	os.Exit(printError(os.Stderr, err))
 }
 
-// run runs one command line. It neither exits nor prints its own error; tell does that.
+// run runs one command line. It neither exits nor prints its own error; printError does that.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	return newRoot(wired(), args, stdin, stdout, stderr).ExecuteContext(ctx)
+	return newRoot(commandActions(), args, stdin, stdout, stderr).ExecuteContext(ctx)
 }

@@ -90,7 +90,7 @@ func TestJSON(t *testing.T) {
 		}
 		delete(why, path)
 	}
-	visit(newRoot(wired(), nil, nil, io.Discard, io.Discard))
+	visit(newRoot(commandActions(), nil, nil, io.Discard, io.Discard))
 	for path := range why {
 		t.Errorf("%s is listed, and there is no such command", path)
 	}

@@ -14,7 +14,7 @@ import (
 // TestFilesAreKnown: a flag of replay or demo that names a file is either hashed by manifests, or names
 // where results go. With any other, rerun would run other jobs.
 func TestFilesAreKnown(t *testing.T) {
-	root := newRoot(wired(), nil, strings.NewReader(""), io.Discard, io.Discard)
+	root := newRoot(commandActions(), nil, strings.NewReader(""), io.Discard, io.Discard)
 	for _, name := range []string{"replay", "demo"} {
 		c, _, err := root.Find([]string{name})
 		if err != nil {
@@ -32,7 +32,7 @@ func TestFilesAreKnown(t *testing.T) {
 // TestNoteIsKept: what controller run is told of its testbed, such as Mininet's exchanged fibres, is
 // among the settings that compare holds against each other.
 func TestNoteIsKept(t *testing.T) {
-	root := newRoot(wired(), nil, strings.NewReader(""), io.Discard, io.Discard)
+	root := newRoot(commandActions(), nil, strings.NewReader(""), io.Discard, io.Discard)
 	c, _, err := root.Find([]string{"controller", "run"})
 	if err != nil {
 		t.Fatal(err)

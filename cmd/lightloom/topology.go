@@ -288,7 +288,7 @@ func validate(w io.Writer, args []string, asJSON bool) error {
 			for _, n := range s.Apart[:min(len(s.Apart), mostApart)] {
 				v.Apart = append(v.Apart, t.Node(n).Name)
 			}
-			line = fmt.Sprintf("%s: valid: %s%s", arg, surveyed(s), apart(s, v.Apart))
+			line = fmt.Sprintf("%s: valid: %s%s", arg, surveyed(s), describeParts(s, v.Apart))
 		}
 		all.Topologies = append(all.Topologies, v)
 		if asJSON || len(args) == 1 && err != nil {
@@ -319,8 +319,8 @@ func cmpFirst(first, err error) error {
 	return err
 }
 
-// apart names the parts that no path connects to the largest.
-func apart(s topo.Survey, names []string) string {
+// describeParts names the parts that no path connects to the largest.
+func describeParts(s topo.Survey, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}

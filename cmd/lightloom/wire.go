@@ -7,9 +7,9 @@ import (
 	"lightloom/lab/session"
 )
 
-// wired returns what the binary's commands do.
-func wired() actions {
-	return actions{replay: replay.Replay, up: up, exec: session.Exec, status: session.ShowStatus, doctor: examine,
+// commandActions returns what the binary's commands do.
+func commandActions() actions {
+	return actions{replay: replay.Replay, up: up, exec: session.Exec, status: session.ShowStatus, doctor: diagnose,
 		experiment: runExperiment}
 }
 

@@ -227,14 +227,14 @@ func (n *network) lift(f, first int32) {
 	fl := &n.flows[f]
 	for hop := fl.hops - 1; hop >= first; hop-- {
 		n.work++
-		n.relax(n.strike(f, hop))
+		n.relax(n.removeVisit(f, hop))
 	}
 	fl.hops = first
 }
 
-// strike takes a flow out of the visits of one of its links, which it returns. The last of them comes
+// removeVisit takes a flow out of the visits of one of its links, which it returns. The last of them comes
 // to its place.
-func (n *network) strike(f, hop int32) pathmap.LinkID {
+func (n *network) removeVisit(f, hop int32) pathmap.LinkID {
 	h := n.hops[f*n.stride+hop]
 	on := n.on[h.link]
 	last := len(on) - 1

@@ -33,17 +33,17 @@ const (
 // until its answer is known: neither who sends slowly nor who reads slowly holds one.
 type admission struct {
 	bodies *fair.Budget
-	gates  map[takes]*fair.Gate
+	gates  map[takes]*fair.Slots
 }
 
 // surely is how many bytes of requests a caller can hold whatever others hold.
 const surely = 1 << 20
 
 func newAdmission(l Limits) *admission {
-	half := func(n int) *fair.Gate { return fair.NewGate(n, max(1, n/2)) }
+	half := func(n int) *fair.Slots { return fair.NewSlots(n, max(1, n/2)) }
 	return &admission{
 		bodies: fair.NewBudget(surely, max(surely, l.Bytes/2), l.Bytes),
-		gates: map[takes]*fair.Gate{aCall: half(l.Calls), aPage: half(l.Pages), aBatch: half(l.Batches),
+		gates: map[takes]*fair.Slots{aCall: half(l.Calls), aPage: half(l.Pages), aBatch: half(l.Batches),
 			aWatch: half(l.Watches)},
 	}
 }

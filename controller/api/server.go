@@ -285,14 +285,14 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	path, calls := apiv1connect.NewControllerHandler(&service{s},
 		connect.WithReadMaxBytes(s.cfg.Limits.Body), connect.WithCompressMinBytes(compressFrom),
-		connect.WithInterceptors(passing(), tally{s}, s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
+		connect.WithInterceptors(passing(), callCounter{s}, s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
 	mux.Handle(path, calls)
 	mux.HandleFunc("GET "+eventsPath, s.tallied(s.serveEvents))
 	mux.HandleFunc("GET "+jobsPath, s.tallied(s.serveJobs))
 	known := grpcreflect.NewStaticReflector(apiv1connect.ControllerName)
 	mux.Handle(grpcreflect.NewHandlerV1(known))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(known))
-	return patient(s.atHome(s.admit(mux)), s.cfg.Limits.Write)
+	return withWriteDeadlines(s.atHome(s.admit(mux)), s.cfg.Limits.Write)
 }
 
 // blameDisk returns the code of a failed disk for a call that failed for lack of a leader or with an
@@ -326,9 +326,9 @@ func deadline(most time.Duration) connect.UnaryInterceptorFunc {
 	}
 }
 
-// patient gives every write a deadline of its own, so that a stream can last for hours and a caller
+// withWriteDeadlines gives every write a deadline of its own, so that a stream can last for hours and a caller
 // that stopped reading may not.
-func patient(next http.Handler, most time.Duration) http.Handler {
+func withWriteDeadlines(next http.Handler, most time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := &timedWriter{ResponseWriter: w, to: http.NewResponseController(w), most: most}
 		_ = t.to.SetWriteDeadline(time.Time{}) // of the last call here

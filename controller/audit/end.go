@@ -53,8 +53,8 @@ func (m Map) check() {
 	}
 }
 
-// Doubt is something that was observed and cannot be.
-type Doubt struct {
+// Contradiction is something that was observed and cannot be.
+type Contradiction struct {
 	In, Out southbound.Port // NoPort where it is not about one circuit
 	Why     string
 }

@@ -97,11 +97,11 @@ func Compare(expected, found Map) []Finding {
 		}
 	}
 	// An exchange is named once, at its smaller port.
-	return slices.DeleteFunc(all, func(f Finding) bool { return f.Kind == Swapped && f.With < f.Port && twin(all, f) })
+	return slices.DeleteFunc(all, func(f Finding) bool { return f.Kind == Swapped && f.With < f.Port && mirrored(all, f) })
 }
 
-// twin reports whether the other port of an exchange names it as well, for the same fibres.
-func twin(all []Finding, f Finding) bool {
+// mirrored reports whether the other port of an exchange names it as well, for the same fibres.
+func mirrored(all []Finding, f Finding) bool {
 	return slices.ContainsFunc(all, func(o Finding) bool {
 		return o.Kind == Swapped && o.Port == f.With && o.With == f.Port && o.Fibre == f.Fibre
 	})

@@ -23,7 +23,7 @@ type Walk struct {
 	found  Map
 	dead   Map // sides that are settled as silent hold silent
 	direct []Heard
-	doubts []Doubt
+	doubts []Contradiction
 
 	stage  stage
 	shift  int // of the pairing that codes are tried on
@@ -110,7 +110,7 @@ func (w *Walk) Hear(failed []southbound.CrossConnect, heard []Heard) {
 		return slices.Contains(failed, c)
 	})
 	for _, c := range failed {
-		w.doubt(Doubt{c.In, c.Out, "the circuit could not be made"})
+		w.contradict(Contradiction{c.In, c.Out, "the circuit could not be made"})
 	}
 	if w.stage != darkness {
 		heard = slices.DeleteFunc(slices.Clone(heard), func(h Heard) bool { return slices.Contains(w.direct, h) })
@@ -138,7 +138,7 @@ func (w *Walk) Hear(failed []southbound.CrossConnect, heard []Heard) {
 	}
 }
 
-func (w *Walk) doubt(d Doubt) {
+func (w *Walk) contradict(d Contradiction) {
 	if !slices.Contains(w.doubts, d) {
 		w.doubts = append(w.doubts, d)
 	}
@@ -204,7 +204,7 @@ func (w *Walk) decode() {
 			}
 		}
 		if in < 0 {
-			w.doubt(Doubt{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v in rounds that fit no circuit", h.At,
+			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v in rounds that fit no circuit", h.At,
 				h.From)})
 			continue
 		}
@@ -213,14 +213,14 @@ func (w *Walk) decode() {
 	}
 }
 
-// learn notes which end is behind a fibre. Two answers for one fibre are a doubt, and the first stays.
+// learn notes which end is behind a fibre. Two answers for one fibre are a contradiction, and the first stays.
 func (w *Walk) learn(port int, out bool, e End) {
 	at := &w.found.In[port]
 	if out {
 		at = &w.found.Out[port]
 	}
 	if !at.IsZero() && *at != e {
-		w.doubt(Doubt{southbound.Port(port), southbound.NoPort, fmt.Sprintf("%v and %v both seem to be behind %s", *at, e,
+		w.contradict(Contradiction{southbound.Port(port), southbound.NoPort, fmt.Sprintf("%v and %v both seem to be behind %s", *at, e,
 			sideName(port, out))})
 		return
 	}
@@ -239,4 +239,4 @@ func (w *Walk) Rounds() int { return w.rounds }
 
 // Found returns the result of the walk: the map, which ends hear each other past the optical switch, and
 // contradictions.
-func (w *Walk) Found() (m Map, direct []Heard, doubts []Doubt) { return w.found, w.direct, w.doubts }
+func (w *Walk) Found() (m Map, direct []Heard, doubts []Contradiction) { return w.found, w.direct, w.doubts }

@@ -79,7 +79,7 @@ func (x *Writer) Close() error {
 }
 
 // Teller returns the function that a policy reports its reasons to; nil disables explanations.
-func (x *Writer) Teller(name string) route.Teller {
+func (x *Writer) Teller(name string) route.Explainer {
 	if x == nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ const (
 func NewMemory() *Memory { return &Memory{jobs: map[controller.JobID]*remembered{}} }
 
 // Teller returns the function that a policy reports its reasons to.
-func (m *Memory) Teller() route.Teller {
+func (m *Memory) Teller() route.Explainer {
 	return func(v *controller.View, w route.Why) {
 		id, known := jobOf(v, w)
 		if !known {

@@ -93,7 +93,7 @@ type Leader struct {
 	watchdog    watchdog
 	claims      *claims
 	traces      *traces
-	ledger      ledger
+	ledger      holdings
 	counters    *counters
 	countBuffer countBuffer
 	metered     bool // link rates are known, and that has been logged
@@ -125,7 +125,7 @@ func New(cfg Config) *Leader {
 	cfg.Entry = cmp.Or(cfg.Entry, state.MaxBatch)
 	cfg.Backlog = cmp.Or(cfg.Backlog, 2*cfg.Entry)
 	l := &Leader{cfg: cfg, inbox: newInbox(cfg.Entry, cfg.Backlog), watchdog: watchdog{Watchdog: cfg.Watchdog},
-		claims: newClaims(cfg.Logger, cfg.Devices), ledger: ledger{by: accounts(cfg.Keep)},
+		claims: newClaims(cfg.Logger, cfg.Devices), ledger: holdings{by: accounts(cfg.Keep)},
 		counters: newCounters(), ready: make(chan struct{})}
 	l.traces = newTraces(cfg.Tracer, cfg.State.Fabric)
 	l.watchdog.follow(&l.cfg.Loop, cfg.Clock)

@@ -14,9 +14,9 @@ type Held struct{ Rules, Circuits int }
 // has accepted, and what it reported when it was read last.
 type Holding struct{ Desired, Accepted, Seen Held }
 
-// ledger keeps the Holding of every device. It costs memory by rule, so it is kept only where somebody
+// holdings keeps the Holding of every device. It costs memory by rule, so it is kept only where somebody
 // looks.
-type ledger struct {
+type holdings struct {
 	mu sync.Mutex
 	by map[southbound.DeviceID]*account // nil: nothing is kept
 }
@@ -67,7 +67,7 @@ func (c *contents) apply(x *southbound.Change) {
 	}
 }
 
-// accounts begins a ledger's, if they are to be kept.
+// accounts begins those of holdings, if they are to be kept.
 func accounts(keep bool) map[southbound.DeviceID]*account {
 	if !keep {
 		return nil
@@ -76,7 +76,7 @@ func accounts(keep bool) map[southbound.DeviceID]*account {
 }
 
 // claimed begins the account of a device that has been claimed, with what it holds then.
-func (l *ledger) claimed(d southbound.DeviceID, seen *southbound.Seen) {
+func (l *holdings) claimed(d southbound.DeviceID, seen *southbound.Seen) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.by != nil {
@@ -85,7 +85,7 @@ func (l *ledger) claimed(d southbound.DeviceID, seen *southbound.Seen) {
 }
 
 // note has fn change the account of a device, if there is one.
-func (l *ledger) note(d southbound.DeviceID, fn func(*account)) {
+func (l *holdings) note(d southbound.DeviceID, fn func(*account)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a := l.by[d]; a != nil {
@@ -93,20 +93,20 @@ func (l *ledger) note(d southbound.DeviceID, fn func(*account)) {
 	}
 }
 
-func (l *ledger) asked(d southbound.DeviceID, c *southbound.Change) {
+func (l *holdings) asked(d southbound.DeviceID, c *southbound.Change) {
 	l.note(d, func(a *account) { a.desired.apply(c) })
 }
 
-func (l *ledger) accepted(d southbound.DeviceID, c *southbound.Change) {
+func (l *holdings) accepted(d southbound.DeviceID, c *southbound.Change) {
 	l.note(d, func(a *account) { a.accepted.apply(c) })
 }
 
-func (l *ledger) read(d southbound.DeviceID, seen *southbound.Seen) {
+func (l *holdings) read(d southbound.DeviceID, seen *southbound.Seen) {
 	l.note(d, func(a *account) { a.seen = Held{len(seen.Rules), len(seen.Connections)} })
 }
 
 // of returns what a device holds; nil where that is not known.
-func (l *ledger) of(d southbound.DeviceID) (out *Holding) {
+func (l *holdings) of(d southbound.DeviceID) (out *Holding) {
 	l.note(d, func(a *account) { out = &Holding{a.desired.held(), a.accepted.held(), a.seen} })
 	return out
 }

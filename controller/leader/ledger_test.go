@@ -13,7 +13,7 @@ func TestLedger(t *testing.T) {
 		return southbound.Rule{Match: southbound.Match{Dst: dst, Src: southbound.AnyRack}, Primary: port,
 			Backup: southbound.NoPort}
 	}
-	l := &ledger{by: accounts(true)}
+	l := &holdings{by: accounts(true)}
 	l.claimed(1, &southbound.Seen{Rules: []southbound.Rule{rule(1, 2), rule(2, 2)}})
 	want := func(what string, w Holding) {
 		t.Helper()
@@ -39,7 +39,7 @@ func TestLedger(t *testing.T) {
 	want("circuits", Holding{Held{3, 0}, Held{3, 1}, Held{3, 0}})
 	l.accepted(1, &southbound.Change{Replace: true, Rules: []southbound.Rule{rule(9, 1)}})
 	want("replaced", Holding{Held{3, 0}, Held{1, 0}, Held{3, 0}})
-	off := &ledger{by: accounts(false)}
+	off := &holdings{by: accounts(false)}
 	off.claimed(1, &southbound.Seen{})
 	off.asked(1, c)
 	if off.of(1) != nil || l.of(7) != nil {

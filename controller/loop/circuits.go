@@ -41,7 +41,7 @@ func (c *circuits) displaced(s *state.State, in, out southbound.Port) []southbou
 func (l *Loop) move(s *state.State, now time.Duration) {
 	sets, settled := l.circuits.mover.Next(now)
 	l.pass.act.Sets = append(l.pass.act.Sets, sets...)
-	if l.circuits.mover.Doubt() {
+	if l.circuits.mover.NeedsReread() {
 		l.pass.read(l.fabric.OCSNode)
 	}
 	for i := range settled {

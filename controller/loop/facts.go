@@ -178,7 +178,7 @@ func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
 	} else {
 		// A move in progress steers the switch before its circuit is in service: do not take that rule away.
 		rules := slices.DeleteFunc(slices.Clone(r.Seen.Rules), func(x southbound.Rule) bool {
-			return l.circuits.mover.Telling(r.Device, x.Match)
+			return l.circuits.mover.Announced(r.Device, x.Match)
 		})
 		c = rollout.Diff(l.base.Rules(r.Device, l.wantedCircuits(s)), rules)
 	}

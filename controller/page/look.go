@@ -17,7 +17,7 @@ import (
 type Look struct {
 	Head     Head      `json:"head"`
 	Replicas []Replica `json:"replicas"`
-	Doubts   []Doubt   `json:"doubts"`
+	Doubts   []Warning   `json:"doubts"`
 	Circuits []Circuit `json:"circuits"`
 	Moves    []Move    `json:"moves"`
 	Rates    []int64   `json:"rates"` // by link, in kb/s of layer 2; -1: not known; empty: none is
@@ -49,8 +49,8 @@ type Replica struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// Doubt is something that is not as it should be, and where.
-type Doubt struct {
+// Warning is something that is not as it should be, and where.
+type Warning struct {
 	About string `json:"about"` // a node, a replica or a job
 	Text  string `json:"text"`
 }

@@ -29,11 +29,11 @@ type Config struct {
 	Recording *Recording // shown in the place of Source, which is nil then; nil: none
 	Actions   Actions
 	Address   string        // host:port that browsers use
-	Every     time.Duration // between looks; 0: DefaultEvery
+	Every     time.Duration // between updates; 0: DefaultEvery
 	Logger    *slog.Logger  // nil discards
 }
 
-// DefaultEvery is ten looks a second.
+// DefaultEvery is ten updates a second.
 const DefaultEvery = 100 * time.Millisecond
 
 // Server serves the page.
@@ -121,7 +121,7 @@ func (s *Server) handler() http.Handler {
 	if s.cfg.Recording != nil {
 		mux.HandleFunc("GET /frames/{row}", s.frames)
 	} else {
-		mux.HandleFunc("GET /looks", s.looks)
+		mux.HandleFunc("GET /looks", s.stream)
 	}
 	mux.HandleFunc("POST /do/{what}", s.do)
 	mux.HandleFunc("GET /", s.file)
@@ -206,8 +206,8 @@ func squeeze(b []byte) []byte {
 // breath is how often a silent stream says that it is alive.
 const breath = 10 * time.Second
 
-// looks streams what changes, as server-sent events, until the browser goes away.
-func (s *Server) looks(w http.ResponseWriter, r *http.Request) {
+// stream streams what changes, as server-sent events, until the browser goes away.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	me := s.hub.join()

@@ -292,7 +292,7 @@ func placesCircuitsAndRoutes() []row {
 		{"joint", "places, lights and routes together: places tried in a copy of Sunflow's schedule, circuits for every " +
 			"pair", 0, jointly},
 		{"apart", "joint, but its places are searched for the packet network alone: what deciding together is measured " +
-			"against", 0, apart},
+			"against", 0, separate},
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 // maker makes the parts of an entry, one for each of its questions. No two policies share what it makes.
 type maker func(Options) []Part
 
-// telling is a Part that can explain where tasks and host flows go.
-type telling interface{ Tell(route.Teller) }
+// explainer is a Part that can explain where tasks and host flows go.
+type explainer interface{ Tell(route.Explainer) }
 
 // explained has parts report their reasons to o.Explain, where they can; nil disables explanations.
 func explained(o Options, parts ...Part) []Part {
 	for _, p := range parts {
-		if t, ok := p.(telling); ok {
+		if t, ok := p.(explainer); ok {
 			t.Tell(o.Explain)
 		}
 	}
@@ -102,7 +102,7 @@ func jointly(o Options) []Part {
 	return explained(o, p, c, r)
 }
 
-func apart(o Options) []Part {
+func separate(o Options) []Part {
 	p, c, r := joint.NewApart(anneal.Options{})
 	return explained(o, p, c, r)
 }

@@ -27,10 +27,10 @@ type Options struct {
 	Redecide Redecide
 	// Explain gets the reasons for the places of tasks and the paths of host flows, from parts that can
 	// give them; nil disables explanations.
-	Explain route.Teller
+	Explain route.Explainer
 	// Prove gets how far each routing is from the optimum at most, from parts that know it anyway; nil
 	// wants no proofs.
-	Prove route.Teller
+	Prove route.Explainer
 }
 
 // Redecide is how often rates are decided again.

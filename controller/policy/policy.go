@@ -15,9 +15,9 @@ type Part interface {
 	Fill(v *controller.View, ev []controller.Event, p *controller.Plan)
 }
 
-// wanting is a Part that names the events which can change its answer; other parts are called at every
+// eventFilter is a Part that names the events which can change its answer; other parts are called at every
 // event.
-type wanting interface {
+type eventFilter interface {
 	Wants() controller.KindSet
 }
 
@@ -44,7 +44,7 @@ func wants(p Part) controller.KindSet {
 	if p == nil {
 		return 0
 	}
-	if w, ok := p.(wanting); ok {
+	if w, ok := p.(eventFilter); ok {
 		return w.Wants()
 	}
 	return ^controller.KindSet(0)

@@ -129,7 +129,7 @@ const never = 1000 * time.Hour
 func (n *Node) nurse() {
 	h := n.store.health
 	out := false
-	leader := newSilence(n.cfg.Timeouts.Heartbeat, time.Now())
+	leader := newLeaderTimeout(n.cfg.Timeouts.Heartbeat, time.Now())
 	for {
 		if h.takeWiped() {
 			n.logIf("compare raft with its log", n.checkTail())

@@ -26,7 +26,7 @@ type Node struct {
 	net   *bound  // nil with a transport of the caller's
 	wire  *stream // nil likewise
 	roll  *rollcall.Rollcall
-	front *onward
+	front *appliedFilter
 	reads reads
 
 	launched atomic.Bool // raft is set

@@ -59,9 +59,9 @@ type Mover struct {
 	due     time.Duration // if not stirred: when Next has something to do; unknown: not computed
 }
 
-// Doubt reports, once, that a Set of the OCS failed in transit, so that its circuits are unknown: the
+// NeedsReread reports, once, that a Set of the OCS failed in transit, so that its circuits are unknown: the
 // caller reads the OCS and passes what it finds as events.
-func (m *Mover) Doubt() bool {
+func (m *Mover) NeedsReread() bool {
 	d := m.doubt
 	m.doubt = false
 	return d
@@ -186,9 +186,9 @@ func (m *Mover) Moving(in, out southbound.Port) bool {
 	})
 }
 
-// Telling reports whether a switch can hold a rule of that match because a move has sent it its
+// Announced reports whether a switch can hold a rule of that match because a move has sent it its
 // circuit, which is not known to be in service yet.
-func (m *Mover) Telling(d southbound.DeviceID, match southbound.Match) bool {
+func (m *Mover) Announced(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
 		return m.base.tor(in) == d && slices.Contains(m.base.CircuitMatches(in, out), match)
 	}

@@ -241,7 +241,7 @@ func (w *world) step() {
 	for _, s := range sets {
 		w.queues[s.Device] = append(w.queues[s.Device], s)
 	}
-	if w.m.Doubt() {
+	if w.m.NeedsReread() {
 		for in, out := range w.x.Circuits {
 			if out != southbound.NoPort {
 				w.tell(southbound.Port(in), out, southbound.Connected)

@@ -48,12 +48,12 @@ func join(dir string, n Node) error {
 	return nil
 }
 
-// newcomer returns how this replica joins; nil if it does not.
-func (p *replicaProcess) newcomer() *replica.Newcomer {
+// learner returns how this replica joins; nil if it does not.
+func (p *replicaProcess) learner() *replica.Learner {
 	if !p.home.node.Joining {
 		return nil
 	}
-	return &replica.Newcomer{Done: func() error {
+	return &replica.Learner{Done: func() error {
 		return p.home.note(func(n *Node) { n.Joining = false })
 	}}
 }

@@ -57,7 +57,7 @@ func (s *State) ApplyAll(batch []Entry) error {
 func (s *State) Observe(f func(*Entry)) { s.observe = f }
 
 func (s *State) apply(e *Entry) error {
-	s.thaw(e)
+	s.copyOnWrite(e)
 	switch e.Kind {
 	case JobAccepted:
 		return s.accept(e)

@@ -16,7 +16,7 @@ import (
 // read it while entries are applied.
 type Frozen struct {
 	d        Data
-	requests [2]tally // of d.Requests and d.BandwidthRequests
+	requests [2]setDigest // of d.Requests and d.BandwidthRequests
 }
 
 // Data returns what was replicated. It is borrowed: callers must not write to it.
@@ -57,11 +57,11 @@ func (s *State) Freeze() *Frozen {
 		c.Members = slices.Clone(c.Members)
 		d.Cluster = &c
 	}
-	return &Frozen{d, [2]tally{s.requests.tally, s.bandwidthRequests.tally}}
+	return &Frozen{d, [2]setDigest{s.requests.tally, s.bandwidthRequests.tally}}
 }
 
-// thaw has the jobs that an entry can change be the state's own, in place of copies that a Frozen shares.
-func (s *State) thaw(e *Entry) {
+// copyOnWrite has the jobs that an entry can change be the state's own, in place of copies that a Frozen shares.
+func (s *State) copyOnWrite(e *Entry) {
 	if s.frozen == 0 {
 		return
 	}

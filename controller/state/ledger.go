@@ -108,7 +108,7 @@ func seekBooking(all []booking, at time.Duration) int {
 func (l *ledger) add(r *CircuitReservation, in, out int) {
 	l.byIn[r.In].Insert(in, *r)
 	l.byOut[r.Out].Insert(out, booking{r.NotBefore, r.NotAfter, r.In, r.Coflow})
-	l.tally(r, 1)
+	l.counted(r, 1)
 	l.look(r.In)
 }
 
@@ -123,8 +123,8 @@ func (l *ledger) look(in southbound.Port) {
 	l.edges.Set(in, edge)
 }
 
-// tally counts a reservation that comes (1) or goes (-1).
-func (l *ledger) tally(r *CircuitReservation, n int) {
+// setDigest counts a reservation that comes (1) or goes (-1).
+func (l *ledger) counted(r *CircuitReservation, n int) {
 	l.stale = true
 	l.count += n
 	if r.Fallback == controller.Hold {
@@ -163,9 +163,9 @@ func (l *ledger) holding(in southbound.Port) *CircuitReservation {
 // begin marks the first reservation of an input as begun.
 func (l *ledger) begin(in southbound.Port) {
 	r := &l.byIn[in].Live()[0]
-	l.tally(r, -1)
+	l.counted(r, -1)
 	r.Begun = true
-	l.tally(r, 1)
+	l.counted(r, 1)
 	l.look(in)
 }
 
@@ -178,7 +178,7 @@ func (l *ledger) removeFirst(in southbound.Port) {
 		k = seekBooking(theirs, r.NotBefore)
 	}
 	l.byOut[r.Out].Remove(k)
-	l.tally(&r, -1)
+	l.counted(&r, -1)
 	l.look(in)
 }
 
@@ -193,7 +193,7 @@ func (l *ledger) withdraw(c southbound.CoflowID) bool {
 		gone := l.byIn[in].Drop(func(r *CircuitReservation) bool {
 			goes := r.Coflow == c && !r.Begun
 			if goes {
-				l.tally(r, -1)
+				l.counted(r, -1)
 			}
 			return goes
 		})

@@ -20,7 +20,7 @@ type Granted[ID controller.JobID | controller.BandwidthReservationID] struct {
 // requests finds granted requests by their ids. It follows from a list of Data, in the order of the log.
 type requests[ID controller.JobID | controller.BandwidthReservationID] struct {
 	got   map[string]ID
-	tally tally
+	tally setDigest
 }
 
 // granted are the requests that the state knows.
@@ -65,15 +65,15 @@ func (s *State) Requested(request string) (controller.JobID, bool) {
 	return id, known
 }
 
-// tally is the digest of a list that grows and shrinks by one element at a time: the sum of the
+// setDigest is the digest of a list that grows and shrinks by one element at a time: the sum of the
 // elements' hashes.
-type tally [4]uint64
+type setDigest [4]uint64
 
-func (t *tally) add(element any) { t.count(element, bits.Add64) }
+func (t *setDigest) add(element any) { t.count(element, bits.Add64) }
 
-func (t *tally) take(element any) { t.count(element, bits.Sub64) }
+func (t *setDigest) take(element any) { t.count(element, bits.Sub64) }
 
-func (t *tally) count(element any, by func(x, y, carry uint64) (sum, out uint64)) {
+func (t *setDigest) count(element any, by func(x, y, carry uint64) (sum, out uint64)) {
 	b, err := json.Marshal(element)
 	if err != nil {
 		panic("state: " + err.Error()) // Data holds nothing that JSON refuses

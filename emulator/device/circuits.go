@@ -128,7 +128,7 @@ func (d *Device) setCircuits(c *southbound.Change) {
 	op.off = off
 	on := op.on[:0]
 	for _, c := range op.on {
-		if old := d.xbar.resurrect(c); old == nil {
+		if old := d.xbar.cancelDeletion(c); old == nil {
 			on = append(on, c)
 			d.status(c, southbound.PendingConnection)
 		} else if old.told {
@@ -167,10 +167,10 @@ func (op *circuitChange) clone() *circuitChange {
 	return &circuitChange{off: slices.Clone(op.off), on: slices.Clone(op.on)}
 }
 
-// resurrect looks for a circuit of the same pair whose deletion has not been applied, and makes it
+// cancelDeletion looks for a circuit of the same pair whose deletion has not been applied, and makes it
 // wanted again in c's place: an existing circuit that is requested again never goes dark. A circuit
 // that was to displace it is void by now, or c could not be wanted.
-func (x *crossbar) resurrect(c *circuit) *circuit {
+func (x *crossbar) cancelDeletion(c *circuit) *circuit {
 	i := slices.IndexFunc(x.leaving, func(o *circuit) bool { return o.made && o.in == c.in && o.out == c.out })
 	if i < 0 {
 		return nil
@@ -285,10 +285,10 @@ func (d *Device) pick(all []*circuit) (on, failed, spoilt []*circuit) {
 		}
 		c.applied = true
 		switch {
-		case d.strikes(Stick, c.in):
-		case d.strikes(Fail, c.in):
+		case d.hits(Stick, c.in):
+		case d.hits(Fail, c.in):
 			failed = append(failed, c)
-		case d.strikes(Spoil, c.in):
+		case d.hits(Spoil, c.in):
 			spoilt = append(spoilt, c)
 		default:
 			on = append(on, c)

@@ -66,7 +66,7 @@ func (d *Device) Config() Config { return d.cfg }
 func (d *Device) Set(now time.Duration, c *southbound.Change) error {
 	d.run(now)
 	err := d.set(c)
-	if err == nil && !c.Empty() && d.strikes(Deny, southbound.NoPort) {
+	if err == nil && !c.Empty() && d.hits(Deny, southbound.NoPort) {
 		err = ErrDenied
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func (d *Device) set(c *southbound.Change) error {
 	if err := d.Check(c); err != nil {
 		return err
 	}
-	if c.Empty() || d.strikes(Lie, southbound.NoPort) {
+	if c.Empty() || d.hits(Lie, southbound.NoPort) {
 		return nil
 	}
 	if d.cfg.Kind == Packet {

@@ -43,14 +43,14 @@ func (d *Device) Fault(f Fault) { d.faults = append(d.faults, f) }
 // ClearFaults disarms every fault. What they have done stays.
 func (d *Device) ClearFaults() { d.faults = nil }
 
-// strikes reports whether a fault of that kind hits the port now, and wears it.
-func (d *Device) strikes(kind FaultKind, port southbound.Port) bool {
-	_, ok := d.strike(kind, port)
+// hits reports whether a fault of that kind hits the port now, and wears it.
+func (d *Device) hits(kind FaultKind, port southbound.Port) bool {
+	_, ok := d.hit(kind, port)
 	return ok
 }
 
 func (d *Device) slowness() time.Duration {
-	f, _ := d.strike(Slow, southbound.NoPort)
+	f, _ := d.hit(Slow, southbound.NoPort)
 	return f.Delay
 }
 
@@ -73,7 +73,7 @@ func (d *Device) Losses() map[southbound.Port]CentiBel {
 	return out
 }
 
-func (d *Device) strike(kind FaultKind, port southbound.Port) (Fault, bool) {
+func (d *Device) hit(kind FaultKind, port southbound.Port) (Fault, bool) {
 	for i, f := range d.faults {
 		if f.Kind != kind || f.Port != southbound.NoPort && port != southbound.NoPort && f.Port != port {
 			continue

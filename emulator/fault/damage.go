@@ -22,11 +22,11 @@ func NewDamage(n *Names) *Damage { return &Damage{names: n, cuts: map[pathmap.Li
 // Failed returns what has failed, sorted by kind and name.
 func (d *Damage) Failed() []Fault { return slices.Clone(d.failed) }
 
-// Strike applies an event and returns what is to be done about it, in this order: cables by number,
+// Inject applies an event and returns what is to be done about it, in this order: cables by number,
 // then what is behind them. changed is false where that stands already; then there is nothing to do. A
 // switch that fails darkens all of its cables, and each comes back with it unless something else keeps
 // it dark.
-func (d *Damage) Strike(e Event) (changes []Change, changed bool, err error) {
+func (d *Damage) Inject(e Event) (changes []Change, changed bool, err error) {
 	t, err := d.names.find(e.Fault)
 	if err != nil {
 		return nil, false, err

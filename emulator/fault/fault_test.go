@@ -97,7 +97,7 @@ func TestParallelCables(t *testing.T) {
 		t.Fatalf("cables are called %v", got)
 	}
 	d := NewDamage(n)
-	c, _, err := d.Strike(Event{Fault: Fault{Link, "b-a~1"}})
+	c, _, err := d.Inject(Event{Fault: Fault{Link, "b-a~1"}})
 	if err != nil || len(c) != 1 || c[0].Cable != 2 {
 		t.Errorf("b-a~1: %v, %v", c, err)
 	}
@@ -121,7 +121,7 @@ func TestDamageReference(t *testing.T) {
 		for range 60 {
 			f := all[rng.IntN(len(all))]
 			heal := rng.IntN(2) == 0
-			changes, changed, err := d.Strike(Event{Fault: f, Heal: heal})
+			changes, changed, err := d.Inject(Event{Fault: f, Heal: heal})
 			if err != nil || changed != (failed[f] == heal) {
 				t.Fatalf("seed %d: %v heal %v: changed %v, %v", seed, f, heal, changed, err)
 			}

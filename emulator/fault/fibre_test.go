@@ -38,7 +38,7 @@ func TestFibreReference(t *testing.T) {
 			}
 			name += []string{"", ":in", ":out"}[rng.IntN(3)]
 			i := slices.Index(done, name)
-			changes, changed, err := d.Strike(Event{Fault: Fault{Fibre, name}, Heal: i >= 0})
+			changes, changed, err := d.Inject(Event{Fault: Fault{Fibre, name}, Heal: i >= 0})
 			if err != nil || !changed || len(changes) != 1 || changes[0].Kind != Fibre || changes[0].Up != (i >= 0) {
 				t.Fatalf("seed %d: %s: %+v, %v, %v", seed, name, changes, changed, err)
 			}

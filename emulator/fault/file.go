@@ -185,7 +185,7 @@ func instant(s string) (time.Duration, error) {
 func rehearse(file string, lines []line, names *Names) error {
 	d := NewDamage(names)
 	for _, l := range lines {
-		_, changed, err := d.Strike(l.Event)
+		_, changed, err := d.Inject(l.Event)
 		if err == nil && !changed {
 			err = fmt.Errorf("%v has failed already at %v", l.Fault, l.At)
 			if l.Heal {

@@ -211,7 +211,7 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 func (f *fluid) settle() {
 	if f.walked != f.tables {
 		f.walked = f.tables
-		f.rewalk()
+		f.refreshRoutes()
 	}
 	if f.relay != nil {
 		f.relay.step()

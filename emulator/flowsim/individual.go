@@ -34,9 +34,9 @@ type individualRates struct {
 	buf     []int32 // of rows; nothing in it outlives a call
 }
 
-// looksMost is how often the first end is found by looking at all rows before the heap is built after
+// maxScans is how often the first end is found by looking at all rows before the heap is built after
 // all. Between two decisions that is once: after the first end, which calls for the next decision.
-const looksMost = 1
+const maxScans = 1
 
 // individualRate is one of these host flows.
 type individualRate struct {
@@ -235,7 +235,7 @@ func (ir *individualRates) grantAll() {
 // loosen leaves the heap in disorder; first is the first end.
 func (ir *individualRates) loosen(first time.Duration) {
 	ir.heap, ir.stale = ir.heap[:0], true
-	ir.loose, ir.looks = true, looksMost
+	ir.loose, ir.looks = true, maxScans
 	ir.first, ir.known = first, true
 }
 

@@ -12,11 +12,11 @@ type PortCount struct {
 	OutOctets, OutPkts uint64
 	OutDiscards        uint64 // found the queue full
 	Queue              uint64 // bytes that wait to go out now
-	Looks              Looks  // samples of Queue
+	Looks              QueueSamples  // samples of Queue
 }
 
-// Looks sums up repeated samples of a queue's length, in bytes.
-type Looks struct {
+// QueueSamples sums up repeated samples of a queue's length, in bytes.
+type QueueSamples struct {
 	Number     uint64 // of samples; 0: none
 	Most, Mean uint64
 }

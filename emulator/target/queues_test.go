@@ -16,12 +16,12 @@ import (
 func TestQueuesTold(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		looks target.Looks
+		looks target.QueueSamples
 		want  *probe.Queue
 	}{
-		{"no samples", target.Looks{}, nil},
-		{"looked", target.Looks{Number: 3, Most: 1 << 40, Mean: 1500}, &probe.Queue{Most: 1 << 40, Mean: 1500}},
-		{"nothing waited", target.Looks{Number: 3}, &probe.Queue{}},
+		{"no samples", target.QueueSamples{}, nil},
+		{"looked", target.QueueSamples{Number: 3, Most: 1 << 40, Mean: 1500}, &probe.Queue{Most: 1 << 40, Mean: 1500}},
+		{"nothing waited", target.QueueSamples{Number: 3}, &probe.Queue{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) {

@@ -79,11 +79,11 @@ func packetsSlice(all []swim.Record, heavy, light int) ([]swim.Record, error) {
 type packetsRun struct {
 	policy, seed   int
 	failed         error // on packets; reported, and the run is kept
-	packets, fluid *twin
+	packets, fluid *measuredRun
 }
 
-// twin is one of the two runs.
-type twin struct {
+// measuredRun is one of the two runs.
+type measuredRun struct {
 	jct, cct map[string]float64 // seconds, by job; by job with a shuffle that leaves its racks
 	end      float64
 	circuits float64            // share of the bytes between racks
@@ -161,7 +161,7 @@ func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, po
 	if err != nil {
 		return fmt.Errorf("run %s with seed %d at flow level: %w", policy, seed, err)
 	}
-	r.fluid = newTwin(fluid)
+	r.fluid = newMeasuredRun(fluid)
 	c.On = OnNetns
 	packets, err := c.Run(ctx)
 	switch {
@@ -170,13 +170,13 @@ func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, po
 	case err != nil:
 		r.failed = fmt.Errorf("%s with seed %d: %w", policy, seed, err)
 	default:
-		r.packets = newTwin(packets)
+		r.packets = newMeasuredRun(packets)
 	}
 	return nil
 }
 
-func newTwin(ran *replay.Ran) *twin {
-	t := &twin{jct: map[string]float64{}, cct: map[string]float64{}, places: map[string][]int32{}}
+func newMeasuredRun(ran *replay.Ran) *measuredRun {
+	t := &measuredRun{jct: map[string]float64{}, cct: map[string]float64{}, places: map[string][]int32{}}
 	for _, j := range ran.Jobs {
 		t.jct[j.Name] = j.JCT().Seconds()
 		t.end = max(t.end, j.End.Seconds())
@@ -299,7 +299,7 @@ func ratios(a, b map[string]float64) []float64 {
 }
 
 // sameHosts is the share of tasks that both placed on the same host.
-func sameHosts(a, b *twin) float64 {
+func sameHosts(a, b *measuredRun) float64 {
 	same, all := 0, 0
 	for job, hosts := range a.places {
 		other := b.places[job]

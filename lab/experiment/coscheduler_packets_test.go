@@ -77,10 +77,10 @@ func TestPacketsRows(t *testing.T) {
 	var runs []packetsRun
 	for policy := range schedulers() {
 		for seed := range 2 {
-			r := packetsRun{policy: policy, seed: seed, packets: &twin{jct: map[string]float64{"job0": 12, "job1": 5},
+			r := packetsRun{policy: policy, seed: seed, packets: &measuredRun{jct: map[string]float64{"job0": 12, "job1": 5},
 				cct: map[string]float64{"job0": 3}, end: 11, circuits: 0.5,
 				places: map[string][]int32{"job0": {0, 1, 3}, "job1": {4}}},
-				fluid: &twin{jct: map[string]float64{"job0": 10, "job1": 5}, cct: map[string]float64{"job0": 2}, end: 10,
+				fluid: &measuredRun{jct: map[string]float64{"job0": 10, "job1": 5}, cct: map[string]float64{"job0": 2}, end: 10,
 					circuits: 0.25, places: map[string][]int32{"job1": {4}, "job0": {0, 2, 3}}}}
 			if policy == 1 && seed == 1 {
 				r.failed, r.packets = fmt.Errorf("no fabric"), nil

@@ -30,7 +30,7 @@ type Struck struct {
 
 // serveBreak makes something fail or recover.
 func (s *keeper) serveBreak(ctx context.Context, e fault.Event) reply {
-	changed, err := s.Faults.Strike(ctx, s, e)
+	changed, err := s.Faults.Inject(ctx, s, e)
 	if err != nil {
 		var unknown *fault.UnknownError
 		if errors.As(err, &unknown) {

@@ -42,8 +42,8 @@ type faulty interface {
 	Apply(ctx context.Context, c fault.Change) error
 }
 
-// Strike makes something fail or recover. changed is false if it was already so.
-func (l *FaultLog) Strike(ctx context.Context, tb faulty, e fault.Event) (changed bool, err error) {
+// Inject makes something fail or recover. changed is false if it was already so.
+func (l *FaultLog) Inject(ctx context.Context, tb faulty, e fault.Event) (changed bool, err error) {
 	l.striking.Lock()
 	defer l.striking.Unlock()
 	changes, changed, err := l.note(e, tb.Now())
@@ -63,7 +63,7 @@ func (l *FaultLog) Strike(ctx context.Context, tb faulty, e fault.Event) (change
 func (l *FaultLog) note(e fault.Event, now time.Duration) ([]fault.Change, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	changes, changed, err := l.damage.Strike(e)
+	changes, changed, err := l.damage.Inject(e)
 	if !changed || err != nil {
 		return nil, false, err
 	}

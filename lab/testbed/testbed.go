@@ -118,7 +118,7 @@ func (r *run) schedule() {
 		for _, e := range s.Faults {
 			if r.faults.Names.Check(e.Fault) == nil { // else this row's fabric has no such thing, and the outcome says so
 				r.tb.At(e.At, func(ctx context.Context) error {
-					_, err := r.faults.Strike(ctx, r.tb, e)
+					_, err := r.faults.Inject(ctx, r.tb, e)
 					return err
 				})
 			}

@@ -43,8 +43,8 @@ type Paths struct {
 
 	settled   *ksp.Table // the map before the change that is not settled; nil: m is settled
 	pending   []uint32   // pairs, ascending, that the change touched
-	returning *gate      // of the cables that it brought back; nil where they went
-	tallies   []*tally   // memory of the repairing goroutines
+	returning *gainFilter      // of the cables that it brought back; nil where they went
+	tallies   []*cableUse   // memory of the repairing goroutines
 }
 
 // Follow builds the map of t between ends as pathmap.Build does, and follows it. Links that opt.Down

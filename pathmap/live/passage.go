@@ -11,7 +11,7 @@ import (
 // looks at little beside those paths.
 type passage struct {
 	g     *ksp.Graph
-	gate  *gate // of the one cable
+	gate  *gainFilter // of the one cable
 	cross [2]int32
 
 	dist    ksp.Row // of the target
@@ -29,7 +29,7 @@ type passage struct {
 // passageSteps is how many links one search can look at: with more, all paths of the pair are found anew.
 const passageSteps = 1 << 10
 
-func newPassage(g *ksp.Graph, t *gate) *passage {
+func newPassage(g *ksp.Graph, t *gainFilter) *passage {
 	c := t.cables[0]
 	return &passage{g: g, gate: t, cross: [2]int32{t.entry[2*c], t.entry[2*c+1]}}
 }

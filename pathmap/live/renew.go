@@ -16,7 +16,7 @@ type renewal struct {
 
 // renew finds the paths of pairs, ascending, anew, makes next the map, and returns the pairs that
 // changed, in the same memory: all of them, or those that use a cable that is back.
-func (v *Paths) renew(next *ksp.Table, pairs []uint32, back *gate) []uint32 {
+func (v *Paths) renew(next *ksp.Table, pairs []uint32, back *gainFilter) []uint32 {
 	rows := splitRows(pairs)
 	var mu sync.Mutex
 	var workers []*renewer
@@ -29,7 +29,7 @@ func (v *Paths) renew(next *ksp.Table, pairs []uint32, back *gate) []uint32 {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(workers) == len(v.tallies) {
-			v.tallies = append(v.tallies, newTally(len(v.out), next.Graph.Nodes()))
+			v.tallies = append(v.tallies, newCableUse(len(v.out), next.Graph.Nodes()))
 		}
 		w.tally = v.tallies[len(workers)]
 		workers = append(workers, w)
@@ -85,14 +85,14 @@ func splitRows(pairs []uint32) []renewal {
 type renewer struct {
 	ksp.Packer
 	before  *ksp.Table
-	gate    *gate // nil: every pair has changed
-	tally   *tally
+	gate    *gainFilter // nil: every pair has changed
+	tally   *cableUse
 	users   *users   // last and first: only the goroutine that repairs a row accesses those of its pairs
 	down    []bool   // by cable
-	spare   *ksp.Fan // room for a fan
-	passage *passage // of a gate of one cable
+	spare   *ksp.Descents // room for a fan
+	passage *passage // of a gainFilter of one cable
 	path    []int32
-	counted int     // of via: how much of it the tally has
+	counted int     // of via: how much of it cableUse has
 	source  []int32 // of the row's blocks written anew
 	at      []ksp.Span
 	changes []usePair
@@ -111,7 +111,7 @@ func (w *renewer) row(r *renewal) {
 	}
 	if w.gate != nil && w.passage == nil && len(r.pairs)*fanWorth >= len(m.Graph.To) {
 		if w.spare == nil {
-			w.spare = ksp.NewFan(m.Graph.Nodes())
+			w.spare = ksp.NewDescents(m.Graph.Nodes())
 		}
 		w.Fan = w.spare
 		w.Fan.Fill(m.Graph, m.Node[t], w.Back)
@@ -268,7 +268,7 @@ func (w *renewer) compareVia(o ksp.Order, a, b []int32) int {
 	return 0
 }
 
-// pass returns the pairs to the end with rank t that the gate lets pass, in the same memory.
+// pass returns the pairs to the end with rank t that the filter lets pass, in the same memory.
 func (w *renewer) pass(pairs []uint32, t int32) []uint32 {
 	passed := pairs[:0]
 	for _, n := range pairs {

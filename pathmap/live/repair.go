@@ -47,7 +47,7 @@ func (v *Paths) lose(cables []int32) []pathmap.Pair {
 // cable.
 func (v *Paths) gain(cables []int32) []pathmap.Pair {
 	next := v.next(cables, false)
-	apart := v.apart(cables)
+	apart := v.distanceChanges(cables)
 	v.refill(next, apart.stale, func(d *drift, t int, r ksp.Row) bool {
 		x, y := v.nodes(cables[0])
 		switch by := apart.by[t]; {
@@ -63,13 +63,13 @@ func (v *Paths) gain(cables []int32) []pathmap.Pair {
 		v.m = next
 		return nil
 	}
-	t := v.gate(next.Graph, cables)
+	t := v.gainFilter(next.Graph, cables)
 	pairs := t.within(next.Node, v.users.last)
 	return v.touch(next, pairs, t)
 }
 
 // touch makes next the map, in which pairs, ascending, are searched for until Settle has packed them again.
-func (v *Paths) touch(next *ksp.Table, pairs []uint32, back *gate) []pathmap.Pair {
+func (v *Paths) touch(next *ksp.Table, pairs []uint32, back *gainFilter) []pathmap.Pair {
 	v.settled, v.m, v.pending, v.returning = v.m, next, pairs, back
 	if len(pairs) > 0 {
 		ends := len(next.Node)
@@ -150,17 +150,17 @@ func leads(r ksp.Row, g *ksp.Graph, n int32) bool {
 	return false
 }
 
-// apart is, by target's rank, how much farther away the first side of a cable is than the second,
+// distanceChanges is, by target's rank, how much farther away the first side of a cable is than the second,
 // before it is back; of several cables, of the last that shortens a way there, or 0.
-type apart struct{ by []int32 }
+type distanceChange struct{ by []int32 }
 
 // stale reports whether a row's distances shrink with the cables: they do where two sides are more than
 // a link apart.
-func (a apart) stale(target int) bool { return a.by[target] < -1 || a.by[target] > 1 }
+func (a distanceChange) stale(target int) bool { return a.by[target] < -1 || a.by[target] > 1 }
 
-// apart measures cables that come back. A row knows distances modulo 3 only, so they are measured from
+// distanceChanges measures cables that come back. A row knows distances modulo 3 only, so they are measured from
 // the cables' nodes.
-func (v *Paths) apart(cables []int32) apart {
+func (v *Paths) distanceChanges(cables []int32) distanceChange {
 	known := map[int32][]int32{}
 	level := func(n int32) []int32 {
 		if known[n] == nil {
@@ -168,7 +168,7 @@ func (v *Paths) apart(cables []int32) apart {
 		}
 		return known[n]
 	}
-	a := apart{make([]int32, len(v.m.Node))}
+	a := distanceChange{make([]int32, len(v.m.Node))}
 	for _, c := range cables {
 		x, y := v.nodes(c)
 		dx, dy := level(x), level(y)

@@ -52,7 +52,7 @@ func newUsers(m *ksp.Table, cables int, back []int32) (*users, error) {
 	u := &users{last: make([]uint16, all), first: make([]uint16, all)}
 	count := make([]uint32, cables)
 	listed, used := int64(0), int64(0)
-	t := newTally(cables, m.Graph.Nodes())
+	t := newCableUse(cables, m.Graph.Nodes())
 	for b := range m.Node {
 		t.aim(m, int32(b), back)
 		for a := range int32(b) {

@@ -22,7 +22,7 @@ type Levels struct {
 	gone     []pairClass // by class: what pairs did last, until moved has been told
 
 	// By link. What a solution looks at for every class of a link lies together.
-	on      [][]seat  // the classes on it
+	on      [][]linkClass  // the classes on it
 	level   []float64 // at which it is full; +Inf where the link is no bottleneck
 	reached []uint32  // the last solution that reached it
 	full    []uint32  // the last solution that found its level
@@ -59,7 +59,7 @@ func NewLevels(capacity []float64) *Levels {
 // newLevels is NewLevels for classes of any number of links.
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
-	s := &Levels{capacity: capacity, keep: math.Inf(1), on: make([][]seat, n), level: make([]float64, n),
+	s := &Levels{capacity: capacity, keep: math.Inf(1), on: make([][]linkClass, n), level: make([]float64, n),
 		reached: make([]uint32, n),
 		full:    make([]uint32, n), was: make([]float64, n), left: make([]float64, n), open: make([]int64, n),
 		total: make([]int64, n)}
@@ -169,7 +169,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	s.epoch++
 	s.queue = s.queue[:0]
 	s.seatAll(moved)
-	if s.apart() {
+	if s.disjoint() {
 		s.fillApart(moved)
 	} else {
 		s.spare()
@@ -298,7 +298,7 @@ func (s *Levels) settle(l int32, level float64, flows int32) {
 
 // settled reports whether a class that sits on a link which is being filled has its rate: it keeps it,
 // or another of its links is full.
-func (s *Levels) settled(o *seat) bool {
+func (s *Levels) settled(o *linkClass) bool {
 	if o.peers[0] == many {
 		for _, p := range s.classes[o.class].places() {
 			if s.full[p.link] == s.epoch {

@@ -185,7 +185,7 @@ func TestApply(t *testing.T) {
 
 func TestLeases(t *testing.T) {
 	now := time.Unix(1000, 0)
-	b := &Book{}
+	b := &LeaseTable{}
 	take := func(group, holder, in, out string, until time.Duration) error {
 		i, err := ParsePorts(in)
 		if err != nil {
@@ -215,7 +215,7 @@ func TestLeases(t *testing.T) {
 			t.Errorf("%+v: %v", tt, err)
 		}
 	}
-	shared := &Book{}
+	shared := &LeaseTable{}
 	for _, x := range []struct{ device, group string }{{"ocs2", "a"}, {"ocs", "b"}, {"ocs1", "c"}, {"ocs", "a"}} {
 		l := Lease{Device: x.device, Group: x.group, Holder: "me", Inputs: ports(1), Outputs: ports(1), Until: now.Add(1)}
 		if x.group == "b" {
@@ -259,15 +259,15 @@ func TestBookFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "leases.json")
 	now := time.Unix(1000, 0).UTC()
 	l := Lease{Device: "ocs", Group: "g", Holder: "h", Inputs: ports(2), Outputs: ports(2), Until: now.Add(time.Hour)}
-	if err := ChangeBook(file, func(b *Book) error { return b.Take(l, now) }); err != nil {
+	if err := ChangeLeases(file, func(b *LeaseTable) error { return b.Take(l, now) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := ChangeBook(file, func(b *Book) error {
+	if err := ChangeLeases(file, func(b *LeaseTable) error {
 		return b.Release("ocs", "other", "h")
 	}); !errors.Is(err, ErrNoLease) {
 		t.Error(err)
 	}
-	b, err := ReadBook(file)
+	b, err := ReadLeases(file)
 	if err != nil || len(b.Leases) != 1 || !b.Leases[0].Until.Equal(l.Until) {
 		t.Errorf("%+v, %v", b, err)
 	}
@@ -280,7 +280,7 @@ func TestBookFile(t *testing.T) {
 		if err := os.WriteFile(other, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := ReadBook(other); (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(),
+		if b, err := ReadLeases(other); (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(),
 			tt.says) || err == nil && len(b.Leases) > 0 {
 			t.Errorf("a file of %d bytes: %+v, %v; want %q", len(tt.text), b, err, tt.says)
 		}
@@ -288,7 +288,7 @@ func TestBookFile(t *testing.T) {
 	if err := os.WriteFile(file+".lock", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := ChangeBook(file, func(*Book) error { return nil }); err == nil || !strings.Contains(err.Error(), "lock") {
+	if err := ChangeLeases(file, func(*LeaseTable) error { return nil }); err == nil || !strings.Contains(err.Error(), "lock") {
 		t.Errorf("a locked book: %v", err)
 	}
 }

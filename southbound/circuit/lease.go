@@ -38,8 +38,8 @@ func (l *Lease) Output(p southbound.Port) bool {
 	return ok
 }
 
-// Book is the leases of a site.
-type Book struct {
+// LeaseTable is the leases of a site.
+type LeaseTable struct {
 	Leases []Lease `json:"leases"` // sorted by device and group
 }
 
@@ -52,7 +52,7 @@ var (
 )
 
 // Find returns a lease that holds at now.
-func (b *Book) Find(device, group string, now time.Time) (*Lease, error) {
+func (b *LeaseTable) Find(device, group string, now time.Time) (*Lease, error) {
 	for i := range b.Leases {
 		l := &b.Leases[i]
 		if l.Device != device || l.Group != group {
@@ -69,7 +69,7 @@ func (b *Book) Find(device, group string, now time.Time) (*Lease, error) {
 
 // Take adds a lease, or renews that of the same group and holder. Ports that another group holds at now are refused,
 // and so is a group that another holder has.
-func (b *Book) Take(l Lease, now time.Time) error {
+func (b *LeaseTable) Take(l Lease, now time.Time) error {
 	fail := func(err error) error {
 		return fmt.Errorf("lease ports of device %q to group %q: %w", l.Device, l.Group, err)
 	}
@@ -112,7 +112,7 @@ func (b *Book) Take(l Lease, now time.Time) error {
 }
 
 // Release ends a lease; only its holder may.
-func (b *Book) Release(device, group, holder string) error {
+func (b *LeaseTable) Release(device, group, holder string) error {
 	i := slices.IndexFunc(b.Leases, func(l Lease) bool { return l.Device == device && l.Group == group })
 	switch {
 	case i < 0:
@@ -137,13 +137,13 @@ func common(a, b []southbound.Port) (southbound.Port, bool) {
 // maxBook bounds a file of leases, in bytes.
 const maxBook = 1 << 20
 
-// ReadBook reads a file of leases; a missing file is an empty book.
-func ReadBook(path string) (*Book, error) {
+// ReadLeases reads a file of leases; a missing file is an empty book.
+func ReadLeases(path string) (*LeaseTable, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Book{}, nil
+		return &LeaseTable{}, nil
 	}
-	b := &Book{}
+	b := &LeaseTable{}
 	if err == nil && len(data) > maxBook {
 		err = fmt.Errorf("longer than %d bytes", maxBook)
 	}
@@ -160,15 +160,15 @@ func ReadBook(path string) (*Book, error) {
 	return b, nil
 }
 
-// ChangeBook reads a file of leases, calls f to change them, and replaces the whole file. A lock file beside it keeps
+// ChangeLeases reads a file of leases, calls f to change them, and replaces the whole file. A lock file beside it keeps
 // other processes from changing it meanwhile.
-func ChangeBook(path string, f func(*Book) error) error {
+func ChangeLeases(path string, f func(*LeaseTable) error) error {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock leases: %w (if no other process changes them, remove the file)", err)
 	}
 	defer func() { _, _ = lock.Close(), os.Remove(lock.Name()) }()
-	b, err := ReadBook(path)
+	b, err := ReadLeases(path)
 	if err == nil {
 		err = f(b)
 	}

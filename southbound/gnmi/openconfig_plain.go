@@ -29,7 +29,7 @@ const (
 	staticHop = "0"
 )
 
-func (p OpenConfigPlain) twin() OpenConfig { return OpenConfig{Ports: p.Ports, Racks: p.Racks} }
+func (p OpenConfigPlain) openConfig() OpenConfig { return OpenConfig{Ports: p.Ports, Racks: p.Racks} }
 
 func staticProtocol() schema.Path {
 	at := instancePath().With("protocols", "protocol")
@@ -69,7 +69,7 @@ func (OpenConfigPlain) StatePaths() []schema.Path {
 func (OpenConfigPlain) WatchPaths() []schema.Path { return OpenConfig{}.WatchPaths() }
 
 // NewDecoder implements Profile.
-func (p OpenConfigPlain) NewDecoder() Decoder { return p.twin().NewDecoder() }
+func (p OpenConfigPlain) NewDecoder() Decoder { return p.openConfig().NewDecoder() }
 
 type plainWriter struct {
 	p            OpenConfigPlain
@@ -93,7 +93,7 @@ func (w *plainWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	if c.Empty() {
 		return req, nil
 	}
-	twin := w.p.twin()
+	twin := w.p.openConfig()
 	if err := twin.check(c); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (w *plainWriter) drops(req *gpb.SetRequest, c *southbound.Change) {
 		if slices.ContainsFunc(c.Rules, func(r southbound.Rule) bool { return r.Match == m }) {
 			continue
 		}
-		at := rulePath(w.p.twin().Sequence(m))
+		at := rulePath(w.p.openConfig().Sequence(m))
 		if isDefault(m) {
 			at = staticPath(m.Dst)
 		}
@@ -155,7 +155,7 @@ func (w *plainWriter) base(req *gpb.SetRequest, add func(*[]*gpb.Update, schema.
 	at := staticProtocol()
 	add(&req.Update, at, []schema.Leaf{{Path: at.With("config", "identifier"), Value: staticID},
 		{Path: at.With("config", "name"), Value: Instance}})
-	base := w.p.twin().BaseLeaves()
+	base := w.p.openConfig().BaseLeaves()
 	add(&req.Update, policyPath(), base)
 	for i := range southbound.Port(w.p.Ports) {
 		add(&req.Update, applyPath(i), base)
@@ -173,7 +173,7 @@ func (p OpenConfigPlain) staticLeaves(r southbound.Rule) []schema.Leaf {
 }
 
 func (p OpenConfigPlain) ruleLeaves(r southbound.Rule) []schema.Leaf {
-	seq := p.twin().Sequence(r.Match)
+	seq := p.openConfig().Sequence(r.Match)
 	leaves := RuleLeavesAt(rulePath(seq), seq, "", r.Match, false)
 	last := &leaves[len(leaves)-1] // the group: here an address
 	last.Path = rulePath(seq).With("action", "config", "next-hop")

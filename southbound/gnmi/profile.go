@@ -34,9 +34,9 @@ type Profile interface {
 // have written meanwhile would go. The session then reads the configuration before every Set.
 type ReadsFirst interface{ ReadsFirst() }
 
-// Telling is an optional interface of a Profile that has the same models in Capabilities as another: a
+// Identifying is an optional interface of a Profile that has the same models in Capabilities as another: a
 // device that holds something at this path is of this one.
-type Telling interface{ Telltale() schema.Path }
+type Identifying interface{ IdentifyingPath() schema.Path }
 
 // All returns the profiles there are, made for a switch of that many ports in a fabric of that many
 // racks, in the order in which a device is tried for them.

@@ -27,7 +27,7 @@ func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, err)
 	}
 	s.compare(seen)
-	if err := s.findStrays(leaves); err != nil {
+	if err := s.findMisplaced(leaves); err != nil {
 		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, err)
 	}
 	return seen, nil

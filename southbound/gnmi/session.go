@@ -95,7 +95,7 @@ type Session struct {
 	mu    sync.Mutex
 	stale bool            // something happened after which nothing that is known of the device's configuration holds
 	doubt bool            // the device has been read back since the last Set
-	stray []stray         // rules that stand elsewhere than they should, as last read
+	stray []misplacedRule         // rules that stand elsewhere than they should, as last read
 	known map[string]pair // the circuits that a writer of them knows, nil before its first change; never written to
 }
 
@@ -154,12 +154,12 @@ func (s *Session) choose(ctx context.Context, c *gpb.CapabilityResponse) error {
 	s.cfg.Profile = fit[0]
 	s.model = fit[0].Model()
 	for _, p := range fit {
-		tell, ok := Base(p).(Telling)
-		if _, first := Base(fit[0]).(Telling); !ok || !first {
+		tell, ok := Base(p).(Identifying)
+		if _, first := Base(fit[0]).(Identifying); !ok || !first {
 			break
 		}
 		s.model = p.Model()
-		if leaves, err := s.getOnce(ctx, []schema.Path{tell.Telltale()}, gpb.GetRequest_ALL); err == nil && len(leaves) > 0 {
+		if leaves, err := s.getOnce(ctx, []schema.Path{tell.IdentifyingPath()}, gpb.GetRequest_ALL); err == nil && len(leaves) > 0 {
 			s.cfg.Profile = p
 			break
 		}

@@ -89,8 +89,8 @@ func (p SONiCOCS) ConnectLeaves(in, out southbound.Port) []schema.Leaf {
 // Name implements Profile: it is that of the variant.
 func (p SONiCOCS) Name() string { return p.Model().Name }
 
-// Telltale implements Telling: both variants are one model in Capabilities.
-func (p SONiCOCS) Telltale() schema.Path { return p.PortStateTable() }
+// IdentifyingPath implements Identifying: both variants are one model in Capabilities.
+func (p SONiCOCS) IdentifyingPath() schema.Path { return p.PortStateTable() }
 
 // ReadsFirst implements ReadsFirst: SONiC turns an update of a table into its replacement.
 func (SONiCOCS) ReadsFirst() {}

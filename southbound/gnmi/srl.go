@@ -31,7 +31,7 @@ type SRLinux struct {
 
 var _ Profile = SRLinux{}
 
-func (p SRLinux) twin() OpenConfig { return OpenConfig{Ports: p.Ports, Racks: p.Racks} }
+func (p SRLinux) openConfig() OpenConfig { return OpenConfig{Ports: p.Ports, Racks: p.Racks} }
 
 func (p SRLinux) instance() schema.Path {
 	return schema.Path(nil).Entry("network-instance", "name", cmp.Or(p.InstanceName, "default"))

@@ -47,7 +47,7 @@ func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	if c.Empty() {
 		return req, nil
 	}
-	if err := w.p.twin().check(c); err != nil {
+	if err := w.p.openConfig().check(c); err != nil {
 		return nil, err
 	}
 	if err := noBackups(w.p.Name(), c.Rules); err != nil && !w.p.ControllerBackup {

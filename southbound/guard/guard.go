@@ -78,7 +78,7 @@ type Guard struct {
 	mu     sync.Mutex
 	closed bool
 	open   list.List            // of *conn: handshakes under way, oldest first
-	seats  map[seats]*list.List // of *conn: authenticated, oldest first
+	seats  map[slots]*list.List // of *conn: authenticated, oldest first
 	taken  int                  // of the shared slots
 	lost   int                  // handshakes ended, for others or late, since the last log line
 	told   time.Time
@@ -95,7 +95,7 @@ func New(ln net.Listener, c Config) *Guard {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn), seats: map[seats]*list.List{}}
+	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn), seats: map[slots]*list.List{}}
 	g.wg.Go(g.listen)
 	if c.TLS.VerifyConnection != nil {
 		g.wg.Go(g.checkAgain)
@@ -214,7 +214,7 @@ func (g *Guard) check(t *conn, c *tls.Conn) error {
 		}
 	}
 	t.state = &s
-	if err := g.seat(t, Name(s)); err != nil {
+	if err := g.assignSlot(t, Name(s)); err != nil {
 		return err
 	}
 	return t.SetDeadline(time.Time{})
@@ -256,14 +256,14 @@ func (g *Guard) seated() (all []*conn) {
 	return all
 }
 
-// seats are the slots in which a peer has connections: its own, or shared ones.
-type seats struct {
+// slots are the slots in which a peer has connections: its own, or shared ones.
+type slots struct {
 	peer   string
 	shared bool
 }
 
-// seat moves a connection from its handshake's slot to its peer's.
-func (g *Guard) seat(t *conn, name string) error {
+// assignSlot moves a connection from its handshake's slot to its peer's.
+func (g *Guard) assignSlot(t *conn, name string) error {
 	reserved, always := has(g.cfg.Reserved, name), has(g.cfg.Always, name)
 	g.mu.Lock()
 	if g.closed || t.gone.Load() {
@@ -291,8 +291,8 @@ func has(class func(string) bool, name string) bool { return name != "" && class
 
 // room returns where a peer's next connection has its slot, and the connection that ends for it, if
 // any. What a peer lost when its machine died is its oldest. The guard's lock is held.
-func (g *Guard) room(name string, reserved, always bool) (to seats, out *conn, err error) {
-	own, shared := seats{peer: name}, seats{name, true}
+func (g *Guard) room(name string, reserved, always bool) (to slots, out *conn, err error) {
+	own, shared := slots{peer: name}, slots{name, true}
 	mine := g.count(shared)
 	over := name != "" && mine >= g.cfg.Most
 	switch full := g.taken >= g.cfg.Shared; {
@@ -312,17 +312,17 @@ func (g *Guard) room(name string, reserved, always bool) (to seats, out *conn, e
 	return shared, nil, fmt.Errorf("all %d connections are taken", g.cfg.Shared)
 }
 
-func (g *Guard) count(s seats) int {
+func (g *Guard) count(s slots) int {
 	if l := g.seats[s]; l != nil {
 		return l.Len()
 	}
 	return 0
 }
 
-func (g *Guard) oldest(s seats) *conn { return g.seats[s].Front().Value.(*conn) }
+func (g *Guard) oldest(s slots) *conn { return g.seats[s].Front().Value.(*conn) }
 
 // greatest is where the most shared connections of one peer are.
-func (g *Guard) greatest() (most seats) {
+func (g *Guard) greatest() (most slots) {
 	for s := range g.seats {
 		if n, m := g.count(s), g.count(most); s.shared && (n > m || n == m && s.peer < most.peer) {
 			most = s
@@ -376,7 +376,7 @@ type conn struct {
 
 	in *list.List // where it holds a slot, at which element; nil: nowhere. Guarded by the guard
 	at *list.Element
-	of seats // once its handshake is over
+	of slots // once its handshake is over
 }
 
 // waiting reports whether the connection has unread bytes: a busy machine can accept hundreds of
@@ -423,11 +423,11 @@ func (t *conn) leave() {
 	if t.guard.seats[t.of] == t.in && t.in.Len() == 0 {
 		delete(t.guard.seats, t.of)
 	}
-	t.in, t.of = nil, seats{}
+	t.in, t.of = nil, slots{}
 }
 
 // sit takes a slot. The guard's lock is held.
-func (t *conn) sit(to seats) {
+func (t *conn) sit(to slots) {
 	l := t.guard.seats[to]
 	if l == nil {
 		l = &list.List{}

@@ -32,19 +32,19 @@ type class struct {
 type rateTable struct {
 	fair  bool
 	pace  map[southbound.CoflowID]time.Duration
-	fan   map[southbound.CoflowID]*fan
+	fan   map[southbound.CoflowID]*spreadRates
 	extra map[southbound.HostFlowKey]float64
 	pairs map[class]float64 // payload bytes a second, as all rates here
 	ranks []southbound.Priority
 }
 
-// fan is a spread: what each host flow may send at most, by source and by destination.
-type fan struct {
+// spreadRates is a spread: what each host flow may send at most, by source and by destination.
+type spreadRates struct {
 	from, to map[southbound.HostID]float64
 }
 
-func newFan(s *southbound.Spread) *fan {
-	f := &fan{from: make(map[southbound.HostID]float64, len(s.From)), to: make(map[southbound.HostID]float64, len(s.To))}
+func newSpreadRates(s *southbound.Spread) *spreadRates {
+	f := &spreadRates{from: make(map[southbound.HostID]float64, len(s.From)), to: make(map[southbound.HostID]float64, len(s.To))}
 	for _, r := range s.From {
 		f.from[r.Host] = payload(r.Rate)
 	}
@@ -55,7 +55,7 @@ func newFan(s *southbound.Spread) *fan {
 }
 
 func newRateTable() rateTable {
-	return rateTable{pace: map[southbound.CoflowID]time.Duration{}, fan: map[southbound.CoflowID]*fan{},
+	return rateTable{pace: map[southbound.CoflowID]time.Duration{}, fan: map[southbound.CoflowID]*spreadRates{},
 		extra: map[southbound.HostFlowKey]float64{}, pairs: map[class]float64{}}
 }
 
@@ -73,7 +73,7 @@ func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
 		}
 		clear(t.fan)
 		for i := range r.Spread {
-			t.fan[r.Spread[i].Coflow] = newFan(&r.Spread[i])
+			t.fan[r.Spread[i].Coflow] = newSpreadRates(&r.Spread[i])
 		}
 		clear(t.extra)
 		for _, e := range r.Extra {

@@ -105,26 +105,26 @@ func TestGateSizes(t *testing.T) {
 		name     string
 		w        want
 		measured float64
-		check    func(g gate) bool
+		check    func(g sendLimits) bool
 	}{
-		{"hold", want{}, 0, func(g gate) bool { return !g.open }},
-		{"10 Mb/s", want{rate: 1.25e6}, 0, func(g gate) bool {
+		{"hold", want{}, 0, func(g sendLimits) bool { return !g.open }},
+		{"10 Mb/s", want{rate: 1.25e6}, 0, func(g sendLimits) bool {
 			return g.pacing == 1.25e6 && !g.gap && g.unsent == 15_000 && g.chunk == 5_000
 		}},
-		{"80 kb/s by the loop", want{rate: 1e4}, 0, func(g gate) bool {
+		{"80 kb/s by the loop", want{rate: 1e4}, 0, func(g sendLimits) bool {
 			return g.gap && g.rate == 1e4 && g.chunk == framePayload && g.pacing == slowest
 		}},
-		{"fair and unlimited", want{rate: math.Inf(1), fair: true}, 0, func(g gate) bool {
+		{"fair and unlimited", want{rate: math.Inf(1), fair: true}, 0, func(g sendLimits) bool {
 			return math.IsInf(g.pacing, 1) && g.unsent == leastFair && !g.gap
 		}},
-		{"fair and fast", want{rate: 1e9, fair: true}, 1e12, func(g gate) bool {
+		{"fair and fast", want{rate: 1e9, fair: true}, 1e12, func(g sendLimits) bool {
 			return g.unsent == mostUnsent && g.chunk == maxChunk
 		}},
-		{"fair on a slow line", want{rate: 1e5, fair: true}, 0, func(g gate) bool {
+		{"fair on a slow line", want{rate: 1e5, fair: true}, 0, func(g sendLimits) bool {
 			return g.pacing == 1e5 && g.unsent == 2*framePayload
 		}},
 	} {
-		if g := gateFor(tc.w, tc.measured); !tc.check(g) {
+		if g := sendLimitsFor(tc.w, tc.measured); !tc.check(g) {
 			t.Errorf("%s: %+v", tc.name, g)
 		}
 	}

@@ -33,7 +33,7 @@ type sender struct {
 	ctx  context.Context // ends with the agent, or when the host flow is void
 	stop context.CancelFunc
 
-	gate     atomic.Pointer[gate]
+	gate     atomic.Pointer[sendLimits]
 	written  atomic.Int64 // payload given to the socket
 	measured atomic.Uint64
 
@@ -47,7 +47,7 @@ type sender struct {
 func newSender(a *Agent, b *hostFlow, w want) *sender {
 	s := &sender{a: a, b: b, salt: salt(b.key), wake: make(chan struct{}, 1), want: w}
 	s.ctx, s.stop = context.WithCancel(a.ctx)
-	g := gateFor(w, 0)
+	g := sendLimitsFor(w, 0)
 	s.gate.Store(&g)
 	return s
 }
@@ -61,10 +61,10 @@ func (s *sender) set(w want) {
 	s.apply(old)
 }
 
-// apply brings socket and gate to s.want. To a slower path pacing goes first, else its queue would
+// apply brings socket and limits to s.want. To a slower path pacing goes first, else its queue would
 // fill; to a faster one the tag, else the slower would.
 func (s *sender) apply(old want) {
-	g := gateFor(s.want, math.Float64frombits(s.measured.Load()))
+	g := sendLimitsFor(s.want, math.Float64frombits(s.measured.Load()))
 	before := *s.gate.Load()
 	s.gate.Store(&g)
 	switch {
@@ -100,7 +100,7 @@ func (s *sender) overtakes(old want) bool {
 	return waits > 0
 }
 
-func (s *sender) applyPacing(fd int, before, g gate) {
+func (s *sender) applyPacing(fd int, before, g sendLimits) {
 	if !g.open {
 		return // nothing is written: what the socket holds may go
 	}
@@ -177,7 +177,7 @@ func (s *sender) observe(rate float64) {
 	s.measured.Store(math.Float64bits(now))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := gateFor(s.want, now); s.want.fair && g.open && !g.near(*s.gate.Load()) {
+	if g := sendLimitsFor(s.want, now); s.want.fair && g.open && !g.near(*s.gate.Load()) {
 		s.apply(s.want)
 	}
 }

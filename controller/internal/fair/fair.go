@@ -1,5 +1,5 @@
 // Package fair shares what a server has among its callers by name, so that none keeps another waiting
-// by the number of its calls: slots in turn (Gate), and memory with a claim to as much as anybody else
+// by the number of its calls: slots in turn (Slots), and memory with a claim to as much as anybody else
 // (Budget).
 //
 // It knows nothing of calls or bytes on wires, and limits no rates.
@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// Gate has slots. Where callers wait, a free one goes to the caller that holds fewest, and among those
+// Slots has slots. Where callers wait, a free one goes to the caller that holds fewest, and among those
 // to the one whose last turn is the longest ago. Its methods can be called by several goroutines.
-type Gate struct {
+type Slots struct {
 	mu    sync.Mutex
 	free  int
 	each  int
@@ -28,13 +28,13 @@ type line struct {
 	waiting list.List // of chan struct{}, in order; one that is closed has its slot
 }
 
-// NewGate returns a gate of that many slots, of which one caller holds some at most.
-func NewGate(slots, each int) *Gate {
-	return &Gate{free: slots, each: each, lines: map[string]*line{}}
+// NewSlots returns a gate of that many slots, of which one caller holds some at most.
+func NewSlots(slots, each int) *Slots {
+	return &Slots{free: slots, each: each, lines: map[string]*line{}}
 }
 
 // Try takes a slot for a caller if it can have one at once. leave gives it back and is called once.
-func (g *Gate) Try(who string) (leave func(), ok bool) {
+func (g *Slots) Try(who string) (leave func(), ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := g.line(who)
@@ -47,7 +47,7 @@ func (g *Gate) Try(who string) (leave func(), ok bool) {
 }
 
 // Enter waits until a caller can have a slot, or ctx ends. leave gives it back and is called once.
-func (g *Gate) Enter(ctx context.Context, who string) (leave func(), err error) {
+func (g *Slots) Enter(ctx context.Context, who string) (leave func(), err error) {
 	g.mu.Lock()
 	l := g.line(who)
 	leave = func() { g.leave(who, l) }
@@ -76,7 +76,7 @@ func (g *Gate) Enter(ctx context.Context, who string) (leave func(), err error) 
 	return nil, ctx.Err()
 }
 
-func (g *Gate) line(who string) *line {
+func (g *Slots) line(who string) *line {
 	if g.lines[who] == nil {
 		g.lines[who] = &line{}
 	}
@@ -84,16 +84,16 @@ func (g *Gate) line(who string) *line {
 }
 
 // may reports whether a caller can have a slot now. Nobody who can have one waits while some are free.
-func (g *Gate) may(l *line) bool { return g.free > 0 && l.held < g.each }
+func (g *Slots) may(l *line) bool { return g.free > 0 && l.held < g.each }
 
-func (g *Gate) give(l *line) {
+func (g *Slots) give(l *line) {
 	g.turns++
 	g.free--
 	l.held++
 	l.last = g.turns
 }
 
-func (g *Gate) leave(who string, l *line) {
+func (g *Slots) leave(who string, l *line) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.free++
@@ -106,7 +106,7 @@ func (g *Gate) leave(who string, l *line) {
 }
 
 // next is who has the next slot; nil: nobody waits who can have one.
-func (g *Gate) next() (best *line) {
+func (g *Slots) next() (best *line) {
 	for _, l := range g.lines { // last differs, or both have had none and hold none
 		if l.waiting.Len() == 0 || !g.may(l) {
 			continue
@@ -118,7 +118,7 @@ func (g *Gate) next() (best *line) {
 	return best
 }
 
-func (g *Gate) forget(who string, l *line) {
+func (g *Slots) forget(who string, l *line) {
 	if l.held == 0 && l.waiting.Len() == 0 {
 		delete(g.lines, who)
 	}

@@ -32,7 +32,7 @@ func TestTurns(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := fair.NewGate(tt.slots, tt.each)
+				g := fair.NewSlots(tt.slots, tt.each)
 				var mu sync.Mutex
 				var given []byte
 				var holds []func()
@@ -75,7 +75,7 @@ func TestGateIsKept(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			slots := 1 + r.IntN(5)
 			each := 1 + r.IntN(slots)
-			g := fair.NewGate(slots, each)
+			g := fair.NewSlots(slots, each)
 			var all atomic.Int32
 			var of [4]atomic.Int32
 			var wg sync.WaitGroup

@@ -26,7 +26,7 @@ type coflowDemand struct {
 	id    southbound.CoflowID
 	bound time.Duration // T(C); with W wavelengths Equation 15 of co-scheduler's section VI, which divides by W
 	pairs []pair
-	book  *book // that the pairs are those of; nil: none
+	book  *coflowPairs // that the pairs are those of; nil: none
 }
 
 // port is one rack's end at the optical switch.

@@ -36,7 +36,7 @@ func TestIndexReference(t *testing.T) {
 					x.note(k, &pairs[k])
 				}
 			}
-			b := &book{index: x}
+			b := &coflowPairs{index: x}
 			alive := 0
 			for in := range southbound.Port(n) {
 				for out := range southbound.Port(n) {

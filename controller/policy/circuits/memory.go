@@ -20,14 +20,14 @@ type memory struct {
 	ends      []port
 	elephants pathmap.Bytes
 	delta     time.Duration
-	books     coflowindex.Index[*book]
+	books     coflowindex.Index[*coflowPairs]
 	gather    gatherer
 	dirty     []int32
 	sched     *scheduler
 	covered   []time.Duration // by pair of ports; zero between uses
 	meant     []bool          // by pair of ports; false between uses
 
-	begun, unbegun, held, sameAs []controller.CircuitReservation // of the ledger of one decision
+	begun, unbegun, held, sameAs []controller.CircuitReservation // of the plan of one decision
 	todo                         []pair
 	byInput                      byInput
 	byCoflow                     byCoflow
@@ -35,8 +35,8 @@ type memory struct {
 	planned                      map[southbound.CoflowID]bool
 }
 
-// book is one coflow.
-type book struct {
+// coflowPairs is one coflow.
+type coflowPairs struct {
 	coflowindex.Entry
 	ahead *columns // the rows that it was opened for before its coflow had started; nil: it has
 
@@ -57,7 +57,7 @@ type book struct {
 // gave is void.
 func (m *memory) remember(v *controller.View, ends []port) {
 	if m.fabric != v.Fabric || !slices.Equal(m.ends, ends) || m.elephants != v.ElephantThreshold {
-		m.fabric, m.ends, m.elephants, m.books = v.Fabric, ends, v.ElephantThreshold, coflowindex.Index[*book]{}
+		m.fabric, m.ends, m.elephants, m.books = v.Fabric, ends, v.ElephantThreshold, coflowindex.Index[*coflowPairs]{}
 		n := v.Fabric.OCSPorts()
 		m.covered, m.meant = make([]time.Duration, n*n), make([]bool, n*n)
 	}
@@ -68,7 +68,7 @@ func (m *memory) remember(v *controller.View, ends []port) {
 	m.gather.nic = nics(v)
 	if m.delta != v.Delta {
 		m.delta = v.Delta
-		m.books.Each(func(b *book) { b.bound = m.bound(&b.sums) }) // each by itself: the order does not matter
+		m.books.Each(func(b *coflowPairs) { b.bound = m.bound(&b.sums) }) // each by itself: the order does not matter
 	}
 	m.books.Begin()
 }
@@ -125,17 +125,17 @@ func (m *memory) expect(c *pending.Coflow) coflowDemand {
 	return coflowDemand{id: c.ID, bound: b.bound, pairs: b.pairs, book: b}
 }
 
-// begins reports whether a book was opened ahead for a coflow that has started, with the expected rows.
-// The book then belongs to that coflow.
-func (b *book) begins(c *controller.CoflowView) bool {
+// begins reports whether coflowPairs were opened ahead for a coflow that has started, with the expected rows.
+// They then belong to that coflow.
+func (b *coflowPairs) begins(c *controller.CoflowView) bool {
 	x := b.ahead
 	b.ahead = nil
 	return x != nil && slices.Equal(x.src, c.Src) && slices.Equal(x.dst, c.Dst) && slices.Equal(x.size, c.Size)
 }
 
 // open reads a coflow for the first time.
-func (m *memory) open(c *controller.CoflowView) *book {
-	b := &book{of: slices.Repeat([]int32{-1}, len(c.Src)), left: make([]float64, len(c.Src))}
+func (m *memory) open(c *controller.CoflowView) *coflowPairs {
+	b := &coflowPairs{of: slices.Repeat([]int32{-1}, len(c.Src)), left: make([]float64, len(c.Src))}
 	r := rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes}
 	m.gather.fill(&r)
 	kept := m.gather.sorted(m.elephants)
@@ -164,7 +164,7 @@ func (m *memory) open(c *controller.CoflowView) *book {
 }
 
 // thin drops the pairs all of whose rows have ended, once half of all seem to.
-func (b *book) thin(c *controller.CoflowView) {
+func (b *coflowPairs) thin(c *controller.CoflowView) {
 	if b.ended < 64 || 2*b.ended < len(b.pairs) {
 		return
 	}
@@ -225,7 +225,7 @@ func leftOf(c *controller.CoflowView, row int) float64 {
 }
 
 // renew recomputes the pairs whose rows have less left.
-func (m *memory) renew(c *controller.CoflowView, b *book) {
+func (m *memory) renew(c *controller.CoflowView, b *coflowPairs) {
 	m.dirty = m.dirty[:0]
 	n, f, awake := len(b.left), c.Remaining.F, b.awake[:0]
 	base, ended := c.Remaining.Base[:n], c.Ended[:n]

@@ -41,8 +41,8 @@ type scheduler struct {
 	mayBegin []uint64        // inputs with pairs that can begin in this round
 	own      []pair          // memory of lay
 	todo     []pair          // borrowed
-	book     *book           // nil: the pairs are todo
-	covered  []time.Duration // by input and output: what the book's pair need not be given any more
+	book     *coflowPairs           // nil: the pairs are todo
+	covered  []time.Duration // by input and output: what the pair need not be given any more
 	made     []controller.CircuitReservation
 	among    []int32
 }
@@ -86,9 +86,9 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	return s.begin(coflow, len(todo))
 }
 
-// layBook does what layOut does with what is not covered of the pairs of a book, without listing them:
+// layBook does what layOut does with what is not covered of coflowPairs, without listing them:
 // it adds to covered what it has laid.
-func (s *scheduler) layBook(coflow southbound.CoflowID, b *book, covered []time.Duration,
+func (s *scheduler) layBook(coflow southbound.CoflowID, b *coflowPairs, covered []time.Duration,
 	begun ...[]controller.CircuitReservation) []controller.CircuitReservation {
 	s.todo, s.book, s.covered = nil, b, covered
 	s.fit()

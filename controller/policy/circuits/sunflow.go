@@ -1,7 +1,7 @@
 // Package circuits holds the parts of a policy that decide which circuits are set up, when and for
 // which flows.
 //
-// It returns reservations and touches no switch: the ledger begins and ends them, and rollout moves mirrors.
+// It returns reservations and touches no switch: the controller begins and ends them, and rollout moves mirrors.
 package circuits
 
 import (
@@ -149,8 +149,8 @@ func (s Sunflow) ranked(all []coflowDemand) []coflowDemand {
 	return all
 }
 
-// ledger is what is reserved at one decision, and what becomes of it.
-type ledger struct {
+// reservationPlan is what is reserved at one decision, and what becomes of it.
+type reservationPlan struct {
 	v       *controller.View
 	memory  *memory
 	preempt bool
@@ -166,20 +166,20 @@ type ledger struct {
 	fallback controller.Fallback // of what is reserved
 }
 
-// ledger returns an empty ledger for a view, with the memory of the one before.
-func (m *memory) ledger(v *controller.View) *ledger {
+// reservationPlan returns an empty plan for a view, with the memory of the one before.
+func (m *memory) ledger(v *controller.View) *reservationPlan {
 	if m.planned == nil {
 		m.planned = map[southbound.CoflowID]bool{}
 	}
 	clear(m.planned)
-	return &ledger{v: v, memory: m, ends: ports(v), begun: m.begun[:0], unbegun: m.unbegun[:0], held: m.held[:0],
+	return &reservationPlan{v: v, memory: m, ends: ports(v), begun: m.begun[:0], unbegun: m.unbegun[:0], held: m.held[:0],
 		planned: m.planned}
 }
 
 // sort takes the view's reservations apart. Begun ones take their ports at once unless they can be
 // preempted. Unbegun ones of coflows that are not in demand any more would only be in the way: finish
 // withdraws them.
-func (l *ledger) sort(all []coflowDemand) {
+func (l *reservationPlan) sort(all []coflowDemand) {
 	for i := range all {
 		l.planned[all[i].id] = false
 	}
@@ -199,7 +199,7 @@ func (l *ledger) sort(all []coflowDemand) {
 }
 
 // demands reports whether a coflow is in demand.
-func (l *ledger) demands(c southbound.CoflowID) bool {
+func (l *reservationPlan) demands(c southbound.CoflowID) bool {
 	_, ok := l.planned[c]
 	return ok
 }
@@ -215,7 +215,7 @@ func begun(v *controller.View, r *controller.CircuitReservation) bool {
 }
 
 // hold keeps a reservation that has begun, or one that no coflow owns.
-func (l *ledger) hold(r controller.CircuitReservation) {
+func (l *reservationPlan) hold(r controller.CircuitReservation) {
 	from := max(r.NotBefore, l.v.Now)
 	if l.sched.table.fits(r.In, r.Out, from, r.NotAfter) {
 		l.sched.table.take(r.In, r.Out, from, r.NotAfter)
@@ -235,7 +235,7 @@ func lit(v *controller.View) []southbound.Port {
 }
 
 // plan decides for one coflow: what it has stays if it can, and what that does not carry is reserved.
-func (l *ledger) plan(d *coflowDemand, p *controller.Plan) {
+func (l *reservationPlan) plan(d *coflowDemand, p *controller.Plan) {
 	for _, r := range l.begun {
 		if r.Coflow != d.id {
 			continue
@@ -262,7 +262,7 @@ func (l *ledger) plan(d *coflowDemand, p *controller.Plan) {
 
 // lay reserves what the reservations that are held and own do not carry of a coflow; lost are those
 // that it has just had. Borrowed until the next call.
-func (l *ledger) lay(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
+func (l *reservationPlan) lay(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
 	made := l.layOut(d, own, lost)
 	for i := range made {
 		made[i].Fallback = l.fallback
@@ -270,7 +270,7 @@ func (l *ledger) lay(d *coflowDemand, own, lost []controller.CircuitReservation)
 	return made
 }
 
-func (l *ledger) layOut(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
+func (l *reservationPlan) layOut(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
 	if d.book == nil || !l.only || !l.sched.byPort {
 		return l.sched.layOut(d.id, l.uncovered(d, own, lost))
 	}
@@ -288,7 +288,7 @@ func (l *ledger) layOut(d *coflowDemand, own, lost []controller.CircuitReservati
 }
 
 // cover adds up for how long reservations that are held, and own, carry bytes of a coflow, by pair of ports.
-func (l *ledger) cover(d *coflowDemand, own []controller.CircuitReservation) {
+func (l *reservationPlan) cover(d *coflowDemand, own []controller.CircuitReservation) {
 	n, covered := southbound.Port(l.v.Fabric.OCSPorts()), l.memory.covered
 	for _, r := range l.held {
 		if r.Coflow == d.id || r.Coflow == controller.AnyCoflow {
@@ -302,7 +302,7 @@ func (l *ledger) cover(d *coflowDemand, own []controller.CircuitReservation) {
 
 // sameTimes reports whether made holds the same circuits at the same times as own, which is sorted by
 // (NotBefore, In).
-func (l *ledger) sameTimes(own, made []controller.CircuitReservation) bool {
+func (l *reservationPlan) sameTimes(own, made []controller.CircuitReservation) bool {
 	if len(own) != len(made) {
 		return false
 	}
@@ -317,7 +317,7 @@ func (l *ledger) sameTimes(own, made []controller.CircuitReservation) bool {
 	})
 }
 
-func (l *ledger) ownOf(c southbound.CoflowID) []controller.CircuitReservation {
+func (l *reservationPlan) ownOf(c southbound.CoflowID) []controller.CircuitReservation {
 	first, _ := slices.BinarySearchFunc(l.unbegun, c, func(r controller.CircuitReservation, c southbound.CoflowID) int {
 		return cmp.Compare(r.Coflow, c)
 	})
@@ -331,7 +331,7 @@ func (l *ledger) ownOf(c southbound.CoflowID) []controller.CircuitReservation {
 // keep takes the ports of a coflow's unbegun reservations, in the order of their beginning, if each
 // still fits, is for bytes that are left, and could not begin earlier by more than the reconfiguration
 // delay of a move. All of them stay, or none.
-func (l *ledger) keep(d *coflowDemand, own []controller.CircuitReservation) bool {
+func (l *reservationPlan) keep(d *coflowDemand, own []controller.CircuitReservation) bool {
 	if len(own) == 0 {
 		return true
 	}
@@ -347,7 +347,7 @@ func (l *ledger) keep(d *coflowDemand, own []controller.CircuitReservation) bool
 }
 
 // wanted reports whether a reservation is for bytes that are left.
-func (l *ledger) wanted(d *coflowDemand, r *controller.CircuitReservation) bool {
+func (l *reservationPlan) wanted(d *coflowDemand, r *controller.CircuitReservation) bool {
 	if d.book != nil {
 		return d.book.wanted(r.In, r.Out)
 	}
@@ -364,7 +364,7 @@ func (l *ledger) wanted(d *coflowDemand, r *controller.CircuitReservation) bool 
 // carry. A remainder that is small beside the reconfiguration delay of a move, or beside what is
 // covered, stays on packets, for rates are never met exactly; not that of a pair which has just lost
 // reservations: all of it was meant to go.
-func (l *ledger) uncovered(d *coflowDemand, own, lost []controller.CircuitReservation) []pair {
+func (l *reservationPlan) uncovered(d *coflowDemand, own, lost []controller.CircuitReservation) []pair {
 	n := southbound.Port(l.v.Fabric.OCSPorts())
 	covered, meant := l.memory.covered, l.memory.meant
 	l.cover(d, own)
@@ -401,7 +401,7 @@ func (l *ledger) uncovered(d *coflowDemand, own, lost []controller.CircuitReserv
 }
 
 // carries returns for how long from now on a begun reservation will carry bytes.
-func (l *ledger) carries(r controller.CircuitReservation) time.Duration {
+func (l *reservationPlan) carries(r controller.CircuitReservation) time.Duration {
 	from := max(r.NotBefore+l.v.Delta, l.v.Now)
 	if int(r.In) < len(l.v.Circuits) {
 		if c := l.v.Circuits[r.In]; c.Out == r.Out && c.Phase == controller.InService {
@@ -412,7 +412,7 @@ func (l *ledger) carries(r controller.CircuitReservation) time.Duration {
 }
 
 // finish withdraws what no coflow in demand owns and sorts the plan's reservations.
-func (l *ledger) finish(p *controller.Plan) {
+func (l *reservationPlan) finish(p *controller.Plan) {
 	for _, r := range l.unbegun {
 		if !l.planned[r.Coflow] {
 			p.Withdraw = append(p.Withdraw, r.Coflow)

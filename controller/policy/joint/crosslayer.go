@@ -23,7 +23,7 @@ type CrossLayer struct {
 	opt   anneal.Options
 	cache *anneal.PathCache // the other part's
 	found map[southbound.CoflowID]placedEdge
-	tell  route.Teller // nil disables explanations
+	tell  route.Explainer // nil disables explanations
 
 	incremental place.Incremental
 
@@ -35,7 +35,7 @@ type CrossLayer struct {
 }
 
 // Tell has every placement explained from now on.
-func (c *CrossLayer) Tell(to route.Teller) { c.tell, c.opt.Explain = to, to != nil }
+func (c *CrossLayer) Tell(to route.Explainer) { c.tell, c.opt.Explain = to, to != nil }
 
 type placedEdge struct {
 	edge   int

@@ -11,8 +11,8 @@ import (
 	"lightloom/southbound"
 )
 
-// gauge is the payload for which a link's load per byte is computed.
-const gauge = pathmap.Bytes(controller.FramePayload * 1000)
+// samplePayload is the payload for which a link's load per byte is computed.
+const samplePayload = pathmap.Bytes(controller.FramePayload * 1000)
 
 // forecast is when the jobs of a view are expected to end: their coflows are laid into a scratch copy
 // of the circuit schedule in Sunflow's order, and what waits for its circuit goes over packets
@@ -33,7 +33,7 @@ type forecast struct {
 	used    []portAt           // the undo log of loads
 	times   [2][]float64       // memory of lay: seconds over packets, by rack; and bytes that go so
 	over    [2][]float64
-	tallies [ports]tally // memory of coflow
+	tallies [ports]portSums // memory of coflow
 
 	blind bool // there are no circuits
 	work  int  // pairs laid and rows read, about alike in time
@@ -205,7 +205,7 @@ func (f *forecast) measure() {
 		if v.Down != nil && v.Down[l] {
 			return 0
 		}
-		return float64(t.Link(l).Capacity) / 8 * float64(gauge) / float64(v.Wire(gauge))
+		return float64(t.Link(l).Capacity) / 8 * float64(samplePayload) / float64(v.Wire(samplePayload))
 	}
 	for h := range hosts {
 		l := t.Out(v.Fabric.HostNode[h])[0]
@@ -262,13 +262,13 @@ func (f *forecast) coflow(id southbound.CoflowID, src, dst []southbound.HostID, 
 	return c
 }
 
-// tally sums bytes and host flows by port.
-type tally struct {
+// portSums sums bytes and host flows by port.
+type portSums struct {
 	index []int32 // by port: where it is in sums, and one; 0: it is not
 	sums  []portBytes
 }
 
-func (t *tally) add(at int32, bytes pathmap.Bytes) {
+func (t *portSums) add(at int32, bytes pathmap.Bytes) {
 	if t.index[at] == 0 {
 		t.sums = append(t.sums, portBytes{at: at})
 		t.index[at] = int32(len(t.sums))
@@ -279,7 +279,7 @@ func (t *tally) add(at int32, bytes pathmap.Bytes) {
 }
 
 // take returns the sums, by port, and begins anew.
-func (t *tally) take() []portBytes {
+func (t *portSums) take() []portBytes {
 	out := slices.Clone(t.sums)
 	for _, p := range out {
 		t.index[p.at] = 0

@@ -24,7 +24,7 @@ type Placer func(*certified.Tasks, certified.Effort, *rand.Rand) (*certified.Pla
 type Certified struct {
 	Placer   Placer
 	Shortest bool
-	tell     route.Teller
+	tell     route.Explainer
 }
 
 // chosen is the placement of a job and its proof.
@@ -46,7 +46,7 @@ const maxPairs = 200_000
 func (*Certified) Wants() controller.KindSet { return Wants() }
 
 // Tell has every placement's proof reported from now on.
-func (c *Certified) Tell(to route.Teller) { c.tell = to }
+func (c *Certified) Tell(to route.Explainer) { c.tell = to }
 
 // Fill places jobs.
 func (c *Certified) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {

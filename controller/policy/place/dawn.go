@@ -35,7 +35,7 @@ type Dawn struct {
 	Alone bool
 
 	cache blockCache
-	tell  route.Teller
+	tell  route.Explainer
 }
 
 // SaturatedAbove is the threshold where none is given. The document does not say its own.
@@ -45,7 +45,7 @@ const SaturatedAbove = 0.7
 func (*Dawn) Wants() controller.KindSet { return incrementalWants() }
 
 // Tell has every placement explained.
-func (d *Dawn) Tell(to route.Teller) { d.tell = to }
+func (d *Dawn) Tell(to route.Explainer) { d.tell = to }
 
 // Fill places jobs.
 func (d *Dawn) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {

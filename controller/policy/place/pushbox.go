@@ -34,7 +34,7 @@ type Packer struct {
 
 	cache  blockCache
 	graphs map[controller.JobID]*graph
-	tell   route.Teller
+	tell   route.Explainer
 }
 
 // NewPacker returns the part of a rule.
@@ -48,7 +48,7 @@ func (*Packer) Wants() controller.KindSet {
 }
 
 // Tell has placements explained from now on.
-func (k *Packer) Tell(to route.Teller) { k.tell = to }
+func (k *Packer) Tell(to route.Explainer) { k.tell = to }
 
 // Fill places jobs.
 func (k *Packer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {

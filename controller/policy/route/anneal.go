@@ -24,7 +24,7 @@ type Annealed struct {
 	// Cache can be shared with another part of the same policy.
 	Cache anneal.PathCache
 
-	tell Teller // nil disables explanations
+	tell Explainer // nil disables explanations
 }
 
 // Wants implements the part's list of events.

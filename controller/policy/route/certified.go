@@ -22,7 +22,7 @@ type Router func(*certified.Instance, certified.Effort) (*certified.Plan, error)
 type Certified struct {
 	Router   Router
 	ByCoflow bool
-	tell     Teller
+	tell     Explainer
 }
 
 // maxRouted is how many host flows are routed by the router; above it they are routed one after the
@@ -36,7 +36,7 @@ const effort = 4_000
 func (*Certified) Wants() controller.KindSet { return Wants() }
 
 // Tell has every decision's proof reported from now on.
-func (a *Certified) Tell(to Teller) { a.tell = to }
+func (a *Certified) Tell(to Explainer) { a.tell = to }
 
 // Fill routes coflows.
 func (a *Certified) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {

@@ -62,11 +62,11 @@ func (p *Proof) Above() (gap float64, proven bool) {
 	return max(0, p.Value/p.Bound-1), true
 }
 
-// Teller gets the reasons, in the order of decisions, while Decide runs. It changes nothing.
-type Teller func(v *controller.View, w Why)
+// Explainer gets the reasons, in the order of decisions, while Decide runs. It changes nothing.
+type Explainer func(v *controller.View, w Why)
 
 // And tells both; each can be nil.
-func (t Teller) And(other Teller) Teller {
+func (t Explainer) And(other Explainer) Explainer {
 	if t == nil {
 		return other
 	}
@@ -80,7 +80,7 @@ func (t Teller) And(other Teller) Teller {
 }
 
 // Tell has every decision explained from now on, which makes each take about twice as long.
-func (a *Annealed) Tell(to Teller) { a.tell, a.Options.Explain = to, to != nil }
+func (a *Annealed) Tell(to Explainer) { a.tell, a.Options.Explain = to, to != nil }
 
 // told passes on why host flows take the paths they do.
 func (a *Annealed) told(v *controller.View, todo []coflow, why []anneal.FlowWhy) {

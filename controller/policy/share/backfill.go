@@ -64,7 +64,7 @@ func (o *Ordered) fillPorts(d *demand) {
 }
 
 // meets reports whether a live row of a run comes from one of a set of hosts.
-func (b *book) meets(i int, from []uint64) bool {
+func (b *coflowRows) meets(i int, from []uint64) bool {
 	for w, live := range b.live[i*b.words : (i+1)*b.words] {
 		if live&from[w] != 0 {
 			return true

@@ -8,7 +8,7 @@ import (
 // demand is what a coflow has still to send over packets.
 type demand struct {
 	c       *controller.CoflowView
-	b       *book
+	b       *coflowRows
 	loads   []load  // by link that can bind, none twice
 	left    float64 // payload bytes over packets
 	remains float64 // payload bytes, circuits' too

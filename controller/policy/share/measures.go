@@ -12,7 +12,7 @@ type measures struct {
 	out, in            pathmap.Bytes // of the host that sends, or takes, most
 }
 
-func measure(c *controller.CoflowView, b *book) measures {
+func measure(c *controller.CoflowView, b *coflowRows) measures {
 	m := measures{senders: b.senders, receivers: len(b.runs)}
 	out := map[southbound.HostID]pathmap.Bytes{}
 	for i := range b.runs {

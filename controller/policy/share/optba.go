@@ -21,7 +21,7 @@ type OptBA struct {
 	Total bool
 
 	ordered Ordered
-	tell    route.Teller
+	tell    route.Explainer
 }
 
 // maxTotal is above how many host flows Total gives way to OptBA's closed form, which takes no time to
@@ -51,7 +51,7 @@ func (a *OptBA) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 }
 
 // Tell has every decision's proof reported from now on: of rates on the routes that host flows have.
-func (a *OptBA) Tell(to route.Teller) { a.tell = to }
+func (a *OptBA) Tell(to route.Explainer) { a.tell = to }
 
 // rates solves for the rates of host flows. There is no proof where they are for another objective than
 // asked.

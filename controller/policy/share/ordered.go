@@ -31,7 +31,7 @@ type Ordered struct {
 	topologyContext topologyContext
 	books           books
 	circuits        MaxMin
-	open            []*book
+	open            []*coflowRows
 	all             []demand
 	loads           []load
 	at              []int32
@@ -266,7 +266,7 @@ func (o *Ordered) sortExtra() {
 
 // next returns the first source from one on that a mask and the live rows of a run have in common, -1
 // if there is none.
-func (b *book) next(i, from int, mask []uint64) int {
+func (b *coflowRows) next(i, from int, mask []uint64) int {
 	live := b.live[i*b.words : (i+1)*b.words]
 	for w := from / 64; w < len(live); w++ {
 		word := live[w] & mask[w]

@@ -18,8 +18,8 @@ import (
 type ports struct {
 	fabric *topo.Fabric
 	books  books
-	open   []*book
-	known  []*book // those whose rows are counted
+	open   []*coflowRows
+	known  []*coflowRows // those whose rows are counted
 	hosts  int
 	flows  []int32        // by source and destination
 	out    []int32        // by host, that it sends
@@ -62,7 +62,7 @@ func (p *ports) look(v *controller.View, ev []controller.Event, levels bool) {
 			p.count(b, b.live, b.left)
 		}
 	}
-	p.known = slices.DeleteFunc(p.known, func(b *book) bool {
+	p.known = slices.DeleteFunc(p.known, func(b *coflowRows) bool {
 		over := !p.books.Met(b)
 		if over {
 			p.count(b, nil, 0)
@@ -74,8 +74,8 @@ func (p *ports) look(v *controller.View, ev []controller.Event, levels bool) {
 
 func (p *ports) up(h int) pathmap.LinkID { return p.fabric.Topology.Out(p.fabric.HostNode[h])[0] }
 
-// count makes what is counted of a book those rows; nil: none.
-func (p *ports) count(b *book, live []uint64, left int32) {
+// count makes what is counted of a coflow those rows; nil: none.
+func (p *ports) count(b *coflowRows, live []uint64, left int32) {
 	if b.countedLeft == left && left > 0 {
 		return // rows only ever end
 	}

@@ -442,7 +442,7 @@ func TestBookReference(t *testing.T) {
 	}
 }
 
-func checkBook(t *testing.T, seed uint64, c *controller.CoflowView, b *book) {
+func checkBook(t *testing.T, seed uint64, c *controller.CoflowView, b *coflowRows) {
 	t.Helper()
 	live := map[int32]bool{}
 	all := []uint64{}

@@ -158,7 +158,7 @@ func (g *topologyContext) anyEmpty(links []pathmap.LinkID) bool {
 }
 
 // free sets the mask to the sources of a coflow whose link has something left.
-func (o *Ordered) free(b *book) {
+func (o *Ordered) free(b *coflowRows) {
 	o.mask = resize(o.mask, b.words)
 	for at, h := range b.src {
 		if !o.topologyContext.empty(o.topologyContext.up[h]) {

@@ -15,7 +15,7 @@ import (
 // view.
 type spreadMemory struct {
 	surveys  uint64   // of the topology context
-	rows     []uint64 // by run, as a book's live: rows both of whose links had something left
+	rows     []uint64 // by run, as coflowRows.live: rows both of whose links had something left
 	out, in  spreadEnd
 	from, to []southbound.HostRate
 }
@@ -50,7 +50,7 @@ func (o *Ordered) spreadOne(v *controller.View, d *demand) (from, to []southboun
 	return m.from, m.to
 }
 
-func newSpreadMemory(g *topologyContext, b *book) *spreadMemory {
+func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
 	end := func() spreadEnd {
 		n := len(g.up)
 		return spreadEnd{make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n), make([]float64, n),
@@ -60,7 +60,7 @@ func newSpreadMemory(g *topologyContext, b *book) *spreadMemory {
 }
 
 // count brings rows up to date. Those that come and go count with the rates of before.
-func (m *spreadMemory) count(o *Ordered, b *book) {
+func (m *spreadMemory) count(o *Ordered, b *coflowRows) {
 	g := &o.topologyContext
 	o.free(b)
 	for i := range b.runs {
@@ -110,7 +110,7 @@ func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool
 }
 
 // add brings what rows get together up to date.
-func (m *spreadMemory) add(b *book) {
+func (m *spreadMemory) add(b *coflowRows) {
 	for i := range b.runs {
 		dst := b.runs[i].dst
 		now, sum := m.in.rate[dst], 0.0

@@ -22,7 +22,7 @@ type rules struct {
 }
 
 func newRules(p *Plane) (*rules, error) {
-	r := &rules{p: p, lit: make([]bool, len(p.Switch.Ports)), fan: fan(p.Switch.Racks),
+	r := &rules{p: p, lit: make([]bool, len(p.Switch.Ports)), fan: sourceBuckets(p.Switch.Racks),
 		at: block{nl: p.nl, link: -1, parent: p.Switch.Block, protocol: ipv4}}
 	homed := p.Switch.Homed()
 	if p.Switch.Sources && p.Switch.Racks > maxFrom {
@@ -216,9 +216,9 @@ func (r *rules) open(bank int, m southbound.Match) error {
 	return nil
 }
 
-// fan returns the number of buckets over which the sources of the given number of racks are spread: a
+// sourceBuckets returns the number of buckets over which the sources of the given number of racks are spread: a
 // power of two, at most 256.
-func fan(racks int) uint32 {
+func sourceBuckets(racks int) uint32 {
 	n := uint32(1)
 	for int(n) < racks && n < 256 {
 		n *= 2

@@ -37,7 +37,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &station{cfg: cfg}
+	s := &switchProcess{cfg: cfg}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.open(ctx); err != nil {
 		return fmt.Errorf("run switch %q: %w", cfg.Name, err)
@@ -48,8 +48,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	return nil
 }
 
-// station is the switch with what it stands on.
-type station struct {
+// switchProcess is the switch with what it stands on.
+type switchProcess struct {
 	cfg     Config
 	nl      *netlink.Handle
 	ports   *ports
@@ -59,7 +59,7 @@ type station struct {
 	tellers []*fefi.Teller // of an OCS, by port
 	fibres  []*fefi.Port
 	lldp    *lldpd.Daemon // nil: no LLDP
-	looks   looks         // at what waits at the ports
+	looks   queueSamples         // at what waits at the ports
 	guard   *guard        // nil: the ports are not given back if the switch is killed
 
 	mu    sync.Mutex
@@ -68,7 +68,7 @@ type station struct {
 }
 
 // open makes everything and starts nothing.
-func (s *station) open(ctx context.Context) (err error) {
+func (s *switchProcess) open(ctx context.Context) (err error) {
 	if s.nl, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
 		return fmt.Errorf("open netlink: %w", err)
 	}
@@ -119,7 +119,7 @@ func (s *station) open(ctx context.Context) (err error) {
 }
 
 // openLLDP opens what announces a packet switch. An optical one looks at no packet, and says nothing.
-func (s *station) openLLDP() (err error) {
+func (s *switchProcess) openLLDP() (err error) {
 	if s.cfg.LLDP == 0 || s.cfg.Role == OCS {
 		return nil
 	}
@@ -131,13 +131,13 @@ func (s *station) openLLDP() (err error) {
 }
 
 // id distinguishes the switches of one network namespace by their first interface.
-func (s *station) id() southbound.DeviceID { return southbound.DeviceID(s.ports.index[0]) }
+func (s *switchProcess) id() southbound.DeviceID { return southbound.DeviceID(s.ports.index[0]) }
 
 // maxSources is the number of racks up to which a standalone switch matches sources: rules then take
 // 0.8 MB in the eBPF dataplane.
 const maxSources = 64
 
-func (s *station) openPlane() error {
+func (s *switchProcess) openPlane() error {
 	sink, err := s.ports.sink()
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *station) openPlane() error {
 const unknownRoom = 32_000
 
 // darkQueues makes what packets wait in while the fibre is dark.
-func (s *station) darkQueues(plane string) (d dataplane.Dark, err error) {
+func (s *switchProcess) darkQueues(plane string) (d dataplane.Dark, err error) {
 	if plane != netns.EBPF {
 		return d, netns.ErrNoVOQs
 	}
@@ -176,7 +176,7 @@ func (s *station) darkQueues(plane string) (d dataplane.Dark, err error) {
 }
 
 // counts adds to what the ports count what waits for the fibre's light, and what found no room there.
-func (s *station) counts() ([]target.PortCount, error) {
+func (s *switchProcess) counts() ([]target.PortCount, error) {
 	out, err := s.ports.counts()
 	if err == nil {
 		s.looks.put(out)
@@ -192,7 +192,7 @@ func (s *station) counts() ([]target.PortCount, error) {
 }
 
 // openFibres opens the signals of light: at every port of an OCS, or the one fibre of a ToR.
-func (s *station) openFibres() error {
+func (s *switchProcess) openFibres() error {
 	for i, name := range s.cfg.Ports {
 		if s.cfg.Role != OCS && name != s.cfg.Fibre {
 			continue
@@ -211,14 +211,14 @@ func (s *station) openFibres() error {
 }
 
 // tell is device.Config's OnLight.
-func (s *station) tell(_ time.Duration, input southbound.Port, lit bool) {
+func (s *switchProcess) tell(_ time.Duration, input southbound.Port, lit bool) {
 	if err := s.tellers[input].Set(lit); err != nil {
 		s.cfg.Log.Warn("tell light", "port", input, "error", err) // it is sent again soon
 	}
 }
 
 // close takes everything away, in reverse.
-func (s *station) close() error {
+func (s *switchProcess) close() error {
 	var errs []error
 	if s.sw != nil {
 		s.sw.Close()
@@ -248,7 +248,7 @@ func (s *station) close() error {
 }
 
 // serve runs the switch.
-func (s *station) serve(ctx context.Context) error {
+func (s *switchProcess) serve(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.sw.Run(ctx) })
 	if s.cfg.Keys != nil {
@@ -279,7 +279,7 @@ func (s *station) serve(ctx context.Context) error {
 
 // carrier reports to the device what is plugged in. The fibre has light only with both its cable and
 // its circuit.
-func (s *station) carrier(port southbound.Port, up bool) {
+func (s *switchProcess) carrier(port southbound.Port, up bool) {
 	if s.cfg.Ports[port] != s.cfg.Fibre {
 		s.sw.Door.Light(port, up)
 		return
@@ -291,7 +291,7 @@ func (s *station) carrier(port southbound.Port, up bool) {
 }
 
 // shine reports its fibre's light to the device.
-func (s *station) shine(lit bool) {
+func (s *switchProcess) shine(lit bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.light = lit

@@ -249,7 +249,7 @@ func afterKill(t *testing.T, cfg Config) {
 		netnstest.Need(t, netnstest.BPF)
 	}
 	cable(t, "k0", "k1")
-	killed := &station{cfg: cfg}
+	killed := &switchProcess{cfg: cfg}
 	killed.cfg.Log = slog.New(slog.DiscardHandler)
 	if err := killed.open(t.Context()); err != nil {
 		t.Fatal(err)

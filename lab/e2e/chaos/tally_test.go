@@ -35,7 +35,7 @@ func (y *tally) add(e southbound.Event) {
 
 // strike makes a part of a simulated fabric fail or recover.
 func strike(sim *flowsim.Sim, damage *fault.Damage, e fault.Event) error {
-	changes, _, err := damage.Strike(e)
+	changes, _, err := damage.Inject(e)
 	for _, c := range changes {
 		switch c.Kind {
 		case fault.Link:

@@ -35,7 +35,7 @@ func TestTally(t *testing.T) {
 		now += time.Millisecond // each takes so long: the next is due 50 ms after its end
 		return c, fails
 	}
-	y := newTally(f.Topology, read, func() time.Duration { return now })
+	y := newPortCounters(f.Topology, read, func() time.Duration { return now })
 	for id, node := range f.Topology.Nodes() {
 		if node.Role == pathmap.Host {
 			continue

@@ -163,7 +163,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if s.fences, err = server.PrivateDir(); err != nil {
 		return nil, err
 	}
-	if s.Packets, err = newPlant(f, &o, s.fences, s.Clock); err != nil {
+	if s.Packets, err = newPacketFabric(f, &o, s.fences, s.Clock); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.fences))
 	}
 	if o.State != "" {
@@ -171,7 +171,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	s.Counters = newTally(f.Topology, s.Packets.Net.Counters, s.Clock)
+	s.Counters = newPortCounters(f.Topology, s.Packets.Net.Counters, s.Clock)
 	if err := s.listen(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -169,7 +169,7 @@ func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.D
 	}
 	from := s.Now()
 	link := fault.Event{Fault: fault.Fault{Kind: fault.Link, Name: name}}
-	if _, err := s.Faults.Strike(ctx, s, link); err != nil {
+	if _, err := s.Faults.Inject(ctx, s, link); err != nil {
 		return nil, 0, err
 	}
 	if err := s.until(ctx, 10*time.Second, func() bool { return p.since(from, 100) }); err != nil {
@@ -186,7 +186,7 @@ func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.D
 		r.Tables = last - from
 	}
 	link.Heal = true
-	if _, err := s.Faults.Strike(ctx, s, link); err != nil {
+	if _, err := s.Faults.Inject(ctx, s, link); err != nil {
 		return nil, 0, err
 	}
 	return r, held, s.rest(ctx, 500*time.Millisecond)

@@ -17,7 +17,7 @@ func (s *Testbed) Apply(ctx context.Context, c fault.Change) error {
 	case c.Kind == fault.Controller:
 		return s.Cluster.Kill(ctx, s.Cluster.IDs[c.Controller])
 	}
-	return s.Packets.strike(ctx, c)
+	return s.Packets.inject(ctx, c)
 }
 
 // OnTables implements Testbed.

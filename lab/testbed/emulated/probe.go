@@ -161,8 +161,8 @@ func (p *prober) since(from time.Duration, n int) bool {
 	return last >= n && p.came[last-n].at > from && p.came[last].seq-p.came[last-n].seq == uint64(n)
 }
 
-// silence is how many probes in a row must be missing to count as a failed link; a full queue drops fewer.
-const silence = 5
+// outageProbes is how many probes in a row must be missing to count as a failed link; a full queue drops fewer.
+const outageProbes = 5
 
 // gap returns the time from an instant to the first probe after a silence, and how many probes were
 // lost in it: the first silence, or the longest if all are short. Without a silence it is the time to
@@ -176,7 +176,7 @@ func (p *prober) gap(from time.Duration) (time.Duration, int) {
 	}
 	best, lost := first, 0
 	for i := max(first, 1); i < len(p.came); i++ {
-		if d := int(p.came[i].seq-p.came[i-1].seq) - 1; d > lost && lost < silence {
+		if d := int(p.came[i].seq-p.came[i-1].seq) - 1; d > lost && lost < outageProbes {
 			best, lost = i, d
 		}
 	}

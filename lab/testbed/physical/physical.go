@@ -23,7 +23,7 @@ type Testbed struct {
 	testbed.Remote
 	d   *server.Daemon
 	row scenario.Row
-	g   *gauge // nil: nothing is measured
+	g   *meter // nil: nothing is measured
 }
 
 var _ testbed.Testbed = (*Testbed)(nil)

@@ -13,9 +13,9 @@ import (
 	"lightloom/southbound"
 )
 
-// seats are the controller's replicas on the simulator. They share one state, since all would apply the
+// simulatedReplicas are the controller's replicas on the simulator. They share one state, since all would apply the
 // same log, and the leader is a number.
-type seats struct {
+type simulatedReplicas struct {
 	dead    []bool
 	leader  int
 	vacant  bool // there is no leader

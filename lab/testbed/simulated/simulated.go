@@ -42,7 +42,7 @@ type Testbed struct {
 	notes notes
 
 	control control
-	Seats   seats
+	Seats   simulatedReplicas
 
 	in     loop.Inputs
 	begun  bool

@@ -30,8 +30,8 @@ func newQueueWatch(sim *flowsim.Sim, links int) *queueWatch {
 		area: make([]float64, links), due: true}
 }
 
-// manyLooks is the number of samples after which their distance doubles.
-const manyLooks = 1 << 13
+// manySamples is the number of samples after which their distance doubles.
+const manySamples = 1 << 13
 
 // arrive samples before an event has any effect, step after it.
 func (w *queueWatch) arrive(at time.Duration) {
@@ -42,8 +42,8 @@ func (w *queueWatch) arrive(at time.Duration) {
 		return
 	}
 	w.look(at)
-	if w.looks++; w.looks == manyLooks {
-		w.looks, w.every = 0, max(2*w.every, at/manyLooks)
+	if w.looks++; w.looks == manySamples {
+		w.looks, w.every = 0, max(2*w.every, at/manySamples)
 	}
 }
 

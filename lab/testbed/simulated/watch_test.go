@@ -21,7 +21,7 @@ func TestQueueWatchSpreads(t *testing.T) {
 	}
 	w := newQueueWatch(x.Sim, len(s.Fabric.Topology.Links()))
 	looks := 0
-	for i := range 10 * manyLooks {
+	for i := range 10 * manySamples {
 		before := w.at
 		w.arrive(time.Duration(i+1) * time.Millisecond)
 		if w.at != before {
@@ -29,7 +29,7 @@ func TestQueueWatchSpreads(t *testing.T) {
 		}
 		w.step(time.Duration(i+1) * time.Millisecond)
 	}
-	if looks > 5*manyLooks || looks < manyLooks || w.every == 0 {
-		t.Errorf("%d looks at %d events, %v apart", looks, 10*manyLooks, w.every)
+	if looks > 5*manySamples || looks < manySamples || w.every == 0 {
+		t.Errorf("%d looks at %d events, %v apart", looks, 10*manySamples, w.every)
 	}
 }

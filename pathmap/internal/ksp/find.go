@@ -7,7 +7,7 @@ import "math"
 // makes what Build takes half.
 type finder struct {
 	g       *Graph
-	fan     *Fan
+	fan     *Descents
 	inverse [][]uint32
 	order   Order
 	target  int32

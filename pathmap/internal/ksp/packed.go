@@ -44,7 +44,7 @@ func (m *Table) Pack(links int) error {
 	back, inverse, local := m.Graph.Backs(links), m.Graph.Inverses(), m.Graph.Locals()
 	Each(len(rows), func() func(int) {
 		p := NewPacker(m, back, local, inverse)
-		p.Fan = NewFan(m.Graph.Nodes())
+		p.Fan = NewDescents(m.Graph.Nodes())
 		return func(t int) { rows[t] = p.row(int32(t)) }
 	})
 	for t, r := range rows {
@@ -61,7 +61,7 @@ func (m *Table) Pack(links int) error {
 type Packer struct {
 	Table *Table
 	Dist  Row  // of the target
-	Fan   *Fan // of the target; nil: rows are searched as a lookup does
+	Fan   *Descents // of the target; nil: rows are searched as a lookup does
 	Back  []int32
 	Stack Stack
 	Local []int32 // of each entry: its number at its node

@@ -98,8 +98,8 @@ func (r *Report) tell() {
 
 // look reads the state that the profile knows.
 func (f *Fit) look(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) {
-	if t, ok := p.(gnmi.Telling); ok {
-		leaves, err := Get(ctx, c, p.Model(), []schema.Path{t.Telltale()})
+	if t, ok := p.(gnmi.Identifying); ok {
+		leaves, err := Get(ctx, c, p.Model(), []schema.Path{t.IdentifyingPath()})
 		f.telling, f.told = true, err == nil && len(leaves) > 0
 	}
 	seen, err := Read(ctx, c, p)

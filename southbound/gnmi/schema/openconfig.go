@@ -28,7 +28,7 @@ func OpenConfig() *Model {
 	rows = append(rows, addressRows()...)
 	rows = append(rows, Row{Path: annotation, Type: Note()})
 	rows = append(rows, monitoredRows()...)
-	twin := func(at, leaf string, t Type) { rows = append(rows, twins(at, leaf, t)...) }
+	twin := func(at, leaf string, t Type) { rows = append(rows, configAndState(at, leaf, t)...) }
 	twin(ni, "name", String())
 	twin(ni, "type", Identity("openconfig-network-instance-types", "DEFAULT_INSTANCE", "L3VRF"))
 	twin(policy, "policy-id", String())
@@ -118,8 +118,8 @@ func systemRows() []Row {
 // portSettingRows are what openconfig-interfaces lets one set at a port, and what then holds.
 func portSettingRows() []Row {
 	rows := []Row{{Path: interfacePath + "/config/name", Type: String()}} // its state is with the port's others
-	return slices.Concat(rows, twins(interfacePath, "description", String()), twins(interfacePath, "enabled", Bool()),
-		twins(interfacePath, "type", Identity("iana-if-type", "ethernetCsmacd")))
+	return slices.Concat(rows, configAndState(interfacePath, "description", String()), configAndState(interfacePath, "enabled", Bool()),
+		configAndState(interfacePath, "type", Identity("iana-if-type", "ethernetCsmacd")))
 }
 
 // annotation is what OpenConfig's clients write beside a whole configuration, to know it again: JSON
@@ -129,19 +129,19 @@ const annotation = "/@/openconfig-metadata:protobuf-metadata"
 // addressRows are the addresses of a port, which openconfig-if-ip keeps at its subinterface.
 func addressRows() (rows []Row) {
 	const sub = interfacePath + "/subinterfaces/subinterface[index]"
-	rows = slices.Concat(twins(sub, "index", Uint(32)), twins(sub, "enabled", Bool()), twins(sub, "description", String()))
+	rows = slices.Concat(configAndState(sub, "index", Uint(32)), configAndState(sub, "enabled", Bool()), configAndState(sub, "description", String()))
 	for _, x := range []struct {
 		at      string
 		address Type
 	}{{sub + "/ipv4", Address()}, {sub + "/ipv6", Address6()}} {
-		rows = append(rows, slices.Concat(twins(x.at, "enabled", Bool()), twins(x.at+"/addresses/address[ip]", "ip",
-			x.address), twins(x.at+"/addresses/address[ip]", "prefix-length", Uint(8)))...)
+		rows = append(rows, slices.Concat(configAndState(x.at, "enabled", Bool()), configAndState(x.at+"/addresses/address[ip]", "ip",
+			x.address), configAndState(x.at+"/addresses/address[ip]", "prefix-length", Uint(8)))...)
 	}
 	return rows
 }
 
-// twins are a leaf that is configured, and the state of what then holds.
-func twins(at, leaf string, t Type) []Row {
+// configAndState are a leaf that is configured, and the state of what then holds.
+func configAndState(at, leaf string, t Type) []Row {
 	return []Row{{Path: at + "/config/" + leaf, Type: t}, {Path: at + "/state/" + leaf, Type: t}}
 }
 

@@ -23,9 +23,9 @@ type Node struct {
 	As string `json:"runs_as"`
 }
 
-// twins maps the kinds that we run to the switches that run in their place. Names are containerlab's (docs, "Kinds"),
+// emulatedKinds maps the kinds that we run to the switches that run in their place. Names are containerlab's (docs, "Kinds"),
 // with their short and older forms.
-func twins() map[string]string {
+func emulatedKinds() map[string]string {
 	return map[string]string{
 		"linux": "host", "host": "host", "ext-container": "host",
 		"nokia_srlinux": "srl-native", "srl": "srl-native",
@@ -60,8 +60,8 @@ func nodesOf(all []topo.LabNode) (nodes []Node) {
 // as returns what runs in a node's place. Topologies that we wrote say so in a label, whatever the kind; a container
 // with several cables is a switch.
 func as(n topo.LabNode) string {
-	if !n.Labelled && (twins()[n.Kind] != "host" || n.Cables < 2) {
-		return twins()[n.Kind]
+	if !n.Labelled && (emulatedKinds()[n.Kind] != "host" || n.Cables < 2) {
+		return emulatedKinds()[n.Kind]
 	}
 	switch n.Role {
 	case pathmap.Host:
@@ -102,7 +102,7 @@ func Check(nodes []Node) error {
 // Kinds are the kinds that have a twin, sorted.
 func Kinds() []string {
 	var all []string
-	for k := range twins() {
+	for k := range emulatedKinds() {
 		all = append(all, k)
 	}
 	slices.Sort(all)

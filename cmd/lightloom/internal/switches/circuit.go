@@ -166,7 +166,7 @@ func newCircuitLease() *cobra.Command {
 		Example: "  lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7\n" +
 			"  lightloom circuit lease ocs --group pod1 --release",
 	}
-	cli.OutputFlag(c, &f.output, circuit.Book{})
+	cli.OutputFlag(c, &f.output, circuit.LeaseTable{})
 	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases")
 	c.Flags().StringVar(&f.group, "group", "", "name of the group")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "input ports of the group, such as 0-7,9")
@@ -182,7 +182,7 @@ func newCircuitLease() *cobra.Command {
 			return cli.Usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me",
 				"lease: name one device, a group and a holder")
 		case f.release:
-			return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Release(args[0], f.group, f.holder) })
+			return circuit.ChangeLeases(f.book, func(b *circuit.LeaseTable) error { return b.Release(args[0], f.group, f.holder) })
 		}
 		l := circuit.Lease{Device: args[0], Group: f.group, Holder: f.holder, Until: time.Now().Add(f.life).UTC().
 			Truncate(time.Second)}
@@ -193,7 +193,7 @@ func newCircuitLease() *cobra.Command {
 		if err != nil {
 			return cli.Usage("write --inputs 0-7 --outputs 0-7", "lease: %w", err)
 		}
-		return circuit.ChangeBook(f.book, func(b *circuit.Book) error { return b.Take(l, time.Now()) })
+		return circuit.ChangeLeases(f.book, func(b *circuit.LeaseTable) error { return b.Take(l, time.Now()) })
 	}
 	return c
 }
@@ -210,7 +210,7 @@ func userName() string {
 }
 
 func (f *circuitFlags) list(w io.Writer) error {
-	b, err := circuit.ReadBook(f.book)
+	b, err := circuit.ReadLeases(f.book)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name strin
 	if err != nil {
 		return nil, err
 	}
-	b, err := circuit.ReadBook(f.book)
+	b, err := circuit.ReadLeases(f.book)
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,9 @@ import (
 	"lightloom/pathmap"
 )
 
-// seat is a class on a link: all that a solution needs to know of a class on up to six links, so that
+// linkClass is a class on a link: all that a solution needs to know of a class on up to six links, so that
 // it reads a link's classes one after the other.
-type seat struct {
+type linkClass struct {
 	class int32
 	flows int32
 	neck  int32    // its bottleneck, none where it has no rate yet
@@ -151,7 +151,7 @@ func (s *Levels) seat(i, flows int32) {
 		for k := range places {
 			p := &places[k]
 			p.at = int32(len(s.on[p.link]))
-			s.on[p.link] = append(s.on[p.link], seat{class: i, neck: none, peers: peersOf(places, k)})
+			s.on[p.link] = append(s.on[p.link], linkClass{class: i, neck: none, peers: peersOf(places, k)})
 		}
 	}
 	for _, p := range places {
@@ -161,7 +161,7 @@ func (s *Levels) seat(i, flows int32) {
 	c.flows = flows
 }
 
-// peersOf returns the places but the k-th as a seat has them.
+// peersOf returns the places but the k-th as a linkClass has them.
 func peersOf(places []place, k int) [5]int32 {
 	peers := [5]int32{none, none, none, none, none}
 	if len(places) > len(peers)+1 {

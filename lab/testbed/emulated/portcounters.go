@@ -24,13 +24,13 @@ type PortCounters struct {
 	rates []southbound.Rater // by link
 }
 
-// Readings are at least tallyGap apart, and at least tallyShare times the duration of one.
+// Readings are at least readGap apart, and at least readShare times the duration of one.
 const (
-	tallyGap   = 20 * time.Millisecond
-	tallyShare = 50
+	readGap   = 20 * time.Millisecond
+	readShare = 50
 )
 
-func newTally(t *pathmap.Topology, read func() (netns.Counters, error), clock func() time.Duration) *PortCounters {
+func newPortCounters(t *pathmap.Topology, read func() (netns.Counters, error), clock func() time.Duration) *PortCounters {
 	return &PortCounters{fabric: t, read: read, clock: clock, rates: make([]southbound.Rater, len(t.Links()))}
 }
 
@@ -45,7 +45,7 @@ func (t *PortCounters) refresh() error {
 		return fmt.Errorf("count at ports: %w", err)
 	}
 	t.last = c
-	t.next = began + max(tallyGap, tallyShare*(t.clock()-began))
+	t.next = began + max(readGap, readShare*(t.clock()-began))
 	for l, n := range c.Links {
 		t.rates[l].Add(southbound.PortCounters{At: began, OutOctets: uint64(n.Bytes), OutDiscards: n.QueueDrops})
 	}

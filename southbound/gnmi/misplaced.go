@@ -9,16 +9,16 @@ import (
 	"lightloom/southbound/gnmi/schema"
 )
 
-// stray is a rule that a device has at another place than its match and the number of racks give it:
+// misplacedRule is a rule that a device has at another place than its match and the number of racks give it:
 // the fabric had fewer racks when it was written.
-type stray struct {
+type misplacedRule struct {
 	at   schema.Path
 	rule southbound.Rule
 }
 
 // numbering is an optional interface of a Profile whose rules have such places.
 type numbering interface {
-	strays(state []schema.Leaf) ([]stray, error)
+	misplaced(state []schema.Leaf) ([]misplacedRule, error)
 }
 
 var (
@@ -26,57 +26,57 @@ var (
 	_ numbering = OpenConfigPlain{}
 )
 
-func (p OpenConfig) strays(state []schema.Leaf) ([]stray, error) {
-	return p.straysAmong(ReadTables(state, "state"))
+func (p OpenConfig) misplaced(state []schema.Leaf) ([]misplacedRule, error) {
+	return p.misplacedAmong(ReadTables(state, "state"))
 }
 
-func (p OpenConfigPlain) strays(state []schema.Leaf) ([]stray, error) {
+func (p OpenConfigPlain) misplaced(state []schema.Leaf) ([]misplacedRule, error) {
 	where := "state"
 	if p.ReadConfig {
 		where = "config"
 	}
-	return p.twin().straysAmong(ReadTables(state, where))
+	return p.openConfig().misplacedAmong(ReadTables(state, where))
 }
 
-func (p OpenConfig) straysAmong(t *Tables) (out []stray, err error) {
+func (p OpenConfig) misplacedAmong(t *Tables) (out []misplacedRule, err error) {
 	for _, seq := range t.Sequences() {
 		r, err := t.Rule(seq)
 		if err != nil {
 			return nil, err
 		}
 		if seq != p.Sequence(r.Match) {
-			out = append(out, stray{rulePath(seq), r})
+			out = append(out, misplacedRule{rulePath(seq), r})
 		}
 	}
 	return out, nil
 }
 
-func (r *renamed) strays(state []schema.Leaf) ([]stray, error) {
+func (r *renamed) misplaced(state []schema.Leaf) ([]misplacedRule, error) {
 	n, ok := r.Profile.(numbering)
 	if !ok {
 		return nil, nil
 	}
-	all, err := n.strays(r.in.leaves(state))
+	all, err := n.misplaced(r.in.leaves(state))
 	for i := range all {
 		all[i].at = r.out.path(all[i].at)
 	}
 	return all, err
 }
 
-// findStrays remembers the strays among what a device reports.
-func (s *Session) findStrays(state []schema.Leaf) error {
+// findMisplaced remembers the misplaced rules among what a device reports.
+func (s *Session) findMisplaced(state []schema.Leaf) error {
 	n, ok := s.cfg.Profile.(numbering)
 	if !ok {
 		return nil
 	}
-	all, err := n.strays(state)
+	all, err := n.misplaced(state)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stray = all
 	return err
 }
 
-// gather has a change bring strays to their places: it returns the change with those rules that it does
+// gather has a change bring misplaced rules to their places: it returns the change with those rules that it does
 // not speak of, and what is to be deleted first. A change that replaces everything, or nothing, is left
 // alone.
 func (s *Session) gather(c *southbound.Change) (*southbound.Change, []*gpb.Path) {
@@ -99,7 +99,7 @@ func (s *Session) gather(c *southbound.Change) (*southbound.Change, []*gpb.Path)
 	return &out, gone
 }
 
-// gathered forgets the strays: a change that brought them to their places, or replaced them, has been
+// gathered forgets the misplaced rules: a change that brought them to their places, or replaced them, has been
 // accepted.
 func (s *Session) gathered(c *southbound.Change) {
 	s.mu.Lock()

@@ -15,7 +15,7 @@ func TestSilence(t *testing.T) {
 	const timeout = 400 * time.Millisecond
 	begun := time.Now()
 	for range 200 {
-		s := newSilence(timeout, begun)
+		s := newLeaderTimeout(timeout, begun)
 		now, heard := begun, begun
 		step := func(state raft.RaftState) bool {
 			over, next := s.over(now, state, heard)

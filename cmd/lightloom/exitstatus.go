@@ -21,8 +21,8 @@ const (
 	statusInterrupted = 130 // Ctrl-C or SIGTERM, after cleaning up
 )
 
-// tell prints an error and what to do about it, and returns the exit status.
-func tell(w io.Writer, err error) int {
+// printError prints an error and what to do about it, and returns the exit status.
+func printError(w io.Writer, err error) int {
 	var exit *console.ExitError
 	var wrong *cli.UsageError
 	switch {

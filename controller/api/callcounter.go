@@ -21,11 +21,11 @@ func (s *Server) answered(procedure string, took time.Duration, err error) {
 	s.cfg.Callers.Answered(path.Base(procedure), code, took)
 }
 
-// tally tells of the calls that the service answers.
-type tally struct{ *Server }
+// callCounter tells of the calls that the service answers.
+type callCounter struct{ *Server }
 
 // WrapUnary implements connect.Interceptor.
-func (t tally) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+func (t callCounter) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 		began := time.Now()
 		out, err := next(ctx, r)
@@ -35,7 +35,7 @@ func (t tally) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 }
 
 // WrapStreamingHandler implements connect.Interceptor.
-func (t tally) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+func (t callCounter) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, c connect.StreamingHandlerConn) error {
 		err := next(ctx, c)
 		t.answered(c.Spec().Procedure, 0, err)
@@ -44,7 +44,7 @@ func (t tally) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.S
 }
 
 // WrapStreamingClient implements connect.Interceptor.
-func (tally) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+func (callCounter) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 

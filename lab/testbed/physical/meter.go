@@ -26,8 +26,8 @@ import (
 	"lightloom/southbound/pki"
 )
 
-// gauge measures a run of jobs on switches that run elsewhere, by their reports over gNMI.
-type gauge struct {
+// meter measures a run of jobs on switches that run elsewhere, by their reports over gNMI.
+type meter struct {
 	a     *server.Daemon
 	names []string // of the ToRs, then of other packet switches
 	nodes []pathmap.NodeID
@@ -48,9 +48,9 @@ const askWithin = 5 * time.Second
 
 const unended = time.Duration(-1)
 
-// measure starts to measure. The caller closes the gauge.
-func measure(ctx context.Context, a *server.Daemon) (*gauge, error) {
-	g := &gauge{a: a, ended: make(chan struct{}), stop: func() {}}
+// measure starts to measure. The caller closes the meter.
+func measure(ctx context.Context, a *server.Daemon) (*meter, error) {
+	g := &meter{a: a, ended: make(chan struct{}), stop: func() {}}
 	id, err := a.Identity(pki.Controller, "controller0")
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func measure(ctx context.Context, a *server.Daemon) (*gauge, error) {
 }
 
 // connect adds a packet switch to those that are read.
-func (g *gauge) connect(ctx context.Context, n pathmap.NodeID, id pki.Identity) error {
+func (g *meter) connect(ctx context.Context, n pathmap.NodeID, id pki.Identity) error {
 	cfg, err := g.a.Inventory.Devices.Config(g.a.Fabric, n, id, os.Getenv)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (g *gauge) connect(ctx context.Context, n pathmap.NodeID, id pki.Identity) 
 	return nil
 }
 
-func (g *gauge) close() error {
+func (g *meter) close() error {
 	g.stop()
 	var errs []error
 	for _, c := range g.conns {
@@ -111,7 +111,7 @@ func (g *gauge) close() error {
 
 // counters reads all switches. Those that hosts are not at count for the queues only: away are the
 // names of those that do not answer, because they have been replaced or have failed.
-func (g *gauge) counters(ctx context.Context) (all []probe.Counters, away []string, err error) {
+func (g *meter) counters(ctx context.Context) (all []probe.Counters, away []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	for i, c := range g.conns {
@@ -141,7 +141,7 @@ func speaks(ctx context.Context, a *server.Daemon, n pathmap.NodeID, id pki.Iden
 }
 
 // watch follows the circuits that the optical switch reports, if there is one.
-func (g *gauge) watch(ctx context.Context, id pki.Identity) (err error) {
+func (g *meter) watch(ctx context.Context, id pki.Identity) (err error) {
 	f := g.a.Fabric
 	if !f.HasOCS() {
 		return nil
@@ -168,7 +168,7 @@ func (g *gauge) watch(ctx context.Context, id pki.Identity) (err error) {
 	return nil
 }
 
-func (g *gauge) circuit(e southbound.DeviceEvent) {
+func (g *meter) circuit(e southbound.DeviceEvent) {
 	if e.Kind != southbound.ConnectionStatus {
 		return
 	}
@@ -186,7 +186,7 @@ func (g *gauge) circuit(e southbound.DeviceEvent) {
 }
 
 // into adds the measurements to an outcome.
-func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome) error {
+func (g *meter) into(ctx context.Context, client *api.Client, o *outcome.Outcome) error {
 	now, away, err := g.counters(ctx)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (g *gauge) into(ctx context.Context, client *api.Client, o *outcome.Outcome
 // depth returns the port whose queue was fullest during the run, as the packet switches report. They
 // report the longest queue since they started, so a queue counts only if it exceeded its maximum from
 // before the run. Notes give the reason if there is none.
-func (g *gauge) depth(now []probe.Counters) (*report.QueueDepth, []string) {
+func (g *meter) depth(now []probe.Counters) (*report.QueueDepth, []string) {
 	t := g.a.Fabric.Topology
 	d, told := &report.QueueDepth{}, false
 	for i, n := range g.nodes {

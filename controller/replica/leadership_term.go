@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// tenure is one uninterrupted time of leading.
-type tenure struct {
+// leadershipTerm is one uninterrupted time of leading.
+type leadershipTerm struct {
 	term   uint64
 	ctx    context.Context // ends with it
 	cancel context.CancelFunc
@@ -21,7 +21,7 @@ type tracker struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	cur     *tenure       // nil while this node does not lead
+	cur     *leadershipTerm       // nil while this node does not lead
 	closed  error         // why nothing is followed any more
 	changed chan struct{} // closed and replaced at every change
 
@@ -81,7 +81,7 @@ func (t *tracker) leadLocked(yes bool, term uint64) {
 	}
 	if yes {
 		ctx, cancel := context.WithCancel(context.Background())
-		t.cur = &tenure{term: term, ctx: ctx, cancel: cancel}
+		t.cur = &leadershipTerm{term: term, ctx: ctx, cancel: cancel}
 	}
 	t.broadcast()
 }
@@ -123,7 +123,7 @@ func (t *tracker) broadcast() {
 	t.changed = make(chan struct{})
 }
 
-// close ends the tenure and ignores all that comes after.
+// close ends the term and ignores all that comes after.
 func (t *tracker) close() { t.fail(ErrClosed) }
 
 // fail closes the tracker with an error, which all waiting callers get.
@@ -139,8 +139,8 @@ func (t *tracker) fail(why error) {
 	t.broadcast()
 }
 
-// next waits for a tenure of a term above after.
-func (t *tracker) next(ctx context.Context, after uint64) (*tenure, error) {
+// next waits for a leadership term above after.
+func (t *tracker) next(ctx context.Context, after uint64) (*leadershipTerm, error) {
 	for {
 		t.mu.Lock()
 		cur, changed, closed := t.cur, t.changed, t.closed

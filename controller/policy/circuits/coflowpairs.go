@@ -8,7 +8,7 @@ import (
 	"lightloom/southbound"
 )
 
-// index is where the pairs of a book are, found without looking for them: sets of ports beside the
+// index is where the pairs of a coflow are, found without looking for them: sets of ports beside the
 // sorted pairs.
 type index struct {
 	words int      // of a set of ports
@@ -67,7 +67,7 @@ func (x *index) note(k int, p *pair) {
 	mark(x.live, x.words, in, out, p.need > 0)
 }
 
-// wanted reports whether a reservation is for a pair of the book with bytes left: one that needs time.
-func (b *book) wanted(in, out southbound.Port) bool {
+// wanted reports whether a reservation is for a pair of the coflow with bytes left: one that needs time.
+func (b *coflowPairs) wanted(in, out southbound.Port) bool {
 	return b.live[2*int(in)*b.words+int(out)/64]>>(out%64)&1 == 1
 }

@@ -34,8 +34,8 @@ type PacketFabric struct {
 	watch    *watch // nil: nobody wants to know
 }
 
-// newPlant builds the fabric. fences is a directory that keeps election ids. The caller closes it.
-func newPlant(f *topo.Fabric, o *ChildConfig, fences string, clock func() time.Duration) (*PacketFabric, error) {
+// newPacketFabric builds the fabric. fences is a directory that keeps election ids. The caller closes it.
+func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string, clock func() time.Duration) (*PacketFabric, error) {
 	n, err := netns.Build(f, o.Net)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,9 @@
 package ksp
 
-// A Fan is what Build knows of one target beside the row of distances: from each node that has few, the
+// A Descents is what Build knows of one target beside the row of distances: from each node that has few, the
 // entries that lead nearer. With no slack left a walk needs no others, and so need not look through all
 // the links of a switch to find the one that goes down.
-type Fan struct {
+type Descents struct {
 	row   Row
 	level []int32 // distance, -1 unreached
 	count []uint8 // entries that lead nearer, few+1 standing for more
@@ -15,15 +15,15 @@ type Fan struct {
 // few is how many entries a fan keeps for a node.
 const few = 4
 
-// NewFan returns an empty fan for the given number of nodes.
-func NewFan(nodes int) *Fan {
-	return &Fan{row: NewRow(nodes), level: make([]int32, nodes), count: make([]uint8, nodes),
+// NewDescents returns an empty fan for the given number of nodes.
+func NewDescents(nodes int) *Descents {
+	return &Descents{row: NewRow(nodes), level: make([]int32, nodes), count: make([]uint8, nodes),
 		near:  make([]int32, few*nodes),
 		queue: make([]int32, 0, nodes)}
 }
 
 // Fill computes the fan of target; back is the other direction of each entry.
-func (f *Fan) Fill(g *Graph, target int32, back []int32) {
+func (f *Descents) Fill(g *Graph, target int32, back []int32) {
 	for n := range f.level {
 		f.level[n], f.count[n] = -1, 0
 	}
@@ -57,7 +57,7 @@ func (f *Fan) Fill(g *Graph, target int32, back []int32) {
 }
 
 // nearer records that entry e of n leads closer to the target.
-func (f *Fan) nearer(n, e int32) {
+func (f *Descents) nearer(n, e int32) {
 	if c := f.count[n]; c < few {
 		f.near[few*n+int32(c)] = e
 		f.count[n] = c + 1
@@ -69,7 +69,7 @@ func (f *Fan) nearer(n, e int32) {
 // serves reports whether the entries kept for n are all that a walk without slack needs to look at
 // there, the pass after this one being known to have at most so much more slack: those left out have a
 // detour of 1 or 2, and would tell nothing new of the slack to come.
-func (f *Fan) serves(n, more int32) bool {
+func (f *Descents) serves(n, more int32) bool {
 	least := int32(2)
 	if f.same {
 		least = 1

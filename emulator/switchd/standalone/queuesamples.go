@@ -12,15 +12,15 @@ import (
 	"lightloom/emulator/target"
 )
 
-// lookEvery is how far apart looks at what waits at the ports are, or more: looks take no more than
-// lookShare of a processor.
+// sampleEvery is how far apart samples of what waits at the ports are, or more: they take no more than
+// sampleShare of a processor.
 const (
-	lookEvery = 50 * time.Millisecond
-	lookShare = 0.01
+	sampleEvery = 50 * time.Millisecond
+	sampleShare = 0.01
 )
 
-// looks sum up what was seen to wait at ports.
-type looks struct {
+// queueSamples sum up what was seen to wait at ports.
+type queueSamples struct {
 	mu     sync.Mutex
 	number uint64
 	most   []uint64
@@ -28,7 +28,7 @@ type looks struct {
 }
 
 // add counts one look: bytes by port.
-func (l *looks) add(waits []uint64) {
+func (l *queueSamples) add(waits []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.number == 0 {
@@ -41,21 +41,21 @@ func (l *looks) add(waits []uint64) {
 	}
 }
 
-// put adds the looks to the other counters of the ports.
-func (l *looks) put(counts []target.PortCount) {
+// put adds the samples to the other counters of the ports.
+func (l *queueSamples) put(counts []target.PortCount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.number == 0 {
 		return
 	}
 	for i := range counts {
-		counts[i].Looks = target.Looks{Number: l.number, Most: l.most[i], Mean: l.sum[i] / l.number}
+		counts[i].Looks = target.QueueSamples{Number: l.number, Most: l.most[i], Mean: l.sum[i] / l.number}
 	}
 }
 
-// look looks at what waits at the ports until ctx ends.
-func (s *station) look(ctx context.Context) error {
-	timer := time.NewTimer(lookEvery)
+// look samples what waits at the ports until ctx ends.
+func (s *switchProcess) look(ctx context.Context) error {
+	timer := time.NewTimer(sampleEvery)
 	defer timer.Stop()
 	for {
 		select {
@@ -73,12 +73,12 @@ func (s *station) look(ctx context.Context) error {
 			}
 			s.looks.add(waits)
 		}
-		timer.Reset(max(lookEvery, time.Duration(float64(time.Since(began))/lookShare)))
+		timer.Reset(max(sampleEvery, time.Duration(float64(time.Since(began))/sampleShare)))
 	}
 }
 
 // queued is how many bytes wait for the fibre's light.
-func (s *station) parked() (sum uint64) {
+func (s *switchProcess) parked() (sum uint64) {
 	if p, ok := s.plane.(*ebpf.Plane); ok && s.cfg.VOQBytes > 0 {
 		for _, c := range p.Queued() {
 			sum += uint64(c.Bytes)

@@ -5,9 +5,9 @@ import "math"
 // Where circuits carry everything, a class is alone on all of its links: its level is the smallest
 // capacity per flow among them, and no other class matters.
 
-// apart reports whether every class that has changed is alone on its links, and whether the links of
+// disjoint reports whether every class that has changed is alone on its links, and whether the links of
 // every class that has left are empty now.
-func (s *Levels) apart() bool {
+func (s *Levels) disjoint() bool {
 	seats := 0
 	for _, i := range s.pending {
 		c := &s.classes[i]
@@ -27,7 +27,7 @@ func (s *Levels) apart() bool {
 	return seats == 0
 }
 
-// fillApart is reach and fill for classes that are apart: each is held back by that of its links which
+// fillApart is reach and fill for classes that share no link: each is held back by that of its links which
 // the water fills first.
 func (s *Levels) fillApart(moved func(class, from, to int32)) {
 	for _, l := range s.queue {

@@ -7,29 +7,29 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// silence is how long a follower bears with a leader that says nothing: once to twice the heartbeat
+// leaderTimeout is how long a follower bears with a leader that says nothing: once to twice the heartbeat
 // timeout, at random, so that two followers seldom stand at once. Raft looks by itself, but at instants
 // that are once to twice the timeout apart, and so after one to three of them; and none is elected
 // before every follower that must vote has looked.
-type silence struct {
+type leaderTimeout struct {
 	timeout, patience time.Duration
 	since             time.Time // it is not counted from before
 }
 
-func newSilence(timeout time.Duration, now time.Time) *silence {
-	s := &silence{timeout: timeout}
+func newLeaderTimeout(timeout time.Duration, now time.Time) *leaderTimeout {
+	s := &leaderTimeout{timeout: timeout}
 	s.begin(now)
 	return s
 }
 
 // begin counts from now on.
-func (s *silence) begin(now time.Time) {
+func (s *leaderTimeout) begin(now time.Time) {
 	s.since, s.patience = now, s.timeout+rand.N(max(s.timeout, 1))
 }
 
 // over reports whether patience is at an end, and after what time to ask again. A leader or a candidate
 // waits for nobody.
-func (s *silence) over(now time.Time, state raft.RaftState, heard time.Time) (over bool, next time.Duration) {
+func (s *leaderTimeout) over(now time.Time, state raft.RaftState, heard time.Time) (over bool, next time.Duration) {
 	switch {
 	case state != raft.Follower:
 		s.begin(now)

@@ -18,7 +18,7 @@ import (
 // If none grew, or no switch reports any, a note says so.
 func TestGaugeDepth(t *testing.T) {
 	f := oneHostEach(t) // a ToR's ports: its host, the spine, the OCS
-	g := &gauge{a: &server.Daemon{Fabric: f}, names: []string{"tor0", "tor1"}, nodes: f.ToRNode}
+	g := &meter{a: &server.Daemon{Fabric: f}, names: []string{"tor0", "tor1"}, nodes: f.ToRNode}
 	told := func(most ...uint64) (c probe.Counters) {
 		c.Ports = map[southbound.Port]probe.PortCounters{}
 		for p, m := range most {
@@ -76,7 +76,7 @@ func TestGaugeWithoutSpine(t *testing.T) {
 	must(t, f, ferr)
 	named, err := inventory.Read(path, f)
 	must(t, named, err)
-	without := func(name string) (*gauge, error) {
+	without := func(name string) (*meter, error) {
 		d, err := named.Devices.Find(name)
 		moved := *must(t, d, err)
 		moved.Credentials.Username = "env:NOT_SET" // fails at once, where an address would be tried for seconds

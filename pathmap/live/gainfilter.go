@@ -4,9 +4,9 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// A gate returns which pairs can gain a path when cables come back: those with a path over one of them
+// A gainFilter returns which pairs can gain a path when cables come back: those with a path over one of them
 // that ranks before the k-th. It never misses such a pair.
-type gate struct {
+type gainFilter struct {
 	cables []int32
 	entry  []int32    // by link
 	ends   [2]int32   // u and v, the nodes of a single cable; of several, the node that they share, twice
@@ -14,20 +14,20 @@ type gate struct {
 	extra  int32      // the cable itself, where there is a single one
 }
 
-// gate returns the gate of cables, one or some of one node, in graph g.
-func (v *Paths) gate(g *ksp.Graph, cables []int32) *gate {
+// gainFilter returns the filter of cables, one or some of one node, in graph g.
+func (v *Paths) gainFilter(g *ksp.Graph, cables []int32) *gainFilter {
 	x, y := v.nodes(cables[0])
 	if len(cables) > 1 {
 		if a, b := v.nodes(cables[1]); x != a && x != b {
 			x = y
 		}
-		return newGate(g, &gate{cables: cables, entry: v.entry, ends: [2]int32{x, x}})
+		return newGainFilter(g, &gainFilter{cables: cables, entry: v.entry, ends: [2]int32{x, x}})
 	}
-	return newGate(g, &gate{cables: cables, entry: v.entry, ends: [2]int32{x, y}, extra: 1})
+	return newGainFilter(g, &gainFilter{cables: cables, entry: v.entry, ends: [2]int32{x, y}, extra: 1})
 }
 
-// newGate measures the path to a gate's ends.
-func newGate(g *ksp.Graph, t *gate) *gate {
+// newGainFilter measures the path to the ends of a filter.
+func newGainFilter(g *ksp.Graph, t *gainFilter) *gainFilter {
 	u, v := levels(g, t.ends[0]), levels(g, t.ends[1])
 	t.from = make([][2]int32, len(u))
 	for n := range u {
@@ -38,14 +38,14 @@ func newGate(g *ksp.Graph, t *gate) *gate {
 
 // length returns the least that a path between two nodes over the cables can have; far and more where
 // there is none.
-func (t *gate) length(a, b int32) int32 {
+func (t *gainFilter) length(a, b int32) int32 {
 	from, to := t.from[a], t.from[b]
 	return min(from[0]+to[1], from[1]+to[0]) + t.extra
 }
 
 // within returns the pairs, ascending, between which a path over the cables can be as short as their
 // last, or can be at all where any counts. Nodes are given by rank.
-func (t *gate) within(node []int32, last []uint16) []uint32 {
+func (t *gainFilter) within(node []int32, last []uint16) []uint32 {
 	near := make([][2]int32, len(node)) // by rank: distance from u and from v
 	for r, n := range node {
 		near[r] = t.from[n]
@@ -64,7 +64,7 @@ func (t *gate) within(node []int32, last []uint16) []uint32 {
 }
 
 // uses reports whether one of the paths, given as entries, takes a cable that is back.
-func (t *gate) uses(via []int32) bool {
+func (t *gainFilter) uses(via []int32) bool {
 	for _, e := range via {
 		for _, c := range t.cables {
 			if e == t.entry[2*c] || e == t.entry[2*c+1] {
@@ -80,7 +80,7 @@ func (t *gate) uses(via []int32) bool {
 // path. Where it first differs from the last path, both have come to the same node, and it takes an
 // entry that leads nearer to u and ranks before the other's. Mostly that is the pair's first node, and
 // the other's entry there is known without reading the path.
-func (t *gate) admits(w *renewer, s, target int32) bool {
+func (t *gainFilter) admits(w *renewer, s, target int32) bool {
 	a, b, n := w.Table.Node[s], w.Table.Node[target], ksp.PairOf(s, target)
 	length, first := int32(w.users.last[n]), int32(w.users.first[n])
 	o := w.Table.Order(s, target)
@@ -101,7 +101,7 @@ func (t *gate) admits(w *renewer, s, target int32) bool {
 
 // before reports whether some shortest path from a node to one of the ends leaves the path last by an
 // entry that ranks before last's.
-func (t *gate) before(w *renewer, o ksp.Order, node int32, last []int32, end int) bool {
+func (t *gainFilter) before(w *renewer, o ksp.Order, node int32, last []int32, end int) bool {
 	for depth, e := range last {
 		if earlier, same := t.parts(w, o, depth, node, e, end); earlier || !same {
 			return earlier
@@ -113,7 +113,7 @@ func (t *gate) before(w *renewer, o ksp.Order, node int32, last []int32, end int
 
 // parts reports whether some shortest path to one of the ends leaves a path at a node by an entry that
 // ranks before the path's there, e; and whether e is on such a path too, so that they may part later.
-func (t *gate) parts(w *renewer, o ksp.Order, depth int, node, e int32, end int) (earlier, same bool) {
+func (t *gainFilter) parts(w *renewer, o ksp.Order, depth int, node, e int32, end int) (earlier, same bool) {
 	if node == t.ends[end] && t.extra == 0 {
 		return true, false
 	}

@@ -10,10 +10,10 @@ import (
 	"lightloom/southbound"
 )
 
-// book is what a part remembers of one coflow, so that it need not look at thousands of rows at each
+// coflowRows is what a part remembers of one coflow, so that it need not look at thousands of rows at each
 // decision: where the rows of each destination are, and which of them have not ended, as bit sets over
 // the coflow's sources. All of it follows from the view.
-type book struct {
+type coflowRows struct {
 	coflowindex.Entry
 	rows int
 
@@ -49,7 +49,7 @@ type run struct {
 
 // books are the books of all coflows of a view.
 type books struct {
-	coflowindex.Index[*book]
+	coflowindex.Index[*coflowRows]
 	all []southbound.HostID // every host, where they are few
 }
 
@@ -58,7 +58,7 @@ const fewSources = 512
 
 // open returns the books of a view's coflows, in the view's order, brought up to date. Events are
 // hints: where they do not account for all rows that ended, the rows are looked at.
-func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*book {
+func (s *books) open(v *controller.View, ev []controller.Event, buf []*coflowRows) []*coflowRows {
 	if n := v.Fabric.Hosts(); n <= fewSources && len(s.all) != n {
 		s.all = make([]southbound.HostID, n)
 		for h := range s.all {
@@ -71,7 +71,7 @@ func (s *books) open(v *controller.View, ev []controller.Event, buf []*book) []*
 		c := &v.Coflows[i]
 		b, known := s.Get(c)
 		if !known {
-			b = newBook(c, s.all)
+			b = newCoflowRows(c, s.all)
 			s.Put(c, b)
 		}
 		buf = append(buf, b)
@@ -105,9 +105,9 @@ func (s *books) hint(v *controller.View, ev []controller.Event) {
 	}
 }
 
-// newBook opens the book of a coflow. all is every host, nil where they are too many to be a set.
-func newBook(c *controller.CoflowView, all []southbound.HostID) *book {
-	b := &book{rows: len(c.Src), wide: int32(len(c.Src))}
+// newCoflowRows lists the rows of a coflow. all is every host, nil where they are too many to be a set.
+func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRows {
+	b := &coflowRows{rows: len(c.Src), wide: int32(len(c.Src))}
 	if b.rows == 0 {
 		return b
 	}
@@ -159,8 +159,8 @@ func newBook(c *controller.CoflowView, all []southbound.HostID) *book {
 	return b
 }
 
-// check reads every row unless the view has the number of rows left and it equals the book's.
-func (b *book) check(c *controller.CoflowView) {
+// check reads every row unless the view has the number of rows left and it equals its own.
+func (b *coflowRows) check(c *controller.CoflowView) {
 	if c.Remaining.Live > 0 && c.Remaining.Live == b.left {
 		return
 	}
@@ -179,7 +179,7 @@ func (b *book) check(c *controller.CoflowView) {
 }
 
 // each returns a function that gives the sources of a run's set one by one, ascending; -1 after the last.
-func (b *book) each(i int, sets []uint64) func() int {
+func (b *coflowRows) each(i int, sets []uint64) func() int {
 	set := sets[i*b.words : (i+1)*b.words]
 	w, word := 0, set[0]
 	return func() int {
@@ -196,7 +196,7 @@ func (b *book) each(i int, sets []uint64) func() int {
 }
 
 // end takes a row out.
-func (b *book) end(c *controller.CoflowView, row int32) {
+func (b *coflowRows) end(c *controller.CoflowView, row int32) {
 	i, _ := slices.BinarySearchFunc(b.runs, row, func(r run, row int32) int {
 		switch {
 		case r.end <= row:
@@ -214,13 +214,13 @@ func (b *book) end(c *controller.CoflowView, row int32) {
 }
 
 // row returns the row of a source in a run that has it.
-func (b *book) row(i, at int) int32 {
+func (b *coflowRows) row(i, at int) int32 {
 	w := i*b.words + at/64
 	return b.firsts[w] + int32(bits.OnesCount64(b.has[w]&(1<<(at%64)-1)))
 }
 
 // sends reports whether a host is among the sources of a coflow, ended rows too.
-func (b *book) sends(h southbound.HostID) bool {
+func (b *coflowRows) sends(h southbound.HostID) bool {
 	if b.dsts == nil {
 		return true
 	}

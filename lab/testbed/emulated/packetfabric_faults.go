@@ -35,8 +35,8 @@ func (p *PacketFabric) updateLinkState(rack int) {
 	p.Switches[tor].Door.Light(southbound.Port(port), lit)
 }
 
-// strike applies a fault to the fabric. It ignores faults of the controller's replicas.
-func (p *PacketFabric) strike(ctx context.Context, c fault.Change) error {
+// inject applies a fault to the fabric. It ignores faults of the controller's replicas.
+func (p *PacketFabric) inject(ctx context.Context, c fault.Change) error {
 	switch c.Kind {
 	case fault.Link:
 		return p.cable(c.Cable, c.Up)

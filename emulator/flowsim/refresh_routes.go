@@ -47,19 +47,19 @@ type rerouted struct {
 	fate       fate
 }
 
-// rewalk brings every route with host flows up to date with the tables.
-func (f *fluid) rewalk() {
-	var w rewalker
+// refreshRoutes brings every route with host flows up to date with the tables.
+func (f *fluid) refreshRoutes() {
+	var w routeRefresh
 	w.links = f.tmp.links[:0]
 	if f.recabled {
 		for _, i := range f.active {
-			f.walkAgain(&w, i)
+			f.refreshRoute(&w, i)
 		}
 	} else {
 		for _, n := range f.changed {
 			f.prune(n)
 			for _, i := range f.watch[n] {
-				f.walkAgain(&w, i)
+				f.refreshRoute(&w, i)
 			}
 		}
 	}
@@ -90,16 +90,16 @@ func (f *fluid) rewalk() {
 	}
 }
 
-// rewalker is what rewalk has found.
-type rewalker struct {
+// routeRefresh is what refreshRoutes has found.
+type routeRefresh struct {
 	walked  []int32
 	changed []rerouted
 	links   []pathmap.LinkID
 	apart   bool // host flows that follow paces are on routes that have changed
 }
 
-// walkAgain walks a route that is not as the tables have it.
-func (f *fluid) walkAgain(w *rewalker, i int32) {
+// refreshRoute walks a route that is not as the tables have it.
+func (f *fluid) refreshRoute(w *routeRefresh, i int32) {
 	r := &f.routes[i]
 	if f.fresh(r) {
 		return

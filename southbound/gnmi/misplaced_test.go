@@ -51,7 +51,7 @@ func TestStrays(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &Session{cfg: Config{Profile: tt.p}, model: tt.p.Model()}
-			if err := s.findStrays(state); err != nil {
+			if err := s.findMisplaced(state); err != nil {
 				t.Fatal(err)
 			}
 			c, gone := s.gather(&tt.change)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// quietHandler leaves out a message that was logged within the last while: a replica that cannot reach
+// rateLimitedHandler leaves out a message that was logged within the last while: a replica that cannot reach
 // another one says so many times a second.
-type quietHandler struct {
+type rateLimitedHandler struct {
 	slog.Handler
 	while time.Duration
 	last  *lastLogged
@@ -22,11 +22,11 @@ type lastLogged struct {
 }
 
 func newQuiet(h slog.Handler, while time.Duration) slog.Handler {
-	return &quietHandler{h, while, &lastLogged{at: map[string]time.Time{}}}
+	return &rateLimitedHandler{h, while, &lastLogged{at: map[string]time.Time{}}}
 }
 
 // Handle implements slog.Handler.
-func (q *quietHandler) Handle(ctx context.Context, r slog.Record) error {
+func (q *rateLimitedHandler) Handle(ctx context.Context, r slog.Record) error {
 	if !q.last.passes(r.Message, r.Time, q.while) {
 		return nil
 	}
@@ -44,11 +44,11 @@ func (l *lastLogged) passes(message string, now time.Time, while time.Duration) 
 }
 
 // WithAttrs implements slog.Handler.
-func (q *quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &quietHandler{q.Handler.WithAttrs(attrs), q.while, q.last}
+func (q *rateLimitedHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &rateLimitedHandler{q.Handler.WithAttrs(attrs), q.while, q.last}
 }
 
 // WithGroup implements slog.Handler.
-func (q *quietHandler) WithGroup(name string) slog.Handler {
-	return &quietHandler{q.Handler.WithGroup(name), q.while, q.last}
+func (q *rateLimitedHandler) WithGroup(name string) slog.Handler {
+	return &rateLimitedHandler{q.Handler.WithGroup(name), q.while, q.last}
 }

@@ -9,7 +9,7 @@ import (
 	"lightloom/controller/replica/rollcall"
 )
 
-// onward stands between raft and its transport, so that raft 1.7.3 never goes back behind what it has
+// appliedFilter stands between raft and its transport, so that raft 1.7.3 never goes back behind what it has
 // applied. A network can double, delay and lose messages. Where a snapshot comes again, raft would go
 // back to its end, delete the entries behind it, and panic ("log not found") when it applies them
 // again. Where the answer to the first entries behind a snapshot is lost, raft would refuse them the
@@ -18,7 +18,7 @@ import (
 //
 // What is applied is committed, so every leader holds the same (Ongaro and Ousterhout 2014, section
 // 5.4.3). A snapshot that ends there is answered, and of a leader's entries those behind it go to raft.
-type onward struct {
+type appliedFilter struct {
 	*rollcall.Rollcall
 	out   chan raft.RPC
 	ready chan struct{} // closed once raft has been started
@@ -31,20 +31,20 @@ type onward struct {
 }
 
 // newOnward begins to take requests. The rollcall answers those that raft must not see.
-func newOnward(r *rollcall.Rollcall) *onward {
-	o := &onward{Rollcall: r, out: make(chan raft.RPC), ready: make(chan struct{}), stop: make(chan struct{})}
+func newOnward(r *rollcall.Rollcall) *appliedFilter {
+	o := &appliedFilter{Rollcall: r, out: make(chan raft.RPC), ready: make(chan struct{}), stop: make(chan struct{})}
 	o.ended.Go(o.take)
 	return o
 }
 
 // follow begins to hand requests to raft, one after the other. applied is the index of the last entry
 // that raft has handed to the state machine. answered, called after each request, must not wait.
-func (o *onward) follow(applied func() uint64, answered func()) {
+func (o *appliedFilter) follow(applied func() uint64, answered func()) {
 	o.applied, o.answered = applied, answered
 	close(o.ready)
 }
 
-func (o *onward) take() {
+func (o *appliedFilter) take() {
 	for {
 		select {
 		case <-o.stop:
@@ -77,7 +77,7 @@ func (o *onward) take() {
 // hand gives raft a request and passes on its answer. It waits for that, since raft applies entries
 // before it answers, and the next request depends on what is applied. It returns false once the
 // transport is closed.
-func (o *onward) hand(rpc raft.RPC) bool {
+func (o *appliedFilter) hand(rpc raft.RPC) bool {
 	asker, answer := rpc.RespChan, make(chan raft.RPCResponse, 1)
 	rpc.RespChan = answer
 	select {
@@ -123,16 +123,16 @@ func answerAgain(rpc raft.RPC, m *raft.InstallSnapshotRequest) {
 }
 
 // Consumer implements raft.Transport.
-func (o *onward) Consumer() <-chan raft.RPC { return o.out }
+func (o *appliedFilter) Consumer() <-chan raft.RPC { return o.out }
 
 // end takes no more requests.
-func (o *onward) end() {
+func (o *appliedFilter) end() {
 	o.once.Do(func() { close(o.stop) })
 	o.ended.Wait()
 }
 
 // Close implements raft.WithClose.
-func (o *onward) Close() error {
+func (o *appliedFilter) Close() error {
 	o.end()
 	if t, ok := o.Transport.(raft.WithClose); ok {
 		return t.Close()

@@ -4,9 +4,9 @@ import (
 	"lightloom/pathmap/internal/ksp"
 )
 
-// tally knows, of one pair, which cables its paths used before a repair, and how many of those that it
+// cableUse knows, of one pair, which cables its paths used before a repair, and how many of those that it
 // has now use each.
-type tally struct {
+type cableUse struct {
 	cables []int32 // that may have come into use, or out of it; several times perhaps
 	use    []use   // by cable
 	now    uint32
@@ -16,19 +16,19 @@ type tally struct {
 }
 
 type use struct {
-	met    uint32 // the tally that met it last; of an earlier one all else is nought
+	met    uint32 // the cableUse that met it last; of an earlier one all else is nought
 	before bool
 	paths  int32
 }
 
-func newTally(cables, nodes int) *tally {
-	return &tally{use: make([]use, cables), into: make([]int32, nodes)}
+func newCableUse(cables, nodes int) *cableUse {
+	return &cableUse{use: make([]use, cables), into: make([]int32, nodes)}
 }
 
-func (t *tally) bytes() int64 { return int64(4*(cap(t.cables)+cap(t.into)+cap(t.via)) + 12*cap(t.use)) }
+func (t *cableUse) bytes() int64 { return int64(4*(cap(t.cables)+cap(t.into)+cap(t.via)) + 12*cap(t.use)) }
 
 // aim has the next pairs' paths end at the end of rank b of a packed map; back is Graph.Backs.
-func (t *tally) aim(m *ksp.Table, b int32, back []int32) {
+func (t *cableUse) aim(m *ksp.Table, b int32, back []int32) {
 	g, n := m.Graph, m.Node[b]
 	t.target = b
 	for e := g.Start[n]; e < g.Start[n+1]; e++ {
@@ -37,7 +37,7 @@ func (t *tally) aim(m *ksp.Table, b int32, back []int32) {
 }
 
 // begin forgets the last pair.
-func (t *tally) begin() {
+func (t *cableUse) begin() {
 	t.cables = t.cables[:0]
 	if t.now++; t.now == 0 {
 		clear(t.use)
@@ -46,7 +46,7 @@ func (t *tally) begin() {
 }
 
 // of returns what is known of the cable of a link.
-func (t *tally) of(l int32) *use {
+func (t *cableUse) of(l int32) *use {
 	u := &t.use[l/2]
 	if u.met != t.now {
 		*u = use{met: t.now}
@@ -55,7 +55,7 @@ func (t *tally) of(l int32) *use {
 }
 
 // add counts paths that come, 1, or go, -1, given by their links' entries.
-func (t *tally) add(g *ksp.Graph, via []int32, paths int32) {
+func (t *cableUse) add(g *ksp.Graph, via []int32, paths int32) {
 	for _, e := range via {
 		t.of(g.Link[e]).paths += paths
 		t.cables = append(t.cables, g.Link[e]/2)
@@ -64,7 +64,7 @@ func (t *tally) add(g *ksp.Graph, via []int32, paths int32) {
 
 // decode begins with the paths from the end of rank a that a packed table has, as those before; cables
 // has all that they use, each once. It returns the pair's entries in users.last and users.first.
-func (t *tally) decode(m *ksp.Table, a int32) (last, first uint16) {
+func (t *cableUse) decode(m *ksp.Table, a int32) (last, first uint16) {
 	t.begin()
 	f, g := m.Form, m.Graph
 	in := m.Rows[t.target].Block(a, f)

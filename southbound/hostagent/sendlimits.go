@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gate is how a sender's loop writes: derived from what is wanted, read without a lock.
-type gate struct {
+// sendLimits is how a sender's loop writes: derived from what is wanted, read without a lock.
+type sendLimits struct {
 	open   bool
 	pacing float64 // payload bytes a second, for the kernel
 	unsent int     // bytes that can wait in the socket unsent
@@ -31,21 +31,21 @@ const (
 	mostUnsent = 1 << 20
 )
 
-func gateFor(w want, measured float64) gate {
+func sendLimitsFor(w want, measured float64) sendLimits {
 	switch {
 	case w.rate <= 0:
-		return gate{}
+		return sendLimits{}
 	case w.fair:
 		r := max(1.5*measured, leastFair/holdTime.Seconds())
-		return sized(gate{open: true, pacing: w.rate}, min(r, w.rate))
+		return sized(sendLimits{open: true, pacing: w.rate}, min(r, w.rate))
 	case w.rate < slowest:
 		n := clamp(w.rate*gapTime.Seconds(), framePayload, maxChunk)
-		return gate{open: true, pacing: slowest, unsent: 2 * n, chunk: n, gap: true, rate: w.rate}
+		return sendLimits{open: true, pacing: slowest, unsent: 2 * n, chunk: n, gap: true, rate: w.rate}
 	}
-	return sized(gate{open: true, pacing: w.rate}, w.rate)
+	return sized(sendLimits{open: true, pacing: w.rate}, w.rate)
 }
 
-func sized(g gate, rate float64) gate {
+func sized(g sendLimits, rate float64) sendLimits {
 	g.unsent = clamp(rate*holdTime.Seconds(), 2*framePayload, mostUnsent)
 	g.chunk = clamp(rate*chunkTime.Seconds(), framePayload, maxChunk)
 	return g
@@ -56,7 +56,7 @@ func clamp(v float64, low, high int) int {
 }
 
 // near reports whether two gates differ too little to be worth a change.
-func (g gate) near(o gate) bool {
+func (g sendLimits) near(o sendLimits) bool {
 	return g.open == o.open && g.pacing == o.pacing && math.Abs(float64(g.unsent-o.unsent)) < 0.25*float64(o.unsent)
 }
 
@@ -98,7 +98,7 @@ func (s *sender) pump(raw syscall.RawConn) error {
 	return nil
 }
 
-// write writes once, or as long as the gate is open and bytes are left. It waits for the socket to take any.
+// write writes once, or as long as the sender may send and bytes are left. It waits for the socket to take any.
 func (s *sender) write(raw syscall.RawConn, once bool) error {
 	var err error
 	waitErr := raw.Write(func(fd uintptr) bool {
@@ -131,7 +131,7 @@ func (s *sender) write(raw syscall.RawConn, once bool) error {
 	return err
 }
 
-// await waits for a change of the gate, the timer or the agent's end.
+// await waits for a change of the limits, the timer or the agent's end.
 func (s *sender) await(timer <-chan time.Time) error {
 	select {
 	case <-s.wake:
@@ -142,7 +142,7 @@ func (s *sender) await(timer <-chan time.Time) error {
 	return nil
 }
 
-// awaitUntil waits for an instant, or less if the gate changes.
+// awaitUntil waits for an instant, or less if the limits change.
 func (s *sender) awaitUntil(at time.Time) error {
 	t := time.NewTimer(time.Until(at))
 	defer t.Stop()

@@ -10,10 +10,10 @@ import (
 	"lightloom/southbound"
 )
 
-// TestBookAsListed: reserving from a book, which lists no pairs, gives the same reservations as from a
+// TestCoflowPairsAsListed: reserving from coflowPairs, which lists no pairs, gives the same reservations as from a
 // list of the uncovered pairs, whatever has ended, been thinned out, is held, or was reserved for
 // earlier coflows.
-func TestBookAsListed(t *testing.T) {
+func TestCoflowPairsAsListed(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		ports := 2 + rng.IntN(9)
@@ -31,7 +31,7 @@ func TestBookAsListed(t *testing.T) {
 		}
 		covered := make([]time.Duration, ports*ports)
 		for c := range southbound.CoflowID(3) {
-			var b book
+			var b coflowPairs
 			for in := range ports {
 				for out := range ports {
 					if in != out && rng.IntN(3) > 0 {
@@ -75,7 +75,7 @@ func TestBookAsListed(t *testing.T) {
 }
 
 // checkIndex holds an index against the pairs themselves.
-func checkIndex(t *testing.T, seed uint64, b *book, ports int) {
+func checkIndex(t *testing.T, seed uint64, b *coflowPairs, ports int) {
 	t.Helper()
 	alive := 0
 	for in := range ports {
