@@ -157,7 +157,7 @@ func (s *NetworkState) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) 
 	r := s.take(coflows)
 	r.lay(rng)
 	if s.opt.Blind {
-		s.tell(r, coflows)
+		s.keepReasons(r, coflows)
 		return r.answer(coflows), Count{}
 	}
 	steps := 4 * s.opt.RouteSteps
@@ -166,12 +166,12 @@ func (s *NetworkState) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) 
 	}
 	count := r.anneal(s.opt.Restarts, min(steps, 16*len(r.choices)), rng)
 	count.Add(r.localSearch())
-	s.tell(r, coflows)
+	s.keepReasons(r, coflows)
 	return r.answer(coflows), count
 }
 
-// tell keeps why host flows take the paths they do, if Explain is set.
-func (s *NetworkState) tell(r *routing, coflows []Coflow) {
+// keepReasons keeps why host flows take the paths they do, if Explain is set.
+func (s *NetworkState) keepReasons(r *routing, coflows []Coflow) {
 	if s.opt.Explain {
 		s.why = r.explain(coflows)
 	}

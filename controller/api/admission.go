@@ -181,7 +181,7 @@ func (s *Server) paced(ctx context.Context, w http.ResponseWriter, body io.Reade
 	cancel context.CancelCauseFunc) *paced {
 	p := &paced{Reader: body, slow: cancel, pace: s.cfg.Limits.Pace, grace: s.cfg.Limits.Grace, began: time.Now(),
 		to: http.NewResponseController(w)}
-	p.timer = time.AfterFunc(math.MaxInt64, p.look)
+	p.timer = time.AfterFunc(math.MaxInt64, p.checkPace)
 	p.timer.Reset(p.grace)
 	p.undo = context.AfterFunc(ctx, p.end)
 	return p
@@ -201,7 +201,7 @@ func (p *paced) due() time.Duration {
 	return p.grace + time.Duration(p.n.Load())*time.Second/time.Duration(p.pace)
 }
 
-func (p *paced) look() {
+func (p *paced) checkPace() {
 	if left := p.due() - time.Since(p.began); left > 0 {
 		p.timer.Reset(left)
 		return

@@ -53,7 +53,7 @@ type DeviceHolding struct{ Desired, Accepted, Seen DeviceHolds }
 // DeviceHolds is how much a device holds.
 type DeviceHolds struct{ Rules, Circuits int }
 
-func (h DeviceHolds) wire() *apiv1.DeviceHolds {
+func (h DeviceHolds) proto() *apiv1.DeviceHolds {
 	return &apiv1.DeviceHolds{Rules: int32(h.Rules), Circuits: int32(h.Circuits)}
 }
 
@@ -81,7 +81,7 @@ func (s *service) ownHealth(out *apiv1.StatusResponse) {
 		for _, c := range s.cfg.Claims() {
 			m := &apiv1.DeviceClaim{Device: c.Device, State: c.State, Error: c.Error, Refused: c.Refused}
 			if c.Holds != nil {
-				m.Desired, m.Accepted, m.Seen = c.Holds.Desired.wire(), c.Holds.Accepted.wire(), c.Holds.Seen.wire()
+				m.Desired, m.Accepted, m.Seen = c.Holds.Desired.proto(), c.Holds.Accepted.proto(), c.Holds.Seen.proto()
 			}
 			out.Claims = append(out.Claims, m)
 		}

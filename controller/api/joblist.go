@@ -267,7 +267,7 @@ func (s *Server) watchJobs(ctx context.Context, m *apiv1.WatchJobsRequest,
 // Job reads a job of any replica.
 func (c *Client) Job(ctx context.Context, id controller.JobID, r Read) (out *apiv1.GetJobResponse, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
-		resp, err := to.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{JobId: int32(id), Read: r.wire()}))
+		resp, err := to.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{JobId: int32(id), Read: r.proto()}))
 		if err == nil {
 			out = resp.Msg
 		}

@@ -63,7 +63,7 @@ func (s *service) Members(ctx context.Context,
 	all := s.cfg.Membership.Members()
 	out := &apiv1.MembersResponse{Level: all.Level, Read: at}
 	for _, m := range all.Members {
-		out.Members = append(out.Members, m.wire())
+		out.Members = append(out.Members, m.proto())
 	}
 	return connect.NewResponse(out), nil
 }
@@ -105,7 +105,7 @@ func allowChange(ctx context.Context, change MemberChange, id string, asked bool
 	return nil
 }
 
-func (m Member) wire() *apiv1.Member {
+func (m Member) proto() *apiv1.Member {
 	return &apiv1.Member{Id: m.ID, Raft: m.Raft, Api: m.API, Level: m.Level, Voter: m.Voter}
 }
 
@@ -116,7 +116,7 @@ func memberFromWire(m *apiv1.Member) Member {
 // Members returns the replicas of the cluster, by a read of that kind.
 func (c *Client) Members(ctx context.Context, read Read) (all Members, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
-		r, err := to.Members(ctx, connect.NewRequest(&apiv1.MembersRequest{Read: read.wire()}))
+		r, err := to.Members(ctx, connect.NewRequest(&apiv1.MembersRequest{Read: read.proto()}))
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (c *Client) Members(ctx context.Context, read Read) (all Members, err error
 
 // ChangeMembers changes a member, or for RaiseLevel the cluster's level to m's, across elections.
 func (c *Client) ChangeMembers(ctx context.Context, change MemberChange, m Member) error {
-	ask := &apiv1.ChangeMembersRequest{Change: change, Member: m.wire(), Level: m.Level}
+	ask := &apiv1.ChangeMembersRequest{Change: change, Member: m.proto(), Level: m.Level}
 	return c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		r, err := to.ChangeMembers(ctx, connect.NewRequest(ask))
 		if err == nil {

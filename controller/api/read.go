@@ -105,7 +105,7 @@ func (s *service) ReadIndex(ctx context.Context,
 	return connect.NewResponse(&apiv1.ReadIndexResponse{Index: index}), nil
 }
 
-func (r Read) wire() *apiv1.Read {
+func (r Read) proto() *apiv1.Read {
 	if r == (Read{}) {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (c *Client) wrote(index uint64) {
 // StatusAt is Status as a read of that kind.
 func (c *Client) StatusAt(ctx context.Context, r Read) (s Status, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) (err error) {
-		s, err = status(ctx, to, &apiv1.StatusRequest{Read: r.wire()})
+		s, err = status(ctx, to, &apiv1.StatusRequest{Read: r.proto()})
 		return err
 	})
 	return s, err
@@ -139,10 +139,10 @@ func (c *Client) StatusAt(ctx context.Context, r Read) (s Status, err error) {
 
 // LiveStateAt is LiveState as a read of that kind.
 func (c *Client) LiveStateAt(ctx context.Context, r Read) (Snapshot, error) {
-	return c.state(ctx, &apiv1.StateRequest{Read: r.wire(), Live: true})
+	return c.state(ctx, &apiv1.StateRequest{Read: r.proto(), Live: true})
 }
 
 // StateAt is State as a read of that kind.
 func (c *Client) StateAt(ctx context.Context, r Read) (Snapshot, error) {
-	return c.state(ctx, &apiv1.StateRequest{Read: r.wire()})
+	return c.state(ctx, &apiv1.StateRequest{Read: r.proto()})
 }

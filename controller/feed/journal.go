@@ -79,7 +79,7 @@ func (f *Feed) note(e *state.Entry) {
 			}
 		}
 	}
-	f.tell(e)
+	f.publishEvent(e)
 	if len(f.changed) > 0 {
 		f.rouse()
 	}

@@ -26,6 +26,6 @@ func (l *Leader) Cancel(ctx context.Context, id controller.JobID) error {
 	}
 	w := watcher{ended, make(chan error, 1)}
 	return l.await(ctx, w, func(in *loop.Inputs) {
-		in.Cancels = append(in.Cancels, loop.Cancel{Job: id, Refused: w.tell})
+		in.Cancels = append(in.Cancels, loop.Cancel{Job: id, Refused: w.answer})
 	})
 }

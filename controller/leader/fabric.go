@@ -96,7 +96,7 @@ func (l *Leader) bar(ctx context.Context, term uint64, cause error) error {
 func (l *Leader) Change(ctx context.Context, c controller.FabricChange) error {
 	w := watcher{func(s *state.State) bool { return reflect.DeepEqual(s.Change(), c) }, make(chan error, 1)}
 	return l.await(ctx, w, func(in *loop.Inputs) {
-		in.Changes = append(in.Changes, loop.ChangeRequest{Change: &c, Refused: w.tell})
+		in.Changes = append(in.Changes, loop.ChangeRequest{Change: &c, Refused: w.answer})
 	})
 }
 

@@ -13,6 +13,6 @@ import (
 func (l *Leader) Grant(ctx context.Context, g controller.Grant) error {
 	w := watcher{func(s *state.State) bool { return s.Access(g.Name) == g.Access }, make(chan error, 1)}
 	return l.await(ctx, w, func(in *loop.Inputs) {
-		in.Grants = append(in.Grants, loop.GrantRequest{Grant: g, Refused: w.tell})
+		in.Grants = append(in.Grants, loop.GrantRequest{Grant: g, Refused: w.answer})
 	})
 }

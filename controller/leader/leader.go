@@ -232,8 +232,8 @@ func (l *Leader) missing(request string) bool {
 	return !known
 }
 
-// tell wakes the submitters whose jobs are in the state; all of them when the leadership has ended.
-func (l *Leader) tell(all bool) {
+// wakeSubmitters wakes the submitters whose jobs are in the state; all of them when the leadership has ended.
+func (l *Leader) wakeSubmitters(all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = l.stopped || all
@@ -262,7 +262,7 @@ func (l *Leader) Run(ctx context.Context, term uint64) error {
 	defer l.traces.close()
 	defer wg.Wait()
 	defer cancel()
-	defer func() { l.cfg.Log.View(func(uint64) { l.tell(true) }) }()
+	defer func() { l.cfg.Log.View(func(uint64) { l.wakeSubmitters(true) }) }()
 
 	workers := make(map[southbound.DeviceID]*worker, len(l.cfg.Devices))
 	removed := l.note().Removed
@@ -324,7 +324,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		}
 		// a request that was granted before makes no entry
 		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants)+len(in.Changes) > 0 {
-			l.cfg.Log.View(func(uint64) { l.tell(false) })
+			l.cfg.Log.View(func(uint64) { l.wakeSubmitters(false) })
 		}
 		if l.changed(ctx, entries, workers) {
 			return ErrPolicy
@@ -391,7 +391,7 @@ func (l *Leader) commit(ctx context.Context, term uint64, entries []state.Entry)
 	}
 	l.cfg.Log.View(func(index uint64) {
 		l.traces.committed(l.cfg.State, index, entries)
-		l.tell(false)
+		l.wakeSubmitters(false)
 	})
 	return nil
 }

@@ -58,7 +58,7 @@ func (l *Leader) Release(ctx context.Context, id controller.BandwidthReservation
 // inside Log.View.
 func (l *Leader) requestBandwidth(ctx context.Context, a loop.BandwidthRequest, met func(*state.State) bool) error {
 	w := watcher{met, make(chan error, 1)}
-	a.Refused = w.tell
+	a.Refused = w.answer
 	return l.await(ctx, w, func(in *loop.Inputs) { in.BandwidthRequests = append(in.BandwidthRequests, a) })
 }
 
@@ -90,8 +90,8 @@ func (l *Leader) await(ctx context.Context, w watcher, hand func(*loop.Inputs)) 
 // maxWatchers bounds the requests beside jobs that wait for the log.
 const maxWatchers = 1 << 12
 
-// tell answers a watcher once.
-func (w *watcher) tell(err error) {
+// answer answers a watcher once.
+func (w *watcher) answer(err error) {
 	select {
 	case w.done <- err:
 	default:
@@ -104,9 +104,9 @@ func (l *Leader) answer(all bool) {
 	l.watchers = slices.DeleteFunc(l.watchers, func(w watcher) bool {
 		switch {
 		case w.met(l.cfg.State):
-			w.tell(nil)
+			w.answer(nil)
 		case all:
-			w.tell(ErrStopped)
+			w.answer(ErrStopped)
 		default:
 			return len(w.done) > 0 // refused
 		}

@@ -109,7 +109,7 @@ func (t *traces) committed(s *state.State, index uint64, entries []state.Entry) 
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(per)) {
-		t.tell(id, index, per[id])
+		t.record(id, index, per[id])
 	}
 	for i := range entries {
 		t.move(s, &entries[i])
@@ -120,8 +120,8 @@ func (t *traces) committed(s *state.State, index uint64, entries []state.Entry) 
 // decides are the kinds of entries that a policy's plan becomes.
 var decides = []state.Kind{state.Placed, state.Routed, state.CircuitReserved, state.AdmissionDecided, state.Withdrawn}
 
-// tell makes the spans of one step about one job.
-func (t *traces) tell(id controller.JobID, index uint64, kinds map[state.Kind]int) {
+// record makes the spans of one step about one job.
+func (t *traces) record(id controller.JobID, index uint64, kinds map[state.Kind]int) {
 	ctx := trace.ContextWithSpanContext(context.Background(), t.jobs[id])
 	about := []attribute.KeyValue{attribute.Int("lightloom.job", int(id))}
 	planned := false

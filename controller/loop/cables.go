@@ -123,7 +123,7 @@ func (l *Loop) avoid(s *state.State, now time.Duration) {
 		case !sure:
 			l.pass.read(d)
 		default:
-			l.tell(d, l.base.Rules(d, steered), rules)
+			l.send(d, l.base.Rules(d, steered), rules)
 		}
 	}
 	act.Urgent, act.Sets = act.Sets, others

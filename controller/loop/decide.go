@@ -29,7 +29,7 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 	if s.Live().Wake <= now {
 		l.pending.note(controller.WakeReached, now, -1, -1, 0)
 	}
-	l.look(s, now, in)
+	l.refreshView(s, now, in)
 	l.decider.asked++
 	p, err := l.ask()
 	l.cables.changed, l.cables.pairs = nil, nil
@@ -73,8 +73,8 @@ func (l *Loop) lawful(err error) error {
 	return fmt.Errorf("%w: it breaks a law: %w", controller.ErrPolicyFailed, err)
 }
 
-// look brings the view up to date.
-func (l *Loop) look(s *state.State, now time.Duration, in *Inputs) {
+// refreshView brings the view up to date.
+func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 	d := &l.decider
 	v := &d.view
 	v.Changed, v.Touched, v.Links = l.cables.changed, l.cables.pairs, d.meters.links

@@ -116,10 +116,10 @@ func (l *Loop) bring(d southbound.DeviceID, c southbound.Change) {
 	l.pass.act.Sets = append(l.pass.act.Sets, rollout.Set{Device: d, Token: token, Change: c})
 }
 
-// tell sends changes to a device whose contents are known. A device with an unanswered Set gets them
+// send sends changes to a device whose contents are known. A device with an unanswered Set gets them
 // afterwards, in one Set for all failures meanwhile; but not where circuits have rules of their own,
 // which moves change.
-func (l *Loop) tell(d southbound.DeviceID, wanted, held []southbound.Rule) {
+func (l *Loop) send(d southbound.DeviceID, wanted, held []southbound.Rule) {
 	if !l.fabric.HasOCS() && l.devices.postpone(d, held) {
 		return
 	}
@@ -134,7 +134,7 @@ func (l *Loop) catchUp(now time.Duration, d southbound.DeviceID, held []southbou
 	l.devices.unread[d] = repair{tries: l.devices.unread[d].tries, told: true}
 	act := &l.pass.act
 	at := len(act.Sets)
-	l.tell(d, l.base.Rules(d, nil), held)
+	l.send(d, l.base.Rules(d, nil), held)
 	sets := act.Sets[at:]
 	act.Urgent = append(act.Urgent, sets...)
 	act.Sets = act.Sets[:at]

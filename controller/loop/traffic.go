@@ -16,7 +16,7 @@ func (l *Loop) readTraffic(s *state.State, now time.Duration, in *Inputs) {
 	if due, reads := l.decider.traffic.Due(); !reads || now < due {
 		return
 	}
-	l.look(s, now, in)
+	l.refreshView(s, now, in)
 	any, err := l.decider.traffic.Read(&l.decider.view, func() (demand.Sample, error) {
 		if in.Counters == nil {
 			return demand.Sample{}, errNoCounters

@@ -21,7 +21,7 @@ func sections(l *Look) []section {
 	parts := []struct {
 		name string
 		of   any
-	}{{"head", l.Head}, {"replicas", l.Replicas}, {"doubts", l.Doubts}, {"circuits", l.Circuits}, {"moves", l.Moves},
+	}{{"head", l.Head}, {"replicas", l.Replicas}, {"doubts", l.Warnings}, {"circuits", l.Circuits}, {"moves", l.Moves},
 		{"rates", l.Rates}, {"switches", l.Switches}, {"jobs", l.Jobs}, {"demand", l.Demand}, {"failed", l.Failed}}
 	out := make([]section, 0, len(parts)+1)
 	for _, p := range parts {

@@ -17,7 +17,7 @@ import (
 type Look struct {
 	Head     Head      `json:"head"`
 	Replicas []Replica `json:"replicas"`
-	Doubts   []Warning   `json:"doubts"`
+	Warnings []Warning `json:"doubts"`
 	Circuits []Circuit `json:"circuits"`
 	Moves    []Move    `json:"moves"`
 	Rates    []int64   `json:"rates"` // by link, in kb/s of layer 2; -1: not known; empty: none is

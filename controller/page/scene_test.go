@@ -44,13 +44,13 @@ func (s *scene) Look(context.Context) (*Look, error) {
 	s.at.Store(int64(s.n))
 	now := float64(s.n) / 10
 	l := &Look{Head: Head{Now: now, Leader: "controller1", Term: 2, Index: uint64(s.n), Jobs: 12, JobsEnded: 4},
-		Replicas: []Replica{}, Doubts: []Warning{}, Circuits: []Circuit{}, Moves: []Move{}, Failed: []Failed{},
+		Replicas: []Replica{}, Warnings: []Warning{}, Circuits: []Circuit{}, Moves: []Move{}, Failed: []Failed{},
 		Switches: []Switch{}, Jobs: []Job{}}
 	for i := range 3 {
 		l.Replicas = append(l.Replicas, Replica{ID: fmt.Sprint("controller", i), Index: uint64(s.n), Digest: "3e1e05"})
 	}
 	if s.n%40 > 30 {
-		l.Doubts = append(l.Doubts, Warning{"tor1", "it does not refuse leaders of the past: it knows no arbitration"})
+		l.Warnings = append(l.Warnings, Warning{"tor1", "it does not refuse leaders of the past: it knows no arbitration"})
 	}
 	s.jobs(l, now)
 	s.circuits(l, now)

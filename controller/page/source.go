@@ -100,7 +100,7 @@ func (c *Controller) Look(ctx context.Context) (*Look, error) {
 	}
 	l := &Look{Head: Head{Now: st.Now.Seconds(), Leader: st.Leader, Term: st.Term, Changes: st.LeaderChanges,
 		Index: st.Index, Jobs: st.Jobs, JobsEnded: st.JobsEnded, Coflows: st.Coflows, CoflowsEnded: st.CoflowEnded},
-		Rates: []int64{}, Failed: []Failed{}, Doubts: []Warning{}}
+		Rates: []int64{}, Failed: []Failed{}, Warnings: []Warning{}}
 	l.FromState(c.now, c.data, st.Now, c.Left)
 	for i := range l.Jobs {
 		l.Jobs[i].Why = c.why[l.Jobs[i].ID]
@@ -221,7 +221,7 @@ func (c *Controller) links(ctx context.Context, l *Look, leader string) {
 // warn lists what is not as it should be.
 func (l *Look) warn(f *topo.Fabric, st api.Status, h api.Health) {
 	add := func(about, format string, args ...any) {
-		l.Doubts = append(l.Doubts, Warning{about, fmt.Sprintf(format, args...)})
+		l.Warnings = append(l.Warnings, Warning{about, fmt.Sprintf(format, args...)})
 	}
 	if st.Leader == "" {
 		add("controller", "no leader is known: jobs and reservations wait")

@@ -77,8 +77,8 @@ type Config struct {
 	Authorize func(tls.ConnectionState) error // can refuse a peer after its handshake; nil: accept all verified peers
 	Transport raft.Transport                  // replaces all of the above in tests
 
-	Newcomer *Learner // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log
-	Trusted  bool      // the disk cannot have gone back in time: the node takes part at once
+	Learner *Learner // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log
+	Trusted bool     // the disk cannot have gone back in time: the node takes part at once
 
 	Machine  Machine
 	Archive  Archive // what the machine has let go; nil: it lets nothing go

@@ -27,7 +27,7 @@ func newHealth() *health {
 	return &health{changed: make(chan struct{}, 1), closed: make(chan struct{}), died: make(chan struct{})}
 }
 
-func (h *health) tell() {
+func (h *health) notify() {
 	select {
 	case h.changed <- struct{}{}:
 	default:
@@ -40,7 +40,7 @@ func (h *health) fail(err error) {
 	h.failures++
 	h.sick = err
 	h.mu.Unlock()
-	h.tell()
+	h.notify()
 }
 
 // note notes a failure that the node can do without.
@@ -54,7 +54,7 @@ func (h *health) recover() {
 	h.mu.Lock()
 	h.sick = nil
 	h.mu.Unlock()
-	h.tell()
+	h.notify()
 }
 
 // wipe notes that the log has lost its last entry.
@@ -71,7 +71,7 @@ func (h *health) answered() {
 	h.wiped, h.wiping = h.wiped || was, false
 	h.mu.Unlock()
 	if was {
-		h.tell()
+		h.notify()
 	}
 }
 
@@ -92,7 +92,7 @@ func (h *health) die(err error) {
 		close(h.died)
 	}
 	h.mu.Unlock()
-	h.tell()
+	h.notify()
 }
 
 func (h *health) state() (sick, dead error, failures uint64) {
@@ -163,7 +163,7 @@ func (n *Node) nurse() {
 		} else {
 			var over bool
 			if over, again = leader.over(time.Now(), n.raft.State(), n.raft.LastContact()); over {
-				n.logIf("look for the leader", n.look())
+				n.logIf("look for the leader", n.checkLeader())
 			}
 		}
 		select {

@@ -179,7 +179,7 @@ func (p *past) revive(i int) {
 		p.copies[i] = nil
 		if err = os.RemoveAll(filepath.Join(p.dir, p.peers[i].ID)); err == nil {
 			n, err = p.tryStart(i, Existing, func(cfg *Config) {
-				cfg.Newcomer = &Learner{Done: func() error { return nil }}
+				cfg.Learner = &Learner{Done: func() error { return nil }}
 			})
 		}
 	}

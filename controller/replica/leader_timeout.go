@@ -47,8 +47,8 @@ func (s *leaderTimeout) over(now time.Time, state raft.RaftState, heard time.Tim
 	return true, s.timeout
 }
 
-// look has raft look now whether its leader still speaks, which it does when its timeout becomes shorter.
-func (n *Node) look() error {
+// checkLeader has raft look now whether its leader still speaks, which it does when its timeout becomes shorter.
+func (n *Node) checkLeader() error {
 	c := n.raft.ReloadableConfig()
 	c.HeartbeatTimeout++
 	if c.ElectionTimeout < c.HeartbeatTimeout {

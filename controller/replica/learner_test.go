@@ -18,7 +18,7 @@ func (c *cluster) rejoin(i int) (joined chan struct{}) {
 	c.disks[i] = NewMemory()
 	n, err := New(Config{ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i], Machine: &ledger{}, Limits: c.limit,
 		Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
-		Newcomer:  &Learner{Done: func() error { close(joined); return nil }}})
+		Learner:   &Learner{Done: func() error { close(joined); return nil }}})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (c *cluster) grow(ctx context.Context) {
 	c.joining = func() {
 		n, err := New(Config{ID: id, Peers: []Peer{c.peers[0], self}, Memory: disk, Machine: &ledger{}, Limits: c.limit,
 			Transport: c.net.Transport(raft.ServerAddress(self.Addr)),
-			Newcomer:  &Learner{Done: func() error { close(joined); return nil }}})
+			Learner:   &Learner{Done: func() error { close(joined); return nil }}})
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -106,8 +106,8 @@ func (n *Node) rollcall() rollcall.Config {
 	c := rollcall.Config{Self: Peer{ID: n.cfg.ID, Addr: n.cfg.addr(n.cfg.ID)}, Peers: n.cfg.Peers, Nonce: rand.Uint64(),
 		Trusted: n.cfg.Trusted, Memory: n.store.memory, Reached: n.store.reached, Die: n.store.health.die,
 		Logger: n.cfg.Logger}
-	if n.cfg.Newcomer != nil {
-		c.Joined = n.cfg.Newcomer.Done
+	if n.cfg.Learner != nil {
+		c.Joined = n.cfg.Learner.Done
 	}
 	return c
 }
@@ -123,7 +123,7 @@ func (n *Node) start(t raft.Transport, rc *raft.Config) error {
 	n.track.adopt(r)
 	f := r.GetConfiguration()
 	err := f.Error()
-	if err == nil && n.cfg.Newcomer == nil { // the snapshot that a newcomer has can be older than its membership
+	if err == nil && n.cfg.Learner == nil { // the snapshot that a newcomer has can be older than its membership
 		err = checkMember(&n.cfg, f.Configuration())
 	}
 	if err != nil {

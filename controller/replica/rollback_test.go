@@ -145,7 +145,7 @@ func (a *aged) startOld(change func(*Config)) (damaged bool) {
 		damaged = true
 		if err = os.RemoveAll(a.home(a.old)); err == nil {
 			n, err = a.tryStart(a.old, Existing, func(cfg *Config) {
-				cfg.Newcomer = &Learner{Done: func() error { return nil }}
+				cfg.Learner = &Learner{Done: func() error { return nil }}
 			})
 		}
 	}

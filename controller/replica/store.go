@@ -39,7 +39,7 @@ func (m *Memory) Keep(all rollcall.Memory) error {
 	return nil
 }
 
-// Start is what a node that is no Newcomer does with an empty directory. With a used one it continues.
+// Start is what a node that is no Learner does with an empty directory. With a used one it continues.
 type Start string
 
 // What a node can expect.
@@ -166,7 +166,7 @@ func (s *store) prepare(c *Config, rc *raft.Config, t raft.Transport) error {
 		return fmt.Errorf("read log: %w", err)
 	}
 	switch {
-	case c.Newcomer != nil || !empty:
+	case c.Learner != nil || !empty:
 	case c.Start == Bootstrap:
 		if err := raft.BootstrapCluster(rc, s.logs, s.stable, s.snaps, t, configuration(c.Peers)); err != nil {
 			return fmt.Errorf("bootstrap cluster: %w", err)

@@ -20,11 +20,11 @@ type wal struct {
 	ballot *ballot
 	dir    string
 
-	write sync.Mutex // held by who changes files
-	cut   uint64     // entries from here on give way to those that are stored next; 0: none
-	dirty bool       // there can be bytes behind the end
-	doubt bool       // the ballot on disk can claim a longer log than there is
-	stray string     // a segment that was begun and does not count
+	write      sync.Mutex // held by who changes files
+	cut        uint64     // entries from here on give way to those that are stored next; 0: none
+	dirty      bool       // there can be bytes behind the end
+	doubt      bool       // the ballot on disk can claim a longer log than there is
+	unfinished string     // a segment that was begun and does not count
 
 	mu     sync.RWMutex
 	segs   []*segment
@@ -245,7 +245,7 @@ func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64, sum u
 			if err == nil {
 				return
 			}
-			w.stray = path
+			w.unfinished = path
 			if err = errors.Join(err, s.f.Close()); !w.doubt {
 				_ = w.settle() // gives the room back; if not, the next write does
 			}
@@ -285,11 +285,11 @@ func (w *wal) settle() error {
 		}
 		w.doubt = false
 	}
-	if w.stray != "" {
-		if err := w.disk.do("remove", w.stray, func() error { return os.Remove(w.stray) }); err != nil {
+	if w.unfinished != "" {
+		if err := w.disk.do("remove", w.unfinished, func() error { return os.Remove(w.unfinished) }); err != nil {
 			return err
 		}
-		w.stray = ""
+		w.unfinished = ""
 	}
 	return nil
 }

@@ -35,24 +35,24 @@ type Options struct {
 // them drain, move the mirrors, wait until the device reports the circuit, steer. Only the ports named
 // are touched, and packets that carry the circuit's tag meanwhile take the default way.
 type Mover struct {
-	fabric    *topo.Fabric
-	base      *Base
-	opt       Options
-	token     uint64
-	lit       []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
-	into      []southbound.Port // by OCS output: the input that was last reported to lead there
-	inputsLit []int32           // by OCS output: how many inputs are lit to it
-	moves     []*move           // in order of intent
-	busy      [2][]int32        // by OCS input, and output: how many of moves want it
-	drops     []int32           // by OCS input: how many rules of its circuits are to be dropped by moves
-	sets      []Set
-	out       []Settled
-	doubt     bool
-	ready     []*move // memory of Next, as are spare and told
-	spare     []Set
-	told      []Settled
-	free      []*move                   // finished moves, for reuse
-	room      []southbound.CrossConnect // not handed out yet
+	fabric      *topo.Fabric
+	base        *Base
+	opt         Options
+	token       uint64
+	lit         []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
+	into        []southbound.Port // by OCS output: the input that was last reported to lead there
+	inputsLit   []int32           // by OCS output: how many inputs are lit to it
+	moves       []*move           // in order of intent
+	busy        [2][]int32        // by OCS input, and output: how many of moves want it
+	drops       []int32           // by OCS input: how many rules of its circuits are to be dropped by moves
+	sets        []Set
+	out         []Settled
+	needsReread bool
+	ready       []*move // memory of Next, as are spare and told
+	spare       []Set
+	told        []Settled
+	free        []*move                   // finished moves, for reuse
+	room        []southbound.CrossConnect // not handed out yet
 	// tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
 	asks    []uint64
 	stirred bool          // something was reported since Next
@@ -62,8 +62,8 @@ type Mover struct {
 // NeedsReread reports, once, that a Set of the OCS failed in transit, so that its circuits are unknown: the
 // caller reads the OCS and passes what it finds as events.
 func (m *Mover) NeedsReread() bool {
-	d := m.doubt
-	m.doubt = false
+	d := m.needsReread
+	m.needsReread = false
 	return d
 }
 
@@ -207,7 +207,7 @@ func (m *Mover) Done(now time.Duration, token uint64, err error) {
 	if i := slices.Index(m.asks, token); i >= 0 {
 		m.asks = slices.Delete(m.asks, i, i+1)
 		// the old circuit possibly remains, and would not be reported as new
-		m.doubt = m.doubt || err != nil && !errors.Is(err, southbound.ErrRefused)
+		m.needsReread = m.needsReread || err != nil && !errors.Is(err, southbound.ErrRefused)
 	}
 	for k := 0; k < len(m.moves); k++ {
 		o := m.moves[k]

@@ -60,7 +60,7 @@ func (w *writer) destination(d southbound.RackID, hops []hop) {
 	if def == southbound.NoPort {
 		return
 	}
-	w.look(d)
+	w.measure(d)
 	any := southbound.Rule{Match: southbound.Match{Dst: d, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: def}
 	any.Backup = w.backup(def, int32(w.b.far[d].up[w.n]), own)
 	for len(hops) > 0 {
@@ -133,8 +133,8 @@ func (w *writer) does(any, r southbound.Rule, bound int32) bool {
 		int32(w.near[any.Backup]) < bound)
 }
 
-// look fills near for a rack.
-func (w *writer) look(d southbound.RackID) {
+// measure fills near for a rack.
+func (w *writer) measure(d southbound.RackID) {
 	t := w.b.fabric.Topology
 	for p := range w.near {
 		w.near[p] = unreached

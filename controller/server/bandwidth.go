@@ -161,7 +161,7 @@ func (p *replicaProcess) paths() (routes, error) {
 	p.mapping.Lock()
 	defer p.mapping.Unlock()
 	if f := p.fabric(); f != p.routes.of {
-		m, index, err := f.Indexed(p.charge.Spec.PathsKept(), p.charge.Seed)
+		m, index, err := f.Indexed(p.config.Spec.PathsKept(), p.config.Seed)
 		if err != nil {
 			return routes{}, err
 		}

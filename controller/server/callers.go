@@ -20,12 +20,12 @@ const SocketFile = "api.sock"
 
 // callers configures who may call this replica.
 func (p *replicaProcess) callers() api.Callers {
-	c := api.Callers{Admins: p.charge.Identity.Admins, Granter: p, Owners: p, Audit: p.audit.note,
+	c := api.Callers{Admins: p.config.Identity.Admins, Granter: p, Owners: p, Audit: p.audit.note,
 		Answered: p.export.answered(),
 		Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
 			return p.keys.Peer(st, pki.Client, pki.Controller)
 		}}
-	if path := p.charge.Identity.Socket; path != "" {
+	if path := p.config.Identity.Socket; path != "" {
 		ln, err := listenLocal(path)
 		if err != nil {
 			p.notice.Warn("no socket for admins of this machine", "error", err)

@@ -25,7 +25,7 @@ import (
 // Cluster is the processes of a controller's replicas on this machine, which listen on loopback. A
 // process that exits is restarted, and the others go on.
 type Cluster struct {
-	charge  ReplicaConfig // of every one, but for who it is
+	config  ReplicaConfig // of every one, but for who it is
 	issue   func(role pki.Role, name string) (pki.Identity, error)
 	keys    func(name string) pki.Paths // where keys are that replicas read themselves; nil: issue has them
 	stderr  io.Writer
@@ -51,7 +51,7 @@ func PrivatePorts(i int) (raft, api string, err error) {
 // returns. Their logs are in st, which the cluster closes.
 func NewCluster(n int, c ReplicaConfig, issue func(pki.Role, string) (pki.Identity, error),
 	ports func(i int) (raft, api string, err error), st *State, stderr io.Writer) (*Cluster, error) {
-	r := &Cluster{charge: c, issue: issue, stderr: stderr, State: st, IDs: ReplicaNames(n), raft: map[string]string{},
+	r := &Cluster{config: c, issue: issue, stderr: stderr, State: st, IDs: ReplicaNames(n), raft: map[string]string{},
 		api: map[string]string{}, replica: map[string]*supervisor{}}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	for i, id := range r.IDs {
@@ -118,13 +118,13 @@ func (r *Cluster) Gone() bool {
 	return !slices.ContainsFunc(r.IDs, func(id string) bool { return !r.replica[id].isDead() })
 }
 
-// start starts a replica and gives it its charge.
+// start starts a replica and gives it its configuration.
 func (r *Cluster) start(id string, restarts int) (*exec.Cmd, error) {
 	identity, err := r.issue(pki.Controller, id)
 	if err != nil {
 		return nil, err
 	}
-	c := r.charge
+	c := r.config
 	if r.keys != nil {
 		c.Identity.Files = r.keys(id)
 	} else if c.Identity.PEM, err = identity.MarshalPEM(); err != nil {
@@ -132,7 +132,7 @@ func (r *Cluster) start(id string, restarts int) (*exec.Cmd, error) {
 	}
 	c.ID, c.API, c.Restarts = id, r.api, restarts
 	c.Dir, c.Cluster, c.Epoch = filepath.Join(r.State.Dir, id), r.State.cluster, r.State.Epoch
-	if c.Metrics, err = MetricsAddress(r.charge.Metrics, slices.Index(r.IDs, id)); err != nil {
+	if c.Metrics, err = MetricsAddress(r.config.Metrics, slices.Index(r.IDs, id)); err != nil {
 		return nil, err
 	}
 	c.Peers, c.OwnLogs = nil, r.State.own

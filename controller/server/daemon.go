@@ -172,7 +172,7 @@ func (a *Daemon) open() error {
 	if a.Options.Ephemeral {
 		a.Config.Leave = a.Options.Keys
 	}
-	a.Cluster.charge = a.Config
+	a.Cluster.config = a.Config
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"lightloom/controller/leader"
 	"lightloom/controller/loop"
 	"lightloom/controller/policy"
-	"lightloom/controller/server/reshape"
+	"lightloom/controller/server/fabricdiff"
 	"lightloom/pathmap"
 	"lightloom/pathmap/cabling"
 )
@@ -73,9 +73,9 @@ func (p *replicaProcess) ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricR
 	return invalid(err)
 }
 
-func (p *replicaProcess) founded() *reshape.Founded {
-	return &reshape.Founded{Fabric: p.state.Founded(), Policy: p.charge.Policy, Devices: p.charge.Devices,
-		Agents: p.charge.Agents, Fixed: p.charge.FixedCables, Alone: p.charge.Agent != ""}
+func (p *replicaProcess) founded() *fabricdiff.Founded {
+	return &fabricdiff.Founded{Fabric: p.state.Founded(), Policy: p.config.Policy, Devices: p.config.Devices,
+		Agents: p.config.Agents, Fixed: p.config.FixedCables, Alone: p.config.Agent != ""}
 }
 
 // lookAt returns why a switch that is to replace another, to come back or to get a cable cannot, or nil.
@@ -98,7 +98,7 @@ func (p *replicaProcess) lookAt(ctx context.Context, now, next *controller.Fabri
 		if slices.Contains(next.Removed, n) || f.Topology.Node(n).Role == pathmap.Host {
 			continue
 		}
-		g.Go(func() error { return look(ctx, f, all, n, p.keys) })
+		g.Go(func() error { return checkSwitch(ctx, f, all, n, p.keys) })
 	}
 	return g.Wait()
 }
@@ -115,7 +115,7 @@ func (p *replicaProcess) checkPolicy(now, next *controller.FabricChange) error {
 	if err != nil {
 		return err
 	}
-	from, err := policy.Parse(cmp.Or(now.Policy, p.charge.Policy), policy.Overrides{})
+	from, err := policy.Parse(cmp.Or(now.Policy, p.config.Policy), policy.Overrides{})
 	if err != nil {
 		return err
 	}

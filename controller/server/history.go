@@ -23,9 +23,9 @@ const jobsStay = 10 * time.Second
 
 // openHistory has jobs leave the state for a file.
 func (p *replicaProcess) openHistory() (err error) {
-	path := filepath.Join(p.charge.Dir, historyFile)
-	if p.history, err = history.Open(path, p.charge.Retention, p.log); err == nil {
-		p.state.KeepEnded(state.Keep{Ended: jobsStay, Requests: p.charge.requestsStay(), Left: p.history.Put})
+	path := filepath.Join(p.config.Dir, historyFile)
+	if p.history, err = history.Open(path, p.config.Retention, p.log); err == nil {
+		p.state.KeepEnded(state.Keep{Ended: jobsStay, Requests: p.config.requestsStay(), Left: p.history.Put})
 	}
 	return err
 }

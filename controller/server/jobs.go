@@ -43,7 +43,7 @@ func (p *replicaProcess) Cancel(ctx context.Context, id controller.JobID) (e api
 
 // check returns what is wrong with a job on this fabric, or nil.
 func (p *replicaProcess) check(j *controller.Job) error {
-	if p.charge.Agent == "" && len(p.charge.Agents) == 0 {
+	if p.config.Agent == "" && len(p.config.Agents) == 0 {
 		return ErrNoAgent
 	}
 	return j.CheckOn(p.fabric())

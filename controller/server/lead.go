@@ -22,7 +22,7 @@ func (p *replicaProcess) found(ctx context.Context, term uint64) error {
 		last = p.state.Live().At
 	})
 	if !known {
-		epoch = p.charge.Epoch
+		epoch = p.config.Epoch
 		level := cmp.Or(p.home.node.Level, state.Newest)
 		if err := p.append(ctx, term, state.Entry{Kind: state.ClusterFounded,
 			Cluster: &state.Cluster{Epoch: epoch.UnixNano(), Level: level}}); err != nil {
@@ -37,7 +37,7 @@ func (p *replicaProcess) found(ctx context.Context, term uint64) error {
 // states would part where their files differ, or where one of them applies old entries again under new
 // settings.
 func (p *replicaProcess) agreeRetention(ctx context.Context, term uint64) error {
-	own := state.Retention{Requests: p.charge.requestsStay()}
+	own := state.Retention{Requests: p.config.requestsStay()}
 	e := state.Entry{Kind: state.RetentionSet, Cluster: &state.Cluster{Retention: &own}}
 	var was state.Retention
 	known, can := false, false
@@ -60,7 +60,7 @@ func (p *replicaProcess) agreeRetention(ctx context.Context, term uint64) error 
 
 // epoch is instant 0 of the log.
 func (p *replicaProcess) epoch() (at time.Time) {
-	at = p.charge.Epoch
+	at = p.config.Epoch
 	p.node.View(func(uint64) {
 		if said, known := p.state.Epoch(); known {
 			at = said

@@ -39,7 +39,7 @@ func (p *replicaProcess) Members() (all api.Members) {
 // Change implements api.Membership.
 func (p *replicaProcess) Change(ctx context.Context, change api.MemberChange, m api.Member) error {
 	leader, _, term := p.node.Leader()
-	if leader != p.charge.ID {
+	if leader != p.config.ID {
 		return fmt.Errorf("change members: %w", api.ErrNotLeader)
 	}
 	switch err := p.change(ctx, term, change, m); {
@@ -118,7 +118,7 @@ const (
 // attend has the cluster know this replica's address and version, and gives it a vote once it has
 // joined. It returns ErrRemoved if the replica is no member any more, or nil when ctx ends.
 func (p *replicaProcess) attend(ctx context.Context) error {
-	client, err := api.Dial([]string{p.charge.API[p.charge.ID]}, p.keys.Client("", pki.Controller))
+	client, err := api.Dial([]string{p.config.API[p.config.ID]}, p.keys.Client("", pki.Controller))
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (p *replicaProcess) attend(ctx context.Context) error {
 		if err := p.heedTrust(); err != nil {
 			p.log.Warn("trust disk", "error", err)
 		}
-		said, since = p.tellStanding(said, since)
+		said, since = p.logStanding(said, since)
 		if p.removed() {
 			return p.leave()
 		}
@@ -162,7 +162,7 @@ func (p *replicaProcess) due(ctx context.Context, client *api.Client) error {
 	if !founded {
 		return nil // the log begins with the epoch: before it nobody can be introduced
 	}
-	m := api.Member{ID: p.charge.ID, API: p.charge.API[p.charge.ID], Level: uint32(p.state.Knows())}
+	m := api.Member{ID: p.config.ID, API: p.config.API[p.config.ID], Level: uint32(p.state.Knows())}
 	for _, x := range p.Members().Members {
 		switch {
 		case x.ID != m.ID:
@@ -185,7 +185,7 @@ func (p *replicaProcess) due(ctx context.Context, client *api.Client) error {
 func (p *replicaProcess) removed() bool {
 	all := p.node.Members()
 	for _, m := range all {
-		if m.ID == p.charge.ID {
+		if m.ID == p.config.ID {
 			return false
 		}
 	}
@@ -195,8 +195,8 @@ func (p *replicaProcess) removed() bool {
 // othersRemoved reports whether another replica knows for sure that this one is no member.
 func (p *replicaProcess) othersRemoved(ctx context.Context) bool {
 	var others []string
-	for id, at := range p.charge.API {
-		if id != p.charge.ID {
+	for id, at := range p.config.API {
+		if id != p.config.ID {
 			others = append(others, at)
 		}
 	}
@@ -212,7 +212,7 @@ func (p *replicaProcess) othersRemoved(ctx context.Context) bool {
 	defer cancel()
 	all, err := client.Members(ctx, api.Read{Linearizable: true})
 	for _, m := range all.Members {
-		if m.ID == p.charge.ID {
+		if m.ID == p.config.ID {
 			return false
 		}
 	}
@@ -221,7 +221,7 @@ func (p *replicaProcess) othersRemoved(ctx context.Context) bool {
 
 // leave notes in the state directory that it is of a replica that was removed.
 func (p *replicaProcess) leave() error {
-	return errors.Join(removedError(p.charge.Dir, p.charge.ID), p.home.note(func(n *Node) { n.Removed = true }))
+	return errors.Join(removedError(p.config.Dir, p.config.ID), p.home.note(func(n *Node) { n.Removed = true }))
 }
 
 func removedError(dir, id string) error {

@@ -38,7 +38,7 @@ import (
 
 // replicaProcess is one replica of the controller.
 type replicaProcess struct {
-	charge  ReplicaConfig
+	config  ReplicaConfig
 	home    *home
 	keys    *pki.Source
 	state   *state.State
@@ -126,7 +126,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	if !c.Verbose {
 		handler = newQuiet(handler, time.Minute)
 	}
-	p := &replicaProcess{charge: c, home: h, clock: newClock(c.Epoch, time.Now), reasons: explain.NewMemory(),
+	p := &replicaProcess{config: c, home: h, clock: newClock(c.Epoch, time.Now), reasons: explain.NewMemory(),
 		log:    slog.New(handler).With("replica", c.ID),
 		notice: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})).With("replica", c.ID)}
 	p.audit = newAuditLog(filepath.Join(c.Dir, auditFile), p.notice)
@@ -152,7 +152,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
 		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
-		Newcomer:  p.learner(), Trusted: c.OwnLogs, Machine: p.machine(), Archive: p.history, Logger: p.log})
+		Learner:   p.learner(), Trusted: c.OwnLogs, Machine: p.machine(), Archive: p.history, Logger: p.log})
 	if err != nil {
 		return nil, errors.Join(err, p.history.Close())
 	}
@@ -209,19 +209,19 @@ func (p *replicaProcess) close() error {
 }
 
 func (p *replicaProcess) server() (*api.Server, error) {
-	ln, err := net.Listen("tcp", p.charge.API[p.charge.ID])
+	ln, err := net.Listen("tcp", p.config.API[p.config.ID])
 	if err != nil {
 		return nil, fmt.Errorf("listen for the northbound: %w", err)
 	}
-	return api.NewServer(api.Config{ID: p.charge.ID, Peers: p.charge.API, Listener: ln,
+	return api.NewServer(api.Config{ID: p.config.ID, Peers: p.config.API, Listener: ln,
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
 		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
 		Address: p.address, Now: p.clock.now, Logger: p.log, Tracer: p.traces.Tracer(),
-		Retention: p.requestsKnown, Replay: p.charge.Replay,
+		Retention: p.requestsKnown, Replay: p.config.Replay,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
 			Epoch:   p.epoch,
-			Fabric:  func() *apiv1.Fabric { return api.DescribeFabric(p.fabric(), p.charge.Policy, p.fabricChange()) },
+			Fabric:  func() *apiv1.Fabric { return api.DescribeFabric(p.fabric(), p.config.Policy, p.fabricChange()) },
 			Disk:    p.node.Disk,
 			Ready:   p.current.Ready,
 			Links:   func() []api.Link { return namedLinks(p.fabric().Topology, p.current.Leader().Links()) },
@@ -246,7 +246,7 @@ func (p *replicaProcess) lead(ctx context.Context, term uint64) error {
 		defer close(compared)
 		p.compare(comparing, term)
 	}()
-	why, err := explain.Join(p.charge.Explain, explain.Leadership{Leader: p.charge.ID, Term: term})
+	why, err := explain.Join(p.config.Explain, explain.Leadership{Leader: p.config.ID, Term: term})
 	if err != nil {
 		p.log.Error("why", "error", err)
 	}
@@ -278,9 +278,9 @@ func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *
 	}
 	defer closeUsages()
 	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts, Clock: p.clock.now,
-		Logger: p.log, Sample: p.charge.Sample, Keep: p.charge.Reasons,
-		Loop: loop.Config{Seed: p.charge.Seed, Delta: p.charge.Delta,
-			ElephantThreshold: p.charge.ElephantThreshold, Demand: p.charge.Demand, Rollout: p.charge.Rollout,
+		Logger: p.log, Sample: p.config.Sample, Keep: p.config.Reasons,
+		Loop: loop.Config{Seed: p.config.Seed, Delta: p.config.Delta,
+			ElephantThreshold: p.config.ElephantThreshold, Demand: p.config.Demand, Rollout: p.config.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
 	if p.traces != nil {
 		cfg.Tracer = p.traces.Tracer()
@@ -312,15 +312,15 @@ func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Con
 	}
 	cfg.Loop.Paths, cfg.Loop.Index = m.paths, m.index
 	cfg.Policy = p.fabricChange().Policy
-	name, overrides := p.charge.Policy, p.charge.Overrides
+	name, overrides := p.config.Policy, p.config.Overrides
 	if cfg.Policy != "" {
 		name, overrides = cfg.Policy, policy.Overrides{}
 	}
 	opt := policy.Options{Overrides: overrides, Prove: why.Teller(name)}
-	if !p.charge.ProofsOnly {
+	if !p.config.ProofsOnly {
 		opt.Explain, opt.Prove = opt.Prove, nil
 	}
-	if p.charge.Reasons {
+	if p.config.Reasons {
 		opt.Explain = opt.Explain.And(p.reasons.Teller())
 	}
 	decider, err := policy.New(name, opt)
@@ -345,8 +345,8 @@ func (p *replicaProcess) dial(term, round uint64) (devices map[southbound.Device
 	var now atomic.Pointer[inventory.Devices] // calls do not wait for the state
 	look := func() { all := p.devices(); now.Store(&all) }
 	look()
-	lines := dialDevices(p.fabric, &p.charge, func() inventory.Devices { return *now.Load() }, p.keys,
-		gnmi.Election{High: p.charge.ElectionHigh(term), Low: round})
+	lines := dialDevices(p.fabric, &p.config, func() inventory.Devices { return *now.Load() }, p.keys,
+		gnmi.Election{High: p.config.ElectionHigh(term), Low: round})
 	for id, l := range lines {
 		devices[id] = l
 		if p.export != nil {

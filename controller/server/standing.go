@@ -45,9 +45,9 @@ func Trust(dir string) error {
 // waitsLong is after what time a replica that waits says so.
 const waitsLong = 2 * time.Second
 
-// tellStanding says what this replica waits for, once it has for some time. said is what was said last,
+// logStanding says what this replica waits for, once it has for some time. said is what was said last,
 // since when.
-func (p *replicaProcess) tellStanding(said string, since time.Time) (string, time.Time) {
+func (p *replicaProcess) logStanding(said string, since time.Time) (string, time.Time) {
 	s, why := p.node.Standing()
 	switch now := string(s) + ": " + why; {
 	case s == rollcall.Voting:
@@ -56,14 +56,14 @@ func (p *replicaProcess) tellStanding(said string, since time.Time) (string, tim
 		return said, since
 	default:
 		p.notice.Warn("this replica has no vote yet", "it is", s, "why", why, "to vouch for its disk",
-			"lightloom cluster trust "+p.charge.Dir)
+			"lightloom cluster trust "+p.config.Dir)
 		return now, since
 	}
 }
 
 // heedTrust takes the word of an operator, if there is one for this start.
 func (p *replicaProcess) heedTrust() error {
-	path := filepath.Join(p.charge.Dir, trustFile)
+	path := filepath.Join(p.config.Dir, trustFile)
 	word, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -12,10 +12,10 @@ import (
 // it; nil if there is none. Lines are a few hundred bytes and go out at once, so that a killed leader
 // loses none.
 func (p *replicaProcess) usages() (func(loop.Usage), func(), error) {
-	if p.charge.Usages == "" {
+	if p.config.Usages == "" {
 		return nil, func() {}, nil
 	}
-	f, err := os.OpenFile(p.charge.Usages, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(p.config.Usages, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("record reservations: %w", err)
 	}

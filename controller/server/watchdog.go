@@ -28,7 +28,7 @@ func (p *replicaProcess) watchdog(ctx context.Context, term uint64) leader.Watch
 }
 
 func (p *replicaProcess) bar(now controller.FabricChange, why string) (controller.FabricChange, bool) {
-	return now.Bar(cmp.Or(now.Policy, p.charge.Policy), p.charge.Policy, why, now.Previous, "", "fair")
+	return now.Bar(cmp.Or(now.Policy, p.config.Policy), p.config.Policy, why, now.Previous, "", "fair")
 }
 
 // stalled has the other replicas know that a policy is barred. It is not applied here: the policy's

@@ -109,11 +109,11 @@ func (l *ledger) add(r *CircuitReservation, in, out int) {
 	l.byIn[r.In].Insert(in, *r)
 	l.byOut[r.Out].Insert(out, booking{r.NotBefore, r.NotAfter, r.In, r.Coflow})
 	l.counted(r, 1)
-	l.look(r.In)
+	l.refreshEdge(r.In)
 }
 
-// look brings the edge of an input up to date.
-func (l *ledger) look(in southbound.Port) {
+// refreshEdge brings the edge of an input up to date.
+func (l *ledger) refreshEdge(in southbound.Port) {
 	edge := southbound.Never
 	if r := l.byIn[in].Live(); len(r) > 0 {
 		if edge = r[0].NotBefore; r[0].Begun {
@@ -166,7 +166,7 @@ func (l *ledger) begin(in southbound.Port) {
 	l.counted(r, -1)
 	r.Begun = true
 	l.counted(r, 1)
-	l.look(in)
+	l.refreshEdge(in)
 }
 
 // removeFirst takes the first reservation of an input out.
@@ -179,7 +179,7 @@ func (l *ledger) removeFirst(in southbound.Port) {
 	}
 	l.byOut[r.Out].Remove(k)
 	l.counted(&r, -1)
-	l.look(in)
+	l.refreshEdge(in)
 }
 
 // withdraw takes the unbegun reservations of a coflow out, and reports whether there were any.
@@ -198,7 +198,7 @@ func (l *ledger) withdraw(c southbound.CoflowID) bool {
 			return goes
 		})
 		if gone {
-			l.look(southbound.Port(in))
+			l.refreshEdge(southbound.Port(in))
 		}
 	}
 	for out := 0; left > 0; out++ {

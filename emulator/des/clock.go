@@ -19,13 +19,13 @@ type Event struct {
 // at instant 0 and is ready for use. Once it has held as many events as it ever will, no method
 // allocates.
 type Clock[T any] struct {
-	now   time.Duration
-	seq   uint64
-	heap  []node
-	soon  []int32 // slots of events at now, behind those in the heap; none for those that are gone
-	first int     // in soon, the first that is not
-	slots []slot[T]
-	free  []int32
+	now     time.Duration
+	seq     uint64
+	heap    []node
+	instant []int32 // slots of events at now, behind those in the heap; none for those that are gone
+	first   int     // in instant, the first that is not
+	slots   []slot[T]
+	free    []int32
 }
 
 // node is a pending event in the heap: its key, and where its value is.

@@ -363,7 +363,7 @@ func (d *Device) locked(c *circuit) {
 	if !c.made {
 		return
 	}
-	d.tellLight(c, true)
+	d.lightChanged(c, true)
 	if c.status == southbound.PendingConnection {
 		d.status(c, southbound.Connected)
 	}
@@ -380,10 +380,10 @@ func (d *Device) darken(c *circuit) {
 		}
 	}
 	c.made = false
-	d.tellLight(c, false)
+	d.lightChanged(c, false)
 }
 
-func (d *Device) tellLight(c *circuit, lit bool) {
+func (d *Device) lightChanged(c *circuit, lit bool) {
 	if c.told == lit {
 		return
 	}

@@ -34,18 +34,18 @@ func (d *Device) detect(port southbound.Port) {
 	at := d.now + d.cfg.Delays.Detect.Draw(d.detectRand)
 	if next, ok := d.agenda.next(); at <= d.now && (!ok || next > d.now) { // nothing comes before it
 		if l := d.lights[port]; l.is != l.told {
-			d.tell(port)
+			d.reportLight(port)
 		}
 		return
 	}
 	d.agenda.add(item{at: at, run: func(time.Duration) {
 		if l := d.lights[port]; l.epoch == epoch && l.is != l.told {
-			d.tell(port)
+			d.reportLight(port)
 		}
 	}})
 }
 
-func (d *Device) tell(port southbound.Port) {
+func (d *Device) reportLight(port southbound.Port) {
 	l := &d.lights[port]
 	l.told = l.is
 	if d.cfg.Kind == Packet {

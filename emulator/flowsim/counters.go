@@ -37,7 +37,7 @@ func (s *Sim) Counters() Counters {
 	c := Counters{Payload: slices.Clone(f.payload), Wire: make([]pathmap.Bytes, len(f.payload)),
 		Ends: f.ends, Stalls: f.stalls, Solves: f.solves}
 	for l, n := range f.payload {
-		c.Wire[l] = s.wire(n)
+		c.Wire[l] = s.onWire(n)
 		link := s.fabric.Topology.Link(pathmap.LinkID(l))
 		from, to := s.fabric.Topology.Node(link.From).Role, s.fabric.Topology.Node(link.To).Role
 		switch {
@@ -70,8 +70,8 @@ func (s *Sim) sameRack(p *pair) bool {
 	return s.fabric.RackOf(int32(p.src)) == s.fabric.RackOf(int32(p.dst))
 }
 
-// wire returns the layer-2 bytes that carry n bytes of payload, rounded up.
-func (s *Sim) wire(n pathmap.Bytes) pathmap.Bytes {
+// onWire returns the layer-2 bytes that carry n bytes of payload, rounded up.
+func (s *Sim) onWire(n pathmap.Bytes) pathmap.Bytes {
 	if s.opt.NoHeaders {
 		return n
 	}

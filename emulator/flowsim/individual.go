@@ -239,8 +239,8 @@ func (ir *individualRates) loosen(first time.Duration) {
 	ir.first, ir.known = first, true
 }
 
-// look finds the first end among all rows.
-func (ir *individualRates) look() {
+// scan finds the first end among all rows.
+func (ir *individualRates) scan() {
 	first := southbound.Never
 	for i := range ir.rows {
 		if end := ir.rows[i].end; end < first {
@@ -334,7 +334,7 @@ func (ir *individualRates) reschedule() {
 // soonest returns the first end, southbound.Never where no row moves.
 func (ir *individualRates) soonest() time.Duration {
 	if ir.loose && !ir.known && ir.looks > 0 {
-		ir.look()
+		ir.scan()
 	}
 	if ir.loose && ir.known {
 		return ir.first

@@ -250,11 +250,11 @@ type PageAt struct {
 func (s *keeper) source() *page.Controller {
 	dataplane := "real packets, " + s.Packets.Net.Settings().Dataplane
 	return &page.Controller{Client: s.Client, Of: s.Topo, Seed: s.Config.Seed, Replicas: s.Cluster.IDs,
-		About: page.FabricOf(s.Topo, s.Config.Row.Policy, dataplane), More: s.look, Left: s.Packets.Agent.Remaining}
+		About: page.FabricOf(s.Topo, s.Config.Row.Policy, dataplane), More: s.addMeasured, Left: s.Packets.Agent.Remaining}
 }
 
-// look adds what ports count, what switches hold, and what has failed.
-func (s *keeper) look(_ context.Context, l *page.Look) error {
+// addMeasured adds what ports count, what switches hold, and what has failed.
+func (s *keeper) addMeasured(_ context.Context, l *page.Look) error {
 	links, err := s.Counters.Links()
 	if err != nil {
 		return err

@@ -27,9 +27,9 @@ func (s *Levels) disjoint() bool {
 	return seats == 0
 }
 
-// fillApart is reach and fill for classes that share no link: each is held back by that of its links which
+// fillDisjoint is reach and fill for classes that share no link: each is held back by that of its links which
 // the water fills first.
-func (s *Levels) fillApart(moved func(class, from, to int32)) {
+func (s *Levels) fillDisjoint(moved func(class, from, to int32)) {
 	for _, l := range s.queue {
 		s.level[l] = math.Inf(1)
 	}

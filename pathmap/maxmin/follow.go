@@ -19,7 +19,7 @@ func (s *Levels) Follow(level []pathmap.BitsPerSecond, slack float64,
 		p.coarsen()
 	}
 	p.begin()
-	p.seatAll(moved)
+	p.attachAll(moved)
 	p.listen(level)
 	for _, l := range p.queue {
 		p.lean(l, moved)

@@ -22,14 +22,14 @@ type Levels struct {
 	gone     []pairClass // by class: what pairs did last, until moved has been told
 
 	// By link. What a solution looks at for every class of a link lies together.
-	on      [][]linkClass  // the classes on it
-	level   []float64 // at which it is full; +Inf where the link is no bottleneck
-	reached []uint32  // the last solution that reached it
-	full    []uint32  // the last solution that found its level
-	was     []float64 // its level before that
-	left    []float64 // capacity that settled classes do not use
-	open    []int64   // flows of classes that are not settled
-	total   []int64   // flows on it
+	on      [][]linkClass // the classes on it
+	level   []float64     // at which it is full; +Inf where the link is no bottleneck
+	reached []uint32      // the last solution that reached it
+	full    []uint32      // the last solution that found its level
+	was     []float64     // its level before that
+	left    []float64     // capacity that settled classes do not use
+	open    []int64       // flows of classes that are not settled
+	total   []int64       // flows on it
 
 	asks    asks
 	pending []int32 // classes that were brought up to date and are not as they were
@@ -168,9 +168,9 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.epoch++
 	s.queue = s.queue[:0]
-	s.seatAll(moved)
+	s.attachAll(moved)
 	if s.disjoint() {
-		s.fillApart(moved)
+		s.fillDisjoint(moved)
 	} else {
 		s.spare()
 		s.reach()

@@ -57,8 +57,8 @@ func (c *levelClass) sitAt(links []pathmap.LinkID) {
 	}
 }
 
-// seatAll makes the links' lists what was asked for. Pending are the classes then that are not as they were.
-func (s *Levels) seatAll(moved func(class, from, to int32)) {
+// attachAll makes the links' lists what was asked for. Pending are the classes then that are not as they were.
+func (s *Levels) attachAll(moved func(class, from, to int32)) {
 	s.pending = s.pending[:0]
 	s.asks.seen = 0
 	for i := range s.asks.all {
@@ -86,14 +86,14 @@ func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 	if c.flows > 0 {
 		s.feel(c.places())
 		if moves || k.flows == 0 {
-			s.unseat(k.class, moved)
+			s.detach(k.class, moved)
 		}
 	}
 	if moves {
 		c.sitAt(links)
 	}
 	if k.flows > 0 {
-		s.seat(k.class, k.flows)
+		s.attach(k.class, k.flows)
 		s.feel(c.places())
 	}
 }
@@ -112,8 +112,8 @@ func (s *Levels) meet(l int32) {
 	}
 }
 
-// unseat takes a class off its links.
-func (s *Levels) unseat(i int32, moved func(class, from, to int32)) {
+// detach takes a class off its links.
+func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 	c := &s.classes[i]
 	for _, p := range c.places() {
 		s.total[p.link] -= int64(c.flows)
@@ -121,7 +121,7 @@ func (s *Levels) unseat(i int32, moved func(class, from, to int32)) {
 		last := int32(len(on) - 1)
 		if p.at != last {
 			on[p.at] = on[last]
-			s.reseat(on[p.at].class, p.link, p.at)
+			s.moveEntry(on[p.at].class, p.link, p.at)
 		}
 		s.on[p.link] = on[:last]
 	}
@@ -132,7 +132,7 @@ func (s *Levels) unseat(i int32, moved func(class, from, to int32)) {
 	}
 }
 
-func (s *Levels) reseat(class, l, at int32) {
+func (s *Levels) moveEntry(class, l, at int32) {
 	places := s.classes[class].places()
 	for k := range places {
 		if places[k].link == l {
@@ -143,8 +143,8 @@ func (s *Levels) reseat(class, l, at int32) {
 	panic(fmt.Sprintf("maxmin: class %d sits on link %d and does not know", class, l))
 }
 
-// seat puts a class on its links, or gives one that sits there other flows.
-func (s *Levels) seat(i, flows int32) {
+// attach puts a class on its links, or gives one that is there other flows.
+func (s *Levels) attach(i, flows int32) {
 	c := &s.classes[i]
 	places := c.places()
 	if c.flows == 0 {

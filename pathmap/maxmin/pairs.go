@@ -144,8 +144,8 @@ func (s *pairs) meet(l int32) {
 	}
 }
 
-// seatAll makes the tables what was asked for. What has changed is in the queue then.
-func (s *pairs) seatAll(moved func(class, from, to int32)) {
+// attachAll makes the tables what was asked for. What has changed is in the queue then.
+func (s *pairs) attachAll(moved func(class, from, to int32)) {
 	for _, i := range s.pending {
 		c := &s.classes[i]
 		c.pending = false
@@ -158,12 +158,12 @@ func (s *pairs) seatAll(moved func(class, from, to int32)) {
 			s.meet(c.b)
 			s.count(c, -c.flows)
 			if !same || c.want == 0 {
-				s.unseat(i, moved)
+				s.detach(i, moved)
 			}
 		}
 		if c.want > 0 {
 			if !same {
-				s.seat(i)
+				s.attach(i)
 			}
 			s.meet(c.a)
 			s.meet(c.b)
@@ -189,8 +189,8 @@ func (s *pairs) count(c *pairClass, n int32) {
 
 func (s *pairs) head(a, b int32) *int32 { return &s.first[int(min(a, b))*s.n+int(max(a, b))] }
 
-// seat puts a class on the links that it requested. The pair's bottleneck is to be reported once more.
-func (s *pairs) seat(i int32) {
+// attach puts a class on the links that it requested. The pair's bottleneck is to be reported once more.
+func (s *pairs) attach(i int32) {
 	c := &s.classes[i]
 	c.a, c.b = c.askedA, c.askedB
 	head := s.head(c.a, c.b)
@@ -201,8 +201,8 @@ func (s *pairs) seat(i int32) {
 	drop(s.of(s.own, c.b), c.a)
 }
 
-// unseat takes a class, whose flows have been taken away, off its links.
-func (s *pairs) unseat(i int32, moved func(class, from, to int32)) {
+// detach takes a class, whose flows have been taken away, off its links.
+func (s *pairs) detach(i int32, moved func(class, from, to int32)) {
 	c := &s.classes[i]
 	at := s.head(c.a, c.b)
 	for *at != i+1 {
@@ -227,7 +227,7 @@ func (s *pairs) solve(moved func(class, from, to int32)) []pathmap.LinkID {
 		return nil
 	}
 	s.begin()
-	s.seatAll(moved)
+	s.attachAll(moved)
 	s.bound()
 	s.reach()
 	s.fill(moved)

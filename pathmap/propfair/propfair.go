@@ -88,7 +88,7 @@ func (s *Solver) meet(capacity []float64, classes []maxmin.Class, rate []float64
 			seats++
 		}
 	}
-	s.seat(classes, rate, seats)
+	s.listClasses(classes, rate, seats)
 	for _, id := range s.used {
 		if l := &s.links[id]; !(l.price > 0) {
 			l.price = l.flows / capacity[id]
@@ -123,8 +123,8 @@ func fixed(c *maxmin.Class, capacity []float64) float64 {
 	return math.Inf(1)
 }
 
-// seat lists each link's classes.
-func (s *Solver) seat(classes []maxmin.Class, rate []float64, seats int32) {
+// listClasses lists each link's classes.
+func (s *Solver) listClasses(classes []maxmin.Class, rate []float64, seats int32) {
 	at := int32(0)
 	for _, id := range s.used {
 		l := &s.links[id]

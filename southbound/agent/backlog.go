@@ -58,8 +58,8 @@ func (b *backlog) started(req *agentpb.StartRequest, reply *agentpb.StartReply) 
 	}
 }
 
-// tell merges a report. It ignores rows that a coflow does not have.
-func (b *backlog) tell(m *agentpb.ProgressReply) {
+// mergeReport merges a report. It ignores rows that a coflow does not have.
+func (b *backlog) mergeReport(m *agentpb.ProgressReply) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, log := range m.GetBacklogs() {

@@ -128,6 +128,6 @@ func (c *Client) progress() (told bool, err error) {
 			return told, streamError(err)
 		}
 		told = true
-		c.backlog.tell(m)
+		c.backlog.mergeReport(m)
 	}
 }

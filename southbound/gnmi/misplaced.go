@@ -72,7 +72,7 @@ func (s *Session) findMisplaced(state []schema.Leaf) error {
 	all, err := n.misplaced(state)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stray = all
+	s.misplaced = all
 	return err
 }
 
@@ -82,13 +82,13 @@ func (s *Session) findMisplaced(state []schema.Leaf) error {
 func (s *Session) gather(c *southbound.Change) (*southbound.Change, []*gpb.Path) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.stray) == 0 || c.Replace || c.Empty() {
+	if len(s.misplaced) == 0 || c.Replace || c.Empty() {
 		return c, nil
 	}
 	out := *c
 	out.Rules = slices.Clone(c.Rules)
 	var gone []*gpb.Path
-	for _, x := range s.stray {
+	for _, x := range s.misplaced {
 		gone = append(gone, s.model.Proto(x.at))
 		if !slices.Contains(c.Drop, x.rule.Match) && !slices.ContainsFunc(c.Rules, func(r southbound.Rule) bool {
 			return r.Match == x.rule.Match
@@ -105,6 +105,6 @@ func (s *Session) gathered(c *southbound.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !c.Empty() {
-		s.stray = nil
+		s.misplaced = nil
 	}
 }

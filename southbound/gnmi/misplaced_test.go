@@ -63,8 +63,8 @@ func TestStrays(t *testing.T) {
 				t.Errorf("%d are deleted, and rules %v sent; want %d and %v", len(gone), got, tt.deletes, tt.rules)
 			}
 			s.gathered(c)
-			if (len(s.stray) > 0) != (tt.name == "nothing to say") {
-				t.Errorf("%d strays are left", len(s.stray))
+			if (len(s.misplaced) > 0) != (tt.name == "nothing to say") {
+				t.Errorf("%d strays are left", len(s.misplaced))
 			}
 		})
 	}

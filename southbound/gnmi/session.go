@@ -92,11 +92,11 @@ type Session struct {
 	turn   chan struct{} // one token: the queue of Sets
 	writer Writer        // by the holder of the turn; nil: what the device holds must be read first
 
-	mu    sync.Mutex
-	stale bool            // something happened after which nothing that is known of the device's configuration holds
-	doubt bool            // the device has been read back since the last Set
-	stray []misplacedRule         // rules that stand elsewhere than they should, as last read
-	known map[string]pair // the circuits that a writer of them knows, nil before its first change; never written to
+	mu        sync.Mutex
+	stale     bool            // something happened after which nothing that is known of the device's configuration holds
+	reread    bool            // the device has been read back since the last Set
+	misplaced []misplacedRule // rules that stand elsewhere than they should, as last read
+	known     map[string]pair // the circuits that a writer of them knows, nil before its first change; never written to
 }
 
 var _ southbound.Device = (*Session)(nil)
@@ -323,7 +323,7 @@ type circuitKnower interface{ circuits() map[string]pair }
 func (s *Session) compare(seen southbound.Seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.doubt = true
+	s.reread = true
 	if s.known == nil {
 		return
 	}
@@ -344,12 +344,12 @@ func (s *Session) readConfig(ctx context.Context) (fresh bool, err error) {
 	if s.stale {
 		s.stale, s.writer = false, nil
 	}
-	if r, ok := s.writer.(Rereader); ok && s.doubt {
+	if r, ok := s.writer.(Rereader); ok && s.reread {
 		if !r.Reread() {
 			s.writer = nil
 		}
 	}
-	s.doubt = false
+	s.reread = false
 	s.mu.Unlock()
 	if _, first := Base(s.cfg.Profile).(ReadsFirst); s.writer != nil && !first {
 		return false, nil

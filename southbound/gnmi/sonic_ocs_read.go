@@ -87,7 +87,7 @@ func (d *crossDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]south
 		d.state[key] = s
 		touched = append(touched, key)
 	}
-	return d.tell(append(touched, d.rowsOf(changed)...))
+	return d.events(append(touched, d.rowsOf(changed)...))
 }
 
 // rowsOf returns the rows with a state whose ports have changed.
@@ -123,9 +123,9 @@ func (d *crossDecoder) remove(gone []schema.Path) (touched []string) {
 	return touched
 }
 
-// tell returns what is new of these rows, by input, deletions first: what a port is freed of comes
+// events returns what is new of these rows, by input, deletions first: what a port is freed of comes
 // before what it is given to.
-func (d *crossDecoder) tell(touched []string) ([]southbound.DeviceEvent, error) {
+func (d *crossDecoder) events(touched []string) ([]southbound.DeviceEvent, error) {
 	var out []southbound.DeviceEvent
 	slices.Sort(touched)
 	for _, key := range slices.Compact(touched) {

@@ -76,7 +76,7 @@ func (s *Session) followAll(ctx context.Context, paths []schema.Path, sink func(
 					Out: southbound.NoPort})
 			}
 		case *gpb.SubscribeResponse_Update:
-			if err := s.tell(decoder, r.Update, sink); err != nil {
+			if err := s.report(decoder, r.Update, sink); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,7 @@ func (s *Session) complete(d Decoder, sink func(southbound.DeviceEvent)) error {
 	return err
 }
 
-func (s *Session) tell(d Decoder, n *gpb.Notification, sink func(southbound.DeviceEvent)) error {
+func (s *Session) report(d Decoder, n *gpb.Notification, sink func(southbound.DeviceEvent)) error {
 	gone, leaves, err := decodeNotification(s.model, n)
 	if err != nil {
 		return err

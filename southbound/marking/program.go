@@ -66,7 +66,7 @@ func program(table *ebpf.Map) asm.Instructions {
 		asm.StoreImm(asm.RFP, keyAt+4, 0, asm.Word),
 	)
 	for level := depth; level > 0; level-- {
-		p = append(p, look(table, level)...)
+		p = append(p, lookup(table, level)...)
 	}
 	p = append(p, asm.Ja.Label("next"))
 	p = append(p, mark()...)
@@ -89,8 +89,8 @@ func read(from, to, n int32) asm.Instructions {
 	}
 }
 
-// look jumps to "mark" with the value in R0 if the cgroup at a level has a rule.
-func look(table *ebpf.Map, level int) asm.Instructions {
+// lookup jumps to "mark" with the value in R0 if the cgroup at a level has a rule.
+func lookup(table *ebpf.Map, level int) asm.Instructions {
 	above := asm.Instructions{
 		asm.Mov.Reg(asm.R1, asm.R6),
 		asm.Mov.Imm(asm.R2, int32(level)),

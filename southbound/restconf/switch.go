@@ -166,7 +166,7 @@ func (s *Switch) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) e
 			sink(southbound.DeviceEvent{Kind: southbound.Lost, In: southbound.NoPort, Out: southbound.NoPort})
 			return fmt.Errorf("watch switch %q: %w", s.c.cfg.Name, err)
 		}
-		s.tell(last, pairs, sink)
+		s.report(last, pairs, sink)
 		if first {
 			sink(southbound.DeviceEvent{Kind: southbound.Synced, In: southbound.NoPort, Out: southbound.NoPort})
 		}
@@ -175,8 +175,8 @@ func (s *Switch) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) e
 	}
 }
 
-// tell emits events of removed pairs and then of new ones, by input.
-func (s *Switch) tell(last, pairs []Pair, sink func(southbound.DeviceEvent)) {
+// report emits events of removed pairs and then of new ones, by input.
+func (s *Switch) report(last, pairs []Pair, sink func(southbound.DeviceEvent)) {
 	gone, made := difference(last, pairs)
 	for _, x := range []struct {
 		pairs  []Pair

@@ -56,7 +56,7 @@ func (r *round) playByPort() {
 // output that is idle.
 func (r *round) lookIdle(port int) {
 	s := r.s
-	free := s.look(port, r.now).until - r.now
+	free := s.advance(port, r.now).until - r.now
 	s.free(port, free > s.delta)
 	switch {
 	case port&1 == 0 && free > 0:
@@ -69,7 +69,7 @@ func (r *round) lookIdle(port int) {
 // playOne does what playByPort does where one port alone is touched.
 func (r *round) playOne(port int) {
 	s := r.s
-	free := s.look(port, r.now).until - r.now
+	free := s.advance(port, r.now).until - r.now
 	s.free(port, free > s.delta)
 	if port&1 == 0 {
 		if free > 0 && !r.continueLit(port>>1) && free > s.delta {
@@ -114,7 +114,7 @@ func (r *round) continueLit(input int) bool {
 			continue
 		}
 		// The output need not be touched: a gap that is too short for others can do for this.
-		if s.look(2*int(lit)+1, r.now); r.try(input, int(lit), 0) {
+		if s.advance(2*int(lit)+1, r.now); r.try(input, int(lit), 0) {
 			return true
 		}
 	}

@@ -65,7 +65,7 @@ func TestCoflowPairsAsListed(t *testing.T) {
 				}
 			}
 			want := s[0].layOut(c, todo)
-			got := s[1].layBook(c, &b, covered, held)
+			got := s[1].layPairs(c, &b, covered, held)
 			if !slices.Equal(got, want) || s[0].cut != s[1].cut {
 				t.Fatalf("seed %d, coflow %d: %+v, listed: %+v", seed, c, got, want)
 			}

@@ -96,7 +96,7 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	if !v.Fabric.HasOCS() || worthless(v) {
 		return
 	}
-	if end := booked(v); end > v.Now {
+	if end := reservedTime(v); end > v.Now {
 		p.Wake = min(p.Wake, end)
 		return
 	}

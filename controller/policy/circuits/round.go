@@ -122,7 +122,7 @@ func (r *round) hold(port int, x span) {
 func (r *round) candidates() {
 	s := r.s
 	for _, port := range s.touched {
-		s.free(int(port), s.look(int(port), r.now).until > r.now)
+		s.free(int(port), s.advance(int(port), r.now).until > r.now)
 	}
 	s.among = s.among[:0]
 	for _, port := range s.touched {

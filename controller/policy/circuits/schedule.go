@@ -41,7 +41,7 @@ type scheduler struct {
 	mayBegin []uint64        // inputs with pairs that can begin in this round
 	own      []pair          // memory of lay
 	todo     []pair          // borrowed
-	book     *coflowPairs           // nil: the pairs are todo
+	book     *coflowPairs    // nil: the pairs are todo
 	covered  []time.Duration // by input and output: what the pair need not be given any more
 	made     []controller.CircuitReservation
 	among    []int32
@@ -86,9 +86,9 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	return s.begin(coflow, len(todo))
 }
 
-// layBook does what layOut does with what is not covered of coflowPairs, without listing them:
+// layPairs does what layOut does with what is not covered of coflowPairs, without listing them:
 // it adds to covered what it has laid.
-func (s *scheduler) layBook(coflow southbound.CoflowID, b *coflowPairs, covered []time.Duration,
+func (s *scheduler) layPairs(coflow southbound.CoflowID, b *coflowPairs, covered []time.Duration,
 	begun ...[]controller.CircuitReservation) []controller.CircuitReservation {
 	s.todo, s.book, s.covered = nil, b, covered
 	s.fit()
@@ -160,8 +160,8 @@ func (s *scheduler) open() {
 	}
 }
 
-// look brings what is known of a port up to an instant at which it is touched.
-func (s *scheduler) look(port int, now time.Duration) *portState {
+// advance brings what is known of a port up to an instant at which it is touched.
+func (s *scheduler) advance(port int, now time.Duration) *portState {
 	st, spans := &s.ports[port], s.table.ports[port]
 	for st.cursor < len(spans) && spans[st.cursor].end <= now {
 		if spans[st.cursor].end == now {

@@ -278,7 +278,7 @@ func (l *reservationPlan) layOut(d *coflowDemand, own, lost []controller.Circuit
 	// without looking at each pair.
 	n, covered := southbound.Port(l.v.Fabric.OCSPorts()), l.memory.covered
 	l.cover(d, own)
-	made := l.sched.layBook(d.id, d.book, covered, l.held, own)
+	made := l.sched.layPairs(d.id, d.book, covered, l.held, own)
 	for _, all := range [3][]controller.CircuitReservation{l.held, own, made} {
 		for i := range all {
 			covered[all[i].In*n+all[i].Out] = 0

@@ -77,8 +77,8 @@ func (t *total) lit(v *controller.View) []southbound.Port {
 	return out
 }
 
-// booked returns when the last reservation ends, v.Now where none stands.
-func booked(v *controller.View) time.Duration {
+// reservedTime returns when the last reservation ends, v.Now where none stands.
+func reservedTime(v *controller.View) time.Duration {
 	end := v.Now
 	for i := range v.Reserved {
 		end = max(end, v.Reserved[i].NotAfter)

@@ -213,7 +213,7 @@ func (k *schedulingPass) tryStage(w *work, stage int, class guideline.Class) boo
 			return false
 		}
 	default:
-		if !p.heavy || k.Strict && (class == guideline.AnyMap && !k.astray(w, p, stage) || class == guideline.AnyReduce &&
+		if !p.heavy || k.Strict && (class == guideline.AnyMap && !k.withoutData(w, p, stage) || class == guideline.AnyReduce &&
 			p.left != nil) {
 			return false
 		}
@@ -230,10 +230,10 @@ func (k *schedulingPass) tryStage(w *work, stage int, class guideline.Class) boo
 	return k.anyMap(w, p, stage, task)
 }
 
-// astray reports whether no rack that the guideline leaves holds the data of the next map of a stage.
+// withoutData reports whether no rack that the guideline leaves holds the data of the next map of a stage.
 // Its job took others before it was known to be shuffle-heavy, the racks have failed, or it reads
 // nothing.
-func (k *schedulingPass) astray(w *work, p *planned, stage int) bool {
+func (k *schedulingPass) withoutData(w *work, p *planned, stage int) bool {
 	task, ok := w.task(stage)
 	more := p.taken() < p.racks
 	return ok && !slices.ContainsFunc(w.copies(task), func(r southbound.RackID) bool {

@@ -676,7 +676,7 @@ func TestLearntOfSources(t *testing.T) {
 				w.tasks[i].Ended = 1
 			}
 		}
-		w.look()
+		w.findReceivers()
 		all, sir := (&schedulingPass{}).learnt(w)
 		if all != block*pathmap.Bytes(tc.maps) || sir != tc.want {
 			t.Errorf("%s: of %d bytes %v times as many are left, want %v", tc.name, all, sir, tc.want)
@@ -684,9 +684,9 @@ func TestLearntOfSources(t *testing.T) {
 	}
 }
 
-// TestAstray: the next map of a stage is astray where no rack with its data stands that the job uses,
+// TestWithoutData: the next map of a stage is without data where no rack with its data stands that the job uses,
 // or may use still.
-func TestAstray(t *testing.T) {
+func TestWithoutData(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		used     []int
@@ -704,11 +704,11 @@ func TestAstray(t *testing.T) {
 		w := &work{job: heavyJob(1, 0), first: []int{0, 1}, next: []int{0},
 			blocks: slices.Repeat([]southbound.RackID{0, 1, 1}, 1)}
 		k := &schedulingPass{slotAllocator: &slotAllocator{standing: tc.standing}}
-		if got := k.astray(w, &planned{racks: tc.racks, used: tc.used}, 0); got != tc.want {
+		if got := k.withoutData(w, &planned{racks: tc.racks, used: tc.used}, 0); got != tc.want {
 			t.Errorf("%s: astray %v", tc.name, got)
 		}
 		w.hosts = []southbound.HostID{0}
-		if k.astray(w, &planned{racks: tc.racks, used: tc.used}, 0) {
+		if k.withoutData(w, &planned{racks: tc.racks, used: tc.used}, 0) {
 			t.Errorf("%s: no map is left, and it is astray", tc.name)
 		}
 	}

@@ -108,7 +108,7 @@ func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 		w.next[k] = w.first[k]
 		w.open[k] = len(j.Stages[k].Tasks)
 	}
-	defer w.look()
+	defer w.findReceivers()
 	if p == nil {
 		for i := range j.Edges {
 			if e := &j.Edges[i]; e.FollowsTasks() {
@@ -189,8 +189,8 @@ func (w *work) receivers() int {
 	return n
 }
 
-// look finds what each stage receives from.
-func (w *work) look() {
+// findReceivers finds what each stage receives from.
+func (w *work) findReceivers() {
 	n := len(w.job.Stages)
 	both := make([]bool, 2*n)
 	w.receiver, w.behind = both[:n:n], both[n:]

@@ -52,7 +52,7 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 			}
 			x := float64(rate[southbound.PairRate{Src: c.Src[r], Dst: c.Dst[r], Tag: tag}])
 			if pace, ok := until[c.ID]; ok && pace.Until > v.Now && tag != southbound.TagCircuit {
-				x = c.Remaining.Row(int32(r)) * wire(v) * 8e9 / float64(pace.Until-v.Now)
+				x = c.Remaining.Row(int32(r)) * onWire(v) * 8e9 / float64(pace.Until-v.Now)
 			}
 			if tag != southbound.TagCircuit {
 				x += spreadTo(spread[c.ID], c.Src[r], c.Dst[r])
@@ -150,8 +150,8 @@ func spreadTo(s southbound.Spread, src, dst southbound.HostID) float64 {
 	return float64(min(of(s.From, src), of(s.To, dst)))
 }
 
-// wire returns the layer-2 bytes that carry a byte of payload: on a crossbar headers are not charged.
-func wire(v *controller.View) float64 {
+// onWire returns the layer-2 bytes that carry a byte of payload: on a crossbar headers are not charged.
+func onWire(v *controller.View) float64 {
 	if v.Fabric.Spec.Kind == topo.Crossbar {
 		return 1
 	}

@@ -22,8 +22,8 @@ func (a *placing) answer(v *controller.View) ([]controller.Placement, error) {
 		a.waits, a.free = nil, nil
 	}
 	q := &Question{Now: v.Now}
-	a.tellJobs(v, q)
-	a.tellFree(v, q)
+	a.writeJobs(v, q)
+	a.writeFree(v, q)
 	got, err := a.ask(q)
 	if err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func (a *placing) answer(v *controller.View) ([]controller.Placement, error) {
 	return got.Place, nil
 }
 
-// tellJobs names the jobs that have come and those that have gone.
-func (a *placing) tellJobs(v *controller.View, q *Question) {
+// writeJobs names the jobs that have come and those that have gone.
+func (a *placing) writeJobs(v *controller.View, q *Question) {
 	now := make(map[controller.JobID]bool, len(v.Waiting))
 	for _, j := range v.Waiting {
 		now[j.ID] = true
@@ -53,7 +53,7 @@ func (a *placing) tellJobs(v *controller.View, q *Question) {
 	a.waits = now
 }
 
-func (a *placing) tellFree(v *controller.View, q *Question) {
+func (a *placing) writeFree(v *controller.View, q *Question) {
 	if a.free == nil {
 		a.free = slices.Repeat([]int32{-1}, len(v.Free))
 	}

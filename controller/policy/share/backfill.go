@@ -22,14 +22,14 @@ func (o *Ordered) backfillAll(v *controller.View, all []demand) {
 		}
 		return
 	}
-	o.left.look(g)
+	o.left.refresh(g)
 	for i := range all {
 		o.fillPorts(&all[i])
 	}
 }
 
-// look finds the links that have something left.
-func (e *ends) look(g *topologyContext) {
+// refresh finds the links that have something left.
+func (e *ends) refresh(g *topologyContext) {
 	n := (len(g.up) + 63) / 64
 	e.up, e.down = resize(e.up, n), resize(e.down, n)
 	for w := range n {

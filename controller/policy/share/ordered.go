@@ -93,7 +93,7 @@ func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.
 func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 	o.rates = southbound.Rates{Pace: o.rates.Pace[:0], Spread: o.rates.Spread[:0], Extra: o.rates.Extra[:0],
 		Pairs: o.rates.Pairs[:0]}
-	o.topologyContext.look(v, p)
+	o.topologyContext.refresh(v, p)
 	if len(v.Circuits) == 0 {
 		return
 	}

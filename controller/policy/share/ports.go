@@ -39,8 +39,8 @@ func (p *ports) serves(v *controller.View) bool {
 		len(v.Circuits) == 0 && len(v.Reserved) == 0 && len(v.ReservedBandwidth) == 0
 }
 
-// look brings the counts up to date with a view.
-func (p *ports) look(v *controller.View, ev []controller.Event, levels bool) {
+// refresh brings the counts up to date with a view.
+func (p *ports) refresh(v *controller.View, ev []controller.Event, levels bool) {
 	if p.fabric != v.Fabric {
 		n := v.Fabric.Hosts()
 		*p = ports{fabric: v.Fabric, hosts: n, flows: make([]int32, n*n), out: make([]int32, n), in: make([]int32, n)}
@@ -142,7 +142,7 @@ func (p *ports) room(v *controller.View, h int, out bool) pathmap.BitsPerSecond 
 
 // fair gives every host flow the max-min fair rate.
 func (p *ports) fair(v *controller.View, ev []controller.Event) *southbound.Rates {
-	p.look(v, ev, true)
+	p.refresh(v, ev, true)
 	p.levels.Solve(func(class, from, to int32) {})
 	return p.say(v, func(h int, out bool) pathmap.BitsPerSecond {
 		l := pathmap.LinkID(h)
@@ -158,7 +158,7 @@ func (p *ports) fair(v *controller.View, ev []controller.Event) *southbound.Rate
 
 // equal gives every host flow an equal part of each of its ports.
 func (p *ports) equal(v *controller.View, ev []controller.Event) *southbound.Rates {
-	p.look(v, ev, false)
+	p.refresh(v, ev, false)
 	return p.say(v, func(h int, out bool) pathmap.BitsPerSecond {
 		n := p.in[h]
 		if out {

@@ -38,7 +38,7 @@ func TestSpreadPortsReference(t *testing.T) {
 			p, q := controller.Plan{Wake: southbound.Never}, controller.Plan{Wake: southbound.Never}
 			used.Fill(v, ev, &p)
 			slow := NewDCLAS()
-			slow.topologyContext.look(v, &q)
+			slow.topologyContext.refresh(v, &q)
 			slow.topologyContext.plain = false // Fill surveys no fabric that it knows
 			slow.Fill(v, nil, &q)
 			if a, b := fmt.Sprint(p.Share, p.Wake), fmt.Sprint(q.Share, q.Wake); a != b {
@@ -63,7 +63,7 @@ func TestSurveys(t *testing.T) {
 	p := &controller.Plan{}
 	look := func(what string, v *controller.View, surveys uint64, free float64) {
 		t.Helper()
-		g.look(v, p)
+		g.refresh(v, p)
 		if up := g.up[2]; g.surveys != surveys || g.free[up] != free {
 			t.Errorf("%s: survey %d, host 2 may send %v; want survey %d, %v", what, g.surveys, g.free[up], surveys, free)
 		}

@@ -38,8 +38,8 @@ type topologyContext struct {
 // residuals, and a rate made of residuals would end a coflow after the age of the universe.
 const spare = 1e-6
 
-// look brings the topology context up to date with a view and a plan so far, nothing given away.
-func (g *topologyContext) look(v *controller.View, p *controller.Plan) {
+// refresh brings the topology context up to date with a view and a plan so far, nothing given away.
+func (g *topologyContext) refresh(v *controller.View, p *controller.Plan) {
 	if g.fabric != v.Fabric || !slices.Equal(g.reservedBandwidth, v.ReservedBandwidth) {
 		g.survey(v)
 	}

@@ -61,7 +61,7 @@ type booked struct {
 	span
 }
 
-func (b *booking) book(l link, s span) {
+func (b *booking) reserve(l link, s span) {
 	b.made = append(b.made, booked{l, s})
 	for _, p := range l.ports() {
 		at, _ := slices.BinarySearchFunc(b.spans[p], s.from, func(x span, t time.Duration) int {
@@ -88,7 +88,7 @@ func (b *booking) first(todo []demand) {
 			}
 			busy[at[0]], busy[at[1]] = true, true
 			x := booked{d.link, span{now, now + b.delta + b.over(d.bits)}}
-			b.book(x.link, x.span)
+			b.reserve(x.link, x.span)
 			k := len(releases)
 			for k > 0 && releases[k-1].to > x.to {
 				k--
@@ -132,7 +132,7 @@ func (b *booking) other(todo []demand) {
 				i++
 				continue
 			}
-			b.book(d.link, span{now, to})
+			b.reserve(d.link, span{now, to})
 			for _, p := range at {
 				releases = addRelease(releases, release{to, p})
 			}

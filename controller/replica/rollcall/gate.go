@@ -193,7 +193,7 @@ func (r *Rollcall) counts(id string, head *raft.RPCHeader, err error, vote bool)
 			r.mu.Lock()
 			delete(r.greeted, id)
 			r.mu.Unlock()
-			r.tell()
+			r.notify()
 		}
 	}()
 	if err != nil {

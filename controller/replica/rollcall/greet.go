@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-func (r *Rollcall) tell() {
+func (r *Rollcall) notify() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -194,7 +194,7 @@ func (r *Rollcall) note(id string, h *hello, a *answer) error {
 	delete(r.led, id)
 	if r.part == waits && !r.hasAnswered(id) || h.Knows != r.mem.Now() {
 		delete(r.greeted, id)
-		r.tell()
+		r.notify()
 	}
 	if said, ok := r.answers[id]; ok && h.Learns {
 		said.Learns = true

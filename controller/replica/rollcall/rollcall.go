@@ -175,7 +175,7 @@ func (r *Rollcall) goneBack(peer, why string) {
 		return
 	}
 	clear(r.greeted)
-	r.tell()
+	r.notify()
 	r.mem.Back, r.mem.Peers = true, nil
 	if err := r.cfg.Memory.Keep(r.mem); err != nil {
 		r.cfg.Die(fmt.Errorf("note that the disk has gone back: %w", err))
@@ -321,7 +321,7 @@ func (r *Rollcall) forgive() {
 	r.part, r.learned = votes, true
 	clear(r.accusers)
 	clear(r.greeted)
-	r.tell()
+	r.notify()
 }
 
 // Trust has the node take part without asking further: somebody vouches for its disk.

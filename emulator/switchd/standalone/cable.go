@@ -29,7 +29,7 @@ func (p *ports) cables(ctx context.Context, carrier func(port southbound.Port, u
 	}
 	for {
 		// Whatever has changed is read anew: a burst of notices, or one that did not fit, costs one look.
-		if err := p.look(up, carrier); err != nil {
+		if err := p.poll(up, carrier); err != nil {
 			return err
 		}
 		if _, _, err := sub.Receive(); ctx.Err() != nil {
@@ -40,13 +40,13 @@ func (p *ports) cables(ctx context.Context, carrier func(port southbound.Port, u
 	}
 }
 
-// lookTries bounds how often a list of interfaces that changes while it is read is read again.
-const lookTries = 1000
+// pollTries bounds how often a list of interfaces that changes while it is read is read again.
+const pollTries = 1000
 
-// look reads the ports and reports what differs from up.
-func (p *ports) look(up []bool, carrier func(southbound.Port, bool)) error {
+// sampleQueues reads the ports and reports what differs from up.
+func (p *ports) poll(up []bool, carrier func(southbound.Port, bool)) error {
 	links, err := p.nl.LinkList()
-	for range lookTries { // interfaces come and go while other switches start in this namespace
+	for range pollTries { // interfaces come and go while other switches start in this namespace
 		if !errors.Is(err, netlink.ErrDumpInterrupted) {
 			break
 		}

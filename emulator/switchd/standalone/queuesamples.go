@@ -53,8 +53,8 @@ func (l *queueSamples) put(counts []target.PortCount) {
 	}
 }
 
-// look samples what waits at the ports until ctx ends.
-func (s *switchProcess) look(ctx context.Context) error {
+// sampleQueues samples what waits at the ports until ctx ends.
+func (s *switchProcess) sampleQueues(ctx context.Context) error {
 	timer := time.NewTimer(sampleEvery)
 	defer timer.Stop()
 	for {

@@ -59,7 +59,7 @@ type switchProcess struct {
 	tellers []*fefi.Teller // of an OCS, by port
 	fibres  []*fefi.Port
 	lldp    *lldpd.Daemon // nil: no LLDP
-	looks   queueSamples         // at what waits at the ports
+	looks   queueSamples  // at what waits at the ports
 	guard   *guard        // nil: the ports are not given back if the switch is killed
 
 	mu    sync.Mutex
@@ -94,7 +94,7 @@ func (s *switchProcess) open(ctx context.Context) (err error) {
 	c := device.Config{Name: s.cfg.Name, ID: s.id(), Kind: s.cfg.kind(), Ports: int32(len(s.cfg.Ports)),
 		Racks: int32(s.cfg.Racks), Plane: s.plane, Clock: func() time.Duration { return time.Since(start) }}
 	if s.cfg.Role == OCS {
-		c.Delays.Dark, c.OnLight = device.Fixed(s.cfg.Dark), s.tell
+		c.Delays.Dark, c.OnLight = device.Fixed(s.cfg.Dark), s.setLight
 	}
 	s.sw = switchd.New(switchd.Config{Device: c, Log: s.cfg.Log})
 	if err := s.openLLDP(); err != nil {
@@ -210,8 +210,8 @@ func (s *switchProcess) openFibres() error {
 	return nil
 }
 
-// tell is device.Config's OnLight.
-func (s *switchProcess) tell(_ time.Duration, input southbound.Port, lit bool) {
+// setLight is device.Config's OnLight.
+func (s *switchProcess) setLight(_ time.Duration, input southbound.Port, lit bool) {
 	if err := s.tellers[input].Set(lit); err != nil {
 		s.cfg.Log.Warn("tell light", "port", input, "error", err) // it is sent again soon
 	}
@@ -262,7 +262,7 @@ func (s *switchProcess) serve(ctx context.Context) error {
 		g.Go(func() error { return s.lldp.Run(ctx) })
 	}
 	if s.cfg.Role != OCS { // which has no queues
-		g.Go(func() error { return s.look(ctx) })
+		g.Go(func() error { return s.sampleQueues(ctx) })
 	}
 	for _, t := range s.tellers {
 		g.Go(func() error { return t.Run(ctx) })

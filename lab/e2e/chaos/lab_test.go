@@ -35,7 +35,7 @@ type lab struct {
 	readers map[southbound.DeviceID]uint64 // latest term in which a leader has read each device back
 	refused int                            // calls of leaders of the past
 	stale   []string                       // Sets accepted that no device should have
-	tally   tally
+	tally   deliveries
 	err     error
 }
 
@@ -51,7 +51,7 @@ func newLab(sim *flowsim.Sim, seed uint64) *lab {
 		faults: true,
 		base:   1, more: make(chan struct{}), fences: map[southbound.DeviceID]uint64{},
 		readers: map[southbound.DeviceID]uint64{},
-		tally:   newTally()}
+		tally:   newDeliveries()}
 }
 
 func (l *lab) now() time.Duration { return time.Since(l.began) }

@@ -488,7 +488,7 @@ func (w *world) stream(e southbound.DeviceEvent) {
 
 // agents are the hosts' side: events are kept until a leader acknowledges them.
 type agents struct {
-	tally   tally
+	tally   deliveries
 	fence   uint64
 	refused int
 	events  []southbound.Event
@@ -497,7 +497,7 @@ type agents struct {
 }
 
 func newAgents() agents {
-	return agents{tally: newTally(), base: 1, into: map[southbound.HostFlowKey]southbound.HostID{}}
+	return agents{tally: newDeliveries(), base: 1, into: map[southbound.HostFlowKey]southbound.HostID{}}
 }
 
 func (a *agents) begun(starts []southbound.Start) {

@@ -14,17 +14,17 @@ import (
 	"lightloom/southbound"
 )
 
-// tally is what hosts have really received and done.
-type tally struct {
+// deliveries is what hosts have really received and done.
+type deliveries struct {
 	ended map[southbound.HostFlowKey]int
 	tasks map[southbound.TaskID]int
 }
 
-func newTally() tally {
-	return tally{ended: map[southbound.HostFlowKey]int{}, tasks: map[southbound.TaskID]int{}}
+func newDeliveries() deliveries {
+	return deliveries{ended: map[southbound.HostFlowKey]int{}, tasks: map[southbound.TaskID]int{}}
 }
 
-func (y *tally) add(e southbound.Event) {
+func (y *deliveries) add(e southbound.Event) {
 	switch e.Kind {
 	case southbound.HostFlowEnded:
 		y.ended[e.HostFlowKey]++
@@ -64,7 +64,7 @@ func submitted(jobs []controller.Job) (sum pathmap.Bytes) {
 
 // exact compares the transfer ledger with the hosts' own counts: every byte was received once, every
 // task ended once.
-func (y *tally) exact(t *testing.T, sim *flowsim.Sim, d *state.Data, want pathmap.Bytes) {
+func (y *deliveries) exact(t *testing.T, sim *flowsim.Sim, d *state.Data, want pathmap.Bytes) {
 	t.Helper()
 	var network, local pathmap.Bytes
 	hostFlows := int64(0)
@@ -83,7 +83,7 @@ func (y *tally) exact(t *testing.T, sim *flowsim.Sim, d *state.Data, want pathma
 var noHostFlow = southbound.HostFlowKey{Coflow: -1}
 
 // each checks every transfer and task between hosts that are trusted.
-func (y *tally) each(t *testing.T, d *state.Data, trusted func(southbound.HostFlowKey, southbound.HostID) bool) {
+func (y *deliveries) each(t *testing.T, d *state.Data, trusted func(southbound.HostFlowKey, southbound.HostID) bool) {
 	t.Helper()
 	for i, co := range d.Coflows {
 		for row := range co.HostFlows {
@@ -101,7 +101,7 @@ func (y *tally) each(t *testing.T, d *state.Data, trusted func(southbound.HostFl
 }
 
 // once checks that the ledger has every submitted byte once, although hosts have failed.
-func (y *tally) once(t *testing.T, d *state.Data, want pathmap.Bytes) {
+func (y *deliveries) once(t *testing.T, d *state.Data, want pathmap.Bytes) {
 	t.Helper()
 	sum, hostFlows := pathmap.Bytes(0), int64(0)
 	for _, co := range d.Coflows {
@@ -114,7 +114,7 @@ func (y *tally) once(t *testing.T, d *state.Data, want pathmap.Bytes) {
 }
 
 // check judges a world by its faults.
-func (y *tally) check(t *testing.T, w *world) {
+func (y *deliveries) check(t *testing.T, w *world) {
 	t.Helper()
 	d, jobs, sim, x := w.seats[0].state.Data(), w.jobs, w.sim, &w.faults
 	if len(d.Jobs) != len(jobs) {

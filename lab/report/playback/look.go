@@ -13,7 +13,7 @@ import (
 
 // look is what there was at an instant.
 func (w *row) look(at float64) *page.Look {
-	l := &page.Look{Head: page.Head{Now: at}, Replicas: []page.Replica{}, Doubts: []page.Warning{},
+	l := &page.Look{Head: page.Head{Now: at}, Replicas: []page.Replica{}, Warnings: []page.Warning{},
 		Circuits: []page.Circuit{}, Moves: w.moves(), Rates: w.rates(at), Switches: []page.Switch{}, Jobs: []page.Job{},
 		Failed: []page.Failed{}, Demand: page.Demand{From: []int32{}, To: []int32{}, Bytes: []pathmap.Bytes{},
 			Granted: []int{}}}

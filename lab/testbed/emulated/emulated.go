@@ -339,7 +339,7 @@ func (s *Testbed) beginRun(ctx context.Context) (err error) {
 	}
 	s.run.kill = s.Config.Kill
 	s.Start(ctx)
-	s.run.looks = s.lookAtQueues(s.Context)
+	s.run.looks = s.sampleQueues(s.Context)
 	return nil
 }
 

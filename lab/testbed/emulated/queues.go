@@ -14,10 +14,10 @@ import (
 // of the switches' namespace, and with --per-queue those of every host's.
 const lookEvery = 50 * time.Millisecond
 
-// lookAtQueues samples every port's queue until the returned function is called. That returns the
+// sampleQueues samples every port's queue until the returned function is called. That returns the
 // loads, with bytes and drops counted from the counters given. Queues in hosts are 0 without
 // --per-queue.
-func (s *Testbed) lookAtQueues(ctx context.Context) func(since netns.Counters) ([]outcome.PortLoad, error) {
+func (s *Testbed) sampleQueues(ctx context.Context) func(since netns.Counters) ([]outcome.PortLoad, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type result struct {
 		loads []outcome.PortLoad

@@ -41,14 +41,14 @@ func (x *Testbed) Apply(_ context.Context, c fault.Change) error {
 	case fault.Fibre:
 		return x.Sim.Plug(c.In, c.Out)
 	case fault.Controller:
-		x.reseat(c.Controller, c.Up)
+		x.setReplica(c.Controller, c.Up)
 	}
 	return nil
 }
 
-// reseat kills a replica or starts it again. The cluster has no leader once the leader or the majority
+// setReplica kills a replica or starts it again. The cluster has no leader once the leader or the majority
 // is gone; with a majority it elects one after a while.
-func (x *Testbed) reseat(i int, up bool) {
+func (x *Testbed) setReplica(i int, up bool) {
 	s := &x.Seats
 	s.dead[i] = !up
 	alive := 0
@@ -66,12 +66,12 @@ func (x *Testbed) reseat(i int, up bool) {
 		return
 	}
 	if most {
-		x.Sim.At(x.Sim.Now()+electing, x.seat)
+		x.Sim.At(x.Sim.Now()+electing, x.chooseLeader)
 	}
 }
 
-// seat makes a live replica the leader, if there is none and a majority is alive.
-func (x *Testbed) seat() {
+// chooseLeader makes a live replica the leader, if there is none and a majority is alive.
+func (x *Testbed) chooseLeader() {
 	s := &x.Seats
 	alive, first := 0, -1
 	for i, dead := range s.dead {

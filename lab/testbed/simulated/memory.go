@@ -34,8 +34,8 @@ func LimitMemory(circuits bool) *MemoryLimit {
 	return new(MemoryLimit)
 }
 
-// look removes the limit once too much memory is live. It is called now and then.
-func (t *MemoryLimit) look() {
+// sample removes the limit once too much memory is live. It is called now and then.
+func (t *MemoryLimit) sample() {
 	if t == nil {
 		return
 	}

@@ -23,7 +23,7 @@ func TestThrift(t *testing.T) {
 	}
 	lives := make([]byte, boundedLive+1)
 	debug.FreeOSMemory() // collects, so that it is known to live
-	x.look()
+	x.sample()
 	runtime.KeepAlive(lives)
 	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
 		t.Errorf("with %d bytes that live, a bound of %d still", len(lives), got)
@@ -32,5 +32,5 @@ func TestThrift(t *testing.T) {
 	if x = LimitMemory(false); x != nil {
 		t.Error("bounded, though GOMEMLIMIT is set")
 	}
-	x.look()
+	x.sample()
 }

@@ -238,7 +238,7 @@ func (x *Testbed) Wait(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			x.Env.Memory.look()
+			x.Env.Memory.sample()
 		}
 	}
 	if x.begun = true; x.heard() || x.due <= x.now {

@@ -41,7 +41,7 @@ func (w *queueWatch) arrive(at time.Duration) {
 	if w.due = at >= w.at+w.every; !w.due {
 		return
 	}
-	w.look(at)
+	w.sample(at)
 	if w.looks++; w.looks == manySamples {
 		w.looks, w.every = 0, max(2*w.every, at/manySamples)
 	}
@@ -49,11 +49,11 @@ func (w *queueWatch) arrive(at time.Duration) {
 
 func (w *queueWatch) step(at time.Duration) {
 	if w != nil && w.due {
-		w.look(at)
+		w.sample(at)
 	}
 }
 
-func (w *queueWatch) look(at time.Duration) {
+func (w *queueWatch) sample(at time.Duration) {
 	w.sim.Waiting(w.now)
 	passed := (at - w.at).Seconds()
 	for l, b := range w.now {

@@ -162,7 +162,7 @@ func (w *Walk) advance(st Stack) (Stack, found) {
 				slack = f.slack - int32(Detour(f.code, w.dist.Code(to)))
 			case f.left > 0:
 				w.steps--
-				to, slack = w.look(f)
+				to, slack = w.nextLink(f)
 			default:
 				st = st[:len(st)-1]
 				continue
@@ -213,9 +213,9 @@ func (f *frame) take(g *Graph) int32 {
 	return g.To[f.via]
 }
 
-// look returns the node that the next link of f leads to and the slack left there; none for a number
+// nextLink returns the node that the next link of f leads to and the slack left there; none for a number
 // without a link.
-func (w *Walk) look(f *frame) (to, slack int32) {
+func (w *Walk) nextLink(f *frame) (to, slack int32) {
 	i := f.idx
 	f.left--
 	if f.idx += f.stride; f.idx >= f.prime {

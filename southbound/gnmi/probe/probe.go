@@ -45,7 +45,7 @@ type Fit struct {
 	Down    []southbound.Port `json:"ports_down,omitempty"`
 	Flags   map[string]string `json:"flags,omitempty"`
 
-	telling, told bool // other profiles have the same models; the device holds what is of this one only
+	identifying, identified bool // other profiles have the same models; the device holds what is of this one only
 }
 
 // maxPorts is how many ports a profile is made for while the device's own number is not known.
@@ -71,23 +71,23 @@ func Ask(ctx context.Context, conn grpc.ClientConnInterface) (*Report, error) {
 			f.Why = err.Error()
 		} else {
 			f.Fits = true
-			f.look(ctx, c, p)
+			f.read(ctx, c, p)
 		}
 		r.Fits = append(r.Fits, f)
 	}
-	r.tell()
+	r.settle()
 	return r, nil
 }
 
-// tell settles which of two profiles with the same models fits: the one whose tables hold something, else the first.
-func (r *Report) tell() {
+// settle settles which of two profiles with the same models fits: the one whose tables hold something, else the first.
+func (r *Report) settle() {
 	var same []int
 	for i, f := range r.Fits {
-		if f.telling && f.Fits {
+		if f.identifying && f.Fits {
 			same = append(same, i)
 		}
 	}
-	best := slices.IndexFunc(same, func(i int) bool { return r.Fits[i].told })
+	best := slices.IndexFunc(same, func(i int) bool { return r.Fits[i].identified })
 	for k, i := range same {
 		if k != max(best, 0) {
 			other := r.Fits[same[max(best, 0)]].Profile
@@ -96,11 +96,11 @@ func (r *Report) tell() {
 	}
 }
 
-// look reads the state that the profile knows.
-func (f *Fit) look(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) {
+// read reads the state that the profile knows.
+func (f *Fit) read(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) {
 	if t, ok := p.(gnmi.Identifying); ok {
 		leaves, err := Get(ctx, c, p.Model(), []schema.Path{t.IdentifyingPath()})
-		f.telling, f.told = true, err == nil && len(leaves) > 0
+		f.identifying, f.identified = true, err == nil && len(leaves) > 0
 	}
 	seen, err := Read(ctx, c, p)
 	if err != nil {

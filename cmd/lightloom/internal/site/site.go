@@ -178,18 +178,18 @@ func (b *builder) read(name string, root ast.Node, source []byte) (title string)
 				gone = append(gone, n)
 			}
 		case *ast.Text:
-			b.tell(now, n.Value(source))
+			b.addText(now, n.Value(source))
 			if n.SoftLineBreak() {
-				b.tell(now, []byte(" "))
+				b.addText(now, []byte(" "))
 			}
 		case *ast.CodeBlock, *ast.FencedCodeBlock:
 			for i := range n.Lines().Len() {
 				line := n.Lines().At(i)
-				b.tell(now, line.Value(source))
+				b.addText(now, line.Value(source))
 			}
 		}
 		if n.Type() == ast.TypeBlock {
-			b.tell(now, []byte(" "))
+			b.addText(now, []byte(" "))
 		}
 		return ast.WalkContinue, nil
 	})
@@ -205,8 +205,8 @@ func (b *builder) read(name string, root ast.Node, source []byte) (title string)
 	return title
 }
 
-// tell adds words to a section.
-func (b *builder) tell(now int, text []byte) {
+// addText adds words to a section.
+func (b *builder) addText(now int, text []byte) {
 	if now >= 0 {
 		b.sections[now].Text += string(text)
 	}

@@ -119,12 +119,12 @@ func newDeviceProbe() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return tellProbe(c.OutOrStdout(), report, cfg.Addr, output)
+		return printProbe(c.OutOrStdout(), report, cfg.Addr, output)
 	}
 	return c
 }
 
-func tellProbe(w io.Writer, r *probe.Report, addr, output string) error {
+func printProbe(w io.Writer, r *probe.Report, addr, output string) error {
 	if output == console.OutputJSON {
 		return console.WriteJSON(w, r)
 	}

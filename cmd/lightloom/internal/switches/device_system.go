@@ -59,13 +59,13 @@ func newDeviceTime() *cobra.Command {
 			}
 			half := time.Since(begin) / 2
 			at := time.Unix(0, int64(got.GetTime()))
-			return tellTime(c.OutOrStdout(), DeviceTime{at, at.Sub(begin.Add(half)), half}, output)
+			return printTime(c.OutOrStdout(), DeviceTime{at, at.Sub(begin.Add(half)), half}, output)
 		})
 	}
 	return c
 }
 
-func tellTime(w io.Writer, t DeviceTime, output string) error {
+func printTime(w io.Writer, t DeviceTime, output string) error {
 	if output == console.OutputJSON {
 		return console.WriteJSON(w, t)
 	}
@@ -107,7 +107,7 @@ func newDeviceReboot() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return tellReboot(c.OutOrStdout(), got)
+				return printReboot(c.OutOrStdout(), got)
 			case stop:
 				_, err := s.CancelReboot(ctx, &syspb.CancelRebootRequest{Message: reason})
 				return err
@@ -119,7 +119,7 @@ func newDeviceReboot() *cobra.Command {
 	return c
 }
 
-func tellReboot(w io.Writer, s *syspb.RebootStatusResponse) error {
+func printReboot(w io.Writer, s *syspb.RebootStatusResponse) error {
 	state := "no reboot waits"
 	switch {
 	case s.GetActive() && s.GetWait() > 0:

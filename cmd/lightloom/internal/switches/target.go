@@ -246,7 +246,7 @@ func newTargetCheck() *cobra.Command {
 		if err = errors.Join(err, conn.Close()); err != nil {
 			return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
 		}
-		return tellFindings(c.OutOrStdout(), findings, about, output)
+		return printFindings(c.OutOrStdout(), findings, about, output)
 	}
 	return c
 }
@@ -311,8 +311,8 @@ func checkGRIBI(ctx context.Context, cfg gnmi.Config, d *inventory.Device, profi
 	return out, conn.Close()
 }
 
-// tellFindings prints the findings. It returns an error if a rule is broken.
-func tellFindings(w io.Writer, findings []conformance.Finding, about conformance.About, output string) error {
+// printFindings prints the findings. It returns an error if a rule is broken.
+func printFindings(w io.Writer, findings []conformance.Finding, about conformance.About, output string) error {
 	broken := 0
 	for _, f := range findings {
 		if f.Result == conformance.Broken {

@@ -1,4 +1,4 @@
-package reshape_test
+package fabricdiff_test
 
 import (
 	"slices"
@@ -7,13 +7,13 @@ import (
 
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
-	"lightloom/controller/server/reshape"
+	"lightloom/controller/server/fabricdiff"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/inventory"
 )
 
-func founded(t *testing.T) *reshape.Founded {
+func founded(t *testing.T) *fabricdiff.Founded {
 	t.Helper()
 	s, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1")
 	if err != nil {
@@ -28,7 +28,7 @@ func founded(t *testing.T) *reshape.Founded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &reshape.Founded{Fabric: f, Policy: "fair", Devices: inv.Devices, Agents: inv.Sites(f)}
+	return &fabricdiff.Founded{Fabric: f, Policy: "fair", Devices: inv.Devices, Agents: inv.Sites(f)}
 }
 
 func rack(agent string) *apiv1.FabricDescription {
@@ -71,33 +71,33 @@ func TestRack(t *testing.T) {
 func TestRackRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
-		edit       func(*reshape.Founded, *apiv1.FabricDescription)
+		edit       func(*fabricdiff.Founded, *apiv1.FabricDescription)
 	}{
-		{"no record", "racks: tor2 has no record: say under devices", func(_ *reshape.Founded, d *apiv1.FabricDescription) {
+		{"no record", "racks: tor2 has no record: say under devices", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
 			d.Devices = nil
 		}},
-		{"no agent", "it has no agent: name its address under agents", func(_ *reshape.Founded, d *apiv1.FabricDescription) {
+		{"no agent", "it has no agent: name its address under agents", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
 			d.Racks[0].Hosts[0].Agent = ""
 		}},
-		{"an agent that is nowhere", "no host:port", func(_ *reshape.Founded, d *apiv1.FabricDescription) {
+		{"an agent that is nowhere", "no host:port", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
 			d.Racks[0].Hosts[0].Agent = "x"
 		}},
-		{"no address", "no IPv4 address", func(_ *reshape.Founded, d *apiv1.FabricDescription) {
+		{"no address", "no IPv4 address", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
 			d.Racks[0].Hosts[0].Address = "::1"
 		}},
-		{"no agents at all", "started without agents", func(o *reshape.Founded, _ *apiv1.FabricDescription) {
+		{"no agents at all", "started without agents", func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
 			o.Agents = nil
 		}},
-		{"an emulated fabric", "an emulated fabric has those", func(o *reshape.Founded, _ *apiv1.FabricDescription) {
+		{"an emulated fabric", "an emulated fabric has those", func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
 			o.Fixed = true
 		}},
-		{"one agent", "namespaces of the controller's machine", func(o *reshape.Founded, _ *apiv1.FabricDescription) {
+		{"one agent", "namespaces of the controller's machine", func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
 			o.Alone = true
 		}},
-		{"the address of another switch", "one device has one name", func(_ *reshape.Founded, d *apiv1.FabricDescription) {
+		{"the address of another switch", "one device has one name", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
 			d.Devices = []string{"name: tor2\naddress: a:1\nprofile: sonic\n"}
 		}},
-		{"a switch's name", "spine0 is of role switch here", func(_ *reshape.Founded, d *apiv1.FabricDescription) {
+		{"a switch's name", "spine0 is of role switch here", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
 			d.Racks[0].Tor = "spine0"
 		}},
 	} {

@@ -1,9 +1,9 @@
-// Package reshape tells what a description of a running fabric changes of it: from what a cluster was
+// Package fabricdiff tells what a description of a running fabric changes of it: from what a cluster was
 // founded with and what has been changed since, the next change, its words, and the records of switches
 // and agents afterwards.
 //
 // It calls no device, and does not judge whether a change is safe: that is the state's.
-package reshape
+package fabricdiff
 
 import (
 	"cmp"
