@@ -120,14 +120,15 @@ func (w *Walk) compare(lit []southbound.CrossConnect, heard []Heard) {
 	for _, c := range w.round { // in the order of inputs
 		for h, at := range w.verify {
 			if at == c && slices.Contains(lit, c) && h.At.Chassis != h.From.Chassis && !slices.Contains(heard, h) {
-				w.contradict(Contradiction{c.In, c.Out, fmt.Sprintf("%v does not hear %v, which the map says it should", h.At, h.From)})
+				w.contradict(Contradiction{c.In, c.Out,
+					fmt.Sprintf("%v does not hear %v, which the map says it should", h.At, h.From)})
 			}
 		}
 	}
 	for _, h := range sorted(heard) {
 		if _, ok := w.verify[h]; !ok {
-			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v, which the map does not explain", h.At,
-				h.From)})
+			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort,
+				fmt.Sprintf("%v hears %v, which the map does not explain", h.At, h.From)})
 		}
 	}
 }

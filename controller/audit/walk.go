@@ -204,8 +204,8 @@ func (w *Walk) decode() {
 			}
 		}
 		if in < 0 {
-			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort, fmt.Sprintf("%v hears %v in rounds that fit no circuit", h.At,
-				h.From)})
+			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort,
+				fmt.Sprintf("%v hears %v in rounds that fit no circuit", h.At, h.From)})
 			continue
 		}
 		w.learn(in, false, h.From)
@@ -220,8 +220,8 @@ func (w *Walk) learn(port int, out bool, e End) {
 		at = &w.found.Out[port]
 	}
 	if !at.IsZero() && *at != e {
-		w.contradict(Contradiction{southbound.Port(port), southbound.NoPort, fmt.Sprintf("%v and %v both seem to be behind %s", *at, e,
-			sideName(port, out))})
+		w.contradict(Contradiction{southbound.Port(port), southbound.NoPort,
+			fmt.Sprintf("%v and %v both seem to be behind %s", *at, e, sideName(port, out))})
 		return
 	}
 	*at = e
@@ -239,4 +239,6 @@ func (w *Walk) Rounds() int { return w.rounds }
 
 // Found returns the result of the walk: the map, which ends hear each other past the optical switch, and
 // contradictions.
-func (w *Walk) Found() (m Map, direct []Heard, doubts []Contradiction) { return w.found, w.direct, w.doubts }
+func (w *Walk) Found() (m Map, direct []Heard, doubts []Contradiction) {
+	return w.found, w.direct, w.doubts
+}

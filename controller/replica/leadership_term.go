@@ -21,9 +21,9 @@ type tracker struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	cur     *leadershipTerm       // nil while this node does not lead
-	closed  error         // why nothing is followed any more
-	changed chan struct{} // closed and replaced at every change
+	cur     *leadershipTerm // nil while this node does not lead
+	closed  error           // why nothing is followed any more
+	changed chan struct{}   // closed and replaced at every change
 
 	leader  string // empty while unknown
 	term    uint64 // in which leader became known

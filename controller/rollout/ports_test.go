@@ -87,7 +87,8 @@ func TestAsksEnd(t *testing.T) {
 			t.Errorf("%s: another's answer is taken", tc.name)
 		}
 		m.Done(1, sets[0].Token, tc.err)
-		if first, again := m.NeedsReread(), m.NeedsReread(); slices.Contains(m.asks, sets[0].Token) || first != tc.doubt || again {
+		if first, again := m.NeedsReread(), m.NeedsReread(); slices.Contains(m.asks, sets[0].Token) ||
+			first != tc.doubt || again {
 			t.Errorf("%s: Sets %d are awaited, in doubt %v and then %v", tc.name, m.asks, first, again)
 		}
 	}

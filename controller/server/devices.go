@@ -67,7 +67,8 @@ const (
 
 // checkSwitch returns why a switch cannot be node n of a fabric, or nil: it does not answer or misfits, or
 // lacks ports that the fabric uses. It changes nothing there.
-func checkSwitch(ctx context.Context, f *topo.Fabric, all inventory.Devices, n southbound.DeviceID, by pki.Credentials) error {
+func checkSwitch(ctx context.Context, f *topo.Fabric, all inventory.Devices, n southbound.DeviceID,
+	by pki.Credentials) error {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	name := f.Topology.Node(n).Name

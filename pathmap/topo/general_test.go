@@ -47,7 +47,8 @@ func TestGeneralSpecs(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		if f.Racks != want.Racks || f.HostsPerRack != want.Hosts || f.Hosts() != want.Servers || !reflect.DeepEqual(f.Spec, got) {
+		if f.Racks != want.Racks || f.HostsPerRack != want.Hosts || f.Hosts() != want.Servers ||
+			!reflect.DeepEqual(f.Spec, got) {
 			t.Errorf("%s: built %d racks, %d hosts a rack, %d hosts, %+v", c.text, f.Racks, f.HostsPerRack, f.Hosts(), f.Spec)
 		}
 		checkNumbers(t, f)

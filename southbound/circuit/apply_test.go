@@ -288,7 +288,8 @@ func TestBookFile(t *testing.T) {
 	if err := os.WriteFile(file+".lock", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := ChangeLeases(file, func(*LeaseTable) error { return nil }); err == nil || !strings.Contains(err.Error(), "lock") {
+	if err := ChangeLeases(file, func(*LeaseTable) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "lock") {
 		t.Errorf("a locked book: %v", err)
 	}
 }

@@ -159,7 +159,8 @@ func (s *Session) choose(ctx context.Context, c *gpb.CapabilityResponse) error {
 			break
 		}
 		s.model = p.Model()
-		if leaves, err := s.getOnce(ctx, []schema.Path{tell.IdentifyingPath()}, gpb.GetRequest_ALL); err == nil && len(leaves) > 0 {
+		if leaves, err := s.getOnce(ctx, []schema.Path{tell.IdentifyingPath()},
+			gpb.GetRequest_ALL); err == nil && len(leaves) > 0 {
 			s.cfg.Profile = p
 			break
 		}

@@ -44,7 +44,8 @@ type spreadRates struct {
 }
 
 func newSpreadRates(s *southbound.Spread) *spreadRates {
-	f := &spreadRates{from: make(map[southbound.HostID]float64, len(s.From)), to: make(map[southbound.HostID]float64, len(s.To))}
+	f := &spreadRates{from: make(map[southbound.HostID]float64, len(s.From)),
+		to: make(map[southbound.HostID]float64, len(s.To))}
 	for _, r := range s.From {
 		f.from[r.Host] = payload(r.Rate)
 	}

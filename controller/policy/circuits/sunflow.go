@@ -262,7 +262,8 @@ func (l *reservationPlan) plan(d *coflowDemand, p *controller.Plan) {
 
 // lay reserves what the reservations that are held and own do not carry of a coflow; lost are those
 // that it has just had. Borrowed until the next call.
-func (l *reservationPlan) lay(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
+func (l *reservationPlan) lay(d *coflowDemand,
+	own, lost []controller.CircuitReservation) []controller.CircuitReservation {
 	made := l.layOut(d, own, lost)
 	for i := range made {
 		made[i].Fallback = l.fallback
@@ -270,7 +271,8 @@ func (l *reservationPlan) lay(d *coflowDemand, own, lost []controller.CircuitRes
 	return made
 }
 
-func (l *reservationPlan) layOut(d *coflowDemand, own, lost []controller.CircuitReservation) []controller.CircuitReservation {
+func (l *reservationPlan) layOut(d *coflowDemand,
+	own, lost []controller.CircuitReservation) []controller.CircuitReservation {
 	if d.book == nil || !l.only || !l.sched.byPort {
 		return l.sched.layOut(d.id, l.uncovered(d, own, lost))
 	}

@@ -213,8 +213,8 @@ func (k *schedulingPass) tryStage(w *work, stage int, class guideline.Class) boo
 			return false
 		}
 	default:
-		if !p.heavy || k.Strict && (class == guideline.AnyMap && !k.withoutData(w, p, stage) || class == guideline.AnyReduce &&
-			p.left != nil) {
+		if !p.heavy || k.Strict && (class == guideline.AnyMap && !k.withoutData(w, p, stage) ||
+			class == guideline.AnyReduce && p.left != nil) {
 			return false
 		}
 	}

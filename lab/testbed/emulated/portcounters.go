@@ -30,7 +30,8 @@ const (
 	readShare = 50
 )
 
-func newPortCounters(t *pathmap.Topology, read func() (netns.Counters, error), clock func() time.Duration) *PortCounters {
+func newPortCounters(t *pathmap.Topology, read func() (netns.Counters, error),
+	clock func() time.Duration) *PortCounters {
 	return &PortCounters{fabric: t, read: read, clock: clock, rates: make([]southbound.Rater, len(t.Links()))}
 }
 

@@ -118,7 +118,8 @@ func systemRows() []Row {
 // portSettingRows are what openconfig-interfaces lets one set at a port, and what then holds.
 func portSettingRows() []Row {
 	rows := []Row{{Path: interfacePath + "/config/name", Type: String()}} // its state is with the port's others
-	return slices.Concat(rows, configAndState(interfacePath, "description", String()), configAndState(interfacePath, "enabled", Bool()),
+	return slices.Concat(rows, configAndState(interfacePath, "description", String()),
+		configAndState(interfacePath, "enabled", Bool()),
 		configAndState(interfacePath, "type", Identity("iana-if-type", "ethernetCsmacd")))
 }
 
@@ -129,13 +130,15 @@ const annotation = "/@/openconfig-metadata:protobuf-metadata"
 // addressRows are the addresses of a port, which openconfig-if-ip keeps at its subinterface.
 func addressRows() (rows []Row) {
 	const sub = interfacePath + "/subinterfaces/subinterface[index]"
-	rows = slices.Concat(configAndState(sub, "index", Uint(32)), configAndState(sub, "enabled", Bool()), configAndState(sub, "description", String()))
+	rows = slices.Concat(configAndState(sub, "index", Uint(32)), configAndState(sub, "enabled", Bool()),
+		configAndState(sub, "description", String()))
 	for _, x := range []struct {
 		at      string
 		address Type
 	}{{sub + "/ipv4", Address()}, {sub + "/ipv6", Address6()}} {
-		rows = append(rows, slices.Concat(configAndState(x.at, "enabled", Bool()), configAndState(x.at+"/addresses/address[ip]", "ip",
-			x.address), configAndState(x.at+"/addresses/address[ip]", "prefix-length", Uint(8)))...)
+		rows = append(rows, slices.Concat(configAndState(x.at, "enabled", Bool()),
+			configAndState(x.at+"/addresses/address[ip]", "ip", x.address),
+			configAndState(x.at+"/addresses/address[ip]", "prefix-length", Uint(8)))...)
 	}
 	return rows
 }

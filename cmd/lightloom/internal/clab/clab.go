@@ -23,8 +23,8 @@ type Node struct {
 	As string `json:"runs_as"`
 }
 
-// emulatedKinds maps the kinds that we run to the switches that run in their place. Names are containerlab's (docs, "Kinds"),
-// with their short and older forms.
+// emulatedKinds maps the kinds that we run to the switches that run in their place. Names are
+// containerlab's (docs, "Kinds"), with their short and older forms.
 func emulatedKinds() map[string]string {
 	return map[string]string{
 		"linux": "host", "host": "host", "ext-container": "host",

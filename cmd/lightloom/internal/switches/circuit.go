@@ -182,7 +182,9 @@ func newCircuitLease() *cobra.Command {
 			return cli.Usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me",
 				"lease: name one device, a group and a holder")
 		case f.release:
-			return circuit.ChangeLeases(f.book, func(b *circuit.LeaseTable) error { return b.Release(args[0], f.group, f.holder) })
+			return circuit.ChangeLeases(f.book, func(b *circuit.LeaseTable) error {
+				return b.Release(args[0], f.group, f.holder)
+			})
 		}
 		l := circuit.Lease{Device: args[0], Group: f.group, Holder: f.holder, Until: time.Now().Add(f.life).UTC().
 			Truncate(time.Second)}
