@@ -192,8 +192,10 @@ func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy str
 	if err != nil {
 		return nil, err
 	}
-	ran, err := control.Of(ctx, &replay.Case{Fabric: c.Fabric, On: OnFlowsim, Policy: policy,
-		Rules: scenario.Rules{Step: c.Step}, Jobs: jobs, Seed: seed, With: with})
+	ran, err := control.Of(ctx, &replay.Case{Options: scenario.Options{
+		Fabric: c.Fabric, On: OnFlowsim, Policies: []string{policy},
+		Rules: scenario.Rules{Step: c.Step}, Given: jobs, Seed: seed,
+	}, With: with})
 	if err != nil {
 		return nil, err
 	}

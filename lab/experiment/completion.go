@@ -7,6 +7,7 @@ import (
 
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 )
 
 // completion is one curve of Figure 12 or 13, and what the document says of it in per cent.
@@ -39,8 +40,10 @@ func (c completion) run(ctx context.Context, b *Bench, sys system, seed uint64) 
 	if err != nil {
 		return nil, err
 	}
-	return controlled(ctx, &replay.Case{On: OnFlowsim, Fabric: thousand(c.net, 1000), Policy: sys.policy, Jobs: drawn,
-		Seed: seed})
+	return controlled(ctx, &replay.Case{Options: scenario.Options{
+		On: OnFlowsim, Fabric: thousand(c.net, 1000), Policies: []string{sys.policy}, Given: drawn,
+		Seed: seed,
+	}})
 }
 
 // runCompletion is Figures 12 and 13: improvements of job completion times, job by job, over random

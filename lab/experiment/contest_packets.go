@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lightloom/lab/replay"
+	"lightloom/lab/scenario"
 )
 
 // The experiment joint-packets runs one ground of joint-wide on real packets, and beside each run its
@@ -51,8 +52,10 @@ func runJointPackets(ctx context.Context, b *Bench) (*Result, error) {
 			}
 			out := bothSides{}
 			for _, on := range []string{OnFlowsim, OnNetns} {
-				c := &replay.Case{Fabric: slowed(g), On: on, Policy: name, Jobs: jobs, Seed: seed, Scale: contestScale,
-					Speedup: 1. / contestSlower}
+				c := &replay.Case{Options: scenario.Options{
+					Fabric: slowed(g), On: on, Policies: []string{name}, Given: jobs, Seed: seed,
+					Scale: contestScale, Speedup: 1. / contestSlower,
+				}}
 				if out[on], err = whole(ctx, c); err != nil {
 					return nil, err
 				}
@@ -88,7 +91,7 @@ func whole(ctx context.Context, c *replay.Case) (Figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(ran.Jobs) < len(c.Jobs) {
+	if len(ran.Jobs) < len(c.Given) {
 		return nil, errors.New("not all jobs ended")
 	}
 	return readRun(ran), nil

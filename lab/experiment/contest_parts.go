@@ -73,13 +73,14 @@ func (g ground) parts(ctx context.Context, b *Bench, system string, seed uint64)
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	ran, err := (&replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "joint", Jobs: jobs, Seed: seed,
+	ran, err := (&replay.Case{Options: scenario.Options{
+		Fabric: g.fabric, On: OnFlowsim, Policies: []string{"joint"}, Given: jobs, Seed: seed,
 		Rules: scenario.Rules{PerReservation: filepath.Join(dir, "reservations.jsonl")},
-		With: func() controller.Policy {
-			where, l, r := joint.NewJoint(anneal.Options{})
-			l.Afresh = system == afresh
-			return policy.Compose(where, l, r, new(share.TCP))
-		}}).Run(ctx)
+	}, With: func() controller.Policy {
+		where, l, r := joint.NewJoint(anneal.Options{})
+		l.Afresh = system == afresh
+		return policy.Compose(where, l, r, new(share.TCP))
+	}}).Run(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"lightloom/controller/workload/swim"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 )
 
 // The schedulers of the Co-scheduler document on real packets: a cluster of a tenth of the racks, the
@@ -156,7 +157,10 @@ func (r *packetsRun) make(ctx context.Context, b *Bench, slice []swim.Record, po
 	if err != nil {
 		return err
 	}
-	c := replay.Case{Fabric: packetsFabric, On: OnFlowsim, Policy: policy, Jobs: jobs, Seed: seed, Scale: packetsScale}
+	c := replay.Case{Options: scenario.Options{
+		Fabric: packetsFabric, On: OnFlowsim, Policies: []string{policy}, Given: jobs, Seed: seed,
+		Scale: packetsScale,
+	}}
 	fluid, err := c.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("run %s with seed %d at flow level: %w", policy, seed, err)

@@ -16,6 +16,7 @@ import (
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload"
 	"lightloom/lab/replay"
+	"lightloom/lab/scenario"
 )
 
 // The factorial experiment measures the value of deciding together: every placement with every routing
@@ -116,10 +117,12 @@ func (g studySetting) run(ctx context.Context, _ *Bench, c cell, seed uint64) (F
 	if err != nil {
 		return nil, err
 	}
-	one := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: "random+ecmp+sunflow", Jobs: all, Seed: seed,
-		With: c.make}
+	one := &replay.Case{Options: scenario.Options{
+		Fabric: g.fabric, On: OnFlowsim, Policies: []string{"random+ecmp+sunflow"}, Given: all,
+		Seed: seed,
+	}, With: c.make}
 	if !c.beside() && c.circuits <= 1 {
-		one.Policy = "random+ecmp"
+		one.Policies = []string{"random+ecmp"}
 	}
 	if !c.beside() && factorCircuits[c.circuits] == "packets" {
 		one.Fabric = factorialPackets

@@ -11,6 +11,7 @@ import (
 	"lightloom/emulator/fault"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 )
 
@@ -65,7 +66,7 @@ func failings() []failing {
 // instant, drawn from the seed; they fail and recover. The simulator decides which links are in use,
 // also for packets.
 func (f *failing) failures(ctx context.Context, c replay.Case) ([]fault.Event, error) {
-	c.On, c.Until = OnFlowsim, failAt
+	c.On, c.StopAt = OnFlowsim, failAt
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -216,8 +217,10 @@ func (f *failing) run(ctx context.Context, b *Bench, spec string, w systemOn, se
 		return nil, err
 	}
 	by := failureDivided(b, w.on)
-	c := replay.Case{On: w.on, Fabric: spec, Policy: w.policy, Jobs: jobs, Seed: seed, Until: stopAt}
-	if c.Faults, err = f.failures(ctx, c); err != nil {
+	c := replay.Case{Options: scenario.Options{
+		On: w.on, Fabric: spec, Policies: []string{w.policy}, Given: jobs, Seed: seed, StopAt: stopAt,
+	}}
+	if c.Events, err = f.failures(ctx, c); err != nil {
 		return nil, err
 	}
 	c.Scale, c.Speedup = by.scale, by.speedup
@@ -242,7 +245,7 @@ func (f *failing) run(ctx context.Context, b *Bench, spec string, w systemOn, se
 		missing:  100 * (1 - mean(failAt+settle, f.heal)/before),
 		left:     100 * (1 - mean(f.heal+settle, stopAt)/before),
 		rerouted: took,
-		broken:   float64(len(c.Faults) / 2),
+		broken:   float64(len(c.Events) / 2),
 	}}
 	for _, r := range ran.Received {
 		m.Line.X = append(m.Line.X, r.To.Seconds()*by.speedup)

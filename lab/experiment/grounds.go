@@ -12,6 +12,7 @@ import (
 	"lightloom/controller/workload"
 	"lightloom/controller/workload/swim"
 	"lightloom/lab/replay"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
@@ -160,14 +161,16 @@ func (g ground) run(ctx context.Context, b *Bench, r rival, seed uint64) (Figure
 	if err != nil {
 		return nil, err
 	}
-	c := &replay.Case{Fabric: g.fabric, On: OnFlowsim, Policy: cmp.Or(r.policy, "random+ecmp+sunflow"), Jobs: jobs,
-		With: r.with, Seed: seed + r.ties}
+	c := &replay.Case{Options: scenario.Options{
+		Fabric: g.fabric, On: OnFlowsim, Policies: []string{cmp.Or(r.policy, "random+ecmp+sunflow")},
+		Given: jobs, Seed: seed + r.ties,
+	}, With: r.with}
 	if r.packets {
 		spec, err := topo.FromArgument(g.fabric)
 		if err != nil {
 			return nil, err
 		}
-		c.Policy, c.Fabric = cmp.Or(r.policy, "random+ecmp"), spec.WithoutOCS(true).String()
+		c.Policies, c.Fabric = []string{cmp.Or(r.policy, "random+ecmp")}, spec.WithoutOCS(true).String()
 	}
 	f, err := controlled(ctx, c)
 	if err == nil && len(f.jobs()) < len(jobs) {

@@ -11,6 +11,7 @@ import (
 	"lightloom/controller/workload/swim"
 	"lightloom/emulator/fault"
 	"lightloom/lab/replay"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 )
 
@@ -42,7 +43,10 @@ func TestOddShuffles(t *testing.T) {
 				continue
 			}
 			t.Run(s.name+"/"+tc.name, func(t *testing.T) {
-				c := replay.Case{Fabric: clusterFabric(10), On: OnFlowsim, Policy: s.policy, Jobs: odd(tc.rec), Seed: 1}
+				c := replay.Case{Options: scenario.Options{
+					Fabric: clusterFabric(10), On: OnFlowsim, Policies: []string{s.policy},
+					Given: odd(tc.rec), Seed: 1,
+				}}
 				ran, err := c.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -82,9 +86,10 @@ func TestStarvingIsTold(t *testing.T) {
 			Fault: fault.Fault{Kind: fault.Host, Name: fmt.Sprintf("h%d-0", r)}})
 	}
 	for _, s := range schedulers() {
-		c := replay.Case{Fabric: "hybrid:racks=4,hosts=1,slots=4", On: OnFlowsim, Policy: s.policy,
-			Jobs: []controller.Job{job},
-			Seed: 1, Faults: lost}
+		c := replay.Case{Options: scenario.Options{
+			Fabric: "hybrid:racks=4,hosts=1,slots=4", On: OnFlowsim, Policies: []string{s.policy},
+			Given: []controller.Job{job}, Seed: 1,
+		}, Events: lost}
 		ran, err := c.Run(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)

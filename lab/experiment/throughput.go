@@ -8,6 +8,7 @@ import (
 
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 )
 
 // stand is where systems are compared: an engine's jobs on so many hosts.
@@ -62,8 +63,11 @@ func (s stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figu
 		return nil, err
 	}
 	by := s.e.divided(b)
-	c := replay.Case{On: s.on, Fabric: s.net.fabric(s.hosts, s.rate, s.slots, pathsOn(b)), Policy: sys.policy, Jobs: drawn,
-		Seed: seed, Scale: by.scale, Speedup: by.speedup}
+	c := replay.Case{Options: scenario.Options{
+		On: s.on, Fabric: s.net.fabric(s.hosts, s.rate, s.slots, pathsOn(b)),
+		Policies: []string{sys.policy}, Given: drawn, Seed: seed, Scale: by.scale,
+		Speedup: by.speedup,
+	}}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/loop"
-	"lightloom/controller/policy"
 	"lightloom/controller/state"
 	"lightloom/emulator/fault"
 	"lightloom/lab/outcome"
@@ -20,28 +19,17 @@ import (
 	"lightloom/pathmap/topo"
 )
 
-// Case is one run of an experiment: the experiment's own jobs, under one policy, on one fabric.
+// Case is one run of an experiment: the options that a user would write, for one policy and the
+// experiment's own jobs, and what no user can write. Scale and Speedup are 1 where they are left out,
+// and Replicas three on packets. Jobs, faults and StopAt are scaled with the fabric.
 type Case struct {
-	Fabric string // a spec, as of Options
-	On     string // OnFlowsim or OnNetns
-	Policy string // a name, as of Options
-	Parts  policy.Overrides
-	Rules  scenario.Rules
-	Delays string           // as --delays
-	Jobs   []controller.Job // for this fabric; they are not scaled
-	Seed   uint64
+	scenario.Options // with one policy, and Given for this fabric
 
-	// With makes the policy, if no name expresses what an experiment varies. Policy then names it in
-	// errors, and must name a policy that sets up circuits if and only if this one does. On the simulator
-	// only.
+	// With makes the policy, if no name expresses what an experiment varies. The policy of the options then
+	// names it in errors, and must set up circuits if and only if this one does. On the simulator only.
 	With func() controller.Policy
 
-	Faults []fault.Event // by time
-	Until  time.Duration // stop then, whatever still runs; 0: at the end of all jobs
-
-	Scale, Speedup float64 // as of Options; 0: 1. Jobs, faults and Until are scaled with them
-
-	Replicas int               // of the controller on packets; 0: three
+	Events   []fault.Event     // faults, by time
 	Once     bool              // a run on packets counts, however much others disturb it
 	Profiles emulated.Profiles // of the switches on packets
 	Stderr   io.Writer
@@ -63,28 +51,30 @@ type Ran struct {
 
 // Run runs a case to its end.
 func (c *Case) Run(ctx context.Context) (*Ran, error) {
-	opt := scenario.Options{Fabric: c.Fabric, On: c.On, Policies: []string{c.Policy}, Parts: c.Parts, Rules: c.Rules,
-		Delays: c.Delays, Speedup: cmp.Or(c.Speedup, 1), Seed: c.Seed, Replicas: max(c.Replicas, 1), Given: c.Jobs}
-	opt.StopAt = time.Duration(float64(c.Until) / opt.Speedup)
-	if c.On == scenario.OnNetns {
+	opt := c.Options
+	if len(opt.Policies) != 1 {
+		return nil, fmt.Errorf("run case: it has %d policies: give it one", len(opt.Policies))
+	}
+	if opt.Given == nil {
+		return nil, fmt.Errorf("run case %s: it has no jobs", opt.Policies[0])
+	}
+	opt.Speedup = cmp.Or(opt.Speedup, 1)
+	opt.StopAt = time.Duration(float64(opt.StopAt) / opt.Speedup)
+	if opt.On == scenario.OnNetns {
 		if c.With != nil {
 			return nil, fmt.Errorf("run case %s on packets: its policy has no name that a controller's process could be given",
-				c.Policy)
+				opt.Policies[0])
 		}
-		if c.Replicas == 0 {
-			opt.Replicas = 3
-		}
+		opt.Replicas = cmp.Or(opt.Replicas, 3)
 	}
-	if c.Jobs == nil {
-		return nil, fmt.Errorf("run case %s: it has no jobs", c.Policy)
-	}
-	p, err := scenario.Prepare(opt, cmp.Or(c.Scale, 1))
+	opt.Replicas = max(opt.Replicas, 1)
+	p, err := scenario.Prepare(opt, cmp.Or(opt.Scale, 1))
 	if err != nil {
 		return nil, err
 	}
 	s := &runner{Prepared: p, Console: Console{Stderr: cmp.Or(c.Stderr, io.Discard)}, with: c.With,
 		once: c.Once, packets: emulated.Options{Profiles: c.Profiles}}
-	for _, e := range c.Faults {
+	for _, e := range c.Events {
 		e.At = time.Duration(float64(e.At) / opt.Speedup)
 		s.Faults = append(s.Faults, e)
 	}

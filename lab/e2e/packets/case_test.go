@@ -45,17 +45,18 @@ func TestUntil(t *testing.T) {
 	t.Parallel()
 	for _, on := range []string{scenario.OnFlowsim, scenario.OnNetns} {
 		t.Run(on, func(t *testing.T) {
-			c := replay.Case{On: on, Fabric: "jellyfish:switches=6,degree=3,hosts=6,rate=200Mbps,slots=3,paths=6",
-				Policy: "crosslayer",
-				Jobs:   endless(t, 3),
-				Seed:   1, Until: 6 * time.Second, Scale: 10, Speedup: 2, Stderr: os.Stderr}
+			c := replay.Case{Options: scenario.Options{
+				On: on, Fabric: "jellyfish:switches=6,degree=3,hosts=6,rate=200Mbps,slots=3,paths=6",
+				Policies: []string{"crosslayer"}, Given: endless(t, 3), Seed: 1, StopAt: 6 * time.Second,
+				Scale: 10, Speedup: 2,
+			}, Stderr: os.Stderr}
 			measure := noise.Measure
 			if on == scenario.OnNetns {
 				measure = labtest.ShareNetns(t, "netns", false).Measure
 			}
 			used := usedAt(t, c, time.Second)
 			name := fault.NewNames(used.Fabric(), 1).Cable(used.links[0])
-			c.Faults = []fault.Event{{At: 2 * time.Second, Fault: fault.Fault{Kind: fault.Link, Name: name}},
+			c.Events = []fault.Event{{At: 2 * time.Second, Fault: fault.Fault{Kind: fault.Link, Name: name}},
 				{At: 3 * time.Second, Fault: fault.Fault{Kind: fault.Link, Name: name}, Heal: true}}
 			measure(t, 4, func() error {
 				ran, err := c.Run(t.Context())
@@ -85,7 +86,7 @@ type usedLinks struct {
 
 func usedAt(t *testing.T, c replay.Case, at time.Duration) usedLinks {
 	t.Helper()
-	c.On, c.Until = scenario.OnFlowsim, at
+	c.On, c.StopAt = scenario.OnFlowsim, at
 	ran, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)

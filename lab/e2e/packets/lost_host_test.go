@@ -28,20 +28,21 @@ func TestLostHost(t *testing.T) {
 				measure = labtest.ShareNetns(t, "netns", false).Measure
 			}
 			const at = 600 * time.Millisecond
-			c := replay.Case{On: on, Fabric: "leafspine:racks=4,hosts=3,spines=2,eps=50Mbps,nic=200Mbps,slots=4",
-				Policy: "crosslayer",
-				Jobs:   computing(t), Seed: 1, Stderr: os.Stderr}
+			c := replay.Case{Options: scenario.Options{
+				On: on, Fabric: "leafspine:racks=4,hosts=3,spines=2,eps=50Mbps,nic=200Mbps,slots=4",
+				Policies: []string{"crosslayer"}, Given: computing(t), Seed: 1,
+			}, Stderr: os.Stderr}
 			before := forecast(t, c, at)
 			lost := busiestHost(before)
 			name := before.Fabric().Topology.Node(before.Fabric().HostNode[lost]).Name
-			c.Faults = []fault.Event{{At: at, Fault: fault.Fault{Kind: fault.Host, Name: name}}}
+			c.Events = []fault.Event{{At: at, Fault: fault.Fault{Kind: fault.Host, Name: name}}}
 			measure(t, 5, func() error {
 				ran, err := c.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(ran.Jobs) != len(c.Jobs) {
-					t.Fatalf("%d of %d jobs have ended: %q", len(ran.Jobs), len(c.Jobs), ran.Notes)
+				if len(ran.Jobs) != len(c.Given) {
+					t.Fatalf("%d of %d jobs have ended: %q", len(ran.Jobs), len(c.Given), ran.Notes)
 				}
 				return placedAgain(t, before, ran, lost)
 			})
@@ -96,7 +97,7 @@ func computing(t *testing.T) []controller.Job {
 // forecast returns the simulator's state of a case at an instant.
 func forecast(t *testing.T, c replay.Case, at time.Duration) *replay.Ran {
 	t.Helper()
-	c.On, c.Until = scenario.OnFlowsim, at
+	c.On, c.StopAt = scenario.OnFlowsim, at
 	ran, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

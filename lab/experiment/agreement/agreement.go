@@ -217,8 +217,10 @@ func (s setting) run(ctx context.Context, seed uint64) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := replay.Case{On: experiment.OnFlowsim, Policy: s.policy, Jobs: jobs, Seed: seed,
-		Rules: scenario.Rules{Proportional: true}}
+	c := replay.Case{Options: scenario.Options{
+		On: experiment.OnFlowsim, Policies: []string{s.policy}, Given: jobs, Seed: seed,
+		Rules: scenario.Rules{Proportional: true},
+	}}
 	c.Fabric, _ = s.fabric()
 	if s.circuits() {
 		c.Delays = steering
@@ -242,7 +244,7 @@ func (s setting) run(ctx context.Context, seed uint64) (*pair, error) {
 				return nil, err
 			}
 		}
-		c.Policy, c.Rules.PerReservation = "random+ecmp+recorded:"+c.Rules.PerReservation, ""
+		c.Policies, c.Rules.PerReservation = []string{"random+ecmp+recorded:" + c.Rules.PerReservation}, ""
 	}
 	fluid, err := c.Run(ctx)
 	if err != nil {

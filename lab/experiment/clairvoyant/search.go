@@ -13,6 +13,7 @@ import (
 	"lightloom/controller/policy/share"
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -36,7 +37,9 @@ type trial struct {
 
 // run simulates a policy; that of a plan leaves what was carried out of it.
 func (a *arena) run(ctx context.Context, spec, name string, with func() controller.Policy) (*trial, error) {
-	c := replay.Case{Fabric: spec, On: experiment.OnFlowsim, Policy: name, Jobs: a.jobs, Seed: a.seed, With: with}
+	c := replay.Case{Options: scenario.Options{
+		Fabric: spec, On: experiment.OnFlowsim, Policies: []string{name}, Given: a.jobs, Seed: a.seed,
+	}, With: with}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err

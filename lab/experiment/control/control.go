@@ -64,7 +64,7 @@ type Run struct {
 
 // Of runs a case on the simulator, and its control.
 func Of(ctx context.Context, c *replay.Case) (*Run, error) {
-	with, times, err := watched(c.Policy, c.With)
+	with, times, err := watched(c.Policies[0], c.With)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/experiment/control"
 	"lightloom/lab/replay"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -149,8 +150,10 @@ func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed u
 	if err != nil {
 		return nil, err
 	}
-	ran, err := control.Of(ctx, &replay.Case{Fabric: o.fabric, On: experiment.OnFlowsim, Policy: s.policy,
-		With: s.with, Jobs: jobs, Seed: seed})
+	ran, err := control.Of(ctx, &replay.Case{Options: scenario.Options{
+		Fabric: o.fabric, On: experiment.OnFlowsim, Policies: []string{s.policy}, Given: jobs,
+		Seed: seed,
+	}, With: s.with})
 	if err != nil {
 		return nil, err
 	}

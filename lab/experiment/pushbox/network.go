@@ -14,6 +14,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -29,10 +30,10 @@ func (m concurrency) use(ctx context.Context, seed uint64) (float64, error) {
 	jobs := contest(n, int(m), each, seed)
 	jobs = append(jobs, controller.Job{Name: "end", Arrival: d, Edges: []controller.Edge{{Kind: controller.Fixed,
 		Flows: []controller.Flow{{Dst: 1, Bytes: 1}}}}}) // a run stops at the first event after d
-	c := replay.Case{Fabric: machines(n, 1, "10Gbps"), On: experiment.OnFlowsim, Policy: "fair+shortest", Jobs: jobs,
-		Seed:  seed,
-		Until: d,
-		With:  underPriority}
+	c := replay.Case{Options: scenario.Options{
+		Fabric: machines(n, 1, "10Gbps"), On: experiment.OnFlowsim,
+		Policies: []string{"fair+shortest"}, Given: jobs, Seed: seed, StopAt: d,
+	}, With: underPriority}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return 0, err
@@ -84,9 +85,10 @@ func inPriority(ctx context.Context, senders int, seed uint64) (*ordered, error)
 			}
 		}
 	}
-	c := replay.Case{Fabric: machines(n, 1, "10Gbps"), On: experiment.OnFlowsim, Policy: "fair+shortest", Jobs: jobs,
-		Seed: seed,
-		With: underPriority}
+	c := replay.Case{Options: scenario.Options{
+		Fabric: machines(n, 1, "10Gbps"), On: experiment.OnFlowsim,
+		Policies: []string{"fair+shortest"}, Given: jobs, Seed: seed,
+	}, With: underPriority}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 )
 
 // stopwatch is a packer that notes how long the decisions took that placed something.
@@ -64,10 +65,13 @@ func deciding(ctx context.Context, b *experiment.Bench, trace *workload.Trace, n
 	model := workload.FacebookV1()
 	k := place.NewPacker(pushbox.PushBox, share.FairIntent.Ordered)
 	w := &stopwatch{Packer: k}
-	c := replay.Case{Fabric: machines(20, 20, "10Gbps"), On: experiment.OnFlowsim, Policy: "fair+shortest", Seed: seed,
-		Jobs: model.Jobs(lengthened(trace, n, seed)), With: func() controller.Policy {
-			return policy.Compose(w, nil, route.Shortest{}, &share.Priority{Intent: share.FairIntent, Size: k.Sends})
-		}}
+	c := replay.Case{Options: scenario.Options{
+		Fabric: machines(20, 20, "10Gbps"), On: experiment.OnFlowsim,
+		Policies: []string{"fair+shortest"}, Seed: seed,
+		Given: model.Jobs(lengthened(trace, n, seed)),
+	}, With: func() controller.Policy {
+		return policy.Compose(w, nil, route.Shortest{}, &share.Priority{Intent: share.FairIntent, Size: k.Sends})
+	}}
 	if _, err := c.Run(ctx); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 )
 
 const source = "PushBox, section 7"
@@ -142,10 +143,12 @@ func (f farm) run(ctx context.Context, b *experiment.Bench, trace *workload.Trac
 			jobs[i].User = share.QueueOfOrder
 		}
 	}
-	c := replay.Case{Fabric: f.fabric, On: experiment.OnFlowsim, Policy: "fair+shortest", Jobs: jobs, Seed: seed,
-		With: f.policy}
+	c := replay.Case{Options: scenario.Options{
+		Fabric: f.fabric, On: experiment.OnFlowsim, Policies: []string{"fair+shortest"}, Given: jobs,
+		Seed: seed,
+	}, With: f.policy}
 	if f.sunflow {
-		c.Policy = "fair+shortest+sunflow"
+		c.Policies = []string{"fair+shortest+sunflow"}
 	}
 	ran, err := c.Run(ctx)
 	if err != nil {

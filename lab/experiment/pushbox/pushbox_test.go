@@ -9,6 +9,7 @@ import (
 	"lightloom/controller/workload"
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 )
 
@@ -41,8 +42,10 @@ func TestNoJobStarves(t *testing.T) {
 				for i := range jobs {
 					jobs[i].User = []string{share.QueueOfOrder, "fair", "b"}[i%3]
 				}
-				c := replay.Case{On: experiment.OnFlowsim, Policy: name, Jobs: jobs, Seed: seed,
-					Fabric: "hybrid:racks=6,hosts=1,slots=2,spines=1,nic=10Gbps,eps=5Gbps,ocs=10Gbps,dark=10ms"}
+				c := replay.Case{Options: scenario.Options{
+					On: experiment.OnFlowsim, Policies: []string{name}, Given: jobs, Seed: seed,
+					Fabric: "hybrid:racks=6,hosts=1,slots=2,spines=1,nic=10Gbps,eps=5Gbps,ocs=10Gbps,dark=10ms",
+				}}
 				ran, err := c.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -74,8 +77,10 @@ func TestNoChainStarves(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := replay.Case{On: experiment.OnFlowsim, Policy: name, Jobs: jobs, Seed: uint64(i),
-					Fabric: "hybrid:racks=6,hosts=1,slots=8,spines=1,nic=10Gbps,eps=5Gbps,ocs=10Gbps,dark=10ms"}
+				c := replay.Case{Options: scenario.Options{
+					On: experiment.OnFlowsim, Policies: []string{name}, Given: jobs, Seed: uint64(i),
+					Fabric: "hybrid:racks=6,hosts=1,slots=8,spines=1,nic=10Gbps,eps=5Gbps,ocs=10Gbps,dark=10ms",
+				}}
 				ran, err := c.Run(t.Context())
 				if err != nil {
 					t.Fatalf("%s: %v", kind, err)

@@ -13,6 +13,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 )
 
@@ -101,8 +102,10 @@ func (t testbed) run(ctx context.Context, b *experiment.Bench, policy string, se
 	if b.Quick {
 		jobs = slices.DeleteFunc(jobs, func(j controller.Job) bool { return len(j.Stages[0].Tasks) > 10 })
 	}
-	c := replay.Case{Fabric: testbedFabric, On: t.on, Policy: policy, Jobs: jobs, Seed: seed, Scale: testbedScale,
-		Speedup: testbedFaster, Replicas: 1, Once: true}
+	c := replay.Case{Options: scenario.Options{
+		Fabric: testbedFabric, On: t.on, Policies: []string{policy}, Given: jobs, Seed: seed,
+		Scale: testbedScale, Speedup: testbedFaster, Replicas: 1,
+	}, Once: true}
 	ran, err := c.Run(ctx)
 	if err != nil {
 		return nil, err

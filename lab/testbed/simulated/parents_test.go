@@ -74,8 +74,10 @@ func TestOutputLost(t *testing.T) {
 
 // TestParentNeverComes: a run that cannot go on says which job waits, and for what.
 func TestParentNeverComes(t *testing.T) {
-	c := replay.Case{On: scenario.OnFlowsim, Fabric: "leafspine:racks=2,hosts=2,spines=1,slots=2", Policy: "dawn+ecmp",
-		Jobs: reading()[1:], Seed: 1}
+	c := replay.Case{Options: scenario.Options{
+		On: scenario.OnFlowsim, Fabric: "leafspine:racks=2,hosts=2,spines=1,slots=2",
+		Policies: []string{"dawn+ecmp"}, Given: reading()[1:], Seed: 1,
+	}}
 	const want = `0 of 1 jobs ended: job "child" (0) waits: it reads what job "parent" writes, which has not been ` +
 		`submitted`
 	if _, err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {

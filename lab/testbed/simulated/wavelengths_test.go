@@ -33,8 +33,10 @@ func TestFanOverWavelengths(t *testing.T) {
 	}
 	one := time.Duration(0)
 	for _, waves := range []int{1, 2, 4} {
-		ran, err := (&replay.Case{Fabric: wavesFabric(waves), On: scenario.OnFlowsim, Policy: "random+ecmp+sunflow",
-			Jobs: []controller.Job{job}, Seed: 1}).Run(t.Context())
+		ran, err := (&replay.Case{Options: scenario.Options{
+			Fabric: wavesFabric(waves), On: scenario.OnFlowsim,
+			Policies: []string{"random+ecmp+sunflow"}, Given: []controller.Job{job}, Seed: 1,
+		}}).Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +81,9 @@ func TestNoMoreThanWavelengths(t *testing.T) {
 			}
 			slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })
 			fabric := strings.Replace(wavesFabric(waves), "eps=1Mbps", "eps=100Mbps", 1)
-			c := replay.Case{Fabric: fabric, On: scenario.OnFlowsim, Policy: policy, Jobs: jobs, Seed: 1}
+			c := replay.Case{Options: scenario.Options{
+				Fabric: fabric, On: scenario.OnFlowsim, Policies: []string{policy}, Given: jobs, Seed: 1,
+			}}
 			ran, err := c.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
