@@ -76,22 +76,25 @@ func TestDocumentedPaths(t *testing.T) {
 	}
 }
 
-// TestDocumentedNames: ARCHITECTURE's "`Type.Name` in `file.go`" names a declaration or a field of that file.
+// TestDocumentedNames: "`Type.Name` in `file.go`" of ARCHITECTURE and ADDING names a declaration or a field of that
+// file.
 func TestDocumentedNames(t *testing.T) {
 	root := repository(t)
-	found := regexp.MustCompile("`([A-Za-z.]+)` in\\s`([a-z0-9_/]+\\.go)`").FindAllStringSubmatch(
-		read(t, filepath.Join(root, "docs", "ARCHITECTURE.md")), -1)
-	if len(found) < 15 {
-		t.Errorf("%d names were found", len(found))
-	}
-	for _, m := range found {
-		owner, name, _ := strings.Cut(m[1], ".")
-		declared := `(?m)^(func|type) ` + owner + `\b`
-		if name != "" {
-			declared = `(?m)^func \(\w+ \*?` + owner + `\) ` + name + `\(|^\t` + name + ` `
+	for _, doc := range []string{"docs/ARCHITECTURE.md", "docs/ADDING.md"} {
+		found := regexp.MustCompile("`([A-Za-z.]+)`\\s+in\\s+`([a-z0-9_/]+\\.go)`").FindAllStringSubmatch(
+			read(t, filepath.Join(root, doc)), -1)
+		if len(found) < 15 {
+			t.Errorf("%s: %d names were found", doc, len(found))
 		}
-		if !regexp.MustCompile(declared).MatchString(read(t, filepath.Join(root, m[2]))) {
-			t.Errorf("ARCHITECTURE.md names %s in %s, which does not declare it", m[1], m[2])
+		for _, m := range found {
+			owner, name, _ := strings.Cut(m[1], ".")
+			declared := `(?m)^(func|type|const) ` + owner + `\b|^\t` + owner + ` += `
+			if name != "" {
+				declared = `(?m)^func \(\w+ \*?` + owner + `\) ` + name + `\(|^\t` + name + ` `
+			}
+			if !regexp.MustCompile(declared).MatchString(read(t, filepath.Join(root, m[2]))) {
+				t.Errorf("%s names %s in %s, which does not declare it", doc, m[1], m[2])
+			}
 		}
 	}
 }
