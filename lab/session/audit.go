@@ -136,7 +136,7 @@ func AuditCabling(ctx context.Context, opt AuditOptions) error {
 	}
 	switch {
 	case errors.Is(err, survey.ErrCircuits):
-		return hint.New(err.Error(), "wait until no job is running, or add --interrupt")
+		return hint.New(err.Error(), "add --interrupt: what goes over them waits meanwhile (lightloom status circuits says for whom they are)")
 	case err != nil:
 		return err
 	}
