@@ -29,19 +29,10 @@ func Figures(path, dir string) (files []string, err error) {
 		return nil, &DiskError{dir, err}
 	}
 	for _, f := range r.figures(circuits) {
-		pdf, err := f.PDF()
+		drawn, err := f.WriteFiles(filepath.Join(dir, f.name))
+		files = append(files, drawn...)
 		if err != nil {
-			return files, err
-		}
-		for _, one := range []struct {
-			ending string
-			data   []byte
-		}{{".svg", f.SVG()}, {".pdf", pdf}} {
-			name := filepath.Join(dir, f.name+one.ending)
-			if err := os.WriteFile(name, one.data, 0o644); err != nil {
-				return files, &DiskError{dir, err}
-			}
-			files = append(files, name)
+			return files, &DiskError{dir, err}
 		}
 	}
 	return files, nil

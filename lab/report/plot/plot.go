@@ -4,6 +4,7 @@ package plot
 
 import (
 	"math"
+	"os"
 	"strconv"
 )
 
@@ -30,6 +31,25 @@ const (
 	top, bottom   = 36.0, 48.0
 	row           = 16.0 // of the legend
 )
+
+// WriteFiles writes the picture as SVG and as PDF to files of that name and an ending, and returns those
+// that it has written.
+func (c *Chart) WriteFiles(name string) (files []string, err error) {
+	pdf, err := c.PDF()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range []struct {
+		ending string
+		data   []byte
+	}{{".svg", c.SVG()}, {".pdf", pdf}} {
+		if err := os.WriteFile(name+one.ending, one.data, 0o644); err != nil {
+			return files, err
+		}
+		files = append(files, name+one.ending)
+	}
+	return files, nil
+}
 
 // pen draws on a page of width × height pixels, whose origin is the upper left corner.
 type pen interface {
