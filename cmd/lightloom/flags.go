@@ -96,8 +96,9 @@ func (f *runFlags) faults(c *cobra.Command) {
 // jobs adds the flags that choose what is replayed, where and how.
 func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, perhaps compressed by gzip, - for the "+
-		"standard input, or \"synthetic\" for the demo's kind of jobs")
-	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… "+
+		"standard input, or \"synthetic\" for the demo's kind of jobs; with your own sizes,\nwidths and arrivals: "+
+		"synthetic:jobs=40,bytes=8KB-100MB,width=1-4,tail=1.1,rate=10/s,arrivals=even")
+	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:, hadoop: or synthetic:KEY=VALUE,… "+
 		"to draw jobs, kmeans, bayes, pagerank, ml, tpch, tpch-tez or dag for jobs that read what others wrote, a YAML "+
 		"file of jobs, a workflow in WfFormat (.json, .json.gz), or spark:FILE, the event log of a Spark application")
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
