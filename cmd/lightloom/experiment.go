@@ -93,7 +93,12 @@ func newExperimentRun(a actions) *cobra.Command {
 		Short: "Run one experiment",
 		Example: "  lightloom experiment run topology-map\n" +
 			"  lightloom experiment run crosslayer-failure --repeat 5 -o json --plot figures",
-		Args:              cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("run them one by one", "experiment run: %d experiments are named; take one", len(args))
+			}
+			return nil
+		},
 		ValidArgsFunction: completeExperiments,
 	}
 	c.Flags().IntVar(&f.seeds, repeatFlag, 0, "runs per setting, under seeds from --seed on; default: as many as the experiment's pilot found "+

@@ -108,7 +108,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	f.faults(c)
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is "+
 		"compared with")
-	c.Flags().StringVar(&f.against, "against", "", "the policy that all are compared with: the first row of the report, "+
+	c.Flags().StringVar(&f.against, "against", "", "the policy that all are compared with: the first column of the report, "+
 		"also where --policy\nnames it later or not at all; default: the first of --policy")
 	c.Flags().StringVar(&f.opt.Parts.Place, "place", "", "replaces where tasks run in every policy")
 	c.Flags().StringVar(&f.opt.Parts.Circuits, "circuits", "", "replaces which circuits are set up")

@@ -10,7 +10,7 @@ import (
 // TestRing: the names around the ring are whole on screens small and large, spines are in the picture,
 // and so is a link that has failed. The page does not scroll sideways.
 func TestRing(t *testing.T) {
-	for _, racks := range []int{2, 3, 8, 16, 20, 21, 64} {
+	for _, racks := range []int{2, 16, 20, 64} {
 		t.Run(fmt.Sprint(racks, " racks"), func(t *testing.T) {
 			s := newScene(t, fmt.Sprintf("hybrid:racks=%d,hosts=2,spines=4,eps=1Gbps,ocs=10Gbps,dark=10ms", racks))
 			s.failed = []Failed{{"link", "tor1-spine2"}, {"switch", "spine0"}}

@@ -28,7 +28,7 @@ function geometry(f) {
   const tracks = bars.a.map((_, b) => gauge(bars, b, 0, 1) + gauge(bars, b, 1, 1)).join("");
   const circle = (d) => `M${point(0, d)}A${d} ${d} 0 1 1 ${point(Math.PI, d)}A${d} ${d} 0 1 1 ${point(0, d)}Z`;
   const names = labels(f), wide = names.turned ? 0 : Math.max(0, ...names.all.map((s) => s.length)) * LETTER;
-  const half = NAME + 8 + (names.turned ? 2.4 * LETTER : 0), view = { x: C - half - wide, y: C - half, w: 2 * (half + wide), h: 2 * half };
+  const half = NAME + 18 + (names.turned ? 2.4 * LETTER : 0), view = { x: C - half - wide, y: C - half, w: 2 * (half + wide), h: 2 * half };
   return { at, arc, point, names, view, spines: spines(f, point), sector, bins, bars, sectors: n > fine ? circle(INNER) + circle(RACK) : at.map((_, r) => sector(r)).join(""), tracks };
 }
 
