@@ -138,6 +138,23 @@ func TestWorkflowMeans(t *testing.T) {
 	}
 }
 
+// TestWorkflowCases reads small files of which each says one thing in a way that others write it.
+func TestWorkflowCases(t *testing.T) {
+	for name, want := range map[string]string{
+		"wf-children-children-only.json": "a host:1000000, b a:2000000", "wf-children-symmetric.json": "a host:1000000, b a:2000000",
+		"wf-sizes-exponent.json": "a host:1000000, b a:2000000", "wf-sizes-float.json": "a host:1000000, b a:2000000",
+		"wf-two-writers-one.json": "a, b a:500000000", "wf-two-writers-two.json": "a, c, b a:500000000",
+	} {
+		text, err := os.ReadFile(filepath.Join("testdata", "cases", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reads(string(text)); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestPublishedWorkflows reads six workflows that ran, where the folder of public traces is at hand.
 func TestPublishedWorkflows(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("LIGHTLOOM_DATA"), "dag", "*.json.gz"))
