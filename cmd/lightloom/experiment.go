@@ -101,8 +101,8 @@ func newExperimentRun(a actions) *cobra.Command {
 		},
 		ValidArgsFunction: completeExperiments,
 	}
-	c.Flags().IntVar(&f.seeds, repeatFlag, 0, "runs per setting, under seeds from --seed on; default: as many as the experiment's pilot found "+
-		"necessary")
+	c.Flags().IntVar(&f.seeds, repeatFlag, 0, "runs per setting, under seeds from --seed on; default: as "+
+		"many as the experiment's pilot found necessary")
 	alsoSeeds(c)
 	c.Flags().Uint64Var(&f.first, "seed", 1, "first seed; further runs use the seeds after it")
 	outputFlag(c, &f.output, experiment.Page{}, outputCSV)

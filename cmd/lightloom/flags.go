@@ -108,8 +108,8 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	f.faults(c)
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is "+
 		"compared with")
-	c.Flags().StringVar(&f.against, "against", "", "the policy that all are compared with: the first column of the report, "+
-		"also where --policy\nnames it later or not at all; default: the first of --policy")
+	c.Flags().StringVar(&f.against, "against", "", "the policy that all are compared with: the first column of the "+
+		"report, also where --policy\nnames it later or not at all; default: the first of --policy")
 	c.Flags().StringVar(&f.opt.Parts.Place, "place", "", "replaces where tasks run in every policy")
 	c.Flags().StringVar(&f.opt.Parts.Circuits, "circuits", "", "replaces which circuits are set up")
 	c.Flags().StringVar(&f.opt.Parts.Route, "route", "", "replaces which paths flows take")
@@ -124,8 +124,8 @@ func (f *runFlags) jobs(c *cobra.Command) {
 		"this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only that many coflows, from the first; 0: all")
-	c.Flags().IntVar(&f.opt.Repeat, repeatFlag, 1, "number of runs, under seeds from --seed on: policies are compared over "+
-		"runs, in pairs")
+	c.Flags().IntVar(&f.opt.Repeat, repeatFlag, 1, "number of runs, under seeds from --seed on: policies are compared "+
+		"over runs, in pairs")
 	alsoSeeds(c)
 	c.Flags().BoolVar(&f.opt.Interleave, "interleave", false, "within each run policies take turns in an order drawn "+
 		"from its seed")

@@ -41,8 +41,8 @@ func newPolicy() *cobra.Command {
 		Example: "  lightloom policy check route ./route.py",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage("write lightloom policy check route ./route.py", "policy check: want a question and a program, got %d "+
-					"words", len(args))
+				return usage("write lightloom policy check route ./route.py", "policy check: want a question and a program, "+
+					"got %d words", len(args))
 			}
 			return nil
 		},

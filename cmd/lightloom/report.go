@@ -67,8 +67,9 @@ func newReportExport() *cobra.Command {
 		Short: "Write all that a report holds as CSV, or draw its figures",
 		Long: "Writes a table for each list of a report (policies, jobs, coflows, circuits, faults …), what the ports\n" +
 			"of the optical switch did (ports.csv) and how much was under way over time (series.csv). Names of\n" +
-			"columns carry their units. docs/examples/report.ipynb reads them in Jupyter. With --figures it draws instead: the distributions of CCT and\n" +
-			"JCT, coflows and circuits over time, and the mean CCT of each run, each as SVG and PDF.",
+			"columns carry their units. docs/examples/report.ipynb reads them in Jupyter. With --figures it draws\n" +
+			"instead: the distributions of CCT and JCT, coflows and circuits over time, and the mean CCT of each run,\n" +
+			"each as SVG and PDF.",
 		Example: "  lightloom demo --report-dir demo\n  lightloom report export demo --to tables\n" +
 			"  lightloom report export demo --figures figures",
 	}

@@ -175,7 +175,8 @@ func (c *Controller) switches(l *Look) {
 		if node.Role == pathmap.Host {
 			continue
 		}
-		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: ClaimText(claim[node.Name].State), Error: claim[node.Name].Error}
+		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: ClaimText(claim[node.Name].State),
+			Error: claim[node.Name].Error}
 		x.hold(claim[node.Name].Holds)
 		if pathmap.NodeID(n) == c.now.OCSNode { // what the state says is newer
 			x.Desired, x.Accepted, x.Seen = &Held{Rules: -1, Circuits: len(l.Circuits)}, &Held{Rules: -1}, nil

@@ -77,8 +77,8 @@ func ParseDrawn(text string) (*Drawn, error) {
 	case slices.Contains(ChainKinds(), kind):
 		p.chains = &ChainOptions{Kind: kind}
 	default:
-		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, synthetic, %s, the path of a .yaml or "+
-			".json file, or spark: and that of an event log", text, clip(kind), strings.Join(ChainKinds(), ", "))
+		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, synthetic, %s, the path "+
+			"of a .yaml or .json file, or spark: and that of an event log", text, clip(kind), strings.Join(ChainKinds(), ", "))
 	}
 	for at := len(kind) + 1; more; {
 		var pair string
@@ -144,8 +144,8 @@ func (p *drawing) keys() []drawnKey {
 			drawnKey{"forward", word(&o.Split, "copy", "split")}, drawnKey{"cycles", fraction(&o.Back)})
 	}
 	if o := p.shaped; o != nil {
-		return append(p.common(&o.Jobs, &o.Every, &o.Poisson, &o.Least, &o.Most), drawnKey{"width", counts(&o.Narrow, &o.Wide)},
-			drawnKey{"tail", fraction(&o.Tail)})
+		return append(p.common(&o.Jobs, &o.Every, &o.Poisson, &o.Least, &o.Most),
+			drawnKey{"width", counts(&o.Narrow, &o.Wide)}, drawnKey{"tail", fraction(&o.Tail)})
 	}
 	if o := p.chains; o != nil {
 		keys := append(p.common(&o.Chains, &o.Every, &o.Poisson, &o.Least, &o.Most), drawnKey{"maps", count(&o.Maps)},

@@ -48,7 +48,8 @@ func (o *ShapedOptions) check() error {
 	case !(o.Tail >= 0.01 && o.Tail <= 100):
 		return fmt.Errorf("draw synthetic jobs: tail %g: take 0.01 to 100", o.Tail)
 	case o.Narrow < 1 || o.Wide < o.Narrow || o.Wide > maxStages:
-		return fmt.Errorf("draw synthetic jobs: a width of %d to %d: take 1 to %d, the least first", o.Narrow, o.Wide, maxStages)
+		return fmt.Errorf("draw synthetic jobs: a width of %d to %d: take 1 to %d, the least first", o.Narrow, o.Wide,
+			maxStages)
 	}
 	return nil
 }
@@ -66,7 +67,8 @@ func Shaped(opt ShapedOptions) ([]controller.Job, error) {
 		return nil, fmt.Errorf("draw synthetic jobs: %d hosts: take 2 to %d", opt.Hosts,
 			southbound.MaxRacks*southbound.MaxHostsPerRack)
 	}
-	g := &generator{opt: SyntheticOptions{Racks: opt.Hosts, HostsPerRack: 1}, r: rand.New(rand.NewPCG(opt.Seed, 0x736861706564))}
+	g := &generator{opt: SyntheticOptions{Racks: opt.Hosts, HostsPerRack: 1},
+		r: rand.New(rand.NewPCG(opt.Seed, 0x736861706564))}
 	width := func() int { return opt.Narrow + g.r.IntN(opt.Wide-opt.Narrow+1) }
 	jobs := make([]controller.Job, opt.Jobs)
 	at := time.Duration(0)

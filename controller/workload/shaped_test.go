@@ -75,7 +75,8 @@ func TestShapedOneSize(t *testing.T) {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
 	for i := range jobs {
-		if b, s, r := shapeOf(&jobs[i]); b != 5_000_000 || s != 3 || r != 3 || jobs[i].Arrival != time.Duration(i)*100*time.Millisecond {
+		if b, s, r := shapeOf(&jobs[i]); b != 5_000_000 || s != 3 || r != 3 ||
+			jobs[i].Arrival != time.Duration(i)*100*time.Millisecond {
 			t.Errorf("job %d: %d bytes, %d × %d at %v", i, b, s, r, jobs[i].Arrival)
 		}
 	}

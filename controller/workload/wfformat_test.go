@@ -116,7 +116,8 @@ func TestWorkflowMeans(t *testing.T) {
 		{"a file of no list", wf(task("a", "", `"x"`, ""), ""), `task "a" reads file "x", of which`},
 		{"two sizes", wf(task("a", "", "", ""), v+`,{"id":"v","sizeInBytes":7}`), `file "v" has 500 bytes and 7 bytes`},
 		{"a time of a task that is none", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[]}`,
-			`"execution":{"tasks":[{"id":"z","runtimeInSeconds":5}]}`, 1), `tells what task "z" took, and there is no such task`},
+			`"execution":{"tasks":[{"id":"z","runtimeInSeconds":5}]}`, 1),
+			`tells what task "z" took, and there is no such task`},
 		{"two times of a task", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[]}`,
 			`"execution":{"tasks":[{"id":"a","runtimeInSeconds":5},{"id":"a","runtimeInSeconds":7}]}`, 1),
 			`tells twice what task "a" took`},
@@ -149,8 +150,9 @@ func TestWorkflowMeans(t *testing.T) {
 // TestWorkflowCases reads small files of which each says one thing in a way that others write it.
 func TestWorkflowCases(t *testing.T) {
 	for name, want := range map[string]string{
-		"wf-children-children-only.json": "a host:1000000, b a:2000000", "wf-children-symmetric.json": "a host:1000000, b a:2000000",
-		"wf-sizes-exponent.json": "a host:1000000, b a:2000000", "wf-sizes-float.json": "a host:1000000, b a:2000000",
+		"wf-children-children-only.json": "a host:1000000, b a:2000000",
+		"wf-children-symmetric.json":     "a host:1000000, b a:2000000",
+		"wf-sizes-exponent.json":         "a host:1000000, b a:2000000", "wf-sizes-float.json": "a host:1000000, b a:2000000",
 		"wf-two-writers-one.json": "a, b a:500000000", "wf-two-writers-two.json": "a, c, b a:500000000",
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", "cases", name))

@@ -189,7 +189,8 @@ func TestInterrupted(t *testing.T) {
 			if rep.Repeat != nil {
 				runs = len(rep.Repeat.Runs)
 			}
-			if len(rep.Policies) != tc.policies || runs != tc.runs || !strings.HasPrefix(strings.Join(rep.Notes, "\n"), tc.note) {
+			if len(rep.Policies) != tc.policies || runs != tc.runs ||
+				!strings.HasPrefix(strings.Join(rep.Notes, "\n"), tc.note) {
 				t.Errorf("%d policies, %d runs, notes %q", len(rep.Policies), runs, rep.Notes)
 			}
 		})

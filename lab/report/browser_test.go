@@ -60,8 +60,8 @@ func show(t *testing.T, ctx context.Context, page, theme string, wide int64) int
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(wide, 1000), chromedp.Navigate("file://"+page)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := chromedp.Run(ctx, chromedp.Evaluate[int64](`document.querySelectorAll("details").forEach((d) => (d.open = true)),
-		document.documentElement.scrollWidth`))
+	got, err := chromedp.Run(ctx, chromedp.Evaluate[int64](`
+		document.querySelectorAll("details").forEach((d) => (d.open = true)), document.documentElement.scrollWidth`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,8 @@ func AuditCabling(ctx context.Context, opt AuditOptions) error {
 	}
 	switch {
 	case errors.Is(err, survey.ErrCircuits):
-		return hint.New(err.Error(), "add --interrupt: what goes over them waits meanwhile (lightloom status circuits says for whom they are)")
+		return hint.New(err.Error(), "add --interrupt: what goes over them waits meanwhile (lightloom status circuits says "+
+			"for whom they are)")
 	case err != nil:
 		return err
 	}

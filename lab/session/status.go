@@ -269,7 +269,8 @@ func health(ctx context.Context, client *api.Client, f *apiv1.Fabric, out *Statu
 		out.Silent = append(out.Silent, SilentStatus{x.Job, x.Name, x.Tasks, x.Longest.Seconds(), x.Host})
 	}
 	for _, c := range all.Claims {
-		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Refused: c.Refused, Dark: []int{}, Down: []int{}}
+		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Refused: c.Refused,
+			Dark: []int{}, Down: []int{}}
 		at := slices.IndexFunc(f.Nodes, func(n *apiv1.Node) bool { return n.Name == c.Device })
 		if at >= 0 {
 			sw.Kind = f.Nodes[at].Role

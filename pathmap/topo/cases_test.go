@@ -12,10 +12,11 @@ import (
 // in how many parts the topology is.
 func TestCases(t *testing.T) {
 	for name, want := range map[string]string{
-		"single.clab.yml":    "s1 tor, s2 switch, h1 host; s1-s2 1Gbps, s1-h1 1Gbps; 1",
-		"defgroup.clab.yml":  "s1 switch, s2 switch; s1-s2 1Gbps; 1",
-		"labels.clab.yml":    "s1 tor, s2 switch, h1 host; s1-s2 1Gbps, s1-h1 1Gbps, s1-h1 1Gbps; 1",
-		"groups.clab.yml":    "spine1 switch, leaf1 tor, leaf2 tor, c1 host, c2 host; leaf1-spine1 1Gbps, leaf2-spine1 1Gbps, leaf1-c1 1Gbps, leaf2-c2 1Gbps; 1",
+		"single.clab.yml":   "s1 tor, s2 switch, h1 host; s1-s2 1Gbps, s1-h1 1Gbps; 1",
+		"defgroup.clab.yml": "s1 switch, s2 switch; s1-s2 1Gbps; 1",
+		"labels.clab.yml":   "s1 tor, s2 switch, h1 host; s1-s2 1Gbps, s1-h1 1Gbps, s1-h1 1Gbps; 1",
+		"groups.clab.yml": "spine1 switch, leaf1 tor, leaf2 tor, c1 host, c2 host; " +
+			"leaf1-spine1 1Gbps, leaf2-spine1 1Gbps, leaf1-c1 1Gbps, leaf2-c2 1Gbps; 1",
 		"two.clab.yml":       "l1 host, l2 host; l1-l2 1Gbps; 1",
 		"two.dot":            "a host, b host; a-b 1Gbps; 1",
 		"three.dot":          "a host, b host, c host, s switch; a-b 1Gbps, b-c 1Gbps, c-s 1Gbps; 2",
@@ -24,7 +25,8 @@ func TestCases(t *testing.T) {
 		"float.json":         "1 switch, 2 switch; 1-2 1Gbps; 1",
 		"fnss-unit.json":     "a switch, b switch; a-b 10Mbps; 1",
 		"topology-data.json": "a switch, b switch; a-b 1Gbps; 1",
-		"bw.json":            `link a–b: bandwidth: "10" has no unit, and is hardly bits a second: write 10Mbps, 10Gbps or 10bps`,
+		"bw.json": `link a–b: bandwidth: "10" has no unit, and is hardly bits a second: ` +
+			`write 10Mbps, 10Gbps or 10bps`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("testdata", "cases", name))

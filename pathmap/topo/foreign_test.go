@@ -81,9 +81,10 @@ func TestForeignGraphs(t *testing.T) {
 			`"target":"b","capacity":"10 Gbit/s"},{"source":"b","target":"a","capacity":"5Gbps"}]}`, "a b a-b 10Gbps"},
 		{"chains and subgraphs in DOT", "dot", `graph { a -- b -- c; subgraph cluster_x { d; e } -- a }`,
 			"a b c d e a-b 1Gbps b-c 1Gbps d-a 1Gbps e-a 1Gbps"},
-		{"names that YAML takes for numbers", "clab", "x: &sw {kind: ceos}\ntopology:\n  nodes:\n    0x1: *sw\n    1e3: {<<: " +
-			"*sw}\n    yes: {kind: linux}\n  links:\n    - endpoints: [\"0x1:eth1\", \"1e3:eth1\"]\n    - type: veth\n      " +
-			"endpoints: [{node: 0x1, interface: eth2}, {node: yes, interface: eth1}]\n",
+		{"names that YAML takes for numbers", "clab",
+			"x: &sw {kind: ceos}\ntopology:\n  nodes:\n    0x1: *sw\n    1e3: {<<: " +
+				"*sw}\n    yes: {kind: linux}\n  links:\n    - endpoints: [\"0x1:eth1\", \"1e3:eth1\"]\n    - type: veth\n      " +
+				"endpoints: [{node: 0x1, interface: eth2}, {node: yes, interface: eth1}]\n",
 			"0x1 1e3 yes 0x1-1e3 1Gbps 0x1-yes 1Gbps"},
 		{"a unit in DOT", "dot", `graph { capacity_unit=Gbps; a -- b [capacity=10] }`, "a b a-b 10Gbps"},
 		{"a unit in DOT's graph", "dot", `graph { a -- b [capacity=10]; graph [capacity_unit="Mbps"] }`, "a b a-b 10Mbps"},
@@ -142,10 +143,12 @@ func TestForeignErrors(t *testing.T) {
 			"link a→b: it has no way back"},
 		{"a speed without unit", "json", link(`"LinkSpeed":"10"`), "write 10Mbps"},
 		{"a speed in words", "json", link(`"LinkSpeed":"fast","LinkSpeedUnits":"G"`), "f:2:10: link a–b: LinkSpeed: "},
-		{"a cable of three ends", "clab", "topology:\n  nodes: {a: {}, b: {}, c: {}}\n  links:\n    - endpoints: [a:e, b:e, " +
-			"c:e]\n", "endpoints: 3 where two are due"},
-		{"an interface with two links", "clab", "topology:\n  nodes: {a: {}, b: {}}\n  links:\n    - endpoints: [a:e1, b:e1]\n" +
-			"    - endpoints: [a:e1, b:e2]\n", `interface "e1" of node "a" has two links`},
+		{"a cable of three ends", "clab",
+			"topology:\n  nodes: {a: {}, b: {}, c: {}}\n  links:\n    - endpoints: [a:e, b:e, " +
+				"c:e]\n", "endpoints: 3 where two are due"},
+		{"an interface with two links", "clab",
+			"topology:\n  nodes: {a: {}, b: {}}\n  links:\n    - endpoints: [a:e1, b:e1]\n" +
+				"    - endpoints: [a:e1, b:e2]\n", `interface "e1" of node "a" has two links`},
 		{"a graph in a node", "graphml", `<graphml><graph edgedefault="undirected"><node id="a"><graph/></node></graph>` +
 			`</graphml>`, "a <graph> in a <node>"},
 		{"two graphs", "dot", "graph { a -- b } graph { c -- d }", "2 graphs"},

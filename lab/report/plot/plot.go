@@ -1,5 +1,5 @@
-// Package plot draws line charts as SVG and PDF: curves over two linear axes, with intervals. The pages of reports draw their
-// own pictures, whose colours are the page's.
+// Package plot draws line charts as SVG and PDF: curves over two axes, with intervals. The pages of
+// reports draw their own pictures, whose colours are the page's.
 package plot
 
 import (
@@ -217,7 +217,8 @@ func (p *picture) curve(i int, l Line) {
 
 // style is the i-th line's colour (of Okabe and Ito, which the colour-blind can tell apart) and dashes.
 func style(i int) (red, green, blue int, dashes []float64) {
-	colours := [][3]int{{0, 114, 178}, {213, 94, 0}, {0, 158, 115}, {204, 121, 167}, {230, 159, 0}, {86, 180, 233}, {0, 0, 0}}
+	colours := [][3]int{{0, 114, 178}, {213, 94, 0}, {0, 158, 115}, {204, 121, 167}, {230, 159, 0},
+		{86, 180, 233}, {0, 0, 0}}
 	c := colours[i%len(colours)]
 	return c[0], c[1], c[2], [][]float64{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}}[i%4]
 }

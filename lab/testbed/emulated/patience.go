@@ -95,6 +95,6 @@ func (c crowding) busy() bool {
 }
 
 func (c crowding) String() string {
-	return fmt.Sprintf("%.1f of %d cores were busy, %.1f of them taken by the hypervisor, and up to %d processes wanted to "+
-		"run at once", c.used, c.cores, c.stolen, c.running)
+	return fmt.Sprintf("%.1f of %d cores were busy, %.1f of them taken by the hypervisor, and up to %d processes "+
+		"wanted to run at once", c.used, c.cores, c.stolen, c.running)
 }

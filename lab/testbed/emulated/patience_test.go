@@ -53,7 +53,8 @@ func TestCrowding(t *testing.T) {
 	}
 	c := l.since(load{used: 10.5, stolen: 1}, 5*time.Second, 14)
 	c.cores = 2
-	if !c.busy() || !strings.Contains(c.String(), "2.0 of 2 cores were busy, 0.8 of them taken by the hypervisor, and up to 14") {
+	if !c.busy() || !strings.Contains(c.String(),
+		"2.0 of 2 cores were busy, 0.8 of them taken by the hypervisor, and up to 14") {
 		t.Errorf("busy %v: %v", c.busy(), c)
 	}
 	if c.used, c.stolen = 0.9, 0.1; c.busy() {

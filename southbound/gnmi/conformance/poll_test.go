@@ -38,7 +38,8 @@ func (p polled) Subscribe(s gpb.GNMI_SubscribeServer) error {
 			return status.Error(codes.ResourceExhausted, "two polls are enough")
 		}
 		if !first.GetSubscribe().GetUpdatesOnly() || p.breaks == "poll-updates-only" {
-			err = s.Send(&gpb.SubscribeResponse{Response: &gpb.SubscribeResponse_Update{Update: &gpb.Notification{Timestamp: 1}}})
+			err = s.Send(&gpb.SubscribeResponse{
+				Response: &gpb.SubscribeResponse_Update{Update: &gpb.Notification{Timestamp: 1}}})
 		}
 		if err = errors.Join(err, s.Send(&gpb.SubscribeResponse{
 			Response: &gpb.SubscribeResponse_SyncResponse{SyncResponse: true}})); err != nil {

@@ -58,7 +58,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("what is said of %s is %+v, want %q and %q", lacking.name, all[i], lacking.says, lacking.fix)
 		}
 	}
-	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "ping", "iperf3", "bpf", "htb", "u32 and mirred", "netem",
+	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "ping", "iperf3", "bpf", "htb",
+		"u32 and mirred", "netem",
 		"red", "VOQs", "tags by cgroup",
 		"congestion control", "tcp_tso_rtt_log", "mounts"}
 	if !slices.Equal(names, want) {

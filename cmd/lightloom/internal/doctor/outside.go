@@ -53,8 +53,8 @@ func installed(name string) Finding {
 		if name == "ping" {
 			pkg = "iputils-ping"
 		}
-		return Finding{Name: name, Detail: "not installed: lightloom exec HOST -- " + name + " cannot run; nothing else needs it",
-			Fix: "sudo apt install " + pkg}
+		return Finding{Name: name, Detail: "not installed: lightloom exec HOST -- " + name + " cannot run; nothing else " +
+			"needs it", Fix: "sudo apt install " + pkg}
 	}
 	return Finding{Name: name, OK: true, Detail: path}
 }
