@@ -190,7 +190,8 @@ func auditUp(ctx context.Context, opt AuditOptions, progress func(int, int)) (*s
 		case err != nil:
 			return nil, fmt.Errorf("audit cabling: the fabric went down: %w", err)
 		case r.Error != "" && strings.Contains(r.Error, survey.ErrCircuits.Error()):
-			return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(r.Error, ": "+survey.ErrCircuits.Error()), survey.ErrCircuits)
+			before, after, _ := strings.Cut(r.Error, survey.ErrCircuits.Error())
+			return nil, fmt.Errorf("%s%w%s", before, survey.ErrCircuits, after)
 		case r.Error != "":
 			return nil, refused(r)
 		case r.Survey != nil:
