@@ -67,3 +67,14 @@ func TestOverAndIn(t *testing.T) {
 		t.Errorf("everything carries %d", got)
 	}
 }
+
+func TestAbout(t *testing.T) {
+	for r, want := range map[BitsPerSecond]string{0: "0bps", 7: "7bps", 999: "999bps", 1500: "1.5Kbps",
+		10 * Gbps:     "10Gbps",
+		5_999_999_994: "6Gbps", 3_333_333_333: "3.33Gbps", 999_999_999: "1Gbps", 48 * Gbps: "48Gbps", 1234 * Gbps: "1230Gbps",
+		612_345_678: "612Mbps"} {
+		if got := r.About(); got != want {
+			t.Errorf("%d b/s are about %q, want %q", int64(r), got, want)
+		}
+	}
+}

@@ -65,6 +65,20 @@ func (r BitsPerSecond) In(d time.Duration) Bytes {
 	return Bytes(q)
 }
 
+// About writes the rate to three digits, for people: "6Gbps" of 5999999994bps, a sum of rounded parts.
+func (r BitsPerSecond) About() string {
+	for _, u := range []struct {
+		of   BitsPerSecond
+		name string
+	}{{Gbps, "Gbps"}, {Mbps, "Mbps"}, {Kbps, "Kbps"}} {
+		if r >= u.of-u.of/2000 {
+			rounded, _ := strconv.ParseFloat(strconv.FormatFloat(float64(r)/float64(u.of), 'g', 3, 64), 64)
+			return strconv.FormatFloat(rounded, 'f', -1, 64) + u.name
+		}
+	}
+	return r.String()
+}
+
 // String writes the rate with the largest decimal unit that keeps it whole: "10Gbps", "1500Mbps", "7bps".
 // The spec parser of package topo reads it back.
 func (r BitsPerSecond) String() string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,10 +85,31 @@ func completeFault(heal bool) completion {
 	}
 }
 
-func completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// completePolicies completes the last name of a list of policies: a whole policy or a part; after + the
+// parts that answer what those before leave open.
+func completePolicies(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	before := word[:strings.LastIndexAny(word, ",+")+1]
+	joined := strings.Split(before[strings.LastIndex(before, ",")+1:], "+")
 	var words []string
-	for _, p := range policy.All() {
-		words = append(words, p.Name+"\t"+p.Doc)
+	add := func(name, doc string) { words = append(words, before+name+"\t"+doc) }
+	if len(joined) == 1 {
+		for _, p := range policy.All() {
+			add(p.Name, p.Doc)
+		}
+	}
+	answered := map[policy.Question]bool{}
+	for _, p := range policy.Parts() {
+		if slices.Contains(joined, p.Name) {
+			for _, q := range p.Questions {
+				answered[q] = true
+			}
+		}
+	}
+	for _, p := range policy.Parts() {
+		if !slices.ContainsFunc(p.Questions, func(q policy.Question) bool { return answered[q] }) &&
+			!slices.Contains(words, before+p.Name+"\t"+p.Doc) {
+			add(p.Name, p.Doc)
+		}
 	}
 	return only(words)
 }

@@ -92,15 +92,21 @@ func newExperimentRun(a actions) *cobra.Command {
 		Use:   "run NAME",
 		Short: "Run one experiment",
 		Example: "  lightloom experiment run topology-map\n" +
-			"  lightloom experiment run topology-map --seeds 5 -o json --plot figures",
-		Args:              cobra.MaximumNArgs(1),
+			"  lightloom experiment run crosslayer-failure --repeat 5 -o json --plot figures",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("run them one by one", "experiment run: %d experiments are named; take one", len(args))
+			}
+			return nil
+		},
 		ValidArgsFunction: completeExperiments,
 	}
-	c.Flags().IntVar(&f.seeds, "seeds", 0, "runs per setting; default: as many as the experiment's pilot found "+
-		"necessary")
+	c.Flags().IntVar(&f.seeds, repeatFlag, 0, "runs per setting, under seeds from --seed on; default: as "+
+		"many as the experiment's pilot found necessary")
+	alsoSeeds(c)
 	c.Flags().Uint64Var(&f.first, "seed", 1, "first seed; further runs use the seeds after it")
 	outputFlag(c, &f.output, experiment.Page{}, outputCSV)
-	c.Flags().StringVar(&f.plot, "plot", "", "folder for the figures, as SVG")
+	c.Flags().StringVar(&f.plot, "plot", "", "folder for the figures, as SVG and PDF")
 	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+
 		"; default: the first that the experiment names")
 	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"),
@@ -143,7 +149,7 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 			return usage("write --loads 1,3", "experiment run: a load of %g is not between 0.01 and 1000", load)
 		}
 	}
-	if !c.Flags().Changed("seeds") {
+	if !c.Flags().Changed(repeatFlag) {
 		f.seeds = e.Seeds
 		if f.on == experiment.OnNetns && e.OnPackets > 0 {
 			f.seeds = e.OnPackets
@@ -153,7 +159,7 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 		}
 	}
 	if f.seeds < 1 {
-		return usage("write --seeds 20", "experiment run: --seeds %d is less than one run", f.seeds)
+		return usage("write --repeat 20", "experiment run: --repeat %d is less than one run", f.seeds)
 	}
 	return nil
 }
@@ -197,6 +203,9 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 		}
 		for _, n := range names {
 			fmt.Fprintln(f.stderr, "drawn:", n)
+		}
+		if len(names) == 0 {
+			fmt.Fprintf(f.stderr, "nothing is drawn: %s has tables only\n", e.Name)
 		}
 	}
 	r.Notes = append(r.Notes, b.Interrupted()...)

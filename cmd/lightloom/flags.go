@@ -27,6 +27,7 @@ type runFlags struct {
 	opt      replay.Options
 	scale    string
 	policies string
+	against  string // the policy that the others are compared with; empty: the first
 	demand   string
 	period   time.Duration
 	rules    ruleFlags
@@ -95,8 +96,9 @@ func (f *runFlags) faults(c *cobra.Command) {
 // jobs adds the flags that choose what is replayed, where and how.
 func (f *runFlags) jobs(c *cobra.Command) {
 	c.Flags().StringVar(&f.opt.Trace, "trace", "", "coflow-benchmark file, perhaps compressed by gzip, - for the "+
-		"standard input, or \"synthetic\" for the demo's kind of jobs")
-	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:KEY=VALUE,… or hadoop:KEY=VALUE,… "+
+		"standard input, or \"synthetic\" for the demo's kind of jobs; with your own sizes,\nwidths and arrivals: "+
+		"synthetic:jobs=40,bytes=8KB-100MB,width=1-4,tail=1.1,rate=10/s,arrivals=even")
+	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:, hadoop: or synthetic:KEY=VALUE,… "+
 		"to draw jobs, kmeans, bayes, pagerank, ml, tpch, tpch-tez or dag for jobs that read what others wrote, a YAML "+
 		"file of jobs, a workflow in WfFormat (.json, .json.gz), or spark:FILE, the event log of a Spark application")
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
@@ -106,6 +108,8 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	f.faults(c)
 	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "one or more, separated by commas; the first is "+
 		"compared with")
+	c.Flags().StringVar(&f.against, "against", "", "the policy that all are compared with: the first column of the "+
+		"report, also where --policy\nnames it later or not at all; default: the first of --policy")
 	c.Flags().StringVar(&f.opt.Parts.Place, "place", "", "replaces where tasks run in every policy")
 	c.Flags().StringVar(&f.opt.Parts.Circuits, "circuits", "", "replaces which circuits are set up")
 	c.Flags().StringVar(&f.opt.Parts.Route, "route", "", "replaces which paths flows take")
@@ -120,8 +124,9 @@ func (f *runFlags) jobs(c *cobra.Command) {
 		"this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 1, "divides arrivals, sizes and compute times")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "take only that many coflows, from the first; 0: all")
-	c.Flags().IntVar(&f.opt.Repeat, "repeat", 1, "number of runs, under seeds from --seed on: policies are compared over "+
-		"runs, in pairs")
+	c.Flags().IntVar(&f.opt.Repeat, repeatFlag, 1, "number of runs, under seeds from --seed on: policies are compared "+
+		"over runs, in pairs")
+	alsoSeeds(c)
 	c.Flags().BoolVar(&f.opt.Interleave, "interleave", false, "within each run policies take turns in an order drawn "+
 		"from its seed")
 	c.Flags().DurationVar(&f.opt.Until, "until", 0, "end the run at this instant: what still runs is cancelled, and "+
@@ -131,6 +136,7 @@ func (f *runFlags) jobs(c *cobra.Command) {
 	f.rules.add(c, &f.opt.Rules)
 	mark(c, inputMark, "trace", "workload", "fabric")
 	_ = c.RegisterFlagCompletionFunc("policy", completePolicies)
+	_ = c.RegisterFlagCompletionFunc("against", completePolicies)
 	_ = c.RegisterFlagCompletionFunc("on", cobra.FixedCompletions([]string{scenario.OnFlowsim, scenario.OnNetns},
 		cobra.ShellCompDirectiveNoFileComp))
 	for _, question := range []string{"place", "circuits", "route", "share"} {
@@ -151,6 +157,7 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	if o.Policies, err = parsePolicies(c, f.policies); err != nil {
 		return o, err
 	}
+	o.Policies = baseline(f.against, o.Policies)
 	if err := f.rules.check(c, &o.Rules); err != nil {
 		return o, err
 	}
@@ -277,6 +284,14 @@ func parseScale(c *cobra.Command, s string) (float64, error) {
 			"%s: --scale %q is no number from 0.000001 to 1e12", c.Name(), s)
 	}
 	return v, nil
+}
+
+// baseline puts the policy that the others are compared with in front; "" leaves them as they are.
+func baseline(against string, policies []string) []string {
+	if against = strings.TrimSpace(against); against == "" {
+		return policies
+	}
+	return append([]string{against}, slices.DeleteFunc(policies, func(p string) bool { return p == against })...)
 }
 
 // parsePolicies splits a list of names. Package policy checks that they exist.

@@ -39,7 +39,13 @@ func newPolicy() *cobra.Command {
 			"are in\n" +
 			"docs/ADDING.md.",
 		Example: "  lightloom policy check route ./route.py",
-		Args:    cobra.MinimumNArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usage("write lightloom policy check route ./route.py", "policy check: want a question and a program, "+
+					"got %d words", len(args))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if views < 1 {
 				return usage("write --views 3", "policy check: --views %d is below 1", views)
@@ -68,7 +74,12 @@ func newPolicyList() *cobra.Command {
 		Long: "Lists policies, and the parts that can be joined by + to make others: each answers where tasks run, which\n" +
 			"circuits are made, which way flows take, or how fast they send. With a question, only its parts.",
 		Example: "  lightloom policy list\n  lightloom policy list route",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("write lightloom policy list route", "policy list: %d questions; take one, or none for all", len(args))
+			}
+			return nil
+		},
 	}
 	outputFlag(c, &output, []policyRow{})
 	c.RunE = func(c *cobra.Command, args []string) error {

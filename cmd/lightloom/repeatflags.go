@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lightloom/lab/replay"
 )
@@ -12,10 +13,23 @@ import (
 // maxRepeat bounds the runs of one report.
 const maxRepeat = 10_000
 
+// repeatFlag says how many runs are made, everywhere.
+const repeatFlag = "repeat"
+
+// alsoSeeds has a command take --seeds for --repeat, which it was called in experiments.
+func alsoSeeds(c *cobra.Command) {
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "seeds" {
+			name = repeatFlag
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
 // checkRepeat reads the flags that choose how often a run is made and what of it counts. Commands
 // without them pass.
 func (f *runFlags) checkRepeat(c *cobra.Command, o *replay.Options) error {
-	if c.Flags().Lookup("repeat") == nil {
+	if c.Flags().Lookup(repeatFlag) == nil {
 		return nil
 	}
 	if o.Repeat < 1 || o.Repeat > maxRepeat {

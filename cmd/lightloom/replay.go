@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,8 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		Example: "  lightloom replay --trace FB2010-1Hr-150-0.txt --coflows 100 --fabric hybrid:racks=16,hosts=2 --policy " +
 			"random+ecmp,crosslayer+sunflow\n" +
 			"  lightloom replay --trace synthetic --fabric fabric.yaml --on netns --scale auto\n" +
+			"  lightloom replay --trace synthetic:jobs=200,bytes=1MB-10GB,width=2-16,rate=5/s,arrivals=poisson --fabric " +
+			"hybrid:racks=16,hosts=2\n" +
 			"  lightloom replay --workload storm:jobs=20,rate=10/min --fabric leafspine:racks=8,hosts=4,spines=2 --policy " +
 			"random+ecmp,crosslayer",
 		Args: noArgs,
@@ -44,10 +47,12 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		if err := runnable(opt.Fabric); err != nil {
 			return err
 		}
-		switch opt.Trace {
-		case scenario.Synthetic:
+		switch own, keys := strings.CutPrefix(opt.Trace, scenario.Synthetic+":"); {
+		case keys: // jobs of one's own sizes, widths and arrivals
+			opt.Trace, opt.Workload = "", scenario.Synthetic+":"+own
+		case opt.Trace == scenario.Synthetic:
 			opt.Trace = ""
-		case "-":
+		case opt.Trace == "-":
 			name, err := spool(c.InOrStdin())
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -60,20 +61,27 @@ func newReportShow() *cobra.Command {
 }
 
 func newReportExport() *cobra.Command {
-	var output, to string
+	var output, to, figures string
 	c := &cobra.Command{
 		Use:   "export DIR|report.json",
-		Short: "Write all that a report holds as CSV",
+		Short: "Write all that a report holds as CSV, or draw its figures",
 		Long: "Writes a table for each list of a report (policies, jobs, coflows, circuits, faults …), what the ports\n" +
 			"of the optical switch did (ports.csv) and how much was under way over time (series.csv). Names of\n" +
-			"columns carry their units. docs/examples/report.ipynb reads them in Jupyter.",
-		Example: "  lightloom demo --report-dir demo\n  lightloom report export demo --to tables",
+			"columns carry their units. docs/examples/report.ipynb reads them in Jupyter. With --figures it draws\n" +
+			"instead: the distributions of CCT and JCT, coflows and circuits over time, and the mean CCT of each run,\n" +
+			"each as SVG and PDF.",
+		Example: "  lightloom demo --report-dir demo\n  lightloom report export demo --to tables\n" +
+			"  lightloom report export demo --figures figures",
 	}
 	outputFlag(c, &output, report.Exported{})
 	c.Flags().StringVar(&to, "to", "", "write to this directory (default csv beside the report)")
+	c.Flags().StringVar(&figures, "figures", "", "draw figures into this directory, as SVG and PDF, and write no tables")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return usage("lightloom report export lightloom-report", "report export: %d reports are named; take one", len(args))
+		}
+		if figures != "" {
+			return drawFigures(c, args[0], figures, output)
 		}
 		x, err := report.Export(args[0], to)
 		if err != nil {
@@ -90,4 +98,25 @@ func newReportExport() *cobra.Command {
 		return nil
 	}
 	return c
+}
+
+// drawFigures draws a report's figures and prints the files' names.
+func drawFigures(c *cobra.Command, path, dir, output string) error {
+	files, err := report.Figures(path, dir)
+	if err != nil {
+		return fmt.Errorf("report export: %w", err)
+	}
+	if output == console.OutputJSON {
+		x := report.Exported{Dir: dir, Tables: []report.ExportedTable{}}
+		for _, f := range files {
+			x.Figures = append(x.Figures, filepath.Base(f))
+		}
+		return console.WriteJSON(c.OutOrStdout(), x)
+	}
+	for _, f := range files {
+		if _, err := fmt.Fprintln(c.OutOrStdout(), f); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -90,12 +90,13 @@ type Held struct {
 type Switch struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
-	Claim    string `json:"claim,omitempty"`
+	Claim    string `json:"claim,omitempty"` // as ClaimText says it
 	Error    string `json:"error,omitempty"`
 	Desired  *Held  `json:"desired,omitempty"`
 	Accepted *Held  `json:"accepted,omitempty"`
 	Seen     *Held  `json:"seen,omitempty"`
-	Dark     []int  `json:"dark,omitempty"` // ports
+	Dark     []int  `json:"dark,omitempty"` // ports at or of the optical switch that no circuit lights
+	Down     []int  `json:"down,omitempty"` // ports whose cable, or what is behind it, has failed
 }
 
 // Job is a job and where its tasks are.
@@ -150,7 +151,7 @@ const (
 // nil: nobody knows.
 func (l *Look) FromState(f *topo.Fabric, d *state.Data, now time.Duration,
 	left func(southbound.CoflowID) (southbound.Remaining, bool)) {
-	l.circuits(d)
+	l.circuits(f, d)
 	l.moves(d, now)
 	bytes := map[controller.JobID]pathmap.Bytes{}
 	l.demand(f, d, left, bytes)
@@ -166,14 +167,46 @@ func jobOf(d *state.Data, c southbound.CoflowID) controller.JobID {
 	return -1
 }
 
-func (l *Look) circuits(d *state.Data) {
+func (l *Look) circuits(f *topo.Fabric, d *state.Data) {
 	l.Circuits = []Circuit{}
+	var users map[pair]controller.JobID
 	for in, c := range d.Circuits {
-		if c.Phase != controller.NoCircuit {
-			l.Circuits = append(l.Circuits, Circuit{In: southbound.Port(in), Out: c.Out,
-				Lit: c.Phase == controller.InService, Coflow: c.Coflow, Job: jobOf(d, c.Coflow), Since: c.Since.Seconds()})
+		if c.Phase == controller.NoCircuit {
+			continue
+		}
+		job := jobOf(d, c.Coflow)
+		if x := d.Coflow(c.Coflow); c.Coflow < 0 || x == nil || x.Ended != state.Unset {
+			if users == nil {
+				users = steered(f, d)
+			}
+			if user, ok := users[pair{f.OCSRack(int32(in)), f.OCSRack(int32(c.Out))}]; ok {
+				job = user
+			}
+		}
+		l.Circuits = append(l.Circuits, Circuit{In: southbound.Port(in), Out: c.Out,
+			Lit: c.Phase == controller.InService, Coflow: c.Coflow, Job: job, Since: c.Since.Seconds()})
+	}
+}
+
+// steered returns, for racks between which open host flows are steered to light, the job that those are
+// of; of several the first. It can be another than the one that the circuit was made for, or made for none.
+func steered(f *topo.Fabric, d *state.Data) map[pair]controller.JobID {
+	out := map[pair]controller.JobID{}
+	for _, c := range d.Coflows {
+		if c.Started == state.Unset || c.Ended != state.Unset {
+			continue
+		}
+		for i, tag := range c.Tag {
+			if tag != southbound.TagCircuit || i < len(c.Done) && c.Done[i] {
+				continue
+			}
+			p := pair{f.RackOf(int32(c.Columns.Src[i])), f.RackOf(int32(c.Columns.Dst[i]))}
+			if old, ok := out[p]; !ok || c.Job < old {
+				out[p] = c.Job
+			}
 		}
 	}
+	return out
 }
 
 func (l *Look) moves(d *state.Data, now time.Duration) {

@@ -190,6 +190,10 @@ func TestFromState(t *testing.T) {
 	if a := l.Circuits; len(a) != 2 || !a[0].Lit || a[0].Job != 3 || a[1].Lit || a[1].Job != -1 {
 		t.Errorf("circuits %+v", l.Circuits)
 	}
+	d.Circuits[0].Coflow = controller.AnyCoflow
+	if l.circuits(f, d); l.Circuits[0].Job != 3 {
+		t.Errorf("a circuit for any coflow, which job 3 uses, is shown for job %d", l.Circuits[0].Job)
+	}
 	if l.Demand.Total != 200 || l.Demand.OnLight != 200 || l.Demand.Pairs != 2 || l.Demand.Granted[0] != 3 ||
 		l.Demand.Granted[1] != 2 {
 		t.Errorf("demand %+v", l.Demand)

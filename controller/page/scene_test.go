@@ -59,7 +59,7 @@ func (s *scene) Look(context.Context) (*Look, error) {
 		l.Rates[i] = int64(float64(s.f.Topology.Links()[i].Capacity) / 1000 * s.rnd.Float64())
 	}
 	for _, n := range s.f.ToRNode {
-		l.Switches = append(l.Switches, Switch{Name: s.f.Topology.Node(n).Name, Kind: "tor", Claim: "fenced",
+		l.Switches = append(l.Switches, Switch{Name: s.f.Topology.Node(n).Name, Kind: "tor", Claim: "claimed",
 			Desired: &Held{14, 0}, Accepted: &Held{14, 0}, Seen: &Held{14, 0}, Dark: []int{4}})
 	}
 	s.mu.Lock()

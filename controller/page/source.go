@@ -52,6 +52,7 @@ const (
 	rarely     = time.Second
 	stateEvery = 200 * time.Millisecond
 	within     = 2 * time.Second
+	staleAfter = 5 * time.Second // what is older says nothing of now: switches count every second
 )
 
 // Fabric implements Source.
@@ -111,7 +112,7 @@ func (c *Controller) Look(ctx context.Context) (*Look, error) {
 	l.Replicas = slices.Clone(c.answer)
 	c.switches(l)
 	if c.More == nil {
-		c.links(ctx, l, st.Leader)
+		c.links(ctx, l, st.Leader, st.Now)
 	} else if err := c.More(ctx, l); err != nil {
 		return nil, err
 	}
@@ -174,7 +175,8 @@ func (c *Controller) switches(l *Look) {
 		if node.Role == pathmap.Host {
 			continue
 		}
-		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: claim[node.Name].State, Error: claim[node.Name].Error}
+		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: ClaimText(claim[node.Name].State),
+			Error: claim[node.Name].Error}
 		x.hold(claim[node.Name].Holds)
 		if pathmap.NodeID(n) == c.now.OCSNode { // what the state says is newer
 			x.Desired, x.Accepted, x.Seen = &Held{Rules: -1, Circuits: len(l.Circuits)}, &Held{Rules: -1}, nil
@@ -188,6 +190,17 @@ func (c *Controller) switches(l *Look) {
 	}
 }
 
+// ClaimText says how far a leader has come with a switch; most are claimed, and nothing is to be said of them.
+func ClaimText(state string) string {
+	switch state {
+	case "fenced":
+		return "claimed"
+	case "unfenced":
+		return "claimed, but takes writes of past leaders"
+	}
+	return state
+}
+
 // hold fills in what the leader has asked a switch for, what that has accepted, and what it reported
 // when it was read last; nil: the leader does not say.
 func (x *Switch) hold(h *api.DeviceHolding) {
@@ -199,7 +212,7 @@ func (x *Switch) hold(h *api.DeviceHolding) {
 }
 
 // links fills in what the leader's policies see of links.
-func (c *Controller) links(ctx context.Context, l *Look, leader string) {
+func (c *Controller) links(ctx context.Context, l *Look, leader string, now time.Duration) {
 	if leader == "" {
 		return
 	}
@@ -212,7 +225,7 @@ func (c *Controller) links(ctx context.Context, l *Look, leader string) {
 		l.Rates[i] = -1
 	}
 	for _, x := range all {
-		if x.ID >= 0 && int(x.ID) < len(l.Rates) {
+		if x.ID >= 0 && int(x.ID) < len(l.Rates) && now-x.At < staleAfter {
 			l.Rates[x.ID] = int64(x.Rate) / 1000
 		}
 	}
@@ -260,7 +273,7 @@ func (l *Look) warn(f *topo.Fabric, st api.Status, h api.Health) {
 			add(s.Name, "the leader has not claimed it yet")
 		case s.Claim == "unclaimed":
 			add(s.Name, "the leader cannot claim it: %s", s.Error)
-		case s.Claim == "unfenced":
+		case s.Claim == ClaimText("unfenced"):
 			add(s.Name, "it does not refuse leaders of the past: %s", s.Error)
 		}
 		if s.Seen != nil && s.Desired != nil && s.Kind == pathmap.OCS.String() && s.Seen.Circuits != s.Desired.Circuits {

@@ -11,12 +11,13 @@ import (
 	"lightloom/pathmap"
 )
 
-// Drawn is a workload as users name one on a command line: storm, hadoop or a kind of chain, and
+// Drawn is a workload as users name one on a command line: storm, hadoop, synthetic or a kind of chain, and
 // perhaps a colon and keys with values.
 type Drawn struct {
 	Text   string
 	storm  *StormOptions
 	hadoop *HadoopOptions
+	shaped *ShapedOptions
 	chains *ChainOptions
 	swim   string // the path of a trace
 }
@@ -31,6 +32,10 @@ func (d *Drawn) Jobs(seed uint64, hosts, first int, sizes []Size) ([]controller.
 		o := *d.chains
 		o.Seed, o.Hosts = seed, hosts
 		jobs, err = Chains(o)
+	case d.shaped != nil:
+		o := *d.shaped
+		o.Seed, o.Hosts = seed, hosts
+		jobs, err = Shaped(o)
 	case d.storm != nil:
 		o := *d.storm
 		o.Seed = seed
@@ -53,6 +58,8 @@ func (d *Drawn) Trace() string { return d.swim }
 //
 //	storm   jobs rate for arrivals bytes spouts bolts parallel children sigma forward cycles
 //	hadoop  jobs rate for arrivals bytes maps reduces rounds replicas compute swim
+//	synthetic
+//	        jobs rate for arrivals bytes width tail
 //	kmeans, bayes, pagerank, ml, tpch, tpch-tez, dag
 //	        chains rate for arrivals bytes maps reduces rounds input; rate counts chains
 //
@@ -65,11 +72,13 @@ func ParseDrawn(text string) (*Drawn, error) {
 		p.storm = &StormOptions{}
 	case kind == "hadoop":
 		p.hadoop = &HadoopOptions{}
+	case kind == "synthetic":
+		p.shaped = &ShapedOptions{}
 	case slices.Contains(ChainKinds(), kind):
 		p.chains = &ChainOptions{Kind: kind}
 	default:
-		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, %s, the path of a .yaml or "+
-			".json file, or spark: and that of an event log", text, clip(kind), strings.Join(ChainKinds(), ", "))
+		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, synthetic, %s, the path "+
+			"of a .yaml or .json file, or spark: and that of an event log", text, clip(kind), strings.Join(ChainKinds(), ", "))
 	}
 	for at := len(kind) + 1; more; {
 		var pair string
@@ -134,6 +143,10 @@ func (p *drawing) keys() []drawnKey {
 			}},
 			drawnKey{"forward", word(&o.Split, "copy", "split")}, drawnKey{"cycles", fraction(&o.Back)})
 	}
+	if o := p.shaped; o != nil {
+		return append(p.common(&o.Jobs, &o.Every, &o.Poisson, &o.Least, &o.Most),
+			drawnKey{"width", counts(&o.Narrow, &o.Wide)}, drawnKey{"tail", fraction(&o.Tail)})
+	}
 	if o := p.chains; o != nil {
 		keys := append(p.common(&o.Chains, &o.Every, &o.Poisson, &o.Least, &o.Most), drawnKey{"maps", count(&o.Maps)},
 			drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds", count(&o.Rounds)},
@@ -164,6 +177,12 @@ func (p *drawing) finish() error {
 		}
 		o := p.chains.defaults()
 		return o.check()
+	case p.shaped != nil:
+		if p.last > 0 {
+			p.shaped.Jobs = jobsIn(p.last, p.shaped.defaults().Every)
+		}
+		o := p.shaped.defaults()
+		return o.check()
 	case p.storm != nil:
 		if p.last > 0 {
 			p.storm.Jobs = jobsIn(p.last, p.storm.defaults().Every)
@@ -189,6 +208,25 @@ func count(p *int) func(string) error {
 			return fmt.Errorf("%q is no whole number from 1", v)
 		}
 		*p = n
+		return nil
+	}
+}
+
+// counts reads "2-16", or one number for both ends.
+func counts(least, most *int) func(string) error {
+	return func(v string) error {
+		low, high, two := strings.Cut(v, "-")
+		if err := count(least)(low); err != nil {
+			return err
+		}
+		if *most = *least; two {
+			if err := count(most)(high); err != nil {
+				return err
+			}
+		}
+		if *most < *least {
+			return fmt.Errorf("%q: write the least first", v)
+		}
 		return nil
 	}
 }

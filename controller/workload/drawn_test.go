@@ -178,6 +178,12 @@ func TestBadDrawn(t *testing.T) {
 		"dag:maps=70000":       "maps",
 		"bayes:bytes=900PB":    "bytes",
 		"tpch:chains=3,for=1h": "chains and for both",
+		"synthetic:maps=3":     "maps: unknown key: write jobs, rate, for, arrivals, bytes, width, tail",
+		"synthetic:width=5-2":  "write the least first",
+		"synthetic:width=0":    "no whole number from 1",
+		"synthetic:width=9999": "take 1 to 1024",
+		"synthetic:tail=0.001": "take 0.01 to 100",
+		"synthetic:tail=NaN":   "no number",
 	} {
 		d, err := ParseDrawn(text)
 		if err == nil {

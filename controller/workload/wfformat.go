@@ -218,14 +218,25 @@ func (w *workflow) index(f *wfFormat) error {
 			return err
 		}
 	}
+	if err := w.name(); err != nil {
+		return err
+	}
 	for _, x := range f.Workflow.Execution.Tasks {
+		at, known := w.at[x.ID]
+		if known {
+			x.ID = w.tasks[at].ID
+		}
+		_, twice := w.runtime[x.ID]
+		switch {
+		case !known:
+			return w.fail(x.ID, "workflow.execution tells what task %q took, and there is no such task", clip(x.ID))
+		case twice:
+			return w.fail(x.ID, "workflow.execution tells twice what task %q took: leave one out", clip(x.ID))
+		}
 		if !(x.Runtime >= 0) || x.Runtime > float64(math.MaxInt64/4)/1e9 {
 			return w.fail(x.ID, "task %q runs for %v s: take a number from 0", clip(x.ID), x.Runtime)
 		}
 		w.runtime[x.ID] = time.Duration(x.Runtime * float64(time.Second))
-	}
-	if err := w.name(); err != nil {
-		return err
 	}
 	return w.depend()
 }

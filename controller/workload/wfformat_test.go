@@ -115,6 +115,15 @@ func TestWorkflowMeans(t *testing.T) {
 		{"no size", wf(ab, `{"id":"i"}`), `file "i" has  bytes: write a whole number`},
 		{"a file of no list", wf(task("a", "", `"x"`, ""), ""), `task "a" reads file "x", of which`},
 		{"two sizes", wf(task("a", "", "", ""), v+`,{"id":"v","sizeInBytes":7}`), `file "v" has 500 bytes and 7 bytes`},
+		{"a time of a task that is none", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[]}`,
+			`"execution":{"tasks":[{"id":"z","runtimeInSeconds":5}]}`, 1),
+			`tells what task "z" took, and there is no such task`},
+		{"two times of a task", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[]}`,
+			`"execution":{"tasks":[{"id":"a","runtimeInSeconds":5},{"id":"a","runtimeInSeconds":7}]}`, 1),
+			`tells twice what task "a" took`},
+		{"a file that is named twice", wf(ab+","+task("c", `"a"`, `"f","f"`, ""), `{"id":"i","sizeInBytes":10},{"id":"f",`+
+			`"sizeInBytes":20}`), "a host:10, b a:20, c a:20"},
+		{"a size as a word", wf(ab, `{"id":"i","sizeInBytes":"10"}`), `file "i" has "10" bytes: write a whole number`},
 		{"1.4", `{"schemaVersion":"1.4","workflow":{"tasks":[{"name":"a","id":"ID1","children":["ID2"],"files":[` +
 			`{"link":"output","name":"f","sizeInBytes":20.0}],"runtimeInSeconds":1.5},{"name":"b","id":"ID2",` +
 			`"parents":["ID1"],` +
@@ -135,6 +144,24 @@ func TestWorkflowMeans(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWorkflowCases reads small files of which each says one thing in a way that others write it.
+func TestWorkflowCases(t *testing.T) {
+	for name, want := range map[string]string{
+		"wf-children-children-only.json": "a host:1000000, b a:2000000",
+		"wf-children-symmetric.json":     "a host:1000000, b a:2000000",
+		"wf-sizes-exponent.json":         "a host:1000000, b a:2000000", "wf-sizes-float.json": "a host:1000000, b a:2000000",
+		"wf-two-writers-one.json": "a, b a:500000000", "wf-two-writers-two.json": "a, c, b a:500000000",
+	} {
+		text, err := os.ReadFile(filepath.Join("testdata", "cases", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reads(string(text)); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
 	}
 }
 

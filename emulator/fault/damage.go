@@ -22,6 +22,9 @@ func NewDamage(n *Names) *Damage { return &Damage{names: n, cuts: map[pathmap.Li
 // Failed returns what has failed, sorted by kind and name.
 func (d *Damage) Failed() []Fault { return slices.Clone(d.failed) }
 
+// Cut reports whether a fault keeps the cable of a link dark, or the switch at its end off.
+func (d *Damage) Cut(l pathmap.LinkID) bool { return d.cuts[l&^1] > 0 }
+
 // Inject applies an event and returns what is to be done about it, in this order: cables by number,
 // then what is behind them. changed is false where that stands already; then there is nothing to do. A
 // switch that fails darkens all of its cables, and each comes back with it unless something else keeps

@@ -138,6 +138,9 @@ func TestDamageReference(t *testing.T) {
 				}
 			}
 			for l := pathmap.LinkID(0); int(l) < len(top.Links()); l += 2 {
+				if d.Cut(l) != dark[l] || d.Cut(l+1) != dark[l] {
+					t.Fatalf("seed %d: cable %d is dark: %v, and is said to be cut: %v", seed, l, dark[l], d.Cut(l))
+				}
 				link := top.Link(l)
 				a, b := top.Node(link.From).Name, top.Node(link.To).Name
 				want := failed[Fault{Link, names.Cable(l)}] || failed[Fault{Switch, a}] || failed[Fault{Switch, b}] ||

@@ -10,9 +10,9 @@ import (
 type PortCount struct {
 	InOctets, InPkts   uint64
 	OutOctets, OutPkts uint64
-	OutDiscards        uint64 // found the queue full
-	Queue              uint64 // bytes that wait to go out now
-	Looks              QueueSamples  // samples of Queue
+	OutDiscards        uint64       // found the queue full
+	Queue              uint64       // bytes that wait to go out now
+	Looks              QueueSamples // samples of Queue
 }
 
 // QueueSamples sums up repeated samples of a queue's length, in bytes.

@@ -192,7 +192,7 @@ func TestDraw(t *testing.T) {
 		{Name: "a", X: []float64{1, 2}, Y: []float64{1, 4}, Low: []float64{0.5, 3}, High: []float64{2, 5}},
 		{Name: "b", X: []float64{1, 2}, Y: []float64{2, 2}, StepFunction: true},
 	}}})
-	if err != nil || len(names) != 1 {
+	if err != nil || len(names) != 2 {
 		t.Fatal(names, err)
 	}
 	if b, err := os.ReadFile(names[0]); err != nil || !bytes.Contains(b, []byte("<svg")) {

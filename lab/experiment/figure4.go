@@ -40,7 +40,7 @@ func runFigure4(_ context.Context, b *Bench) (*Result, error) {
 			h := out.At("Figure 4", fmt.Sprintf("%v, R_map %d, R_red %d", f, cell.maps, cell.reduces),
 				"the figure was not made with Equation 10, which rises with R_red where the printed rows are flat or fall")
 			// The figure is rounded to whole seconds, and what was inferred from it may be off by as much.
-			h.Within("latency", "s", cell.seconds, math.Nextafter(0.6, 1), []float64{got})
+			h.Exactly("latency", "s", cell.seconds, math.Nextafter(0.6, 1), got)
 		}
 	}
 	return out, nil

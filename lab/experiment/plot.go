@@ -8,9 +8,12 @@ import (
 	"lightloom/lab/report/plot"
 )
 
-// Draw writes each picture as an SVG into a folder, which it makes if it is missing, and returns the
-// files' names.
+// Draw writes each picture as SVG and PDF into a folder, which it makes if it is missing, and returns
+// the files' names. Without pictures it makes no folder.
 func Draw(dir string, pictures []Picture) ([]string, error) {
+	if len(pictures) == 0 {
+		return nil, nil
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make plot directory: %w", err)
 	}
@@ -20,11 +23,11 @@ func Draw(dir string, pictures []Picture) ([]string, error) {
 		for _, l := range p.Lines {
 			c.Lines = append(c.Lines, plot.Line(l))
 		}
-		name := filepath.Join(dir, p.Name+".svg")
-		if err := os.WriteFile(name, c.SVG(), 0o644); err != nil {
+		files, err := c.WriteFiles(filepath.Join(dir, p.Name))
+		names = append(names, files...)
+		if err != nil {
 			return names, fmt.Errorf("draw %s: %w", p.Name, err)
 		}
-		names = append(names, name)
 	}
 	return names, nil
 }

@@ -30,6 +30,9 @@ type Row struct {
 	Note     string   `json:"note"`
 }
 
+// exact is the note of a figure that nothing random is in.
+const exact = "deterministic, matches"
+
 // Line is one line of a picture.
 type Line struct {
 	Name         string

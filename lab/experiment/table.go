@@ -184,6 +184,14 @@ func (h Head) Within(metric, unit string, paper, margin float64, v []float64) *R
 	return r
 }
 
+// Exactly adds a figure that nothing random is in, held against the document's.
+func (h Head) Exactly(metric, unit string, paper, margin, v float64) *Row {
+	r := h.measured(metric, unit, []float64{v})
+	r.Paper = &paper
+	*r = r.JudgeExact(margin, h.Why)
+	return r
+}
+
 // AtMost adds a figure that the document bounds from above, in all runs.
 func (h Head) AtMost(metric, unit string, bound float64, v []float64) *Row {
 	r := h.measured(metric, unit, v)

@@ -63,6 +63,21 @@ func (r Row) Judge(margin float64, why string) Row {
 	return r
 }
 
+// JudgeExact sets the verdict of a figure that nothing random is in: one run says all, and there is no
+// interval.
+func (r Row) JudgeExact(margin float64, why string) Row {
+	switch {
+	case r.Measured == nil || r.Paper == nil:
+		return r.Judge(margin, why)
+	case math.Abs(*r.Measured-*r.Paper) <= margin:
+		r.Verdict, r.Note = Reproduced, exact
+	default:
+		r.Verdict, r.Note = Differs, "deterministic: "+why
+	}
+	r.Low, r.High = nil, nil
+	return r
+}
+
 // JudgeAtMost sets the verdict of a figure that the document bounds from above. What is bounded must
 // occur: worse is the row of how many jobs it happens to, nil where it happens to all.
 func (r Row) JudgeAtMost(worse *Row, why string) Row {

@@ -59,6 +59,20 @@ func TestJudgeFew(t *testing.T) {
 	}
 }
 
+// TestJudgeExact: where nothing is random, one run decides, and no interval is claimed.
+func TestJudgeExact(t *testing.T) {
+	for measured, want := range map[float64]Verdict{201.2: Reproduced, 201.6: Reproduced, 202: Differs, 190: Differs} {
+		r := Row{Paper: Number(201), Measured: Number(measured), Low: Number(measured), High: Number(measured), N: 1}
+		if r = r.JudgeExact(0.601, "because"); r.Verdict != want || r.Low != nil || r.High != nil ||
+			!strings.HasPrefix(r.Note, "deterministic") {
+			t.Errorf("201 in the document and %g here: %+v, want %q", measured, r, want)
+		}
+	}
+	if r := (Row{Paper: Number(1)}).JudgeExact(1, "because"); r.Verdict != NotReproducible {
+		t.Errorf("nothing measured: %+v", r)
+	}
+}
+
 // TestJudgeAtMost: a bound on the worst job says nothing at a load where hardly any job gets worse.
 func TestJudgeAtMost(t *testing.T) {
 	rare, often := row(27, 0.6, 0.3, 0.8), row(24, 20, 15, 25)

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,7 +116,8 @@ func (s *runner) seeded(seed uint64) (*runner, error) {
 
 // runs makes every run. It returns the one to show, the first of those with the most rows ended, and
 // the record of all runs, which is nil for a single run. A single run that fails is an error; so are
-// several that all fail.
+// several that all fail. Where ctx ends it early, it returns what had ended besides the cause, for a
+// partial report: nil where nothing had.
 func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.Repeat, error) {
 	bar := s.bar()
 	var shown *attempt
@@ -130,9 +130,12 @@ func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.R
 		base := k * len(s.Rows) * len(s.Jobs)
 		a := x.attempt(ctx, func(name string) { bar.Describe(name) }, func(done int) { _ = bar.Set(base + done) })
 		run.Policies = append(run.Policies, a.costs...)
-		if ctx.Err() != nil || len(rep.Seeds) == 1 && a.ended() < len(s.Rows) {
-			_ = bar.Clear()
-			return nil, nil, cmp.Or(context.Cause(ctx), firstError(a.errs))
+		switch {
+		case ctx.Err() != nil:
+			shown, rep = s.partial(shown, a, rep)
+			return shown, rep, errors.Join(context.Cause(ctx), bar.Clear())
+		case len(rep.Seeds) == 1 && a.ended() < len(s.Rows):
+			return nil, nil, errors.Join(firstError(a.errs), bar.Clear())
 		}
 		if shown == nil || a.ended() > shown.ended() {
 			shown = a
@@ -150,6 +153,28 @@ func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.R
 		return shown, nil, nil
 	}
 	return shown, rep, nil
+}
+
+// partial returns what is left of runs that were interrupted in an attempt: the runs before it, or of the
+// first one the rows that had ended. The report's notes say so.
+func (s *runner) partial(shown, cut *attempt, rep *report.Repeat) (*attempt, *report.Repeat) {
+	note := fmt.Sprintf("Interrupted: %d of %d runs had ended, and only these are here.", len(rep.Runs), len(rep.Seeds))
+	switch {
+	case shown == nil && cut.ended() == 0:
+		return nil, nil
+	case shown == nil:
+		shown = cut
+		note = fmt.Sprintf("Interrupted: %d of %d policies had ended, and only these are here.", cut.ended(), len(s.Rows))
+	}
+	if len(rep.Runs) > 0 || cut.ended() < len(s.Rows) {
+		shown.runner.Notes = append([]string{note}, shown.runner.Notes...)
+		fmt.Fprintln(s.Stderr, note)
+	}
+	if len(rep.Runs) < 2 {
+		return shown, nil
+	}
+	rep.Seeds, rep.Shown = rep.Seeds[:len(rep.Runs)], shown.runner.Options.Seed
+	return shown, rep
 }
 
 func firstError(errs []error) error {

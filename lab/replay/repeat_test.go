@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller"
+	"lightloom/controller/policy"
 	"lightloom/lab/labtest"
 	"lightloom/lab/outcome"
 	"lightloom/lab/report"
@@ -133,5 +136,63 @@ func TestWarmup(t *testing.T) {
 	opt.Warmup = time.Hour
 	if _, err := scenario.Prepare(opt, 1); err == nil || !strings.Contains(err.Error(), "nothing would be measured") {
 		t.Errorf("a warm-up of everything: %v", err)
+	}
+}
+
+// TestInterrupted: Ctrl-C leaves a report of the policies, or of the runs, that had ended; none where
+// nothing had. It is an interrupted run all the same.
+func TestInterrupted(t *testing.T) {
+	for _, tc := range []struct {
+		name           string
+		repeat, rows   int // rows that end before it is interrupted
+		policies, runs int // of the report; 0: there is none
+		note           string
+	}{
+		{name: "before the first policy", repeat: 1},
+		{"in the third policy", 1, 2, 2, 0, "Interrupted: 2 of 3 policies had ended"},
+		{"in the third of three runs", 3, 7, 3, 2, "Interrupted: 2 of 3 runs had ended"},
+		{"in the second of three runs", 3, 4, 3, 0, "Interrupted: 1 of 3 runs had ended"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := running(repeated(t, func(o *scenario.Options) { o.Repeat = tc.repeat }))
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if tc.rows == 0 {
+				cancel()
+			}
+			made := 0
+			s.with = func() controller.Policy {
+				if made++; made == tc.rows { // this row ends still, and the next does not begin
+					cancel()
+				}
+				p, err := policy.New("random+ecmp", policy.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+			dir := t.TempDir()
+			if err := s.replay(ctx, dir); !errors.Is(err, context.Canceled) {
+				t.Errorf("it ends with %v, want that it was cancelled", err)
+			}
+			rep, err := report.Read(dir)
+			if tc.policies == 0 {
+				if err == nil {
+					t.Error("there is a report of nothing")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs := 0
+			if rep.Repeat != nil {
+				runs = len(rep.Repeat.Runs)
+			}
+			if len(rep.Policies) != tc.policies || runs != tc.runs ||
+				!strings.HasPrefix(strings.Join(rep.Notes, "\n"), tc.note) {
+				t.Errorf("%d policies, %d runs, notes %q", len(rep.Policies), runs, rep.Notes)
+			}
+		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -128,6 +129,11 @@ func reportDir(dir string, stderr io.Writer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find report directory: %w", err)
 	}
+	if err := report.CheckDir(dir); errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist) {
+		return "", hint.Wrong(err)
+	} else if err != nil {
+		return "", err
+	}
 	older, err := report.Read(dir)
 	switch {
 	case err == nil:
@@ -136,7 +142,7 @@ func reportDir(dir string, stderr io.Writer) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		fmt.Fprintf(stderr, "%s holds a report that cannot be read: this one replaces it\n", dir)
 	}
-	return dir, report.CheckDir(dir)
+	return dir, nil
 }
 
 // replay runs the rows and writes the report.
@@ -157,7 +163,7 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 	}
 	s.explain.Scale(s.Options.Scale)
 	shown, repeated, err := s.runs(ctx, run)
-	if err := errors.Join(err, s.explain.Close()); err != nil {
+	if err := errors.Join(err, s.explain.Close()); err != nil && (shown == nil || ctx.Err() == nil) {
 		return err
 	}
 	manifest, places, err := s.Manifest()
@@ -172,7 +178,7 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 	if err := s.write(results, shown); err != nil {
 		return err
 	}
-	if s.comparesSeeds() {
+	if s.comparesSeeds() && ctx.Err() == nil {
 		if err := s.compareSeeds(ctx, rep); err != nil {
 			return err
 		}
@@ -185,7 +191,7 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 	if err := rep.WriteDir(dir, run); err != nil {
 		return err
 	}
-	return s.show(rep, dir)
+	return errors.Join(s.show(rep, dir), context.Cause(ctx)) // a partial report is still an interrupted run
 }
 
 // write writes the requested files of the run that is shown.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -90,8 +89,14 @@ func spanOf(l []string) (moving, service, end float64) {
 // instants is how many points a series has.
 const instants = 200
 
-// series adds what was under way at evenly spaced instants.
-func (x *exporter) series(p *Policy, lines [][]string) {
+// underWay is what was under way at an instant.
+type underWay struct {
+	at                             float64 // seconds
+	jobs, coflows, service, moving int
+}
+
+// underWay returns what was under way at evenly spaced instants, from the lines of circuits.csv.
+func (p *Policy) underWay(lines [][]string) (all []underWay) {
 	var spans [][3]float64
 	for _, l := range lines {
 		if l[0] == p.Name {
@@ -101,19 +106,27 @@ func (x *exporter) series(p *Policy, lines [][]string) {
 	}
 	for k := range instants + 1 {
 		t := p.Makespan * float64(k) / instants
-		var service, moving int
+		u := underWay{at: t, jobs: under(p.Jobs, t), coflows: under(p.Coflows, t)}
 		for _, s := range spans {
 			switch {
 			case s[0] <= t && t < s[1]:
-				moving++
+				u.moving++
 			case s[1] <= t && t < s[2]:
-				service++
+				u.service++
 			}
 		}
-		x.sheet("series").add([]field{{"policy", p.Name}, {"time_seconds", decimal(t)},
-			{"jobs", fmt.Sprint(under(p.Jobs, t))}, {"coflows", fmt.Sprint(under(p.Coflows, t))},
-			{"circuits_in_service", strconv.Itoa(service)},
-			{"circuits_reconfiguring", strconv.Itoa(moving)}})
+		all = append(all, u)
+	}
+	return all
+}
+
+// series adds what was under way at evenly spaced instants.
+func (x *exporter) series(p *Policy, lines [][]string) {
+	for _, u := range p.underWay(lines) {
+		x.sheet("series").add([]field{{"policy", p.Name}, {"time_seconds", decimal(u.at)},
+			{"jobs", strconv.Itoa(u.jobs)}, {"coflows", strconv.Itoa(u.coflows)},
+			{"circuits_in_service", strconv.Itoa(u.service)},
+			{"circuits_reconfiguring", strconv.Itoa(u.moving)}})
 	}
 }
 

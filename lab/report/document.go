@@ -117,7 +117,7 @@ func (p *page) lost() node {
 		inside = html.P(gomponents.Text("One policy was run: there is nothing to compare it with."))
 	default:
 		inside = html.P(gomponents.Text(
-			"No row is beaten by another in any of the times compared, and no coflow is slower than under the first row."))
+			"No row is beaten by another in any of the times compared, and no coflow is slower than under the baseline."))
 	}
 	return part("losses", "Where a policy loses", inside)
 }

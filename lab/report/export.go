@@ -21,6 +21,8 @@ import (
 type Exported struct {
 	Dir    string          `json:"dir"`
 	Tables []ExportedTable `json:"tables"`
+	// Figures are the files of figures, where these were asked for in place of tables.
+	Figures []string `json:"figures,omitempty"`
 }
 
 // ExportedTable is one file.

@@ -171,7 +171,8 @@ func TestWriteTables(t *testing.T) {
 	x.copied("none", []string{"d"}, nil)
 	dir := filepath.Join(t.TempDir(), "new")
 	got, err := x.write(dir)
-	want := &Exported{dir, []ExportedTable{{"one.csv", 2, []string{"a", "b", "c"}}, {"two.csv", 1, []string{"d", "e"}}}}
+	want := &Exported{Dir: dir, Tables: []ExportedTable{{"one.csv", 2, []string{"a", "b", "c"}},
+		{"two.csv", 1, []string{"d", "e"}}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%+v, %v, want %+v", got, err, want)
 	}

@@ -41,7 +41,7 @@ func (r *Report) Headline() string {
 	other, against := next, "the next best"
 	if best.at != 0 {
 		i := slices.IndexFunc(all, func(c contender) bool { return c.at == 0 })
-		other, against = all[i], "the first row"
+		other, against = all[i], "the baseline"
 	}
 	text := fmt.Sprintf("%s wins: a coflow takes %s s in the mean%s, and %s times as long under %s (%s, %s s).", best.Name,
 		sig(best.mean), r.overRuns(), sig(other.mean/best.mean), other.Name, against, sig(other.mean))

@@ -20,7 +20,7 @@ func TestHeadline(t *testing.T) {
 		{"none", nil, "Nothing was run."},
 		{"one", []Policy{row("a", 2, 0)}, "a: coflows take 2.00 s in the mean"},
 		{"another wins", []Policy{row("a", 2, 0), row("b", 0.5, 3), row("c", 1, 0)},
-			"b wins: a coflow takes 0.500 s in the mean, and 4.00 times as long under a (the first row, 2.00 s). 3 of 9 " +
+			"b wins: a coflow takes 0.500 s in the mean, and 4.00 times as long under a (the baseline, 2.00 s). 3 of 9 " +
 				"coflows are slower under it."},
 		{"the first wins", []Policy{row("a", 1, 0), row("b", 4, 0), row("c", 3, 0)},
 			"a wins: a coflow takes 1.00 s in the mean, and 3.00 times as long under c (the next best, 3.00 s)."},

@@ -42,15 +42,15 @@ func PacketScale(_ context.Context, opt Options) (float64, string, error) {
 	case opt.Scale == 0:
 		note := ""
 		if fits > 1 {
-			note = fmt.Sprintf("scale %g: the ports of this fabric sum to %v, and a quarter of this machine's %v is what it "+
+			note = fmt.Sprintf("scale %g: the ports of this fabric sum to %s, and a quarter of this machine's %s is what it "+
 				"may ask (%s)",
-				fits, PortRates(probe), capacity, how)
+				fits, PortRates(probe).About(), capacity.About(), how)
 		}
 		return fits, note, nil
 	case opt.Scale < need:
-		return 0, "", hint.New(fmt.Sprintf("scale %g: the fabric's ports sum to %v then, more than a quarter of this "+
-			"machine's %v (%s)",
-			opt.Scale, pathmap.BitsPerSecond(float64(PortRates(probe))/opt.Scale), capacity, how),
+		return 0, "", hint.New(fmt.Sprintf("scale %g: the fabric's ports sum to %s then, more than a quarter of this "+
+			"machine's %s (%s)",
+			opt.Scale, pathmap.BitsPerSecond(float64(PortRates(probe))/opt.Scale).About(), capacity.About(), how),
 			"--scale "+strconv.FormatFloat(fits, 'g', -1, 64)+", or --scale auto")
 	}
 	return opt.Scale, "", nil

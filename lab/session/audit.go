@@ -136,7 +136,8 @@ func AuditCabling(ctx context.Context, opt AuditOptions) error {
 	}
 	switch {
 	case errors.Is(err, survey.ErrCircuits):
-		return hint.New(err.Error(), "wait until no job is running, or add --interrupt")
+		return hint.New(err.Error(), "add --interrupt: what goes over them waits meanwhile (lightloom status circuits says "+
+			"for whom they are)")
 	case err != nil:
 		return err
 	}
@@ -189,7 +190,8 @@ func auditUp(ctx context.Context, opt AuditOptions, progress func(int, int)) (*s
 		case err != nil:
 			return nil, fmt.Errorf("audit cabling: the fabric went down: %w", err)
 		case r.Error != "" && strings.Contains(r.Error, survey.ErrCircuits.Error()):
-			return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(r.Error, ": "+survey.ErrCircuits.Error()), survey.ErrCircuits)
+			before, after, _ := strings.Cut(r.Error, survey.ErrCircuits.Error())
+			return nil, fmt.Errorf("%s%w%s", before, survey.ErrCircuits, after)
 		case r.Error != "":
 			return nil, refused(r)
 		case r.Survey != nil:

@@ -100,7 +100,7 @@ func taken(name string, user int) error {
 		return hint.Wrap(fmt.Errorf("listen on the control socket: a process that is no lightloom up of yours has its "+
 			"name: %w", err), "find it with: ss -xlp | grep "+name+", and have its user end it")
 	}
-	return hint.New("another lightloom up of yours is running", "end it with Ctrl-C, or use it: lightloom status")
+	return hint.New("another lightloom up of yours is running", "lightloom down ends it; or use it: lightloom status")
 }
 
 // dialControl connects to this user's `up`.

@@ -261,7 +261,7 @@ func (s *keeper) addMeasured(_ context.Context, l *page.Look) error {
 	}
 	l.Rates = make([]int64, len(links))
 	for i, x := range links {
-		if l.Rates[i] = -1; x.Span > 0 {
+		if l.Rates[i] = -1; x.Span > 0 && !x.Stale() {
 			l.Rates[i] = int64(x.Rate) / 1000
 		}
 	}
@@ -280,9 +280,7 @@ func (s *keeper) addMeasured(_ context.Context, l *page.Look) error {
 		s.Packets.Switches[southbound.DeviceID(i)].Door.Do(func(now time.Duration, d *device.Device) { seen = d.Seen(now) })
 		x := &l.Switches[at]
 		x.Seen = &page.Held{Rules: len(seen.Rules), Circuits: len(seen.Connections)}
-		for _, p := range seen.Down {
-			x.Dark = append(x.Dark, int(p))
-		}
+		x.Dark, x.Down = s.unlit(southbound.DeviceID(i), seen.Down)
 		at++
 	}
 	return nil

@@ -77,7 +77,8 @@ type SwitchStatus struct {
 	Ports    int32  `json:"ports"`
 	Rules    int    `json:"rules"`
 	Circuits int    `json:"circuits"`
-	Dark     []int  `json:"dark_ports"`
+	Dark     []int  `json:"dark_ports"` // at or of the optical switch: no circuit lights them
+	Down     []int  `json:"down_ports"` // their cable, or what is behind it, has failed
 	// how far the leader has come with it: unclaimed, fenced or unfenced, and why no further
 	Claim      string `json:"claim,omitempty"`
 	ClaimError string `json:"claim_error,omitempty"`
@@ -185,7 +186,7 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 			out.holdAgainst(now.Replica, now.Index, fmt.Sprintf("%x", now.Digest[:6]))
 		}
 	}
-	if out.View, err = view(ctx, client, f); err != nil {
+	if out.View, err = view(ctx, client, f, st.Now); err != nil {
 		out.View, out.ViewError = []emulated.LinkStatus{}, err.Error()
 	} else {
 		health(ctx, client, f, out) // without a leader nobody knows
@@ -224,10 +225,8 @@ func (s *keeper) switches(out *Status) {
 		var seen southbound.Seen
 		s.Packets.Switches[id].Door.Do(func(now time.Duration, d *device.Device) { seen = d.Seen(now) })
 		sw := SwitchStatus{Name: node.Name, Kind: node.Role.String(), Ports: s.Topo.Topology.Ports(id),
-			Rules: len(seen.Rules), Circuits: len(seen.Connections), Dark: []int{}}
-		for _, p := range seen.Down {
-			sw.Dark = append(sw.Dark, int(p))
-		}
+			Rules: len(seen.Rules), Circuits: len(seen.Connections)}
+		sw.Dark, sw.Down = s.unlit(id, seen.Down)
 		out.Switches = append(out.Switches, sw)
 		for _, r := range seen.Rules {
 			if node.Role == pathmap.ToR && r.Tag == southbound.AnyTag && r.Src == southbound.AnyRack {
@@ -237,6 +236,21 @@ func (s *keeper) switches(out *Status) {
 			}
 		}
 	}
+}
+
+// unlit parts a switch's ports without a signal: dark ones wait for a circuit, the others are down.
+func (s *keeper) unlit(id southbound.DeviceID, ports []southbound.Port) (dark, down []int) {
+	dark, down = []int{}, []int{}
+	t := s.Topo.Topology
+	for _, p := range ports {
+		l := t.OutPort(id, int32(p))
+		if l != pathmap.None && (id == s.Topo.OCSNode || t.Link(l).To == s.Topo.OCSNode) && !s.Faults.Cut(l) {
+			dark = append(dark, int(p))
+		} else {
+			down = append(down, int(p))
+		}
+	}
+	return dark, down
 }
 
 // health adds how agents and tasks are, and the switches with the state of the leader's claim on each, the ports that
@@ -255,7 +269,8 @@ func health(ctx context.Context, client *api.Client, f *apiv1.Fabric, out *Statu
 		out.Silent = append(out.Silent, SilentStatus{x.Job, x.Name, x.Tasks, x.Longest.Seconds(), x.Host})
 	}
 	for _, c := range all.Claims {
-		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Refused: c.Refused, Dark: []int{}}
+		sw := SwitchStatus{Name: c.Device, Claim: c.State, ClaimError: c.Error, Refused: c.Refused,
+			Dark: []int{}, Down: []int{}}
 		at := slices.IndexFunc(f.Nodes, func(n *apiv1.Node) bool { return n.Name == c.Device })
 		if at >= 0 {
 			sw.Kind = f.Nodes[at].Role

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lightloom/emulator/fault"
+	"lightloom/lab/testbed/emulated"
 )
 
 func TestVerdict(t *testing.T) {
@@ -86,5 +87,38 @@ func TestDrained(t *testing.T) {
 	s.Drained = nil
 	if err := s.print(&b); err != nil || strings.Contains(b.String(), "drained") {
 		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// TestSections: what is said of nothing is so, values tell their age, and ports without light are told apart.
+func TestSections(t *testing.T) {
+	idle := emulated.LinkStatus{From: "a", To: "b", Capacity: 1e9, Span: 1}
+	busy := emulated.LinkStatus{From: "a", To: "b", Capacity: 1e9, Rate: 313e6, Span: 1, Age: 0.4}
+	late, stale := busy, busy
+	late.Age, stale.Age = 2, 30
+	for _, tc := range []struct {
+		name, section string
+		s             Status
+		want, not     string
+	}{
+		{"jobs have ended", "jobs", Status{Jobs: 2, JobsEnded: 2}, "jobs: none is open; of 2 that have ended", ""},
+		{"there were none", "jobs", Status{}, "jobs: none\n", "ended"},
+		{"nothing is counted yet", "links", Status{Rates: []emulated.LinkStatus{{Capacity: 1e9}}}, "not known yet", "busy"},
+		{"all are idle", "links", Status{Rates: []emulated.LinkStatus{idle}}, "none is busy", "known"},
+		{"one is busy", "links", Status{Rates: []emulated.LinkStatus{busy}}, "1.0 s", "ago"},
+		{"not counted since", "links", Status{Rates: []emulated.LinkStatus{idle}, View: []emulated.LinkStatus{late}},
+			"1.0 s, 2.0 s ago", "stale"},
+		{"long ago", "links", Status{Rates: []emulated.LinkStatus{stale}}, "stale: 30 s old", ""},
+		{"a healthy switch", "switches", Status{Switches: []SwitchStatus{{Name: "tor0", Claim: "fenced", Dark: []int{4}}}},
+			"claimed", "fenced"},
+		{"a failed cable", "switches", Status{Switches: []SwitchStatus{{Name: "tor0", Down: []int{2}}}}, "tor0:2", "tor0:4"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var b strings.Builder
+			if err := tc.s.show(StatusOptions{Section: tc.section}, &b); err != nil || !strings.Contains(b.String(), tc.want) ||
+				tc.not != "" && strings.Contains(b.String(), tc.not) {
+				t.Errorf("%v\n%swant %q and not %q", err, &b, tc.want, tc.not)
+			}
+		})
 	}
 }

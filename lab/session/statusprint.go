@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/controller/page"
 	"lightloom/lab/console"
 	"lightloom/lab/northbound"
 	"lightloom/southbound"
@@ -52,7 +53,11 @@ func (x *Section) show(s *Status, w io.Writer) error {
 	if reflect.ValueOf(x.Of(s)).Len() > 0 {
 		return x.print(s, w)
 	}
-	_, err := fmt.Fprintf(w, "%s: none\n", x.Name)
+	none := "none"
+	if x.Name == "jobs" && s.Jobs > 0 {
+		none = fmt.Sprintf("none is open; of %d that have ended tells lightloom jobs", s.JobsEnded)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n", x.Name, none)
 	return err
 }
 
@@ -167,8 +172,8 @@ func (s *Status) print(w io.Writer) error {
 	if s.Dataplane != "" {
 		on = " on " + s.Dataplane
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s%s, policy %s, up %.0f s; jobs %d, of them ended %d\n", s.Verdict, s.Fabric,
-		on, s.Policy, s.Up, s.Jobs, s.JobsEnded)
+	_, err := fmt.Fprintf(w, "%s\n%s%s, policy %s, up %.0f s; %s, %d of them open\n", s.Verdict, s.Fabric,
+		on, s.Policy, s.Up, console.Count(s.Jobs, "job"), s.Jobs-s.JobsEnded)
 	errs := []error{err, s.printDrained(w), s.printFailed(w), s.printSilent(w)}
 	for _, one := range Sections() {
 		if one.Name != "routes" {
@@ -288,27 +293,31 @@ func (s *Status) printReplicas(w io.Writer) error {
 }
 
 func (s *Status) printSwitches(w io.Writer) error {
-	t := console.NewTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "leader")
+	t := console.NewTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "failed ports", "leader")
 	t.Right(3, 4, 5)
-	for _, x := range s.Switches {
-		var dark []string
-		for _, p := range x.Dark {
-			dark = append(dark, portName(x.Name, southbound.Port(p)))
+	names := func(of string, ports []int) string {
+		var all []string
+		for _, p := range ports {
+			all = append(all, portName(of, southbound.Port(p)))
 		}
-		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, strings.Join(dark, " "), x.leader())
+		return strings.Join(all, " ")
+	}
+	for _, x := range s.Switches {
+		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, names(x.Name, x.Dark), names(x.Name, x.Down), x.leader())
 	}
 	return t.Print()
 }
 
 // leader says how far the leader has come with a switch, and what keeps it from going on.
 func (x *SwitchStatus) leader() string {
+	claim := page.ClaimText(x.Claim)
 	switch {
 	case x.Refused != "":
-		return x.Claim + ", refused a change: " + x.Refused
+		return claim + ", refused a change: " + x.Refused
 	case x.Claim == "unclaimed" && x.ClaimError != "":
-		return x.Claim + ": " + x.ClaimError
+		return claim + ": " + x.ClaimError
 	}
-	return x.Claim
+	return claim
 }
 
 func (s *Status) printAgents(w io.Writer) error {

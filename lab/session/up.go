@@ -84,9 +84,9 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 // warn says what of this machine the user will notice.
 func warn(s *scenario.Prepared, stderr io.Writer) {
 	if capacity, _ := scenario.Capacity(); scenario.PortRates(s)*scenario.LoadShare > capacity {
-		fmt.Fprintf(stderr, "note: this fabric's ports sum to %v, more than a quarter of the %v that this machine is "+
+		fmt.Fprintf(stderr, "note: this fabric's ports sum to %s, more than a quarter of the %s that this machine is "+
 			"taken to carry: at full load its cores set the pace, not its links\n",
-			scenario.PortRates(s), capacity)
+			scenario.PortRates(s).About(), capacity.About())
 	}
 	if about := buildTime(len(s.Fabric.Topology.Nodes())); about > 3*time.Second {
 		fmt.Fprintf(stderr, "building %s and %s: this takes about %v\n",

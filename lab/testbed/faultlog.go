@@ -88,6 +88,13 @@ func (l *FaultLog) Failed() []fault.Fault {
 	return l.damage.Failed()
 }
 
+// Cut reports whether something that has failed keeps the cable of a link dark.
+func (l *FaultLog) Cut(link pathmap.LinkID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.damage.Cut(link)
+}
+
 // Applied notes that rules have become effective, unless they are a circuit's alone.
 func (l *FaultLog) Applied(at time.Duration, a device.Applied) {
 	circuit := func(t southbound.Tag) bool { return t == southbound.TagCircuit }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"lightloom/pathmap"
 )
@@ -51,6 +52,10 @@ func numberOf(key, text string, most int32) (int32, error) {
 const (
 	attrUnit = "capacity_unit"
 	attrRaw  = "LinkSpeedRaw"
+
+	// attrSpeed is a number of attrSpeedUnits, such as 10 and G: of the Topology Zoo, where a file has no attrRaw.
+	attrSpeed      = "LinkSpeed"
+	attrSpeedUnits = "LinkSpeedUnits"
 )
 
 // leastBare is the smallest rate in bits a second that is believed without a unit: those who write 10
@@ -166,8 +171,11 @@ func (a attributes) node(n *sketchNode) error {
 // cable reads what the attributes of the next link of s say.
 func (a attributes) cable(s *sketch, c *sketchCable) error {
 	c.fromPort, c.toPort = pathmap.None, pathmap.None
-	for _, name := range capacityNames() {
+	for _, name := range append(capacityNames(), attrSpeed) {
 		if text, ok := a(name); ok {
+			if unit, ok := a(attrSpeedUnits); ok && name == attrSpeed {
+				text += strings.TrimSuffix(unit, "bps") + "bps"
+			}
 			if err := s.capacity(&c.there, &c.bare, bareRate{len(s.cables), false, name, text}); err != nil {
 				return fmt.Errorf("link %s: %w", c, err)
 			}

@@ -67,6 +67,25 @@ func TestForeignGraphs(t *testing.T) {
 			`for="edge" ` +
 			`attr.name="capacity"/><graph edgedefault="undirected"><data key="u">Mbps</data><node id="a"/><node id="b"/>` +
 			`<edge source="a" target="b"><data key="c">10</data></edge></graph></graphml>`, "a b a-b 10Mbps"},
+		{"the Zoo's speed and unit", "graphml", `<graphml><key attr.name="LinkSpeed" for="edge" id="s"/><key ` +
+			`attr.name="LinkSpeedUnits" for="edge" id="u"/><graph edgedefault="undirected"><node id="0"/><node id="1"/>` +
+			`<edge source="0" target="1"><data key="s">2.5</data><data key="u">G</data></edge></graph></graphml>`,
+			"0 1 0-1 2500Mbps"},
+		{"the Zoo's raw speed first", "json", `{"nodes":[{"id":"a"},{"id":"b"}],"links":[{"source":"a","target":"b",` +
+			`"LinkSpeed":"10","LinkSpeedUnits":"G","LinkSpeedRaw":9.6e9}]}`, "a b a-b 9600Mbps"},
+		{"a default of the edges, mixed directions", "graphml", `<graphml><key id="c" for="edge" attr.name="capacity">` +
+			`<default>10Gbps</default></key><graph edgedefault="directed"><node id="a"/><node id="b"/><node id="c"/><edge ` +
+			`source="a" target="b"/><edge source="b" target="a"/><edge directed="false" source="b" target="c"><data ` +
+			`key="c">1Gbps</data></edge></graph></graphml>`, "a b c a-b 10Gbps b-c 1Gbps"},
+		{"two directions of two rates", "json", `{"directed":true,"nodes":[{"id":"a"},{"id":"b"}],"edges":[{"source":"a",` +
+			`"target":"b","capacity":"10 Gbit/s"},{"source":"b","target":"a","capacity":"5Gbps"}]}`, "a b a-b 10Gbps"},
+		{"chains and subgraphs in DOT", "dot", `graph { a -- b -- c; subgraph cluster_x { d; e } -- a }`,
+			"a b c d e a-b 1Gbps b-c 1Gbps d-a 1Gbps e-a 1Gbps"},
+		{"names that YAML takes for numbers", "clab",
+			"x: &sw {kind: ceos}\ntopology:\n  nodes:\n    0x1: *sw\n    1e3: {<<: " +
+				"*sw}\n    yes: {kind: linux}\n  links:\n    - endpoints: [\"0x1:eth1\", \"1e3:eth1\"]\n    - type: veth\n      " +
+				"endpoints: [{node: 0x1, interface: eth2}, {node: yes, interface: eth1}]\n",
+			"0x1 1e3 yes 0x1-1e3 1Gbps 0x1-yes 1Gbps"},
 		{"a unit in DOT", "dot", `graph { capacity_unit=Gbps; a -- b [capacity=10] }`, "a b a-b 10Gbps"},
 		{"a unit in DOT's graph", "dot", `graph { a -- b [capacity=10]; graph [capacity_unit="Mbps"] }`, "a b a-b 10Mbps"},
 		{"without limit in DOT", "dot", `graph { a -- b [capacity=inf] }`, "a b a-b 100000Gbps"},
@@ -110,6 +129,29 @@ func TestForeignErrors(t *testing.T) {
 			"f:3:34: "},
 		{"a unit of bytes", "json", `{"graph":{"capacity_unit":"MB"},"nodes":[{"id":"a"}]}`, `capacity_unit: "MB" is ` +
 			`no unit`},
+		{"networkx' adjacency data", "json", `{"graph":[],"nodes":[{"id":1},{"id":2}],"adjacency":[[{"id":2}],[{"id":1}]]}`,
+			`no "links": write "links": [] where there are none; networkx writes them by node_link_data`},
+		{"relations by another name", "json", `{"nodes":[{"id":1},{"id":2}],"relationships":[{"from":1,"to":2}]}`,
+			`no "links"`},
+		{"cytoscape's", "json", `{"elements":{"nodes":[{"data":{"id":"a"}}],"edges":[]}}`, `no "nodes"`},
+		{"a tree", "json", `{"id":1,"children":[{"id":2}]}`, `no "nodes"`},
+		{"tuples as ids", "json", `{"nodes":[{"id":[0,0]},{"id":[0,1]}],"links":[{"source":[0,0],"target":[0,1]}]}`,
+			"node 0 has no id that is a word or a number"},
+		{"ends by another name", "json", `{"nodes":[{"id":"a"},{"id":"b"}],"links":[{"from":"a","to":"b"}]}`,
+			"link 0 lacks a source or a target"},
+		{"one direction", "json", `{"directed":true,"nodes":[{"id":"a"},{"id":"b"}],"links":[{"source":"a","target":"b"}]}`,
+			"link a→b: it has no way back"},
+		{"a speed without unit", "json", link(`"LinkSpeed":"10"`), "write 10Mbps"},
+		{"a speed in words", "json", link(`"LinkSpeed":"fast","LinkSpeedUnits":"G"`), "f:2:10: link a–b: LinkSpeed: "},
+		{"a cable of three ends", "clab",
+			"topology:\n  nodes: {a: {}, b: {}, c: {}}\n  links:\n    - endpoints: [a:e, b:e, " +
+				"c:e]\n", "endpoints: 3 where two are due"},
+		{"an interface with two links", "clab",
+			"topology:\n  nodes: {a: {}, b: {}}\n  links:\n    - endpoints: [a:e1, b:e1]\n" +
+				"    - endpoints: [a:e1, b:e2]\n", `interface "e1" of node "a" has two links`},
+		{"a graph in a node", "graphml", `<graphml><graph edgedefault="undirected"><node id="a"><graph/></node></graph>` +
+			`</graphml>`, "a <graph> in a <node>"},
+		{"two graphs", "dot", "graph { a -- b } graph { c -- d }", "2 graphs"},
 		{"less than none", "json", link(`"capacity":-Infinity`), "f:2:10: link a–b: capacity: "},
 		{"not a number", "json", link(`"capacity":NaN`), "it is empty or not a number"},
 		{"too many digits", "json", link(`"capacity":1e999`), "is more than any link carries"},

@@ -355,7 +355,7 @@ func TestFormatErrors(t *testing.T) {
 			`f:2:2: node 0 has no id that is a word or a number: write {"id": "a"}`},
 		{"ids of some", "json", "{\"nodes\": [\n {\"id\": \"a\"},\n {\"name\": \"a\"}]}",
 			`f:3:2: node 1 has an id or none, unlike those before it: write {"id": "a"}`},
-		{"id twice, as number and word", "json", "{\"nodes\": [{\"id\": 5},\n  {\"id\": \"5\"}]}",
+		{"id twice, as number and word", "json", "{\"nodes\": [{\"id\": 5},\n  {\"id\": \"5\"}], \"links\": []}",
 			`f:2:3: node "5": the name is taken on line 1: give each node its own`},
 		{"no target", "json", `{"nodes": [{"id": 1}], "links": [{"source": 1}]}`,
 			`f:1:34: link 0 lacks a source or a target that is a word or a number: write {"source": "a", "target": "b"}`},

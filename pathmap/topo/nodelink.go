@@ -48,6 +48,10 @@ func readNodeLink(file string, in io.Reader) (*sketch, error) {
 		return nil, r.s.wrong(place{}, "no \"nodes\": write {\"nodes\": [{\"id\": \"a\"}, …], \"links\": [{\"source\": "+
 			"\"a\", \"target\": \"b\"}, …]}")
 	}
+	if r.links == "" {
+		return nil, r.s.wrong(place{}, "no \"links\": write \"links\": [] where there are none; networkx writes them by "+
+			"node_link_data, and not by adjacency_data")
+	}
 	if r.lab != nil {
 		return r.s, r.lab.ports()
 	}

@@ -136,7 +136,7 @@ function Page() {
       <p class="spec"><code>${f.spec}</code> under ${over ? html`<select aria-label="Policy" onChange=${(e) => recall(+e.target.value)}>${f.rows.map((r, i) => html`<option key=${i} value=${i} selected=${i === state.row}>${r}</option>`)}</select>` : html`<code>${f.policy}</code>`}${f.testbed ? `, ${f.testbed}` : ""}${f.note ? `. ${f.note}` : ""}</p></header>
     <main>${!live && html`<p class="past" role="status">You see the past: ${seconds(look.head.now)} of the run. Nothing can be changed there.</p>`}
       <section class="card fabric" aria-labelledby="fabric"><div class="cardhead"><h2 id="fabric">Fabric</h2><p class="quiet">${plural(f.racks, "rack")}, ${plural(f.hosts.length, "host")}</p></div><${Ring} ...${{ f, look, selected, select }} /><${Legend} ...${{ f, look }} /><${Scrubber} /></section>
-      <div class="side"><${Inspector} ...${{ f, look, selected, select, act, can }} /><${Jobs} ...${{ look, selected, select }} /></div>
+      <div class="side"><${Inspector} ...${{ f, look, selected, select, act, can }} /><${Jobs} ...${{ look, selected, select, over }} /></div>
       ${f.ocs >= 0 && html`<${Gantt} ...${{ f, look, selected, select }} />`}
       <${Traffic} series=${series} theme=${dark} />${!over && html`<${Matrix} ...${{ f, look }} /><${Switches} ...${{ f, look, select }} /><${Replicas} ...${{ look, act, can }} />`}</main>
     <div class="told" role="log" aria-live="polite" aria-label="What was done">${state.told.map((t) => html`<p key=${t.id} class=${t.bad ? "bad" : ""}>${t.text} <button class="link" aria-label="Dismiss" onClick=${() => ((state.told = state.told.filter((x) => x !== t)), soon())}>×</button></p>`)}</div>`;

@@ -5,15 +5,15 @@ import { useEffect, useState } from "preact/hooks";
 const Bar = ({ part, label }) => html`<span class="bar" role="img" aria-label=${label}><i style=${{ width: (100 * part).toFixed(1) + "%" }}></i></span>`;
 export const jobName = (j) => j.name || "job " + j.id;
 
-export function Jobs({ look, selected, select }) {
+export function Jobs({ look, selected, select, over }) {
   const open = look.jobs.filter((j) => j.ended < 0), shown = look.jobs.slice().sort((a, b) => (a.ended < 0 ? 0 : 1) - (b.ended < 0 ? 0 : 1) || b.id - a.id).slice(0, 40);
   const left = look.head.jobs - shown.length;
   return html`<section class="card" aria-labelledby="jobs"><div class="cardhead"><h2 id="jobs">Jobs</h2><p class="quiet">${plural(open.length, "open job")}, ${count(look.head.jobs_ended)} ended</p></div>
-    ${shown.length === 0 ? html`<p class="empty">No jobs yet. <code>lightloom submit FILE</code> submits some.</p>` : html`<div class="scroll" tabindex="0" role="region" aria-label="List of jobs"><table><thead><tr><th scope="col">job</th><th scope="col">state</th><th scope="col" class="num">sent</th><th scope="col" class="num">time</th></tr></thead>
+    ${shown.length === 0 ? html`<p class="empty">${over ? "No job has arrived by this instant of the run." : html`No jobs yet. <code>lightloom submit FILE</code> submits some.`}</p>` : html`<div class="scroll" tabindex="0" role="region" aria-label="List of jobs"><table><thead><tr><th scope="col">job</th><th scope="col">state</th><th scope="col" class="num">sent</th><th scope="col" class="num">time</th></tr></thead>
     <tbody>${shown.map((j) => html`<tr key=${j.id} class=${selected && selected.kind === "job" && selected.id === j.id ? "on" : ""}>
       <td><button class="link" onClick=${() => select({ kind: "job", id: j.id })}><i class="dot" style=${{ background: colour(j.id) }}></i>${jobName(j)}</button></td>
       <td class=${j.why ? "warn" : ""}>${j.why || j.state}</td>
-      <td class="num">${j.bytes > 0 ? html`<${Bar} part=${j.ended >= 0 ? 1 : share(j.bytes - j.left, j.bytes)} label=${`${bytes(j.bytes)}, ${bytes(j.left)} left`} />` : ""}<span class="after">${bytes(j.bytes)}</span></td>
+      <td class="num">${j.bytes > 0 ? html`<${Bar} part=${j.ended >= 0 ? 1 : share(j.bytes - j.left, j.bytes)} label=${`${bytes(j.bytes)}, ${bytes(j.left)} left`} />` : ""}<span class="after">${j.bytes > 0 && j.ended < 0 ? `${bytes(j.bytes - j.left)} of ` : ""}${bytes(j.bytes)}</span></td>
       <td class="num">${seconds((j.ended < 0 ? look.head.now : j.ended) - j.arrived)}</td></tr>`)}</tbody></table></div>`}
     ${left > 0 && html`<p class="quiet">${plural(left, "job")} that ended before are not listed here: <code>lightloom jobs</code>.</p>`}
   </section>`;
@@ -28,7 +28,7 @@ export function Switches({ f, look, select }) {
   return html`<section class="card" aria-labelledby="switches"><div class="cardhead"><h2 id="switches">Switches</h2><p class="quiet">${plural(look.switches.length, "switch", "switches")}</p></div>
     <div class="scroll" tabindex="0" role="region" aria-label="List of switches"><table><thead><tr><th scope="col">switch</th><th scope="col">desired</th><th scope="col">accepted</th><th scope="col">seen</th><th scope="col">leader</th></tr></thead>
     <tbody>${shown.map((s) => html`<tr key=${s.name}><td><button class="link" onClick=${() => select(nodeSelection(f, f.node.get(s.name)))}>${s.name}</button></td><td>${held(s.desired)}</td><td>${held(s.accepted)}</td>
-      <td>${held(s.seen)}${s.dark && s.dark.length ? html`<span class="quiet">, ${plural(s.dark.length, "port")} dark</span>` : ""}</td><td class=${s.claim === "unclaimed" ? "warn" : ""}>${s.claim || "–"}</td></tr>`)}</tbody></table></div>
+      <td>${held(s.seen)}${s.dark && s.dark.length ? html`<span class="quiet">, ${plural(s.dark.length, "port")} dark</span>` : ""}${s.down && s.down.length ? html`<span class="warn">, ${plural(s.down.length, "port")} failed</span>` : ""}</td><td class=${s.claim === "unclaimed" ? "warn" : ""}>${s.claim || "–"}</td></tr>`)}</tbody></table></div>
     ${sorted.length > shown.length && html`<p class="quiet">${shown.length} of ${count(sorted.length)}; those in doubt come first. <button class="link" onClick=${() => setAll(true)}>Show ${sorted.length > 400 ? "400" : "all"}</button></p>`}
   </section>`;
 }

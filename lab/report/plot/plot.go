@@ -1,19 +1,18 @@
-// Package plot draws line charts as SVG: curves over two linear axes, with intervals. The pages of reports draw their
-// own pictures, whose colours are the page's.
+// Package plot draws line charts as SVG and PDF: curves over two axes, with intervals. The pages of
+// reports draw their own pictures, whose colours are the page's.
 package plot
 
 import (
-	"fmt"
-	"html"
 	"math"
+	"os"
 	"strconv"
-	"strings"
 )
 
 // Chart is one picture.
 type Chart struct {
 	Title string
 	X, Y  string // labels with units
+	LogX  bool   // the X axis has decades; what is not above zero lies at its left end
 	Lines []Line
 }
 
@@ -33,34 +32,90 @@ const (
 	row           = 16.0 // of the legend
 )
 
-// SVG returns the picture as a file.
-func (c *Chart) SVG() []byte {
-	p := &picture{x: c.axis(true), y: c.axis(false)}
-	p.put(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v" role="img" `+
-		`font-family="sans-serif" font-size="12">`, width, height, width, height)
-	p.put(`<title>%s</title><rect width="100%%" height="100%%" fill="white"/>`, html.EscapeString(c.Title))
-	p.text(width/2, 22, "middle", c.Title)
+// WriteFiles writes the picture as SVG and as PDF to files of that name and an ending, and returns those
+// that it has written.
+func (c *Chart) WriteFiles(name string) (files []string, err error) {
+	pdf, err := c.PDF()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range []struct {
+		ending string
+		data   []byte
+	}{{".svg", c.SVG()}, {".pdf", pdf}} {
+		if err := os.WriteFile(name+one.ending, one.data, 0o644); err != nil {
+			return files, err
+		}
+		files = append(files, name+one.ending)
+	}
+	return files, nil
+}
+
+// pen draws on a page of width × height pixels, whose origin is the upper left corner.
+type pen interface {
+	// title names the picture for programs that read it out.
+	title(s string)
+	// line draws through the points, in the i-th line's style; grid for the grid's.
+	line(style int, through []point)
+	// text writes s at a point: anchor is start, middle or end; upwards turns it by 90 degrees.
+	text(at point, anchor, s string, upwards bool)
+}
+
+type point struct{ x, y float64 }
+
+// grid is the style of lines of the grid.
+const grid = -1
+
+// draw draws the chart.
+func (c *Chart) draw(to pen) {
+	p := &picture{pen: to, x: c.axis(true), y: c.axis(false)}
+	p.title(c.Title)
+	p.text(point{width / 2, 22}, "middle", c.Title, false)
 	p.grid(c)
 	for i, l := range c.Lines {
-		p.line(i, l)
+		p.curve(i, l)
 	}
 	for i, l := range c.Lines {
 		y := top + row*float64(i+1)
-		p.put(`<path d="M%v %s h24" %s/>`, left+8, num(y-4), stroke(i))
-		p.text(left+38, y, "start", l.Name)
+		p.line(i, []point{{left + 8, y - 4}, {left + 32, y - 4}})
+		p.text(point{left + 38, y}, "start", l.Name, false)
 	}
-	p.put("</svg>")
-	return []byte(p.b.String())
 }
 
 // axis is the range of values that an axis shows; from is less than to.
-type axis struct{ from, to, step float64 }
+type axis struct {
+	from, to, step float64
+	log            bool // from and to are powers of ten, step is not used
+}
+
+// part is where a value lies between the ends of the axis.
+func (a axis) part(v float64) float64 {
+	if a.log {
+		return (math.Log10(max(v, a.from)) - math.Log10(a.from)) / (math.Log10(a.to) - math.Log10(a.from))
+	}
+	return (v - a.from) / (a.to - a.from)
+}
+
+// ticks are the values that are written at the axis.
+func (a axis) ticks() (all []float64) {
+	if a.log {
+		for v := a.from; v <= a.to*1.001; v *= 10 {
+			all = append(all, v)
+		}
+		return all
+	}
+	for i := 0.0; a.from+i*a.step <= a.to+a.step/2; i++ {
+		all = append(all, a.from+i*a.step)
+	}
+	return all
+}
 
 func (c *Chart) axis(horizontal bool) axis {
 	low, high := math.Inf(1), math.Inf(-1)
+	logarithmic := horizontal && c.LogX
 	see := func(all []float64) {
 		for _, v := range all {
-			if finite(v) {
+			if finite(v) && (v > 0 || !logarithmic) {
 				low, high = min(low, v), max(high, v)
 			}
 		}
@@ -74,6 +129,9 @@ func (c *Chart) axis(horizontal bool) axis {
 		see(l.Low)
 		see(l.High)
 	}
+	if logarithmic {
+		return decades(low, high)
+	}
 	switch {
 	case low > high:
 		low, high = 0, 1
@@ -81,7 +139,18 @@ func (c *Chart) axis(horizontal bool) axis {
 		low, high = low-max(math.Abs(low), 1)/2, high+max(math.Abs(high), 1)/2
 	}
 	step := round((high - low) / 6)
-	return axis{math.Floor(low/step) * step, math.Ceil(high/step) * step, step}
+	return axis{from: math.Floor(low/step) * step, to: math.Ceil(high/step) * step, step: step}
+}
+
+// decades is the axis of whole decades around values above zero: at most four, since a few tiny values
+// would else squeeze the rest.
+func decades(low, high float64) axis {
+	if low > high {
+		return axis{from: 0.1, to: 1, log: true}
+	}
+	low = max(low, high/1e4)
+	from, to := math.Floor(math.Log10(low)+1e-9), math.Ceil(math.Log10(high)-1e-9)
+	return axis{from: math.Pow(10, from), to: math.Pow(10, max(to, from+1)), log: true}
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -97,78 +166,61 @@ func round(v float64) float64 {
 	return 10 * power
 }
 
-// picture is an SVG under way.
+// picture is a chart under way.
 type picture struct {
-	b    strings.Builder
+	pen
 	x, y axis
 }
 
-func (p *picture) put(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
-
-func (p *picture) text(x, y float64, anchor, s string) {
-	p.put(`<text x="%s" y="%s" text-anchor="%s">%s</text>`, num(x), num(y), anchor, html.EscapeString(s))
-}
-
-func (p *picture) atX(v float64) float64 {
-	return left + (v-p.x.from)/(p.x.to-p.x.from)*(width-left-right)
-}
-
-func (p *picture) atY(v float64) float64 {
-	return height - bottom - (v-p.y.from)/(p.y.to-p.y.from)*(height-top-bottom)
+func (p *picture) at(x, y float64) point {
+	return point{left + p.x.part(x)*(width-left-right), height - bottom - p.y.part(y)*(height-top-bottom)}
 }
 
 func (p *picture) grid(c *Chart) {
-	const line = `<path d="M%s %s L%s %s" stroke="#ddd"/>`
-	for i := 0.0; p.x.from+i*p.x.step <= p.x.to+p.x.step/2; i++ {
-		v := p.x.from + i*p.x.step
-		x := p.atX(v)
-		p.put(line, num(x), num(top), num(x), num(height-bottom))
-		p.text(x, height-bottom+16, "middle", tick(v))
+	for _, v := range p.x.ticks() {
+		x := p.at(v, p.y.from).x
+		p.line(grid, []point{{x, top}, {x, height - bottom}})
+		p.text(point{x, height - bottom + 16}, "middle", tick(v), false)
 	}
-	for i := 0.0; p.y.from+i*p.y.step <= p.y.to+p.y.step/2; i++ {
-		v := p.y.from + i*p.y.step
-		y := p.atY(v)
-		p.put(line, num(left), num(y), num(width-right), num(y))
-		p.text(left-6, y+4, "end", tick(v))
+	for _, v := range p.y.ticks() {
+		y := p.at(p.x.from, v).y
+		p.line(grid, []point{{left, y}, {width - right, y}})
+		p.text(point{left - 6, y + 4}, "end", tick(v), false)
 	}
-	p.text((left+width-right)/2, height-10, "middle", c.X)
-	p.put(`<text transform="translate(14 %s) rotate(-90)" text-anchor="middle">%s</text>`, num((top+height-bottom)/2),
-		html.EscapeString(c.Y))
+	p.text(point{(left + width - right) / 2, height - 10}, "middle", c.X, false)
+	p.text(point{14, (top + height - bottom) / 2}, "middle", c.Y, true)
 }
 
-func (p *picture) line(i int, l Line) {
-	var d strings.Builder
+// curve draws a line; values that are not finite are gaps.
+func (p *picture) curve(i int, l Line) {
+	var part []point
 	for k := range l.X {
-		switch {
-		case !finite(l.Y[k]): // a gap
+		if !finite(l.Y[k]) {
+			p.line(i, part)
+			part = nil
 			continue
-		case d.Len() == 0 || !finite(l.Y[k-1]):
-			d.WriteString("M")
-		case l.StepFunction:
-			fmt.Fprintf(&d, "H%s L", num(p.atX(l.X[k])))
-		default:
-			d.WriteString("L")
 		}
-		fmt.Fprintf(&d, "%s %s ", num(p.atX(l.X[k])), num(p.atY(l.Y[k])))
+		at := p.at(l.X[k], l.Y[k])
+		if len(part) > 0 && l.StepFunction {
+			part = append(part, point{at.x, part[len(part)-1].y})
+		}
+		part = append(part, at)
 	}
-	p.put(`<path d="%s" %s/>`, strings.TrimSpace(d.String()), stroke(i))
+	p.line(i, part)
 	for k := range l.Low {
-		x, low, high := p.atX(l.X[k]), p.atY(l.Low[k]), p.atY(l.High[k])
-		p.put(`<path d="M%s %s h8 m-4 0 V%s m-4 0 h8" %s/>`, num(x-4), num(low), num(high), stroke(i))
+		low, high := p.at(l.X[k], l.Low[k]), p.at(l.X[k], l.High[k])
+		p.line(i, []point{{low.x - 4, low.y}, {low.x + 4, low.y}})
+		p.line(i, []point{low, high})
+		p.line(i, []point{{high.x - 4, high.y}, {high.x + 4, high.y}})
 	}
 }
 
-// stroke is the i-th line's colour (of Okabe and Ito, which the colour-blind can tell apart) and dashes.
-func stroke(i int) string {
-	colours := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"}
-	dashes := []string{"", "6 3", "2 2", "8 3 2 3"}
-	s := fmt.Sprintf(`fill="none" stroke-width="1.5" stroke="%s"`, colours[i%len(colours)])
-	if d := dashes[i%len(dashes)]; d != "" {
-		s += ` stroke-dasharray="` + d + `"`
-	}
-	return s
+// style is the i-th line's colour (of Okabe and Ito, which the colour-blind can tell apart) and dashes.
+func style(i int) (red, green, blue int, dashes []float64) {
+	colours := [][3]int{{0, 114, 178}, {213, 94, 0}, {0, 158, 115}, {204, 121, 167}, {230, 159, 0},
+		{86, 180, 233}, {0, 0, 0}}
+	c := colours[i%len(colours)]
+	return c[0], c[1], c[2], [][]float64{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}}[i%4]
 }
-
-func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
 func tick(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -64,8 +64,12 @@ func TestTally(t *testing.T) {
 	now = time.Second
 	links, err = y.Links()
 	if want := (LinkStatus{Link: 3, From: links[3].From, To: links[3].To, Capacity: links[3].Capacity, Rate: 24_000,
-		Drops: 1, Span: 1}); err != nil || links[3] != want {
+		Drops: 1, Span: 1, Age: 0.001}); err != nil || links[3] != want {
 		t.Errorf("link 3 after a second: %+v, %v; want %+v", links[3], err, want)
+	}
+	now += 100 * time.Millisecond // a rate over so short a span would be of one burst
+	if again, err := y.Links(); err != nil || again[3].Rate != links[3].Rate || again[3].Span != 1 || again[3].Age < 0.1 {
+		t.Errorf("link 3 a tenth of a second later: %+v, %v; want the rate as before, and older", again[3], err)
 	}
 	fails, now = errors.New("netlink is busy"), 2*time.Second
 	if _, err := y.ports(f.ToRNode[0]); !errors.Is(err, fails) {

@@ -292,40 +292,49 @@ func (s *Testbed) play(ctx context.Context, out *speaker,
 	return nil
 }
 
-// readyWithin bounds the time in which the controller must elect a leader and program the switches; a
-// large fabric gets readyPerSwitch more for each switch.
-const (
-	readyWithin    = 20 * time.Second
-	readyPerSwitch = 200 * time.Millisecond
-)
-
 // ready waits until a leader has programmed every switch and read it back. On a busy machine the
-// controller starts before that, so the switches are checked as well.
+// controller starts before that, so the switches are checked as well, and it may take longer.
 func (s *Testbed) ready(ctx context.Context) error {
 	var left []southbound.DeviceID
 	if s.Topo.Racks > 1 {
 		left = s.Packets.packetSwitches()
 	}
-	within := readyWithin + time.Duration(len(left))*readyPerSwitch
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("the controller has not programmed all switches "+
-		"within %v", within))
-	defer cancel()
+	began, before, running := time.Now(), readLoad(), 0
+	patient := newPatience(len(left))
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		if left = s.Packets.unprogrammed(left); len(left) == 0 && s.Cluster.Lead(ctx, s.Client) {
 			return nil
 		}
+		took, now := time.Since(began), readLoad()
+		running = max(running, now.running)
+		if crowd := now.since(before, took, running); patient.over(took, len(left), crowd.busy()) {
+			return s.notReady(took, left, crowd)
+		}
 		select {
 		case <-ctx.Done():
-			err := fmt.Errorf("wait for the controller: %w", context.Cause(ctx))
-			if len(left) > 0 {
-				err = fmt.Errorf("%w: %s and perhaps others have no rules", err, s.Topo.Topology.Node(left[0]).Name)
-			}
-			return err
+			return fmt.Errorf("wait for the controller: %w", context.Cause(ctx))
 		case <-tick.C:
 		}
 	}
+}
+
+// notReady says why the fabric is not up: the controller, or a machine that is too busy for it.
+func (s *Testbed) notReady(took time.Duration, left []southbound.DeviceID, crowd crowding) error {
+	what := "no leader is ready"
+	if len(left) > 0 {
+		what = fmt.Sprintf("%s has no rules", s.Topo.Topology.Node(left[0]).Name)
+		if len(left) > 1 {
+			what = fmt.Sprintf("%s and up to %d others have no rules", s.Topo.Topology.Node(left[0]).Name, len(left)-1)
+		}
+	}
+	err := fmt.Errorf("wait for the controller: after %v %s", took.Round(time.Second), what)
+	if crowd.busy() {
+		return hint.Wrap(fmt.Errorf("%w: this machine is too busy: %v", err, crowd),
+			"end other work on it, or take a smaller fabric")
+	}
+	return err
 }
 
 // beginRun makes this instant the begin of the scenario.

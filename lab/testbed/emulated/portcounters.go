@@ -21,6 +21,7 @@ type PortCounters struct {
 	mu    sync.Mutex
 	last  netns.Counters
 	next  time.Duration      // when last is too old
+	rated time.Duration      // when rates were given their last counters
 	rates []southbound.Rater // by link
 }
 
@@ -29,6 +30,10 @@ const (
 	readGap   = 20 * time.Millisecond
 	readShare = 50
 )
+
+// rateSpan is the least time that a shown rate is the mean of: over a few milliseconds a full link can
+// have sent nothing, and an idle one a burst.
+const rateSpan = 500 * time.Millisecond
 
 func newPortCounters(t *pathmap.Topology, read func() (netns.Counters, error),
 	clock func() time.Duration) *PortCounters {
@@ -45,8 +50,13 @@ func (t *PortCounters) refresh() error {
 	if err != nil {
 		return fmt.Errorf("count at ports: %w", err)
 	}
+	first := t.last.Links == nil
 	t.last = c
 	t.next = began + max(readGap, readShare*(t.clock()-began))
+	if !first && began < t.rated+rateSpan {
+		return nil
+	}
+	t.rated = began
 	for l, n := range c.Links {
 		t.rates[l].Add(southbound.PortCounters{At: began, OutOctets: uint64(n.Bytes), OutDiscards: n.QueueDrops})
 	}
@@ -83,7 +93,7 @@ func (t *PortCounters) Links() ([]LinkStatus, error) {
 		r := t.rates[i].Rate()
 		out[i] = LinkStatus{Link: pathmap.LinkID(i), From: t.fabric.Node(l.From).Name, To: t.fabric.Node(l.To).Name,
 			Capacity: l.Capacity,
-			Rate:     r.Out, Drops: r.Drops, Span: r.Span.Seconds()}
+			Rate:     r.Out, Drops: r.Drops, Span: r.Span.Seconds(), Age: (t.clock() - t.rated).Seconds()}
 	}
 	return out, nil
 }

@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for _, lacking := range []struct{ name, says, fix string }{
-		{"netem", "there is no propagation delay, and reports say so", "sudo modprobe sch_netem"},
+		{"netem", "delay=, jitter= and loss= of links in Mininet are refused", "sudo modprobe sch_netem"},
 		{"red", "--ecn-bytes is refused", "sudo modprobe sch_red"},
 	} {
 		i := slices.Index(names, lacking.name)
@@ -58,7 +58,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("what is said of %s is %+v, want %q and %q", lacking.name, all[i], lacking.says, lacking.fix)
 		}
 	}
-	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "bpf", "htb", "u32 and mirred", "netem",
+	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "ping", "iperf3", "bpf", "htb",
+		"u32 and mirred", "netem",
 		"red", "VOQs", "tags by cgroup",
 		"congestion control", "tcp_tso_rtt_log", "mounts"}
 	if !slices.Equal(names, want) {

@@ -20,7 +20,8 @@ import (
 // inside makes the findings that need a namespace of our own.
 func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
-		qdisc("netem", "there is no propagation delay, and reports say so", netem), ecn(), voqs(), tags(),
+		qdisc("netem", "delay=, jitter= and loss= of links in Mininet are refused; others have no delay", netem),
+		ecn(), voqs(), tags(),
 		congestion(), tsoLog(), mounts(room)}
 	return all
 }

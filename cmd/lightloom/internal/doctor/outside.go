@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 // outside makes the findings that need no namespaces.
 func outside(ctx context.Context) []Finding {
-	return []Finding{kernel(), userNamespaces(), root(), cores(), stolen(ctx)}
+	return []Finding{kernel(), userNamespaces(), root(), cores(), stolen(ctx), installed("ping"), installed("iperf3")}
 }
 
 func kernel() Finding {
@@ -42,6 +43,20 @@ func root() Finding {
 	}
 	return Finding{Name: "root", Detail: fmt.Sprintf("uid %d: the mirred dataplane instead of eBPF", os.Geteuid()),
 		Fix: "sudo lightloom doctor"}
+}
+
+// installed looks for a program that the documents run inside an emulated host.
+func installed(name string) Finding {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		pkg := name
+		if name == "ping" {
+			pkg = "iputils-ping"
+		}
+		return Finding{Name: name, Detail: "not installed: lightloom exec HOST -- " + name + " cannot run; nothing else " +
+			"needs it", Fix: "sudo apt install " + pkg}
+	}
+	return Finding{Name: name, OK: true, Detail: path}
 }
 
 func cores() Finding {
