@@ -47,7 +47,7 @@ func Replay(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	opt.On, opt.Links = on, true
+	opt.On, opt.Record = on, true
 	scale, note, err := chooseScale(ctx, opt.Options)
 	if err != nil {
 		return err
