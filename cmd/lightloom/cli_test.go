@@ -176,9 +176,15 @@ func TestOptions(t *testing.T) {
 		asked string
 		want  replay.Options
 	}{
-		{"demo", "replay", defaults(func(o *replay.Options) { o.Demo, o.Output = true, "table" })},
+		{"demo", "replay", defaults(func(o *replay.Options) {
+			o.Demo, o.Output, o.Scale, o.Speedup = true, "table", 0, 0
+		})},
+		{"demo --scale 5 --speedup 0.5 --coflows 12", "replay", defaults(func(o *replay.Options) {
+			o.Demo, o.Output, o.Scale, o.Speedup, o.Coflows = true, "table", 5, 0.5, 12
+		})},
 		{"demo --seed 7 --report-dir /r -o json --on flowsim", "replay", defaults(func(o *replay.Options) {
 			o.Demo, o.Seed, o.ReportDir, o.Output, o.On = true, 7, "/r", "json", "flowsim"
+			o.Scale, o.Speedup = 0, 0
 		})},
 		{"replay --trace t --fabric " + fabric, "replay", defaults(func(o *replay.Options) {
 			o.Trace, o.Fabric, o.On, o.Policies, o.Scale, o.Output = "t", fabric, "flowsim", []string{"crosslayer+sunflow"}, 0,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ const maxCompared = 16
 
 func newCompare() *cobra.Command {
 	var output, across, margin string
+	var difference, all bool
 	c := &cobra.Command{
 		Use:   "compare A/report.json B/report.json [C/report.json …]",
 		Short: "Compare reports, paired over runs and coflow by coflow",
@@ -24,7 +26,10 @@ func newCompare() *cobra.Command {
 			"only one of each report). Reports with other jobs, another fabric or other seeds are refused with\n" +
 			"the reason. With --across fabrics it compares the same jobs and policies on the simulator, on real\n" +
 			"packets and on Mininet. \"Lower\" and \"higher\" hold over runs (replay --repeat) at 95 % after Holm's\n" +
-			"correction; \"equal\" holds within --margin.",
+			"correction; \"equal\" holds within --margin.\n\n" +
+			"With --first-difference it takes two reports, also of the simulator and of packets, and says at which\n" +
+			"instant they first decide differently, what each knew then, and what followed. Places, paths and circuits\n" +
+			"are compared, and not rates.",
 		Example: "  lightloom compare sebf/report.json fifo/report.json\n  lightloom compare --across fabrics " +
 			"flowsim/report.json netns/report.json -o json",
 	}
@@ -33,6 +38,9 @@ func newCompare() *cobra.Command {
 		"on Mininet")
 	c.Flags().StringVar(&margin, "margin", "2%", "figures are called equal if the whole interval of their ratio "+
 		"is within this of 1; 0: never")
+	c.Flags().BoolVar(&all, "all", false, "also print percentiles, and single coflows")
+	c.Flags().BoolVar(&difference, "first-difference", false, "the first instant at which two runs of the same jobs "+
+		"decide differently")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		opt, err := compareOptions(c, output, across, margin)
 		if err != nil {
@@ -48,20 +56,37 @@ func newCompare() *cobra.Command {
 				return fmt.Errorf("compare: %w", hint.Wrong(err))
 			}
 		}
-		result, err := report.CompareReports(args, reps, opt)
+		out := c.OutOrStdout()
+		if difference {
+			err = firstDifferences(out, args, reps, output)
+		} else {
+			err = compareReports(out, args, reps, opt, output, all)
+		}
 		if err != nil {
 			return fmt.Errorf("compare: %w", err)
 		}
-		if output == console.OutputTable {
-			return result.Table(c.OutOrStdout())
-		}
-		b, err := result.JSON()
-		if err == nil {
-			_, err = c.OutOrStdout().Write(b)
-		}
-		return err
+		return nil
 	}
 	return c
+}
+
+// compareReports prints how reports compare: one screen, or all.
+func compareReports(out io.Writer, paths []string, reps []*report.Report, opt report.CompareOptions, output string,
+	all bool) error {
+	result, err := report.CompareReports(paths, reps, opt)
+	switch {
+	case err != nil:
+		return err
+	case output == console.OutputTable && all:
+		return result.Everything(out)
+	case output == console.OutputTable:
+		return result.Table(out)
+	}
+	b, err := result.JSON()
+	if err == nil {
+		_, err = out.Write(b)
+	}
+	return err
 }
 
 func compareOptions(c *cobra.Command, output, across, margin string) (report.CompareOptions, error) {
@@ -81,4 +106,24 @@ func compareOptions(c *cobra.Command, output, across, margin string) (report.Com
 	}
 	opt.Margin = v
 	return opt, nil
+}
+
+// firstDifferences prints where two runs first decide differently, policy by policy.
+func firstDifferences(out io.Writer, paths []string, reps []*report.Report, output string) error {
+	if len(reps) != 2 {
+		return usage("lightloom compare --first-difference A/report.json B/report.json",
+			"--first-difference is for two reports, and %d are named", len(reps))
+	}
+	result, err := report.FirstDifferences([2]string{paths[0], paths[1]}, [2]*report.Report{reps[0], reps[1]})
+	if err != nil {
+		return err
+	}
+	if output == console.OutputTable {
+		return result.Table(out)
+	}
+	b, err := result.JSON()
+	if err == nil {
+		_, err = out.Write(b)
+	}
+	return err
 }

@@ -194,7 +194,7 @@ func checkNumbers(c *cobra.Command, o *scenario.Options) error {
 	case given("edmonds-slot") && (slot <= 0 || slot > time.Hour):
 		return usage("write --edmonds-slot 20ms, or leave it away", "%s: --edmonds-slot %v is no time above zero, up to "+
 			"an hour", c.Name(), slot)
-	case math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6:
+	case (o.Speedup != 0 || given("speedup")) && (math.IsNaN(o.Speedup) || o.Speedup < 1e-3 || o.Speedup > 1e6):
 		return usage("write --speedup 10 for a tenth of the time", "%s: --speedup %v is not within 0.001 to 1000000",
 			c.Name(), o.Speedup)
 	case o.Coflows < 0:

@@ -181,8 +181,36 @@ func TestPage(t *testing.T) {
 	if err != nil || len(lines) != 3 || lines[1][1] != "a, b" {
 		t.Errorf("csv: %q, %v", lines, err)
 	}
-	if !strings.Contains(table.String(), "not reproducible") {
+	if !strings.HasPrefix(table.String(), "e: 1 too weak, 1 not reproducible (s)\n") {
 		t.Errorf("table:\n%s", table.String())
+	}
+}
+
+// TestPageIsOneScreen: of many rows those that differ are shown, then the first ones; at most five lines follow.
+func TestPageIsOneScreen(t *testing.T) {
+	r := &Result{Assumptions: []string{"one", "two"}, Notes: []string{"three", "four", "five"}}
+	for i := range 100 {
+		row := Row{Figure: fmt.Sprint("Figure ", i), Verdict: Reproduced}
+		if i >= 90 {
+			row.Verdict = Differs
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	var b bytes.Buffer
+	if err := NewPage(Experiment{Name: "e", Source: "s"}, &Bench{Seeds: 2, First: 1}, r).Table(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	_, after, _ := strings.Cut(text, "╰")
+	for _, want := range []string{"e: 90 reproduced, 10 differs (s)", "Figure 0 ", "Figure 13 ", "Figure 90 ",
+		"Figure 99 ",
+		"assumed: one\n", "note: three\n", "-o json has all: 76 further rows and 3 further remarks\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if strings.Contains(text, "Figure 14 ") || strings.Contains(after, "two") || strings.Count(after, "\n") > 6 {
+		t.Errorf("it is\n%s", text)
 	}
 }
 

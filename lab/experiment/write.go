@@ -70,13 +70,36 @@ func (p *Page) CSV(w io.Writer) error {
 	return c.Error() // of any write before
 }
 
-// Table writes the page for readers.
+// mostShown is how many rows of a page are shown on one screen.
+const mostShown = 24
+
+// Verdict counts the verdicts, those on a document's figures first.
+func (p *Page) Verdict() string {
+	counts := map[Verdict]int{}
+	for _, r := range p.Rows {
+		counts[r.Verdict]++
+	}
+	var parts []string
+	for _, v := range []Verdict{Reproduced, Differs, TooWeak, NoTest, NotReproducible, NoClaim} {
+		if counts[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
+		}
+	}
+	if len(parts) == 0 {
+		return "no rows"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Table writes the page for readers, on one screen: the verdict, the rows that differ before the others, and at
+// most five lines.
 func (p *Page) Table(w io.Writer) error {
 	t := console.NewTable(w, "figure", "setting", "metric", "document", "measured", "95 %", "n", "verdict", "note")
 	t.Right(4, 5)
 	t.Most(2, 42)
 	t.Most(9, 60)
-	for _, r := range p.Rows {
+	shown := p.shown()
+	for _, r := range shown {
 		metric := r.Metric
 		if r.Unit != "" {
 			metric += ", " + r.Unit
@@ -88,22 +111,55 @@ func (p *Page) Table(w io.Writer) error {
 		t.Row(r.Figure, r.Setting, metric, short(r.Paper), short(r.Measured), interval, r.N, string(r.Verdict),
 			r.Note)
 	}
-	head := fmt.Sprintf("%s: %s\n%s, seeds %d to %d, %d comparisons with the document\n", p.Name, p.Source, p.On,
-		p.FirstSeed,
-		p.FirstSeed+uint64(p.Seeds)-1, p.Comparisons)
+	head := fmt.Sprintf("%s: %s (%s)\n%s, seeds %d to %d, %d comparisons with the document\n", p.Name, p.Verdict(),
+		p.Source, p.On, p.FirstSeed, p.FirstSeed+uint64(p.Seeds)-1, p.Comparisons)
 	if p.Quick {
 		head += "a quick try: these rows prove nothing\n"
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n%s%s", head, t.Render(), listed("assumed", p.Assumptions), listed("note", p.Notes))
+	_, err := fmt.Fprintf(w, "%s%s\n%s%s%s", head, t.Render(), listed("assumed", p.Assumptions), listed("note", p.Notes),
+		p.rest(len(shown)))
 	return err
 }
 
-func listed(word string, lines []string) string {
-	var b strings.Builder
-	for _, l := range lines {
-		fmt.Fprintf(&b, "%s: %s\n", word, l)
+// shown are the rows of one screen, in their order: all, or those that differ and then the first ones.
+func (p *Page) shown() (out []Row) {
+	if len(p.Rows) <= mostShown {
+		return p.Rows
 	}
-	return b.String()
+	take := make([]bool, len(p.Rows))
+	left := mostShown
+	for _, differ := range []bool{true, false} {
+		for i, r := range p.Rows {
+			if left > 0 && !take[i] && (r.Verdict == Differs) == differ {
+				take[i] = true
+				left--
+			}
+		}
+	}
+	for i, r := range p.Rows {
+		if take[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// rest says what the screen leaves out.
+func (p *Page) rest(shown int) string {
+	rows, lines := len(p.Rows)-shown, max(len(p.Assumptions)-1, 0)+max(len(p.Notes)-1, 0)
+	if rows == 0 && lines == 0 {
+		return ""
+	}
+	return fmt.Sprintf("-o json has all: %s and %s\n", console.Count(rows, "further row"),
+		console.Count(lines, "further remark"))
+}
+
+// listed writes the first of lines.
+func listed(word string, lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s\n", word, lines[0])
 }
 
 func number(v *float64) string {

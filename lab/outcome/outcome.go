@@ -110,6 +110,9 @@ func (o *Outcome) ResultOf(s *scenario.Prepared) report.PolicyResult {
 			id++
 		}
 	}
+	if s.KeepsDecisions() {
+		r.Decided = o.decided()
+	}
 	if s.Background != nil {
 		leaveBackground(&r)
 	}

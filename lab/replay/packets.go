@@ -11,18 +11,17 @@ import (
 	"lightloom/lab/testbed/emulated"
 )
 
-// tolerated is how much of a core others can take from a run before the run is discarded and repeated;
-// retries is how often it is repeated. On a machine that is always busy the last run counts, and the
-// report notes it.
-const (
-	tolerated = 0.3
-	retries   = 1
-)
+// retries is how often a disturbed run is repeated. On a machine that is always busy the last run counts,
+// and the report notes it.
+const retries = 1
 
 // disturbed reports whether a run is to be made again, for what others took or for the error that it
-// expects of itself.
-func disturbed(stolen, expected float64) bool {
-	return stolen > tolerated || expected > report.RefusedError
+// expects of itself. From a run that goes before other programs they take nothing.
+func disturbed(h *report.Health, stolen float64) bool {
+	if h == nil {
+		return stolen > report.ToleratedCores
+	}
+	return stolen > report.ToleratedCores && !h.Realtime || h.Expected > report.RefusedError
 }
 
 // OnPackets runs a row of a prepared scenario in namespaces of its own, again where others disturbed
@@ -55,27 +54,12 @@ func (s *runner) onPackets(ctx context.Context, r scenario.Row, progress func(in
 			return o, nil // this kernel does not say
 		}
 		cost.StolenCores = stolen
-		expected := 0.0
 		if h := o.Health; h != nil {
 			h.OwnCores, h.StolenCores, h.Waiting = own, stolen, waiting
 			s.seen(h, o)
 			h.Expect()
-			expected = h.Expected
 		}
-		if !disturbed(stolen, expected) || try == retries || s.Options.Demo || s.once {
-			switch {
-			case o.Health != nil && o.Health.Unknown:
-				o.Notes = append(o.Notes, fmt.Sprintf("how far its mean CCT is off is not known: something waited for a "+
-					"processor in %.0f %% of the time, and such runs with circuits were off by 3 to 34 %%: raise --scale, or "+
-					"give the fabric slower links", 100*o.Health.Waiting))
-			case expected > report.MarkedError:
-				o.Notes = append(o.Notes, fmt.Sprintf("its mean CCT may be off by %.0f %%: a probe of known length was off by "+
-					"%.0f %%, and timers were %.1f ms late (p99)", 100*expected, 100*o.Health.Probe, 1e3*o.Health.TimerP99))
-			}
-			if cost.StolenCores > tolerated {
-				o.Notes = append(o.Notes, fmt.Sprintf("others used %.1f of this machine's cores during this run: times may be "+
-					"theirs as well", cost.StolenCores))
-			}
+		if !disturbed(o.Health, stolen) || try == retries || s.Options.Demo || s.once {
 			s.explain.Add(why)
 			return o, nil
 		}

@@ -48,8 +48,14 @@ func Replay(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	opt.On, opt.Links = on, true
-	scale, note, err := chooseScale(ctx, opt.Options)
+	opt.On, opt.Record = on, true
+	scale, note := 0.0, ""
+	if opt.Demo {
+		opt.Options, note, err = fitDemo(ctx, opt.Options)
+		scale = opt.Scale
+	} else {
+		scale, note, err = chooseScale(ctx, opt.Options)
+	}
 	if err != nil {
 		return err
 	}
@@ -258,7 +264,6 @@ func (s *runner) bar() *progressbar.ProgressBar {
 // end; on the simulator what this machine has learnt of such rows. known is false where it has not seen
 // one of them.
 func (s *runner) predict(ctx context.Context) (sum time.Duration, known bool, err error) {
-	const around = 1500 * time.Millisecond
 	seen := paces(pacesFile())
 	for _, r := range s.Rows {
 		if s.Options.On == scenario.OnFlowsim {
@@ -273,7 +278,7 @@ func (s *runner) predict(ctx context.Context) (sum time.Duration, known bool, er
 		if err != nil {
 			return 0, false, err
 		}
-		sum += o.End + around
+		sum += o.End + aroundRow
 	}
 	times := max(1, s.Options.Repeat)
 	if s.Options.On == scenario.OnFlowsim && s.comparesSeeds() {

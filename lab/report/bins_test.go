@@ -64,10 +64,11 @@ func TestRepeatTable(t *testing.T) {
 	for _, tc := range []struct {
 		pairs []Pair
 		want  []string
-	}{{r.Pairs, []string{"over 2 runs, seeds 1 to 2", "mean CCT", "0.4", "0.6"}}, {nil, []string{"1.5", "1.25", "1.75"}}} {
+	}{{r.Pairs, []string{"over 2 runs on the simulator, seeds 1 to 2", "mean CCT", "0.4", "0.6"}},
+		{nil, []string{"1.5", "1.25", "1.75"}}} {
 		var b bytes.Buffer
 		one := *r
-		if one.Pairs = tc.pairs; one.table(&b) != nil {
+		if one.Pairs = tc.pairs; one.table(&b, "flowsim") != nil {
 			t.Fatal("not written")
 		}
 		for _, want := range tc.want {

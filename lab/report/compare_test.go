@@ -122,9 +122,21 @@ func TestOutliers(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	var out bytes.Buffer
-	if err := c.Table(&out); err != nil || !strings.Contains(out.String(),
-		"coflow-z: 6.00 s, against 4.00 s, ratio 1.50") {
+	const named = "coflow-z: 6.00 s, against 4.00 s, ratio 1.50"
+	if err := c.Everything(&out); err != nil || !strings.Contains(out.String(), named) {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+
+	// One screen begins with the verdict, and says where the rest is.
+	out.Reset()
+	if err := c.Table(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	_, after, _ := strings.Cut(text, "╰")
+	if !strings.HasPrefix(text, "a (B) has 1.00 times the mean CCT of a (A) (same); ") || strings.Contains(text, named) ||
+		!strings.Contains(text, "coflow by coflow 1 that are farther") || strings.Count(after, "\n") > 6 {
+		t.Errorf("the screen is\n%s", text)
 	}
 }
 

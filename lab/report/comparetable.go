@@ -3,15 +3,58 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
 // JSON returns the comparison as JSON.
 func (c *Comparison) JSON() ([]byte, error) { return encode("comparison", c) }
 
-// Table writes the comparison: different settings, the pairs of runs, the coflows, and outliers.
+// Verdict says in one sentence how the mean CCTs compare, policy by policy, and how sure that is.
+func (c *Comparison) Verdict() string {
+	const most = 4
+	var parts []string
+	for _, p := range c.Pairs {
+		if p.Figure != meanCCT {
+			continue
+		}
+		how := p.words(c.Margin)
+		if p.Ratio.Mean > 0 {
+			how = fmt.Sprintf("%s times the mean CCT of %s (%s)", sig(p.Ratio.Mean), p.Against, how)
+		}
+		parts = append(parts, p.Policy+" has "+how)
+	}
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], fmt.Sprintf("%d further ones are in the table", more))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// Table writes the comparison on one screen: the verdict, different settings, the figures that matter first, and
+// what to mind.
 func (c *Comparison) Table(w io.Writer) error {
+	if err := c.head(w); err != nil {
+		return err
+	}
+	if err := pairTable(w, firstFigures(c.Pairs), c.Margin); err != nil {
+		return err
+	}
+	beyond := 0
+	for i := range c.Coflows {
+		beyond += c.Coflows[i].Beyond
+	}
+	lines := append(slices.Clone(c.Words[1:min(len(c.Words), 4)]), fmt.Sprintf("--all has further "+
+		"figures, and coflow by coflow %d that are farther than %s from the median ratio.", beyond, percent(outlying)))
+	if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
+		return fmt.Errorf("write comparison: %w", err)
+	}
+	return nil
+}
+
+// head writes the verdict, which reports are compared, and their different settings.
+func (c *Comparison) head(w io.Writer) error {
 	var b strings.Builder
+	fmt.Fprintln(&b, c.Verdict())
 	for _, r := range c.Reports {
 		fmt.Fprintf(&b, "%s: %s on %s, %s\n", r.Name, strings.Join(r.Policies, ", "), r.On, seedWords(r.Seeds))
 	}
@@ -20,6 +63,14 @@ func (c *Comparison) Table(w io.Writer) error {
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write comparison: %w", err)
+	}
+	return nil
+}
+
+// Everything writes all of the comparison: all figures, the coflows, and outliers.
+func (c *Comparison) Everything(w io.Writer) error {
+	if err := c.head(w); err != nil {
+		return err
 	}
 	if err := pairTable(w, c.Pairs, c.Margin); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (p *page) document() node {
 			html.StyleEl(gomponents.Raw(pageStyle))),
 		html.Body(
 			gomponents.Raw(hatch),
-			html.Main(p.header(), p.compared(), p.lost(), p.forests(), p.times(), p.bytes(),
+			html.Main(p.header(), p.compared(), p.lost(), p.mind(), p.forests(), p.times(), p.bytes(),
 				pictures("circuits", "Circuits", p.Gantts), pictures("faults", "Faults", p.Faults),
 				part("fabric", "Fabric", html.Figure(gomponents.Raw(p.Topology))), p.run()))))
 }
@@ -44,12 +44,6 @@ func part(id, title string, inside ...node) node {
 
 func fineprint(format string, args ...any) node {
 	return html.P(html.Class("small"), gomponents.Textf(format, args...))
-}
-
-func items(class string, all []string) node {
-	return html.Ul(gomponents.If(class != "", html.Class(class)), gomponents.Map(all, func(s string) node {
-		return html.Li(gomponents.Text(s))
-	}))
 }
 
 func (p *page) header() node {
@@ -82,7 +76,9 @@ func (p *page) compared() node {
 }
 
 func (p *page) table(lines []tableLine, marked bool) node {
+	at := -1
 	head := gomponents.Map(p.Head, func(name []string) node {
+		at++
 		th := gomponents.Group{html.Scope("col")}
 		for i, part := range name {
 			if i > 0 {
@@ -90,15 +86,18 @@ func (p *page) table(lines []tableLine, marked bool) node {
 			}
 			th = append(th, gomponents.Text(part))
 		}
+		if marked {
+			th = append(th, p.marks(on(p.Mind, at, ""), on(p.Lost, at, "")))
+		}
 		return html.Th(th)
 	})
 	body := gomponents.Map(lines, func(l tableLine) node {
 		cells := gomponents.Map(l.Cells, func(c cell) node {
 			if !c.Best || !marked {
-				return html.Td(gomponents.Text(c.Text))
+				return html.Td(gomponents.Text(c.Text), p.marks(c.Mind, c.Lost))
 			}
 			return html.Td(html.Class("best"), gomponents.Text(c.Text),
-				html.Span(html.Class("hidden"), gomponents.Text(" (least)")))
+				html.Span(html.Class("hidden"), gomponents.Text(" (least)")), p.marks(c.Mind, c.Lost))
 		})
 		return gomponents.Group{html.Tr(html.Th(html.Scope("row"),
 			gomponents.If(l.Means != "", html.Title(l.Means)), gomponents.Text(l.Name)), cells), gomponents.Raw("\n")}
@@ -111,8 +110,8 @@ func (p *page) table(lines []tableLine, marked bool) node {
 func (p *page) lost() node {
 	var inside node
 	switch {
-	case len(p.Losses) > 0:
-		inside = items("losses", p.Losses)
+	case len(p.Lost) > 0:
+		inside = remarkList(lossID, p.Lost)
 	case len(p.Policies) < 2:
 		inside = html.P(gomponents.Text("One policy was run: there is nothing to compare it with."))
 	default:
@@ -120,6 +119,42 @@ func (p *page) lost() node {
 			"No row is beaten by another in any of the times compared, and no coflow is slower than under the baseline."))
 	}
 	return part("losses", "Where a policy loses", inside)
+}
+
+// What begins the ids of remarks.
+const (
+	mindID = "mind-"
+	lossID = "loss-"
+)
+
+// mind lists the remarks that cells and heads of the table link to.
+func (p *page) mind() node {
+	if len(p.Mind) == 0 {
+		return nil
+	}
+	return part("mind", "What to mind", remarkList(mindID, p.Mind))
+}
+
+func remarkList(id string, all []remark) node {
+	var inside gomponents.Group
+	for i, x := range all {
+		inside = append(inside, html.Li(html.ID(fmt.Sprint(id, i)), gomponents.Text(x.text)))
+	}
+	return html.Ul(html.Class("losses"), inside)
+}
+
+// marks are the links from a cell to what is said of it: ! to what to mind, ↓ to where its policy loses.
+func (p *page) marks(mind, lost []int) node {
+	var out gomponents.Group
+	add := func(sign, id string, at []int, all []remark) {
+		for _, i := range at {
+			out = append(out, html.A(html.Class("mark"), html.Href(fmt.Sprint("#", id, i)), html.Title(all[i].text),
+				html.Aria("label", all[i].text), gomponents.Text(sign)))
+		}
+	}
+	add("!", mindID, mind, p.Mind)
+	add("↓", lossID, lost, p.Lost)
+	return out
 }
 
 func (p *page) forests() node {
@@ -174,12 +209,6 @@ func (p *page) run() node {
 		if len(one.Stages) > 0 {
 			notes = append(notes, html.H3(gomponents.Text(one.Name+": stages of a reconfiguration delay")), stagesTable(one))
 		}
-		if len(one.Notes) > 0 {
-			notes = append(notes, html.H3(gomponents.Text(one.Name)), items("", one.Notes))
-		}
-	}
-	if len(p.Notes) > 0 {
-		notes = append(notes, html.H3(gomponents.Text("Notes")), items("", p.Notes))
 	}
 	return part("facts", "What was run", html.Dl(gomponents.Map(p.Facts, func(f fact) node {
 		return gomponents.Group{html.Div(html.Dt(gomponents.Text(f.Name)), html.Dd(gomponents.Text(f.Value))),

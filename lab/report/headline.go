@@ -77,7 +77,7 @@ func (r *Report) overRuns() string {
 	if !r.repeated() {
 		return ""
 	}
-	return fmt.Sprintf(" over %d runs", len(r.Repeat.Runs))
+	return fmt.Sprintf(" over %d runs%s", len(r.Repeat.Runs), where(r.Fabric.On))
 }
 
 // undecided returns why the first of two rows cannot be said to win; "" where it can.

@@ -15,6 +15,7 @@ type Health struct {
 	OwnCores    float64 `json:"own_cores"`           // used by the run, on average
 	StolenCores float64 `json:"stolen_cores"`        // used by others
 	Waiting     float64 `json:"waiting"`             // share of the time in which something waited for a core
+	Realtime    bool    `json:"realtime,omitempty"`  // the run went before other programs: these waited, not the run
 	Coflows     int     `json:"coflows"`             // of which the mean CCT is
 	MeanCCT     float64 `json:"cct_seconds_mean"`    // of all of them
 	Slowdown    float64 `json:"slowdown"`            // their CCTs together ÷ what they would take alone; 0: not known
@@ -24,10 +25,12 @@ type Health struct {
 	Unknown     bool    `json:"unknown,omitempty"`   // the machine was too busy for circuits: Expected is too small
 }
 
-// From which expected error on a row is marked, and from which a run is made again.
+// From which expected error on a row is marked, and from which a run is made again; and how much of a core others
+// can take from a run that does not go before them.
 const (
-	MarkedError  = 0.10
-	RefusedError = 0.25
+	MarkedError    = 0.10
+	RefusedError   = 0.25
+	ToleratedCores = 0.3
 )
 
 // What the expected error of a run is made of, fitted as in docs/decisions/0073. A coflow waits for
@@ -35,27 +38,34 @@ const (
 // that contend are served differs a little, as they come in another order; it evens out over many.
 // Circuits are held for a time, so what others delay leaves bytes to packets.
 const (
-	lateWakeUps      = 8     // of a coflow, each as late as one timer in a hundred
-	spreadOfPackets  = 0.006 // of what a coflow takes beyond its time alone, by the coflow
-	spreadOfCircuits = 0.05  // likewise, with circuits
-	errorOfStolen    = 0.07  // of circuits, by the stolen core
-	mostWaiting      = 0.3   // share of the time: above it circuits come later than in the runs that were fitted
+	lateWakeUps      = 10   // of a coflow, each as late as one timer in a hundred
+	lateWithCircuits = 5.5  // likewise, with circuits: more of their coflows take no packets
+	spreadOfPackets  = 0.01 // of what a coflow takes beyond its time alone, by the coflow
+	spreadOfCircuits = 0.07 // likewise, with circuits
+	errorOfStolen    = 0.05 // of circuits, by the stolen core
+	mostWaiting      = 0.3  // share of the time: above it circuits come later than in the runs that were fitted
 )
 
 // Expect sets the expected error from all else.
 func (h *Health) Expect() {
-	late, contended, coflows := 0.0, max(h.Slowdown-1, 0), math.Sqrt(float64(max(h.Coflows, 1)))
-	if h.MeanCCT > 0 {
-		late = lateWakeUps * h.TimerP99 / h.MeanCCT
-	}
+	contended, coflows := max(h.Slowdown-1, 0), math.Sqrt(float64(max(h.Coflows, 1)))
+	wakeUps, spread := float64(lateWakeUps), spreadOfPackets
 	if h.Moves > 0 {
-		h.Expected = late + spreadOfCircuits*contended/coflows + errorOfStolen*h.StolenCores
-	} else {
-		h.Expected = late + spreadOfPackets*contended/coflows
+		wakeUps, spread = lateWithCircuits, spreadOfCircuits
+	}
+	h.Expected = spread * contended / coflows
+	if h.MeanCCT > 0 {
+		h.Expected += wakeUps * h.TimerP99 / h.MeanCCT
+	}
+	if h.Moves > 0 && !h.Realtime {
+		h.Expected += errorOfStolen * h.StolenCores
 	}
 	h.Expected = max(h.Expected, h.Probe)
-	h.Unknown = h.Moves > 0 && h.Waiting > mostWaiting
+	h.Unknown = h.Moves > 0 && !h.Realtime && h.Waiting > mostWaiting
 }
+
+// marked ends an error that is large or not known. The page has a link to the reason in its place.
+const marked = " (!)"
 
 // String says what is expected, and marks it where it is large.
 func (h *Health) String() string {
@@ -63,9 +73,9 @@ func (h *Health) String() string {
 	case h == nil:
 		return "–"
 	case h.Unknown:
-		return "not known (!)"
+		return "not known" + marked
 	case h.Expected > MarkedError:
-		return fmt.Sprintf("±%.0f %% (!)", 100*h.Expected)
+		return fmt.Sprintf("±%.0f %%", 100*h.Expected) + marked
 	}
 	return fmt.Sprintf("±%.1f %%", 100*h.Expected)
 }
@@ -75,5 +85,5 @@ func (r *Report) healthy() []line {
 	if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Health != nil }) {
 		return nil
 	}
-	return []line{text("CCT mean, expected error", meansCCT, func(p *Policy) string { return p.Health.String() })}
+	return []line{text(lineError, meansCCT, func(p *Policy) string { return p.Health.String() })}
 }

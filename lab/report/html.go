@@ -28,6 +28,8 @@ type page struct {
 	Forests  []forestPicture
 	Legend   []legend
 	Head     [][]string // the names, cut where they may break
+	Mind     []remark
+	Lost     []remark
 	Lines    []tableLine
 	Details  []tableLine
 	Facts    []fact
@@ -60,6 +62,8 @@ type tableLine struct {
 type cell struct {
 	Text string
 	Best bool
+	Mind []int // of page.Mind
+	Lost []int // of page.Lost
 }
 
 type fact struct{ Name, Value string }
@@ -84,7 +88,7 @@ func (r *Report) page() *page {
 		Heading:  r.heading(),
 	}
 	if r.Repeat != nil && len(r.Repeat.Pairs) > 0 {
-		p.Forests = append(p.Forests, forestPicture{"Over several runs", r.Repeat.Pairs[0].Against,
+		p.Forests = append(p.Forests, forestPicture{"Over several runs" + where(r.Fabric.On), r.Repeat.Pairs[0].Against,
 			"each other policy against it",
 			forest(r.Repeat.paired()), r.Repeat.Words()})
 	}
@@ -106,6 +110,7 @@ func (r *Report) page() *page {
 			p.Faults = append(p.Faults, picture{one.Name, faultWords(one), faultPicture(one, r.span())})
 		}
 	}
+	p.Mind, p.Lost = append(r.remarks(), r.general()...), lost(r.Policies)
 	p.Lines, p.Details = p.rowsOf(r.lines()), p.rowsOf(append(r.sized(), r.details()...))
 	for i := range p.Policies {
 		p.Head = append(p.Head, strings.Split(p.Policies[i].Name, "+"))
@@ -129,6 +134,9 @@ func (r *Report) heading() string {
 // contents lists the sections that this page has.
 func (p *page) contents() []section {
 	out := []section{{"compare", "Policies side by side"}, {"losses", "Where a policy loses"}}
+	if len(p.Mind) > 0 {
+		out = append(out, section{"mind", "What to mind"})
+	}
 	for i, f := range p.Forests {
 		out = append(out, section{fmt.Sprintf("seeds%d", i), f.Title})
 	}
@@ -147,7 +155,11 @@ func (p *page) rowsOf(lines []line) (out []tableLine) {
 		row := tableLine{Name: l.name, Means: l.means}
 		win := best(p.Policies, l)
 		for i := range p.Policies {
-			row.Cells = append(row.Cells, cell{l.of(&p.Policies[i]), i == win})
+			c := cell{Text: l.of(&p.Policies[i]), Best: i == win, Mind: on(p.Mind, i, l.name), Lost: on(p.Lost, i, l.name)}
+			if len(c.Mind) > 0 {
+				c.Text = strings.TrimSuffix(c.Text, marked)
+			}
+			row.Cells = append(row.Cells, c)
 		}
 		out = append(out, row)
 	}

@@ -213,23 +213,43 @@ func (r *Repeat) allExact() bool {
 }
 
 // table writes how the policies compare over the runs, in the figures that matter first. The report has all of them.
-func (r *Repeat) table(w io.Writer) error {
-	first := func(figure string) bool { return slices.Contains([]string{meanCCT, "mean JCT", "makespan"}, figure) }
-	if _, err := fmt.Fprintf(w, "over %d runs, seeds %d to %d; the table above is of seed %d:\n", len(r.Runs), r.Seeds[0],
-		r.Seeds[len(r.Seeds)-1], r.Shown); err != nil {
+func (r *Repeat) table(w io.Writer, on string) error {
+	if _, err := fmt.Fprintf(w, "over %d runs%s, seeds %d to %d; the table above is of seed %d alone:\n", len(r.Runs),
+		where(on), r.Seeds[0], r.Seeds[len(r.Seeds)-1], r.Shown); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	if len(r.Pairs) > 0 {
-		others := func(p Pair) bool { return !first(p.Figure) }
-		return pairTable(w, slices.DeleteFunc(slices.Clone(r.Pairs), others), 0)
+		return pairTable(w, firstFigures(r.Pairs), 0)
 	}
 	t := plainTable(w, []any{"policy", "figure", "runs", "mean", "95 % interval"}, 3, 4, 5)
 	for _, f := range r.Figures {
-		if first(f.Figure) {
+		if isFirst(f.Figure) {
 			t.Row(f.Policy, f.Figure, f.Runs, sig(f.Mean.Mean), f.Mean.interval())
 		}
 	}
 	return t.Print()
+}
+
+// isFirst reports whether a figure is among those that matter first.
+func isFirst(figure string) bool {
+	return slices.Contains([]string{meanCCT, "mean JCT", "makespan"}, figure)
+}
+
+func firstFigures(all []Pair) []Pair {
+	return slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return !isFirst(p.Figure) })
+}
+
+// where says on what runs were made, by the name of a testbed.
+func where(on string) string {
+	switch on {
+	case "netns":
+		return " on real packets"
+	case "flowsim":
+		return " on the simulator"
+	case "":
+		return ""
+	}
+	return " on " + on
 }
 
 // pairTable writes pairs, a line each.

@@ -22,7 +22,8 @@ type PolicyResult struct {
 	MoveTimes
 	Packets
 	Anneal       controller.AnnealCounts
-	Decisions    int64 // calls of the policy
+	Decisions    int64      // calls of the policy
+	Decided      []Decision // what it decided; nil where that was not kept
 	LeaderOutage time.Duration
 
 	Faults   []FaultInterval // in the order in which they began

@@ -30,12 +30,8 @@ func Summarise(m Meta, results []PolicyResult) *Report {
 		r.Policies = append(r.Policies, p)
 		r.Controller.LeaderOutageSeconds = max(r.Controller.LeaderOutageSeconds, p.LeaderOutage)
 	}
-	for i := range r.Policies {
-		r.Losses = append(r.Losses, losses(&r.Policies[0], &r.Policies[i])...)
-		r.Losses = append(r.Losses, beaten(r.Policies, i)...)
-		if late := r.Policies[i].late(); late != "" {
-			r.Losses = append(r.Losses, late)
-		}
+	for _, x := range lost(r.Policies) {
+		r.Losses = append(r.Losses, x.text)
 	}
 	return r
 }
@@ -197,24 +193,26 @@ func slower(base, p *PolicyResult) Slower {
 }
 
 // losses describes where a row is worse than the first, by more than half a percent.
-func losses(base, p *Policy) []string {
-	if base == p {
+func losses(all []Policy, i int) (out []remark) {
+	base, p := &all[0], &all[i]
+	if i == 0 {
 		return nil
 	}
-	var worse []string
+	var worse, lines []string
 	for _, f := range figures() {
 		was, is := f.of(base), f.of(p)
 		if was > 0 && is > was*1.005 {
 			worse = append(worse, fmt.Sprintf("%s (%s s against %s s, %+.1f %%)", f.name, sig(is), sig(was), 100*(is/was-1)))
+			lines = append(lines, shownAs(f.name))
 		}
 	}
-	var out []string
 	if len(worse) > 0 {
-		out = append(out, fmt.Sprintf("%s loses to %s in %s.", p.Name, base.Name, strings.Join(worse, ", ")))
+		out = append(out, remark{i, lines, fmt.Sprintf("%s loses to %s in %s.", p.Name, base.Name,
+			strings.Join(worse, ", "))})
 	}
 	if p.Slower.Count > 0 {
-		out = append(out, fmt.Sprintf("%s makes %d of %d coflows slower than %s does; the worst, %s, takes %s times as long.",
-			p.Name, p.Slower.Count, p.Slower.Of, base.Name, p.Slower.Worst, sig(p.Slower.Ratio)))
+		out = append(out, remark{i, nil, fmt.Sprintf("%s makes %d of %d coflows slower than %s does; the worst, %s, takes "+
+			"%s times as long.", p.Name, p.Slower.Count, p.Slower.Of, base.Name, p.Slower.Worst, sig(p.Slower.Ratio))})
 	}
 	return out
 }
@@ -222,11 +220,11 @@ func losses(base, p *Policy) []string {
 // beaten describes, for each better row, the figures in which that row has the least of all and this
 // one has more, by more than half a percent. losses covers the figures in which the first row has the
 // least.
-func beaten(all []Policy, i int) []string {
+func beaten(all []Policy, i int) (out []remark) {
 	if i == 0 {
 		return nil
 	}
-	by := make([][]string, len(all))
+	by, lines := make([][]string, len(all)), make([][]string, len(all))
 	for _, f := range figures() {
 		least := 0
 		for k := range all {
@@ -237,16 +235,18 @@ func beaten(all []Policy, i int) []string {
 		is, best := f.of(&all[i]), f.of(&all[least])
 		switch {
 		case least == 0 || is <= best*1.005:
+			continue
 		case best > 0:
 			by[least] = append(by[least], fmt.Sprintf("%s (%+.1f %%)", f.name, 100*(is/best-1)))
 		default:
 			by[least] = append(by[least], f.name)
 		}
+		lines[least] = append(lines[least], shownAs(f.name))
 	}
-	var out []string
 	for k, names := range by {
 		if len(names) > 0 {
-			out = append(out, fmt.Sprintf("%s is beaten by %s in %s.", all[i].Name, all[k].Name, strings.Join(names, ", ")))
+			out = append(out, remark{i, lines[k], fmt.Sprintf("%s is beaten by %s in %s.", all[i].Name, all[k].Name,
+				strings.Join(names, ", "))})
 		}
 	}
 	return out

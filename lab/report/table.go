@@ -46,7 +46,7 @@ func (r *Report) lines() []line {
 		text("reconfiguration delay assumed", "What circuit schedules took a move to last.", func(p *Policy) string {
 			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.Assumed)
 		}),
-		text("reconfiguration delay p50, p99", "The whole of a move: from its intent to the circuit in service.",
+		text(lineDelays, "The whole of a move: from its intent to the circuit in service.",
 			func(p *Policy) string {
 				return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.P50, p.ReconfigurationDelay.P99)
 			}),
@@ -165,7 +165,7 @@ func (r *Report) Table(w io.Writer) error {
 		return err
 	}
 	if r.Repeat != nil {
-		if err := r.Repeat.table(w); err != nil {
+		if err := r.Repeat.table(w, r.Fabric.On); err != nil {
 			return err
 		}
 	}
@@ -211,34 +211,22 @@ func (r *Report) rests() string {
 	return text + "; --repeat 10 tells more."
 }
 
-// caveats are what a reader must mind, the most important first: what was measured badly, what did not
-// end, what the figures stand for, and where a policy is worse.
+// caveats are the remarks, where a policy is worse, and how the run was made.
 func (r *Report) caveats() []string {
 	var out []string
-	if r.Repeat != nil {
-		for _, f := range r.Repeat.Failures() {
-			out = append(out, "A run failed: "+f)
-		}
-	}
-	for i := range r.Policies {
-		if late := r.Policies[i].late(); late != "" {
-			out = append(out, late)
-		}
-	}
-	for i := range r.Policies {
-		for _, s := range r.Policies[i].Notes {
-			out = append(out, r.Policies[i].Name+": "+s)
-		}
-	}
-	if w := r.Workload; w.Scale > 0 && w.Speedup > 0 && (w.Scale != 1 || w.Speedup != 1) {
-		out = append(out, fmt.Sprintf("scale %s (bytes and rates divided), speedup %s (arrivals, sizes and compute times "+
-			"divided): %s bytes stand for %s", plain(w.Scale), plain(w.Speedup), thousands(w.BytesTotal),
-			thousands(w.BytesTrace)))
-	}
-	for _, s := range append(slices.Concat(r.Losses, r.Notes), r.Workload.Fold) {
-		if s != "" && !slices.Contains(out, s) {
+	add := func(s string) {
+		if !slices.Contains(out, s) {
 			out = append(out, s)
 		}
+	}
+	for _, x := range r.remarks() {
+		add(x.text)
+	}
+	for _, s := range r.Losses {
+		add(s)
+	}
+	for _, x := range r.general() {
+		add(x.text)
 	}
 	return out
 }

@@ -114,10 +114,17 @@ func (r *Report) files(run *Run) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	decisions, err := r.decisionsCSV()
+	if err != nil {
+		return nil, err
+	}
 	all := []file{{reportFile, report}, {runFile, machine}, {pageFile, page}, {policiesFile, policies},
 		{coflowsFile, coflows}, {circuitsFile, circuits}}
 	if len(r.utilised()) > 0 {
 		all = append(all, file{linksFile, links})
+	}
+	if r.hasDecisions() {
+		all = append(all, file{decisionsFile, decisions})
 	}
 	return all, nil
 }

@@ -115,6 +115,10 @@ func (s *Prepared) Manifest() (*report.Manifest, []report.Place, error) {
 			v.Value = s.Options.On
 		case "scale":
 			v.Value = strconv.FormatFloat(s.Options.Scale, 'g', -1, 64)
+		case "speedup":
+			v.Value = strconv.FormatFloat(s.Options.Speedup, 'g', -1, 64)
+		case "coflows":
+			v.Value = strconv.Itoa(s.Options.Coflows)
 		}
 	}
 	var places []report.Place

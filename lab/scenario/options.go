@@ -38,7 +38,8 @@ type Options struct {
 	Until   time.Duration
 	StopAt  time.Duration // the run stops then, whatever still runs; 0: when all jobs have ended
 	Coflows int           // how many, from the first; 0: all
-	Links   bool          // read what passes packet links over time
+	// record what passes packet links over time and, in runs of at most mostDecided flows, what is decided
+	Record bool
 
 	Replicas int           // of the controller; 1 to 7, odd
 	State    string        // directory of the replicas' logs, for a fabric that is kept up; empty: they go with it

@@ -169,11 +169,7 @@ func (s *Prepared) Load() error {
 		jobs, err = s.modelled()
 	} else if s.Options.Trace == "" {
 		s.Source = "synthetic" // its long coflows are elephants as run, whatever they are divided by
-		jobs, err = workload.Synthetic(workload.SyntheticOptions{Seed: s.Options.Seed, Jobs: s.Options.Coflows,
-			Racks:        s.Spec.Racks,
-			HostsPerRack: s.Spec.Hosts, Elephant: pathmap.Bytes(float64(policy.ElephantFactor*s.Spec.OCS.In(s.Spec.Dark)) * max(
-				1,
-				s.Options.Speedup))})
+		jobs, err = workload.Synthetic(s.synthetic())
 	} else {
 		jobs, err = s.trace()
 	}
@@ -203,6 +199,23 @@ func (s *Prepared) Load() error {
 	}
 	s.Jobs, err = workload.Scale(jobs, workload.ScaleOptions{Scale: s.Options.Scale, Speedup: s.Options.Speedup})
 	return err
+}
+
+// synthetic are the options of the built-in jobs. Fewer jobs of a demo come at the same rate, in less time.
+func (s *Prepared) synthetic() workload.SyntheticOptions {
+	o := workload.SyntheticOptions{Seed: s.Options.Seed, Jobs: s.Options.Coflows, Racks: s.Spec.Racks,
+		HostsPerRack: s.Spec.Hosts}
+	o.Elephant = pathmap.Bytes(float64(policy.ElephantFactor*s.Spec.OCS.In(s.Spec.Dark)) * max(1, s.Options.Speedup))
+	if s.Options.Demo {
+		o.Window = demoWindow(s.Options.Coflows)
+	}
+	return o
+}
+
+// demoWindow is the time in which jobs of a demo arrive; 0: what the generator takes for all of them.
+func demoWindow(jobs int) time.Duration {
+	const each = 100 * time.Millisecond
+	return time.Duration(jobs) * each
 }
 
 func (s *Prepared) trace() ([]controller.Job, error) {
@@ -235,6 +248,15 @@ func (s *Prepared) Last() time.Duration {
 		at = max(at, s.Jobs[i].Arrival)
 	}
 	return at
+}
+
+// mostDecided bounds the flows of a run whose decisions are kept: each circuit reservation counts what its
+// host flows have left.
+const mostDecided = 10_000
+
+// KeepsDecisions reports whether decisions of the run are kept.
+func (s *Prepared) KeepsDecisions() bool {
+	return s.Options.Record && workload.Sum(s.Jobs).Flows <= mostDecided
 }
 
 // controlOf returns the controller's delays on a simulated fabric: none on a crossbar, where δ is the

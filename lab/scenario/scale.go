@@ -20,13 +20,22 @@ const LoadShare = 4
 // through three switches with the slowest of the dataplanes measured.
 const assumedCapacity = 10 * pathmap.Gbps
 
-// PacketScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits.
-// A scale that does not fit is refused, and the error names one that does. The demo's fabric fits every
-// machine that can build it.
-func PacketScale(_ context.Context, opt Options) (float64, string, error) {
-	if opt.Demo && opt.Fabric == "" {
-		return 1, "", nil
+// ScaleFor is the smallest of 1, 2, 5, 10, 20, … at which the ports of a fabric ask for no more than a run
+// may of a share of this machine's capacity.
+func ScaleFor(opt Options, share float64) (float64, error) {
+	opt = withoutJobs(opt)
+	opt.Speedup = 1
+	probe, err := Prepare(opt, 1)
+	if err != nil {
+		return 0, err
 	}
+	capacity, _ := Capacity()
+	return roundScale(float64(PortRates(probe)) * LoadShare / float64(capacity) / share), nil
+}
+
+// PacketScale resolves --scale for real packets: auto is the smallest of 1, 2, 5, 10, 20, … that fits.
+// A scale that does not fit is refused, and the error names one that does.
+func PacketScale(_ context.Context, opt Options) (float64, string, error) {
 	probe, err := Prepare(withoutJobs(opt), 1)
 	if err != nil {
 		return 0, "", err

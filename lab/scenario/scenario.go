@@ -33,6 +33,8 @@ type Scenario struct {
 
 	Net   netns.Options `json:"net"`             // of real packets
 	Links bool          `json:"links,omitempty"` // record what passes packet links over time
+	// keep what is known as circuit reservations are made and end
+	Reservations bool `json:"reservations,omitempty"`
 }
 
 // LastArrival is when the last job arrives.
@@ -56,7 +58,8 @@ func (s *Prepared) Scenario(r Row) *Scenario {
 	o := &s.Options
 	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, Rules: o.Rules, ElephantThreshold: s.ElephantThreshold,
 		Replicas: o.Replicas, Delays: s.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
-		Quantum: s.quantum(), Net: o.Net, Links: o.Links}
+		Quantum: s.quantum(), Net: o.Net, Links: o.Record,
+		Reservations: o.Rules.PerReservation != "" || s.KeepsDecisions()}
 	if o.Rules.Compat != CompatCoflowsim {
 		x.Admission = o.Rules.Epoch
 	}

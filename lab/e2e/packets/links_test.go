@@ -30,7 +30,7 @@ func TestLinksOnPackets(t *testing.T) {
 	labtest.ShareNetns(t, "netns", false)
 	p, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=2,hosts=1,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms",
 		On: scenario.OnNetns, Seed: 3, Policies: []string{"random+ecmp"}, Speedup: 1, Replicas: 1, Coflows: 3,
-		Links: true}, 1)
+		Record: true}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestLinksDisturbNothing(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			run := func(links bool) map[string]any {
 				p, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=4,hosts=2", On: scenario.OnFlowsim, Seed: 3,
-					Policies: []string{policy}, Speedup: 1, Replicas: 1, Links: links}, 1)
+					Policies: []string{policy}, Speedup: 1, Replicas: 1, Record: links}, 1)
 				if err != nil {
 					t.Fatal(err)
 				}

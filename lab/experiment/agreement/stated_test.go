@@ -65,7 +65,7 @@ func TestStatedErrors(t *testing.T) {
 	if covered < 90 || median > 2 {
 		t.Errorf("covers %.1f %%, want 90; median %.2f times the true one, want at most 2", covered, median)
 	}
-	if want := "above 10 %: 17 of 66 marked, 2 off, 2 both; above 25 %: 5 marked, 0 off, 0 both"; marks != want {
+	if want := "above 10 %: 7 of 66 marked, 2 off, 2 both; above 25 %: 2 marked, 0 off, 0 both"; marks != want {
 		t.Errorf("marks: %s; the page says %s", marks, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lightloom/emulator/netns"
 	"lightloom/lab/report"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -150,5 +151,6 @@ func (s *Testbed) health(ctx context.Context) *report.Health {
 	if err != nil || s.run.probed == nil {
 		return nil
 	}
-	return &report.Health{Probe: max(*s.run.probed, after, 0), TimerMean: mean.Seconds(), TimerP99: p99.Seconds()}
+	return &report.Health{Probe: max(*s.run.probed, after, 0), TimerMean: mean.Seconds(), TimerP99: p99.Seconds(),
+		Realtime: netns.Realtime()}
 }

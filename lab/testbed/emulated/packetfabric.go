@@ -51,7 +51,7 @@ func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string, clock func()
 	conf := hostagent.ForFabric(f)
 	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
 	conf.FenceFile = filepath.Join(fences, inventory.AgentName)
-	if o.Rules.PerReservation != "" || o.Rules.PerHostFlow != "" {
+	if o.Reservations || o.Rules.PerHostFlow != "" {
 		p.watch = newWatch()
 		conf.Watch = p.watch
 	}

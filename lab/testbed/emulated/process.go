@@ -124,7 +124,7 @@ func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.Fil
 		files = append(files, extra)
 	}
 	status, err := netns.Enter(ctx, []string{InsideCommand}, netns.EnterOptions{Stderr: opt.Stderr, ExtraFiles: files,
-		Rootless: opt.Rootless})
+		Rootless: opt.Rootless, Realtime: !o.Stay}) // what stays up may run anybody's programs
 	orders.Close()
 	words.Close()
 	<-heard

@@ -91,7 +91,7 @@ const usageName = "usage.jsonl"
 // usageFile returns the file of reservations of replicas with their disks in dir; empty if there is to
 // be none.
 func (o *ChildConfig) usageFile(dir string) string {
-	if o.Rules.PerReservation == "" {
+	if !o.Reservations {
 		return ""
 	}
 	return filepath.Join(dir, usageName)

@@ -287,7 +287,7 @@ func (x *Testbed) elect() error {
 	x.loop = loop.New(x.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index, Seed: s.Seed, Delta: delta,
 		ElephantThreshold: s.ElephantThreshold, Demand: s.Row.Demand, Rollout: x.control.Options(delta),
 		Patience: time.Second,
-		Used:     x.notes.used(s.Rules.PerReservation != ""),
+		Used:     x.notes.used(s.Reservations),
 		Verify:   s.Row.Spec.Racks <= verifyRacks})
 	return nil
 }
