@@ -94,7 +94,7 @@ type aged struct {
 
 func newAged(ctx context.Context, t *testing.T, seed uint64) *aged {
 	t.Helper()
-	c := onDisk(t, seed, Limits{Trailing: 8})
+	c := onDisk(t, seed, Limits{Trailing: 8, Part: 4 * int(seed%2)})
 	a := &aged{cluster: c}
 	lead := c.leader(ctx)
 	a.old, a.witness, a.third = (lead+1)%3, lead, (lead+2)%3
