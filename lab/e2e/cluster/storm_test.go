@@ -318,6 +318,12 @@ func copyFiles(to, from string, pick func() bool) error {
 func (s *storm) votes(i int) {
 	s.t.Helper()
 	name := s.names[i]
+	var last any
+	defer func() {
+		if s.t.Failed() {
+			s.t.Logf("%s: %+v\n%s", name, last, s.said[name])
+		}
+	}()
 	s.until(name+" votes", func() bool {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.running[name].Process.Pid))
 		if _, rest, _ := strings.Cut(string(stat), ") "); strings.HasPrefix(rest, "Z") {
@@ -333,6 +339,7 @@ func (s *storm) votes(i int) {
 		ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
 		defer cancel()
 		st, err := s.ask.StatusOf(ctx, i)
+		last = fmt.Sprintf("%+v, %v", st, err)
 		return err == nil && st.Standing == string(rollcall.Voting) && st.Leader != ""
 	})
 }
