@@ -245,9 +245,7 @@ func (s *storm) strike(ctx context.Context, what string) {
 			s.start(name)
 		}
 	}
-	for i := range s.names {
-		s.votes(i)
-	}
+	s.vote()
 	s.noteGap(what, begun)
 }
 
@@ -314,34 +312,49 @@ func copyFiles(to, from string, pick func() bool) error {
 	})
 }
 
-// votes waits until a replica takes part. One that does not start on its disk joins, as its hint says.
-func (s *storm) votes(i int) {
+// vote waits until all replicas take part. Those that end start again, as their supervisors do, or join
+// where that is their hint.
+func (s *storm) vote() {
 	s.t.Helper()
-	name := s.names[i]
-	var last any
+	last := map[string]string{}
 	defer func() {
 		if s.t.Failed() {
-			s.t.Logf("%s: %+v\n%s", name, last, s.said[name])
+			s.t.Logf("%v\n%v", last, s.said)
 		}
 	}()
-	s.until(name+" votes", func() bool {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.running[name].Process.Pid))
-		if _, rest, _ := strings.Cut(string(stat), ") "); strings.HasPrefix(rest, "Z") {
-			if err := s.kill(name, 0); !strings.Contains(s.said[name].String(), "join") {
-				s.t.Fatalf("%s has ended: %v\n%s", name, err, s.said[name])
-			}
-			s.count["joins"]++
-			s.must("cluster", "destroy", filepath.Join(s.dir, name, "state"), "--yes")
-			s.must("cluster", "join", "--config", s.config(name))
-			s.start(name)
-			return false
+	s.until("all vote", func() bool {
+		all := true
+		for i, name := range s.names {
+			s.again(name)
+			ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
+			st, err := s.ask.StatusOf(ctx, i)
+			cancel()
+			last[name] = fmt.Sprintf("%+v, %v", st, err)
+			all = all && err == nil && st.Standing == string(rollcall.Voting) && st.Leader != ""
 		}
-		ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
-		defer cancel()
-		st, err := s.ask.StatusOf(ctx, i)
-		last = fmt.Sprintf("%+v, %v", st, err)
-		return err == nil && st.Standing == string(rollcall.Voting) && st.Leader != ""
+		return all
 	})
+}
+
+// again starts a replica that has ended, after it has joined if its disk is of no use.
+func (s *storm) again(name string) {
+	s.t.Helper()
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.running[name].Process.Pid))
+	if _, rest, _ := strings.Cut(string(stat), ") "); !strings.HasPrefix(rest, "Z") {
+		return
+	}
+	_ = s.kill(name, 0)
+	switch said := s.said[name].String(); {
+	case strings.Contains(said, rollcall.ErrBack.Error()):
+		s.count["starts"]++
+	case strings.Contains(said, "cluster join"):
+		s.count["joins"]++
+		s.must("cluster", "destroy", filepath.Join(s.dir, name, "state"), "--yes")
+		s.must("cluster", "join", "--config", s.config(name))
+	default:
+		s.t.Fatalf("%s has ended: %s", name, said)
+	}
+	s.start(name)
 }
 
 // noteGap notes the longest time without an acknowledged submission since a fault began.
