@@ -165,3 +165,32 @@ func TestFalseAccuser(t *testing.T) {
 		r.Close()
 	}
 }
+
+// TestCatchUp: a careful replica stands for election once its own log reaches what the others hold, and
+// not before. One that learns or waits does not stand however much it holds.
+func TestCatchUp(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		part  part
+		needs Position
+		want  part
+	}{
+		{"it holds less", careful, Position{5, 51}, careful},
+		{"it holds less of a later term", careful, Position{6, 1}, careful},
+		{"it holds as much", careful, Position{5, 50}, votes},
+		{"it holds more", careful, Position{4, 90}, votes},
+		{"it waits", waits, Position{5, 50}, waits},
+		{"it learns", learns, Position{5, 50}, learns},
+	} {
+		r, _ := started(t, tt.part)
+		r.needs = tt.needs
+		if _, err := r.stands(9); r.part != tt.want || (err == nil) != (tt.want == votes) {
+			t.Errorf("%s: it is %v: %v", tt.name, r.part, err)
+		}
+	}
+	r, _ := started(t, careful)
+	r.cfg.Reached = func() (uint64, Position, error) { return 5, Position{5, 50}, errors.New("the disk cannot be read") }
+	if _, err := r.stands(9); err == nil {
+		t.Error("it stands with a log that it cannot read")
+	}
+}

@@ -347,7 +347,7 @@ func (s *storm) again(name string) {
 	switch said := s.said[name].String(); {
 	case strings.Contains(said, rollcall.ErrBack.Error()):
 		s.count["starts"]++
-	case strings.Contains(said, "cluster join"):
+	case strings.Contains(said, "join"):
 		s.count["joins"]++
 		s.must("cluster", "destroy", filepath.Join(s.dir, name, "state"), "--yes")
 		s.must("cluster", "join", "--config", s.config(name))
