@@ -155,10 +155,14 @@ func TestFalseAccuser(t *testing.T) {
 		}
 		r.launched = true
 		r.mu.Lock()
+		r.greeted["b"] = true
 		tt.b.Voters, tt.c.Voters = r.voters(), r.voters()
 		r.heard("c", &tt.c)
 		r.heard("b", &tt.b)
 		r.mu.Unlock()
+		if acquitted := tt.before.Back && !tt.back; r.greeted["b"] == acquitted {
+			t.Errorf("%s: b has heard what it is now: %v", tt.name, !acquitted)
+		}
 		if r.mem.Back != tt.back || disk.m.Back != tt.back || r.part != tt.want {
 			t.Errorf("%s: back %v, on disk %v, it is %v", tt.name, r.mem.Back, disk.m.Back, r.part)
 		}

@@ -198,6 +198,8 @@ func (r *Rollcall) acquit(peer string) {
 		return
 	}
 	r.mem.Back, r.mem.By, r.part = false, "", waits
+	clear(r.greeted) // they have heard that it learns
+	r.tell()
 	if err := r.cfg.Memory.Keep(r.mem); err != nil {
 		r.cfg.Die(fmt.Errorf("note that the disk has not gone back: %w", err))
 	}

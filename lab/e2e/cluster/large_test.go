@@ -38,8 +38,8 @@ func largest(name string, hosts int32) *controller.Job {
 	flows := make([]controller.Flow, controller.MaxFlows)
 	for i := range flows {
 		src := int32(i) % hosts
-		flows[i] = controller.Flow{Src: southbound.HostID(src), Dst: southbound.HostID((src + 1 + int32(i)/7%(hosts-1)) % hosts),
-			Bytes: 1}
+		dst := (src + 1 + int32(i)/7%(hosts-1)) % hosts
+		flows[i] = controller.Flow{Src: southbound.HostID(src), Dst: southbound.HostID(dst), Bytes: 1}
 	}
 	return &controller.Job{Name: name, Edges: []controller.Edge{{Flows: flows}}}
 }

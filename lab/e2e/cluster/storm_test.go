@@ -413,7 +413,8 @@ func (s *storm) figures() string {
 		text += fmt.Sprintf("%s %d: gap p50 %v p99 %v most %v; ", what, len(d), at(d, 50), at(d, 99), at(d, 100))
 	}
 	if d := slices.Sorted(slices.Values(s.changes)); len(d) > 0 {
-		text += fmt.Sprintf("%d leaders killed: the next after p50 %v p99 %v most %v", len(d), at(d, 50), at(d, 99), at(d, 100))
+		text += fmt.Sprintf("%d leaders killed: the next after p50 %v p99 %v most %v", len(d), at(d, 50), at(d, 99),
+			at(d, 100))
 	}
 	return text
 }
