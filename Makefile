@@ -40,6 +40,7 @@ storm: ## check the same with 1,000 seeds of ten minutes, 200 kills, a million j
 	for what in soak stops power fuzz elections reign; do LIGHTLOOM_MEASURE=$$what go test -count=1 -v -timeout 60m \
 	  -run 'TestProcessesAreLinearizable|TestStaleSets|TestPowerLoss|TestFuzzedAnswers|TestSpuriousElections|TestFirstSet' \
 	  ./lab/e2e/cluster ./lab/e2e/mixed || exit 1; done
+	LIGHTLOOM_MEASURE=large go test -count=1 -v -timeout 20m -run TestLargestJobs ./lab/e2e/cluster
 	LIGHTLOOM_MEASURE=sockets go test -count=1 -p 1 -v -timeout 20m -run Silent ./controller/api ./controller/replica
 	LIGHTLOOM_MEASURE=history go test -count=1 -v -timeout 80m -run TestBoundedMeasured ./controller/server
 

@@ -165,6 +165,9 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 		}
 		e.Reads = &controller.Read{Job: r.Job, Kind: controller.EdgeKind(r.Kind), Hosts: hostsFromWire(r.Hosts)}
 	}
+	if n := len(m.GetFlows()); n > 0 {
+		e.Flows = make([]controller.Flow, 0, n)
+	}
 	for i, f := range m.GetFlows() {
 		if f.GetCount() < 0 {
 			return controller.Edge{}, fmt.Errorf("flow %d stands for %d flows", i, f.GetCount())

@@ -30,6 +30,8 @@ type book struct {
 	Ended []int // jobs that were cancelled, each once
 }
 
+func (b *book) Read(entry []byte) func() error { return func() error { return b.Apply(entry) } }
+
 func (b *book) Apply(entry []byte) error {
 	var requests []string
 	if err := json.Unmarshal(entry, &requests); err != nil {

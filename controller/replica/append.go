@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -31,7 +32,7 @@ func (n *Node) AppendIn(ctx context.Context, term uint64, entry []byte) (index u
 	return n.append(ctx, term, entry)
 }
 
-func (n *Node) append(ctx context.Context, term uint64, entry []byte) (uint64, error) {
+func (n *Node) append(ctx context.Context, term uint64, entry []byte) (index uint64, err error) {
 	if len(entry) > n.cfg.Limits.Entry {
 		return 0, fmt.Errorf("append entry: %w: %d bytes, at most %d", ErrTooLarge, len(entry), n.cfg.Limits.Entry)
 	}
@@ -41,23 +42,73 @@ func (n *Node) append(ctx context.Context, term uint64, entry []byte) (uint64, e
 	if sick, dead, _ := n.store.health.state(); sick != nil || dead != nil {
 		return 0, fmt.Errorf("append entry: %w: %w", ErrNotLeader, cmp.Or(dead, sick))
 	}
-	log := raft.Log{Data: bytes.Clone(entry), Extensions: fence(term)} // raft keeps it for followers that lag
+	logs := []raft.Log{{Data: entry, Extensions: fence(term)}}
+	if len(entry) > n.cfg.Limits.Part && n.cfg.Parts != nil && n.cfg.Parts() {
+		logs = partsOf(entry, term, n.cfg.Limits.Part)
+	} else {
+		logs[0].Data = bytes.Clone(entry) // raft keeps it for followers that lag
+	}
 	begun := time.Now()
-	f, err := inBackground(n, ctx, func() raft.ApplyFuture { return n.raft.ApplyLog(log, enqueueWait(ctx)) })
+	f, err := inBackground(n, ctx, func() raft.ApplyFuture { return n.apply(ctx, logs) })
 	if err != nil {
 		return 0, appendError(err)
 	}
+	index, err = outcome(f, term)
+	if err == nil {
+		n.times.add(time.Since(begun))
+	}
+	return index, err
+}
+
+// outcome is what became of an entry, by the last of the log that was sent of it.
+func outcome(f raft.ApplyFuture, term uint64) (index uint64, err error) {
 	a, ok := f.Response().(applied)
 	switch {
 	case !ok:
 		return 0, fmt.Errorf("append entry: %w: raft answered %v", ErrUncertain, f.Response())
 	case a.fenced:
 		return 0, fmt.Errorf("append entry: %w: term %d is over", ErrNotLeader, term)
+	case a.part:
+		return 0, fmt.Errorf("append entry: %w: the call has ended before its last part", ErrNotLeader)
 	case a.err != nil:
 		return f.Index(), fmt.Errorf("apply entry %d: %w", f.Index(), a.err)
 	}
-	n.times.add(time.Since(begun))
 	return f.Index(), nil
+}
+
+// apply has raft take the entries of the log that make one up, and returns what became of the last.
+func (n *Node) apply(ctx context.Context, logs []raft.Log) raft.ApplyFuture {
+	if len(logs) == 1 {
+		return n.raft.ApplyLog(logs[0], enqueueWait(ctx))
+	}
+	n.parting <- struct{}{} // parts of one entry stand between those of no other
+	defer func() { <-n.parting }()
+	var last raft.ApplyFuture
+	for some := range slices.Chunk(logs, partsAtOnce) {
+		if last != nil && (ctx.Err() != nil || n.ends()) {
+			return last
+		}
+		var under []raft.ApplyFuture
+		for _, l := range some {
+			under = append(under, n.raft.ApplyLog(l, enqueueWait(ctx)))
+		}
+		for _, last = range under {
+			if last.Error() != nil {
+				return last
+			}
+			if a, _ := last.Response().(applied); a.fenced {
+				return last
+			}
+		}
+	}
+	return last
+}
+
+// ends reports whether Close has been called.
+func (n *Node) ends() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.closed
 }
 
 // Barrier returns once this replica, which must lead, has applied every entry that was committed before

@@ -22,6 +22,7 @@ func TestMemoryFits(t *testing.T) {
 			Start:  rollcall.Start{Count: 1 << 32, Nonce: most},
 			Newest: 1 << 32, Held: rollcall.Position{Term: 1 << 32, Index: 1 << 40}}
 	}
+	k.Back, k.By = true, strings.Repeat("x", rollcall.MaxPeer)
 	if _, err := encodeSlot(k, most); err != nil {
 		t.Error(err)
 	}

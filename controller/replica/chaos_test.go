@@ -101,7 +101,7 @@ func TestLeaderIsKilledAtRandomIndexes(t *testing.T) {
 
 func killLeaders(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := newCluster(t, seed, Limits{SnapshotEvery: 50, Trailing: 8})
+	c := newCluster(t, seed, Limits{SnapshotEvery: 50, Trailing: 8, Part: 4 * int(seed%2)})
 	ctx := within(t, 5*time.Minute)
 	first := c.leader(ctx)
 	c.net.SetFaults(chaos.Faults{Drop: .03, DropReply: .03, Double: .05, Delay: 10 * time.Millisecond})

@@ -90,7 +90,7 @@ func (c *cluster) tryStart(i int, as Start, change func(*Config)) (*Node, error)
 	}
 	t := c.net.Transport(raft.ServerAddress(c.peers[i].Addr))
 	cfg := Config{ID: c.peers[i].ID, Start: as, Peers: c.peers, Memory: c.disks[i], Dir: dir, Machine: &ledger{},
-		Limits: c.limit, Transport: t}
+		Limits: c.limit, Transport: t, Parts: func() bool { return c.limit.Part > 0 }}
 	for _, f := range []func(*Config){c.config, change} {
 		if f != nil {
 			f(&cfg)

@@ -41,6 +41,7 @@ func DefaultTimeouts() Timeouts {
 // Limits bound memory, disk and messages. Zero fields take the defaults of DefaultLimits.
 type Limits struct {
 	Entry         int    // bytes of one entry
+	Part          int    // bytes of one part of an entry that goes in parts
 	Snapshot      int64  // bytes of one snapshot, its own header included
 	SnapshotEvery uint64 // entries between snapshots
 	Trailing      uint64 // entries kept behind a snapshot for followers that lag
@@ -50,7 +51,7 @@ type Limits struct {
 
 // DefaultLimits hold the largest job that is accepted (2^20 flows) in one entry.
 func DefaultLimits() Limits {
-	return Limits{Entry: 64 << 20, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64,
+	return Limits{Entry: 64 << 20, Part: partBytes, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64,
 		Handshakes: guard.DefaultOpen}
 }
 
@@ -79,6 +80,8 @@ type Config struct {
 
 	Learner *Learner // the log is empty, and the cluster has begun long ago; nil: the node founds it, or has its log
 	Trusted bool     // the disk cannot have gone back in time: the node takes part at once
+
+	Parts func() bool // large entries can go in parts, which earlier versions cannot read; nil: none does
 
 	Machine  Machine
 	Archive  Archive // what the machine has let go; nil: it lets nothing go
@@ -185,6 +188,7 @@ func (t *Timeouts) fill() {
 func (l *Limits) fill() {
 	d := DefaultLimits()
 	l.Entry = or(l.Entry, d.Entry)
+	l.Part = or(l.Part, d.Part)
 	l.Snapshot = or(l.Snapshot, d.Snapshot)
 	l.SnapshotEvery = or(l.SnapshotEvery, d.SnapshotEvery)
 	l.Trailing = or(l.Trailing, d.Trailing)

@@ -23,7 +23,8 @@ func TestFrozenFiles(t *testing.T) {
 	snapshot := append(header{index: 7, term: 3, size: 5, digest: [32]byte{1, 2, 3}}.encode(), "state"...)
 	lines := []string{"record " + hex.EncodeToString(record),
 		"slot " + hex.EncodeToString(slot[:len(strings.TrimRight(string(slot), "\x00"))]),
-		"snapshot " + hex.EncodeToString(snapshot)}
+		"snapshot " + hex.EncodeToString(snapshot),
+		"part " + hex.EncodeToString(part{number: 2, of: 5}.encode(3))}
 	want, err := os.ReadFile(filepath.Join("testdata", "frozen.txt"))
 	if err != nil {
 		t.Fatal(err)

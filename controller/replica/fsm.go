@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -29,6 +30,7 @@ type fsm struct {
 	term    uint64 // of that entry
 	advance chan struct{}
 	compare comparison
+	parts   pending // raft's calls alone use it
 
 	at atomic.Uint64 // index, for readers that do not wait
 }
@@ -40,31 +42,54 @@ func newFSM(m Machine, a Archive, limit int64, log *slog.Logger) *fsm {
 // applied is what Apply answers to who appended the entry.
 type applied struct {
 	fenced bool  // the entry was meant for another term and has no effect
+	part   bool  // it is a part of one, and not the last
 	err    error // the machine's
 }
 
-// Apply implements raft.FSM.
+// Apply implements raft.FSM. Raft calls it for one entry after the other.
 func (f *fsm) Apply(l *raft.Log) any {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var a applied
-	if f.unable != nil {
-		return applied{err: f.unable}
-	}
+	f.parts.since(l.Term)
 	// Both terms are in the log, so every replica fences the same entries.
 	if want := fenceTerm(l.Extensions); want != 0 && want != l.Term {
-		a.fenced = true
-	} else if c, is := decodeClaim(l.Extensions); is {
-		f.compare.take(l.Index, c, f.machine.Freeze())
-	} else if a.err = f.machine.Apply(l.Data); a.err != nil {
-		f.log.Error("entry refused", "index", l.Index, "err", a.err)
+		return f.between(l, func() applied { return applied{fenced: true} })
+	}
+	if c, is := decodeClaim(l.Extensions); is {
+		return f.between(l, func() applied {
+			f.compare.take(l.Index, c, f.machine.Freeze())
+			return applied{}
+		})
+	}
+	entry := l.Data
+	if p, is := decodePart(l.Extensions); is {
+		var dropped bool
+		if entry, dropped = f.parts.add(l, p); entry == nil {
+			return f.between(l, func() applied { return applied{fenced: dropped, part: !dropped} })
+		}
+	}
+	apply := f.machine.Read(entry) // readers of the state do not wait for that
+	return f.between(l, func() (a applied) {
+		if a.err = apply(); a.err != nil {
+			f.log.Error("entry refused", "index", l.Index, "err", a.err)
+		}
 		if errors.Is(a.err, ErrUnable) {
 			f.unable = fmt.Errorf("apply entry %d: %w", l.Index, a.err)
 			f.die(f.unable)
-			return a
 		}
+		return a
+	})
+}
+
+// between does what an entry asks for while nobody reads the state, unless the machine takes no more.
+func (f *fsm) between(l *raft.Log, do func() applied) applied {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.unable != nil {
+		return applied{err: f.unable}
 	}
-	f.moved(l.Index, l.Term)
+	a := do()
+	if f.unable == nil {
+		f.moved(l.Index, l.Term)
+	}
 	return a
 }
 
@@ -84,14 +109,18 @@ func fence(term uint64) []byte {
 }
 
 func fenceTerm(ext []byte) uint64 {
-	if len(ext) != 8 && len(ext) != claimSize {
+	if len(ext) != 8 && len(ext) != claimSize && len(ext) != partSize {
 		return 0
 	}
 	return binary.BigEndian.Uint64(ext)
 }
 
 // Snapshot implements raft.FSM. The state is captured here, between two entries, and written later.
+// There is none between the parts of an entry: the log behind it would not hold the first.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	if f.parts.of > 0 {
+		return nil, raft.ErrNothingNewToSnapshot
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.unable != nil {
@@ -115,6 +144,7 @@ func (f *fsm) Restore(r io.ReadCloser) (err error) {
 		f.failed = err
 		f.mu.Unlock()
 	}()
+	f.parts.drop()
 	h, state, err := readSnapshot(r, f.limit)
 	if err == nil {
 		err = f.restoreArchive(r)
@@ -205,8 +235,11 @@ func (s *captured) write(to io.Writer) error {
 		return fmt.Errorf("%d bytes, at most %d are taken: raise Limits.Snapshot", n, s.limit)
 	}
 	h := header{index: s.index, term: s.term, digest: s.of.Digest(), size: uint64(len(state))}
-	if _, err = to.Write(h.encode()); err == nil {
-		_, err = to.Write(state)
+	_, err = to.Write(h.encode())
+	for piece := range slices.Chunk(state, partBytes) {
+		if err == nil {
+			_, err = to.Write(piece)
+		}
 	}
 	if err == nil && s.archive != nil {
 		err = s.archive.Save(to)

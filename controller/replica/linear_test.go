@@ -105,7 +105,7 @@ func TestLinearizable(t *testing.T) {
 }
 
 func (h *history) gather(t *testing.T, seed uint64) {
-	c := newCluster(t, seed, Limits{})
+	c := newCluster(t, seed, Limits{Part: 4 * int(seed%2)})
 	defer c.close()
 	ctx := within(t, 5*time.Minute)
 	c.leader(ctx)

@@ -2,12 +2,14 @@ package replica
 
 import "io"
 
-// Machine is the state that is replicated. A Node never calls two of its methods at once.
+// Machine is the state that is replicated. A Node never calls two of its methods at once, but Read.
 type Machine interface {
-	// Apply applies one committed entry. It is pure: every replica that has applied the same entries holds
-	// the same state and returns the same. An error is the entry's refusal, which its appender gets; the
-	// state stays usable, unless the error wraps ErrUnable. The entry is borrowed for the call.
-	Apply(entry []byte) error
+	// Read reads one committed entry, which can take long, while others read the state: it uses nothing of
+	// that. What it returns applies the entry, and is called before the next Read. It is pure: every replica
+	// that has applied the same entries holds the same state and returns the same. An error is the entry's
+	// refusal, which its appender gets; the state stays usable, unless the error wraps ErrUnable. The entry
+	// is borrowed until it is applied.
+	Read(entry []byte) (apply func() error)
 	// Freeze returns the state as it stands, which later entries do not change. It is quick: no entry is
 	// applied meanwhile.
 	Freeze() Frozen

@@ -17,6 +17,8 @@ type ledger struct {
 
 var errRefused = errors.New("refused by the ledger")
 
+func (l *ledger) Read(e []byte) func() error { return func() error { return l.Apply(e) } }
+
 func (l *ledger) Apply(e []byte) error {
 	if bytes.HasPrefix(e, []byte("refuse")) {
 		return errRefused

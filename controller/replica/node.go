@@ -29,6 +29,8 @@ type Node struct {
 	front *appliedFilter
 	reads reads
 
+	parting chan struct{} // holds who appends parts
+
 	launched atomic.Bool // raft is set
 
 	nursed chan struct{}  // closed once the nurse has ended
@@ -51,7 +53,7 @@ func New(cfg Config) (*Node, error) {
 	n := &Node{
 		cfg: cfg, fsm: newFSM(cfg.Machine, cfg.Archive, cfg.Limits.Snapshot, log), track: newTracker(time.Now),
 		times: newLatencies(), nursed: make(chan struct{}), done: make(chan struct{}),
-		reads: reads{turn: make(chan struct{}, 1)},
+		reads: reads{turn: make(chan struct{}, 1)}, parting: make(chan struct{}, 1),
 	}
 	if n.store, err = openStore(&cfg); err != nil {
 		return nil, errors.Join(err, closeListener(cfg.Listener))

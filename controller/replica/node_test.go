@@ -182,7 +182,7 @@ func TestSnapshotCarriesALaggingReplica(t *testing.T) {
 
 func TestSnapshotTooLargeIsRefused(t *testing.T) {
 	f := newFSM(&ledger{}, nil, int64(headerSize)+3, slog.New(slog.DiscardHandler))
-	f.machine.Apply(bytes.Repeat([]byte("x"), 100))
+	f.machine.Read(bytes.Repeat([]byte("x"), 100))()
 	s, err := f.Snapshot()
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"lightloom/controller/replica/chaos"
 	"lightloom/controller/replica/rollcall"
 	"lightloom/pathmap/tries"
 )
@@ -343,4 +344,48 @@ func electAt(t *testing.T, classes []string, dies bool, at int64) (reached bool)
 		}
 	})
 	return reached
+}
+
+// TestFalseAccuser: a replica has gone back, learnt and counts anew; then another goes back to a disk
+// that remembers the starts of the first from before. What that one says of the first is taken back
+// once it turns out to be old itself, also if the first has ended by it and started again.
+func TestFalseAccuser(t *testing.T) {
+	for seed := range uint64(tries.Of(8, 100)) {
+		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { accuseFalsely(t, seed) })
+		})
+	}
+}
+
+func accuseFalsely(t *testing.T, seed uint64) {
+	ctx := within(t, 10*time.Minute)
+	c := onDisk(t, seed, Limits{})
+	defer c.close()
+	c.net.SetFaults(chaos.Faults{Delay: 10 * time.Millisecond})
+	lead := c.leader(ctx)
+	first, second := (lead+1)%3, (lead+2)%3
+	again := func(i int, old string) (was string) {
+		c.kill(i)
+		was = c.keep(i)
+		if old != "" {
+			c.rollBack(i, old, filesIn(t, old, c.home(i)))
+		}
+		c.start(i)
+		c.present(ctx)
+		return was
+	}
+	acknowledged := c.fill(ctx, c.leader(ctx), "one", 3)
+	before := again(first, "")
+	again(first, "")
+	remembers := again(second, "")
+	acknowledged = append(acknowledged, c.fill(ctx, c.leader(ctx), "two", 3)...)
+	again(first, before)
+	again(second, remembers)
+	acknowledged = append(acknowledged, c.fill(ctx, c.leader(ctx), "three", 3)...)
+	c.agree(ctx)
+	for _, n := range c.nodes {
+		if got := n.ledger(); !slices.Equal(got, acknowledged) {
+			t.Errorf("%s holds %d entries, of %d that were acknowledged", n.ID(), len(got), len(acknowledged))
+		}
+	}
 }

@@ -13,6 +13,8 @@ import (
 // limited is a ledger of an older version: it does not know some entries.
 type limited struct{ ledger }
 
+func (l *limited) Read(e []byte) func() error { return func() error { return l.Apply(e) } }
+
 func (l *limited) Apply(e []byte) error {
 	if bytes.HasPrefix(e, []byte("new")) {
 		return fmt.Errorf("%q: %w", e, ErrUnable)

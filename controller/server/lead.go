@@ -94,9 +94,15 @@ func (m machine) Restore(snapshot []byte) error {
 	return err
 }
 
-// Apply implements replica.Machine. What needs a newer version ends this replica.
-func (m machine) Apply(entry []byte) error {
-	err := m.Machine.Apply(entry)
+// Read implements replica.Machine.
+func (m machine) Read(entry []byte) (apply func() error) {
+	batch, err := state.Decode(entry)
+	return func() error { return m.take(batch, err) }
+}
+
+// take applies what was decoded. What needs a newer version ends this replica.
+func (m machine) take(batch []state.Entry, err error) error {
+	err = m.Take(batch, err)
 	if errors.Is(err, state.ErrNewer) {
 		err = fmt.Errorf("%w: %w", replica.ErrUnable, err)
 	}

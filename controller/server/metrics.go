@@ -93,12 +93,20 @@ type watched struct {
 	leads  func() bool
 }
 
-// Apply implements replica.Machine.
-func (w watched) Apply(entry []byte) error {
-	if err := w.machine.Apply(entry); err != nil {
-		return err
+// Read implements replica.Machine.
+func (w watched) Read(entry []byte) (apply func() error) {
+	batch, err := state.Decode(entry)
+	return func() error {
+		if err := w.take(batch, err); err != nil {
+			return err
+		}
+		w.note(batch)
+		return nil
 	}
-	batch, _ := state.Decode(entry) // it was applied, so it can be decoded
+}
+
+// note notes what has been applied.
+func (w watched) note(batch []state.Entry) {
 	moves := w.Live().Moves
 	for _, e := range batch {
 		if e.Kind == state.CircuitSettled && w.leads() {
@@ -117,7 +125,6 @@ func (w watched) Apply(entry []byte) error {
 			}
 		}
 	}
-	return nil
 }
 
 func (x *exporter) run(ctx context.Context) error {

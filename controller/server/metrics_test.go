@@ -125,7 +125,7 @@ func TestStagesOfMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.machine().Apply(b); err != nil {
+	if err := p.machine().Read(b)(); err != nil {
 		t.Fatal(err)
 	}
 	families, err := x.registry.Gather()

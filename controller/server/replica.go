@@ -152,7 +152,8 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
 		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
-		Learner:   p.learner(), Trusted: c.OwnLogs, Machine: p.machine(), Archive: p.history, Logger: p.log})
+		Learner:   p.learner(), Trusted: c.OwnLogs, Machine: p.machine(), Archive: p.history, Logger: p.log,
+		Parts: func() bool { return p.state.Counts().Level >= partsLevel }})
 	if err != nil {
 		return nil, errors.Join(err, p.history.Close())
 	}

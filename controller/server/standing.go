@@ -97,6 +97,9 @@ const (
 	compareLevel = 6
 )
 
+// partsLevel is the feature level from which on large entries go in parts.
+const partsLevel = 7
+
 // compare has all replicas compare their states with this leader's again and again, until ctx ends.
 func (p *replicaProcess) compare(ctx context.Context, term uint64) {
 	tick := time.NewTicker(compareEvery)

@@ -1,47 +1,77 @@
 package state
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // EncodeWithin writes entries for the log, in their order, as batches of at most that many bytes each.
 // Entries that are too large by themselves or cannot be written are left out; the error names them, and
 // the batches hold the rest.
 func EncodeWithin(entries []Entry, most int) (batches [][]byte, err error) {
-	var out, one bytes.Buffer
+	var out, one text
 	enc := json.NewEncoder(&one)
 	var errs []error
 	flush := func() {
-		if out.Len() > 0 {
-			out.WriteByte(']')
-			batches = append(batches, bytes.Clone(out.Bytes()))
-			out.Reset()
+		if len(out) > 0 {
+			batches = append(batches, append(out, ']'))
+			out = nil
 		}
 	}
 	for i := range entries {
-		one.Reset()
+		one = one[:0]
 		if err := enc.Encode(&entries[i]); err != nil {
 			errs = append(errs, fmt.Errorf("encode %v: %w", entries[i].Kind, err))
 			continue
 		}
-		one.Truncate(one.Len() - 1) // a line's end
-		if one.Len()+2 > most {
-			errs = append(errs, fmt.Errorf("encode %v: %d bytes, at most %d are taken", entries[i].Kind, one.Len(), most))
+		one = one[:len(one)-1] // a line's end
+		if len(one)+2 > most {
+			errs = append(errs, fmt.Errorf("encode %v: %d bytes, at most %d are taken", entries[i].Kind, len(one), most))
 			continue
 		}
-		if out.Len()+one.Len()+2 > most {
+		if len(out)+len(one)+2 > most {
 			flush()
 		}
 		sep := byte(',')
-		if out.Len() == 0 {
+		if len(out) == 0 {
 			sep = '['
 		}
-		out.WriteByte(sep)
-		out.Write(one.Bytes())
+		out.grow(len(one) + 2)
+		out = append(out, sep)
+		out.add(one)
 	}
 	flush()
 	return batches, errors.Join(errs...)
+}
+
+// text is a buffer that takes long texts in pieces. The copy of one at once would keep the whole
+// process from being stopped by its garbage collector, and its heartbeats wait for that, for long on a
+// busy machine.
+type text []byte
+
+const piece = 256 << 10
+
+// Write implements io.Writer.
+func (t *text) Write(b []byte) (int, error) {
+	t.grow(len(b))
+	t.add(b)
+	return len(b), nil
+}
+
+// grow makes room.
+func (t *text) grow(n int) {
+	if need := len(*t) + n; need > cap(*t) {
+		was := *t
+		*t = make([]byte, 0, max(need, 2*cap(was)))
+		t.add(was)
+	}
+}
+
+// add adds what there is room for.
+func (t *text) add(b []byte) {
+	for p := range slices.Chunk(b, piece) {
+		*t = append(*t, p...)
+	}
 }

@@ -173,7 +173,7 @@ func Decode(b []byte) ([]Entry, error) {
 		return nil, fmt.Errorf("decode entries: %d bytes are above %d", len(b), MaxBatch)
 	}
 	var batch []Entry
-	if strict(b, &batch) == nil {
+	if decodeFlows(b, &batch) || strict(b, &batch) == nil {
 		return batch, nil
 	}
 	var parts []json.RawMessage

@@ -127,11 +127,11 @@ type sum struct {
 }
 
 func (d *Data) snapshot() ([]byte, error) {
-	b, err := json.Marshal(d)
-	if err != nil {
+	var b text
+	if err := json.NewEncoder(&b).Encode(d); err != nil {
 		return nil, fmt.Errorf("snapshot state: %w", err)
 	}
-	return b, nil
+	return b[:len(b)-1], nil // without a line's end
 }
 
 // Digest is equal for two states exactly if they are. It hashes jobs only if they have changed since an
@@ -163,10 +163,24 @@ func (d *Data) sum(j *Job) {
 }
 
 func hash(to io.Writer, parts ...any) {
-	enc := json.NewEncoder(to)
+	enc := json.NewEncoder(pieces{to})
 	for _, p := range parts {
 		if err := enc.Encode(p); err != nil {
 			panic("state: " + err.Error()) // Data holds nothing that JSON refuses
 		}
 	}
+}
+
+// pieces writes a long text in pieces, for the reason that text has.
+type pieces struct{ to io.Writer }
+
+// Write implements io.Writer.
+func (p pieces) Write(b []byte) (n int, err error) {
+	for c := range slices.Chunk(b, piece) {
+		k, err := p.to.Write(c)
+		if n += k; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }

@@ -6,8 +6,16 @@ import "errors"
 type Machine struct{ *State }
 
 // Apply applies one encoded batch. After an error that wraps ErrNewer the state is not used again.
-func (m Machine) Apply(entry []byte) error {
+func (m Machine) Apply(entry []byte) error { return m.Read(entry)() }
+
+// Read reads one encoded batch, and uses nothing of the state. What it returns is Apply's rest.
+func (m Machine) Read(entry []byte) (apply func() error) {
 	batch, err := Decode(entry)
+	return func() error { return m.Take(batch, err) }
+}
+
+// Take applies what Decode has returned.
+func (m Machine) Take(batch []Entry, err error) error {
 	if batch == nil && err != nil {
 		return err
 	}

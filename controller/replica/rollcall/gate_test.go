@@ -122,3 +122,79 @@ func TestGoingBackWhileItRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestFalseAccuser: b, whose disk is old and who does not know yet, says that a has gone back, for a
+// has, and has learnt since. a ends by that and starts again. Once b says that it learns, a takes part;
+// else both would wait for each other. What c says, or b while its disk is whole, stays said.
+func TestFalseAccuser(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		before Memory
+		b, c   answer
+		back   bool
+		want   part
+	}{
+		{"b is old", Memory{Back: true, By: "b"}, answer{Learns: true}, answer{}, false, votes},
+		{"b is whole", Memory{Back: true, By: "b"}, answer{Back: "it is old"}, answer{}, true, learns},
+		{"c says so too", Memory{Back: true, By: "b"}, answer{Learns: true}, answer{Back: "it is old"}, true, waits},
+		{"c has said so", Memory{Back: true, By: "c"}, answer{Learns: true}, answer{}, true, waits},
+		{"nobody has", Memory{}, answer{Learns: true}, answer{}, false, votes},
+	} {
+		disk := &note{tt.before}
+		r, err := New(nil, Config{Self: Peer{ID: "a", Addr: "a:1"}, Nonce: 77, Memory: disk, Die: func(error) {},
+			Logger:  slog.New(slog.DiscardHandler),
+			Reached: func() (uint64, Position, error) { return 5, Position{5, 50}, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.members = func() (all []Member) {
+			for _, id := range []string{"a", "b", "c"} {
+				all = append(all, Member{Peer: Peer{ID: id}, Voter: true})
+			}
+			return all
+		}
+		r.launched = true
+		r.mu.Lock()
+		r.greeted["b"] = true
+		tt.b.Voters, tt.c.Voters = r.voters(), r.voters()
+		r.heard("c", &tt.c)
+		r.heard("b", &tt.b)
+		r.mu.Unlock()
+		if acquitted := tt.before.Back && !tt.back; r.greeted["b"] == acquitted {
+			t.Errorf("%s: b has heard what it is now: %v", tt.name, !acquitted)
+		}
+		if r.mem.Back != tt.back || disk.m.Back != tt.back || r.part != tt.want {
+			t.Errorf("%s: back %v, on disk %v, it is %v", tt.name, r.mem.Back, disk.m.Back, r.part)
+		}
+		r.Close()
+	}
+}
+
+// TestCatchUp: a careful replica stands for election once its own log reaches what the others hold, and
+// not before. One that learns or waits does not stand however much it holds.
+func TestCatchUp(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		part  part
+		needs Position
+		want  part
+	}{
+		{"it holds less", careful, Position{5, 51}, careful},
+		{"it holds less of a later term", careful, Position{6, 1}, careful},
+		{"it holds as much", careful, Position{5, 50}, votes},
+		{"it holds more", careful, Position{4, 90}, votes},
+		{"it waits", waits, Position{5, 50}, waits},
+		{"it learns", learns, Position{5, 50}, learns},
+	} {
+		r, _ := started(t, tt.part)
+		r.needs = tt.needs
+		if _, err := r.stands(9); r.part != tt.want || (err == nil) != (tt.want == votes) {
+			t.Errorf("%s: it is %v: %v", tt.name, r.part, err)
+		}
+	}
+	r, _ := started(t, careful)
+	r.cfg.Reached = func() (uint64, Position, error) { return 5, Position{5, 50}, errors.New("the disk cannot be read") }
+	if _, err := r.stands(9); err == nil {
+		t.Error("it stands with a log that it cannot read")
+	}
+}

@@ -149,6 +149,9 @@ func (r *Rollcall) heard(id string, a *answer) {
 		r.goneBack(id, a.Back)
 	}
 	r.answers[id] = *a
+	if a.Learns {
+		r.acquit(id)
+	}
 	r.settle()
 }
 

@@ -132,6 +132,9 @@ func New(t raft.Transport, c Config) (*Rollcall, error) {
 		others: others{map[string]answer{}, map[string]bool{}, map[string]bool{}, map[string]string{}},
 		watch:  watch{map[string]bool{}, map[string]uint64{}, map[string]uint64{}}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
+	if r.mem.Back && r.mem.By != "" { // who can still turn out to be the one whose disk is old
+		r.accusers[r.mem.By] = "it said so before the last start"
+	}
 	r.mem.started(c.Nonce)
 	if err := c.Memory.Keep(r.mem); err != nil {
 		return nil, fmt.Errorf("count start: %w", err)
@@ -176,7 +179,7 @@ func (r *Rollcall) goneBack(peer, why string) {
 	}
 	clear(r.greeted)
 	r.notify()
-	r.mem.Back, r.mem.Peers = true, nil
+	r.mem.Back, r.mem.By, r.mem.Peers = true, peer, nil
 	if err := r.cfg.Memory.Keep(r.mem); err != nil {
 		r.cfg.Die(fmt.Errorf("note that the disk has gone back: %w", err))
 	}
@@ -194,7 +197,9 @@ func (r *Rollcall) acquit(peer string) {
 	if len(r.accusers) > 0 || r.part > learns {
 		return
 	}
-	r.mem.Back, r.part = false, waits
+	r.mem.Back, r.mem.By, r.part = false, "", waits
+	clear(r.greeted) // they have heard that it learns
+	r.notify()
 	if err := r.cfg.Memory.Keep(r.mem); err != nil {
 		r.cfg.Die(fmt.Errorf("note that the disk has not gone back: %w", err))
 	}
@@ -313,7 +318,7 @@ func (r *Rollcall) hasLearned() {
 
 // forgive has the node vote, and all others told that it may. The lock is held.
 func (r *Rollcall) forgive() {
-	r.mem.Back = false
+	r.mem.Back, r.mem.By = false, ""
 	if err := r.cfg.Memory.Keep(r.mem); err != nil {
 		r.cfg.Die(fmt.Errorf("note that the replica has learnt: %w", err))
 		return

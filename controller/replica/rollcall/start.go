@@ -40,6 +40,7 @@ type Memory struct {
 	Own   []Start             `json:"own,omitempty"`
 	Peers map[string]Sighting `json:"peers,omitempty"`
 	Back  bool                `json:"back,omitempty"` // it is older than what peers saw of it, and learns
+	By    string              `json:"by,omitempty"`   // who said so first
 }
 
 // Bounds of a memory, which has to fit into a slot of the ballot.

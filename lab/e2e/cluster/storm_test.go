@@ -2,10 +2,14 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,9 +21,11 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/api"
 	"lightloom/controller/api/apitest"
+	"lightloom/controller/replica/rollcall"
 	"lightloom/controller/server"
 	"lightloom/lab/labtest"
 	"lightloom/southbound/inventory"
+	"lightloom/southbound/noise"
 	"lightloom/southbound/pki"
 )
 
@@ -145,12 +151,20 @@ type storm struct {
 	r     *rand.Rand
 	wires [3][3][]*wire // by who dials and who is dialled: raft and API
 	dial  func(first int) *api.Client
+	ask   *api.Client // of the test itself
 	count map[string]int
+	old   map[string]string // copies of state directories, by replica
+
+	mu      sync.Mutex
+	acks    []time.Time                // of submissions
+	gaps    map[string][]time.Duration // the longest time without one, by fault
+	changes []time.Duration            // from the end of a leader to the next
 }
 
 func newStorm(t *testing.T, seed uint64) *storm {
 	t.Helper()
-	s := &storm{machines: founded(t), r: rand.New(rand.NewPCG(seed, 16)), count: map[string]int{}}
+	s := &storm{machines: founded(t), r: rand.New(rand.NewPCG(seed, 16)), count: map[string]int{},
+		old: map[string]string{}, gaps: map[string][]time.Duration{}}
 	peer := regexp.MustCompile(`id: "(c\d)", raft: "([^"]*)", api: "([^"]*)"`)
 	for i, name := range s.names {
 		text := labtest.Read(t, s.config(name))
@@ -188,6 +202,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 		t.Cleanup(c.Close)
 		return c
 	}
+	s.ask = s.dial(0)
 	for _, name := range s.names {
 		s.start(name)
 	}
@@ -195,41 +210,32 @@ func newStorm(t *testing.T, seed uint64) *storm {
 }
 
 // stormFaults are those that strike knows.
-var stormFaults = []string{"kill", "pause", "cut off", "cut one way", "kill all"}
+var stormFaults = []string{"kill", "stop", "pause", "old disk", "old files", "cut off", "cut one way", "kill all"}
 
-// strike does one of the faults, for some time, and mends it.
+// strike does one of the faults, for some time, and mends it. The next comes once all take part again:
+// no more than one disk is an old copy, and no more than one replica is away.
 func (s *storm) strike(ctx context.Context, what string) {
 	victim := s.r.IntN(3)
 	name := s.names[victim]
 	long := time.Duration(100+s.r.IntN(1400)) * time.Millisecond
 	s.count[what]++
+	begun := time.Now()
 	switch what {
-	case "kill":
-		_ = s.kill(name, syscall.SIGKILL)
+	case "kill", "stop", "old disk", "old files":
+		s.end(ctx, victim, what == "stop")
 		labtest.Pause(ctx, long)
+		if strings.HasPrefix(what, "old") {
+			s.goBack(name, what == "old files")
+		}
 		s.start(name)
 	case "pause":
 		_ = s.running[name].Process.Signal(syscall.SIGSTOP)
 		labtest.Pause(ctx, long)
 		_ = s.running[name].Process.Signal(syscall.SIGCONT)
 	case "cut off", "cut one way":
-		for other := range 3 {
-			for k := range s.wires[victim][other] {
-				s.wires[victim][other][k].hold(0)
-				s.wires[other][victim][k].hold(1)
-				if what == "cut off" {
-					s.wires[victim][other][k].hold(1)
-					s.wires[other][victim][k].hold(0)
-				}
-			}
-		}
+		s.cut(victim, what == "cut off")
 		labtest.Pause(ctx, long)
-		for other := range 3 {
-			for k := range s.wires[victim][other] {
-				s.wires[victim][other][k].heal()
-				s.wires[other][victim][k].heal()
-			}
-		}
+		s.mend(victim)
 	case "kill all":
 		for _, cmd := range s.running {
 			_ = cmd.Process.Kill()
@@ -239,12 +245,185 @@ func (s *storm) strike(ctx context.Context, what string) {
 			s.start(name)
 		}
 	}
+	s.vote()
+	s.noteGap(what, begun)
+}
+
+// end kills a replica, or asks it to end. If it led, the time until the next leader is noted.
+func (s *storm) end(ctx context.Context, victim int, gently bool) {
+	before, err := s.ask.StatusOf(ctx, victim)
+	begun := time.Now()
+	if gently {
+		_ = s.kill(s.names[victim], syscall.SIGTERM)
+		return
+	}
+	_ = s.kill(s.names[victim], syscall.SIGKILL)
+	if err != nil || before.Leader != s.names[victim] {
+		return
+	}
+	s.until("another leader", func() bool {
+		for i := range s.names {
+			if i == victim {
+				continue
+			}
+			if st, err := s.ask.StatusOf(ctx, i); err == nil && st.Leader != "" && st.Term > before.Term {
+				s.changes = append(s.changes, time.Since(begun))
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// goBack puts an old copy of a state directory in its place, or of some of its files, and keeps a copy
+// of what it held for the next time.
+func (s *storm) goBack(name string, some bool) {
+	s.t.Helper()
+	must := func(err error) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	dir, now := filepath.Join(s.dir, name, "state"), filepath.Join(s.t.TempDir(), name)
+	must(copyFiles(now, dir, func() bool { return true }))
+	old := s.old[name]
+	s.old[name] = now
+	if old == "" {
+		return
+	}
+	if !some {
+		must(os.RemoveAll(dir))
+	}
+	must(copyFiles(dir, old, func() bool { return !some || s.r.IntN(2) == 0 }))
+	must(os.RemoveAll(old))
+}
+
+// copyFiles copies the regular files of a folder that are picked.
+func copyFiles(to, from string, pick func() bool) error {
+	return fs.WalkDir(os.DirFS(from), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !pick() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(from, path))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(to, path)), 0o700)
+		}
+		return errors.Join(err, os.WriteFile(filepath.Join(to, path), b, 0o600))
+	})
+}
+
+// vote waits until all replicas take part. Those that end start again, as their supervisors do, or join
+// where that is their hint.
+func (s *storm) vote() {
+	s.t.Helper()
+	last := map[string]string{}
+	defer func() {
+		if s.t.Failed() {
+			s.t.Logf("%v\n%v", last, s.said)
+		}
+	}()
+	s.until("all vote", func() bool {
+		all := true
+		for i, name := range s.names {
+			s.again(name)
+			ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
+			st, err := s.ask.StatusOf(ctx, i)
+			cancel()
+			last[name] = fmt.Sprintf("%+v, %v", st, err)
+			all = all && err == nil && st.Standing == string(rollcall.Voting) && st.Leader != ""
+		}
+		return all
+	})
+}
+
+// again starts a replica that has ended, after it has joined if its disk is of no use.
+func (s *storm) again(name string) {
+	s.t.Helper()
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.running[name].Process.Pid))
+	if _, rest, _ := strings.Cut(string(stat), ") "); !strings.HasPrefix(rest, "Z") {
+		return
+	}
+	_ = s.kill(name, 0)
+	switch said := s.said[name].String(); {
+	case strings.Contains(said, rollcall.ErrBack.Error()):
+		s.count["starts"]++
+	case strings.Contains(said, "join"):
+		s.count["joins"]++
+		s.must("cluster", "destroy", filepath.Join(s.dir, name, "state"), "--yes")
+		s.must("cluster", "join", "--config", s.config(name))
+	default:
+		s.t.Fatalf("%s has ended: %s", name, said)
+	}
+	s.start(name)
+}
+
+// noteGap notes the longest time without an acknowledged submission since a fault began.
+func (s *storm) noteGap(what string, begun time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	longest, last := time.Duration(0), begun
+	for _, at := range append(s.acks, time.Now()) {
+		if at.After(begun) {
+			longest, last = max(longest, at.Sub(last)), at
+		} else {
+			last = at
+		}
+	}
+	s.acks = s.acks[max(0, len(s.acks)-1):]
+	s.gaps[what] = append(s.gaps[what], longest)
+}
+
+func (s *storm) acknowledged() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acks = append(s.acks, time.Now())
+}
+
+// cut holds back what a replica and the others send each other, or only what it sends.
+func (s *storm) cut(victim int, both bool) {
+	for other := range 3 {
+		for k := range s.wires[victim][other] {
+			s.wires[victim][other][k].hold(0)
+			s.wires[other][victim][k].hold(1)
+			if both {
+				s.wires[victim][other][k].hold(1)
+				s.wires[other][victim][k].hold(0)
+			}
+		}
+	}
+}
+
+func (s *storm) mend(victim int) {
+	for other := range 3 {
+		for k := range s.wires[victim][other] {
+			s.wires[victim][other][k].heal()
+			s.wires[other][victim][k].heal()
+		}
+	}
+}
+
+// figures are the times of all faults so far.
+func (s *storm) figures() string {
+	at := func(d []time.Duration, percent int) time.Duration {
+		return d[(len(d)*percent+99)/100-1].Round(time.Millisecond)
+	}
+	text := ""
+	for _, what := range slices.Sorted(maps.Keys(s.gaps)) {
+		d := slices.Sorted(slices.Values(s.gaps[what]))
+		text += fmt.Sprintf("%s %d: gap p50 %v p99 %v most %v; ", what, len(d), at(d, 50), at(d, 99), at(d, 100))
+	}
+	if d := slices.Sorted(slices.Values(s.changes)); len(d) > 0 {
+		text += fmt.Sprintf("%d leaders killed: the next after p50 %v p99 %v most %v", len(d), at(d, 50), at(d, 99),
+			at(d, 100))
+	}
+	return text
 }
 
 // anywhere asks one of several clients at random: each asks another replica first.
 type anywhere struct {
 	clients []*api.Client
 	r       *rand.Rand
+	acked   func()
 }
 
 func (a anywhere) any() *api.Client { return a.clients[a.r.IntN(len(a.clients))] }
@@ -255,6 +434,7 @@ func (a anywhere) Submit(ctx context.Context, request string) (int, error) {
 	if err != nil {
 		return -1, err
 	}
+	a.acked()
 	return int(ids[0]), nil
 }
 
@@ -281,10 +461,10 @@ func (a anywhere) Own(ctx context.Context) (int, error) {
 // afterwards.
 func (s *storm) round(round, strikes int) int {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 6*time.Minute)
 	defer cancel()
 	all := []*api.Client{s.dial(0), s.dial(1), s.dial(2)}
-	from, err := anywhere{all, s.r}.Count(ctx)
+	from, err := anywhere{all, s.r, nil}.Count(ctx)
 	if err != nil {
 		s.t.Fatalf("round %d: %v\n%s", round, err, s.said["c0"])
 	}
@@ -294,7 +474,7 @@ func (s *storm) round(round, strikes int) int {
 	order := slices.Clone(stormFaults)
 	for k := range 4 {
 		r := rand.New(rand.NewPCG(uint64(round), uint64(k)))
-		wg.Go(func() { h.Run(calling, anywhere{all, r}, fmt.Sprint("round ", round), r, time.Minute) })
+		wg.Go(func() { h.Run(calling, anywhere{all, r, s.acknowledged}, fmt.Sprint("round ", round), r, time.Minute) })
 	}
 	for n := range strikes {
 		if n%len(stormFaults) == 0 {
@@ -315,18 +495,24 @@ func (s *storm) round(round, strikes int) int {
 	return h.Len()
 }
 
-// TestProcessesAreLinearizable: replicas as processes, which are killed, stopped, cut off and cut in
-// one direction while clients submit, cancel and read through all of them. What clients see is what one
-// machine would show that does one thing after the other, and the replicas hold the same state after
-// each round. LIGHTLOOM_MEASURE=soak goes on for half an hour.
+// TestProcessesAreLinearizable: replicas as processes, which are killed, stopped, cut off, cut in one
+// direction and set back to an old disk or some old files while clients submit, cancel and read through
+// all of them. What clients see is what one machine would show that does one thing after the other, and
+// the replicas hold the same state after each round. LIGHTLOOM_MEASURE=soak goes on for half an hour, or
+// for LIGHTLOOM_FOR.
 func TestProcessesAreLinearizable(t *testing.T) {
 	const seed = 1
 	t.Logf("seed %d", seed)
 	s := newStorm(t, seed)
 	rounds, strikes, until := 1, len(stormFaults), time.Now()
 	if os.Getenv("LIGHTLOOM_MEASURE") == "soak" {
-		rounds, strikes, until = 1<<20, 20, time.Now().Add(30*time.Minute)
+		long, err := time.ParseDuration(os.Getenv("LIGHTLOOM_FOR"))
+		if err != nil {
+			long = 30 * time.Minute
+		}
+		rounds, strikes, until = 1<<20, 2*len(stormFaults), time.Now().Add(long)
 	}
+	watched := noise.Watch()
 	operations := 0
 	for n := range rounds {
 		operations += s.round(n, strikes)
@@ -334,8 +520,11 @@ func TestProcessesAreLinearizable(t *testing.T) {
 			rounds = n + 1
 			break
 		}
+		if n%10 == 9 {
+			t.Logf("%d rounds: %v; %s", n+1, s.count, s.figures())
+		}
 	}
-	t.Logf("%d operations in %d rounds, faults %v", operations, rounds, s.count)
+	t.Logf("%d operations in %d rounds, faults %v; %s; meanwhile %s", operations, rounds, s.count, s.figures(), watched())
 	if operations < 20*rounds {
 		t.Errorf("%d operations show too little", operations)
 	}
