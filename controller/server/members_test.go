@@ -33,6 +33,7 @@ type party struct {
 	peers map[string]replica.Peer
 	api   map[string]string
 	stop  map[string]func() error // returns what the replica ended with
+	over  map[string]<-chan struct{}
 }
 
 func newParty(t *testing.T) *party {
@@ -42,7 +43,7 @@ func newParty(t *testing.T) *party {
 	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4")
 	must(t, err)
 	p := &party{t: t, ca: ca, dir: t.TempDir(), peers: map[string]replica.Peer{}, api: map[string]string{},
-		stop: map[string]func() error{}, node: newNode(3, spec)}
+		stop: map[string]func() error{}, over: map[string]<-chan struct{}{}, node: newNode(3, spec)}
 	p.shape = ReplicaConfig{Cluster: p.node.Cluster, Epoch: p.node.Epoch, Spec: spec, Policy: "random+ecmp",
 		Agent: p.port()}
 	f, err := topo.New(spec)
@@ -91,11 +92,16 @@ func (p *party) run(id string, knows ...string) {
 		c.Peers, c.API[other] = append(c.Peers, p.peers[other]), p.api[other]
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- runReplica(ctx, c, io.Discard) }()
+	ended, why := make(chan struct{}), error(nil)
+	go func() {
+		defer close(ended)
+		why = runReplica(ctx, c, io.Discard)
+	}()
+	p.over[id] = ended
 	p.stop[id] = sync.OnceValue(func() error {
 		cancel()
-		return <-ended
+		<-ended
+		return why
 	})
 	p.t.Cleanup(func() { _ = p.stop[id]() })
 }

@@ -162,6 +162,11 @@ func (n *Node) check(dir string, want Node) error {
 	if !n.Begun {
 		return nil
 	}
+	return hasLog(dir)
+}
+
+// hasLog returns why a state directory, which has had a log, has none.
+func hasLog(dir string) error {
 	if st, err := os.Stat(filepath.Join(dir, replica.VoteFile)); err != nil || st.Size() == 0 {
 		return hint.New(fmt.Sprintf("the state directory %q has lost its log: to begin anew would forget what the replica "+
 			"has acknowledged", dir), "put it back; or type: lightloom cluster destroy "+dir+
@@ -176,6 +181,15 @@ type home struct {
 
 	mu   sync.Mutex
 	node Node
+}
+
+// wiped returns why the directory is not what the replica writes to any more, or nil.
+func (h *home) wiped() error {
+	if err := hasLog(h.dir); err != nil {
+		return err
+	}
+	_, err := ReadNode(h.dir)
+	return err
 }
 
 // note changes the directory's node.json.

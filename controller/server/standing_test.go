@@ -137,3 +137,34 @@ func TestDamagedHistory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestWipedWhileItRuns: a replica whose state directory is removed under it ends, and says how it comes
+// back; the others go on, and no job is lost. It does not begin anew by itself.
+func TestWipedWhileItRuns(t *testing.T) {
+	p := newParty(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	all := []string{"c0", "c1", "c2"}
+	for _, id := range all {
+		p.run(id, all...)
+	}
+	p.submit(ctx, "before", 5, all...)
+	must(t, os.RemoveAll(filepath.Join(p.dir, "c0")))
+	select {
+	case <-p.over["c0"]:
+	case <-ctx.Done():
+		t.Fatal("it goes on without a disk")
+	}
+	if err := p.stop["c0"](); err == nil || !strings.Contains(hint.Of(err), "cluster join") {
+		t.Errorf("it ended with %v, hint %q", err, hint.Of(err))
+	}
+	p.submit(ctx, "after", 5, "c1", "c2")
+	for _, id := range all[1:] {
+		p.until(ctx, id, "has all jobs", func(st api.Status) bool { return st.Jobs == 10 })
+	}
+	p.run("c0", all...)
+	<-p.over["c0"]
+	if err := p.stop["c0"](); err == nil || !strings.Contains(hint.Of(err), "cluster join") {
+		t.Errorf("it starts again: %v, hint %q", err, hint.Of(err))
+	}
+}
