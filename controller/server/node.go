@@ -128,6 +128,9 @@ func (n Node) Found(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write state directory: %w", err)
 	}
+	if err := ownersAlone(dir); err != nil {
+		return err
+	}
 	old, err := os.ReadDir(dir)
 	switch {
 	case err != nil:
@@ -153,6 +156,9 @@ func (n *Node) check(dir string, want Node) error {
 		return hint.New(fmt.Sprintf("the state directory %q is of the fabric %s, not %s", dir, n.Fabric, want.Fabric),
 			"name that fabric, or another directory")
 	}
+	if err := ownersAlone(dir); err != nil {
+		return err
+	}
 	if n.Removed {
 		return removedError(dir, n.Replica)
 	}
@@ -163,6 +169,19 @@ func (n *Node) check(dir string, want Node) error {
 		return nil
 	}
 	return hasLog(dir)
+}
+
+// ownersAlone refuses a state directory in which everybody can write: a link of theirs in the place of a file would lead
+// what a replica writes elsewhere.
+func ownersAlone(dir string) error {
+	st, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("check state directory: %w", err)
+	}
+	if st.Mode().Perm()&0o002 != 0 {
+		return hint.New(fmt.Sprintf("everybody can write to the state directory %q", dir), "type: chmod 700 "+dir)
+	}
+	return nil
 }
 
 // hasLog returns why a state directory, which has had a log, has none.

@@ -84,6 +84,9 @@ func TestOldStateDirectory(t *testing.T) {
 	p.until(ctx, "c0", "waits", func(st api.Status) bool {
 		return st.Leader == "" && st.Standing == string(rollcall.Waiting) && strings.Contains(st.StandingReason, "c1")
 	})
+	p.until(ctx, "c0", "says what to type", func(api.Status) bool {
+		return strings.Contains(p.said["c0"].String(), "cluster trust "+dir)
+	})
 	p.run("c1", all...)
 	p.until(ctx, "c1", "names c0", func(st api.Status) bool { return strings.Contains(st.Troubles, "c0 has gone back") })
 	for _, id := range all {
