@@ -34,7 +34,8 @@ type party struct {
 	api   map[string]string
 	stop  map[string]func() error // returns what the replica ended with
 	over  map[string]<-chan struct{}
-	said  map[string]*journal // what each has logged since it was started last
+	keys  map[string]pki.Paths // of those whose keys are in files
+	said  map[string]*journal  // what each has logged since it was started last
 }
 
 // journal is a log that can be read while it is written.
@@ -62,7 +63,7 @@ func newParty(t *testing.T) *party {
 	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4")
 	must(t, err)
 	p := &party{t: t, ca: ca, dir: t.TempDir(), peers: map[string]replica.Peer{}, api: map[string]string{},
-		stop: map[string]func() error{}, over: map[string]<-chan struct{}{}, said: map[string]*journal{},
+		stop: map[string]func() error{}, over: map[string]<-chan struct{}{}, said: map[string]*journal{}, keys: map[string]pki.Paths{},
 		node: newNode(3, spec)}
 	p.shape = ReplicaConfig{Cluster: p.node.Cluster, Epoch: p.node.Epoch, Spec: spec, Policy: "random+ecmp",
 		Agent: p.port()}
@@ -106,8 +107,10 @@ func (p *party) run(id string, knows ...string) {
 	c := p.shape
 	c.ID, c.Dir, c.API = id, filepath.Join(p.dir, id), map[string]string{}
 	c.Identity.Admins = []string{"user"}
-	c.Identity.PEM, err = who.MarshalPEM()
-	must(p.t, err)
+	if c.Identity.Files = p.keys[id]; c.Identity.Files.Cert == "" {
+		c.Identity.PEM, err = who.MarshalPEM()
+		must(p.t, err)
+	}
 	for _, other := range knows {
 		c.Peers, c.API[other] = append(c.Peers, p.peers[other]), p.api[other]
 	}
