@@ -171,3 +171,38 @@ func TestWipedWhileItRuns(t *testing.T) {
 		t.Errorf("it starts again: %v, hint %q", err, hint.Of(err))
 	}
 }
+
+// TestTimeGoesOn: replicas that start again with another instant 0, as with a clock an hour behind, go on
+// with the log's.
+func TestTimeGoesOn(t *testing.T) {
+	p := newParty(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	all := []string{"c0", "c1", "c2"}
+	var was time.Duration
+	for round := range 2 {
+		for _, id := range all {
+			p.run(id, all...)
+		}
+		c := p.dial(pki.Controller, "c0", all...)
+		for i := 0; ; i++ { // until it has come to the leader
+			st, err := c.StatusOf(ctx, i%len(all))
+			if ctx.Err() != nil {
+				t.Fatalf("round %d: nobody leads: %v", round, err)
+			}
+			if err != nil || !st.Ready {
+				continue
+			}
+			if st.Now < was {
+				t.Errorf("round %d: it is %v, and was %v", round, st.Now, was)
+			}
+			was = st.Now
+			break
+		}
+		p.submit(ctx, fmt.Sprint("round", round), 1, all...)
+		for _, id := range all {
+			must(t, p.stop[id]())
+		}
+		p.shape.Epoch = p.shape.Epoch.Add(time.Hour)
+	}
+}

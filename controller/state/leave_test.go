@@ -49,7 +49,9 @@ func TestLeaving(t *testing.T) {
 func (w *walk) renew(snap []byte) {
 	w.lean = state.New(w.s.Fabric())
 	w.lean.KeepEnded(state.Keep{Ended: 10, Together: 1, Left: func(l []state.Left) {
-		w.leaves += len(l)
+		if w.leaves += len(l); len(l) == 0 {
+			w.t.Errorf("seed %d: told of jobs that leave, and there are none", w.seed)
+		}
 		for _, x := range l {
 			whole := w.s.Job(x.Job.ID)
 			if diff := cmp.Diff(whole, x.Job, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state.Job{}),

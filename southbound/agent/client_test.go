@@ -473,3 +473,19 @@ func TestNobodyThere(t *testing.T) {
 		}
 	}
 }
+
+// TestCloseEndsEvents: a client that is closed ends its stream of events, and that is no error.
+func TestCloseEndsEvents(t *testing.T) {
+	p := &peer{watch: []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1)}}}}
+	c, err := Dial(context.Background(), serve(t, p))
+	must(t, err)
+	came, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- c.Events(context.Background(), 0, func(uint64, southbound.Event) { close(came) })
+	}()
+	<-came
+	must(t, c.Close())
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
