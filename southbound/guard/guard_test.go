@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -549,5 +550,14 @@ func TestChecksAgain(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
+	}
+}
+
+// TestGRPC: what a gRPC server needs of TLS is added to a copy, and once.
+func TestGRPC(t *testing.T) {
+	was := &tls.Config{NextProtos: []string{"other"}}
+	got := guard.GRPC(guard.GRPC(was))
+	if !slices.Equal(got.NextProtos, []string{"other", "h2"}) || !slices.Equal(was.NextProtos, []string{"other"}) {
+		t.Errorf("protocols %q, before %q", got.NextProtos, was.NextProtos)
 	}
 }
