@@ -202,14 +202,8 @@ type home struct {
 	node Node
 }
 
-// wiped returns why the directory is not what the replica writes to any more, or nil.
-func (h *home) wiped() error {
-	if err := hasLog(h.dir); err != nil {
-		return err
-	}
-	_, err := ReadNode(h.dir)
-	return err
-}
+// wiped returns why the log that the replica writes to is not in its directory any more, or nil.
+func (h *home) wiped() error { return hasLog(h.dir) }
 
 // note changes the directory's node.json.
 func (h *home) note(change func(*Node)) error {
