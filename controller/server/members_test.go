@@ -63,7 +63,8 @@ func newParty(t *testing.T) *party {
 	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4")
 	must(t, err)
 	p := &party{t: t, ca: ca, dir: t.TempDir(), peers: map[string]replica.Peer{}, api: map[string]string{},
-		stop: map[string]func() error{}, over: map[string]<-chan struct{}{}, said: map[string]*journal{}, keys: map[string]pki.Paths{},
+		stop: map[string]func() error{}, over: map[string]<-chan struct{}{},
+		said: map[string]*journal{}, keys: map[string]pki.Paths{},
 		node: newNode(3, spec)}
 	p.shape = ReplicaConfig{Cluster: p.node.Cluster, Epoch: p.node.Epoch, Spec: spec, Policy: "random+ecmp",
 		Agent: p.port()}

@@ -171,8 +171,8 @@ func (n *Node) check(dir string, want Node) error {
 	return hasLog(dir)
 }
 
-// ownersAlone refuses a state directory in which everybody can write: a link of theirs in the place of a file would lead
-// what a replica writes elsewhere.
+// ownersAlone refuses a state directory in which everybody can write: a link of theirs in the place of a
+// file would lead elsewhere what a replica writes.
 func ownersAlone(dir string) error {
 	st, err := os.Stat(dir)
 	if err != nil {
