@@ -1,7 +1,7 @@
 # What one types. Everything runs in the module's root; tests that need root, Mininet or data say what they skip.
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build test lint rooms race ci long faults storm bench cover fmt packages
+.PHONY: help build test lint vulnerable rooms race ci long faults storm bench cover fmt packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -15,6 +15,9 @@ test: ## run all tests
 lint: ## check go.mod, format, imports, comments and likely mistakes
 	go mod tidy -diff
 	$(GOLANGCI) run ./...
+
+vulnerable: ## look for known vulnerabilities that the program reaches, where their database can be asked
+	.ci/vulnerable
 
 rooms: ## list calls up between files, and small packages with one importer, for a reader to judge
 	go run ./.ci/rooms

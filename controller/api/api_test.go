@@ -265,6 +265,11 @@ func TestServerSentEvents(t *testing.T) {
 		!strings.Contains(line, `line\nbreak`) {
 		t.Errorf("frame %q, %v", line, err)
 	}
+	tc.hubs[0].Publish(Event{Seq: 11, Kind: "d"})
+	if line, err := readFrame(bufio.NewReader(get(0, "?after=10", "").Body)); err != nil ||
+		!strings.HasPrefix(line, "id: 11\n") {
+		t.Errorf("after 10 comes %q, %v", line, err)
+	}
 	if resp := get(0, "?after=x", ""); resp.StatusCode != 400 {
 		t.Errorf("status %d for a wrong number", resp.StatusCode)
 	}

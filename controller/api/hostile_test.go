@@ -173,3 +173,40 @@ func TestSlowCallersAreShed(t *testing.T) {
 		t.Errorf("a caller that does not read was sent %d bytes: %v", n, err)
 	}
 }
+
+// TestStreamsThatNobodyReads: a caller who asks for server-sent events and reads none of them is shed, and
+// others are sent theirs meanwhile.
+func TestStreamsThatNobodyReads(t *testing.T) {
+	var shed *shedder
+	tc := newTestCluster(t, func(i int, c *Config) {
+		c.Limits.Write = 300 * time.Millisecond
+		if i == 0 {
+			shed = &shedder{c.Listener, make(chan string, 1000)}
+			c.Listener = shed
+		}
+	})
+	cfg := tc.tls(t)
+	cfg.ServerName = "localhost"
+	c, err := tls.Dial("tcp", tc.addrs[0], cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	h := httpClient(tc.tls(t))
+	defer h.CloseIdleConnections()
+	resp, err := h.Get("https://" + tc.addrs[0] + "/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	in := bufio.NewReader(resp.Body)
+	text := strings.Repeat("s", 1<<20)
+	for seq := uint64(1); seq <= 32; seq++ { // more than sockets hold
+		tc.hubs[0].Publish(Event{Seq: seq, Kind: "much", Text: text})
+		if frame, err := readFrame(in); err != nil || !strings.HasPrefix(frame, fmt.Sprintf("id: %d\n", seq)) {
+			t.Fatalf("event %d: %.40q, %v", seq, frame, err)
+		}
+	}
+	shed.await(t, c.LocalAddr())
+}

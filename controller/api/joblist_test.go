@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -164,5 +165,47 @@ func TestJobsAreWatched(t *testing.T) {
 		if !errors.Is(err, enough) || !slices.Equal(got, tt.want) {
 			t.Errorf("%v: %v, %v; want %v", tt.ask, got, err, tt.want)
 		}
+	}
+}
+
+// sequel is what a watcher of jobs is told, in this order.
+type sequel struct {
+	shelf
+	all []*apiv1.JobsChanged
+}
+
+func (s sequel) WatchJobs(ctx context.Context, _ uint64, send func(*apiv1.JobsChanged) error) error {
+	for _, c := range s.all {
+		if err := send(c); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// TestFilteredWatch: a watch of one user's jobs is told of the whole beginning, so that it knows where it
+// ends, and after that of nothing that is not this user's.
+func TestFilteredWatch(t *testing.T) {
+	of := func(index uint64, user string, id int32) *apiv1.JobsChanged {
+		return &apiv1.JobsChanged{Index: index, Jobs: []*apiv1.JobInfo{{Id: id, User: user}}}
+	}
+	first := of(0, "bob", 1)
+	first.Reset_ = true
+	all := []*apiv1.JobsChanged{first, of(0, "ann", 2), of(5, "bob", 3), of(6, "bob", 4), of(7, "ann", 5), of(8, "bob", 6),
+		of(9, "ann", 7)}
+	tc := newTestCluster(t, func(_ int, c *Config) { c.Jobs = sequel{shelf{7, new([]JobQuery)}, all} })
+	tc.lead(0)
+	c := tc.dial(t, 0)
+	enough, got := errors.New("enough"), ""
+	err := c.WatchJobs(within(t, 30*time.Second), &apiv1.WatchJobsRequest{Filter: &apiv1.JobFilter{User: "ann"}},
+		func(m *apiv1.JobsChanged) error {
+			if got += fmt.Sprint(m.Index, ":", len(m.Jobs), " "); m.Index == 9 {
+				return enough
+			}
+			return nil
+		})
+	if want := "0:0 0:1 5:0 7:1 9:1 "; !errors.Is(err, enough) || got != want {
+		t.Errorf("told %q, %v, want %q", got, err, want)
 	}
 }

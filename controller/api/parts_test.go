@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,7 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
 	"lightloom/southbound"
+	"lightloom/southbound/pki"
 )
 
 // failing answers every Status with one error.
@@ -223,4 +225,34 @@ func TestDialRefuses(t *testing.T) {
 			t.Error("an incomplete configuration is taken")
 		}
 	}
+}
+
+// TestFollow: a stream that ends without a word is asked for again after a pause, one that got further at
+// once, until its listener has had enough.
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ca, err := pki.New(time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := ca.Issue(pki.Client, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Dial([]string{"127.0.0.1:1"}, id.Client("", pki.Controller))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		enough, began, n := errors.New("enough"), time.Now(), 0
+		err = c.follow(t.Context(), func(context.Context, apiv1connect.ControllerClient) (bool, error) {
+			if n++; n == 10 {
+				return false, sinkError{enough}
+			}
+			return n > 5, nil // five in silence
+		})
+		if took := time.Since(began); took != 5*lastPause || !errors.Is(err, enough) {
+			t.Errorf("five silent streams, and four that got further, take %v, want %v; %v", took, 5*lastPause, err)
+		}
+	})
 }

@@ -138,6 +138,9 @@ func (h *memHosts) Remaining(southbound.CoflowID) (southbound.Remaining, bool) {
 }
 
 func (h *memHosts) Events(ctx context.Context, from uint64, sink func(uint64, southbound.Event)) error {
+	if from != 0 { // as a fleet of agents
+		return fmt.Errorf("watch events from number %d: %w", from, southbound.ErrUnsupported)
+	}
 	for {
 		h.mu.Lock()
 		from = max(from, h.acked+1)

@@ -39,6 +39,12 @@ func TestOfferSize(t *testing.T) {
 				e.Flows = append(e.Flows, controller.Flow{Src: southbound.HostID(number()), Dst: southbound.HostID(number()),
 					Bytes: pathmap.Bytes(number()), Count: int32(number())})
 			}
+			if r.IntN(2) == 0 {
+				e.Reads = &controller.Read{Job: strings.Repeat(text(), 1+r.IntN(50)), Kind: 255}
+				for range r.IntN(50) {
+					e.Reads.Hosts = append(e.Reads.Hosts, southbound.HostID(number()))
+				}
+			}
 			j.Edges = append(j.Edges, e)
 		}
 		o := controller.Offer{Job: j, Request: text()}

@@ -90,8 +90,11 @@ func (s *Server) URL() string {
 	return "http://" + s.cfg.Address + "/?" + ticketWord + "=" + s.guard.ticket()
 }
 
-// writeWithin bounds one write to a browser that does not read.
-const writeWithin = 10 * time.Second
+// writeWithin bounds one write to a browser that does not read, and readWithin what one posts.
+const (
+	writeWithin = 10 * time.Second
+	readWithin  = 10 * time.Second
+)
 
 // Serve serves a listener until ctx ends (nil) or the listener breaks (the error). It closes the listener.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
@@ -140,6 +143,9 @@ func (s *Server) headers(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		if r.ContentLength != 0 { // streams of looks, which last, have no body
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readWithin)) // our own server's writers can
+		}
 		next.ServeHTTP(w, r)
 	})
 }

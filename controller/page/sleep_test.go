@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -97,6 +98,52 @@ func TestBrowserSleepsAnHour(t *testing.T) {
 		if got := again(); got.Now < woken || got.Now > woken+1 {
 			t.Errorf("a browser that wakes at %.1f s is told of %.1f s", woken, got.Now)
 		}
+	})
+}
+
+// TestSlowBrowsers: who sends a request byte by byte, or reads none of a stream, is cut off, with or without
+// a cookie.
+func TestSlowBrowsers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := New(Config{Source: &clock{began: time.Now()}, Address: "127.0.0.1:80"})
+		must(t, err)
+		ln := &pipes{make(chan net.Conn), make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- srv.Serve(ctx, ln) }()
+		defer func() {
+			cancel()
+			must(t, <-done)
+		}()
+		session, _ := srv.guard.redeem(srv.guard.ticket())
+		in := "Cookie: " + srv.guard.cookie() + "=" + session + "\r\n"
+		const post = "POST /do/break HTTP/1.1\r\nHost: 127.0.0.1:80\r\nOrigin: http://127.0.0.1:80\r\n" +
+			"Content-Type: application/json\r\nContent-Length: 100\r\n"
+		for name, head := range map[string]string{"a head": "GET / HTTP/1.1\r\nX: ", "a body": post + in + "\r\n",
+			"a body without a cookie": post + "\r\n"} {
+			c, err := ln.dial(ctx, "", "")
+			must(t, err)
+			go func() { _, _ = io.Copy(io.Discard, c) }() // it reads what is answered
+			began := time.Now()
+			for _, err = c.Write([]byte(head)); err == nil; _, err = c.Write([]byte("x")) {
+				if time.Sleep(time.Second); time.Since(began) > time.Minute {
+					t.Errorf("%s is waited for longer than a minute", name)
+					break
+				}
+			}
+			_ = c.Close()
+		}
+		c, err := ln.dial(ctx, "", "")
+		must(t, err)
+		_, err = io.WriteString(c, "GET /looks HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"+in+"\r\n")
+		must(t, err)
+		synctest.Wait()
+		watched := srv.hub.watched()
+		time.Sleep(2 * writeWithin)
+		if !watched || srv.hub.watched() {
+			t.Errorf("who reads nothing is served: at first %v, after a while %v", watched, srv.hub.watched())
+		}
+		_ = c.Close()
 	})
 }
 

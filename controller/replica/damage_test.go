@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -358,8 +359,13 @@ func TestSegmentsBelongTogether(t *testing.T) {
 	if err := os.Remove(names[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "in neither log nor snapshot") {
-		t.Errorf("without the first segment: %v", err)
+	next, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(names[1]), ".log"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := fmt.Sprintf("entries 1 to %d are in neither log nor snapshot", next-1)
+	if err := open(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), gone) {
+		t.Errorf("without the first segment: %v, want it to say %q", err, gone)
 	}
 }
 

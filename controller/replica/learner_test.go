@@ -26,10 +26,10 @@ func (c *cluster) rejoin(i int) (joined chan struct{}) {
 	return joined
 }
 
-// TestNewcomer: a node whose disk was lost gives no vote before it holds all that was acknowledged, and
+// TestLearner: a node whose disk was lost gives no vote before it holds all that was acknowledged, and
 // votes then. Otherwise the entry would be lost: two of three nodes had acknowledged it, one of them
 // forgot it, the other is down.
-func TestNewcomer(t *testing.T) {
+func TestLearner(t *testing.T) {
 	c := newCluster(t, 1, Limits{})
 	defer c.close()
 	ctx := within(t, time.Minute)
@@ -72,9 +72,9 @@ func TestNewcomer(t *testing.T) {
 	}
 }
 
-// TestNewcomerHearsNobodyBefore: a node that does not know the others' terms takes no entry from
+// TestLearnerHearsNobodyBefore: a node that does not know the others' terms takes no entry from
 // anybody; it can be closed meanwhile.
-func TestNewcomerHearsNobodyBefore(t *testing.T) {
+func TestLearnerHearsNobodyBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 2, Limits{})
 		defer c.close()

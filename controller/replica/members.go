@@ -47,7 +47,7 @@ func (n *Node) member(id string) (Member, bool) {
 }
 
 // AddMember makes a replica one that takes the log and has no vote, and returns once that is committed.
-// It starts as a Newcomer. Only the leader can; the errors are those of Append. For a member nothing
+// It starts as a Learner. Only the leader can; the errors are those of Append. For a member nothing
 // changes.
 func (n *Node) AddMember(ctx context.Context, p Peer) error {
 	if m, in := n.member(p.ID); in {

@@ -22,6 +22,8 @@ func TestClock(t *testing.T) {
 		{"a day ahead", 24 * time.Hour, time.Hour, 24 * time.Hour},
 		{"back again", time.Hour, 24 * time.Hour, 24 * time.Hour},
 		{"before the epoch", -time.Hour, 0, 0},
+		{"ten years ahead", 87_600 * time.Hour, time.Hour, 87_600 * time.Hour},
+		{"ten years behind", -87_600 * time.Hour, 2 * time.Hour, 2 * time.Hour},
 	} {
 		wall = epoch.Add(tt.wall)
 		c.begin(epoch, tt.last)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"lightloom/controller/demand"
@@ -113,6 +114,14 @@ type Records struct {
 // ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs
 // the same devices larger still. A run has devices of its own, and is the first.
 func (c *ReplicaConfig) ElectionHigh(term uint64) uint64 { return (c.Earlier+1)<<48 | term }
+
+// ElectionLow is the lower half: of two clusters that do not know of each other, in the same term, one has the larger
+// id, so that a device obeys one of them. A later round of a term has the larger.
+func (c *ReplicaConfig) ElectionLow(round uint64) uint64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(c.Cluster)) // it never fails
+	return uint64(h.Sum32())<<32 | round
+}
 
 // DefaultSamplePeriod is the default interval between the switches' counter reports. It is the same on emulated
 // fabrics, whose switches and hosts share the machine's processors.

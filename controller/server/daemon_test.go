@@ -53,6 +53,10 @@ func TestClusters(t *testing.T) {
 		}
 		last = c.ElectionHigh(1<<48 - 1)
 	}
+	one, other := ReplicaConfig{Cluster: "a"}, ReplicaConfig{Cluster: "b"}
+	if one.ElectionLow(1)>>32 == other.ElectionLow(1)>>32 || one.ElectionLow(2) != one.ElectionLow(1)+1 {
+		t.Errorf("ids of two clusters are %x and %x", one.ElectionLow(1), other.ElectionLow(1))
+	}
 	if err := os.WriteFile(filepath.Join(dir, "clusters"), []byte("7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

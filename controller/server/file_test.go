@@ -46,6 +46,24 @@ func TestPeers(t *testing.T) {
 	}
 }
 
+// TestFabricOfFile: a fabric that does not exist, that real packets cannot have, or that lacks its switches in the
+// inventory is refused with what is wrong.
+func TestFabricOfFile(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "devices.yaml")
+	must(t, os.WriteFile(empty, []byte("devices: []\n"), 0o600))
+	for fabric, says := range map[string]string{
+		"ring:racks=2": "ring",
+		"hybrid:racks=2,hosts=1,spines=1,wavelengths=2": "wavelengths",
+		"hybrid:racks=2,hosts=1,spines=1":               "no devices",
+		"leafspine:racks=2,hosts=1,spines=":             "spines",
+	} {
+		var c ReplicaConfig
+		if err := c.fabric(fabric, empty); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want it to say %q", fabric, err, says)
+		}
+	}
+}
+
 func FuzzReplicaFile(f *testing.F) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "examples", ReplicaFile))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // fleet dials agents on machines of their own.
 func (p *replicaProcess) fleet(ctx context.Context, term, round uint64) (leader.Hosts, func() error, error) {
 	cfg := agent.FleetConfig{Clock: p.clock.now,
-		Election: func() (uint64, uint64) { return p.config.ElectionHigh(term), round },
+		Election: func() (uint64, uint64) { return p.config.ElectionHigh(term), p.config.ElectionLow(round) },
 		OnError:  func(err error) { p.log.Warn("agent", "error", err) }}
 	if p.export != nil {
 		cfg.OnForeign = p.export.meter.Foreign
@@ -50,7 +50,7 @@ func (p *replicaProcess) hosts(ctx context.Context, term, round uint64) (leader.
 		return noAgent{}, func() error { return nil }, nil
 	}
 	c, err := agent.Dial(ctx, agent.Config{Addr: p.config.Agent, TLS: p.keys.Client(inventory.AgentName, pki.Agent),
-		Election: func() (uint64, uint64) { return p.config.ElectionHigh(term), round },
+		Election: func() (uint64, uint64) { return p.config.ElectionHigh(term), p.config.ElectionLow(round) },
 		OnError:  func(err error) { p.log.Warn("agent", "error", err) }})
 	if err != nil {
 		return nil, nil, err

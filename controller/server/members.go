@@ -115,8 +115,9 @@ const (
 	lonely      = time.Second // without a leader: perhaps the others have taken this one out
 )
 
-// attend has the cluster know this replica's address and version, and gives it a vote once it has
-// joined. It returns ErrRemoved if the replica is no member any more, or nil when ctx ends.
+// attend has the cluster know this replica's address and version, gives it a vote once it has joined, and
+// looks whether its state directory is still there: open files outlive it. It returns ErrRemoved if the
+// replica is no member any more, or nil when ctx ends.
 func (p *replicaProcess) attend(ctx context.Context) error {
 	client, err := api.Dial([]string{p.config.API[p.config.ID]}, p.keys.Client("", pki.Controller))
 	if err != nil {
@@ -132,6 +133,9 @@ func (p *replicaProcess) attend(ctx context.Context) error {
 			p.log.Warn("trust disk", "error", err)
 		}
 		said, since = p.logStanding(said, since)
+		if err := p.home.wiped(); err != nil && ctx.Err() == nil {
+			return err
+		}
 		if p.removed() {
 			return p.leave()
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+
 	"path/filepath"
 	"strings"
 	"sync"
@@ -33,6 +33,27 @@ type party struct {
 	peers map[string]replica.Peer
 	api   map[string]string
 	stop  map[string]func() error // returns what the replica ended with
+	over  map[string]<-chan struct{}
+	keys  map[string]pki.Paths // of those whose keys are in files
+	said  map[string]*journal  // what each has logged since it was started last
+}
+
+// journal is a log that can be read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
 }
 
 func newParty(t *testing.T) *party {
@@ -42,7 +63,9 @@ func newParty(t *testing.T) *party {
 	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4")
 	must(t, err)
 	p := &party{t: t, ca: ca, dir: t.TempDir(), peers: map[string]replica.Peer{}, api: map[string]string{},
-		stop: map[string]func() error{}, node: newNode(3, spec)}
+		stop: map[string]func() error{}, over: map[string]<-chan struct{}{},
+		said: map[string]*journal{}, keys: map[string]pki.Paths{},
+		node: newNode(3, spec)}
 	p.shape = ReplicaConfig{Cluster: p.node.Cluster, Epoch: p.node.Epoch, Spec: spec, Policy: "random+ecmp",
 		Agent: p.port()}
 	f, err := topo.New(spec)
@@ -85,17 +108,25 @@ func (p *party) run(id string, knows ...string) {
 	c := p.shape
 	c.ID, c.Dir, c.API = id, filepath.Join(p.dir, id), map[string]string{}
 	c.Identity.Admins = []string{"user"}
-	c.Identity.PEM, err = who.MarshalPEM()
-	must(p.t, err)
+	if c.Identity.Files = p.keys[id]; c.Identity.Files.Cert == "" {
+		c.Identity.PEM, err = who.MarshalPEM()
+		must(p.t, err)
+	}
 	for _, other := range knows {
 		c.Peers, c.API[other] = append(c.Peers, p.peers[other]), p.api[other]
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- runReplica(ctx, c, io.Discard) }()
+	ended, why, said := make(chan struct{}), error(nil), &journal{}
+	p.said[id] = said
+	go func() {
+		defer close(ended)
+		why = runReplica(ctx, c, said)
+	}()
+	p.over[id] = ended
 	p.stop[id] = sync.OnceValue(func() error {
 		cancel()
-		return <-ended
+		<-ended
+		return why
 	})
 	p.t.Cleanup(func() { _ = p.stop[id]() })
 }

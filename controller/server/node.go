@@ -128,6 +128,9 @@ func (n Node) Found(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write state directory: %w", err)
 	}
+	if err := ownersAlone(dir); err != nil {
+		return err
+	}
 	old, err := os.ReadDir(dir)
 	switch {
 	case err != nil:
@@ -153,6 +156,9 @@ func (n *Node) check(dir string, want Node) error {
 		return hint.New(fmt.Sprintf("the state directory %q is of the fabric %s, not %s", dir, n.Fabric, want.Fabric),
 			"name that fabric, or another directory")
 	}
+	if err := ownersAlone(dir); err != nil {
+		return err
+	}
 	if n.Removed {
 		return removedError(dir, n.Replica)
 	}
@@ -162,6 +168,24 @@ func (n *Node) check(dir string, want Node) error {
 	if !n.Begun {
 		return nil
 	}
+	return hasLog(dir)
+}
+
+// ownersAlone refuses a state directory in which everybody can write: a link of theirs in the place of a
+// file would lead elsewhere what a replica writes.
+func ownersAlone(dir string) error {
+	st, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("check state directory: %w", err)
+	}
+	if st.Mode().Perm()&0o002 != 0 {
+		return hint.New(fmt.Sprintf("everybody can write to the state directory %q", dir), "type: chmod 700 "+dir)
+	}
+	return nil
+}
+
+// hasLog returns why a state directory, which has had a log, has none.
+func hasLog(dir string) error {
 	if st, err := os.Stat(filepath.Join(dir, replica.VoteFile)); err != nil || st.Size() == 0 {
 		return hint.New(fmt.Sprintf("the state directory %q has lost its log: to begin anew would forget what the replica "+
 			"has acknowledged", dir), "put it back; or type: lightloom cluster destroy "+dir+
@@ -177,6 +201,9 @@ type home struct {
 	mu   sync.Mutex
 	node Node
 }
+
+// wiped returns why the log that the replica writes to is not in its directory any more, or nil.
+func (h *home) wiped() error { return hasLog(h.dir) }
 
 // note changes the directory's node.json.
 func (h *home) note(change func(*Node)) error {

@@ -347,7 +347,7 @@ func (p *replicaProcess) dial(term, round uint64) (devices map[southbound.Device
 	look := func() { all := p.devices(); now.Store(&all) }
 	look()
 	lines := dialDevices(p.fabric, &p.config, func() inventory.Devices { return *now.Load() }, p.keys,
-		gnmi.Election{High: p.config.ElectionHigh(term), Low: round})
+		gnmi.Election{High: p.config.ElectionHigh(term), Low: p.config.ElectionLow(round)})
 	for id, l := range lines {
 		devices[id] = l
 		if p.export != nil {

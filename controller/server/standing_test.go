@@ -84,6 +84,9 @@ func TestOldStateDirectory(t *testing.T) {
 	p.until(ctx, "c0", "waits", func(st api.Status) bool {
 		return st.Leader == "" && st.Standing == string(rollcall.Waiting) && strings.Contains(st.StandingReason, "c1")
 	})
+	p.until(ctx, "c0", "says what to type", func(api.Status) bool {
+		return strings.Contains(p.said["c0"].String(), "cluster trust "+dir)
+	})
 	p.run("c1", all...)
 	p.until(ctx, "c1", "names c0", func(st api.Status) bool { return strings.Contains(st.Troubles, "c0 has gone back") })
 	for _, id := range all {
@@ -135,5 +138,71 @@ func TestDamagedHistory(t *testing.T) {
 	p.until(ctx, "c0", "votes", votes)
 	if _, err := os.Stat(at + history.DamagedSuffix); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWipedWhileItRuns: a replica whose state directory is removed under it ends, and says how it comes
+// back; the others go on, and no job is lost. It does not begin anew by itself.
+func TestWipedWhileItRuns(t *testing.T) {
+	p := newParty(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	all := []string{"c0", "c1", "c2"}
+	for _, id := range all {
+		p.run(id, all...)
+	}
+	p.submit(ctx, "before", 5, all...)
+	must(t, os.RemoveAll(filepath.Join(p.dir, "c0")))
+	select {
+	case <-p.over["c0"]:
+	case <-ctx.Done():
+		t.Fatal("it goes on without a disk")
+	}
+	if err := p.stop["c0"](); err == nil || !strings.Contains(hint.Of(err), "cluster join") {
+		t.Errorf("it ended with %v, hint %q", err, hint.Of(err))
+	}
+	p.submit(ctx, "after", 5, "c1", "c2")
+	for _, id := range all[1:] {
+		p.until(ctx, id, "has all jobs", func(st api.Status) bool { return st.Jobs == 10 })
+	}
+	p.run("c0", all...)
+	<-p.over["c0"]
+	if err := p.stop["c0"](); err == nil || !strings.Contains(hint.Of(err), "cluster join") {
+		t.Errorf("it starts again: %v, hint %q", err, hint.Of(err))
+	}
+}
+
+// TestTimeGoesOn: replicas that start again with another instant 0, as with a clock an hour behind, go on
+// with the log's.
+func TestTimeGoesOn(t *testing.T) {
+	p := newParty(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	all := []string{"c0", "c1", "c2"}
+	var was time.Duration
+	for round := range 2 {
+		for _, id := range all {
+			p.run(id, all...)
+		}
+		c := p.dial(pki.Controller, "c0", all...)
+		for i := 0; ; i++ { // until it has come to the leader
+			st, err := c.StatusOf(ctx, i%len(all))
+			if ctx.Err() != nil {
+				t.Fatalf("round %d: nobody leads: %v", round, err)
+			}
+			if err != nil || !st.Ready {
+				continue
+			}
+			if st.Now < was {
+				t.Errorf("round %d: it is %v, and was %v", round, st.Now, was)
+			}
+			was = st.Now
+			break
+		}
+		p.submit(ctx, fmt.Sprint("round", round), 1, all...)
+		for _, id := range all {
+			must(t, p.stop[id]())
+		}
+		p.shape.Epoch = p.shape.Epoch.Add(time.Hour)
 	}
 }

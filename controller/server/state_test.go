@@ -142,6 +142,43 @@ func TestNode(t *testing.T) {
 	}
 }
 
+// TestLinksInState: a state directory behind a link is the one that it leads to; what links within lead to
+// is not deleted with it, and a directory in which everybody can put some is not taken.
+func TestLinksInState(t *testing.T) {
+	parent := t.TempDir()
+	at, behind, other := filepath.Join(parent, "at"), filepath.Join(parent, "behind"), filepath.Join(parent, "other")
+	must(t, errors.Join(os.Mkdir(at, 0o700), os.Symlink(at, behind), os.Mkdir(other, 0o700),
+		os.WriteFile(filepath.Join(other, "mine"), nil, 0o600)))
+	spec, err := topo.ParseSpec(someFabric)
+	must(t, err)
+	must(t, InitState(behind, 1, spec))
+	s, err := OpenState(behind, 1, spec)
+	must(t, err)
+	if _, err := OpenState(at, 1, spec); err == nil || !strings.Contains(err.Error(), "another process uses it") {
+		t.Errorf("one directory by two names: %v", err)
+	}
+	must(t, s.Close())
+	dir := filepath.Join(at, "controller0")
+	must(t, os.Symlink(other, filepath.Join(dir, replica.Files()[0])))
+	if _, err := DestroyState(behind, true); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(other, "mine")); err != nil {
+		t.Errorf("where a link led to: %v", err)
+	}
+	must(t, os.Chmod(at, 0o777))
+	n := Node{Cluster: "c1", Replica: "controller0", Replicas: 1, Fabric: someFabric, Epoch: time.Now()}
+	if err := n.Found(at); err == nil || !strings.Contains(hint.Of(err), "chmod 700") {
+		t.Errorf("a directory of everybody's: %v, hint %q", err, hint.Of(err))
+	}
+	must(t, os.Chmod(at, 0o700))
+	must(t, n.Found(at))
+	must(t, os.Chmod(at, 0o707))
+	if err := n.check(at, n); err == nil || !strings.Contains(hint.Of(err), "chmod 700") {
+		t.Errorf("one that was opened to everybody since: %v, hint %q", err, hint.Of(err))
+	}
+}
+
 func FuzzNode(f *testing.F) {
 	f.Add([]byte(`{"format":1,"cluster":"c","replica":"r","replicas":3,"fabric":"f",` +
 		`"epoch":"2026-01-02T03:04:05Z","begun":true}`))

@@ -31,6 +31,7 @@ func (s *State) Apply(e *Entry) error {
 // of the batch is still applied, as on every replica.
 func (s *State) ApplyAll(batch []Entry) error {
 	var first error
+	was := s.d.At
 	for i := range batch {
 		err := s.Apply(&batch[i])
 		switch {
@@ -45,6 +46,7 @@ func (s *State) ApplyAll(batch []Entry) error {
 		s.leave()
 	}
 	if r, _ := s.Retention(); r.Requests > 0 {
+		s.spareRequests(was)
 		before := s.d.At - r.Requests
 		s.d.Requests = s.requests.forget(s.d.Requests, before)
 		s.d.BandwidthRequests = s.bandwidthRequests.forget(s.d.BandwidthRequests, before)

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -48,7 +49,9 @@ func TestLeaving(t *testing.T) {
 func (w *walk) renew(snap []byte) {
 	w.lean = state.New(w.s.Fabric())
 	w.lean.KeepEnded(state.Keep{Ended: 10, Together: 1, Left: func(l []state.Left) {
-		w.leaves += len(l)
+		if w.leaves += len(l); len(l) == 0 {
+			w.t.Errorf("seed %d: told of jobs that leave, and there are none", w.seed)
+		}
 		for _, x := range l {
 			whole := w.s.Job(x.Job.ID)
 			if diff := cmp.Diff(whole, x.Job, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state.Job{}),
@@ -156,5 +159,47 @@ func TestRequestsAreForgotten(t *testing.T) {
 	}
 	if n := s.Data().Next.Job; n != 4 {
 		t.Errorf("%d jobs were accepted, want 4", n)
+	}
+}
+
+// TestRequestsOutliveSteps: a clock that steps ahead ages a request by ten seconds, so that its caller,
+// who comes again, gets the same job; frozen states keep what they know, and time that passes in smaller
+// parts counts whole.
+func TestRequestsOutliveSteps(t *testing.T) {
+	s := state.New(fabric(t))
+	s.KeepEnded(state.Keep{Requests: time.Minute})
+	job := &controller.Job{Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1}}}}}
+	accept := func(at time.Duration, request string) {
+		t.Helper()
+		batch := []state.Entry{{Kind: state.JobAccepted, At: at, Job: job, Request: request}}
+		if err := s.ApplyAll(batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	accept(time.Second, "a")
+	frozen := s.Freeze()
+	before := frozen.Digest()
+	const decade = 10 * 365 * 24 * time.Hour
+	for i, at := range []time.Duration{time.Hour, decade, decade + time.Hour, 2 * decade, 2*decade + time.Hour} {
+		accept(at, fmt.Sprint(i))
+		if id, known := s.Requested("a"); !known || id != 0 {
+			t.Errorf("after the clock went to %v the request has job %d, known %v", at, id, known)
+		}
+	}
+	if got := frozen.Digest(); got != before {
+		t.Error("a frozen state has changed")
+	}
+	o := state.New(s.Fabric())
+	if snap, err := s.Snapshot(); err != nil || o.Restore(snap) != nil || o.Digest() != s.Digest() {
+		t.Errorf("a restored state has another digest (%v)", err)
+	}
+	for range 3 {
+		accept(s.Data().At+5*time.Second, "")
+	}
+	if _, known := s.Requested("a"); known {
+		t.Error("the request is known after its time")
+	}
+	if _, known := s.Requested("0"); !known {
+		t.Error("a request is forgotten before its time")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -55,6 +56,37 @@ func (r *requests[ID]) forget(all []Granted[ID], before time.Duration) []Granted
 		delete(r.got, all[0].Request)
 		r.tally.take(&all[0])
 		all = all[1:]
+	}
+	return all
+}
+
+// mostGap bounds by how much requests age from one batch to the next.
+const mostGap = 10 * time.Second
+
+// stepsLevel is the feature level from which on it does.
+const stepsLevel Level = 6
+
+// spareRequests keeps requests from ageing by a step of a leader's clock: callers whose answer was lost
+// come again soon after, by their own clocks. was is the log's time before the batch.
+func (s *State) spareRequests(was time.Duration) {
+	by := s.d.At - was - mostGap
+	if by <= 0 || s.d.Cluster != nil && s.Level() < stepsLevel {
+		return
+	}
+	s.d.Requests = s.requests.later(s.d.Requests, was, by)
+	s.d.BandwidthRequests = s.bandwidthRequests.later(s.d.BandwidthRequests, was, by)
+}
+
+// later has the requests granted up to an instant count as granted later. The list is a new one: frozen
+// states share the old.
+func (r *requests[ID]) later(all []Granted[ID], until, by time.Duration) []Granted[ID] {
+	all = slices.Clone(all)
+	for i := range all {
+		if g := &all[i]; g.At <= until {
+			r.tally.take(g)
+			g.At += by
+			r.tally.add(g)
+		}
 	}
 	return all
 }

@@ -58,6 +58,7 @@ func (s *RESTCONF) Serve(ctx context.Context, l net.Listener) error {
 			"credentials"), l.Close())
 	}
 	srv := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: 20 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelInfo)}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()

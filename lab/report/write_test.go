@@ -158,3 +158,50 @@ func TestLinkStays(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksAreReplaced: links that stand in a report's folder under the names of its files are replaced;
+// where they lead to, nothing is written. A folder behind a link is written to.
+func TestLinksAreReplaced(t *testing.T) {
+	parent := t.TempDir()
+	dir, other := filepath.Join(parent, "report"), filepath.Join(parent, "other")
+	if err := sample(1).WriteDir(dir, &Run{}); err != nil {
+		t.Fatal(err)
+	}
+	all := names(t, dir)
+	if err := os.WriteFile(other, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		if err := errors.Join(os.Remove(filepath.Join(dir, name)), os.Symlink(other, filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	behind := filepath.Join(parent, "behind")
+	if err := errors.Join(os.Symlink(dir, behind), sample(1).WriteDir(behind, &Run{})); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if got, err := os.ReadFile(other); err != nil || string(got) != "mine" {
+		t.Errorf("where the links led to stands %.40q, %v", got, err)
+	}
+	if _, err := Export(dir, filepath.Join(dir, "tables")); err != nil {
+		t.Fatal(err)
+	}
+	tables := names(t, filepath.Join(dir, "tables"))
+	for _, name := range tables {
+		at := filepath.Join(dir, "tables", name)
+		if err := errors.Join(os.Remove(at), os.Symlink(other, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Export(dir, filepath.Join(dir, "tables")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(other); err != nil || string(got) != "mine" || len(tables) == 0 {
+		t.Errorf("after an export of %q stands %.40q there, %v", tables, got, err)
+	}
+}

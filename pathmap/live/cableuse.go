@@ -25,7 +25,9 @@ func newCableUse(cables, nodes int) *cableUse {
 	return &cableUse{use: make([]use, cables), into: make([]int32, nodes)}
 }
 
-func (t *cableUse) bytes() int64 { return int64(4*(cap(t.cables)+cap(t.into)+cap(t.via)) + 12*cap(t.use)) }
+func (t *cableUse) bytes() int64 {
+	return int64(4*(cap(t.cables)+cap(t.into)+cap(t.via)) + 12*cap(t.use))
+}
 
 // aim has the next pairs' paths end at the end of rank b of a packed map; back is Graph.Backs.
 func (t *cableUse) aim(m *ksp.Table, b int32, back []int32) {

@@ -41,10 +41,10 @@ type Paths struct {
 	back      []int32
 	local     []int32
 
-	settled   *ksp.Table // the map before the change that is not settled; nil: m is settled
-	pending   []uint32   // pairs, ascending, that the change touched
-	returning *gainFilter      // of the cables that it brought back; nil where they went
-	tallies   []*cableUse   // memory of the repairing goroutines
+	settled   *ksp.Table  // the map before the change that is not settled; nil: m is settled
+	pending   []uint32    // pairs, ascending, that the change touched
+	returning *gainFilter // of the cables that it brought back; nil where they went
+	tallies   []*cableUse // memory of the repairing goroutines
 }
 
 // Follow builds the map of t between ends as pathmap.Build does, and follows it. Links that opt.Down

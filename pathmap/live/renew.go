@@ -87,10 +87,10 @@ type renewer struct {
 	before  *ksp.Table
 	gate    *gainFilter // nil: every pair has changed
 	tally   *cableUse
-	users   *users   // last and first: only the goroutine that repairs a row accesses those of its pairs
-	down    []bool   // by cable
+	users   *users        // last and first: only the goroutine that repairs a row accesses those of its pairs
+	down    []bool        // by cable
 	spare   *ksp.Descents // room for a fan
-	passage *passage // of a gainFilter of one cable
+	passage *passage      // of a gainFilter of one cable
 	path    []int32
 	counted int     // of via: how much of it cableUse has
 	source  []int32 // of the row's blocks written anew

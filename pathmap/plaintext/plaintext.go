@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -54,30 +56,27 @@ func decoder() transform.Transformer { return unicode.BOMOverride(transform.Nop)
 const maxNested = 100
 
 // CheckNesting refuses YAML of lists within lists without end: those who parse and walk it do so by
-// recursion. By indentation alone such nesting takes more bytes than readers of YAML take. line is
-// where it happens.
+// recursion, and take time and memory by the square of it. By indentation alone such nesting takes more
+// bytes than readers of YAML take. line is where it happens.
 func CheckNesting(data []byte) (line int, err error) {
-	brackets, dashes, begins := 0, 0, true
-	for i, b := range data {
-		blank := i+1 == len(data) || bytes.IndexByte([]byte(" \t\r\n"), data[i+1]) >= 0
-		switch {
-		case b == '\n':
-			dashes, begins = 0, true
-		case b == ' ' || b == '\t':
-		case begins && blank && (b == '-' || b == '?' || b == ':'):
-			dashes++
-		case b == '{' || b == '[':
+	brackets, dashes := 0, 0
+	for _, t := range lexer.Tokenize(string(data)) {
+		if t.Position.Line != line {
+			line, dashes = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
 			brackets++
-			begins = false
-		case b == '}' || b == ']':
+		case token.SequenceEndType, token.MappingEndType:
 			brackets = max(brackets-1, 0)
-			begins = false
+		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
+			dashes++
+		case token.TagType, token.AnchorType: // what they are of comes next
 		default:
-			begins = b == '&' || b == '!'
+			dashes = 0
 		}
 		if brackets > maxNested || dashes > maxNested {
-			return 1 + bytes.Count(data[:i], []byte("\n")),
-				fmt.Errorf("more than %d lists within each other: write a flatter file", maxNested)
+			return line, fmt.Errorf("more than %d lists within each other: write a flatter file", maxNested)
 		}
 	}
 	return 0, nil

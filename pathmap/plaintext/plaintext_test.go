@@ -55,6 +55,14 @@ func TestCheckNesting(t *testing.T) {
 		strings.Repeat("- ", 10_000):           1,
 		strings.Repeat("{a: ", 101):            1,
 		strings.Repeat("{a: ", 100):            0,
+		strings.Repeat(`["]", `, 101):          1,
+		strings.Repeat("[ #]\n", 102):          101,
+		strings.Repeat("- !a ", 101):           1,
+		strings.Repeat("- &a ", 101):           0, // none within each other: an anchor is of a value
+		strings.Repeat("? - ", 51):             1,
+		strings.Repeat("- a\n", 1000):          0,
+		strings.Repeat("a: '[['\n", 1000):      0,
+		strings.Repeat("[[], {}]\n", 1000):     0,
 	} {
 		if line, err := CheckNesting([]byte(text)); line != want || (err == nil) != (want == 0) {
 			t.Errorf("%.20q: line %d, %v", text, line, err)

@@ -147,6 +147,9 @@ func ParseYAML(name string, data []byte) (Spec, error) {
 	if len(data) > maxFile {
 		return Spec{}, fmt.Errorf("%s: longer than %d bytes: a fabric spec is a handful of lines", name, maxFile)
 	}
+	if line, err := plaintext.CheckNesting(data); err != nil {
+		return Spec{}, fmt.Errorf("%s:%d: %w", name, line, err)
+	}
 	s, at, err := parseMapping(data)
 	switch {
 	case err == nil:

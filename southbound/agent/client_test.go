@@ -35,6 +35,7 @@ type peer struct {
 	answer   func(name string) error // of the next calls; nil: yes
 	watch    []*agentpb.WatchReply   // told by each watch, then the stream stays open
 	progress []*agentpb.ProgressReply
+	moved    *agentpb.TrafficReply // nil: it tells of no traffic
 	told     chan struct{}
 	follow   func() error // of the next streams of progress; nil: yes
 	ended    bool         // all coflows have ended before they are started here
@@ -90,6 +91,13 @@ func (p *peer) SetRates(context.Context, *agentpb.SetRatesRequest) (*agentpb.Set
 
 func (p *peer) Status(context.Context, *agentpb.StatusRequest) (*agentpb.StatusReply, error) {
 	return &agentpb.StatusReply{Incarnation: 1, NowNs: 1, FirstEvent: 1, NextEvent: 1}, p.note("status")
+}
+
+func (p *peer) Traffic(context.Context, *agentpb.TrafficRequest) (*agentpb.TrafficReply, error) {
+	if p.moved == nil {
+		return nil, wire.ToStatus(southbound.ErrUnsupported)
+	}
+	return p.moved, nil
 }
 
 func (p *peer) Regard(_ context.Context, m *agentpb.RegardRequest) (*agentpb.RegardReply, error) {
@@ -463,5 +471,21 @@ func TestNobodyThere(t *testing.T) {
 		if !errors.Is(err, wire.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) || long > deadline {
 			t.Fatalf("status: %v", err)
 		}
+	}
+}
+
+// TestCloseEndsEvents: a client that is closed ends its stream of events, and that is no error.
+func TestCloseEndsEvents(t *testing.T) {
+	p := &peer{watch: []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1)}}}}
+	c, err := Dial(context.Background(), serve(t, p))
+	must(t, err)
+	came, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- c.Events(context.Background(), 0, func(uint64, southbound.Event) { close(came) })
+	}()
+	<-came
+	must(t, c.Close())
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -34,6 +34,11 @@ func newPair(t *testing.T, good, bad *peer) *pair {
 }
 
 func newPairWith(t *testing.T, good, bad *peer, patience time.Duration) *pair {
+	return newPairOf(t, patience, Member{serve(t, good), []southbound.HostID{0, 1}},
+		Member{serve(t, bad), []southbound.HostID{2, 3}})
+}
+
+func newPairOf(t *testing.T, patience time.Duration, members ...Member) *pair {
 	p := &pair{t: t, events: make(chan southbound.Event, 1000)}
 	began := time.Now()
 	cfg := FleetConfig{Clock: func() time.Duration { return time.Since(began) }, Probe: 5 * time.Millisecond,
@@ -45,7 +50,7 @@ func newPairWith(t *testing.T, good, bad *peer, patience time.Duration) *pair {
 				p.told.Add(1)
 			}
 		},
-		Members: []Member{{serve(t, good), []southbound.HostID{0, 1}}, {serve(t, bad), []southbound.HostID{2, 3}}}}
+		Members: members}
 	var err error
 	p.fleet, err = DialFleet(context.Background(), cfg)
 	must(t, err)
@@ -223,6 +228,34 @@ func TestForeignHosts(t *testing.T) {
 	}
 	until(t, "the others to be counted", func() bool { return p.foreign.Load() == 12 })
 	until(t, "the 1st, 2nd, 4th and 8th to be told of", func() bool { return p.told.Load() == 4 })
+}
+
+// TestForeignBytes: of what an agent reports that hosts have sent, and have still to send, only that of its
+// own hosts to hosts of the fleet counts.
+func TestForeignBytes(t *testing.T) {
+	agent := func(left ...int64) *peer {
+		return &peer{
+			moved: &agentpb.TrafficReply{AtNs: 1, Src: []int32{-1, 0, 0, 1, 2, 3, 99},
+				Dst: []int32{2, 2, 99, 2, 0, 0, 0}, Bytes: []int64{7, left[0], 7, 7, left[1], 7, 7}},
+			progress: []*agentpb.ProgressReply{{AtNs: 7, Backlogs: []*agentpb.Backlog{{Coflow: 1, Rows: 2,
+				Row: []int32{0, 1}, Left: left}}}},
+		}
+	}
+	p := newPairOf(t, 2*time.Second, Member{serve(t, agent(1, 60)), []southbound.HostID{2, 3}},
+		Member{serve(t, agent(40, 2)), []southbound.HostID{0, 1}})
+	must(t, p.fleet.Start([]southbound.Start{{Coflow: 1, Src: []southbound.HostID{0, 2},
+		Dst: []southbound.HostID{2, 0}, Size: []pathmap.Bytes{100, 100}, Tag: []southbound.Tag{0, 0}}}))
+	until(t, "both to report", func() bool {
+		r, ok := p.fleet.Remaining(1)
+		return ok && slices.Equal(r.Base, []float64{40, 60})
+	})
+	got, err := p.fleet.Traffic(within(t))
+	must(t, err)
+	want := []wire.Moved{{Src: 0, Dst: 2, Bytes: 40}, {Src: 1, Dst: 2, Bytes: 7}, {Src: 2, Dst: 0, Bytes: 60},
+		{Src: 3, Dst: 0, Bytes: 7}}
+	if !slices.Equal(got.Moved, want) {
+		t.Errorf("traffic %v, want %v", got.Moved, want)
+	}
 }
 
 // until polls what nothing announces.

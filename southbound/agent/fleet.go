@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -221,7 +222,8 @@ func (f *Fleet) Remaining(id southbound.CoflowID) (southbound.Remaining, bool) {
 	return out, true
 }
 
-// Traffic joins the counts of all agents; for an agent that does not answer it uses the last report.
+// Traffic joins the counts of all agents, sorted by (Src, Dst), each pair once; for an agent that does
+// not answer it uses the last report.
 func (f *Fleet) Traffic(ctx context.Context) (wire.Traffic, error) {
 	all := wire.Traffic{At: f.cfg.Clock()}
 	told := make([][]wire.Moved, len(f.members))
@@ -233,5 +235,8 @@ func (f *Fleet) Traffic(ctx context.Context) (wire.Traffic, error) {
 	for _, moved := range told {
 		all.Moved = append(all.Moved, moved...)
 	}
+	slices.SortFunc(all.Moved, func(a, b wire.Moved) int {
+		return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Dst, b.Dst))
+	})
 	return all, nil
 }

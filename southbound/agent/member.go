@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -288,7 +289,8 @@ func (m *member) event(num uint64, e southbound.Event) {
 	m.fleet.emit(m, num, e)
 }
 
-// traffic returns the member's counts, or its last report. A member that restarts counts from zero.
+// traffic returns the member's counts of what its own hosts have sent to others of the fleet, or its last
+// report. A member that restarts counts from zero.
 func (m *member) traffic(ctx context.Context) []wire.Moved {
 	if m.isLost() {
 		return nil
@@ -297,7 +299,8 @@ func (m *member) traffic(ctx context.Context) []wire.Moved {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil {
-		m.moved = t.Moved
+		f := m.fleet
+		m.moved = slices.DeleteFunc(t.Moved, func(x wire.Moved) bool { return f.of[x.Src] != m || f.of[x.Dst] == nil })
 	}
 	return m.moved
 }

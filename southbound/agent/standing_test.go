@@ -60,6 +60,14 @@ func TestAckOfFleet(t *testing.T) {
 	if err := p.fleet.Ack(7); !errors.Is(err, southbound.ErrRefused) {
 		t.Errorf("acknowledge what was not told: %v", err)
 	}
+	must(t, p.fleet.Ack(1))
+	until(t, "one acknowledgement of one event", func() bool {
+		good.mu.Lock()
+		defer good.mu.Unlock()
+		other.mu.Lock()
+		defer other.mu.Unlock()
+		return good.acked+other.acked == 1
+	})
 	must(t, p.fleet.Ack(6))
 	must(t, p.fleet.Ack(6)) // nothing more
 	for _, agent := range []*peer{good, other} {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -157,6 +158,12 @@ func TestEncodeRefuses(t *testing.T) {
 	w := gnmi.OpenConfig{Ports: 1 << 17, Racks: 4}.NewWriter(nil)
 	if _, err := w.Encode(&southbound.Change{Replace: true}); !errors.Is(err, southbound.ErrRefused) {
 		t.Errorf("too many ports: %v", err)
+	}
+	for _, x := range []southbound.CrossConnect{{In: 8, Out: 0}, {In: 0, Out: 8}, {In: -1, Out: 0}, {In: 8, Off: true}} {
+		_, err := gnmi.OCP{Ports: 8}.NewWriter(nil).Encode(&southbound.Change{Connect: []southbound.CrossConnect{x}})
+		if !errors.Is(err, southbound.ErrRefused) || !strings.Contains(err.Error(), "ports are 0 to 7") {
+			t.Errorf("%+v: %v", x, err)
+		}
 	}
 }
 

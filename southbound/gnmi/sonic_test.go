@@ -53,3 +53,26 @@ func TestSONiCForeignRows(t *testing.T) {
 		}
 	}
 }
+
+// TestSONiCTags: a row of ours matches a tag by its three bits alone; another's mask, or none, is told of.
+func TestSONiCTags(t *testing.T) {
+	p := gnmi.SONiC{Ports: 2, Racks: 4}
+	for text, want := range map[string]int{"5/7": 5, "0/7": 0, "8/7": -1, "5": -1, "5/63": -1, "/7": -1, "x/7": -1} {
+		var row []schema.Leaf
+		for field, value := range map[string]string{"DST_IP": southbound.RackPrefix(2).String(), "DSCP": text,
+			"REDIRECT_ACTION": gnmi.NextHop(1).String()} {
+			at, err := schema.Parse("/CONFIG_DB/localhost/ACL_RULE[key=" + gnmi.ForwardingPolicy + "|p1]/" + field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row = append(row, schema.Leaf{Path: at, Value: value})
+		}
+		seen, err := p.Seen(row)
+		switch {
+		case want < 0 && (err == nil || !strings.Contains(err.Error(), text)):
+			t.Errorf("DSCP %q is read as %+v, %v", text, seen.Rules, err)
+		case want >= 0 && (err != nil || len(seen.Rules) != 1 || int(seen.Rules[0].Tag) != want):
+			t.Errorf("DSCP %q is read as %+v, %v, want tag %d", text, seen.Rules, err, want)
+		}
+	}
+}

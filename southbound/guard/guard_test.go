@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -365,6 +369,77 @@ func TestMostGivesWay(t *testing.T) {
 	}
 }
 
+// TestMostByDefault: no peer holds more than three quarters of the slots, and each can have one.
+func TestMostByDefault(t *testing.T) {
+	for shared, most := range map[int]int{8: 6, 4: 3, 1: 1} {
+		r := newRig(t, guard.Config{Shared: shared})
+		r.keepsNewest(r.identity(pki.Client, "greedy"), most)
+	}
+}
+
+// TestResets: a handshake that is ended in favour of others leaves nothing in the kernel: it is reset.
+func TestResets(t *testing.T) {
+	r := newRig(t, guard.Config{Within: 20 * time.Millisecond})
+	if _, err := r.silent().Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("a silent peer reads %v, want that it was reset", err)
+	}
+}
+
+// flood is a listener of peers that say nothing, and go at once.
+type flood struct {
+	net.Listener
+	errs, left atomic.Int64
+	closed     chan struct{}
+}
+
+func (f *flood) Accept() (net.Conn, error) {
+	switch {
+	case f.left.Add(-1) >= 0:
+		here, _ := net.Pipe()
+		return here, nil
+	case f.errs.Load() >= 0:
+		f.errs.Add(1)
+		return nil, syscall.EMFILE
+	}
+	<-f.closed
+	return nil, net.ErrClosed
+}
+
+func (f *flood) Close() error { close(f.closed); return nil }
+
+// TestFloods: handshakes that fail by the thousand are logged once a second, with their number, and a
+// machine without descriptors is asked for connections less and less often, once a second at last.
+func TestFloods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said strings.Builder
+		f := &flood{closed: make(chan struct{})}
+		f.left.Store(5000)
+		ca, err := pki.New(time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := ca.Issue(pki.Controller, "server")
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := guard.New(f, guard.Config{Open: 1, TLS: id.Server(pki.Client),
+			Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		time.Sleep(10 * time.Second)
+		f.errs.Store(-1 << 20)
+		synctest.Wait()
+		failed, refused := strings.Count(said.String(), "handshakes ended"), strings.Count(said.String(), "accept connection")
+		if failed < 1 || failed > 12 {
+			t.Errorf("5,000 handshakes that failed at once are logged %d times", failed)
+		}
+		if refused < 10 || refused > 20 { // 5, 10, 20 ms and so on to 1 s: 8 times, then once a second
+			t.Errorf("10 s without descriptors are logged %d times", refused)
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestAlways: a peer that always finds room has slots of its own beside those that all others hold.
 func TestAlways(t *testing.T) {
 	r := newRig(t, guard.Config{Shared: 2, Each: 3, Always: func(name string) bool {
@@ -475,5 +550,14 @@ func TestChecksAgain(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
+	}
+}
+
+// TestGRPC: what a gRPC server needs of TLS is added to a copy, and once.
+func TestGRPC(t *testing.T) {
+	was := &tls.Config{NextProtos: []string{"other"}}
+	got := guard.GRPC(guard.GRPC(was))
+	if !slices.Equal(got.NextProtos, []string{"other", "h2"}) || !slices.Equal(was.NextProtos, []string{"other"}) {
+		t.Errorf("protocols %q, before %q", got.NextProtos, was.NextProtos)
 	}
 }

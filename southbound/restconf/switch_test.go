@@ -179,6 +179,18 @@ func TestHostile(t *testing.T) {
 			<-r.Context().Done()
 			panic(http.ErrAbortHandler) // to return would answer
 		}, func(c *restconf.Config) { c.Timeout = 100 * time.Millisecond }, "deadline"},
+		{"byte by byte", func(w http.ResponseWriter, r *http.Request) bool {
+			w.Header().Set("Content-Type", yang)
+			for tick := time.NewTicker(5 * time.Millisecond); ; {
+				fmt.Fprint(w, " ") // goes before any JSON
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-tick.C:
+				case <-r.Context().Done():
+					panic(http.ErrAbortHandler)
+				}
+			}
+		}, func(c *restconf.Config) { c.Timeout = 100 * time.Millisecond }, "deadline"},
 		{"wrong password", nil, func(c *restconf.Config) { c.Password = "guess" }, "401"},
 		{"foreign certificate", nil, func(c *restconf.Config) { c.TLS = nil }, "certificate"},
 		{"its own words", say(409, yang,

@@ -166,7 +166,7 @@ func (w *world) start(s *seat) {
 	if s.alive {
 		return
 	}
-	s.alive, s.state, s.applied, s.skew = true, state.New(w.fabric), s.at, w.faults.step(w)
+	s.alive, s.state, s.applied, s.skew = true, w.empty(), s.at, w.faults.step(w)
 	if s.snap != nil {
 		if err := s.state.Restore(s.snap); err != nil {
 			w.fail("replica %d: %v", s.place, err)

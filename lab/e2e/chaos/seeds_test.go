@@ -44,8 +44,14 @@ func TestSeeds(t *testing.T) {
 // live runs one seed and returns the digest of all that happened.
 func live(t *testing.T, seed uint64, minutes int) string {
 	t.Helper()
+	return weathered(t, seed, minutes, storm(seed))
+}
+
+// weathered is live under faults of the caller's choice.
+func weathered(t *testing.T, seed uint64, minutes int, faults weather) string {
+	t.Helper()
 	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt", "random+ecmp+maxmin"}
-	w, err := newWorld(seed, policies[seed/4%uint64(len(policies))], minutes, storm(seed))
+	w, err := newWorld(seed, policies[seed/4%uint64(len(policies))], minutes, faults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,5 +76,19 @@ func TestSeedsRepeat(t *testing.T) {
 			t.Errorf("seeds %d and %d have one history", seed, other)
 		}
 		known[first] = seed
+	}
+}
+
+// TestClocksStep: replicas whose clocks are an hour or ten years off when they start, before or ahead,
+// lead one after the other, and hold all that TestSeeds asks for.
+func TestClocksStep(t *testing.T) {
+	for _, off := range []time.Duration{time.Hour, 10 * 365 * 24 * time.Hour} {
+		for seed := range tries.Of[uint64](4, 100) {
+			t.Run(fmt.Sprintf("%v/seed_%d", off, seed), func(t *testing.T) {
+				faults := storm(seed)
+				faults.Clock, faults.Whole, faults.Known = off, true, 3*time.Minute
+				t.Log(weathered(t, seed, 1, faults))
+			})
+		}
 	}
 }

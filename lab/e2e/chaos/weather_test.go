@@ -20,6 +20,8 @@ type weather struct {
 	Break  float64       // a device's stream ends with an event
 	Stop   float64       // a leader is stopped at a point of its work
 	Clock  time.Duration // how far off a restarted replica's clock is at most
+	Whole  bool          // it is off by all of Clock, before or ahead, or not at all
+	Known  time.Duration // of a request after it was granted, by the log's time; 0: for good
 	Kinds  []string      // of what happens now and then, see happen
 	Parts  []fault.Kind  // that fail
 	Liar   bool          // one agent reports what is not so
@@ -99,6 +101,9 @@ func (x *weather) delay(w *world) time.Duration {
 func (x *weather) step(w *world) time.Duration {
 	if x.Clock == 0 {
 		return 0
+	}
+	if x.Whole {
+		return time.Duration(w.r.IntN(3)-1) * x.Clock
 	}
 	return w.upTo(2*x.Clock) - x.Clock
 }

@@ -73,7 +73,7 @@ func newWorld(seed uint64, policy string, minutes int, kinds weather) (*world, e
 		w.doors[id] = &door{}
 	}
 	for i := range 3 {
-		w.seats = append(w.seats, &seat{w: w, place: i, state: state.New(w.fabric), alive: true})
+		w.seats = append(w.seats, &seat{w: w, place: i, state: w.empty(), alive: true})
 	}
 	w.clients = newClients(len(w.jobs))
 	w.log.replicas = len(w.seats)
@@ -83,6 +83,13 @@ func newWorld(seed uint64, policy string, minutes int, kinds weather) (*world, e
 }
 
 func (w *world) now() time.Duration { return w.sim.Now() }
+
+// empty is the state of a replica before the first entry.
+func (w *world) empty() *state.State {
+	s := state.New(w.fabric)
+	s.KeepEnded(state.Keep{Requests: w.faults.Known})
+	return s
+}
 
 // after plans a call. Whatever happens in a world was planned here, or by the simulator.
 func (w *world) after(d time.Duration, f func()) { w.sim.At(w.now()+d, f) }

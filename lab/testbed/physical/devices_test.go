@@ -142,6 +142,46 @@ func TestDialDevices(t *testing.T) {
 	recabled(t, f, c, id, rule)
 }
 
+// TestTwoClusters: of two clusters on the same switches that do not know of each other, in the same term, each switch
+// obeys one, the same everywhere, whoever came first; a later term of the other takes over.
+func TestTwoClusters(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	path := mixedLab(t, dir)
+	spec, err := topo.ParseSpec(smallFabric)
+	f, ferr := topo.New(must(t, spec, err))
+	must(t, f, ferr)
+	named, err := inventory.Read(path, f)
+	must(t, named, err)
+	id, err := inventory.ReadKeys(dir, "controller0")
+	must(t, id, err)
+	t.Setenv("LAB_USER", "ada")
+	var first, second server.ReplicaConfig
+	first.Devices, first.Cluster = named.Devices, "one"
+	second.Devices, second.Cluster = named.Devices, "two"
+	if first.ElectionLow(9) > second.ElectionLow(1) {
+		first, second = second, first
+	}
+	dial := func(c *server.ReplicaConfig, term uint64) map[southbound.DeviceID]southbound.Device {
+		devices, closeAll := server.DialDevices(f, c, id, term)
+		t.Cleanup(closeAll)
+		return devices
+	}
+	loser, winner, later := dial(&first, 1), dial(&second, 1), dial(&first, 2)
+	for n := range winner {
+		name := f.Topology.Node(n).Name
+		for i, step := range []struct {
+			by      southbound.Device
+			refused bool
+		}{{loser[n], false}, {winner[n], false}, {loser[n], true}, {winner[n], false}, {later[n], false},
+			{winner[n], true}} {
+			err := step.by.Set(t.Context(), &southbound.Change{})
+			if errors.Is(err, southbound.ErrNotLeader) != step.refused || err != nil && !step.refused {
+				t.Errorf("%s, step %d: %v, to be refused %v", name, i, err, step.refused)
+			}
+		}
+	}
+}
+
 // recabled has the cables of the first and the last port of each packet switch change places: with a port map that says
 // so the controller sees that the table it has written leads elsewhere now, and mends it.
 func recabled(t *testing.T, f *topo.Fabric, c server.ReplicaConfig, by pki.Identity, rule southbound.Rule) {

@@ -60,7 +60,7 @@ func (m *Table) Pack(links int) error {
 // Packer packs rows, one after the other.
 type Packer struct {
 	Table *Table
-	Dist  Row  // of the target
+	Dist  Row       // of the target
 	Fan   *Descents // of the target; nil: rows are searched as a lookup does
 	Back  []int32
 	Stack Stack
