@@ -56,7 +56,8 @@ func (c *FabricChange) Check(nodes int) error {
 	}
 	for _, name := range append([]string{c.Policy, c.Previous, c.Failure}, c.Barred...) {
 		if len(name) > maxPolicyName {
-			return fmt.Errorf("a policy's name or failure has %d bytes, at most %d are taken", len(name), maxPolicyName)
+			return fmt.Errorf("a policy's name or failure has %d bytes, at most %d are taken", len(name),
+				maxPolicyName)
 		}
 	}
 	for i, n := range c.Drained {
@@ -90,7 +91,8 @@ func (c *FabricChange) Check(nodes int) error {
 		bytes += len(h.Agent) + len(h.Address)
 	}
 	if bytes > maxRecords {
-		return fmt.Errorf("the records of devices and hosts have %d bytes, at most %d are taken", bytes, maxRecords)
+		return fmt.Errorf("the records of devices and hosts have %d bytes, at most %d are taken",
+			bytes, maxRecords)
 	}
 	return nil
 }
@@ -116,7 +118,8 @@ func (c *FabricChange) Replaced(before *FabricChange) (out []pathmap.NodeID) {
 func (c *FabricChange) CheckAfter(now *FabricChange, f, next *topo.Fabric, down []pathmap.LinkID,
 	held []BandwidthReservation) error {
 	if c.Generation != now.Generation+1 {
-		return fmt.Errorf("change generation %d of the fabric: it is at %d: read it again", c.Generation-1, now.Generation)
+		return fmt.Errorf("change generation %d of the fabric: it is at %d: read it again",
+			c.Generation-1, now.Generation)
 	}
 	for _, n := range c.Removed {
 		if !slices.Contains(c.Drained, n) && n >= 0 && int(n) < len(next.Topology.Nodes()) {
@@ -190,7 +193,8 @@ func (c *FabricChange) checkRemoved(now *FabricChange, f *topo.Fabric) error {
 		case at.Role == pathmap.Host || at.Role == pathmap.ToR:
 			return fmt.Errorf("remove %s: a rack's own hosts and switch stay: drain it", at.Name)
 		case !slices.Contains(now.Drained, n):
-			return fmt.Errorf("remove %s: traffic may cross it: drain it first, with drain: [%s]", at.Name, at.Name)
+			return fmt.Errorf("remove %s: traffic may cross it: drain it first, with drain: [%s]",
+				at.Name, at.Name)
 		}
 	}
 	for _, n := range now.Removed {

@@ -33,7 +33,8 @@ func TestBar(t *testing.T) {
 // TestAddedBound: a log cannot be filled with nodes.
 func TestAddedBound(t *testing.T) {
 	c := controller.FabricChange{Cabling: pathmap.Cabling{Added: make([]pathmap.Node, 4097)}}
-	if err := c.Check(0); err == nil || !strings.Contains(err.Error(), "4097 switches and hosts have been added") {
+	if err := c.Check(0); err == nil || !strings.Contains(err.Error(),
+		"4097 switches and hosts have been added") {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,8 @@ func TestDeadline(t *testing.T) {
 		{"below zero", 0, -1, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			j := Job{Name: "j", Arrival: tc.arrival, Deadline: tc.deadline, Edges: []Edge{{Flows: []Flow{{Dst: 1, Bytes: 1}}}}}
+			j := Job{Name: "j", Arrival: tc.arrival, Deadline: tc.deadline,
+				Edges: []Edge{{Flows: []Flow{{Dst: 1, Bytes: 1}}}}}
 			err := j.Check(2, 0)
 			if (err == nil) != tc.ok || err != nil && !strings.Contains(err.Error(), "is to end") {
 				t.Errorf("got %v", err)

@@ -230,7 +230,8 @@ func distinct(flows []Flow, local bool) int {
 	n := 0
 	for i := range flows {
 		f := &flows[i]
-		if f.Bytes != 0 && (local || f.Src != f.Dst) && (i == 0 || f.Src != flows[i-1].Src || f.Dst != flows[i-1].Dst) {
+		if f.Bytes != 0 && (local || f.Src != f.Dst) &&
+			(i == 0 || f.Src != flows[i-1].Src || f.Dst != flows[i-1].Dst) {
 			n++
 		}
 	}

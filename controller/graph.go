@@ -15,10 +15,12 @@ func (j *Job) checkGraph() error {
 		return err
 	}
 	if s := j.unreached(func(e *Edge) (int, int) { return e.From, e.To }); s >= 0 {
-		return fmt.Errorf("stage %d (%q) has no source: it reads from a circle that nothing feeds", s, j.Stages[s].Name)
+		return fmt.Errorf("stage %d (%q) has no source: it reads from a circle that nothing feeds", s,
+			j.Stages[s].Name)
 	}
 	if s := j.unreached(func(e *Edge) (int, int) { return e.To, e.From }); s >= 0 {
-		return fmt.Errorf("stage %d (%q) has no sink: it sends into a circle that nothing leaves", s, j.Stages[s].Name)
+		return fmt.Errorf("stage %d (%q) has no sink: it sends into a circle that nothing leaves", s,
+			j.Stages[s].Name)
 	}
 	return nil
 }

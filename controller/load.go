@@ -119,7 +119,8 @@ func (j *Job) checkLoads(f *topo.Fabric) error {
 // bestEfficiency is that of the best host.
 func (s *Stage) bestEfficiency(f *topo.Fabric) (best float64, err error) {
 	if len(s.Efficiency) > MaxEfficiencies {
-		return 0, fmt.Errorf("has efficiencies of %d hosts, at most %d are taken", len(s.Efficiency), MaxEfficiencies)
+		return 0, fmt.Errorf("has efficiencies of %d hosts, at most %d are taken", len(s.Efficiency),
+			MaxEfficiencies)
 	}
 	for _, e := range s.Efficiency {
 		if !(e > 0 && e <= 1) {

@@ -49,7 +49,8 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	tiny := &controller.Stage{Tasks: []controller.Task{{Load: controller.Endless}}, Efficiency: []float64{1e-300}}
+	tiny := &controller.Stage{Tasks: []controller.Task{{Load: controller.Endless}},
+		Efficiency: []float64{1e-300}}
 	if got := tiny.Runs(f, 0, 0, 1, false); got != controller.Endless {
 		t.Errorf("the longest load runs for %v", got)
 	}
@@ -72,7 +73,8 @@ func TestBadLoads(t *testing.T) {
 		{"incremental", func(j *controller.Job) { j.Incremental = true }, "placed incrementally"},
 		{"zero efficiency", func(j *controller.Job) { j.Stages[0].Efficiency = []float64{1, 0} },
 			"has an efficiency of 0; take numbers above 0"},
-		{"limit", func(j *controller.Job) { j.Limits = &controller.Limits{Rack: 1.5} }, "limit of a rack is 1.5"},
+		{"limit", func(j *controller.Job) { j.Limits = &controller.Limits{Rack: 1.5} },
+			"limit of a rack is 1.5"},
 		{"energy", func(j *controller.Job) {
 			j.Limits = &controller.Limits{Energy: 1.2}
 			j.Stages[0].Efficiency = []float64{0.5}

@@ -40,7 +40,10 @@ func (j *Job) Reading() bool {
 func (j *Job) Outputs() []int {
 	var out []int
 	for k := range j.Stages {
-		if slices.ContainsFunc(j.Edges, func(e Edge) bool { return e.Kind != Fixed && e.From == k && e.To != k }) {
+		if slices.ContainsFunc(j.Edges, func(e Edge) bool {
+			return e.Kind != Fixed && e.From == k &&
+				e.To != k
+		}) {
 			continue
 		}
 		first, end := j.StageTasks(k)
@@ -118,7 +121,8 @@ func (j *Job) checkRead(e *Edge, hosts int) error {
 	case r.Kind != OneToOne && r.Kind != ScatterGather && r.Kind != Broadcast:
 		return fmt.Errorf("reads by %v; take one-to-one, shuffle or all", r.Kind)
 	case r.Kind == Broadcast && e.Bytes > MaxBytes/pathmap.Bytes(len(j.Stages[e.To].Tasks)):
-		return fmt.Errorf("has each of %d tasks read %d bytes; take at most %d in all", len(j.Stages[e.To].Tasks), e.Bytes,
+		return fmt.Errorf("has each of %d tasks read %d bytes; take at most %d in all",
+			len(j.Stages[e.To].Tasks), e.Bytes,
 			MaxBytes)
 	case r.Kind != OneToOne && hosts*len(j.Stages[e.To].Tasks) > MaxFlows:
 		return fmt.Errorf("can have more than %d flows: have tasks read one-to-one, or make fewer", MaxFlows)

@@ -37,24 +37,29 @@ func TestCheckStreams(t *testing.T) {
 		edges  []controller.Edge
 		want   string // "" for fine
 	}{
-		{"spout, bolts in a circle, sink", stages(1, 2, 2, 1), []controller.Edge{stream(0, 1), stream(1, 2), stream(2, 1),
-			stream(2, 3)}, ""},
+		{"spout, bolts in a circle, sink", stages(1, 2, 2, 1),
+			[]controller.Edge{stream(0, 1), stream(1, 2), stream(2, 1),
+				stream(2, 3)}, ""},
 		{"a bolt that sends to itself", stages(1, 2), []controller.Edge{stream(0, 1), stream(1, 1)}, ""},
-		{"batch, stream, batch", stages(1, 1, 1, 1), []controller.Edge{barrier(0, 1), stream(1, 2), barrier(2, 3)}, ""},
+		{"batch, stream, batch", stages(1, 1, 1, 1),
+			[]controller.Edge{barrier(0, 1), stream(1, 2), barrier(2, 3)}, ""},
 		{"no sink", stages(1, 1, 1), []controller.Edge{stream(0, 1), stream(1, 2), stream(2, 1)}, `stage 0 ("") has no sink`},
 		{"no source", stages(1, 1, 1), []controller.Edge{stream(0, 1), stream(1, 0), stream(1, 2)},
 			`stage 0 ("") has no source`},
 		{"one circle is all", stages(1, 1), []controller.Edge{stream(0, 1), stream(1, 0)}, "has no source"},
 		{"barrier within a pipeline", stages(1, 1), []controller.Edge{stream(0, 1), barrier(0, 1)},
 			"streams have them run together"},
-		{"pipelines wait for each other", stages(1, 1, 1, 1), []controller.Edge{stream(0, 1), stream(2, 3), barrier(0, 2),
-			barrier(3, 1)}, "in a circle"},
+		{"pipelines wait for each other", stages(1, 1, 1, 1),
+			[]controller.Edge{stream(0, 1), stream(2, 3), barrier(0, 2),
+				barrier(3, 1)}, "in a circle"},
 		{"batch in a circle", stages(1, 1), []controller.Edge{barrier(0, 1), barrier(1, 0)}, "in a circle"},
 		{"batch to itself", stages(1), []controller.Edge{barrier(0, 0)}, "only a stream may"},
 		{"computing beside streams", busy, []controller.Edge{stream(0, 1)}, "streams hold their tasks"},
 		{"fixed stream", nil, []controller.Edge{{Kind: controller.Fixed, Stream: true}}, "fixed flows"},
-		{"keys without fields", stages(1, 1), []controller.Edge{{Kind: controller.Global, To: 1, Keys: 5}}, "has 5 keys"},
-		{"too many keys", stages(1, 1), []controller.Edge{{Kind: controller.Fields, To: 1, Keys: controller.MaxKeys + 1}},
+		{"keys without fields", stages(1, 1), []controller.Edge{{Kind: controller.Global, To: 1,
+			Keys: 5}}, "has 5 keys"},
+		{"too many keys", stages(1, 1), []controller.Edge{{Kind: controller.Fields, To: 1,
+			Keys: controller.MaxKeys + 1}},
 			"keys; take up to"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -78,9 +83,11 @@ func TestGroupings(t *testing.T) {
 		bytes pathmap.Bytes
 		want  map[[2]southbound.HostID]pathmap.Bytes
 	}{
-		{controller.ScatterGather, 12, map[[2]southbound.HostID]pathmap.Bytes{{0, 2}: 2, {0, 3}: 2, {0, 4}: 2, {1, 2}: 2,
+		{controller.ScatterGather, 12, map[[2]southbound.HostID]pathmap.Bytes{{0, 2}: 2, {0, 3}: 2,
+			{0, 4}: 2, {1, 2}: 2,
 			{1, 3}: 2, {1, 4}: 2}},
-		{controller.Broadcast, 12, map[[2]southbound.HostID]pathmap.Bytes{{0, 2}: 6, {0, 3}: 6, {0, 4}: 6, {1, 2}: 6,
+		{controller.Broadcast, 12, map[[2]southbound.HostID]pathmap.Bytes{{0, 2}: 6, {0, 3}: 6,
+			{0, 4}: 6, {1, 2}: 6,
 			{1, 3}: 6, {1, 4}: 6}},
 		{controller.Global, 13, map[[2]southbound.HostID]pathmap.Bytes{{0, 2}: 7, {1, 2}: 6}},
 	} {
@@ -108,8 +115,9 @@ func TestFields(t *testing.T) {
 		for i := range hosts {
 			hosts[i] = southbound.HostID(i)
 		}
-		e := controller.Edge{Kind: controller.Fields, To: 1, Bytes: pathmap.Bytes(rng.Int64N(int64(controller.MaxBytes))),
-			Keys: int32(rng.IntN(50))}
+		e := controller.Edge{Kind: controller.Fields, To: 1,
+			Bytes: pathmap.Bytes(rng.Int64N(int64(controller.MaxBytes))),
+			Keys:  int32(rng.IntN(50))}
 		j := controller.Job{Stages: stages(from, to), Edges: []controller.Edge{e}}
 		sum := pathmap.Bytes(0)
 		for _, b := range controller.Expand(&j, &j.Edges[0], hosts).Size {

@@ -26,7 +26,8 @@ func BenchmarkBuild(b *testing.B) {
 				var m *pathmap.Map
 				done := cpu(b)
 				for b.Loop() {
-					if m, err = pathmap.Build(t, topo.ToRs(t), pathmap.Options{K: 10, Seed: 1, Packed: packed}); err != nil {
+					if m, err = pathmap.Build(t, topo.ToRs(t),
+						pathmap.Options{K: 10, Seed: 1, Packed: packed}); err != nil {
 						b.Fatal(err)
 					}
 				}

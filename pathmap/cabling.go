@@ -25,7 +25,8 @@ type Cable struct {
 
 // Equal reports whether two cablings of one topology are the same.
 func (c Cabling) Equal(o Cabling) bool {
-	return slices.Equal(c.Added, o.Added) && slices.Equal(c.Unplugged, o.Unplugged) && slices.Equal(c.Plugged, o.Plugged)
+	return slices.Equal(c.Added, o.Added) && slices.Equal(c.Unplugged, o.Unplugged) &&
+		slices.Equal(c.Plugged, o.Plugged)
 }
 
 // Follows reports whether c is o and what has been changed since.
@@ -49,7 +50,8 @@ func (t *Topology) Recable(c Cabling) (*Topology, error) {
 	}
 	all := slices.Clone(t.links)
 	for _, x := range c.Plugged {
-		all = append(all, Link{x.From, x.To, x.FromPort, x.ToPort, x.Rate}, Link{x.To, x.From, x.ToPort, x.FromPort, x.Rate})
+		all = append(all, Link{x.From, x.To, x.FromPort, x.ToPort, x.Rate},
+			Link{x.To, x.From, x.ToPort, x.FromPort, x.Rate})
 	}
 	for i, l := range c.Unplugged {
 		if l < 0 || int(l) >= len(all) || l%2 != 0 || i > 0 && l <= c.Unplugged[i-1] {

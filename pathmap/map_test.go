@@ -71,7 +71,10 @@ func TestForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b := pathtest.All(implicit), pathtest.All(packed)
-		if !slices.EqualFunc(a, b, func(x, y [][]pathmap.LinkID) bool { return slices.EqualFunc(x, y, slices.Equal) }) {
+		if !slices.EqualFunc(a, b, func(x, y [][]pathmap.LinkID) bool {
+			return slices.EqualFunc(x, y,
+				slices.Equal)
+		}) {
 			t.Fatalf("seed %d: implicit and packed differ", seed)
 		}
 		for i, paths := range a {
@@ -91,7 +94,8 @@ func checkPaths(t *testing.T, topology *pathmap.Topology, s, d pathmap.NodeID, p
 		at, met := s, map[pathmap.NodeID]bool{s: true}
 		for _, l := range p {
 			link := topology.Link(l)
-			if role := topology.Node(at).Role; link.From != at || met[link.To] || at != s && role == pathmap.Host ||
+			if role := topology.Node(at).Role; link.From != at || met[link.To] || at != s &&
+				role == pathmap.Host ||
 				role == pathmap.OCS {
 				t.Fatalf("path %d from %d to %d: %v is no loopless path", i, s, d, p)
 			}
@@ -147,10 +151,12 @@ func TestBuildErrors(t *testing.T) {
 		{"no topology", nil, nil, pathmap.Options{K: 1}, "build path map: no topology"},
 		{"no k", topology, nil, pathmap.Options{}, "build path map: k is 0; take 1 to 4096"},
 		{"large k", topology, nil, pathmap.Options{K: 5000}, "build path map: k is 5000; take 1 to 4096"},
-		{"no node", topology, []pathmap.NodeID{3}, pathmap.Options{K: 1}, "build path map: end 3 is no node: the topology " +
-			"has nodes 0 to 2"},
+		{"no node", topology, []pathmap.NodeID{3}, pathmap.Options{K: 1},
+			"build path map: end 3 is no node: the topology " +
+				"has nodes 0 to 2"},
 		{"twice", topology, []pathmap.NodeID{1, 1}, pathmap.Options{K: 1}, `build path map: end "n1" is named twice`},
-		{"avoided", topology, []pathmap.NodeID{0}, pathmap.Options{K: 1, Avoid: func(pathmap.NodeID) bool { return true }},
+		{"avoided", topology, []pathmap.NodeID{0},
+			pathmap.Options{K: 1, Avoid: func(pathmap.NodeID) bool { return true }},
 			`build path map: end "n0" is to be avoided`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,13 +11,16 @@ func TestParseRate(t *testing.T) {
 		in   string
 		want BitsPerSecond
 	}{
-		{"10Gbps", 10 * Gbps}, {"2.5Gbps", 2500 * Mbps}, {"0.5Kbps", 500}, {"1kbps", 1000}, {"7bps", 7}, {"0bps", 0},
+		{"10Gbps", 10 * Gbps}, {"2.5Gbps", 2500 * Mbps}, {"0.5Kbps", 500}, {"1kbps", 1000}, {"7bps",
+			7}, {"0bps", 0},
 		{"1Tbps", 1000 * Gbps}, {"9223372036854775807bps", math.MaxInt64}, {"1.500bps", -1}, {"0.0001Kbps", -1},
 		{"9223372036854775808bps", -1}, {"10", -1}, {"Gbps", -1}, {"-1Gbps", -1}, {"1e9bps", -1}, {".5Gbps", -1},
 		{"1.Gbps", -1},
 		{"10MBps", -1}, {"1/2Gbps", -1}, {"", -1}, {" 1Gbps", -1}, {"1_0Gbps", -1},
-		{"10G", 10 * Gbps}, {"10Gb", 10 * Gbps}, {"10Gb/s", 10 * Gbps}, {"10gbps", 10 * Gbps}, {"10Gbit", 10 * Gbps},
-		{"10Gbit/s", 10 * Gbps}, {"10 Gb/s", 10 * Gbps}, {"2.5g", 2500 * Mbps}, {"100mbit", 100 * Mbps}, {"9 bits/s", 9},
+		{"10G", 10 * Gbps}, {"10Gb", 10 * Gbps}, {"10Gb/s", 10 * Gbps}, {"10gbps",
+			10 * Gbps}, {"10Gbit", 10 * Gbps},
+		{"10Gbit/s", 10 * Gbps}, {"10 Gb/s", 10 * Gbps}, {"2.5g", 2500 * Mbps}, {"100mbit",
+			100 * Mbps}, {"9 bits/s", 9},
 		{"10b", -1}, {"10bit", -1}, {"10GB/s", -1}, {"10  G", -1}, {"10G ", -1}, {"10Gibps", -1}, {"10/s", -1},
 	} {
 		got, err := ParseRate(c.in)

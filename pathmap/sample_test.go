@@ -50,7 +50,8 @@ func TestSampleForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			packed, err := pathmap.Build(topology, topo.ToRs(topology), pathmap.Options{K: k, Seed: 7, Packed: true})
+			packed, err := pathmap.Build(topology, topo.ToRs(topology),
+				pathmap.Options{K: k, Seed: 7, Packed: true})
 			if err != nil {
 				t.Fatal(err)
 			}

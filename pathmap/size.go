@@ -10,7 +10,8 @@ import (
 var sizeUnits = [...]struct {
 	name  string
 	bytes int64
-}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB",
+	1e9}, {"MB", 1e6},
 	{"KB", 1e3}, {"kB", 1e3}, {"B", 1}}
 
 // ParseBytes reads an amount of data: a decimal number and one of B, kB, MB, GB, TB (powers of 1000),

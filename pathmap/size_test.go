@@ -12,7 +12,8 @@ func TestParseBytes(t *testing.T) {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "B", "10", "-1B", "+1B", "1.5B", "1e3B", "0x10B", "9223372036854775808B", "10 MB",
+	for _, text := range []string{"", "B", "10", "-1B", "+1B", "1.5B", "1e3B", "0x10B",
+		"9223372036854775808B", "10 MB",
 		".5MB", "1Mb"} {
 		if got, err := ParseBytes(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)

@@ -82,7 +82,8 @@ func (t *Topology) Out(n NodeID) []LinkID { return t.out[n] }
 
 // OutPort returns the link that leaves n by port, or None.
 func (t *Topology) OutPort(n NodeID, port int32) LinkID {
-	i, ok := slices.BinarySearchFunc(t.out[n], port, func(l LinkID, p int32) int { return int(t.links[l].FromPort - p) })
+	i, ok := slices.BinarySearchFunc(t.out[n], port,
+		func(l LinkID, p int32) int { return int(t.links[l].FromPort - p) })
 	if !ok {
 		return None
 	}

@@ -22,7 +22,8 @@ func TestBuilder(t *testing.T) {
 	if out := topology.Out(x); !slices.Equal(out, []LinkID{2, 0}) {
 		t.Errorf("links of x are %v, want them by port: [2 0]", out)
 	}
-	if l := topology.Link(Reverse(0)); l != (Link{From: y, To: x, FromPort: 0, ToPort: 5, Capacity: 2 * Gbps}) {
+	if l := topology.Link(Reverse(0)); l != (Link{From: y, To: x, FromPort: 0, ToPort: 5,
+		Capacity: 2 * Gbps}) {
 		t.Errorf("link 0 reversed is %+v", l)
 	}
 	if n, ok := topology.Named("y"); n != y || !ok {
@@ -51,8 +52,10 @@ func TestBuilderErrors(t *testing.T) {
 		{"a name twice", func(b *Builder) { b.Add(Node{Name: "a"}) }, `add node 2: name "a" is empty or used twice`},
 		{"no such node", func(b *Builder) { b.Cable(0, 0, 2, 0, 1, 1) }, "cable 0–2: no such node"},
 		{"self-loop", func(b *Builder) { b.Cable(0, 0, 0, 1, 1, 1) }, "cable a:0–a:1: joins a node to itself"},
-		{"no capacity", func(b *Builder) { b.Cable(0, 0, 1, 0, 1, 0) }, "cable a:0–b:0: capacity must be above zero"},
-		{"negative port", func(b *Builder) { b.Cable(0, 0, 1, -1, 1, 1) }, "cable a:0–b:-1: port numbers start at 0"},
+		{"no capacity", func(b *Builder) { b.Cable(0, 0, 1, 0, 1, 0) },
+			"cable a:0–b:0: capacity must be above zero"},
+		{"negative port", func(b *Builder) { b.Cable(0, 0, 1, -1, 1, 1) },
+			"cable a:0–b:-1: port numbers start at 0"},
 		{"a port twice", func(b *Builder) {
 			b.Cable(0, 0, 1, 0, 1, 1)
 			b.Cable(0, 1, 1, 0, 1, 1)

@@ -35,7 +35,8 @@ func TestWide(t *testing.T) {
 			a, b := pathtest.All(implicit), pathtest.All(packed)
 			for i := range a {
 				if !slices.EqualFunc(a[i], b[i], slices.Equal) {
-					t.Fatalf("%d leaves, seed %d, end %d to %d: implicit %v, packed %v", leaves, seed, i/len(ends), i%len(ends), a[i],
+					t.Fatalf("%d leaves, seed %d, end %d to %d: implicit %v, packed %v", leaves, seed,
+						i/len(ends), i%len(ends), a[i],
 						b[i])
 				}
 				checkPaths(t, topology, ends[i/len(ends)], ends[i%len(ends)], a[i])

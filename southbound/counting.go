@@ -68,7 +68,8 @@ func (r *Rater) Add(c PortCounters) PortRate {
 		return r.rate
 	}
 	old := r.last
-	fresh := !r.begun || c.InOctets < old.InOctets || c.OutOctets < old.OutOctets || c.OutDiscards < old.OutDiscards
+	fresh := !r.begun || c.InOctets < old.InOctets || c.OutOctets < old.OutOctets ||
+		c.OutDiscards < old.OutDiscards
 	r.last, r.begun, r.rate = c, true, PortRate{}
 	if !fresh {
 		r.rate = PortRate{Span: span,

@@ -26,14 +26,18 @@ func TestRater(t *testing.T) {
 	}{
 		{"one sample", []southbound.PortCounters{at(0, 5, 5, 5)}, none},
 		{"two", []southbound.PortCounters{at(0, 0, 0, 0), at(2*s, 100, 400, 1)}, first},
-		{"the same twice", []southbound.PortCounters{at(0, 0, 0, 0), at(2*s, 100, 400, 1), at(2*s, 100, 400, 1)}, first},
-		{"too soon", []southbound.PortCounters{at(0, 0, 0, 0), at(2*s, 100, 400, 1), at(2*s+1, 1000, 4000, 10)}, first},
+		{"the same twice", []southbound.PortCounters{at(0, 0, 0, 0), at(2*s, 100, 400, 1),
+			at(2*s, 100, 400, 1)}, first},
+		{"too soon", []southbound.PortCounters{at(0, 0, 0, 0), at(2*s, 100, 400, 1),
+			at(2*s+1, 1000, 4000, 10)}, first},
 		{"late", []southbound.PortCounters{at(0, 0, 0, 0), at(2*s, 100, 400, 1), at(1*s, 50, 200, 0)}, first},
 		{"a reboot", []southbound.PortCounters{at(0, 90, 90, 0), at(2*s, 10, 100, 1)}, none},
-		{"after a reboot", []southbound.PortCounters{at(0, 900, 900, 0), at(2*s, 0, 0, 0), at(4*s, 100, 400, 1)}, first},
+		{"after a reboot", []southbound.PortCounters{at(0, 900, 900, 0), at(2*s, 0, 0, 0),
+			at(4*s, 100, 400, 1)}, first},
 		{"a clock set back", []southbound.PortCounters{at(90*s, 0, 0, 0), at(1*s, 10, 10, 0), at(2*s, 20, 20, 0),
 			at(3*s, 0, 0, 0), at(5*s, 100, 400, 1)}, first},
-		{"more than there is", []southbound.PortCounters{at(0, 0, 0, 0), at(time.Millisecond, math.MaxUint64, 0, 0)},
+		{"more than there is", []southbound.PortCounters{at(0, 0, 0, 0),
+			at(time.Millisecond, math.MaxUint64, 0, 0)},
 			southbound.PortRate{In: math.MaxInt64, Span: time.Millisecond}},
 	} {
 		var r southbound.Rater
@@ -96,7 +100,8 @@ func slowRate(a, b southbound.PortCounters) southbound.PortRate {
 	}
 	per := func(n uint64, each, more int64) int64 {
 		x := new(big.Int).SetUint64(n)
-		x.Mul(x, big.NewInt(each*1e9)).Add(x, big.NewInt(more*int64(b.At-a.At-1))).Div(x, big.NewInt(int64(b.At-a.At)))
+		x.Mul(x, big.NewInt(each*1e9)).Add(x, big.NewInt(more*int64(b.At-a.At-1))).Div(x,
+			big.NewInt(int64(b.At-a.At)))
 		return x.Int64()
 	}
 	return southbound.PortRate{In: pathmap.BitsPerSecond(per(b.InOctets-a.InOctets, 8, 0)),

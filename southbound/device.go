@@ -69,7 +69,8 @@ const (
 	Invalid
 )
 
-var statusNames = [...]string{"DISCONNECTED", "PENDING_CONNECTION", "CONNECTED", "PENDING_DELETION", "FAILED",
+var statusNames = [...]string{"DISCONNECTED", "PENDING_CONNECTION", "CONNECTED",
+	"PENDING_DELETION", "FAILED",
 	"INVALID"}
 
 func (s Status) String() string {

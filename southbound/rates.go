@@ -30,7 +30,8 @@ func (p *Priority) Of(row int32) uint8 {
 
 // PriorityOf finds the priority of a coflow among those that are sorted by coflow.
 func PriorityOf(all []Priority, c CoflowID) Priority {
-	i, named := slices.BinarySearchFunc(all, c, func(p Priority, c CoflowID) int { return cmp.Compare(p.Coflow, c) })
+	i, named := slices.BinarySearchFunc(all, c,
+		func(p Priority, c CoflowID) int { return cmp.Compare(p.Coflow, c) })
 	if !named {
 		return Priority{Coflow: c}
 	}
@@ -47,7 +48,8 @@ func (r *Rates) CheckPriorities() error {
 		case i > 0 && r.Priority[i-1].Coflow >= p.Coflow:
 			return fmt.Errorf("priority of coflow %d: coflows ascend, each once", p.Coflow)
 		case p.Priority == 0 || p.Priority > MaxPriority:
-			return fmt.Errorf("priority %d of coflow %d: take 1 to %d, or leave it out", p.Priority, p.Coflow, MaxPriority)
+			return fmt.Errorf("priority %d of coflow %d: take 1 to %d, or leave it out", p.Priority,
+				p.Coflow, MaxPriority)
 		}
 		for k, row := range p.Low {
 			if row < 0 || k > 0 && p.Low[k-1] >= row {

@@ -37,7 +37,8 @@ func (a Addresses) CheckTag(t Tag) error {
 func (s *Start) CheckColumns() error {
 	n := len(s.Size)
 	if len(s.Src) != n || len(s.Dst) != n || len(s.Tag) != n || s.Cap != nil && len(s.Cap) != n {
-		return fmt.Errorf("columns of %d sources, %d destinations, %d sizes, %d tags, %d caps", len(s.Src), len(s.Dst), n,
+		return fmt.Errorf("columns of %d sources, %d destinations, %d sizes, %d tags, %d caps",
+			len(s.Src), len(s.Dst), n,
 			len(s.Tag), len(s.Cap))
 	}
 	return nil

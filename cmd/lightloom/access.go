@@ -25,8 +25,9 @@ func newAccess() *cobra.Command {
 	fl := c.PersistentFlags()
 	fl.StringArrayVar(&r.Servers, "server", nil, "HOST:PORT of a replica's northbound; may come several times")
 	fl.StringVar(&r.Keys, "keys", "", "with --server: PEM file with your certificate and key")
-	fl.StringVar(&r.Socket, "socket", "/var/lib/lightloom/api.sock", "without --server: socket of a replica of this "+
-		"machine, for its user and root")
+	fl.StringVar(&r.Socket, "socket", "/var/lib/lightloom/api.sock",
+		"without --server: socket of a replica of this "+
+			"machine, for its user and root")
 	c.AddCommand(newAccessList(&r), newAccessGrant(&r), newAccessRevoke(&r))
 	return c
 }

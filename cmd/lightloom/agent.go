@@ -60,8 +60,9 @@ func (f *agentFlags) add(c *cobra.Command) {
 	fl, opt := c.Flags(), &f.opt
 	fl.StringVar(&opt.Fabric, "fabric", "", "fabric, as given to a controller that does not tell agents: one "+
 		"older than they are")
-	fl.StringSliceVar(&opt.Hosts, "host", nil, "name of the host that this machine acts as; several, separated "+
-		"by commas, if it has several addresses")
+	fl.StringSliceVar(&opt.Hosts, "host", nil,
+		"name of the host that this machine acts as; several, separated "+
+			"by commas, if it has several addresses")
 	fl.StringVar(&opt.Listen, "listen", "127.0.0.1:7470", "address for the controller: host:port or unix:PATH")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory with HOST.pem and data.key")
 	fl.StringVar(&opt.State, "state", "", "directory that keeps the largest election id in HOST.election, so that former "+
@@ -70,8 +71,9 @@ func (f *agentFlags) add(c *cobra.Command) {
 		"than 10.(r/256).(r%256).(i+1)")
 	fl.StringVar(&f.rate, "max-rate", "", "limit of the sum of all transfers of this machine, whatever the "+
 		"controller orders; such as 500Mbps")
-	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests, "calls per second that each controller replica "+
-		"may make; more wait, and are refused after a second; 0: no limit")
+	fl.IntVar(&opt.MaxRequests, "max-requests", defaultRequests,
+		"calls per second that each controller replica "+
+			"may make; more wait, and are refused after a second; 0: no limit")
 	fl.StringSliceVar(&opt.LLDP, "lldp", nil, "interfaces on which to announce the host by LLDP, so that "+
 		"switches know their neighbour; needs CAP_NET_RAW")
 	fl.StringVar(&opt.Tags, "tags", "", "file whose rules mark packets of other programs, by cgroup, so that they take "+
@@ -86,7 +88,8 @@ func (f *agentFlags) run(c *cobra.Command) error {
 	for _, need := range []struct{ flag, value string }{{"host", strings.Join(opt.Hosts, ",")},
 		{"tls-dir", opt.Keys}} {
 		if need.value == "" {
-			return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
+			return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is",
+				"run: --%s is missing", need.flag)
 		}
 	}
 	if f.rate != "" {
@@ -96,7 +99,8 @@ func (f *agentFlags) run(c *cobra.Command) error {
 		}
 	}
 	if opt.MaxRequests < 0 {
-		return usage("write --max-requests 1000, or 0 for no bound", "run: --max-requests %d is below zero", opt.MaxRequests)
+		return usage("write --max-requests 1000, or 0 for no bound",
+			"run: --max-requests %d is below zero", opt.MaxRequests)
 	}
 	ctx := c.Context()
 	if f.withStdin {

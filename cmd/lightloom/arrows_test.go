@@ -28,15 +28,19 @@ func arrows() []arrow {
 		{"pathmap", nil, "paths and units are the ground floor: everything stands on them, so they stand on nothing of ours"},
 		{"southbound", []string{"pathmap"}, "what can be touched must not know who touches it, or real switches could not " +
 			"stand behind it"},
-		{"controller", []string{"southbound", "pathmap"}, "the controller never knows which fabric it drives: the same " +
-			"policy code runs on all three, so that results can be compared"},
-		{"emulator", []string{"southbound", "pathmap"}, "a fabric that knew the controller would prove nothing about real " +
-			"switches: they meet in southbound's words, and lab introduces them"},
+		{"controller", []string{"southbound", "pathmap"},
+			"the controller never knows which fabric it drives: the same " +
+				"policy code runs on all three, so that results can be compared"},
+		{"emulator", []string{"southbound", "pathmap"},
+			"a fabric that knew the controller would prove nothing about real " +
+				"switches: they meet in southbound's words, and lab introduces them"},
 		{"documents.go", nil, "it holds the documents, and nothing else"},
 		{"mininet", []string{"southbound", "pathmap"}, "as the emulator"},
-		{"lab", []string{"controller", "emulator", "southbound", "pathmap"}, "runs are driven from Go programs too, " +
-			"which have no command line"},
-		{"docs", []string{"lab", "controller", "southbound"}, "a program of a user's drives runs as lab offers them"},
+		{"lab", []string{"controller", "emulator", "southbound", "pathmap"},
+			"runs are driven from Go programs too, " +
+				"which have no command line"},
+		{"docs", []string{"lab", "controller", "southbound"},
+			"a program of a user's drives runs as lab offers them"},
 		{"cmd", []string{"lab", "controller", "emulator", "mininet", "southbound", "pathmap"}, ""},
 	}
 }
@@ -75,7 +79,8 @@ func TestArrows(t *testing.T) {
 func TestNoInit(t *testing.T) {
 	root := repository(t)
 	for _, f := range goFiles(t, root) {
-		if strings.HasSuffix(f, "_test.go") || strings.HasSuffix(f, ".pb.go") || strings.HasSuffix(f, ".connect.go") {
+		if strings.HasSuffix(f, "_test.go") || strings.HasSuffix(f, ".pb.go") ||
+			strings.HasSuffix(f, ".connect.go") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(root, f))

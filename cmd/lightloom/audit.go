@@ -10,7 +10,8 @@ import (
 )
 
 func newAudit() *cobra.Command {
-	c := &cobra.Command{Use: "audit", Short: "Check whether a fabric is cabled as described", Args: unknownCommand,
+	c := &cobra.Command{Use: "audit", Short: "Check whether a fabric is cabled as described",
+		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(newAuditCabling())
 	return c
@@ -38,8 +39,9 @@ func newAuditCabling() *cobra.Command {
 	fl.StringVar(&opt.Keys, "tls-dir", "", "with --devices: directory written by lightloom controller keys")
 	fl.DurationVar(&opt.Settle, "settle", 2500*time.Millisecond,
 		"time for neighbours to hear each other in each round")
-	fl.BoolVar(&opt.Interrupt, "interrupt", false, "remove circuits that are up during the audit, and restore "+
-		"them afterwards")
+	fl.BoolVar(&opt.Interrupt, "interrupt", false,
+		"remove circuits that are up during the audit, and restore "+
+			"them afterwards")
 	outputFlag(c, &opt.Output, survey.Result{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		set := 0

@@ -21,7 +21,8 @@ func newCancel() *cobra.Command {
 	outputFlag(c, &opt.Output, session.CancelledJob{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 || args[0] == "" {
-			return usage("write lightloom cancel 3, or the name of a job", "cancel: want one job, got %d", len(args))
+			return usage("write lightloom cancel 3, or the name of a job",
+				"cancel: want one job, got %d", len(args))
 		}
 		opt.Job, opt.Stdout = args[0], c.OutOrStdout()
 		return session.CancelJob(c.Context(), opt)

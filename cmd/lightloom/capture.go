@@ -26,8 +26,9 @@ func newCapture() *cobra.Command {
 	c.Flags().IntVar(&opt.SnapLen, "snaplen", 65536, "bytes to keep of each packet: 14 to 262144")
 	c.Flags().Uint64Var(&opt.Count, "count", 0, "stop after this many packets; 0: no limit")
 	c.Flags().DurationVar(&opt.Duration, "duration", 0*time.Second, "stop after this time; 0: no limit")
-	c.Flags().BoolVar(&opt.PacketsOnly, "packets-only", false, "leave changes of circuits out: tcpdump -r reads only "+
-		"files of one kind of packets")
+	c.Flags().BoolVar(&opt.PacketsOnly, "packets-only", false,
+		"leave changes of circuits out: tcpdump -r reads only "+
+			"files of one kind of packets")
 	c.ValidArgsFunction = completePorts
 	c.RunE = func(c *cobra.Command, args []string) error {
 		const hint = "write lightloom capture tor0:3 -o tor0.pcapng"

@@ -15,7 +15,8 @@ func newCluster() *cobra.Command {
 	c := &cobra.Command{Use: "cluster",
 		Short: "Found and change a controller's cluster, grant access, back up, delete logs",
 		Args:  unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterTrust(), newClusterDestroy(), newClusterMembers(),
+	c.AddCommand(newClusterInit(), newClusterJoin(), newClusterTrust(), newClusterDestroy(),
+		newClusterMembers(),
 		newClusterAdd(), newClusterRemove(), newClusterRaiseLevel(), newClusterBackup(), newClusterRestore(), newAccess())
 	return c
 }
@@ -42,11 +43,13 @@ func newClusterInit() *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&opt.Fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")
 	fl.IntVar(&replicas, "replicas", replicas, "on this machine: 1, 3, 5 or 7")
-	fl.StringArrayVar(&opt.Replicas, "replica", nil, "NAME=HOST or NAME=HOST:PORT of a replica on a machine of its own: "+
-		"raft's port, by default 7400; the northbound's is 20 above")
+	fl.StringArrayVar(&opt.Replicas, "replica", nil,
+		"NAME=HOST or NAME=HOST:PORT of a replica on a machine of its own: "+
+			"raft's port, by default 7400; the northbound's is 20 above")
 	fl.StringVar(&opt.Devices, "devices", "", "with --replica: inventory, which says where switches and agents are")
 	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "with --replica: of the controller")
-	fl.StringVar(&opt.State, "state-dir", "/var/lib/lightloom", "with --replica: directory of the log on each machine")
+	fl.StringVar(&opt.State, "state-dir", "/var/lib/lightloom",
+		"with --replica: directory of the log on each machine")
 	fl.BoolVar(&opt.Agents, "agents", false, "with --replica: issue keys to an agent of every host, too")
 	fl.Uint64Var(&opt.Earlier, "earlier", 0, "with --replica: how many clusters have programmed these switches before")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -73,8 +76,9 @@ func foundMachines(c *cobra.Command, dir string, opt server.FoundOptions) error 
 	case c.Flags().Changed("replicas"):
 		return usage("leave --replicas away", "init: --replicas is for one machine, and --replica names machines")
 	case opt.Devices == "":
-		return usage("add --devices devices.yaml; lightloom device schema prints its JSON schema", "init: --devices is "+
-			"missing")
+		return usage("add --devices devices.yaml; lightloom device schema prints its JSON schema",
+			"init: --devices is "+
+				"missing")
 	}
 	if err := server.FoundCluster(dir, opt); err != nil {
 		return err
@@ -101,8 +105,9 @@ func newClusterJoin() *cobra.Command {
 			case config == "" && len(args) == 1:
 				return server.JoinState(args[0])
 			}
-			return usage("write lightloom cluster join --config FILE, or lightloom cluster join DIR", "join: %d directories "+
-				"are named", len(args))
+			return usage("write lightloom cluster join --config FILE, or lightloom cluster join DIR",
+				"join: %d directories "+
+					"are named", len(args))
 		},
 	}
 	c.Flags().StringVar(&config, "config", "", "the file of a replica of a machine of its own")
@@ -131,8 +136,9 @@ func newClusterTrust() *cobra.Command {
 			case config == "" && len(args) == 1:
 				return server.Trust(args[0])
 			}
-			return usage("write lightloom cluster trust --config FILE, or lightloom cluster trust DIR", "trust: %d directories "+
-				"are named", len(args))
+			return usage("write lightloom cluster trust --config FILE, or lightloom cluster trust DIR",
+				"trust: %d directories "+
+					"are named", len(args))
 		},
 	}
 	c.Flags().StringVar(&config, "config", "", "the file of a replica of a machine of its own")

@@ -13,7 +13,8 @@ import (
 
 // ofReplica adds the flag that names a replica's file, whose keys and addresses a command uses.
 func ofReplica(c *cobra.Command) *string {
-	return c.Flags().String("config", "/etc/lightloom/replica.yaml", "a replica's file: its keys and addresses are used")
+	return c.Flags().String("config", "/etc/lightloom/replica.yaml",
+		"a replica's file: its keys and addresses are used")
 }
 
 func newClusterMembers() *cobra.Command {
@@ -28,8 +29,9 @@ func newClusterMembers() *cobra.Command {
 	}
 	config := ofReplica(c)
 	outputFlag(c, &output, api.Members{})
-	c.Flags().BoolVar(&read.Linearizable, "linearizable", false, "ask the leader how far the log is: all that was "+
-		"acknowledged before is in the answer")
+	c.Flags().BoolVar(&read.Linearizable, "linearizable", false,
+		"ask the leader how far the log is: all that was "+
+			"acknowledged before is in the answer")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		all, err := server.ReadMembers(c.Context(), *config, read)
 		if err != nil {
@@ -56,7 +58,8 @@ func printMembers(c *cobra.Command, all *server.ClusterMembers) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", m.ID, m.Raft, m.API, role, m.Level)
 	}
-	fmt.Fprintf(w, "cluster %s, feature level %d; %s read at entry %d\n", all.Cluster, all.Level, all.Read.Kind,
+	fmt.Fprintf(w, "cluster %s, feature level %d; %s read at entry %d\n", all.Cluster, all.Level,
+		all.Read.Kind,
 		all.Read.Index)
 	return w.Flush()
 }
@@ -72,7 +75,8 @@ func newClusterAdd() *cobra.Command {
 		Example: "  lightloom cluster add c3=192.0.2.14 --authority authority.pem --out new",
 	}
 	config := ofReplica(c)
-	c.Flags().StringVar(&opt.Authority, "authority", "", "the cluster's authority.pem, to issue the replica's keys")
+	c.Flags().StringVar(&opt.Authority, "authority", "",
+		"the cluster's authority.pem, to issue the replica's keys")
 	c.Flags().StringVar(&opt.Out, "out", ".", "with --authority: directory for what goes to the new machine")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {

@@ -34,20 +34,24 @@ func newCompare() *cobra.Command {
 			"flowsim/report.json netns/report.json -o json",
 	}
 	outputFlag(c, &output, report.Comparison{})
-	c.Flags().StringVar(&across, "across", "", "fabrics: compare the same run on the simulator, on packets and "+
-		"on Mininet")
-	c.Flags().StringVar(&margin, "margin", "2%", "figures are called equal if the whole interval of their ratio "+
-		"is within this of 1; 0: never")
+	c.Flags().StringVar(&across, "across", "",
+		"fabrics: compare the same run on the simulator, on packets and "+
+			"on Mininet")
+	c.Flags().StringVar(&margin, "margin", "2%",
+		"figures are called equal if the whole interval of their ratio "+
+			"is within this of 1; 0: never")
 	c.Flags().BoolVar(&all, "all", false, "also print percentiles, and single coflows")
-	c.Flags().BoolVar(&difference, "first-difference", false, "the first instant at which two runs of the same jobs "+
-		"decide differently")
+	c.Flags().BoolVar(&difference, "first-difference", false,
+		"the first instant at which two runs of the same jobs "+
+			"decide differently")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		opt, err := compareOptions(c, output, across, margin)
 		if err != nil {
 			return err
 		}
 		if len(args) < 2 || len(args) > maxCompared {
-			return usage("lightloom compare A/report.json B/report.json", "compare: %d reports are named; take 2 to %d",
+			return usage("lightloom compare A/report.json B/report.json",
+				"compare: %d reports are named; take 2 to %d",
 				len(args), maxCompared)
 		}
 		reps := make([]*report.Report, len(args))
@@ -71,7 +75,8 @@ func newCompare() *cobra.Command {
 }
 
 // compareReports prints how reports compare: one screen, or all.
-func compareReports(out io.Writer, paths []string, reps []*report.Report, opt report.CompareOptions, output string,
+func compareReports(out io.Writer, paths []string, reps []*report.Report, opt report.CompareOptions,
+	output string,
 	all bool) error {
 	result, err := report.CompareReports(paths, reps, opt)
 	switch {
@@ -102,7 +107,8 @@ func compareOptions(c *cobra.Command, output, across, margin string) (report.Com
 		v /= 100
 	}
 	if err != nil || !(v >= 0 && v <= 1) {
-		return opt, usage("write --margin 2%, or --margin 0.02", "compare: --margin %q is no part from 0 to 1", margin)
+		return opt, usage("write --margin 2%, or --margin 0.02",
+			"compare: --margin %q is no part from 0 to 1", margin)
 	}
 	opt.Margin = v
 	return opt, nil

@@ -13,8 +13,9 @@ import (
 // Commands that have a file of their own under that name take them from the usual place. --verbose
 // prints them.
 func configFlag(root *cobra.Command) {
-	path := root.PersistentFlags().String("config", "", "file with your own defaults of flags, or off (default "+
-		"lightloom/config.yaml in your configuration directory)")
+	path := root.PersistentFlags().String("config", "",
+		"file with your own defaults of flags, or off (default "+
+			"lightloom/config.yaml in your configuration directory)")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if c.Hidden || *path == config.Off {
 			return nil

@@ -23,7 +23,8 @@ func newContext() *cobra.Command {
 
 func newContextList() *cobra.Command {
 	output := ""
-	c := &cobra.Command{Use: "list", Short: "List the contexts", Args: noArgs, Example: "  lightloom context list"}
+	c := &cobra.Command{Use: "list", Short: "List the contexts", Args: noArgs,
+		Example: "  lightloom context list"}
 	outputFlag(c, &output, []northbound.Context{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		all, err := northbound.List()
@@ -62,16 +63,19 @@ func newContextAdd() *cobra.Command {
 			x.Name = args[0]
 			return northbound.Add(x)
 		}}
-	c.Flags().StringArrayVar(&x.Servers, "server", nil, "HOST:PORT of a replica's northbound; may come several times")
+	c.Flags().StringArrayVar(&x.Servers, "server", nil,
+		"HOST:PORT of a replica's northbound; may come several times")
 	c.Flags().StringVar(&x.Keys, "keys", "", "PEM file with your certificate and key")
-	c.Flags().StringVar(&x.Socket, "socket", "", "in place of --server: socket of a replica of this machine, for its "+
-		"user and root")
+	c.Flags().StringVar(&x.Socket, "socket", "",
+		"in place of --server: socket of a replica of this machine, for its "+
+			"user and root")
 	return c
 }
 
 func newContextRemove() *cobra.Command {
-	return &cobra.Command{Use: "remove NAME", Short: "Forget a context", Example: "  lightloom context remove lab",
-		Args: oneName("lightloom context remove NAME"), ValidArgsFunction: completeContexts,
+	return &cobra.Command{Use: "remove NAME", Short: "Forget a context",
+		Example: "  lightloom context remove lab",
+		Args:    oneName("lightloom context remove NAME"), ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error { return northbound.Remove(args[0]) }}
 }
 

@@ -74,10 +74,12 @@ func (f *controllerFlags) add(c *cobra.Command) {
 		"profiles of switches")
 	fl.StringVar(&opt.Keys, "tls-dir", "", "directory written by lightloom controller keys")
 	fl.StringVar(&opt.Policy, "policy", "crosslayer+sunflow", "policy of the controller")
-	fl.StringVar(&f.demand, "demand", string(demand.FromOracle), "what circuit policies know about traffic: oracle, "+
-		"counters or backlog")
-	fl.DurationVar(&f.period, "demand-period", demand.DefaultPeriod, "interval at which counters or backlog are "+
-		"read")
+	fl.StringVar(&f.demand, "demand", string(demand.FromOracle),
+		"what circuit policies know about traffic: oracle, "+
+			"counters or backlog")
+	fl.DurationVar(&f.period, "demand-period", demand.DefaultPeriod,
+		"interval at which counters or backlog are "+
+			"read")
 	fl.IntVar(&opt.Replicas, "replicas", 3, "controller replicas: 1, 3, 5 or 7")
 	fl.Uint64Var(&opt.Seed, "seed", 1, "seed of the policies")
 	fl.StringVar(&opt.Traces, "traces", "", "send OpenTelemetry traces of jobs, from submission to each Set, to the "+
@@ -86,14 +88,16 @@ func (f *controllerFlags) add(c *cobra.Command) {
 		"loopback addresses only; replicas use this port and those after it")
 	fl.DurationVar(&opt.SamplePeriod, "sample-period", server.DefaultSamplePeriod,
 		"interval at which switches report the counters of their ports; 0: never")
-	fl.DurationVar(&opt.Retention, "retention", server.DefaultRetention, "how long jobs and request ids are known after "+
-		"their end; 0: for good")
+	fl.DurationVar(&opt.Retention, "retention", server.DefaultRetention,
+		"how long jobs and request ids are known after "+
+			"their end; 0: for good")
 	fl.StringVar(&opt.Page, "page", "", "loopback address of the page for browsers; default: any free port; "+
 		session.NoPage+": none")
 	fl.BoolVar(&f.withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
-	fl.BoolVar(&opt.Ephemeral, "ephemeral", false, "remove --tls-dir and the replicas' logs at the end: both are "+
-		"for this run only")
+	fl.BoolVar(&opt.Ephemeral, "ephemeral", false,
+		"remove --tls-dir and the replicas' logs at the end: both are "+
+			"for this run only")
 	fl.StringVar(&opt.State, "state", "", "directory of the replicas' logs, made by lightloom cluster init; "+
 		"default: replicas in --tls-dir")
 	f.addJobs(c)
@@ -108,12 +112,14 @@ func (f *controllerFlags) addJobs(c *cobra.Command) {
 		"ended")
 	fl.StringVar(&opt.Trace, "trace", "", "coflow-benchmark file whose first coflows --jobs submits; default: "+
 		"synthetic ones")
-	fl.StringVar(&opt.Workload, "workload", "", "in place of a trace: what lightloom replay --workload takes, "+
-		"whose first jobs --jobs submits")
+	fl.StringVar(&opt.Workload, "workload", "",
+		"in place of a trace: what lightloom replay --workload takes, "+
+			"whose first jobs --jobs submits")
 	fl.Float64Var(&opt.Scale, "scale", 1, "with --jobs: divide sizes in bytes by this; the fabric's rates stay")
 	fl.Float64Var(&opt.Speedup, "speedup", 1, "with --jobs: divide arrival times, sizes and compute times by "+
 		"this")
-	fl.StringVar(&opt.ReportDir, "report-dir", "", "with --jobs: directory for report.json, run.json and report.html")
+	fl.StringVar(&opt.ReportDir, "report-dir", "",
+		"with --jobs: directory for report.json, run.json and report.html")
 	fl.StringVar(&f.note, "note", "", "what is special about the testbed: the report keeps it among its settings, "+
 		"where compare finds it")
 	fl.StringVar(&opt.On, "on", "elsewhere", "testbed that the report names, such as mininet")
@@ -125,7 +131,8 @@ func (f *controllerFlags) check(c *cobra.Command) error {
 	for _, need := range []struct{ flag, value string }{{"fabric", opt.Fabric}, {"devices", opt.Devices},
 		{"tls-dir", opt.Keys}} {
 		if need.value == "" {
-			return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is", "run: --%s is missing", need.flag)
+			return usage("add --"+need.flag+"; "+c.CommandPath()+" -h says what it is",
+				"run: --%s is missing", need.flag)
 		}
 	}
 	if err := checkReplicas(opt.Replicas); err != nil {
@@ -141,7 +148,8 @@ func (f *controllerFlags) check(c *cobra.Command) error {
 	}
 	switch {
 	case opt.SamplePeriod != 0 && opt.SamplePeriod < server.MinSamplePeriod:
-		return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v", opt.SamplePeriod,
+		return usage("write --sample-period 1s, or 0 for none", "run: --sample-period %v is below %v",
+			opt.SamplePeriod,
 			server.MinSamplePeriod)
 	case opt.Retention != 0 && opt.Retention < server.MinRetention:
 		return usage("write --retention 24h, or 0 for good", "run: --retention %v is below %v", opt.Retention,
@@ -215,7 +223,8 @@ func newControllerKeys() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return usage("write lightloom controller keys DIR --fabric FABRIC", "keys: %d directories are named", len(args))
+				return usage("write lightloom controller keys DIR --fabric FABRIC",
+					"keys: %d directories are named", len(args))
 			case fabric == "":
 				return usage("add --fabric hybrid:racks=4,hosts=2", "keys: there is no fabric")
 			}

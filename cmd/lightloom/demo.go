@@ -25,7 +25,8 @@ func newDemo(a actions, argv []string) *cobra.Command {
 		"netns if this machine allows it")
 	c.Flags().StringVar(&f.policies, "policy", "", "policies to compare instead of the six, separated by "+
 		"commas")
-	c.Flags().StringVar(&f.scale, "scale", f.scale, "divides bytes and rates alike; auto: as this machine needs")
+	c.Flags().StringVar(&f.scale, "scale", f.scale,
+		"divides bytes and rates alike; auto: as this machine needs")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 0,
 		"divides arrivals, sizes and compute times; 0: as this machine needs")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "how many jobs; 0: as this machine needs, at most 40")

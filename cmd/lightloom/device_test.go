@@ -27,7 +27,8 @@ func TestDeviceRules(t *testing.T) {
 		addr := startTarget(t, "--profile", profile, "--ports", "4", "--plaintext")
 		rules := func(args ...string) string {
 			t.Helper()
-			return string(output(t, append([]string{"device", "rules", addr, "--plaintext", "--profile", profile, "--ports",
+			return string(output(t, append([]string{"device", "rules", addr, "--plaintext", "--profile",
+				profile, "--ports",
 				"4"}, args...)...))
 		}
 		write("dst=1 primary=2 # the rest of rack 1\ndst=1 tag=7 primary=3\n")
@@ -58,11 +59,13 @@ func TestDeviceRules(t *testing.T) {
 // has, nor who they are. Ports are numbers in all that is about one device.
 func TestCircuitUnasked(t *testing.T) {
 	dir := t.TempDir()
-	leases, wish, lab := filepath.Join(dir, "leases"), filepath.Join(dir, "wish"), filepath.Join(dir, "lab.yaml")
+	leases, wish, lab := filepath.Join(dir, "leases"), filepath.Join(dir,
+		"wish"), filepath.Join(dir, "lab.yaml")
 	addr := startTarget(t, "--profile", "ocp", "--ports", "8", "--plaintext")
 	t.Setenv("USER", "ada")
-	for name, text := range map[string]string{wish: "in=0 out=1\n", lab: "devices:\n  - {name: ocs, address: \"" + addr +
-		"\", profile: ocp, ports: 8, tls: {plaintext: true}}\n"} {
+	for name, text := range map[string]string{wish: "in=0 out=1\n",
+		lab: "devices:\n  - {name: ocs, address: \"" + addr +
+			"\", profile: ocp, ports: 8, tls: {plaintext: true}}\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -72,14 +75,16 @@ func TestCircuitUnasked(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"lease", addr, "--group", "pod1", "--inputs", "0-3", "--outputs", "0-3", "--leases", leases}, ""},
+		{[]string{"lease", addr, "--group", "pod1", "--inputs", "0-3", "--outputs", "0-3",
+			"--leases", leases}, ""},
 		{[]string{"lease", "--leases", leases}, "held by ada"},
 		{append([]string{"plan", addr}, own...), "steer 0>1"},
 		{append([]string{"apply", addr, "--yes"}, own...), "step 1: steer"},
 		{[]string{"import", addr, "--plaintext"}, "in=0 out=1 # CONNECTED"},
 		{[]string{"lease", addr, "--group", "pod1", "--release", "--leases", leases}, ""},
 	} {
-		if got := string(output(t, append([]string{"circuit"}, tt.args...)...)); !strings.Contains(got, tt.says) {
+		if got := string(output(t, append([]string{"circuit"},
+			tt.args...)...)); !strings.Contains(got, tt.says) {
 			t.Errorf("%s: %q, want %q", tt.args[0], got, tt.says)
 		}
 	}
@@ -87,7 +92,8 @@ func TestCircuitUnasked(t *testing.T) {
 	if !strings.Contains(got, "circuit 0 -> 1 CONNECTED\n") {
 		t.Errorf("watch: %q", got)
 	}
-	err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp"}, strings.NewReader(""),
+	err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp"},
+		strings.NewReader(""),
 		io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "how many ports") {
 		t.Errorf("a profile without ports: %v", err)
@@ -126,7 +132,8 @@ func TestTargetBackend(t *testing.T) {
 		"--backend-password", "env:OCS_PASSWORD", "--backend-ca", ca, "--backend-server-name", "example.com"}
 	addr := startTarget(t, args...)
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp", "--ports", "4",
+	if err := run(t.Context(), []string{"device", "watch", addr, "--plaintext", "--profile", "ocp",
+		"--ports", "4",
 		"--until-synced"}, strings.NewReader(""), &out, io.Discard); err == nil {
 		if !strings.Contains(out.String(), "circuit 1 -> 2 CONNECTED") {
 			t.Errorf("watch: %q", out.String())
@@ -141,7 +148,8 @@ func TestTargetBackend(t *testing.T) {
 		{"--backend restconf https://127.0.0.1/api --profile openconfig", "packet switch"},
 		{"--backend restconf https://127.0.0.1/api --dark 1s", "of emulated switches"},
 		{"--backend restconf https://127.0.0.1/api --backend-user root", "come together"},
-		{"--backend restconf https://127.0.0.1/api --backend-user root --backend-password x", "named, not written"},
+		{"--backend restconf https://127.0.0.1/api --backend-user root --backend-password x",
+			"named, not written"},
 		{"--backend restconf https://u:p@127.0.0.1/api", "credentials are named elsewhere"},
 	} {
 		err := run(t.Context(), append([]string{"target", "run", "--plaintext", "--listen", "127.0.0.1:0"},

@@ -38,7 +38,8 @@ func newDocs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.OutOrStdout(), "documentation: http://%s/, until Ctrl-C\n", ln.Addr()); err != nil {
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "documentation: http://%s/, until Ctrl-C\n",
+			ln.Addr()); err != nil {
 			return err
 		}
 		return s.Serve(c.Context(), ln)

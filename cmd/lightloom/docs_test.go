@@ -17,7 +17,8 @@ import (
 // documents are the pages whose commands and paths are checked. Those of tasks.md and coming-from.md are run:
 // TestTasks.
 func documents() []string {
-	return []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md", "docs/reference.md", "docs/GLOSSARY.md"}
+	return []string{"README.md", "docs/ARCHITECTURE.md", "docs/ADDING.md", "docs/reference.md",
+		"docs/GLOSSARY.md"}
 }
 
 // TestDocumentedCommands parses every lightloom command line of the documents, so that what a reader types is accepted.

@@ -36,8 +36,9 @@ func newDoctor(a actions) *cobra.Command {
 		Example: "  lightloom doctor\n  lightloom doctor --calibrate",
 		Args:    noArgs,
 	}
-	c.Flags().BoolVar(&opt.Calibrate, "calibrate", false, "also measure how much traffic this machine can carry, "+
-		"and keep the result in "+scenario.CapacityFile()+" for --scale auto")
+	c.Flags().BoolVar(&opt.Calibrate, "calibrate", false,
+		"also measure how much traffic this machine can carry, "+
+			"and keep the result in "+scenario.CapacityFile()+" for --scale auto")
 	outputFlag(c, &opt.Output, diagnosis{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		opt.Stdout = c.OutOrStdout()

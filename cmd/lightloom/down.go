@@ -16,6 +16,9 @@ func newDown() *cobra.Command {
 		Args:    noArgs,
 	}
 	outputFlag(c, &output, session.WentDown{})
-	c.RunE = func(c *cobra.Command, _ []string) error { return session.Down(c.Context(), output, c.OutOrStdout()) }
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return session.Down(c.Context(), output,
+			c.OutOrStdout())
+	}
 	return c
 }

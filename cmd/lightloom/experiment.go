@@ -113,8 +113,9 @@ func newExperimentRun(a actions) *cobra.Command {
 		"folder with the real traces; default: $LIGHTLOOM_DATA")
 	c.Flags().BoolVar(&f.quick, "quick", false, "run a small part only, to try the command; its rows prove "+
 		"nothing, and say so")
-	c.Flags().BoolVar(&f.fresh, "fresh", false, "make all runs, also those that an interrupted start of the same "+
-		"command has made")
+	c.Flags().BoolVar(&f.fresh, "fresh", false,
+		"make all runs, also those that an interrupted start of the same "+
+			"command has made")
 	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads as multiples of the paper's, for "+
 		"experiments that sweep the load; default: 1,3,10,30")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -139,7 +140,8 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 		f.on = e.On[0]
 	}
 	if !slices.Contains(e.On, f.on) {
-		return usage("write --on "+strings.Join(e.On, " or --on "), "experiment run: %s does not run on %q", e.Name, f.on)
+		return usage("write --on "+strings.Join(e.On, " or --on "),
+			"experiment run: %s does not run on %q", e.Name, f.on)
 	}
 	if len(f.loads) > 0 && !e.Loads {
 		return usage("leave --loads away", "experiment run: %s is no curve over the offered load", e.Name)
@@ -166,7 +168,8 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 
 // runExperiment runs one and prints what it found.
 func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experiment) error {
-	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f.stderr), progressbar.OptionSetDescription(e.Name),
+	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f.stderr),
+		progressbar.OptionSetDescription(e.Name),
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetVisibility(console.IsTerminal(f.stderr)),
 		progressbar.OptionThrottle(100*time.Millisecond))

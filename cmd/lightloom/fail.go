@@ -39,7 +39,8 @@ func newBreak(verb, short string, heal bool) *cobra.Command {
 		Example: "  lightloom " + verb + " link tor0-spine1\n  lightloom " + verb + " host h2-0",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 && !(heal && len(args) == 1 && args[0] == healAll) {
-				return usage("lightloom "+verb+" link tor0-spine1", "%s: want a kind and a name, got %d", verb, len(args))
+				return usage("lightloom "+verb+" link tor0-spine1", "%s: want a kind and a name, got %d",
+					verb, len(args))
 			}
 			return nil
 		},

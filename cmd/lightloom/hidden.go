@@ -41,7 +41,8 @@ func addHidden(root *cobra.Command) {
 			RunE: func(c *cobra.Command, _ []string) error {
 				return server.RunReplica(c.Context(), c.InOrStdin(), c.ErrOrStderr())
 			}},
-		&cobra.Command{Use: guardCommand, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
-			return standalone.Guard(c.InOrStdin())
-		}})
+		&cobra.Command{Use: guardCommand, Hidden: true, Args: noArgs,
+			RunE: func(c *cobra.Command, _ []string) error {
+				return standalone.Guard(c.InOrStdin())
+			}})
 }

@@ -55,7 +55,8 @@ func TestOwnNames(t *testing.T) {
 		}
 		for _, i := range f.Imports {
 			p, _ := strconv.Unquote(i.Path.Value)
-			if i.Name != nil && strings.HasPrefix(p, module+"/") && p != module+"/controller/api/v1" && !generated(name) {
+			if i.Name != nil && strings.HasPrefix(p, module+"/") && p != module+"/controller/api/v1" &&
+				!generated(name) {
 				t.Errorf("%s imports %s as %s: call it by its own name", name, p, i.Name.Name)
 			}
 		}
@@ -84,7 +85,8 @@ func TestSizes(t *testing.T) {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
 				if lines := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1; lines > mostLines {
-					t.Errorf("%s: %s has %d lines: split it by what it does, at most %d", name, n.Name.Name, lines, mostLines)
+					t.Errorf("%s: %s has %d lines: split it by what it does, at most %d", name, n.Name.Name,
+						lines, mostLines)
 				}
 			case *ast.TypeSpec:
 				if st, ok := n.Type.(*ast.StructType); ok && st.Fields.NumFields() > mostFields {
@@ -113,7 +115,8 @@ func columns(t *testing.T, root, name string) {
 }
 
 func generated(name string) bool {
-	return strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, ".connect.go") || strings.Contains(name, "_bpfel")
+	return strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, ".connect.go") ||
+		strings.Contains(name, "_bpfel")
 }
 
 // TestSharesAreNotWaitedFor: no test that holds netnstest's Lock or Share has parallel tests within,
@@ -126,7 +129,8 @@ func TestSharesAreNotWaitedFor(t *testing.T) {
 	}
 	functions := map[string]function{} // by package and name, such as "netnstest.Lock"
 	for _, name := range goFiles(t, root) {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil,
+			parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,8 +23,9 @@ func newJobs() *cobra.Command {
 	outputFlag(c, &opt.Output, []session.JobStatus{})
 	fl := c.Flags()
 	fl.BoolVar(&opt.Open, "open", false, "only jobs that have not ended")
-	fl.StringSliceVar(&opt.States, "state", nil, "only jobs that are "+strings.Join(session.Phases(), ", ")+"; several, "+
-		"separated by commas")
+	fl.StringSliceVar(&opt.States, "state", nil,
+		"only jobs that are "+strings.Join(session.Phases(), ", ")+"; several, "+
+			"separated by commas")
 	fl.StringVar(&opt.User, "user", "", "only jobs of this user")
 	fl.StringVar(&opt.Name, "name", "", "only jobs of this name")
 	fl.BoolVar(&opt.Why, "why", false, "say why the tasks and flows of JOB went where they did, as its policy has it")

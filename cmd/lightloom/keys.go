@@ -37,7 +37,8 @@ func newKeysList() *cobra.Command {
 
 // lifeFlag adds --life to a command.
 func lifeFlag(c *cobra.Command, life *time.Duration) {
-	c.Flags().DurationVar(life, "life", inventory.KeyLife, "how long it is good for, such as 2160h for 90 days")
+	c.Flags().DurationVar(life, "life", inventory.KeyLife,
+		"how long it is good for, such as 2160h for 90 days")
 }
 
 func newKeysIssue() *cobra.Command {
@@ -49,7 +50,8 @@ func newKeysIssue() *cobra.Command {
 		Example: "  lightloom keys issue prod client ann --life 2160h",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 3 || !slices.Contains(pki.Roles(), pki.Role(args[1])) {
-				return usage("write lightloom keys issue DIR client NAME", "issue: want a directory, one of %v and a name",
+				return usage("write lightloom keys issue DIR client NAME",
+					"issue: want a directory, one of %v and a name",
 					pki.Roles())
 			}
 			return inventory.OpenKeyring(args[0], time.Now()).Issue(pki.Role(args[1]), args[2], hosts, life)
@@ -62,7 +64,8 @@ func newKeysIssue() *cobra.Command {
 func newKeysRenew() *cobra.Command {
 	var life time.Duration
 	alone := false
-	c := &cobra.Command{Use: "renew DIR [NAME…]", Short: "Put new certificates in the place of these, or of all",
+	c := &cobra.Command{Use: "renew DIR [NAME…]",
+		Short: "Put new certificates in the place of these, or of all",
 		Long: "Each gets a new key, and keeps its role, name and hosts. Bring the new files to the machines that use\n" +
 			"them: nothing is restarted. The old certificates stay good until they end, or are revoked.",
 		Example: "  lightloom keys renew prod\n  lightloom keys renew prod c0 client",
@@ -99,7 +102,8 @@ func newKeysRevoke() *cobra.Command {
 		Example: "  lightloom keys revoke prod ann",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage("write lightloom keys revoke DIR NAME", "revoke: want a directory, and a name or serial number")
+				return usage("write lightloom keys revoke DIR NAME",
+					"revoke: want a directory, and a name or serial number")
 			}
 			return inventory.OpenKeyring(args[0], time.Now()).Revoke(args[1:])
 		}}

@@ -30,7 +30,8 @@ func newMan() *cobra.Command {
 
 			commit, _ := version.Commit()
 			built := version.Time() // not now: the same program gives the same bytes
-			head := doc.GenManHeader{Section: "1", Source: edition(version.This(), commit), Manual: "Lightloom", Date: &built}
+			head := doc.GenManHeader{Section: "1", Source: edition(version.This(), commit),
+				Manual: "Lightloom", Date: &built}
 			root := c.Root()
 			root.DisableAutoGenTag = true // likewise
 			if err := writePages(args[0], root, head); err != nil {

@@ -53,7 +53,8 @@ func newMininetExport() *cobra.Command {
 		Example: "  lightloom mininet export mine.py mine,3 mine.yaml\n  lightloom topology show mine.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 3 {
-				return usage("write lightloom mininet export mine.py mine,3 mine.yaml", "export: want three arguments, got %d",
+				return usage("write lightloom mininet export mine.py mine,3 mine.yaml",
+					"export: want three arguments, got %d",
 					len(args))
 			}
 			exe, err := os.Executable()

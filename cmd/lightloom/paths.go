@@ -41,8 +41,9 @@ func newPaths() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.topology, "topology", "", "file or description: see above")
 	c.Flags().IntVarP(&f.k, "k", "k", 10, fmt.Sprintf("paths for each pair, 1 to %d", pathmap.MaxK))
-	c.Flags().StringVar(&f.pairs, "pairs", "", "file with two node names per line, names with blanks in quotes; "+
-		"default: see above")
+	c.Flags().StringVar(&f.pairs, "pairs", "",
+		"file with two node names per line, names with blanks in quotes; "+
+			"default: see above")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the order of paths of equal length")
 	outputFlag(c, &f.output, pathList{})
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -163,7 +164,8 @@ func (l *lister) paths(p topo.Pair) []jsonPath {
 	var links []pathmap.LinkID
 	for i := range l.m.Paths(s, d) {
 		links = l.m.AppendPath(links[:0], s, d, i)
-		path := jsonPath{Nodes: []string{l.t.Node(p.Source).Name}, Ports: make([]int32, 0, len(links)), Links: len(links)}
+		path := jsonPath{Nodes: []string{l.t.Node(p.Source).Name}, Ports: make([]int32, 0, len(links)),
+			Links: len(links)}
 		for _, id := range links {
 			link := l.t.Link(id)
 			path.Nodes, path.Ports = append(path.Nodes, l.t.Node(link.To).Name), append(path.Ports, link.FromPort)

@@ -41,8 +41,9 @@ func newPolicy() *cobra.Command {
 		Example: "  lightloom policy check route ./route.py",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage("write lightloom policy check route ./route.py", "policy check: want a question and a program, "+
-					"got %d words", len(args))
+				return usage("write lightloom policy check route ./route.py",
+					"policy check: want a question and a program, "+
+						"got %d words", len(args))
 			}
 			return nil
 		},
@@ -76,7 +77,8 @@ func newPolicyList() *cobra.Command {
 		Example: "  lightloom policy list\n  lightloom policy list route",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage("write lightloom policy list route", "policy list: %d questions; take one, or none for all", len(args))
+				return usage("write lightloom policy list route",
+					"policy list: %d questions; take one, or none for all", len(args))
 			}
 			return nil
 		},
@@ -86,8 +88,9 @@ func newPolicyList() *cobra.Command {
 		var rows []policyRow
 		if len(args) == 1 {
 			if !slices.Contains([]string{"place", "circuits", "route", "share"}, args[0]) {
-				return usage("write lightloom policy list route", "policy list: %q is no question: take place, circuits, route "+
-					"or share", args[0])
+				return usage("write lightloom policy list route",
+					"policy list: %q is no question: take place, circuits, route "+
+						"or share", args[0])
 			}
 		} else {
 			for _, p := range policy.All() {
@@ -120,8 +123,9 @@ func checkPolicy(out io.Writer, question, command string, views int) error {
 	field, ok := map[string]*string{"place": &over.Place, "circuits": &over.Circuits, "route": &over.Route,
 		"share": &over.Share}[question]
 	if !ok {
-		return usage("write lightloom policy check route "+command, "policy check: %q is no question: take place, circuits, "+
-			"route or share", question)
+		return usage("write lightloom policy check route "+command,
+			"policy check: %q is no question: take place, circuits, "+
+				"route or share", question)
 	}
 	*field = "exec:" + command
 	if err := tryLaws(views, over); err != nil {

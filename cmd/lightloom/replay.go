@@ -37,7 +37,8 @@ func newReplay(a actions, argv []string) *cobra.Command {
 		case err != nil:
 			return err
 		case opt.Trace == "" && opt.Workload == "":
-			return usage("add --trace FILE, --trace synthetic, or --workload storm", "replay: there is no trace to replay")
+			return usage("add --trace FILE, --trace synthetic, or --workload storm",
+				"replay: there is no trace to replay")
 		case opt.Trace != "" && opt.Workload != "":
 			return usage("leave one of them away", "replay: --trace and --workload both say what is replayed")
 		case opt.Fabric == "":

@@ -38,7 +38,8 @@ func newReplicaRun() *cobra.Command {
 				return usage("add --config /etc/lightloom/replica.yaml", "run: --config is missing")
 			}
 			return server.RunService(c.Context(), config, c.ErrOrStderr(), func(s server.Service) {
-				fmt.Fprintf(c.OutOrStdout(), "replica %s of cluster %s: raft at %s, northbound at %s\n", s.Replica, s.Cluster,
+				fmt.Fprintf(c.OutOrStdout(), "replica %s of cluster %s: raft at %s, northbound at %s\n",
+					s.Replica, s.Cluster,
 					s.Raft, s.API)
 			})
 		},

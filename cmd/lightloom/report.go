@@ -37,7 +37,8 @@ func newReportShow() *cobra.Command {
 	c.Flags().StringVar(&fabric, "fabric", "", "file of the run's fabric, where it does not lie where it lay")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("lightloom report show lightloom-report", "report show: %d reports are named; take one", len(args))
+			return usage("lightloom report show lightloom-report",
+				"report show: %d reports are named; take one", len(args))
 		}
 		run, err := playback.Read(args[0], fabric)
 		if err != nil {
@@ -52,7 +53,8 @@ func newReportShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.OutOrStdout(), "page: %s\nIt is good once. Ctrl-C ends it.\n", p.URL()); err != nil {
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "page: %s\nIt is good once. Ctrl-C ends it.\n",
+			p.URL()); err != nil {
 			return err
 		}
 		return p.Serve(c.Context(), ln)
@@ -75,10 +77,12 @@ func newReportExport() *cobra.Command {
 	}
 	outputFlag(c, &output, report.Exported{})
 	c.Flags().StringVar(&to, "to", "", "write to this directory (default csv beside the report)")
-	c.Flags().StringVar(&figures, "figures", "", "draw figures into this directory, as SVG and PDF, and write no tables")
+	c.Flags().StringVar(&figures, "figures", "",
+		"draw figures into this directory, as SVG and PDF, and write no tables")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("lightloom report export lightloom-report", "report export: %d reports are named; take one", len(args))
+			return usage("lightloom report export lightloom-report",
+				"report export: %d reports are named; take one", len(args))
 		}
 		if figures != "" {
 			return drawFigures(c, args[0], figures, output)
@@ -91,7 +95,8 @@ func newReportExport() *cobra.Command {
 			return console.WriteJSON(c.OutOrStdout(), x)
 		}
 		for _, t := range x.Tables {
-			if _, err := fmt.Fprintf(c.OutOrStdout(), "%s/%s: %s\n", x.Dir, t.File, console.Count(t.Rows, "row")); err != nil {
+			if _, err := fmt.Fprintf(c.OutOrStdout(), "%s/%s: %s\n", x.Dir, t.File,
+				console.Count(t.Rows, "row")); err != nil {
 				return err
 			}
 		}

@@ -34,13 +34,15 @@ func newRerun(a actions) *cobra.Command {
 			"--report-dir again",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("lightloom rerun lightloom-report", "rerun: %d directories are named where one is due", len(args))
+				return usage("lightloom rerun lightloom-report",
+					"rerun: %d directories are named where one is due", len(args))
 			}
 			return nil
 		},
 	}
-	c.Flags().StringArrayVar(&r.inputs, "input", nil, "input file to use, recognised by its content; default: "+
-		"the path in run.json, this folder, or DIR")
+	c.Flags().StringArrayVar(&r.inputs, "input", nil,
+		"input file to use, recognised by its content; default: "+
+			"the path in run.json, this folder, or DIR")
 	c.Flags().StringVar(&r.dir, "report-dir", "", "directory for the new report; default: DIR-again")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		r.stdout, r.stderr = c.OutOrStdout(), c.ErrOrStderr()
@@ -97,7 +99,8 @@ func (r *rerun) run(ctx context.Context, dir string) error {
 	}
 	r.sayBuild(m, old)
 	args = append(args, "--report-dir="+r.dir, "--config="+config.Off)
-	if err := newRoot(r.actions, args, bytes.NewReader(nil), io.Discard, r.stderr).ExecuteContext(ctx); err != nil {
+	if err := newRoot(r.actions, args, bytes.NewReader(nil), io.Discard,
+		r.stderr).ExecuteContext(ctx); err != nil {
 		return err
 	}
 	return r.verdict(rep, dir)
@@ -125,7 +128,8 @@ func fresh(name string) string {
 // sayBuild prints what has changed since: the binary, and the architecture, which can round differently.
 func (r *rerun) sayBuild(m *report.Manifest, old *report.Run) {
 	if this := version.This(); m.Version != this {
-		fmt.Fprintf(r.stderr, "the report is by version %s, and this is %s: figures may differ\n", m.Version, this)
+		fmt.Fprintf(r.stderr, "the report is by version %s, and this is %s: figures may differ\n",
+			m.Version, this)
 	}
 	if old != nil && old.Host.Arch != "" && old.Host.Arch != runtime.GOARCH {
 		fmt.Fprintf(r.stderr, "the report is of a machine of %s, and this is one of %s: figures may differ in their last "+
@@ -148,7 +152,8 @@ func (r *rerun) find(m *report.Manifest, old *report.Run, dir string) ([]string,
 			case sum == in.SHA256:
 				paths[i] = path
 			case other == "":
-				other = fmt.Sprintf("%q has the SHA-256 %.12s…, and what was replayed had %.12s…", path, sum, in.SHA256)
+				other = fmt.Sprintf("%q has the SHA-256 %.12s…, and what was replayed had %.12s…", path,
+					sum, in.SHA256)
 			}
 			if paths[i] != "" {
 				break
@@ -215,7 +220,8 @@ func (r *rerun) candidates(in report.Input, old *report.Run, dir string) []strin
 // args returns the manifest's command line. Flags at their defaults are left out, since some flags
 // exclude others only when given.
 func (r *rerun) args(m *report.Manifest, paths []string) ([]string, error) {
-	c, _, err := newRoot(r.actions, nil, bytes.NewReader(nil), io.Discard, io.Discard).Find([]string{m.Command})
+	c, _, err := newRoot(r.actions, nil, bytes.NewReader(nil), io.Discard,
+		io.Discard).Find([]string{m.Command})
 	if err != nil || c.Name() != m.Command {
 		return nil, fmt.Errorf("the manifest is of the command %q, which this lightloom lacks: take version %q", m.Command,
 			m.Version)
@@ -224,7 +230,8 @@ func (r *rerun) args(m *report.Manifest, paths []string) ([]string, error) {
 	for _, s := range m.Settings {
 		flag := c.Flags().Lookup(s.Flag)
 		if flag == nil {
-			return nil, fmt.Errorf("the manifest sets --%s, which this lightloom lacks: take version %q", s.Flag, m.Version)
+			return nil, fmt.Errorf("the manifest sets --%s, which this lightloom lacks: take version %q",
+				s.Flag, m.Version)
 		}
 		value := s.Value
 		for i, in := range m.Inputs {

@@ -75,9 +75,11 @@ func hostPairs(args []string, file string) ([]api.HostPair, error) {
 			switch {
 			case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 			case len(words) != 2:
-				return nil, usage("write two names of hosts a line", "read pairs: %s:%d:1: %d words", file, line, len(words))
+				return nil, usage("write two names of hosts a line", "read pairs: %s:%d:1: %d words", file,
+					line, len(words))
 			case len(pairs) == api.MaxPairs:
-				return nil, usage("cut the file", "read pairs: %s:%d:1: more than %d pairs", file, line, api.MaxPairs)
+				return nil, usage("cut the file", "read pairs: %s:%d:1: more than %d pairs", file,
+					line, api.MaxPairs)
 			default:
 				pairs = append(pairs, api.HostPair{Src: words[0], Dst: words[1]})
 			}
@@ -124,9 +126,11 @@ func newReserve() *cobra.Command {
 		case r <= 0:
 			return usage(hint, "reserve: --rate %s is not above zero", rate)
 		case lifetime < 0:
-			return usage("write --lifetime 10m, or leave it away", "reserve: --lifetime %v is below zero", lifetime)
+			return usage("write --lifetime 10m, or leave it away",
+				"reserve: --lifetime %v is below zero", lifetime)
 		}
-		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Output: output, Stdout: c.OutOrStdout(),
+		return session.Reserve(c.Context(), session.ReserveOptions{To: *to, Output: output,
+			Stdout: c.OutOrStdout(),
 			Request: &api.BandwidthRequest{Owner: owner, Pair: api.HostPair{Src: args[0], Dst: args[1]}, Rate: r,
 				Lifetime: lifetime}})
 	}

@@ -29,7 +29,8 @@ func TestAdoptRunbook(t *testing.T) {
 	ocs := startTarget(t, "--profile", "ocp", "--ports", "8", "--dark", "1ms", "--tls-dir", dir)
 	tor := startTarget(t, "--profile", "openconfig", "--ports", "4", "--tls-dir", filepath.Join(dir, "tor0"))
 	lab := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(string(text))[1]
-	lab = strings.NewReplacer("192.0.2.7:9339", ocs, "192.0.2.8:9339", tor, "tor0-client.pem", "tor0/client.pem",
+	lab = strings.NewReplacer("192.0.2.7:9339", ocs, "192.0.2.8:9339", tor, "tor0-client.pem",
+		"tor0/client.pem",
 		"tor0-ca.pem", "tor0/ca.pem").Replace(lab)
 	t.Chdir(dir)
 	put := func(name, text string) {
@@ -51,7 +52,8 @@ func TestAdoptRunbook(t *testing.T) {
 		}
 		command, file, _ := strings.Cut(command, " > ")
 		var out bytes.Buffer
-		if err := run(t.Context(), strings.Fields(command), strings.NewReader(""), &out, io.Discard); err != nil {
+		if err := run(t.Context(), strings.Fields(command), strings.NewReader(""), &out,
+			io.Discard); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out.String())
 		}
 		if file != "" {

@@ -9,8 +9,9 @@ import (
 )
 
 func newStatus(a actions) *cobra.Command {
-	c := statusOf(a, session.Section{Name: "", Short: "Show the leader, switches, jobs and circuits of the running fabric",
-		Of: func(s *session.Status) any { return *s }})
+	c := statusOf(a, session.Section{Name: "",
+		Short: "Show the leader, switches, jobs and circuits of the running fabric",
+		Of:    func(s *session.Status) any { return *s }})
 	c.Use, c.Example = "status", "  lightloom status\n  lightloom status circuits --watch\n  lightloom status -o json"
 	c.Long = "The first line says whether all is well, and what to do if not. A word after status shows one part alone. " +
 		"Of\nanother controller than that of the running fabric less is known."

@@ -57,7 +57,8 @@ func newSwitchRun() *cobra.Command {
 	fl.IntVar(&f.cfg.Hosts, "hosts", 0, "ToR only: number of first ports that lead to hosts")
 	fl.StringVar(&f.cfg.Fibre, "fibre", "", "ToR only: the interface to the optical switch; it stays dark until "+
 		"light is reported")
-	fl.StringVar(&f.cfg.Listen, "listen", "127.0.0.1:9339", "address of the gNMI target: host:port or unix:PATH")
+	fl.StringVar(&f.cfg.Listen, "listen", "127.0.0.1:9339",
+		"address of the gNMI target: host:port or unix:PATH")
 	fl.StringVar(&f.keys, "tls-dir", "", "directory with NAME.pem, as lightloom controller keys writes it")
 	f.speaking.Flags(fl, &f.cfg)
 	fl.BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses and Unix sockets only")
@@ -65,8 +66,9 @@ func newSwitchRun() *cobra.Command {
 	fl.IntVar(&f.cfg.VOQBytes, "voq-bytes", 0, "ToR with a fibre only: bytes of the virtual output queue of "+
 		"each rack, where packets wait while the fibre is dark (ebpf); 0: none")
 	fl.StringVar(&f.cfg.Dataplane, "dataplane", "auto", "auto, ebpf (needs root) or mirred")
-	fl.DurationVar(&f.cfg.LLDP, "lldp", time.Second, "packet switches only: interval of LLDP announcements; 0: "+
-		"never")
+	fl.DurationVar(&f.cfg.LLDP, "lldp", time.Second,
+		"packet switches only: interval of LLDP announcements; 0: "+
+			"never")
 	fl.BoolVar(&f.withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
@@ -90,7 +92,10 @@ func (f *switchFlags) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	f.cfg.Listening = func(addr string) { fmt.Fprintf(c.OutOrStdout(), "%s listens at %s\n", f.cfg.Name, addr) }
+	f.cfg.Listening = func(addr string) {
+		fmt.Fprintf(c.OutOrStdout(), "%s listens at %s\n",
+			f.cfg.Name, addr)
+	}
 	if os.Getenv("LIGHTLOOM_VERBOSE") != "" {
 		f.cfg.Log = slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 	}

@@ -23,7 +23,8 @@ func TestTargetMetrics(t *testing.T) {
 	defer release()
 	metrics := at.String()
 	addr := startTarget(t, "--plaintext", "--ports", "4", "--delays", "mordia", "--metrics", metrics)
-	d, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "sw", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 4}})
+	d, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "sw", Addr: addr, Plaintext: true,
+		Profile: gnmi.OCP{Ports: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}

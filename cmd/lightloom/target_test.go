@@ -25,7 +25,8 @@ func startTarget(t *testing.T, args ...string) string {
 	out, in := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- run(ctx, append([]string{"target", "run", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), in,
+		done <- run(ctx, append([]string{"target", "run", "--listen", "127.0.0.1:0"}, args...),
+			strings.NewReader(""), in,
 			io.Discard)
 		in.Close()
 	}()
@@ -61,7 +62,8 @@ func TestTargetDaemon(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	addr := startTarget(t, "--profile", "sonic-ocs", "--ports", "6", "--dark", "1ms", "--tls-dir", dir)
 	var report probe.Report
-	if err := json.Unmarshal(output(t, "device", "probe", addr, "--tls-dir", dir, "-o", "json"), &report); err != nil {
+	if err := json.Unmarshal(output(t, "device", "probe", addr, "--tls-dir", dir, "-o", "json"),
+		&report); err != nil {
 		t.Fatal(err)
 	}
 	if best, err := report.Best(); err != nil || best.Profile != "ocp" || best.Ports != 6 {
@@ -75,7 +77,8 @@ func TestTargetDaemon(t *testing.T) {
 	}
 	for _, profile := range []string{"ocp", "sonic-ocs"} {
 		var findings []conformance.Finding
-		if err := json.Unmarshal(output(t, "target", "check", "ocs", "--devices", file, "--write", "--profile", profile, "-o",
+		if err := json.Unmarshal(output(t, "target", "check", "ocs", "--devices", file, "--write",
+			"--profile", profile, "-o",
 			"json"), &findings); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +96,8 @@ func TestTargetDaemon(t *testing.T) {
 			}
 		}
 	}
-	if table := output(t, "device", "probe", "ocs", "--devices", file); !bytes.Contains(table, []byte("profile: ocp\n")) {
+	if table := output(t, "device", "probe", "ocs", "--devices", file); !bytes.Contains(table,
+		[]byte("profile: ocp\n")) {
 		t.Errorf("%s", table)
 	}
 }
@@ -148,7 +152,8 @@ func TestTargetGRIBI(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	var findings []conformance.Finding
-	if err := json.Unmarshal(output(t, "target", "check", addr, "--plaintext", "--profile", "sonic", "--gribi", port,
+	if err := json.Unmarshal(output(t, "target", "check", addr, "--plaintext", "--profile", "sonic",
+		"--gribi", port,
 		"--write", "--racks", "4", "-o", "json"), &findings); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +178,8 @@ func TestTargetGRIBI(t *testing.T) {
 func TestDeviceSystem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	addr := startTarget(t, "--ports", "4", "--tls-dir", dir, "--boot", "1ms")
-	if got := output(t, "device", "time", addr, "--tls-dir", dir); !bytes.Contains(got, []byte("ahead of this machine")) {
+	if got := output(t, "device", "time", addr, "--tls-dir", dir); !bytes.Contains(got,
+		[]byte("ahead of this machine")) {
 		t.Errorf("%s", got)
 	}
 	output(t, "device", "reboot", addr, "--tls-dir", dir, "--in", "1h", "--message", "image")
@@ -197,7 +203,8 @@ func TestDeviceSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &recorder{}
-	if status, _, stderr := r.run("device", "certify", addr, "--tls-dir", dir, "--identity", file); status == 0 ||
+	if status, _, stderr := r.run("device", "certify", addr, "--tls-dir", dir, "--identity",
+		file); status == 0 ||
 		!strings.Contains(stderr, "which it gives up again") {
 		t.Errorf("status %d: %s", status, stderr)
 	}

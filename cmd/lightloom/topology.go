@@ -60,7 +60,8 @@ func newTopologyConvert() *cobra.Command {
 		Example: "  lightloom topology convert lab.clab.yml lab.yaml\n  lightloom topology convert fattree:k=4 - --to dot",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usage("lightloom topology convert lab.clab.yml lab.yaml", "convert: want a topology and a file, got %d",
+				return usage("lightloom topology convert lab.clab.yml lab.yaml",
+					"convert: want a topology and a file, got %d",
 					len(args))
 			}
 			return nil
@@ -206,8 +207,10 @@ func surveyed(s topo.Survey) string {
 	if s.Parts != 1 {
 		parts = fmt.Sprintf("in %d parts", s.Parts)
 	}
-	text := fmt.Sprintf("%s (%s, %s, %s, %d OCS), %s", console.Count(s.Nodes, "node"), console.Count(s.Hosts, "host"),
-		console.Count(s.ToRs, "ToR"), console.Count(s.Switches, "switch"), s.OCS, console.Count(s.Cables, "link"))
+	text := fmt.Sprintf("%s (%s, %s, %s, %d OCS), %s", console.Count(s.Nodes, "node"),
+		console.Count(s.Hosts, "host"),
+		console.Count(s.ToRs, "ToR"), console.Count(s.Switches,
+			"switch"), s.OCS, console.Count(s.Cables, "link"))
 	if s.Parallel > 0 {
 		text += fmt.Sprintf(" (%d parallel)", s.Parallel)
 	}

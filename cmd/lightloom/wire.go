@@ -9,7 +9,8 @@ import (
 
 // commandActions returns what the binary's commands do.
 func commandActions() actions {
-	return actions{replay: replay.Replay, up: up, exec: session.Exec, status: session.ShowStatus, doctor: diagnose,
+	return actions{replay: replay.Replay, up: up, exec: session.Exec, status: session.ShowStatus,
+		doctor:     diagnose,
 		experiment: runExperiment}
 }
 

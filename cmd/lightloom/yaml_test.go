@@ -34,12 +34,17 @@ func TestDeepYAML(t *testing.T) {
 		"inventory": func(data []byte) error { _, err := inventory.Parse("deep.yaml", data, net); return err },
 		"record":    func(data []byte) error { _, err := inventory.ParseRecord(string(data)); return err },
 		"marking":   func(data []byte) error { _, err := marking.Parse("deep.yaml", data); return err },
-		"others":    func(data []byte) error { _, err := yamlfile.Decode("deep.yaml", data, new(any)); return err },
+		"others": func(data []byte) error {
+			_,
+				err := yamlfile.Decode("deep.yaml", data, new(any))
+			return err
+		},
 	}
 	for _, unit := range []string{"[", "{a: ", "- ", "? - ", "- !a ", `["]", `, `{"}": `, "[ #]\n"} {
 		data := []byte("\n" + strings.Repeat(unit, 20_000/len(unit)))
 		for _, name := range slices.Sorted(maps.Keys(readers)) {
-			if err := readers[name](data); err == nil || !strings.Contains(err.Error(), "lists within each other") {
+			if err := readers[name](data); err == nil ||
+				!strings.Contains(err.Error(), "lists within each other") {
 				t.Errorf("%s of %q: %.200v", name, unit, err)
 			}
 		}

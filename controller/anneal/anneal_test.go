@@ -56,8 +56,9 @@ func TestRunEndsWhenSpent(t *testing.T) {
 // shuffle is a map-reduce job.
 func shuffle(maps, reduces int) *controller.Job {
 	return &controller.Job{
-		Stages: []controller.Stage{{Tasks: make([]controller.Task, maps)}, {Tasks: make([]controller.Task, reduces)}},
-		Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e6}},
+		Stages: []controller.Stage{{Tasks: make([]controller.Task, maps)},
+			{Tasks: make([]controller.Task, reduces)}},
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e6}},
 	}
 }
 
@@ -117,7 +118,8 @@ func TestAvoidsDarkLinks(t *testing.T) {
 	dark := m.AppendPath(nil, 0, 1, 0)[0]
 	down[dark], down[dark^1] = true, true
 	s := NewNetworkState(NewTopologyContext(f, m, down, nil), Options{})
-	candidates, _ := s.Route([]Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{0, 0}}},
+	candidates, _ := s.Route([]Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}},
+		Hints: []int{0, 0}}},
 		rand.New(rand.NewPCG(1, 0)))
 	if candidates[0][0] != 1 || candidates[0][1] != 1 {
 		t.Errorf("paths %v, want the lit one, 1, twice", candidates[0])
@@ -183,7 +185,8 @@ func TestBlind(t *testing.T) {
 		if placed.Route != (Count{}) || placed.Place.Evaluated == 0 {
 			t.Fatalf("counts %+v and %+v", placed.Place, placed.Route)
 		}
-		candidates, count := s.Route([]Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}}, Hints: []int{3, -1}}},
+		candidates, count := s.Route([]Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}},
+			Hints: []int{3, -1}}},
 			rng)
 		if count != (Count{}) || candidates[0][0] != 3 {
 			t.Fatalf("paths %v, counts %+v", candidates, count)
@@ -238,14 +241,17 @@ func TestExplain(t *testing.T) {
 			j := randomJob(rng, 2)
 			a := plain.Place(j, slots(f, 1), rand.New(rand.NewPCG(seed, 5)))
 			b := told.Place(j, slots(f, 1), rand.New(rand.NewPCG(seed, 5)))
-			if !slices.Equal(a.Hosts, b.Hosts) || plain.Utility() != told.Utility() || len(b.Why) != j.Tasks() || a.Why != nil {
-				t.Fatalf("seed %d: hosts %v and %v, utility %d and %d", seed, a.Hosts, b.Hosts, plain.Utility(), told.Utility())
+			if !slices.Equal(a.Hosts, b.Hosts) || plain.Utility() != told.Utility() ||
+				len(b.Why) != j.Tasks() || a.Why != nil {
+				t.Fatalf("seed %d: hosts %v and %v, utility %d and %d", seed, a.Hosts, b.Hosts,
+					plain.Utility(), told.Utility())
 			}
 			checkIndex(t, told.net)
 			rows := []Coflow{{Rows: []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}, {Src: 4, Dst: 5}}}}
 			x, _ := plain.Route(rows, rand.New(rand.NewPCG(seed, 6)))
 			y, _ := told.Route(rows, rand.New(rand.NewPCG(seed, 6)))
-			if !slices.Equal(x[0], y[0]) || plain.Utility() != told.Utility() || len(told.Why()) != 3 || plain.Why() != nil {
+			if !slices.Equal(x[0], y[0]) || plain.Utility() != told.Utility() || len(told.Why()) != 3 ||
+				plain.Why() != nil {
 				t.Fatalf("seed %d: paths %v and %v", seed, x, y)
 			}
 			if w := told.Why()[2]; w.Next != -1 || w.Hops != 0 {
@@ -256,13 +262,15 @@ func TestExplain(t *testing.T) {
 	s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Explain: true})
 	placed := s.Place(shuffle(2, 2), slots(f, 2), rand.New(rand.NewPCG(1, 0)))
 	for _, w := range placed.Why {
-		if w.Here+w.Rack != 2 || w.Apart != 0 || w.Next < 0 || w.Cost <= 0 || w.Tried != 14 || w.Objective != 1000e6 ||
+		if w.Here+w.Rack != 2 || w.Apart != 0 || w.Next < 0 || w.Cost <= 0 || w.Tried != 14 ||
+			w.Objective != 1000e6 ||
 			w.Before != 0 {
 			t.Errorf("%+v", w)
 		}
 	}
 	s.Route([]Coflow{{Rows: []HostFlow{{Src: 14, Dst: 0}}}}, rand.New(rand.NewPCG(1, 0)))
-	if w := s.Why()[0]; w.Rate != 50e6 || w.Others != 0 || w.Hops != 2 || w.Equal < 1 || w.Cost != 0 || w.Next < 0 {
+	if w := s.Why()[0]; w.Rate != 50e6 || w.Others != 0 || w.Hops != 2 || w.Equal < 1 ||
+		w.Cost != 0 || w.Next < 0 {
 		t.Errorf("%+v", w)
 	}
 }

@@ -35,7 +35,8 @@ func (s *NetworkState) Dataflow(j *controller.Job, hosts []southbound.HostID) *D
 
 // newDataflow enters a job without sinks.
 func newDataflow(n *network, j *controller.Job, g *graph) *Dataflow {
-	d := &Dataflow{job: n.addJob(g.sinks), edge: make([]int32, len(j.Edges)), at: map[sinkKey]int32{}, rest: none}
+	d := &Dataflow{job: n.addJob(g.sinks), edge: make([]int32, len(j.Edges)),
+		at: map[sinkKey]int32{}, rest: none}
 	for i := range d.edge {
 		d.edge[i] = none
 	}

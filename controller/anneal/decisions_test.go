@@ -16,7 +16,8 @@ var update = flag.Bool("update", false, "write down where jobs are placed")
 // is what it was when that was last written down. After a wanted change run it with -update.
 func TestDecisions(t *testing.T) {
 	var got []string
-	for _, spec := range []string{"leafspine:racks=6,hosts=3,spines=3,eps=100Mbps,nic=500Mbps", "fattree:k=4,hosts=16"} {
+	for _, spec := range []string{"leafspine:racks=6,hosts=3,spines=3,eps=100Mbps,nic=500Mbps",
+		"fattree:k=4,hosts=16"} {
 		f, m := fabric(t, spec)
 		for mode, opt := range []Options{{}, {Paper: true}, {Blind: true}, {Paper: true, Shared: true},
 			{Blind: true, Paper: true}, {RouteSteps: 1, Steps: 2}} {

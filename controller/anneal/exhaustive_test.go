@@ -120,7 +120,8 @@ func TestRouteNearExhaustive(t *testing.T) {
 		}
 		var rows []HostFlow
 		for d := range 6 {
-			rows = append(rows, HostFlow{Src: southbound.HostID((d + 2 + rng.IntN(6)) % 8), Dst: southbound.HostID(d)})
+			rows = append(rows, HostFlow{Src: southbound.HostID((d + 2 + rng.IntN(6)) % 8),
+				Dst: southbound.HostID(d)})
 		}
 		s := network()
 		r := s.take([]Coflow{{Rows: rows}})

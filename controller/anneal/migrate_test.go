@@ -38,7 +38,8 @@ func newMoving(t *testing.T, seed uint64) *moving {
 		return s
 	}
 	n := len(m.hosts)
-	m.migrationCost = MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n), Rerun: make([]float64, n),
+	m.migrationCost = MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n),
+		Rerun:     make([]float64, n),
 		Factor:    1,
 		Remaining: func(int, southbound.HostID, southbound.HostID) pathmap.Bytes { return 10 << 20 }}
 	return m
@@ -100,7 +101,8 @@ func TestMigrate(t *testing.T) {
 		}} {
 			dearer()
 			if got := m.migrate(seed); len(got.Tasks) > 0 {
-				t.Errorf("seed %d: %d tasks move though that is dear: gain %d, price %d", seed, len(got.Tasks), got.Gain, got.Price)
+				t.Errorf("seed %d: %d tasks move though that is dear: gain %d, price %d", seed,
+					len(got.Tasks), got.Gain, got.Price)
 			}
 		}
 	}

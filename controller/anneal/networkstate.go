@@ -194,9 +194,11 @@ func (s *NetworkState) take(coflows []Coflow) *routing {
 			c.Of, c.Edge = s.bare(c.Rows), 0
 		}
 		for i, b := range c.Rows {
-			ch := choice{flow: s.addFlow(&c, i), src: b.Src, dst: b.Dst, candidates: s.topology.Candidates(b.Src, b.Dst), at: -1}
+			ch := choice{flow: s.addFlow(&c, i), src: b.Src, dst: b.Dst,
+				candidates: s.topology.Candidates(b.Src, b.Dst), at: -1}
 			if c.Hints != nil {
-				ch.at = int32(slices.IndexFunc(ch.candidates, func(w Candidate) bool { return w.Path == c.Hints[i] }))
+				ch.at = int32(slices.IndexFunc(ch.candidates,
+					func(w Candidate) bool { return w.Path == c.Hints[i] }))
 			}
 			r.take(ch)
 		}

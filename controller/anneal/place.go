@@ -69,7 +69,8 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 	each(len(all), func(r int) {
 		all[r] = newPlacing(s.clone(len(all)), j, free)
 		o := s.opt
-		counts[r] = Run(all[r], Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper},
+		counts[r] = Run(all[r], Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start,
+			End: o.End, Paper: o.Paper},
 			rngs[r])
 	})
 	best, sum, lower := 0, Count{}, Count{}

@@ -169,7 +169,8 @@ func (p *placing) pair(k hostFlowKey, by int32, fresh *[]hostFlowKey) {
 	if !ok {
 		i = int32(len(p.live))
 		of[at] = i
-		b := hostFlow{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)), src: k.src, dst: k.dst}}
+		b := hostFlow{k, choice{flow: net.addFlow(p.flow.group(p.s, p.g.index[k.edge], k.dst)),
+			src: k.src, dst: k.dst}}
 		b.candidates, b.at = p.s.topology.Candidates(k.src, k.dst), -1
 		net.flows[b.flow].pairs = by
 		p.live = append(p.live, b)

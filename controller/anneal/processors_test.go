@@ -30,7 +30,8 @@ func TestProcessorsChangeNothing(t *testing.T) {
 				}
 				hosts, utility = append(hosts, at), append(utility, s.Utility())
 			}
-			if !slices.Equal(hosts[0], hosts[1]) || !slices.Equal(hosts[0], hosts[2]) || utility[0] != utility[1] ||
+			if !slices.Equal(hosts[0], hosts[1]) || !slices.Equal(hosts[0], hosts[2]) ||
+				utility[0] != utility[1] ||
 				utility[0] != utility[2] {
 				t.Fatalf("seed %d, %+v: hosts %v, utility %v", seed, opt, hosts, utility)
 			}

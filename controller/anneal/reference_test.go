@@ -77,7 +77,8 @@ func reaches(j *controller.Job, from, to int, seen []int) bool {
 		return false
 	}
 	for i := range j.Edges {
-		if e := &j.Edges[i]; counts(e) && e.From == from && (e.To == to || reaches(j, e.To, to, append(seen, from))) {
+		if e := &j.Edges[i]; counts(e) && e.From == from &&
+			(e.To == to || reaches(j, e.To, to, append(seen, from))) {
 			return true
 		}
 	}
@@ -96,7 +97,8 @@ func checkIndex(t *testing.T, n *network) {
 				t.Fatalf("link %d: visit %d is not flow %d's hop %d", l, i, o.flow, o.hop)
 			}
 			if most, least := n.links[l].most, n.bottleneck(o.flow); f.rate > most || f.rate != least {
-				t.Fatalf("link %d: flow %d has %d, of at most %d and a bottleneck of %d", l, o.flow, f.rate, most, least)
+				t.Fatalf("link %d: flow %d has %d, of at most %d and a bottleneck of %d", l, o.flow,
+					f.rate, most, least)
 			}
 		}
 	}
@@ -181,7 +183,8 @@ func runSome(s *NetworkState, rng *rand.Rand, n int) {
 			continue
 		}
 		candidates := s.topology.Candidates(a, b)
-		links := append([]pathmap.LinkID{s.topology.up[a], s.topology.dn[b]}, candidates[rng.IntN(len(candidates))].Links...)
+		links := append([]pathmap.LinkID{s.topology.up[a], s.topology.dn[b]},
+			candidates[rng.IntN(len(candidates))].Links...)
 		s.Run(Coflow{Rows: []HostFlow{{Src: a, Dst: b, Flows: int32(rng.IntN(3))}}}, [][]pathmap.LinkID{links})
 	}
 }

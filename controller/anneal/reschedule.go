@@ -11,7 +11,8 @@ import (
 // Reschedule decides for the tasks of a running job that have no host (controller.NoHost), at the upper
 // level for these alone; the lower one routes what they move. hosts is by task. There must be enough
 // slots.
-func (s *NetworkState) Reschedule(j *controller.Job, hosts []southbound.HostID, free []int32, rng *rand.Rand) Placed {
+func (s *NetworkState) Reschedule(j *controller.Job, hosts []southbound.HostID, free []int32,
+	rng *rand.Rand) Placed {
 	var unplaced []int
 	for t, h := range hosts {
 		if h == controller.NoHost {
@@ -23,7 +24,8 @@ func (s *NetworkState) Reschedule(j *controller.Job, hosts []southbound.HostID, 
 
 // PlaceReduces is Reschedule for some of the tasks without a host: the others have none afterwards
 // either, and send nothing.
-func (s *NetworkState) PlaceReduces(j *controller.Job, hosts []southbound.HostID, unplaced []int, free []int32,
+func (s *NetworkState) PlaceReduces(j *controller.Job, hosts []southbound.HostID,
+	unplaced []int, free []int32,
 	rng *rand.Rand) Placed {
 	s.begin(1)
 	r := &rescheduling{placing: newPlacing(s, j, free), unplaced: unplaced}
@@ -41,7 +43,8 @@ func (s *NetworkState) PlaceReduces(j *controller.Job, hosts []southbound.HostID
 		r.Reset(1, rng)
 	} else {
 		o := s.opt
-		out.Place = Run(r, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
+		out.Place = Run(r, Schedule{Restarts: o.Restarts, Steps: o.Steps, Start: o.Start, End: o.End,
+			Paper: o.Paper}, rng)
 		out.Place.Add(r.improve(rng))
 	}
 	out.Hosts, out.Route = slices.Clone(r.host), r.counts

@@ -67,7 +67,8 @@ func TestSizesNeverOverfill(t *testing.T) {
 			}
 			if rng.IntN(2) == 0 {
 				if p.Undo(); p.Utility() != before || !slices.Equal(hosts, p.host) {
-					t.Fatalf("seed %d: utility %d on %v after undo, was %d on %v", seed, p.Utility(), p.host, before, hosts)
+					t.Fatalf("seed %d: utility %d on %v after undo, was %d on %v", seed, p.Utility(), p.host,
+						before, hosts)
 				}
 			}
 		}
@@ -106,7 +107,8 @@ func TestSizedNearExhaustive(t *testing.T) {
 	}
 }
 
-func sizedShare(t *testing.T, network func() *NetworkState, j *controller.Job, free []int32, rng *rand.Rand) float64 {
+func sizedShare(t *testing.T, network func() *NetworkState, j *controller.Job, free []int32,
+	rng *rand.Rand) float64 {
 	t.Helper()
 	best := exhaustive(network(), j, free)
 	s := network()

@@ -38,7 +38,8 @@ func NewTopologyContext(f *topo.Fabric, m *pathmap.Map, down []bool, cache *Path
 	}
 	for i, h := range f.HostNode {
 		up := f.Topology.Out(h)[0]
-		g.up, g.dn, g.rack = append(g.up, up), append(g.dn, pathmap.Reverse(up)), append(g.rack, f.RackOf(int32(i)))
+		g.up, g.dn, g.rack = append(g.up, up), append(g.dn, pathmap.Reverse(up)), append(g.rack,
+			f.RackOf(int32(i)))
 	}
 	if g.down {
 		g.lit.reset(f.Racks)

@@ -44,7 +44,8 @@ type FlowWhy struct {
 func (p *placing) explain(before int64, rng *rand.Rand) []TaskWhy {
 	out := make([]TaskWhy, len(p.host))
 	for t := range out {
-		w := TaskWhy{Task: t, Stage: int(p.g.stage[t]), Host: p.host[t], Next: -1, Objective: p.Utility(), Before: before}
+		w := TaskWhy{Task: t, Stage: int(p.g.stage[t]), Host: p.host[t], Next: -1,
+			Objective: p.Utility(), Before: before}
 		p.neighbours(t, &w)
 		best := int64(-1)
 		for _, h := range p.candidates(t, rng) {
@@ -110,8 +111,10 @@ func (r *routing) explainOne(k int32) FlowWhy {
 	ch := &r.all[k]
 	net := r.s.net
 	fl := &net.flows[ch.flow]
-	w := FlowWhy{Path: ch.current().Path, Hops: len(ch.current().Links), Rate: fl.rate, Next: -1, Bottleneck: pathmap.None}
-	if i := slices.IndexFunc(net.hopsOf(ch.flow), func(h hop) bool { return net.links[h.link].share <= fl.rate }); i >= 0 {
+	w := FlowWhy{Path: ch.current().Path, Hops: len(ch.current().Links), Rate: fl.rate, Next: -1,
+		Bottleneck: pathmap.None}
+	if i := slices.IndexFunc(net.hopsOf(ch.flow),
+		func(h hop) bool { return net.links[h.link].share <= fl.rate }); i >= 0 {
 		w.Bottleneck = net.hopsOf(ch.flow)[i].link
 		w.Others = len(net.on[w.Bottleneck]) - 1
 	}

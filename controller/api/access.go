@@ -18,7 +18,8 @@ var errNoGranter = &Error{Missing, errors.New("this controller grants no access"
 func (s *service) SetAccess(ctx context.Context,
 	r *connect.Request[apiv1.SetAccessRequest]) (*connect.Response[apiv1.SetAccessResponse], error) {
 	granter := s.cfg.Callers.Granter
-	g := controller.Grant{Name: r.Msg.GetGrant().GetName(), Access: controller.Access(r.Msg.GetGrant().GetAccess())}
+	g := controller.Grant{Name: r.Msg.GetGrant().GetName(),
+		Access: controller.Access(r.Msg.GetGrant().GetAccess())}
 	if err := g.Check(); err != nil {
 		return nil, encode(&Error{Invalid, err})
 	}

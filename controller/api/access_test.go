@@ -269,7 +269,8 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 		t.Fatal(err)
 	}
 	s := seat{c.realm, id}
-	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln, ServerTLS: source.Server(pki.Client, pki.Controller),
+	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln,
+		ServerTLS: source.Server(pki.Client, pki.Controller),
 		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s, Canceller: s,
 		Changer: s, Finder: s, Indexer: s, Membership: s, Jobs: s,
 		Reported: Reported{Fabric: func() *apiv1.Fabric { return &apiv1.Fabric{} }},
@@ -342,7 +343,8 @@ func (c *court) parties(t *testing.T) []party {
 	unverified.InsecureSkipVerify, unverified.VerifyConnection = true, nil
 	bare := client("admin")
 	bare.Certificates = nil
-	expired, err := c.ca.IssueUntil(time.Now().Add(-30*time.Second), 20*time.Second, pki.Client, "expired", "localhost")
+	expired, err := c.ca.IssueUntil(time.Now().Add(-30*time.Second), 20*time.Second, pki.Client,
+		"expired", "localhost")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +362,8 @@ func (c *court) parties(t *testing.T) []party {
 		all = append(all, party{name: name, tls: client(name)},
 			party{"forwarded " + name, of(c.issue(t, pki.Controller, "r1")),
 				map[string]string{forwarded: "r1", onBehalf: "client/" + name}},
-			party{"forging " + name, client("nobody"), map[string]string{forwarded: "r1", onBehalf: "client/" + name}},
+			party{"forging " + name, client("nobody"),
+				map[string]string{forwarded: "r1", onBehalf: "client/" + name}},
 			party{"forging half " + name, client("nobody"), map[string]string{onBehalf: "client/" + name}})
 	}
 	return append(all,
@@ -436,20 +439,22 @@ func procedures() map[string]struct {
 			c apiv1connect.ControllerClient, _ string) error {
 			return stream(c.State(ctx, connect.NewRequest(&apiv1.StateRequest{})))
 		}},
-		"Events": {"viewer operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
-			_ string) error {
-			return stream(c.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{})))
-		}},
+		"Events": {"viewer operator admin configured local",
+			func(ctx context.Context, c apiv1connect.ControllerClient,
+				_ string) error {
+				return stream(c.Events(ctx, connect.NewRequest(&apiv1.EventsRequest{})))
+			}},
 		"GetFabric": {"viewer tenant other operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.GetFabric(ctx, connect.NewRequest(&apiv1.GetFabricRequest{}))
 			return err
 		}},
-		"ApplyFabric": {"operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
-			_ string) error {
-			_, err := c.ApplyFabric(ctx, connect.NewRequest(&apiv1.ApplyFabricRequest{}))
-			return err
-		}},
+		"ApplyFabric": {"operator admin configured local",
+			func(ctx context.Context, c apiv1connect.ControllerClient,
+				_ string) error {
+				_, err := c.ApplyFabric(ctx, connect.NewRequest(&apiv1.ApplyFabricRequest{}))
+				return err
+			}},
 		"GetJob": {"viewer tenant operator admin configured local replica relay", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{}))
@@ -475,31 +480,35 @@ func procedures() map[string]struct {
 			_, err := c.Reserve(ctx, connect.NewRequest(&apiv1.ReserveRequest{RequestId: request, Rate: 1}))
 			return err
 		}},
-		"Cancel": {"tenant operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
-			_ string) error {
-			_, err := c.Cancel(ctx, connect.NewRequest(&apiv1.CancelRequest{}))
-			return err
-		}},
-		"Release": {"tenant operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
-			_ string) error {
-			_, err := c.Release(ctx, connect.NewRequest(&apiv1.ReleaseRequest{Id: 7}))
-			return err
-		}},
+		"Cancel": {"tenant operator admin configured local",
+			func(ctx context.Context, c apiv1connect.ControllerClient,
+				_ string) error {
+				_, err := c.Cancel(ctx, connect.NewRequest(&apiv1.CancelRequest{}))
+				return err
+			}},
+		"Release": {"tenant operator admin configured local",
+			func(ctx context.Context, c apiv1connect.ControllerClient,
+				_ string) error {
+				_, err := c.Release(ctx, connect.NewRequest(&apiv1.ReleaseRequest{Id: 7}))
+				return err
+			}},
 		"ListReservations": {"viewer tenant other operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.ListReservations(ctx, connect.NewRequest(&apiv1.ListReservationsRequest{}))
 			return err
 		}},
-		"SetAccess": {"admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient, _ string) error {
+		"SetAccess": {"admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.SetAccess(ctx, connect.NewRequest(&apiv1.SetAccessRequest{
 				Grant: &apiv1.Grant{Name: "new", Access: "viewer"}}))
 			return err
 		}},
-		"ListAccess": {"operator admin configured local", func(ctx context.Context, c apiv1connect.ControllerClient,
-			_ string) error {
-			_, err := c.ListAccess(ctx, connect.NewRequest(&apiv1.ListAccessRequest{}))
-			return err
-		}},
+		"ListAccess": {"operator admin configured local",
+			func(ctx context.Context, c apiv1connect.ControllerClient,
+				_ string) error {
+				_, err := c.ListAccess(ctx, connect.NewRequest(&apiv1.ListAccessRequest{}))
+				return err
+			}},
 		"Members": {"viewer operator admin configured local replica relay", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.Members(ctx, connect.NewRequest(&apiv1.MembersRequest{}))
@@ -511,7 +520,8 @@ func procedures() map[string]struct {
 				Member: &apiv1.Member{Id: "x"}}))
 			return err
 		}},
-		"ReadIndex": {"replica relay", func(ctx context.Context, c apiv1connect.ControllerClient, _ string) error {
+		"ReadIndex": {"replica relay", func(ctx context.Context, c apiv1connect.ControllerClient,
+			_ string) error {
 			_, err := c.ReadIndex(ctx, connect.NewRequest(&apiv1.ReadIndexRequest{}))
 			return err
 		}},
@@ -570,13 +580,15 @@ func TestWhoReplacesDevices(t *testing.T) {
 	parties := c.parties(t)
 	c.reload(t)
 	device, rack := []string{"name: tor0"}, []*apiv1.Rack{{}}
-	for _, f := range []*apiv1.FabricDescription{{Devices: device}, {Racks: rack}, {Devices: device, Racks: rack}} {
+	for _, f := range []*apiv1.FabricDescription{{Devices: device}, {Racks: rack},
+		{Devices: device, Racks: rack}} {
 		for _, p := range parties {
 			who, _ := strings.CutPrefix(p.name, "forwarded ")
 			want := slices.Contains([]string{"admin", "configured", "local"}, who)
 			before := c.count()
 			caller, hangUp := c.dial(p, 0)
-			_, err := caller.ApplyFabric(within(t, hanging), connect.NewRequest(&apiv1.ApplyFabricRequest{Fabric: f}))
+			_, err := caller.ApplyFabric(within(t, hanging),
+				connect.NewRequest(&apiv1.ApplyFabricRequest{Fabric: f}))
 			hangUp()
 			if (err == nil) != want || !want && c.count() != before {
 				t.Errorf("%s, %v: %v", p.name, f, err)
@@ -590,20 +602,23 @@ func TestWhoReplacesDevices(t *testing.T) {
 func TestTenantsStayApart(t *testing.T) {
 	c := newCourt(t)
 	for i := range 2 {
-		other := c.caller(t, party{name: "other", tls: c.issue(t, pki.Client, "other").Client("", pki.Controller)}, i)
+		other := c.caller(t, party{name: "other",
+			tls: c.issue(t, pki.Client, "other").Client("", pki.Controller)}, i)
 		job := func(user string) *apiv1.Job {
 			w := jobToWire(coflow("a"))
 			w.User = user
 			return w
 		}
 		submit := func(request, user string) error {
-			_, err := other.SubmitJobs(within(t, hanging), connect.NewRequest(&apiv1.SubmitJobsRequest{RequestId: request,
-				Jobs: []*apiv1.Job{job(user)}}))
+			_, err := other.SubmitJobs(within(t, hanging),
+				connect.NewRequest(&apiv1.SubmitJobsRequest{RequestId: request,
+					Jobs: []*apiv1.Job{job(user)}}))
 			return err
 		}
 		reserve := func(request, owner string) error {
-			_, err := other.Reserve(within(t, hanging), connect.NewRequest(&apiv1.ReserveRequest{RequestId: request, Rate: 1,
-				Owner: owner}))
+			_, err := other.Reserve(within(t, hanging),
+				connect.NewRequest(&apiv1.ReserveRequest{RequestId: request, Rate: 1,
+					Owner: owner}))
 			return err
 		}
 		list := func(user string) error {
@@ -614,14 +629,16 @@ func TestTenantsStayApart(t *testing.T) {
 		for name, err := range map[string]error{
 			"list another's": list("tenant"), "submit as another": submit("a", "tenant"),
 			"submit another's request": submit("the tenant's", ""),
-			"reserve as another":       reserve("a", "tenant"), "reserve by another's request": reserve("the tenant's", ""),
+			"reserve as another": reserve("a",
+				"tenant"), "reserve by another's request": reserve("the tenant's", ""),
 		} {
 			if CodeOf(decode(err)) != Denied {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		var seen []*apiv1.JobInfo
-		if page, err := other.ListJobs(within(t, hanging), connect.NewRequest(&apiv1.ListJobsRequest{})); err != nil {
+		if page, err := other.ListJobs(within(t, hanging),
+			connect.NewRequest(&apiv1.ListJobsRequest{})); err != nil {
 			t.Error(err)
 		} else {
 			seen = page.Msg.Jobs
@@ -645,7 +662,8 @@ func TestTenantsStayApart(t *testing.T) {
 			reserve(fmt.Sprint("d", i), "")); err != nil {
 			t.Error(err)
 		}
-		held, err := other.ListReservations(within(t, hanging), connect.NewRequest(&apiv1.ListReservationsRequest{}))
+		held, err := other.ListReservations(within(t, hanging),
+			connect.NewRequest(&apiv1.ListReservationsRequest{}))
 		if err != nil || len(held.Msg.Reservations) != i+1 {
 			t.Errorf("reservations: %v, %v", held, err)
 			continue
@@ -675,7 +693,8 @@ func TestTenantsStayApart(t *testing.T) {
 func TestGrantsTakeEffect(t *testing.T) {
 	c := newCourt(t)
 	c.late["viewer"] = true
-	viewer := c.caller(t, party{name: "viewer", tls: c.issue(t, pki.Client, "viewer").Client("", pki.Controller)}, 1)
+	viewer := c.caller(t, party{name: "viewer",
+		tls: c.issue(t, pki.Client, "viewer").Client("", pki.Controller)}, 1)
 	if err := procedures()["Status"].call(within(t, hanging), viewer, ""); err != nil {
 		t.Errorf("right after the grant: %v", err)
 	}
@@ -698,8 +717,10 @@ func TestGrantsTakeEffect(t *testing.T) {
 // is not recorded, but counted like all calls.
 func TestAudit(t *testing.T) {
 	c := newCourt(t)
-	tenant := c.caller(t, party{name: "tenant", tls: c.issue(t, pki.Client, "tenant").Client("", pki.Controller)}, 1)
-	viewer := c.caller(t, party{name: "viewer", tls: c.issue(t, pki.Client, "viewer").Client("", pki.Controller)}, 0)
+	tenant := c.caller(t, party{name: "tenant",
+		tls: c.issue(t, pki.Client, "tenant").Client("", pki.Controller)}, 1)
+	viewer := c.caller(t, party{name: "viewer",
+		tls: c.issue(t, pki.Client, "viewer").Client("", pki.Controller)}, 0)
 	for _, call := range []string{"Status", "Cancel"} {
 		if err := procedures()[call].call(within(t, hanging), tenant, ""); err != nil {
 			t.Fatal(err)
@@ -742,7 +763,8 @@ func (grants) Grant(context.Context, controller.Grant) (err error) { return err 
 // TestReads: who may read whose jobs. Nothing is read by a caller whose grant is taken back between
 // admission and the read.
 func TestReads(t *testing.T) {
-	s := &Server{cfg: Config{Callers: Callers{Granter: grants{"ann": controller.Tenant, "bob": controller.Viewer}}}}
+	s := &Server{cfg: Config{Callers: Callers{Granter: grants{"ann": controller.Tenant,
+		"bob": controller.Viewer}}}}
 	for _, tc := range []struct {
 		who    Caller
 		want   string

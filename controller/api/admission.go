@@ -179,8 +179,9 @@ type paced struct {
 // than Limits.Pace. stop is to be called.
 func (s *Server) paced(ctx context.Context, w http.ResponseWriter, body io.Reader,
 	cancel context.CancelCauseFunc) *paced {
-	p := &paced{Reader: body, slow: cancel, pace: s.cfg.Limits.Pace, grace: s.cfg.Limits.Grace, began: time.Now(),
-		to: http.NewResponseController(w)}
+	p := &paced{Reader: body, slow: cancel, pace: s.cfg.Limits.Pace, grace: s.cfg.Limits.Grace,
+		began: time.Now(),
+		to:    http.NewResponseController(w)}
 	p.timer = time.AfterFunc(math.MaxInt64, p.checkPace)
 	p.timer.Reset(p.grace)
 	p.undo = context.AfterFunc(ctx, p.end)

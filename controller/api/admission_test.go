@@ -46,7 +46,8 @@ func tenants(names ...string) grants {
 
 // trickle begins a call with a body of that many bytes, of which it sends a part, and returns once the
 // replica reads it.
-func (tc *testCluster) trickle(t testing.TB, cfg *tls.Config, call string, size, sent int) (*tls.Conn, *bufio.Reader) {
+func (tc *testCluster) trickle(t testing.TB, cfg *tls.Config, call string, size,
+	sent int) (*tls.Conn, *bufio.Reader) {
 	t.Helper()
 	c, err := eventually(func() (*tls.Conn, error) { return tls.Dial("tcp", tc.addrs[0], cfg) })
 	if err != nil {
@@ -91,7 +92,8 @@ func TestTricklingBodies(t *testing.T) {
 			}
 			c := tc.as(t, "quick")
 			for i := range 20 {
-				if _, err := c.Submit(within(t, hanging), fmt.Sprint(i), []*controller.Job{coflow("a")}); err != nil {
+				if _, err := c.Submit(within(t, hanging), fmt.Sprint(i),
+					[]*controller.Job{coflow("a")}); err != nil {
 					t.Fatalf("submission %d beside bodies that do not end: %v", i, err)
 				}
 			}
@@ -150,7 +152,8 @@ func TestBatchesOfOneTenant(t *testing.T) {
 	<-in
 	<-in
 	for i := range 20 {
-		if _, err := quick.Submit(within(t, hanging), fmt.Sprint(i), []*controller.Job{coflow("a")}); err != nil {
+		if _, err := quick.Submit(within(t, hanging), fmt.Sprint(i),
+			[]*controller.Job{coflow("a")}); err != nil {
 			t.Fatalf("submission %d beside another's that do not end: %v", i, err)
 		}
 	}
@@ -241,17 +244,19 @@ func TestSlowReadersHoldNoSlot(t *testing.T) {
 	s := &Server{cfg: Config{Limits: l}, admission: newAdmission(l)}
 	who := Caller{Kind: byClient, Name: "a"}
 	list := func(written func()) {
-		r := httptest.NewRequest(http.MethodPost, apiv1connect.ControllerListJobsProcedure, strings.NewReader("{}"))
-		s.take(httptest.NewRecorder(), r, aPage, who, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			answer := passing()(func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
-				if _, ok := s.admission.gates[aPage].Try("b"); ok {
-					t.Error("a call is answered without a slot")
-				}
-				return nil, errors.New("none")
-			})
-			_, _ = answer(r.Context(), connect.NewRequest(&apiv1.ListJobsRequest{}))
-			written()
-		}))
+		r := httptest.NewRequest(http.MethodPost, apiv1connect.ControllerListJobsProcedure,
+			strings.NewReader("{}"))
+		s.take(httptest.NewRecorder(), r, aPage, who,
+			http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				answer := passing()(func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
+					if _, ok := s.admission.gates[aPage].Try("b"); ok {
+						t.Error("a call is answered without a slot")
+					}
+					return nil, errors.New("none")
+				})
+				_, _ = answer(r.Context(), connect.NewRequest(&apiv1.ListJobsRequest{}))
+				written()
+			}))
 	}
 	calls := 0
 	list(func() { list(func() { list(func() { calls++ }) }) })
@@ -376,7 +381,8 @@ func BenchmarkSubmit(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			client, err := Dial([]string{c.north["r0"], c.north["r1"], c.north["r2"]}, who.Client("", pki.Controller))
+			client, err := Dial([]string{c.north["r0"], c.north["r1"], c.north["r2"]},
+				who.Client("", pki.Controller))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -25,7 +25,8 @@ func TestSubmitThroughAnyReplica(t *testing.T) {
 		tc.lead(leader)
 		for via := range 3 {
 			name := fmt.Sprintf("leader %d via %d", leader, via)
-			ids, err := tc.dial(t, via).Submit(ctx, NewRequestID(), []*controller.Job{coflow(name), coflow(name + " too")})
+			ids, err := tc.dial(t, via).Submit(ctx, NewRequestID(),
+				[]*controller.Job{coflow(name), coflow(name + " too")})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -41,7 +42,8 @@ func TestSubmitThroughAnyReplica(t *testing.T) {
 func TestSubmitIsTakenOnce(t *testing.T) {
 	tc := newTestCluster(t, nil)
 	ctx := within(t, hanging)
-	tc.fate = []error{ErrUncertain, fmt.Errorf("commit: %w", ErrUncertain), fmt.Errorf("again: %w", ErrNotLeader)}
+	tc.fate = []error{ErrUncertain, fmt.Errorf("commit: %w", ErrUncertain),
+		fmt.Errorf("again: %w", ErrNotLeader)}
 	c := tc.dial(t, 0, 1, 2)
 	for range 3 {
 		ids, err := c.Submit(ctx, "batch-1", []*controller.Job{coflow("a"), coflow("b")})
@@ -127,7 +129,8 @@ func TestBadBatches(t *testing.T) {
 		{"unknown host", "x", []*controller.Job{{Edges: []controller.Edge{{Flows: []controller.Flow{{Dst: 99, Bytes: 1}}}}}},
 			Invalid, "the fabric's hosts are 0 to 7"},
 		{"negative weight", "x", []*controller.Job{{Weight: -1}}, Invalid, "weight -1"},
-		{"unknown kind", "x", []*controller.Job{{Edges: []controller.Edge{{Kind: 9}}}}, Invalid, "kind 9 is unknown"},
+		{"unknown kind", "x", []*controller.Job{{Edges: []controller.Edge{{Kind: 9}}}}, Invalid,
+			"kind 9 is unknown"},
 		{"negative count", "x", []*controller.Job{{Edges: []controller.Edge{{Flows: []controller.Flow{{Count: -1}}}}}},
 			Invalid, "stands for -1 flows"},
 		{"long name", "x", []*controller.Job{{Name: strings.Repeat("n", 300)}}, Invalid, "above 256 bytes"},
@@ -174,7 +177,8 @@ func TestStatusAndState(t *testing.T) {
 		}
 	}
 	tc.members[0].snap = nil
-	if _, err := c.State(ctx); CodeOf(err) != Internal || !strings.Contains(err.Error(), "read state: no state") {
+	if _, err := c.State(ctx); CodeOf(err) != Internal ||
+		!strings.Contains(err.Error(), "read state: no state") {
 		t.Errorf("a state that cannot be read: %v", err)
 	}
 	tc.stop[0]()
@@ -238,7 +242,8 @@ func TestServerSentEvents(t *testing.T) {
 	defer h.CloseIdleConnections()
 	get := func(i int, query string, last string) *http.Response {
 		t.Helper()
-		r, _ := http.NewRequestWithContext(within(t, hanging), "GET", "https://"+tc.addrs[i]+"/v1/events"+query, nil)
+		r, _ := http.NewRequestWithContext(within(t, hanging), "GET",
+			"https://"+tc.addrs[i]+"/v1/events"+query, nil)
 		r.Header.Set("Last-Event-ID", last)
 		resp, err := h.Do(r)
 		if err != nil {

@@ -49,7 +49,8 @@ func (s *Server) auditor() connect.UnaryInterceptorFunc {
 				return out, err
 			}
 			who := callerOf(ctx)
-			a := AuditRecord{Caller: who.String(), Via: who.Via, Call: path.Base(r.Spec().Procedure), What: about(r.Any()),
+			a := AuditRecord{Caller: who.String(), Via: who.Via, Call: path.Base(r.Spec().Procedure),
+				What:   about(r.Any()),
 				Result: "ok"}
 			if err != nil {
 				a.Result = string(CodeOf(decode(err)))
@@ -74,7 +75,8 @@ func about(m any) string {
 	case *apiv1.CancelRequest:
 		text = fmt.Sprintf("job %d", m.JobId)
 	case *apiv1.ReserveRequest:
-		text = fmt.Sprintf("%d bit/s from %s to %s for %s, request %s", m.Rate, m.GetPair().GetSrc(), m.GetPair().GetDst(),
+		text = fmt.Sprintf("%d bit/s from %s to %s for %s, request %s", m.Rate, m.GetPair().GetSrc(),
+			m.GetPair().GetDst(),
 			m.Owner, m.RequestId)
 	case *apiv1.ReleaseRequest:
 		text = fmt.Sprintf("reservation %d", m.Id)

@@ -37,28 +37,36 @@ func TestBrowsersAreKeptApart(t *testing.T) {
 		body                     string
 		want                     int
 	}{
-		{"its own page", "POST", cancel, "", map[string]string{"Origin": own, "Sec-Fetch-Site": "same-origin"}, "{}", 200},
+		{"its own page", "POST", cancel, "", map[string]string{"Origin": own,
+			"Sec-Fetch-Site": "same-origin"}, "{}", 200},
 		{"no browser", "POST", cancel, "", nil, "{}", 200},
 		{"its own page reads", "GET", get, "", map[string]string{"Sec-Fetch-Site": "same-origin"}, "", 200},
 		{"typed by its user", "GET", get, "", map[string]string{"Sec-Fetch-Site": "none"}, "", 200},
-		{"another page posts", "POST", cancel, "", map[string]string{"Origin": "https://evil.example"}, "{}", 403},
+		{"another page posts", "POST", cancel, "",
+			map[string]string{"Origin": "https://evil.example"}, "{}", 403},
 		{"a page without an origin posts", "POST", cancel, "", map[string]string{"Origin": "null"}, "{}", 403},
-		{"a page of another port", "POST", cancel, "", map[string]string{"Origin": "https://127.0.0.1:1"}, "{}", 403},
-		{"a page of the same site", "POST", cancel, "", map[string]string{"Sec-Fetch-Site": "same-site"}, "{}", 403},
+		{"a page of another port", "POST", cancel, "",
+			map[string]string{"Origin": "https://127.0.0.1:1"}, "{}", 403},
+		{"a page of the same site", "POST", cancel, "",
+			map[string]string{"Sec-Fetch-Site": "same-site"}, "{}", 403},
 		{"a form", "POST", cancel, "", map[string]string{"Content-Type": "text/plain"}, "{}", 415},
-		{"a form of fields", "POST", cancel, "", map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
+		{"a form of fields", "POST", cancel, "",
+			map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
 			"job_id=0", 415},
 		{"a change by GET", "GET", cancel + "?encoding=json&message=%7B%7D", "", nil, "", 405},
 		{"another page reads", "GET", get, "", map[string]string{"Sec-Fetch-Site": "cross-site"}, "", 403},
-		{"another page's picture", "GET", eventsPath, "", map[string]string{"Sec-Fetch-Site": "cross-site"}, "", 403},
+		{"another page's picture", "GET", eventsPath, "",
+			map[string]string{"Sec-Fetch-Site": "cross-site"}, "", 403},
 		{"another page asks first", "OPTIONS", cancel, "", map[string]string{"Origin": "https://evil.example",
 			"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}, "", 403},
 		{"a name that leads here", "POST", cancel, "evil.example", nil, "{}", 403},
-		{"such a name's own page", "GET", eventsPath, "evil.example:7420", map[string]string{"Sec-Fetch-Site": "same-origin",
-			"Origin": "https://evil.example:7420"}, "", 403},
+		{"such a name's own page", "GET", eventsPath, "evil.example:7420",
+			map[string]string{"Sec-Fetch-Site": "same-origin",
+				"Origin": "https://evil.example:7420"}, "", 403},
 		{"no name", "GET", get, "[::", nil, "", 403},
 		{"a body too large", "POST", cancel, "", nil, `{"jobId":` + strings.Repeat(" ", 33<<20) + `0}`, 429},
-		{"a body too large once it is unpacked", "POST", cancel, "", map[string]string{"Content-Encoding": "gzip"},
+		{"a body too large once it is unpacked", "POST", cancel, "",
+			map[string]string{"Content-Encoding": "gzip"},
 			squeezed.String(), 429},
 		{"headers too large", "GET", get, "", map[string]string{"X-Much": strings.Repeat("x", 64<<10)}, "", 431},
 		{"a path too long", "GET", get + strings.Repeat("x", 64<<10), "", nil, "", 431},
@@ -67,7 +75,8 @@ func TestBrowsersAreKeptApart(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := c.count()
-			r, err := http.NewRequestWithContext(within(t, hanging), tt.method, own+tt.path, strings.NewReader(tt.body))
+			r, err := http.NewRequestWithContext(within(t, hanging), tt.method, own+tt.path,
+				strings.NewReader(tt.body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +132,8 @@ func TestReflection(t *testing.T) {
 type changing struct{ JobReader }
 
 func (changing) WatchJobs(ctx context.Context, after uint64, sink func(*apiv1.JobsChanged) error) error {
-	for _, m := range []*apiv1.JobsChanged{{Reset_: true, Jobs: []*apiv1.JobInfo{{Id: 1, User: "ann", Name: "sort"}}},
+	for _, m := range []*apiv1.JobsChanged{{Reset_: true,
+		Jobs: []*apiv1.JobInfo{{Id: 1, User: "ann", Name: "sort"}}},
 		{Index: 5, Jobs: []*apiv1.JobInfo{{Id: 2, User: "bob"}}},
 		{Index: 9, Jobs: []*apiv1.JobInfo{{Id: 1, User: "ann", Name: "sort"}}}} {
 		if m.Index > 0 && m.Index <= after || m.Index == 0 && after > 0 {
@@ -155,7 +165,8 @@ func TestJobsAsEvents(t *testing.T) {
 		{"?user=ann", "", []string{"", "id: 5", "id: 9"}, `"ann"`, "bob"},
 		{"?name=sort", "", []string{"", "id: 5", "id: 9"}, `"sort"`, "bob"},
 	} {
-		r, err := http.NewRequestWithContext(within(t, hanging), "GET", "https://"+tc.addrs[0]+jobsPath+tt.query, nil)
+		r, err := http.NewRequestWithContext(within(t, hanging), "GET",
+			"https://"+tc.addrs[0]+jobsPath+tt.query, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,8 @@ const onBehalf = "Lightloom-Caller"
 func parseCaller(text, via string) (Caller, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	name, err := url.PathUnescape(name)
-	if !ok || err != nil || name == "" || len(name) > controller.MaxGrantName || kind != byClient && kind != byLocal {
+	if !ok || err != nil || name == "" || len(name) > controller.MaxGrantName || kind != byClient &&
+		kind != byLocal {
 		return Caller{}, fmt.Errorf("a call that is forwarded for %q", text)
 	}
 	return Caller{Kind: kind, Name: name, Via: via}, nil
@@ -153,7 +154,8 @@ func speakFor() connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			c := callerOf(ctx)
-			if r.Spec().Procedure != apiv1connect.ControllerReadIndexProcedure && (c.Kind == byClient || c.Kind == byLocal) {
+			if r.Spec().Procedure != apiv1connect.ControllerReadIndexProcedure &&
+				(c.Kind == byClient || c.Kind == byLocal) {
 				r.Header().Set(onBehalf, c.Kind+"/"+url.PathEscape(c.Name))
 			}
 			return next(ctx, r)

@@ -88,19 +88,22 @@ func (s *service) ownHealth(out *apiv1.StatusResponse) {
 	}
 	if s.cfg.Agents != nil {
 		for _, a := range s.cfg.Agents() {
-			out.Agents = append(out.Agents, &apiv1.AgentState{Address: a.Address, Hosts: a.Hosts, Lost: a.Lost, Error: a.Error})
+			out.Agents = append(out.Agents, &apiv1.AgentState{Address: a.Address, Hosts: a.Hosts,
+				Lost: a.Lost, Error: a.Error})
 		}
 	}
 	if s.cfg.Silent != nil {
 		for _, x := range s.cfg.Silent() {
-			out.Silent = append(out.Silent, &apiv1.SilentTasks{JobId: int32(x.Job), Name: x.Name, Tasks: int32(x.Tasks),
+			out.Silent = append(out.Silent, &apiv1.SilentTasks{JobId: int32(x.Job), Name: x.Name,
+				Tasks:     int32(x.Tasks),
 				LongestNs: int64(x.Longest), Host: x.Host})
 		}
 	}
 }
 
 // askLeader calls another replica, which leads, for its status.
-func (s *service) askLeader(ctx context.Context, leader string, m *apiv1.StatusRequest) (*apiv1.StatusResponse, error) {
+func (s *service) askLeader(ctx context.Context, leader string,
+	m *apiv1.StatusRequest) (*apiv1.StatusResponse, error) {
 	peer := s.peer(leader)
 	if peer == nil {
 		return nil, &Error{NoLeader, errors.New("no leader is known")}

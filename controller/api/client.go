@@ -75,7 +75,10 @@ func Dial(addrs []string, cfg *tls.Config) (*Client, error) {
 }
 
 func httpClient(cfg *tls.Config) *http.Client {
-	h := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	h := &http.Client{CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	if h.Transport = newTransport(cfg); cfg.GetClientCertificate != nil {
 		h.Transport = &renewing{cfg: cfg}
 	}
@@ -190,7 +193,8 @@ func NewRequestID() string { return rand.Text() }
 // Submit submits a batch of jobs and returns their ids once all are in the replicated log. It retries
 // across elections until ctx or its own patience ends; request keeps the batch from being accepted
 // twice. After any error the same request can be submitted again.
-func (c *Client) Submit(ctx context.Context, request string, jobs []*controller.Job) ([]controller.JobID, error) {
+func (c *Client) Submit(ctx context.Context, request string,
+	jobs []*controller.Job) ([]controller.JobID, error) {
 	m := &apiv1.SubmitJobsRequest{RequestId: request}
 	for _, j := range jobs {
 		m.Jobs = append(m.Jobs, jobToWire(j))
@@ -256,7 +260,8 @@ func (c *Client) statusOf(ctx context.Context, i int, ask *apiv1.StatusRequest) 
 	return s, nil
 }
 
-func status(ctx context.Context, to apiv1connect.ControllerClient, ask *apiv1.StatusRequest) (Status, error) {
+func status(ctx context.Context, to apiv1connect.ControllerClient,
+	ask *apiv1.StatusRequest) (Status, error) {
 	r, err := to.Status(ctx, connect.NewRequest(ask))
 	if err != nil {
 		return Status{}, err
@@ -294,7 +299,8 @@ func (c *Client) state(ctx context.Context, ask *apiv1.StateRequest) (s Snapshot
 	return s, err
 }
 
-func readState(ctx context.Context, from apiv1connect.ControllerClient, ask *apiv1.StateRequest) (Snapshot, error) {
+func readState(ctx context.Context, from apiv1connect.ControllerClient,
+	ask *apiv1.StateRequest) (Snapshot, error) {
 	in, err := from.State(ctx, connect.NewRequest(ask))
 	if err != nil {
 		return Snapshot{}, err
@@ -320,8 +326,9 @@ func readState(ctx context.Context, from apiv1connect.ControllerClient, ask *api
 		return s, err
 	}
 	if int64(len(s.JSON)) != size {
-		return s, connect.NewError(connect.CodeUnavailable, fmt.Errorf("read state: it broke off after %d of %d bytes",
-			len(s.JSON), size))
+		return s, connect.NewError(connect.CodeUnavailable,
+			fmt.Errorf("read state: it broke off after %d of %d bytes",
+				len(s.JSON), size))
 	}
 	return s, nil
 }
@@ -408,7 +415,8 @@ func (c *Client) tryFor(ctx context.Context, attempt time.Duration, do call) err
 		}
 		if i == (first+len(c.callers)-1)%len(c.callers) { // all have been asked
 			if !sleep(patience, pause) {
-				return &Error{CodeOf(err), fmt.Errorf("controller at %d addresses, %d attempts: %w", len(c.callers), k+1, err)}
+				return &Error{CodeOf(err), fmt.Errorf("controller at %d addresses, %d attempts: %w",
+					len(c.callers), k+1, err)}
 			}
 			pause = min(2*pause, lastPause)
 		}
@@ -423,7 +431,8 @@ func (c *Client) patience(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, c.Patience)
 }
 
-func (c *Client) attempt(ctx context.Context, within time.Duration, to apiv1connect.ControllerClient, do call) error {
+func (c *Client) attempt(ctx context.Context, within time.Duration,
+	to apiv1connect.ControllerClient, do call) error {
 	if within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, within)

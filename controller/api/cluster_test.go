@@ -205,7 +205,8 @@ func (tc *testCluster) dial(t testing.TB, which ...int) *Client {
 }
 
 func coflow(name string) *controller.Job {
-	return &controller.Job{Name: name, Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1000}}}}}
+	return &controller.Job{Name: name, Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0,
+		Dst: 1, Bytes: 1000}}}}}
 }
 
 func within(t testing.TB, d time.Duration) context.Context {

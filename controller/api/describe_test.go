@@ -18,10 +18,12 @@ func TestDescribeFabric(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := func(n southbound.DeviceID) string { return f.Topology.Node(n).Name }
-	got := DescribeFabric(f, "asked", controller.FabricChange{Generation: 4, Drained: []southbound.DeviceID{f.ToRNode[1]},
+	got := DescribeFabric(f, "asked", controller.FabricChange{Generation: 4,
+		Drained: []southbound.DeviceID{f.ToRNode[1]},
 		Removed: []southbound.DeviceID{f.ToRNode[2]}})
 	if got.Spec != f.Spec.String() || got.Policy != "asked" || got.Generation != 4 ||
-		!slices.Equal(got.Drained, []string{name(f.ToRNode[1])}) || !slices.Equal(got.Removed, []string{name(f.ToRNode[2])}) {
+		!slices.Equal(got.Drained, []string{name(f.ToRNode[1])}) ||
+		!slices.Equal(got.Removed, []string{name(f.ToRNode[2])}) {
 		t.Errorf("%v", got)
 	}
 	if p := DescribeFabric(f, "asked", controller.FabricChange{Policy: "changed"}).Policy; p != "changed" {
@@ -37,7 +39,8 @@ func TestDescribeFabric(t *testing.T) {
 	}
 	rack := func(n southbound.DeviceID) *apiv1.Node { return got.Nodes[n] }
 	for r, tor := range f.ToRNode {
-		if x := rack(tor); x.Rack != int32(r) || x.Name != name(tor) || x.Role != f.Topology.Node(tor).Role.String() {
+		if x := rack(tor); x.Rack != int32(r) || x.Name != name(tor) ||
+			x.Role != f.Topology.Node(tor).Role.String() {
 			t.Errorf("rack %d: %v", r, x)
 		}
 	}
@@ -48,7 +51,8 @@ func TestDescribeFabric(t *testing.T) {
 		t.Errorf("the optical switch: %v", x)
 	}
 	for id, l := range f.Topology.Links() {
-		if x := got.Links[id]; x.From != int32(l.From) || x.To != int32(l.To) || x.BitsPerSecond != int64(l.Capacity) ||
+		if x := got.Links[id]; x.From != int32(l.From) || x.To != int32(l.To) ||
+			x.BitsPerSecond != int64(l.Capacity) ||
 			x.Unplugged {
 			t.Errorf("link %d: %v, want %v", id, x, l)
 		}

@@ -37,7 +37,8 @@ func (c *Client) Fabric(ctx context.Context) (f *apiv1.Fabric, err error) {
 // Changer changes the fabric, on the leader. Errors are as those of Submitter.
 type Changer interface {
 	// ChangeFabric returns once the change is in the log, or for a dry run what it would be.
-	ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricRequest) (generation uint64, changes []string, err error)
+	ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricRequest) (generation uint64,
+		changes []string, err error)
 }
 
 // ApplyFabric changes the fabric here if this replica leads, and forwards to the leader otherwise.
@@ -66,7 +67,8 @@ func (s *service) ApplyFabric(ctx context.Context,
 
 // ApplyFabric changes the fabric, across elections as Submit does: to apply what is so already changes
 // nothing.
-func (c *Client) ApplyFabric(ctx context.Context, ask *apiv1.ApplyFabricRequest) (out *apiv1.ApplyFabricResponse,
+func (c *Client) ApplyFabric(ctx context.Context,
+	ask *apiv1.ApplyFabricRequest) (out *apiv1.ApplyFabricResponse,
 	err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		r, err := to.ApplyFabric(ctx, connect.NewRequest(ask))

@@ -101,8 +101,9 @@ func (h *Hub) above(after uint64) ([]Event, <-chan struct{}) {
 	defer h.mu.Unlock()
 	var out []Event
 	if after < h.dropped {
-		out = append(out, Event{Seq: h.dropped, Kind: Gap, Text: fmt.Sprintf("events up to %d are no longer kept",
-			h.dropped)})
+		out = append(out, Event{Seq: h.dropped, Kind: Gap,
+			Text: fmt.Sprintf("events up to %d are no longer kept",
+				h.dropped)})
 	}
 	lo, hi := 0, len(h.events)
 	for lo < hi { // first event above after

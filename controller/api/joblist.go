@@ -74,7 +74,8 @@ var errTakenBack = &Error{Denied, errors.New("what was granted was taken back")}
 // narrowed returns a filter that a caller may use.
 func (s *Server) narrowed(ctx context.Context, f *apiv1.JobFilter) (*apiv1.JobFilter, error) {
 	if len(f.GetIds()) > maxIDs {
-		return nil, &Error{TooLarge, fmt.Errorf("%d ids in a filter, at most %d are taken", len(f.GetIds()), maxIDs)}
+		return nil, &Error{TooLarge, fmt.Errorf("%d ids in a filter, at most %d are taken",
+			len(f.GetIds()), maxIDs)}
 	}
 	for _, p := range f.GetPhases() {
 		if _, known := apiv1.JobPhase_name[int32(p)]; !known || p == apiv1.JobPhase_JOB_PHASE_UNSPECIFIED {
@@ -265,7 +266,8 @@ func (s *Server) watchJobs(ctx context.Context, m *apiv1.WatchJobsRequest,
 }
 
 // Job reads a job of any replica.
-func (c *Client) Job(ctx context.Context, id controller.JobID, r Read) (out *apiv1.GetJobResponse, err error) {
+func (c *Client) Job(ctx context.Context, id controller.JobID,
+	r Read) (out *apiv1.GetJobResponse, err error) {
 	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		resp, err := to.GetJob(ctx, connect.NewRequest(&apiv1.GetJobRequest{JobId: int32(id), Read: r.proto()}))
 		if err == nil {

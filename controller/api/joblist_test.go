@@ -50,7 +50,8 @@ func (s shelf) Jobs(q JobQuery) (page []*apiv1.JobInfo, next controller.JobID, e
 
 func (s shelf) WatchJobs(ctx context.Context, after uint64, sink func(*apiv1.JobsChanged) error) error {
 	for id := controller.JobID(after); id < s.n; id++ {
-		if err := sink(&apiv1.JobsChanged{Index: uint64(id) + 1, Jobs: []*apiv1.JobInfo{s.info(id)}}); err != nil {
+		if err := sink(&apiv1.JobsChanged{Index: uint64(id) + 1,
+			Jobs: []*apiv1.JobInfo{s.info(id)}}); err != nil {
 			return err
 		}
 	}
@@ -72,8 +73,10 @@ func TestJobPages(t *testing.T) {
 		pages int
 	}{
 		{"all", &apiv1.ListJobsRequest{PageSize: 3}, 99, []int32{0, 1, 2, 3, 4, 5, 6}, 3},
-		{"newest first", &apiv1.ListJobsRequest{PageSize: 3, NewestFirst: true}, 99, []int32{6, 5, 4, 3, 2, 1, 0}, 3},
-		{"of ben", &apiv1.ListJobsRequest{PageSize: 2, Filter: &apiv1.JobFilter{User: "ben"}}, 99, []int32{1, 3, 5}, 2},
+		{"newest first", &apiv1.ListJobsRequest{PageSize: 3, NewestFirst: true}, 99,
+			[]int32{6, 5, 4, 3, 2, 1, 0}, 3},
+		{"of ben", &apiv1.ListJobsRequest{PageSize: 2, Filter: &apiv1.JobFilter{User: "ben"}}, 99,
+			[]int32{1, 3, 5}, 2},
 		{"two of them", &apiv1.ListJobsRequest{PageSize: 3, Filter: &apiv1.JobFilter{Ids: []int32{2, 6, 9}}}, 99,
 			[]int32{2, 6}, 1},
 		{"enough", &apiv1.ListJobsRequest{PageSize: 3}, 4, []int32{0, 1, 2, 3}, 2},
@@ -102,10 +105,13 @@ func TestJobPages(t *testing.T) {
 		{&apiv1.ListJobsRequest{PageSize: -1}, Invalid, "a page of -1 jobs"},
 		{&apiv1.ListJobsRequest{PageToken: "x"}, Invalid, `page token "x" is none`},
 		{&apiv1.ListJobsRequest{PageToken: "-1"}, Invalid, `page token "-1" is none`},
-		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Phases: []apiv1.JobPhase{0}}}, Invalid, "phase 0 in a filter"},
-		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Phases: []apiv1.JobPhase{99}}}, Invalid, "phase 99 in a filter"},
+		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Phases: []apiv1.JobPhase{0}}}, Invalid,
+			"phase 0 in a filter"},
+		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Phases: []apiv1.JobPhase{99}}}, Invalid,
+			"phase 99 in a filter"},
 		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Ids: make([]int32, maxIDs)}}, "", ""},
-		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Ids: make([]int32, maxIDs+1)}}, TooLarge, "16385 ids in a filter"},
+		{&apiv1.ListJobsRequest{Filter: &apiv1.JobFilter{Ids: make([]int32, maxIDs+1)}}, TooLarge,
+			"16385 ids in a filter"},
 	} {
 		err := c.Jobs(within(t, hanging), tt.query, func(*apiv1.JobInfo) bool { return true })
 		if tt.want == "" && err != nil ||
@@ -121,7 +127,8 @@ func TestJobOf(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Jobs = shelf{7, new([]JobQuery)} })
 	tc.lead(0)
 	c := tc.dial(t, 2)
-	if got, err := c.Job(within(t, hanging), 6, Read{}); err != nil || got.Job.Id != 6 || got.Job.User != "ann" {
+	if got, err := c.Job(within(t, hanging), 6, Read{}); err != nil || got.Job.Id != 6 ||
+		got.Job.User != "ann" {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := c.Job(within(t, hanging), 7, Read{}); CodeOf(err) != Unknown {
@@ -192,13 +199,15 @@ func TestFilteredWatch(t *testing.T) {
 	}
 	first := of(0, "bob", 1)
 	first.Reset_ = true
-	all := []*apiv1.JobsChanged{first, of(0, "ann", 2), of(5, "bob", 3), of(6, "bob", 4), of(7, "ann", 5), of(8, "bob", 6),
+	all := []*apiv1.JobsChanged{first, of(0, "ann", 2), of(5, "bob", 3), of(6, "bob", 4),
+		of(7, "ann", 5), of(8, "bob", 6),
 		of(9, "ann", 7)}
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Jobs = sequel{shelf{7, new([]JobQuery)}, all} })
 	tc.lead(0)
 	c := tc.dial(t, 0)
 	enough, got := errors.New("enough"), ""
-	err := c.WatchJobs(within(t, 30*time.Second), &apiv1.WatchJobsRequest{Filter: &apiv1.JobFilter{User: "ann"}},
+	err := c.WatchJobs(within(t, 30*time.Second),
+		&apiv1.WatchJobsRequest{Filter: &apiv1.JobFilter{User: "ann"}},
 		func(m *apiv1.JobsChanged) error {
 			if got += fmt.Sprint(m.Index, ":", len(m.Jobs), " "); m.Index == 9 {
 				return enough

@@ -29,7 +29,8 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	case len(m.Name) > maxName || len(m.User) > maxName:
 		return nil, fmt.Errorf("has a name or user above %d bytes", maxName)
 	case len(m.Stages) > maxParts || len(m.Edges) > maxParts:
-		return nil, fmt.Errorf("has %d stages and %d edges, at most %d are taken", len(m.Stages), len(m.Edges), maxParts)
+		return nil, fmt.Errorf("has %d stages and %d edges, at most %d are taken", len(m.Stages),
+			len(m.Edges), maxParts)
 	case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
 		return nil, fmt.Errorf("has weight %v; take a finite number from 0", m.Weight)
 	}
@@ -56,7 +57,8 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 
 func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 	if len(m.GetName()) > maxName || len(m.GetComputeNs()) > controller.MaxTasks {
-		return controller.Stage{}, fmt.Errorf("has a name above %d bytes or more than %d tasks", maxName, controller.MaxTasks)
+		return controller.Stage{}, fmt.Errorf("has a name above %d bytes or more than %d tasks",
+			maxName, controller.MaxTasks)
 	}
 	input, far, load := m.GetInputBytes(), m.GetFarNs(), m.GetLoadNs()
 	for _, n := range [3]int{len(input), len(far), len(load)} {
@@ -66,7 +68,8 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 		}
 	}
 	if len(m.GetEfficiency()) > controller.MaxEfficiencies {
-		return controller.Stage{}, fmt.Errorf("has efficiencies of %d hosts, at most %d are taken", len(m.GetEfficiency()),
+		return controller.Stage{}, fmt.Errorf("has efficiencies of %d hosts, at most %d are taken",
+			len(m.GetEfficiency()),
 			controller.MaxEfficiencies)
 	}
 	s := controller.Stage{Name: m.GetName(), Efficiency: slices.Clone(m.GetEfficiency()),
@@ -129,7 +132,8 @@ func predictionFromWire(m *apiv1.Prediction) *controller.Prediction {
 	if m == nil {
 		return nil
 	}
-	return &controller.Prediction{Input: pathmap.Bytes(m.Input), Shuffle: pathmap.Bytes(m.Shuffle), Maps: int(m.Maps),
+	return &controller.Prediction{Input: pathmap.Bytes(m.Input), Shuffle: pathmap.Bytes(m.Shuffle),
+		Maps:    int(m.Maps),
 		Reduces: int(m.Reduces),
 		MapTime: time.Duration(m.MapNs), RedTime: time.Duration(m.ReduceNs)}
 }
@@ -151,7 +155,8 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 	case m.GetFrom() > maxParts || m.GetTo() > maxParts:
 		return controller.Edge{}, fmt.Errorf("joins stage %d to %d", m.GetFrom(), m.GetTo())
 	case len(m.GetFlows()) > controller.MaxFlows:
-		return controller.Edge{}, fmt.Errorf("has %d flows, at most %d are taken", len(m.GetFlows()), controller.MaxFlows)
+		return controller.Edge{}, fmt.Errorf("has %d flows, at most %d are taken", len(m.GetFlows()),
+			controller.MaxFlows)
 	}
 	e := controller.Edge{
 		Kind: controller.EdgeKind(m.GetKind()), From: int(m.GetFrom()), To: int(m.GetTo()),
@@ -160,7 +165,8 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 	}
 	if r := m.GetReads(); r != nil {
 		if len(r.Hosts) > controller.MaxTasks || r.Kind < 0 || r.Kind > apiv1.EdgeKind_EDGE_KIND_GLOBAL {
-			return e, fmt.Errorf("reads %d parts by kind %d; take up to %d, and a kind that is known", len(r.Hosts), r.Kind,
+			return e, fmt.Errorf("reads %d parts by kind %d; take up to %d, and a kind that is known",
+				len(r.Hosts), r.Kind,
 				controller.MaxTasks)
 		}
 		e.Reads = &controller.Read{Job: r.Job, Kind: controller.EdgeKind(r.Kind), Hosts: hostsFromWire(r.Hosts)}
@@ -211,10 +217,12 @@ func jobToWire(j *controller.Job) *apiv1.Job {
 		m.Stages = append(m.Stages, stageToWire(&j.Stages[i]))
 	}
 	for _, e := range j.Edges {
-		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To), Bytes: int64(e.Bytes),
+		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To),
+			Bytes:  int64(e.Bytes),
 			Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate), Reads: readToWire(e.Reads)}
 		for _, f := range e.Flows {
-			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst), Bytes: int64(f.Bytes), Count: f.Count})
+			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst),
+				Bytes: int64(f.Bytes), Count: f.Count})
 		}
 		m.Edges = append(m.Edges, w)
 	}
@@ -232,7 +240,8 @@ func countFlows(jobs []*apiv1.Job) (n int) {
 
 // offers checks a whole batch. Each job gets a request of its own: the batch's and its place in it.
 // What the batch says of arrivals is left out, unless it is of a recorded run.
-func offers(m *apiv1.SubmitJobsRequest, recorded bool, check func(*controller.Job) error) ([]controller.Offer, error) {
+func offers(m *apiv1.SubmitJobsRequest, recorded bool,
+	check func(*controller.Job) error) ([]controller.Offer, error) {
 	fail := func(format string, args ...any) ([]controller.Offer, error) {
 		return nil, &Error{Invalid, fmt.Errorf("submit jobs: "+format, args...)}
 	}
@@ -263,7 +272,8 @@ func offers(m *apiv1.SubmitJobsRequest, recorded bool, check func(*controller.Jo
 		if err != nil {
 			return fail("job %d: %w", i, err)
 		}
-		out = append(out, controller.Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i), Recorded: recorded})
+		out = append(out, controller.Offer{Job: j, Request: fmt.Sprintf("%s/%d", m.RequestId, i),
+			Recorded: recorded})
 		jobs = append(jobs, j)
 	}
 	if _, err := controller.ParentsFirst(jobs); err != nil {

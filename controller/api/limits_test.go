@@ -25,7 +25,8 @@ func TestJobLimits(t *testing.T) {
 		{"user", &apiv1.Job{User: name}, &apiv1.Job{User: name + "n"}, "name or user above 256 bytes"},
 		{"stages", stages(maxParts), stages(maxParts + 1), "4097 stages and 0 edges"},
 		{"edges", edges(maxParts), edges(maxParts + 1), "0 stages and 4097 edges"},
-		{"weight", &apiv1.Job{Weight: 0}, &apiv1.Job{Weight: -math.SmallestNonzeroFloat64}, "finite number from 0"},
+		{"weight", &apiv1.Job{Weight: 0}, &apiv1.Job{Weight: -math.SmallestNonzeroFloat64},
+			"finite number from 0"},
 		{"weight", &apiv1.Job{Weight: math.MaxFloat64}, &apiv1.Job{Weight: math.Inf(1)}, "finite number from 0"},
 		{"weight", &apiv1.Job{}, &apiv1.Job{Weight: math.NaN()}, "finite number from 0"},
 		{"stage's name", &apiv1.Job{Stages: []*apiv1.Stage{{Name: name}}},
@@ -47,7 +48,8 @@ func TestJobLimits(t *testing.T) {
 // TestReserveLimits: the same for a request for bandwidth. A reservation lasts a year at most.
 func TestReserveLimits(t *testing.T) {
 	with := func(change func(*apiv1.ReserveRequest)) *apiv1.ReserveRequest {
-		m := &apiv1.ReserveRequest{RequestId: "r", Owner: "o", Pair: &apiv1.HostPair{Src: "a", Dst: "b"}, Rate: 1}
+		m := &apiv1.ReserveRequest{RequestId: "r", Owner: "o",
+			Pair: &apiv1.HostPair{Src: "a", Dst: "b"}, Rate: 1}
 		change(m)
 		return m
 	}
@@ -64,14 +66,18 @@ func TestReserveLimits(t *testing.T) {
 		{"rate", func(m *apiv1.ReserveRequest) { m.Rate = 1 }, func(m *apiv1.ReserveRequest) { m.Rate = 0 },
 			"take a rate above zero"},
 		{"request", func(m *apiv1.ReserveRequest) { m.RequestId = strings.Repeat("r", MaxRequestSize) },
-			func(m *apiv1.ReserveRequest) { m.RequestId = strings.Repeat("r", MaxRequestSize+1) }, "request id of 129 bytes"},
+			func(m *apiv1.ReserveRequest) {
+				m.RequestId = strings.Repeat("r",
+					MaxRequestSize+1)
+			}, "request id of 129 bytes"},
 		{"request", func(*apiv1.ReserveRequest) {}, func(m *apiv1.ReserveRequest) { m.RequestId = "" },
 			"request id of 0 bytes"},
 		{"owner", func(m *apiv1.ReserveRequest) { m.Owner = strings.Repeat("o", maxName) },
 			func(m *apiv1.ReserveRequest) { m.Owner = strings.Repeat("o", maxName+1) }, "owner above 256 bytes"},
 	} {
 		w, err := requestFromWire(with(tt.at))
-		if m := with(tt.at); err != nil || w.Request != m.RequestId || w.Owner != m.Owner || int64(w.Rate) != m.Rate ||
+		if m := with(tt.at); err != nil || w.Request != m.RequestId || w.Owner != m.Owner ||
+			int64(w.Rate) != m.Rate ||
 			int64(w.Lifetime) != m.LifetimeNs || w.Pair != (HostPair{"a", "b"}) {
 			t.Errorf("%s: at the bound: %+v, %v", tt.what, w, err)
 		}

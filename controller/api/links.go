@@ -27,7 +27,8 @@ func (s *service) links(ctx context.Context, leader string, asked bool) ([]*apiv
 		var out []*apiv1.LinkRate
 		if s.cfg.Links != nil {
 			for _, l := range s.cfg.Links() {
-				out = append(out, &apiv1.LinkRate{Link: int32(l.ID), From: l.From, To: l.To, BitsPerSecond: int64(l.Rate),
+				out = append(out, &apiv1.LinkRate{Link: int32(l.ID), From: l.From, To: l.To,
+					BitsPerSecond:  int64(l.Rate),
 					DropsPerSecond: l.Drops, SpanNs: int64(l.Span), AtNs: int64(l.At)})
 			}
 		}
@@ -48,9 +49,10 @@ func (c *Client) Links(ctx context.Context) (out []Link, err error) {
 			return err
 		}
 		for _, m := range r.Msg.Links {
-			out = append(out, Link{ID: pathmap.LinkID(m.Link), From: m.From, To: m.To, LinkRate: controller.LinkRate{
-				Rate: pathmap.BitsPerSecond(m.BitsPerSecond), Drops: m.DropsPerSecond, Span: time.Duration(m.SpanNs),
-				At: time.Duration(m.AtNs)}})
+			out = append(out, Link{ID: pathmap.LinkID(m.Link), From: m.From, To: m.To,
+				LinkRate: controller.LinkRate{
+					Rate: pathmap.BitsPerSecond(m.BitsPerSecond), Drops: m.DropsPerSecond, Span: time.Duration(m.SpanNs),
+					At: time.Duration(m.AtNs)}})
 		}
 		return nil
 	})

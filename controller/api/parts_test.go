@@ -96,7 +96,8 @@ func TestJobsSurviveTheWire(t *testing.T) {
 	j := &controller.Job{
 		Name: "job", User: "u", Arrival: 5, Weight: 1.5, Deadline: 7, Incremental: true,
 		Predicted: &controller.Prediction{Input: 1, Shuffle: 2, Maps: 3, Reduces: 4, MapTime: 5, RedTime: 6},
-		Stages: []controller.Stage{{Name: "map", Tasks: []controller.Task{{Compute: 1, Input: 8}, {Compute: 2, NonLocal: 9}}},
+		Stages: []controller.Stage{{Name: "map",
+			Tasks: []controller.Task{{Compute: 1, Input: 8}, {Compute: 2, NonLocal: 9}}},
 			{Name: "reduce", Tasks: []controller.Task{{}}}},
 		Edges: []controller.Edge{
 			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40},
@@ -252,7 +253,8 @@ func TestFollow(t *testing.T) {
 			return n > 5, nil // five in silence
 		})
 		if took := time.Since(began); took != 5*lastPause || !errors.Is(err, enough) {
-			t.Errorf("five silent streams, and four that got further, take %v, want %v; %v", took, 5*lastPause, err)
+			t.Errorf("five silent streams, and four that got further, take %v, want %v; %v", took,
+				5*lastPause, err)
 		}
 	})
 }

@@ -119,7 +119,10 @@ func (b *brain) WaitApplied(ctx context.Context, index uint64) error {
 func (b *brain) Applied() uint64 { return b.Counts().Index }
 
 func (b *brain) Counts() (c Counts) {
-	b.node.View(func(at uint64) { c = Counts{Index: at, Jobs: len(b.book.Order), JobsEnded: len(b.book.Ended)} })
+	b.node.View(func(at uint64) {
+		c = Counts{Index: at, Jobs: len(b.book.Order),
+			JobsEnded: len(b.book.Ended)}
+	})
 	return c
 }
 
@@ -339,8 +342,10 @@ func TestEveryBatchOnceAcrossElections(t *testing.T) {
 			}
 		}
 	}
-	if unique := slices.Compact(slices.Sorted(slices.Values(order))); len(unique) != len(order) || total != len(order) {
-		t.Errorf("%d jobs are in the state, %d of them different, %d were answered", len(order), len(unique), total)
+	if unique := slices.Compact(slices.Sorted(slices.Values(order))); len(unique) != len(order) ||
+		total != len(order) {
+		t.Errorf("%d jobs are in the state, %d of them different, %d were answered", len(order),
+			len(unique), total)
 	}
 	changes := 0
 	for _, b := range c.brains {

@@ -82,8 +82,10 @@ func (s *service) Bandwidth(ctx context.Context,
 		return nil, encode(&Error{Invalid, fmt.Errorf("tell bandwidth: %d pairs: ask for 1 to %d at once", len(r.Msg.Pairs),
 			MaxPairs)})
 	}
-	if id, _, _ := s.cfg.Finder.Leader(); id != s.cfg.ID && s.peer(id) != nil && r.Header().Get(forwarded) == "" {
-		if got, err := toLeader(s, ctx, r.Msg, apiv1connect.ControllerClient.Bandwidth); err == nil || ctx.Err() != nil {
+	if id, _, _ := s.cfg.Finder.Leader(); id != s.cfg.ID && s.peer(id) != nil &&
+		r.Header().Get(forwarded) == "" {
+		if got, err := toLeader(s, ctx, r.Msg, apiv1connect.ControllerClient.Bandwidth); err == nil ||
+			ctx.Err() != nil {
 			return got, err
 		}
 	}
@@ -126,7 +128,8 @@ func (s *service) Reserve(ctx context.Context,
 	if err != nil {
 		return nil, encode(err)
 	}
-	out := &apiv1.ReserveResponse{Id: p.ID, Dscp: p.DSCP, Path: p.Path, UntilNs: int64(p.Until), Index: s.applied()}
+	out := &apiv1.ReserveResponse{Id: p.ID, Dscp: p.DSCP, Path: p.Path, UntilNs: int64(p.Until),
+		Index: s.applied()}
 	if p.Until > 0 {
 		out.Until = s.wall(p.Until)
 	}
@@ -134,7 +137,8 @@ func (s *service) Reserve(ctx context.Context,
 }
 
 func requestFromWire(m *apiv1.ReserveRequest) (BandwidthRequest, error) {
-	w := BandwidthRequest{Request: m.RequestId, Owner: m.Owner, Pair: HostPair{m.GetPair().GetSrc(), m.GetPair().GetDst()},
+	w := BandwidthRequest{Request: m.RequestId, Owner: m.Owner,
+		Pair: HostPair{m.GetPair().GetSrc(), m.GetPair().GetDst()},
 		Rate: pathmap.BitsPerSecond(m.Rate), Lifetime: time.Duration(m.LifetimeNs)}
 	switch {
 	case w.Request == "" || len(w.Request) > MaxRequestSize:
@@ -204,7 +208,8 @@ func (c *Client) Bandwidths(ctx context.Context, pairs []HostPair) ([]Bandwidth,
 		}
 		out = out[:0]
 		for i, b := range r.Msg.Pairs {
-			out = append(out, Bandwidth{pairs[i], pathmap.BitsPerSecond(b.Unreserved), pathmap.BitsPerSecond(b.Fair),
+			out = append(out, Bandwidth{pairs[i], pathmap.BitsPerSecond(b.Unreserved),
+				pathmap.BitsPerSecond(b.Fair),
 				int(b.Paths)})
 		}
 		return nil
@@ -223,7 +228,8 @@ func (c *Client) Reserve(ctx context.Context, w BandwidthRequest) (p BandwidthRe
 			return err
 		}
 		c.wrote(r.Msg.Index)
-		p = BandwidthReservation{ID: r.Msg.Id, DSCP: r.Msg.Dscp, Path: r.Msg.Path, Until: time.Duration(r.Msg.UntilNs)}
+		p = BandwidthReservation{ID: r.Msg.Id, DSCP: r.Msg.Dscp, Path: r.Msg.Path,
+			Until: time.Duration(r.Msg.UntilNs)}
 		return nil
 	})
 	return p, err

@@ -33,10 +33,12 @@ func (m *member) Reserve(_ context.Context, w BandwidthRequest) (BandwidthReserv
 	case known:
 		return BandwidthReservation{ID: int64(id)}, nil
 	case w.Rate > 9*pathmap.Gbps:
-		return BandwidthReservation{}, fmt.Errorf("%v from %s to %s: %w", w.Rate, w.Pair.Src, w.Pair.Dst, ErrNoRoom)
+		return BandwidthReservation{}, fmt.Errorf("%v from %s to %s: %w", w.Rate, w.Pair.Src,
+			w.Pair.Dst, ErrNoRoom)
 	}
 	m.taken[w.Request] = controller.JobID(len(m.taken) + 1)
-	return BandwidthReservation{ID: int64(m.taken[w.Request]), DSCP: 3, Path: []string{w.Pair.Src, "tor0", w.Pair.Dst},
+	return BandwidthReservation{ID: int64(m.taken[w.Request]), DSCP: 3,
+		Path:  []string{w.Pair.Src, "tor0", w.Pair.Dst},
 		Until: w.Lifetime}, nil
 }
 
@@ -141,7 +143,8 @@ func TestNoBandwidthReserver(t *testing.T) {
 	pair := HostPair{"a", "b"}
 	_, err := c.Bandwidths(ctx, []HostPair{pair})
 	_, err2 := c.Reserve(ctx, BandwidthRequest{Request: "x", Pair: pair, Rate: 1})
-	if err3 := c.Release(ctx, 1); CodeOf(err) != Missing || CodeOf(err2) != Missing || CodeOf(err3) != Missing {
+	if err3 := c.Release(ctx, 1); CodeOf(err) != Missing || CodeOf(err2) != Missing ||
+		CodeOf(err3) != Missing {
 		t.Error(err, err2, err3)
 	}
 }

@@ -62,7 +62,8 @@ func reservationPage(m *apiv1.ListReservationsRequest) (from int64, most int, er
 
 // Reservations calls sink with the bandwidth reservations that the caller may read, by id, and the
 // instant of the run at which a replica told it.
-func (c *Client) Reservations(ctx context.Context, r Read, sink func(p *apiv1.Reservation, now time.Duration)) error {
+func (c *Client) Reservations(ctx context.Context, r Read,
+	sink func(p *apiv1.Reservation, now time.Duration)) error {
 	q := &apiv1.ListReservationsRequest{PageSize: MaxPage, Read: r.proto()}
 	for {
 		var page *apiv1.ListReservationsResponse

@@ -69,7 +69,8 @@ func rules() map[string]rule {
 		apiv1connect.ControllerReadIndexProcedure:   {may: []controller.Access{replicas}},
 		apiv1connect.ControllerMembersProcedure:     {may: append(slices.Clone(whole), replicas)},
 		// replicas introduce and promote themselves: see allowChange
-		apiv1connect.ControllerChangeMembersProcedure: {may: []controller.Access{admin, replicas}, changes: true},
+		apiv1connect.ControllerChangeMembersProcedure: {may: []controller.Access{admin, replicas},
+			changes: true},
 		// a tenant its own: see Server.reads
 		apiv1connect.ControllerListReservationsProcedure: page,
 	}

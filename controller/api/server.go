@@ -266,8 +266,9 @@ func (s *Server) guard() *guard.Guard {
 		who, ok := strings.CutPrefix(name, guard.NameOf(pki.Client, ""))
 		return ok && s.access(Caller{Kind: byClient, Name: who}) == controller.Admin
 	}
-	return guard.New(s.cfg.Listener, guard.Config{TLS: c, Reserved: replica, Always: admin, Shared: s.cfg.Limits.Conns,
-		Open: s.cfg.Limits.Open, Logger: s.cfg.Logger})
+	return guard.New(s.cfg.Listener, guard.Config{TLS: c, Reserved: replica, Always: admin,
+		Shared: s.cfg.Limits.Conns,
+		Open:   s.cfg.Limits.Open, Logger: s.cfg.Logger})
 }
 
 func ignoreClosed(err error) error {
@@ -285,7 +286,8 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	path, calls := apiv1connect.NewControllerHandler(&service{s},
 		connect.WithReadMaxBytes(s.cfg.Limits.Body), connect.WithCompressMinBytes(compressFrom),
-		connect.WithInterceptors(passing(), callCounter{s}, s.auditor(), s.blameDisk(), deadline(s.cfg.Limits.Call)))
+		connect.WithInterceptors(passing(), callCounter{s}, s.auditor(), s.blameDisk(),
+			deadline(s.cfg.Limits.Call)))
 	mux.Handle(path, calls)
 	mux.HandleFunc("GET "+eventsPath, s.tallied(s.serveEvents))
 	mux.HandleFunc("GET "+jobsPath, s.tallied(s.serveJobs))

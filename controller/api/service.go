@@ -31,7 +31,8 @@ func (s *service) SubmitJobs(ctx context.Context,
 	r *connect.Request[apiv1.SubmitJobsRequest]) (resp *connect.Response[apiv1.SubmitJobsResponse], err error) {
 	ctx, span := s.cfg.Tracer.Start(tracing.Carried(ctx, r.Header()), "SubmitJobs",
 		trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("lightloom.replica", s.cfg.ID),
-			attribute.String("lightloom.request", clip(r.Msg.RequestId)), attribute.Int("lightloom.jobs", len(r.Msg.Jobs))))
+			attribute.String("lightloom.request", clip(r.Msg.RequestId)), attribute.Int("lightloom.jobs",
+				len(r.Msg.Jobs))))
 	defer func() {
 		if err != nil {
 			span.SetStatus(codes.Error, connect.CodeOf(err).String())
@@ -62,7 +63,8 @@ func (s *service) SubmitJobs(ctx context.Context,
 // clip keeps what a request id can have.
 func clip(id string) string { return strings.ToValidUTF8(id[:min(len(id), MaxRequestSize)], "") }
 
-func answerIDs(ids []controller.JobID, want int, index uint64) (*connect.Response[apiv1.SubmitJobsResponse], error) {
+func answerIDs(ids []controller.JobID, want int,
+	index uint64) (*connect.Response[apiv1.SubmitJobsResponse], error) {
 	if len(ids) != want {
 		return nil, encode(fmt.Errorf("submit jobs: %d ids for %d jobs", len(ids), want))
 	}
@@ -74,7 +76,8 @@ func answerIDs(ids []controller.JobID, want int, index uint64) (*connect.Respons
 }
 
 // forward hands a batch to the leader as this replica knows it.
-func (s *service) forward(ctx context.Context, m *apiv1.SubmitJobsRequest) (*connect.Response[apiv1.SubmitJobsResponse],
+func (s *service) forward(ctx context.Context,
+	m *apiv1.SubmitJobsRequest) (*connect.Response[apiv1.SubmitJobsResponse],
 	error) {
 	id, _, _ := s.cfg.Finder.Leader()
 	leader := s.peer(id)
@@ -185,7 +188,8 @@ func (s *service) Events(ctx context.Context, r *connect.Request[apiv1.EventsReq
 		return encode(&Error{Missing, errors.New("read events: this controller keeps none")})
 	}
 	err := s.cfg.Eventer.Events(ctx, r.Msg.After, func(e Event) error {
-		return to.Send(&apiv1.Event{Seq: e.Seq, AtNs: int64(e.At), Kind: e.Kind, Subject: e.Subject, Text: e.Text,
+		return to.Send(&apiv1.Event{Seq: e.Seq, AtNs: int64(e.At), Kind: e.Kind,
+			Subject: e.Subject, Text: e.Text,
 			At: s.wall(e.At)})
 	})
 	if err != nil {

@@ -37,7 +37,8 @@ func TestTraceIsForwarded(t *testing.T) {
 		return spans[i]
 	}
 	asked, led := at("r0"), at("r1")
-	if asked.Parent.SpanID() != root.SpanContext().SpanID() || led.Parent.SpanID() != asked.SpanContext.SpanID() ||
+	if asked.Parent.SpanID() != root.SpanContext().SpanID() ||
+		led.Parent.SpanID() != asked.SpanContext.SpanID() ||
 		led.SpanContext.TraceID() != root.SpanContext().TraceID() || led.SpanKind != trace.SpanKindServer {
 		t.Errorf("root %v, asked below %v, led below %v", root.SpanContext().SpanID(), asked.Parent.SpanID(),
 			led.Parent.SpanID())

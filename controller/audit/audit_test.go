@@ -148,7 +148,8 @@ func TestShuffled(t *testing.T) {
 func holds(t *testing.T, name string, expected, truth audit.Map, w *audit.Walk) {
 	t.Helper()
 	found, direct, doubts := w.Found()
-	if !slices.Equal(found.In, truth.In) || !slices.Equal(found.Out, truth.Out) || len(direct)+len(doubts) > 0 {
+	if !slices.Equal(found.In, truth.In) || !slices.Equal(found.Out, truth.Out) ||
+		len(direct)+len(doubts) > 0 {
 		t.Errorf("%s: found\n%v, want\n%v; doubts %v", name, found, truth, doubts)
 	}
 	// A slow reference implementation of Compare: which fibres are not as expected, one by one.
@@ -194,14 +195,20 @@ func TestFindings(t *testing.T) {
 		}, []string{"swapped: both fibres of port 1 and port 4 are in each other's place (tor1:9 is found at port 4)"}},
 		{"one direction exchanged", func(_, m *audit.Map, _ *lab) { m.Out[2], m.Out[3] = m.Out[3], m.Out[2] },
 			[]string{"swapped: the fibre out of port 2 and port 3 are in each other's place (tor2:9 is found at port 3)"}},
-		{"three turned round", func(_, m *audit.Map, _ *lab) { m.In[0], m.In[1], m.In[2] = m.In[1], m.In[2], m.In[0] },
+		{"three turned round", func(_, m *audit.Map, _ *lab) {
+			m.In[0], m.In[1], m.In[2] = m.In[1],
+				m.In[2], m.In[0]
+		},
 			[]string{"misplaced: the fibre into port 0 leads to tor1:9, expected is tor0:9",
 				"misplaced: the fibre into port 1 leads to tor2", "misplaced: the fibre into port 2 leads to tor0"}},
 		{"pulled", func(_, m *audit.Map, _ *lab) { m.In[5], m.Out[5] = audit.End{}, audit.End{} },
 			[]string{"dead: nothing comes through both fibres of port 5, expected is tor5:9"}},
 		{"one pulled", func(_, m *audit.Map, _ *lab) { m.In[5] = audit.End{} },
 			[]string{"dead: nothing comes through the fibre into port 5"}},
-		{"plugged where nothing belongs", func(e, _ *audit.Map, _ *lab) { e.Out[0], e.In[0] = audit.End{}, audit.End{} },
+		{"plugged where nothing belongs", func(e, _ *audit.Map, _ *lab) {
+			e.Out[0],
+				e.In[0] = audit.End{}, audit.End{}
+		},
 			[]string{"stranger: both fibres of port 0 lead to tor0"}},
 		{"second fibre of a known switch", func(e, m *audit.Map, _ *lab) { e.Out[0] = audit.End{} },
 			[]string{"unexpected: the fibre out of port 0 leads to tor0:9, expected is nothing"}},
@@ -212,7 +219,10 @@ func TestFindings(t *testing.T) {
 			l.always = []audit.Heard{{At: end(2), From: end(1)}, {At: stranger, From: end(0)}}
 		},
 			[]string{"bypass: tor2:9 hears tor1:9 without any circuit"}},
-		{"mirror that sticks", func(_, _ *audit.Map, l *lab) { l.broken = []southbound.CrossConnect{{In: 1, Out: 2}} },
+		{"mirror that sticks", func(_, _ *audit.Map,
+			l *lab) {
+			l.broken = []southbound.CrossConnect{{In: 1, Out: 2}}
+		},
 			[]string{"doubtful: circuit 1→2: the circuit could not be made"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

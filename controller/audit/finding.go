@@ -49,16 +49,21 @@ func (f Finding) String() string {
 	}
 	switch f.Kind {
 	case Swapped:
-		return fmt.Sprintf("swapped: %s %s and %s are in each other's place (%s is found at %s)", which, f.port(f.Port),
+		return fmt.Sprintf("swapped: %s %s and %s are in each other's place (%s is found at %s)", which,
+			f.port(f.Port),
 			f.port(f.With), f.Expected, f.port(f.With))
 	case Misplaced:
-		return fmt.Sprintf("misplaced: %s %s %s to %s, expected is %s", which, f.port(f.Port), leads, f.Found, f.Expected)
+		return fmt.Sprintf("misplaced: %s %s %s to %s, expected is %s", which, f.port(f.Port), leads,
+			f.Found, f.Expected)
 	case Dead:
-		return fmt.Sprintf("dead: nothing comes through %s %s, expected is %s", which, f.port(f.Port), f.Expected)
+		return fmt.Sprintf("dead: nothing comes through %s %s, expected is %s", which,
+			f.port(f.Port), f.Expected)
 	case Unexpected:
-		return fmt.Sprintf("unexpected: %s %s %s to %s, expected is nothing", which, f.port(f.Port), leads, f.Found)
+		return fmt.Sprintf("unexpected: %s %s %s to %s, expected is nothing", which, f.port(f.Port),
+			leads, f.Found)
 	case Stranger:
-		return fmt.Sprintf("stranger: %s %s %s to %s, which no switch of this fabric has", which, f.port(f.Port), leads,
+		return fmt.Sprintf("stranger: %s %s %s to %s, which no switch of this fabric has", which,
+			f.port(f.Port), leads,
 			f.Found)
 	case Bypass:
 		return fmt.Sprintf("bypass: %s hears %s without any circuit", f.Expected, f.Found)
@@ -97,7 +102,10 @@ func Compare(expected, found Map) []Finding {
 		}
 	}
 	// An exchange is named once, at its smaller port.
-	return slices.DeleteFunc(all, func(f Finding) bool { return f.Kind == Swapped && f.With < f.Port && mirrored(all, f) })
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		return f.Kind == Swapped &&
+			f.With < f.Port && mirrored(all, f)
+	})
 }
 
 // mirrored reports whether the other port of an exchange names it as well, for the same fibres.
@@ -156,7 +164,8 @@ func Judge(expected Map, w *Walk) []Finding {
 	all := Compare(expected, found)
 	for _, h := range sorted(direct) {
 		if expected.knows(h.At) {
-			all = append(all, Finding{Kind: Bypass, Port: -1, With: -1, Expected: h.At.String(), Found: h.From.String()})
+			all = append(all, Finding{Kind: Bypass, Port: -1, With: -1, Expected: h.At.String(),
+				Found: h.From.String()})
 		}
 	}
 	for _, d := range doubts {

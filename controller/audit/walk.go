@@ -92,7 +92,8 @@ func (w *Walk) Next() (round []southbound.CrossConnect, ok bool) {
 func (w *Walk) pairing(on func(in int) bool) (round []southbound.CrossConnect) {
 	for in := range w.n {
 		if on(in) {
-			round = append(round, southbound.CrossConnect{In: southbound.Port(in), Out: southbound.Port(w.partner(in))})
+			round = append(round, southbound.CrossConnect{In: southbound.Port(in),
+				Out: southbound.Port(w.partner(in))})
 		}
 	}
 	return round
@@ -113,7 +114,8 @@ func (w *Walk) Hear(failed []southbound.CrossConnect, heard []Heard) {
 		w.contradict(Contradiction{c.In, c.Out, "the circuit could not be made"})
 	}
 	if w.stage != darkness {
-		heard = slices.DeleteFunc(slices.Clone(heard), func(h Heard) bool { return slices.Contains(w.direct, h) })
+		heard = slices.DeleteFunc(slices.Clone(heard),
+			func(h Heard) bool { return slices.Contains(w.direct, h) })
 	}
 	switch w.stage {
 	case darkness:

@@ -168,7 +168,8 @@ func (in *Instance) relax(limit float64, known []solve.Path, e Effort) (*Relaxed
 	if len(p.flows) == 0 {
 		return out, nil
 	}
-	lp := &solve.Linear{Oracle: p, Gap: min(e.gap(), 1e-3), Right: make([]float64, len(p.flows)+len(in.Capacity)),
+	lp := &solve.Linear{Oracle: p, Gap: min(e.gap(), 1e-3),
+		Right: make([]float64, len(p.flows)+len(in.Capacity)),
 		Sense: make([]solve.Sense, len(p.flows)+len(in.Capacity))}
 	last := solve.Column{Cost: 1}
 	for l := range in.Capacity {
@@ -388,7 +389,8 @@ func (p *Plan) VerifyLast(in *Instance) error {
 		return fmt.Errorf("verify plan: the last flow ends after %v, not %v", v, p.Value)
 	}
 	if p.Threshold > 0 {
-		if b := in.lastBound(p.Price, p.Threshold); b <= p.Threshold && in.routed(p.Threshold) || p.Bound > p.Threshold {
+		if b := in.lastBound(p.Price, p.Threshold); b <= p.Threshold && in.routed(p.Threshold) ||
+			p.Bound > p.Threshold {
 			return fmt.Errorf("verify plan: the prices do not refute %v", p.Threshold)
 		}
 		return nil

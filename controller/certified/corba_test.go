@@ -13,8 +13,9 @@ import (
 
 // lasts are the algorithms for the time of the last flow.
 func lasts() map[string]func(*Instance, Effort) (*Plan, error) {
-	return map[string]func(*Instance, Effort) (*Plan, error){"corba": CoRBA, "fast": CoRBAFast, "greedy": CoRBAGreedy,
-		"best": CoRBABest}
+	return map[string]func(*Instance, Effort) (*Plan, error){"corba": CoRBA, "fast": CoRBAFast,
+		"greedy": CoRBAGreedy,
+		"best":   CoRBABest}
 }
 
 // TestCoRBAAgainstExhaustive: on tiny instances every plan verifies, no bound, the threshold bound
@@ -186,7 +187,8 @@ func TestFigure42(t *testing.T) {
 		t.Fatal(err, p)
 	}
 	if fair != 3 || byVolume != 2 || p.Value != 1 || p.Gap() > 1e-3 {
-		t.Errorf("fair %v, by volume %v, together %v with gap %v; want 3, 2 and 1", fair, byVolume, p.Value, p.Gap())
+		t.Errorf("fair %v, by volume %v, together %v with gap %v; want 3, 2 and 1", fair, byVolume,
+			p.Value, p.Gap())
 	}
 }
 

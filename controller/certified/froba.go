@@ -199,7 +199,10 @@ func (s *totalSearch) better() bool {
 	})
 	time := func(i int) float64 { return s.in.Volume[i] / s.now.Rate[i] }
 	for _, l := range full {
-		slices.SortFunc(users[l], func(a, b int) int { return cmp.Or(-cmp.Compare(time(a), time(b)), cmp.Compare(a, b)) })
+		slices.SortFunc(users[l], func(a, b int) int {
+			return cmp.Or(-cmp.Compare(time(a), time(b)),
+				cmp.Compare(a, b))
+		})
 		for _, i := range users[l] {
 			if s.trials <= 0 || s.e.stopped() {
 				return false

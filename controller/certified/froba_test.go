@@ -10,8 +10,9 @@ import (
 
 // routings are the algorithms for the sum of transfer times.
 func routings() map[string]func(*Instance, Effort) (*Plan, error) {
-	return map[string]func(*Instance, Effort) (*Plan, error){"froba": FRoBA, "fast": FRoBAFast, "greedy": FRoBAGreedy,
-		"best": FRoBABest}
+	return map[string]func(*Instance, Effort) (*Plan, error){"froba": FRoBA, "fast": FRoBAFast,
+		"greedy": FRoBAGreedy,
+		"best":   FRoBABest}
 }
 
 // TestFRoBAAgainstExhaustive: on tiny instances every plan verifies, no bound is above the optimum over
@@ -64,14 +65,16 @@ func TestMakespanClosedForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Link 1 needs (1+1)/1 = 2 for flows 0 and 2, link 0 (1+3)/4 = 1: flow 1 ends at 1.
-	if want := []float64{0.5, 3, 0.5}; rate[0] != want[0] || rate[1] != want[1] || rate[2] != want[2] || last != 2 {
+	if want := []float64{0.5, 3, 0.5}; rate[0] != want[0] || rate[1] != want[1] ||
+		rate[2] != want[2] || last != 2 {
 		t.Errorf("rates %v, last %v", rate, last)
 	}
 }
 
 // TestNoRoute: a flow that no capacity leads for is named.
 func TestNoRoute(t *testing.T) {
-	in := &Instance{Volume: []float64{0, 1}, Capacity: []float64{1, 0}, Router: Candidates{{{0}}, {{1}, {0, 1}}}}
+	in := &Instance{Volume: []float64{0, 1}, Capacity: []float64{1, 0},
+		Router: Candidates{{{0}}, {{1}, {0, 1}}}}
 	for _, all := range []map[string]func(*Instance, Effort) (*Plan, error){routings(), lasts()} {
 		for name, algorithm := range all {
 			_, err := algorithm(in, Effort{})
@@ -102,7 +105,8 @@ func TestFRoBAFatTree(t *testing.T) {
 				t.Fatal(err)
 			}
 			value[name] = p.Value
-			t.Logf("seed %d: %s: %.0f s, proven gap %.2f %%, %d trials", seed, name, p.Value, 100*p.Gap(), p.Trials)
+			t.Logf("seed %d: %s: %.0f s, proven gap %.2f %%, %d trials", seed, name, p.Value,
+				100*p.Gap(), p.Trials)
 		}
 		if value["best"] > min(value["froba"], value["greedy"]) || value["best"] > value["fast"] {
 			t.Errorf("seed %d: %v", seed, value)

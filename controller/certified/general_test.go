@@ -74,7 +74,8 @@ func generals() []general {
 	for _, size := range []struct {
 		name        string
 		tasks, pods int
-	}{{"TaPRA/5_tasks_16_servers", 5, 4}, {"TaPRA/10_tasks_16_servers", 10, 4}, {"TaPRA/10_tasks_54_servers", 10, 6}} {
+	}{{"TaPRA/5_tasks_16_servers", 5, 4}, {"TaPRA/10_tasks_16_servers", 10,
+		4}, {"TaPRA/10_tasks_54_servers", 10, 6}} {
 		job := documented(rand.New(rand.NewPCG(3, 9)), size.tasks, size.pods, true)
 		out = append(out, general{size.name, func() (float64, error) {
 			p, err := job.begin()
@@ -139,7 +140,8 @@ func placesDense(t *Tasks) (value float64, err error) {
 	}
 	n, m, servers := len(t.Load), len(t.Limits), len(p.in)
 	rows := n + m + 1
-	a, b, c := mat.NewDense(rows, 1+n*servers+rows, nil), make([]float64, rows), make([]float64, 1+n*servers+rows)
+	a, b, c := mat.NewDense(rows, 1+n*servers+rows, nil), make([]float64, rows), make([]float64,
+		1+n*servers+rows)
 	c[0] = -1
 	for i := range n {
 		a.Set(i, 0, 1) // a task is done as often as all are

@@ -101,7 +101,8 @@ func (g *Graph) search(from, to int32, step func(key float64, link int32) float6
 			a := g.arcs[k]
 			key := step(at.key, a.Link)
 			next := item{key, at.hops + 1, a.To}
-			if math.IsInf(key, 1) || g.via[a.To] >= 0 && !before(next, item{g.dist[a.To], g.hops[a.To], a.To}, byHops) ||
+			if math.IsInf(key, 1) || g.via[a.To] >= 0 &&
+				!before(next, item{g.dist[a.To], g.hops[a.To], a.To}, byHops) ||
 				a.To == from {
 				return
 			}

@@ -75,7 +75,8 @@ func (in *Instance) lengths(price []float64) []float64 {
 
 // path makes a path of the router one of solve.
 func path(flow int, links []int32) solve.Path {
-	q := solve.Path{Owner: int32(flow), Row: slices.Sorted(slices.Values(links)), Coef: make([]float64, len(links))}
+	q := solve.Path{Owner: int32(flow), Row: slices.Sorted(slices.Values(links)),
+		Coef: make([]float64, len(links))}
 	for i := range q.Coef {
 		q.Coef[i] = 1
 	}
@@ -118,7 +119,8 @@ func (in *Instance) loads(p *Plan) []float64 {
 // feasible checks that a plan's routes exist and carry no more than links have.
 func (in *Instance) feasible(p *Plan) error {
 	if len(p.Path) != len(in.Volume) || len(p.Rate) != len(in.Volume) {
-		return fmt.Errorf("verify plan: %d routes and %d rates for %d flows", len(p.Path), len(p.Rate), len(in.Volume))
+		return fmt.Errorf("verify plan: %d routes and %d rates for %d flows", len(p.Path), len(p.Rate),
+			len(in.Volume))
 	}
 	for i, v := range in.Volume {
 		if r := p.Rate[i]; v > 0 && !(r > 0 && !math.IsInf(r, 1)) {

@@ -41,7 +41,8 @@ func fatTree(rng *rand.Rand, k, over, flows int, onHosts bool) *Instance {
 	for l := range in.Capacity {
 		in.Capacity[l] = 10e9
 	}
-	noise(rng, in, int(hosts), NewGraph(int(hosts+2*tors+cores), arcs, pairs(rng, hosts, 4*int(hosts))), onHosts)
+	noise(rng, in, int(hosts), NewGraph(int(hosts+2*tors+cores), arcs,
+		pairs(rng, hosts, 4*int(hosts))), onHosts)
 	for range flows {
 		in.Volume = append(in.Volume, 1e12*(0.7+0.3*rng.Float64()))
 	}
@@ -224,9 +225,10 @@ func TestOddInstances(t *testing.T) {
 	}
 	thousand.Router = alike
 	for name, in := range map[string]*Instance{
-		"no flows":            {Capacity: []float64{1}, Router: Candidates{}},
-		"no volume":           {Volume: []float64{0, 0, 0}, Capacity: []float64{1, 1, 1}, Router: shared},
-		"twelve orders":       {Volume: []float64{1, 1e6, 1e12}, Capacity: []float64{1e10, 1e10, 1e10}, Router: shared},
+		"no flows":  {Capacity: []float64{1}, Router: Candidates{}},
+		"no volume": {Volume: []float64{0, 0, 0}, Capacity: []float64{1, 1, 1}, Router: shared},
+		"twelve orders": {Volume: []float64{1, 1e6, 1e12}, Capacity: []float64{1e10, 1e10, 1e10},
+			Router: shared},
 		"links of six orders": {Volume: []float64{1, 1, 1}, Capacity: []float64{1e12, 1e6, 1e9}, Router: shared},
 		"a link shut":         {Volume: []float64{1, 2, 3}, Capacity: []float64{5, 0, 5}, Router: shared},
 		"a thousand alike":    thousand,

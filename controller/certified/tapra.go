@@ -51,7 +51,8 @@ type placing struct {
 
 func (t *Tasks) check() error {
 	if len(t.Efficiency) != len(t.Load) || t.Power != nil && len(t.Power) != len(t.Load) {
-		return fmt.Errorf("place tasks: %d loads, %d efficiencies, %d powers", len(t.Load), len(t.Efficiency), len(t.Power))
+		return fmt.Errorf("place tasks: %d loads, %d efficiencies, %d powers", len(t.Load),
+			len(t.Efficiency), len(t.Power))
 	}
 	for i, l := range t.Load {
 		if !(l >= 0) || math.IsInf(l, 1) {
@@ -69,7 +70,8 @@ func (t *Tasks) check() error {
 		}
 	}
 	if len(t.Load) > 0 && t.Slots != nil && len(t.Slots) != len(t.Efficiency[0]) {
-		return fmt.Errorf("place tasks: slots of %d servers, efficiencies of %d", len(t.Slots), len(t.Efficiency[0]))
+		return fmt.Errorf("place tasks: slots of %d servers, efficiencies of %d", len(t.Slots),
+			len(t.Efficiency[0]))
 	}
 	if !(t.Energy >= 0) {
 		return fmt.Errorf("place tasks: energy is %v", t.Energy)
@@ -460,7 +462,8 @@ func (p *placing) relax(e Effort) (*relaxedTasks, error) {
 	if p.Energy > 0 {
 		rows++
 	}
-	lp := &solve.Linear{Oracle: q, Gap: e.gap(), Right: make([]float64, rows), Sense: make([]solve.Sense, rows)}
+	lp := &solve.Linear{Oracle: q, Gap: e.gap(), Right: make([]float64, rows),
+		Sense: make([]solve.Sense, rows)}
 	last := solve.Column{Cost: 1}
 	for k := range p.Limits {
 		last.Row, last.Coef = append(last.Row, int32(n+k)), append(last.Coef, -1)

@@ -126,7 +126,8 @@ func fair(all []sender, opt CounterOptions) []pathmap.BitsPerSecond {
 	capacity := slices.Repeat([]float64{float64(opt.NIC)}, 2*opt.hosts())
 	classes, rates := make([]maxmin.Class, len(all)), make([]float64, len(all))
 	for i, p := range all {
-		classes[i] = maxmin.Class{Links: []pathmap.LinkID{pathmap.LinkID(2 * p.src), pathmap.LinkID(2*p.dst + 1)}, Flows: 1}
+		classes[i] = maxmin.Class{Links: []pathmap.LinkID{pathmap.LinkID(2 * p.src),
+			pathmap.LinkID(2*p.dst + 1)}, Flows: 1}
 	}
 	new(maxmin.Solver).Solve(capacity, classes, rates)
 	out := make([]pathmap.BitsPerSecond, len(all))

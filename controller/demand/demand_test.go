@@ -39,7 +39,8 @@ func TestViews(t *testing.T) {
 			for i := range m {
 				for j := range m[i] {
 					if m[i][j] < last[i][j] || m[i][j] > all[i][j] || i == j && m[i][j] > 0 {
-						t.Fatalf("view %d: %d→%d: %d with %d, %d with less, oracle %d", seed, i, j, m[i][j], buffer, last[i][j],
+						t.Fatalf("view %d: %d→%d: %d with %d, %d with less, oracle %d", seed, i, j, m[i][j],
+							buffer, last[i][j],
 							all[i][j])
 					}
 				}
@@ -47,7 +48,8 @@ func TestViews(t *testing.T) {
 			last = m
 		}
 		if last.Sum() != want || policytest.Hash(v) != before {
-			t.Fatalf("view %d: the largest buffer shows %d of %d, or the view was written to", seed, last.Sum(), want)
+			t.Fatalf("view %d: the largest buffer shows %d of %d, or the view was written to", seed,
+				last.Sum(), want)
 		}
 	}
 }
@@ -107,7 +109,8 @@ func TestCountersErrors(t *testing.T) {
 		err       string
 	}{
 		{"not later", sample(5), sample(5), four, "the second must be later"},
-		{"no such host", sample(1), sample(2, Counter{0, 4, 1}), four, "counter 0→4: the fabric's hosts are 0 to 3"},
+		{"no such host", sample(1), sample(2, Counter{0, 4, 1}), four,
+			"counter 0→4: the fabric's hosts are 0 to 3"},
 		{"below zero", sample(1), sample(2, Counter{0, 1, -1}), four, "counter 0→1 is -1, below zero"},
 		{"twice", sample(1), sample(2, Counter{0, 1, 1}, Counter{0, 1, 2}), four, "comes after 0→1"},
 		{"no racks", sample(1), sample(2), CounterOptions{}, "0 racks of 0 hosts"},

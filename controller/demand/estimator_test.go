@@ -23,7 +23,8 @@ func TestOptions(t *testing.T) {
 		{Options{Source: FromBacklog, Period: time.Millisecond}, "take 10ms to 1m0s"},
 		{Options{Source: FromBacklog, Buffer: -1}, "above zero"},
 	} {
-		if err := tc.opt.Check(); (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+		if err := tc.opt.Check(); (err == nil) != (tc.err == "") || err != nil &&
+			!strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%+v: error %v, want %q", tc.opt, err, tc.err)
 		}
 	}

@@ -225,7 +225,8 @@ func (l *Line) rack(v *controller.View, w route.Why) {
 	t := w.Rack
 	l.What, l.Job, l.Stage, l.Task = "task", w.Job.Name, w.Job.Stages[t.Stage].Name, &t.Task
 	l.Host = hostName(v, t.Host)
-	l.Preference = &Preference{Rack: t.Preferred, Traffic: int64(t.Traffic), ForChildren: t.ForChildren, Load: t.Load,
+	l.Preference = &Preference{Rack: t.Preferred, Traffic: int64(t.Traffic),
+		ForChildren: t.ForChildren, Load: t.Load,
 		Saturated: t.Saturated}
 }
 
@@ -284,7 +285,8 @@ func (l *Line) text() string {
 func (l *Line) says() string {
 	rest := fmt.Sprintf("%d of %d others as good", l.Equal, l.Tried)
 	if l.Reason != "" {
-		return fmt.Sprintf("task %d of %s (%s) on %s, receiving %.4g MB: %s", *l.Task, l.Job, l.Stage, l.Host, l.Input/1e6,
+		return fmt.Sprintf("task %d of %s (%s) on %s, receiving %.4g MB: %s", *l.Task, l.Job, l.Stage,
+			l.Host, l.Input/1e6,
 			l.Reason)
 	}
 	if l.Preference != nil {
@@ -301,7 +303,8 @@ func (l *Line) says() string {
 		return fmt.Sprintf("%d tasks of %s placed with vCPUs: %.4g s, %s", l.Tasks, l.Job, l.Value, l.above())
 	}
 	if l.What == "decision" {
-		return fmt.Sprintf("%d host flows decided on with coflow %d: %.4g s, %s", l.Flows, *l.Coflow, l.Value, l.above())
+		return fmt.Sprintf("%d host flows decided on with coflow %d: %.4g s, %s", l.Flows, *l.Coflow,
+			l.Value, l.above())
 	}
 	at := "held back by nothing"
 	if l.Bottleneck != "" {

@@ -28,7 +28,8 @@ func TestMemory(t *testing.T) {
 		return &controller.Job{ID: id, Name: fmt.Sprint("job-", id), Stages: []controller.Stage{{Name: "map"}}}
 	}
 	say := func(id controller.JobID, host southbound.HostID) {
-		tell(v, route.Why{Job: job(id), Slot: &route.SlotWhy{Host: host, Input: 2e6, Reason: "the nearest free slot"}})
+		tell(v, route.Why{Job: job(id), Slot: &route.SlotWhy{Host: host, Input: 2e6,
+			Reason: "the nearest free slot"}})
 	}
 	for i := range mostLines + 3 {
 		say(7, southbound.HostID(i%2))

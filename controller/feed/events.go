@@ -28,7 +28,8 @@ func (c *eventCount) next(entry uint64) uint64 {
 // publishEvent publishes what an entry means for people.
 func (f *Feed) publishEvent(e *state.Entry) {
 	if kind, subject, text := f.event(e); kind != "" {
-		f.Hub.Publish(api.Event{Seq: f.events.next(f.cfg.State.Live().Applied + 1), At: e.At, Kind: kind, Subject: subject,
+		f.Hub.Publish(api.Event{Seq: f.events.next(f.cfg.State.Live().Applied + 1), At: e.At,
+			Kind: kind, Subject: subject,
 			Text: text})
 	}
 }

@@ -46,7 +46,8 @@ const (
 
 // New returns a feed that is told of the state's entries from now on.
 func New(cfg Config) *Feed {
-	f := &Feed{Hub: api.NewHub(keptEvents), cfg: cfg, changed: map[controller.JobID]bool{}, wake: make(chan struct{}, 1)}
+	f := &Feed{Hub: api.NewHub(keptEvents), cfg: cfg, changed: map[controller.JobID]bool{},
+		wake: make(chan struct{}, 1)}
 	f.journal.moved = make(chan struct{})
 	cfg.State.Observe(f.note)
 	return f

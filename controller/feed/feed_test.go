@@ -246,12 +246,14 @@ func TestPages(t *testing.T) {
 				got, q.From, more = append(got, page...), next, next != api.NoJob
 			}
 			if !equal(got, want) {
-				t.Fatalf("seed %d: filter %v, down %v, %d a page: %d jobs in %d pages, want %d:\n%v\n%v", seed, q.Filter, q.Down,
+				t.Fatalf("seed %d: filter %v, down %v, %d a page: %d jobs in %d pages, want %d:\n%v\n%v",
+					seed, q.Filter, q.Down,
 					q.Most, len(got), pages, len(want), got, want)
 			}
 		}
 		for _, j := range w.all() {
-			if got, err := w.lean[0].Job(controller.JobID(j.Id)); err != nil || got == nil || !proto.Equal(got.Job, j) {
+			if got, err := w.lean[0].Job(controller.JobID(j.Id)); err != nil || got == nil ||
+				!proto.Equal(got.Job, j) {
 				t.Fatalf("seed %d: job %d is %v, %v, want %v", seed, j.Id, got, err, j)
 			}
 		}
@@ -351,8 +353,9 @@ func TestManyJobs(t *testing.T) {
 	r := newReplica(t, fabric(t), state.Keep{})
 	var batch []state.Entry
 	for range 2*mostTold + 1 {
-		batch = append(batch, state.Entry{Kind: state.JobAccepted, Job: &controller.Job{Stages: []controller.Stage{
-			{Tasks: make([]controller.Task, 1)}}}})
+		batch = append(batch, state.Entry{Kind: state.JobAccepted,
+			Job: &controller.Job{Stages: []controller.Stage{
+				{Tasks: make([]controller.Task, 1)}}}})
 	}
 	r.apply(t, batch...)
 	var got []string
@@ -362,7 +365,8 @@ func TestManyJobs(t *testing.T) {
 		}
 		return nil
 	})
-	if want := []string{"512 true 0", "512 false 0", "1 false 2"}; !errors.Is(err, errEnough) || !slices.Equal(got, want) {
+	if want := []string{"512 true 0", "512 false 0", "1 false 2"}; !errors.Is(err, errEnough) ||
+		!slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
@@ -402,7 +406,8 @@ func TestEvents(t *testing.T) {
 	e := state.Entry{Kind: state.HostSeen, At: w.at, Host: 1}
 	r.apply(t, e)
 	w.lean[1].apply(t, e)
-	if a, b := read(r, want[len(want)-1].Seq), read(w.lean[1], want[len(want)-1].Seq); len(a) != 2 || len(b) != 1 ||
+	if a, b := read(r, want[len(want)-1].Seq), read(w.lean[1], want[len(want)-1].Seq); len(a) != 2 ||
+		len(b) != 1 ||
 		a[1] != b[0] || b[0].Subject != "host h0-1" {
 		t.Errorf("%v and %v", a, b)
 	}

@@ -38,7 +38,8 @@ const someHosts = 16
 
 // info tells how far a job is; most bounds its hosts, and 0 does not.
 func (f *Feed) info(j job, most int) *apiv1.JobInfo {
-	out := &apiv1.JobInfo{Id: int32(j.ID), Name: j.Name, User: j.User, Phase: phase(j.Job), Why: f.cfg.State.Why(j.Job),
+	out := &apiv1.JobInfo{Id: int32(j.ID), Name: j.Name, User: j.User, Phase: phase(j.Job),
+		Why:    f.cfg.State.Why(j.Job),
 		Weight: j.Weight, ArrivalNs: int64(j.Arrival), PlacedNs: instant(j.Placed), StartedNs: instant(j.Started),
 		EndedNs: instant(j.Ended), DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime),
 		Tasks: int32(len(j.tasks)), Coflows: int32(len(j.Edges)),
@@ -113,7 +114,10 @@ func (f *Feed) wall(t time.Duration) *timestamppb.Timestamp {
 func delivered(j job) (sum pathmap.Bytes) {
 	for i := range j.Edges {
 		e := &j.Edges[i]
-		sends := func(x controller.Edge) bool { return x.Kind != controller.Fixed && x.From == e.To && x.To != e.To }
+		sends := func(x controller.Edge) bool {
+			return x.Kind != controller.Fixed && x.From == e.To &&
+				x.To != e.To
+		}
 		if e.Kind != controller.Fixed && e.From != e.To && !slices.ContainsFunc(j.Edges, sends) {
 			c := j.coflow(j.FirstCoflow + southbound.CoflowID(i))
 			sum += c.Bytes + c.Local

@@ -58,7 +58,8 @@ func (n *journal) add(p page, gap bool) {
 func (n *journal) after(index uint64) (pages []page, moved <-chan struct{}, kept bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	at, _ := slices.BinarySearchFunc(n.pages, index+1, func(p page, i uint64) int { return cmp.Compare(p.index, i) })
+	at, _ := slices.BinarySearchFunc(n.pages, index+1,
+		func(p page, i uint64) int { return cmp.Compare(p.index, i) })
 	return slices.Clone(n.pages[at:]), n.moved, index >= n.floor
 }
 
@@ -147,7 +148,8 @@ func (f *Feed) publish() {
 const mostTold = 512
 
 // WatchJobs implements api.JobReader.
-func (f *Feed) WatchJobs(ctx context.Context, after uint64, sink func(*apiv1.JobsChanged) error) (err error) {
+func (f *Feed) WatchJobs(ctx context.Context, after uint64,
+	sink func(*apiv1.JobsChanged) error) (err error) {
 	f.watchers.Add(1)
 	defer f.watchers.Add(-1)
 	for ctx.Err() == nil {

@@ -66,7 +66,8 @@ func Open(path string, keep time.Duration, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open history %q: %w", path, err)
 	}
-	s := &Store{path: path, db: db, keep: keep, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	s := &Store{path: path, db: db, keep: keep, log: log, wake: make(chan struct{}, 1),
+		stop: make(chan struct{})}
 	s.stopped.Go(s.run)
 	return s, nil
 }
@@ -80,7 +81,8 @@ func openOnce(path string) (*bbolt.DB, error) {
 	opening := path + OpeningSuffix
 	_, err := os.Stat(opening)
 	if err == nil {
-		return nil, errors.Join(fmt.Errorf("%w: a process ended while it opened it", ErrDamaged), os.Remove(opening))
+		return nil, errors.Join(fmt.Errorf("%w: a process ended while it opened it", ErrDamaged),
+			os.Remove(opening))
 	}
 	if err := os.WriteFile(opening, nil, 0o600); err != nil {
 		return nil, err
@@ -92,7 +94,8 @@ func openOnce(path string) (*bbolt.DB, error) {
 // open opens a file. It reads no more than the beginning and the roots of its trees.
 func open(path string) (db *bbolt.DB, err error) {
 	err = guard(func() (err error) {
-		db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, FreelistType: bbolt.FreelistMapType})
+		db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second,
+			FreelistType: bbolt.FreelistMapType})
 		return err
 	})
 	var system syscall.Errno
@@ -321,10 +324,16 @@ func (s *Store) each(from controller.JobID, down bool, f func(record []byte) (mo
 	if err := s.Flush(); err != nil {
 		return err
 	}
-	return s.guarded(func() error { return s.db.View(func(tx *bbolt.Tx) error { return walk(tx, from, down, f) }) })
+	return s.guarded(func() error {
+		return s.db.View(func(tx *bbolt.Tx) error {
+			return walk(tx, from,
+				down, f)
+		})
+	})
 }
 
-func walk(tx *bbolt.Tx, from controller.JobID, down bool, f func(record []byte) (more bool, err error)) error {
+func walk(tx *bbolt.Tx, from controller.JobID, down bool,
+	f func(record []byte) (more bool, err error)) error {
 	c := tx.Bucket(jobs).Cursor()
 	start := key(max(from, 0))
 	k, v := c.Seek(start)

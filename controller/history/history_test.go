@@ -19,7 +19,8 @@ import (
 
 func left(id controller.JobID, end time.Duration) state.Left {
 	return state.Left{
-		Job: &state.Job{Job: controller.Job{ID: id, Name: "some", FirstCoflow: southbound.CoflowID(id)}, Ended: end,
+		Job: &state.Job{Job: controller.Job{ID: id, Name: "some",
+			FirstCoflow: southbound.CoflowID(id)}, Ended: end,
 			Leaves: end + 10},
 		Tasks:   []state.Task{{Job: id, Ended: end}},
 		Coflows: []*state.Coflow{{ID: southbound.CoflowID(id), Job: id, Bytes: 7, Ended: end}},

@@ -22,7 +22,8 @@ type memCounter struct {
 }
 
 // Counters implements southbound.Counting.
-func (d *memDevice) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
+func (d *memDevice) Counters(ctx context.Context, every time.Duration,
+	tell func([]southbound.PortCounters)) error {
 	d.mu.Lock()
 	d.counted++
 	d.mu.Unlock()

@@ -39,7 +39,8 @@ func TestClaims(t *testing.T) {
 		l.devices[foreign].fence = 9
 		l.doors[open] = unfenced{l.devices[open]}
 		l.leader = leader.New(l.config(greedy{time.Second}, 1))
-		if got := l.leader.Claims(); len(got) != len(l.devices) || got[0].State != leader.Unclaimed || got[0].Err != nil {
+		if got := l.leader.Claims(); len(got) != len(l.devices) || got[0].State != leader.Unclaimed ||
+			got[0].Err != nil {
 			t.Errorf("before it begins: %+v", got)
 		}
 		l.run()
@@ -93,7 +94,8 @@ func TestDeposed(t *testing.T) {
 		d.mu.Lock()
 		d.fence = 2
 		d.mu.Unlock()
-		if err := l.leader.Submit(t.Context(), offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+		if err := l.leader.Submit(t.Context(), offer(bare("one",
+			controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
 			t.Fatal(err)
 		}
 		l.until(time.Second, "the job to end", l.finished(1))
@@ -136,7 +138,8 @@ func TestRefusalsAreListed(t *testing.T) {
 		l.leader = leader.New(l.config(greedy{20 * time.Millisecond}, 1))
 		l.run()
 		<-l.leader.Ready()
-		if err := l.leader.Submit(t.Context(), offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+		if err := l.leader.Submit(t.Context(), offer(bare("one",
+			controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
 			t.Fatal(err)
 		}
 		refused := func() (who []southbound.DeviceID) {
@@ -207,7 +210,8 @@ func TestTooMuch(t *testing.T) {
 		large := func(name string, flows int) *controller.Job {
 			return bare(name, slices.Repeat([]controller.Flow{{Src: 0, Dst: 1, Bytes: 10}}, flows)...)
 		}
-		if err := l.leader.Submit(t.Context(), offer(large("whale", 1000))); !errors.Is(err, leader.ErrTooLarge) {
+		if err := l.leader.Submit(t.Context(), offer(large("whale", 1000))); !errors.Is(err,
+			leader.ErrTooLarge) {
 			t.Errorf("a job of 30 kB: %v", err)
 		}
 		two := append(offer(large("a", 300)), offer(large("b", 300))...)
@@ -259,7 +263,8 @@ func TestPoison(t *testing.T) {
 	l.run()
 	<-l.leader.Ready()
 	flows := slices.Repeat([]controller.Flow{{Src: 0, Dst: 1, Bytes: 10}}, controller.MaxFlows)
-	poison := append(append(offer(bare("a", flows...)), offer(bare("b", flows...))...), offer(bare("c", flows...))...)
+	poison := append(append(offer(bare("a", flows...)), offer(bare("b", flows...))...),
+		offer(bare("c", flows...))...)
 	began := time.Now()
 	if err := l.leader.Submit(t.Context(), poison); !errors.Is(err, leader.ErrTooLarge) {
 		t.Errorf("%v", err)

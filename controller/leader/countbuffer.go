@@ -32,9 +32,10 @@ func (b *countBuffer) put(d southbound.DeviceID, ports []southbound.PortCounters
 		b.fresh[d] = c
 	}
 	for _, p := range ports {
-		i, known := slices.BinarySearchFunc(c.Ports, p.Port, func(x southbound.PortCounters, p southbound.Port) int {
-			return int(x.Port - p)
-		})
+		i, known := slices.BinarySearchFunc(c.Ports, p.Port,
+			func(x southbound.PortCounters, p southbound.Port) int {
+				return int(x.Port - p)
+			})
 		if known {
 			c.Ports[i] = p
 		} else {

@@ -121,7 +121,8 @@ func (l *Leader) changed(ctx context.Context, entries []state.Entry,
 }
 
 // attend has a worker for every device but those that are removed.
-func (l *Leader) attend(ctx context.Context, removed []southbound.DeviceID, workers map[southbound.DeviceID]*worker) {
+func (l *Leader) attend(ctx context.Context, removed []southbound.DeviceID,
+	workers map[southbound.DeviceID]*worker) {
 	for id := range l.cfg.Devices {
 		w, gone := workers[id], slices.Contains(removed, id)
 		switch {

@@ -37,7 +37,8 @@ func TestChange(t *testing.T) {
 		if err := l.leader.Change(t.Context(), one); err == nil {
 			t.Error("the same generation is taken twice")
 		}
-		if err := l.leader.Submit(t.Context(), offer(bare("a", controller.Flow{Src: 0, Dst: 2, Bytes: 1e6}))); err != nil {
+		if err := l.leader.Submit(t.Context(), offer(bare("a",
+			controller.Flow{Src: 0, Dst: 2, Bytes: 1e6}))); err != nil {
 			t.Fatal(err)
 		}
 		two := controller.FabricChange{Generation: 2, Policy: "other"}

@@ -70,7 +70,8 @@ type memHosts struct {
 }
 
 func newHosts(clock func() time.Duration, takes time.Duration) *memHosts {
-	return &memHosts{takes: takes, clock: clock, started: map[southbound.CoflowID]int{}, ran: map[southbound.TaskID]int{},
+	return &memHosts{takes: takes, clock: clock, started: map[southbound.CoflowID]int{},
+		ran:  map[southbound.TaskID]int{},
 		tags: map[southbound.HostFlowKey]southbound.Tag{}, more: make(chan struct{})}
 }
 
@@ -265,7 +266,8 @@ func (d door) Read(ctx context.Context) (seen southbound.Seen, err error) {
 type sink struct{ tell func(southbound.DeviceEvent) }
 
 func newDevice(optical bool, seed uint64) *memDevice {
-	return &memDevice{optical: optical, r: rand.New(rand.NewPCG(seed, 5)), at: map[southbound.Port]southbound.Connection{},
+	return &memDevice{optical: optical, r: rand.New(rand.NewPCG(seed, 5)),
+		at:      map[southbound.Port]southbound.Connection{},
 		changed: make(chan struct{})}
 }
 

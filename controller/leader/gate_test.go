@@ -43,7 +43,8 @@ func TestGate(t *testing.T) {
 			}
 		}
 		if n != [2]int{unclaimed, accepted} || d.sets != accepted {
-			t.Fatalf("told %d unclaimed and %d accepted, want %d and %d; the device took %d", n[0], n[1], unclaimed, accepted,
+			t.Fatalf("told %d unclaimed and %d accepted, want %d and %d; the device took %d", n[0], n[1],
+				unclaimed, accepted,
 				d.sets)
 		}
 		d.sets = 0

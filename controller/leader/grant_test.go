@@ -44,7 +44,8 @@ func TestGrant(t *testing.T) {
 			t.Error(x, y)
 		}
 		l.end()
-		if err := l.leader.Grant(t.Context(), controller.Grant{Name: "ann"}); !errors.Is(err, leader.ErrStopped) {
+		if err := l.leader.Grant(t.Context(), controller.Grant{Name: "ann"}); !errors.Is(err,
+			leader.ErrStopped) {
 			t.Error(err)
 		}
 		var vacant *leader.Leader

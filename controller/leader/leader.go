@@ -153,7 +153,8 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	bytes := 0
 	for i, o := range offers {
 		if bytes += offerSize(&offers[i]); bytes > l.cfg.Entry {
-			return fmt.Errorf("submit %d jobs: they take more than %d bytes: %w", len(offers), l.cfg.Entry, ErrTooLarge)
+			return fmt.Errorf("submit %d jobs: they take more than %d bytes: %w", len(offers),
+				l.cfg.Entry, ErrTooLarge)
 		}
 		if err := o.Job.CheckOn(f); err != nil {
 			return fmt.Errorf("submit %w", err)
@@ -335,7 +336,10 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			}
 		}
 		l.do(act, workers)
-		if i := slices.IndexFunc(act.Errs, func(err error) bool { return errors.Is(err, controller.ErrUndecided) }); i >= 0 {
+		if i := slices.IndexFunc(act.Errs, func(err error) bool {
+			return errors.Is(err,
+				controller.ErrUndecided)
+		}); i >= 0 {
 			return act.Errs[i]
 		}
 		if i := slices.IndexFunc(act.Errs, func(err error) bool {

@@ -70,10 +70,12 @@ func newLab(t *testing.T, seed uint64, p controller.Policy) *lab {
 func (l *lab) config(p controller.Policy, seed uint64) leader.Config {
 	return leader.Config{State: l.state, Log: l.log, Devices: l.doors, Hosts: l.hosts, Clock: l.clock,
 		SetTimeout: 100 * time.Millisecond, Retry: 5 * time.Millisecond, Sample: 20 * time.Millisecond,
-		Loop: loop.Config{Policy: p, Paths: l.paths, Seed: seed, Delta: 15 * time.Millisecond, ElephantThreshold: 1,
-			Verify:   true,
-			Patience: 50 * time.Millisecond,
-			Rollout:  rollout.Options{Drain: time.Millisecond, Timeout: 500 * time.Millisecond, Retry: 5 * time.Millisecond}}}
+		Loop: loop.Config{Policy: p, Paths: l.paths, Seed: seed, Delta: 15 * time.Millisecond,
+			ElephantThreshold: 1,
+			Verify:            true,
+			Patience:          50 * time.Millisecond,
+			Rollout: rollout.Options{Drain: time.Millisecond, Timeout: 500 * time.Millisecond,
+				Retry: 5 * time.Millisecond}}}
 }
 
 func (l *lab) clock() time.Duration { return time.Since(l.began) }
@@ -154,8 +156,9 @@ func (g greedy) Decide(v *controller.View, _ []controller.Event) *controller.Pla
 		in, out := southbound.Port(v.HostRack(c.Src[0])), southbound.Port(v.HostRack(c.Dst[0]))
 		if c.Started && !c.Ended[0] && in != out && !used[in] && !used[out+100] {
 			used[in], used[out+100] = true, true
-			p.Reserve = append(p.Reserve, controller.CircuitReservation{In: in, Out: out, NotBefore: v.Now, NotAfter: v.Now +
-				g.lasts,
+			p.Reserve = append(p.Reserve, controller.CircuitReservation{In: in, Out: out,
+				NotBefore: v.Now, NotAfter: v.Now +
+					g.lasts,
 				Coflow: c.ID})
 		}
 	}
@@ -180,7 +183,8 @@ func TestJobs(t *testing.T) {
 		if l.clock() >= 50*time.Millisecond {
 			t.Errorf("ready only after %v, with devices that answer at once", l.clock())
 		}
-		err := l.leader.Submit(t.Context(), append(offer(bare("big", controller.Flow{Src: 0, Dst: 1, Bytes: 1000})),
+		err := l.leader.Submit(t.Context(), append(offer(bare("big",
+			controller.Flow{Src: 0, Dst: 1, Bytes: 1000})),
 			offer(&controller.Job{Name: "sort",
 				Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}, {Tasks: make([]controller.Task, 1)}},
 				Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 100}}})...))
@@ -249,7 +253,8 @@ func (l *lab) astray() string {
 	for _, id := range base.Devices() {
 		got := l.devices[id].holds()
 		if id != l.fabric.OCSNode && !slices.Equal(got.Rules, base.Rules(id, steered)) {
-			return fmt.Sprintf("%s holds %v, want %v", l.fabric.Topology.Node(id).Name, got.Rules, base.Rules(id, steered))
+			return fmt.Sprintf("%s holds %v, want %v", l.fabric.Topology.Node(id).Name, got.Rules,
+				base.Rules(id, steered))
 		}
 		if id == l.fabric.OCSNode {
 			for _, c := range got.Connections {
@@ -287,7 +292,8 @@ func moody(t *testing.T, seed uint64) {
 	const jobs = 12
 	for i := range jobs {
 		src := southbound.HostID(i) % 4
-		j := bare(fmt.Sprint("job", i), controller.Flow{Src: src, Dst: (src + 1 + southbound.HostID(i/4)) % 4, Bytes: 1000})
+		j := bare(fmt.Sprint("job", i), controller.Flow{Src: src,
+			Dst: (src + 1 + southbound.HostID(i/4)) % 4, Bytes: 1000})
 		if err := l.leader.Submit(t.Context(), offer(j)); err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +309,8 @@ func moody(t *testing.T, seed uint64) {
 			t.Log(last)
 		}
 	}()
-	l.until(3*time.Second, "every device to hold what it should", func() bool { last = l.astray(); return last == "" })
+	l.until(3*time.Second, "every device to hold what it should",
+		func() bool { last = l.astray(); return last == "" })
 	l.end()
 }
 
@@ -314,7 +321,8 @@ func TestAckAfterCommit(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})
 		l.run()
 		<-l.leader.Ready()
-		if err := l.leader.Submit(t.Context(), offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+		if err := l.leader.Submit(t.Context(), offer(bare("one",
+			controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -348,14 +356,16 @@ func TestAckAfterCommit(t *testing.T) {
 // TestEventsFail: a stream of host events that breaks, with whatever error, ends no leadership. It is
 // opened again, less and less often, and what was reported meanwhile is heard.
 func TestEventsFail(t *testing.T) {
-	for _, broken := range []error{errors.New("the agent is gone"), southbound.ErrNotLeader, southbound.ErrRefused} {
+	for _, broken := range []error{errors.New("the agent is gone"), southbound.ErrNotLeader,
+		southbound.ErrRefused} {
 		t.Run(broken.Error(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLab(t, 1, greedy{time.Second})
 				l.hosts.broken = broken
 				l.run()
 				<-l.leader.Ready()
-				if err := l.leader.Submit(t.Context(), offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+				if err := l.leader.Submit(t.Context(),
+					offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
 					t.Fatal(err)
 				}
 				wait(t.Context(), time.Second)
@@ -380,7 +390,8 @@ func TestTakeover(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLab(t, 1, greedy{time.Second})
 				l.run()
-				if err := l.leader.Submit(t.Context(), offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+				if err := l.leader.Submit(t.Context(),
+					offer(bare("one", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
 					t.Fatal(err)
 				}
 				wait(t.Context(), after)
@@ -410,6 +421,8 @@ func (l *lab) leaderOn(o *lab) *leader.Leader {
 		doors[id] = door{d, 2}
 	}
 	return leader.New(leader.Config{State: o.state, Log: o.log, Devices: doors, Hosts: o.hosts, Clock: o.clock,
-		Loop: loop.Config{Policy: greedy{time.Second}, Paths: o.paths, Seed: 2, Verify: true, Patience: 50 * time.Millisecond,
-			Rollout: rollout.Options{Drain: time.Millisecond, Timeout: 500 * time.Millisecond, Retry: 5 * time.Millisecond}}})
+		Loop: loop.Config{Policy: greedy{time.Second}, Paths: o.paths, Seed: 2, Verify: true,
+			Patience: 50 * time.Millisecond,
+			Rollout: rollout.Options{Drain: time.Millisecond, Timeout: 500 * time.Millisecond,
+				Retry: 5 * time.Millisecond}}})
 }

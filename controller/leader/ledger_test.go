@@ -22,7 +22,8 @@ func TestLedger(t *testing.T) {
 		}
 	}
 	want("claimed", Holding{Held{2, 0}, Held{2, 0}, Held{2, 0}})
-	c := &southbound.Change{Rules: []southbound.Rule{rule(2, 3), rule(3, 3)}, Drop: []southbound.Match{rule(1, 2).Match}}
+	c := &southbound.Change{Rules: []southbound.Rule{rule(2, 3), rule(3, 3)},
+		Drop: []southbound.Match{rule(1, 2).Match}}
 	l.asked(1, c)
 	l.asked(1, c) // once more, as after a refusal
 	want("asked", Holding{Held{2, 0}, Held{2, 0}, Held{2, 0}})
@@ -33,7 +34,8 @@ func TestLedger(t *testing.T) {
 	want("accepted", Holding{Held{3, 0}, Held{3, 0}, Held{2, 0}})
 	l.read(1, &southbound.Seen{Rules: make([]southbound.Rule, 3)})
 	want("read", Holding{Held{3, 0}, Held{3, 0}, Held{3, 0}})
-	for _, x := range []southbound.CrossConnect{{In: 0, Out: 1}, {In: 2, Out: 3}, {In: 4, Out: 1}, {In: 2, Off: true}} {
+	for _, x := range []southbound.CrossConnect{{In: 0, Out: 1}, {In: 2, Out: 3}, {In: 4, Out: 1},
+		{In: 2, Off: true}} {
 		l.accepted(1, &southbound.Change{Connect: []southbound.CrossConnect{x}})
 	}
 	want("circuits", Holding{Held{3, 0}, Held{3, 1}, Held{3, 0}})

@@ -33,10 +33,12 @@ func TestOfferSize(t *testing.T) {
 					Input: pathmap.Bytes(number()), NonLocal: time.Duration(number())})
 			}
 			j.Stages = append(j.Stages, s)
-			e := controller.Edge{Kind: 255, From: math.MinInt64, To: math.MinInt64, Bytes: math.MinInt64, Stream: true,
+			e := controller.Edge{Kind: 255, From: math.MinInt64, To: math.MinInt64,
+				Bytes: math.MinInt64, Stream: true,
 				Rate: math.MinInt64, Keys: math.MinInt32, KeepLocal: true}
 			for range r.IntN(1 + 50) {
-				e.Flows = append(e.Flows, controller.Flow{Src: southbound.HostID(number()), Dst: southbound.HostID(number()),
+				e.Flows = append(e.Flows, controller.Flow{Src: southbound.HostID(number()),
+					Dst:   southbound.HostID(number()),
 					Bytes: pathmap.Bytes(number()), Count: int32(number())})
 			}
 			if r.IntN(2) == 0 {
@@ -48,7 +50,8 @@ func TestOfferSize(t *testing.T) {
 			j.Edges = append(j.Edges, e)
 		}
 		o := controller.Offer{Job: j, Request: text()}
-		b, err := state.Encode([]state.Entry{{Kind: state.JobAccepted, At: math.MinInt64, Job: j, Request: o.Request}})
+		b, err := state.Encode([]state.Entry{{Kind: state.JobAccepted, At: math.MinInt64, Job: j,
+			Request: o.Request}})
 		if err != nil {
 			t.Fatal(err)
 		}

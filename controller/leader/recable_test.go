@@ -39,7 +39,8 @@ func recabled(t *testing.T, seed uint64) {
 	}
 	term := uint64(1)
 	l.run()
-	changes := [][]cabling.Plug{{{From: "tor0:1", To: "spine1:4"}}, {{From: "tor1:7", To: "spine0:6", Rate: pathmap.Gbps}},
+	changes := [][]cabling.Plug{{{From: "tor0:1", To: "spine1:4"}},
+		{{From: "tor1:7", To: "spine0:6", Rate: pathmap.Gbps}},
 		{{From: "tor2:2"}, {From: "tor3:3"}}, {{From: "tor0:1", To: "spine0:0"}, {From: "tor3:3", To: "ocs:3",
 			Rate: pathmap.Gbps}}}
 	for i, plugs := range changes {
@@ -87,7 +88,8 @@ func recabled(t *testing.T, seed uint64) {
 			t.Log(last)
 		}
 	}()
-	l.until(3*time.Second, "every device to hold what it should", func() bool { last = l.astray(); return last == "" })
+	l.until(3*time.Second, "every device to hold what it should",
+		func() bool { last = l.astray(); return last == "" })
 	if n := len(l.fabric.Topology.Links()); n != len(l.state.Founded().Topology.Links())+2*4 {
 		t.Errorf("the fabric has %d links", n)
 	}

@@ -95,13 +95,15 @@ func replaced(t *testing.T, name string, m mood) {
 	<-l.leader.Ready()
 	submit := func(job string) {
 		t.Helper()
-		if err := l.leader.Submit(t.Context(), offer(bare(job, controller.Flow{Src: 0, Dst: 1, Bytes: 1000}))); err != nil {
+		if err := l.leader.Submit(t.Context(), offer(bare(job,
+			controller.Flow{Src: 0, Dst: 1, Bytes: 1000}))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	submit("a")
 	l.until(100*time.Millisecond, "the circuit", l.inService(0))
-	next := controller.FabricChange{Generation: 1, Devices: []controller.DeviceRecord{{Node: id, Record: "name: x"}}}
+	next := controller.FabricChange{Generation: 1,
+		Devices: []controller.DeviceRecord{{Node: id, Record: "name: x"}}}
 	if name == "ocs" { // not with a circuit: it is drained, and replaced once that is done with
 		refused := func(why string) {
 			t.Helper()
@@ -111,7 +113,8 @@ func replaced(t *testing.T, name string, m mood) {
 		}
 		refused("circuit 0→1 is lit")
 		drained := []southbound.DeviceID{id}
-		if err := l.leader.Change(t.Context(), controller.FabricChange{Generation: 1, Drained: drained}); err != nil {
+		if err := l.leader.Change(t.Context(), controller.FabricChange{Generation: 1,
+			Drained: drained}); err != nil {
 			t.Fatal(err)
 		}
 		next.Generation, next.Drained = 2, drained
@@ -181,7 +184,8 @@ func TestRemovedDevice(t *testing.T) {
 		old := p.replace(l, id)
 		calls := func() int { old.mu.Lock(); defer old.mu.Unlock(); return old.calls }
 		before := calls()
-		if err := l.leader.Submit(t.Context(), offer(bare("a", controller.Flow{Src: 0, Dst: 2, Bytes: 1}))); err != nil {
+		if err := l.leader.Submit(t.Context(), offer(bare("a",
+			controller.Flow{Src: 0, Dst: 2, Bytes: 1}))); err != nil {
 			t.Fatal(err)
 		}
 		l.until(3*time.Second, "the job to end", l.finished(1))

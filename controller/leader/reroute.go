@@ -16,7 +16,8 @@ func (l *Leader) reroute(sets []rollout.Set, told []southbound.DeviceEvent, now 
 	if len(sets) == 0 {
 		return
 	}
-	r := &reaction{log: l.cfg.Logger, clock: l.cfg.Clock, begun: begun(told, now), told: now, sent: l.cfg.Clock(),
+	r := &reaction{log: l.cfg.Logger, clock: l.cfg.Clock, begun: begun(told, now), told: now,
+		sent: l.cfg.Clock(),
 		left: len(sets), sets: len(sets)}
 	for i := range sets {
 		l.setThen(workers[sets[i].Device], sets[i], r.answered)
@@ -57,6 +58,7 @@ func (r *reaction) answered() {
 		return
 	}
 	since := func(at time.Duration) time.Duration { return (at - r.begun).Round(time.Microsecond) }
-	r.log.Info("ports changed", "sets", r.sets, "told", since(r.told), "sent", since(r.sent), "first", since(r.first),
+	r.log.Info("ports changed", "sets", r.sets, "told", since(r.told), "sent", since(r.sent), "first",
+		since(r.first),
 		"last", since(now))
 }

@@ -28,7 +28,8 @@ func TestFastReroute(t *testing.T) {
 	workers := map[southbound.DeviceID]*worker{}
 	var sets []rollout.Set
 	for id := range southbound.DeviceID(2) {
-		workers[id] = &worker{id: id, dev: acceptor{}, leader: l, jobs: make(chan func(context.Context), 1), open: true}
+		workers[id] = &worker{id: id, dev: acceptor{}, leader: l,
+			jobs: make(chan func(context.Context), 1), open: true}
 		sets = append(sets, rollout.Set{Device: id, Token: uint64(id) + 1})
 	}
 	told := []southbound.DeviceEvent{{Kind: southbound.Synced, At: time.Millisecond},

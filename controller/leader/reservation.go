@@ -18,7 +18,8 @@ type watcher struct {
 
 // Reserve reserves bandwidth and returns the reservation once it is in the log. Requests need a
 // Request. A nil Leader returns ErrVacant.
-func (l *Leader) Reserve(ctx context.Context, a loop.BandwidthRequest) (controller.BandwidthReservation, error) {
+func (l *Leader) Reserve(ctx context.Context,
+	a loop.BandwidthRequest) (controller.BandwidthReservation, error) {
 	got := make(chan controller.BandwidthReservation, 1)
 	err := l.requestBandwidth(ctx, a, func(s *state.State) bool {
 		p, known, _ := s.BandwidthReservation(a.Request)
@@ -56,7 +57,8 @@ func (l *Leader) Release(ctx context.Context, id controller.BandwidthReservation
 
 // requestBandwidth hands a BandwidthRequest over and waits until it is met or refused. met is called
 // inside Log.View.
-func (l *Leader) requestBandwidth(ctx context.Context, a loop.BandwidthRequest, met func(*state.State) bool) error {
+func (l *Leader) requestBandwidth(ctx context.Context, a loop.BandwidthRequest,
+	met func(*state.State) bool) error {
 	w := watcher{met, make(chan error, 1)}
 	a.Refused = w.answer
 	return l.await(ctx, w, func(in *loop.Inputs) { in.BandwidthRequests = append(in.BandwidthRequests, a) })

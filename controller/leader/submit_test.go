@@ -39,7 +39,8 @@ func TestSubmit(t *testing.T) {
 		{"no such host", nil, offer(bare("far", controller.Flow{Src: 0, Dst: 99, Bytes: 10})),
 			`job "far": edge 0: flow 0→99: the fabric's hosts are 0 to 3`},
 		{"one bad among good", nil, append(offer(good("e")), offer(bare("empty"))...), `job "empty": edge 0: has no flows`},
-		{"a circle among good", nil, append(offer(good("e")), append(offer(reader("x", "y")), offer(reader("y", "x"))...)...),
+		{"a circle among good", nil, append(offer(good("e")),
+			append(offer(reader("x", "y")), offer(reader("y", "x"))...)...),
 			`none could begin: "x" reads from "y" reads from "x"`},
 		{"a parent that comes later", nil, offer(reader("x", "y")), ""},
 		{"a child before its parent", nil, append(offer(reader("x", "y")), offer(reader("y", "z"))...), ""},
@@ -137,7 +138,8 @@ func TestLeadershipLost(t *testing.T) {
 				}
 				wg.Wait()
 				if err := l.leader.Submit(t.Context(),
-					offer(bare("after", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); !errors.Is(err, leader.ErrStopped) {
+					offer(bare("after", controller.Flow{Src: 0, Dst: 1,
+						Bytes: 10}))); !errors.Is(err, leader.ErrStopped) {
 					t.Errorf("after the end: %v, want ErrStopped", err)
 				}
 				if current.Leader() != nil || current.Ready() {

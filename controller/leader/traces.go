@@ -118,7 +118,8 @@ func (t *traces) committed(s *state.State, index uint64, entries []state.Entry) 
 }
 
 // decides are the kinds of entries that a policy's plan becomes.
-var decides = []state.Kind{state.Placed, state.Routed, state.CircuitReserved, state.AdmissionDecided, state.Withdrawn}
+var decides = []state.Kind{state.Placed, state.Routed, state.CircuitReserved,
+	state.AdmissionDecided, state.Withdrawn}
 
 // record makes the spans of one step about one job.
 func (t *traces) record(id controller.JobID, index uint64, kinds map[state.Kind]int) {
@@ -179,8 +180,10 @@ func (t *traces) move(s *state.State, e *state.Entry) {
 		if !ok {
 			return
 		}
-		_, t.moves[m] = t.tracer.Start(trace.ContextWithSpanContext(context.Background(), t.jobs[id]), "roll-out",
-			trace.WithAttributes(attribute.Int("lightloom.job", int(id)), attribute.Int("lightloom.in", int(e.Port)),
+		_, t.moves[m] = t.tracer.Start(trace.ContextWithSpanContext(context.Background(),
+			t.jobs[id]), "roll-out",
+			trace.WithAttributes(attribute.Int("lightloom.job", int(id)),
+				attribute.Int("lightloom.in", int(e.Port)),
 				attribute.Int("lightloom.out", int(e.Out))))
 	case state.CircuitSettled:
 		span := t.moves[m]

@@ -81,7 +81,8 @@ func TestTraces(t *testing.T) {
 				}
 			}
 		}
-		if a := byName["log commit"][0].Attributes; !slices.Contains(a, attribute.Int("lightloom.entries.JobAccepted", 1)) {
+		if a := byName["log commit"][0].Attributes; !slices.Contains(a,
+			attribute.Int("lightloom.entries.JobAccepted", 1)) {
 			t.Errorf("the first commit has %v", a)
 		}
 		rollout := byName["roll-out"][0].SpanContext
@@ -139,7 +140,8 @@ func TestTracesOff(t *testing.T) {
 		l := newLab(t, 1, greedy{time.Second})
 		l.run()
 		ctx, root := made.Tracer().Start(t.Context(), "root")
-		if err := l.leader.Submit(ctx, offer(bare("a", controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
+		if err := l.leader.Submit(ctx, offer(bare("a",
+			controller.Flow{Src: 0, Dst: 1, Bytes: 10}))); err != nil {
 			t.Fatal(err)
 		}
 		root.End()

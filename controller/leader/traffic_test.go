@@ -44,7 +44,8 @@ func (m *meter) be(mode string) {
 // that hangs is given up.
 func TestPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &Leader{cfg: Config{Loop: loop.Config{Demand: demand.Options{Source: demand.FromCounters, Period: time.Second}},
+		l := &Leader{cfg: Config{Loop: loop.Config{Demand: demand.Options{Source: demand.FromCounters,
+			Period: time.Second}},
 			SetTimeout: 3 * time.Second}, counters: newCounters()}
 		if _, err := l.counters.latest(); !errors.Is(err, errUnread) {
 			t.Errorf("before the first reading: %v", err)

@@ -77,7 +77,8 @@ func TestFailingPolicies(t *testing.T) {
 					}
 					return
 				}
-				if !errors.Is(err, leader.ErrPolicy) || c.Generation != 2 || c.Policy != "good" || len(c.Barred) != 1 ||
+				if !errors.Is(err, leader.ErrPolicy) || c.Generation != 2 || c.Policy != "good" ||
+					len(c.Barred) != 1 ||
 					c.Barred[0] != "new" || !strings.Contains(c.Failure, tt.why) {
 					t.Fatalf("%v, %+v", err, c)
 				}
@@ -102,7 +103,8 @@ func TestStallingPolicy(t *testing.T) {
 		<-answer
 		return &controller.Plan{Wake: southbound.Never}
 	}}, 1)
-	cfg.Watchdog = leader.Watchdog{Bar: func(now controller.FabricChange, why string) (controller.FabricChange, bool) {
+	cfg.Watchdog = leader.Watchdog{Bar: func(now controller.FabricChange,
+		why string) (controller.FabricChange, bool) {
 		return now.Bar("plain", "plain", why, now.Previous, "", "fair")
 	}, Limit: 50 * time.Millisecond, Stalled: func(next controller.FabricChange, ok bool) {
 		if !ok {

@@ -28,7 +28,8 @@ type worker struct {
 }
 
 func newWorker(l *Leader, id southbound.DeviceID, d southbound.Device) *worker {
-	return &worker{id: id, dev: d, leader: l, jobs: make(chan func(context.Context), 1024), broken: make(chan struct{}, 1)}
+	return &worker{id: id, dev: d, leader: l, jobs: make(chan func(context.Context), 1024),
+		broken: make(chan struct{}, 1)}
 }
 
 // push queues a call, or reports that it cannot: a full queue means that the device has not answered

@@ -32,7 +32,8 @@ func Bandwidths(s *state.State, m *pathmap.Map, pairs []Pair) ([]Bandwidth, erro
 	}
 	for _, p := range pairs {
 		if p.Src < 0 || int(p.Src) >= f.Hosts() || p.Dst < 0 || int(p.Dst) >= f.Hosts() || p.Src == p.Dst {
-			return nil, fmt.Errorf("tell bandwidth from host %d to %d: take two of the hosts 0 to %d", p.Src, p.Dst, f.Hosts()-1)
+			return nil, fmt.Errorf("tell bandwidth from host %d to %d: take two of the hosts 0 to %d",
+				p.Src, p.Dst, f.Hosts()-1)
 		}
 	}
 	var v controller.View

@@ -92,8 +92,9 @@ func (l *Loop) holdCancelled(s *state.State) {
 				continue
 			}
 			tags := slices.Repeat([]southbound.Tag{southbound.TagHold}, len(c.Done))
-			l.pass.act.Start = append(l.pass.act.Start, southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst,
-				Size: c.Columns.Size, Tag: tags})
+			l.pass.act.Start = append(l.pass.act.Start,
+				southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst,
+					Size: c.Columns.Size, Tag: tags})
 			l.hold(id, c)
 		}
 	}

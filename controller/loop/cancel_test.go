@@ -60,7 +60,8 @@ func TestCancelOnce(t *testing.T) {
 	}
 	l.cancelled(s, 30, Cancel{Job: 1})
 	l.cancelled(s, 30, Cancel{Job: 1})
-	if e := l.pass.entries; len(e) != 1 || e[0].Kind != state.JobCancelled || e[0].At != 30 || e[0].JobID != 1 ||
+	if e := l.pass.entries; len(e) != 1 || e[0].Kind != state.JobCancelled || e[0].At != 30 ||
+		e[0].JobID != 1 ||
 		e[0].OK || !slices.Equal(e[0].Sent, []state.Sent{{Coflow: 2, Bytes: 2000}}) {
 		t.Fatalf("entries %+v", e)
 	}
@@ -89,7 +90,8 @@ func TestCancelOnce(t *testing.T) {
 	l.cancelled(s, 31, Cancel{Job: 2})
 	var refused error
 	l.cancelled(s, 31, Cancel{Job: 2, Refused: func(err error) { refused = err }})
-	if !errors.Is(refused, ErrNoJob) || refused.Error() != "cancel job 2: no such job" || len(l.pass.entries) != 1 {
+	if !errors.Is(refused, ErrNoJob) || refused.Error() != "cancel job 2: no such job" ||
+		len(l.pass.entries) != 1 {
 		t.Errorf("refused %v, %d entries", refused, len(l.pass.entries))
 	}
 }

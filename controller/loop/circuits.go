@@ -77,7 +77,8 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 // entries are applied. Where the state may see it otherwise by then, or rows are declared in this very
 // pass, the next one steers.
 func (l *Loop) steerToCircuit(s *state.State, r *controller.CircuitReservation) {
-	if c := s.Circuit(r.In); c.Out != r.Out || c.Phase != controller.Reconfiguring || len(l.pass.act.Start) > 0 {
+	if c := s.Circuit(r.In); c.Out != r.Out || c.Phase != controller.Reconfiguring ||
+		len(l.pass.act.Start) > 0 {
 		l.steering.changed(r)
 		return
 	}
@@ -100,13 +101,15 @@ func (l *Loop) verify(s *state.State) {
 
 // lost notes that the OCS reports a circuit in use as missing or failed.
 func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
-	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() || !l.giveUp(s, now, e.In, e.Out) {
+	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() ||
+		!l.giveUp(s, now, e.In, e.Out) {
 		return
 	}
 	if gone := l.base.CircuitMatches(e.In, e.Out); len(gone) > 0 {
-		l.pass.act.Sets = append(l.pass.act.Sets, rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))],
-			Token:  l.circuits.mover.Token(),
-			Change: southbound.Change{Drop: gone}})
+		l.pass.act.Sets = append(l.pass.act.Sets,
+			rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))],
+				Token:  l.circuits.mover.Token(),
+				Change: southbound.Change{Drop: gone}})
 	}
 }
 
@@ -149,8 +152,9 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 		if x.Status == southbound.Connected {
 			found[x.In] = x.Out
 		}
-		l.circuits.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode, Kind: southbound.ConnectionStatus,
-			In: x.In, Out: x.Out, Status: x.Status})
+		l.circuits.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode,
+			Kind: southbound.ConnectionStatus,
+			In:   x.In, Out: x.Out, Status: x.Status})
 		// Where the input is wanted for another circuit, the move displaces this one; to take it away by
 		// itself could come after the move and take that away.
 		if want := s.Circuit(x.In); want.Out == southbound.NoPort && x.Status != southbound.PendingDeletion &&
@@ -160,7 +164,8 @@ func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.
 	}
 	for in := range l.fabric.OCSPorts() {
 		want := s.Circuit(southbound.Port(in))
-		if out, ok := found[southbound.Port(in)]; want.Phase == controller.InService && (!ok || out != want.Out) {
+		if out, ok := found[southbound.Port(in)]; want.Phase == controller.InService &&
+			(!ok || out != want.Out) {
 			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: want.Out,
 				Status: southbound.Disconnected})
 		}

@@ -67,7 +67,8 @@ func (l *Loop) ask() (p *controller.Plan, err error) {
 // lawful marks the error of a plan that cannot stand as the policy's, unless it had no answer or spoke
 // of what is over.
 func (l *Loop) lawful(err error) error {
-	if err == nil || !l.cfg.Contain || errors.Is(err, controller.ErrUndecided) || errors.Is(err, state.ErrStale) {
+	if err == nil || !l.cfg.Contain || errors.Is(err, controller.ErrUndecided) ||
+		errors.Is(err, state.ErrStale) {
 		return err
 	}
 	return fmt.Errorf("%w: it breaks a law: %w", controller.ErrPolicyFailed, err)
@@ -117,7 +118,8 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		return fmt.Errorf("asks to be called again at %v, which has passed", wake)
 	}
 	if counts := p.Anneal; wake != s.Live().Wake || counts != (controller.AnnealCounts{}) {
-		l.pass.add(state.Entry{Kind: state.Planned, At: now, Planning: state.Planning{Wake: wake, Anneal: &counts}})
+		l.pass.add(state.Entry{Kind: state.Planned, At: now,
+			Planning: state.Planning{Wake: wake, Anneal: &counts}})
 	}
 	l.leave(behind)
 	return nil

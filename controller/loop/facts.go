@@ -107,7 +107,8 @@ func (l *Loop) hostFact(s *state.State, now time.Duration, e *southbound.Event) 
 		x := l.pass.put(state.HostFlowEnded, at)
 		x.Coflow, x.Row = e.Coflow, e.Row
 		l.pending.note(controller.HostFlowEnded, at, c.Job, e.Coflow, e.Row)
-		for in := int(s.RackOf(c.Columns.Src[e.Row])); in < max(l.fabric.OCSPorts(), l.fabric.Racks); in += l.fabric.Racks {
+		for in := int(s.RackOf(c.Columns.Src[e.Row])); in < max(l.fabric.OCSPorts(),
+			l.fabric.Racks); in += l.fabric.Racks {
 			l.reservations.idle.add(southbound.Port(in))
 		}
 		if n := len(l.pending.touched); n == 0 || l.pending.touched[n-1] != e.Coflow {

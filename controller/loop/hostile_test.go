@@ -30,9 +30,11 @@ func hostile(t *testing.T, seed uint64) {
 		t.Fatal(err)
 	}
 	fleeting := &greedy{r: r}
-	l := loop.New(w.fabric, loop.Config{Policy: fleeting, Paths: w.paths, Seed: seed, Delta: 15 * time.Millisecond,
+	l := loop.New(w.fabric, loop.Config{Policy: fleeting, Paths: w.paths, Seed: seed,
+		Delta:             15 * time.Millisecond,
 		ElephantThreshold: 1, Patience: 20 * time.Millisecond, Verify: seed%2 == 0,
-		Rollout: rollout.Options{Drain: time.Millisecond, Timeout: 50 * time.Millisecond, Retry: 5 * time.Millisecond}})
+		Rollout: rollout.Options{Drain: time.Millisecond, Timeout: 50 * time.Millisecond,
+			Retry: 5 * time.Millisecond}})
 	n := func() int32 { return [...]int32{-1 << 31, -2, -1, 0, 1, 2, 3, 5, 6, 7, 64, 1<<31 - 1}[r.IntN(12)] }
 	errs := []error{nil, nil, nil, southbound.ErrRefused, southbound.ErrNotLeader, southbound.ErrUnsupported,
 		errors.New("lost")}
@@ -53,8 +55,10 @@ func hostile(t *testing.T, seed uint64) {
 			d := devices[r.IntN(len(devices))]
 			switch r.IntN(6) {
 			case 0:
-				in.Events = append(in.Events, southbound.Event{At: time.Duration(n()), Kind: southbound.EventKind(r.IntN(7)),
-					HostFlowKey: southbound.HostFlowKey{Coflow: southbound.CoflowID(n()), Row: n()}, Task: southbound.TaskID(n()),
+				in.Events = append(in.Events, southbound.Event{At: time.Duration(n()),
+					Kind: southbound.EventKind(r.IntN(7)),
+					HostFlowKey: southbound.HostFlowKey{Coflow: southbound.CoflowID(n()),
+						Row: n()}, Task: southbound.TaskID(n()),
 					Try: n(), Host: southbound.HostID(n())})
 			case 1, 2:
 				in.Devices = append(in.Devices, southbound.DeviceEvent{At: time.Duration(n()), Device: d,
@@ -65,17 +69,21 @@ func hostile(t *testing.T, seed uint64) {
 				for range r.IntN(4) {
 					s.Seen.Connections = append(s.Seen.Connections, southbound.Connection{In: southbound.Port(n()),
 						Out: southbound.Port(n()), Status: southbound.Status(r.IntN(9))})
-					s.Seen.Rules = append(s.Seen.Rules, southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(n()),
-						Tag: southbound.Tag(n()), Src: southbound.RackID(n())}, Primary: southbound.Port(n()),
-						Backup: southbound.Port(n())})
+					s.Seen.Rules = append(s.Seen.Rules,
+						southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(n()),
+							Tag: southbound.Tag(n()), Src: southbound.RackID(n())}, Primary: southbound.Port(n()),
+							Backup: southbound.Port(n())})
 					s.Seen.Down = append(s.Seen.Down, southbound.Port(n()))
 				}
 				in.Seen = append(in.Seen, s)
 			case 4:
-				in.Done = append(in.Done, loop.SetDone{Device: d, Token: r.Uint64N(50), Err: errs[r.IntN(len(errs))]})
+				in.Done = append(in.Done, loop.SetDone{Device: d, Token: r.Uint64N(50),
+					Err: errs[r.IntN(len(errs))]})
 			case 5:
-				in.Counts = append(in.Counts, loop.DeviceCounts{Device: southbound.DeviceID(n()), Anew: r.IntN(2) == 0,
-					Ports: []southbound.PortCounters{{Port: southbound.Port(n()), At: time.Duration(n()), InOctets: r.Uint64()}}})
+				in.Counts = append(in.Counts, loop.DeviceCounts{Device: southbound.DeviceID(n()),
+					Anew: r.IntN(2) == 0,
+					Ports: []southbound.PortCounters{{Port: southbound.Port(n()), At: time.Duration(n()),
+						InOctets: r.Uint64()}}})
 			}
 		}
 		for _, s := range open {

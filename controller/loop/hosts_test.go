@@ -35,7 +35,8 @@ func TestEndOnALostHost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := loop.New(w.fabric, loop.Config{Policy: p, Paths: w.paths, Rollout: rollout.Options{Retry: time.Millisecond}})
+			l := loop.New(w.fabric, loop.Config{Policy: p, Paths: w.paths,
+				Rollout: rollout.Options{Retry: time.Millisecond}})
 			in := loop.Inputs{Events: []southbound.Event{{At: 1, Kind: southbound.HostLost, Host: 1}}}
 			if tc.back {
 				in.Events = append(in.Events, southbound.Event{At: 2, Kind: southbound.HostFound, Host: 1})
@@ -48,7 +49,8 @@ func TestEndOnALostHost(t *testing.T) {
 			if err := w.state.ApplyAll(entries); err != nil {
 				t.Error(err)
 			}
-			if task := w.state.Data().Tasks[0]; task.Try != 1 || task.Started != state.Unset || task.Ended != state.Unset {
+			if task := w.state.Data().Tasks[0]; task.Try != 1 || task.Started != state.Unset ||
+				task.Ended != state.Unset {
 				t.Errorf("%+v, want a task that is to be tried again", task)
 			}
 		})
@@ -65,7 +67,8 @@ func TestEndOfNoTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := loop.New(w.fabric, loop.Config{Policy: p, Paths: w.paths, Rollout: rollout.Options{Retry: time.Millisecond}})
+	l := loop.New(w.fabric, loop.Config{Policy: p, Paths: w.paths,
+		Rollout: rollout.Options{Retry: time.Millisecond}})
 	for i, task := range []southbound.TaskID{7, -1} {
 		in := loop.Inputs{Events: []southbound.Event{{At: 1, Kind: southbound.TaskEnded, Host: 1, Task: task}}}
 		entries, act, _ := l.Step(w.state, time.Duration(1+i)*time.Millisecond, in)

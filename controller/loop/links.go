@@ -31,7 +31,8 @@ func (l *Loop) Links() []controller.LinkRate { return l.decider.meters.links }
 
 // add takes a switch's counts. It ignores ports that the switch does not have.
 func (m *meters) add(now time.Duration, c *DeviceCounts) {
-	if c.Device < 0 || int(c.Device) >= len(m.topology.Nodes()) || m.topology.Node(c.Device).Role == pathmap.Host {
+	if c.Device < 0 || int(c.Device) >= len(m.topology.Nodes()) ||
+		m.topology.Node(c.Device).Role == pathmap.Host {
 		return
 	}
 	if m.links == nil {

@@ -134,8 +134,9 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	base, ports := rollout.NewBase(f, cfg.Paths), f.OCSPorts()
 	l := &Loop{cfg: cfg, fabric: f, base: base,
 		pending: pending{wants: cfg.Policy.Wants()},
-		decider: decider{policy: cfg.Policy, traffic: demand.NewEstimator(cfg.Demand), meters: meters{topology: f.Topology},
-			held: map[southbound.HostID]int32{}, blind: can.Blind && cfg.Demand.Oracle(),
+		decider: decider{policy: cfg.Policy, traffic: demand.NewEstimator(cfg.Demand),
+			meters: meters{topology: f.Topology},
+			held:   map[southbound.HostID]int32{}, blind: can.Blind && cfg.Demand.Oracle(),
 			totals: can.Totals && cfg.Demand.Oracle()},
 		devices:      newDevices(),
 		cables:       newCables(f),
@@ -194,7 +195,8 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if quiet := len(p.entries) == 0 && p.act.empty(); !quiet && (len(p.entries) > p.lit || !l.still(s, now)) {
 		return p.entries, &p.act, now
 	}
-	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(), l.nextReading())
+	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(),
+		l.nextReading())
 }
 
 // still reports whether a pass leaves nothing for another one at this instant. That is so if it has no
@@ -283,7 +285,8 @@ func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 	tags := s.AppendTags(nil, id)
 	l.steering.sent.set(id, tags)
 	if len(tags) > 0 {
-		l.pass.act.Start = append(l.pass.act.Start, southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst,
-			Size: c.Columns.Size, Tag: slices.Clone(tags), Cap: l.caps(s, c)})
+		l.pass.act.Start = append(l.pass.act.Start,
+			southbound.Start{Coflow: id, Src: c.Columns.Src, Dst: c.Columns.Dst,
+				Size: c.Columns.Size, Tag: slices.Clone(tags), Cap: l.caps(s, c)})
 	}
 }

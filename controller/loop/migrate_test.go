@@ -25,7 +25,8 @@ func TestMoveCountsWhatIsSentAgain(t *testing.T) {
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 4000}}}
 	small := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed,
 		Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 100}}}}}
-	if err := w.state.ApplyAll([]state.Entry{{Kind: state.JobAccepted, Job: small}, {Kind: state.JobAccepted, Job: job},
+	if err := w.state.ApplyAll([]state.Entry{{Kind: state.JobAccepted, Job: small},
+		{Kind: state.JobAccepted, Job: job},
 		{Kind: state.Placed, Placement: &controller.Placement{}},
 		{Kind: state.Placed, Placement: &controller.Placement{Job: 1, Hosts: []southbound.HostID{0, 1, 2, 3}}},
 		{Kind: state.StageStarted, JobID: 1}, {Kind: state.TaskEnded, Task: 0}, {Kind: state.TaskEnded, Task: 1},
@@ -64,7 +65,8 @@ func TestMoveCountsWhatIsSentAgain(t *testing.T) {
 			break
 		}
 	}
-	if len(placed) != 1 || placed[0].Resent != pathmap.Bytes(700) || !slices.Equal(placed[0].Move, []int32{2}) {
+	if len(placed) != 1 || placed[0].Resent != pathmap.Bytes(700) ||
+		!slices.Equal(placed[0].Move, []int32{2}) {
 		t.Errorf("placed %+v, want 700 of row 1's 1000 bytes to be sent again", placed)
 	}
 	if want := (southbound.HostFlowKey{Coflow: 1, Row: 1}); len(held) != 1 || !held[want] {

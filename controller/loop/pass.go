@@ -24,7 +24,8 @@ type pass struct {
 // reset begins a pass.
 func (p *pass) reset(in *Inputs) {
 	a := &p.act
-	p.act = Actions{Start: a.Start[:0], Steer: a.Steer[:0], Run: a.Run[:0], Sets: a.Sets[:0], Reads: a.Reads[:0]}
+	p.act = Actions{Start: a.Start[:0], Steer: a.Steer[:0], Run: a.Run[:0], Sets: a.Sets[:0],
+		Reads: a.Reads[:0]}
 	p.entries, p.stages, p.lit, p.left = p.entries[:0], p.stages[:0], 0, in.Remaining
 }
 
@@ -48,7 +49,8 @@ func (p *pass) read(d southbound.DeviceID) { p.act.Reads = append(p.act.Reads, d
 
 // steer sends a row of a coflow over another path.
 func (p *pass) steer(id southbound.CoflowID, row int32, t southbound.Tag) {
-	p.act.Steer = append(p.act.Steer, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: id, Row: row}, Tag: t})
+	p.act.Steer = append(p.act.Steer, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: id,
+		Row: row}, Tag: t})
 }
 
 // has reports whether an entry of this pass fits.

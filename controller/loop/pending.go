@@ -21,7 +21,8 @@ type pending struct {
 }
 
 // note keeps an event if the policy wants its kind.
-func (p *pending) note(k controller.Kind, at time.Duration, job controller.JobID, c southbound.CoflowID, row int32) {
+func (p *pending) note(k controller.Kind, at time.Duration, job controller.JobID,
+	c southbound.CoflowID, row int32) {
 	if p.wants.Has(k) {
 		p.events = append(p.events, controller.Event{At: at, Kind: k, Job: job, Coflow: c, Row: row})
 	}

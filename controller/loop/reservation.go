@@ -66,7 +66,8 @@ func (l *Loop) grant(s *state.State, now time.Duration, a *BandwidthRequest,
 	if known && a.Request != "" {
 		return nil // answered already
 	}
-	p := controller.BandwidthReservation{Owner: a.Owner, Src: a.Src, Dst: a.Dst, Rate: a.Rate, Until: southbound.Never}
+	p := controller.BandwidthReservation{Owner: a.Owner, Src: a.Src, Dst: a.Dst, Rate: a.Rate,
+		Until: southbound.Never}
 	if a.Lifetime > 0 {
 		p.Until = now + min(a.Lifetime, southbound.Never-1-now)
 	}
@@ -84,7 +85,8 @@ func (l *Loop) grant(s *state.State, now time.Duration, a *BandwidthRequest,
 	for _, link := range p.Links {
 		taken[link] += p.Rate
 	}
-	l.pass.add(state.Entry{Kind: state.BandwidthReserved, At: now, BandwidthReservation: &p, Request: a.Request})
+	l.pass.add(state.Entry{Kind: state.BandwidthReserved, At: now, BandwidthReservation: &p,
+		Request: a.Request})
 	return nil
 }
 
@@ -111,7 +113,8 @@ func Widest(s *state.State, m *pathmap.Map, src, dst southbound.HostID,
 	taken map[pathmap.LinkID]pathmap.BitsPerSecond) (Path, error) {
 	f := s.Fabric()
 	if src < 0 || int(src) >= f.Hosts() || dst < 0 || int(dst) >= f.Hosts() || src == dst {
-		return Path{}, fmt.Errorf("find a path from host %d to %d: take two of the hosts 0 to %d", src, dst, f.Hosts()-1)
+		return Path{}, fmt.Errorf("find a path from host %d to %d: take two of the hosts 0 to %d", src,
+			dst, f.Hosts()-1)
 	}
 	var v controller.View
 	s.FillDown(&v)

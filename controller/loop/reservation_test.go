@@ -106,11 +106,13 @@ func TestBandwidthReservations(t *testing.T) {
 		!strings.Contains(err.Error(), "65537 pairs") {
 		t.Errorf("too many pairs: %v", err)
 	}
-	if _, err := loop.Bandwidths(p.s, p.m, slices.Repeat([]loop.Pair{{Src: 0, Dst: 1}}, loop.MaxPairs)); err != nil {
+	if _, err := loop.Bandwidths(p.s, p.m, slices.Repeat([]loop.Pair{{Src: 0, Dst: 1}},
+		loop.MaxPairs)); err != nil {
 		t.Errorf("as many pairs as may be: %v", err)
 	}
 	p.now = time.Second
-	if got := p.ask(t, request("d", 800*pathmap.Mbps, 0)); len(p.s.BandwidthReservations()) != 1 || got[0] == nil {
+	if got := p.ask(t, request("d", 800*pathmap.Mbps, 0)); len(p.s.BandwidthReservations()) != 1 ||
+		got[0] == nil {
 		// b runs out in this very pass; the request came before it
 		t.Fatalf("refused %v, %d stand", got, len(p.s.BandwidthReservations()))
 	}
@@ -141,8 +143,10 @@ func TestFairBesideHostFlows(t *testing.T) {
 	}{
 		{"both on one path", [3]southbound.Tag{one, one, one}, 0, pathmap.Gbps},
 		{"one on each", [3]southbound.Tag{one, two, one}, 0, pathmap.Gbps / 2},
-		{"on the second and by default", [3]southbound.Tag{two, southbound.TagDefault, two}, 0, pathmap.Gbps / 2},
-		{"on a path that there is none", [3]southbound.Tag{southbound.PathTag(2), two, one}, 0, pathmap.Gbps / 2},
+		{"on the second and by default", [3]southbound.Tag{two, southbound.TagDefault, two}, 0,
+			pathmap.Gbps / 2},
+		{"on a path that there is none", [3]southbound.Tag{southbound.PathTag(2), two, one}, 0,
+			pathmap.Gbps / 2},
 		{"far beyond", [3]southbound.Tag{two, southbound.PathTag(5), one}, 0, pathmap.Gbps / 2},
 		{"one has ended", [3]southbound.Tag{one, two, one}, 1, pathmap.Gbps},
 	} {
@@ -151,7 +155,8 @@ func TestFairBesideHostFlows(t *testing.T) {
 			{Src: 0, Dst: 1, Bytes: 9}, {Src: 0, Dst: 2, Bytes: 9}, {Src: 0, Dst: 3, Bytes: 9}}}}}
 		entries := []state.Entry{{Kind: state.JobAccepted, Job: job},
 			{Kind: state.Placed, Placement: &controller.Placement{}},
-			{Kind: state.Routed, Routing: &controller.Routing{Tags: []southbound.Tag{tc.tags[2], tc.tags[0], tc.tags[1]}}},
+			{Kind: state.Routed, Routing: &controller.Routing{Tags: []southbound.Tag{tc.tags[2],
+				tc.tags[0], tc.tags[1]}}},
 			{Kind: state.CoflowStarted}}
 		for row := range tc.over {
 			entries = append(entries, state.Entry{Kind: state.HostFlowEnded, Row: int32(row + 1)})
@@ -178,8 +183,9 @@ func TestFairBesideCircuits(t *testing.T) {
 	}{
 		{"over packets meanwhile", controller.Packets, begun, pathmap.Gbps / 2},
 		{"held", controller.Hold, begun, pathmap.Gbps},
-		{"on the circuit", controller.Packets, append(slices.Clone(begun), state.Entry{Kind: state.CircuitSettled, Out: 1,
-			OK: true}), pathmap.Gbps},
+		{"on the circuit", controller.Packets, append(slices.Clone(begun),
+			state.Entry{Kind: state.CircuitSettled, Out: 1,
+				OK: true}), pathmap.Gbps},
 	} {
 		spec, err := topo.ParseSpec("hybrid:racks=2,hosts=2,spines=1,eps=1Gbps,nic=10Gbps,ocs=10Gbps,dark=10ms")
 		if err != nil {
@@ -199,7 +205,8 @@ func TestFairBesideCircuits(t *testing.T) {
 		entries := append([]state.Entry{{Kind: state.JobAccepted, Job: job},
 			{Kind: state.Placed, Placement: &controller.Placement{}},
 			{Kind: state.Routed, Routing: &controller.Routing{Tags: []southbound.Tag{southbound.PathTag(0)}}},
-			{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 1, NotAfter: time.Hour,
+			{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 1,
+				NotAfter: time.Hour,
 				Fallback: tc.fallback}}, {Kind: state.CoflowStarted}}, tc.entries...)
 		if err := s.ApplyAll(entries); err != nil {
 			t.Fatal(err)

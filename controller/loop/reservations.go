@@ -68,7 +68,8 @@ func (r *reservations) release() {
 
 // comes returns the reservation of an input that is to begin: the first, or the one after it where that
 // ends in this pass. nil: none is.
-func (r *reservations) comes(s *state.State, in southbound.Port, now time.Duration) *state.CircuitReservation {
+func (r *reservations) comes(s *state.State, in southbound.Port,
+	now time.Duration) *state.CircuitReservation {
 	next := s.First(in)
 	if r.ended.has(in) {
 		next = s.Second(in)
@@ -91,7 +92,8 @@ func (r *reservations) goesOn(s *state.State, of pairOf) bool {
 
 // holding returns the reservation that will hold an input once this pass's entries are applied, if
 // there is one.
-func (r *reservations) holding(s *state.State, in southbound.Port) (first state.CircuitReservation, held bool) {
+func (r *reservations) holding(s *state.State,
+	in southbound.Port) (first state.CircuitReservation, held bool) {
 	switch {
 	case r.began.has(in) && r.ended.has(in):
 		return *s.Second(in), true
@@ -105,7 +107,8 @@ func (r *reservations) holding(s *state.State, in southbound.Port) (first state.
 
 // endReservation ends the first reservation of an input, once in a pass: a second end would be taken
 // for the next one's.
-func (l *Loop) endReservation(s *state.State, now time.Duration, r *state.CircuitReservation, why state.Cause) {
+func (l *Loop) endReservation(s *state.State, now time.Duration, r *state.CircuitReservation,
+	why state.Cause) {
 	if l.reservations.ended.has(r.In) {
 		return
 	}
@@ -124,7 +127,8 @@ func (l *Loop) endReservation(s *state.State, now time.Duration, r *state.Circui
 	if why != state.Preempted {
 		l.pending.note(controller.CircuitReservationEnded, now, -1, r.Coflow, 0)
 	}
-	if why == state.RanOut && !r.Partial || why == state.Broken || why == state.Delivered && r.NotAfter-now > l.cfg.Delta {
+	if why == state.RanOut && !r.Partial || why == state.Broken || why == state.Delivered &&
+		r.NotAfter-now > l.cfg.Delta {
 		l.pending.note(controller.PortsFreed, now, -1, r.Coflow, 0) // the plan did not expect it
 	}
 }

@@ -259,9 +259,11 @@ func (s *scenario) step() error {
 }
 
 func (s *scenario) lead(args []string) error {
-	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond, ElephantThreshold: 1000,
-		Verify: true, Used: s.used,
-		Rollout: rollout.Options{Drain: 2 * time.Millisecond, Timeout: 50 * time.Millisecond, Retry: 5 * time.Millisecond}}
+	cfg := loop.Config{Policy: s.policy, Paths: s.paths, Seed: 1, Delta: 15 * time.Millisecond,
+		ElephantThreshold: 1000,
+		Verify:            true, Used: s.used,
+		Rollout: rollout.Options{Drain: 2 * time.Millisecond, Timeout: 50 * time.Millisecond,
+			Retry: 5 * time.Millisecond}}
 	s.policy.calm = slices.Contains(args, "calm")
 	for _, a := range args {
 		if a == "calm" {
@@ -296,7 +298,8 @@ func (s *scenario) lead(args []string) error {
 func (s *scenario) used(u loop.Usage) {
 	fmt.Fprintf(&s.out, "%v used %d>%d for coflow %d: made %v begun %v connected %v in service %v steered %v ended %v "+
 		"(%v)", s.now, u.In, u.Out, u.Coflow, u.Made, u.Begun, u.Connected, u.InService, u.Steered, u.Ended, u.Cause)
-	fmt.Fprintf(&s.out, ", delta %v, from edge %d of job %d at %v; left %v %v, %v %v, %v %v\n", u.Delta, u.Anchor.Edge,
+	fmt.Fprintf(&s.out, ", delta %v, from edge %d of job %d at %v; left %v %v, %v %v, %v %v\n",
+		u.Delta, u.Anchor.Edge,
 		u.Anchor.Job, u.Anchor.Started, u.AtMade.Bytes, u.AtMade.Age, u.AtService.Bytes, u.AtService.Age, u.AtEnd.Bytes,
 		u.AtEnd.Age)
 }
@@ -393,7 +396,8 @@ func (s *scenario) device(f []string) error {
 		return fmt.Errorf("no device %q", f[1])
 	}
 	tell := func(k southbound.DeviceEventKind, port int) {
-		s.in.Devices = append(s.in.Devices, southbound.DeviceEvent{At: s.now, Device: d, Kind: k, In: southbound.Port(port),
+		s.in.Devices = append(s.in.Devices, southbound.DeviceEvent{At: s.now, Device: d, Kind: k,
+			In:  southbound.Port(port),
 			Out: southbound.NoPort})
 	}
 	switch f[0] {
@@ -427,7 +431,8 @@ func (s *scenario) device(f []string) error {
 func (s *scenario) show() {
 	d := s.state.Data()
 	for _, r := range d.Ledger {
-		fmt.Fprintf(&s.out, "reserved %d→%d [%v, %v) for coflow %d begun=%v%s\n", r.In, r.Out, r.NotBefore, r.NotAfter,
+		fmt.Fprintf(&s.out, "reserved %d→%d [%v, %v) for coflow %d begun=%v%s\n", r.In, r.Out,
+			r.NotBefore, r.NotAfter,
 			r.Coflow, r.Begun, fallbackText(r.Fallback))
 	}
 	phases := [...]string{controller.NoCircuit: "none", controller.Reconfiguring: "reconfiguring",

@@ -46,7 +46,8 @@ func changeText(c *southbound.Change) string {
 			base++
 			continue
 		}
-		out = append(out, fmt.Sprintf("rack %d %s → port %d, else %d", r.Dst, tagText(r.Tag), r.Primary, r.Backup))
+		out = append(out, fmt.Sprintf("rack %d %s → port %d, else %d", r.Dst, tagText(r.Tag),
+			r.Primary, r.Backup))
 	}
 	if base > 0 {
 		out = append(out, fmt.Sprintf("%d rules for packets", base))
@@ -84,7 +85,8 @@ func entryText(e *state.Entry) string {
 		return fmt.Sprintf("%s %d/%d at %v", s, e.Coflow, e.Row, e.At)
 	case state.CircuitReserved:
 		r := e.CircuitReservation
-		return fmt.Sprintf("%s %d→%d [%v, %v) for coflow %d%s", s, r.In, r.Out, r.NotBefore, r.NotAfter, r.Coflow,
+		return fmt.Sprintf("%s %d→%d [%v, %v) for coflow %d%s", s, r.In, r.Out, r.NotBefore,
+			r.NotAfter, r.Coflow,
 			fallbackText(r.Fallback))
 	case state.CircuitReservationBegun:
 		return fmt.Sprintf("%s of input %d", s, e.Port)

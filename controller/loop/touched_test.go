@@ -21,7 +21,8 @@ type watching struct {
 func (*watching) Wants() controller.KindSet             { return controller.Kinds(controller.FabricChanged) }
 func (*watching) Capabilities() controller.Capabilities { return controller.Capabilities{} }
 func (w *watching) Decide(v *controller.View, _ []controller.Event) *controller.Plan {
-	w.changed, w.touched = append(w.changed, slices.Clone(v.Changed)), append(w.touched, slices.Clone(v.Touched))
+	w.changed, w.touched = append(w.changed, slices.Clone(v.Changed)), append(w.touched,
+		slices.Clone(v.Touched))
 	return &controller.Plan{Wake: southbound.Never}
 }
 
@@ -68,7 +69,8 @@ func TestTouchedPairs(t *testing.T) {
 		for _, of := range []southbound.EventKind{southbound.HostLost, southbound.HostFound} { // another change
 			step(loop.Inputs{Events: []southbound.Event{{Kind: of, Host: 3}}})
 		}
-		if len(w.touched) != 2 || w.touched[0] != nil || w.touched[1] != nil || w.changed[0] != nil || w.changed[1] != nil {
+		if len(w.touched) != 2 || w.touched[0] != nil || w.touched[1] != nil || w.changed[0] != nil ||
+			w.changed[1] != nil {
 			t.Errorf("decisions after event %v has been seen see %v and %v", kind, w.touched, w.changed)
 		}
 		w.touched = nil

@@ -94,7 +94,8 @@ func (l *Loop) noteService(s *state.State, now, connected time.Duration, r *cont
 	}
 }
 
-func (l *Loop) noteEnded(s *state.State, now time.Duration, r *controller.CircuitReservation, why state.Cause) {
+func (l *Loop) noteEnded(s *state.State, now time.Duration, r *controller.CircuitReservation,
+	why state.Cause) {
 	if u := l.usages.of(r); u != nil {
 		u.Ended, u.Cause, u.AtEnd = now, why, l.count(s, now, r)
 		if u.anchor >= 0 {
@@ -130,7 +131,8 @@ func (l *Loop) count(s *state.State, now time.Duration, r *controller.CircuitRes
 	return c
 }
 
-func (l *Loop) countCoflow(s *state.State, now time.Duration, id southbound.CoflowID, r *controller.CircuitReservation,
+func (l *Loop) countCoflow(s *state.State, now time.Duration, id southbound.CoflowID,
+	r *controller.CircuitReservation,
 	c *Count) {
 	co := s.Coflow(id)
 	left, known := southbound.Remaining{}, false

@@ -47,10 +47,12 @@ func carrying(t *testing.T, fabric string) (*Loop, *state.State, *[]Usage) {
 	two := &controller.Job{Edges: []controller.Edge{fixed(controller.Flow{Src: 0, Dst: 3, Bytes: 1600}),
 		fixed(controller.Flow{Src: 0, Dst: 2, Bytes: 3200})}}
 	s := state.New(f)
-	if err := s.ApplyAll([]state.Entry{{Kind: state.JobAccepted, Job: one}, {Kind: state.JobAccepted, Job: two},
+	if err := s.ApplyAll([]state.Entry{{Kind: state.JobAccepted, Job: one},
+		{Kind: state.JobAccepted, Job: two},
 		{Kind: state.Placed, Placement: &controller.Placement{}},
 		{Kind: state.Placed, Placement: &controller.Placement{Job: 1}}, {Kind: state.CoflowStarted, At: 11},
-		{Kind: state.CoflowStarted, Coflow: 1, At: 12}, {Kind: state.CoflowStarted, Coflow: 2, At: 13}}); err != nil {
+		{Kind: state.CoflowStarted, Coflow: 1, At: 12}, {Kind: state.CoflowStarted, Coflow: 2,
+			At: 13}}); err != nil {
 		t.Fatal(err)
 	}
 	told := &[]Usage{}
@@ -119,7 +121,8 @@ func TestUsage(t *testing.T) {
 		coflow southbound.CoflowID
 		bytes  float64
 		anchor Anchor
-	}{{0, 700, Anchor{0, 0, 11}}, {2, 3200, Anchor{1, 1, 13}}, {controller.AnyCoflow, 5500, Anchor{0, 0, 11}}} {
+	}{{0, 700, Anchor{0, 0, 11}}, {2, 3200, Anchor{1, 1, 13}}, {controller.AnyCoflow, 5500,
+		Anchor{0, 0, 11}}} {
 		l, s, told := carrying(t, hybrid)
 		l.decider.view.Delta = 17
 		r := between(tc.coflow)
@@ -149,7 +152,8 @@ func TestUsageOfBefore(t *testing.T) {
 	l.noteBegun(s, 22, r)
 	l.noteEnded(s, 27, r, state.RanOut)
 	c := Count{Bytes: 5500}
-	want := Usage{CircuitReservation: *r, Begun: 22, Ended: 27, Cause: state.RanOut, AtMade: c, AtEnd: c, anchor: -1}
+	want := Usage{CircuitReservation: *r, Begun: 22, Ended: 27, Cause: state.RanOut, AtMade: c,
+		AtEnd: c, anchor: -1}
 	if !slices.Equal(*told, []Usage{want}) {
 		t.Errorf("told %+v, want %+v", *told, want)
 	}

@@ -69,7 +69,8 @@ func TestViewIsWired(t *testing.T) {
 				{Kind: state.JobAccepted, Job: &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed,
 					Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1000}}}}}},
 				{Kind: state.Placed, Placement: &controller.Placement{}},
-				{Kind: state.Routed, Routing: &controller.Routing{Tags: make([]southbound.Tag, 1)}}, {Kind: state.CoflowStarted},
+				{Kind: state.Routed, Routing: &controller.Routing{Tags: make([]southbound.Tag,
+					1)}}, {Kind: state.CoflowStarted},
 			}); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +118,8 @@ func TestViewIsWired(t *testing.T) {
 				t.Errorf("after %d calls of Asked the policy is still being asked: %v", times, asking)
 			}
 			v := &o.view
-			if left := v.Coflows[0].Remaining; tc.left != (len(left.Base) == 1 && left.Base[0] == 77) || left.Live != 1 {
+			if left := v.Coflows[0].Remaining; tc.left != (len(left.Base) == 1 && left.Base[0] == 77) ||
+				left.Live != 1 {
 				t.Errorf("is shown what is left as %+v", left)
 			}
 			if v.Seed != 42 || v.Delta != 17*ms || v.ElephantThreshold != 1234 || v.Paths != paths {

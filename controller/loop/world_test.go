@@ -47,7 +47,8 @@ func (s *script) Wants() controller.KindSet {
 	if s.calm {
 		return controller.Kinds(controller.JobArrived, controller.WakeReached)
 	}
-	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded, controller.SlotsFreed,
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded,
+		controller.SlotsFreed,
 		controller.CircuitReservationEnded, controller.CircuitInService, controller.FabricChanged, controller.WakeReached)
 }
 

@@ -34,7 +34,8 @@ func (a Actions) names() []string {
 	for _, x := range []struct {
 		name string
 		has  bool
-	}{{"break", a.Break != nil}, {"heal-all", a.HealAll != nil}, {"try", a.Try != nil}, {"cancel", a.Cancel != nil},
+	}{{"break", a.Break != nil}, {"heal-all", a.HealAll != nil}, {"try", a.Try != nil}, {"cancel",
+		a.Cancel != nil},
 		{"capture", a.Capture != nil}, {"why", a.Why != nil}} {
 		if x.has {
 			out = append(out, x.name)

@@ -164,7 +164,8 @@ func TestHostileNames(t *testing.T) {
 // byKeys chooses a rack, fails its first link and heals it, without a mouse.
 func byKeys(t *testing.T, ctx context.Context, s *scene) {
 	t.Helper()
-	must(t, chromedp.Do(ctx, chromedp.Focus(".keys"), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight)))
+	must(t, chromedp.Do(ctx, chromedp.Focus(".keys"), chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.KeyEvent(kb.ArrowRight)))
 	name := s.f.Topology.Node(s.f.ToRNode[1]).Name
 	await(t, ctx, `document.getElementById("chosen").textContent === "Rack 1"`)
 	got := eval[string](t, ctx, `document.querySelector(".keys").getAttribute("aria-valuetext")`)
@@ -175,7 +176,8 @@ func byKeys(t *testing.T, ctx context.Context, s *scene) {
 		press(t, ctx, ".inspector .acts", word)
 		await(t, ctx, fmt.Sprintf(`document.querySelectorAll(".inspector .broken").length === %d`, 1-i))
 	}
-	must(t, chromedp.Do(ctx, chromedp.Focus("#time"), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft)))
+	must(t, chromedp.Do(ctx, chromedp.Focus("#time"), chromedp.KeyEvent(kb.ArrowLeft),
+		chromedp.KeyEvent(kb.ArrowLeft)))
 	await(t, ctx, `document.querySelector(".past") !== null`)
 	await(t, ctx, `document.querySelectorAll(".inspector .acts button").length === 0`)
 	must(t, chromedp.Do(ctx, chromedp.Focus("#time"), chromedp.KeyEvent(kb.End)))

@@ -33,8 +33,9 @@ type Cables struct {
 // FabricOf describes a fabric under a policy.
 func FabricOf(f *topo.Fabric, policy, testbed string) Fabric {
 	t := f.Topology
-	out := Fabric{Spec: f.Spec.String(), Policy: policy, Testbed: testbed, Racks: f.Racks, HostRacks: f.HostRack,
-		OCS: -1, OCSPorts: f.OCSPorts()}
+	out := Fabric{Spec: f.Spec.String(), Policy: policy, Testbed: testbed, Racks: f.Racks,
+		HostRacks: f.HostRack,
+		OCS:       -1, OCSPorts: f.OCSPorts()}
 	for _, n := range t.Nodes() {
 		out.Names, out.Roles = append(out.Names, n.Name), append(out.Roles, n.Role.String())
 	}

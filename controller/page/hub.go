@@ -21,8 +21,10 @@ func sections(l *Look) []section {
 	parts := []struct {
 		name string
 		of   any
-	}{{"head", l.Head}, {"replicas", l.Replicas}, {"doubts", l.Warnings}, {"circuits", l.Circuits}, {"moves", l.Moves},
-		{"rates", l.Rates}, {"switches", l.Switches}, {"jobs", l.Jobs}, {"demand", l.Demand}, {"failed", l.Failed}}
+	}{{"head", l.Head}, {"replicas", l.Replicas}, {"doubts", l.Warnings}, {"circuits",
+		l.Circuits}, {"moves", l.Moves},
+		{"rates", l.Rates}, {"switches", l.Switches}, {"jobs", l.Jobs}, {"demand",
+			l.Demand}, {"failed", l.Failed}}
 	out := make([]section, 0, len(parts)+1)
 	for _, p := range parts {
 		b, err := json.Marshal(p.of)

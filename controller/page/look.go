@@ -340,7 +340,8 @@ func here(f *topo.Fabric, d *state.Data, j *state.Job, hosts []int32) []string {
 type pair struct{ from, to int32 }
 
 // demand adds up what host flows have left, by racks, and by job.
-func (l *Look) demand(f *topo.Fabric, d *state.Data, left func(southbound.CoflowID) (southbound.Remaining, bool),
+func (l *Look) demand(f *topo.Fabric, d *state.Data,
+	left func(southbound.CoflowID) (southbound.Remaining, bool),
 	byJob map[controller.JobID]pathmap.Bytes) {
 	sum := map[pair]pathmap.Bytes{}
 	for _, c := range d.Coflows {
@@ -404,7 +405,8 @@ func demandOf(sum map[pair]pathmap.Bytes, granted map[pair]int) Demand {
 		}
 	}
 	slices.SortFunc(all, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(granted[b], granted[a]), cmp.Compare(sum[b], sum[a]), cmp.Compare(a.from, b.from),
+		return cmp.Or(cmp.Compare(granted[b], granted[a]), cmp.Compare(sum[b], sum[a]),
+			cmp.Compare(a.from, b.from),
 			cmp.Compare(a.to, b.to))
 	})
 	for _, p := range all[:min(len(all), mostDemand)] {

@@ -77,7 +77,8 @@ func TestGuard(t *testing.T) {
 	}
 	r := ask("GET", "/?ticket="+ticket)
 	if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/" || len(r.Cookies()) != 1 {
-		t.Fatalf("the ticket is answered %s, to %q, with %d cookies", r.Status, r.Header.Get("Location"), len(r.Cookies()))
+		t.Fatalf("the ticket is answered %s, to %q, with %d cookies", r.Status,
+			r.Header.Get("Location"), len(r.Cookies()))
 	}
 	c := r.Cookies()[0]
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
@@ -99,13 +100,16 @@ func TestGuard(t *testing.T) {
 		{"localhost", "GET", "/", [][]string{in, {"Host", "localhost:8080"}}, http.StatusOK},
 		{"other host", "GET", "/", [][]string{in, {"Host", "rebound.example:8080"}}, http.StatusForbidden},
 		{"other port", "GET", "/", [][]string{in, {"Host", "127.0.0.1:8081"}}, http.StatusForbidden},
-		{"other origin", "GET", "/looks", [][]string{in, {"Origin", "http://127.0.0.1:8081"}}, http.StatusForbidden},
+		{"other origin", "GET", "/looks", [][]string{in, {"Origin", "http://127.0.0.1:8081"}},
+			http.StatusForbidden},
 		{"other site", "GET", "/looks", [][]string{in, {"Sec-Fetch-Site", "cross-site"}}, http.StatusForbidden},
-		{"link", "GET", "/", [][]string{in, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Mode", "navigate"}}, http.StatusOK},
+		{"link", "GET", "/", [][]string{in, {"Sec-Fetch-Site", "cross-site"},
+			{"Sec-Fetch-Mode", "navigate"}}, http.StatusOK},
 		{"change", "POST", "/do/break", [][]string{in, json, own}, http.StatusOK},
 		{"change without a cookie", "POST", "/do/break", [][]string{json, own}, http.StatusUnauthorized},
 		{"change without origin", "POST", "/do/break", [][]string{in, json}, http.StatusForbidden},
-		{"change of a form", "POST", "/do/break", [][]string{in, own, {"Content-Type", "text/plain"}}, http.StatusForbidden},
+		{"change of a form", "POST", "/do/break", [][]string{in, own, {"Content-Type", "text/plain"}},
+			http.StatusForbidden},
 		{"change by GET of a form", "PUT", "/do/break", [][]string{in, own, json}, http.StatusForbidden},
 	} {
 		var header []string
@@ -176,9 +180,11 @@ func TestFromState(t *testing.T) {
 	f, err := topo.New(spec)
 	must(t, err)
 	d := state.New(f).Data()
-	job := &state.Job{Job: controller.Job{ID: 3, Name: "copy", Edges: make([]controller.Edge, 1)}, Placed: state.Unset,
+	job := &state.Job{Job: controller.Job{ID: 3, Name: "copy", Edges: make([]controller.Edge, 1)},
+		Placed:  state.Unset,
 		Started: time.Second, Ended: state.Unset}
-	c := &state.Coflow{ID: 0, Job: 3, Started: time.Second, Ended: state.Unset, Bytes: 300, Local: 100, Rack: 100,
+	c := &state.Coflow{ID: 0, Job: 3, Started: time.Second, Ended: state.Unset, Bytes: 300,
+		Local: 100, Rack: 100,
 		Tag: []southbound.Tag{southbound.TagCircuit, 0}, Done: []bool{false, false}}
 	c.Columns = controller.Columns{Src: []southbound.HostID{0, 0}, Dst: []southbound.HostID{2, 1},
 		Size: []pathmap.Bytes{200, 100}}
@@ -217,8 +223,10 @@ func TestTried(t *testing.T) {
 	must(t, err)
 	d := state.New(f).Data()
 	d.Jobs = []*state.Job{{Job: controller.Job{ID: 0, Name: "copy"}}}
-	c := &state.Coflow{Started: 0, Ended: state.Unset, Tag: []southbound.Tag{southbound.TagCircuit}, Done: []bool{false}}
-	c.Columns = controller.Columns{Src: []southbound.HostID{0}, Dst: []southbound.HostID{1}, Size: []pathmap.Bytes{9}}
+	c := &state.Coflow{Started: 0, Ended: state.Unset, Tag: []southbound.Tag{southbound.TagCircuit},
+		Done: []bool{false}}
+	c.Columns = controller.Columns{Src: []southbound.HostID{0}, Dst: []southbound.HostID{1},
+		Size: []pathmap.Bytes{9}}
 	d.Coflows = []*state.Coflow{c}
 	d.Circuits[0] = state.Circuit{Out: 1, Phase: controller.InService}
 	for _, x := range []struct {

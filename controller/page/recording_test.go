@@ -42,7 +42,8 @@ func TestFrames(t *testing.T) {
 		}
 		return two
 	}}
-	srv, err := New(Config{Recording: &Recording{Name: "demo", Rows: []Row{row, {Policy: "b"}}}, Address: "127.0.0.1:80"})
+	srv, err := New(Config{Recording: &Recording{Name: "demo", Rows: []Row{row, {Policy: "b"}}},
+		Address: "127.0.0.1:80"})
 	must(t, err)
 	get := func(n string, status int) []map[string]json.RawMessage {
 		w := httptest.NewRecorder()
@@ -89,7 +90,8 @@ func replayed(t *testing.T, r *Recording, theme string) {
 	must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL()), chromedp.WaitVisible(".ring")))
 	at := func() string { return eval[string](t, ctx, `document.querySelector(".scrubber output").textContent`) }
 	first := at()
-	must(t, chromedp.Do(ctx, chromedp.Focus("#time"), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight)))
+	must(t, chromedp.Do(ctx, chromedp.Focus("#time"), chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.KeyEvent(kb.ArrowRight)))
 	await(t, ctx, `document.querySelector(".scrubber output").textContent === "0.30 s"`)
 	if first != "0.10 s" {
 		t.Errorf("the run begins at %s, want 0.10 s", first)

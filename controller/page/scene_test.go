@@ -43,14 +43,17 @@ func (s *scene) Look(context.Context) (*Look, error) {
 	s.n++
 	s.at.Store(int64(s.n))
 	now := float64(s.n) / 10
-	l := &Look{Head: Head{Now: now, Leader: "controller1", Term: 2, Index: uint64(s.n), Jobs: 12, JobsEnded: 4},
+	l := &Look{Head: Head{Now: now, Leader: "controller1", Term: 2, Index: uint64(s.n), Jobs: 12,
+		JobsEnded: 4},
 		Replicas: []Replica{}, Warnings: []Warning{}, Circuits: []Circuit{}, Moves: []Move{}, Failed: []Failed{},
 		Switches: []Switch{}, Jobs: []Job{}}
 	for i := range 3 {
-		l.Replicas = append(l.Replicas, Replica{ID: fmt.Sprint("controller", i), Index: uint64(s.n), Digest: "3e1e05"})
+		l.Replicas = append(l.Replicas, Replica{ID: fmt.Sprint("controller", i), Index: uint64(s.n),
+			Digest: "3e1e05"})
 	}
 	if s.n%40 > 30 {
-		l.Warnings = append(l.Warnings, Warning{"tor1", "it does not refuse leaders of the past: it knows no arbitration"})
+		l.Warnings = append(l.Warnings, Warning{"tor1",
+			"it does not refuse leaders of the past: it knows no arbitration"})
 	}
 	s.jobs(l, now)
 	s.circuits(l, now)
@@ -70,7 +73,8 @@ func (s *scene) Look(context.Context) (*Look, error) {
 
 func (s *scene) jobs(l *Look, now float64) {
 	for i := range 12 {
-		j := Job{ID: controller.JobID(11 - i), Name: fmt.Sprint("shuffle-", 11-i), State: "running", Started: 1, Ended: -1,
+		j := Job{ID: controller.JobID(11 - i), Name: fmt.Sprint("shuffle-", 11-i), State: "running",
+			Started: 1, Ended: -1,
 			Circuits: []southbound.Port{},
 			Tasks:    8, TasksEnd: 4, Coflows: 3, Sent: 1, Bytes: 900_000_000, Left: 400_000_000, Hosts: []int32{},
 			Here: []string{"the least loaded rack"}}
@@ -94,7 +98,8 @@ func (s *scene) circuits(l *Look, now float64) {
 		for k := range 12 {
 			from := float64((turn-k)*5) / 10
 			if len(l.Moves) < mostMoves && from >= 0 {
-				l.Moves = append(l.Moves, Move{In: southbound.Port(in), Out: southbound.Port((out + n - k) % n), Job: job,
+				l.Moves = append(l.Moves, Move{In: southbound.Port(in),
+					Out: southbound.Port((out + n - k) % n), Job: job,
 					Intent: from, Cleared: from + 0.02, Drained: from + 0.05, Accepted: from + 0.08, Connected: from + 0.1,
 					InService: from + 0.12, Ended: from + 0.5})
 			}
@@ -122,7 +127,10 @@ func (s *scene) breakPart(_ context.Context, f Failed, heal bool) (string, error
 // actions are all that a page can offer, on this scene.
 func (s *scene) actions() Actions {
 	return Actions{Break: s.breakPart, Why: s.why,
-		HealAll: func(ctx context.Context) (string, error) { return s.breakPart(ctx, Failed{Name: "all"}, true) },
+		HealAll: func(ctx context.Context) (string,
+			error) {
+			return s.breakPart(ctx, Failed{Name: "all"}, true)
+		},
 		Try: func(_ context.Context, f Failed) ([]string, error) {
 			return []string{"if " + f.Kind + " " + f.Name + " failed now: nothing that runs now would notice"}, nil
 		},

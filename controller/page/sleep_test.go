@@ -119,7 +119,8 @@ func TestSlowBrowsers(t *testing.T) {
 		in := "Cookie: " + srv.guard.cookie() + "=" + session + "\r\n"
 		const post = "POST /do/break HTTP/1.1\r\nHost: 127.0.0.1:80\r\nOrigin: http://127.0.0.1:80\r\n" +
 			"Content-Type: application/json\r\nContent-Length: 100\r\n"
-		for name, head := range map[string]string{"a head": "GET / HTTP/1.1\r\nX: ", "a body": post + in + "\r\n",
+		for name, head := range map[string]string{"a head": "GET / HTTP/1.1\r\nX: ",
+			"a body":                  post + in + "\r\n",
 			"a body without a cookie": post + "\r\n"} {
 			c, err := ln.dial(ctx, "", "")
 			must(t, err)

@@ -276,8 +276,10 @@ func (l *Look) warn(f *topo.Fabric, st api.Status, h api.Health) {
 		case s.Claim == ClaimText("unfenced"):
 			add(s.Name, "it does not refuse leaders of the past: %s", s.Error)
 		}
-		if s.Seen != nil && s.Desired != nil && s.Kind == pathmap.OCS.String() && s.Seen.Circuits != s.Desired.Circuits {
-			add(s.Name, "the controller wants %d circuits, and the switch reports %d", s.Desired.Circuits, s.Seen.Circuits)
+		if s.Seen != nil && s.Desired != nil && s.Kind == pathmap.OCS.String() &&
+			s.Seen.Circuits != s.Desired.Circuits {
+			add(s.Name, "the controller wants %d circuits, and the switch reports %d", s.Desired.Circuits,
+				s.Seen.Circuits)
 		}
 	}
 }

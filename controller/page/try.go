@@ -64,7 +64,8 @@ func tried(f *topo.Fabric, paths *pathmap.Map, d *state.Data, part Failed, cut [
 			down[l], down[pathmap.Reverse(l)] = true, true
 		}
 	}
-	w := wreck{f: f, paths: paths, cut: cut, down: down, jobs: map[controller.JobID]bool{}, parted: map[pair]bool{}}
+	w := wreck{f: f, paths: paths, cut: cut, down: down, jobs: map[controller.JobID]bool{},
+		parted: map[pair]bool{}}
 	for s := range f.Racks {
 		for e := range f.Racks {
 			if s != e && !w.joined(int32(s), int32(e)) {
@@ -141,7 +142,8 @@ func (w *wreck) cutHost(h southbound.HostID) bool {
 func (w *wreck) meets(d *state.Data, p pair, tag southbound.Tag) bool {
 	if tag == southbound.TagCircuit {
 		for in, c := range d.Circuits {
-			if c.Phase != controller.NoCircuit && w.f.OCSRack(int32(in)) == p.from && w.f.OCSRack(int32(c.Out)) == p.to &&
+			if c.Phase != controller.NoCircuit && w.f.OCSRack(int32(in)) == p.from &&
+				w.f.OCSRack(int32(c.Out)) == p.to &&
 				w.darkens(int32(in), int32(c.Out)) {
 				return true
 			}

@@ -20,7 +20,8 @@ func executed(name string, q Question) (*entry, error) {
 	if strings.TrimSpace(command) == "" {
 		return nil, fmt.Errorf("name a program behind %s, such as exec:./policy.py", execPart)
 	}
-	start := [questions]func(string) program.Part{program.Place, program.Circuits, program.Route, program.Share}[q]
+	start := [questions]func(string) program.Part{program.Place, program.Circuits, program.Route,
+		program.Share}[q]
 	return &entry{PartInfo{name, []Question{q}, "what " + command + " answers",
 		controller.Capabilities{Circuits: q == Circuits}},
 		func(Options) []Part { return []Part{start(command)} }}, nil

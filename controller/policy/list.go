@@ -103,11 +103,14 @@ func places() []row {
 			fresh(place.Corral{})},
 		{"dawn", "tasks where what they read lies together, and what others will read, by the load between racks (Dawn)",
 			blind, fresh(place.Dawn{})},
-		{"dawn-strict", "dawn that leaves slots free which no stage prefers", blind, fresh(place.Dawn{Strict: true})},
-		{"dawn-alone", "dawn that knows nothing of the jobs that read from others", blind, fresh(place.Dawn{Alone: true})},
+		{"dawn-strict", "dawn that leaves slots free which no stage prefers", blind,
+			fresh(place.Dawn{Strict: true})},
+		{"dawn-alone", "dawn that knows nothing of the jobs that read from others", blind,
+			fresh(place.Dawn{Alone: true})},
 		{"hadoop", "the job with the fewest running tasks of its user takes the next slot, maps near their blocks " +
 			"(Hadoop's Fair Scheduler with delay scheduling)", 0, packer(pushbox.Hadoop, nil)},
-		{"hadoop-fifo", "hadoop, but a user's jobs in order of arrival", 0, packer(pushbox.Hadoop, place.AllFIFO)},
+		{"hadoop-fifo", "hadoop, but a user's jobs in order of arrival", 0,
+			packer(pushbox.Hadoop, place.AllFIFO)},
 		{"shufflewatcher", "hadoop, but maps go first where a network card is busy (ShuffleWatcher)", 0,
 			packer(pushbox.ShuffleWatcher, nil)},
 		{"shufflewatcher-fifo", "shufflewatcher, but a user's jobs in order of arrival", 0,
@@ -121,19 +124,23 @@ func places() []row {
 			fresh(place.CoScheduler{Strict: true})},
 		{"tapra", "tasks with loads and their vCPUs for the earliest end of the job, with a proven gap (TaPRA)", blind,
 			fresh(place.Certified{Placer: tapra})},
-		{"tapra-fast", "tapra by local search alone (TaPRA-fast)", blind, fresh(place.Certified{Placer: tapraFast})},
+		{"tapra-fast", "tapra by local search alone (TaPRA-fast)", blind,
+			fresh(place.Certified{Placer: tapraFast})},
 		{"ontapra", "tapra, always the job that can end first (OnTaPRA)", blind,
 			fresh(place.Certified{Placer: tapra, Shortest: true})},
 		{"minmin", "tasks with loads by Min-Min, with vCPUs and limits as tapra has them", blind,
 			fresh(place.Certified{Placer: minMin})},
-		{"mm-ga", "minmin improved by a genetic algorithm", blind, fresh(place.Certified{Placer: certified.MMGA})},
-		{"gsa", "tasks with loads by genetic simulated annealing", blind, fresh(place.Certified{Placer: certified.GSA})},
+		{"mm-ga", "minmin improved by a genetic algorithm", blind,
+			fresh(place.Certified{Placer: certified.MMGA})},
+		{"gsa", "tasks with loads by genetic simulated annealing", blind,
+			fresh(place.Certified{Placer: certified.GSA})},
 	}
 }
 
 func circuitSchedules() []row {
 	return []row{
-		{"sunflow", "circuits for elephants, shortest coflow first, not all stop", wavelengths, sunflow(circuits.Sunflow{})},
+		{"sunflow", "circuits for elephants, shortest coflow first, not all stop", wavelengths,
+			sunflow(circuits.Sunflow{})},
 		{"sunflow-preempt", "sunflow, but a shorter coflow takes begun circuits of longer ones", wavelengths,
 			sunflow(circuits.Sunflow{Preempt: true})},
 		{"sunflow-turning", "sunflow, the longest pairs first and turning like a rotor on crossbars too", wavelengths,
@@ -146,16 +153,21 @@ func circuitSchedules() []row {
 			made(circuits.Solstice)},
 		{"eclipse", "port schedules of the slots that carry most for their time, an epoch at a time", 0,
 			made(circuits.Eclipse)},
-		{"bvn", "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", 0, made(circuits.BvN)},
-		{"edmonds", "the matching of the most demand, slot by slot, as c-Through and Helios", 0, edmonds(circuits.Edmonds())},
+		{"bvn", "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", 0,
+			made(circuits.BvN)},
+		{"edmonds", "the matching of the most demand, slot by slot, as c-Through and Helios", 0,
+			edmonds(circuits.Edmonds())},
 		{"edmonds-backlog", "edmonds that knows of each host flow what its socket holds, as c-Through", 0,
 			edmonds(circuits.Edmonds().FromBacklog())},
-		{"rotor", "all matchings in turn, whatever the demand, as RotorNet without detours", 0, made(circuits.Rotor)},
+		{"rotor", "all matchings in turn, whatever the demand, as RotorNet without detours", 0,
+			made(circuits.Rotor)},
 		{"rotor-vlb", "rotor on racks that keep bytes for each other, as RotorNet with detours over a third rack",
 			relays | blind, value(circuits.RotorVLB{})},
 		{"static", "one matching, for the first demand, an hour long", 0, value(circuits.Static{})},
-		{"sunflowsim-sunflow", "sunflow by the rules of its authors' simulator", simulated, made(sunflowsim.NewSunflow)},
-		{"sunflowsim-solstice", "solstice by the rules of that simulator", simulated, made(sunflowsim.NewSolstice)},
+		{"sunflowsim-sunflow", "sunflow by the rules of its authors' simulator", simulated,
+			made(sunflowsim.NewSunflow)},
+		{"sunflowsim-solstice", "solstice by the rules of that simulator", simulated,
+			made(sunflowsim.NewSolstice)},
 		{"sunflowsim-edmonds", "edmonds by the rules of that simulator", simulated, sunflowsimEdmonds},
 	}
 }
@@ -173,13 +185,15 @@ func routes() []row {
 		{"corba-fast", "corba by local search alone (CoRBA-fast)", 0, proven(certified.CoRBAGreedy, true)},
 		{"mincct-s", "RAPIER's MinimizeCCT over 5 shortest paths", 0,
 			proven(route.MinCCT(certified.ShortestPaths, 5), true)},
-		{"mincct-m", "RAPIER's MinimizeCCT over 5 widest paths", 0, proven(route.MinCCT(certified.WidestPaths, 5), true)},
+		{"mincct-m", "RAPIER's MinimizeCCT over 5 widest paths", 0,
+			proven(route.MinCCT(certified.WidestPaths, 5), true)},
 		{"mincct-sm", "RAPIER's MinimizeCCT over 5 paths, the shortest and of these the widest", 0,
 			proven(route.MinCCT(certified.ShortestWidestPaths, 5), true)},
 		{"anneal", "paths by simulated annealing, all new coflows together", 0, fresh(route.Annealed{})},
 		{"anneal-paper", "anneal as its document prints it", 0,
 			fresh(route.Annealed{Options: anneal.Options{Paper: true}})},
-		{"anypath", "a path drawn uniformly from all that the map has, long ones too", 0, value(route.AnyPath{})},
+		{"anypath", "a path drawn uniformly from all that the map has, long ones too", 0,
+			value(route.AnyPath{})},
 	}
 }
 
@@ -187,8 +201,10 @@ func shares() []row {
 	return []row{
 		{"tcp", "no rates: hosts share by themselves", blind, fresh(share.TCP{})},
 		{"maxmin", "the max-min fair rate of every host flow, set by the policy", blind, fresh(share.MaxMin{})},
-		{"optba", "the rates at which the last of all host flows ends earliest (OptBA)", 0, fresh(share.OptBA{})},
-		{"optba-total", "the rates of the least sum of transfer times (OptBA-TTT)", 0, fresh(share.OptBA{Total: true})},
+		{"optba", "the rates at which the last of all host flows ends earliest (OptBA)", 0,
+			fresh(share.OptBA{})},
+		{"optba-total", "the rates of the least sum of transfer times (OptBA-TTT)", 0,
+			fresh(share.OptBA{Total: true})},
 		{"priority", "strict priorities at each receiving machine, the coflow of the smallest job first", blind,
 			fresh(share.Priority{})},
 		{"priority-fifo", "priority, but of each user only the job that came first is served before others", blind,
@@ -202,7 +218,8 @@ func shares() []row {
 
 func orderedShares() []row {
 	return []row{
-		{"fifo", "the coflow that arrived first gets what it needs to end at once, then the next", 0, made(share.NewFIFO)},
+		{"fifo", "the coflow that arrived first gets what it needs to end at once, then the next", 0,
+			made(share.NewFIFO)},
 		{"scf", "fifo, but the coflow of the smallest largest host flow first", 0, made(share.NewSCF)},
 		{"ncf", "fifo, but the coflow of fewest host flows first", 0, made(share.NewNCF)},
 		{"lcf", "fifo, but the coflow of fewest bytes left first", 0, made(share.NewLCF)},
@@ -213,7 +230,8 @@ func orderedShares() []row {
 			made(share.NewDeadline)},
 		{"bssi", "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", 0,
 			made(share.NewBSSI)},
-		{"dclas", "Aalo: by bytes sent so far in ten queues, in order of arrival within one", totals, made(share.NewDCLAS)},
+		{"dclas", "Aalo: by bytes sent so far in ten queues, in order of arrival within one", totals,
+			made(share.NewDCLAS)},
 		{"fairport", "an equal part of each port for every host flow that takes it", blind, fresh(share.Fair{})},
 	}
 }
@@ -223,12 +241,14 @@ func orderedShares() []row {
 func coflowsimShares() []row {
 	return []row{
 		{"coflowsim-fair", "fairport, which is coflowsim's FAIR", 0, fresh(share.Fair{})},
-		{"coflowsim-fifo", "fifo by the rules of coflowsim, the simulator of Varys", simulated, coflowsim("fifo")},
+		{"coflowsim-fifo", "fifo by the rules of coflowsim, the simulator of Varys", simulated,
+			coflowsim("fifo")},
 		{"coflowsim-scf", "scf by the rules of coflowsim", simulated, coflowsim("scf")},
 		{"coflowsim-ncf", "ncf by the rules of coflowsim", simulated, coflowsim("ncf")},
 		{"coflowsim-lcf", "lcf by the rules of coflowsim", simulated, coflowsim("lcf")},
 		{"coflowsim-sebf", "sebf by the rules of coflowsim", simulated, coflowsim("sebf")},
-		{"coflowsim-pfp", "smallest flow first at each receiver, as coflowsim's PFP", simulated, made(share.NewCoflowsimPFP)},
+		{"coflowsim-pfp", "smallest flow first at each receiver, as coflowsim's PFP", simulated,
+			made(share.NewCoflowsimPFP)},
 		{"coflowsim-dclas", "dclas by the rules of coflowsim's DARK", simulated, fresh(share.CoflowsimDark{})},
 		{"sincronia-bssi", "bssi by the rules of Sincronia's simulator: its order found once, greedy rates", simulated,
 			made(share.NewSincronia)},
@@ -253,7 +273,8 @@ func onFRoBA() (all []row) {
 				fresh(share.OnFRoBA{Select: s.by, DRB: true, Preempt: true})})
 	}
 	return append(all,
-		row{"onfroba-nodrb", "onfroba that leaves idle what is left", 0, fresh(share.OnFRoBA{Select: share.SLF})},
+		row{"onfroba-nodrb", "onfroba that leaves idle what is left", 0,
+			fresh(share.OnFRoBA{Select: share.SLF})},
 		row{"onfroba-nodrb-preempt", "onfroba-preempt that leaves idle what is left", 0,
 			fresh(share.OnFRoBA{Select: share.SLF, Preempt: true})})
 }
@@ -270,13 +291,15 @@ func placesAndShares() []row {
 		{"pushbox", "slots and strict priorities together, a machine receiving for few tasks at once (PushBox)", 0,
 			pushBox(share.FairIntent)},
 		{"pushbox-fifo", "pushbox that serves a user's jobs in order of arrival", 0, pushBox(share.FIFOIntent)},
-		{"pushbox-queues", "pushbox that does so for users whose name begins with fifo", 0, pushBox(share.QueueIntent)},
+		{"pushbox-queues", "pushbox that does so for users whose name begins with fifo", 0,
+			pushBox(share.QueueIntent)},
 	}
 }
 
 func placesAndRoutes() []row {
 	return []row{
-		{"crosslayer", "places and routes together by annealing at two levels", migrates, crossLayer(anneal.Options{})},
+		{"crosslayer", "places and routes together by annealing at two levels", migrates,
+			crossLayer(anneal.Options{})},
 		{"application", "the upper level of crosslayer alone: places by annealing, for paths drawn at random", 0,
 			crossLayer(anneal.Options{Blind: true})},
 		{"application-paper", "application as its document prints it", 0,

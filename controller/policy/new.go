@@ -182,7 +182,8 @@ func (c *choice) replace(q Question, part string) error {
 	case err != nil:
 		return err
 	case c.by[q] != nil && len(c.by[q].Questions) > 1:
-		return fmt.Errorf("%q decides %s together: add --policy %s", c.by[q].Name, names(c.by[q].Questions), c.without(q))
+		return fmt.Errorf("%q decides %s together: add --policy %s", c.by[q].Name,
+			names(c.by[q].Questions), c.without(q))
 	case e == nil:
 		c.by[q] = nil
 		return nil

@@ -24,7 +24,8 @@ type eventFilter interface {
 // Compose returns a policy that calls the parts in this order: place; circuits (and the host flows that
 // each carries); route (what is left on packets); share (both). A nil part leaves its question open.
 func Compose(place, circuits, route, share Part) controller.Policy {
-	return compose([questions]Part{place, circuits, route, share}, controller.Capabilities{Circuits: circuits != nil})
+	return compose([questions]Part{place, circuits, route, share},
+		controller.Capabilities{Circuits: circuits != nil})
 }
 
 func compose(parts [questions]Part, can controller.Capabilities) *composed {

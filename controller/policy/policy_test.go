@@ -62,7 +62,8 @@ func TestConformanceOfEstimates(t *testing.T) {
 			for seed := range uint64(200) {
 				v := policytest.Estimated(seed)
 				for _, r := range fresh().Decide(v, nil).Reserve {
-					if reserved++; r.Coflow != controller.AnyCoflow || v.Traffic.Bytes[r.In][r.Out] < max(v.ElephantThreshold, 1) {
+					if reserved++; r.Coflow != controller.AnyCoflow ||
+						v.Traffic.Bytes[r.In][r.Out] < max(v.ElephantThreshold, 1) {
 						t.Fatalf("view %d: reserves %+v for %d bytes", seed, r, v.Traffic.Bytes[r.In][r.Out])
 					}
 				}
@@ -89,10 +90,13 @@ func TestNew(t *testing.T) {
 		{"preset", "random+ecmp+sunflow", policy.Options{}, nil},
 		{"any order", "sunflow+ecmp+random", policy.Options{}, nil},
 		{"one part", "maxmin", policy.Options{}, nil},
-		{"replaced", "random+ecmp", policy.Options{Overrides: policy.Overrides{Place: "fair", Circuits: "sunflow",
-			Share: "maxmin"}}, nil},
-		{"circuits taken away", "random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "none"}}, nil},
-		{"circuits beside a joint part", "crosslayer", policy.Options{Overrides: policy.Overrides{Circuits: "sunflow"}}, nil},
+		{"replaced", "random+ecmp", policy.Options{Overrides: policy.Overrides{Place: "fair",
+			Circuits: "sunflow",
+			Share:    "maxmin"}}, nil},
+		{"circuits taken away", "random+ecmp+sunflow",
+			policy.Options{Overrides: policy.Overrides{Circuits: "none"}}, nil},
+		{"circuits beside a joint part", "crosslayer",
+			policy.Options{Overrides: policy.Overrides{Circuits: "sunflow"}}, nil},
 		{"misspelt", "random+ecmp+sunflwo", policy.Options{},
 			[]string{`"sunflwo" is unknown`, `did you mean "sunflow"?`}},
 		{"a system's name", "random+ecmp+Varys", policy.Options{}, []string{`"Varys" is unknown`, `did you mean "sebf"?`}},
@@ -105,7 +109,8 @@ func TestNew(t *testing.T) {
 		{"beside a joint part", "crosslayer+ecmp", policy.Options{}, []string{`"crosslayer" and "ecmp" both answer route`}},
 		{"replaced in a joint part", "crosslayer", policy.Options{Overrides: policy.Overrides{Place: "fair"}},
 			[]string{`"crosslayer" decides place and route together: add --policy shortest+tcp`}},
-		{"misspelt beside a joint part", "crosslayer+sunflow", policy.Options{Overrides: policy.Overrides{Place: "dwan"}},
+		{"misspelt beside a joint part", "crosslayer+sunflow",
+			policy.Options{Overrides: policy.Overrides{Place: "dwan"}},
 			[]string{`"dwan" is unknown`, `did you mean "dawn"?`}},
 		{"wrong question", "random+ecmp", policy.Options{Overrides: policy.Overrides{Route: "sunflow"}},
 			[]string{`"sunflow" answers circuits, not route`, "shortest, ecmp"}},
@@ -168,7 +173,8 @@ func FuzzNew(f *testing.F) {
 	}
 	f.Add("crosslayer", "fair", "none", "", "tcp")
 	f.Fuzz(func(t *testing.T, name, place, circuits, route, share string) {
-		p, err := policy.New(name, policy.Options{Overrides: policy.Overrides{Place: place, Circuits: circuits, Route: route,
+		p, err := policy.New(name, policy.Options{Overrides: policy.Overrides{Place: place,
+			Circuits: circuits, Route: route,
 			Share: share}})
 		if (p == nil) != (err != nil) {
 			t.Errorf("New(%q): %v, %v", name, p, err)
@@ -210,9 +216,11 @@ func TestCapabilities(t *testing.T) {
 			controller.Capabilities{Blind: true}},
 		{"random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "rotor"}},
 			controller.Capabilities{Circuits: true}},
-		{"rotor-vlb", policy.Options{Redecide: policy.AtFlows}, controller.Capabilities{Circuits: true, Relays: true,
-			Blind: true}},
-		{"crosslayer+sunflow", policy.Options{}, controller.Capabilities{Circuits: true, Wavelengths: true, Migrates: true}},
+		{"rotor-vlb", policy.Options{Redecide: policy.AtFlows},
+			controller.Capabilities{Circuits: true, Relays: true,
+				Blind: true}},
+		{"crosslayer+sunflow", policy.Options{},
+			controller.Capabilities{Circuits: true, Wavelengths: true, Migrates: true}},
 		{"crosslayer-paper", policy.Options{}, controller.Capabilities{}},
 		{"joint", policy.Options{}, controller.Capabilities{Circuits: true}},
 		{"coflowsim-sebf", policy.Options{}, controller.Capabilities{Simulated: true}},

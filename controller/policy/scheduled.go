@@ -41,6 +41,7 @@ func scheduled(name, file string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &entry{PartInfo{name, []Question{Circuits}, "the circuits of " + file, controller.Capabilities{Circuits: true}},
+	return &entry{PartInfo{name, []Question{Circuits}, "the circuits of " + file,
+		controller.Capabilities{Circuits: true}},
 		func(Options) []Part { return []Part{circuits.FromFile(s)} }}, nil
 }

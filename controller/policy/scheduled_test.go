@@ -32,7 +32,8 @@ func TestScheduleFile(t *testing.T) {
 		{"absent", filepath.Join(t.TempDir(), "none"), "no such file"},
 		{"empty", write(""), "begin with ports N"},
 	} {
-		if _, err := policy.New("schedule:"+tc.file, policy.Options{}); err == nil || !strings.Contains(err.Error(), tc.err) {
+		if _, err := policy.New("schedule:"+tc.file, policy.Options{}); err == nil ||
+			!strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.err)
 		}
 	}

@@ -34,7 +34,8 @@ func (n *Node) AppendIn(ctx context.Context, term uint64, entry []byte) (index u
 
 func (n *Node) append(ctx context.Context, term uint64, entry []byte) (index uint64, err error) {
 	if len(entry) > n.cfg.Limits.Entry {
-		return 0, fmt.Errorf("append entry: %w: %d bytes, at most %d", ErrTooLarge, len(entry), n.cfg.Limits.Entry)
+		return 0, fmt.Errorf("append entry: %w: %d bytes, at most %d", ErrTooLarge, len(entry),
+			n.cfg.Limits.Entry)
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("append entry: %w (%w)", ErrNotLeader, context.Cause(ctx))

@@ -32,7 +32,8 @@ type appliedFilter struct {
 
 // newOnward begins to take requests. The rollcall answers those that raft must not see.
 func newOnward(r *rollcall.Rollcall) *appliedFilter {
-	o := &appliedFilter{Rollcall: r, out: make(chan raft.RPC), ready: make(chan struct{}), stop: make(chan struct{})}
+	o := &appliedFilter{Rollcall: r, out: make(chan raft.RPC), ready: make(chan struct{}),
+		stop: make(chan struct{})}
 	o.ended.Go(o.take)
 	return o
 }

@@ -107,7 +107,8 @@ func TestBehind(t *testing.T) {
 		{"more is committed than sent", 10, 12, 20, 9, 10, 11, 12},
 		{"a heartbeat", 0, 0, 0, 10, 0, 0, 0},
 	} {
-		m := &raft.AppendEntriesRequest{Term: 4, PrevLogEntry: tt.prev, PrevLogTerm: 2, Entries: entries(tt.prev+1, tt.to),
+		m := &raft.AppendEntriesRequest{Term: 4, PrevLogEntry: tt.prev, PrevLogTerm: 2,
+			Entries:           entries(tt.prev+1, tt.to),
 			LeaderCommitIndex: tt.commits}
 		got := behind(m, tt.applied)
 		want := raft.AppendEntriesRequest{Term: 4, PrevLogEntry: tt.wantPrev, LeaderCommitIndex: tt.want}

@@ -120,8 +120,9 @@ func openBallot(d *disk, fresh bool) (*ballot, error) {
 		return nil, &Damage{File: path, Cause: err}
 	}
 	if len(raw) != 2*slotBytes {
-		return nil, &Damage{File: path, Offset: int64(len(raw)), Cause: fmt.Errorf("it has %d bytes, not %d", len(raw),
-			2*slotBytes)}
+		return nil, &Damage{File: path, Offset: int64(len(raw)),
+			Cause: fmt.Errorf("it has %d bytes, not %d", len(raw),
+				2*slotBytes)}
 	}
 	for i := range 2 {
 		k, seq, e := decodeSlot(raw[i*slotBytes : (i+1)*slotBytes])

@@ -66,7 +66,8 @@ func TestBallotOutlivesASlot(t *testing.T) {
 			vote, err2 := again.GetUint64([]byte(keyVote))
 			cand, err3 := again.Get([]byte("LastVoteCand"))
 			if err := errors.Join(err1, err2, err3); err != nil || term != 7 || vote != 7 || string(cand) != "r1" {
-				t.Errorf("%d writes, slot %d damaged: term %d, vote %d for %q, %v", writes, slot, term, vote, cand, err)
+				t.Errorf("%d writes, slot %d damaged: term %d, vote %d for %q, %v", writes, slot, term,
+					vote, cand, err)
 			}
 			if last := again.known().Last; writes > 1 && last+2 < uint64(100+writes) {
 				t.Errorf("%d writes, slot %d damaged: the log is said to reach %d", writes, slot, last)

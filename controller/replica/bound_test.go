@@ -24,7 +24,8 @@ func bindTo(t *testing.T, ca *pki.Authority, name string) *bound {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{ID: name, Peers: []Peer{{ID: name, Addr: ln.Addr().String()}}, ServerTLS: who.Server(pki.Controller),
+	c := Config{ID: name, Peers: []Peer{{ID: name, Addr: ln.Addr().String()}},
+		ServerTLS: who.Server(pki.Controller),
 		ClientTLS: who.Client("", pki.Controller)}
 	c.Timeouts.fill()
 	c.Limits.fill()
@@ -82,7 +83,8 @@ func TestMessagesAreOfTheirSender(t *testing.T) {
 		h := raft.RPCHeader{ProtocolVersion: 3, ID: []byte(as), Addr: []byte("x")}
 		for what, say := range map[string]func() error{
 			"vote": func() error {
-				return r1.RequestVote("r0", to, &raft.RequestVoteRequest{RPCHeader: h, Term: 9}, &raft.RequestVoteResponse{})
+				return r1.RequestVote("r0", to, &raft.RequestVoteRequest{RPCHeader: h, Term: 9},
+					&raft.RequestVoteResponse{})
 			},
 			"pre-vote": func() error {
 				return r1.RequestPreVote("r0", to, &raft.RequestPreVoteRequest{RPCHeader: h, Term: 9},

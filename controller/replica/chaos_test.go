@@ -75,7 +75,8 @@ func (cl *client) check(t *testing.T, entries []string) (acknowledged int) {
 				t.Errorf("acknowledged entry %q is applied %d times", a.entry, n)
 			}
 			if place[a.entry] <= lastPlace || a.index <= lastIndex {
-				t.Errorf("entry %q at place %d, index %d follows place %d, index %d", a.entry, place[a.entry], a.index, lastPlace,
+				t.Errorf("entry %q at place %d, index %d follows place %d, index %d", a.entry,
+					place[a.entry], a.index, lastPlace,
 					lastIndex)
 			}
 			lastPlace, lastIndex = place[a.entry], a.index
@@ -321,7 +322,10 @@ func TestLeadershipEndsWithItsError(t *testing.T) {
 		ctx := within(t, time.Minute)
 		i := c.leader(ctx)
 		broken := errors.New("out of paper")
-		if err := c.nodes[i].Leadership(ctx, func(context.Context, uint64) error { return broken }); !errors.Is(err, broken) {
+		if err := c.nodes[i].Leadership(ctx, func(context.Context,
+			uint64) error {
+			return broken
+		}); !errors.Is(err, broken) {
 			t.Errorf("leadership ended with %v", err)
 		}
 		if next := c.elsewhere(ctx, i); next == i {

@@ -89,8 +89,9 @@ func (c *cluster) tryStart(i int, as Start, change func(*Config)) (*Node, error)
 		dir = filepath.Join(c.dir, c.peers[i].ID)
 	}
 	t := c.net.Transport(raft.ServerAddress(c.peers[i].Addr))
-	cfg := Config{ID: c.peers[i].ID, Start: as, Peers: c.peers, Memory: c.disks[i], Dir: dir, Machine: &ledger{},
-		Limits: c.limit, Transport: t, Parts: func() bool { return c.limit.Part > 0 }}
+	cfg := Config{ID: c.peers[i].ID, Start: as, Peers: c.peers, Memory: c.disks[i], Dir: dir,
+		Machine: &ledger{},
+		Limits:  c.limit, Transport: t, Parts: func() bool { return c.limit.Part > 0 }}
 	for _, f := range []func(*Config){c.config, change} {
 		if f != nil {
 			f(&cfg)

@@ -53,7 +53,8 @@ func TestApart(t *testing.T) {
 		}
 		for _, k := range []int{i, late} {
 			all := c.nodes[k].Troubles()
-			if len(all) != 1 || all[0].Peer != n.ID() || all[0].Back || !strings.Contains(all[0].Text, "has stopped") {
+			if len(all) != 1 || all[0].Peer != n.ID() || all[0].Back ||
+				!strings.Contains(all[0].Text, "has stopped") {
 				t.Errorf("%s has seen %v", c.nodes[k].ID(), all)
 			}
 		}

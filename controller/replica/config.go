@@ -51,7 +51,8 @@ type Limits struct {
 
 // DefaultLimits hold the largest job that is accepted (2^20 flows) in one entry.
 func DefaultLimits() Limits {
-	return Limits{Entry: 64 << 20, Part: partBytes, Snapshot: 1 << 30, SnapshotEvery: 4096, Trailing: 1024, Conns: 64,
+	return Limits{Entry: 64 << 20, Part: partBytes, Snapshot: 1 << 30, SnapshotEvery: 4096,
+		Trailing: 1024, Conns: 64,
 		Handshakes: guard.DefaultOpen}
 }
 
@@ -117,7 +118,8 @@ func (c Config) complete() (Config, error) {
 	case c.Timeouts.Lease > c.Timeouts.Heartbeat:
 		return fail("lease %v is longer than heartbeat %v", c.Timeouts.Lease, c.Timeouts.Heartbeat)
 	case c.Timeouts.Election < c.Timeouts.Heartbeat:
-		return fail("election timeout %v is shorter than heartbeat %v", c.Timeouts.Election, c.Timeouts.Heartbeat)
+		return fail("election timeout %v is shorter than heartbeat %v", c.Timeouts.Election,
+			c.Timeouts.Heartbeat)
 	}
 	if c.Transport != nil {
 		return c, nil

@@ -48,7 +48,8 @@ func written(t *testing.T, dir string) []string {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 120 {
-		if _, err := n.Append(ctx, fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", rng.IntN(300)))); err != nil {
+		if _, err := n.Append(ctx, fmt.Appendf(nil, "%d %s", i,
+			strings.Repeat("x", rng.IntN(300)))); err != nil {
 			t.Fatal(err)
 		}
 		if i == 30 || i == 70 {
@@ -140,7 +141,8 @@ func TestDamageIsToldOrHarmless(t *testing.T) {
 		})
 		os.RemoveAll(dir)
 	}
-	t.Logf("%d damages told, %d harmless: in an older snapshot, unused bytes, or one of two slots", told, harmless)
+	t.Logf("%d damages told, %d harmless: in an older snapshot, unused bytes, or one of two slots",
+		told, harmless)
 	if told == 0 || harmless == 0 {
 		t.Error("the test damages nothing, or everything")
 	}
@@ -245,7 +247,8 @@ func TestDamageWhileLeading(t *testing.T) {
 			!errors.Is(lead.Failed(), ErrDamaged) {
 			t.Errorf("the leader ended with %v", led)
 		}
-		if _, err := lead.Append(ctx, []byte("x")); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrNotLeader) {
+		if _, err := lead.Append(ctx, []byte("x")); !errors.Is(err, ErrDamaged) ||
+			!errors.Is(err, ErrNotLeader) {
 			t.Errorf("append to a dead node: %v", err)
 		}
 		c.kill(i)
@@ -422,7 +425,8 @@ func FuzzDecodeSlot(f *testing.F) {
 func FuzzReadAbout(f *testing.F) {
 	f.Add([]byte(snapshotMagic+"\x00\x00\x00\x02\x00\x00\x00\x00{}"), int64(100))
 	f.Fuzz(func(t *testing.T, b []byte, size int64) {
-		if m, begin, err := readAbout(strings.NewReader(string(b)), size); err == nil && (m == nil || begin > size) {
+		if m, begin, err := readAbout(strings.NewReader(string(b)), size); err == nil &&
+			(m == nil || begin > size) {
 			t.Errorf("%x: %+v, %d", b, m, begin)
 		}
 	})

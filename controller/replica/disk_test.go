@@ -225,7 +225,8 @@ func killedChild(t *testing.T, dir string, round, kill int) (lines []string) {
 	t.Helper()
 	ctx := within(t, hanging)
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", childDir, dir), fmt.Sprintf("LIGHTLOOM_TEST_ROUND=%d", round))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", childDir, dir),
+		fmt.Sprintf("LIGHTLOOM_TEST_ROUND=%d", round))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -295,7 +296,10 @@ func TestNewRefuses(t *testing.T) {
 		{"a stranger", func(c *Config) { c.ID = "r9" }, "is not among its peers"},
 		{"an id twice", func(c *Config) { c.Peers = append(c.Peers, Peer{ID: "r0", Addr: "h:1"}) },
 			`peer id "r0" is used twice`},
-		{"an address twice", func(c *Config) { c.Peers = append(c.Peers, Peer{ID: "r9", Addr: c.Peers[0].Addr}) },
+		{"an address twice", func(c *Config) {
+			c.Peers = append(c.Peers,
+				Peer{ID: "r9", Addr: c.Peers[0].Addr})
+		},
 			"is used twice"},
 		{"no address", func(c *Config) { c.Peers = append(c.Peers, Peer{ID: "r9", Addr: ""}) },
 			"both id and address are needed"},
@@ -303,10 +307,13 @@ func TestNewRefuses(t *testing.T) {
 		{"no place", func(c *Config) { c.Dir = "" }, "neither a directory nor a memory"},
 		{"two places", func(c *Config) { c.Memory = NewMemory() }, "both a directory and a memory"},
 		{"long lease", func(c *Config) { c.Timeouts.Lease = time.Hour }, "is longer than heartbeat"},
-		{"short election", func(c *Config) { c.Timeouts.Election = time.Millisecond }, "is shorter than heartbeat"},
+		{"short election", func(c *Config) { c.Timeouts.Election = time.Millisecond },
+			"is shorter than heartbeat"},
 		{"no TLS", func(c *Config) { c.ServerTLS = nil }, "needs TLS"},
-		{"any client", func(c *Config) { c.ServerTLS = &tls.Config{} }, "does not require and verify client certificates"},
-		{"any server", func(c *Config) { c.ClientTLS = &tls.Config{InsecureSkipVerify: true} }, "does not verify the server"},
+		{"any client", func(c *Config) { c.ServerTLS = &tls.Config{} },
+			"does not require and verify client certificates"},
+		{"any server", func(c *Config) { c.ClientTLS = &tls.Config{InsecureSkipVerify: true} },
+			"does not verify the server"},
 		{"a file for a directory", func(c *Config) { c.Dir = os.Args[0] }, "open log"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -53,7 +53,8 @@ func decodeEntry(b []byte, l *raft.Log) error {
 	if uint64(ext) > uint64(len(b)-entryHead) {
 		return errors.New("its extensions are longer than the entry")
 	}
-	*l = raft.Log{Index: binary.BigEndian.Uint64(b), Term: binary.BigEndian.Uint64(b[8:]), Type: raft.LogType(b[16])}
+	*l = raft.Log{Index: binary.BigEndian.Uint64(b), Term: binary.BigEndian.Uint64(b[8:]),
+		Type: raft.LogType(b[16])}
 	if at := int64(binary.BigEndian.Uint64(b[17:])); at != 0 {
 		l.AppendedAt = time.Unix(0, at)
 	}

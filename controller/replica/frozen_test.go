@@ -16,7 +16,8 @@ import (
 func TestFrozenFiles(t *testing.T) {
 	record, _ := appendRecord(nil, &raft.Log{Index: 7, Term: 3, Type: raft.LogCommand, Data: []byte("entry"),
 		Extensions: fence(3), AppendedAt: time.Unix(1_700_000_000, 5)}, 0x01020304)
-	slot, err := encodeSlot(kept{Values: map[string][]byte{keyTerm: {0, 3}, keyVote: {0, 2}}, Last: 7, Snapshot: 4}, 9)
+	slot, err := encodeSlot(kept{Values: map[string][]byte{keyTerm: {0, 3}, keyVote: {0, 2}}, Last: 7,
+		Snapshot: 4}, 9)
 	if err != nil {
 		t.Fatal(err)
 	}

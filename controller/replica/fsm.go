@@ -36,7 +36,8 @@ type fsm struct {
 }
 
 func newFSM(m Machine, a Archive, limit int64, log *slog.Logger) *fsm {
-	return &fsm{machine: m, archive: a, limit: limit, log: log, die: func(error) {}, advance: make(chan struct{})}
+	return &fsm{machine: m, archive: a, limit: limit, log: log, die: func(error) {},
+		advance: make(chan struct{})}
 }
 
 // applied is what Apply answers to who appended the entry.
@@ -126,7 +127,8 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.unable != nil {
 		return nil, f.unable
 	}
-	return &captured{of: f.machine.Freeze(), archive: f.archive, index: f.index, term: f.term, limit: f.limit}, nil
+	return &captured{of: f.machine.Freeze(), archive: f.archive, index: f.index, term: f.term,
+		limit: f.limit}, nil
 }
 
 // freeze returns the state after the last entry, for readers.

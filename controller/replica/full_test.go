@@ -53,7 +53,8 @@ func recovers(t *testing.T, nodes []*Node, lead *Node, fill, empty func()) {
 		t.Fatal(err)
 	}
 	begun = time.Now()
-	if _, err := lead.Append(ctx, []byte("more")); !errors.Is(err, ErrDisk) || time.Since(begun) > time.Second {
+	if _, err := lead.Append(ctx, []byte("more")); !errors.Is(err, ErrDisk) ||
+		time.Since(begun) > time.Second {
 		t.Errorf("append after that: %v after %v", err, time.Since(begun))
 	}
 	empty()
@@ -121,7 +122,8 @@ func TestFullDisk(t *testing.T) {
 				if !tc.all { // the others go on meanwhile
 					others := slices.DeleteFunc(slices.Clone(nodes), func(n *Node) bool { return n == lead })
 					begun := time.Now()
-					if _, _, err := appended(ctx, others, "meanwhile"); err != nil || time.Since(begun) > 2*time.Second {
+					if _, _, err := appended(ctx, others, "meanwhile"); err != nil ||
+						time.Since(begun) > 2*time.Second {
 						t.Errorf("another leads after %v: %v", time.Since(begun), err)
 					}
 				}
@@ -158,7 +160,8 @@ func TestFullFollowers(t *testing.T) {
 		}
 	}
 	begun := time.Now()
-	if _, err := lead.Append(ctx, []byte("meanwhile")); !errors.Is(err, ErrUncertain) || time.Since(begun) > hanging/10 {
+	if _, err := lead.Append(ctx, []byte("meanwhile")); !errors.Is(err, ErrUncertain) ||
+		time.Since(begun) > hanging/10 {
 		t.Errorf("append while no follower has room: %v after %v", err, time.Since(begun))
 	}
 	for i := range disks {

@@ -52,7 +52,8 @@ func TestHistoriesWithOldDisks(t *testing.T) {
 		})
 	}
 	t.Logf("%v", all)
-	for _, what := range []string{"append", "old copy", "some old files", "damaged", "learns", "waits", "empty"} {
+	for _, what := range []string{"append", "old copy", "some old files", "damaged", "learns",
+		"waits", "empty"} {
 		if all[what] == 0 {
 			t.Errorf("no history had %q: %v", what, all)
 		}
@@ -60,8 +61,9 @@ func TestHistoriesWithOldDisks(t *testing.T) {
 }
 
 func newPast(t *testing.T, seed uint64) *past {
-	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: Limits{Trailing: 8, SnapshotEvery: 40},
-		dir: t.TempDir(), begun: map[int]bool{}, config: func(cfg *Config) { cfg.NoSync = true }}
+	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond),
+		limit: Limits{Trailing: 8, SnapshotEvery: 40},
+		dir:   t.TempDir(), begun: map[int]bool{}, config: func(cfg *Config) { cfg.NoSync = true }}
 	size := 3
 	if seed%4 == 3 {
 		size = 5

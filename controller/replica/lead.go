@@ -45,7 +45,8 @@ func (n *Node) Leadership(ctx context.Context, lead func(ctx context.Context, te
 }
 
 // reign runs lead for one leadership term.
-func (n *Node) reign(ctx context.Context, t *leadershipTerm, lead func(context.Context, uint64) error) error {
+func (n *Node) reign(ctx context.Context, t *leadershipTerm,
+	lead func(context.Context, uint64) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(t.ctx, func() { cancel(ErrLost) })()

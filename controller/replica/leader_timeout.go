@@ -29,7 +29,8 @@ func (s *leaderTimeout) begin(now time.Time) {
 
 // over reports whether patience is at an end, and after what time to ask again. A leader or a candidate
 // waits for nobody.
-func (s *leaderTimeout) over(now time.Time, state raft.RaftState, heard time.Time) (over bool, next time.Duration) {
+func (s *leaderTimeout) over(now time.Time, state raft.RaftState, heard time.Time) (over bool,
+	next time.Duration) {
 	switch {
 	case state != raft.Follower:
 		s.begin(now)

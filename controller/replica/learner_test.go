@@ -16,7 +16,8 @@ func (c *cluster) rejoin(i int) (joined chan struct{}) {
 	c.t.Helper()
 	joined = make(chan struct{})
 	c.disks[i] = NewMemory()
-	n, err := New(Config{ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i], Machine: &ledger{}, Limits: c.limit,
+	n, err := New(Config{ID: c.peers[i].ID, Peers: c.peers, Memory: c.disks[i], Machine: &ledger{},
+		Limits:    c.limit,
 		Transport: c.net.Transport(raft.ServerAddress(c.peers[i].Addr)),
 		Learner:   &Learner{Done: func() error { close(joined); return nil }}})
 	if err != nil {

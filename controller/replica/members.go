@@ -17,7 +17,8 @@ var ErrRemoved = errors.New("this replica has been taken out of its cluster")
 func (n *Node) Members() []Member {
 	var all []Member
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-		all = append(all, Member{Peer: Peer{ID: string(s.ID), Addr: string(s.Address)}, Voter: s.Suffrage == raft.Voter})
+		all = append(all, Member{Peer: Peer{ID: string(s.ID), Addr: string(s.Address)},
+			Voter: s.Suffrage == raft.Voter})
 	}
 	slices.SortFunc(all, func(a, b Member) int {
 		if a.ID < b.ID {

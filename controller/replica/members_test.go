@@ -29,7 +29,8 @@ func (c *cluster) grow(ctx context.Context) {
 	c.peers, c.disks, c.nodes = append(c.peers, self), append(c.disks, disk), append(c.nodes, nil)
 	c.mu.Unlock()
 	c.joining = func() {
-		n, err := New(Config{ID: id, Peers: []Peer{c.peers[0], self}, Memory: disk, Machine: &ledger{}, Limits: c.limit,
+		n, err := New(Config{ID: id, Peers: []Peer{c.peers[0], self}, Memory: disk, Machine: &ledger{},
+			Limits:    c.limit,
 			Transport: c.net.Transport(raft.ServerAddress(self.Addr)),
 			Learner:   &Learner{Done: func() error { close(joined); return nil }}})
 		if err != nil {

@@ -105,7 +105,8 @@ func (n *Node) transport() (raft.Transport, error) {
 }
 
 func (n *Node) rollcall() rollcall.Config {
-	c := rollcall.Config{Self: Peer{ID: n.cfg.ID, Addr: n.cfg.addr(n.cfg.ID)}, Peers: n.cfg.Peers, Nonce: rand.Uint64(),
+	c := rollcall.Config{Self: Peer{ID: n.cfg.ID, Addr: n.cfg.addr(n.cfg.ID)}, Peers: n.cfg.Peers,
+		Nonce:   rand.Uint64(),
 		Trusted: n.cfg.Trusted, Memory: n.store.memory, Reached: n.store.reached, Die: n.store.health.die,
 		Logger: n.cfg.Logger}
 	if n.cfg.Learner != nil {

@@ -57,7 +57,8 @@ func TestAppendReachesEveryReplica(t *testing.T) {
 				t.Errorf("replica %s says leader %q at %q in term %d", n.ID(), id, addr, term)
 			}
 		}
-		if s := lead.Stats(); s.Appends != 50 || s.CommitP50 > s.CommitP99 || s.Applied != last || s.Leader != lead.ID() {
+		if s := lead.Stats(); s.Appends != 50 || s.CommitP50 > s.CommitP99 || s.Applied != last ||
+			s.Leader != lead.ID() {
 			t.Errorf("stats %+v", s)
 		}
 	})
@@ -80,7 +81,8 @@ func TestAppendErrors(t *testing.T) {
 		}{
 			{"follower", func() (uint64, error) { return follower.Append(ctx, []byte("x")) }, ErrNotLeader},
 			{"term over", func() (uint64, error) { return lead.AppendIn(ctx, term-1, []byte("x")) }, ErrNotLeader},
-			{"term to come", func() (uint64, error) { return lead.AppendIn(ctx, term+1, []byte("x")) }, ErrNotLeader},
+			{"term to come", func() (uint64, error) { return lead.AppendIn(ctx, term+1, []byte("x")) },
+				ErrNotLeader},
 			{"term zero", func() (uint64, error) { return lead.AppendIn(ctx, 0, []byte("x")) }, ErrNotLeader},
 			{"too large", func() (uint64, error) { return lead.Append(ctx, make([]byte, 9)) }, ErrTooLarge},
 			{"refused", func() (uint64, error) { return lead.Append(ctx, []byte("refuse")) }, errRefused},
@@ -202,7 +204,11 @@ func TestCloseEndsEverything(t *testing.T) {
 		waited := make(chan error, 3)
 		go func() { waited <- n.WaitApplied(ctx, 1<<40) }()
 		go func() {
-			waited <- n.Leadership(ctx, func(ctx context.Context, _ uint64) error { <-ctx.Done(); return ctx.Err() })
+			waited <- n.Leadership(ctx, func(ctx context.Context,
+				_ uint64) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
 		}()
 		synctest.Wait()
 		c.kill(i)
@@ -226,7 +232,8 @@ func TestCloseUnderLoad(t *testing.T) {
 	for round := range 40 {
 		synctest.Test(t, func(t *testing.T) {
 			n, err := New(Config{
-				ID: "r0", Start: Bootstrap, Peers: []Peer{{ID: "r0", Addr: "r0:1"}}, Memory: NewMemory(), Machine: &ledger{},
+				ID: "r0", Start: Bootstrap, Peers: []Peer{{ID: "r0",
+					Addr: "r0:1"}}, Memory: NewMemory(), Machine: &ledger{},
 				Transport: chaos.NewNetwork(uint64(round), time.Second).Transport("r0:1"),
 			})
 			if err != nil {

@@ -43,7 +43,8 @@ func decodePart(ext []byte) (p part, is bool) {
 func partsOf(entry []byte, term uint64, most int) (all []raft.Log) {
 	of := uint32((len(entry) + most - 1) / most)
 	for data := range slices.Chunk(entry, most) {
-		all = append(all, raft.Log{Data: slices.Clone(data), Extensions: part{uint32(len(all)), of}.encode(term)})
+		all = append(all, raft.Log{Data: slices.Clone(data),
+			Extensions: part{uint32(len(all)), of}.encode(term)})
 	}
 	return all
 }
@@ -63,7 +64,8 @@ func (p *pending) add(l *raft.Log, x part) (whole []byte, dropped bool) {
 	if x.number == 0 {
 		*p = pending{of: x.of, term: l.Term}
 	}
-	if x.of != p.of || x.of > maxParts || l.Term != p.term || int(x.number) != len(p.data) || x.number >= x.of {
+	if x.of != p.of || x.of > maxParts || l.Term != p.term || int(x.number) != len(p.data) ||
+		x.number >= x.of {
 		p.drop()
 		return nil, true
 	}

@@ -213,7 +213,8 @@ func FuzzParts(f *testing.F) {
 		m.compare.work.Wait()
 		p, is := decodePart(x)
 		q, also := decodePart(y)
-		whole := is && also && first >= second && p == part{0, 2} && q == part{1, 2} && fits(x, first) && fits(y, first)
+		whole := is && also && first >= second && p == part{0, 2} && q == part{1, 2} &&
+			fits(x, first) && fits(y, first)
 		if got := len(l.entries) == 1 && l.entries[0] == "ab"; got != whole {
 			t.Errorf("%x %x in %d and %d: %q", x, y, first, second, l.entries)
 		}

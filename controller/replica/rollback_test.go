@@ -174,7 +174,8 @@ func TestOldDisk(t *testing.T) {
 		if id, _, _, err := a.nodes[a.third].AwaitLeader(quiet); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%q was elected by a replica that has gone back: %v", id, err)
 		}
-		if s, why := a.nodes[a.old].Standing(); s != rollcall.Waiting || !strings.Contains(why, a.peers[a.witness].ID) {
+		if s, why := a.nodes[a.old].Standing(); s != rollcall.Waiting ||
+			!strings.Contains(why, a.peers[a.witness].ID) {
 			t.Errorf("it is %s: %s", s, why)
 		}
 		a.start(a.witness)

@@ -61,7 +61,8 @@ func TestElectionAmongSilentSockets(t *testing.T) {
 		if err := lead.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := appended(ctx, slices.Delete(slices.Clone(nodes), k, k+1), string(rune('a'+i))); err != nil {
+		if _, _, err := appended(ctx, slices.Delete(slices.Clone(nodes), k, k+1),
+			string(rune('a'+i))); err != nil {
 			t.Fatal(err)
 		}
 		took = append(took, time.Since(begun))

@@ -41,7 +41,8 @@ func snapshotName(index, term uint64) string {
 func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration, at uint64,
 	_ raft.Transport) (raft.SnapshotSink, error) {
 	id := snapshotName(index, term)
-	about, err := json.Marshal(raft.SnapshotMeta{Version: version, ID: id, Index: index, Term: term, Configuration: c,
+	about, err := json.Marshal(raft.SnapshotMeta{Version: version, ID: id, Index: index, Term: term,
+		Configuration:      c,
 		ConfigurationIndex: at})
 	if err != nil || len(about) > aboutBytes {
 		return nil, fmt.Errorf("write snapshot: describe it in %d bytes: %w", len(about), err)
@@ -261,7 +262,8 @@ func (s *snapshots) check(m *raft.SnapshotMeta, f *snapshotFile) error {
 		return fail(end-8, errShort)
 	}
 	if binary.BigEndian.Uint64(tail) != uint64(m.Size) {
-		return fail(end-8, fmt.Errorf("%d bytes of state are there, %d were written", m.Size, binary.BigEndian.Uint64(tail)))
+		return fail(end-8, fmt.Errorf("%d bytes of state are there, %d were written", m.Size,
+			binary.BigEndian.Uint64(tail)))
 	}
 	if binary.BigEndian.Uint32(tail[8:]) != sum.Sum32() {
 		return fail(f.begin, errSum)

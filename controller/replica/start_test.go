@@ -127,7 +127,8 @@ func TestTrackerCountsSilence(t *testing.T) {
 		now = begin.Add(2 * time.Second)
 		tr.heard("b", 2, time.Time{})
 		if tr.longest != tc.want || tr.total != tc.want || tr.changes != 1 {
-			t.Errorf("%s: longest %v, total %v, %d changes; want %v", tc.name, tr.longest, tr.total, tr.changes, tc.want)
+			t.Errorf("%s: longest %v, total %v, %d changes; want %v", tc.name, tr.longest, tr.total,
+				tr.changes, tc.want)
 		}
 		tr.close()
 	}

@@ -47,7 +47,8 @@ func (n *Node) checkTail() error {
 	last, snap := number("last_log_index"), number("last_snapshot_index")
 	behind := last > snap || last == snap && number("last_log_term") != number("last_snapshot_term")
 	if err == nil && behind && last > held {
-		n.store.health.die(fmt.Errorf("replace entries up to %d by a peer's snapshot of %d: %w", last, snap, ErrTail))
+		n.store.health.die(fmt.Errorf("replace entries up to %d by a peer's snapshot of %d: %w", last,
+			snap, ErrTail))
 	}
 	return err
 }

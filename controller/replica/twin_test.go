@@ -125,7 +125,10 @@ func (m *model) step(rng *rand.Rand) (ok bool) {
 		from := first + 1 + rng.Uint64N(last-first)
 		logs := someLogs(rng, from)
 		m.to = from - 1
-		return do(func(s raft.LogStore) error { return errors.Join(s.DeleteRange(from, last), s.StoreLogs(logs)) })
+		return do(func(s raft.LogStore) error {
+			return errors.Join(s.DeleteRange(from, last),
+				s.StoreLogs(logs))
+		})
 	case k == 2 && rng.IntN(10) == 0 && last > 0: // a peer's snapshot
 		m.from, m.to = 1, 0
 		return do(func(s raft.LogStore) error { return s.DeleteRange(first, last) })

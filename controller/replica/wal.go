@@ -286,7 +286,8 @@ func (w *wal) settle() error {
 		w.doubt = false
 	}
 	if w.unfinished != "" {
-		if err := w.disk.do("remove", w.unfinished, func() error { return os.Remove(w.unfinished) }); err != nil {
+		if err := w.disk.do("remove", w.unfinished,
+			func() error { return os.Remove(w.unfinished) }); err != nil {
 			return err
 		}
 		w.unfinished = ""

@@ -213,7 +213,8 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 	}
 	src, dst := b.fabric.OCSRack(int32(in)), b.fabric.OCSRack(int32(out))
 	rule := southbound.Rule{
-		Match:   southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit, Src: southbound.AnyRack},
+		Match: southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit,
+			Src: southbound.AnyRack},
 		Primary: southbound.Port(b.fabric.OCSUplink[in]),
 		Backup:  b.deflt[src][dst],
 	}

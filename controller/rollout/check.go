@@ -20,10 +20,12 @@ type Fabric struct {
 // Lookup returns the rule that a packet meets at a switch: one for its source before one for any, its
 // tag before any tag. It is the plain meaning of a table, which every dataplane must have. Rules are
 // sorted by match.
-func Lookup(rules []southbound.Rule, dst, src southbound.RackID, tag southbound.Tag) (southbound.Rule, bool) {
+func Lookup(rules []southbound.Rule, dst, src southbound.RackID,
+	tag southbound.Tag) (southbound.Rule, bool) {
 	for _, m := range [...]southbound.Match{
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
-		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
+		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack,
+			Tag: southbound.AnyTag},
 	} {
 		i, ok := slices.BinarySearchFunc(rules, m, func(r southbound.Rule, m southbound.Match) int {
 			return compareMatch(r.Match, m)
@@ -57,11 +59,13 @@ func (f *Fabric) walk(way []pathmap.LinkID, met *devices, src, dst southbound.Ra
 		l := t.OutPort(at, int32(r.Primary))
 		if l == pathmap.None || f.dark(l) {
 			if r.Backup == southbound.NoPort {
-				return way, fmt.Errorf("rack %d to %d with tag %d: port %d of %s is dark and has no backup", src, dst, tag,
+				return way, fmt.Errorf("rack %d to %d with tag %d: port %d of %s is dark and has no backup",
+					src, dst, tag,
 					r.Primary, t.Node(at).Name)
 			}
 			if l = t.OutPort(at, int32(r.Backup)); l == pathmap.None || f.dark(l) {
-				return way, fmt.Errorf("rack %d to %d with tag %d: ports %d and %d of %s are dark", src, dst, tag, r.Primary,
+				return way, fmt.Errorf("rack %d to %d with tag %d: ports %d and %d of %s are dark", src,
+					dst, tag, r.Primary,
 					r.Backup, t.Node(at).Name)
 			}
 		}
@@ -72,7 +76,8 @@ func (f *Fabric) walk(way []pathmap.LinkID, met *devices, src, dst southbound.Ra
 			way = append(way, l)
 			// A rule for one source stands whatever the circuits (see Base.Stand): there a packet goes on.
 			if at = t.Link(l).To; at != f.ToRNode[dst] && r.Src == southbound.AnyRack {
-				return way, fmt.Errorf("rack %d to %d with tag %d: the circuit leads to %s", src, dst, tag, t.Node(at).Name)
+				return way, fmt.Errorf("rack %d to %d with tag %d: the circuit leads to %s", src, dst, tag,
+					t.Node(at).Name)
 			}
 		}
 	}
@@ -82,7 +87,8 @@ func (f *Fabric) walk(way []pathmap.LinkID, met *devices, src, dst southbound.Ra
 // dark reports whether a link passes nothing: it is down, or it leads into an OCS input without a circuit.
 func (f *Fabric) dark(l pathmap.LinkID) bool {
 	link := f.Topology.Link(l)
-	return (f.Dark != nil && f.Dark[l]) || (link.To == f.OCSNode && f.Circuits[link.ToPort] == southbound.NoPort)
+	return (f.Dark != nil && f.Dark[l]) || (link.To == f.OCSNode &&
+		f.Circuits[link.ToPort] == southbound.NoPort)
 }
 
 // Check returns the first fault of a fabric: a circuit output lit twice, or a packet of some tag

@@ -84,10 +84,12 @@ func TestCheckerAfterFault(t *testing.T) {
 		}
 	}
 	other.Rules[f.ToRNode[2]] = nil
-	broken.Rules[spine] = slices.DeleteFunc(broken.Rules[spine], func(r southbound.Rule) bool { return r.Dst == 1 })
+	broken.Rules[spine] = slices.DeleteFunc(broken.Rules[spine],
+		func(r southbound.Rule) bool { return r.Dst == 1 })
 	var c rollout.Checker
 	for i, x := range []*rollout.Fabric{whole, other, broken, whole} {
-		if got, want := fmt.Sprint(c.Check(x)), fmt.Sprint(rollout.Check(x)); got != want || (want == "<nil>") != (i%3 == 0) {
+		if got, want := fmt.Sprint(c.Check(x)), fmt.Sprint(rollout.Check(x)); got != want ||
+			(want == "<nil>") != (i%3 == 0) {
 			t.Errorf("fabric %d: %s, without memory: %s", i, got, want)
 		}
 	}

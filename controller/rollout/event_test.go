@@ -63,14 +63,16 @@ func TestMoving(t *testing.T) {
 		t.Helper()
 		for in := range southbound.Port(4) {
 			for out := range southbound.Port(4) {
-				if got := m.Moving(in, out); got != slices.Contains(want, southbound.CrossConnect{In: in, Out: out}) {
+				if got := m.Moving(in, out); got != slices.Contains(want,
+					southbound.CrossConnect{In: in, Out: out}) {
 					t.Errorf("%s: %d→%d is being moved: %v", when, in, out, got)
 				}
 			}
 		}
 	}
 	tell := func(in, out southbound.Port, s southbound.Status) {
-		m.Event(1, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s})
+		m.Event(1, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: in,
+			Out: out, Status: s})
 	}
 	moving("at first")
 	m.Begin(0, 0, 1, nil)
@@ -106,7 +108,8 @@ func TestClearedAgain(t *testing.T) {
 		displaced []southbound.CrossConnect
 		fail      []bool // by Set of the first round
 	}{
-		{"one", one, []bool{true}}, {"the first", two, []bool{true, false}}, {"the second", two, []bool{false, true}},
+		{"one", one, []bool{true}}, {"the first", two, []bool{true, false}}, {"the second", two,
+			[]bool{false, true}},
 		{"both", two, []bool{true, true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

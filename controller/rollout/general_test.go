@@ -26,7 +26,8 @@ func general(t testing.TB, seed uint64) (*topo.Fabric, *pathmap.Map, *rollout.Ba
 	s := topo.Spec{Kind: topo.FatTreeKind, K: 4, Servers: 1 + r.IntN(16), Paths: 1 + r.IntN(10)}
 	switch r.IntN(3) {
 	case 0:
-		s = topo.Spec{Kind: topo.JellyfishKind, Switches: 5 + r.IntN(6), Degree: 3, Servers: 1 + r.IntN(12), Seed: seed + 1,
+		s = topo.Spec{Kind: topo.JellyfishKind, Switches: 5 + r.IntN(6), Degree: 3,
+			Servers: 1 + r.IntN(12), Seed: seed + 1,
 			Paths: 1 + r.IntN(10)}
 	case 1:
 		s = topo.Spec{Kind: topo.FileKind, File: "random.yaml", Text: randomGraph(r), Paths: 1 + r.IntN(10)}
@@ -107,10 +108,12 @@ func TestGeneralPaths(t *testing.T) {
 					want := m.AppendPath(nil, s, d, i)
 					got, err := x.Walk(southbound.RackID(s), southbound.RackID(d), southbound.PathTag(i))
 					if err != nil || !slices.Equal(got, want) {
-						t.Fatalf("seed %d, %s: rack %d to %d by path %d: %v, %v; want %v", seed, f.Spec, s, d, i, got, err, want)
+						t.Fatalf("seed %d, %s: rack %d to %d by path %d: %v, %v; want %v", seed, f.Spec, s, d,
+							i, got, err, want)
 					}
 					if i == 0 {
-						if got, _ = x.Walk(southbound.RackID(s), southbound.RackID(d), southbound.TagDefault); !slices.Equal(got, want) {
+						if got, _ = x.Walk(southbound.RackID(s), southbound.RackID(d),
+							southbound.TagDefault); !slices.Equal(got, want) {
 							t.Fatalf("seed %d, %s: rack %d to %d by default: %v, want %v", seed, f.Spec, s, d, got, want)
 						}
 					}
@@ -165,7 +168,8 @@ func TestGeneralAvoid(t *testing.T) {
 						continue
 					}
 					want := m.AppendPath(nil, int(s), int(d), i)
-					if !slices.ContainsFunc(want, func(l pathmap.LinkID) bool { return down[l] }) && !slices.Equal(got, want) {
+					if !slices.ContainsFunc(want, func(l pathmap.LinkID) bool { return down[l] }) &&
+						!slices.Equal(got, want) {
 						t.Fatalf("seed %d, %s: rack %d to %d by path %d: %v, want %v", seed, f.Spec, s, d, i, got, want)
 					}
 				}
@@ -181,7 +185,8 @@ func reached(f *topo.Fabric, down []bool, from pathmap.NodeID) []bool {
 	for queue := []pathmap.NodeID{from}; len(queue) > 0; queue = queue[1:] {
 		for _, l := range f.Topology.Out(queue[0]) {
 			to := f.Topology.Link(l).To
-			if role := f.Topology.Node(to).Role; !seen[to] && !down[l] && (role == pathmap.Switch || role == pathmap.ToR) {
+			if role := f.Topology.Node(to).Role; !seen[to] && !down[l] &&
+				(role == pathmap.Switch || role == pathmap.ToR) {
 				if seen[to] = true; f.Transit || role == pathmap.Switch {
 					queue = append(queue, to)
 				}

@@ -117,7 +117,8 @@ func NewMover(f *topo.Fabric, base *Base, opt Options) *Mover {
 	if f.HasOCS() {
 		m.lit = slices.Repeat([]southbound.Port{southbound.NoPort}, f.OCSPorts())
 		m.into, m.inputsLit = slices.Clone(m.lit), make([]int32, f.OCSPorts())
-		m.busy, m.drops = [2][]int32{make([]int32, f.OCSPorts()), make([]int32, f.OCSPorts())}, make([]int32, f.OCSPorts())
+		m.busy, m.drops = [2][]int32{make([]int32, f.OCSPorts()),
+			make([]int32, f.OCSPorts())}, make([]int32, f.OCSPorts())
 	}
 	return m
 }
@@ -140,7 +141,8 @@ func (m *Mover) Begin(now time.Duration, in, out southbound.Port, displaced []so
 
 // giveUp drops the moves in progress that want one of two ports, and appends to displaced what they
 // leave to do.
-func (m *Mover) giveUp(in, out southbound.Port, displaced []southbound.CrossConnect) []southbound.CrossConnect {
+func (m *Mover) giveUp(in, out southbound.Port,
+	displaced []southbound.CrossConnect) []southbound.CrossConnect {
 	wanted, left := m.busy[0][in]+m.busy[1][out] > 0, m.drops[in]
 	for _, old := range m.moves {
 		if !wanted && left == 0 {
@@ -192,7 +194,10 @@ func (m *Mover) Announced(d southbound.DeviceID, match southbound.Match) bool {
 	is := func(in, out southbound.Port) bool {
 		return m.base.tor(in) == d && slices.Contains(m.base.CircuitMatches(in, out), match)
 	}
-	return slices.ContainsFunc(m.moves, func(o *move) bool { return o.told && o.phase != abandoned && is(o.in, o.out) }) ||
+	return slices.ContainsFunc(m.moves, func(o *move) bool {
+		return o.told && o.phase != abandoned &&
+			is(o.in, o.out)
+	}) ||
 		slices.ContainsFunc(m.out, func(s Settled) bool { return s.OK && is(s.In, s.Out) })
 }
 
@@ -284,7 +289,8 @@ func (m *Mover) abandon(now time.Duration, o *move) {
 	if gone := m.base.CircuitMatches(o.in, o.out); len(gone) > 0 {
 		m.send(o, m.base.tor(o.in), southbound.Change{Drop: gone})
 	}
-	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
+	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in,
+		Out: o.out, Off: true}}})
 }
 
 // Event handles what a device reported. The result of a read-back arrives as events, too.
@@ -384,7 +390,8 @@ func (m *Mover) darken(o *move) {
 	if m.lit[o.in] == o.out {
 		m.noteCircuit(o.in, southbound.NoPort)
 	}
-	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in, Out: o.out, Off: true}}})
+	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in,
+		Out: o.out, Off: true}}})
 }
 
 // clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.

@@ -32,7 +32,8 @@ func TestAskedLikeScan(t *testing.T) {
 			if chance.IntN(3) == 0 {
 				status = southbound.Disconnected
 			}
-			m.Event(0, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out,
+			m.Event(0, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus,
+				In: in, Out: out,
 				Status: status})
 			switch {
 			case status == southbound.Connected && (out < 0 || out >= 5):
@@ -75,7 +76,8 @@ func TestAsksEnd(t *testing.T) {
 		name  string
 		err   error
 		doubt bool
-	}{{"taken", nil, false}, {"refused", southbound.ErrRefused, false}, {"lost", errors.New("no answer"), true}} {
+	}{{"taken", nil, false}, {"refused", southbound.ErrRefused, false}, {"lost",
+		errors.New("no answer"), true}} {
 		m := NewMover(f, NewBase(f, paths), Options{Retry: time.Second})
 		m.Begin(0, 0, 1, nil)
 		sets, _ := m.Next(0)

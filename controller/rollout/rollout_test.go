@@ -35,7 +35,8 @@ func dark(n int) []southbound.Port { return slices.Repeat([]southbound.Port{sout
 
 // tables are what the switches of a fabric hold, and what light passes.
 func tables(f *topo.Fabric, b *rollout.Base, circuits []southbound.Port) *rollout.Fabric {
-	x := &rollout.Fabric{Fabric: f, Circuits: circuits, Rules: make([][]southbound.Rule, len(f.Topology.Nodes()))}
+	x := &rollout.Fabric{Fabric: f, Circuits: circuits,
+		Rules: make([][]southbound.Rule, len(f.Topology.Nodes()))}
 	for _, d := range b.Devices() {
 		if d != f.OCSNode {
 			x.Rules[d] = b.Rules(d, circuits)
@@ -145,7 +146,8 @@ func TestCheckFinds(t *testing.T) {
 		name, want string
 		mend       func(*rollout.Fabric)
 	}{
-		{"output lit twice", "is lit by inputs", func(x *rollout.Fabric) { x.Circuits[0], x.Circuits[1] = 2, 2 }},
+		{"output lit twice", "is lit by inputs",
+			func(x *rollout.Fabric) { x.Circuits[0], x.Circuits[1] = 2, 2 }},
 		{"no rule", "no rule", func(x *rollout.Fabric) { x.Rules[spine] = nil }},
 		{"loop", "loop", func(x *rollout.Fabric) {
 			x.Rules[spine] = slices.Clone(x.Rules[spine])
@@ -278,7 +280,8 @@ func (w *world) step() {
 }
 
 func (w *world) tell(in, out southbound.Port, s southbound.Status) {
-	w.m.Event(w.now, southbound.DeviceEvent{Device: w.f.OCSNode, Kind: southbound.ConnectionStatus, In: in, Out: out,
+	w.m.Event(w.now, southbound.DeviceEvent{Device: w.f.OCSNode, Kind: southbound.ConnectionStatus,
+		In: in, Out: out,
 		Status: s})
 }
 
@@ -337,7 +340,8 @@ func TestMoves(t *testing.T) {
 // playMoves plays random moves to their end.
 func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *world {
 	r := rand.New(rand.NewPCG(seed, 9))
-	w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)), queues: map[southbound.DeviceID][]rollout.Set{},
+	w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)),
+		queues:    map[southbound.DeviceID][]rollout.Set{},
 		inService: dark(f.Racks),
 		m:         rollout.NewMover(f, b, rollout.Options{Drain: time.Millisecond, Retry: time.Millisecond})}
 	want := dark(f.Racks)
@@ -348,7 +352,8 @@ func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *worl
 			for k := range want {
 				if southbound.Port(k) == in || want[k] == out {
 					if w.inService[k] != southbound.NoPort {
-						displaced = append(displaced, southbound.CrossConnect{In: southbound.Port(k), Out: w.inService[k]})
+						displaced = append(displaced, southbound.CrossConnect{In: southbound.Port(k),
+							Out: w.inService[k]})
 						w.inService[k] = southbound.NoPort
 					}
 					want[k] = southbound.NoPort
@@ -357,7 +362,8 @@ func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *worl
 			want[in] = out
 			w.m.Begin(w.now, in, out, displaced)
 		}
-		if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.inService[in] != southbound.NoPort && w.inService[in] == want[in] {
+		if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.inService[in] != southbound.NoPort &&
+			w.inService[in] == want[in] {
 			w.m.Remove(southbound.Port(in), want[in])
 			w.inService[in], want[in] = southbound.NoPort, southbound.NoPort
 			w.removed++
@@ -372,7 +378,8 @@ func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *worl
 	}
 	for in, out := range want {
 		if out != southbound.NoPort && (w.x.Circuits[in] != out || w.inService[in] != out) {
-			t.Fatalf("seed %d: input %d has circuit %d, steered to %d, want %d", seed, in, w.x.Circuits[in], w.inService[in],
+			t.Fatalf("seed %d: input %d has circuit %d, steered to %d, want %d", seed, in,
+				w.x.Circuits[in], w.inService[in],
 				out)
 		}
 	}

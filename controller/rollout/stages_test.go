@@ -19,7 +19,8 @@ func TestStages(t *testing.T) {
 		want      [4]time.Duration // cleared, drained, accepted, connected
 	}{
 		{"dark ports", nil, [4]time.Duration{100 * ms, 100 * ms, 101 * ms, 111 * ms}},
-		{"displaced", []southbound.CrossConnect{{In: 0, Out: 2}}, [4]time.Duration{101 * ms, 104 * ms, 105 * ms, 115 * ms}},
+		{"displaced", []southbound.CrossConnect{{In: 0, Out: 2}},
+			[4]time.Duration{101 * ms, 104 * ms, 105 * ms, 115 * ms}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := rollout.NewMover(f, b, rollout.Options{Drain: 3 * ms, Timeout: time.Second, Retry: ms})
@@ -34,7 +35,8 @@ func TestStages(t *testing.T) {
 					}
 				}
 				if now == lit {
-					m.Event(now, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: 0, Out: 1,
+					m.Event(now, southbound.DeviceEvent{Device: f.OCSNode, Kind: southbound.ConnectionStatus,
+						In: 0, Out: 1,
 						Status: southbound.Connected})
 				}
 				sets, settled := m.Next(now)

@@ -49,7 +49,8 @@ func TestStand(t *testing.T) {
 				}
 				lit := circuits[in] != southbound.NoPort
 				if len(way) != want || (f.Topology.Link(way[0]).To == f.OCSNode) != lit {
-					t.Fatalf("seed %d: circuits %v: the circuit's tag takes %v from %d to %d", seed, circuits, way, in, out)
+					t.Fatalf("seed %d: circuits %v: the circuit's tag takes %v from %d to %d", seed,
+						circuits, way, in, out)
 				}
 				way, _ = x.Walk(southbound.RackID(in), southbound.RackID(out), southbound.TagDefault)
 				if f.Topology.Node(f.Topology.Link(way[0]).To).Role != pathmap.Switch {

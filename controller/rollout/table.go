@@ -61,7 +61,8 @@ func (w *writer) destination(d southbound.RackID, hops []hop) {
 		return
 	}
 	w.measure(d)
-	any := southbound.Rule{Match: southbound.Match{Dst: d, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: def}
+	any := southbound.Rule{Match: southbound.Match{Dst: d, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}, Primary: def}
 	any.Backup = w.backup(def, int32(w.b.far[d].up[w.n]), own)
 	for len(hops) > 0 {
 		end := 1
@@ -92,14 +93,16 @@ func (w *writer) deflt(d southbound.RackID, hops []hop) (port southbound.Port, o
 func (w *writer) tag(any southbound.Rule, hops []hop, own []hop) {
 	d, tag := hops[0].dst, hops[0].tag
 	if one, bound := w.tree(d, hops); one {
-		if r := w.rule(southbound.Match{Dst: d, Tag: tag, Src: southbound.AnyRack}, hops[0].port, bound, own); !w.does(any, r,
+		if r := w.rule(southbound.Match{Dst: d, Tag: tag, Src: southbound.AnyRack}, hops[0].port, bound,
+			own); !w.does(any, r,
 			bound) {
 			w.rules = append(w.rules, r)
 		}
 		return
 	}
 	for _, h := range hops {
-		if r := w.rule(southbound.Match{Dst: d, Tag: tag, Src: h.src}, h.port, h.bound, own); !w.does(any, r, h.bound) {
+		if r := w.rule(southbound.Match{Dst: d, Tag: tag, Src: h.src}, h.port, h.bound,
+			own); !w.does(any, r, h.bound) {
 			w.rules = append(w.rules, r)
 		}
 	}

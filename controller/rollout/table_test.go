@@ -85,7 +85,8 @@ func TestBackupsOfUplinks(t *testing.T) {
 				x.Dark[l] = true
 				for d := range f.Racks {
 					for tag := southbound.TagDefault; tag < southbound.Tags && s != d; tag++ {
-						if way, err := x.Walk(southbound.RackID(s), southbound.RackID(d), tag); err != nil || len(way) != 2 {
+						if way, err := x.Walk(southbound.RackID(s), southbound.RackID(d), tag); err != nil ||
+							len(way) != 2 {
 							t.Errorf("%s: without link %d: %v, %v", spec, l, way, err)
 						}
 						tried++
@@ -114,8 +115,9 @@ func TestCheckWalksEveryPath(t *testing.T) {
 		x := tables(f, b, dark(f.Racks))
 		tor := f.ToRNode[0]
 		host := southbound.Port(f.Topology.Link(pathmap.Reverse(f.Topology.Out(f.HostNode[0])[0])).FromPort)
-		wrong := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.PathTag(i), Src: 0}, Primary: host,
-			Backup: southbound.NoPort}
+		wrong := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.PathTag(i), Src: 0},
+			Primary: host,
+			Backup:  southbound.NoPort}
 		x.Rules[tor] = apply(x.Rules[tor], &southbound.Change{Rules: []southbound.Rule{wrong}})
 		if err := rollout.Check(x); err == nil {
 			t.Errorf("path %d leads into a host, and nothing is found", i)

@@ -49,7 +49,8 @@ func TestArrivals(t *testing.T) {
 		says     []string
 		replaced string
 	}{
-		{"all", map[string][]any{"tor0": {southbound.Seen{}, programmed}, "ocs": {southbound.Seen{}}}, "tor0", "",
+		{"all", map[string][]any{"tor0": {southbound.Seen{}, programmed},
+			"ocs": {southbound.Seen{}}}, "tor0", "",
 			[]string{"switch tor0 is ready\n", "switch ocs is ready\n"}, ""},
 		{"a misfit", map[string][]any{"tor0": {programmed}, "ocs": {misfit}}, "tor0", "ocs",
 			[]string{"switch tor0 is ready\n", "switch ocs is not ready: " + misfit.Error() + "\n"}, ""},
@@ -64,7 +65,8 @@ func TestArrivals(t *testing.T) {
 			var out bytes.Buffer
 			var all []arriving
 			for name, answers := range tt.switches {
-				all = append(all, arriving{name, &comer{answers: answers}, slices.Contains(strings.Fields(tt.rules), name)})
+				all = append(all, arriving{name, &comer{answers: answers},
+					slices.Contains(strings.Fields(tt.rules), name)})
 			}
 			a := newArrivals(all, func(_ context.Context, name string) bool { return name == tt.replaced }, &out)
 			a.within, a.again = 50*time.Millisecond, time.Millisecond

@@ -29,7 +29,8 @@ func TestAuditLog(t *testing.T) {
 	a := open()
 	const n = 200
 	for i := range n {
-		a.note(api.AuditRecord{At: now, Caller: "client/ann", Call: "Cancel", What: fmt.Sprint("job ", i), Result: "ok"})
+		a.note(api.AuditRecord{At: now, Caller: "client/ann", Call: "Cancel",
+			What: fmt.Sprint("job ", i), Result: "ok"})
 		if i%50 == 49 {
 			must(t, a.close())
 			a = open()
@@ -119,7 +120,8 @@ func TestAuditLogCannotWrite(t *testing.T) {
 	must(t, os.Mkdir(dir, 0o700))
 	a.note(api.AuditRecord{Call: "Cancel", Result: "ok"})
 	must(t, a.close())
-	if data, err := os.ReadFile(filepath.Join(dir, auditFile)); err != nil || bytes.Count(data, []byte("\n")) != 1 {
+	if data, err := os.ReadFile(filepath.Join(dir, auditFile)); err != nil ||
+		bytes.Count(data, []byte("\n")) != 1 {
 		t.Errorf("%q, %v", data, err)
 	}
 }

@@ -78,7 +78,8 @@ func backUp(ctx context.Context, client *api.Client, c *ReplicaConfig) (*Backup,
 	if err != nil {
 		return nil, err
 	}
-	b := &Backup{Cluster: c.Cluster, Fabric: fabricName(c.Spec), Epoch: c.Epoch, Earlier: c.Earlier, Index: snap.Index,
+	b := &Backup{Cluster: c.Cluster, Fabric: fabricName(c.Spec), Epoch: c.Epoch, Earlier: c.Earlier,
+		Index:  snap.Index,
 		Digest: hex.EncodeToString(snap.Digest[:]), Size: int64(len(snap.JSON)), state: snap.JSON}
 	s, err := b.check(c.Spec)
 	if err != nil {
@@ -166,7 +167,8 @@ func parseBackup(text []byte) (*Backup, error) {
 	if digest, err := hex.DecodeString(b.Digest); err != nil || len(digest) != sha256.Size {
 		return nil, fmt.Errorf("%q is no digest", b.Digest)
 	}
-	if (b.Ended == 0) != (len(b.history) == 0) || b.Cluster == "" || b.Fabric == "" || b.Epoch.IsZero() || b.Index == 0 {
+	if (b.Ended == 0) != (len(b.history) == 0) || b.Cluster == "" || b.Fabric == "" ||
+		b.Epoch.IsZero() || b.Index == 0 {
 		return nil, errors.New("it is incomplete")
 	}
 	return b, nil
@@ -200,7 +202,8 @@ func (b *Backup) Restored() string {
 
 // begin makes a directory one of a replica of the cluster that a backup begins.
 func (b *Backup) begin(dir, id string, peers []replica.Peer) error {
-	n := Node{Cluster: b.Restored(), Replica: id, Replicas: len(peers), Fabric: b.Fabric, Epoch: b.Epoch, Level: b.Level,
+	n := Node{Cluster: b.Restored(), Replica: id, Replicas: len(peers), Fabric: b.Fabric,
+		Epoch: b.Epoch, Level: b.Level,
 		Begun: true}
 	if err := n.Found(dir); err != nil {
 		return err

@@ -52,7 +52,8 @@ func TestBackup(t *testing.T) {
 	if b.Restored() == b.Cluster || b.Level != p.node.Level || !b.Epoch.Equal(p.node.Epoch) {
 		t.Errorf("%+v", b)
 	}
-	if _, err := b.check(topo.Spec{Kind: "leafspine"}); err == nil || !strings.Contains(err.Error(), "is of the fabric") {
+	if _, err := b.check(topo.Spec{Kind: "leafspine"}); err == nil ||
+		!strings.Contains(err.Error(), "is of the fabric") {
 		t.Errorf("on another fabric: %v", err)
 	}
 

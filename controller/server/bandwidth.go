@@ -38,7 +38,8 @@ func (p *replicaProcess) pair(h api.HostPair) (src, dst southbound.HostID, err e
 		return 0, 0, err
 	}
 	if src == dst {
-		return 0, 0, &api.Error{Code: api.Invalid, Err: fmt.Errorf("%q and %q are one host: take two", h.Src, h.Dst)}
+		return 0, 0, &api.Error{Code: api.Invalid,
+			Err: fmt.Errorf("%q and %q are one host: take two", h.Src, h.Dst)}
 	}
 	return src, dst, nil
 }
@@ -68,17 +69,20 @@ func (p *replicaProcess) Bandwidths(_ context.Context, pairs []api.HostPair) ([]
 }
 
 // Reserve implements api.Pledger.
-func (p *replicaProcess) Reserve(ctx context.Context, w api.BandwidthRequest) (api.BandwidthReservation, error) {
+func (p *replicaProcess) Reserve(ctx context.Context,
+	w api.BandwidthRequest) (api.BandwidthReservation, error) {
 	src, dst, err := p.pair(w.Pair)
 	if err != nil {
 		return api.BandwidthReservation{}, err
 	}
-	got, err := p.current.Leader().Reserve(ctx, loop.BandwidthRequest{Request: w.Request, Owner: w.Owner, Src: src,
-		Dst:      dst,
-		Rate:     w.Rate,
-		Lifetime: w.Lifetime})
+	got, err := p.current.Leader().Reserve(ctx,
+		loop.BandwidthRequest{Request: w.Request, Owner: w.Owner, Src: src,
+			Dst:      dst,
+			Rate:     w.Rate,
+			Lifetime: w.Lifetime})
 	if err := bandwidthError(ctx, err); err != nil {
-		return api.BandwidthReservation{}, fmt.Errorf("reserve %v from %s to %s: %w", w.Rate, w.Pair.Src, w.Pair.Dst,
+		return api.BandwidthReservation{}, fmt.Errorf("reserve %v from %s to %s: %w", w.Rate,
+			w.Pair.Src, w.Pair.Dst,
 			err)
 	}
 	out := api.BandwidthReservation{ID: int64(got.ID), DSCP: uint32(got.Tag.DSCP(0))}
@@ -95,7 +99,8 @@ func (p *replicaProcess) Release(ctx context.Context, id int64) error {
 }
 
 // Reservations implements api.BandwidthReserver.
-func (p *replicaProcess) Reservations(owner string, from int64, most int) (page []*apiv1.Reservation, next int64) {
+func (p *replicaProcess) Reservations(owner string, from int64,
+	most int) (page []*apiv1.Reservation, next int64) {
 	p.node.View(func(uint64) {
 		page, next = reservations(p.fabric(), p.state.BandwidthReservations(), owner, from, most)
 	})

@@ -61,7 +61,8 @@ func TestBoard(t *testing.T) {
 		named[strings.TrimSuffix(name, "_bucket")] = true
 	}
 	if !maps.Equal(served.names, named) {
-		t.Errorf("served: %v\nnamed: %v", slices.Sorted(maps.Keys(served.names)), slices.Sorted(maps.Keys(named)))
+		t.Errorf("served: %v\nnamed: %v", slices.Sorted(maps.Keys(served.names)),
+			slices.Sorted(maps.Keys(named)))
 	}
 	found := func(pattern, in string) (out []string) {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(in, -1) {

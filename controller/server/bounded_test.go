@@ -210,7 +210,8 @@ func (m *measured) report(first, last [2]int, s api.Status) {
 	m.t.Logf("%d jobs, %d ended; memory after a fifth %d MiB (with files %d), after all %d MiB (with files %d)", s.Jobs,
 		s.JobsEnded, first[0]>>20, first[1]>>20, last[0]>>20, last[1]>>20)
 	submit, status := &m.submits, &m.statuses
-	m.t.Logf("submit p50 %v p99 %v, status p50 %v p99 %v (to 0.1 ms)", submit.percentile(50), submit.percentile(99),
+	m.t.Logf("submit p50 %v p99 %v, status p50 %v p99 %v (to 0.1 ms)", submit.percentile(50),
+		submit.percentile(99),
 		status.percentile(50), status.percentile(99))
 	if last[0]*10 > first[0]*11 {
 		m.t.Error("memory grows by more than a tenth")

@@ -22,8 +22,9 @@ func namedClaims(t *pathmap.Topology, all []leader.Claim) (out []api.Claim) {
 			x.Refused = c.Refused.Error()
 		}
 		if h := c.Holds; h != nil {
-			x.Holds = &api.DeviceHolding{Desired: api.DeviceHolds(h.Desired), Accepted: api.DeviceHolds(h.Accepted),
-				Seen: api.DeviceHolds(h.Seen)}
+			x.Holds = &api.DeviceHolding{Desired: api.DeviceHolds(h.Desired),
+				Accepted: api.DeviceHolds(h.Accepted),
+				Seen:     api.DeviceHolds(h.Seen)}
 		}
 		out = append(out, x)
 	}

@@ -39,7 +39,8 @@ func TestSilentTasks(t *testing.T) {
 		}
 		must(t, s.Apply(&state.Entry{Kind: state.Placed, Placement: p}))
 		for stage := range j.Stages {
-			must(t, s.Apply(&state.Entry{Kind: state.StageStarted, At: time.Second, JobID: id, Stage: int32(stage)}))
+			must(t, s.Apply(&state.Entry{Kind: state.StageStarted, At: time.Second, JobID: id,
+				Stage: int32(stage)}))
 		}
 	}
 	must(t, s.Apply(&state.Entry{Kind: state.TaskEnded, At: 2 * time.Second, Task: 0}))
@@ -48,7 +49,8 @@ func TestSilentTasks(t *testing.T) {
 		want []api.Silent
 	}{
 		{32 * time.Second, nil},
-		{33 * time.Second, []api.Silent{{Job: 0, Name: "short", Tasks: 1, Longest: 32 * time.Second, Host: "h1-0"}}},
+		{33 * time.Second, []api.Silent{{Job: 0, Name: "short", Tasks: 1, Longest: 32 * time.Second,
+			Host: "h1-0"}}},
 		{15*time.Minute + time.Second, []api.Silent{
 			{Job: 0, Name: "short", Tasks: 1, Longest: 15 * time.Minute, Host: "h1-0"}}},
 		{15*time.Minute + 2*time.Second, []api.Silent{

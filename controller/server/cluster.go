@@ -44,15 +44,17 @@ const (
 
 // PrivatePorts are the addresses of replicas in namespaces of their own.
 func PrivatePorts(i int) (raft, api string, err error) {
-	return net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i)), net.JoinHostPort("127.0.0.1", fmt.Sprint(apiPort+i)), nil
+	return net.JoinHostPort("127.0.0.1", fmt.Sprint(raftPort+i)), net.JoinHostPort("127.0.0.1",
+		fmt.Sprint(apiPort+i)), nil
 }
 
 // NewCluster makes n replicas with configuration c, identities from issue and the addresses that ports
 // returns. Their logs are in st, which the cluster closes.
 func NewCluster(n int, c ReplicaConfig, issue func(pki.Role, string) (pki.Identity, error),
 	ports func(i int) (raft, api string, err error), st *State, stderr io.Writer) (*Cluster, error) {
-	r := &Cluster{config: c, issue: issue, stderr: stderr, State: st, IDs: ReplicaNames(n), raft: map[string]string{},
-		api: map[string]string{}, replica: map[string]*supervisor{}}
+	r := &Cluster{config: c, issue: issue, stderr: stderr, State: st, IDs: ReplicaNames(n),
+		raft: map[string]string{},
+		api:  map[string]string{}, replica: map[string]*supervisor{}}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	for i, id := range r.IDs {
 		raft, api, err := ports(i)
@@ -241,7 +243,8 @@ func (r *Cluster) compare(ctx context.Context, client *api.Client) (digest strin
 		case st.Index != first.Index:
 			return "", false, nil
 		case st.Digest != first.Digest:
-			return "", false, fmt.Errorf("compare replicas %q and %q at entry %d: %w", first.Replica, st.Replica, st.Index,
+			return "", false, fmt.Errorf("compare replicas %q and %q at entry %d: %w", first.Replica,
+				st.Replica, st.Index,
 				errDiffer)
 		}
 	}

@@ -86,7 +86,8 @@ type Daemon struct {
 // is once its configuration is valid, whether the switches answer or not, then a line for every switch
 // that is ready or is not, with the reason, and "ready" once all switches that answer have their rules;
 // then it calls ready, which can be nil.
-func RunDaemon(ctx context.Context, opt DaemonOptions, ready func(context.Context, *Daemon) error) (err error) {
+func RunDaemon(ctx context.Context, opt DaemonOptions,
+	ready func(context.Context, *Daemon) error) (err error) {
 	a := &Daemon{Options: opt}
 	defer func() { err = errors.Join(err, a.close()) }()
 	if err := a.open(); err != nil {
@@ -239,7 +240,8 @@ func (a *Daemon) Identity(role pki.Role, name string) (pki.Identity, error) {
 		return id, err
 	}
 	if id.Role() != role || id.Name() != name {
-		return id, fmt.Errorf("read keys of %s %q: the file %q is of %s", role, name, inventory.KeyFile(a.Options.Keys, name),
+		return id, fmt.Errorf("read keys of %s %q: the file %q is of %s", role, name,
+			inventory.KeyFile(a.Options.Keys, name),
 			id)
 	}
 	return id, nil
@@ -264,7 +266,8 @@ func (a *Daemon) greet(ctx context.Context, background func(func() error)) error
 	var all []arriving
 	for n, node := range a.Fabric.Topology.Nodes() {
 		if d := a.devices[southbound.DeviceID(n)]; d != nil {
-			all = append(all, arriving{name: node.Name, dev: d, rules: node.Role != pathmap.OCS && a.Fabric.Racks > 1})
+			all = append(all, arriving{name: node.Name, dev: d, rules: node.Role != pathmap.OCS &&
+				a.Fabric.Racks > 1})
 		}
 	}
 	id, err := a.Identity(pki.Controller, "controller0")
@@ -288,7 +291,8 @@ func (a *Daemon) greet(ctx context.Context, background func(func() error)) error
 	})
 	missing, ok := come.settled(ctx)
 	if ok {
-		come.say("ready: %s, %d controllers at %s, policy %s, %d of %d switches%s\n", a.Fabric.Spec, a.Options.Replicas,
+		come.say("ready: %s, %d controllers at %s, policy %s, %d of %d switches%s\n", a.Fabric.Spec,
+			a.Options.Replicas,
 			strings.Join(a.Cluster.Addrs(), ","), a.Options.Policy, len(all)-len(missing), len(all), without(missing))
 	}
 	return nil

@@ -26,7 +26,8 @@ var (
 func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 	term uint64) (devices map[southbound.DeviceID]southbound.Device, closeAll func()) {
 	out := map[southbound.DeviceID]southbound.Device{}
-	lines := dialDevices(func() *topo.Fabric { return f }, c, func() inventory.Devices { return c.Devices }, by,
+	lines := dialDevices(func() *topo.Fabric { return f }, c,
+		func() inventory.Devices { return c.Devices }, by,
 		gnmi.Election{High: c.ElectionHigh(term), Low: c.ElectionLow(1)})
 	for id, l := range lines {
 		out[id] = l

@@ -28,7 +28,8 @@ func (p *replicaProcess) fabricChange() (c controller.FabricChange) {
 }
 
 // ChangeFabric implements api.Changer.
-func (p *replicaProcess) ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricRequest) (uint64, []string, error) {
+func (p *replicaProcess) ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricRequest) (uint64,
+	[]string, error) {
 	l := p.current.Leader()
 	if l == nil {
 		return 0, nil, fmt.Errorf("%w: %w", api.ErrNotLeader, leader.ErrVacant)
@@ -38,7 +39,8 @@ func (p *replicaProcess) ChangeFabric(ctx context.Context, r *apiv1.ApplyFabricR
 	}
 	now := p.fabricChange()
 	if r.Generation != nil && *r.Generation != now.Generation {
-		return invalid(fmt.Errorf("the fabric is at generation %d, not %d: read it again", now.Generation, *r.Generation))
+		return invalid(fmt.Errorf("the fabric is at generation %d, not %d: read it again",
+			now.Generation, *r.Generation))
 	}
 	of := p.founded()
 	next, err := of.Described(now, r.GetFabric())

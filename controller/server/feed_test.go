@@ -59,7 +59,8 @@ func TestJobsAreTold(t *testing.T) {
 	}); err != nil || len(ids) != jobs || ids[0] != 2 || ids[2] != 0 {
 		t.Errorf("list: %v, %v", ids, err)
 	}
-	if j, err := m.client.Job(ctx, 1, m.client.Written()); err != nil || j.Job.Id != 1 || len(j.Coflows) != 1 ||
+	if j, err := m.client.Job(ctx, 1, m.client.Written()); err != nil || j.Job.Id != 1 ||
+		len(j.Coflows) != 1 ||
 		j.Job.EndedNs == nil {
 		t.Errorf("get: %v, %v", j, err)
 	}

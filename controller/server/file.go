@@ -87,7 +87,8 @@ type trustSet struct {
 
 // paths are the files, whose relative names start at a directory.
 func (x *tlsFiles) paths(at func(string) string) pki.Paths {
-	p := pki.Paths{Files: pki.Files{Cert: at(x.Cert), Key: at(x.Key), CA: at(x.CA)}, Trust: map[pki.Role]string{}}
+	p := pki.Paths{Files: pki.Files{Cert: at(x.Cert), Key: at(x.Key), CA: at(x.CA)},
+		Trust: map[pki.Role]string{}}
 	if x.Revoked != "" {
 		p.Revoked = at(x.Revoked)
 	}
@@ -133,8 +134,10 @@ func ReadReplicaFile(path string) (*ReplicaConfig, error) {
 		}
 		return filepath.Join(filepath.Dir(path), p)
 	}
-	c := &ReplicaConfig{ID: x.ID, API: map[string]string{}, Dir: at(x.State), Cluster: x.Cluster, Policy: x.Policy,
-		Seed: x.Seed, Telemetry: Telemetry{Metrics: x.Metrics, Traces: x.Traces}, Earlier: x.Earlier, Verbose: x.Verbose}
+	c := &ReplicaConfig{ID: x.ID, API: map[string]string{}, Dir: at(x.State), Cluster: x.Cluster,
+		Policy: x.Policy,
+		Seed:   x.Seed, Telemetry: Telemetry{Metrics: x.Metrics,
+			Traces: x.Traces}, Earlier: x.Earlier, Verbose: x.Verbose}
 	for _, p := range x.Peers {
 		c.Peers = append(c.Peers, replica.Peer{ID: p.ID, Addr: p.Raft})
 		c.API[p.ID] = p.API
@@ -146,7 +149,8 @@ func ReadReplicaFile(path string) (*ReplicaConfig, error) {
 	if err := c.fabric(fabricFrom(filepath.Dir(path), x.Fabric), at(x.Devices)); err != nil {
 		return nil, file.At(yamlfile.Keys{"fabric"}, err)
 	}
-	c.Identity = IdentityConfig{Files: x.TLS.paths(at), Admins: x.Admins, Socket: filepath.Join(c.Dir, SocketFile)}
+	c.Identity = IdentityConfig{Files: x.TLS.paths(at), Admins: x.Admins,
+		Socket: filepath.Join(c.Dir, SocketFile)}
 	keys, err := pki.Open(c.Identity.Files)
 	if err == nil {
 		err = x.checkIdentity(keys.Identity(), time.Now())
@@ -274,7 +278,8 @@ func (x *replicaFile) self() int {
 func checkAddress(at string) error {
 	host, port, err := net.SplitHostPort(at)
 	n, perr := strconv.ParseUint(port, 10, 16)
-	if ip := net.ParseIP(host); err != nil || perr != nil || n == 0 || host == "" || ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); err != nil || perr != nil || n == 0 || host == "" || ip != nil &&
+		ip.IsUnspecified() {
 		return fmt.Errorf("%q is no host:port that others reach, such as 192.0.2.11:%d", at, raftPort)
 	}
 	return nil
@@ -321,7 +326,8 @@ func (x *replicaFile) demand() (demand.Options, error) {
 	}
 	period, err := time.ParseDuration(cmp.Or(x.DemandPeriod, demand.DefaultPeriod.String()))
 	if err != nil || period < demand.MinPeriod || period > demand.MaxPeriod {
-		return demand.Options{}, fmt.Errorf("demand-period %q is no time within %v to %v", x.DemandPeriod, demand.MinPeriod,
+		return demand.Options{}, fmt.Errorf("demand-period %q is no time within %v to %v",
+			x.DemandPeriod, demand.MinPeriod,
 			demand.MaxPeriod)
 	}
 	if o := (demand.Options{Source: s, Period: period}); !o.Oracle() {
@@ -347,7 +353,8 @@ func (x *replicaFile) retention() (time.Duration, error) {
 func (x *replicaFile) sample() (time.Duration, error) {
 	d, err := time.ParseDuration(cmp.Or(x.SamplePeriod, DefaultSamplePeriod.String()))
 	if err != nil || d != 0 && d < MinSamplePeriod {
-		return 0, fmt.Errorf("sample-period %q: write 0s, or a time of at least %v", x.SamplePeriod, MinSamplePeriod)
+		return 0, fmt.Errorf("sample-period %q: write 0s, or a time of at least %v", x.SamplePeriod,
+			MinSamplePeriod)
 	}
 	return d, nil
 }

@@ -38,8 +38,10 @@ func TestPeers(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(all, want) {
 		t.Errorf("%v, %v", all, err)
 	}
-	for _, words := range [][]string{{"c0"}, {"=192.0.2.1"}, {"c0="}, {"c0=h:x"}, {"c0=h:65530"}, {"c0=h", "c1=i"},
-		{"c0=0.0.0.0"}, {"c0=2001:db8::1:7400"}, {"c0=[2001:db8::1"}, {"c0=h", "c0=i", "c1=j"}, {"c0=h", "c1=h", "c2=i"}} {
+	for _, words := range [][]string{{"c0"}, {"=192.0.2.1"}, {"c0="}, {"c0=h:x"}, {"c0=h:65530"},
+		{"c0=h", "c1=i"},
+		{"c0=0.0.0.0"}, {"c0=2001:db8::1:7400"}, {"c0=[2001:db8::1"}, {"c0=h", "c0=i", "c1=j"}, {"c0=h",
+			"c1=h", "c2=i"}} {
 		if got, err := parsePeers(words); err == nil {
 			t.Errorf("%q was read as %v", words, got)
 		}

@@ -60,7 +60,8 @@ func FoundCluster(dir string, opt FoundOptions) error {
 		return fail(err)
 	}
 	if old, err := os.ReadDir(dir); len(old) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail(errors.Join(hint.New(fmt.Sprintf("%q is not empty", dir), "name a directory that is not there"), err))
+		return fail(errors.Join(hint.New(fmt.Sprintf("%q is not empty", dir),
+			"name a directory that is not there"), err))
 	}
 	authority, err := pki.New(inventory.AuthorityLife)
 	if err != nil {

@@ -68,7 +68,8 @@ func writeJoining(opt AddOptions, self peerSite, all api.Members) error {
 	}
 	dir := filepath.Join(opt.Out, self.ID)
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		return hint.New(fmt.Sprintf("%q is there already", dir), "remove it, or name another directory with --out")
+		return hint.New(fmt.Sprintf("%q is there already", dir),
+			"remove it, or name another directory with --out")
 	}
 	peers := []peerSite{self}
 	for _, m := range all.Members {
@@ -100,7 +101,8 @@ func writeJoining(opt AddOptions, self peerSite, all api.Members) error {
 
 // node is what a replica's file says of its state directory.
 func (c *ReplicaConfig) node() Node {
-	return Node{Cluster: c.Cluster, Replica: c.ID, Replicas: len(c.Peers), Fabric: fabricName(c.Spec), Epoch: c.Epoch}
+	return Node{Cluster: c.Cluster, Replica: c.ID, Replicas: len(c.Peers), Fabric: fabricName(c.Spec),
+		Epoch: c.Epoch}
 }
 
 // RemoveReplica takes a member out. It ends by itself, if it runs.

@@ -49,7 +49,8 @@ func (p *replicaProcess) hosts(ctx context.Context, term, round uint64) (leader.
 	if p.config.Agent == "" {
 		return noAgent{}, func() error { return nil }, nil
 	}
-	c, err := agent.Dial(ctx, agent.Config{Addr: p.config.Agent, TLS: p.keys.Client(inventory.AgentName, pki.Agent),
+	c, err := agent.Dial(ctx, agent.Config{Addr: p.config.Agent,
+		TLS:      p.keys.Client(inventory.AgentName, pki.Agent),
 		Election: func() (uint64, uint64) { return p.config.ElectionHigh(term), p.config.ElectionLow(round) },
 		OnError:  func(err error) { p.log.Warn("agent", "error", err) }})
 	if err != nil {

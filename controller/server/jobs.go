@@ -73,7 +73,8 @@ func (p *replicaProcess) Submit(ctx context.Context, offers []controller.Offer) 
 // Counts implements api.Stater. It waits for nobody: the figures can be those of an entry later than Index.
 func (p *replicaProcess) Counts() api.Counts {
 	at, c := p.node.Applied(), p.state.Counts()
-	return api.Counts{Index: at, Jobs: c.Jobs, JobsEnded: c.JobsEnded, Coflows: c.Coflows, CoflowEnded: c.CoflowsEnded}
+	return api.Counts{Index: at, Jobs: c.Jobs, JobsEnded: c.JobsEnded, Coflows: c.Coflows,
+		CoflowEnded: c.CoflowsEnded}
 }
 
 // Digest implements api.Stater.

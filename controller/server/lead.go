@@ -49,7 +49,8 @@ func (p *replicaProcess) agreeRetention(ctx context.Context, term uint64) error 
 		return nil
 	}
 	if known {
-		p.log.Warn("the retention of requests changes: replicas or runs were told different ones", "was", was.Requests,
+		p.log.Warn("the retention of requests changes: replicas or runs were told different ones",
+			"was", was.Requests,
 			"is", own.Requests)
 	}
 	if err := p.append(ctx, term, e); err != nil {

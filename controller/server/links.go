@@ -10,7 +10,8 @@ import (
 func namedLinks(t *pathmap.Topology, all []controller.LinkRate) (out []api.Link) {
 	for i, r := range all {
 		if l := t.Link(pathmap.LinkID(i)); r.Span > 0 {
-			out = append(out, api.Link{ID: pathmap.LinkID(i), From: t.Node(l.From).Name, To: t.Node(l.To).Name, LinkRate: r})
+			out = append(out, api.Link{ID: pathmap.LinkID(i), From: t.Node(l.From).Name,
+				To: t.Node(l.To).Name, LinkRate: r})
 		}
 	}
 	return out

@@ -56,7 +56,8 @@ func (p *replicaProcess) Change(ctx context.Context, change api.MemberChange, m 
 	}
 }
 
-func (p *replicaProcess) change(ctx context.Context, term uint64, change api.MemberChange, m api.Member) error {
+func (p *replicaProcess) change(ctx context.Context, term uint64, change api.MemberChange,
+	m api.Member) error {
 	all := p.Members()
 	known, in := api.Member{}, false
 	for _, x := range all.Members {
@@ -71,14 +72,16 @@ func (p *replicaProcess) change(ctx context.Context, term uint64, change api.Mem
 		}
 		return p.node.AddMember(ctx, replica.Peer{ID: m.ID, Addr: m.Raft})
 	case api.RemoveMember:
-		if err := p.node.RemoveMember(ctx, m.ID); err != nil || all.Level < uint32(state.MembersForgotten.Level()) {
+		if err := p.node.RemoveMember(ctx, m.ID); err != nil ||
+			all.Level < uint32(state.MembersForgotten.Level()) {
 			return err
 		}
 		return p.append(ctx, term, state.Entry{Kind: state.MembersForgotten,
 			Cluster: &state.Cluster{Members: []state.Member{{ID: m.ID}}}})
 	case api.Promote:
 		if in && known.Level < all.Level {
-			return fmt.Errorf("promote replica %q: it knows feature level %d, and the cluster has %d", m.ID, known.Level,
+			return fmt.Errorf("promote replica %q: it knows feature level %d, and the cluster has %d",
+				m.ID, known.Level,
 				all.Level)
 		}
 		return p.node.Promote(ctx, m.ID)
@@ -103,9 +106,11 @@ func (p *replicaProcess) raiseLevel(ctx context.Context, term uint64, all api.Me
 		}
 	}
 	if len(old) > 0 {
-		return fmt.Errorf("raise level to %d: not known to %s: start newer versions there", to, strings.Join(old, ", "))
+		return fmt.Errorf("raise level to %d: not known to %s: start newer versions there", to,
+			strings.Join(old, ", "))
 	}
-	return p.append(ctx, term, state.Entry{Kind: state.LevelRaised, Cluster: &state.Cluster{Level: state.Level(to)}})
+	return p.append(ctx, term, state.Entry{Kind: state.LevelRaised,
+		Cluster: &state.Cluster{Level: state.Level(to)}})
 }
 
 // Times of attend.
@@ -225,12 +230,14 @@ func (p *replicaProcess) othersRemoved(ctx context.Context) bool {
 
 // leave notes in the state directory that it is of a replica that was removed.
 func (p *replicaProcess) leave() error {
-	return errors.Join(removedError(p.config.Dir, p.config.ID), p.home.note(func(n *Node) { n.Removed = true }))
+	return errors.Join(removedError(p.config.Dir, p.config.ID),
+		p.home.note(func(n *Node) { n.Removed = true }))
 }
 
 func removedError(dir, id string) error {
-	return hint.Wrap(fmt.Errorf("replica %q: %w", id, replica.ErrRemoved), "if it is to come back, type: lightloom "+
-		"cluster destroy "+dir+" --yes, then: lightloom cluster join, and have it added")
+	return hint.Wrap(fmt.Errorf("replica %q: %w", id, replica.ErrRemoved),
+		"if it is to come back, type: lightloom "+
+			"cluster destroy "+dir+" --yes, then: lightloom cluster join, and have it added")
 }
 
 // dial returns a client of all replicas that a configuration names, with the replica's own certificate.

@@ -147,7 +147,8 @@ func (p *party) dial(role pki.Role, name string, ids ...string) *api.Client {
 }
 
 // await asks for the members until they are as wanted.
-func (p *party) await(ctx context.Context, c *api.Client, what string, ok func(api.Members) bool) api.Members {
+func (p *party) await(ctx context.Context, c *api.Client, what string,
+	ok func(api.Members) bool) api.Members {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -178,7 +179,8 @@ func voters(ids ...string) func(api.Members) bool {
 }
 
 func tinyJob(name string) *controller.Job {
-	return &controller.Job{Name: name, Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1}}}}}
+	return &controller.Job{Name: name, Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0,
+		Dst: 1, Bytes: 1}}}}}
 }
 
 // TestClusterGrowsAndShrinks: three replicas become five and then three others while a client submits:
@@ -207,7 +209,8 @@ func TestClusterGrowsAndShrinks(t *testing.T) {
 	wg.Go(func() {
 		for ; arrivals.Err() == nil; jobs++ {
 			began := time.Now()
-			if _, err := load.Submit(ctx, fmt.Sprintf("job %d", jobs), []*controller.Job{tinyJob("j")}); err != nil {
+			if _, err := load.Submit(ctx, fmt.Sprintf("job %d", jobs),
+				[]*controller.Job{tinyJob("j")}); err != nil {
 				t.Errorf("job %d: %v", jobs, err)
 				return
 			}

@@ -57,7 +57,8 @@ func newExporter(addr string, keys *pki.Source, restarts int) (*exporter, error)
 	if x.meter, err = meter.New(x.registry); err != nil {
 		return nil, err
 	}
-	x.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	x.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	x.count(x.registry)
 	x.registry.MustRegister(life(keys, restarts)...)
 	host, _, _ := net.SplitHostPort(addr)
@@ -112,7 +113,8 @@ func (w watched) note(batch []state.Entry) {
 		if e.Kind == state.CircuitSettled && w.leads() {
 			w.export.moves.WithLabelValues(map[bool]string{true: "connected", false: "failed"}[e.OK]).Inc()
 		}
-		if e.Kind != state.CircuitSettled || !e.OK || e.Stages == nil || e.Stages.Drained == 0 || e.Stages.Connected == 0 {
+		if e.Kind != state.CircuitSettled || !e.OK || e.Stages == nil || e.Stages.Drained == 0 ||
+			e.Stages.Connected == 0 {
 			continue
 		}
 		w.export.meter.Stage(w.ocs, meter.StageInService, max(e.At-e.Stages.Connected, 0))

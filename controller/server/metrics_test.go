@@ -37,8 +37,11 @@ func TestMetricsAddress(t *testing.T) {
 // quiet is a device that takes everything.
 type quiet struct{}
 
-func (quiet) Set(context.Context, *southbound.Change) error                   { return nil }
-func (quiet) Read(context.Context) (southbound.Seen, error)                   { return southbound.Seen{}, nil }
+func (quiet) Set(context.Context, *southbound.Change) error { return nil }
+func (quiet) Read(context.Context) (southbound.Seen,
+	error) {
+	return southbound.Seen{}, nil
+}
 func (quiet) Watch(context.Context, func(southbound.DeviceEvent)) (err error) { return nil }
 
 // TestExporter: what a replica's devices do is served; without an address nothing is.

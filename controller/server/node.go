@@ -104,7 +104,8 @@ func parseNode(data []byte) (*Node, error) {
 	case n.Format != nodeFormat:
 		return nil, fmt.Errorf("format %d: this version reads format %d", n.Format, nodeFormat)
 	case n.Level > state.Newest:
-		return nil, fmt.Errorf("feature level %d, this version knows %d: %w", n.Level, state.Newest, state.ErrNewer)
+		return nil, fmt.Errorf("feature level %d, this version knows %d: %w", n.Level, state.Newest,
+			state.ErrNewer)
 	case n.Cluster == "" || n.Replica == "" || n.Replicas < 1 || n.Fabric == "" || n.Epoch.IsZero():
 		return nil, errors.New("cluster, replica, replicas, fabric and epoch are not all there")
 	}
@@ -147,13 +148,16 @@ func (n Node) Found(dir string) error {
 func (n *Node) check(dir string, want Node) error {
 	switch {
 	case n.Replica != want.Replica:
-		return hint.New(fmt.Sprintf("the state directory %q is replica %q's, not %q's", dir, n.Replica, want.Replica),
+		return hint.New(fmt.Sprintf("the state directory %q is replica %q's, not %q's", dir, n.Replica,
+			want.Replica),
 			"name the directory of "+want.Replica)
 	case want.Cluster != "" && n.Cluster != want.Cluster:
-		return hint.New(fmt.Sprintf("the state directory %q is of cluster %s, not %s", dir, n.Cluster, want.Cluster),
+		return hint.New(fmt.Sprintf("the state directory %q is of cluster %s, not %s", dir, n.Cluster,
+			want.Cluster),
 			"name the directory of this cluster")
 	case want.Fabric != "" && n.Fabric != want.Fabric:
-		return hint.New(fmt.Sprintf("the state directory %q is of the fabric %s, not %s", dir, n.Fabric, want.Fabric),
+		return hint.New(fmt.Sprintf("the state directory %q is of the fabric %s, not %s", dir,
+			n.Fabric, want.Fabric),
 			"name that fabric, or another directory")
 	}
 	if err := ownersAlone(dir); err != nil {
@@ -179,7 +183,8 @@ func ownersAlone(dir string) error {
 		return fmt.Errorf("check state directory: %w", err)
 	}
 	if st.Mode().Perm()&0o002 != 0 {
-		return hint.New(fmt.Sprintf("everybody can write to the state directory %q", dir), "type: chmod 700 "+dir)
+		return hint.New(fmt.Sprintf("everybody can write to the state directory %q", dir),
+			"type: chmod 700 "+dir)
 	}
 	return nil
 }
@@ -231,7 +236,8 @@ func (h *home) start() replica.Start {
 // missing returns an error that names the command for a state directory without an owner.
 func missing(dir, what string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return hint.New(fmt.Sprintf("the state directory %q is of no cluster: it has no %s", dir, nodeFile), what)
+		return hint.New(fmt.Sprintf("the state directory %q is of no cluster: it has no %s", dir,
+			nodeFile), what)
 	}
 	return err
 }

@@ -73,7 +73,8 @@ func TestPoisonousBatch(t *testing.T) {
 	}
 	flows := slices.Repeat([]*apiv1.Flow{{Src: 0, Dst: 1, Bytes: 1}}, controller.MaxFlows)
 	large := &apiv1.Job{Name: "large", Edges: []*apiv1.Edge{{Flows: flows}}}
-	body, err := proto.Marshal(&apiv1.SubmitJobsRequest{RequestId: "poison", Jobs: []*apiv1.Job{large, large, large}})
+	body, err := proto.Marshal(&apiv1.SubmitJobsRequest{RequestId: "poison",
+		Jobs: []*apiv1.Job{large, large, large}})
 	must(t, err)
 	browser := &http.Client{Transport: &http.Transport{TLSClientConfig: user.Client("", pki.Controller),
 		ForceAttemptHTTP2: true}}

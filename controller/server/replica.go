@@ -86,7 +86,8 @@ func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 var errAlone = errors.New("the parent process has exited")
 
 // runReplica runs a replica until ctx ends. No other process can use its state directory meanwhile.
-func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer, between ...func(*leader.Config)) (err error) {
+func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer,
+	between ...func(*leader.Config)) (err error) {
 	fail := func(err error) error { return fmt.Errorf("start replica %q: %w", c.ID, err) }
 	node, err := ReadNode(c.Dir)
 	if err != nil {
@@ -98,7 +99,8 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer, between 
 		return fail(err)
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := node.check(c.Dir, Node{Replica: c.ID, Cluster: c.Cluster, Fabric: fabricName(c.Spec)}); err != nil {
+	if err := node.check(c.Dir, Node{Replica: c.ID, Cluster: c.Cluster,
+		Fabric: fabricName(c.Spec)}); err != nil {
 		return fail(err)
 	}
 	p, err := newReplicaProcess(c, &home{dir: c.Dir, node: *node}, stderr)
@@ -112,7 +114,8 @@ func runReplica(ctx context.Context, c ReplicaConfig, stderr io.Writer, between 
 		}
 	}
 	if err = p.run(ctx); errors.Is(err, replica.ErrApart) {
-		err = errors.Join(apartError(c.Dir, c.ID, err), p.home.note(func(n *Node) { n.Apart = p.node.Failed().Error() }))
+		err = errors.Join(apartError(c.Dir, c.ID, err),
+			p.home.note(func(n *Node) { n.Apart = p.node.Failed().Error() }))
 	}
 	return err
 }
@@ -127,8 +130,9 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 		handler = newQuiet(handler, time.Minute)
 	}
 	p := &replicaProcess{config: c, home: h, clock: newClock(c.Epoch, time.Now), reasons: explain.NewMemory(),
-		log:    slog.New(handler).With("replica", c.ID),
-		notice: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})).With("replica", c.ID)}
+		log: slog.New(handler).With("replica", c.ID),
+		notice: slog.New(slog.NewTextHandler(stderr,
+			&slog.HandlerOptions{Level: slog.LevelWarn})).With("replica", c.ID)}
 	p.audit = newAuditLog(filepath.Join(c.Dir, auditFile), p.notice)
 	f, err := topo.New(c.Spec)
 	if err != nil {
@@ -221,8 +225,11 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		Retention: p.requestsKnown, Replay: p.config.Replay,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
-			Epoch:   p.epoch,
-			Fabric:  func() *apiv1.Fabric { return api.DescribeFabric(p.fabric(), p.config.Policy, p.fabricChange()) },
+			Epoch: p.epoch,
+			Fabric: func() *apiv1.Fabric {
+				return api.DescribeFabric(p.fabric(), p.config.Policy,
+					p.fabricChange())
+			},
 			Disk:    p.node.Disk,
 			Ready:   p.current.Ready,
 			Links:   func() []api.Link { return namedLinks(p.fabric().Topology, p.current.Leader().Links()) },
@@ -278,7 +285,8 @@ func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *
 		return err
 	}
 	defer closeUsages()
-	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts, Clock: p.clock.now,
+	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts,
+		Clock:  p.clock.now,
 		Logger: p.log, Sample: p.config.Sample, Keep: p.config.Reasons,
 		Loop: loop.Config{Seed: p.config.Seed, Delta: p.config.Delta,
 			ElephantThreshold: p.config.ElephantThreshold, Demand: p.config.Demand, Rollout: p.config.Rollout,
@@ -306,7 +314,8 @@ func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *
 }
 
 // decide leads with the policy that stands, until it is changed.
-func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Config, why *explain.Writer) error {
+func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Config,
+	why *explain.Writer) error {
 	m, err := p.paths()
 	if err != nil {
 		return err

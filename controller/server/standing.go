@@ -121,6 +121,7 @@ func (p *replicaProcess) compare(ctx context.Context, term uint64) {
 
 // apartError says what to do with a replica whose state is another than the leader's.
 func apartError(dir, id string, err error) error {
-	return hint.Wrap(fmt.Errorf("replica %q has stopped: %w", id, err), "if it is the one that differs, type: lightloom "+
-		"cluster destroy "+dir+" --yes, then: lightloom cluster join")
+	return hint.Wrap(fmt.Errorf("replica %q has stopped: %w", id, err),
+		"if it is the one that differs, type: lightloom "+
+			"cluster destroy "+dir+" --yes, then: lightloom cluster join")
 }

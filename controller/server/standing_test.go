@@ -82,15 +82,20 @@ func TestOldStateDirectory(t *testing.T) {
 	p.run("c0", all...)
 	p.run("c2", all...)
 	p.until(ctx, "c0", "waits", func(st api.Status) bool {
-		return st.Leader == "" && st.Standing == string(rollcall.Waiting) && strings.Contains(st.StandingReason, "c1")
+		return st.Leader == "" && st.Standing == string(rollcall.Waiting) &&
+			strings.Contains(st.StandingReason, "c1")
 	})
 	p.until(ctx, "c0", "says what to type", func(api.Status) bool {
 		return strings.Contains(p.said["c0"].String(), "cluster trust "+dir)
 	})
 	p.run("c1", all...)
-	p.until(ctx, "c1", "names c0", func(st api.Status) bool { return strings.Contains(st.Troubles, "c0 has gone back") })
+	p.until(ctx, "c1", "names c0", func(st api.Status) bool {
+		return strings.Contains(st.Troubles,
+			"c0 has gone back")
+	})
 	for _, id := range all {
-		p.until(ctx, id, "votes, and has all jobs", func(st api.Status) bool { return votes(st) && st.Jobs == 25 })
+		p.until(ctx, id, "votes, and has all jobs",
+			func(st api.Status) bool { return votes(st) && st.Jobs == 25 })
 	}
 
 	for _, id := range all {

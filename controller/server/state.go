@@ -45,7 +45,8 @@ func InitState(dir string, n int, fabric topo.Spec) error {
 		return err
 	}
 	if len(old) > 0 {
-		return hint.New(fmt.Sprintf("found cluster: %q holds the state of cluster %s already", dir, old[0].node.Cluster),
+		return hint.New(fmt.Sprintf("found cluster: %q holds the state of cluster %s already", dir,
+			old[0].node.Cluster),
 			"name another directory, or type: lightloom cluster destroy "+dir)
 	}
 	all := newNode(n, fabric)
@@ -74,7 +75,8 @@ func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 	}
 	first := nodes[0].node
 	if first.Replicas != n {
-		return nil, hint.New(fmt.Sprintf("open state: %q is of a cluster of %d replicas, not %d", dir, first.Replicas, n),
+		return nil, hint.New(fmt.Sprintf("open state: %q is of a cluster of %d replicas, not %d", dir,
+			first.Replicas, n),
 			fmt.Sprintf("write --replicas %d, or name another directory", first.Replicas))
 	}
 	s = &State{Dir: dir, Epoch: first.Epoch, size: n, cluster: first.Cluster, fabric: fabricName(fabric)}
@@ -84,7 +86,8 @@ func OpenState(dir string, n int, fabric topo.Spec) (s *State, err error) {
 		if i < 0 {
 			return nil, missing(at, "lightloom cluster join "+at, fs.ErrNotExist)
 		}
-		if err := nodes[i].node.check(at, Node{Replica: id, Cluster: first.Cluster, Fabric: s.fabric}); err != nil {
+		if err := nodes[i].node.check(at, Node{Replica: id, Cluster: first.Cluster,
+			Fabric: s.fabric}); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +120,8 @@ func PrivateState(within string, n int, fabric topo.Spec, epoch time.Time) (*Sta
 	if err != nil {
 		return nil, fmt.Errorf("make directory for replicas: %w", err)
 	}
-	s := &State{Dir: dir, Epoch: epoch, size: n, cluster: newClusterID(), fabric: fabricName(fabric), own: true}
+	s := &State{Dir: dir, Epoch: epoch, size: n, cluster: newClusterID(),
+		fabric: fabricName(fabric), own: true}
 	for _, id := range ReplicaNames(n) {
 		if err := s.node(id).Found(filepath.Join(dir, id)); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -190,8 +194,9 @@ func DestroyState(dir string, really bool) (d Destroyed, err error) {
 		return fail(err)
 	}
 	if len(nodes) == 0 {
-		return fail(hint.New(fmt.Sprintf("%q is no state directory, and holds none", dir), "name the directory of a "+
-			"replica's log, or the one that holds those of all"))
+		return fail(hint.New(fmt.Sprintf("%q is no state directory, and holds none", dir),
+			"name the directory of a "+
+				"replica's log, or the one that holds those of all"))
 	}
 	holds := []string{dir}
 	for _, n := range nodes {
@@ -247,7 +252,8 @@ func sizeOf(dir string) (sum int64, err error) {
 		if !strings.HasPrefix(e.Name(), "."+nodeFile+".new") && !strings.HasPrefix(e.Name(), auditFile+".") &&
 			!slices.Contains(append(replica.Files(), nodeFile, trustFile, historyFile,
 				historyFile+history.DamagedSuffix, historyFile+history.OpeningSuffix, SocketFile, auditFile), e.Name()) {
-			return 0, hint.New(fmt.Sprintf("%q holds %q, which is no part of a log", dir, e.Name()), "move it elsewhere")
+			return 0, hint.New(fmt.Sprintf("%q holds %q, which is no part of a log", dir, e.Name()),
+				"move it elsewhere")
 		}
 	}
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {

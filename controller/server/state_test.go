@@ -146,7 +146,8 @@ func TestNode(t *testing.T) {
 // is not deleted with it, and a directory in which everybody can put some is not taken.
 func TestLinksInState(t *testing.T) {
 	parent := t.TempDir()
-	at, behind, other := filepath.Join(parent, "at"), filepath.Join(parent, "behind"), filepath.Join(parent, "other")
+	at, behind, other := filepath.Join(parent, "at"), filepath.Join(parent,
+		"behind"), filepath.Join(parent, "other")
 	must(t, errors.Join(os.Mkdir(at, 0o700), os.Symlink(at, behind), os.Mkdir(other, 0o700),
 		os.WriteFile(filepath.Join(other, "mine"), nil, 0o600)))
 	spec, err := topo.ParseSpec(someFabric)
@@ -154,7 +155,8 @@ func TestLinksInState(t *testing.T) {
 	must(t, InitState(behind, 1, spec))
 	s, err := OpenState(behind, 1, spec)
 	must(t, err)
-	if _, err := OpenState(at, 1, spec); err == nil || !strings.Contains(err.Error(), "another process uses it") {
+	if _, err := OpenState(at, 1, spec); err == nil ||
+		!strings.Contains(err.Error(), "another process uses it") {
 		t.Errorf("one directory by two names: %v", err)
 	}
 	must(t, s.Close())
@@ -207,7 +209,8 @@ func TestJoinState(t *testing.T) {
 	if err := os.RemoveAll(one); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenState(dir, 3, spec); err == nil || !strings.Contains(hint.Of(err), "lightloom cluster join "+one) {
+	if _, err := OpenState(dir, 3, spec); err == nil ||
+		!strings.Contains(hint.Of(err), "lightloom cluster join "+one) {
 		t.Errorf("with one directory gone: %v, hint %q", err, hint.Of(err))
 	}
 	if err := JoinState(one); err != nil {

@@ -31,7 +31,8 @@ type supervisor struct {
 
 func newSupervisor(name string, seed uint64, log *slog.Logger,
 	start func(restarts int) (*exec.Cmd, error)) *supervisor {
-	return &supervisor{name: name, start: start, log: log, revived: make(chan struct{}, 1), pauses: backoff{seed: seed}}
+	return &supervisor{name: name, start: start, log: log, revived: make(chan struct{}, 1),
+		pauses: backoff{seed: seed}}
 }
 
 // run keeps the process running until ctx ends, then kills it. Only a first start that fails is an

@@ -43,7 +43,8 @@ func TestMillionTasks(t *testing.T) {
 	for i := range jobs {
 		name := fmt.Sprint("large", i)
 		large = append(large, submit(name, &controller.Job{Name: name, Incremental: true,
-			Stages: []controller.Stage{{Name: "s", Tasks: slices.Repeat([]controller.Task{{Compute: time.Hour}}, each)}}}))
+			Stages: []controller.Stage{{Name: "s",
+				Tasks: slices.Repeat([]controller.Task{{Compute: time.Hour}}, each)}}}))
 		for k := range 20 {
 			small = append(small, submit(fmt.Sprint("small", i, "-", k), tinyJob("small")))
 		}

@@ -94,11 +94,13 @@ func (m *measured) remember(n int) {
 	var left []state.Left
 	for i := range n {
 		id := controller.JobID(1<<20 + i)
-		j := &state.Job{Job: controller.Job{ID: id, Name: fmt.Sprint("job", i), FirstCoflow: southbound.CoflowID(id),
+		j := &state.Job{Job: controller.Job{ID: id, Name: fmt.Sprint("job", i),
+			FirstCoflow: southbound.CoflowID(id),
 			Stages: []controller.Stage{{Name: "map", Tasks: make([]controller.Task, 4)}, {Name: "reduce",
 				Tasks: make([]controller.Task, 2)}},
 			Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 1 << 20}}},
-			Stages: make([]state.Stage, 2), Hosts: []southbound.HostID{0, 1, 0, 1, 0, 1}, Ended: time.Second, Leaves: 2}
+			Stages: make([]state.Stage, 2), Hosts: []southbound.HostID{0, 1, 0, 1, 0,
+				1}, Ended: time.Second, Leaves: 2}
 		left = append(left, state.Left{Job: j, Tasks: make([]state.Task, 6),
 			Coflows: []*state.Coflow{{ID: j.FirstCoflow, Job: id, Bytes: 1 << 20, Ended: time.Second}}})
 		if len(left) == 10_000 || i == n-1 {

@@ -51,7 +51,8 @@ func (p *Concave) Solve() (*ConcaveAnswer, error) {
 		return nil, err
 	}
 	in := &interior{p: p, at: make([]int32, len(p.Right)), rate: make([]float64, len(p.Weight)),
-		first: make([]float64, len(p.Weight)), second: make([]float64, len(p.Weight)), own: make([][]int32, len(p.Weight))}
+		first: make([]float64, len(p.Weight)), second: make([]float64,
+			len(p.Weight)), own: make([][]int32, len(p.Weight))}
 	for r := range in.at {
 		in.at[r] = -1
 	}

@@ -64,7 +64,8 @@ func norm(x []float64) float64 {
 
 func newSimplex(p *Linear) *simplex {
 	m := len(p.Right)
-	s := &simplex{p: p, basis: make([]int, m), x: make([]float64, m), y: make([]float64, m), w: make([]float64, m)}
+	s := &simplex{p: p, basis: make([]int, m), x: make([]float64, m), y: make([]float64, m),
+		w: make([]float64, m)}
 	slackOf := make([]int, m)
 	for r, sense := range p.Sense {
 		slackOf[r] = len(s.columns)
@@ -415,7 +416,8 @@ func (s *simplex) infeasible() error {
 
 func (s *simplex) answer() *LinearAnswer {
 	s.factor()
-	a := &LinearAnswer{Certificate: s.best, Columns: s.columns[s.first:], X: make([]float64, len(s.columns)-s.first)}
+	a := &LinearAnswer{Certificate: s.best, Columns: s.columns[s.first:],
+		X: make([]float64, len(s.columns)-s.first)}
 	a.Value = s.value()
 	for r, j := range s.basis {
 		if j >= s.first {

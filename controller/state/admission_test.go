@@ -18,7 +18,8 @@ func TestFirstAdmissionStands(t *testing.T) {
 	s := New(f)
 	job := &controller.Job{Name: "j", Deadline: time.Second,
 		Edges: []controller.Edge{{Flows: []controller.Flow{{Dst: 1, Bytes: 1}}}}}
-	for _, e := range []Entry{{Kind: JobAccepted, Job: job}, {Kind: Placed, Placement: &controller.Placement{}},
+	for _, e := range []Entry{{Kind: JobAccepted, Job: job},
+		{Kind: Placed, Placement: &controller.Placement{}},
 		{Kind: AdmissionDecided, OK: true}} {
 		if err := s.Apply(&e); err != nil {
 			t.Fatal(err)

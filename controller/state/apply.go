@@ -292,7 +292,8 @@ func (s *State) renew(c *Coflow) {
 // fill gives a coflow its host flows.
 func (s *State) fill(c *Coflow, columns controller.Columns) {
 	n := len(columns.Src)
-	c.Columns, c.Tag, c.Done, c.Routed, c.Laid = columns, make([]southbound.Tag, n), make([]bool, n), false, nil
+	c.Columns, c.Tag, c.Done, c.Routed, c.Laid = columns, make([]southbound.Tag, n), make([]bool,
+		n), false, nil
 	s.renew(c)
 	c.Remaining, c.HostFlows, c.Local = int32(n), int64(n), columns.Local
 	c.Bytes, c.Flows, c.Rack = 0, 0, 0

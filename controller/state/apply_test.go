@@ -19,7 +19,8 @@ func TestEntriesRefused(t *testing.T) {
 	moving := placing(1, 0, 1)
 	moving.Placement.Move = []int32{0}
 	reader := &controller.Job{Name: "x", Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}},
-		Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 0, Bytes: 1, Reads: &controller.Read{Job: "x"}}}}
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 0, Bytes: 1,
+			Reads: &controller.Read{Job: "x"}}}}
 	begun := []Entry{{Kind: StageStarted}, {Kind: TaskEnded}, {Kind: CoflowStarted}}
 	over := append(begun[:3:3], Entry{Kind: HostFlowEnded})
 	done := append(over[:4:4], Entry{Kind: StageStarted, Stage: 1}, Entry{Kind: TaskEnded, Task: 1})
@@ -49,7 +50,8 @@ func TestEntriesRefused(t *testing.T) {
 		{"a task that has ended", begun, Entry{Kind: TaskEnded, Task: 0}, stale},
 		{"a coflow that has not started", nil, Entry{Kind: HostFlowEnded},
 			"end host flow 0 of coflow 0: the coflow has not started"},
-		{"a row behind the last", begun, Entry{Kind: HostFlowEnded, Row: 1}, "end host flow 1 of coflow 0: it has 1"},
+		{"a row behind the last", begun, Entry{Kind: HostFlowEnded, Row: 1},
+			"end host flow 1 of coflow 0: it has 1"},
 		{"a row below", begun, Entry{Kind: HostFlowEnded, Row: -1}, "end host flow -1 of coflow 0: it has 1"},
 		{"a row", begun, Entry{Kind: HostFlowEnded}, ""},
 		{"a row of a coflow that has ended", over, Entry{Kind: HostFlowEnded}, stale},
@@ -138,7 +140,8 @@ func TestDownLinks(t *testing.T) {
 	s.FillDown(&v)
 	for l, down := range v.Down {
 		if want := pathmap.LinkID(l) == out || top.Link(pathmap.LinkID(l)).To == tor &&
-			top.Link(pathmap.LinkID(l)).From == top.Link(out).To && top.Link(pathmap.LinkID(l)).ToPort == 0; down != want {
+			top.Link(pathmap.LinkID(l)).From == top.Link(out).To &&
+			top.Link(pathmap.LinkID(l)).ToPort == 0; down != want {
 			t.Errorf("link %d is down: %v, want %v", l, down, want)
 		}
 	}

@@ -23,7 +23,8 @@ func (s *State) BandwidthReservations() []controller.BandwidthReservation {
 
 // BandwidthReservation returns the bandwidth reservation that a request got, if it has one; stands is
 // false once it is over.
-func (s *State) BandwidthReservation(request string) (p controller.BandwidthReservation, known, stands bool) {
+func (s *State) BandwidthReservation(request string) (p controller.BandwidthReservation, known,
+	stands bool) {
 	id, known := s.bandwidthRequests.got[request]
 	if i, ok := s.bandwidthReservationAt(id); known && ok {
 		return s.d.BandwidthReservations[i], true, true
@@ -63,7 +64,8 @@ func (s *State) CheckBandwidthReservation(p *controller.BandwidthReservation,
 		return err
 	}
 	if len(s.d.BandwidthReservations) >= controller.MaxBandwidthReservations {
-		return fmt.Errorf("reserve bandwidth: %d reservations are active: release some", len(s.d.BandwidthReservations))
+		return fmt.Errorf("reserve bandwidth: %d reservations are active: release some",
+			len(s.d.BandwidthReservations))
 	}
 	for _, l := range p.Links {
 		if left := controller.ReservableBandwidth(s.fabric.Topology.Link(l).
@@ -78,7 +80,8 @@ func (s *State) CheckBandwidthReservation(p *controller.BandwidthReservation,
 func checkBandwidthReservation(f *topo.Fabric, p *controller.BandwidthReservation) error {
 	switch {
 	case p.Src < 0 || int(p.Src) >= f.Hosts() || p.Dst < 0 || int(p.Dst) >= f.Hosts() || p.Src == p.Dst:
-		return fmt.Errorf("reserve bandwidth from host %d to %d: take two of the hosts 0 to %d", p.Src, p.Dst, f.Hosts()-1)
+		return fmt.Errorf("reserve bandwidth from host %d to %d: take two of the hosts 0 to %d", p.Src,
+			p.Dst, f.Hosts()-1)
 	case p.Rate <= 0:
 		return fmt.Errorf("reserve %d bit/s: take a rate above zero", p.Rate)
 	case len(p.Links) == 0 || len(p.Links) > len(f.Topology.Nodes()):

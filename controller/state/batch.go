@@ -28,7 +28,8 @@ func EncodeWithin(entries []Entry, most int) (batches [][]byte, err error) {
 		}
 		one = one[:len(one)-1] // a line's end
 		if len(one)+2 > most {
-			errs = append(errs, fmt.Errorf("encode %v: %d bytes, at most %d are taken", entries[i].Kind, len(one), most))
+			errs = append(errs, fmt.Errorf("encode %v: %d bytes, at most %d are taken", entries[i].Kind,
+				len(one), most))
 			continue
 		}
 		if len(out)+len(one)+2 > most {

@@ -20,8 +20,9 @@ func TestEncodeWithin(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		var all []Entry
 		for range r.IntN(40) {
-			all = append(all, Entry{Kind: HostFlowEnded, At: time.Duration(r.Int64N(1 << r.IntN(60))), Coflow: southbound.
-				CoflowID(r.IntN(1e6)), Row: int32(r.IntN(1000))})
+			all = append(all, Entry{Kind: HostFlowEnded, At: time.Duration(r.Int64N(1 << r.IntN(60))),
+				Coflow: southbound.
+					CoflowID(r.IntN(1e6)), Row: int32(r.IntN(1000))})
 		}
 		most := 120 + r.IntN(400)
 		batches, err := EncodeWithin(all, most)
@@ -52,9 +53,11 @@ func TestEncodeWithin(t *testing.T) {
 	}
 	job := &controller.Job{Name: strings.Repeat("x", 200)}
 	odd := &controller.Job{Name: "odd", Weight: math.NaN()}
-	batches, err := EncodeWithin([]Entry{{Kind: Planned}, {Kind: JobAccepted, Job: job}, {Kind: JobAccepted, Job: odd},
+	batches, err := EncodeWithin([]Entry{{Kind: Planned}, {Kind: JobAccepted, Job: job},
+		{Kind: JobAccepted, Job: odd},
 		{Kind: Withdrawn}}, 100)
-	if err == nil || !strings.Contains(err.Error(), "JobAccepted: 2") || !strings.Contains(err.Error(), "NaN") ||
+	if err == nil || !strings.Contains(err.Error(), "JobAccepted: 2") ||
+		!strings.Contains(err.Error(), "NaN") ||
 		len(batches) != 1 {
 		t.Errorf("%d batches, %v", len(batches), err)
 	}
@@ -69,7 +72,8 @@ func TestDecodeUnknown(t *testing.T) {
 	for _, text := range []string{`{"k":15,"d":1,"colour":"red"}`, `{"k":15,"d":"one"}`,
 		`{"k":1,"job":{"Colour":"red"}}`} {
 		got, err := Decode([]byte(`[{"k":15,"d":1},` + text + `,{"k":15,"d":2}]`))
-		if err == nil || !strings.Contains(err.Error(), "entry 1") || len(got) != 3 || got[0].Kind == 0 || got[1].Kind != 0 ||
+		if err == nil || !strings.Contains(err.Error(), "entry 1") || len(got) != 3 ||
+			got[0].Kind == 0 || got[1].Kind != 0 ||
 			got[2].Device != 2 {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}

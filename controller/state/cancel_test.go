@@ -67,7 +67,8 @@ func endless(lifetime time.Duration) *controller.Job {
 	return &controller.Job{Name: "endless", Lifetime: lifetime,
 		Stages: []controller.Stage{{Name: "spout", Tasks: make([]controller.Task, 1)},
 			{Name: "bolt", Tasks: []controller.Task{{Slots: 2}, {}}}},
-		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 16_000_000, Stream: true}}}
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 16_000_000,
+			Stream: true}}}
 }
 
 // TestCancel follows an endless stream of 16 Mb/s, half of it between tasks of one host, from its start
@@ -80,14 +81,16 @@ func TestCancel(t *testing.T) {
 	before := slices.Clone(v.Free)
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: endless(10 * time.Second)},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 0}}},
-		state.Entry{Kind: state.StageStarted, At: time.Second}, state.Entry{Kind: state.StageStarted, At: time.Second,
+		state.Entry{Kind: state.StageStarted, At: time.Second}, state.Entry{Kind: state.StageStarted,
+			At:    time.Second,
 			Stage: 1},
 		state.Entry{Kind: state.CoflowStarted, At: time.Second})
 	s.FillView(&v, nil)
 	if v.Free[0] != before[0]-2 || v.Free[1] != before[1]-2 {
 		t.Errorf("free slots %v of %v; the job takes two on each of the first two hosts", v.Free[:2], before[:2])
 	}
-	if len(v.Running) != 1 || v.Running[0].Job.Name != "endless" || !slices.Equal(v.Running[0].Hosts, s.Job(0).Hosts) {
+	if len(v.Running) != 1 || v.Running[0].Job.Name != "endless" ||
+		!slices.Equal(v.Running[0].Hosts, s.Job(0).Hosts) {
 		t.Errorf("the jobs that send are %+v, want this one", v.Running)
 	}
 	if at := s.Boundary(); at != 11*time.Second {
@@ -117,7 +120,8 @@ func TestCancel(t *testing.T) {
 	case !j.Cancelled || j.Expired || j.Ended != 4*time.Second || s.Finished() != 1 || s.Boundary() != southbound.Never:
 		t.Errorf("the job is %+v, %d have finished, and something happens at %v", j, s.Finished(), s.Boundary())
 	case c.Bytes != 2_500_000 || c.Local != 3_000_000 || c.Ended != 4*time.Second:
-		t.Errorf("the coflow has carried %d bytes and %d within the host, want 2500000 and 3000000", c.Bytes, c.Local)
+		t.Errorf("the coflow has carried %d bytes and %d within the host, want 2500000 and 3000000",
+			c.Bytes, c.Local)
 	}
 	if err := s.Apply(&end); !errors.Is(err, state.ErrStale) {
 		t.Errorf("to cancel it again gives %v, want %v", err, state.ErrStale)
@@ -126,12 +130,15 @@ func TestCancel(t *testing.T) {
 		!strings.Contains(err.Error(), "no such job") {
 		t.Errorf("to cancel a job that there is not gives %v", err)
 	}
-	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: endless(0)}, state.Entry{Kind: state.JobCancelled, JobID: 1})
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: endless(0)},
+		state.Entry{Kind: state.JobCancelled, JobID: 1})
 	if s.FillView(&v, nil); len(v.Waiting) > 0 || s.Finished() != 2 {
-		t.Errorf("%d jobs wait and %d have finished after one that waited was cancelled", len(v.Waiting), s.Finished())
+		t.Errorf("%d jobs wait and %d have finished after one that waited was cancelled",
+			len(v.Waiting), s.Finished())
 	}
 	if err := s.Apply(&state.Entry{Kind: state.Placed,
-		Placement: &controller.Placement{Job: 1, Hosts: []southbound.HostID{0, 1, 0}}}); !errors.Is(err, state.ErrStale) {
+		Placement: &controller.Placement{Job: 1,
+			Hosts: []southbound.HostID{0, 1, 0}}}); !errors.Is(err, state.ErrStale) {
 		t.Errorf("to place a cancelled job gives %v, want %v", err, state.ErrStale)
 	}
 }
@@ -152,9 +159,11 @@ func TestStreamWithinHost(t *testing.T) {
 		t.Fatal("it has ended at once")
 	}
 	apply(t, s, state.Entry{Kind: state.HostSeen, At: time.Second, Host: 0},
-		state.Entry{Kind: state.Placed, At: time.Second, Placement: &controller.Placement{Hosts: []southbound.HostID{1, 2}}})
+		state.Entry{Kind: state.Placed, At: time.Second,
+			Placement: &controller.Placement{Hosts: []southbound.HostID{1, 2}}})
 	if s.Finished() != 0 || len(s.Active()) != 1 {
-		t.Fatalf("%d jobs have ended and coflows %v are active after its host was lost", s.Finished(), s.Active())
+		t.Fatalf("%d jobs have ended and coflows %v are active after its host was lost",
+			s.Finished(), s.Active())
 	}
 	again := s.Coflow(1)
 	if !again.Resent || len(again.Done) != 1 || again.Columns.Src[0] != 1 || again.Columns.Dst[0] != 2 {
@@ -163,7 +172,8 @@ func TestStreamWithinHost(t *testing.T) {
 	apply(t, s, state.Entry{Kind: state.StageStarted, At: time.Second},
 		state.Entry{Kind: state.StageStarted, At: time.Second, Stage: 1},
 		state.Entry{Kind: state.CoflowStarted, At: time.Second, Coflow: 1},
-		state.Entry{Kind: state.JobCancelled, At: 3 * time.Second, Sent: []state.Sent{{Coflow: 1, Bytes: 4_000_000}}})
+		state.Entry{Kind: state.JobCancelled, At: 3 * time.Second,
+			Sent: []state.Sent{{Coflow: 1, Bytes: 4_000_000}}})
 	if again.Bytes != 4_000_000 || again.Local != 0 || s.Finished() != 1 {
 		t.Errorf("it has carried %d bytes and %d within hosts", again.Bytes, again.Local)
 	}

@@ -54,7 +54,8 @@ func (d *Data) checkJobs(f *topo.Fabric) error {
 			}
 		}
 		for k, e := range j.Edges {
-			if n := len(j.Stages); e.Kind != controller.Fixed && (e.From < 0 || e.From >= n || e.To < 0 || e.To >= n) {
+			if n := len(j.Stages); e.Kind != controller.Fixed &&
+				(e.From < 0 || e.From >= n || e.To < 0 || e.To >= n) {
 				return fmt.Errorf("job %d has an edge %d between stages that it has not", j.ID, k)
 			}
 		}
@@ -131,7 +132,8 @@ func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
 		return err
 	}
 	for r := range c.Columns.Src {
-		if a, b := c.Columns.Src[r], c.Columns.Dst[r]; a < 0 || b < 0 || int(a) >= f.Hosts() || int(b) >= f.Hosts() {
+		if a, b := c.Columns.Src[r], c.Columns.Dst[r]; a < 0 || b < 0 || int(a) >= f.Hosts() ||
+			int(b) >= f.Hosts() {
 			return fmt.Errorf("has a host flow %d→%d on %d hosts", a, b, f.Hosts())
 		}
 	}
@@ -166,9 +168,11 @@ func (d *Data) checkCircuits(f *topo.Fabric) error {
 		return fmt.Errorf("holds %d circuits, the fabric has %d OCS inputs", len(d.Circuits), want)
 	}
 	for _, r := range d.Ledger {
-		if !f.HasOCS() || !inRange(r.In, f.OCSPorts()) || !inRange(r.Out, f.OCSPorts()) || r.Coflow != controller.AnyCoflow &&
-			d.Coflow(r.Coflow) == nil {
-			return fmt.Errorf("reservation %d→%d for coflow %d is outside the fabric or the jobs", r.In, r.Out, r.Coflow)
+		if !f.HasOCS() || !inRange(r.In, f.OCSPorts()) || !inRange(r.Out, f.OCSPorts()) ||
+			r.Coflow != controller.AnyCoflow &&
+				d.Coflow(r.Coflow) == nil {
+			return fmt.Errorf("reservation %d→%d for coflow %d is outside the fabric or the jobs", r.In,
+				r.Out, r.Coflow)
 		}
 	}
 	if _, err := ledgerOf(d.Ledger, len(d.Circuits)); err != nil {
@@ -198,5 +202,6 @@ func inRange(p southbound.Port, n int) bool { return p >= 0 && int(p) < n }
 // leads reports whether a link leaves at a port.
 func leads(f *topo.Fabric, p PortRef) bool {
 	t := f.Topology
-	return p.Device >= 0 && int(p.Device) < len(t.Nodes()) && t.OutPort(p.Device, int32(p.Port)) != pathmap.None
+	return p.Device >= 0 && int(p.Device) < len(t.Nodes()) &&
+		t.OutPort(p.Device, int32(p.Port)) != pathmap.None
 }

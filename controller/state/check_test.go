@@ -53,20 +53,27 @@ func TestRestoreRefusesJobs(t *testing.T) {
 		want  string
 	}{
 		{"nothing", func(*Data) {}, ""},
-		{"a stage less", func(d *Data) { d.Jobs[0].Stages = d.Jobs[0].Stages[1:] }, "job 0 has stages or hosts missing"},
-		{"a host less", func(d *Data) { d.Jobs[0].Hosts = d.Jobs[0].Hosts[1:] }, "job 0 has stages or hosts missing"},
+		{"a stage less", func(d *Data) { d.Jobs[0].Stages = d.Jobs[0].Stages[1:] },
+			"job 0 has stages or hosts missing"},
+		{"a host less", func(d *Data) { d.Jobs[0].Hosts = d.Jobs[0].Hosts[1:] },
+			"job 0 has stages or hosts missing"},
 		{"no tasks", func(d *Data) { d.Tasks = nil }, "job 0 has tasks missing"},
 		{"a task of the other job", func(d *Data) { d.Tasks[1].Job = 1 }, "job 0 has tasks missing"},
 		{"a task of the other stage", func(d *Data) { d.Tasks[1].Stage = 0 }, "job 0 has tasks missing"},
 		{"a task on no host", func(d *Data) { d.Tasks[1].Host = 3 }, "job 0 has tasks missing"},
 		{"a task more", func(d *Data) { d.Tasks = append(d.Tasks, Task{}) }, "do not add up"},
 		{"a host that there is not", func(d *Data) { d.Jobs[0].Hosts[1] = 3 }, "job 0 is placed on host 3 of 3"},
-		{"a host below none", func(d *Data) { d.Jobs[0].Hosts[1] = controller.NoHost - 1 }, "job 0 is placed on host"},
+		{"a host below none", func(d *Data) { d.Jobs[0].Hosts[1] = controller.NoHost - 1 },
+			"job 0 is placed on host"},
 		{"no host", func(d *Data) { d.Jobs[0].Hosts[1] = controller.NoHost }, ""},
-		{"an edge from no stage", func(d *Data) { d.Jobs[0].Edges[0].From = 2 }, "an edge 0 between stages that it has not"},
-		{"an edge from below", func(d *Data) { d.Jobs[0].Edges[0].From = -1 }, "an edge 0 between stages that it has not"},
-		{"an edge to no stage", func(d *Data) { d.Jobs[0].Edges[0].To = 2 }, "an edge 0 between stages that it has not"},
-		{"an edge to below", func(d *Data) { d.Jobs[0].Edges[0].To = -1 }, "an edge 0 between stages that it has not"},
+		{"an edge from no stage", func(d *Data) { d.Jobs[0].Edges[0].From = 2 },
+			"an edge 0 between stages that it has not"},
+		{"an edge from below", func(d *Data) { d.Jobs[0].Edges[0].From = -1 },
+			"an edge 0 between stages that it has not"},
+		{"an edge to no stage", func(d *Data) { d.Jobs[0].Edges[0].To = 2 },
+			"an edge 0 between stages that it has not"},
+		{"an edge to below", func(d *Data) { d.Jobs[0].Edges[0].To = -1 },
+			"an edge 0 between stages that it has not"},
 		{"another edge's coflow", func(d *Data) { d.Coflows[0].Edge = 1 }, "job 0 has coflows missing"},
 		{"another job's coflow", func(d *Data) { d.Coflows[0].Job = 1 }, "job 0 has coflows missing"},
 		{"a coflow sent again", func(d *Data) { d.Coflows[0].Resent = true }, "job 0 has coflows missing"},
@@ -86,11 +93,14 @@ func TestRestoreRefusesJobs(t *testing.T) {
 		{"coflows in another order", func(d *Data) { d.Coflows[0], d.Coflows[1] = d.Coflows[1], d.Coflows[0] },
 			"coflow 1 is missing or out of order"},
 		{"a coflow below", func(d *Data) { d.Coflows[0].ID = -1 }, "coflow 0 is missing or out of order"},
-		{"a row without a tag", func(d *Data) { d.Coflows[0].Tag = d.Coflows[0].Tag[1:] }, "coflow 0 is incomplete"},
+		{"a row without a tag", func(d *Data) { d.Coflows[0].Tag = d.Coflows[0].Tag[1:] },
+			"coflow 0 is incomplete"},
 		{"a row without an end", func(d *Data) { d.Coflows[0].Done = nil }, "coflow 0 is incomplete"},
 		{"a row without a size", func(d *Data) { d.Coflows[0].Columns.Size = nil }, "coflow 0 is incomplete"},
-		{"a host flow to no host", func(d *Data) { d.Coflows[0].Columns.Dst[0] = 3 }, "has a host flow 0→3 on 3 hosts"},
-		{"a host flow from below", func(d *Data) { d.Coflows[0].Columns.Src[0] = -1 }, "has a host flow -1→2 on 3 hosts"},
+		{"a host flow to no host", func(d *Data) { d.Coflows[0].Columns.Dst[0] = 3 },
+			"has a host flow 0→3 on 3 hosts"},
+		{"a host flow from below", func(d *Data) { d.Coflows[0].Columns.Src[0] = -1 },
+			"has a host flow -1→2 on 3 hosts"},
 	} {
 		s := shuffles(t)
 		tc.spoil(&s.d)
@@ -99,7 +109,8 @@ func TestRestoreRefusesJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = New(s.fabric).Restore(snap)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
 		}
 	}
@@ -123,7 +134,8 @@ func TestBandwidth(t *testing.T) {
 	}
 	ask := func(request string, rate pathmap.BitsPerSecond, until time.Duration) *Entry {
 		return &Entry{Kind: BandwidthReserved, At: 3, Request: request,
-			BandwidthReservation: &controller.BandwidthReservation{Src: 0, Dst: 1, Rate: rate, Until: until, Links: links}}
+			BandwidthReservation: &controller.BandwidthReservation{Src: 0, Dst: 1, Rate: rate,
+				Until: until, Links: links}}
 	}
 	if s.ReservedBandwidth(up) != 0 || s.NextBandwidthExpiry() != most {
 		t.Errorf("nothing is reserved, and %v is, until %v", s.ReservedBandwidth(up), s.NextBandwidthExpiry())
@@ -138,8 +150,10 @@ func TestBandwidth(t *testing.T) {
 	if _, known, stands := s.BandwidthReservation("c"); known || stands {
 		t.Errorf("request c: known %v, stands %v", known, stands)
 	}
-	if n := len(s.BandwidthReservations()); n != 2 || s.ReservedBandwidth(up) != whole-6 || s.NextBandwidthExpiry() != 50 {
-		t.Errorf("%d stand, %v is reserved of %v, until %v", n, s.ReservedBandwidth(up), whole, s.NextBandwidthExpiry())
+	if n := len(s.BandwidthReservations()); n != 2 || s.ReservedBandwidth(up) != whole-6 ||
+		s.NextBandwidthExpiry() != 50 {
+		t.Errorf("%d stand, %v is reserved of %v, until %v", n, s.ReservedBandwidth(up), whole,
+			s.NextBandwidthExpiry())
 	}
 	if err := s.Apply(ask("a", 1, 90)); !strings.Contains(err.Error(), ErrStale.Error()) {
 		t.Errorf("the same request: %v", err)
@@ -221,14 +235,20 @@ func TestClusterEntries(t *testing.T) {
 	}{
 		{"founded", nil, founded, ""},
 		{"founded again", []Entry{founded}, founded, ErrStale.Error()},
-		{"no epoch", nil, Entry{Kind: ClusterFounded, Cluster: &Cluster{Level: 1}}, "an epoch and a level alone"},
-		{"no level", nil, Entry{Kind: ClusterFounded, Cluster: &Cluster{Epoch: 1}}, "an epoch and a level alone"},
-		{"members too", nil, Entry{Kind: ClusterFounded, Cluster: &Cluster{Epoch: 1, Level: 1, Members: []Member{a}}},
+		{"no epoch", nil, Entry{Kind: ClusterFounded, Cluster: &Cluster{Level: 1}},
+			"an epoch and a level alone"},
+		{"no level", nil, Entry{Kind: ClusterFounded, Cluster: &Cluster{Epoch: 1}},
+			"an epoch and a level alone"},
+		{"members too", nil, Entry{Kind: ClusterFounded,
+			Cluster: &Cluster{Epoch: 1, Level: 1, Members: []Member{a}}},
 			"an epoch and a level alone"},
 		{"members of no cluster", nil, seen(a), "the cluster has no epoch yet"},
-		{"a level of no cluster", nil, Entry{Kind: LevelRaised, Cluster: &Cluster{Level: 2}}, "the cluster has no epoch yet"},
-		{"a level that is", []Entry{founded}, Entry{Kind: LevelRaised, Cluster: &Cluster{Level: 1}}, ErrStale.Error()},
-		{"a newer level", []Entry{founded}, Entry{Kind: LevelRaised, Cluster: &Cluster{Level: 255}}, ErrNewer.Error()},
+		{"a level of no cluster", nil, Entry{Kind: LevelRaised, Cluster: &Cluster{Level: 2}},
+			"the cluster has no epoch yet"},
+		{"a level that is", []Entry{founded}, Entry{Kind: LevelRaised, Cluster: &Cluster{Level: 1}},
+			ErrStale.Error()},
+		{"a newer level", []Entry{founded}, Entry{Kind: LevelRaised, Cluster: &Cluster{Level: 255}},
+			ErrNewer.Error()},
 		{"a member", []Entry{founded}, seen(a), ""},
 		{"a member that is known", []Entry{founded, seen(a)}, seen(a), ErrStale.Error()},
 		{"a member that moved", []Entry{founded, seen(a)}, seen(Member{ID: "a", API: "y:1", Level: 1}), ""},
@@ -239,14 +259,16 @@ func TestClusterEntries(t *testing.T) {
 		{"a longer address", []Entry{founded}, seen(Member{ID: "a", API: long + "x", Level: 1}), "is none"},
 		{"many members", []Entry{founded}, seen(many[1:]...), ""},
 		{"too many", []Entry{founded}, seen(many...), "65 members, at most 64 are kept"},
-		{"forgotten", []Entry{latest, seen(a)}, Entry{Kind: MembersForgotten, Cluster: &Cluster{Members: []Member{a}}}, ""},
+		{"forgotten", []Entry{latest, seen(a)}, Entry{Kind: MembersForgotten,
+			Cluster: &Cluster{Members: []Member{a}}}, ""},
 		{"nobody forgotten", []Entry{latest, seen(a)},
 			Entry{Kind: MembersForgotten, Cluster: &Cluster{Members: []Member{{ID: "b"}}}}, ErrStale.Error()},
 	} {
 		s := New(hybrid(t))
 		apply(t, s, tc.before...)
 		err := s.Apply(&tc.entry)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}
@@ -276,15 +298,19 @@ func TestBandwidthForm(t *testing.T) {
 		{"to itself", func(p *controller.BandwidthReservation) { p.Dst = 0 }, between},
 		{"to another host", func(p *controller.BandwidthReservation) { p.Dst = 2 },
 			"reserve bandwidth on links that do not lead to host 2"},
-		{"from another host", func(p *controller.BandwidthReservation) { p.Src = 2 }, "which does not go on from node"},
-		{"no rate", func(p *controller.BandwidthReservation) { p.Rate = 0 }, "reserve 0 bit/s: take a rate above zero"},
+		{"from another host", func(p *controller.BandwidthReservation) { p.Src = 2 },
+			"which does not go on from node"},
+		{"no rate", func(p *controller.BandwidthReservation) { p.Rate = 0 },
+			"reserve 0 bit/s: take a rate above zero"},
 		{"a rate below", func(p *controller.BandwidthReservation) { p.Rate = -1 }, "reserve -1 bit/s"},
 		{"no links", func(p *controller.BandwidthReservation) { p.Links = nil }, "reserve bandwidth on 0 links"},
 		{"more links than nodes", func(p *controller.BandwidthReservation) {
 			p.Links = make([]pathmap.LinkID, len(f.Topology.Nodes())+1)
 		}, "reserve bandwidth on"},
-		{"a link less", func(p *controller.BandwidthReservation) { p.Links = links[:len(links)-1] }, "do not lead to host 1"},
-		{"a link below", func(p *controller.BandwidthReservation) { p.Links = []pathmap.LinkID{-1} }, "on link -1, which"},
+		{"a link less", func(p *controller.BandwidthReservation) { p.Links = links[:len(links)-1] },
+			"do not lead to host 1"},
+		{"a link below", func(p *controller.BandwidthReservation) { p.Links = []pathmap.LinkID{-1} },
+			"on link -1, which"},
 		{"no such link", func(p *controller.BandwidthReservation) {
 			p.Links = []pathmap.LinkID{pathmap.LinkID(len(f.Topology.Links()))}
 		}, "which does not go on from node"},
@@ -295,10 +321,12 @@ func TestBandwidthForm(t *testing.T) {
 		p := &controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1, Until: 9, Links: links}
 		tc.spoil(p)
 		err := s.CheckBandwidthReservation(p, nil)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
-		s.d.BandwidthReservations = make([]controller.BandwidthReservation, controller.MaxBandwidthReservations-1)
+		s.d.BandwidthReservations = make([]controller.BandwidthReservation,
+			controller.MaxBandwidthReservations-1)
 		if err := s.CheckBandwidthReservation(p, nil); (err == nil) != (tc.want == "") {
 			t.Errorf("%s, and one less than may be active: %v", tc.name, err)
 		}
@@ -320,10 +348,12 @@ func TestRestoreRefusesReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	links := append(path.AppendPath([]pathmap.LinkID{up}, 0, 1, 0), f.Topology.OutPort(f.ToRNode[1], 0))
-	bandwidth := func(d *Data, last controller.BandwidthReservationID, ids ...controller.BandwidthReservationID) {
+	bandwidth := func(d *Data, last controller.BandwidthReservationID,
+		ids ...controller.BandwidthReservationID) {
 		for _, id := range ids {
-			d.BandwidthReservations = append(d.BandwidthReservations, controller.BandwidthReservation{ID: id, Src: 0, Dst: 1,
-				Rate: 1, Until: 9, Links: links})
+			d.BandwidthReservations = append(d.BandwidthReservations,
+				controller.BandwidthReservation{ID: id, Src: 0, Dst: 1,
+					Rate: 1, Until: 9, Links: links})
 		}
 		d.LastBandwidthReservation = last
 	}
@@ -343,26 +373,45 @@ func TestRestoreRefusesReferences(t *testing.T) {
 	}{
 		{"bandwidth in order", func(d *Data) { bandwidth(d, 5, 2, 5) }, ""},
 		{"bandwidth twice", func(d *Data) { bandwidth(d, 5, 2, 2) }, "bandwidth reservation 2 is out of order"},
-		{"bandwidth in another order", func(d *Data) { bandwidth(d, 5, 3, 2) }, "bandwidth reservation 2 is out of order"},
+		{"bandwidth in another order", func(d *Data) { bandwidth(d, 5, 3, 2) },
+			"bandwidth reservation 2 is out of order"},
 		{"bandwidth of no id", func(d *Data) { bandwidth(d, 5, 0) }, "bandwidth reservation 0 is out of order"},
-		{"bandwidth that comes next", func(d *Data) { bandwidth(d, 4, 2, 5) }, "bandwidth reservation 5 is out of order"},
-		{"a reservation for no coflow", func(d *Data) { reserved(d, 0, 2, 2) }, "reservation 0→2 for coflow 2 is outside"},
-		{"a reservation from below", func(d *Data) { reserved(d, -1, 2, 1) }, "reservation -1→2 for coflow 1 is outside"},
-		{"hosts are lost in another order", func(d *Data) { d.Lost = []southbound.HostID{2, 1} }, "lost host 1 is outside"},
+		{"bandwidth that comes next", func(d *Data) { bandwidth(d, 4, 2, 5) },
+			"bandwidth reservation 5 is out of order"},
+		{"a reservation for no coflow", func(d *Data) { reserved(d, 0, 2, 2) },
+			"reservation 0→2 for coflow 2 is outside"},
+		{"a reservation from below", func(d *Data) { reserved(d, -1, 2, 1) },
+			"reservation -1→2 for coflow 1 is outside"},
+		{"hosts are lost in another order", func(d *Data) { d.Lost = []southbound.HostID{2, 1} },
+			"lost host 1 is outside"},
 		{"sent again", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: 1, Bytes: 1}) }, ""},
-		{"sent again by no task", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 2, Dst: 1, Bytes: 1}) },
+		{"sent again by no task", func(d *Data) {
+			resent(d, Coflow{},
+				controller.Flow{Src: 2, Dst: 1, Bytes: 1})
+		},
 			"coflow 2 carries 1 bytes again from 2 to 1 of 2"},
-		{"sent again to no task", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: 2, Bytes: 1}) },
+		{"sent again to no task", func(d *Data) {
+			resent(d, Coflow{},
+				controller.Flow{Src: 0, Dst: 2, Bytes: 1})
+		},
 			"coflow 2 carries 1 bytes again from 0 to 2 of 2"},
 		{"nothing is sent again", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: 1}) },
 			"coflow 2 carries 0 bytes again from 0 to 1 of 2"},
-		{"sent again from below", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: -1, Dst: 1, Bytes: 1}) },
+		{"sent again from below", func(d *Data) {
+			resent(d, Coflow{},
+				controller.Flow{Src: -1, Dst: 1, Bytes: 1})
+		},
 			"carries 1 bytes again from -1"},
-		{"sent again to below", func(d *Data) { resent(d, Coflow{}, controller.Flow{Src: 0, Dst: -1, Bytes: 1}) },
+		{"sent again to below", func(d *Data) {
+			resent(d, Coflow{},
+				controller.Flow{Src: 0, Dst: -1, Bytes: 1})
+		},
 			"carries 1 bytes again from 0 to -1"},
-		{"of another job's coflow", func(d *Data) { resent(d, Coflow{Of: 1}) }, "carries again what no coflow had"},
+		{"of another job's coflow", func(d *Data) { resent(d, Coflow{Of: 1}) },
+			"carries again what no coflow had"},
 		{"of no coflow", func(d *Data) { resent(d, Coflow{Of: 7}) }, "carries again what no coflow had"},
-		{"another job's is sent again", func(d *Data) { resent(d, Coflow{Job: 1, Of: 1}) }, "job 0 has coflows missing"},
+		{"another job's is sent again", func(d *Data) { resent(d, Coflow{Job: 1, Of: 1}) },
+			"job 0 has coflows missing"},
 		{"not said to be sent again", func(d *Data) {
 			resent(d, Coflow{})
 			d.Coflows[2].Resent = false
@@ -379,7 +428,8 @@ func TestRestoreRefusesReferences(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = New(f).Restore(snap)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
 		}
 	}

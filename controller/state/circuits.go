@@ -22,7 +22,8 @@ func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error 
 	n := len(s.d.Circuits)
 	switch {
 	case !inRange(r.In, n) || !inRange(r.Out, n) || s.rack(r.In) == s.rack(r.Out):
-		return fmt.Errorf("reserve %d→%d: the OCS has ports 0 to %d, and a circuit joins two racks", r.In, r.Out, n-1)
+		return fmt.Errorf("reserve %d→%d: the OCS has ports 0 to %d, and a circuit joins two racks",
+			r.In, r.Out, n-1)
 	case s.fabric.OCSUplink[r.In] < 0 || s.fabric.OCSUplink[r.Out] < 0:
 		return fmt.Errorf("reserve %d→%d: one of the racks has no OCS port", r.In, r.Out)
 	case n > s.fabric.Racks && int(r.In)/s.fabric.Racks != int(r.Out)/s.fabric.Racks:
@@ -50,8 +51,9 @@ func (s *State) intend(e *Entry) error {
 	if s.keep > 0 && len(s.d.Moves) >= s.keep {
 		s.forget()
 	}
-	s.d.Moves = append(s.d.Moves, Move{In: e.Port, Out: e.Out, Coflow: e.Coflow, Intent: e.At, InService: Unset,
-		Ended: Unset})
+	s.d.Moves = append(s.d.Moves, Move{In: e.Port, Out: e.Out, Coflow: e.Coflow, Intent: e.At,
+		InService: Unset,
+		Ended:     Unset})
 	s.d.Circuits[e.Port] = Circuit{Out: e.Out, Phase: controller.Reconfiguring, Coflow: e.Coflow, Since: e.At,
 		Move: int32(len(s.d.Moves) - 1)}
 	s.leads[e.Out] = e.Port
@@ -153,7 +155,8 @@ func (s *State) isLit(lit []southbound.RackID, from, to southbound.RackID) bool 
 
 // circuitsOf returns the racks that circuits in service lead to that carry a coflow, by input, AnyRack
 // for none; and the pairs that hold its host flows until they have one.
-func (s *State) circuitsOf(id southbound.CoflowID) (lit []southbound.RackID, held map[[2]southbound.RackID]bool) {
+func (s *State) circuitsOf(id southbound.CoflowID) (lit []southbound.RackID,
+	held map[[2]southbound.RackID]bool) {
 	lit = slices.Repeat([]southbound.RackID{southbound.AnyRack}, len(s.d.Circuits))
 	for in := range s.ledger.byIn {
 		all := s.ledger.byIn[in].Live()

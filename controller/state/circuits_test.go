@@ -30,28 +30,35 @@ func TestTags(t *testing.T) {
 		{"being made, fallback packets", 0, controller.Packets, []state.Entry{begin, intend}, packets},
 		{"being made, fallback hold", 0, controller.Hold, []state.Entry{begin, intend}, hold},
 		{"in-service", 0, controller.Hold, []state.Entry{begin, intend, settle}, circuit},
-		{"in service for anyone", controller.AnyCoflow, controller.Packets, []state.Entry{begin, intend, settle}, circuit},
+		{"in service for anyone", controller.AnyCoflow, controller.Packets,
+			[]state.Entry{begin, intend, settle}, circuit},
 		{"in service, not begun", 0, controller.Packets, []state.Entry{intend, settle}, packets},
 		{"in service, for another coflow", 1, controller.Hold, []state.Entry{begin, intend, settle}, packets},
-		{"leads elsewhere", 0, controller.Packets, []state.Entry{begin, {Kind: state.CircuitIntended, Port: 0, Out: 2},
-			{Kind: state.CircuitSettled, Port: 0, Out: 2, OK: true}}, packets},
-		{"over", 0, controller.Hold, []state.Entry{begin, intend, settle, {Kind: state.CircuitReservationEnded, Port: 0}},
+		{"leads elsewhere", 0, controller.Packets,
+			[]state.Entry{begin, {Kind: state.CircuitIntended, Port: 0, Out: 2},
+				{Kind: state.CircuitSettled, Port: 0, Out: 2, OK: true}}, packets},
+		{"over", 0, controller.Hold, []state.Entry{begin, intend, settle,
+			{Kind: state.CircuitReservationEnded, Port: 0}},
 			packets},
-		{"failed", 0, controller.Hold, []state.Entry{begin, intend, {Kind: state.CircuitSettled, Port: 0, Out: 1}}, hold},
+		{"failed", 0, controller.Hold, []state.Entry{begin, intend,
+			{Kind: state.CircuitSettled, Port: 0, Out: 1}}, hold},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := state.New(fabric(t)) // two hosts a rack
 			flows := []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}, {Src: 0, Dst: 4, Bytes: 5}}
 			for range 2 {
 				apply(t, s, state.Entry{Kind: state.JobAccepted,
-					Job: &controller.Job{Name: "bare", Edges: []controller.Edge{{Kind: controller.Fixed, Flows: flows}}}})
+					Job: &controller.Job{Name: "bare",
+						Edges: []controller.Edge{{Kind: controller.Fixed, Flows: flows}}}})
 			}
 			apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 0}},
 				state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 1}},
-				state.Entry{Kind: state.Routed, Routing: &controller.Routing{Coflow: 0, Tags: []southbound.Tag{packets, packets}}},
-				state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1,
-					NotAfter: 50, Coflow: tt.of,
-					Fallback: tt.fallback}})
+				state.Entry{Kind: state.Routed, Routing: &controller.Routing{Coflow: 0,
+					Tags: []southbound.Tag{packets, packets}}},
+				state.Entry{Kind: state.CircuitReserved,
+					CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1,
+						NotAfter: 50, Coflow: tt.of,
+						Fallback: tt.fallback}})
 			apply(t, s, tt.entries...)
 			if got, want := s.AppendTags(nil, 0), []southbound.Tag{tt.want, packets}; !slices.Equal(got, want) {
 				t.Errorf("tags %v, want %v: the second host flow goes to rack 2 and is nobody's", got, want)
@@ -76,7 +83,8 @@ func TestReconfigurationDelay(t *testing.T) {
 			at, out := time.Duration(i)*time.Second, time.Duration(1+r.IntN(1000))*time.Microsecond
 			ok := r.IntN(3) > 0
 			apply(t, s, state.Entry{Kind: state.CircuitIntended, At: at, Port: 0, Out: southbound.Port(1 + i%3)},
-				state.Entry{Kind: state.CircuitSettled, At: at + out, Port: 0, Out: southbound.Port(1 + i%3), OK: ok})
+				state.Entry{Kind: state.CircuitSettled, At: at + out, Port: 0,
+					Out: southbound.Port(1 + i%3), OK: ok})
 			if ok {
 				took = append(took, out)
 			}
@@ -112,7 +120,8 @@ func TestCheckRouting(t *testing.T) {
 		{"placed by the same plan", controller.Routing{Tags: make([]southbound.Tag, 2)}, placing, ""},
 		{"not placed", controller.Routing{Tags: make([]southbound.Tag, 2)}, nil, "2 tags for 0 host flows"},
 		{"too few", controller.Routing{Tags: make([]southbound.Tag, 1)}, placing, "1 tags for 2 host flows"},
-		{"circuit", controller.Routing{Tags: []southbound.Tag{0, southbound.TagCircuit}}, placing, "not a packet path"},
+		{"circuit", controller.Routing{Tags: []southbound.Tag{0, southbound.TagCircuit}}, placing,
+			"not a packet path"},
 		{"no such coflow", controller.Routing{Coflow: 3}, placing, "no such coflow"},
 		{"below zero", controller.Routing{Coflow: -1}, placing, "no such coflow"},
 	} {
@@ -134,7 +143,8 @@ func TestNames(t *testing.T) {
 	for c := state.RanOut; c <= state.Broken; c++ {
 		seen[c.String()] = true
 	}
-	if len(seen) != 15+4 || seen[""] || state.Kind(0).String() != "kind(0)" || state.Kind(99).String() != "kind(99)" ||
+	if len(seen) != 15+4 || seen[""] || state.Kind(0).String() != "kind(0)" ||
+		state.Kind(99).String() != "kind(99)" ||
 		state.Cause(9).String() != "cause(9)" {
 		t.Errorf("names: %v", seen)
 	}
@@ -143,8 +153,9 @@ func TestNames(t *testing.T) {
 // TestRoutedInView: a policy sees of a coflow whether it has been routed, and by which tags.
 func TestRoutedInView(t *testing.T) {
 	s := state.New(fabric(t))
-	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed,
-		Flows: []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}}}}}},
+	apply(t, s, state.Entry{Kind: state.JobAccepted,
+		Job: &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed,
+			Flows: []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}}}}}},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{}})
 	var v controller.View
 	if s.FillView(&v, nil); len(v.Coflows) != 1 || v.Coflows[0].Routed {

@@ -17,8 +17,10 @@ func TestClusterIsRead(t *testing.T) {
 	s.KeepEnded(Keep{Requests: time.Hour})
 	_, epoch := s.Epoch()
 	_, member := s.Member("a")
-	if kept, agreed := s.Retention(); epoch || member || s.Members() != nil || agreed || kept.Requests != time.Hour {
-		t.Errorf("no cluster: epoch %v, member %v, members %v, kept %v, %v", epoch, member, s.Members(), kept, agreed)
+	if kept, agreed := s.Retention(); epoch || member || s.Members() != nil || agreed ||
+		kept.Requests != time.Hour {
+		t.Errorf("no cluster: epoch %v, member %v, members %v, kept %v, %v", epoch, member,
+			s.Members(), kept, agreed)
 	}
 	member1 := func(id string) Member { return Member{ID: id, API: id + ":1", Level: 1} }
 	all := func(k Kind, ids ...string) Entry {
@@ -32,7 +34,8 @@ func TestClusterIsRead(t *testing.T) {
 	if err := s.forgetMembers(&forget); !errors.Is(err, ErrStale) {
 		t.Errorf("forgotten in no cluster: %v", err)
 	}
-	apply(t, s, Entry{Kind: ClusterFounded, Cluster: &Cluster{Epoch: 5, Level: Newest}}, all(MembersSeen, "c", "a"),
+	apply(t, s, Entry{Kind: ClusterFounded, Cluster: &Cluster{Epoch: 5, Level: Newest}},
+		all(MembersSeen, "c", "a"),
 		all(MembersSeen, "b"))
 	if at, ok := s.Epoch(); !ok || at.UnixNano() != 5 {
 		t.Errorf("epoch %v, %v", at, ok)
@@ -82,7 +85,8 @@ func TestLevelRises(t *testing.T) {
 		to   Level
 		err  error
 		then Level
-	}{{1, ErrStale, 1}, {s.Knows() + 1, ErrNewer, 1}, {2, nil, 2}, {1, ErrStale, 2}, {s.Knows(), nil, s.Knows()},
+	}{{1, ErrStale, 1}, {s.Knows() + 1, ErrNewer, 1}, {2, nil, 2}, {1, ErrStale, 2}, {s.Knows(),
+		nil, s.Knows()},
 		{s.Knows(), ErrStale, s.Knows()}} {
 		if err := raise(tc.to); !errors.Is(err, tc.err) || s.Level() != tc.then {
 			t.Errorf("to level %d: %v, now %d, want %v, %d", tc.to, err, s.Level(), tc.err, tc.then)
@@ -111,7 +115,8 @@ func TestRestoreRefusesClusters(t *testing.T) {
 		{"no level", func(c *Cluster) { c.Level = 0 }, "the cluster is incomplete"},
 		{"no epoch", func(c *Cluster) { c.Epoch = 0 }, "the cluster is incomplete"},
 		{"as many members as may be", func(c *Cluster) { c.Members = members(maxMembers) }, ""},
-		{"too many members", func(c *Cluster) { c.Members = members(maxMembers + 1) }, "the cluster is incomplete"},
+		{"too many members", func(c *Cluster) { c.Members = members(maxMembers + 1) },
+			"the cluster is incomplete"},
 		{"a member without a name", func(c *Cluster) { c.Members[0].ID = "" }, "member 0 is out of order"},
 		{"a member without a level", func(c *Cluster) { c.Members[1].Level = 0 }, "member 1 is out of order"},
 		{"a member twice", func(c *Cluster) { c.Members[1].ID = "m000" }, "member 1 is out of order"},
@@ -125,7 +130,8 @@ func TestRestoreRefusesClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = New(s.fabric).Restore(snap)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
 		}
 	}

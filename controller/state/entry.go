@@ -50,7 +50,8 @@ const (
 	maxKind
 )
 
-var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted", "CoflowStarted", "TaskEnded",
+var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageStarted",
+	"CoflowStarted", "TaskEnded",
 	"HostFlowEnded",
 	"Withdrawn", "CircuitReserved", "CircuitReservationBegun", "CircuitReservationEnded", "CircuitIntended",
 	"CircuitSettled", "Planned",
@@ -78,7 +79,8 @@ const (
 )
 
 func (c Cause) String() string {
-	if names := [...]string{RanOut: "RanOut", Delivered: "Delivered", Preempted: "Preempted", Broken: "Broken"}; c > 0 &&
+	if names := [...]string{RanOut: "RanOut", Delivered: "Delivered", Preempted: "Preempted",
+		Broken: "Broken"}; c > 0 &&
 		int(c) < len(names) {
 		return names[c]
 	}

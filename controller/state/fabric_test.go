@@ -51,8 +51,9 @@ func TestFabricChanges(t *testing.T) {
 	plain := controller.View{}
 	s.FillView(&plain, nil)
 	free := append([]int32{}, plain.Free...)
-	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"}, state.Entry{Kind: state.Placed, At: 1,
-		Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"},
+		state.Entry{Kind: state.Placed, At: 1,
+			Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
 	apply(t, s, change(t, s, "random+ecmp", "h0-1", "tor1", "spine1"))
 	b, err := s.Snapshot()
 	if err != nil {
@@ -80,7 +81,8 @@ func TestFabricChanges(t *testing.T) {
 		}
 		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "b"})
 		if err := s.Apply(&state.Entry{Kind: state.Placed, At: 2, Placement: &controller.Placement{Job: 1,
-			Hosts: []southbound.HostID{5, 5, 1}}}); err == nil || !strings.Contains(err.Error(), "host 1 is drained") {
+			Hosts: []southbound.HostID{5, 5, 1}}}); err == nil ||
+			!strings.Contains(err.Error(), "host 1 is drained") {
 			t.Errorf("placed on a drained host: %v", err)
 		}
 		apply(t, s, state.Entry{Kind: state.StageStarted, At: 3, JobID: 0, Stage: 0})
@@ -105,8 +107,9 @@ func replaced(t *testing.T, s *state.State, names ...string) state.Entry {
 // TestDevicesReplaced: packet switches are replaced as they are, an optical switch only without circuits or drained.
 func TestDevicesReplaced(t *testing.T) {
 	lit := func(s *state.State) {
-		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
-			NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun},
+		apply(t, s, state.Entry{Kind: state.CircuitReserved,
+			CircuitReservation: &controller.CircuitReservation{Out: 2,
+				NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun},
 			state.Entry{Kind: state.CircuitIntended, Out: 2})
 	}
 	for _, tt := range []struct {
@@ -139,10 +142,12 @@ func TestDevicesReplaced(t *testing.T) {
 			})
 			was := s.Change()
 			err := s.Apply(&e)
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			if tt.want == "" && err != nil || tt.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
-			if got := s.Change(); err == nil && len(got.Replaced(&was)) != len(tt.nodes) || err != nil && !cmp.Equal(got, was) {
+			if got := s.Change(); err == nil && len(got.Replaced(&was)) != len(tt.nodes) || err != nil &&
+				!cmp.Equal(got, was) {
 				t.Errorf("%+v after %+v", got, was)
 			}
 		})
@@ -154,13 +159,15 @@ func TestDevicesReplaced(t *testing.T) {
 func TestOpticalSwitchInUse(t *testing.T) {
 	s := clustered(t, 5)
 	ocs := []pathmap.NodeID{node(t, s, "ocs")}
-	apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
-		NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun})
+	apply(t, s, state.Entry{Kind: state.CircuitReserved,
+		CircuitReservation: &controller.CircuitReservation{Out: 2,
+			NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun})
 	other := []controller.DeviceRecord{{Node: ocs[0], Record: "name: ocs"}}
 	try := func(c controller.FabricChange, want string) {
 		t.Helper()
 		c.Generation = s.Change().Generation + 1
-		err := s.Apply(&state.Entry{Kind: state.FabricChanged, At: time.Second, Cluster: &state.Cluster{Fabric: &c}})
+		err := s.Apply(&state.Entry{Kind: state.FabricChanged, At: time.Second,
+			Cluster: &state.Cluster{Fabric: &c}})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%+v: %v, want %q", c, err, want)
 		}
@@ -198,7 +205,8 @@ func TestDevicesRemoved(t *testing.T) {
 	step("remove spine1: traffic may cross it: drain it first, with drain: [spine1]", one, one)
 	step("", one, none)
 	step("", []string{"spine1", "tor0"}, one)
-	step("remove tor0: a rack's own hosts and switch stay", []string{"spine1", "tor0"}, []string{"spine1", "tor0"})
+	step("remove tor0: a rack's own hosts and switch stay", []string{"spine1", "tor0"},
+		[]string{"spine1", "tor0"})
 	b, err := s.Snapshot()
 	if err != nil {
 		t.Fatal(err)
@@ -219,8 +227,9 @@ func TestDevicesRemoved(t *testing.T) {
 // TestFabricRefusals: what would cut something is refused, says what, and changes nothing.
 func TestFabricRefusals(t *testing.T) {
 	busy := func(s *state.State) {
-		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
-			NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun})
+		apply(t, s, state.Entry{Kind: state.CircuitReserved,
+			CircuitReservation: &controller.CircuitReservation{Out: 2,
+				NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun})
 	}
 	held := func(s *state.State) {
 		links, way := []pathmap.LinkID{}, []string{"h0-0", "tor0", "spine1", "tor1", "h1-0"}
@@ -232,7 +241,8 @@ func TestFabricRefusals(t *testing.T) {
 			}
 		}
 		apply(t, s, state.Entry{Kind: state.BandwidthReserved, Request: "r", BandwidthReservation: &controller.
-			BandwidthReservation{Owner: "ann", Src: 0, Dst: 2, Rate: 1, Tag: 1, Links: links, Until: southbound.Never}})
+			BandwidthReservation{Owner: "ann", Src: 0, Dst: 2, Rate: 1, Tag: 1, Links: links,
+			Until: southbound.Never}})
 	}
 	dark := func(s *state.State) {
 		at := s.Fabric().Topology.Link(s.Fabric().Topology.Out(node(t, s, "spine0"))[0])
@@ -264,7 +274,8 @@ func TestFabricRefusals(t *testing.T) {
 			before := s.Digest()
 			e := change(t, s, "", tt.drained...)
 			err := s.Apply(&e)
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			if tt.want == "" && err != nil || tt.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 			if (s.Digest() == before) != (tt.want != "") {
@@ -279,13 +290,16 @@ func TestFabricRefusals(t *testing.T) {
 	}
 	s := clustered(t, 4)
 	for what, c := range map[string]controller.FabricChange{
-		"a generation left out": {Generation: 2}, "a node that is none": {Generation: 1, Drained: []pathmap.NodeID{99}},
+		"a generation left out": {Generation: 2}, "a node that is none": {Generation: 1,
+			Drained: []pathmap.NodeID{99}},
 		"nodes out of order":    {Generation: 1, Drained: []pathmap.NodeID{3, 2}},
 		"a name without bound":  {Generation: 1, Policy: strings.Repeat("x", 300)},
 		"a device that is none": {Generation: 1, Devices: []controller.DeviceRecord{{Node: 99}}},
-		"records without bound": {Generation: 1, Devices: []controller.DeviceRecord{{Record: strings.Repeat("x", 1<<20)}}},
+		"records without bound": {Generation: 1,
+			Devices: []controller.DeviceRecord{{Record: strings.Repeat("x", 1<<20)}}},
 	} {
-		if err := s.Apply(&state.Entry{Kind: state.FabricChanged, Cluster: &state.Cluster{Fabric: &c}}); err == nil {
+		if err := s.Apply(&state.Entry{Kind: state.FabricChanged,
+			Cluster: &state.Cluster{Fabric: &c}}); err == nil {
 			t.Errorf("%s is taken", what)
 		}
 	}
@@ -310,8 +324,9 @@ func TestCablesMoved(t *testing.T) {
 	held := s.Fabric()
 	apply(t, s, state.Entry{Kind: state.PortSeen, Device: node(t, s, "tor0"), Port: 2},
 		state.Entry{Kind: state.PortSeen, Device: node(t, s, "spine0"), Port: 0},
-		state.Entry{Kind: state.BandwidthReserved, Request: "r", BandwidthReservation: &controller.BandwidthReservation{
-			Owner: "ann", Src: 0, Dst: 1, Rate: 7, Links: []pathmap.LinkID{0, 3}, Until: southbound.Never}},
+		state.Entry{Kind: state.BandwidthReserved, Request: "r",
+			BandwidthReservation: &controller.BandwidthReservation{
+				Owner: "ann", Src: 0, Dst: 1, Rate: 7, Links: []pathmap.LinkID{0, 3}, Until: southbound.Never}},
 		state.Entry{Kind: state.JobAccepted, Job: shuffle(), Request: "a"},
 		recable(t, s, cabling.Plug{From: "tor0:2", To: "spine1:4"}, cabling.Plug{From: "tor1:4"}))
 	b, err := s.Snapshot()
@@ -327,11 +342,13 @@ func TestCablesMoved(t *testing.T) {
 		v := controller.View{}
 		s.FillView(&v, nil)
 		n := len(held.Topology.Links())
-		if v.Fabric != f || len(f.Topology.Links()) != n+2 || len(v.Down) != n+2 || len(v.ReservedBandwidth) != n+2 {
+		if v.Fabric != f || len(f.Topology.Links()) != n+2 || len(v.Down) != n+2 ||
+			len(v.ReservedBandwidth) != n+2 {
 			t.Errorf("%s: %d links, %d can be down, bandwidth of %d", what, len(f.Topology.Links()), len(v.Down),
 				len(v.ReservedBandwidth))
 		}
-		if l := f.Topology.OutPort(node(t, s, "tor0"), 2); int(l) != n || f.Topology.Link(l).To != node(t, s, "spine1") {
+		if l := f.Topology.OutPort(node(t, s, "tor0"), 2); int(l) != n ||
+			f.Topology.Link(l).To != node(t, s, "spine1") {
 			t.Errorf("%s: link %d is at tor0:2", what, l)
 		}
 		if down := s.Data().Down; len(down) != 1 || down[0].Device != node(t, s, "tor0") {
@@ -364,13 +381,15 @@ func TestCablesMoved(t *testing.T) {
 // TestCableRefusals: cables that carry what would be lost are not moved.
 func TestCableRefusals(t *testing.T) {
 	lit := func(s *state.State) {
-		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
-			NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun},
+		apply(t, s, state.Entry{Kind: state.CircuitReserved,
+			CircuitReservation: &controller.CircuitReservation{Out: 2,
+				NotAfter: time.Second, Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun},
 			state.Entry{Kind: state.CircuitIntended, Out: 2})
 	}
 	booked := func(s *state.State) {
-		apply(t, s, state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{Out: 2,
-			NotBefore: time.Hour, NotAfter: 2 * time.Hour, Coflow: controller.AnyCoflow}})
+		apply(t, s, state.Entry{Kind: state.CircuitReserved,
+			CircuitReservation: &controller.CircuitReservation{Out: 2,
+				NotBefore: time.Hour, NotAfter: 2 * time.Hour, Coflow: controller.AnyCoflow}})
 	}
 	held := func(s *state.State) {
 		t := s.Fabric().Topology
@@ -389,8 +408,10 @@ func TestCableRefusals(t *testing.T) {
 		plug   []cabling.Plug
 		want   string
 	}{
-		{"a circuit goes out there", lit, []cabling.Plug{{From: "tor0:4"}}, "links: tor0:4 carries a circuit that is lit"},
-		{"a circuit comes in there", lit, []cabling.Plug{{From: "tor2:4"}}, "links: tor2:4 carries a circuit that is lit"},
+		{"a circuit goes out there", lit, []cabling.Plug{{From: "tor0:4"}},
+			"links: tor0:4 carries a circuit that is lit"},
+		{"a circuit comes in there", lit, []cabling.Plug{{From: "tor2:4"}},
+			"links: tor2:4 carries a circuit that is lit"},
 		{"a circuit elsewhere", lit, []cabling.Plug{{From: "tor1:4"}}, ""},
 		{"one to come", booked, []cabling.Plug{{From: "tor2:4"}}, "links: tor2:4 is reserved for circuits"},
 		{"reserved bandwidth", held, []cabling.Plug{{From: "tor3:2", To: "spine1:9"}}, `reservation 1 of "ann"`},
@@ -419,7 +440,8 @@ func TestCableRefusals(t *testing.T) {
 	moved(s)
 	c := s.Change()
 	c.Generation, c.Cabling = c.Generation+1, pathmap.Cabling{}
-	if err := s.Apply(&state.Entry{Kind: state.FabricChanged, Cluster: &state.Cluster{Fabric: &c}}); err == nil ||
+	if err := s.Apply(&state.Entry{Kind: state.FabricChanged,
+		Cluster: &state.Cluster{Fabric: &c}}); err == nil ||
 		!strings.Contains(err.Error(), "takes cables back") {
 		t.Errorf("links are forgotten: %v", err)
 	}
@@ -446,21 +468,30 @@ func TestBandwidthReservationForm(t *testing.T) {
 		want string // in the error; empty: none
 	}{
 		{"as it should be", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1, Links: over}, ""},
-		{"from below the first host", controller.BandwidthReservation{Src: -1, Dst: 1, Rate: 1, Links: over}, "hosts 0 to 7"},
-		{"from beyond the last host", controller.BandwidthReservation{Src: 8, Dst: 1, Rate: 1, Links: over}, "hosts 0 to 7"},
-		{"to below the first host", controller.BandwidthReservation{Src: 0, Dst: -1, Rate: 1, Links: over}, "hosts 0 to 7"},
-		{"to beyond the last host", controller.BandwidthReservation{Src: 0, Dst: 8, Rate: 1, Links: over}, "hosts 0 to 7"},
+		{"from below the first host", controller.BandwidthReservation{Src: -1, Dst: 1, Rate: 1,
+			Links: over}, "hosts 0 to 7"},
+		{"from beyond the last host", controller.BandwidthReservation{Src: 8, Dst: 1, Rate: 1,
+			Links: over}, "hosts 0 to 7"},
+		{"to below the first host", controller.BandwidthReservation{Src: 0, Dst: -1, Rate: 1,
+			Links: over}, "hosts 0 to 7"},
+		{"to beyond the last host", controller.BandwidthReservation{Src: 0, Dst: 8, Rate: 1,
+			Links: over}, "hosts 0 to 7"},
 		{"to itself", controller.BandwidthReservation{Src: 1, Dst: 1, Rate: 1, Links: over}, "hosts 0 to 7"},
 		{"of nothing", controller.BandwidthReservation{Src: 0, Dst: 1, Links: over}, "above zero"},
 		{"over no link", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1}, "on 0 links"},
-		{"over no such link", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1, Links: []pathmap.LinkID{1 << 20}},
+		{"over no such link", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1,
+			Links: []pathmap.LinkID{1 << 20}},
 			"link 1048576"},
-		{"from elsewhere", controller.BandwidthReservation{Src: 2, Dst: 1, Rate: 1, Links: over}, "does not go on"},
-		{"to elsewhere", controller.BandwidthReservation{Src: 0, Dst: 2, Rate: 1, Links: over}, "do not lead to host 2"},
-		{"more than there is", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1 << 50, Links: over}, "is left"},
+		{"from elsewhere", controller.BandwidthReservation{Src: 2, Dst: 1, Rate: 1, Links: over},
+			"does not go on"},
+		{"to elsewhere", controller.BandwidthReservation{Src: 0, Dst: 2, Rate: 1, Links: over},
+			"do not lead to host 2"},
+		{"more than there is", controller.BandwidthReservation{Src: 0, Dst: 1, Rate: 1 << 50,
+			Links: over}, "is left"},
 	} {
 		err := s.CheckBandwidthReservation(&tc.p, nil)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}

@@ -49,7 +49,8 @@ func (d *Data) jobAt(id controller.JobID) (int, bool) {
 	if i := int(id) - int(d.Jobs[0].ID); i >= 0 && i < len(d.Jobs) && d.Jobs[i].ID == id {
 		return i, true
 	}
-	return slices.BinarySearchFunc(d.Jobs, id, func(j *Job, id controller.JobID) int { return cmp.Compare(j.ID, id) })
+	return slices.BinarySearchFunc(d.Jobs, id,
+		func(j *Job, id controller.JobID) int { return cmp.Compare(j.ID, id) })
 }
 
 func (d *Data) coflowAt(id southbound.CoflowID) (int, bool) {
@@ -70,7 +71,8 @@ func (d *Data) tasksAt(j *Job) int {
 	if i >= 0 && i < len(d.Tasks) && d.Tasks[i].Job == j.ID && (i == 0 || d.Tasks[i-1].Job != j.ID) {
 		return i
 	}
-	i, _ = slices.BinarySearchFunc(d.Tasks, j.ID, func(t Task, id controller.JobID) int { return cmp.Compare(t.Job, id) })
+	i, _ = slices.BinarySearchFunc(d.Tasks, j.ID,
+		func(t Task, id controller.JobID) int { return cmp.Compare(t.Job, id) })
 	return i
 }
 

@@ -30,7 +30,8 @@ func TestForgetsMoves(t *testing.T) {
 		all.KeepMoves(0, nil)
 		some.KeepMoves(512, forgotten)
 		for i := range 2500 {
-			e := state.Entry{Kind: state.CircuitIntended, At: time.Duration(i) * time.Second, Port: southbound.Port(rng.IntN(6)),
+			e := state.Entry{Kind: state.CircuitIntended, At: time.Duration(i) * time.Second,
+				Port:   southbound.Port(rng.IntN(6)),
 				Coflow: -1}
 			if e.Out = (e.Port + 1 + southbound.Port(rng.IntN(5))) % 6; seed%2 == 0 {
 				e.Port, e.Out = e.Port/3, e.Out/3+2 // inputs 4 and 5 keep what they once get
@@ -55,13 +56,15 @@ func TestForgetsMoves(t *testing.T) {
 				some.KeepMoves(512, forgotten)
 			}
 			if all.ReconfigurationDelay(time.Second) != some.ReconfigurationDelay(time.Second) {
-				t.Fatalf("seed %d, entry %d: reconfiguration delays %v and %v", seed, i, all.ReconfigurationDelay(time.Second),
+				t.Fatalf("seed %d, entry %d: reconfiguration delays %v and %v", seed, i,
+					all.ReconfigurationDelay(time.Second),
 					some.ReconfigurationDelay(time.Second))
 			}
 			for in := range southbound.Port(6) {
 				a, b := all.Circuit(in), some.Circuit(in)
 				if a.Move >= 0 && !reflect.DeepEqual(all.Data().Moves[a.Move], some.Data().Moves[b.Move]) {
-					t.Fatalf("seed %d, entry %d: circuit %d is of move %+v, want %+v", seed, i, in, some.Data().Moves[b.Move],
+					t.Fatalf("seed %d, entry %d: circuit %d is of move %+v, want %+v", seed, i, in,
+						some.Data().Moves[b.Move],
 						all.Data().Moves[a.Move])
 				}
 				if a.Move, b.Move = 0, 0; a != b {
@@ -71,10 +74,12 @@ func TestForgetsMoves(t *testing.T) {
 		}
 		d := some.Data()
 		if len(d.Moves) > 512 || d.Forgot != int64(len(gone)) || d.Forgot == 0 {
-			t.Fatalf("seed %d: %d moves are kept, %d are forgotten, %d told", seed, len(d.Moves), d.Forgot, len(gone))
+			t.Fatalf("seed %d: %d moves are kept, %d are forgotten, %d told", seed, len(d.Moves),
+				d.Forgot, len(gone))
 		}
 		byIntent := func(a, b state.Move) int { return int(a.Intent - b.Intent) }
-		if got := slices.SortedFunc(slices.Values(slices.Concat(gone, d.Moves)), byIntent); !reflect.DeepEqual(got,
+		if got := slices.SortedFunc(slices.Values(slices.Concat(gone, d.Moves)),
+			byIntent); !reflect.DeepEqual(got,
 			all.Data().Moves) {
 			t.Fatalf("seed %d: what is kept and what was told are not all moves", seed)
 		}

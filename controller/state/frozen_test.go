@@ -77,7 +77,8 @@ func TestFrozenLoads(t *testing.T) {
 	}
 	golden(t, "level3-task.json", append(b, '\n'))
 
-	job := &controller.Job{Name: "loads", Stages: []controller.Stage{{Name: "a", Tasks: []controller.Task{{Load: 1}}}}}
+	job := &controller.Job{Name: "loads", Stages: []controller.Stage{{Name: "a",
+		Tasks: []controller.Task{{Load: 1}}}}}
 	for level, taken := range map[state.Level]bool{2: false, 3: true} {
 		s := state.New(fabric(t))
 		found := state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}}

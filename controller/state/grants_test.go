@@ -36,7 +36,8 @@ func TestGrants(t *testing.T) {
 		{"bob", controller.Tenant, ""}, {"ann", controller.Admin, ""}, {"zoe", controller.Viewer, ""},
 		{"ann", controller.Admin, "already so"}, {"ann", controller.Operator, ""},
 		{"bob", "", ""}, {"bob", "", "already so"},
-		{"", controller.Admin, "name a certificate"}, {strings.Repeat("x", 129), controller.Admin, "name a certificate"},
+		{"", controller.Admin, "name a certificate"}, {strings.Repeat("x", 129), controller.Admin,
+			"name a certificate"},
 		{"a\nb", controller.Admin, "name a certificate"}, {"eve", "king", "unknown"},
 	} {
 		before := s.Digest()
@@ -48,7 +49,8 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%q %q: has %q now", tc.name, tc.access, s.Access(tc.name))
 		}
 	}
-	want := []controller.Grant{{Name: "ann", Access: controller.Operator}, {Name: "zoe", Access: controller.Viewer}}
+	want := []controller.Grant{{Name: "ann", Access: controller.Operator},
+		{Name: "zoe", Access: controller.Viewer}}
 	b, err := s.Snapshot()
 	if err != nil {
 		t.Fatal(err)

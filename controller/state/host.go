@@ -29,7 +29,10 @@ func (s *State) startable(j *Job, stage int32) bool {
 
 // forgetStages takes the stages of a job that have nothing to begin any more off the list.
 func (s *State) forgetStages(j *Job) {
-	s.stages = slices.DeleteFunc(s.stages, func(r StageRef) bool { return r.Job == j.ID && !s.startable(j, r.Stage) })
+	s.stages = slices.DeleteFunc(s.stages, func(r StageRef) bool {
+		return r.Job == j.ID &&
+			!s.startable(j, r.Stage)
+	})
 }
 
 // task returns a task by its number within its job.

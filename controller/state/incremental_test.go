@@ -48,7 +48,8 @@ func TestIncremental(t *testing.T) {
 		if err := again.Restore(b); err != nil {
 			t.Fatal(err)
 		}
-		if len(again.ReadyStages()) != len(s.ReadyStages()) || len(again.ReadyCoflows()) != len(s.ReadyCoflows()) ||
+		if len(again.ReadyStages()) != len(s.ReadyStages()) ||
+			len(again.ReadyCoflows()) != len(s.ReadyCoflows()) ||
 			len(again.Active()) != len(s.Active()) {
 			t.Fatalf("after %+v: a restored state has other work to do", e)
 		}
@@ -77,10 +78,12 @@ func TestIncremental(t *testing.T) {
 	do(state.Entry{Kind: state.JobAccepted, Job: waves()})
 	refuse("", controller.Placement{Hosts: []southbound.HostID{no, no, no, no, no}})
 	refuse("has no slot left", controller.Placement{Hosts: []southbound.HostID{0, 0, no, no, no}})
-	refuse("read from afar", controller.Placement{Hosts: []southbound.HostID{0, no, no, no, no}, NonLocal: []int32{1}})
+	refuse("read from afar", controller.Placement{Hosts: []southbound.HostID{0, no, no, no, no},
+		NonLocal: []int32{1}})
 	place([]int32{1}, 0, 1, no, no, no)
 	start(0)
-	if d := s.Data(); d.Tasks[0].NonLocal || !d.Tasks[1].NonLocal || !d.Tasks[1].Running() || d.Tasks[2].Running() {
+	if d := s.Data(); d.Tasks[0].NonLocal || !d.Tasks[1].NonLocal || !d.Tasks[1].Running() ||
+		d.Tasks[2].Running() {
 		t.Fatalf("%+v", d.Tasks)
 	}
 	refuse("has no slot left", controller.Placement{Hosts: []southbound.HostID{0, 1, 1, no, no}})
@@ -159,7 +162,8 @@ func TestShuffleByHost(t *testing.T) {
 		sum += got.Size[i]
 		if got.Src[i] != want.Src[i] || got.Dst[i] != want.Dst[i] || got.Flows[i] != want.Flows[i] ||
 			(got.Size[i]-want.Size[i]).Over(8*pathmap.Gbps).Abs() > 35 {
-			t.Errorf("host flow %d: %d→%d of %d bytes, want %d→%d of %d", i, got.Src[i], got.Dst[i], got.Size[i], want.Src[i],
+			t.Errorf("host flow %d: %d→%d of %d bytes, want %d→%d of %d", i, got.Src[i], got.Dst[i],
+				got.Size[i], want.Src[i],
 				want.Dst[i], want.Size[i])
 		}
 	}
@@ -178,7 +182,8 @@ func TestPolicyStateIsKept(t *testing.T) {
 	for i, left := range [][]int32{{4, 5}, nil, {6}, {}} {
 		hosts = slices.Clone(hosts)
 		hosts[i] = southbound.HostID(i)
-		apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: hosts, PolicyState: left}})
+		apply(t, s, state.Entry{Kind: state.Placed,
+			Placement: &controller.Placement{Hosts: hosts, PolicyState: left}})
 		want := [][]int32{{4, 5}, {4, 5}, {6}, {}}[i]
 		b, err := s.Snapshot()
 		if err != nil {
@@ -233,7 +238,8 @@ func TestReasonOfIncremental(t *testing.T) {
 	} {
 		s := state.New(fabric(t))
 		j := waves()
-		j.Stages[0].Tasks, j.Stages[1].Tasks = make([]controller.Task, tc.maps), make([]controller.Task, tc.reduces)
+		j.Stages[0].Tasks, j.Stages[1].Tasks = make([]controller.Task,
+			tc.maps), make([]controller.Task, tc.reduces)
 		hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, tc.maps+tc.reduces)
 		hosts[0] = 7
 		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: j},
@@ -267,7 +273,8 @@ func TestReasons(t *testing.T) {
 		t.Errorf("hosts are lost: %q, want %q", got, want)
 	}
 	hosts(true)
-	apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
+	apply(t, s, state.Entry{Kind: state.Placed,
+		Placement: &controller.Placement{Hosts: []southbound.HostID{0, 2, 4}}})
 	if got := now(); len(got) > 0 {
 		t.Errorf("placed: %q", got)
 	}

@@ -56,7 +56,8 @@ func (w *walk) renew(snap []byte) {
 			whole := w.s.Job(x.Job.ID)
 			if diff := cmp.Diff(whole, x.Job, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state.Job{}),
 				cmpopts.IgnoreFields(state.Job{}, "Leaves")); diff != "" || len(x.Tasks) != whole.Tasks() {
-				w.t.Fatalf("seed %d: job %d leaves with %d tasks (-is +left):\n%s", w.seed, x.Job.ID, len(x.Tasks), diff)
+				w.t.Fatalf("seed %d: job %d leaves with %d tasks (-is +left):\n%s", w.seed, x.Job.ID,
+					len(x.Tasks), diff)
 			}
 			for _, c := range x.Coflows {
 				if diff := cmp.Diff(w.s.Coflow(c.ID), c, cmpopts.EquateEmpty(),
@@ -180,7 +181,8 @@ func TestRequestsOutliveSteps(t *testing.T) {
 	frozen := s.Freeze()
 	before := frozen.Digest()
 	const decade = 10 * 365 * 24 * time.Hour
-	for i, at := range []time.Duration{time.Hour, decade, decade + time.Hour, 2 * decade, 2*decade + time.Hour} {
+	for i, at := range []time.Duration{time.Hour, decade, decade + time.Hour, 2 * decade,
+		2*decade + time.Hour} {
 		accept(at, fmt.Sprint(i))
 		if id, known := s.Requested("a"); !known || id != 0 {
 			t.Errorf("after the clock went to %v the request has job %d, known %v", at, id, known)

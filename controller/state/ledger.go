@@ -33,7 +33,8 @@ type booking struct {
 }
 
 func newLedger(ports int) ledger {
-	return ledger{byIn: make([]queue.Queue[CircuitReservation], ports), byOut: make([]queue.Queue[booking], ports),
+	return ledger{byIn: make([]queue.Queue[CircuitReservation], ports),
+		byOut: make([]queue.Queue[booking], ports),
 		edges: newPortInstants(ports),
 		begun: slices.Repeat([]southbound.Port{southbound.NoPort}, ports),
 		holds: slices.Repeat([]southbound.Port{southbound.NoPort}, ports)}

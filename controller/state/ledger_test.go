@@ -30,9 +30,10 @@ func crossbar(t *testing.T) *topo.Fabric {
 func TestRestoreRefusesOverlap(t *testing.T) {
 	f := crossbar(t)
 	at := func(in, out southbound.Port, from, to time.Duration) CircuitReservation {
-		return CircuitReservation{CircuitReservation: controller.CircuitReservation{In: in, Out: out, NotBefore: from,
-			NotAfter: to,
-			Coflow:   controller.AnyCoflow}}
+		return CircuitReservation{CircuitReservation: controller.CircuitReservation{In: in, Out: out,
+			NotBefore: from,
+			NotAfter:  to,
+			Coflow:    controller.AnyCoflow}}
 	}
 	for _, x := range []struct {
 		name   string
@@ -76,7 +77,8 @@ func TestRestoreRefusesParts(t *testing.T) {
 	}
 	held := func(in, out southbound.Port, of southbound.CoflowID) func(*Data) {
 		return func(d *Data) {
-			d.Ledger = []CircuitReservation{{CircuitReservation: controller.CircuitReservation{In: in, Out: out, NotAfter: 5,
+			d.Ledger = []CircuitReservation{{CircuitReservation: controller.CircuitReservation{In: in,
+				Out: out, NotAfter: 5,
 				Coflow: of}}}
 		}
 	}
@@ -87,7 +89,10 @@ func TestRestoreRefusesParts(t *testing.T) {
 	}{
 		{"nothing", func(*Data) {}, true},
 		{"a circuit of no move", func(d *Data) { d.Circuits[0].Out, d.Circuits[0].Move = 1, 0 }, false},
-		{"a circuit of no move, from below", func(d *Data) { d.Circuits[0].Out, d.Circuits[0].Move = 1, -1 }, false},
+		{"a circuit of no move, from below", func(d *Data) {
+			d.Circuits[0].Out,
+				d.Circuits[0].Move = 1, -1
+		}, false},
 		{"no circuit of a move that there is not", func(d *Data) { d.Circuits[0].Move = 0 }, false},
 		{"a circuit to no port", func(d *Data) {
 			d.Moves = append(d.Moves, Move{})
@@ -139,8 +144,10 @@ func TestCheckCoflow(t *testing.T) {
 	for _, x := range []struct {
 		src, dst southbound.HostID
 		ok       bool
-	}{{0, end - 1, true}, {end - 1, 0, true}, {-1, 0, false}, {0, -1, false}, {end, 0, false}, {0, end, false}} {
-		c := &Coflow{Columns: controller.Columns{Src: []southbound.HostID{x.src}, Dst: []southbound.HostID{x.dst},
+	}{{0, end - 1, true}, {end - 1, 0, true}, {-1, 0, false}, {0, -1, false}, {end, 0, false}, {0,
+		end, false}} {
+		c := &Coflow{Columns: controller.Columns{Src: []southbound.HostID{x.src},
+			Dst:  []southbound.HostID{x.dst},
 			Size: []pathmap.Bytes{1}}, Tag: make([]southbound.Tag, 1), Done: make([]bool, 1)}
 		if err := d.checkCoflow(f, c); (err == nil) != x.ok {
 			t.Errorf("%d→%d on %d hosts: %v", x.src, x.dst, end, err)
@@ -153,7 +160,8 @@ func TestFirstAndSecond(t *testing.T) {
 	f := crossbar(t)
 	s := New(f)
 	for n, from := range []time.Duration{20, 40} {
-		e := Entry{Kind: CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1, NotBefore: from,
+		e := Entry{Kind: CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0,
+			Out: 1, NotBefore: from,
 			NotAfter: from + 10, Coflow: controller.AnyCoflow}}
 		if err := s.Apply(&e); err != nil {
 			t.Fatal(err)
@@ -179,7 +187,8 @@ func TestObserved(t *testing.T) {
 	s := New(f)
 	var seen []Kind
 	s.Observe(func(e *Entry) { seen = append(seen, e.Kind) })
-	err = s.ApplyAll([]Entry{{Kind: HostSeen, Host: 1}, {Kind: Withdrawn, Coflow: 7}, {Kind: HostSeen, Host: 1, OK: true}})
+	err = s.ApplyAll([]Entry{{Kind: HostSeen, Host: 1}, {Kind: Withdrawn, Coflow: 7},
+		{Kind: HostSeen, Host: 1, OK: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

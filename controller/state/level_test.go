@@ -15,7 +15,8 @@ import (
 
 // founded is how a cluster of level 1 begins.
 func founded() []state.Entry {
-	return []state.Entry{{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1_700_000_000_000_000_000, Level: 1}},
+	return []state.Entry{{Kind: state.ClusterFounded,
+		Cluster: &state.Cluster{Epoch: 1_700_000_000_000_000_000, Level: 1}},
 		{Kind: state.MembersSeen, Cluster: &state.Cluster{Members: []state.Member{
 			{ID: "c1", API: "192.0.2.12:7420", Level: 2}, {ID: "c0", API: "192.0.2.11:7420", Level: 1}}}}}
 }
@@ -26,16 +27,19 @@ func lifeOfAJob() [][]state.Entry {
 	next := func() time.Duration { at += time.Millisecond; return at }
 	out := [][]state.Entry{founded(),
 		{{Kind: state.JobAccepted, At: next(), Job: shuffle(), Request: "a/0"}},
-		{{Kind: state.Placed, At: next(), Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{0, 2, 4}}}},
+		{{Kind: state.Placed, At: next(), Placement: &controller.Placement{Job: 0,
+			Hosts: []southbound.HostID{0, 2, 4}}}},
 		{{Kind: state.StageStarted, At: next()}},
 		{{Kind: state.TaskEnded, At: next(), Task: 0}, {Kind: state.TaskEnded, At: at, Task: 1}},
 		{{Kind: state.Routed, At: next(), Routing: &controller.Routing{Tags: []southbound.Tag{1, 2}}}},
 		{{Kind: state.CoflowStarted, At: next()}},
-		{{Kind: state.CircuitReserved, At: next(), CircuitReservation: &controller.CircuitReservation{In: 0, Out: 2,
-			NotBefore: at, NotAfter: at + time.Second}}},
+		{{Kind: state.CircuitReserved, At: next(),
+			CircuitReservation: &controller.CircuitReservation{In: 0, Out: 2,
+				NotBefore: at, NotAfter: at + time.Second}}},
 		{{Kind: state.CircuitReservationBegun, At: next()}, {Kind: state.CircuitIntended, At: at, Out: 2}},
-		{{Kind: state.CircuitSettled, At: next(), Out: 2, OK: true, Stages: &state.Stages{Cleared: at, Drained: at,
-			Accepted: at, Connected: at}}},
+		{{Kind: state.CircuitSettled, At: next(), Out: 2, OK: true,
+			Stages: &state.Stages{Cleared: at, Drained: at,
+				Accepted: at, Connected: at}}},
 		{{Kind: state.HostFlowEnded, At: next(), Row: 0}},
 		{{Kind: state.HostSeen, At: next(), Host: 7}, {Kind: state.PortSeen, At: at, Device: 1, Port: 1}},
 		{{Kind: state.JobAccepted, At: next(), Job: shuffle(), Request: "b/0"}},
@@ -46,7 +50,8 @@ func lifeOfAJob() [][]state.Entry {
 
 // future is batches as a newer version, or none of ours, could write them.
 func future(r *rand.Rand) []byte {
-	kind := []int{0, int(state.MembersForgotten), int(state.MembersForgotten) + 1, 200, 255, 256, -1}[r.IntN(7)]
+	kind := []int{0, int(state.MembersForgotten), int(state.MembersForgotten) + 1, 200, 255, 256,
+		-1}[r.IntN(7)]
 	return []byte([]string{
 		fmt.Sprintf(`[{"k":%d,"t":5,"cluster":{"members":[{"id":"c0"}]}}]`, kind),
 		fmt.Sprintf(`[{"k":15,"d":1,"p":1},{"k":%d},{"k":15,"d":1,"p":2}]`, kind),
@@ -61,7 +66,8 @@ func future(r *rand.Rand) []byte {
 func TestVersionsAgree(t *testing.T) {
 	for seed := range uint64(tries.Of(60, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		older, newer := state.Machine{State: state.NewAs(fabric(t), 1)}, state.Machine{State: state.NewAs(fabric(t), 2)}
+		older, newer := state.Machine{State: state.NewAs(fabric(t),
+			1)}, state.Machine{State: state.NewAs(fabric(t), 2)}
 		for k := range 60 {
 			var batch []byte
 			switch {
@@ -84,7 +90,8 @@ func TestVersionsAgree(t *testing.T) {
 // know it.
 func TestLevelRises(t *testing.T) {
 	older, newer := state.NewAs(fabric(t), 1), state.NewAs(fabric(t), 2)
-	forget := state.Entry{Kind: state.MembersForgotten, Cluster: &state.Cluster{Members: []state.Member{{ID: "c0"}}}}
+	forget := state.Entry{Kind: state.MembersForgotten,
+		Cluster: &state.Cluster{Members: []state.Member{{ID: "c0"}}}}
 	rise := state.Entry{Kind: state.LevelRaised, Cluster: &state.Cluster{Level: 2}}
 	if err := newer.Apply(&rise); err == nil {
 		t.Error("a cluster that is not founded has risen")

@@ -73,7 +73,8 @@ func (w *walk) conserved() {
 			k := [2]int{i, e}
 			got := booked[k] + local[k]
 			if got != want || w.received[k] != booked[k] {
-				w.t.Fatalf("seed %d: edge %d of job %d (%s): %d received, %d booked, %d local of %d", w.seed, e, i, j.Name,
+				w.t.Fatalf("seed %d: edge %d of job %d (%s): %d received, %d booked, %d local of %d",
+					w.seed, e, i, j.Name,
 					w.received[k], booked[k], local[k], want)
 			}
 		}
@@ -131,18 +132,21 @@ func TestLostHost(t *testing.T) {
 		t.Fatalf("after the loss: %+v", c)
 	}
 	redo := d.Coflows[1]
-	if !redo.Waits || len(redo.Pairs) != 1 || redo.Pairs[0] != (controller.Flow{Src: 1, Dst: 2, Bytes: 10, Count: 1}) {
+	if !redo.Waits || len(redo.Pairs) != 1 || redo.Pairs[0] != (controller.Flow{Src: 1, Dst: 2,
+		Bytes: 10, Count: 1}) {
 		t.Fatalf("carried again: %+v", redo)
 	}
 	if s.Reason(d.Jobs[0], name) == "" {
 		t.Error("a job without a host for a task tells no reason")
 	}
 	for _, hosts := range [][]southbound.HostID{{0, 1, 2, 3}, {0, 1, 3}, {1, 1, 3, 3}, {0, 1, -1, 3}} {
-		if err := s.Apply(&state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: hosts}}); err == nil {
+		if err := s.Apply(&state.Entry{Kind: state.Placed,
+			Placement: &controller.Placement{Hosts: hosts}}); err == nil {
 			t.Errorf("placement %v was taken", hosts)
 		}
 	}
-	apply(t, s, state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 3, 3}}},
+	apply(t, s, state.Entry{Kind: state.Placed,
+		Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 3, 3}}},
 		state.Entry{Kind: state.CoflowStarted, Coflow: 1})
 	if redo.Waits || redo.Columns.Src[0] != 1 || redo.Columns.Dst[0] != 3 || redo.Columns.Size[0] != 10 ||
 		d.Tasks[2].Try != 1 || d.Tasks[3].Try != 0 {
@@ -153,7 +157,8 @@ func TestLostHost(t *testing.T) {
 	if len(s.ReadyStages()) != 0 {
 		t.Fatal("the reducers may start before all bytes have come")
 	}
-	apply(t, s, state.Entry{Kind: state.HostFlowEnded, Coflow: 1, Row: 0}, state.Entry{Kind: state.StageStarted, Stage: 1},
+	apply(t, s, state.Entry{Kind: state.HostFlowEnded, Coflow: 1, Row: 0},
+		state.Entry{Kind: state.StageStarted, Stage: 1},
 		state.Entry{Kind: state.TaskEnded, Task: 2}, state.Entry{Kind: state.TaskEnded, Task: 3})
 	if s.Finished() != 1 || s.Reason(d.Jobs[0], name) != "" {
 		t.Errorf("the job has not ended: %+v", d.Jobs[0])
@@ -164,7 +169,8 @@ func TestLostHost(t *testing.T) {
 func TestFlowsWaitForTheirHost(t *testing.T) {
 	s := state.New(fabric(t))
 	name := func(h southbound.HostID) string { return "h" }
-	job := &controller.Job{Name: "bare", Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 5},
+	job := &controller.Job{Name: "bare", Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0,
+		Dst: 1, Bytes: 5},
 		{Src: 2, Dst: 3, Bytes: 7}}}}}
 	apply(t, s, state.Entry{Kind: state.HostSeen, Host: 1}, state.Entry{Kind: state.JobAccepted, Job: job},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{}}, state.Entry{Kind: state.CoflowStarted},
@@ -174,7 +180,8 @@ func TestFlowsWaitForTheirHost(t *testing.T) {
 		d.Coflows[0].Ended == state.Unset {
 		t.Fatalf("reason %q, job %+v", why, d.Jobs[0])
 	}
-	apply(t, s, state.Entry{Kind: state.HostSeen, Host: 1, OK: true}, state.Entry{Kind: state.CoflowStarted, Coflow: 1},
+	apply(t, s, state.Entry{Kind: state.HostSeen, Host: 1, OK: true},
+		state.Entry{Kind: state.CoflowStarted, Coflow: 1},
 		state.Entry{Kind: state.HostFlowEnded, Coflow: 1})
 	if s.Finished() != 1 || d.Coflows[1].Bytes != 5 {
 		t.Errorf("the job has not ended: %+v", d.Jobs[0])
@@ -186,8 +193,9 @@ func TestFlowsWaitForTheirHost(t *testing.T) {
 func TestShuffleIsLostWhole(t *testing.T) {
 	for bytes := range pathmap.Bytes(40) {
 		s := state.New(fabric(t))
-		job := &controller.Job{Name: "j", Incremental: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 3)},
-			{Tasks: make([]controller.Task, 4)}},
+		job := &controller.Job{Name: "j", Incremental: true,
+			Stages: []controller.Stage{{Tasks: make([]controller.Task, 3)},
+				{Tasks: make([]controller.Task, 4)}},
 			Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: bytes + 1}}}
 		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job}, state.Entry{Kind: state.Placed,
 			Placement: &controller.Placement{Hosts: []southbound.HostID{3, 0, 0, 2, 1, 2, 1}}},

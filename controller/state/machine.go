@@ -46,7 +46,8 @@ type Counts struct {
 }
 
 func (m Machine) publish() {
-	m.counts.Store(&Counts{int(m.d.Next.Job), m.finished, int(m.d.Next.Coflow), m.ended, len(m.waiting) + len(m.blocked),
+	m.counts.Store(&Counts{int(m.d.Next.Job), m.finished, int(m.d.Next.Coflow), m.ended,
+		len(m.waiting) + len(m.blocked),
 		m.Level()})
 }
 

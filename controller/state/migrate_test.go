@@ -22,7 +22,8 @@ func TestWalksWithMigration(t *testing.T) {
 	seeds := tries.Of[uint64](30, 150)
 	moved, redone := int64(0), 0
 	for seed := range seeds {
-		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 4)), s: state.New(f), seed: seed, lossy: seed%2 == 1, moving: true,
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 4)), s: state.New(f), seed: seed,
+			lossy: seed%2 == 1, moving: true,
 			received: map[[2]int]pathmap.Bytes{}}
 		for range 200 {
 			w.step()
@@ -62,7 +63,8 @@ func (w *walk) migrate() (state.Entry, bool) {
 		free := slices.Clone(v.Free)
 		for i := range p.Hosts {
 			h, size := southbound.HostID(w.r.IntN(len(free))), sizeOf(d, j.FirstTask+southbound.TaskID(i))
-			if d.Tasks[int(j.FirstTask)+i].Ended == state.Unset && free[h] >= size && h != p.Hosts[i] && w.r.IntN(2) == 0 {
+			if d.Tasks[int(j.FirstTask)+i].Ended == state.Unset && free[h] >= size && h != p.Hosts[i] &&
+				w.r.IntN(2) == 0 {
 				free[h] -= size
 				free[p.Hosts[i]] += size
 				p.Hosts[i], p.Move = h, append(p.Move, int32(i))
@@ -116,19 +118,22 @@ func TestMigration(t *testing.T) {
 	}
 	apply(t, s, state.Entry{Kind: state.Placed, At: 5, Placement: p})
 	d := s.Data()
-	if c, redo := d.Coflows[0], d.Coflows[1]; c.Bytes != 30 || c.Remaining != 2 || redo.Local != 10 || redo.Bytes != 0 ||
+	if c, redo := d.Coflows[0], d.Coflows[1]; c.Bytes != 30 || c.Remaining != 2 || redo.Local != 10 ||
+		redo.Bytes != 0 ||
 		d.Tasks[2].Try != 1 || d.Tasks[2].Moved != 5 {
 		t.Fatalf("after the move: %+v, again %+v, task %+v", c, redo, d.Tasks[2])
 	}
 	if *d.Migrated != (state.Migrated{Tasks: 1, Bytes: 3}) {
 		t.Errorf("it cost %+v", *d.Migrated)
 	}
-	apply(t, s, state.Entry{Kind: state.CoflowStarted, Coflow: 1}, state.Entry{Kind: state.HostFlowEnded, Row: 2},
+	apply(t, s, state.Entry{Kind: state.CoflowStarted, Coflow: 1},
+		state.Entry{Kind: state.HostFlowEnded, Row: 2},
 		state.Entry{Kind: state.HostFlowEnded, Row: 3},
 		state.Entry{Kind: state.StageStarted, Stage: 1, At: 10})
 	// A task that computes begins again: what it has done is lost, and nothing is sent.
-	apply(t, s, state.Entry{Kind: state.Placed, At: 10 + time.Second, Placement: move(0, []southbound.HostID{0, 1, 1, 2},
-		3)})
+	apply(t, s, state.Entry{Kind: state.Placed, At: 10 + time.Second,
+		Placement: move(0, []southbound.HostID{0, 1, 1, 2},
+			3)})
 	if *d.Migrated != (state.Migrated{Tasks: 2, Bytes: 3, Compute: time.Second}) || len(d.Coflows) != 2 {
 		t.Errorf("it cost %+v, and there are %d coflows", *d.Migrated, len(d.Coflows))
 	}
@@ -142,11 +147,13 @@ func TestMigration(t *testing.T) {
 // TestMigrationOfIncremental: tasks that are placed as slots come free are not moved.
 func TestMigrationOfIncremental(t *testing.T) {
 	s := state.New(fabric(t))
-	job := &controller.Job{Name: "j", Incremental: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}}
+	job := &controller.Job{Name: "j", Incremental: true,
+		Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}}
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0}}})
-	err := s.Apply(&state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{1},
-		Move: []int32{0}}})
+	err := s.Apply(&state.Entry{Kind: state.Placed,
+		Placement: &controller.Placement{Hosts: []southbound.HostID{1},
+			Move: []int32{0}}})
 	if err == nil || !strings.Contains(err.Error(), "incrementally") {
 		t.Errorf("got %v", err)
 	}

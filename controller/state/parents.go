@@ -169,7 +169,8 @@ func (s *State) CheckParents(jobs []*controller.Job) error {
 		}
 	}
 	if _, circle := controller.Depend(next); circle != nil {
-		return fmt.Errorf("%w: %w", ErrParents, controller.InCircle(circle, func(i int) string { return all[i].Name }))
+		return fmt.Errorf("%w: %w", ErrParents, controller.InCircle(circle,
+			func(i int) string { return all[i].Name }))
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func (w *walk) reader(stages ...controller.Stage) *controller.Job {
 		if r.Job == j.Name {
 			continue
 		}
-		j.Edges = append(j.Edges, controller.Edge{To: w.r.IntN(len(stages)), Bytes: pathmap.Bytes(w.r.IntN(20)), Reads: r})
+		j.Edges = append(j.Edges, controller.Edge{To: w.r.IntN(len(stages)),
+			Bytes: pathmap.Bytes(w.r.IntN(20)), Reads: r})
 	}
 	return j
 }
@@ -48,7 +49,8 @@ func TestWalksWithParents(t *testing.T) {
 	f := fabric(t)
 	reading := 0
 	for seed := range tries.Of[uint64](20, 300) {
-		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 97)), s: state.New(f), seed: seed, lossy: true, families: true,
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 97)), s: state.New(f), seed: seed, lossy: true,
+			families: true,
 			received: map[[2]int]pathmap.Bytes{}}
 		for range 250 {
 			w.step()
@@ -85,7 +87,8 @@ func TestWalksWithParents(t *testing.T) {
 func TestChildWaits(t *testing.T) {
 	s := state.New(fabric(t))
 	child := &controller.Job{Name: "child", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}},
-		Edges: []controller.Edge{{Bytes: 100, Reads: &controller.Read{Job: "parent", Kind: controller.OneToOne}}}}
+		Edges: []controller.Edge{{Bytes: 100, Reads: &controller.Read{Job: "parent",
+			Kind: controller.OneToOne}}}}
 	parent := &controller.Job{Name: "parent", Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}}
 	says := func(part string) {
 		t.Helper()
@@ -116,14 +119,16 @@ func TestChildWaits(t *testing.T) {
 	says("which is lost: it begins when that is back")
 	apply(t, s, state.Entry{Kind: state.HostSeen, Host: 3, OK: true}, place(0, 3, 1))
 	c := s.Coflow(s.Job(0).FirstCoflow)
-	if !slices.Equal(c.Columns.Src, []southbound.HostID{3}) || !slices.Equal(c.Columns.Dst, []southbound.HostID{1}) ||
+	if !slices.Equal(c.Columns.Src, []southbound.HostID{3}) ||
+		!slices.Equal(c.Columns.Dst, []southbound.HostID{1}) ||
 		c.Columns.Size[0] != 50 || c.Columns.Local != 50 {
 		t.Errorf("the child reads %+v", c.Columns)
 	}
 	if len(s.ReadyStages()) != 0 || frozen.Digest() != before {
 		t.Errorf("stages %v start before they have read, or what was frozen has changed", s.ReadyStages())
 	}
-	apply(t, s, state.Entry{Kind: state.CoflowStarted, Coflow: c.ID}, state.Entry{Kind: state.HostFlowEnded, Coflow: c.ID})
+	apply(t, s, state.Entry{Kind: state.CoflowStarted, Coflow: c.ID},
+		state.Entry{Kind: state.HostFlowEnded, Coflow: c.ID})
 	if len(s.ReadyStages()) != 1 {
 		t.Error("the stage does not start once it has read")
 	}
@@ -179,7 +184,8 @@ func TestParentsNeedLevel3(t *testing.T) {
 	s := state.New(fabric(t))
 	apply(t, s, founded()...)
 	e := state.Entry{Kind: state.JobAccepted, Job: &controller.Job{Name: "a",
-		Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}, Edges: []controller.Edge{{Reads: &controller.Read{
+		Stages: []controller.Stage{{Tasks: make([]controller.Task,
+			1)}}, Edges: []controller.Edge{{Reads: &controller.Read{
 			Hosts: []southbound.HostID{0}, Kind: controller.OneToOne}}}}}
 	if err := s.Apply(&e); !errors.Is(err, state.ErrLevel) {
 		t.Errorf("at level 1: %v", err)

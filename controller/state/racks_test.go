@@ -71,12 +71,14 @@ func TestRacksAdded(t *testing.T) {
 	now := 3 * time.Second
 	play(state.Entry{Kind: state.Placed, At: now, Placement: &controller.Placement{Job: 1,
 		Hosts: []southbound.HostID{8, 10, 9}}},
-		state.Entry{Kind: state.CircuitReserved, At: now, CircuitReservation: &controller.CircuitReservation{In: 5, Out: 4,
-			NotBefore: now, NotAfter: 2 * now, Coflow: 1}},
+		state.Entry{Kind: state.CircuitReserved, At: now,
+			CircuitReservation: &controller.CircuitReservation{In: 5, Out: 4,
+				NotBefore: now, NotAfter: 2 * now, Coflow: 1}},
 		state.Entry{Kind: state.CircuitReservationBegun, At: now, Port: 5},
 		state.Entry{Kind: state.CircuitIntended, At: now, Port: 5, Out: 4},
-		state.Entry{Kind: state.HostSeen, At: now, Host: 10}, state.Entry{Kind: state.PortSeen, At: now, Device: node(t, s,
-			"tor4"), Port: 3})
+		state.Entry{Kind: state.HostSeen, At: now, Host: 10}, state.Entry{Kind: state.PortSeen, At: now,
+			Device: node(t, s,
+				"tor4"), Port: 3})
 	if c := s.Circuit(5); c.Out != 4 || s.RackOf(9) != 4 || !s.Lost(10) {
 		t.Errorf("%+v", c)
 	}
@@ -129,10 +131,11 @@ func TestRackRefusals(t *testing.T) {
 			c.Cabling.Added = slices.Clone(c.Cabling.Added)
 			c.Cabling.Added[1].Role = pathmap.OCS
 		}},
-		{"removed", "remove tor4: a rack's own hosts and switch stay: drain it", func(c *controller.FabricChange) {
-			c.Drained = []pathmap.NodeID{node(t, s, "tor4")}
-			c.Removed = c.Drained
-		}},
+		{"removed", "remove tor4: a rack's own hosts and switch stay: drain it",
+			func(c *controller.FabricChange) {
+				c.Drained = []pathmap.NodeID{node(t, s, "tor4")}
+				c.Removed = c.Drained
+			}},
 		{"without uplinks", "they would be in 2 parts", func(c *controller.FabricChange) {
 			next, err := cabling.Grow(s.Founded(), c.Cabling, []cabling.Rack{{ToR: "tor5", Hosts: []string{"h"}}})
 			if err != nil {

@@ -34,7 +34,8 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 			c.Rack -= c.Columns.Size[r]
 		}
 	}
-	j.Redo = append(j.Redo, s.append(&Coflow{Job: c.Job, Edge: c.Edge, Ready: c.Ready, Started: Unset, Ended: Unset,
+	j.Redo = append(j.Redo, s.append(&Coflow{Job: c.Job, Edge: c.Edge, Ready: c.Ready,
+		Started: Unset, Ended: Unset,
 		Resent: true, Of: id, Pairs: pairs, Waits: true}))
 	j.Open++
 	switch x := &j.Edges[c.Edge]; {
@@ -68,7 +69,8 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	}
 	if !x.FollowsTasks() {
 		for _, r := range rows {
-			out = append(out, controller.Flow{Src: c.Columns.Src[r], Dst: c.Columns.Dst[r], Bytes: c.Columns.Size[r],
+			out = append(out, controller.Flow{Src: c.Columns.Src[r], Dst: c.Columns.Dst[r],
+				Bytes: c.Columns.Size[r],
 				Count: c.Columns.Flows[r]})
 		}
 		return out
@@ -165,12 +167,14 @@ func tasksOf(j *Job, c *Coflow) []controller.Flow {
 	}
 	if x := &j.Edges[c.Edge]; x.Reads != nil {
 		first, end := j.StageTasks(x.To)
-		return slices.DeleteFunc(x.ReadBy(numbers[first:end]), func(f controller.Flow) bool { return f.Bytes == 0 })
+		return slices.DeleteFunc(x.ReadBy(numbers[first:end]),
+			func(f controller.Flow) bool { return f.Bytes == 0 })
 	}
 	columns := controller.Expand(&j.Job, &j.Edges[c.Edge], numbers)
 	out := make([]controller.Flow, len(columns.Src))
 	for i := range out {
-		out[i] = controller.Flow{Src: columns.Src[i], Dst: columns.Dst[i], Bytes: columns.Size[i], Count: columns.Flows[i]}
+		out[i] = controller.Flow{Src: columns.Src[i], Dst: columns.Dst[i], Bytes: columns.Size[i],
+			Count: columns.Flows[i]}
 	}
 	return out
 }

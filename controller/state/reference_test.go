@@ -24,7 +24,10 @@ func derived(s *state.State) error {
 		}
 	}
 	for _, h := range d.Lost {
-		if slices.ContainsFunc(d.Tasks, func(t state.Task) bool { return t.Host == h && t.Ended == state.Unset }) {
+		if slices.ContainsFunc(d.Tasks, func(t state.Task) bool {
+			return t.Host == h &&
+				t.Ended == state.Unset
+		}) {
 			return fmt.Errorf("a task runs on host %d, which is lost", h)
 		}
 		free[h] = 0
@@ -63,7 +66,8 @@ func derived(s *state.State) error {
 		}
 		for k := range j.Stages {
 			if held := streams(d, j, k); held != s.Held(j.ID, int32(k)) || held && done(d, j, k) {
-				return fmt.Errorf("job %d: streams hold stage %d: %v, and its tasks have ended: %v", j.ID, k, held, done(d, j, k))
+				return fmt.Errorf("job %d: streams hold stage %d: %v, and its tasks have ended: %v", j.ID,
+					k, held, done(d, j, k))
 			}
 			if fresh(d, j, k) && fed(d, j, k) {
 				stages = append(stages, state.StageRef{Job: j.ID, Stage: int32(k)})
@@ -89,7 +93,10 @@ func derived(s *state.State) error {
 	for _, j := range v.Blocked {
 		held = append(held, j.ID)
 	}
-	byStage := func(a, b state.StageRef) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Stage, b.Stage)) }
+	byStage := func(a, b state.StageRef) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job),
+			cmp.Compare(a.Stage, b.Stage))
+	}
 	switch {
 	case !slices.Equal(seen, waiting):
 		return fmt.Errorf("jobs %v wait, want %v", seen, waiting)
@@ -203,7 +210,8 @@ func cut(d *state.Data, j *state.Job) error {
 		}
 	}
 	for i, c := range d.Coflows {
-		if c.Job == j.ID && (c.Ended == state.Unset || c.Remaining != 0 || c.Bytes < 0 || c.Rack < 0 || c.Rack > c.Bytes ||
+		if c.Job == j.ID && (c.Ended == state.Unset || c.Remaining != 0 || c.Bytes < 0 || c.Rack < 0 ||
+			c.Rack > c.Bytes ||
 			c.Local < 0 || slices.Contains(c.Done, false)) {
 			return fmt.Errorf("job %d was cancelled, and its coflow %d is %+v", j.ID, i, c)
 		}

@@ -28,7 +28,8 @@ func TestRoutesBesideAMove(t *testing.T) {
 		Stages: []controller.Stage{{Tasks: two}, {Tasks: two}, {Tasks: two}},
 		Edges: []controller.Edge{{Kind: controller.OneToOne, From: 0, To: 1, Bytes: 100},
 			{Kind: controller.OneToOne, From: 1, To: 2, Bytes: 100}}}})
-	do(state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 1, 2, 3, 0, 1}}})
+	do(state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0,
+		1, 2, 3, 0, 1}}})
 	do(state.Entry{Kind: state.StageStarted})
 	do(state.Entry{Kind: state.TaskEnded, Task: 0})
 	do(state.Entry{Kind: state.TaskEnded, Task: 1})
@@ -38,7 +39,8 @@ func TestRoutesBesideAMove(t *testing.T) {
 	// on 1 one would stay within.
 	moves := []controller.Placement{{Hosts: []southbound.HostID{0, 1, 2, 1, 0, 1}}}
 	rows := len(s.Coflow(0).Tag)
-	if err := s.CheckRouting(&controller.Routing{Coflow: 0, Tags: make([]southbound.Tag, rows)}, moves); err != nil ||
+	if err := s.CheckRouting(&controller.Routing{Coflow: 0, Tags: make([]southbound.Tag, rows)},
+		moves); err != nil ||
 		s.Relays(0, moves) {
 		t.Errorf("a coflow that has begun has %d rows still: %v", rows, err)
 	}

@@ -71,7 +71,8 @@ func (s *State) reserve(e *Entry) error {
 		}
 	}
 	if in, found := s.elsewhere(&r); found {
-		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w", r.In, r.Out, in,
+		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w",
+			r.In, r.Out, in,
 			ErrConflict)
 	}
 	in, out, o := s.ledger.place(&r)
@@ -95,9 +96,10 @@ func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bo
 		if in == r.In {
 			continue
 		}
-		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in].Live(), func(o CircuitReservation) bool {
-			return o.Out == out
-		}) {
+		if s.d.Circuits[in].Out == out || slices.ContainsFunc(s.ledger.byIn[in].Live(),
+			func(o CircuitReservation) bool {
+				return o.Out == out
+			}) {
 			return in, true
 		}
 	}

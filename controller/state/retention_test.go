@@ -16,7 +16,8 @@ func TestRetentionIsAgreed(t *testing.T) {
 	short.KeepEnded(state.Keep{Requests: time.Second})
 	long.KeepEnded(state.Keep{Requests: time.Hour})
 	set := func(d time.Duration) state.Entry {
-		return state.Entry{Kind: state.RetentionSet, Cluster: &state.Cluster{Retention: &state.Retention{Requests: d}}}
+		return state.Entry{Kind: state.RetentionSet,
+			Cluster: &state.Cluster{Retention: &state.Retention{Requests: d}}}
 	}
 	first, later := set(time.Minute), set(-1)
 	if err := short.Apply(&first); err == nil {

@@ -56,7 +56,8 @@ type found struct {
 // hostsOf returns the hosts of the rack of an OCS port: from one to before another.
 func (s *State) hostsOf(port southbound.Port) [2]southbound.HostID {
 	rack := s.rack(port)
-	return [2]southbound.HostID{southbound.HostID(s.fabric.FirstHost[rack]), southbound.HostID(s.fabric.FirstHost[rack+1])}
+	return [2]southbound.HostID{southbound.HostID(s.fabric.FirstHost[rack]),
+		southbound.HostID(s.fabric.FirstHost[rack+1])}
 }
 
 // between returns the rows, from one to before another, of a destination and sources; none is before a

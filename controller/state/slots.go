@@ -70,7 +70,8 @@ func (s *State) checkVCPUs(j *Job, p *controller.Placement) error {
 				milli)
 		case milli > 0:
 			if given[h] += int64(milli); given[h] > s.vcpus[h] {
-				return fmt.Errorf("place job %d: host %d has %d thousandths of a vCPU left, and gives %d", p.Job, h, s.vcpus[h],
+				return fmt.Errorf("place job %d: host %d has %d thousandths of a vCPU left, and gives %d",
+					p.Job, h, s.vcpus[h],
 					given[h])
 			}
 		}

@@ -56,13 +56,15 @@ func TestOneJob(t *testing.T) {
 	apply(t, s, state.Entry{Kind: state.Placed, At: 1,
 		Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{0, 2, 4}}})
 	c := s.Coflow(0)
-	want := controller.Columns{Src: []southbound.HostID{0, 2}, Dst: []southbound.HostID{4, 4}, Size: c.Columns.Size,
+	want := controller.Columns{Src: []southbound.HostID{0, 2}, Dst: []southbound.HostID{4, 4},
+		Size:  c.Columns.Size,
 		Flows: []int32{1, 1}}
 	if diff := cmp.Diff(want, c.Columns); diff != "" {
 		t.Errorf("host flows (-want +got):\n%s", diff)
 	}
 	if c.Columns.Size[0] != 51 || c.Columns.Size[1] != 50 {
-		t.Errorf("sizes %v, want 51 and 50: 101 bytes over two pairs, the remainder to the first", c.Columns.Size)
+		t.Errorf("sizes %v, want 51 and 50: 101 bytes over two pairs, the remainder to the first",
+			c.Columns.Size)
 	}
 	if got := len(s.ReadyStages()); got != 1 {
 		t.Fatalf("%d stages are ready, want the map stage alone", got)
@@ -76,19 +78,22 @@ func TestOneJob(t *testing.T) {
 		state.Entry{Kind: state.HostFlowEnded, At: 6, Coflow: 0, Row: 1},
 		state.Entry{Kind: state.HostFlowEnded, At: 7, Coflow: 0,
 			Row: 0},
-		state.Entry{Kind: state.StageStarted, At: 7, JobID: 0, Stage: 1}, state.Entry{Kind: state.TaskEnded, At: 9, Task: 2})
+		state.Entry{Kind: state.StageStarted, At: 7, JobID: 0,
+			Stage: 1}, state.Entry{Kind: state.TaskEnded, At: 9, Task: 2})
 	if c := s.Coflow(0); len(c.Columns.Src)+len(c.Columns.Dst)+len(c.Columns.Size)+len(c.Columns.Flows)+len(c.Tag)+
 		len(c.Done) > 0 {
 		t.Errorf("a coflow that has ended holds its rows: %+v", c)
 	}
 	if j := s.Job(0); j.Ended != 9 || s.Finished() != 1 || s.Coflow(0).Ended != 7 {
-		t.Errorf("job ended %v, coflow %v, finished %d; want 9 ns, 7 ns, 1", j.Ended, s.Coflow(0).Ended, s.Finished())
+		t.Errorf("job ended %v, coflow %v, finished %d; want 9 ns, 7 ns, 1", j.Ended,
+			s.Coflow(0).Ended, s.Finished())
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	at := func(in, out southbound.Port, from, to time.Duration) *controller.CircuitReservation {
-		return &controller.CircuitReservation{In: in, Out: out, NotBefore: from, NotAfter: to, Coflow: controller.AnyCoflow}
+		return &controller.CircuitReservation{In: in, Out: out, NotBefore: from, NotAfter: to,
+			Coflow: controller.AnyCoflow}
 	}
 	s := state.New(fabric(t))
 	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: shuffle()},
@@ -136,12 +141,15 @@ func TestDigestTellsJobs(t *testing.T) {
 		job         *controller.Job
 		placed      southbound.HostID
 		first, last southbound.TaskID
-	}{{"as it is", shuffle(), 0, 0, 1}, {"another name", renamed, 0, 0, 1}, {"a task elsewhere", shuffle(), 1, 0, 1},
+	}{{"as it is", shuffle(), 0, 0, 1}, {"another name", renamed, 0, 0, 1}, {"a task elsewhere",
+		shuffle(), 1, 0, 1},
 		{"the other task first", shuffle(), 0, 1, 0}} {
 		s := state.New(fabric(t))
-		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: tc.job, Request: "a"}, state.Entry{Kind: state.Placed, At: 1,
-			Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{tc.placed, 2, 4}}},
-			state.Entry{Kind: state.StageStarted, At: 2}, state.Entry{Kind: state.TaskEnded, At: 3, Task: tc.first},
+		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: tc.job, Request: "a"},
+			state.Entry{Kind: state.Placed, At: 1,
+				Placement: &controller.Placement{Job: 0, Hosts: []southbound.HostID{tc.placed, 2, 4}}},
+			state.Entry{Kind: state.StageStarted, At: 2}, state.Entry{Kind: state.TaskEnded, At: 3,
+				Task: tc.first},
 			state.Entry{Kind: state.TaskEnded, At: 4, Task: tc.last})
 		if other, same := known[s.Digest()]; same {
 			t.Errorf("%s: the digest is that of %s", tc.name, other)
@@ -195,14 +203,16 @@ func randomEntry(r *rand.Rand, s *state.State) state.Entry {
 	case state.JobAccepted:
 		e.Job = shuffle()
 	case state.Placed:
-		e.Placement = &controller.Placement{Job: e.JobID, Hosts: []southbound.HostID{southbound.HostID(r.IntN(8)),
-			southbound.HostID(r.IntN(8)), southbound.HostID(r.IntN(8))}}
+		e.Placement = &controller.Placement{Job: e.JobID,
+			Hosts: []southbound.HostID{southbound.HostID(r.IntN(8)),
+				southbound.HostID(r.IntN(8)), southbound.HostID(r.IntN(8))}}
 	case state.Routed:
 		e.Routing = &controller.Routing{Coflow: e.Coflow, Tags: make([]southbound.Tag, r.IntN(3))}
 	case state.CircuitReserved:
 		from := time.Duration(r.IntN(100))
-		e.CircuitReservation = &controller.CircuitReservation{In: e.Port, Out: e.Out, NotBefore: from, NotAfter: from +
-			time.Duration(r.IntN(30)), Coflow: e.Coflow}
+		e.CircuitReservation = &controller.CircuitReservation{In: e.Port, Out: e.Out, NotBefore: from,
+			NotAfter: from +
+				time.Duration(r.IntN(30)), Coflow: e.Coflow}
 	}
 	return e
 }
@@ -222,7 +232,8 @@ func portsOnce(t *testing.T, seed uint64, s *state.State) {
 
 func FuzzMachine(f *testing.F) {
 	batch, err := state.Encode([]state.Entry{{Kind: state.JobAccepted, Job: shuffle()},
-		{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1, NotAfter: 5}},
+		{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: 0, Out: 1,
+			NotAfter: 5}},
 		{Kind: state.CircuitReservationBegun}})
 	if err != nil {
 		f.Fatal(err)

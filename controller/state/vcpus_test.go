@@ -37,8 +37,9 @@ func TestVCPUs(t *testing.T) {
 		}
 	}
 	job := func() *controller.Job {
-		return &controller.Job{Stages: []controller.Stage{{Name: "s", Tasks: []controller.Task{{Load: time.Second},
-			{Load: time.Second}, {Compute: time.Second}}}}}
+		return &controller.Job{Stages: []controller.Stage{{Name: "s",
+			Tasks: []controller.Task{{Load: time.Second},
+				{Load: time.Second}, {Compute: time.Second}}}}}
 	}
 	place := func(id controller.JobID, milli []int32) Entry {
 		return Entry{Kind: Placed, Placement: &controller.Placement{Job: id, Hosts: []southbound.HostID{0, 0, 1},

@@ -13,7 +13,10 @@ import (
 // of a started coflow, or false if that is unknown (then the sizes are taken). Everything that v points
 // to afterwards is borrowed.
 func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Remaining, bool)) {
-	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining { return s.leftOf(id, c, left) })
+	s.fillView(v, func(id southbound.CoflowID,
+		c *Coflow) southbound.Remaining {
+		return s.leftOf(id, c, left)
+	})
 }
 
 // FillBlindView is FillView for callers that read only the number of rows that coflows have left.
@@ -132,7 +135,8 @@ func (s *State) viewRunning(v *controller.View) {
 	}
 	if !sorted { // coflows that carry again what was lost have ids of their own
 		slices.SortFunc(v.Running, func(a, b controller.Running) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
-		v.Running = slices.CompactFunc(v.Running, func(a, b controller.Running) bool { return a.Job.ID == b.Job.ID })
+		v.Running = slices.CompactFunc(v.Running,
+			func(a, b controller.Running) bool { return a.Job.ID == b.Job.ID })
 	}
 }
 

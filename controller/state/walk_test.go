@@ -28,7 +28,8 @@ func TestWalks(t *testing.T) {
 	f := fabric(t)
 	seeds := tries.Of[uint64](20, 100)
 	for seed := range seeds {
-		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed, received: map[[2]int]pathmap.Bytes{}}
+		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed,
+			received: map[[2]int]pathmap.Bytes{}}
 		for range 120 {
 			w.step()
 		}
@@ -152,7 +153,8 @@ func (w *walk) generations() {
 		same := was.ID == c.ID && slices.Equal(was.Src, c.Src) && slices.Equal(was.Dst, c.Dst) &&
 			slices.Equal(was.Size, c.Size) && slices.Equal(was.Flows, c.Flows)
 		if c.Generation == 0 || seen && !same {
-			w.t.Fatalf("seed %d: generation %d of coflow %d has other rows than before:\n%+v\n%+v", w.seed, c.Generation, c.ID,
+			w.t.Fatalf("seed %d: generation %d of coflow %d has other rows than before:\n%+v\n%+v",
+				w.seed, c.Generation, c.ID,
 				was, c)
 		}
 		w.rows[c.Generation] = *c
@@ -186,7 +188,8 @@ func (w *walk) entry() state.Entry {
 	if w.end && len(d.Lost) > 0 {
 		return state.Entry{Kind: state.HostSeen, Host: d.Lost[0], OK: true}
 	}
-	progress := []state.Kind{state.Placed, state.StageStarted, state.CoflowStarted, state.TaskEnded, state.HostFlowEnded}
+	progress := []state.Kind{state.Placed, state.StageStarted, state.CoflowStarted, state.TaskEnded,
+		state.HostFlowEnded}
 	if w.ending && r.IntN(20) == 0 && len(d.Jobs) > 0 {
 		return w.cancel()
 	}
@@ -255,10 +258,11 @@ func (w *walk) entry() state.Entry {
 		case state.CircuitReserved:
 			if in, out, n := port(), port(), len(d.Coflows); in != out && n > 0 {
 				from := w.now + time.Duration(r.IntN(30))
-				return state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: in, Out: out,
-					NotBefore: from,
-					NotAfter:  from + time.Duration(1+r.IntN(20)), Coflow: southbound.CoflowID(r.IntN(n+1) - 1),
-					Fallback: controller.Fallback(r.IntN(2))}}
+				return state.Entry{Kind: state.CircuitReserved,
+					CircuitReservation: &controller.CircuitReservation{In: in, Out: out,
+						NotBefore: from,
+						NotAfter:  from + time.Duration(1+r.IntN(20)), Coflow: southbound.CoflowID(r.IntN(n+1) - 1),
+						Fallback: controller.Fallback(r.IntN(2))}}
 			}
 		case state.CircuitReservationBegun:
 			return state.Entry{Kind: state.CircuitReservationBegun, Port: port()}
@@ -274,10 +278,12 @@ func (w *walk) entry() state.Entry {
 		case state.Planned:
 			return state.Entry{Kind: state.Planned, Planning: state.Planning{Wake: w.now + 10}}
 		case state.PortSeen:
-			return state.Entry{Kind: state.PortSeen, Device: southbound.DeviceID(r.IntN(6)), Port: southbound.Port(r.IntN(3)),
-				OK: r.IntN(2) == 0}
+			return state.Entry{Kind: state.PortSeen, Device: southbound.DeviceID(r.IntN(6)),
+				Port: southbound.Port(r.IntN(3)),
+				OK:   r.IntN(2) == 0}
 		case state.HostSeen:
-			return state.Entry{Kind: state.HostSeen, Host: southbound.HostID(r.IntN(w.s.Fabric().Hosts())), OK: r.IntN(3) > 0}
+			return state.Entry{Kind: state.HostSeen,
+				Host: southbound.HostID(r.IntN(w.s.Fabric().Hosts())), OK: r.IntN(3) > 0}
 		}
 	}
 }
@@ -308,7 +314,8 @@ func (w *walk) job() *controller.Job {
 				{Kind: controller.ScatterGather, From: 0, To: 1, Rate: 1e12, Stream: true},
 				{Kind: controller.Broadcast, From: 1, To: 2, Rate: 1e12, Stream: true}}}
 	case 4: // a stream in a circle, with one that carries nothing and one to itself
-		return &controller.Job{Name: "stream", Stages: []controller.Stage{stage(1), stage(n), stage(1), stage(1)},
+		return &controller.Job{Name: "stream", Stages: []controller.Stage{stage(1), stage(n),
+			stage(1), stage(1)},
 			Edges: []controller.Edge{
 				{Kind: controller.Fields, From: 0, To: 1, Bytes: 9, Stream: true, Keys: 3},
 				{Kind: controller.Global, From: 1, To: 2, Bytes: 6, Stream: true},
@@ -318,7 +325,8 @@ func (w *walk) job() *controller.Job {
 	case 5: // batch, then a stream, then batch
 		return &controller.Job{Name: "mixed", Stages: []controller.Stage{stage(1), stage(n), stage(n), stage(1)},
 			Edges: []controller.Edge{
-				{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 9}, {Kind: controller.OneToOne, From: 1, To: 2, Bytes: 8,
+				{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 9}, {Kind: controller.OneToOne,
+					From: 1, To: 2, Bytes: 8,
 					Stream: true},
 				{Kind: controller.ScatterGather, From: 2, To: 3, Bytes: 9}}}
 	case 0: // bare, sometimes all within one host
@@ -330,10 +338,13 @@ func (w *walk) job() *controller.Job {
 	case 1:
 		return shuffle()
 	case 2: // a diamond, with an edge that carries nothing
-		return &controller.Job{Name: "diamond", Stages: []controller.Stage{stage(n), stage(n), stage(1), stage(1)},
+		return &controller.Job{Name: "diamond", Stages: []controller.Stage{stage(n), stage(n),
+			stage(1), stage(1)},
 			Edges: []controller.Edge{
-				{Kind: controller.OneToOne, From: 0, To: 1, Bytes: 7}, {Kind: controller.Broadcast, From: 0, To: 2, Bytes: 3},
-				{Kind: controller.ScatterGather, From: 1, To: 3, Bytes: 9}, {Kind: controller.ScatterGather, From: 2, To: 3}}}
+				{Kind: controller.OneToOne, From: 0, To: 1, Bytes: 7}, {Kind: controller.Broadcast, From: 0,
+					To: 2, Bytes: 3},
+				{Kind: controller.ScatterGather, From: 1, To: 3, Bytes: 9}, {Kind: controller.ScatterGather,
+					From: 2, To: 3}}}
 	}
 	return &controller.Job{Name: "tasks alone", Stages: []controller.Stage{stage(n)}}
 }
@@ -344,7 +355,8 @@ func (w *walk) place() (state.Entry, bool) {
 	w.s.FillView(&v, nil)
 	for i := range v.Evicted {
 		if hosts, ok := rescheduled(&v, &v.Evicted[i], w.r); ok {
-			return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: v.Evicted[i].Job.ID, Hosts: hosts}},
+			return state.Entry{Kind: state.Placed,
+					Placement: &controller.Placement{Job: v.Evicted[i].Job.ID, Hosts: hosts}},
 				true
 		}
 	}

@@ -25,9 +25,10 @@ func twoWaves(t *testing.T) *state.State {
 }
 
 func reserved(in, out southbound.Port) state.Entry {
-	return state.Entry{Kind: state.CircuitReserved, CircuitReservation: &controller.CircuitReservation{In: in, Out: out,
-		NotAfter: 50,
-		Coflow:   controller.AnyCoflow}}
+	return state.Entry{Kind: state.CircuitReserved,
+		CircuitReservation: &controller.CircuitReservation{In: in, Out: out,
+			NotAfter: 50,
+			Coflow:   controller.AnyCoflow}}
 }
 
 // TestMoreThanWavelengths: of two wavelengths a rack has two circuits at once, out of it and into it,
@@ -74,11 +75,13 @@ func TestMoreThanWavelengths(t *testing.T) {
 // wavelength.
 func TestTagsOfWavelengths(t *testing.T) {
 	s := twoWaves(t)
-	flows := []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}, {Src: 0, Dst: 4, Bytes: 5}, {Src: 0, Dst: 6, Bytes: 5}}
+	flows := []controller.Flow{{Src: 0, Dst: 2, Bytes: 5}, {Src: 0, Dst: 4, Bytes: 5},
+		{Src: 0, Dst: 6, Bytes: 5}}
 	apply(t, s, state.Entry{Kind: state.JobAccepted,
 		Job: &controller.Job{Name: "bare", Edges: []controller.Edge{{Kind: controller.Fixed, Flows: flows}}}},
 		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 0}},
-		state.Entry{Kind: state.Routed, Routing: &controller.Routing{Coflow: 0, Tags: []southbound.Tag{2, 2, 2}}},
+		state.Entry{Kind: state.Routed, Routing: &controller.Routing{Coflow: 0,
+			Tags: []southbound.Tag{2, 2, 2}}},
 		reserved(0, 2), reserved(4, 5))
 	for _, c := range [][2]southbound.Port{{0, 2}, {4, 5}} {
 		apply(t, s, state.Entry{Kind: state.CircuitReservationBegun, Port: c[0]},

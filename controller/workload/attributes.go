@@ -69,7 +69,8 @@ func ReadAttributes(r io.Reader, name string) (*Attributes, error) {
 		return nil, fmt.Errorf("read attributes %q: line %d: %w", name, line+1, err)
 	}
 	if !head {
-		return nil, a.fail(1, 1, "write "+attributesShape+" in the first line, then a line a coflow", "the file is empty")
+		return nil, a.fail(1, 1, "write "+attributesShape+" in the first line, then a line a coflow",
+			"the file is empty")
 	}
 	return a, nil
 }
@@ -134,7 +135,8 @@ func seconds(s string) (time.Duration, bool) {
 		return 0, false
 	}
 	r.Mul(r, big.NewRat(int64(time.Second), 1))
-	n := new(big.Int).Quo(new(big.Int).Add(new(big.Int).Lsh(r.Num(), 1), r.Denom()), new(big.Int).Lsh(r.Denom(), 1))
+	n := new(big.Int).Quo(new(big.Int).Add(new(big.Int).Lsh(r.Num(), 1), r.Denom()),
+		new(big.Int).Lsh(r.Denom(), 1))
 	if !n.IsInt64() || n.Int64() > int64(southbound.Never/4) {
 		return 0, false
 	}

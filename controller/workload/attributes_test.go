@@ -29,7 +29,8 @@ func TestReadAttributes(t *testing.T) {
 			t.Errorf("%s: %v, %v", jobs[i].Name, jobs[i].Weight, jobs[i].Deadline)
 		}
 	}
-	if _, err := a.Apply(jobs[3:]); err == nil || !strings.Contains(err.Error(), "none of its 3 coflows is replayed") {
+	if _, err := a.Apply(jobs[3:]); err == nil ||
+		!strings.Contains(err.Error(), "none of its 3 coflows is replayed") {
 		t.Errorf("no coflow is named: %v", err)
 	}
 }

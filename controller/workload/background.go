@@ -69,9 +69,11 @@ func Background(opt BackgroundOptions) ([]controller.Job, error) {
 			size := math.Ceil(rng.ExpFloat64() * float64(rate.In(backgroundLong)))
 			flow := controller.Flow{Src: southbound.HostID(h), Dst: to[rng.IntN(len(to))],
 				Bytes: min(max(1, pathmap.Bytes(size)), controller.MaxBytes), Count: 1}
-			jobs = append(jobs, controller.Job{Name: fmt.Sprintf("background-%d-%d", h, len(jobs)), User: BackgroundUser,
+			jobs = append(jobs, controller.Job{Name: fmt.Sprintf("background-%d-%d", h, len(jobs)),
+				User:    BackgroundUser,
 				Weight:  1,
-				Arrival: time.Duration(at), Edges: []controller.Edge{{Kind: controller.Fixed, Flows: []controller.Flow{flow}}}})
+				Arrival: time.Duration(at), Edges: []controller.Edge{{Kind: controller.Fixed,
+					Flows: []controller.Flow{flow}}}})
 		}
 	}
 	slices.SortStableFunc(jobs, func(a, b controller.Job) int { return cmp.Compare(a.Arrival, b.Arrival) })

@@ -62,7 +62,8 @@ func TestBackgroundFills(t *testing.T) {
 }
 
 func TestBackgroundBounds(t *testing.T) {
-	ok := BackgroundOptions{Share: .5, Until: time.Second, Rate: []pathmap.BitsPerSecond{1, 1}, Rack: []int32{0, 1}}
+	ok := BackgroundOptions{Share: .5, Until: time.Second, Rate: []pathmap.BitsPerSecond{1, 1},
+		Rack: []int32{0, 1}}
 	for _, share := range []float64{0, -1, 1, math.NaN()} {
 		bad := ok
 		bad.Share = share
@@ -89,7 +90,10 @@ func TestBackgroundBounds(t *testing.T) {
 
 // TestMix: among equals the others come before the background.
 func TestMix(t *testing.T) {
-	job := func(name string, at time.Duration) controller.Job { return controller.Job{Name: name, Arrival: at} }
+	job := func(name string, at time.Duration) controller.Job {
+		return controller.Job{Name: name,
+			Arrival: at}
+	}
 	got := ""
 	for _, j := range Mix([]controller.Job{job("a", 1), job("b", 2)},
 		[]controller.Job{job("x", 0), job("y", 1), job("z", 2)}) {

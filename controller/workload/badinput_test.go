@@ -115,7 +115,8 @@ func TestBadInput(t *testing.T) {
 			"depth of objects":  strings.NewReader(strings.Repeat(`{"workflow":`, 10_000)),
 			"depth of dashes":   strings.NewReader("a:\n" + strings.Repeat("- ", 10_000)),
 			"a name of 64 kB":   strings.NewReader(half + strings.Repeat("n", 1<<16) + "\n"),
-			"numbers beyond": strings.NewReader(strings.NewReplacer("0", "1e999", "1", strings.Repeat("9", 400), "2",
+			"numbers beyond": strings.NewReader(strings.NewReplacer("0", "1e999", "1",
+				strings.Repeat("9", 400), "2",
 				"1e999").Replace(r.sample)),
 		}
 		for other, o := range readers() {

@@ -41,7 +41,8 @@ func Bare(opt BareOptions) ([]controller.Job, error) {
 		for s := range senders {
 			for d := range receivers {
 				length := time.Duration((0.22 + 0.28*r.Float64()) * float64(time.Second))
-				flows = append(flows, controller.Flow{Src: host(racks[s]), Dst: host(racks[senders+d]), Bytes: opt.Link.In(length),
+				flows = append(flows, controller.Flow{Src: host(racks[s]), Dst: host(racks[senders+d]),
+					Bytes: opt.Link.In(length),
 					Count: 1})
 			}
 		}

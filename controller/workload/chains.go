@@ -228,7 +228,8 @@ func drawnDAG(r *rand.Rand) []step {
 
 // tableI is the inputs of Dawn's Table I in tenths of a gigabyte, those of a kind in turn.
 func tableI() []pathmap.Bytes {
-	return []pathmap.Bytes{18_500e6, 34_800e6, 32_400e6, 37_500e6, 52_800e6, 51_600e6, 75_000e6, 69_900e6, 64_800e6}
+	return []pathmap.Bytes{18_500e6, 34_800e6, 32_400e6, 37_500e6, 52_800e6, 51_600e6, 75_000e6,
+		69_900e6, 64_800e6}
 }
 
 // Chains draws chains in order of arrival, the first at 0; the jobs of one arrive together, parents
@@ -236,7 +237,8 @@ func tableI() []pathmap.Bytes {
 // from there.
 func Chains(opt ChainOptions) ([]controller.Job, error) {
 	if !slices.Contains(ChainKinds(), opt.Kind) {
-		return nil, fmt.Errorf("draw chains: kind %q is unknown: write %s", opt.Kind, strings.Join(ChainKinds(), ", "))
+		return nil, fmt.Errorf("draw chains: kind %q is unknown: write %s", opt.Kind,
+			strings.Join(ChainKinds(), ", "))
 	}
 	opt = opt.defaults()
 	if err := opt.check(); err != nil {
@@ -246,7 +248,8 @@ func Chains(opt ChainOptions) ([]controller.Job, error) {
 	var jobs []controller.Job
 	at := time.Duration(0)
 	for i := range opt.Chains {
-		c := &chainDraw{o: &opt, r: r, name: fmt.Sprintf("%03d-%s", i, opt.Kind), at: at, bytes: opt.drawInput(i, r)}
+		c := &chainDraw{o: &opt, r: r, name: fmt.Sprintf("%03d-%s", i, opt.Kind), at: at,
+			bytes: opt.drawInput(i, r)}
 		steps := c.steps(i)
 		for range opt.Maps {
 			c.input = append(c.input, southbound.HostID(r.IntN(opt.Hosts)))
@@ -348,7 +351,8 @@ func (c *chainDraw) job(steps []step, k int) controller.Job {
 	}
 	if s.shuffle > 0 {
 		j.Stages = append(j.Stages, controller.Stage{Name: "reduce", Tasks: c.tasks(c.o.Reduces, s.shuffle)})
-		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: c.of(s.shuffle)})
+		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: 0, To: 1,
+			Bytes: c.of(s.shuffle)})
 	}
 	return j
 }

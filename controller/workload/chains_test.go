@@ -14,11 +14,13 @@ import (
 func TestChains(t *testing.T) {
 	for _, kind := range ChainKinds() {
 		for seed := range uint64(20) {
-			jobs, err := Chains(ChainOptions{Kind: kind, Seed: seed, Hosts: 12, Poisson: true, Blocks: seed%4 == 3})
+			jobs, err := Chains(ChainOptions{Kind: kind, Seed: seed, Hosts: 12, Poisson: true,
+				Blocks: seed%4 == 3})
 			if err != nil {
 				t.Fatal(kind, err)
 			}
-			again, err := Chains(ChainOptions{Kind: kind, Seed: seed, Hosts: 12, Poisson: true, Blocks: seed%4 == 3})
+			again, err := Chains(ChainOptions{Kind: kind, Seed: seed, Hosts: 12, Poisson: true,
+				Blocks: seed%4 == 3})
 			if err != nil || len(again) != len(jobs) || again[len(again)-1].Arrival != jobs[len(jobs)-1].Arrival {
 				t.Fatalf("%s: the same seed draws other jobs: %v", kind, err)
 			}
@@ -67,7 +69,8 @@ func TestChainShapes(t *testing.T) {
 }
 
 func TestChainProblems(t *testing.T) {
-	if _, err := Chains(ChainOptions{Kind: "spark"}); err == nil || !strings.Contains(err.Error(), "write kmeans, bayes") {
+	if _, err := Chains(ChainOptions{Kind: "spark"}); err == nil ||
+		!strings.Contains(err.Error(), "write kmeans, bayes") {
 		t.Error(err)
 	}
 }

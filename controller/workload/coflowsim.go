@@ -31,7 +31,8 @@ func (t *Trace) AsCoflowsim() (changed int) {
 		for k := range c.Reducers {
 			c.Reducers[k].Bytes = (max(c.Reducers[k].Bytes, 1) + n - 1) / n * n
 		}
-		if was.Bytes() != c.Bytes() || len(was.Mappers) != len(c.Mappers) || len(was.Reducers) != len(c.Reducers) {
+		if was.Bytes() != c.Bytes() || len(was.Mappers) != len(c.Mappers) ||
+			len(was.Reducers) != len(c.Reducers) {
 			changed++
 		}
 	}

@@ -133,7 +133,8 @@ func (p *drawing) pair(pair string) error {
 func (p *drawing) keys() []drawnKey {
 	if o := p.storm; o != nil {
 		return append(p.common(&o.Jobs, &o.Every, &o.Poisson, &o.Least, &o.Most),
-			drawnKey{"spouts", count(&o.Spouts)}, drawnKey{"bolts", count(&o.Bolts)}, drawnKey{"parallel", count(&o.Parallel)},
+			drawnKey{"spouts", count(&o.Spouts)}, drawnKey{"bolts", count(&o.Bolts)}, drawnKey{"parallel",
+				count(&o.Parallel)},
 			drawnKey{"children", fraction(&o.Children)}, drawnKey{"sigma", func(v string) error {
 				err := fraction(&o.Sigma)(v)
 				if o.Sigma == 0 {
@@ -148,7 +149,8 @@ func (p *drawing) keys() []drawnKey {
 			drawnKey{"width", counts(&o.Narrow, &o.Wide)}, drawnKey{"tail", fraction(&o.Tail)})
 	}
 	if o := p.chains; o != nil {
-		keys := append(p.common(&o.Chains, &o.Every, &o.Poisson, &o.Least, &o.Most), drawnKey{"maps", count(&o.Maps)},
+		keys := append(p.common(&o.Chains, &o.Every, &o.Poisson, &o.Least, &o.Most),
+			drawnKey{"maps", count(&o.Maps)},
 			drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds", count(&o.Rounds)},
 			drawnKey{"input", word(&o.Blocks, "network", "blocks")})
 		keys[0].name = "chains"
@@ -156,12 +158,14 @@ func (p *drawing) keys() []drawnKey {
 	}
 	o := p.hadoop
 	return append(p.common(&o.Jobs, &o.Every, &o.Poisson, &o.Least, &o.Most),
-		drawnKey{"maps", count(&o.Maps)}, drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds", count(&o.Rounds)},
+		drawnKey{"maps", count(&o.Maps)}, drawnKey{"reduces", count(&o.Reduces)}, drawnKey{"rounds",
+			count(&o.Rounds)},
 		drawnKey{"replicas", count(&o.Replicas)}, drawnKey{"compute", length(&o.Compute)},
 		drawnKey{"swim", func(v string) error { p.swim = v; return nil }})
 }
 
-func (p *drawing) common(jobs *int, every *time.Duration, poisson *bool, least, most *pathmap.Bytes) []drawnKey {
+func (p *drawing) common(jobs *int, every *time.Duration, poisson *bool, least,
+	most *pathmap.Bytes) []drawnKey {
 	return []drawnKey{{"jobs", count(jobs)}, {"rate", rate(every)}, {"for", length(&p.last)},
 		{"arrivals", word(poisson, "even", "poisson")}, {"bytes", span(least, most)}}
 }

@@ -73,7 +73,8 @@ func TestStormForwards(t *testing.T) {
 	for _, tc := range []struct {
 		text  string
 		split bool
-	}{{"storm:jobs=50", false}, {"storm:jobs=50,forward=split", true}, {"storm:jobs=50,forward=split,cycles=1,parallel=3",
+	}{{"storm:jobs=50", false}, {"storm:jobs=50,forward=split",
+		true}, {"storm:jobs=50,forward=split,cycles=1,parallel=3",
 		true}} {
 		circles := 0
 		for _, j := range drawn(t, tc.text, 3) {

@@ -39,16 +39,19 @@ type Fold struct {
 // String describes it in a sentence or two.
 func (f Fold) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d coflows, %d flows, %d MB", f.Trace, f.Taken.Coflows, f.Taken.Flows, f.Taken.Bytes/Megabyte)
+	fmt.Fprintf(&b, "%s: %d coflows, %d flows, %d MB", f.Trace, f.Taken.Coflows, f.Taken.Flows,
+		f.Taken.Bytes/Megabyte)
 	if f.Folded {
 		fmt.Fprintf(&b, "; its %d racks are folded onto %d (rack modulo %d)", f.TraceRacks, f.Racks, f.Racks)
 	}
 	if f.Empty > 0 {
 		fmt.Fprintf(&b, "; %d coflows that send nothing are left out", f.Empty)
 	}
-	fmt.Fprintf(&b, "; on one host: %d flows, %d MB, as in the trace", f.LocalInTrace.Flows, f.LocalInTrace.Bytes/Megabyte)
+	fmt.Fprintf(&b, "; on one host: %d flows, %d MB, as in the trace", f.LocalInTrace.Flows,
+		f.LocalInTrace.Bytes/Megabyte)
 	if f.Folded {
-		fmt.Fprintf(&b, ", and %d flows, %d MB, by the folding", f.LocalByFold.Flows, f.LocalByFold.Bytes/Megabyte)
+		fmt.Fprintf(&b, ", and %d flows, %d MB, by the folding", f.LocalByFold.Flows,
+			f.LocalByFold.Bytes/Megabyte)
 	}
 	return b.String()
 }
@@ -67,8 +70,9 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 			"least 1, limits at least 0",
 			t.Name, opt.Racks, opt.HostsPerRack, opt.Coflows, opt.MaxWidth)
 	}
-	f := Fold{Trace: filepath.Base(t.Name), TraceRacks: t.Racks, Racks: opt.Racks, HostsPerRack: opt.HostsPerRack,
-		Folded: t.Racks > opt.Racks}
+	f := Fold{Trace: filepath.Base(t.Name), TraceRacks: t.Racks, Racks: opt.Racks,
+		HostsPerRack: opt.HostsPerRack,
+		Folded:       t.Racks > opt.Racks}
 	var jobs []controller.Job
 	var pairs pairSum
 	for i := range t.Coflows {

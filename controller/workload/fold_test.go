@@ -36,7 +36,8 @@ func facebook(t testing.TB) *Trace {
 
 func TestFacebookTotals(t *testing.T) {
 	tr := facebook(t)
-	if got, want := tr.Totals(), (Totals{Coflows: 526, Flows: 706_397, Bytes: 35_533_534 * Megabyte}); got != want ||
+	if got, want := tr.Totals(), (Totals{Coflows: 526, Flows: 706_397,
+		Bytes: 35_533_534 * Megabyte}); got != want ||
 		tr.Racks != 150 {
 		t.Fatalf("%d racks, totals %+v, want 150 and %+v", tr.Racks, got, want)
 	}
@@ -45,9 +46,11 @@ func TestFacebookTotals(t *testing.T) {
 		opt  FoldOptions
 		want Totals
 	}{
-		{"whole, a host a rack", FoldOptions{Racks: 150, HostsPerRack: 1}, Totals{526, 706_397, 35_533_534 * Megabyte}},
+		{"whole, a host a rack", FoldOptions{Racks: 150, HostsPerRack: 1},
+			Totals{526, 706_397, 35_533_534 * Megabyte}},
 		{"whole, folded", FoldOptions{Racks: 16, HostsPerRack: 2}, Totals{526, 706_397, 35_533_534 * Megabyte}},
-		{"small400", FoldOptions{Racks: 16, HostsPerRack: 2, MaxWidth: 400}, Totals{439, 10_850, 135_516 * Megabyte}},
+		{"small400", FoldOptions{Racks: 16, HostsPerRack: 2, MaxWidth: 400},
+			Totals{439, 10_850, 135_516 * Megabyte}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			jobs, fold, err := tr.Jobs(tc.opt)

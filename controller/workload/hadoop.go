@@ -52,7 +52,8 @@ func (o *HadoopOptions) check() error {
 		return fmt.Errorf("draw hadoop jobs: %d maps and %d reduces: take at least 1 of each and at most %d pairs", o.Maps,
 			o.Reduces, controller.MaxFlows)
 	case o.Least < 1 || o.Most < o.Least || o.Most > controller.MaxBytes:
-		return fmt.Errorf("draw hadoop jobs: %d to %d bytes a shuffle: take 1 to %d, the least first", o.Least, o.Most,
+		return fmt.Errorf("draw hadoop jobs: %d to %d bytes a shuffle: take 1 to %d, the least first",
+			o.Least, o.Most,
 			controller.MaxBytes)
 	case o.Rounds < 1 || o.Rounds > maxStages:
 		return fmt.Errorf("draw hadoop jobs: %d rounds: take 1 to %d", o.Rounds, maxStages)
@@ -77,7 +78,8 @@ func Hadoop(opt HadoopOptions) ([]controller.Job, error) {
 	sizes := opt.Sizes
 	if sizes != nil {
 		if sizes = opt.within(); len(sizes) == 0 {
-			return nil, fmt.Errorf("draw hadoop jobs: none of %d jobs shuffles %d to %d bytes", len(opt.Sizes), opt.Least,
+			return nil, fmt.Errorf("draw hadoop jobs: none of %d jobs shuffles %d to %d bytes",
+				len(opt.Sizes), opt.Least,
 				opt.Most)
 		}
 		if !limited || opt.Jobs > len(sizes) {

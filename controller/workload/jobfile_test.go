@@ -52,7 +52,8 @@ func TestReadJobs(t *testing.T) {
 		a.Edges[0].Stream || a.Edges[0].Bytes != 1e9 {
 		t.Errorf("%+v", a)
 	}
-	if b.User != "ann" || b.Tasks() != 5 || len(b.Edges) != 3 || !b.Edges[1].Stream || b.Edges[0].Keys != 100 ||
+	if b.User != "ann" || b.Tasks() != 5 || len(b.Edges) != 3 || !b.Edges[1].Stream ||
+		b.Edges[0].Keys != 100 ||
 		b.Edges[1].Kind != controller.Broadcast || b.Edges[2].Kind != controller.Global || b.Incremental ||
 		jobs[1].Line != 13 {
 		t.Errorf("%+v, line %d", b, jobs[1].Line)
@@ -83,8 +84,10 @@ func TestJobProblems(t *testing.T) {
 		{"incremental", "{name: bad, incremental: maybe, stages: [{name: a}]}", `incremental "maybe": write true or false`},
 		{"arrival", "{name: bad, arrival: -1s, stages: [{name: a}]}", `arrival "-1s" is no time`},
 		{"weight", "{name: bad, weight: .nan, stages: [{name: a}]}", `weight ".nan"`},
-		{"reads of nobody", "{name: bad, stages: [{name: a}], reads: [{bytes: 1MB}]}", "a read needs job: and the name"},
-		{"reads of both", "{name: bad, stages: [{name: a}], reads: [{job: good, hosts: [1]}]}", "a read needs job: and"},
+		{"reads of nobody", "{name: bad, stages: [{name: a}], reads: [{bytes: 1MB}]}",
+			"a read needs job: and the name"},
+		{"reads of both", "{name: bad, stages: [{name: a}], reads: [{job: good, hosts: [1]}]}",
+			"a read needs job: and"},
 		{"reads into nowhere", "{name: bad, stages: [{name: a}], reads: [{job: good, to: b}]}",
 			`f.yaml:3:62: job "bad": to: no stage is called "b"`},
 		{"reads by keys", "{name: bad, stages: [{name: a}], reads: [{job: good, grouping: fields}]}",
@@ -96,7 +99,8 @@ func TestJobProblems(t *testing.T) {
 			if err != nil || len(jobs) != 2 {
 				t.Fatal(len(jobs), err)
 			}
-			if jobs[0].Problem != nil || jobs[1].Problem == nil || !strings.Contains(jobs[1].Problem.Error(), tc.want) {
+			if jobs[0].Problem != nil || jobs[1].Problem == nil ||
+				!strings.Contains(jobs[1].Problem.Error(), tc.want) {
 				t.Errorf("%v and %v, want %s", jobs[0].Problem, jobs[1].Problem, tc.want)
 			}
 		})
@@ -112,7 +116,8 @@ func TestEndlessJobs(t *testing.T) {
 		{"without a lifetime", stages + "streams: [{from: a, to: b, rate: 20Mbps}]}", ""},
 		{"a rate and bytes", stages + "streams: [{from: a, to: b, rate: 20Mbps, bytes: 1MB}]}",
 			"a stream that ends has bytes"},
-		{"a rate of a batch edge", stages + "edges: [{from: a, to: b, rate: 20Mbps}]}", "only streams go on and on"},
+		{"a rate of a batch edge", stages + "edges: [{from: a, to: b, rate: 20Mbps}]}",
+			"only streams go on and on"},
 		{"waits for what never ends", "stages: [{name: a}, {name: b}, {name: c}], streams: [{from: a, to: b, rate: " +
 			"20Mbps}], edges: [{from: b, to: c, bytes: 1MB}]}", "has a stream that never does"},
 		{"a lifetime of what ends", "lifetime: 90s, " + stages + "edges: [{from: a, to: b, bytes: 1MB}]}",
@@ -155,7 +160,8 @@ func TestJobFileForm(t *testing.T) {
 		{"tab", "jobs:\n\t- name: a\n", "f.yaml:2:"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := ReadJobs("f.yaml", []byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := ReadJobs("f.yaml", []byte(tc.text)); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %s", err, tc.want)
 			}
 		})
@@ -195,7 +201,8 @@ func TestReads(t *testing.T) {
 		t.Fatal(jobs, err)
 	}
 	a, b := &jobs[0].Edges[0], &jobs[1].Edges[0]
-	if a.Bytes != 2e9 || a.Reads.Kind != controller.OneToOne || !slices.Equal(a.Reads.Hosts, []southbound.HostID{0, 3}) ||
+	if a.Bytes != 2e9 || a.Reads.Kind != controller.OneToOne ||
+		!slices.Equal(a.Reads.Hosts, []southbound.HostID{0, 3}) ||
 		b.To != 1 || b.Reads.Job != "a" || b.Reads.Kind != controller.Broadcast {
 		t.Errorf("%+v, %+v", *a.Reads, *b.Reads)
 	}

@@ -25,7 +25,8 @@ type MapReduce struct {
 // FacebookV1 is facebook-v1: blocks of 1 GB as on PushBox's testbed, as much input as shuffle, and
 // tasks that compute as fast as a disk reads.
 func FacebookV1() MapReduce {
-	return MapReduce{Name: "facebook-v1", Block: 1e9, InputRatio: 1, MapRate: 100e6, ReduceRate: 100e6, FarRate: 100e6,
+	return MapReduce{Name: "facebook-v1", Block: 1e9, InputRatio: 1, MapRate: 100e6,
+		ReduceRate: 100e6, FarRate: 100e6,
 		Start: 100 * time.Millisecond, Times: 1}
 }
 
@@ -35,7 +36,8 @@ func (m *MapReduce) Lines() []string {
 		fmt.Sprintf("%s: what a trace of coflows does not say", m.Name),
 		fmt.Sprintf("%g bytes of input for a byte of shuffle, in blocks of %d MB with three replicas on machines drawn at "+
 			"random, a map each", m.InputRatio, m.Block/1e6),
-		fmt.Sprintf("%g MB/s a map, %g MB/s a reduce, %v to start a task", m.MapRate/1e6, m.ReduceRate/1e6, m.Start),
+		fmt.Sprintf("%g MB/s a map, %g MB/s a reduce, %v to start a task", m.MapRate/1e6,
+			m.ReduceRate/1e6, m.Start),
 		fmt.Sprintf("a map without a copy of its block in its rack reads it at %g MB/s first, which the fabric does not "+
 			"carry", m.FarRate/1e6),
 		"a reduce for each receiver of the trace, with its bytes, from every map alike; racks of the trace are not kept, " +
@@ -81,7 +83,8 @@ func (m *MapReduce) Maps(input pathmap.Bytes) (maps []controller.Task) {
 func (m *MapReduce) Reduce(j *controller.Job, number int, b pathmap.Bytes) {
 	j.Stages = append(j.Stages, controller.Stage{Name: fmt.Sprint("reduce ", number),
 		Tasks: []controller.Task{{Compute: m.Start + after(float64(b)/m.ReduceRate)}}})
-	j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: 0, To: len(j.Stages) - 1, Bytes: b})
+	j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: 0,
+		To: len(j.Stages) - 1, Bytes: b})
 }
 
 func after(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

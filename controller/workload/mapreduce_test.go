@@ -8,7 +8,8 @@ import (
 
 // TestMapReduce: jobs carry what their coflows do, receiver by receiver, and a fabric takes them.
 func TestMapReduce(t *testing.T) {
-	trace := &Trace{Racks: 3, Coflows: []TraceCoflow{{ID: 1, Mappers: []int32{0}, Reducers: []Reducer{{1, 2500e6}}},
+	trace := &Trace{Racks: 3, Coflows: []TraceCoflow{{ID: 1, Mappers: []int32{0},
+		Reducers: []Reducer{{1, 2500e6}}},
 		{ID: 2, Arrival: 5, Mappers: []int32{0, 2}, Reducers: []Reducer{{1, 1e6}, {2, 3e6}}}}}
 	for _, times := range []float64{1, 0.5, 2} {
 		m := FacebookV1()
@@ -26,7 +27,8 @@ func TestMapReduce(t *testing.T) {
 				t.Errorf("job %s reads %d bytes, want %d", j.Name, read, want)
 			}
 			for k, r := range c.Reducers {
-				if want := pathmap.Bytes(float64(r.Bytes) * times); j.Edges[k].Bytes != want || len(j.Stages[k+1].Tasks) != 1 {
+				if want := pathmap.Bytes(float64(r.Bytes) * times); j.Edges[k].Bytes != want ||
+					len(j.Stages[k+1].Tasks) != 1 {
 					t.Errorf("job %s: reduce %d receives %d bytes, want %d", j.Name, k, j.Edges[k].Bytes, want)
 				}
 			}

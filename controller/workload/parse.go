@@ -137,10 +137,12 @@ func (p *parser) coflow(racks int) TraceCoflow {
 	c := TraceCoflow{Line: p.line}
 	c.ID = int(p.integer("the coflow's id", 0, math.MaxInt32, shape))
 	if first, dup := p.ids[c.ID]; dup {
-		p.fail(p.tok, fmt.Sprintf("id %d was used in line %d", c.ID, first), "give every coflow an id of its own")
+		p.fail(p.tok, fmt.Sprintf("id %d was used in line %d", c.ID, first),
+			"give every coflow an id of its own")
 	}
 	p.ids[c.ID] = p.line
-	c.Arrival = time.Duration(p.integer("the arrival in milliseconds", 0, maxArrivalMS, shape)) * time.Millisecond
+	c.Arrival = time.Duration(p.integer("the arrival in milliseconds", 0, maxArrivalMS,
+		shape)) * time.Millisecond
 	c.Mappers = make([]int32, 0, 8)
 	rackMend := fmt.Sprintf("write a rack from 0 to %d, or raise the number of racks in line 1", racks-1)
 	for i, n := 0, int(p.integer("the number of mappers", 1, controller.MaxFlows, shape)); i < n; i++ {
@@ -157,7 +159,8 @@ func (p *parser) coflow(racks int) TraceCoflow {
 	}
 	p.end("the last reducer")
 	if c.Bytes() > controller.MaxBytes {
-		p.fail(0, fmt.Sprintf("the coflow holds %d MB", c.Bytes()/Megabyte), fmt.Sprintf("keep a coflow to %d MB", maxMB))
+		p.fail(0, fmt.Sprintf("the coflow holds %d MB", c.Bytes()/Megabyte),
+			fmt.Sprintf("keep a coflow to %d MB", maxMB))
 	}
 	return c
 }

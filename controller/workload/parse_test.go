@@ -19,8 +19,9 @@ const good = "4 2\n7 0 2 0 1 1 3:4.0\n8 1500 1 2 2 0:3 2:1.0\n"
 func TestReadTrace(t *testing.T) {
 	want := &Trace{Name: "t.txt", Racks: 4, Coflows: []TraceCoflow{
 		{ID: 7, Arrival: 0, Mappers: []int32{0, 1}, Reducers: []Reducer{{3, 4 * Megabyte}}, Line: 2},
-		{ID: 8, Arrival: 1500 * time.Millisecond, Mappers: []int32{2}, Reducers: []Reducer{{0, 3 * Megabyte}, {2, Megabyte}},
-			Line: 3},
+		{ID: 8, Arrival: 1500 * time.Millisecond, Mappers: []int32{2},
+			Reducers: []Reducer{{0, 3 * Megabyte}, {2, Megabyte}},
+			Line:     3},
 	}}
 	for name, text := range map[string]string{
 		"as published":          good,
@@ -60,9 +61,12 @@ func TestReadTraceErrors(t *testing.T) {
 		{"signed", "4 1\n+7 0 1 0 1 3:4\n", "2:1", `"+7" is not a whole number`, "id"},
 		{"negative arrival", "4 1\n7 -1 1 0 1 3:4\n", "2:3", "-1 is not within 0", "arrival_ms"},
 		{"id twice", "4 2\n7 0 1 0 1 3:4\n7 1 1 0 1 3:4\n", "3:1", "id 7 was used in line 2", "of its own"},
-		{"impossible rack", "4 1\n7 0 1 4 1 3:4\n", "2:7", "mapper 1 of 1: 4 is not within 0 to 3", "rack from 0 to 3"},
-		{"impossible reducer", "4 1\n7 0 1 0 1 9:4\n", "2:11", "reducer 1 of 1: rack: 9 is not within", "rack from 0 to 3"},
-		{"negative size", "4 1\n7 0 1 0 1 3:-4\n", "2:13", "megabytes: -4 is not within 0", "megabytes from zero"},
+		{"impossible rack", "4 1\n7 0 1 4 1 3:4\n", "2:7", "mapper 1 of 1: 4 is not within 0 to 3",
+			"rack from 0 to 3"},
+		{"impossible reducer", "4 1\n7 0 1 0 1 9:4\n", "2:11", "reducer 1 of 1: rack: 9 is not within",
+			"rack from 0 to 3"},
+		{"negative size", "4 1\n7 0 1 0 1 3:-4\n", "2:13", "megabytes: -4 is not within 0",
+			"megabytes from zero"},
 		{"size of two points", "4 1\n7 0 1 0 1 3:1.5.2\n", "2:13", `"1.5.2" is no decimal number`, "48.0, 0.5"},
 		{"negative broken size", "4 1\n7 0 1 0 1 3:-0.5\n", "2:13", "-0.5 is not within 0", "48.0, 0.5"},
 		{"not a number size", "4 1\n7 0 1 0 1 3:NaN\n", "2:13", `"NaN" is no decimal number`, "48.0, 0.5"},
@@ -71,12 +75,14 @@ func TestReadTraceErrors(t *testing.T) {
 		{"size of too many digits", "4 1\n7 0 1 0 1 3:1e999\n", "2:13", "1e999 is not within 0", "48.0, 0.5"},
 		{"no size", "4 1\n7 0 1 0 1 3\n", "2:11", `"3" has no colon`, "140:48.0"},
 		{"empty size", "4 1\n7 0 1 0 1 3:\n", "2:13", `"" is no decimal number`, "48.0, 0.5"},
-		{"truncated in mappers", "4 1\n7 0 3 0 1", "2:10", "ends before the rack of mapper 3 of 3", "rack from 0"},
+		{"truncated in mappers", "4 1\n7 0 3 0 1", "2:10", "ends before the rack of mapper 3 of 3",
+			"rack from 0"},
 		{"truncated in reducers", "4 1\n7 0 1 0 2 3:4", "2:14", "ends before reducer 2 of 2", "rack:MB"},
 		{"rest of line", "4 1\n7 0 1 0 1 3:4 2:4\n", "2:15", `"2:4" stands after`, "counts"},
 		{"no mappers", "4 1\n7 0 0 1 3:4\n", "2:5", "number of mappers: 0 is not within", "a line is"},
 		{"too many flows", "4 1\n7 0 2 0 1 1000000 3:4\n", "2:11", "too many flows", "keep a coflow"},
-		{"too many megabytes", "4 1\n7 0 1 0 2 3:1000000000 2:1000000000\n", "2:1", "holds 2000000000 MB", "keep a coflow"},
+		{"too many megabytes", "4 1\n7 0 1 0 2 3:1000000000 2:1000000000\n", "2:1",
+			"holds 2000000000 MB", "keep a coflow"},
 		{"empty line", "4 2\n7 0 1 0 1 3:4\n\n8 0 1 0 1 3:4\n", "3:1", "the line is empty", "empty lines"},
 		{"long line", "4 1\n" + strings.Repeat("9", MaxLine+2), "2:1", "too long", "keep lines"},
 	} {
@@ -89,7 +95,8 @@ func TestReadTraceErrors(t *testing.T) {
 			if at := fmt.Sprintf("%d:%d", se.Line, se.Col); at != tc.at {
 				t.Errorf("at %s, want %s: %v", at, tc.at, err)
 			}
-			if !strings.Contains(err.Error(), tc.problem) || !strings.HasPrefix(err.Error(), "read trace: t.txt:"+tc.at+": ") {
+			if !strings.Contains(err.Error(), tc.problem) ||
+				!strings.HasPrefix(err.Error(), "read trace: t.txt:"+tc.at+": ") {
 				t.Errorf("error %q does not say %q at %s", err, tc.problem, tc.at)
 			}
 			if !strings.Contains(se.Hint(), tc.mend) {
@@ -100,7 +107,8 @@ func TestReadTraceErrors(t *testing.T) {
 }
 
 func TestReadTraceKeepsReadError(t *testing.T) {
-	_, err := ReadTrace(io.MultiReader(strings.NewReader("4 1\n7 "), iotest.ErrReader(io.ErrClosedPipe)), "t.txt")
+	_, err := ReadTrace(io.MultiReader(strings.NewReader("4 1\n7 "),
+		iotest.ErrReader(io.ErrClosedPipe)), "t.txt")
 	if !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
@@ -109,7 +117,8 @@ func TestReadTraceKeepsReadError(t *testing.T) {
 // TestSizes reads megabytes as coflowsim does, and splits them over three mappers.
 func TestSizes(t *testing.T) {
 	for size, want := range map[string][3]pathmap.Bytes{
-		"2": {666_667, 666_667, 666_666}, "2.0": {666_667, 666_667, 666_666}, "3": {1e6, 1e6, 1e6}, "4": {2e6, 1e6, 1e6},
+		"2": {666_667, 666_667, 666_666}, "2.0": {666_667, 666_667, 666_666}, "3": {1e6, 1e6,
+			1e6}, "4": {2e6, 1e6, 1e6},
 		"1.5": {5e5, 5e5, 5e5}, ".5": {166_667, 166_667, 166_666}, "6.": {2e6, 2e6, 2e6}, "3e0": {1e6, 1e6, 1e6},
 		"1.2E+1": {4e6, 4e6, 4e6}, "3e-6": {1, 1, 1}, "1e-9": {1, 0, 0}, "0": {}, "0.0": {}, "0e5": {},
 		"0.30000000000000004": {1e5, 1e5, 1e5},
@@ -135,7 +144,8 @@ func TestEmptyCoflows(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs, fold, err := got.Jobs(FoldOptions{Racks: 4, HostsPerRack: 1})
-	if err != nil || len(jobs) != 2 || jobs[0].Name != "coflow-3" || len(jobs[0].Edges[0].Flows) != 2 || fold.Empty != 2 ||
+	if err != nil || len(jobs) != 2 || jobs[0].Name != "coflow-3" ||
+		len(jobs[0].Edges[0].Flows) != 2 || fold.Empty != 2 ||
 		!strings.Contains(fold.String(), "2 coflows that send nothing are left out") {
 		t.Errorf("%+v, %+v, %v", jobs, fold, err)
 	}

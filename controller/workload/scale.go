@@ -59,7 +59,8 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 		for s := range j.Stages {
 			for t := range j.Stages[s].Tasks {
 				x := &j.Stages[s].Tasks[t]
-				x.Compute, x.NonLocal, x.Input = shorten(x.Compute, speed), shorten(x.NonLocal, speed), fewer(x.Input, both)
+				x.Compute, x.NonLocal, x.Input = shorten(x.Compute, speed), shorten(x.NonLocal,
+					speed), fewer(x.Input, both)
 				if x.Load > 0 {
 					x.Load = max(1, shorten(x.Load, speed)) // 0 would be none
 				}

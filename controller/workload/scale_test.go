@@ -26,8 +26,9 @@ func payload(jobs []controller.Job) (sum pathmap.Bytes, least pathmap.Bytes) {
 func TestScaleCarries(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		jobs := []controller.Job{{Name: "a"}, {Name: "b", Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},
-			{Tasks: make([]controller.Task, 1)}}}}
+		jobs := []controller.Job{{Name: "a"}, {Name: "b",
+			Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)},
+				{Tasks: make([]controller.Task, 1)}}}}
 		for k := range jobs {
 			e := controller.Edge{}
 			for range 1 + r.IntN(20) {
@@ -53,7 +54,8 @@ func TestScaleCarries(t *testing.T) {
 		}
 		sum, least := payload(got)
 		if off := float64(sum) - float64(before)/by; math.Abs(off) > 0.5+1e-6 || least < 1 {
-			t.Fatalf("seed %d: %d bytes ÷ %v became %d, off by %v; least flow %d", seed, before, by, sum, off, least)
+			t.Fatalf("seed %d: %d bytes ÷ %v became %d, off by %v; least flow %d", seed, before, by,
+				sum, off, least)
 		}
 	}
 }
@@ -96,7 +98,8 @@ func TestScale(t *testing.T) {
 // and the jobs handed in stay as they are.
 func TestScaleOfReading(t *testing.T) {
 	job := controller.Job{Name: "a", Incremental: true,
-		Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: time.Minute, Input: 256e6, NonLocal: 2 * time.Second},
+		Stages: []controller.Stage{{Tasks: []controller.Task{{Compute: time.Minute, Input: 256e6,
+			NonLocal: 2 * time.Second},
 			{Input: 1}, {}}}, {Tasks: make([]controller.Task, 1)}},
 		Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 4e9}},
 		Predicted: &controller.Prediction{Input: 5e8, Shuffle: 6e9, Maps: 3, Reduces: 1,
@@ -109,11 +112,13 @@ func TestScaleOfReading(t *testing.T) {
 	if d := cmp.Diff(keep, []controller.Job{job}); d != "" {
 		t.Errorf("input written to:\n%s", d)
 	}
-	want := []controller.Task{{Compute: 3 * time.Second, Input: 128e3, NonLocal: 100 * time.Millisecond}, {Input: 1}, {}}
+	want := []controller.Task{{Compute: 3 * time.Second, Input: 128e3,
+		NonLocal: 100 * time.Millisecond}, {Input: 1}, {}}
 	if d := cmp.Diff(want, got[0].Stages[0].Tasks); d != "" {
 		t.Errorf("tasks:\n%s", d)
 	}
-	if d := cmp.Diff(&controller.Prediction{Input: 250e3, Shuffle: 3e6, Maps: 3, Reduces: 1, MapTime: 2 * time.Second,
+	if d := cmp.Diff(&controller.Prediction{Input: 250e3, Shuffle: 3e6, Maps: 3, Reduces: 1,
+		MapTime: 2 * time.Second,
 		RedTime: time.Second}, got[0].Predicted); d != "" {
 		t.Errorf("prediction:\n%s", d)
 	}

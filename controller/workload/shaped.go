@@ -43,12 +43,14 @@ func (o *ShapedOptions) check() error {
 	case o.Every < 0 || o.Every > 365*24*time.Hour:
 		return fmt.Errorf("draw synthetic jobs: one every %v: take 0 to a year", o.Every)
 	case o.Least < 1 || o.Most < o.Least || o.Most > controller.MaxBytes/maxStages:
-		return fmt.Errorf("draw synthetic jobs: %d to %d bytes a job: take 1 to %d, the least first", o.Least, o.Most,
+		return fmt.Errorf("draw synthetic jobs: %d to %d bytes a job: take 1 to %d, the least first",
+			o.Least, o.Most,
 			controller.MaxBytes/maxStages)
 	case !(o.Tail >= 0.01 && o.Tail <= 100):
 		return fmt.Errorf("draw synthetic jobs: tail %g: take 0.01 to 100", o.Tail)
 	case o.Narrow < 1 || o.Wide < o.Narrow || o.Wide > maxStages:
-		return fmt.Errorf("draw synthetic jobs: a width of %d to %d: take 1 to %d, the least first", o.Narrow, o.Wide,
+		return fmt.Errorf("draw synthetic jobs: a width of %d to %d: take 1 to %d, the least first",
+			o.Narrow, o.Wide,
 			maxStages)
 	}
 	return nil
@@ -73,7 +75,8 @@ func Shaped(opt ShapedOptions) ([]controller.Job, error) {
 	jobs := make([]controller.Job, opt.Jobs)
 	at := time.Duration(0)
 	for i := range jobs {
-		d := draft{class: "shaped", bare: i%2 == 0, arrival: at, shape: shape{senders: width(), receivers: width()}}
+		d := draft{class: "shaped", bare: i%2 == 0, arrival: at,
+			shape: shape{senders: width(), receivers: width()}}
 		d.shape.bytes = opt.Least
 		if opt.Most > opt.Least {
 			d.shape.bytes = pathmap.Bytes(g.pareto(opt.Tail, float64(opt.Least), float64(opt.Most)))

@@ -19,7 +19,8 @@ func Shuffles(n int, gap time.Duration, seed uint64) []controller.Job {
 	stage := func(name string, n int, mean float64) controller.Stage {
 		s := controller.Stage{Name: name}
 		for range n {
-			s.Tasks = append(s.Tasks, controller.Task{Compute: time.Duration(min(max(rng.ExpFloat64(), .2), 3) * mean * 1e9)})
+			s.Tasks = append(s.Tasks, controller.Task{Compute: time.Duration(min(max(rng.ExpFloat64(),
+				.2), 3) * mean * 1e9)})
 		}
 		return s
 	}
@@ -34,7 +35,8 @@ func Shuffles(n int, gap time.Duration, seed uint64) []controller.Job {
 		bytes := float64(m*r) * 12e6 * min(math.Pow(rng.Float64(), -1/1.3), 10) * .3
 		jobs = append(jobs, controller.Job{Name: fmt.Sprintf("wide-%d", k), Arrival: at,
 			Stages: []controller.Stage{stage("map", m, .5), stage("reduce", r, .25)},
-			Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: pathmap.Bytes(bytes)}}})
+			Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1,
+				Bytes: pathmap.Bytes(bytes)}}})
 		at += time.Duration(rng.ExpFloat64() * float64(gap))
 	}
 	return jobs

@@ -307,7 +307,8 @@ func (l *sparkLog) stage(j *controller.Job, ran *sparkRan, at map[int]int) error
 		stage.Tasks = append(stage.Tasks, ran.tasks[i])
 	}
 	if len(stage.Tasks) > controller.MaxTasks {
-		return fmt.Errorf("line %d: stage %d has %d tasks: at most %d are taken", ran.line, ran.ID, len(stage.Tasks),
+		return fmt.Errorf("line %d: stage %d has %d tasks: at most %d are taken", ran.line, ran.ID,
+			len(stage.Tasks),
 			controller.MaxTasks)
 	}
 	to := len(j.Stages)

@@ -30,7 +30,8 @@ func TestReadSpark(t *testing.T) {
 	jobs := log.Jobs
 	a, b := &jobs[0], &jobs[1]
 	if a.Name != "spark-0" || a.User != "ann" || len(a.Stages) != 2 || len(a.Stages[0].Tasks) != 2 ||
-		a.Stages[0].Tasks[0].Compute != 200*time.Millisecond || a.Stages[0].Tasks[1].Compute != 350*time.Millisecond ||
+		a.Stages[0].Tasks[0].Compute != 200*time.Millisecond ||
+		a.Stages[0].Tasks[1].Compute != 350*time.Millisecond ||
 		a.Stages[0].Tasks[1].Input != 9000 || a.Stages[1].Tasks[0].Compute != 100*time.Millisecond {
 		t.Errorf("%+v", a)
 	}
@@ -38,7 +39,8 @@ func TestReadSpark(t *testing.T) {
 		t.Errorf("%+v", a.Edges)
 	}
 	// Stage 2 was skipped; stage 3 reads what stage 0 of the first job wrote.
-	if b.Arrival != 2*time.Second || len(b.Stages) != 1 || len(b.Edges) != 1 || b.Edges[0].Reads.Job != "spark-0" ||
+	if b.Arrival != 2*time.Second || len(b.Stages) != 1 || len(b.Edges) != 1 ||
+		b.Edges[0].Reads.Job != "spark-0" ||
 		b.Edges[0].Bytes != 70 {
 		t.Errorf("%+v", b)
 	}
@@ -65,7 +67,8 @@ func TestSparkProblems(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			text := strings.ReplaceAll(tinySpark, tc.old, tc.new)
-			if _, err := ReadSpark(strings.NewReader(text), "app"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := ReadSpark(strings.NewReader(text), "app"); err == nil ||
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %s", err, tc.want)
 			}
 		})
@@ -163,18 +166,22 @@ func TestSparkFolder(t *testing.T) {
 		notes int
 		want  string // of the error
 	}{
-		{"two parts", map[string]string{"appstatus_app": "", "events_1_app": part(0, 4), "events_2_app": part(4, 11)}, 0, ""},
+		{"two parts", map[string]string{"appstatus_app": "", "events_1_app": part(0, 4),
+			"events_2_app": part(4, 11)}, 0, ""},
 		{"ten parts and more, of several codecs", map[string]string{"events_1_app.zstd": part(0, 1),
 			"events_2_app.lz4": part(1, 2), "events_3_app.snappy": part(2, 3), "events_4_app": part(3, 4),
-			"events_5_app.zstd": part(4, 5), "events_6_app": part(5, 6), "events_7_app": part(6, 7), "events_8_app": part(7, 8),
+			"events_5_app.zstd": part(4, 5), "events_6_app": part(5, 6), "events_7_app": part(6,
+				7), "events_8_app": part(7, 8),
 			"events_9_app": part(8, 9), "events_10_app.zstd": part(9, 10), "events_11_app": part(10, 11)}, 0, ""},
-		{"the rest of another part", map[string]string{"events_1_app": "{", "events_2_app.zstd.compact": part(0, 4),
-			"events_2_app.zstd": "{", "events_3_app": part(4, 11), ".events_3_app.crc": "x"}, 1, ""},
+		{"the rest of another part", map[string]string{"events_1_app": "{",
+			"events_2_app.zstd.compact": part(0, 4),
+			"events_2_app.zstd":         "{", "events_3_app": part(4, 11), ".events_3_app.crc": "x"}, 1, ""},
 		{"a cut last part", map[string]string{"events_1_app": part(0, 4), "events_2_app": part(4, 11) +
 			"\n" + `{"Ev`}, 1, ""},
 		{"a cut part before", map[string]string{"events_1_app": part(0, 4) + `{"Ev`, "events_2_app": part(4, 11)}, 0,
 			`events_1_app": line 5`},
-		{"a part is missing", map[string]string{"events_1_app": first, "events_3_app": part(9, 11)}, 0, "part 2 is missing"},
+		{"a part is missing", map[string]string{"events_1_app": first, "events_3_app": part(9, 11)}, 0,
+			"part 2 is missing"},
 		{"the first is missing", map[string]string{"events_2_app": tinySpark}, 0, "part 1 is missing"},
 		{"a part twice", map[string]string{"events_1_app": first, "events_1_app.zstd": first}, 0, "two parts 1"},
 		{"no log", map[string]string{"x": "y"}, 0, "no file events_1_… in this folder"},

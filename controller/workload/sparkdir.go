@@ -69,7 +69,8 @@ func (l *sparkLog) parts(dir string) ([]sparkPart, error) {
 		return nil, errors.New("no file events_1_… in this folder: name an event log, or a folder eventlog_v2_… of one")
 	}
 	slices.SortFunc(all, func(a, b sparkPart) int {
-		return cmp.Or(cmp.Compare(a.index, b.index), compareBool(a.compact, b.compact), cmp.Compare(a.path, b.path))
+		return cmp.Or(cmp.Compare(a.index, b.index), compareBool(a.compact, b.compact),
+			cmp.Compare(a.path, b.path))
 	})
 	first := 1
 	for i := len(all) - 1; i >= 0; i-- {

@@ -62,14 +62,16 @@ func (o *StormOptions) check() error {
 	case o.Every < 0 || o.Every > 365*24*time.Hour:
 		return fmt.Errorf("draw storm jobs: one every %v: take 0 to a year", o.Every)
 	case o.Spouts < 1 || o.Bolts < 1 || o.Spouts > maxStages || o.Bolts > maxStages:
-		return fmt.Errorf("draw storm jobs: %d spouts and %d bolts: take 1 to %d of each", o.Spouts, o.Bolts, maxStages)
+		return fmt.Errorf("draw storm jobs: %d spouts and %d bolts: take 1 to %d of each", o.Spouts,
+			o.Bolts, maxStages)
 	case o.Parallel < 1 || o.Parallel > maxStages:
 		return fmt.Errorf("draw storm jobs: parallelism %d: take 1 to %d", o.Parallel, maxStages)
 	case !(o.Children > 0 && o.Children <= maxStages) || !(o.Sigma <= maxStages):
 		return fmt.Errorf("draw storm jobs: %v children, deviation %v: take a mean above 0 and both up to %d", o.Children,
 			o.Sigma, maxStages)
 	case o.Least < 1 || o.Most < o.Least || o.Most > controller.MaxBytes/maxStages:
-		return fmt.Errorf("draw storm jobs: %d to %d bytes a spout: take 1 to %d, the least first", o.Least, o.Most,
+		return fmt.Errorf("draw storm jobs: %d to %d bytes a spout: take 1 to %d, the least first",
+			o.Least, o.Most,
 			controller.MaxBytes/maxStages)
 	case !(o.Back >= 0 && o.Back <= 1):
 		return fmt.Errorf("draw storm jobs: %v of the bolts send back: take 0 to 1", o.Back)
@@ -129,7 +131,8 @@ func (d *dataflow) job() controller.Job {
 		in[s] = d.opt.Least + pathmap.Bytes(d.r.Int64N(int64(d.opt.Most-d.opt.Least)+1))
 	}
 	stream := func(from, to int, b pathmap.Bytes) {
-		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: from, To: to, Bytes: b, Stream: true})
+		j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: from, To: to,
+			Bytes: b, Stream: true})
 	}
 	for s, children := range d.next {
 		for k, c := range children {

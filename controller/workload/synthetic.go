@@ -51,7 +51,8 @@ func (o SyntheticOptions) check() error {
 	case o.Racks < 2 || o.Racks > southbound.MaxRacks:
 		return fmt.Errorf("draw synthetic jobs: %d racks: take 2 to %d", o.Racks, southbound.MaxRacks)
 	case o.HostsPerRack < 1 || o.HostsPerRack > southbound.MaxHostsPerRack:
-		return fmt.Errorf("draw synthetic jobs: %d hosts a rack: take 1 to %d", o.HostsPerRack, southbound.MaxHostsPerRack)
+		return fmt.Errorf("draw synthetic jobs: %d hosts a rack: take 1 to %d", o.HostsPerRack,
+			southbound.MaxHostsPerRack)
 	case o.Window < 0 || o.Elephant < 0 || o.Long < 0:
 		return fmt.Errorf("draw synthetic jobs: window %v, elephant %d, long %d: none may be below zero", o.Window,
 			o.Elephant, o.Long)

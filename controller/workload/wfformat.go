@@ -72,7 +72,10 @@ type wfRan struct {
 // reads a file from the task before it that wrote the file last, and one that no task before it writes from hosts drawn
 // by the seed. Anything else is an error that names file and line.
 func ReadWorkflow(r io.Reader, name string, hosts int, seed uint64) ([]controller.Job, error) {
-	fail := func(err error) ([]controller.Job, error) { return nil, fmt.Errorf("read workflow %q: %w", name, err) }
+	fail := func(err error) ([]controller.Job, error) {
+		return nil,
+			fmt.Errorf("read workflow %q: %w", name, err)
+	}
 	text, err := unzipped(r)
 	if err != nil {
 		return fail(err)
@@ -86,7 +89,8 @@ func ReadWorkflow(r io.Reader, name string, hosts int, seed uint64) ([]controlle
 		return fail(lined(data, err))
 	}
 	w := &workflow{data: data, sizes: map[string]pathmap.Bytes{}, runtime: map[string]time.Duration{},
-		at: map[string]int{}, writers: map[string][]int{}, hosts: max(hosts, 1), rng: rand.New(rand.NewPCG(seed, 0x3f))}
+		at: map[string]int{}, writers: map[string][]int{}, hosts: max(hosts,
+			1), rng: rand.New(rand.NewPCG(seed, 0x3f))}
 	if err := w.index(&f); err != nil {
 		return fail(err)
 	}
@@ -273,7 +277,8 @@ func (w *workflow) file(x *wfFile) error {
 		return w.fail(x.ID, "file %q has %s bytes: %w", clip(x.ID), clip(string(x.Size)), err)
 	}
 	if old, twice := w.sizes[x.ID]; twice && old != size {
-		return w.fail(x.ID, "file %q has %d bytes and %d bytes: give each file its own id", clip(x.ID), old, size)
+		return w.fail(x.ID, "file %q has %d bytes and %d bytes: give each file its own id",
+			clip(x.ID), old, size)
 	}
 	w.sizes[x.ID] = size
 	return nil
@@ -323,14 +328,16 @@ func (w *workflow) depend() error {
 		for _, p := range t.Parents {
 			k, ok := w.at[p]
 			if !ok {
-				return w.fail(t.ID, "task %q has a parent %q that is no task: add it, or leave it out", clip(t.ID), clip(p))
+				return w.fail(t.ID, "task %q has a parent %q that is no task: add it, or leave it out",
+					clip(t.ID), clip(p))
 			}
 			w.parents[i] = append(w.parents[i], k)
 		}
 		for _, c := range t.Children {
 			k, ok := w.at[c]
 			if !ok {
-				return w.fail(t.ID, "task %q has a child %q that is no task: add it, or leave it out", clip(t.ID), clip(c))
+				return w.fail(t.ID, "task %q has a child %q that is no task: add it, or leave it out",
+					clip(t.ID), clip(c))
 			}
 			w.parents[k] = append(w.parents[k], i)
 		}
@@ -445,8 +452,9 @@ func (w *workflow) job(i int) (*controller.Job, error) {
 			Kind: controller.OneToOne}})
 	}
 	if from[-1] > 0 {
-		j.Edges = append(j.Edges, controller.Edge{Bytes: from[-1], Reads: &controller.Read{Kind: controller.OneToOne,
-			Hosts: []southbound.HostID{southbound.HostID(w.rng.IntN(w.hosts))}}})
+		j.Edges = append(j.Edges, controller.Edge{Bytes: from[-1],
+			Reads: &controller.Read{Kind: controller.OneToOne,
+				Hosts: []southbound.HostID{southbound.HostID(w.rng.IntN(w.hosts))}}})
 	}
 	return j, nil
 }

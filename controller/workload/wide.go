@@ -41,7 +41,8 @@ func (o *WideOptions) check() error {
 		return fmt.Errorf("draw wide jobs: %v maps and %v reduces: take at least 1 of each, the least first, and at most %d "+
 			"pairs", o.Maps, o.Reduces, controller.MaxFlows)
 	case o.Least < 1 || o.Most < o.Least || o.Most > controller.MaxBytes:
-		return fmt.Errorf("draw wide jobs: %d to %d bytes a shuffle: take 1 to %d, the least first", o.Least, o.Most,
+		return fmt.Errorf("draw wide jobs: %d to %d bytes a shuffle: take 1 to %d, the least first",
+			o.Least, o.Most,
 			controller.MaxBytes)
 	case o.Compute < 0:
 		return fmt.Errorf("draw wide jobs: tasks compute for %v, which is below zero", o.Compute)
@@ -93,7 +94,8 @@ func FreeJobs(coflows []TraceCoflow) []controller.Job {
 	jobs := make([]controller.Job, len(coflows))
 	for i := range coflows {
 		c := &coflows[i]
-		jobs[i] = mapReduce(make([]controller.Task, len(c.Mappers)), make([]controller.Task, len(c.Reducers)), c.Bytes())
+		jobs[i] = mapReduce(make([]controller.Task, len(c.Mappers)),
+			make([]controller.Task, len(c.Reducers)), c.Bytes())
 		jobs[i].Name, jobs[i].Arrival = fmt.Sprint(coflowPrefix, c.ID), c.Arrival-coflows[0].Arrival
 	}
 	return jobs

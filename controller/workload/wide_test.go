@@ -82,7 +82,8 @@ func TestPace(t *testing.T) {
 		jobs  []controller.Job
 		racks int
 		load  float64
-	}{{"no jobs", nil, 8, 1}, {"one rack", jobs, 1, 1}, {"no load", jobs, 8, 0}, {"one instant", jobs[:1], 8, 1},
+	}{{"no jobs", nil, 8, 1}, {"one rack", jobs, 1, 1}, {"no load", jobs, 8, 0}, {"one instant",
+		jobs[:1], 8, 1},
 		{"for ever", jobs, 8, 1e-12}} {
 		if err := Pace(tc.jobs, tc.racks, port, tc.load); err == nil {
 			t.Errorf("%s: no error", tc.name)
@@ -94,8 +95,9 @@ func TestPace(t *testing.T) {
 func TestFreeJobs(t *testing.T) {
 	jobs := FreeJobs([]TraceCoflow{
 		{ID: 7, Arrival: 3 * time.Second, Mappers: []int32{1, 2, 2}, Reducers: []Reducer{{Rack: 4, Bytes: 5e6}}},
-		{ID: 9, Arrival: 4 * time.Second, Mappers: []int32{0}, Reducers: []Reducer{{Rack: 0, Bytes: 1e6}, {Rack: 1,
-			Bytes: 2e6}}},
+		{ID: 9, Arrival: 4 * time.Second, Mappers: []int32{0},
+			Reducers: []Reducer{{Rack: 0, Bytes: 1e6}, {Rack: 1,
+				Bytes: 2e6}}},
 	})
 	for i, want := range []struct {
 		name          string

@@ -39,7 +39,8 @@ type Panel struct {
 // begins or ceases to arrive somewhere.
 func New(plane device.Plane, ports int32, tell func(fibre southbound.Port, lit bool)) *Panel {
 	p := &Panel{plane: plane, in: make([]southbound.Port, ports), out: make([]southbound.Port, ports),
-		circuits: make([]southbound.Port, ports), lit: make([]bool, ports), told: make([]bool, ports), tell: tell}
+		circuits: make([]southbound.Port, ports), lit: make([]bool, ports), told: make([]bool,
+			ports), tell: tell}
 	for i := range p.circuits {
 		p.circuits[i] = southbound.NoPort
 	}

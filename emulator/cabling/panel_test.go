@@ -40,7 +40,8 @@ func TestPanel(t *testing.T) {
 			case 2:
 				err = p.Mend()
 			case 3:
-				err = d.Set(now, &southbound.Change{Connect: []southbound.CrossConnect{{In: a, Off: true, Out: southbound.NoPort}}})
+				err = d.Set(now, &southbound.Change{Connect: []southbound.CrossConnect{{In: a, Off: true,
+					Out: southbound.NoPort}}})
 			default:
 				err = d.Set(now, &southbound.Change{Connect: []southbound.CrossConnect{{In: a, Out: b}}})
 			}
@@ -75,7 +76,8 @@ func TestPanel(t *testing.T) {
 
 func TestBad(t *testing.T) {
 	p := cabling.New(mem.New(4, func() time.Duration { return 0 }), 4, nil)
-	for _, err := range []error{p.Swap(0, 4, cabling.Both), p.Swap(-1, 0, cabling.In), p.Pull(9, cabling.Out)} {
+	for _, err := range []error{p.Swap(0, 4, cabling.Both), p.Swap(-1, 0, cabling.In),
+		p.Pull(9, cabling.Out)} {
 		if err == nil || !strings.Contains(err.Error(), "ports 0 to 3") {
 			t.Errorf("%v", err)
 		}

@@ -82,15 +82,17 @@ func list(b []byte) map[uint16][]byte {
 
 func TestFile(t *testing.T) {
 	var b bytes.Buffer
-	f, err := capture.NewFile(&b, &capture.Options{Port: "tor0-3", About: "on the bench", Program: "lightloom test",
+	f, err := capture.NewFile(&b, &capture.Options{Port: "tor0-3", About: "on the bench",
+		Program: "lightloom test",
 		SnapLen: 96})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Unix(1_700_000_000, 123_456_789)
 	for n := range 5 { // lengths of every remainder
-		p := capture.Frame{At: at.Add(time.Duration(n)), Data: bytes.Repeat([]byte{byte(n)}, 60+n), Size: 1500 + n,
-			Out: n%2 == 1}
+		p := capture.Frame{At: at.Add(time.Duration(n)), Data: bytes.Repeat([]byte{byte(n)}, 60+n),
+			Size: 1500 + n,
+			Out:  n%2 == 1}
 		if err := f.Packet(p); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +100,8 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.End(capture.Result{Packets: 5, Dropped: 2, Began: at, Ended: at.Add(time.Second)}); err != nil {
+	if err := f.End(capture.Result{Packets: 5, Dropped: 2, Began: at,
+		Ended: at.Add(time.Second)}); err != nil {
 		t.Fatal(err)
 	}
 	got, stats := read(t, b.Bytes())
@@ -247,7 +250,8 @@ func TestRun(t *testing.T) {
 				}
 				continue
 			}
-			eth := gopacket.NewPacket(p.data, layers.LayerTypeEthernet, gopacket.Default).Layer(layers.LayerTypeEthernet)
+			eth := gopacket.NewPacket(p.data, layers.LayerTypeEthernet,
+				gopacket.Default).Layer(layers.LayerTypeEthernet)
 			if eth == nil || eth.(*layers.Ethernet).EthernetType != 0x88b6 {
 				continue // the kernel's own greetings
 			}

@@ -23,7 +23,8 @@ func NewCrossbar(n int) Crossbar {
 // Move returns the crossbar after a move, the inputs whose standing circuit goes dark (ascending) and
 // the circuits that are made (by input). Circuits in on displace what holds either port; one that
 // stands already, and is not in off, is left out: it loses no light. c is not changed.
-func (c Crossbar) Move(off []southbound.Port, on []southbound.CrossConnect) (next Crossbar, dark []southbound.Port,
+func (c Crossbar) Move(off []southbound.Port, on []southbound.CrossConnect) (next Crossbar,
+	dark []southbound.Port,
 	made []southbound.CrossConnect, err error) {
 	next = slices.Clone(c)
 	for _, in := range off {
@@ -77,7 +78,8 @@ func (c Crossbar) check(x southbound.CrossConnect, inputs, outputs map[southboun
 		return err
 	}
 	if outputs[x.Out] {
-		return fmt.Errorf("circuit %d→%d: output %d is named twice: %w", x.In, x.Out, x.Out, southbound.ErrRefused)
+		return fmt.Errorf("circuit %d→%d: output %d is named twice: %w", x.In, x.Out, x.Out,
+			southbound.ErrRefused)
 	}
 	outputs[x.Out] = true
 	return nil

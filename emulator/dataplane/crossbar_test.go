@@ -59,7 +59,8 @@ func TestCrossbarReference(t *testing.T) {
 	}
 }
 
-func moveReference(reference map[southbound.Port]southbound.Port, off []southbound.Port, on []southbound.CrossConnect) {
+func moveReference(reference map[southbound.Port]southbound.Port, off []southbound.Port,
+	on []southbound.CrossConnect) {
 	for _, in := range off {
 		delete(reference, in)
 	}

@@ -32,6 +32,7 @@ func Unhook(nl *netlink.Handle, links []int) error {
 }
 
 func hook(link int, shared *uint32) *netlink.Clsact {
-	return &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(0xffff, 0),
+	return &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link,
+		Handle: netlink.MakeHandle(0xffff, 0),
 		Parent: netlink.HANDLE_CLSACT, IngressBlock: shared}}
 }

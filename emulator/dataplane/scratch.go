@@ -56,7 +56,8 @@ func Probe(try func(nl *netlink.Handle, packet, optical Switch) error) error {
 			index[i] = l.Attrs().Index
 		}
 		packet := Switch{ID: 0, Name: "probe", Ports: []int{index[0]}, Racks: 1, Block: 1, Sink: index[2]}
-		optical := Switch{ID: 1, Name: "probe", Optical: true, Ports: []int{index[1]}, Racks: 1, Block: 2, Sink: index[2]}
+		optical := Switch{ID: 1, Name: "probe", Optical: true, Ports: []int{index[1]}, Racks: 1,
+			Block: 2, Sink: index[2]}
 		return try(nl, packet, optical)
 	})
 }
@@ -87,7 +88,8 @@ type Tryer interface {
 
 // exercise puts a rule into a packet switch of one port, counts its drops and closes it.
 func exercise(p Tryer) error {
-	r := southbound.Rule{Match: southbound.Match{Dst: 0, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0,
+	r := southbound.Rule{Match: southbound.Match{Dst: 0, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}, Primary: 0,
 		Backup: southbound.NoPort}
 	err := p.SetRules([]southbound.Rule{r}, nil, true)
 	if err == nil {

@@ -89,11 +89,13 @@ func (s *Switch) CheckMatch(m southbound.Match) error {
 		return fmt.Errorf("match on source rack %d: this switch matches destination and tag only: %w", m.Src,
 			southbound.ErrUnsupported)
 	case m.Src != southbound.AnyRack && (m.Src < 0 || int(m.Src) >= s.Racks):
-		return fmt.Errorf("match on source rack %d: racks are 0 to %d: %w", m.Src, s.Racks-1, southbound.ErrRefused)
+		return fmt.Errorf("match on source rack %d: racks are 0 to %d: %w", m.Src, s.Racks-1,
+			southbound.ErrRefused)
 	case m.Dst < 0 || int(m.Dst) >= s.Racks:
 		return fmt.Errorf("match on rack %d: racks are 0 to %d: %w", m.Dst, s.Racks-1, southbound.ErrRefused)
 	case m.Tag >= southbound.Tags && m.Tag != southbound.AnyTag:
-		return fmt.Errorf("match on tag %d: tags are 0 to %d, or %d for any: %w", m.Tag, southbound.Tags-1, southbound.AnyTag,
+		return fmt.Errorf("match on tag %d: tags are 0 to %d, or %d for any: %w", m.Tag,
+			southbound.Tags-1, southbound.AnyTag,
 			southbound.ErrRefused)
 	}
 	return nil

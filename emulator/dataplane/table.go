@@ -39,7 +39,8 @@ func (t Table) Find(m southbound.Match) (southbound.Rule, bool) {
 // Lookup returns the rule for a packet from rack src to rack dst with that tag: one for its source
 // before one for any, and of those one for its tag before the one for any.
 func (t Table) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbound.Rule, bool) {
-	for _, m := range [...]southbound.Match{{Dst: dst, Tag: tag, Src: src}, {Dst: dst, Tag: southbound.AnyTag, Src: src},
+	for _, m := range [...]southbound.Match{{Dst: dst, Tag: tag, Src: src},
+		{Dst: dst, Tag: southbound.AnyTag, Src: src},
 		{Dst: dst, Tag: tag, Src: southbound.AnyRack}} {
 		if r, ok := t.Find(m); ok {
 			return r, true
@@ -56,7 +57,8 @@ func (t Table) Change(set []southbound.Rule, drop []southbound.Match, replace bo
 	slices.SortFunc(add, byMatch)
 	for i := 1; i < len(add); i++ {
 		if add[i].Match == add[i-1].Match {
-			return nil, fmt.Errorf("rule for rack %d, tag %d: named twice: %w", add[i].Dst, add[i].Tag, southbound.ErrRefused)
+			return nil, fmt.Errorf("rule for rack %d, tag %d: named twice: %w", add[i].Dst, add[i].Tag,
+				southbound.ErrRefused)
 		}
 	}
 	if replace {

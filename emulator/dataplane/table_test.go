@@ -26,7 +26,8 @@ func TestTableReference(t *testing.T) {
 			set := map[southbound.Match]southbound.Rule{}
 			for range r.IntN(6) {
 				m := randomMatch(r)
-				set[m] = southbound.Rule{Match: m, Primary: southbound.Port(r.IntN(3)), Backup: southbound.Port(r.IntN(3) - 1)}
+				set[m] = southbound.Rule{Match: m, Primary: southbound.Port(r.IntN(3)),
+					Backup: southbound.Port(r.IntN(3) - 1)}
 			}
 			var drop []southbound.Match
 			for range r.IntN(4) {
@@ -83,7 +84,8 @@ func redo(t Table, edits []Edit) Table {
 
 func TestChangeNamesTwice(t *testing.T) {
 	r := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 2, Src: southbound.AnyRack}}
-	if _, err := (Table)(nil).Change([]southbound.Rule{r, r}, nil, true); !errors.Is(err, southbound.ErrRefused) {
+	if _, err := (Table)(nil).Change([]southbound.Rule{r, r}, nil, true); !errors.Is(err,
+		southbound.ErrRefused) {
 		t.Errorf("a rule named twice: %v", err)
 	}
 }
@@ -92,7 +94,8 @@ func TestCheckRule(t *testing.T) {
 	sw := &Switch{Name: "tor0", Ports: []int{5, 0, 7}, Racks: 2}
 	wide := *sw
 	wide.Sources = true
-	good := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 7, Src: southbound.AnyRack}, Primary: 0, Backup: 2}
+	good := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 7, Src: southbound.AnyRack},
+		Primary: 0, Backup: 2}
 	for _, c := range []struct {
 		name string
 		edit func(*southbound.Rule)

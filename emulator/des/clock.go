@@ -90,7 +90,8 @@ func (c *Clock[T]) Move(e Event, at time.Duration) bool {
 
 // Pending reports whether e has neither been taken nor cancelled.
 func (c *Clock[T]) Pending(e Event) bool {
-	return e.gen != 0 && int(e.slot) < len(c.slots) && c.slots[e.slot].gen == e.gen && c.slots[e.slot].pos != none
+	return e.gen != 0 && int(e.slot) < len(c.slots) && c.slots[e.slot].gen == e.gen &&
+		c.slots[e.slot].pos != none
 }
 
 // Next returns the instant of the earliest event, false if none is pending.

@@ -38,7 +38,8 @@ func TestAgenda(t *testing.T) {
 				t.Fatalf("seed %d: due at %v: %v of %d", seed, now, ok, len(reference))
 			} else if ok {
 				if it := a.pop(); it.at != reference[0].at || it.epoch != reference[0].epoch {
-					t.Fatalf("seed %d: popped %d of %v, want %d of %v", seed, it.epoch, it.at, reference[0].epoch, reference[0].at)
+					t.Fatalf("seed %d: popped %d of %v, want %d of %v", seed, it.epoch, it.at,
+						reference[0].epoch, reference[0].at)
 				}
 				reference = reference[1:]
 			}

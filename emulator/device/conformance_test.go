@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func openDoor(t *testing.T, kind device.Kind) *device.Door {
 	start := time.Now()
 	clock := func() time.Duration { return time.Since(start) }
-	dev := device.New(device.Config{Name: "sw", ID: 3, Kind: kind, Ports: 8, Racks: 8, Plane: mem.New(8, clock),
+	dev := device.New(device.Config{Name: "sw", ID: 3, Kind: kind, Ports: 8, Racks: 8,
+		Plane: mem.New(8, clock),
 		Clock: clock,
 		Delays: device.Delays{Apply: device.Fixed(ms / 2), Dark: device.Fixed(ms), Lock: device.Fixed(ms),
 			Detect: device.Fixed(ms)}})

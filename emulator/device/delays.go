@@ -57,13 +57,15 @@ type Preset struct{ Name, Delays, Source string }
 // bound. None has a detect stage, for it is the packet switches'.
 func Presets() []Preset {
 	return []Preset{
-		{"mordia", "apply=68.5µs,dark=2.8µs,lock=8.7µs", "N. Farrington et al., A demonstration of ultra-low-latency data " +
-			"center optical circuit switching, SIGCOMM 2012: programming, switching and receiver initialization of a 24-port " +
-			"prototype"},
+		{"mordia", "apply=68.5µs,dark=2.8µs,lock=8.7µs",
+			"N. Farrington et al., A demonstration of ultra-low-latency data " +
+				"center optical circuit switching, SIGCOMM 2012: programming, switching and receiver initialization of a 24-port " +
+				"prototype"},
 		{"s320-bulk", "dark=200ms", "Calient S320 OCS Hardware User Guide, appendix A, note 2: a bulk set takes up to 200 " +
 			"ms where the controller manages conflicts (500 ms where the switch does)"},
-		{"sonic-validated", "apply=uniform(5s,20s),dark=10ms", "a Set that SONiC's generic configuration updater holds " +
-			"against its YANG modules, as met on devices; the mirrors are not published"},
+		{"sonic-validated", "apply=uniform(5s,20s),dark=10ms",
+			"a Set that SONiC's generic configuration updater holds " +
+				"against its YANG modules, as met on devices; the mirrors are not published"},
 	}
 }
 

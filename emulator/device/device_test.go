@@ -28,7 +28,8 @@ func newBench(kind device.Kind, change func(*device.Config)) *bench {
 	b := &bench{}
 	b.plane = mem.New(8, func() time.Duration { return b.now })
 	c := device.Config{Name: "sw", ID: 7, Kind: kind, Ports: 8, Racks: 16, Plane: b.plane, Seed: 1,
-		Delays: device.Delays{Apply: device.Fixed(1 * ms), Dark: device.Fixed(10 * ms), Lock: device.Fixed(2 * ms),
+		Delays: device.Delays{Apply: device.Fixed(1 * ms), Dark: device.Fixed(10 * ms),
+			Lock:   device.Fixed(2 * ms),
 			Detect: device.Fixed(3 * ms)},
 		OnLight: func(now time.Duration, in southbound.Port, lit bool) {
 			b.light = append(b.light, fmt.Sprintf("%v %d %v", now, in, lit))
@@ -81,8 +82,9 @@ func connect(pairs ...southbound.Port) *southbound.Change {
 }
 
 func rule(dst southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
-	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary,
-		Backup: backup}
+	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack},
+		Primary: primary,
+		Backup:  backup}
 }
 
 // usual is what stages take on a bench.
@@ -122,8 +124,9 @@ func TestCircuitMoves(t *testing.T) {
 		{In: 0, Out: 1, From: 11 * ms, To: southbound.Never, Took: usual},
 		{In: 2, Out: 3, From: 11 * ms, To: 41 * ms, Took: usual},
 		{In: 4, Out: 3, From: 51 * ms, To: southbound.Never, Took: usual}})
-	want(t, "seen", b.Seen(b.now).Connections, []southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected},
-		{In: 4, Out: 3, Status: southbound.Connected}})
+	want(t, "seen", b.Seen(b.now).Connections,
+		[]southbound.Connection{{In: 0, Out: 1, Status: southbound.Connected},
+			{In: 4, Out: 3, Status: southbound.Connected}})
 
 	b.set(t, &southbound.Change{Replace: true, Connect: []southbound.CrossConnect{{In: 0, Out: 1}}})
 	want(t, "replace", b.until(80*ms), []string{"60ms 4→3 PENDING_DELETION", "61ms 4→3 DISCONNECTED"})
@@ -141,7 +144,8 @@ func TestChangeBeforeApplied(t *testing.T) {
 	b.set(t, connect(0, 2)) // 0→1 was never made: gone at once, and never lit
 	want(t, "events", b.until(30*ms), []string{"0s 0→1 PENDING_CONNECTION", "0s 0→1 DISCONNECTED",
 		"0s 0→2 PENDING_CONNECTION", "13ms 0→2 CONNECTED"})
-	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 11 * ms, To: southbound.Never, Took: usual}})
+	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 11 * ms, To: southbound.Never,
+		Took: usual}})
 }
 
 func TestAskedAgainWhileLeaving(t *testing.T) {
@@ -154,7 +158,8 @@ func TestAskedAgainWhileLeaving(t *testing.T) {
 	want(t, "events", b.until(60*ms), []string{
 		"20ms 0→1 PENDING_DELETION", "20ms 0→2 PENDING_CONNECTION", "20ms 3→1 PENDING_CONNECTION",
 		"20ms 0→2 DISCONNECTED", "20ms 3→1 DISCONNECTED", "20ms 0→1 CONNECTED"})
-	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 1, From: 11 * ms, To: southbound.Never, Took: usual}})
+	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 1, From: 11 * ms, To: southbound.Never,
+		Took: usual}})
 }
 
 func TestChangeWhileDark(t *testing.T) {
@@ -164,7 +169,8 @@ func TestChangeWhileDark(t *testing.T) {
 	b.set(t, connect(0, 2))
 	want(t, "events", b.until(30*ms), []string{"5ms 0→1 PENDING_DELETION", "5ms 0→2 PENDING_CONNECTION",
 		"6ms 0→1 DISCONNECTED", "18ms 0→2 CONNECTED"})
-	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 16 * ms, To: southbound.Never, Took: usual}})
+	want(t, "log", b.Log(), []device.LitInterval{{In: 0, Out: 2, From: 16 * ms, To: southbound.Never,
+		Took: usual}})
 }
 
 func TestAllStop(t *testing.T) {
@@ -182,14 +188,16 @@ func TestAllStop(t *testing.T) {
 
 func TestRefusedWhole(t *testing.T) {
 	good := rule(1, 0, 0, 1)
-	source := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 0, Src: 16}, Primary: 0, Backup: southbound.NoPort}
+	source := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 0, Src: 16}, Primary: 0,
+		Backup: southbound.NoPort}
 	tests := []struct {
 		name   string
 		kind   device.Kind
 		change *southbound.Change
 		err    string
 	}{
-		{"rules to an optical switch", device.Optical, &southbound.Change{Rules: []southbound.Rule{good}}, "takes no rules"},
+		{"rules to an optical switch", device.Optical,
+			&southbound.Change{Rules: []southbound.Rule{good}}, "takes no rules"},
 		{"drop to an optical switch", device.Optical, &southbound.Change{Drop: []southbound.Match{good.Match}},
 			"takes no rules"},
 		{"circuit to a packet switch", device.Packet, connect(0, 1), "takes no cross-connects"},
@@ -199,13 +207,16 @@ func TestRefusedWhole(t *testing.T) {
 		{"input twice", device.Optical, connect(0, 1, 0, 2), "used twice"},
 		{"output twice", device.Optical, connect(0, 1, 2, 1), "used twice"},
 		{"off and on", device.Optical, connect(0, southbound.NoPort, 0, 1), "used twice"},
-		{"rack out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(16, 0, 0, 1)}},
+		{"rack out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good,
+			rule(16, 0, 0, 1)}},
 			"racks are 0 to 15"},
 		{"source out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, source}},
 			"source racks are"},
-		{"port out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 8, 1)}},
+		{"port out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good,
+			rule(2, 0, 8, 1)}},
 			"ports are 0 to 7"},
-		{"backup out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 0, 8)}},
+		{"backup out of range", device.Packet, &southbound.Change{Rules: []southbound.Rule{good,
+			rule(2, 0, 0, 8)}},
 			"ports are 0 to 7"},
 		{"its own backup", device.Packet, &southbound.Change{Rules: []southbound.Rule{good, rule(2, 0, 3, 3)}},
 			"its own backup"},
@@ -286,7 +297,8 @@ func TestFaults(t *testing.T) {
 		b := newBench(device.Optical, nil)
 		b.Fault(device.Fault{Kind: device.Stick, Port: 0, Times: 1})
 		b.set(t, connect(0, 1, 2, 3))
-		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION",
+		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION",
+			"0s 2→3 PENDING_CONNECTION",
 			"13ms 2→3 CONNECTED"})
 		b.set(t, connect(0, southbound.NoPort))
 		want(t, "taken back", b.until(2*time.Second), []string{"1s 0→1 DISCONNECTED"})
@@ -308,7 +320,8 @@ func TestFaults(t *testing.T) {
 		b.Fault(device.Fault{Kind: device.Slow, Port: southbound.NoPort, Delay: 100 * ms, Times: 1})
 		b.set(t, connect(0, 1))
 		b.set(t, connect(2, 3)) // does not overtake
-		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION", "0s 2→3 PENDING_CONNECTION",
+		want(t, "events", b.until(time.Second), []string{"0s 0→1 PENDING_CONNECTION",
+			"0s 2→3 PENDING_CONNECTION",
 			"113ms 0→1 CONNECTED", "113ms 2→3 CONNECTED"})
 	})
 	t.Run("lie", func(t *testing.T) {
@@ -332,7 +345,8 @@ func TestRestartCircuits(t *testing.T) {
 		after  bool
 	}{
 		{device.Remove, false, []string{"20ms lost", "120ms synced"}, false},
-		{device.Restore, false, []string{"20ms lost", "120ms 0→1 PENDING_CONNECTION", "120ms synced", "133ms 0→1 CONNECTED"},
+		{device.Restore, false, []string{"20ms lost", "120ms 0→1 PENDING_CONNECTION", "120ms synced",
+			"133ms 0→1 CONNECTED"},
 			true},
 		{device.Maintain, true, []string{"20ms lost", "120ms 0→1 CONNECTED", "120ms synced"}, true},
 	}
@@ -444,11 +458,13 @@ func TestMirrorsFail(t *testing.T) {
 	b.set(t, connect(0, 2, 3, 1))
 	want(t, "events", b.until(40*ms), []string{"20ms 0→1 PENDING_DELETION", "20ms 0→2 PENDING_CONNECTION",
 		"20ms 3→1 PENDING_CONNECTION", "21ms 0→1 DISCONNECTED", "21ms 0→2 FAILED", "21ms 3→1 FAILED"})
-	if err := b.Err(); !errors.Is(err, southbound.ErrUnsupported) || !strings.Contains(err.Error(), "move mirrors") {
+	if err := b.Err(); !errors.Is(err, southbound.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "move mirrors") {
 		t.Errorf("error %v", err)
 	}
-	want(t, "seen", b.Seen(b.now).Connections, []southbound.Connection{{In: 0, Out: 2, Status: southbound.Failed},
-		{In: 3, Out: 1, Status: southbound.Failed}, {In: 4, Out: 5, Status: southbound.Connected}})
+	want(t, "seen", b.Seen(b.now).Connections,
+		[]southbound.Connection{{In: 0, Out: 2, Status: southbound.Failed},
+			{In: 3, Out: 1, Status: southbound.Failed}, {In: 4, Out: 5, Status: southbound.Connected}})
 	b.set(t, connect(0, 2))
 	want(t, "events", b.until(60*ms), []string{"40ms 0→2 DISCONNECTED", "40ms 0→2 PENDING_CONNECTION",
 		"53ms 0→2 CONNECTED"})

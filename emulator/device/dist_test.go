@@ -131,7 +131,8 @@ func TestPresets(t *testing.T) {
 		if err != nil || d.Check() != nil || p.Source == "" || d.String() == "" {
 			t.Errorf("%+v: %v, %v", p, d, err)
 		}
-		if d, err = device.ParseDelays(p.Name + ",lock=3ms"); err != nil || d.Lock != device.Fixed(3*time.Millisecond) {
+		if d, err = device.ParseDelays(p.Name + ",lock=3ms"); err != nil ||
+			d.Lock != device.Fixed(3*time.Millisecond) {
 			t.Errorf("%s with another lock: %v, %v", p.Name, d, err)
 		}
 	}

@@ -101,14 +101,16 @@ func standing(dev *Device, now time.Duration) []southbound.DeviceEvent {
 	seen, id := dev.Seen(now), dev.cfg.ID
 	var out []southbound.DeviceEvent
 	for _, c := range seen.Connections {
-		out = append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out,
+		out = append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.ConnectionStatus,
+			In: c.In, Out: c.Out,
 			Status: c.Status})
 	}
 	for _, p := range seen.Down {
 		out = append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.PortDown, In: p,
 			Out: southbound.NoPort})
 	}
-	return append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.Synced, In: southbound.NoPort,
+	return append(out, southbound.DeviceEvent{At: now, Device: id, Kind: southbound.Synced,
+		In:  southbound.NoPort,
 		Out: southbound.NoPort})
 }
 

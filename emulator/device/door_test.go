@@ -16,8 +16,10 @@ import (
 func TestDoor(t *testing.T) {
 	now := time.Duration(0)
 	clock := func() time.Duration { return now }
-	dev := device.New(device.Config{Name: "ocs", ID: 3, Kind: device.Optical, Ports: 8, Racks: 8, Plane: mem.New(8, clock),
-		Clock: clock, Delays: device.Delays{Apply: device.Fixed(ms), Dark: device.Fixed(10 * ms), Lock: device.Fixed(ms),
+	dev := device.New(device.Config{Name: "ocs", ID: 3, Kind: device.Optical, Ports: 8, Racks: 8,
+		Plane: mem.New(8, clock),
+		Clock: clock, Delays: device.Delays{Apply: device.Fixed(ms), Dark: device.Fixed(10 * ms),
+			Lock:   device.Fixed(ms),
 			Detect: device.Fixed(ms)}})
 	var seen []string
 	d := device.NewDoor(dev, clock, func(e southbound.DeviceEvent) { seen = append(seen, eventText(e)) })
@@ -41,7 +43,8 @@ func TestDoor(t *testing.T) {
 	d.Do(func(now time.Duration, dev *device.Device) { dev.Light(now, 5, false) })
 	until(30 * ms)
 	got, err := d.Read(t.Context())
-	if err != nil || len(got.Connections) != 1 || got.Connections[0].Out != 1 || len(got.Down) != 1 || got.Down[0] != 5 {
+	if err != nil || len(got.Connections) != 1 || got.Connections[0].Out != 1 || len(got.Down) != 1 ||
+		got.Down[0] != 5 {
 		t.Errorf("read %+v, %v", got, err)
 	}
 
@@ -62,11 +65,13 @@ func TestDoor(t *testing.T) {
 		t.Errorf("a watch of a device that goes down ends with %v", err)
 	}
 	want(t, "told", told, []string{"30ms 0→1 CONNECTED", "30ms down 5", "30ms synced", "30ms lost"})
-	want(t, "seen", seen, []string{"0s 0→1 PENDING_CONNECTION", "12ms 0→1 CONNECTED", "21ms down 5", "30ms lost"})
+	want(t, "seen", seen, []string{"0s 0→1 PENDING_CONNECTION", "12ms 0→1 CONNECTED",
+		"21ms down 5", "30ms lost"})
 	if _, err := d.Read(t.Context()); !errors.Is(err, device.ErrDown) {
 		t.Errorf("read a device that is down: %v", err)
 	}
-	if err := d.Watch(t.Context(), func(southbound.DeviceEvent) { t.Error("told") }); !errors.Is(err, device.ErrDown) {
+	if err := d.Watch(t.Context(), func(southbound.DeviceEvent) { t.Error("told") }); !errors.Is(err,
+		device.ErrDown) {
 		t.Errorf("watch a device that is down: %v", err)
 	}
 }

@@ -46,7 +46,8 @@ func faultWords() []faultWord {
 	return []faultWord{
 		{"stick", Stick, []string{"port", "times"}}, {"fail", Fail, []string{"port", "times"}},
 		{"spoil", Spoil, []string{"port", "times"}},
-		{"slow", Slow, []string{"delay", "times"}}, {"lie", Lie, []string{"times"}}, {"deny", Deny, []string{"times"}},
+		{"slow", Slow, []string{"delay", "times"}}, {"lie", Lie, []string{"times"}}, {"deny", Deny,
+			[]string{"times"}},
 		{"loss", Loss, []string{"port", "db"}},
 		{"restart", 0, []string{"boot"}}, {"clear", 0, nil},
 	}

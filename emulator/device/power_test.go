@@ -42,7 +42,8 @@ func TestPowerOfOpticalSwitch(t *testing.T) {
 	want(t, "light without power", b.light, []string{"20ms 0 false"})
 	b.Power(b.now, true, 10*ms)
 	// booted at 60, applied at 61, lit at 71, locked at 73
-	want(t, "on", b.until(100*ms), []string{"60ms 0→1 PENDING_CONNECTION", "60ms synced", "73ms 0→1 CONNECTED"})
+	want(t, "on", b.until(100*ms), []string{"60ms 0→1 PENDING_CONNECTION", "60ms synced",
+		"73ms 0→1 CONNECTED"})
 	if err := device.CheckLit(b.Log()); err != nil {
 		t.Error(err)
 	}

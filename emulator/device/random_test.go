@@ -38,7 +38,8 @@ func randomConnects(r *rand.Rand, ports int) *southbound.Change {
 	ins, outs := r.Perm(ports), r.Perm(ports)
 	c := &southbound.Change{Replace: r.IntN(10) == 0}
 	for i := range r.IntN(4) {
-		c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]),
+		c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]),
+			Out: southbound.Port(outs[i]),
 			Off: r.IntN(4) == 0})
 	}
 	return c
@@ -95,7 +96,8 @@ func circuitWalk(b *bench, r *rand.Rand, rough bool) error {
 	}
 	for range 20 {
 		if rough && r.IntN(8) == 0 {
-			b.Fault(device.Fault{Kind: device.FaultKind(1 + r.IntN(3)), Port: southbound.Port(r.IntN(9)) - 1, Times: 1,
+			b.Fault(device.Fault{Kind: device.FaultKind(1 + r.IntN(3)),
+				Port: southbound.Port(r.IntN(9)) - 1, Times: 1,
 				Delay: 30 * ms})
 		}
 		c := randomConnects(r, 8)
@@ -120,7 +122,8 @@ func circuitWalk(b *bench, r *rand.Rand, rough bool) error {
 				return err
 			}
 		}
-		if err := b.Set(b.now, &southbound.Change{Connect: []southbound.CrossConnect{{In: in, Out: out}}}); err != nil {
+		if err := b.Set(b.now, &southbound.Change{Connect: []southbound.CrossConnect{{In: in,
+			Out: out}}}); err != nil {
 			return err
 		}
 	}
@@ -224,7 +227,8 @@ func TestRandomRules(t *testing.T) {
 				for tag := range southbound.Tag(8) {
 					want := slowLookup(reference, dst, src, tag, down)
 					if got, ok := b.plane.Lookup(dst, src, tag); got != want || ok != (want != southbound.NoPort) {
-						t.Fatalf("seed %d: packet %d→%d tag %d leaves by %d (%v), want %d", seed, src, dst, tag, got, ok, want)
+						t.Fatalf("seed %d: packet %d→%d tag %d leaves by %d (%v), want %d", seed, src, dst, tag,
+							got, ok, want)
 					}
 				}
 			}
@@ -243,7 +247,8 @@ func randomRules(r *rand.Rand) *southbound.Change {
 	}
 	c := &southbound.Change{Replace: r.IntN(8) == 0}
 	for range r.IntN(8) {
-		n := southbound.Rule{Match: match(), Primary: southbound.Port(r.Int32N(8)), Backup: southbound.Port(r.Int32N(9)) - 1}
+		n := southbound.Rule{Match: match(), Primary: southbound.Port(r.Int32N(8)),
+			Backup: southbound.Port(r.Int32N(9)) - 1}
 		if n.Primary == n.Backup {
 			n.Backup = southbound.NoPort
 		}
@@ -262,7 +267,8 @@ func slowLookup(table map[southbound.Match]southbound.Rule, dst, src southbound.
 	down southbound.Port) southbound.Port {
 	best, found := -1, southbound.Rule{}
 	for m, r := range table {
-		if m.Dst != dst || m.Src != southbound.AnyRack && m.Src != src || m.Tag != southbound.AnyTag && m.Tag != tag {
+		if m.Dst != dst || m.Src != southbound.AnyRack && m.Src != src || m.Tag != southbound.AnyTag &&
+			m.Tag != tag {
 			continue
 		}
 		score := 0

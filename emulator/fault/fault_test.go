@@ -32,7 +32,8 @@ func TestRead(t *testing.T) {
 	}
 	want := []Event{{At: 2 * time.Second, Fault: Fault{Link, "spine1-tor0"}},
 		{At: 2 * time.Second, Fault: Fault{Port, "tor3:2"}},
-		{At: 3 * time.Second, Fault: Fault{Host, "h1-0"}}, {At: 5 * time.Second, Fault: Fault{Host, "h1-0"}, Heal: true}}
+		{At: 3 * time.Second, Fault: Fault{Host, "h1-0"}}, {At: 5 * time.Second,
+			Fault: Fault{Host, "h1-0"}, Heal: true}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
@@ -143,7 +144,8 @@ func TestDamageReference(t *testing.T) {
 				}
 				link := top.Link(l)
 				a, b := top.Node(link.From).Name, top.Node(link.To).Name
-				want := failed[Fault{Link, names.Cable(l)}] || failed[Fault{Switch, a}] || failed[Fault{Switch, b}] ||
+				want := failed[Fault{Link, names.Cable(l)}] || failed[Fault{Switch, a}] ||
+					failed[Fault{Switch, b}] ||
 					failed[Fault{Port, fmt.Sprintf("%s:%d", a, link.FromPort)}] ||
 					failed[Fault{Port, fmt.Sprintf("%s:%d", b, link.ToPort)}]
 				if dark[l] != want {

@@ -39,7 +39,8 @@ func TestFibreReference(t *testing.T) {
 			name += []string{"", ":in", ":out"}[rng.IntN(3)]
 			i := slices.Index(done, name)
 			changes, changed, err := d.Inject(Event{Fault: Fault{Fibre, name}, Heal: i >= 0})
-			if err != nil || !changed || len(changes) != 1 || changes[0].Kind != Fibre || changes[0].Up != (i >= 0) {
+			if err != nil || !changed || len(changes) != 1 || changes[0].Kind != Fibre ||
+				changes[0].Up != (i >= 0) {
 				t.Fatalf("seed %d: %s: %+v, %v, %v", seed, name, changes, changed, err)
 			}
 			if i >= 0 {
@@ -49,7 +50,8 @@ func TestFibreReference(t *testing.T) {
 			}
 			in, out := reference(t, done)
 			if !slices.Equal(changes[0].In, in) || !slices.Equal(changes[0].Out, out) {
-				t.Fatalf("seed %d: after %v fibres sit at %v and %v, want %v and %v", seed, done, changes[0].In, changes[0].Out, in,
+				t.Fatalf("seed %d: after %v fibres sit at %v and %v, want %v and %v", seed, done,
+					changes[0].In, changes[0].Out, in,
 					out)
 			}
 			if err := panel.Plug(changes[0].In, changes[0].Out); err != nil {

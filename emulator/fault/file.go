@@ -96,7 +96,8 @@ func scan(name string, r io.Reader) ([]line, error) {
 		}
 	}
 	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, &Error{File: name, Line: n + 1, Column: maxLine, Err: fmt.Errorf("a line of more than %d bytes", maxLine)}
+		return nil, &Error{File: name, Line: n + 1, Column: maxLine,
+			Err: fmt.Errorf("a line of more than %d bytes", maxLine)}
 	} else if err != nil {
 		return nil, fmt.Errorf("read faults %q: %w", name, err)
 	}

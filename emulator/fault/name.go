@@ -23,7 +23,8 @@ type Names struct {
 
 // NewNames indexes a fabric.
 func NewNames(f *topo.Fabric, replicas int) *Names {
-	n := &Names{fabric: f, replicas: replicas, cables: map[string]pathmap.LinkID{}, nodes: map[string]pathmap.NodeID{},
+	n := &Names{fabric: f, replicas: replicas, cables: map[string]pathmap.LinkID{},
+		nodes: map[string]pathmap.NodeID{},
 		hosts: map[pathmap.NodeID]southbound.HostID{}}
 	t := f.Topology
 	for h, node := range f.HostNode {
@@ -51,7 +52,8 @@ func NewNames(f *topo.Fabric, replicas int) *Names {
 		}
 		n.cables[there], n.cables[back] = pathmap.LinkID(l), pathmap.LinkID(l)
 		n.list[Link] = append(n.list[Link], there)
-		n.list[Port] = append(n.list[Port], fmt.Sprintf("%s:%d", a, link.FromPort), fmt.Sprintf("%s:%d", b, link.ToPort))
+		n.list[Port] = append(n.list[Port], fmt.Sprintf("%s:%d", a, link.FromPort),
+			fmt.Sprintf("%s:%d", b, link.ToPort))
 	}
 	n.list[Fibre] = fibreNames(f)
 	for i := range replicas {
@@ -76,7 +78,8 @@ func (n *Names) Same(a, b Fault) bool {
 	if a.Kind != b.Kind || err1 != nil || err2 != nil {
 		return a == b
 	}
-	return x == y && (a.Kind != Port || strings.ReplaceAll(a.Name, "-", ":") == strings.ReplaceAll(b.Name, "-", ":"))
+	return x == y && (a.Kind != Port || strings.ReplaceAll(a.Name, "-",
+		":") == strings.ReplaceAll(b.Name, "-", ":"))
 }
 
 // target is what a fault is about.
@@ -140,7 +143,8 @@ func (e *UnknownError) Error() string {
 	if len(e.Near) == 0 {
 		return fmt.Sprintf("there is no %v %q, nor any other here", e.Fault.Kind, e.Fault.Name)
 	}
-	return fmt.Sprintf("there is no %v %q; near it: %s", e.Fault.Kind, e.Fault.Name, strings.Join(e.Near, ", "))
+	return fmt.Sprintf("there is no %v %q; near it: %s", e.Fault.Kind, e.Fault.Name,
+		strings.Join(e.Near, ", "))
 }
 
 // Hint returns what to type instead.

@@ -62,9 +62,13 @@ func fold(id southbound.CoflowID, at time.Duration, mappers, reducers, mb []int,
 	for e := range size {
 		ends = append(ends, e)
 	}
-	slices.SortFunc(ends, func(x, y [2]int) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
+	slices.SortFunc(ends, func(x, y [2]int) int {
+		return cmp.Or(cmp.Compare(x[0], y[0]),
+			cmp.Compare(x[1], y[1]))
+	})
 	for _, e := range ends {
-		a.start.Dst, a.start.Src = append(a.start.Dst, southbound.HostID(e[0])), append(a.start.Src, southbound.HostID(e[1]))
+		a.start.Dst, a.start.Src = append(a.start.Dst, southbound.HostID(e[0])), append(a.start.Src,
+			southbound.HostID(e[1]))
 		a.start.Size, a.start.Tag = append(a.start.Size, size[e]), append(a.start.Tag, 0)
 	}
 	return a
@@ -148,7 +152,8 @@ func replay(t testing.TB, s *Sim, all []arrival) (hostFlows, flows int, last tim
 	}
 }
 
-var folded = topo.Spec{Kind: topo.Hybrid, Racks: 16, Hosts: 2, Spines: 2, EPS: pathmap.Gbps, OCS: 10 * pathmap.Gbps,
+var folded = topo.Spec{Kind: topo.Hybrid, Racks: 16, Hosts: 2, Spines: 2, EPS: pathmap.Gbps,
+	OCS:  10 * pathmap.Gbps,
 	Dark: 10 * ms}
 
 // BenchmarkFair replays traces under max-min fair sharing, every rate anew at every end.
@@ -205,7 +210,8 @@ func TestFacebookTrace(t *testing.T) {
 	wire(t, s)
 	ended, _, _ := replay(t, s, all)
 	if c := s.Counters(); ended != rows || c.Delivered != sum || c.Ends != int64(rows) || c.Stalls != 0 {
-		t.Errorf("%d of %d host flows ended, %d of %d bytes arrived, %d stalls", ended, rows, c.Delivered, sum, c.Stalls)
+		t.Errorf("%d of %d host flows ended, %d of %d bytes arrived, %d stalls", ended, rows,
+			c.Delivered, sum, c.Stalls)
 	}
 }
 

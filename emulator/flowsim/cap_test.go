@@ -44,7 +44,8 @@ func TestCaps(t *testing.T) {
 			rates(t, s, southbound.Rates{Fair: true})
 			capped(t, s, 1, caps{20, 0, 500}, row{0, 2, mb, 1}, row{0, 3, mb, 2}, row{1, 3, mb, 2})
 		},
-		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 400 * ms, key(1, 1): 160 * ms, key(1, 2): 160 * ms},
+		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 400 * ms, key(1, 1): 160 * ms,
+			key(1, 2): 160 * ms},
 	}, {
 		name: "fair, one more comes while the first sends, and a third in its place", // 20 Mb/s each
 		run: func(t *testing.T, s *Sim) {
@@ -53,13 +54,17 @@ func TestCaps(t *testing.T) {
 			s.At(100*ms, func() { capped(t, s, 2, caps{40}, row{1, 3, mb, 1}) })
 			s.At(500*ms, func() { capped(t, s, 3, caps{80}, row{0, 2, mb, 1}) })
 		},
-		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 400 * ms, key(2, 0): 300 * ms, key(3, 0): 600 * ms},
+		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 400 * ms, key(2, 0): 300 * ms,
+			key(3, 0): 600 * ms},
 	}, {
 		name: "a pace that is slower, then one that is faster", // 50 ms at 10 leave 7.5 Mb; the cap takes 375 ms for them
 		run: func(t *testing.T, s *Sim) {
 			capped(t, s, 1, caps{20}, row{0, 2, mb, 1})
 			rates(t, s, southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: 800 * ms}}})
-			s.At(50*ms, func() { rates(t, s, southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: 60 * ms}}}) })
+			s.At(50*ms, func() {
+				rates(t, s, southbound.Rates{Pace: []southbound.Pace{{Coflow: 1,
+					Until: 60 * ms}}})
+			})
 		},
 		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 425 * ms},
 	}, {
@@ -68,16 +73,19 @@ func TestCaps(t *testing.T) {
 			capped(t, s, 1, caps{20, 0}, row{0, 2, mb, 1}, row{1, 3, 3 * mb / 4, 1})
 			rates(t, s, southbound.Rates{Spread: []southbound.Spread{{Coflow: 1,
 				From: []southbound.HostRate{{Host: 0, Rate: 40 * pathmap.Mbps}, {Host: 1, Rate: 60 * pathmap.Mbps}},
-				To:   []southbound.HostRate{{Host: 2, Rate: 90 * pathmap.Mbps}, {Host: 3, Rate: 90 * pathmap.Mbps}}}}})
+				To: []southbound.HostRate{{Host: 2, Rate: 90 * pathmap.Mbps},
+					{Host: 3, Rate: 90 * pathmap.Mbps}}}}})
 		},
 		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 400 * ms, key(1, 1): 100 * ms},
 	}, {
 		name: "rates of pairs, below and above", // 100 ms at 10 leave 7 Mb, 350 ms at 20
 		run: func(t *testing.T, s *Sim) {
 			capped(t, s, 1, caps{20}, row{0, 2, mb, 1})
-			rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1, Rate: 10 * pathmap.Mbps}}})
+			rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1,
+				Rate: 10 * pathmap.Mbps}}})
 			s.At(100*ms, func() {
-				rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1, Rate: 90 * pathmap.Mbps}}})
+				rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1,
+					Rate: 90 * pathmap.Mbps}}})
 			})
 		},
 		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 450 * ms},
@@ -86,7 +94,8 @@ func TestCaps(t *testing.T) {
 		run: func(t *testing.T, s *Sim) {
 			rates(t, s, southbound.Rates{Fair: true})
 			capped(t, s, 1, caps{20}, row{0, 2, mb, 1})
-			for at, tag := range map[time.Duration]southbound.Tag{100 * ms: 2, 200 * ms: southbound.TagHold, 300 * ms: 1} {
+			for at, tag := range map[time.Duration]southbound.Tag{100 * ms: 2,
+				200 * ms: southbound.TagHold, 300 * ms: 1} {
 				s.At(at, func() {
 					if err := s.Host().Steer([]southbound.Steer{{HostFlowKey: key(1, 0), Tag: tag}}); err != nil {
 						t.Error(err)
@@ -100,7 +109,10 @@ func TestCaps(t *testing.T) {
 		run: func(t *testing.T, s *Sim) {
 			rates(t, s, southbound.Rates{Fair: true})
 			capped(t, s, 1, caps{20}, row{0, 2, mb, 1})
-			s.At(100*ms, func() { rates(t, s, southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: 700 * ms}}}) })
+			s.At(100*ms, func() {
+				rates(t, s, southbound.Rates{Pace: []southbound.Pace{{Coflow: 1,
+					Until: 700 * ms}}})
+			})
 			s.At(200*ms, func() { rates(t, s, southbound.Rates{Fair: true}) })
 		},
 		want: map[southbound.HostFlowKey]time.Duration{key(1, 0): 450 * ms},
@@ -127,8 +139,9 @@ func TestCaps(t *testing.T) {
 func TestCapRefused(t *testing.T) {
 	s := simulate(t, fabric(t, small), Options{})
 	for _, caps := range [][]pathmap.BitsPerSecond{{}, {-1}, {1, 2}} {
-		st := southbound.Start{Coflow: 1, Src: []southbound.HostID{0}, Dst: []southbound.HostID{2}, Size: []pathmap.Bytes{1},
-			Tag: []southbound.Tag{0}, Cap: caps}
+		st := southbound.Start{Coflow: 1, Src: []southbound.HostID{0}, Dst: []southbound.HostID{2},
+			Size: []pathmap.Bytes{1},
+			Tag:  []southbound.Tag{0}, Cap: caps}
 		if err := s.Host().Start([]southbound.Start{st}); err == nil {
 			t.Errorf("caps %v are taken", caps)
 		}

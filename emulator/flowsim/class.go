@@ -109,7 +109,8 @@ func (cs *classes) newClass() int32 {
 	if n := len(cs.free); n > 0 {
 		i := cs.free[n-1]
 		cs.free = cs.free[:n-1]
-		cs.list[i], cs.rests[i] = class{pos: none, group: none, slot: none}, classRest{heap: cs.rests[i].heap[:0]}
+		cs.list[i], cs.rests[i] = class{pos: none, group: none,
+			slot: none}, classRest{heap: cs.rests[i].heap[:0]}
 		return i
 	}
 	cs.rests = append(cs.rests, classRest{})

@@ -56,7 +56,8 @@ func TestBadInput(t *testing.T) {
 		return []southbound.Start{{Coflow: 9, Src: []southbound.HostID{src}, Dst: []southbound.HostID{dst},
 			Size: []pathmap.Bytes{size}, Tag: []southbound.Tag{tag}}}
 	}
-	pairOf := func(src, dst southbound.HostID, tag southbound.Tag, rate pathmap.BitsPerSecond) *southbound.Rates {
+	pairOf := func(src, dst southbound.HostID, tag southbound.Tag,
+		rate pathmap.BitsPerSecond) *southbound.Rates {
 		return &southbound.Rates{Pairs: []southbound.PairRate{{Src: src, Dst: dst, Tag: tag, Rate: rate}}}
 	}
 	cases := []struct {
@@ -66,7 +67,10 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"task on no host", func(h southbound.Hosts) error { return h.Run([]southbound.Task{{Task: 4, Host: 8}}) },
 			"run task 4: host 8: hosts are 0 to 7"},
-		{"task below zero", func(h southbound.Hosts) error { return h.Run([]southbound.Task{{Task: 4, Compute: -1}}) },
+		{"task below zero", func(h southbound.Hosts) error {
+			return h.Run([]southbound.Task{{Task: 4,
+				Compute: -1}})
+		},
 			"run task 4: it computes for -1ns, which is below zero"},
 		{"ragged columns", func(h southbound.Hosts) error {
 			return h.Start([]southbound.Start{{Coflow: 9, Size: []pathmap.Bytes{1}}})
@@ -77,14 +81,19 @@ func TestBadInput(t *testing.T) {
 		{"from no host", func(h southbound.Hosts) error {
 			return h.Start(rowsOf(-1, 1, 1, 0))
 		}, "start coflow 9: row 0: host -1: hosts are 0 to 7"},
-		{"no bytes", func(h southbound.Hosts) error { return h.Start(rowsOf(0, 1, 0, 0)) }, "row 0: 0 bytes; take 1 to"},
+		{"no bytes", func(h southbound.Hosts) error { return h.Start(rowsOf(0, 1, 0, 0)) },
+			"row 0: 0 bytes; take 1 to"},
 		{"too many bytes", func(h southbound.Hosts) error {
 			return h.Start(rowsOf(0, 1, southbound.MaxSize+1, 0))
 		}, "bytes; take 1 to"},
-		{"a wildcard for a tag", func(h southbound.Hosts) error { return h.Start(rowsOf(0, 1, 1, southbound.AnyTag)) },
+		{"a wildcard for a tag", func(h southbound.Hosts) error {
+			return h.Start(rowsOf(0, 1, 1,
+				southbound.AnyTag))
+		},
 			"tag 254: tags are 0 to 7, or 255 to hold"},
 		{"rows unsorted", func(h southbound.Hosts) error {
-			return h.Start([]southbound.Start{{Coflow: 9, Src: []southbound.HostID{1, 0}, Dst: []southbound.HostID{2, 2},
+			return h.Start([]southbound.Start{{Coflow: 9, Src: []southbound.HostID{1, 0},
+				Dst:  []southbound.HostID{2, 2},
 				Size: []pathmap.Bytes{1, 1}, Tag: []southbound.Tag{0, 0}}})
 		}, "row 1: 0→2 after 1→2: rows are sorted by destination, then source"},
 		{"steer of nothing", func(h southbound.Hosts) error { return h.Steer([]southbound.Steer{{HostFlowKey: key(5, 0)}}) },
@@ -117,16 +126,19 @@ func TestBadInput(t *testing.T) {
 			return h.SetRates(&southbound.Rates{Extra: []southbound.Extra{{Rate: 1}}})
 		}, "set rates: extra: coflow 0 has neither a pace nor a spread"},
 		{"extra twice", func(h southbound.Hosts) error {
-			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Extra: []southbound.Extra{{Rate: 1}, {Rate: 1}}})
+			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}},
+				Extra: []southbound.Extra{{Rate: 1}, {Rate: 1}}})
 		}, "rows are sorted by coflow, then row, and named once"},
 		{"extra of nothing", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Extra: []southbound.Extra{{}}})
 		}, "rate 0; take one above zero"},
-		{"pair of no host", func(h southbound.Hosts) error { return h.SetRates(pairOf(0, 8, 0, 1)) }, "pair 0→8: host 8"},
+		{"pair of no host", func(h southbound.Hosts) error { return h.SetRates(pairOf(0, 8, 0, 1)) },
+			"pair 0→8: host 8"},
 		{"pair of a held tag", func(h southbound.Hosts) error {
 			return h.SetRates(pairOf(0, 2, southbound.TagHold, 1))
 		}, "pair 0→2: tag 255"},
-		{"pair below zero", func(h southbound.Hosts) error { return h.SetRates(pairOf(0, 2, 0, -1)) }, "pair 0→2: rate -1"},
+		{"pair below zero", func(h southbound.Hosts) error { return h.SetRates(pairOf(0, 2, 0, -1)) },
+			"pair 0→2: rate -1"},
 	}
 	s := simulate(t, fabric(t, small), Options{})
 	wire(t, s)
@@ -175,7 +187,8 @@ func TestKnownCoflowIsLeft(t *testing.T) {
 
 // TestStages: apply 1 ms, dark 10 ms, lock 2 ms, and a ToR that takes 3 ms to find out.
 func TestStages(t *testing.T) {
-	opt := Options{NoHeaders: true, Optical: device.Delays{Apply: device.Fixed(1 * ms), Lock: device.Fixed(2 * ms)},
+	opt := Options{NoHeaders: true, Optical: device.Delays{Apply: device.Fixed(1 * ms),
+		Lock: device.Fixed(2 * ms)},
 		Switch: device.Delays{Detect: device.Fixed(3 * ms)}}
 	s := simulate(t, fabric(t, small), opt)
 	wire(t, s)
@@ -186,14 +199,17 @@ func TestStages(t *testing.T) {
 	}
 	f := s.fabric
 	status := func(at time.Duration, st southbound.Status) southbound.DeviceEvent {
-		return southbound.DeviceEvent{At: at, Device: f.OCSNode, Kind: southbound.ConnectionStatus, In: 0, Out: 1, Status: st}
+		return southbound.DeviceEvent{At: at, Device: f.OCSNode, Kind: southbound.ConnectionStatus,
+			In: 0, Out: 1, Status: st}
 	}
 	port := func(at time.Duration, rack int, kind southbound.DeviceEventKind) southbound.DeviceEvent {
-		return southbound.DeviceEvent{At: at, Device: f.ToRNode[rack], Kind: kind, In: southbound.Port(f.OCSUplink[rack]),
+		return southbound.DeviceEvent{At: at, Device: f.ToRNode[rack], Kind: kind,
+			In:  southbound.Port(f.OCSUplink[rack]),
 			Out: southbound.NoPort}
 	}
 	want := []southbound.DeviceEvent{status(0, southbound.PendingConnection),
-		port(3*ms, 0, southbound.PortDown), port(3*ms, 1, southbound.PortDown), port(3*ms, 2, southbound.PortDown),
+		port(3*ms, 0, southbound.PortDown), port(3*ms, 1, southbound.PortDown), port(3*ms, 2,
+			southbound.PortDown),
 		port(3*ms, 3, southbound.PortDown),
 		status(13*ms, southbound.Connected), port(16*ms, 0, southbound.PortUp)}
 	if len(got) != len(want) {
@@ -215,12 +231,14 @@ func TestLoopIsTold(t *testing.T) {
 	f := s.fabric
 	spine, _ := f.Topology.Named("spine0")
 	m := southbound.Match{Dst: 1, Tag: 1, Src: southbound.AnyRack}
-	set(t, s, spine, &southbound.Change{Rules: []southbound.Rule{{Match: m, Primary: 0, Backup: southbound.NoPort}}})
+	set(t, s, spine, &southbound.Change{Rules: []southbound.Rule{{Match: m, Primary: 0,
+		Backup: southbound.NoPort}}})
 	rates(t, s, southbound.Rates{Fair: true})
 	start(t, s, 0, row{0, 2, mb, 1})
 	_, _, err := s.Advance(ms, nil, nil)
-	if err == nil || !strings.Contains(err.Error(), "walk from host 0 to host 2 with tag 1: it never arrives: h0-0 → "+
-		"tor0 → spine0 → tor0") {
+	if err == nil || !strings.Contains(err.Error(),
+		"walk from host 0 to host 2 with tag 1: it never arrives: h0-0 → "+
+			"tor0 → spine0 → tor0") {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := s.Advance(2*ms, nil, nil); err != nil {

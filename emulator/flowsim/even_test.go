@@ -41,7 +41,8 @@ func newEvenScript(rng *rand.Rand) *script {
 			}
 		case op < 9:
 			k := sc.rows[rng.IntN(len(sc.rows))]
-			a.steer = &southbound.Steer{HostFlowKey: k, Tag: []southbound.Tag{0, 1, southbound.TagHold}[rng.IntN(3)]}
+			a.steer = &southbound.Steer{HostFlowKey: k,
+				Tag: []southbound.Tag{0, 1, southbound.TagHold}[rng.IntN(3)]}
 		default:
 			a.cable = &cable{rng.IntN(1000), rng.IntN(2) == 0}
 		}
@@ -52,7 +53,8 @@ func newEvenScript(rng *rand.Rand) *script {
 		sc.actions = append(sc.actions, action{at: at + time.Second, cable: &cable{l, true}})
 	}
 	for _, k := range sc.rows {
-		sc.actions = append(sc.actions, action{at: at + 2*time.Second, steer: &southbound.Steer{HostFlowKey: k, Tag: 0}})
+		sc.actions = append(sc.actions, action{at: at + 2*time.Second,
+			steer: &southbound.Steer{HostFlowKey: k, Tag: 0}})
 	}
 	return sc
 }
@@ -100,17 +102,20 @@ func TestEvenLikeReference(t *testing.T) {
 		for a := range lefts {
 			for i, left := range lefts[a] {
 				if math.Abs(left-want[a][i]) > 1 {
-					t.Fatalf("seed %d: %v: %v has %f bytes left, reference %f", seed, sc.actions[a].at, sc.rows[i], left, want[a][i])
+					t.Fatalf("seed %d: %v: %v has %f bytes left, reference %f", seed, sc.actions[a].at,
+						sc.rows[i], left, want[a][i])
 				}
 			}
 		}
 		got := ends(ev)
 		if len(got) != len(sc.size) || len(w.ended) != len(sc.size) {
-			t.Fatalf("seed %d: %d ends, reference %d, of %d host flows", seed, len(got), len(w.ended), len(sc.size))
+			t.Fatalf("seed %d: %d ends, reference %d, of %d host flows", seed, len(got),
+				len(w.ended), len(sc.size))
 		}
 		for _, k := range sc.rows {
 			if d := (got[k] - w.ended[k]).Abs(); d > tolerance {
-				t.Fatalf("seed %d: row %d of coflow %d ended at %v, reference %v", seed, k.Row, k.Coflow, got[k], w.ended[k])
+				t.Fatalf("seed %d: row %d of coflow %d ended at %v, reference %v", seed, k.Row, k.Coflow,
+					got[k], w.ended[k])
 			}
 		}
 		checkBytes(t, seed, sc, s, w)
@@ -136,7 +141,8 @@ func TestEvenNeedsNoIndividualRates(t *testing.T) {
 	}
 	// 1 MB at 50 Mb/s takes 160 ms, at 100 Mb/s 80 ms.
 	ev, _, err := s.Advance(time.Second, nil, nil)
-	if got := ends(ev); err != nil || got[key(0, 0)] != 160*ms || got[key(1, 0)] != 160*ms || got[key(0, 1)] != 80*ms {
+	if got := ends(ev); err != nil || got[key(0, 0)] != 160*ms || got[key(1, 0)] != 160*ms ||
+		got[key(0, 1)] != 80*ms {
 		t.Errorf("%v, %v", got, err)
 	}
 	start(t, s, 2, row{0, 1, mb, 0})

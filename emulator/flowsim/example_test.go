@@ -36,7 +36,8 @@ func Example() {
 	}
 	sim.At(time.Second, func() {
 		_ = sim.Host().SetRates(&southbound.Rates{Fair: true})
-		err = sim.Host().Start([]southbound.Start{{Coflow: 7, Src: []southbound.HostID{0}, Dst: []southbound.HostID{1},
+		err = sim.Host().Start([]southbound.Start{{Coflow: 7, Src: []southbound.HostID{0},
+			Dst:  []southbound.HostID{1},
 			Size: []pathmap.Bytes{25e6}, Tag: []southbound.Tag{southbound.TagDefault}}})
 	})
 	for at, ok := sim.Next(); ok; at, ok = sim.Next() {

@@ -70,7 +70,8 @@ func wire(t testing.TB, s *Sim) {
 		c := &southbound.Change{Replace: true}
 		for dst := range f.Racks {
 			m := southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.AnyTag, Src: southbound.AnyRack}
-			c.Rules = append(c.Rules, southbound.Rule{Match: m, Primary: southbound.Port(dst), Backup: southbound.NoPort})
+			c.Rules = append(c.Rules, southbound.Rule{Match: m, Primary: southbound.Port(dst),
+				Backup: southbound.NoPort})
 		}
 		set(t, s, id, c)
 	}

@@ -82,7 +82,8 @@ func TestLostHostRunsNothing(t *testing.T) {
 	advance(t, s, 2*ms)
 	fail(0, false)
 	fail(0, false)
-	run(southbound.Task{Task: 3, Host: 0, Compute: ms}, southbound.Task{Task: 1, Host: 2, Compute: 5 * ms, Try: 1})
+	run(southbound.Task{Task: 3, Host: 0, Compute: ms},
+		southbound.Task{Task: 1, Host: 2, Compute: 5 * ms, Try: 1})
 	want := []southbound.Event{
 		{At: 2 * ms, Kind: southbound.HostLost, Host: 0},
 		{At: 5 * ms, Kind: southbound.TaskEnded, Task: 2, Host: 1},
@@ -115,7 +116,8 @@ func TestPowerOfSwitch(t *testing.T) {
 	}
 	s.Power(spine, false, 0)
 	advance(t, s, ms)
-	if err := s.Device(spine).Set(t.Context(), &southbound.Change{Drop: []southbound.Match{{Dst: 1}}}); err == nil {
+	if err := s.Device(spine).Set(t.Context(),
+		&southbound.Change{Drop: []southbound.Match{{Dst: 1}}}); err == nil {
 		t.Error("a switch without power took a change")
 	}
 	s.Power(spine, true, 5*ms)

@@ -202,7 +202,8 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 		}
 	}
 	f.paces.loads(co)
-	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Live: co.live, Load: co.Load,
+	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now,
+		Live: co.live, Load: co.Load,
 		Off: co.off, Version: co.Version}, true
 }
 

@@ -78,7 +78,8 @@ func (ir *individualRates) add(b int32, left, wish float64) {
 	ir.hostFlows[b].class, ir.hostFlows[b].pos = onIndividual, int32(len(ir.rows))
 	ir.coflows[ir.hostFlows[b].coflow].apart.Add(left)
 	r := &ir.routes[ir.hostFlows[b].route]
-	ir.rows = append(ir.rows, individualRate{hostFlow: b, pos: none, wish: wish, left: left, at: ir.clock.Now(),
+	ir.rows = append(ir.rows, individualRate{hostFlow: b, pos: none, wish: wish, left: left,
+		at:  ir.clock.Now(),
 		end: southbound.Never, coflow: ir.hostFlows[b].coflow, src: r.src, dst: r.dst, tight: ir.tight(r),
 		stands: r.fate != arrives})
 	ir.asks(&ir.rows[len(ir.rows)-1], 0, wish)

@@ -17,8 +17,9 @@ func TestIndividualFirstEnds(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 27))
 		n := 2 + rng.IntN(60)
-		ir := &individualRates{state: &state{clock: &des.Clock[event]{}, perBit: 1.0 / 8e9, hostFlows: make([]hostFlow, n),
-			parts: make([]float64, n), routeTable: routeTable{routes: make([]route, 1)},
+		ir := &individualRates{state: &state{clock: &des.Clock[event]{}, perBit: 1.0 / 8e9,
+			hostFlows: make([]hostFlow, n),
+			parts:     make([]float64, n), routeTable: routeTable{routes: make([]route, 1)},
 			coflowTable: coflowTable{coflows: []coflow{{live: 1 << 20}}}}}
 		ir.routes[0].fate, ir.routes[0].live = arrives, 1<<20
 		for b := range ir.hostFlows {

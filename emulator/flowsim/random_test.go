@@ -52,8 +52,9 @@ func newScript(rng *rand.Rand) *script {
 	mbps := func(of ...int) pathmap.BitsPerSecond {
 		return pathmap.BitsPerSecond(of[rng.IntN(len(of))]) * pathmap.Mbps
 	}
-	sc := &script{spec: topo.Spec{Kind: topo.Hybrid, Racks: 2 + rng.IntN(4), Hosts: 1 + rng.IntN(3), Spines: 1 +
-		rng.IntN(2),
+	sc := &script{spec: topo.Spec{Kind: topo.Hybrid, Racks: 2 + rng.IntN(4),
+		Hosts: 1 + rng.IntN(3), Spines: 1 +
+			rng.IntN(2),
 		NIC: mbps(50, 100, 1000), EPS: mbps(20, 50, 100), OCS: mbps(100, 150, 400),
 		Dark: time.Duration(1+rng.IntN(20_000)) * time.Microsecond},
 		backup: rng.IntN(3) > 0, size: map[southbound.HostFlowKey]pathmap.Bytes{}}
@@ -73,7 +74,8 @@ func newScript(rng *rand.Rand) *script {
 		sc.actions = append(sc.actions, action{at: at + time.Second, connect: &x})
 	}
 	for _, k := range sc.rows {
-		sc.actions = append(sc.actions, action{at: at + 2*time.Second, steer: &southbound.Steer{HostFlowKey: k, Tag: 0}})
+		sc.actions = append(sc.actions, action{at: at + 2*time.Second,
+			steer: &southbound.Steer{HostFlowKey: k, Tag: 0}})
 	}
 	return sc
 }
@@ -96,7 +98,8 @@ func (sc *script) add(rng *rand.Rand, at time.Duration, modes int) {
 	case op < 8:
 		a.cable = &cable{rng.IntN(1000), rng.IntN(2) == 0}
 		if rng.IntN(2) == 0 {
-			a.cable, a.spine = nil, &detour{rng.IntN(sc.spec.Racks), rng.IntN(sc.spec.Racks), rng.IntN(sc.spec.Spines)}
+			a.cable, a.spine = nil, &detour{rng.IntN(sc.spec.Racks), rng.IntN(sc.spec.Racks),
+				rng.IntN(sc.spec.Spines)}
 		}
 	default:
 		n := sc.spec.Racks
@@ -112,7 +115,8 @@ func (sc *script) coflowRows(rng *rand.Rand) []row {
 	for dst := range hosts {
 		for src := range hosts {
 			if src != dst && rng.IntN(hosts*hosts) < 5 {
-				rows = append(rows, row{southbound.HostID(src), southbound.HostID(dst), pathmap.Bytes(1 + rng.Int64N(int64(mb))),
+				rows = append(rows, row{southbound.HostID(src), southbound.HostID(dst),
+					pathmap.Bytes(1 + rng.Int64N(int64(mb))),
 					sc.tag(rng)})
 			}
 		}
@@ -155,7 +159,8 @@ func (sc *script) someRates(rng *rand.Rand, at time.Duration, modes int) *southb
 	for range rng.IntN(2 * hosts) {
 		src, dst := rng.IntN(hosts), rng.IntN(hosts)
 		if tag := sc.tag(rng); src != dst && tag != southbound.TagHold {
-			r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(src), Dst: southbound.HostID(dst), Tag: tag,
+			r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(src),
+				Dst: southbound.HostID(dst), Tag: tag,
 				Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
 		}
 	}
@@ -164,7 +169,8 @@ func (sc *script) someRates(rng *rand.Rand, at time.Duration, modes int) *southb
 
 // onSim plays a script on the simulator, standing still at the instants in stops on the way too. lefts
 // is what each row had left before each action.
-func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []southbound.Event, lefts [][]float64) {
+func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []southbound.Event,
+	lefts [][]float64) {
 	s = simulate(t, fabric(t, sc.spec), Options{NoHeaders: true})
 	wire(t, s)
 	if !sc.backup {
@@ -213,7 +219,8 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 		case a.cable != nil:
 			s.Cable(pathmap.LinkID(a.cable.link%len(s.cut)), a.cable.up)
 		case a.spine != nil && a.spine.rack != a.spine.dst:
-			m := southbound.Match{Dst: southbound.RackID(a.spine.dst), Tag: southbound.AnyTag, Src: southbound.AnyRack}
+			m := southbound.Match{Dst: southbound.RackID(a.spine.dst), Tag: southbound.AnyTag,
+				Src: southbound.AnyRack}
 			set(t, s, s.fabric.ToRNode[a.spine.rack], &southbound.Change{Rules: []southbound.Rule{
 				{Match: m, Primary: spinePort(s.fabric, a.spine.spine), Backup: southbound.NoPort}}})
 		}
@@ -235,7 +242,8 @@ func checkAsked(t testing.TB, ir *individualRates) {
 	}
 	for l, sum := range want {
 		if math.Abs(ir.asked.Of()[l]-sum) > 1e-3 {
-			t.Fatalf("%v: rows ask link %d for %f bits a second, by the books %f", ir.clock.Now(), l, sum, ir.asked.Of()[l])
+			t.Fatalf("%v: rows ask link %d for %f bits a second, by the books %f", ir.clock.Now(), l, sum,
+				ir.asked.Of()[l])
 		}
 	}
 }
@@ -327,20 +335,23 @@ func TestLikeReference(t *testing.T) {
 		for a := range lefts {
 			for i, left := range lefts[a] {
 				if math.Abs(left-want[a][i]) > 1 {
-					t.Fatalf("seed %d: %v: %v has %f bytes left, reference %f", seed, sc.actions[a].at, sc.rows[i], left, want[a][i])
+					t.Fatalf("seed %d: %v: %v has %f bytes left, reference %f", seed, sc.actions[a].at,
+						sc.rows[i], left, want[a][i])
 				}
 			}
 		}
 		got := ends(ev)
 		if len(got) != len(ev) || len(got) != len(sc.size) || len(w.ended) != len(sc.size) {
-			t.Fatalf("seed %d: %d events, %d ends, reference %d, of %d host flows", seed, len(ev), len(got), len(w.ended),
+			t.Fatalf("seed %d: %d events, %d ends, reference %d, of %d host flows", seed, len(ev),
+				len(got), len(w.ended),
 				len(sc.size))
 		}
 		for _, k := range sc.rows {
 			d := (got[k] - w.ended[k]).Abs()
 			worst = max(worst, d)
 			if d > tolerance {
-				t.Fatalf("seed %d: row %d of coflow %d ended at %v, reference %v", seed, k.Row, k.Coflow, got[k], w.ended[k])
+				t.Fatalf("seed %d: row %d of coflow %d ended at %v, reference %v", seed, k.Row, k.Coflow,
+					got[k], w.ended[k])
 			}
 		}
 		checkBytes(t, seed, sc, s, w)
@@ -425,10 +436,12 @@ func (sc *script) someSpread(rng *rand.Rand, c southbound.CoflowID) southbound.S
 	s := southbound.Spread{Coflow: c}
 	for h := range southbound.HostID(sc.spec.Racks * sc.spec.Hosts) {
 		if rng.IntN(5) > 0 {
-			s.From = append(s.From, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
+			s.From = append(s.From, southbound.HostRate{Host: h,
+				Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
 		}
 		if rng.IntN(5) > 0 {
-			s.To = append(s.To, southbound.HostRate{Host: h, Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
+			s.To = append(s.To, southbound.HostRate{Host: h,
+				Rate: pathmap.BitsPerSecond(rng.IntN(40)) * pathmap.Mbps})
 		}
 	}
 	return s

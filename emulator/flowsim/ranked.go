@@ -32,7 +32,8 @@ type rankedClass struct {
 const takenShare = 1e-9
 
 // Solve returns the rate of each of n classes. Borrowed until the next call.
-func (r *rankedShares) Solve(capacity []float64, highest uint8, n int, class func(i int) rankedClass) []float64 {
+func (r *rankedShares) Solve(capacity []float64, highest uint8, n int,
+	class func(i int) rankedClass) []float64 {
 	r.room = append(r.room[:0], capacity...)
 	r.rates = slices.Grow(r.rates[:0], n)[:n]
 	clear(r.rates)

@@ -46,8 +46,9 @@ type referenceFlow struct {
 }
 
 func newReference(f *topo.Fabric, backup bool) *reference {
-	return &reference{f: f, backup: backup, pace: map[southbound.CoflowID]time.Duration{}, pairs: map[pair]float64{},
-		out: map[int32]int32{}, lit: map[int32]time.Duration{}, ended: map[southbound.HostFlowKey]time.Duration{},
+	return &reference{f: f, backup: backup, pace: map[southbound.CoflowID]time.Duration{},
+		pairs: map[pair]float64{},
+		out:   map[int32]int32{}, lit: map[int32]time.Duration{}, ended: map[southbound.HostFlowKey]time.Duration{},
 		spine: map[[2]int32]int{}, cut: make([]bool, len(f.Topology.Links())),
 		bytes: make([]float64, len(f.Topology.Links()))}
 }

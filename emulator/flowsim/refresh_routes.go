@@ -130,8 +130,9 @@ func (f *fluid) rejoin() {
 			if bu.class == gone || !r.moved {
 				continue
 			}
-			if bu.class == onIndividual || bu.class == onPace && co.until > 0 && r.fate != arrives || bu.class >= 0 &&
-				f.classes.list[bu.class].alone && r.fate == arrives {
+			if bu.class == onIndividual || bu.class == onPace && co.until > 0 && r.fate != arrives ||
+				bu.class >= 0 &&
+					f.classes.list[bu.class].alone && r.fate == arrives {
 				f.again(b)
 			}
 		}

@@ -100,7 +100,8 @@ func (h hosts) Relay(by southbound.Relay) error {
 		return fmt.Errorf("relay: slots of %v with %v of darkness: take slots that are longer than that", by.Slot,
 			by.ReconfigurationDelay)
 	case f.relay != nil && f.relay.by != by:
-		return fmt.Errorf("relay: slots of %v with %v of darkness, and they are %v with %v", by.Slot, by.ReconfigurationDelay,
+		return fmt.Errorf("relay: slots of %v with %v of darkness, and they are %v with %v", by.Slot,
+			by.ReconfigurationDelay,
 			f.relay.by.Slot, f.relay.by.ReconfigurationDelay)
 	case f.relay == nil:
 		f.relay = newRelay(h.Sim, by)
@@ -109,13 +110,15 @@ func (h hosts) Relay(by southbound.Relay) error {
 }
 
 func newRelay(s *Sim, by southbound.Relay) *relay {
-	x := &relay{sim: s, fluid: s.fluid, by: by, racks: make([]relayRack, s.fabric.Racks), routes: map[hopOf]int32{}}
+	x := &relay{sim: s, fluid: s.fluid, by: by, racks: make([]relayRack, s.fabric.Racks),
+		routes: map[hopOf]int32{}}
 	n := int32(len(x.racks))
 	for i := range n {
 		r := &x.racks[i]
 		r.told, r.to = none, none
 		for j := range n {
-			port, ok := s.switches[s.fabric.ToRNode[i]].plane.mem.Lookup(southbound.RackID(j), southbound.RackID(i),
+			port, ok := s.switches[s.fabric.ToRNode[i]].plane.mem.Lookup(southbound.RackID(j),
+				southbound.RackID(i),
 				southbound.TagCircuit)
 			if j != i && ok && int32(port) == s.fabric.OCSUplink[i] {
 				x.hear(i, j)
@@ -126,7 +129,8 @@ func newRelay(s *Sim, by southbound.Relay) *relay {
 		x.started(i)
 	}
 	x.tmp.own, x.tmp.theirs, x.tmp.later = make([]float64, n), make([]float64, n), make([]float64, n)
-	x.tmp.spare, x.tmp.space, x.tmp.give = make([]pathmap.Bytes, n), make([]pathmap.Bytes, n), make([]pathmap.Bytes, n)
+	x.tmp.spare, x.tmp.space, x.tmp.give = make([]pathmap.Bytes, n), make([]pathmap.Bytes,
+		n), make([]pathmap.Bytes, n)
 	return x
 }
 

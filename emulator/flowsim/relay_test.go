@@ -25,7 +25,8 @@ var turns = southbound.Relay{Slot: 100 * time.Millisecond, ReconfigurationDelay:
 
 func newCarousel(t *testing.T) *carousel {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: 8 * pathmap.Gbps, Dark: turns.ReconfigurationDelay})
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: 8 * pathmap.Gbps,
+		Dark: turns.ReconfigurationDelay})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +59,11 @@ func (c *carousel) slot(k int, rows [][2]southbound.HostID) {
 	c.to(turns.ReconfigurationDelay)
 	var steers []southbound.Steer
 	for i, x := range on.Connect {
-		match := southbound.Match{Dst: southbound.RackID(x.Out), Tag: southbound.TagCircuit, Src: southbound.AnyRack}
-		set(f.ToRNode[i], southbound.Change{Rules: []southbound.Rule{{Match: match, Primary: southbound.Port(f.OCSUplink[i]),
-			Backup: southbound.NoPort}}})
+		match := southbound.Match{Dst: southbound.RackID(x.Out), Tag: southbound.TagCircuit,
+			Src: southbound.AnyRack}
+		set(f.ToRNode[i], southbound.Change{Rules: []southbound.Rule{{Match: match,
+			Primary: southbound.Port(f.OCSUplink[i]),
+			Backup:  southbound.NoPort}}})
 		for row, r := range rows {
 			if int(r[0]) == i && int(r[1]) == int(x.Out) {
 				steers = append(steers, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Row: int32(row)},
@@ -130,7 +133,8 @@ func TestRelay(t *testing.T) {
 		}
 		if n := c.Counters(); float64(n.Delivered) < 401e6-c.left(0)-c.left(1)-2 ||
 			float64(n.Delivered) > 401e6-c.left(0)-c.left(1)+2 {
-			t.Errorf("after slot %d %d bytes have come, and %.0f and %.0f are left of 401 MB", k, n.Delivered, c.left(0),
+			t.Errorf("after slot %d %d bytes have come, and %.0f and %.0f are left of 401 MB", k,
+				n.Delivered, c.left(0),
 				c.left(1))
 		}
 		if c.left(0) <= 0 {
@@ -178,7 +182,8 @@ func TestRelayLosesHosts(t *testing.T) {
 			ended = ended || e.Kind == southbound.HostFlowEnded
 		}
 		if ended != tc.left || len(c.fluid.live) != 0 {
-			t.Errorf("with host %d lost the host flow's end is told: %v; %d coflows live", tc.lost, ended, len(c.fluid.live))
+			t.Errorf("with host %d lost the host flow's end is told: %v; %d coflows live", tc.lost, ended,
+				len(c.fluid.live))
 		}
 	}
 }
@@ -193,7 +198,8 @@ func TestRelayRefusals(t *testing.T) {
 		!strings.Contains(err.Error(), "they are 100ms with 10ms") {
 		t.Errorf("another rotation: %v", err)
 	}
-	if err := ask(c.Sim, southbound.Relay{Slot: time.Millisecond, ReconfigurationDelay: time.Millisecond}); err == nil {
+	if err := ask(c.Sim, southbound.Relay{Slot: time.Millisecond,
+		ReconfigurationDelay: time.Millisecond}); err == nil {
 		t.Error("slots without light are taken")
 	}
 	for _, text := range []string{"crossbar:ports=4,rate=1Gbps", "hybrid:racks=4,hosts=1,wavelengths=2"} {

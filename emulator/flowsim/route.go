@@ -29,7 +29,8 @@ const (
 type finder interface {
 	// find appends to links the path from a pair's source to its packets' end, and to asked the switches
 	// that decided it.
-	find(p pair, links []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate, error)
+	find(p pair, links []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID,
+		[]pathmap.NodeID, fate, error)
 	// stands reports whether none of the switches in asked has changed since a generation.
 	stands(asked []pathmap.NodeID, since uint64) bool
 	// foresee prefetches what find reads first for a path; its result only keeps the compiler from

@@ -56,7 +56,8 @@ func checkRates(t *testing.T, f *fluid) {
 			got = f.classes.groups[g].rate / f.perBit
 		}
 		if math.Abs(got-want[k]) > 1e-9*want[k] {
-			t.Fatalf("at %v a class of %v sends at %v, want %v", f.clock.Now(), f.routes[f.classes.list[i].route].pair, got,
+			t.Fatalf("at %v a class of %v sends at %v, want %v", f.clock.Now(),
+				f.routes[f.classes.list[i].route].pair, got,
 				want[k])
 		}
 	}
@@ -66,7 +67,8 @@ func checkRates(t *testing.T, f *fluid) {
 // fairness gives all a half, proportional fairness the first a third and the others two thirds. Strict
 // priorities come before both.
 func TestProportional(t *testing.T) {
-	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 1, Spines: 1, EPS: 100 * pathmap.Mbps, NIC: pathmap.Gbps}
+	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 1, Spines: 1, EPS: 100 * pathmap.Mbps,
+		NIC: pathmap.Gbps}
 	for _, tc := range []struct {
 		name         string
 		proportional bool
@@ -77,11 +79,13 @@ func TestProportional(t *testing.T) {
 		{"proportional", true, southbound.Rates{Fair: true}, []float64{750e3, 500e3, 500e3}},
 		{"the first has priority", true, southbound.Rates{Fair: true,
 			Priority: []southbound.Priority{{Coflow: 0, Priority: 1}}}, []float64{250e3, 1e6, 1e6}},
-		{"rates are set", true, southbound.Rates{Spread: []southbound.Spread{{Coflow: 0}, {Coflow: 1}, {Coflow: 2}}},
+		{"rates are set", true, southbound.Rates{Spread: []southbound.Spread{{Coflow: 0}, {Coflow: 1},
+			{Coflow: 2}}},
 			[]float64{1e6, 1e6, 1e6}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := simulate(t, fabric(t, spec.WithDefaults()), Options{NoHeaders: true, Proportional: tc.proportional})
+			s := simulate(t, fabric(t, spec.WithDefaults()),
+				Options{NoHeaders: true, Proportional: tc.proportional})
 			wire(t, s)
 			start(t, s, 0, row{0, 1, mb, 1})
 			start(t, s, 1, row{0, 2, mb, 1})

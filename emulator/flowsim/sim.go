@@ -154,7 +154,8 @@ func release[T any](all []T, idle *[]int32, i int32) T {
 //
 // The error reports what the tables should never hold, such as a loop: its host flows stand still, the
 // rest goes on, and the error is returned once. An instant in the past is refused and changes nothing.
-func (s *Sim) Advance(to time.Duration, hosts []southbound.Event, devices []southbound.DeviceEvent) ([]southbound.Event,
+func (s *Sim) Advance(to time.Duration, hosts []southbound.Event,
+	devices []southbound.DeviceEvent) ([]southbound.Event,
 	[]southbound.DeviceEvent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +218,8 @@ func (s *Sim) happen(ev event) {
 			return
 		}
 		s.tasks[t.Task] = tried{t.Host, t.Try, none}
-		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(), Kind: southbound.TaskEnded, Task: t.Task,
+		s.fluid.events = append(s.fluid.events, southbound.Event{At: s.clock.Now(),
+			Kind: southbound.TaskEnded, Task: t.Task,
 			Try: t.Try, Host: t.Host})
 	case deviceDue:
 		s.switches[ev.index].advance()

@@ -86,9 +86,11 @@ func TestByHand(t *testing.T) {
 		name: "pairs, a delta", // 1 MB: 80 ms at 50 is half; the rest at 100 from 80 ms on
 		run: func(t *testing.T, s *Sim) {
 			start(t, s, 0, row{0, 2, mb, 1})
-			rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1, Rate: 50 * pathmap.Mbps}}})
+			rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1,
+				Rate: 50 * pathmap.Mbps}}})
 			s.At(80*ms, func() {
-				rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1, Rate: 100 * pathmap.Mbps}}})
+				rates(t, s, southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1,
+					Rate: 100 * pathmap.Mbps}}})
 			})
 		},
 		want: map[southbound.HostFlowKey]time.Duration{key(0, 0): 120 * ms},

@@ -17,7 +17,8 @@ func (s *spans) Give(p span) {
 	if p.First == p.End {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(*s, p.First, func(a span, first int32) int { return cmp.Compare(a.First, first) })
+	i, _ := slices.BinarySearchFunc(*s, p.First,
+		func(a span, first int32) int { return cmp.Compare(a.First, first) })
 	if i < len(*s) && (*s)[i].First == p.End {
 		p.End = (*s)[i].End
 		*s = slices.Delete(*s, i, i+1)

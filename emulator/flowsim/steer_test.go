@@ -17,7 +17,8 @@ func TestTurnsTogether(t *testing.T) {
 			s := simulate(t, fabric(t, small), Options{})
 			wire(t, s)
 			rates(t, s, southbound.Rates{Fair: true})
-			start(t, s, 0, row{0, 2, mb, southbound.TagHold}, row{1, 3, 1 + 3*mb/2, 0}, row{0, 7, mb, southbound.TagHold},
+			start(t, s, 0, row{0, 2, mb, southbound.TagHold}, row{1, 3, 1 + 3*mb/2, 0},
+				row{0, 7, mb, southbound.TagHold},
 				row{6, 7, 2 * mb, 1})
 			for range 12 {
 				var steers []southbound.Steer

@@ -86,7 +86,8 @@ func (s *Sim) addDevices() {
 		id := pathmap.NodeID(i)
 		sw := &switchboard{sim: s, id: id}
 		sw.plane = &plane{mem: mem.NewTables(t.Ports(id), s.clock.Now), sim: s, id: id}
-		c := device.Config{Name: n.Name, ID: id, Kind: device.Packet, Ports: t.Ports(id), Racks: int32(s.fabric.Racks),
+		c := device.Config{Name: n.Name, ID: id, Kind: device.Packet, Ports: t.Ports(id),
+			Racks:  int32(s.fabric.Racks),
 			Tags:   s.tags,
 			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane, LogSize: logSize}
 		if n.Role == pathmap.OCS {

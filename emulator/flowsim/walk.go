@@ -8,7 +8,8 @@ import (
 )
 
 // find walks the tables as a packet would: the host's link, then whatever each switch does with it.
-func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID, []pathmap.NodeID, fate,
+func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]pathmap.LinkID,
+	[]pathmap.NodeID, fate,
 	error) {
 	t, first := s.fabric.Topology, len(buf)
 	to := s.fabric.HostNode[p.dst]
@@ -43,7 +44,8 @@ func (s *Sim) find(p pair, buf []pathmap.LinkID, asked []pathmap.NodeID) ([]path
 func (s *Sim) foresee(p pair) uint32 {
 	f := s.fabric
 	src := f.RackOf(int32(p.src))
-	return s.switches[f.ToRNode[src]].plane.mem.Foresee(southbound.RackID(f.RackOf(int32(p.dst))), southbound.RackID(src),
+	return s.switches[f.ToRNode[src]].plane.mem.Foresee(southbound.RackID(f.RackOf(int32(p.dst))),
+		southbound.RackID(src),
 		p.tag)
 }
 

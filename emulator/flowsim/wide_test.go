@@ -50,7 +50,8 @@ func crossbarRows(rng *rand.Rand, hosts int) []row {
 	for dst := range hosts {
 		for src := range hosts {
 			if src != dst && dst > 1 && rng.IntN(3) == 0 {
-				rows = append(rows, row{southbound.HostID(src), southbound.HostID(dst), pathmap.Bytes(1 + rng.Int64N(int64(mb))),
+				rows = append(rows, row{southbound.HostID(src), southbound.HostID(dst),
+					pathmap.Bytes(1 + rng.Int64N(int64(mb))),
 					0})
 			}
 		}

@@ -43,8 +43,9 @@ func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 	}
 	f := &Fabric{spec: spec, planes: make([]Plane, len(spec.Topology.Nodes())),
 		ports: make([]int, len(spec.Topology.Links()))}
-	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU, QueueBytes: opt.QueueBytes,
-		ECNBytes: opt.ECNBytes, VOQBytes: opt.VOQBytes, NICQueueBytes: nicQueue}
+	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU,
+		QueueBytes: opt.QueueBytes,
+		ECNBytes:   opt.ECNBytes, VOQBytes: opt.VOQBytes, NICQueueBytes: nicQueue}
 	if err := f.build(opt); err != nil {
 		return nil, errors.Join(fmt.Errorf("build fabric: %w", err), f.Close())
 	}
@@ -59,7 +60,8 @@ func (f *Fabric) build(opt Options) (err error) {
 		return err
 	}
 	var byPacing bool
-	if f.hosts, f.settings.Notes, byPacing, err = newHosts(f.spec.Hosts(), opt.Congestion, opt.ECNBytes > 0); err != nil {
+	if f.hosts, f.settings.Notes, byPacing, err = newHosts(f.spec.Hosts(), opt.Congestion,
+		opt.ECNBytes > 0); err != nil {
 		return err
 	}
 	if err := f.addSink(); err != nil {
@@ -68,8 +70,9 @@ func (f *Fabric) build(opt Options) (err error) {
 	gso := 0
 	if !byPacing {
 		gso = f.segment()
-		f.settings.Notes = append(f.settings.Notes, fmt.Sprintf("segments are at most %d bytes, so that pacing holds "+
-			"without tcp_tso_rtt_log", gso))
+		f.settings.Notes = append(f.settings.Notes,
+			fmt.Sprintf("segments are at most %d bytes, so that pacing holds "+
+				"without tcp_tso_rtt_log", gso))
 	}
 	for l := 0; l < len(f.ports); l += 2 {
 		if err := f.cable(pathmap.LinkID(l), opt, gso); err != nil {
@@ -93,7 +96,8 @@ func (f *Fabric) build(opt Options) (err error) {
 
 // segment bounds GSO segments to 1.25 ms of the slowest link, but to no less than three packets.
 func (f *Fabric) segment() int {
-	slowest := slices.MinFunc(f.spec.Topology.Links(), func(a, b pathmap.Link) int { return int(a.Capacity - b.Capacity) })
+	slowest := slices.MinFunc(f.spec.Topology.Links(),
+		func(a, b pathmap.Link) int { return int(a.Capacity - b.Capacity) })
 	return int(min(65_536, max(4_500, slowest.Capacity.In(1_250_000))))
 }
 
@@ -156,7 +160,8 @@ func (f *Fabric) cable(l pathmap.LinkID, opt Options, gso int) error {
 	return f.port(pathmap.Reverse(l), names[1], ba.Capacity, opt)
 }
 
-func (f *Fabric) hostCable(l pathmap.LinkID, down, up pathmap.Link, h southbound.HostID, opt Options, gso int) error {
+func (f *Fabric) hostCable(l pathmap.LinkID, down, up pathmap.Link, h southbound.HostID,
+	opt Options, gso int) error {
 	v := f.veth(f.ifname(down.From, down.FromPort), nicName)
 	v.PeerNamespace, v.PeerHardwareAddr = netlink.NsFd(f.hosts[h].ns), hostMAC
 	if err := f.wire.LinkAdd(v); err != nil {

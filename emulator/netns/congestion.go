@@ -15,7 +15,8 @@ import (
 func setCongestion(name string) (note string, err error) {
 	if err := socketCongestion(name); err != nil {
 		known, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control")
-		return "", fmt.Errorf("congestion control %q: %w (there are %s)", name, err, strings.TrimSpace(string(known)))
+		return "", fmt.Errorf("congestion control %q: %w (there are %s)", name, err,
+			strings.TrimSpace(string(known)))
 	}
 	err = sysctl("net/ipv4/tcp_congestion_control", name)
 	if err == nil {
@@ -26,7 +27,8 @@ func setCongestion(name string) (note string, err error) {
 		return "", errors.Join(err, rerr)
 	}
 	if got := strings.TrimSpace(string(now)); got != name {
-		return fmt.Sprintf("commands run in hosts use %s: the kernel takes %s from single sockets only", got, name), nil
+		return fmt.Sprintf("commands run in hosts use %s: the kernel takes %s from single sockets only",
+			got, name), nil
 	}
 	return "", nil
 }

@@ -111,10 +111,12 @@ func RootCounts(nl *netlink.Handle) (map[int]LinkCount, error) {
 	counts := map[int]LinkCount{}
 	for _, q := range qdiscs {
 		a := q.Attrs()
-		if q.Type() != "htb" || a.Parent != netlink.HANDLE_ROOT || a.Statistics == nil || a.Statistics.Basic == nil {
+		if q.Type() != "htb" || a.Parent != netlink.HANDLE_ROOT || a.Statistics == nil ||
+			a.Statistics.Basic == nil {
 			continue
 		}
-		n := LinkCount{Bytes: pathmap.Bytes(a.Statistics.Basic.Bytes), Packets: uint64(a.Statistics.Basic.Packets)}
+		n := LinkCount{Bytes: pathmap.Bytes(a.Statistics.Basic.Bytes),
+			Packets: uint64(a.Statistics.Basic.Packets)}
 		if a.Statistics.Queue != nil {
 			n.QueueDrops = uint64(a.Statistics.Queue.Drops)
 			n.Backlog = int64(a.Statistics.Queue.Backlog)

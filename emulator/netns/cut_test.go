@@ -17,7 +17,8 @@ import (
 func TestCut(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
-	f := build(t, "leafspine:racks=2,hosts=1,spines=1,eps=200Mbps,nic=200Mbps", netns.Options{Dataplane: netns.Mirred})
+	f := build(t, "leafspine:racks=2,hosts=1,spines=1,eps=200Mbps,nic=200Mbps",
+		netns.Options{Dataplane: netns.Mirred})
 	lead(t, f)
 	top := f.Spec().Topology
 	spine, _ := top.Named("spine0")
@@ -43,12 +44,20 @@ func connects(t *testing.T, f *netns.Fabric, src, dst southbound.HostID, within 
 	t.Helper()
 	at := netip.AddrPortFrom(f.Addr(dst), 5001)
 	var l net.Listener
-	if err := f.InHost(dst, func() (err error) { l, err = net.Listen("tcp4", at.String()); return err }); err != nil {
+	if err := f.InHost(dst, func() (err error) {
+		l,
+			err = net.Listen("tcp4", at.String())
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	var c net.Conn
-	err := f.InHost(src, func() (err error) { c, err = net.DialTimeout("tcp4", at.String(), within); return err })
+	err := f.InHost(src, func() (err error) {
+		c,
+			err = net.DialTimeout("tcp4", at.String(), within)
+		return err
+	})
 	if err == nil {
 		c.Close()
 	}

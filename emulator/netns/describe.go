@@ -15,7 +15,8 @@ import (
 func (f *Fabric) describe(n pathmap.NodeID) dataplane.Switch {
 	t := f.spec.Topology
 	node := t.Node(n)
-	sw := dataplane.Switch{ID: n, Name: node.Name, Optical: node.Role == pathmap.OCS, Ports: make([]int, t.Ports(n)),
+	sw := dataplane.Switch{ID: n, Name: node.Name, Optical: node.Role == pathmap.OCS,
+		Ports: make([]int, t.Ports(n)),
 		Racks: f.spec.Racks, Sources: f.spec.Transit, Block: uint32(n) + 1, Sink: f.sink}
 	for _, l := range t.Out(n) {
 		link := t.Link(l)

@@ -37,8 +37,9 @@ func TestMain(m *testing.M) {
 func play(role string) int {
 	switch role {
 	case "parent": // enters and waits
-		status, err := netns.Enter(context.Background(), nil, netns.EnterOptions{Env: []string{roleEnv + "=child"},
-			Rootless: true, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+		status, err := netns.Enter(context.Background(), nil,
+			netns.EnterOptions{Env: []string{roleEnv + "=child"},
+				Rootless: true, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
@@ -101,14 +102,16 @@ func TestEnter(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	status, err := netns.Enter(t.Context(), nil, netns.EnterOptions{Env: []string{roleEnv + "=where"}, Rootless: true,
-		Stdout: &out, Stderr: os.Stderr})
+	status, err := netns.Enter(t.Context(), nil,
+		netns.EnterOptions{Env: []string{roleEnv + "=where"}, Rootless: true,
+			Stdout: &out, Stderr: os.Stderr})
 	if err != nil || status != 0 {
 		t.Fatalf("status %d, %v", status, err)
 	}
 	f := strings.Fields(out.String())
 	if len(f) < 5 || f[0] == here || f[1] != "1" || f[2] != "0" || f[3] != "true" || f[4] != "<nil>" {
-		t.Errorf("the child is at %q, and so is its parent at %q; want another namespace, pid 1, uid 0", out.String(), here)
+		t.Errorf("the child is at %q, and so is its parent at %q; want another namespace, pid 1, uid 0",
+			out.String(), here)
 	}
 	if status, err := netns.Enter(t.Context(), nil, netns.EnterOptions{Env: []string{roleEnv + "=status"},
 		Rootless: true}); status != 7 || err != nil {
@@ -200,7 +203,8 @@ func TestEnterCancelled(t *testing.T) {
 	defer r.Close()
 	out := &firstLine{seen: make(chan struct{})}
 	go func() { <-out.seen; cancel() }()
-	status, err := netns.Enter(ctx, nil, netns.EnterOptions{Env: []string{roleEnv + "=child"}, Rootless: true, Stdin: r,
+	status, err := netns.Enter(ctx, nil, netns.EnterOptions{Env: []string{roleEnv + "=child"},
+		Rootless: true, Stdin: r,
 		Stdout: out, Grace: time.Second})
 	if status != 100+int(unix.SIGTERM) && !errors.Is(err, context.Canceled) {
 		t.Errorf("status %d, %v; want that of SIGTERM", status, err)

@@ -80,13 +80,21 @@ func transfer(t *testing.T, f *netns.Fabric, src, dst southbound.HostID, n int64
 	t.Helper()
 	at := netip.AddrPortFrom(f.Addr(dst), 5000)
 	var l *net.TCPListener
-	err := f.InHost(dst, func() (err error) { l, err = net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(at)); return err })
+	err := f.InHost(dst, func() (err error) {
+		l,
+			err = net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(at))
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	var c *net.TCPConn
-	err = f.InHost(src, func() (err error) { c, err = net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(at)); return err })
+	err = f.InHost(src, func() (err error) {
+		c,
+			err = net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(at))
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +171,8 @@ func rate(t *testing.T, f *netns.Fabric) (off error) {
 	up := s.Topology.OutPort(s.ToRNode[0], int32(s.HostsPerRack))
 	wire := float64(c.Links[up].Bytes) / (float64(n) * 1514 / 1448)
 	if wire < 1 || wire > 1.01 { // SYN, FIN, short segments, some retransmission
-		t.Errorf("the uplink counted %d bytes for %d of payload: × %.4f of the frames", c.Links[up].Bytes, n, wire)
+		t.Errorf("the uplink counted %d bytes for %d of payload: × %.4f of the frames",
+			c.Links[up].Bytes, n, wire)
 	}
 	nic := s.Topology.OutPort(s.HostNode[0], 0)
 	if c.Links[nic].Bytes < c.Links[up].Bytes {
@@ -302,7 +311,8 @@ func TestBig(t *testing.T) {
 func TestStart(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
 	netnstest.Lock(t)
-	f := build(t, "hybrid:racks=2,hosts=1,spines=1", netns.Options{Congestion: "reno", MTU: 4000, QueueBytes: 30_000})
+	f := build(t, "hybrid:racks=2,hosts=1,spines=1",
+		netns.Options{Congestion: "reno", MTU: 4000, QueueBytes: 30_000})
 	if s := f.Settings(); s.Congestion != "reno" || s.MTU != 4000 || s.MinQueueBytes != 30_000 ||
 		s.MaxQueueBytes != 30_000 {
 		t.Errorf("settings are %+v", s)
@@ -320,7 +330,8 @@ func TestStart(t *testing.T) {
 	if want := "[10.0.1.1/32] 4000 reno false\n"; out.String() != want {
 		t.Errorf("a command in host 1 says %q, want %q", out.String(), want)
 	}
-	if err := f.InHost(2, func() error { return nil }); err == nil || !strings.Contains(err.Error(), "0 to 1") {
+	if err := f.InHost(2, func() error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "0 to 1") {
 		t.Errorf("entered host 2 of 2: %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func (o Options) settle() (Options, error) {
 		return o, fmt.Errorf("MTU %d: take %d to %d bytes", o.MTU, minMTU, maxMTU)
 	}
 	if o.QueueBytes != 0 && (o.QueueBytes < max(minQueue, 2*o.MTU) || o.QueueBytes > maxQueue) {
-		return o, fmt.Errorf("queue of %d bytes: take %d (two packets) to %d", o.QueueBytes, max(minQueue, 2*o.MTU), maxQueue)
+		return o, fmt.Errorf("queue of %d bytes: take %d (two packets) to %d", o.QueueBytes,
+			max(minQueue, 2*o.MTU), maxQueue)
 	}
 	if err := o.checkECN(); err != nil {
 		return o, err
@@ -69,7 +70,8 @@ func (o Options) checkECN() error {
 	case o.ECNBytes == 0:
 		return nil
 	case o.ECNBytes < o.MTU || o.QueueBytes != 0 && o.ECNBytes >= o.QueueBytes || o.ECNBytes > maxQueue:
-		return fmt.Errorf("ECN threshold of %d bytes: take one packet (%d) to less than a queue", o.ECNBytes, o.MTU)
+		return fmt.Errorf("ECN threshold of %d bytes: take one packet (%d) to less than a queue",
+			o.ECNBytes, o.MTU)
 	}
 	if err := ECNSupported(); err != nil {
 		return fmt.Errorf("ECN threshold of %d bytes: %w", o.ECNBytes, err)

@@ -95,7 +95,8 @@ func (s shape) leaf(h *wire, link int, parent uint32, major uint16) error {
 	return addBfifo(h, link, parent, major, s.queue)
 }
 
-func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.BitsPerSecond, prio uint32) error {
+func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.BitsPerSecond,
+	prio uint32) error {
 	burst := uint32(minBurst)
 	if rate == s.rate {
 		burst = uint32(s.burst)
@@ -136,7 +137,8 @@ func classify(h *wire, link int) error {
 		}
 	}
 	at.Handle = 0
-	return add(&netlink.U32{FilterAttrs: at, Link: table, Sel: &netlink.TcU32Sel{Nkeys: 1, Hmask: prioMask, Keys: all()}})
+	return add(&netlink.U32{FilterAttrs: at, Link: table,
+		Sel: &netlink.TcU32Sel{Nkeys: 1, Hmask: prioMask, Keys: all()}})
 }
 
 // addBfifo adds a queue of that many bytes; netlink v1.3.1 has no word for its limit.

@@ -19,7 +19,8 @@ func sysctl(path, value string) error {
 // kernel without IPv6 has nothing to switch off.
 func disableIPv6() error {
 	for _, which := range []string{"all", "default"} {
-		if err := sysctl("net/ipv6/conf/"+which+"/disable_ipv6", "1"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := sysctl("net/ipv6/conf/"+which+"/disable_ipv6", "1"); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

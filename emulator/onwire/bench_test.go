@@ -30,7 +30,8 @@ func BenchmarkSaturated(b *testing.B) {
 				src  southbound.HostID
 				rate pathmap.BitsPerSecond
 				tag  southbound.Tag
-			}{{near, 45 * pathmap.Mbps, southbound.TagCircuit}, {near + 1, 45 * pathmap.Mbps, southbound.TagCircuit},
+			}{{near, 45 * pathmap.Mbps, southbound.TagCircuit}, {near + 1, 45 * pathmap.Mbps,
+				southbound.TagCircuit},
 				{(near + 6 - d%2) % 16, 25 * pathmap.Mbps, 1}, {(near + 9 - d%2) % 16, 25 * pathmap.Mbps, 2}}
 			for i := range rows {
 				for k := range rows[:i] {

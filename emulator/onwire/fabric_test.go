@@ -74,7 +74,8 @@ func (w *world) steerAll(t testing.TB) {
 			var rules []southbound.Rule
 			for _, l := range f.Topology.Out(pathmap.NodeID(n)) {
 				link := f.Topology.Link(l)
-				rules = append(rules, rule(f.Topology.Node(link.To).Rack, southbound.AnyTag, link.FromPort, southbound.NoPort))
+				rules = append(rules, rule(f.Topology.Node(link.To).Rack, southbound.AnyTag, link.FromPort,
+					southbound.NoPort))
 			}
 			must(t, w.net.Plane(pathmap.NodeID(n)).SetRules(rules, nil, true))
 		}
@@ -82,7 +83,8 @@ func (w *world) steerAll(t testing.TB) {
 }
 
 func rule(dst int32, tag southbound.Tag, out int32, backup southbound.Port) southbound.Rule {
-	return southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(dst), Tag: tag, Src: southbound.AnyRack},
+	return southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(dst), Tag: tag,
+		Src: southbound.AnyRack},
 		Primary: southbound.Port(out), Backup: backup}
 }
 
@@ -109,7 +111,8 @@ func (w *world) torRules(rack int) []southbound.Rule {
 func (w *world) ring(t testing.TB) {
 	var on []southbound.CrossConnect
 	for r := range w.spec.Racks {
-		on = append(on, southbound.CrossConnect{In: southbound.Port(r), Out: southbound.Port((r + 1) % w.spec.Racks)})
+		on = append(on, southbound.CrossConnect{In: southbound.Port(r),
+			Out: southbound.Port((r + 1) % w.spec.Racks)})
 	}
 	must(t, w.net.Plane(w.spec.OCSNode).Move(nil, on, 0))
 }
@@ -133,7 +136,8 @@ func (w *world) take(t testing.TB, n int) []southbound.Event {
 	}
 }
 
-func one(id southbound.CoflowID, src, dst southbound.HostID, size pathmap.Bytes, tag southbound.Tag) southbound.Start {
+func one(id southbound.CoflowID, src, dst southbound.HostID, size pathmap.Bytes,
+	tag southbound.Tag) southbound.Start {
 	return southbound.Start{Coflow: id, Src: []southbound.HostID{src}, Dst: []southbound.HostID{dst},
 		Size: []pathmap.Bytes{size}, Tag: []southbound.Tag{tag}}
 }

@@ -47,7 +47,8 @@ func (w *world) talker(t *testing.T, dir string) (say func(string)) {
 	group, err := os.Open(dir)
 	must(t, err)
 	defer group.Close()
-	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(group.Fd()), Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(group.Fd()),
+		Pdeathsig: syscall.SIGKILL}
 	in, err := cmd.StdinPipe()
 	must(t, err)
 	out, err := cmd.StdoutPipe()
@@ -145,7 +146,8 @@ func TestMarking(t *testing.T) {
 		say(line)
 		after := w.up(t)
 		if n := after[spine] - before[spine]; n < 6 || after[1-spine] != before[1-spine] {
-			t.Errorf("%s: %d packets over spine %d, %d over the other", line, n, spine, after[1-spine]-before[1-spine])
+			t.Errorf("%s: %d packets over spine %d, %d over the other", line, n, spine,
+				after[1-spine]-before[1-spine])
 		}
 	}
 	to := netip.MustParsePrefix("10.0.1.1/32")
@@ -153,9 +155,11 @@ func TestMarking(t *testing.T) {
 	step("no rule", 0)
 	set(second)
 	step("the cgroup above", 1)
-	set(second, marking.Rule{Cgroup: inner, To: netip.MustParsePrefix("10.0.1.0/24"), DSCP: uint8(southbound.PathTag(0))})
+	set(second, marking.Rule{Cgroup: inner, To: netip.MustParsePrefix("10.0.1.0/24"),
+		DSCP: uint8(southbound.PathTag(0))})
 	step("its own cgroup first", 0)
-	set(marking.Rule{Cgroup: dir, To: netip.MustParsePrefix("10.0.9.0/24"), DSCP: uint8(southbound.PathTag(1))})
+	set(marking.Rule{Cgroup: dir, To: netip.MustParsePrefix("10.0.9.0/24"),
+		DSCP: uint8(southbound.PathTag(1))})
 	step("another destination", 0)
 	set(second)
 	step("again", 1)

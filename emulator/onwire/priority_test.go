@@ -22,8 +22,10 @@ func TestPriorityOnWire(t *testing.T) {
 		swap     bool // first and last, after half of d
 		want     [3]float64
 	}{
-		{"at the uplink of a rack", [3]southbound.HostID{0, 1, 0}, [3]southbound.HostID{2, 3, 2}, false, [3]float64{1, 2, 3}},
-		{"at the spine", [3]southbound.HostID{0, 4, 6}, [3]southbound.HostID{2, 3, 2}, false, [3]float64{1, 2, 3}},
+		{"at the uplink of a rack", [3]southbound.HostID{0, 1, 0}, [3]southbound.HostID{2, 3, 2}, false,
+			[3]float64{1, 2, 3}},
+		{"at the spine", [3]southbound.HostID{0, 4, 6}, [3]southbound.HostID{2, 3, 2}, false,
+			[3]float64{1, 2, 3}},
 		{"changed in mid-flow", [3]southbound.HostID{0, 4, 6}, [3]southbound.HostID{2, 3, 2}, true,
 			[3]float64{3, 2.5, 1.5}},
 	} {
@@ -43,7 +45,8 @@ func TestPriorityOnWire(t *testing.T) {
 				began := w.now()
 				var starts []southbound.Start
 				for k := range tc.src {
-					starts = append(starts, one(first+southbound.CoflowID(k), tc.src[k], tc.dst[k], payload(rate, d), 1))
+					starts = append(starts, one(first+southbound.CoflowID(k), tc.src[k], tc.dst[k],
+						payload(rate, d), 1))
 				}
 				must(t, w.Start(starts))
 				if tc.swap {

@@ -30,14 +30,16 @@ func (w *world) spread(t *testing.T, id southbound.CoflowID, d time.Duration) er
 	co := southbound.Start{Coflow: id, Src: []southbound.HostID{0, 2, 4}, Dst: []southbound.HostID{14, 14, 14},
 		Tag: []southbound.Tag{1, 2, 1},
 		// From 0 at its source's 6 Mb/s, from 2 at the destination's 10, from 4 at 10 and an extra of 8.
-		Size: []pathmap.Bytes{payload(6*pathmap.Mbps, d), payload(10*pathmap.Mbps, d), payload(18*pathmap.Mbps, d)}}
+		Size: []pathmap.Bytes{payload(6*pathmap.Mbps, d), payload(10*pathmap.Mbps, d),
+			payload(18*pathmap.Mbps, d)}}
 	must(t, w.Start([]southbound.Start{co}))
 	began := w.now()
 	must(t, w.SetRates(&southbound.Rates{
 		Spread: []southbound.Spread{{Coflow: id, From: []southbound.HostRate{{Host: 0, Rate: 6 * pathmap.Mbps},
 			{Host: 2, Rate: 30 * pathmap.Mbps}, {Host: 4, Rate: 12 * pathmap.Mbps}},
 			To: []southbound.HostRate{{Host: 14, Rate: 10 * pathmap.Mbps}}}},
-		Extra: []southbound.Extra{{HostFlowKey: southbound.HostFlowKey{Coflow: id, Row: 2}, Rate: 8 * pathmap.Mbps}}}))
+		Extra: []southbound.Extra{{HostFlowKey: southbound.HostFlowKey{Coflow: id, Row: 2},
+			Rate: 8 * pathmap.Mbps}}}))
 	return w.endTogether(t, int(id), len(co.Src), began, d)
 }
 
@@ -87,7 +89,8 @@ func TestTrafficOnWire(t *testing.T) {
 		t.Logf("no iperf3 for bytes that are not announced: %v", err)
 		return
 	}
-	server, client := exec.Command("iperf3", "-s", "-1"), exec.Command("iperf3", "-c", w.net.Addr(5).String(), "-t", "1")
+	server, client := exec.Command("iperf3", "-s", "-1"), exec.Command("iperf3", "-c",
+		w.net.Addr(5).String(), "-t", "1")
 	must(t, w.net.Start(5, server))
 	defer server.Process.Kill()
 	for tries := 0; ; tries++ { // until the server listens

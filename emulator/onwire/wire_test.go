@@ -24,13 +24,15 @@ func TestFluid(t *testing.T) {
 		off := fluidRun(t, w, attempt)
 		attempt++
 		least, median, most := off[0], off[len(off)/2], off[len(off)-1]
-		t.Logf("%d host flows against fluid: least %+.1f %%, median %+.1f %%, most %+.1f %%; %+v", len(off), 100*least,
+		t.Logf("%d host flows against fluid: least %+.1f %%, median %+.1f %%, most %+.1f %%; %+v",
+			len(off), 100*least,
 			100*median, 100*most, w.Stats())
 		if least < -0.05 {
 			t.Fatal("a host flow ended before its last byte could come")
 		}
 		if median >= 0.05 || most >= 0.3 {
-			return fmt.Errorf("median %+.1f %%, most %+.1f %%: it does not agree with the fluid model", 100*median, 100*most)
+			return fmt.Errorf("median %+.1f %%, most %+.1f %%: it does not agree with the fluid model",
+				100*median, 100*most)
 		}
 		return nil
 	})
@@ -43,7 +45,8 @@ func fluidRun(t *testing.T, w *world, attempt int) []float64 {
 	var starts []southbound.Start
 	class := func(src, dst southbound.HostID, tag southbound.Tag, r pathmap.BitsPerSecond) {
 		pairs = append(pairs, southbound.PairRate{Src: src, Dst: dst % 8, Tag: tag, Rate: r})
-		starts = append(starts, one(southbound.CoflowID(100*attempt+len(starts)), src, dst%8, payload(r, long), tag))
+		starts = append(starts, one(southbound.CoflowID(100*attempt+len(starts)), src, dst%8,
+			payload(r, long), tag))
 	}
 	// spine 1's links are full; spine 0's carry every acknowledgement besides, 2 Mb/s
 	for r := range southbound.HostID(4) {
@@ -74,7 +77,8 @@ func TestPaceOnWire(t *testing.T) {
 		co := southbound.Start{Coflow: id}
 		for src := range southbound.HostID(12) {
 			co.Src, co.Dst = append(co.Src, src), append(co.Dst, 14)
-			co.Size, co.Tag = append(co.Size, 30_000+20_000*pathmap.Bytes(src)), append(co.Tag, southbound.PathTag(int(src)%2))
+			co.Size, co.Tag = append(co.Size, 30_000+20_000*pathmap.Bytes(src)), append(co.Tag,
+				southbound.PathTag(int(src)%2))
 		}
 		must(t, w.Start([]southbound.Start{co}))
 		began := w.now()
@@ -151,7 +155,8 @@ func TestSteerFromQueue(t *testing.T) {
 			one(id+1, 1, 3, payload(10*pathmap.Mbps, packets), 1)}))
 		wait(t, packets)
 		began := w.now()
-		must(t, w.Steer([]southbound.Steer{{HostFlowKey: southbound.HostFlowKey{Coflow: id}, Tag: southbound.TagCircuit}}))
+		must(t, w.Steer([]southbound.Steer{{HostFlowKey: southbound.HostFlowKey{Coflow: id},
+			Tag: southbound.TagCircuit}}))
 		took := time.Duration(0)
 		for _, e := range w.take(t, n)[n-2:] {
 			if e.Coflow == id {
@@ -182,7 +187,8 @@ func TestHoldOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	key := southbound.HostFlowKey{Coflow: 1}
 	must(t, w.Start([]southbound.Start{one(1, 0, 2, 1<<30, 1)}))
-	must(t, w.SetRates(&southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1, Rate: 40 * pathmap.Mbps}}}))
+	must(t, w.SetRates(&southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1,
+		Rate: 40 * pathmap.Mbps}}}))
 	noise.Measure(t, patience, func() error { return w.holds(t, key) })
 }
 
@@ -207,7 +213,8 @@ func (w *world) holds(t *testing.T, key southbound.HostFlowKey) error {
 	}
 	slices.Sort(quiet)
 	slices.Sort(again)
-	t.Logf("quiet after %v (median, most %v), again after %v (most %v)", quiet[2], quiet[4], again[2], again[4])
+	t.Logf("quiet after %v (median, most %v), again after %v (most %v)", quiet[2], quiet[4],
+		again[2], again[4])
 	if quiet[2] > 30*time.Millisecond || again[2] > 30*time.Millisecond {
 		return fmt.Errorf("quiet after %v, again after %v (medians): that is too long", quiet[2], again[2])
 	}

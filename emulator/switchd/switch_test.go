@@ -58,7 +58,8 @@ func run(t *testing.T, s *switchd.Switch) {
 
 func dial(t *testing.T, s *switchd.Switch, p gnmi.Profile) *gnmi.Session {
 	t.Helper()
-	d, err := gnmi.Dial(t.Context(), gnmi.Config{Name: s.Name(), Addr: s.Addr().String(), Plaintext: true, Profile: p})
+	d, err := gnmi.Dial(t.Context(), gnmi.Config{Name: s.Name(), Addr: s.Addr().String(),
+		Plaintext: true, Profile: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func TestPower(t *testing.T) {
 	s := opened(t, switchd.Config{Device: device.Config{Kind: device.Packet}}, target.Config{})
 	run(t, s)
 	d := dial(t, s, gnmi.OpenConfig{Ports: 4, Racks: 4})
-	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 2,
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}, Primary: 2,
 		Backup: southbound.NoPort}
 	if err := d.Set(t.Context(), &southbound.Change{Rules: []southbound.Rule{rule}}); err != nil {
 		t.Fatal(err)
@@ -141,7 +143,8 @@ func TestFibres(t *testing.T) {
 		Fibres: func(fibre southbound.Port, lit bool) { all = append(all, told{fibre, lit}) }}, target.Config{})
 	run(t, s)
 	d := dial(t, s, gnmi.OCP{Ports: 4})
-	if err := d.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}); err != nil {
+	if err := d.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0,
+		Out: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "the circuit stands", func() bool {
@@ -162,8 +165,9 @@ func TestFibres(t *testing.T) {
 
 // TestNeighbors: the target that comes back with the power reports the LLDP neighbours again.
 func TestNeighbors(t *testing.T) {
-	said := lldp.Announcement{Chassis: "tor9", ChassisKind: lldp.Local, Port: "Ethernet3", PortKind: lldp.InterfaceName,
-		System: "tor9", TTL: time.Second}
+	said := lldp.Announcement{Chassis: "tor9", ChassisKind: lldp.Local, Port: "Ethernet3",
+		PortKind: lldp.InterfaceName,
+		System:   "tor9", TTL: time.Second}
 	s := opened(t, switchd.Config{Device: device.Config{Kind: device.Packet}}, target.Config{
 		Neighbors: func() []lldp.Heard { return []lldp.Heard{{Port: 2, ID: 1, Said: said}} },
 	})

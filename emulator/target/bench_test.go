@@ -36,7 +36,8 @@ func BenchmarkSet(b *testing.B) {
 		name    string
 		racks   int32
 		changed int
-	}{{"1_rule_of_64", 8, 1}, {"1_rule_of_512", 64, 1}, {"100_rules_of_512", 64, 100}, {"512_rules_of_512", 64, 512}} {
+	}{{"1_rule_of_64", 8, 1}, {"1_rule_of_512", 64, 1}, {"100_rules_of_512", 64,
+		100}, {"512_rules_of_512", 64, 512}} {
 		b.Run(bb.name, func(b *testing.B) {
 			r := newRig(b, device.Packet, func(d *device.Config, _ *target.Config) {
 				d.Racks, d.Delays = bb.racks, device.Delays{}
@@ -96,14 +97,18 @@ func BenchmarkCircuitSet(b *testing.B) {
 	out := southbound.Port(0)
 	for b.Loop() {
 		out ^= 1
-		if err := s.Set(b.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: out}}}); err != nil {
+		if err := s.Set(b.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0,
+			Out: out}}}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkRead(b *testing.B) {
-	r := newRig(b, device.Packet, func(d *device.Config, _ *target.Config) { d.Racks, d.Delays = 64, device.Delays{} })
+	r := newRig(b, device.Packet, func(d *device.Config, _ *target.Config) {
+		d.Racks, d.Delays = 64,
+			device.Delays{}
+	})
 	cfg := r.config(b)
 	cfg.Profile = r.profile(64)
 	s := r.dial(b, cfg)
@@ -202,8 +207,10 @@ func BenchmarkSubscribers(b *testing.B) {
 				b.Fatal(err)
 			}
 			if err := stream.Send(&gpb.SubscribeRequest{Request: &gpb.SubscribeRequest_Subscribe{
-				Subscribe: &gpb.SubscriptionList{Mode: gpb.SubscriptionList_STREAM, Encoding: gpb.Encoding_PROTO, UpdatesOnly: true,
-					Subscription: []*gpb.Subscription{{Path: pathOf(b, "/connections/port-connection[name=*]/state/status"),
+				Subscribe: &gpb.SubscriptionList{Mode: gpb.SubscriptionList_STREAM,
+					Encoding: gpb.Encoding_PROTO, UpdatesOnly: true,
+					Subscription: []*gpb.Subscription{{Path: pathOf(b,
+						"/connections/port-connection[name=*]/state/status"),
 						Mode: gpb.SubscriptionMode_ON_CHANGE}}}}}); err != nil {
 				b.Fatal(err)
 			}

@@ -139,10 +139,13 @@ func TestConformance(t *testing.T) {
 		{"packet", device.Packet, nil, nil},
 		{"optical", device.Optical, nil, nil},
 		{"sonic-ocs", device.Optical, gnmi.SONiCOCS{Ports: 8}, withSONiC},
-		{"sonic-ocs-hld", device.Optical, gnmi.SONiCOCS{Ports: 8, Tables: schema.HLDOCSTables()}, speaks("sonic-ocs-hld")},
-		{"sonic like sonic-gnmi", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}, likeSONiC("sonic")},
+		{"sonic-ocs-hld", device.Optical, gnmi.SONiCOCS{Ports: 8, Tables: schema.HLDOCSTables()},
+			speaks("sonic-ocs-hld")},
+		{"sonic like sonic-gnmi", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true},
+			likeSONiC("sonic")},
 		{"ocp beside sonic-ocs", device.Optical, nil, withSONiC},
-		{"srl-native", device.Packet, gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("srl-native")},
+		{"srl-native", device.Packet, gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true},
+			speaks("srl-native")},
 		{"sonic", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("sonic")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

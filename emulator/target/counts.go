@@ -33,7 +33,8 @@ func (c PortCount) leaves(at schema.Path, names gnmi.CounterNames) []schema.Leaf
 // portCounts puts the counters of ports (openconfig-interfaces) into the tree.
 func portCounts(t *tree, all []PortCount) {
 	for i, c := range all {
-		at := path("interfaces").Entry("interface", "name", gnmi.InterfaceName(southbound.Port(i))).With("state", "counters")
+		at := path("interfaces").Entry("interface", "name",
+			gnmi.InterfaceName(southbound.Port(i))).With("state", "counters")
 		for _, l := range c.leaves(at, gnmi.OpenConfigCounters()) {
 			t.put(l.Path, l.Value)
 		}
@@ -50,6 +51,7 @@ func portCounts(t *tree, all []PortCount) {
 
 // QueuePath is where the state of a port's one queue is (openconfig-qos).
 func QueuePath(p southbound.Port) schema.Path {
-	return path("qos", "interfaces").Entry("interface", "interface-id", gnmi.InterfaceName(p)).With("output", "queues").
+	return path("qos", "interfaces").Entry("interface", "interface-id",
+		gnmi.InterfaceName(p)).With("output", "queues").
 		Entry("queue", "name", "0").With("state")
 }

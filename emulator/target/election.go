@@ -78,7 +78,8 @@ func (a *arbiter) Claim(role string, id gnmi.Election) error {
 	old, known := a.ids[role]
 	switch {
 	case known && id.Less(old):
-		return status.Errorf(codes.PermissionDenied, "election id %d.%d is smaller than %d.%d", id.High, id.Low, old.High,
+		return status.Errorf(codes.PermissionDenied, "election id %d.%d is smaller than %d.%d", id.High,
+			id.Low, old.High,
 			old.Low)
 	case known && id == old:
 		return nil

@@ -55,7 +55,8 @@ func TestSmallerIsRefused(t *testing.T) {
 			for i, s := range all {
 				wg.Go(func() {
 					for range 50 {
-						if err := s.Set(t.Context(), &southbound.Change{}); (i == 0) != errors.Is(err, southbound.ErrNotLeader) {
+						if err := s.Set(t.Context(), &southbound.Change{}); (i == 0) != errors.Is(err,
+							southbound.ErrNotLeader) {
 							t.Errorf("controller %d: %v", i, err)
 						}
 					}

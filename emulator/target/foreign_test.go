@@ -42,8 +42,9 @@ func TestCheckTouchesNothingForeign(t *testing.T) {
 							Out: southbound.Port(outs[i])})
 						continue
 					}
-					foreign.Rules = append(foreign.Rules, southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(ins[i]),
-						Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0, Backup: southbound.NoPort})
+					foreign.Rules = append(foreign.Rules,
+						southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(ins[i]),
+							Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0, Backup: southbound.NoPort})
 				}
 				cfg := r.config(t)
 				cfg.Profile = own

@@ -24,8 +24,9 @@ func (t *Target) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.Cap
 		GNMIVersion:        gnmiVersion,
 	}
 	for _, m := range t.tree.model.Modules {
-		resp.SupportedModels = append(resp.SupportedModels, &gpb.ModelData{Name: m.Name, Organization: m.Organization,
-			Version: m.Version})
+		resp.SupportedModels = append(resp.SupportedModels,
+			&gpb.ModelData{Name: m.Name, Organization: m.Organization,
+				Version: m.Version})
 	}
 	return resp, nil
 }
@@ -64,7 +65,8 @@ func (t *Target) Get(_ context.Context, req *gpb.GetRequest) (*gpb.GetResponse, 
 	return resp, nil
 }
 
-func (t *Target) getOne(req *gpb.GetRequest, gp *gpb.Path, keep func(*schema.Node) bool) (*gpb.Notification, error) {
+func (t *Target) getOne(req *gpb.GetRequest, gp *gpb.Path,
+	keep func(*schema.Node) bool) (*gpb.Notification, error) {
 	all, err := t.readPaths(req.GetPrefix(), gp)
 	if err != nil {
 		return nil, err
@@ -100,7 +102,8 @@ func (t *Target) readPaths(prefix, gp *gpb.Path) ([]schema.Path, error) {
 }
 
 // getPath returns what stands at a path.
-func (t *Target) getPath(p schema.Path, req *gpb.GetRequest, keep func(*schema.Node) bool) (out []*gpb.Update,
+func (t *Target) getPath(p schema.Path, req *gpb.GetRequest,
+	keep func(*schema.Node) bool) (out []*gpb.Update,
 	err error) {
 	depth := depthOf(req.GetExtension())
 	for _, f := range t.tree.find(p) {

@@ -118,7 +118,8 @@ func (s *ribServer) one(stream spb.GRIBI_ModifyServer, c *ribClient, r *spb.Modi
 	}
 	switch {
 	case parts > 1:
-		return status.Error(codes.InvalidArgument, "a request holds one of parameters, an election id and operations")
+		return status.Error(codes.InvalidArgument,
+			"a request holds one of parameters, an election id and operations")
 	case r.GetParams() != nil:
 		if err := s.t.setParams(c, r.GetParams()); err != nil {
 			return err
@@ -146,7 +147,8 @@ func (t *Target) setParams(c *ribClient, p *spb.SessionParameters) error {
 	}
 	for _, o := range t.clients {
 		if o.params != nil && o.params.GetAckType() != p.GetAckType() {
-			return modifyError(codes.FailedPrecondition, spb.ModifyRPCErrorDetails_PARAMS_DIFFER_FROM_OTHER_CLIENTS,
+			return modifyError(codes.FailedPrecondition,
+				spb.ModifyRPCErrorDetails_PARAMS_DIFFER_FROM_OTHER_CLIENTS,
 				"another client has other parameters")
 		}
 	}
@@ -232,7 +234,8 @@ type unconfirmed struct {
 }
 
 // operate does operations in their order, and brings the switch to what the tables are then, at once.
-func (t *Target) operate(c *ribClient, ops []*spb.AFTOperation) (out []*spb.AFTResult, wait *unconfirmed, err error) {
+func (t *Target) operate(c *ribClient, ops []*spb.AFTOperation) (out []*spb.AFTResult,
+	wait *unconfirmed, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.catchUp()
@@ -242,7 +245,8 @@ func (t *Target) operate(c *ribClient, ops []*spb.AFTOperation) (out []*spb.AFTR
 	case c.params == nil:
 		return nil, nil, unsupportedParams()
 	case len(ops) > maxOperation:
-		return nil, nil, status.Errorf(codes.ResourceExhausted, "%d operations, at most %d are taken", len(ops), maxOperation)
+		return nil, nil, status.Errorf(codes.ResourceExhausted, "%d operations, at most %d are taken",
+			len(ops), maxOperation)
 	}
 	c.ran = true
 	var taken []*spb.AFTOperation
@@ -297,7 +301,8 @@ func (t *Target) result(op *spb.AFTOperation, s spb.AFTResult_Status, err error)
 }
 
 // program brings the switch to what the tables are. It returns the rules that are to change.
-func (t *Target) program() (before map[southbound.Match]southbound.Rule, changed []southbound.Match, err error) {
+func (t *Target) program() (before map[southbound.Match]southbound.Rule,
+	changed []southbound.Match, err error) {
 	r := t.cfg.RIB
 	c, done, err := r.Plan()
 	if err != nil {
@@ -333,7 +338,8 @@ func (s *ribServer) inEffect(ctx context.Context, w *unconfirmed) (out []*spb.AF
 	for {
 		t.mu.Lock()
 		t.catchUp()
-		left := slices.DeleteFunc(slices.Clone(w.rules), func(m southbound.Match) bool { return !t.cfg.RIB.Dark(m) })
+		left := slices.DeleteFunc(slices.Clone(w.rules),
+			func(m southbound.Match) bool { return !t.cfg.RIB.Dark(m) })
 		news, down := t.news, t.down
 		if late && !down {
 			t.cfg.RIB.Lost(left, w.before)
@@ -465,7 +471,8 @@ func (t *Target) mayFlush(req *spb.FlushRequest) error {
 	case e == gnmi.Election{}:
 		return flushError(codes.InvalidArgument, spb.FlushResponseError_INVALID_ELECTION_ID, "election id 0")
 	case e.Less(t.ribArb.Highest(ribRole)):
-		return flushError(codes.FailedPrecondition, spb.FlushResponseError_NOT_PRIMARY, "a larger election id is known")
+		return flushError(codes.FailedPrecondition, spb.FlushResponseError_NOT_PRIMARY,
+			"a larger election id is known")
 	}
 	return nil
 }

@@ -121,8 +121,9 @@ func withID(high uint64) func() gnmi.Election {
 }
 
 func rule(dst southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
-	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary,
-		Backup: backup}
+	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack},
+		Primary: primary,
+		Backup:  backup}
 }
 
 func rules(all ...southbound.Rule) *southbound.Change { return &southbound.Change{Rules: all} }
@@ -162,7 +163,8 @@ func TestGRIBIBesideGNMI(t *testing.T) {
 	must(rib.Set(t.Context(), rules(b)))
 	has(t, "gNMI", config, a)
 	has(t, "gRIBI", rib, b)
-	for name, err := range map[string]error{"gRIBI in gNMI's place": rib.Set(t.Context(), rules(a, rule(3, 0, 1, 2))),
+	for name, err := range map[string]error{"gRIBI in gNMI's place": rib.Set(t.Context(),
+		rules(a, rule(3, 0, 1, 2))),
 		"gNMI in gRIBI's place": config.Set(t.Context(), rules(b))} {
 		if !errors.Is(err, southbound.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
@@ -204,7 +206,8 @@ func TestGRIBIForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	rib := r.gribiDevice(t, n, withID(5))
-	if err := rib.Set(t.Context(), rules(rule(7, southbound.AnyTag, 1, 2))); !errors.Is(err, southbound.ErrRefused) {
+	if err := rib.Set(t.Context(), rules(rule(7, southbound.AnyTag, 1, 2))); !errors.Is(err,
+		southbound.ErrRefused) {
 		t.Errorf("a foreign route was overwritten: %v", err)
 	}
 	own := &southbound.Change{Replace: true, Rules: []southbound.Rule{rule(1, 0, 1, 2)}}
@@ -250,7 +253,8 @@ func TestGRIBIFaults(t *testing.T) {
 			has(t, "after a restart", rib, a, b)
 		}
 		has(t, "gNMI after a restart", r.dial(t, r.config(t)))
-		if err := rib.Set(t.Context(), &southbound.Change{Replace: true, Rules: []southbound.Rule{b}}); err != nil {
+		if err := rib.Set(t.Context(), &southbound.Change{Replace: true,
+			Rules: []southbound.Rule{b}}); err != nil {
 			t.Errorf("recovery %d: %v", recovery, err)
 		}
 		has(t, "replaced", rib, b)
@@ -300,7 +304,8 @@ func TestGRIBIStreams(t *testing.T) {
 		_, err = s.Recv()
 		return s, err
 	}
-	for _, p := range []*spb.ModifyRequest{{Params: &spb.SessionParameters{}}, {ElectionId: &spb.Uint128{Low: 1}},
+	for _, p := range []*spb.ModifyRequest{{Params: &spb.SessionParameters{}},
+		{ElectionId: &spb.Uint128{Low: 1}},
 		{Operation: []*spb.AFTOperation{{Id: 1}}}} {
 		if _, err := open(t.Context(), p); err == nil {
 			t.Errorf("%v was taken", p)

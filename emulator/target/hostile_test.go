@@ -36,7 +36,8 @@ import (
 func TestHugeMessage(t *testing.T) {
 	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) { c.MaxBytes = 1 << 16 })
 	c := r.raw(t)
-	huge := &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, nine("10.0.2.0/24", strings.Repeat("x", 1<<17)))}}
+	huge := &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine,
+		nine("10.0.2.0/24", strings.Repeat("x", 1<<17)))}}
 	if _, err := c.Set(t.Context(), huge); status.Code(err) != codes.ResourceExhausted ||
 		!strings.Contains(err.Error(), "larger than max") {
 		t.Errorf("a huge Set: %v", err)
@@ -182,7 +183,8 @@ func TestHalfOpenSubscriber(t *testing.T) {
 	})
 	now := make(chan struct{})
 	conn, err := grpc.NewClient("passthrough:///"+r.addr,
-		grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller, "raw").Client("sw", pki.Switch))),
+		grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller,
+			"raw").Client("sw", pki.Switch))),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
 			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 			if err != nil {

@@ -30,8 +30,10 @@ func neighbors(t *tree, all []lldp.Heard) {
 		at := port.With("neighbors").Entry("neighbor", "id", strconv.Itoa(h.ID)).With("state")
 		for _, l := range []schema.Leaf{
 			{Path: at.With("id"), Value: strconv.Itoa(h.ID)},
-			{Path: at.With("chassis-id"), Value: h.Said.Chassis}, {Path: at.With("chassis-id-type"), Value: h.Said.ChassisKind},
-			{Path: at.With("port-id"), Value: h.Said.Port}, {Path: at.With("port-id-type"), Value: h.Said.PortKind},
+			{Path: at.With("chassis-id"), Value: h.Said.Chassis}, {Path: at.With("chassis-id-type"),
+				Value: h.Said.ChassisKind},
+			{Path: at.With("port-id"), Value: h.Said.Port}, {Path: at.With("port-id-type"),
+				Value: h.Said.PortKind},
 			{Path: at.With("ttl"), Value: uint64(h.Said.TTL.Seconds())},
 			{Path: at.With("age"), Value: uint64(h.Age.Seconds())},
 			{Path: at.With("last-update"), Value: int64(h.Silent.Seconds())},

@@ -33,11 +33,12 @@ func TestNeighbors(t *testing.T) {
 			PortKind: lldp.InterfaceName, TTL: 120 * time.Second}, Age: 90 * time.Second, Silent: 7 * time.Second},
 		{Port: 3, ID: 1, Said: said},
 	}
-	tg, err := target.New(target.Config{Door: door, Start: start, Plaintext: true, Neighbors: func() []lldp.Heard {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(heard)
-	}})
+	tg, err := target.New(target.Config{Door: door, Start: start, Plaintext: true,
+		Neighbors: func() []lldp.Heard {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(heard)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,8 @@ func TestNeighbors(t *testing.T) {
 		}
 		return len(r.GetUpdate().GetDelete()) > 0
 	})
-	if got, err := probe.Neighbors(t.Context(), c); err != nil || len(got) != 1 || got[0].Said.Chassis != "h0-0" {
+	if got, err := probe.Neighbors(t.Context(), c); err != nil || len(got) != 1 ||
+		got[0].Said.Chassis != "h0-0" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

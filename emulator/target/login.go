@@ -46,7 +46,8 @@ func (l Login) options() []grpc.ServerOption {
 			}
 			return next(ctx, req)
 		}),
-		grpc.StreamInterceptor(func(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		grpc.StreamInterceptor(func(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo,
+			next grpc.StreamHandler) error {
 			if err := l.check(s.Context()); err != nil {
 				return err
 			}

@@ -126,7 +126,10 @@ func byMatch(a, b southbound.Match) int {
 
 // inOrder checks numbered rules, destination by destination, and returns them by number.
 func inOrder(all []numbered) ([]southbound.Rule, error) {
-	slices.SortFunc(all, func(a, b numbered) int { return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.seq, b.seq)) })
+	slices.SortFunc(all, func(a, b numbered) int {
+		return cmp.Or(cmp.Compare(a.Dst, b.Dst),
+			cmp.Compare(a.seq, b.seq))
+	})
 	var out []southbound.Rule
 	for len(all) > 0 {
 		n := 1

@@ -35,12 +35,14 @@ func (v aclView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 		switch l.Path[2].Name {
 		case "ACL_TABLE":
 			if key != gnmi.ForwardingPolicy {
-				return nil, unsupported("ACL_TABLE %q: this switch holds one list, named %q", key, gnmi.ForwardingPolicy)
+				return nil, unsupported("ACL_TABLE %q: this switch holds one list, named %q", key,
+					gnmi.ForwardingPolicy)
 			}
 			table[field] = l.Value
 		case "ACL_RULE":
 			if !strings.HasPrefix(key, gnmi.ForwardingPolicy+"|") {
-				return nil, unsupported("ACL_RULE %q: this switch holds one list, named %q", key, gnmi.ForwardingPolicy)
+				return nil, unsupported("ACL_RULE %q: this switch holds one list, named %q", key,
+					gnmi.ForwardingPolicy)
 			}
 			if err := v.field(key, field); err != nil {
 				return nil, err
@@ -97,7 +99,8 @@ func (v aclView) checkTable(table map[string]schema.Value, config []schema.Leaf)
 			gnmi.ForwardingPolicy,
 			table["type"], table["stage"])
 	case int32(len(ports)) != v.p.Ports:
-		return unsupported("ACL_TABLE %q: it is bound to %d of %d ports: this switch binds it to all", gnmi.ForwardingPolicy,
+		return unsupported("ACL_TABLE %q: it is bound to %d of %d ports: this switch binds it to all",
+			gnmi.ForwardingPolicy,
 			len(ports), v.p.Ports)
 	}
 	for _, p := range ports {

@@ -17,7 +17,8 @@ type srlView struct {
 }
 
 func newSRLView(c device.Config) srlView {
-	return srlView{p: gnmi.SRLinux{Ports: c.Ports, Racks: c.Racks, ControllerBackup: true}, ports: int(c.Ports)}
+	return srlView{p: gnmi.SRLinux{Ports: c.Ports, Racks: c.Racks, ControllerBackup: true},
+		ports: int(c.Ports)}
 }
 
 func (v srlView) profile() gnmi.Profile { return v.p }
@@ -63,7 +64,8 @@ func (v srlView) read(config []schema.Leaf) ([]southbound.Rule, error) {
 	}
 	switch {
 	case len(rules) > 0 && kind != "pbr-policy":
-		return nil, refused("policy %q: next-hop is only supported when type is pbr-policy", gnmi.ForwardingPolicy)
+		return nil, refused("policy %q: next-hop is only supported when type is pbr-policy",
+			gnmi.ForwardingPolicy)
 	case len(applied) > 0 && !slices.ContainsFunc(config, isPolicyLeaf):
 		return nil, refused("policy %q does not exist, and is applied", gnmi.ForwardingPolicy)
 	case len(applied) != 0 && len(applied) != v.ports:

@@ -45,7 +45,8 @@ func TestNativeCodes(t *testing.T) {
 		code          codes.Code
 		says          string
 	}{
-		{"not a pbr-policy", "srl-native", [][2]string{{rule(3), srlRule(3, toRack1, "169.254.0.1")}}, codes.Aborted,
+		{"not a pbr-policy", "srl-native", [][2]string{{rule(3), srlRule(3, toRack1, "169.254.0.1")}},
+			codes.Aborted,
 			"pbr-policy"},
 		{"sequence-id beyond the range", "srl-native",
 			[][2]string{{srlPolicy, `{"type":"pbr-policy","rule":[` + srlRule(129, toRack1, "169.254.0.1") + `]}`}},
@@ -201,10 +202,16 @@ func TestPairsWait(t *testing.T) {
 	if took := set(codes.OK, 0, 1); took > dark {
 		t.Errorf("what stood took %v", took)
 	}
-	r.door.Do(func(_ time.Duration, d *device.Device) { d.Fault(device.Fault{Kind: device.Fail, Port: 4, Times: 1}) })
+	r.door.Do(func(_ time.Duration, d *device.Device) {
+		d.Fault(device.Fault{Kind: device.Fail,
+			Port: 4, Times: 1})
+	})
 	set(codes.OK, 4, 5)
 	listed(2)
-	r.door.Do(func(_ time.Duration, d *device.Device) { d.Fault(device.Fault{Kind: device.Stick, Port: 6, Times: 1}) })
+	r.door.Do(func(_ time.Duration, d *device.Device) {
+		d.Fault(device.Fault{Kind: device.Stick,
+			Port: 6, Times: 1})
+	})
 	set(codes.DeadlineExceeded, 6, 6)
 	listed(2)
 	set(codes.DeadlineExceeded, 0, 3) // takes the ports of both; 6→6 is stuck still

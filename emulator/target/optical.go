@@ -75,7 +75,8 @@ func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
 		f.sonic.row(t, ends{c.In, c.Out}, true)
 	}
 	for _, c := range dev.Seen(now).Connections {
-		f.event(t, southbound.DeviceEvent{At: now, Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})
+		f.event(t, southbound.DeviceEvent{At: now, Kind: southbound.ConnectionStatus, In: c.In,
+			Out: c.Out, Status: c.Status})
 	}
 	t.put(path("connections", "last-change-time"), f.text(now))
 }

@@ -55,7 +55,8 @@ func (f *opticalFront) plan(t *tree, touched []schema.Path) (*southbound.Change,
 // showPortConfig repeats what ports were configured with in their state.
 func showPortConfig(t *tree) {
 	for _, e := range t.net() {
-		if len(e.path) == 5 && e.path[0].Name == "components" && e.path[3].Name == "config" && e.path[4].Name != "enabled" {
+		if len(e.path) == 5 && e.path[0].Name == "components" && e.path[3].Name == "config" &&
+			e.path[4].Name != "enabled" {
 			t.put(e.path[:3].With("state", e.path[4].Name), e.new)
 		}
 	}
@@ -178,7 +179,8 @@ func (f *opticalFront) checkSwitch(t *tree) error {
 		out, isOut := gnmi.OutputNamed(name)
 		switch {
 		case !isIn && !isOut || int32(max(in, out)) >= f.cfg.Ports:
-			return refused("component %q: ports are in0 to in%d and out0 to out%d", name, f.cfg.Ports-1, f.cfg.Ports-1)
+			return refused("component %q: ports are in0 to in%d and out0 to out%d", name, f.cfg.Ports-1,
+				f.cfg.Ports-1)
 		case e.path[4].Name == "enabled" && e.new == false:
 			return unsupported("component %q: this switch's ports cannot be disabled", name)
 		}

@@ -25,7 +25,8 @@ func (f *opticalFront) portState(t *tree, p southbound.Port, input bool) {
 	}
 	t.put(at.With("config", "enabled"), true)
 	t.put(at.With("state", "enabled"), true)
-	for _, of := range []schema.Path{at.With("state", "counters"), at.With("state", "connection", "counters")} {
+	for _, of := range []schema.Path{at.With("state", "counters"),
+		at.With("state", "connection", "counters")} {
 		t.put(of.With("correctable-error-count"), uint64(0)) // the switch cannot detect errors
 		t.put(of.With("total-error-count"), uint64(0))
 	}
@@ -34,7 +35,8 @@ func (f *opticalFront) portState(t *tree, p southbound.Port, input bool) {
 	t.put(at.With("state", "input-optical-power"), received)
 	f.ports[side][p] = &shownPort{peer: southbound.NoPort, statusAt: at.With("state", "status"),
 		powerAt: at.With("state", "output-optical-power"),
-		peerAt:  at.With("state", "connection", "peer"), connectedAt: at.With("state", "connection", "connected")}
+		peerAt:  at.With("state", "connection", "peer"), connectedAt: at.With("state",
+			"connection", "connected")}
 	f.showPort(t, p, southbound.NoPort, input, southbound.Disconnected)
 }
 

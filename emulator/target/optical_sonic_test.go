@@ -39,7 +39,8 @@ func TestTwoViews(t *testing.T) {
 		c := &southbound.Change{Replace: rnd.IntN(6) == 0}
 		ins, outs := rnd.Perm(8), rnd.Perm(8)
 		for i := range rnd.IntN(5) {
-			x := southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]), Off: rnd.IntN(4) == 0}
+			x := southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]),
+				Off: rnd.IntN(4) == 0}
 			c.Connect = append(c.Connect, x)
 		}
 		writer := open(profiles[rnd.IntN(2)]) // a new one: the other model may have been written to
@@ -131,7 +132,8 @@ func TestSONiCCodes(t *testing.T) {
 	}
 	const table = "/CONFIG_DB/localhost/OCS_CROSS_CONNECT"
 	s := r.dial(t, r.config(t))
-	if err := s.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}); err != nil {
+	if err := s.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0,
+		Out: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	client := r.raw(t)

@@ -26,7 +26,8 @@ type packetFront struct {
 }
 
 func newPacketFront(c device.Config, w wall) *packetFront {
-	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks}, base: rulesPath(),
+	return &packetFront{wall: w, name: c.Name, p: gnmi.OpenConfig{Ports: c.Ports, Racks: c.Racks},
+		base:   rulesPath(),
 		static: instance().With("static")}
 }
 
@@ -112,7 +113,8 @@ func (f *packetFront) event(t *tree, e southbound.DeviceEvent) {
 
 func (f *packetFront) counters(t *tree, r reading) {
 	t.put(path("system", "state", "current-datetime"), time.Now().UTC().Format(time.RFC3339Nano))
-	t.put(f.component().With("integrated-circuit", "pipeline-counters", "drop", "state", "no-route"), r.dropped)
+	t.put(f.component().With("integrated-circuit", "pipeline-counters", "drop", "state",
+		"no-route"), r.dropped)
 	neighbors(t, r.heard)
 	portCounts(t, r.ports)
 }
@@ -203,7 +205,8 @@ func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, 
 	if err != nil {
 		return nil, nil, err
 	}
-	p := rulePlan{front: f, tree: t, active: active, now: map[uint32]southbound.Rule{}, gone: map[uint32]bool{}}
+	p := rulePlan{front: f, tree: t, active: active, now: map[uint32]southbound.Rule{},
+		gone: map[uint32]bool{}}
 	if f.regrouped(t) {
 		err = p.all()
 	} else {
@@ -221,7 +224,10 @@ func (f *packetFront) plan(t *tree, touched []schema.Path) (*southbound.Change, 
 // inside reports whether all edits are of rules, groups and next hops: then what was accepted of names,
 // of the forwarding policy and of its ports stands.
 func (f *packetFront) inside(t *tree) bool {
-	return !slices.ContainsFunc(t.edits, func(e edit) bool { return !f.base.Match(e.path) && !f.static.Match(e.path) })
+	return !slices.ContainsFunc(t.edits, func(e edit) bool {
+		return !f.base.Match(e.path) &&
+			!f.static.Match(e.path)
+	})
 }
 
 // checkNames finds instances and forwarding policies that this switch does not have.

@@ -30,7 +30,8 @@ func (f *pairFront) load(t *tree, now time.Duration, dev Switch) {
 		f.wanted[c.In] = c.Out
 	}
 	for _, c := range dev.Seen(now).Connections {
-		f.event(t, southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: c.Status})
+		f.event(t, southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out,
+			Status: c.Status})
 	}
 }
 
@@ -77,7 +78,8 @@ func (f *pairFront) settled() bool {
 		}
 	}
 	for c := range f.status {
-		if out, wanted := f.wanted[c.in]; (!wanted || out != c.out) && f.status[c] == southbound.PendingDeletion {
+		if out, wanted := f.wanted[c.in]; (!wanted || out != c.out) &&
+			f.status[c] == southbound.PendingDeletion {
 			return false
 		}
 	}
@@ -131,7 +133,8 @@ func (f *pairFront) plan(t *tree, touched []schema.Path) (*southbound.Change, fu
 
 func (f *pairFront) ingress(text string) (southbound.Port, bool) {
 	n, err := strconv.ParseUint(text, 10, 16)
-	return southbound.Port(n) - 1, err == nil && n >= 1 && n <= uint64(f.p.Ports) && strconv.FormatUint(n, 10) == text
+	return southbound.Port(n) - 1, err == nil && n >= 1 && n <= uint64(f.p.Ports) &&
+		strconv.FormatUint(n, 10) == text
 }
 
 // pair reads what the configuration has for an input.
@@ -145,7 +148,8 @@ func (f *pairFront) pair(t *tree, in southbound.Port) (southbound.Port, bool, er
 	case !ok:
 		return 0, false, refused("pair %d: it needs an egress", in+1)
 	case egress <= uint64(f.p.Ports) || egress > 2*uint64(f.p.Ports):
-		return 0, false, refused("pair %d: egress %d: egress ports are %d to %d", in+1, egress, f.p.Ports+1, 2*f.p.Ports)
+		return 0, false, refused("pair %d: egress %d: egress ports are %d to %d", in+1, egress,
+			f.p.Ports+1, 2*f.p.Ports)
 	}
 	return southbound.Port(egress) - 1 - southbound.Port(f.p.Ports), true, nil
 }
@@ -155,7 +159,8 @@ func (f *pairFront) checkBusy(next map[southbound.Port]southbound.Port) error {
 	for _, in := range slices.Sorted(maps.Keys(next)) {
 		out := next[in]
 		if other, busy := byOut[out]; busy {
-			return refused("pair %d: egress %d is held by ingress %d: delete that first", in+1, out+1+southbound.Port(f.p.Ports),
+			return refused("pair %d: egress %d is held by ingress %d: delete that first", in+1,
+				out+1+southbound.Port(f.p.Ports),
 				other+1)
 		}
 		byOut[out] = in

@@ -98,7 +98,8 @@ func (t *Target) join(s *subscriber) error {
 				out = o
 			}
 		}
-		err := status.Errorf(codes.ResourceExhausted, "%d subscribers already, at most %d are served", len(t.subs),
+		err := status.Errorf(codes.ResourceExhausted,
+			"%d subscribers already, at most %d are served", len(t.subs),
 			t.cfg.MaxSubscribers)
 		if of[out.who] <= of[s.who]+1 {
 			return err

@@ -20,7 +20,8 @@ func TestQueuesTold(t *testing.T) {
 		want  *probe.Queue
 	}{
 		{"no samples", target.QueueSamples{}, nil},
-		{"looked", target.QueueSamples{Number: 3, Most: 1 << 40, Mean: 1500}, &probe.Queue{Most: 1 << 40, Mean: 1500}},
+		{"looked", target.QueueSamples{Number: 3, Most: 1 << 40, Mean: 1500},
+			&probe.Queue{Most: 1 << 40, Mean: 1500}},
 		{"nothing waited", target.QueueSamples{Number: 3}, &probe.Queue{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -35,7 +36,8 @@ func TestQueuesTold(t *testing.T) {
 			}
 			defer conn.Close()
 			for range 2 { // and again, where they stand
-				got, err := probe.ReadCounters(t.Context(), gpb.NewGNMIClient(conn), gnmi.OpenConfig{Ports: 8, Racks: 8})
+				got, err := probe.ReadCounters(t.Context(), gpb.NewGNMIClient(conn),
+					gnmi.OpenConfig{Ports: 8, Racks: 8})
 				if err != nil {
 					t.Fatal(err)
 				}

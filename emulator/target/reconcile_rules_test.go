@@ -114,7 +114,8 @@ func TestRuleReconciliation(t *testing.T) {
 		{"slow", plain, fault(device.Fault{Kind: device.Slow, Delay: 30 * ms, Times: 1}), false, ""},
 	} {
 		for _, p := range []gnmi.Profile{gnmi.OpenConfig{Ports: 8, Racks: 8},
-			gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}} {
+			gnmi.SRLinux{Ports: 8, Racks: 8, ControllerBackup: true}, gnmi.SONiC{Ports: 8, Racks: 8,
+				ControllerBackup: true}} {
 			t.Run(tt.name+", "+p.Name(), func(t *testing.T) {
 				if _, ok := p.(gnmi.OpenConfig); !ok && tt.others != "" {
 					t.Skip(tt.others)
@@ -126,7 +127,8 @@ func TestRuleReconciliation(t *testing.T) {
 				cfg := r.config(t)
 				cfg.Profile = p
 				k := &ruleKeeper{s: r.dial(t, cfg), wanted: []southbound.Rule{
-					{Match: match(1, 7), Primary: 2, Backup: 3}, {Match: match(1, southbound.AnyTag), Primary: 0, Backup: 1},
+					{Match: match(1, 7), Primary: 2, Backup: 3}, {Match: match(1, southbound.AnyTag),
+						Primary: 0, Backup: 1},
 					{Match: match(4, southbound.AnyTag), Primary: 1, Backup: southbound.NoPort}}}
 				tt.befall(t, r, k)
 				k.converge(t)

@@ -60,7 +60,8 @@ func (k *keeper) await(t *testing.T, in, out southbound.Port) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.ContainsFunc(seen.Connections, func(c southbound.Connection) bool { return c.In == in && c.Out == out }) {
+		if slices.ContainsFunc(seen.Connections,
+			func(c southbound.Connection) bool { return c.In == in && c.Out == out }) {
 			return
 		}
 		select {
@@ -134,7 +135,8 @@ func TestReconciliation(t *testing.T) {
 		{"hidden connection", withSONiC, func(t *testing.T, r *rig, k *keeper) {
 			k.converge(t)
 			r.door.Do(func(now time.Duration, d *device.Device) {
-				if err := d.Set(now, &southbound.Change{Connect: []southbound.CrossConnect{{In: 6, Out: 6}}}); err != nil {
+				if err := d.Set(now, &southbound.Change{Connect: []southbound.CrossConnect{{In: 6,
+					Out: 6}}}); err != nil {
 					t.Error(err)
 				}
 			})

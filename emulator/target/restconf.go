@@ -96,7 +96,8 @@ func (s *RESTCONF) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if tag := s.tag(); r.Method != http.MethodGet && r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != tag {
+	if tag := s.tag(); r.Method != http.MethodGet && r.Header.Get("If-Match") != "" &&
+		r.Header.Get("If-Match") != tag {
 		answer(w, http.StatusPreconditionFailed, "operation-failed", "the list is "+tag)
 		return
 	}
@@ -126,7 +127,8 @@ func (s *RESTCONF) list(w http.ResponseWriter, r *http.Request) {
 	pairs := []restconf.Pair{}
 	for _, c := range seen.Connections {
 		if c.Status == southbound.Connected {
-			pairs = append(pairs, restconf.Pair{Ingress: uint16(c.In) + 1, Egress: uint16(int32(c.Out) + 1 + s.ports)})
+			pairs = append(pairs, restconf.Pair{Ingress: uint16(c.In) + 1,
+				Egress: uint16(int32(c.Out) + 1 + s.ports)})
 		}
 	}
 	w.Header().Set("Content-Type", yangData)
@@ -142,7 +144,8 @@ func (s *RESTCONF) change(method, below string, body []byte) (*southbound.Change
 	case below != "" && (!single || perr != nil || one < 1 || int32(one) > s.ports):
 		return nil, fmt.Errorf("%q is no pair: ingress ports are 1 to %d", below, s.ports)
 	case method == http.MethodDelete && single:
-		return &southbound.Change{Connect: []southbound.CrossConnect{{In: southbound.Port(one) - 1, Out: southbound.NoPort,
+		return &southbound.Change{Connect: []southbound.CrossConnect{{In: southbound.Port(one) - 1,
+			Out: southbound.NoPort,
 			Off: true}}}, nil
 	case method == http.MethodDelete:
 		return &southbound.Change{Replace: true}, nil
@@ -188,7 +191,8 @@ func (s *RESTCONF) set(w http.ResponseWriter, r *http.Request, c *southbound.Cha
 	for !s.stands(ctx, c) {
 		select {
 		case <-ctx.Done():
-			answer(w, http.StatusGatewayTimeout, "operation-failed", "the change is accepted, and the switch has not made it")
+			answer(w, http.StatusGatewayTimeout, "operation-failed",
+				"the change is accepted, and the switch has not made it")
 			return
 		case <-tick.C:
 		}

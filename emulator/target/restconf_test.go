@@ -69,7 +69,8 @@ func TestRESTCONF(t *testing.T) {
 		t.Cleanup(func() { _ = sw.Close() })
 		return sw
 	}
-	if _, err := open().Read(t.Context()); err == nil || !strings.Contains(err.Error(), "wrong user name or password") {
+	if _, err := open().Read(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "wrong user name or password") {
 		t.Fatalf("a wrong password: %v", err)
 	}
 	config.Password = login.Password
@@ -79,7 +80,8 @@ func TestRESTCONF(t *testing.T) {
 		c := &southbound.Change{Replace: rnd.IntN(6) == 0}
 		ins, outs := rnd.Perm(8), rnd.Perm(8)
 		for i := range rnd.IntN(5) {
-			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]),
+			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]),
+				Out: southbound.Port(outs[i]),
 				Off: rnd.IntN(4) == 0})
 		}
 		if err := d.Set(t.Context(), c); err != nil {
@@ -149,7 +151,8 @@ func TestRESTCONFRefusals(t *testing.T) {
 		})
 	}
 	seen, err := door.Read(t.Context())
-	if err != nil || len(seen.Connections) != 1 || seen.Connections[0].In != 0 || seen.Connections[0].Out != 0 {
+	if err != nil || len(seen.Connections) != 1 || seen.Connections[0].In != 0 ||
+		seen.Connections[0].Out != 0 {
 		t.Errorf("afterwards the switch has %+v, %v", seen.Connections, err)
 	}
 }
@@ -185,7 +188,8 @@ func FuzzRESTCONF(f *testing.F) {
 	f.Add(uint8(2), "", []byte("{}"))
 	s, _ := overRESTCONF(f, nil)
 	f.Fuzz(func(t *testing.T, method uint8, below string, body []byte) {
-		r := httptest.NewRequest([]string{http.MethodPut, http.MethodDelete, http.MethodPost}[method%3], crossConnects,
+		r := httptest.NewRequest([]string{http.MethodPut, http.MethodDelete, http.MethodPost}[method%3],
+			crossConnects,
 			strings.NewReader(string(body)))
 		r.URL.Path += below
 		w := httptest.NewRecorder()

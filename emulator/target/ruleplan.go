@@ -51,7 +51,8 @@ func (p *rulePlan) some(touched []schema.Path) error {
 		seen[at[6].String()] = true
 		seq, ok := gnmi.ParseSequence(at[6].Key("sequence-id"))
 		if !ok {
-			return fmt.Errorf("rule %q: its sequence-id is no uint32: %w", at[6].Key("sequence-id"), schema.ErrMalformed)
+			return fmt.Errorf("rule %q: its sequence-id is no uint32: %w", at[6].Key("sequence-id"),
+				schema.ErrMalformed)
 		}
 		if !p.tree.configured(at[:7]) {
 			p.gone[seq] = true

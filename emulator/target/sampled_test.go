@@ -44,7 +44,8 @@ func sampledCounters(t *testing.T, p gnmi.Profile) {
 			for _, c := range ports {
 				if rate := rater; c.Port == 1 && rater.Add(c).Span > 0 && !done {
 					got := rater.Rate()
-					if done = true; c.OutDiscards != 3 || got.In <= 0 || got.Out < 2*got.In || got.Out > 2*got.In+2 || got.Drops != 0 {
+					if done = true; c.OutDiscards != 3 || got.In <= 0 || got.Out < 2*got.In ||
+						got.Out > 2*got.In+2 || got.Drops != 0 {
 						t.Errorf("%s: %+v after %+v gives %+v", name, c, rate, got)
 					}
 					cancel()

@@ -62,8 +62,9 @@ func (t *Target) settle(ctx context.Context) error {
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return status.Errorf(codes.DeadlineExceeded, "the change is accepted, and after %v the switch has still not made "+
-				"it", t.cfg.Settle)
+			return status.Errorf(codes.DeadlineExceeded,
+				"the change is accepted, and after %v the switch has still not made "+
+					"it", t.cfg.Settle)
 		}
 	}
 }
@@ -97,7 +98,8 @@ func (t *Target) set(req *gpb.SetRequest) (*gpb.SetResponse, error) {
 // operations decodes and validates a request, in the order in which it is done.
 func (t *Target) operations(req *gpb.SetRequest) ([]operation, error) {
 	if n := len(req.GetDelete()) + len(req.GetReplace()) + len(req.GetUpdate()); n > maxOperations {
-		return nil, status.Errorf(codes.ResourceExhausted, "%d operations, at most %d are taken", n, maxOperations)
+		return nil, status.Errorf(codes.ResourceExhausted, "%d operations, at most %d are taken", n,
+			maxOperations)
 	}
 	if len(req.GetUnionReplace()) > 0 {
 		return nil, status.Error(codes.Unimplemented, "union_replace is not supported")
@@ -145,7 +147,8 @@ func (t *Target) operation(prefix *gpb.Path, u *gpb.Update) (operation, error) {
 		if n, err := t.tree.model.Lookup(l.Path, true); err != nil {
 			return operation{}, err
 		} else if n.ReadOnly {
-			return operation{}, status.Errorf(codes.InvalidArgument, "set %q: %v", l.Path.String(), schema.ErrReadOnly)
+			return operation{}, status.Errorf(codes.InvalidArgument, "set %q: %v", l.Path.String(),
+				schema.ErrReadOnly)
 		}
 	}
 	return operation{path: p, asked: u.GetPath(), leaves: leaves}, nil

@@ -29,7 +29,8 @@ func (r *rig) raw(t testing.TB) gpb.GNMIClient { return r.rawAs(t, "raw") }
 
 func (r *rig) rawAs(t testing.TB, name string) gpb.GNMIClient {
 	t.Helper()
-	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t, pki.Controller,
+	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(r.identity(t,
+		pki.Controller,
 		name).Client("sw", pki.Switch))))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,8 @@ func connAt(in, out string) string {
 
 // TestCodes sends what is wrong and wants its exact code, and nothing changed.
 func TestCodes(t *testing.T) {
-	good := []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+	good := []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack},
 		Primary: 0, Backup: 1}}
 	tests := []struct {
 		name string
@@ -101,7 +103,8 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine+"/config/sequence-id", `"nine"`)}}
 		}, codes.InvalidArgument, "uint32"},
 		{"read-only", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/state/oper-status",
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t,
+				"/interfaces/interface[name=Ethernet0]/state/oper-status",
 				`"UP"`)}}
 		}, codes.InvalidArgument, "read-only"},
 		{"wildcard in an update", device.Packet, func(t *testing.T) *gpb.SetRequest {
@@ -127,8 +130,9 @@ func TestCodes(t *testing.T) {
 				`{"config":{"name":"Ethernet99"},"subinterfaces":{"subinterface":[{"index":0,"config":{"index":0}}]}}`)}}
 		}, codes.Aborted, "Ethernet99"},
 		{"an address of the other version", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/subinterfaces/"+
-				"subinterface[index=0]/ipv6/addresses", `{"address":[{"ip":"192.0.2.1","config":{"ip":"192.0.2.1"}}]}`)}}
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t,
+				"/interfaces/interface[name=Ethernet0]/subinterfaces/"+
+					"subinterface[index=0]/ipv6/addresses", `{"address":[{"ip":"192.0.2.1","config":{"ip":"192.0.2.1"}}]}`)}}
 		}, codes.InvalidArgument, "IPv6 address"},
 		{"a port to be disabled", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/interfaces/interface[name=Ethernet0]/config",
@@ -173,7 +177,8 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, r)}}
 		}, codes.Aborted, "dscp-set"},
 		{"group in use is emptied", device.Packet, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, instance+"/static/next-hop-groups/next-hop-group[name=p0-b1]")}}
+			return &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t,
+				instance+"/static/next-hop-groups/next-hop-group[name=p0-b1]")}}
 		}, codes.Aborted, "p0-b1"},
 		{"policy off one port", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Delete: []*gpb.Path{pathOf(t, instance+
@@ -187,7 +192,8 @@ func TestCodes(t *testing.T) {
 		}, codes.Unimplemented, "cannot be deleted"},
 		{"good and bad", device.Packet, func(t *testing.T) *gpb.SetRequest {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, ruleNine, nine("10.0.2.0/24", "p0-b1")),
-				upd(t, strings.Replace(ruleNine, "=9", "=10", 1), strings.ReplaceAll(nine("10.0.3.0/24", "nowhere"), ":9", ":10"))}}
+				upd(t, strings.Replace(ruleNine, "=9", "=10", 1),
+					strings.ReplaceAll(nine("10.0.3.0/24", "nowhere"), ":9", ":10"))}}
 		}, codes.Aborted, "nowhere"},
 
 		{"busy output", device.Optical, func(t *testing.T) *gpb.SetRequest {
@@ -207,7 +213,8 @@ func TestCodes(t *testing.T) {
 			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/optical-switch/config/bidirectional", `true`)}}
 		}, codes.Unimplemented, "directed"},
 		{"disabled port", device.Optical, func(t *testing.T) *gpb.SetRequest {
-			return &gpb.SetRequest{Update: []*gpb.Update{upd(t, "/components/component[name=in0]/ocp-ocs-port/config/enabled",
+			return &gpb.SetRequest{Update: []*gpb.Update{upd(t,
+				"/components/component[name=in0]/ocp-ocs-port/config/enabled",
 				`false`)}}
 		}, codes.Unimplemented, "disabled"},
 	}
@@ -289,7 +296,8 @@ func TestOrder(t *testing.T) {
 func TestPolicyApplied(t *testing.T) {
 	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 	s := r.dial(t, r.config(t))
-	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 7, Src: southbound.AnyRack}, Primary: 2, Backup: 3}
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 7, Src: southbound.AnyRack},
+		Primary: 2, Backup: 3}
 	if err := s.Set(t.Context(), &southbound.Change{Rules: []southbound.Rule{rule}}); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +336,8 @@ func TestPolicyApplied(t *testing.T) {
 func TestPriorityMoves(t *testing.T) {
 	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 	s := r.dial(t, r.config(t))
-	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0,
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}, Primary: 0,
 		Backup: 1}
 	if err := s.Set(t.Context(), &southbound.Change{Rules: []southbound.Rule{rule}}); err != nil {
 		t.Fatal(err)
@@ -479,7 +488,8 @@ func TestPicksUp(t *testing.T) {
 		r := newRig(t, kind, func(d *device.Config, _ *target.Config) { d.Delays = device.Delays{} })
 		c := &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}
 		if kind == device.Packet {
-			c = &southbound.Change{Rules: []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: 7, Src: 2}, Primary: 2,
+			c = &southbound.Change{Rules: []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: 7,
+				Src: 2}, Primary: 2,
 				Backup: 3}}}
 		}
 		if err := r.dial(t, r.config(t)).Set(t.Context(), c); err != nil {
@@ -546,8 +556,9 @@ func TestTargetComesBack(t *testing.T) {
 // TestResultPaths: results repeat the request's prefix and paths, not both in one.
 func TestResultPaths(t *testing.T) {
 	r := newRig(t, device.Optical, nil)
-	resp, err := r.raw(t).Set(t.Context(), &gpb.SetRequest{Prefix: pathOf(t, "/connections"), Update: []*gpb.Update{
-		upd(t, "/port-connection[name=in0-out1]", conn("in0", "out1"))}})
+	resp, err := r.raw(t).Set(t.Context(), &gpb.SetRequest{Prefix: pathOf(t, "/connections"),
+		Update: []*gpb.Update{
+			upd(t, "/port-connection[name=in0-out1]", conn("in0", "out1"))}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -566,7 +577,8 @@ func TestSettings(t *testing.T) {
 	c := r.raw(t)
 	state := func(path string) string {
 		t.Helper()
-		resp, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, path)}, Encoding: gpb.Encoding_JSON_IETF})
+		resp, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, path)},
+			Encoding: gpb.Encoding_JSON_IETF})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -605,7 +617,8 @@ func TestSettings(t *testing.T) {
 	want(port+"/state/name", `"Ethernet1"`)
 	want(port+"/state/enabled", "true")
 	want("/system/state/hostname", name)
-	for _, gone := range []string{port + "/state/description", "/system/state/motd-banner", address + "/state/ip"} {
+	for _, gone := range []string{port + "/state/description", "/system/state/motd-banner",
+		address + "/state/ip"} {
 		if _, err := c.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, gone)}}); status.Code(
 			err) != codes.NotFound {
 			t.Errorf("%s, whose configuration was deleted: %v", gone, err)

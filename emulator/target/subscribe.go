@@ -52,7 +52,8 @@ func (t *Target) Subscribe(srv gpb.GNMI_SubscribeServer) error {
 	}
 	list := req.GetSubscribe()
 	if list == nil {
-		return status.Error(codes.InvalidArgument, "the first message of a Subscribe must hold a subscription list")
+		return status.Error(codes.InvalidArgument,
+			"the first message of a Subscribe must hold a subscription list")
 	}
 	if err := historyOf(req.GetExtension()); err != nil {
 		return err
@@ -174,9 +175,11 @@ func (s *stream) add(p schema.Path, n *schema.Node, sub *gpb.Subscription) error
 	every, beat := time.Duration(sub.GetSampleInterval()), time.Duration(sub.GetHeartbeatInterval())
 	switch {
 	case every < 0 || beat < 0 || every > 0 && every < minSample || beat > 0 && beat < minSample:
-		return status.Errorf(codes.InvalidArgument, "subscribe %q: intervals are at least %v", p.String(), minSample)
+		return status.Errorf(codes.InvalidArgument, "subscribe %q: intervals are at least %v",
+			p.String(), minSample)
 	case mode == gpb.SubscriptionMode_ON_CHANGE && n.Counter:
-		return status.Errorf(codes.InvalidArgument, "subscribe %q: a counter is not sent on change: use SAMPLE", p.String())
+		return status.Errorf(codes.InvalidArgument,
+			"subscribe %q: a counter is not sent on change: use SAMPLE", p.String())
 	case mode == gpb.SubscriptionMode_ON_CHANGE:
 		s.onChange = append(s.onChange, p)
 		if beat > 0 {
@@ -186,7 +189,8 @@ func (s *stream) add(p schema.Path, n *schema.Node, sub *gpb.Subscription) error
 		if every == 0 {
 			every = defaultSample
 		}
-		s.samples = append(s.samples, &sampling{path: p, every: every, suppress: sub.GetSuppressRedundant(), heartbeat: beat,
+		s.samples = append(s.samples, &sampling{path: p, every: every,
+			suppress: sub.GetSuppressRedundant(), heartbeat: beat,
 			last: map[string]schema.Value{}})
 	default:
 		return status.Errorf(codes.InvalidArgument, "subscribe %q: mode %v is unknown", p.String(), mode)
@@ -335,8 +339,9 @@ func (s *stream) listen(ctx context.Context, recv func() (*gpb.SubscribeRequest,
 		case err != nil:
 			return err
 		case req.GetPoll() == nil || mode != gpb.SubscriptionList_POLL:
-			return status.Error(codes.InvalidArgument, "after its subscription list a client may send polls only, and only in "+
-				"mode POLL")
+			return status.Error(codes.InvalidArgument,
+				"after its subscription list a client may send polls only, and only in "+
+					"mode POLL")
 		}
 		if err := s.sub.settle(ctx); err != nil {
 			return err

@@ -183,7 +183,8 @@ func TestOnChange(t *testing.T) {
 		t.Fatalf("got %v, want sync", got)
 	}
 	drv := r.dial(t, r.config(t))
-	if err := drv.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0, Out: 1}}}); err != nil {
+	if err := drv.Set(t.Context(), &southbound.Change{Connect: []southbound.CrossConnect{{In: 0,
+		Out: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := recv(t, s); len(got) != 3 || !strings.HasPrefix(got[0], at+"/config/") {
@@ -281,7 +282,8 @@ func TestSubscribeRefuses(t *testing.T) {
 		{"unknown path", list(t, stream, change, "/acl"), codes.Unimplemented},
 		{"too often", short, codes.InvalidArgument},
 		{"encoding", ascii, codes.Unimplemented},
-		{"too many", list(t, stream, change, slices.Repeat([]string{fmt.Sprintf(oper, 1)}, 300)...), codes.ResourceExhausted},
+		{"too many", list(t, stream, change, slices.Repeat([]string{fmt.Sprintf(oper, 1)}, 300)...),
+			codes.ResourceExhausted},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -329,11 +331,14 @@ func TestSlowSubscriber(t *testing.T) {
 	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "behind") {
 		t.Errorf("got %v, want that it was too far behind", err)
 	}
-	one := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE, fmt.Sprintf(oper, 1)))
+	one := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE,
+		fmt.Sprintf(oper, 1)))
 	recv(t, one)
-	two := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE, fmt.Sprintf(oper, 1)))
+	two := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE,
+		fmt.Sprintf(oper, 1)))
 	recv(t, two)
-	three := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE, fmt.Sprintf(oper, 1)))
+	three := open(t, c, list(t, gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_ON_CHANGE,
+		fmt.Sprintf(oper, 1)))
 	if _, err := three.Recv(); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("a third subscriber of two: %v", err)
 	}
@@ -398,7 +403,8 @@ func TestGet(t *testing.T) {
 			code: codes.NotFound},
 		{name: "unknown", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/acl")}}, code: codes.Unimplemented},
 		{name: "another version of a model", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/")},
-			UseModels: []*gpb.ModelData{{Name: "openconfig-interfaces", Version: "0.0.1"}}}, code: codes.Unimplemented},
+			UseModels: []*gpb.ModelData{{Name: "openconfig-interfaces",
+				Version: "0.0.1"}}}, code: codes.Unimplemented},
 
 		{name: "encoding", req: &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, "/")}, Encoding: gpb.Encoding_BYTES},
 			code: codes.Unimplemented},
@@ -492,8 +498,9 @@ func FuzzSet(f *testing.F) {
 			if code := status.Code(err); code == codes.Unknown || code == codes.DeadlineExceeded {
 				t.Fatalf("an error without a code, or no end: %v", err)
 			}
-			resp, err := s.target.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG,
-				Encoding: gpb.Encoding_JSON_IETF})
+			resp, err := s.target.Get(t.Context(),
+				&gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG,
+					Encoding: gpb.Encoding_JSON_IETF})
 			if err != nil {
 				t.Fatal(err)
 			}

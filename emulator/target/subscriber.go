@@ -33,7 +33,8 @@ type subscriber struct {
 }
 
 func newSubscriber(limit int, encode func(notice) (*gpb.SubscribeResponse, error)) *subscriber {
-	return &subscriber{limit: limit, encode: encode, wake: make(chan struct{}, 1), sent: make(chan struct{}, 1),
+	return &subscriber{limit: limit, encode: encode, wake: make(chan struct{}, 1),
+		sent:  make(chan struct{}, 1),
 		ended: make(chan struct{})}
 }
 
@@ -72,8 +73,9 @@ func (s *subscriber) push(n notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if size := n.size(); s.leaves+size > s.limit {
-		s.fail(status.Errorf(codes.ResourceExhausted, "the subscriber is %d leaves behind, at most %d are kept", s.leaves+
-			size, s.limit))
+		s.fail(status.Errorf(codes.ResourceExhausted,
+			"the subscriber is %d leaves behind, at most %d are kept", s.leaves+
+				size, s.limit))
 		return
 	}
 	s.put(n)

@@ -52,7 +52,8 @@ func (s *system) Reboot(_ context.Context, req *syspb.RebootRequest) (*syspb.Reb
 		return nil, status.Error(codes.Unimplemented, "this switch reboots as a whole")
 	case m == syspb.RebootMethod_WARM || m == syspb.RebootMethod_NSF:
 		if !t.keepsForwarding() {
-			return nil, status.Errorf(codes.Unimplemented, "method %v: this switch does not forward while it restarts", m)
+			return nil, status.Errorf(codes.Unimplemented,
+				"method %v: this switch does not forward while it restarts", m)
 		}
 	case m != syspb.RebootMethod_COLD:
 		return nil, status.Errorf(codes.Unimplemented, "method %v is not supported", m)
@@ -62,7 +63,8 @@ func (s *system) Reboot(_ context.Context, req *syspb.RebootRequest) (*syspb.Reb
 	case delay > maxRebootDelay:
 		return nil, status.Errorf(codes.InvalidArgument, "a reboot waits for %v at most", maxRebootDelay)
 	case t.reboot.timer != nil:
-		return nil, status.Errorf(codes.FailedPrecondition, "a reboot waits until %s", t.reboot.when.Format(time.RFC3339))
+		return nil, status.Errorf(codes.FailedPrecondition, "a reboot waits until %s",
+			t.reboot.when.Format(time.RFC3339))
 	case t.down && !req.GetForce():
 		return nil, status.Error(codes.FailedPrecondition, "the switch restarts already")
 	}
@@ -96,7 +98,8 @@ func (t *Target) restart() {
 }
 
 // RebootStatus implements gNOI.
-func (s *system) RebootStatus(_ context.Context, req *syspb.RebootStatusRequest) (*syspb.RebootStatusResponse, error) {
+func (s *system) RebootStatus(_ context.Context,
+	req *syspb.RebootStatusRequest) (*syspb.RebootStatusResponse, error) {
 	if len(req.GetSubcomponents()) > 0 {
 		return nil, status.Error(codes.Unimplemented, "this switch reboots as a whole")
 	}
@@ -120,7 +123,8 @@ func (s *system) RebootStatus(_ context.Context, req *syspb.RebootStatusRequest)
 }
 
 // CancelReboot implements gNOI. Where none waits it does nothing.
-func (s *system) CancelReboot(_ context.Context, req *syspb.CancelRebootRequest) (*syspb.CancelRebootResponse, error) {
+func (s *system) CancelReboot(_ context.Context,
+	req *syspb.CancelRebootRequest) (*syspb.CancelRebootResponse, error) {
 	if len(req.GetSubcomponents()) > 0 {
 		return nil, status.Error(codes.Unimplemented, "this switch reboots as a whole")
 	}

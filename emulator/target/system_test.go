@@ -29,7 +29,10 @@ func (r *rig) system(t *testing.T) syspb.SystemClient {
 // cancelled.
 func TestReboot(t *testing.T) {
 	for _, recovery := range []device.Recovery{device.Remove, device.Restore, device.Maintain} {
-		r := newRig(t, device.Packet, func(dc *device.Config, c *target.Config) { dc.Recovery, c.Boot = recovery, 50*ms })
+		r := newRig(t, device.Packet, func(dc *device.Config, c *target.Config) {
+			dc.Recovery,
+				c.Boot = recovery, 50*ms
+		})
 		d, s := r.dial(t, r.config(t)), r.system(t)
 		a := rule(1, 3, 2, 4)
 		if err := d.Set(t.Context(), rules(a)); err != nil {
@@ -64,7 +67,8 @@ func TestReboot(t *testing.T) {
 		if err != nil || got.GetActive() || got.GetStatus().GetStatus() != syspb.RebootStatus_STATUS_SUCCESS {
 			t.Errorf("%v, %v", got, err)
 		}
-		_, err = s.Reboot(t.Context(), &syspb.RebootRequest{Method: syspb.RebootMethod_WARM, Delay: uint64(time.Hour)})
+		_, err = s.Reboot(t.Context(), &syspb.RebootRequest{Method: syspb.RebootMethod_WARM,
+			Delay: uint64(time.Hour)})
 		if want := recovery == device.Maintain; (err == nil) != want {
 			t.Errorf("a warm reboot, recovery %d: %v", recovery, err)
 		}

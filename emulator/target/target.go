@@ -137,7 +137,8 @@ func New(cfg Config) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make target: %w", err)
 	}
-	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start}, inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote,
+	t := &Target{cfg: cfg, arb: arb, wall: wall{cfg.Start},
+		inbox: inbox{kick: make(chan struct{}, 1)}, door: cfg.Remote,
 		news: make(chan struct{})}
 	if cfg.RIB != nil {
 		if t.ribArb, err = newArbiter(true, ribFile(cfg.ElectionFile)); err != nil {
@@ -247,7 +248,8 @@ func (t *Target) options(l net.Listener) ([]grpc.ServerOption, error) {
 		// Goroutines whose stacks have grown already; while all of them serve streams, others are made as ever.
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: t.cfg.Keepalive, Timeout: t.cfg.Keepalive / 2}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second,
+			PermitWithoutStream: true}),
 	}
 	if t.cfg.TLS != nil {
 		return append(append(opts, t.cfg.Login.options()...), grpc.Creds(guard.Credentials())), nil

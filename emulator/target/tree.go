@@ -115,7 +115,10 @@ const fewEdits = 16
 func (t *tree) netOfFew() []edit {
 	out := make([]edit, 0, len(t.edits))
 	for _, e := range t.edits {
-		if i := slices.IndexFunc(out, func(o edit) bool { return o.node == e.node && samePath(o.path, e.path) }); i >= 0 {
+		if i := slices.IndexFunc(out, func(o edit) bool {
+			return o.node == e.node &&
+				samePath(o.path, e.path)
+		}); i >= 0 {
 			out[i].new = e.new
 			continue
 		}

@@ -13,7 +13,8 @@ import (
 func TestSortedByAllKeys(t *testing.T) {
 	n := &node{kids: map[string]*node{}}
 	for _, e := range [][2]string{{"b", "1"}, {"a", "10"}, {"a", "9"}, {"a", "x"}} {
-		elem := schema.Elem{Name: "rule", Keys: []schema.Key{{Name: "policy", Value: e[0]}, {Name: "seq", Value: e[1]}}}
+		elem := schema.Elem{Name: "rule", Keys: []schema.Key{{Name: "policy", Value: e[0]},
+			{Name: "seq", Value: e[1]}}}
 		n.kids[elem.String()] = &node{elem: elem}
 	}
 	want := [][2]string{{"a", "9"}, {"a", "10"}, {"a", "x"}, {"b", "1"}}

@@ -26,7 +26,8 @@ type Table struct {
 func NewTable(w io.Writer, header ...any) *Table { return newTable(w, Width(w), header...) }
 
 func newTable(w io.Writer, width int, header ...any) *Table {
-	t := &Table{Writer: table.NewWriter(), out: w, width: width, configs: make([]table.ColumnConfig, len(header))}
+	t := &Table{Writer: table.NewWriter(), out: w, width: width,
+		configs: make([]table.ColumnConfig, len(header))}
 	t.SetStyle(table.StyleRounded)
 	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(header)
@@ -81,7 +82,10 @@ func (t *Table) Render() string {
 	if widest(t.bounded(0, least)) > t.width {
 		return t.listed()
 	}
-	less := sort.Search(t.width, func(less int) bool { return widest(t.bounded(t.width-less, least)) <= t.width })
+	less := sort.Search(t.width, func(less int) bool {
+		return widest(t.bounded(t.width-less,
+			least)) <= t.width
+	})
 	return t.bounded(t.width-less, least)
 }
 

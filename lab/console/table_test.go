@@ -61,7 +61,8 @@ leader      a reason that is longer than
 	if got := table.Render(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	wide := newTable(io.Discard, 60, "figure", "random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp", "joint")
+	wide := newTable(io.Discard, 60, "figure", "random+ecmp+sunflow", "crosslayer+sunflow",
+		"random+ecmp", "joint")
 	wide.Row("mean CCT, s", 0.137, 0.075, 0.79, 0.035)
 	got := wide.Render()
 	if w := widest(got); w > 60 {

@@ -12,13 +12,15 @@ import (
 
 // hostile are names that a terminal would obey, or a reader take for something else.
 func hostile() []string {
-	return []string{"\x1b]0;title\a", "a\x1b[2J\x1b[Hok: nothing has failed", "a\nok: all is well", "a\rb", "a\u009b31mb",
+	return []string{"\x1b]0;title\a", "a\x1b[2J\x1b[Hok: nothing has failed", "a\nok: all is well",
+		"a\rb", "a\u009b31mb",
 		"a\x7fb", "a\u202egpj.exe", "a\u200bb", "a\u2028b", "a\xffb\xc3", "a\tb"}
 }
 
 func obeyed(s, but string) bool {
 	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune(but, r) && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
+		return !strings.ContainsRune(but, r) && (unicode.IsControl(r) ||
+			unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
 	})
 }
 
@@ -51,7 +53,8 @@ func TestHostileNames(t *testing.T) {
 		if err := WriteJSON(Text(&b), name); err != nil || obeyed(b.String(), "\n") {
 			t.Errorf("JSON of %q: %q, %v", name, b.String(), err)
 		}
-		if err := json.Unmarshal([]byte(b.String()), &back); err != nil || back != strings.ToValidUTF8(name, "\ufffd") {
+		if err := json.Unmarshal([]byte(b.String()), &back); err != nil ||
+			back != strings.ToValidUTF8(name, "\ufffd") {
 			t.Errorf("JSON of %q is read as %q, %v", name, back, err)
 		}
 	}
@@ -81,9 +84,11 @@ func TestTextInParts(t *testing.T) {
 
 // TestCells: no cell is a formula, and numbers are what they were.
 func TestCells(t *testing.T) {
-	in := []string{"=HYPERLINK(\"x\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-0.5", "+1e-3", "-", "a=b",
+	in := []string{"=HYPERLINK(\"x\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-0.5",
+		"+1e-3", "-", "a=b",
 		"\t=1", ""}
-	want := []string{"'=HYPERLINK(\"x\")", "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "-0.5", "+1e-3", "-", "a=b",
+	want := []string{"'=HYPERLINK(\"x\")", "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "-0.5",
+		"+1e-3", "-", "a=b",
 		`\t=1`, ""}
 	for i, got := range Cells(in) {
 		if got != want[i] {

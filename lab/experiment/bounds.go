@@ -27,7 +27,8 @@ func (r Row) reachable(base Runs, metric string, seed uint64) Row {
 	if metric == meanCCT || r.Verdict == NoClaim { // CCT is all network
 		return r
 	}
-	if most := (Row{}).Measure(base.Of(bounded(metric)), seed); most.Measured != nil && *most.High < bindsFrom {
+	if most := (Row{}).Measure(base.Of(bounded(metric)), seed); most.Measured != nil &&
+		*most.High < bindsFrom {
 		r.Verdict = NoTest
 		r.Note = fmt.Sprintf("a network that costs nothing saves %.2g %% here", *most.Measured)
 	}

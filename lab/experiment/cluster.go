@@ -46,7 +46,8 @@ func clusterFabric(oversubscribed float64) string {
 
 // sectionVA is the setting as published.
 func sectionVA() cluster {
-	return cluster{Name: "section V-A", Trace: fb2009, Fabric: clusterFabric(10), Jobs: 1000, Model: swim.V1(12_000)}
+	return cluster{Name: "section V-A", Trace: fb2009, Fabric: clusterFabric(10), Jobs: 1000,
+		Model: swim.V1(12_000)}
 }
 
 // offer is how much work a trace offers: a load, with the job of the largest shuffle or without.
@@ -186,7 +187,8 @@ func (c *cluster) run(ctx context.Context, all []swim.Record, policy string, wit
 	return c.runJobs(ctx, jobs, policy, with, seed)
 }
 
-func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy string, with func() controller.Policy,
+func (c *cluster) runJobs(ctx context.Context, jobs []controller.Job, policy string,
+	with func() controller.Policy,
 	seed uint64) (Figures, error) {
 	spec, err := topo.FromArgument(c.Fabric)
 	if err != nil {

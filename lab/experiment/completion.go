@@ -76,7 +76,8 @@ func (c completion) add(out *Result, sys system, got, random Runs) {
 		worst = append(worst, -min(0, report.Percentile(v, 0)))
 		all = append(all, v...)
 	}
-	h := out.At(c.figure, c.String()+", "+sys.name, "arrivals, slots and the seed of the network are not published")
+	h := out.At(c.figure, c.String()+", "+sys.name,
+		"arrivals, slots and the seed of the network are not published")
 	h.Row("improvement, median job", "%", c.p50, p50)
 	h.Row("improvement, 75th percentile", "%", c.p75, p75)
 	fewer := *h.Row("jobs made worse", "%", c.worse, worse)
@@ -106,7 +107,8 @@ func crowded(e engine) *engine {
 // of switches with ten links each and five hosts.
 func thousand(net string, hosts int) string {
 	if net == "Jellyfish" {
-		return fmt.Sprintf("jellyfish:switches=%d,degree=10,hosts=%d,rate=800Mbps,slots=4,paths=10", hosts/5, hosts)
+		return fmt.Sprintf("jellyfish:switches=%d,degree=10,hosts=%d,rate=800Mbps,slots=4,paths=10",
+			hosts/5, hosts)
 	}
 	return fmt.Sprintf("fattree:k=16,hosts=%d,rate=800Mbps,slots=4,paths=10", hosts)
 }

@@ -105,7 +105,10 @@ func contestants() []contestant {
 		as(composed, "fair+sunflow-te0", bare(func() policy.Part { return new(place.Fair) }), every),
 		as(composed, "corral+sunflow-te0", bare(func() policy.Part { return new(place.Corral) }), every),
 		as(composed, "coscheduler+sunflow-te0", bare(func() policy.Part { return new(place.CoScheduler) }), every),
-		as(composed, "neat+sunflow-te0", bare(func() policy.Part { return place.NewPacker(pushbox.NEAT, nil) }), every),
+		as(composed, "neat+sunflow-te0", bare(func() policy.Part {
+			return place.NewPacker(pushbox.NEAT,
+				nil)
+		}), every),
 		as(composed, "crosslayer+joint's circuits", annealed, jointly),
 		as(composed, "apart+sunflow", blind, elephants),
 		as(composed, "apart", blind, jointly),
@@ -259,7 +262,8 @@ func holm(all []*matches, out *Result) {
 		for _, x := range metrics()[1:] {
 			v := m.joint().Against(m.got[best], x, Reduction)
 			p = append(p, report.SignFlip(v, out.seed))
-			out.Add(Row{Figure: "Holm", Setting: m.ground.name + ": joint against " + best, Metric: "p of " + x, N: len(v)})
+			out.Add(Row{Figure: "Holm", Setting: m.ground.name + ": joint against " + best,
+				Metric: "p of " + x, N: len(v)})
 		}
 	}
 	for i, v := range report.Holm(p) {

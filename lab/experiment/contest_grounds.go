@@ -26,11 +26,13 @@ func contested(n int, seed uint64) []ground {
 		"500ms": {"wide", "wide, alike", "few reduces", "SWIM, 20 % heavy", "SWIM, 60 % heavy"},
 	}
 	for _, g := range grounds(cmp.Or(n, 40)) {
-		if slices.Contains(chosen[g.dark], g.source.name) || g.name == "SWIM, 60 % heavy, dark 100ms, offered 50 %" {
+		if slices.Contains(chosen[g.dark], g.source.name) ||
+			g.name == "SWIM, 60 % heavy, dark 100ms, offered 50 %" {
 			all = append(all, g)
 		}
 	}
-	all = append(all, ground{"workflows", groundFabric("10ms"), "10ms", 0, source{"workflows", true, workflows}})
+	all = append(all, ground{"workflows", groundFabric("10ms"), "10ms", 0,
+		source{"workflows", true, workflows}})
 	if seed >= heldOut {
 		all = append(all, unseen(cmp.Or(n, 40)), unseenTrace(swimTraces[1], 0.2, "500ms", cmp.Or(n, 40)),
 			unseenTrace(swimTraces[2], 0.6, "100ms", cmp.Or(n, 40)))
@@ -95,7 +97,8 @@ func workflows(b *Bench, seed uint64) ([]controller.Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find workflows: %w", err)
 	}
-	jobs, err := workload.ReadWorkflow(bytes.NewReader(text), filepath.Base(name), groundRacks*groundHosts, seed)
+	jobs, err := workload.ReadWorkflow(bytes.NewReader(text), filepath.Base(name),
+		groundRacks*groundHosts, seed)
 	for i := range jobs {
 		for s := range jobs[i].Stages {
 			for t := range jobs[i].Stages[s].Tasks {
@@ -119,7 +122,8 @@ func unseen(n int) ground {
 // unseenTrace is a ground of a SWIM trace that no other seed and no other ground has.
 func unseenTrace(trace string, heavy float64, dark string, n int) ground {
 	name, _, _ := strings.Cut(trace, ".")
-	return ground{fmt.Sprintf("never looked at: %s, %g %% heavy, dark %s, offered 50 %%", name, 100*heavy, dark),
+	return ground{fmt.Sprintf("never looked at: %s, %g %% heavy, dark %s, offered 50 %%", name,
+		100*heavy, dark),
 		groundFabric(dark), dark, 0.5, source{name, true, func(b *Bench, seed uint64) ([]controller.Job, error) {
 			return mixedJobs(b, trace, heavy, n, seed)
 		}}}
@@ -133,7 +137,10 @@ func (g *ground) there(b *Bench) bool {
 	if b.Data == "" {
 		return false
 	}
-	if !slices.ContainsFunc(swimTraces, func(t string) bool { return strings.HasPrefix(t, g.source.name+".") }) {
+	if !slices.ContainsFunc(swimTraces, func(t string) bool {
+		return strings.HasPrefix(t,
+			g.source.name+".")
+	}) {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(b.Data, "swim", g.source.name+".tsv.gz"))

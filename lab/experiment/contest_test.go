@@ -21,7 +21,8 @@ func TestEntered(t *testing.T) {
 	}
 	for line := range strings.Lines(frozen) {
 		of, who, ok := strings.Cut(strings.TrimSpace(line), ";")
-		if !strings.HasPrefix(of, "#") && (!ok || !slices.Contains(grounds, of) || !slices.Contains(names, who)) {
+		if !strings.HasPrefix(of, "#") && (!ok || !slices.Contains(grounds, of) ||
+			!slices.Contains(names, who)) {
 			t.Errorf("frozen.csv: %q is no ground and composition", line)
 		}
 	}
@@ -50,10 +51,12 @@ func TestMatches(t *testing.T) {
 		}
 		return out
 	}
-	who := []contestant{{rival{name: "a"}, composed}, {rival{name: "b"}, composed}, {rival{name: "half"}, halfway},
+	who := []contestant{{rival{name: "a"}, composed}, {rival{name: "b"}, composed},
+		{rival{name: "half"}, halfway},
 		{rival{name: "joint"}, together}}
 	m := &matches{ground{name: "ground"}, who, Systems{"a": runs(4, 6, 8, 5, 7, 9, 6, 5),
-		"b": runs(3, 5, 7, 4, 6, 8, 5, 4), "half": runs(make([]float64, 8)...), "joint": runs(2, 4, 6, 3, 5, 7, 4, 3)}}
+		"b": runs(3, 5, 7, 4, 6, 8, 5, 4), "half": runs(make([]float64, 8)...), "joint": runs(2, 4, 6,
+			3, 5, 7, 4, 3)}}
 	if got := m.rival().name; got != "b" {
 		t.Errorf("the rival is %s", got)
 	}
@@ -109,7 +112,8 @@ func TestSideRows(t *testing.T) {
 		got = append(got, []bothSides{{OnNetns: {meanJCT: 2 * v, meanCCT: v, overOCS: 50},
 			OnFlowsim: {meanJCT: v, meanCCT: v}}})
 	}
-	want := map[string]float64{"rival mean JCT": 8, "rival mean CCT": 4, "apart mean JCT": 6, "joint mean CCT": 2,
+	want := map[string]float64{"rival mean JCT": 8, "rival mean CCT": 4, "apart mean JCT": 6,
+		"joint mean CCT":               2,
 		"joint against rival mean JCT": -50, "joint against apart mean CCT": -100.0 / 3,
 		"joint on packets bytes between racks over circuits": 50}
 	out := (&Bench{First: 1}).Result()

@@ -26,14 +26,17 @@ func coschedulerExperiments() []Experiment {
 			Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 1, Run: runFigure4},
 		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load",
 			Source: source + "-B, Figures 5 and 6", Loads: true, Run: runCoscheduler},
-		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms", Source: source + "-C, Figure 7",
-			Loads: true, Run: runMechanisms},
-		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core", Source: source + "-D, Figure 8",
-			Loads: true, Run: runOversubscription},
+		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms",
+			Source: source + "-C, Figure 7",
+			Loads:  true, Run: runMechanisms},
+		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core",
+			Source: source + "-D, Figure 8",
+			Loads:  true, Run: runOversubscription},
 		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9",
 			Loads: true, Run: runRecurring},
-		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %", Source: source + "-D, Figure 10",
-			Loads: true, Run: runEstimation},
+		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %",
+			Source: source + "-D, Figure 10",
+			Loads:  true, Run: runEstimation},
 		{Name: "coscheduler-assumptions", Doc: "each assumption of the job model halved and doubled",
 			Source: "swim-v1 itself", Run: runAssumptions},
 		{Name: "coscheduler-traces", Doc: "the same on three public traces, one of which shuffles 4.8 times as much a job",
@@ -135,7 +138,8 @@ func runCoscheduler(ctx context.Context, b *Bench) (*Result, error) {
 		}
 		c.boundsOf(out, at)
 	}
-	out, err := measure(ctx, b, b.Result(assumed(swim.V1(12_000))...), offered(b), schedulers(), rows, HolmNote)
+	out, err := measure(ctx, b, b.Result(assumed(swim.V1(12_000))...), offered(b), schedulers(),
+		rows, HolmNote)
 	if err == nil {
 		out.Pictures = loadPictures(b.loads(), got)
 	}

@@ -24,7 +24,10 @@ func halvedAndDoubled(load float64) []cluster {
 		{"map rate", func(m *swim.Model, by float64) { m.MapRate *= by }},
 		{"reduce rate", func(m *swim.Model, by float64) { m.ReduceRate *= by }},
 		{"block", func(m *swim.Model, by float64) { m.Block = scaleBytes(m.Block, by) }},
-		{"shuffle bytes a reduce", func(m *swim.Model, by float64) { m.ReduceBytes = scaleBytes(m.ReduceBytes, by) }},
+		{"shuffle bytes a reduce", func(m *swim.Model,
+			by float64) {
+			m.ReduceBytes = scaleBytes(m.ReduceBytes, by)
+		}},
 		{"most reduces", func(m *swim.Model, by float64) { m.MostReduces = int(float64(m.MostReduces) * by) }},
 		{"far rate", func(m *swim.Model, by float64) { m.FarRate *= by }},
 		{"time to start a task", func(m *swim.Model, by float64) { m.Start = scaleTime(m.Start, by) }},
@@ -45,7 +48,8 @@ func runAssumptions(ctx context.Context, b *Bench) (*Result, error) {
 	rows := func(c cluster, out *Result, at Systems) {
 		out.bounds(c.Name+", Fair", at["Fair"])
 		for _, base := range []string{"Fair", "Corral"} {
-			h := out.At("sensitivity", c.Name+", Co-scheduler against "+base, "how much the conclusion hangs on the assumption")
+			h := out.At("sensitivity", c.Name+", Co-scheduler against "+base,
+				"how much the conclusion hangs on the assumption")
 			for _, m := range metrics() {
 				h.Row(m+" smaller by", "%", 0, at.Against(ours, base, m, Reduction))
 			}

@@ -96,14 +96,17 @@ const fairs = 2
 func contenders() []contender {
 	return []contender{
 		{name: "Fair", policy: "fair+sunflow"},
-		{name: "Fair, shuffles overlap maps", policy: "fair+sunflow", jobs: func(jobs []controller.Job) []controller.Job {
-			return overlapping(jobs, 4)
-		}},
+		{name: "Fair, shuffles overlap maps", policy: "fair+sunflow",
+			jobs: func(jobs []controller.Job) []controller.Job {
+				return overlapping(jobs, 4)
+			}},
 		{name: "Corral", policy: "corral+sunflow"},
-		{name: "Corral, planned beforehand", policy: "corral+sunflow", with: func(jobs []controller.Job) controller.Policy {
-			return policy.Compose(&place.Corral{Plan: place.PlanCorral(jobs, 60, 200, 10*pathmap.Gbps)}, circuits.Sunflow{},
-				route.Shortest{}, new(share.TCP))
-		}},
+		{name: "Corral, planned beforehand", policy: "corral+sunflow",
+			with: func(jobs []controller.Job) controller.Policy {
+				return policy.Compose(&place.Corral{Plan: place.PlanCorral(jobs, 60, 200, 10*pathmap.Gbps)},
+					circuits.Sunflow{},
+					route.Shortest{}, new(share.TCP))
+			}},
 		{name: "Co-scheduler", policy: "coscheduler+sunflow"},
 	}
 }
@@ -142,7 +145,8 @@ func overlapped(j *controller.Job, n int) (stages []controller.Stage, edges []co
 
 func (c contender) String() string { return c.name }
 
-func (c contender) run(ctx context.Context, all []swim.Record, g gridCell, n int, seed uint64) (Figures, error) {
+func (c contender) run(ctx context.Context, all []swim.Record, g gridCell, n int,
+	seed uint64) (Figures, error) {
 	jobs, err := g.jobs(all, n, seed)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,8 @@ func TestCalibrated(t *testing.T) {
 		want int
 	}{
 		{"the longest where none is long enough", []Runs{cell(5400, 2.2), cell(9000, 50)}, 1},
-		{"the nearest share where makespans differ by less than a tenth", []Runs{cell(5600, 60), cell(5500, 2)}, 1},
+		{"the nearest share where makespans differ by less than a tenth",
+			[]Runs{cell(5600, 60), cell(5500, 2)}, 1},
 		{"the nearest share where several are", []Runs{cell(20_000, 9), cell(13_000, 3), cell(14_000, 1)}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

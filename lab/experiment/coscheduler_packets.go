@@ -55,7 +55,8 @@ func packetsModel() swim.Model {
 // packetsSlice are the records of all runs: drawn once, so that a job can be looked at over the seeds.
 func packetsSlice(all []swim.Record, heavy, light int) ([]swim.Record, error) {
 	pool := slices.Clone(all)
-	rand.New(rand.NewPCG(1, 0x70636b74)).Shuffle(len(pool), func(i, k int) { pool[i], pool[k] = pool[k], pool[i] })
+	rand.New(rand.NewPCG(1, 0x70636b74)).Shuffle(len(pool),
+		func(i, k int) { pool[i], pool[k] = pool[k], pool[i] })
 	var out []swim.Record
 	for _, r := range pool {
 		switch {
@@ -218,7 +219,8 @@ func packetsRows(runs []packetsRun, slice []swim.Record, b *Bench, out *Result) 
 			}
 		}
 		n := float64(len(lost))
-		out.Add(Row{Figure: "runs", Setting: s.name, Metric: "failed on packets", Measured: &n, Low: &n, High: &n,
+		out.Add(Row{Figure: "runs", Setting: s.name, Metric: "failed on packets", Measured: &n,
+			Low: &n, High: &n,
 			N: b.Seeds, Verdict: NoClaim, Note: strings.Join(lost, "; ")})
 		packetsOf(s.name, by[k], out)
 	}

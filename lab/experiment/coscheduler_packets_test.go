@@ -51,7 +51,8 @@ func trace(sizes ...[2]int) []swim.Record {
 }
 
 func TestPacketsSlice(t *testing.T) {
-	all := trace([2]int{500, 99}, [2]int{500, 100}, [2]int{21_000, 5000}, [2]int{4000, 1125}, [2]int{4000, 11_251},
+	all := trace([2]int{500, 99}, [2]int{500, 100}, [2]int{21_000, 5000}, [2]int{4000, 1125},
+		[2]int{4000, 11_251},
 		[2]int{300, 1124}, [2]int{9000, 9000})
 	got, err := packetsSlice(all, 2, 2)
 	if err != nil {
@@ -77,10 +78,12 @@ func TestPacketsRows(t *testing.T) {
 	var runs []packetsRun
 	for policy := range schedulers() {
 		for seed := range 2 {
-			r := packetsRun{policy: policy, seed: seed, packets: &measuredRun{jct: map[string]float64{"job0": 12, "job1": 5},
-				cct: map[string]float64{"job0": 3}, end: 11, circuits: 0.5,
-				places: map[string][]int32{"job0": {0, 1, 3}, "job1": {4}}},
-				fluid: &measuredRun{jct: map[string]float64{"job0": 10, "job1": 5}, cct: map[string]float64{"job0": 2}, end: 10,
+			r := packetsRun{policy: policy, seed: seed,
+				packets: &measuredRun{jct: map[string]float64{"job0": 12, "job1": 5},
+					cct: map[string]float64{"job0": 3}, end: 11, circuits: 0.5,
+					places: map[string][]int32{"job0": {0, 1, 3}, "job1": {4}}},
+				fluid: &measuredRun{jct: map[string]float64{"job0": 10, "job1": 5},
+					cct: map[string]float64{"job0": 2}, end: 10,
 					circuits: 0.25, places: map[string][]int32{"job1": {4}, "job0": {0, 2, 3}}}}
 			if policy == 1 && seed == 1 {
 				r.failed, r.packets = fmt.Errorf("no fabric"), nil
@@ -148,7 +151,8 @@ func onBoth(t *testing.T, b *Bench, slice []swim.Record, who []scheduler) (diffe
 			t.Fatal(r.failed)
 		}
 		if len(r.packets.jct) != len(slice) || len(r.fluid.jct) != len(slice) {
-			t.Errorf("%s: %d jobs ended on packets and %d at flow level, of %d", name, len(r.packets.jct), len(r.fluid.jct),
+			t.Errorf("%s: %d jobs ended on packets and %d at flow level, of %d", name, len(r.packets.jct),
+				len(r.fluid.jct),
 				len(slice))
 		}
 		for job, at := range r.packets.jct {
@@ -161,7 +165,8 @@ func onBoth(t *testing.T, b *Bench, slice []swim.Record, who []scheduler) (diffe
 				r.packets.places, r.fluid.places)
 		}
 		if lit := r.packets.circuits > 0.3 && r.fluid.circuits > 0.3; lit != (name == "Co-scheduler") {
-			differ = fmt.Errorf("%s: circuits carry %.2f of the bytes on packets, %.2f at flow level", name, r.packets.circuits,
+			differ = fmt.Errorf("%s: circuits carry %.2f of the bytes on packets, %.2f at flow level",
+				name, r.packets.circuits,
 				r.fluid.circuits)
 		}
 	}

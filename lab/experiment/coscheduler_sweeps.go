@@ -77,7 +77,8 @@ func sweep(ctx context.Context, b *Bench, f series) (*Result, error) {
 func (f *series) rows(out *Result, places []cluster, got []Systems) {
 	fair, o := got[f.base]["Fair"], offer{places[0].Model.Load, places[0].Without}
 	for _, m := range metrics() {
-		p := Picture{Name: f.name + o.suffix() + "-" + fileOf(m), Title: f.figure + ", " + o.String() + ": " + m, X: f.axis,
+		p := Picture{Name: f.name + o.suffix() + "-" + fileOf(m),
+			Title: f.figure + ", " + o.String() + ": " + m, X: f.axis,
 			Y: m + " ÷ Fair's"}
 		for _, s := range schedulers() {
 			l := Line{Name: s.name}
@@ -100,7 +101,8 @@ func (f *series) rows(out *Result, places []cluster, got []Systems) {
 }
 
 func runOversubscription(ctx context.Context, b *Bench) (*Result, error) {
-	return sweep(ctx, b, series{"Figure 8", "oversubscription", "oversubscription", []float64{3, 5, 10, 15, 20}, 2,
+	return sweep(ctx, b, series{"Figure 8", "oversubscription", "oversubscription",
+		[]float64{3, 5, 10, 15, 20}, 2,
 		func(x float64) cluster {
 			c := sectionVA()
 			c.Fabric = clusterFabric(x)
@@ -157,7 +159,8 @@ func estimationRows(c *cluster, x []float64, at Systems, out *Result) {
 			if e != 50 {
 				paper = nil
 			}
-			h := out.At("Figure 10", fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name, e, base.name), little)
+			h := out.At("Figure 10", fmt.Sprintf("%s, error up to %g %%, Co-scheduler against %s", c.Name,
+				e, base.name), little)
 			for _, m := range metrics() {
 				h.smaller(at[system], at[base.system], m, c.ifPublished(paper[m]))
 			}

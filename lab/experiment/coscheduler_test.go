@@ -20,7 +20,8 @@ func TestOffers(t *testing.T) {
 		}
 		seen[o.suffix()] = true
 		c := sectionVA()
-		if c.offer(o); c.published() != (o == offer{1, false}) || c.Model.Load != o.load || c.Without != o.without {
+		if c.offer(o); c.published() != (o == offer{1, false}) || c.Model.Load != o.load ||
+			c.Without != o.without {
 			t.Errorf("%v: %+v", o, c)
 		}
 	}
@@ -108,7 +109,8 @@ func TestPacketsModel(t *testing.T) {
 	if err := m.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if m.Block != v1.Block || m.ReduceBytes != v1.ReduceBytes || m.Users != v1.Users || m.Recurring != v1.Recurring ||
+	if m.Block != v1.Block || m.ReduceBytes != v1.ReduceBytes || m.Users != v1.Users ||
+		m.Recurring != v1.Recurring ||
 		m.Error != v1.Error {
 		t.Errorf("%+v", m)
 	}

@@ -9,7 +9,8 @@ import (
 
 // swimTraces are the public traces of SWIM's workloadSuite. A job of the last shuffles 4.8 times as
 // much as one of the first, from which the document takes its jobs.
-var swimTraces = []string{fb2009, "FB-2009_samples_24_times_1hr_1.tsv.gz", "FB-2010_samples_24_times_1hr_0.tsv.gz"}
+var swimTraces = []string{fb2009, "FB-2009_samples_24_times_1hr_1.tsv.gz",
+	"FB-2010_samples_24_times_1hr_0.tsv.gz"}
 
 // runTraces compares the schedulers on jobs of each trace, at the published load.
 func runTraces(ctx context.Context, b *Bench) (*Result, error) {

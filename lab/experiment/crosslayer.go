@@ -17,10 +17,12 @@ func crosslayerExperiments() []Experiment {
 	const source = "Cross-Layer Scheduling in Cloud Computing Systems, section 4"
 	both := []string{OnFlowsim, OnNetns}
 	return []Experiment{
-		{Name: "crosslayer-storm", Doc: "throughput of streams at 10 to 30 hosts", Source: source + ".1, Figures 4 and 5",
+		{Name: "crosslayer-storm", Doc: "throughput of streams at 10 to 30 hosts",
+			Source:    source + ".1, Figures 4 and 5",
 			OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, storm()) }},
-		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts", Source: source + ".2, Figures 7 and 8",
+		{Name: "crosslayer-hadoop", Doc: "throughput of batch jobs at 10 to 30 hosts",
+			Source:    source + ".2, Figures 7 and 8",
 			OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, hadoop()) }},
 		{Name: "crosslayer-axes", Doc: "how the gain in throughput at 10 and 30 hosts turns with slots, chained jobs and " +
@@ -29,8 +31,9 @@ func crosslayerExperiments() []Experiment {
 			".1 and 4.2, Figures 6 and 9", OnPackets: 10, On: both, Run: runFailure},
 		{Name: "crosslayer-decision", Doc: "time to schedule a new job at 200 to 1,000 hosts", Source: source +
 			".3, Figures 10 and 11", Run: runDecision},
-		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts", Source: source + ".3, Figures 12 and 13",
-			Run: runCompletion},
+		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts",
+			Source: source + ".3, Figures 12 and 13",
+			Run:    runCompletion},
 	}
 }
 
@@ -48,7 +51,8 @@ type engine struct {
 
 func storm() engine {
 	return engine{name: "Storm", text: "storm:rate=10/min", jobs: 100, packets: 20,
-		figures: map[string]string{"Fat-tree": "Figure 4", "Jellyfish": "Figure 5"}, speedup: 10, paper: map[string]float64{
+		figures: map[string]string{"Fat-tree": "Figure 4",
+			"Jellyfish": "Figure 5"}, speedup: 10, paper: map[string]float64{
 			"Fat-tree, 10 hosts, application": 7.5, "Fat-tree, 10 hosts, routing": 9.1, "Fat-tree, 10 hosts, both": 13.0,
 			"Fat-tree, 30 hosts, application": 21.1, "Fat-tree, 30 hosts, routing": 22.7, "Fat-tree, 30 hosts, both": 30.0,
 			"Jellyfish, 10 hosts, application": 10.9, "Jellyfish, 10 hosts, routing": 14.5, "Jellyfish, 10 hosts, both": 18.1,
@@ -89,7 +93,8 @@ func shuffled(all []swim.Record, seed uint64) []workload.Size {
 	for _, r := range all {
 		sizes = append(sizes, workload.Size{Shuffle: r.Shuffle, Output: r.Output})
 	}
-	rand.New(rand.NewPCG(seed, 0x7377)).Shuffle(len(sizes), func(i, k int) { sizes[i], sizes[k] = sizes[k], sizes[i] })
+	rand.New(rand.NewPCG(seed, 0x7377)).Shuffle(len(sizes),
+		func(i, k int) { sizes[i], sizes[k] = sizes[k], sizes[i] })
 	return sizes
 }
 
@@ -118,7 +123,8 @@ func (e *engine) systems() []system {
 	if e.name == "Storm" {
 		return systems()
 	}
-	return append(systems(), system{"both, as printed, pairs of tasks share a path", "crosslayer-paper-shared", "both"})
+	return append(systems(), system{"both, as printed, pairs of tasks share a path",
+		"crosslayer-paper-shared", "both"})
 }
 
 // network is one of the document's two.
@@ -136,7 +142,8 @@ func networks() []network {
 			return fmt.Sprintf("fattree:k=6,hosts=%d,rate=%s,slots=%d,paths=%d", hosts, rate, slots, paths)
 		}},
 		{"Jellyfish", func(hosts int, rate string, slots, paths int) string {
-			return fmt.Sprintf("jellyfish:switches=%d,degree=4,hosts=%d,rate=%s,slots=%d,paths=%d", hosts, hosts, rate, slots,
+			return fmt.Sprintf("jellyfish:switches=%d,degree=4,hosts=%d,rate=%s,slots=%d,paths=%d", hosts,
+				hosts, rate, slots,
 				paths)
 		}},
 	}

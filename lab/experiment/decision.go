@@ -15,7 +15,8 @@ import (
 // DecisionTime measures, in wall time, how long a policy takes to decide on the last of some jobs while
 // the others run. It places the others one by one, which warms the policy's caches, and starts all that
 // can start. Devices never report, so no time is spent on their state.
-func DecisionTime(ctx context.Context, spec, name string, jobs []controller.Job, seed uint64) (time.Duration, error) {
+func DecisionTime(ctx context.Context, spec, name string, jobs []controller.Job,
+	seed uint64) (time.Duration, error) {
 	parsed, err := topo.FromArgument(spec)
 	if err != nil {
 		return 0, err

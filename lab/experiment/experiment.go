@@ -63,5 +63,6 @@ func Find(name string, more ...Experiment) (Experiment, error) {
 		}
 		known = append(known, e.Name)
 	}
-	return Experiment{}, fmt.Errorf("find experiment %q: there is none; known: %s", name, strings.Join(known, ", "))
+	return Experiment{}, fmt.Errorf("find experiment %q: there is none; known: %s", name,
+		strings.Join(known, ", "))
 }

@@ -27,7 +27,8 @@ func TestListed(t *testing.T) {
 			t.Errorf("experiment %q lacks a field", e.Name)
 		}
 		if e.Seeds < 10 {
-			t.Errorf("experiment %q asks for %d seeds: at least 10 on packets, 20 on the simulator", e.Name, e.Seeds)
+			t.Errorf("experiment %q asks for %d seeds: at least 10 on packets, 20 on the simulator",
+				e.Name, e.Seeds)
 		}
 	}
 	if _, err := Find("factoriel"); err == nil || !strings.Contains(err.Error(), "factorial") {
@@ -122,7 +123,8 @@ func TestGridOnPackets(t *testing.T) {
 		})
 	}
 	got, err := grid(0)
-	if want := [][]float64{{110, 111, 112, 113}, {210, 211, 212, 213}}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := [][]float64{{110, 111, 112, 113}, {210, 211, 212, 213}}; err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if len(order) != 9 || order[0] != order[1] || slices.IsSorted(order[1:]) || len(b.failed) != 0 {
@@ -132,7 +134,8 @@ func TestGridOnPackets(t *testing.T) {
 	if want := [][]float64{{110, 111, 113}, {210, 211, 213}}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("one fails: %v, %v", got, err)
 	}
-	if all := strings.Join(b.failures(), "\n"); !strings.Contains(all, "run setting 2 with seed 12: no packets") {
+	if all := strings.Join(b.failures(), "\n"); !strings.Contains(all,
+		"run setting 2 with seed 12: no packets") {
 		t.Errorf("told: %s", all)
 	}
 	if _, err = grid(-1); err == nil || !strings.Contains(err.Error(), "no packets") {
@@ -151,7 +154,8 @@ func TestCompare(t *testing.T) {
 // TestPage: the three forms of one page hold the same rows.
 func TestPage(t *testing.T) {
 	r := &Result{Rows: []Row{
-		Row{Figure: "Figure 1", Setting: "a, b", Metric: "m", Unit: "s", Paper: Number(1)}.Measure([]float64{1, 2}, 1).
+		Row{Figure: "Figure 1", Setting: "a, b", Metric: "m", Unit: "s",
+			Paper: Number(1)}.Measure([]float64{1, 2}, 1).
 			Judge(0, "x"),
 		{Figure: "Figure 2", Verdict: NotReproducible, Note: "a picture only"},
 	}}
@@ -168,7 +172,8 @@ func TestPage(t *testing.T) {
 	if err := json.Unmarshal(j.Bytes(), &back); err != nil || len(back.Rows) != 2 {
 		t.Fatalf("%v, %v", back, err)
 	}
-	for _, key := range []string{"figure", "setting", "metric", "unit", "paper", "measured", "low", "high", "n", "verdict",
+	for _, key := range []string{"figure", "setting", "metric", "unit", "paper", "measured", "low",
+		"high", "n", "verdict",
 		"note"} {
 		if _, ok := back.Rows[1][key]; !ok {
 			t.Errorf("a row has no %q", key)
@@ -197,7 +202,8 @@ func TestPageIsOneScreen(t *testing.T) {
 		r.Rows = append(r.Rows, row)
 	}
 	var b bytes.Buffer
-	if err := NewPage(Experiment{Name: "e", Source: "s"}, &Bench{Seeds: 2, First: 1}, r).Table(&b); err != nil {
+	if err := NewPage(Experiment{Name: "e", Source: "s"}, &Bench{Seeds: 2, First: 1},
+		r).Table(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -209,7 +215,8 @@ func TestPageIsOneScreen(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if strings.Contains(text, "Figure 14 ") || strings.Contains(after, "two") || strings.Count(after, "\n") > 6 {
+	if strings.Contains(text, "Figure 14 ") || strings.Contains(after, "two") ||
+		strings.Count(after, "\n") > 6 {
 		t.Errorf("it is\n%s", text)
 	}
 }

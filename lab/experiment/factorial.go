@@ -60,7 +60,8 @@ func (c cell) beside() bool { return c.place < 0 }
 
 func (c cell) String() string {
 	if c.beside() {
-		return [...]string{"joint", "joint's places+anneal+sunflow-te0", "crosslayer+anneal+joint's circuits"}[-c.circuits-1]
+		return [...]string{"joint", "joint's places+anneal+sunflow-te0",
+			"crosslayer+anneal+joint's circuits"}[-c.circuits-1]
 	}
 	return factorPlace[c.place] + "+" + factorRoute[c.route] + "+" + factorCircuits[c.circuits]
 }

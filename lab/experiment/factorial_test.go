@@ -97,7 +97,8 @@ func TestFactorialRuns(t *testing.T) {
 func TestJointRunsWaves(t *testing.T) {
 	var all []swim.Record
 	for k := range 6 {
-		all = append(all, swim.Record{Name: fmt.Sprint("job", k), Submit: time.Duration(k) * time.Second, Input: 10 << 30,
+		all = append(all, swim.Record{Name: fmt.Sprint("job", k),
+			Submit: time.Duration(k) * time.Second, Input: 10 << 30,
 			Shuffle: 4 << 30, Output: 1 << 30})
 	}
 	c := cluster{Name: "waves", Fabric: "hybrid:racks=6,hosts=1,slots=5,spines=1,nic=100Gbps,eps=10Gbps,ocs=100Gbps," +
@@ -108,7 +109,8 @@ func TestJointRunsWaves(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if f[meanJCT] <= 0 || f[meanCCT] <= 0 || f[crossed] <= 0 || f[farMaps] > 50 || (f[overOCS] > 0) != circuits {
+		if f[meanJCT] <= 0 || f[meanCCT] <= 0 || f[crossed] <= 0 || f[farMaps] > 50 ||
+			(f[overOCS] > 0) != circuits {
 			t.Errorf("%s: %+v", name, f)
 		}
 		t.Logf("%s: %+v", name, f)

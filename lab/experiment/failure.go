@@ -87,8 +87,9 @@ func (f *failing) failures(ctx context.Context, c replay.Case) ([]fault.Event, e
 		heal bool
 	}{{failAt, false}, {f.heal, true}} {
 		for _, l := range cables[:(len(cables)+9)/10] {
-			events = append(events, fault.Event{At: at.at, Fault: fault.Fault{Kind: fault.Link, Name: names.Cable(l)},
-				Heal: at.heal})
+			events = append(events, fault.Event{At: at.at,
+				Fault: fault.Fault{Kind: fault.Link, Name: names.Cable(l)},
+				Heal:  at.heal})
 		}
 	}
 	return events, nil
@@ -158,8 +159,9 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 		fmt.Sprintf("before: 100 s to 500 s; after failure: from %v after it to the recovery; after recovery: from %v "+
 			"after it to %v", settle, settle, stopAt))...)
 	if b.On == OnNetns {
-		out.Assumptions = append(out.Assumptions, fmt.Sprintf("on packets, times are divided by %v, and a cable that fails "+
-			"is an interface that goes down", failureDivided(b, OnNetns).speedup))
+		out.Assumptions = append(out.Assumptions,
+			fmt.Sprintf("on packets, times are divided by %v, and a cable that fails "+
+				"is an interface that goes down", failureDivided(b, OnNetns).speedup))
 	}
 	spec := networks()[1].fabric(30, "800Mbps", slotsEach, pathsOn(b))
 	for _, f := range failings() {
@@ -172,8 +174,9 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		picture := Picture{Name: "crosslayer-failure-" + f.engine.name, Title: f.figure + ": one run, " + f.engine.name,
-			X: "time, s", Y: "received, MB/s"}
+		picture := Picture{Name: "crosslayer-failure-" + f.engine.name,
+			Title: f.figure + ": one run, " + f.engine.name,
+			X:     "time, s", Y: "received, MB/s"}
 		for k, w := range all {
 			var runs Runs
 			for _, m := range got[k] {
@@ -206,7 +209,8 @@ func (f *failing) rows(w systemOn, got Runs, out *Result) {
 	if w.on == OnNetns {
 		h.Because("until the last rule has changed").Row(rerouted, "s", paper(f.took), got.Of(rerouted))
 	} else {
-		h.Because("the simulator's 2 ms a call are a constant").Row(rerouted+", assumed", "s", 0, got.Of(rerouted))
+		h.Because("the simulator's 2 ms a call are a constant").Row(rerouted+", assumed", "s", 0,
+			got.Of(rerouted))
 	}
 	h.Because("a tenth of those in use").Row(broken, "", 0, got.Of(broken))
 }

@@ -66,7 +66,10 @@ func sources(n int) []source {
 		}
 	}
 	mixed := func(heavy float64) func(*Bench, uint64) ([]controller.Job, error) {
-		return func(b *Bench, seed uint64) ([]controller.Job, error) { return mixedJobs(b, fb2009, heavy, n, seed) }
+		return func(b *Bench, seed uint64) ([]controller.Job,
+			error) {
+			return mixedJobs(b, fb2009, heavy, n, seed)
+		}
 	}
 	return []source{
 		{"wide", false, wide(workload.WideOptions{})},
@@ -74,7 +77,10 @@ func sources(n int) []source {
 		{"few reduces", false, wide(workload.WideOptions{Reduces: [2]int{1, 4}})},
 		{"SWIM, 20 % heavy", true, mixed(0.2)},
 		{"SWIM, 60 % heavy", true, mixed(0.6)},
-		{"FB2010, free racks", true, func(b *Bench, seed uint64) ([]controller.Job, error) { return freeJobs(b, n, seed) }},
+		{"FB2010, free racks", true, func(b *Bench, seed uint64) ([]controller.Job,
+			error) {
+			return freeJobs(b, n, seed)
+		}},
 	}
 }
 
@@ -128,7 +134,8 @@ func freeJobs(b *Bench, n int, seed uint64) ([]controller.Job, error) {
 	}
 	half := halved(t.Coflows, seed)
 	if len(half) < n {
-		return nil, fmt.Errorf("draw jobs: %d coflows in half of %s: take at most as many jobs", len(half), FacebookTrace)
+		return nil, fmt.Errorf("draw jobs: %d coflows in half of %s: take at most as many jobs",
+			len(half), FacebookTrace)
 	}
 	from := rand.New(rand.NewPCG(seed, 0x66726565)).IntN(len(half) - n + 1)
 	return workload.FreeJobs(half[from : from+n]), nil

@@ -65,13 +65,16 @@ func TestControlBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if jct, all := f[bounded(meanJCT)], f[bounded(makespan)]; jct < 0 || jct > 100 || all < 0 || all > 100 {
+			if jct, all := f[bounded(meanJCT)], f[bounded(makespan)]; jct < 0 || jct > 100 ||
+				all < 0 || all > 100 {
 				t.Errorf("%s, %s: a network changes %v and %v %%", g.name, r.name, jct, all)
 			}
 		}
 	}
-	c := cluster{Fabric: "hybrid:racks=4,hosts=2,slots=4,spines=1,nic=10Tbps,eps=40Tbps", Jobs: 6, Model: swim.V1(32)}
-	f, err := c.run(t.Context(), trace([2]int{4000, 4000}, [2]int{2000, 1000}, [2]int{3000, 9000}, [2]int{900, 10},
+	c := cluster{Fabric: "hybrid:racks=4,hosts=2,slots=4,spines=1,nic=10Tbps,eps=40Tbps", Jobs: 6,
+		Model: swim.V1(32)}
+	f, err := c.run(t.Context(), trace([2]int{4000, 4000}, [2]int{2000, 1000}, [2]int{3000, 9000},
+		[2]int{900, 10},
 		[2]int{8000, 100}, [2]int{500, 5000}), "fair", nil, 1)
 	if err != nil {
 		t.Fatal(err)

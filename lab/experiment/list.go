@@ -18,6 +18,7 @@ func list() []Experiment {
 	}
 	all = append(all, crosslayerExperiments()...)
 	all = append(all, coschedulerExperiments()...)
-	return append(all, Experiment{Name: "topology-map", Doc: "time and memory of the k shortest paths at 1,000 hosts",
+	return append(all, Experiment{Name: "topology-map",
+		Doc:    "time and memory of the k shortest paths at 1,000 hosts",
 		Source: "cross-layer scheduling, section 2: about 3 minutes and 6 MB for 1,000 servers, k = 10", Run: runTopologyMap})
 }

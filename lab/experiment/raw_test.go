@@ -157,7 +157,8 @@ func wholeSystem(setting string) (at string, ok bool) {
 // in both readings of its rates. Rows of throughput, and of systems without a mode, stay as they are.
 func comparedAsPrinted(r *Row, papers map[string]*float64) {
 	at, whole := wholeSystem(r.Setting)
-	printed := slices.ContainsFunc([]string{", as printed", ", pairs of tasks share a path", "crosslayer-paper", "random"},
+	printed := slices.ContainsFunc([]string{", as printed", ", pairs of tasks share a path",
+		"crosslayer-paper", "random"},
 		func(end string) bool { return strings.HasSuffix(r.Setting, end) })
 	switch {
 	case printed && whole:

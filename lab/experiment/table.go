@@ -91,12 +91,14 @@ type Run[P, S any] = func(place P, ctx context.Context, b *Bench, system S, seed
 
 // Cross runs every system at every place with every seed. It returns the runs by place, in the order
 // given. The name of a system is what fmt prints of it, and is its own at the place.
-func Cross[P, S any](ctx context.Context, b *Bench, places []P, systems []S, run Run[P, S]) ([]Systems, error) {
+func Cross[P, S any](ctx context.Context, b *Bench, places []P, systems []S,
+	run Run[P, S]) ([]Systems, error) {
 	return CrossEach(ctx, b, places, func(P) []S { return systems }, run)
 }
 
 // CrossEach is Cross where places have systems of their own.
-func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func(P) []S, run Run[P, S]) ([]Systems,
+func CrossEach[P, S any](ctx context.Context, b *Bench, places []P, systems func(P) []S,
+	run Run[P, S]) ([]Systems,
 	error) {
 	type point struct {
 		at     int

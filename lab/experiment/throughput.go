@@ -208,8 +208,9 @@ func throughputPictures(places []stand, who []system, got []Systems) []Picture {
 	var out []Picture
 	for _, n := range networks() {
 		e := &places[0].e
-		p := Picture{Name: "crosslayer-" + e.name + "-" + n.name, Title: e.figures[n.name] + ": " + e.name + ", " + n.name,
-			X: "hosts", Y: "throughput, MB/s"}
+		p := Picture{Name: "crosslayer-" + e.name + "-" + n.name,
+			Title: e.figures[n.name] + ": " + e.name + ", " + n.name,
+			X:     "hosts", Y: "throughput, MB/s"}
 		for _, on := range []string{OnFlowsim, OnNetns} {
 			for _, sys := range who {
 				l := Line{Name: systemOn{sys, on}.String()}

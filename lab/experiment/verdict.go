@@ -172,7 +172,8 @@ func JudgeTrend(rows []*Row, axis string) {
 	for _, r := range rows {
 		if r.Paper != nil && r.Verdict == Reproduced {
 			r.Verdict = Differs
-			r.Note = fmt.Sprintf("the size fits, but over %s the document's figure %s and ours %s", axis, word[want], word[got])
+			r.Note = fmt.Sprintf("the size fits, but over %s the document's figure %s and ours %s", axis,
+				word[want], word[got])
 		}
 	}
 }

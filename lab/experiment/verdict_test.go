@@ -54,15 +54,18 @@ func TestJudgeFew(t *testing.T) {
 		t.Errorf("%+v", rise)
 	}
 	r.N = leastRuns - 1
-	if size, rise := r.Judge(0, "because"), r.JudgeRise(false); size.Verdict != TooWeak || rise.Verdict != TooWeak {
+	if size, rise := r.Judge(0, "because"), r.JudgeRise(false); size.Verdict != TooWeak ||
+		rise.Verdict != TooWeak {
 		t.Errorf("%q (%s), %q (%s)", size.Verdict, size.Note, rise.Verdict, rise.Note)
 	}
 }
 
 // TestJudgeExact: where nothing is random, one run decides, and no interval is claimed.
 func TestJudgeExact(t *testing.T) {
-	for measured, want := range map[float64]Verdict{201.2: Reproduced, 201.6: Reproduced, 202: Differs, 190: Differs} {
-		r := Row{Paper: Number(201), Measured: Number(measured), Low: Number(measured), High: Number(measured), N: 1}
+	for measured, want := range map[float64]Verdict{201.2: Reproduced, 201.6: Reproduced,
+		202: Differs, 190: Differs} {
+		r := Row{Paper: Number(201), Measured: Number(measured), Low: Number(measured),
+			High: Number(measured), N: 1}
 		if r = r.JudgeExact(0.601, "because"); r.Verdict != want || r.Low != nil || r.High != nil ||
 			!strings.HasPrefix(r.Note, "deterministic") {
 			t.Errorf("201 in the document and %g here: %+v, want %q", measured, r, want)
@@ -157,7 +160,8 @@ func TestJudgeTrend(t *testing.T) {
 		want string // verdict of the last
 		note string
 	}{
-		{"rises and falls", []Row{row(13, 86, 80, 92), row(nothing, 39, 35, 43), row(30, 26.5, 24.2, 29)}, "differs",
+		{"rises and falls", []Row{row(13, 86, 80, 92), row(nothing, 39, 35, 43),
+			row(30, 26.5, 24.2, 29)}, "differs",
 			"over hosts the document's figure rises and ours falls"},
 		{"both rise", []Row{row(13, 14, 12, 16), row(30, 27, 25, 29)}, "reproduced", ""},
 		{"ours is flat", []Row{row(13, 25, 22, 28), row(30, 27, 25, 29)}, "differs", "neither rises nor falls"},

@@ -29,7 +29,8 @@ type Page struct {
 
 // NewPage joins a result with the experiment and the bench it came from.
 func NewPage(e Experiment, b *Bench, r *Result) *Page {
-	p := &Page{Name: e.Name, Source: e.Source, Version: version.This(), On: b.On, Seeds: b.Seeds, FirstSeed: b.First,
+	p := &Page{Name: e.Name, Source: e.Source, Version: version.This(), On: b.On, Seeds: b.Seeds,
+		FirstSeed:   b.First,
 		Quick:       b.Quick,
 		Assumptions: orEmpty(r.Assumptions), Rows: r.Rows, Notes: orEmpty(r.Notes)}
 	if p.Rows == nil {
@@ -63,7 +64,8 @@ func (p *Page) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write(strings.Split("figure,setting,metric,unit,paper,measured,low,high,n,verdict,note", ","))
 	for _, r := range p.Rows {
-		_ = c.Write(console.Cells([]string{r.Figure, r.Setting, r.Metric, r.Unit, number(r.Paper), number(r.Measured),
+		_ = c.Write(console.Cells([]string{r.Figure, r.Setting, r.Metric, r.Unit, number(r.Paper),
+			number(r.Measured),
 			number(r.Low), number(r.High), strconv.Itoa(r.N), string(r.Verdict), r.Note}))
 	}
 	c.Flush()
@@ -94,7 +96,8 @@ func (p *Page) Verdict() string {
 // Table writes the page for readers, on one screen: the verdict, the rows that differ before the others, and at
 // most five lines.
 func (p *Page) Table(w io.Writer) error {
-	t := console.NewTable(w, "figure", "setting", "metric", "document", "measured", "95 %", "n", "verdict", "note")
+	t := console.NewTable(w, "figure", "setting", "metric", "document", "measured", "95 %", "n",
+		"verdict", "note")
 	t.Right(4, 5)
 	t.Most(2, 42)
 	t.Most(9, 60)
@@ -111,12 +114,14 @@ func (p *Page) Table(w io.Writer) error {
 		t.Row(r.Figure, r.Setting, metric, short(r.Paper), short(r.Measured), interval, r.N, string(r.Verdict),
 			r.Note)
 	}
-	head := fmt.Sprintf("%s: %s (%s)\n%s, seeds %d to %d, %d comparisons with the document\n", p.Name, p.Verdict(),
+	head := fmt.Sprintf("%s: %s (%s)\n%s, seeds %d to %d, %d comparisons with the document\n",
+		p.Name, p.Verdict(),
 		p.Source, p.On, p.FirstSeed, p.FirstSeed+uint64(p.Seeds)-1, p.Comparisons)
 	if p.Quick {
 		head += "a quick try: these rows prove nothing\n"
 	}
-	_, err := fmt.Fprintf(w, "%s%s\n%s%s%s", head, t.Render(), listed("assumed", p.Assumptions), listed("note", p.Notes),
+	_, err := fmt.Fprintf(w, "%s%s\n%s%s%s", head, t.Render(), listed("assumed", p.Assumptions),
+		listed("note", p.Notes),
 		p.rest(len(shown)))
 	return err
 }

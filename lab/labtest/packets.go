@@ -80,7 +80,8 @@ func CheckPackets(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 		hostFlows += c.HostFlows
 	}
 	if o.Received != want || o.HostFlowsEnded != hostFlows {
-		t.Errorf("hosts received %d bytes in %d host flows, sent were %d in %d", o.Received, o.HostFlowsEnded, want,
+		t.Errorf("hosts received %d bytes in %d host flows, sent were %d in %d", o.Received,
+			o.HostFlowsEnded, want,
 			hostFlows)
 	}
 	if d := o.Depth(); d == nil || d.Port == "" || d.Most < d.Mean || d.Mean < 0 {
@@ -89,7 +90,8 @@ func CheckPackets(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 }
 
 // Enter runs a row on real packets.
-func Enter(ctx context.Context, s *scenario.Prepared, r scenario.Row, opt emulated.Options) (*outcome.Outcome, error) {
+func Enter(ctx context.Context, s *scenario.Prepared, r scenario.Row,
+	opt emulated.Options) (*outcome.Outcome, error) {
 	opt.Stderr = os.Stderr
 	o, _, err := emulated.Run(ctx, s.Scenario(r), opt, nil)
 	return o, err

@@ -48,7 +48,8 @@ func build(dir string, flags ...string) error {
 		Value: "true"}) {
 		flags = append(flags, "-race")
 	}
-	args := append(append([]string{"build", "-o", filepath.Join(dir, program)}, flags...), "lightloom/cmd/lightloom")
+	args := append(append([]string{"build", "-o", filepath.Join(dir, program)}, flags...),
+		"lightloom/cmd/lightloom")
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", program, err, out)
 	}

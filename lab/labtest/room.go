@@ -46,7 +46,8 @@ func InRoom(t *testing.T, dir, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c",
+	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc",
+		"--kill-child", "sh", "-c",
 		room+script)
 	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
 	var out bytes.Buffer

@@ -55,13 +55,15 @@ const EndlessJobs = `jobs:
 `
 
 // WithFaults prepares a run with a file of faults.
-func WithFaults(t *testing.T, fabric, policy, faults string, change func(*scenario.Options)) *scenario.Prepared {
+func WithFaults(t *testing.T, fabric, policy, faults string,
+	change func(*scenario.Options)) *scenario.Prepared {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "faults")
 	if err := os.WriteFile(name, []byte(faults), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opt := scenario.Options{Fabric: fabric, Policies: []string{policy}, Seed: 1, Scale: 1, Speedup: 1, Coflows: 30,
+	opt := scenario.Options{Fabric: fabric, Policies: []string{policy}, Seed: 1, Scale: 1,
+		Speedup: 1, Coflows: 30,
 		On: scenario.OnFlowsim, Replicas: 3, Faults: name}
 	if change != nil {
 		change(&opt)
@@ -99,7 +101,8 @@ func FabricOf(t testing.TB, text string) *topo.Fabric {
 // General is a run of few bare coflows on one of the fabrics.
 func General(t *testing.T, text, policy string, coflows int, window time.Duration) *scenario.Prepared {
 	t.Helper()
-	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 4, Policies: []string{policy}, Fabric: text, Scale: 1,
+	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 4, Policies: []string{policy},
+		Fabric: text, Scale: 1,
 		Speedup: 1,
 		Coflows: 1, On: scenario.OnNetns, Replicas: 3}, 1)
 	if err != nil {
@@ -115,7 +118,8 @@ func General(t *testing.T, text, policy string, coflows int, window time.Duratio
 }
 
 // Migrating prepares storms on a fabric with free slots; factor 0 disables migration.
-func Migrating(t *testing.T, seed uint64, factor float64, change func(*scenario.Options)) *scenario.Prepared {
+func Migrating(t *testing.T, seed uint64, factor float64,
+	change func(*scenario.Options)) *scenario.Prepared {
 	t.Helper()
 	opt := scenario.Options{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8",
 		Workload: "storm:jobs=8,rate=30/min", Policies: []string{"crosslayer"}, Parts: policy.Overrides{Migrate: factor},

@@ -48,7 +48,8 @@ func Demo(t testing.TB, seed uint64, policies ...string) *scenario.Prepared {
 }
 
 // Simulate runs a row on the simulator.
-func Simulate(ctx context.Context, s *scenario.Prepared, r scenario.Row, progress func(int)) (*outcome.Outcome, error) {
+func Simulate(ctx context.Context, s *scenario.Prepared, r scenario.Row,
+	progress func(int)) (*outcome.Outcome, error) {
 	return explained(ctx, s, r, nil, progress)
 }
 

@@ -23,7 +23,8 @@ import (
 func ThereAndBack(g ZooGraph) []controller.Job {
 	last := southbound.HostID(g.Nodes - 1)
 	return []controller.Job{{Name: "there and back", Edges: []controller.Edge{{Kind: controller.Fixed,
-		Flows: []controller.Flow{{Src: 0, Dst: last, Bytes: 1_000_000}, {Src: last, Dst: 0, Bytes: 1_000_000}}}}}}
+		Flows: []controller.Flow{{Src: 0, Dst: last, Bytes: 1_000_000},
+			{Src: last, Dst: 0, Bytes: 1_000_000}}}}}}
 }
 
 // Fabric writes a graph and returns the spec of a fabric of it with a host at each node.

@@ -88,13 +88,16 @@ func parse(path string, b []byte) (f file, err error) {
 func (c *Context) check() error {
 	switch {
 	case c.Name == Up:
-		return hint.New("context "+Up+": the name is that of the fabric that lightloom up runs", "choose another name")
+		return hint.New("context "+Up+": the name is that of the fabric that lightloom up runs",
+			"choose another name")
 	case c.Name == "":
 		return hint.New("a context has no name", "choose one")
 	case len(c.Servers) == 0 && c.Socket == "":
-		return hint.New(fmt.Sprintf("context %s names no server", c.Name), "add --server HOST:PORT, or --socket PATH")
+		return hint.New(fmt.Sprintf("context %s names no server", c.Name),
+			"add --server HOST:PORT, or --socket PATH")
 	case len(c.Servers) > 0 && c.Keys == "":
-		return hint.New(fmt.Sprintf("no keys for %s: the controller asks for a certificate", strings.Join(c.Servers, ", ")),
+		return hint.New(fmt.Sprintf("no keys for %s: the controller asks for a certificate",
+			strings.Join(c.Servers, ", ")),
 			"add --keys client.pem")
 	}
 	for _, s := range c.Servers {
@@ -212,8 +215,9 @@ type Flags struct {
 // Add adds them to a command's.
 func (f *Flags) Add(to *pflag.FlagSet) {
 	to.StringVar(&f.Context, "context", "", "a controller of lightloom context list; default: the current one")
-	to.StringArrayVar(&f.Servers, "server", nil, "in place of a context: HOST:PORT of a replica's northbound; may come "+
-		"several times")
+	to.StringArrayVar(&f.Servers, "server", nil,
+		"in place of a context: HOST:PORT of a replica's northbound; may come "+
+			"several times")
 	to.StringVar(&f.Keys, "keys", "", "with --server: PEM file with your certificate and key")
 }
 

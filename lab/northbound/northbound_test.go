@@ -41,9 +41,11 @@ func TestContexts(t *testing.T) {
 		}
 	}
 	step("none", nil, "up*")
-	step("add", Add(Context{Name: "lab", Servers: []string{"192.0.2.1:7420", "[2001:db8::1]:7420"}, Keys: "/etc/c.pem"}),
+	step("add", Add(Context{Name: "lab", Servers: []string{"192.0.2.1:7420", "[2001:db8::1]:7420"},
+		Keys: "/etc/c.pem"}),
 		"up*", "lab")
-	step("add another", Add(Context{Name: "here", Socket: "/var/lib/lightloom/api.sock"}), "up*", "here", "lab")
+	step("add another", Add(Context{Name: "here", Socket: "/var/lib/lightloom/api.sock"}), "up*",
+		"here", "lab")
 	step("use", Use("lab"), "up", "here", "lab*")
 	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", st, err)

@@ -51,7 +51,8 @@ func stagesOf(intent time.Duration, s state.Stages, inService time.Duration) [le
 	if s.Cleared == 0 {
 		drain = unnoted
 	}
-	return [...]time.Duration{commit, drain, s.Accepted - s.Drained, s.Connected - s.Accepted, inService - s.Connected}
+	return [...]time.Duration{commit, drain, s.Accepted - s.Drained, s.Connected - s.Accepted,
+		inService - s.Connected}
 }
 
 // known returns the stages that have times, in their order.

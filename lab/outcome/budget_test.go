@@ -20,17 +20,21 @@ func TestBudget(t *testing.T) {
 		want    []string
 	}{
 		{"emulated", []device.LitInterval{{Took: told}, {Took: told}}, 102 * ms,
-			[]string{"commit [2ms]", "drain [3ms]", "rpc [3ms]", "apply [1ms 1ms]", "dark [10ms 10ms]", "lock [2ms 2ms]",
+			[]string{"commit [2ms]", "drain [3ms]", "rpc [3ms]", "apply [1ms 1ms]", "dark [10ms 10ms]",
+				"lock [2ms 2ms]",
 				"settle [13ms]", "in-service [0s]"}},
-		{"a switch of a lab", []device.LitInterval{{From: ms}}, 104 * ms, []string{"commit [4ms]", "drain [1ms]", "rpc [3ms]",
-			"settle [13ms]", "in-service [0s]"}},
-		{"a log of before", []device.LitInterval{{From: ms}}, 0, []string{"commit [5ms]", "rpc [3ms]", "settle [13ms]",
-			"in-service [0s]"}},
+		{"a switch of a lab", []device.LitInterval{{From: ms}}, 104 * ms,
+			[]string{"commit [4ms]", "drain [1ms]", "rpc [3ms]",
+				"settle [13ms]", "in-service [0s]"}},
+		{"a log of before", []device.LitInterval{{From: ms}}, 0,
+			[]string{"commit [5ms]", "rpc [3ms]", "settle [13ms]",
+				"in-service [0s]"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := (&Outcome{Circuits: Circuits{Lit: tt.lit}}).drawn()
 			// clocks of two machines
-			b.note(100*ms, state.Stages{Cleared: tt.cleared, Drained: 105 * ms, Accepted: 108 * ms, Connected: 121 * ms}, 120*ms)
+			b.note(100*ms, state.Stages{Cleared: tt.cleared, Drained: 105 * ms, Accepted: 108 * ms,
+				Connected: 121 * ms}, 120*ms)
 			var got []string
 			for _, s := range b.known() {
 				text := s.Name + " ["

@@ -19,12 +19,14 @@ func (o *Outcome) decided() []report.Decision {
 	out := []report.Decision{}
 	for _, j := range o.State.Jobs {
 		if len(j.Hosts) > 0 && j.Placed != state.Unset {
-			out = append(out, report.Decision{At: j.Placed, Kind: report.DecidedPlace, Job: nameOf(j), What: hosts(j)})
+			out = append(out, report.Decision{At: j.Placed, Kind: report.DecidedPlace, Job: nameOf(j),
+				What: hosts(j)})
 		}
 	}
 	for _, c := range o.State.Coflows {
 		if c.Routes != 0 && c.Started != state.Unset {
-			out = append(out, report.Decision{At: c.Started, Kind: report.DecidedRoute, Job: nameOf(o.State.Job(c.Job)),
+			out = append(out, report.Decision{At: c.Started, Kind: report.DecidedRoute,
+				Job:  nameOf(o.State.Job(c.Job)),
 				Edge: c.Edge, What: strconv.FormatUint(c.Routes, 16)})
 		}
 	}
@@ -52,7 +54,8 @@ func (o *Outcome) circuitDecision(u *loop.Usage) report.Decision {
 }
 
 func knownOf(c loop.Count) report.Known {
-	return report.Known{Bytes: pathmap.Bytes(c.Bytes), Age: c.Age.Round(time.Nanosecond), Actual: pathmap.Bytes(c.Actual)}
+	return report.Known{Bytes: pathmap.Bytes(c.Bytes), Age: c.Age.Round(time.Nanosecond),
+		Actual: pathmap.Bytes(c.Actual)}
 }
 
 // nameOf names a job in any run of the same jobs.

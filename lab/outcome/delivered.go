@@ -13,7 +13,8 @@ import (
 // Delivered returns the bytes that a job's sinks received (stages that send nothing to another), and
 // the least time that their hosts' links take for them at the rate nic. Bytes that a host sends to
 // itself are assumed to move no faster.
-func Delivered(d *state.Data, j *state.Job, nic pathmap.BitsPerSecond) (sum pathmap.Bytes, least time.Duration) {
+func Delivered(d *state.Data, j *state.Job, nic pathmap.BitsPerSecond) (sum pathmap.Bytes,
+	least time.Duration) {
 	hosts := map[southbound.HostID]bool{}
 	for i := range j.Edges {
 		e := &j.Edges[i]
@@ -35,7 +36,8 @@ func Delivered(d *state.Data, j *state.Job, nic pathmap.BitsPerSecond) (sum path
 
 // ToSink reports whether an edge leads to a stage that sends nothing to another.
 func ToSink(j *state.Job, e *controller.Edge) bool {
-	return e.Kind != controller.Fixed && e.From != e.To && !slices.ContainsFunc(j.Edges, func(x controller.Edge) bool {
-		return x.Kind != controller.Fixed && x.From == e.To && x.To != e.To
-	})
+	return e.Kind != controller.Fixed && e.From != e.To &&
+		!slices.ContainsFunc(j.Edges, func(x controller.Edge) bool {
+			return x.Kind != controller.Fixed && x.From == e.To && x.To != e.To
+		})
 }

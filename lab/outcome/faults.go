@@ -30,7 +30,8 @@ type Sample struct {
 func intervals(spans []FaultSpan, end time.Duration) []report.FaultInterval {
 	var out []report.FaultInterval
 	for _, s := range spans {
-		f := report.FaultInterval{Kind: s.Kind.String(), Name: s.Name, From: s.From, To: s.To, Lasts: s.To == state.Unset}
+		f := report.FaultInterval{Kind: s.Kind.String(), Name: s.Name, From: s.From, To: s.To,
+			Lasts: s.To == state.Unset}
 		if f.Lasts {
 			f.To = max(end, s.From)
 		}

@@ -21,7 +21,8 @@ type record interface{ fields() []string }
 
 // writeLines writes a file of lines: CSV with a head if its name ends in .csv, else a JSON object a
 // line. On an error it removes the partial file.
-func writeLines[L record](name, what string, head []string, each func(emit func(L) error) error) (err error) {
+func writeLines[L record](name, what string, head []string,
+	each func(emit func(L) error) error) (err error) {
 	fail := func(err error) error { return fmt.Errorf("write %s file: %w", what, err) }
 	f, err := os.Create(name)
 	if err != nil {

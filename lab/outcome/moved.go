@@ -30,7 +30,8 @@ const unintended = time.Duration(-1)
 
 // NewMoveSums returns empty sums for an optical switch with that many ports.
 func NewMoveSums(ports int) *MoveSums {
-	return &MoveSums{ports: ports, intents: slices.Repeat([][2]time.Duration{{unintended, unintended}}, ports*ports),
+	return &MoveSums{ports: ports, intents: slices.Repeat([][2]time.Duration{{unintended,
+		unintended}}, ports*ports),
 		last: [2][]time.Duration{make([]time.Duration, ports), make([]time.Duration, ports)}}
 }
 
@@ -108,7 +109,8 @@ func (x *MoveSums) Close(d *state.Data, log []device.LitInterval, end time.Durat
 		return
 	}
 	x.Step(d)
-	log = slices.DeleteFunc(slices.Clone(log), func(l device.LitInterval) bool { return l.To != southbound.Never })
+	log = slices.DeleteFunc(slices.Clone(log),
+		func(l device.LitInterval) bool { return l.To != southbound.Never })
 	slices.SortFunc(log, func(a, b device.LitInterval) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))
 	})
@@ -136,5 +138,6 @@ func interval(m *state.Move, end time.Duration) report.CircuitInterval {
 	if inService == state.Unset {
 		inService = end
 	}
-	return report.CircuitInterval{In: m.In, Out: m.Out, Coflow: m.Coflow, Moving: m.Intent, InService: inService, End: end}
+	return report.CircuitInterval{In: m.In, Out: m.Out, Coflow: m.Coflow, Moving: m.Intent,
+		InService: inService, End: end}
 }

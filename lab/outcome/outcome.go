@@ -132,8 +132,9 @@ func leaveBackground(r *report.PolicyResult) {
 // Result turns an outcome into a row of a report, from the outcome alone.
 func (o *Outcome) Result() report.PolicyResult {
 	o.fold()
-	r := report.PolicyResult{Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis, Packets: o.Packets,
-		Anneal: o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage, Notes: o.Notes}
+	r := report.PolicyResult{Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis,
+		Packets: o.Packets,
+		Anneal:  o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage, Notes: o.Notes}
 	r.ReconfigurationDelayAssumed, r.DarkAsked, r.DarkSource = o.Assumed, o.Row.Spec.Dark, o.DarkSource
 	r.QueueDepth, r.Health, r.Links = o.Depth(), o.Health, o.Links
 	if !o.Row.Spec.HasOCS() {
@@ -164,7 +165,8 @@ func (o *Outcome) Result() report.PolicyResult {
 		if start == state.Unset { // cancelled before it began
 			start = j.Ended
 		}
-		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, User: j.User, Arrival: j.Arrival, Start: start,
+		r.Jobs = append(r.Jobs, report.JobResult{ID: j.ID, Name: j.Name, User: j.User,
+			Arrival: j.Arrival, Start: start,
 			End:       j.Ended,
 			Delivered: sinks, Least: least, Cancelled: j.Cancelled})
 	}

@@ -26,7 +26,8 @@ type circuitLine struct {
 }
 
 func (l *circuitLine) fields() []string {
-	return []string{strconv.Itoa(int(l.In)), strconv.Itoa(int(l.Out)), l.Coflow, decimal(l.Intended), optional(l.Dark),
+	return []string{strconv.Itoa(int(l.In)), strconv.Itoa(int(l.Out)), l.Coflow, decimal(l.Intended),
+		optional(l.Dark),
 		optional(l.Connected),
 		optional(l.InService), decimal(l.Ended), optional(l.Bytes), strconv.FormatBool(l.Failed), l.Policy}
 }
@@ -68,7 +69,8 @@ func circuitsOf(o *Outcome) []circuitLine {
 
 // WritePerCircuit writes a line for every circuit of every policy.
 func WritePerCircuit(name string, outcomes []*Outcome) error {
-	head := []string{"in", "out", "coflow", "intended", "dark", "connected", "in_service", "ended", "bytes", "failed",
+	head := []string{"in", "out", "coflow", "intended", "dark", "connected", "in_service", "ended",
+		"bytes", "failed",
 		"policy"}
 	return writeLines(name, "per-circuit", head, func(emit func(*circuitLine) error) error {
 		for _, o := range outcomes {

@@ -39,7 +39,8 @@ func (l *coflowLine) fields() []string {
 
 // WritePerCoflow writes a line for every coflow of every policy, in the order of the report.
 func WritePerCoflow(name string, results []report.PolicyResult) error {
-	head := []string{"id", "arrival", "start", "end", "bytes", "width", "bottleneck", "policy", "weight", "deadline"}
+	head := []string{"id", "arrival", "start", "end", "bytes", "width", "bottleneck", "policy",
+		"weight", "deadline"}
 	proofs := slices.ContainsFunc(results, func(r report.PolicyResult) bool {
 		return slices.ContainsFunc(r.Coflows, func(c report.CoflowResult) bool { return c.Proof != nil })
 	})
@@ -50,8 +51,9 @@ func WritePerCoflow(name string, results []report.PolicyResult) error {
 		for i := range results {
 			for k := range results[i].Coflows {
 				c := &results[i].Coflows[k]
-				l := coflowLine{ID: traceID(c.Name, int(c.ID)), Arrival: inSeconds(c.Arrival), Start: inSeconds(c.Start),
-					End: inSeconds(c.End), Bytes: int64(c.Bytes),
+				l := coflowLine{ID: traceID(c.Name, int(c.ID)), Arrival: inSeconds(c.Arrival),
+					Start: inSeconds(c.Start),
+					End:   inSeconds(c.End), Bytes: int64(c.Bytes),
 					Width: c.Width, Bottleneck: inSeconds(c.Bound), Policy: results[i].Name, Weight: c.Weight,
 					Deadline: known(c.Deadline), proofs: proofs}
 				if p := c.Proof; p != nil {

@@ -29,7 +29,8 @@ func (l *reservationLine) fields() []string {
 
 // WritePerReservation writes a line for every circuit reservation of every policy that has ended.
 func WritePerReservation(name string, outcomes []*Outcome) error {
-	head := []string{"in", "out", "coflow", "not_before", "not_after", "delta", "made", "begun", "connected", "in_service",
+	head := []string{"in", "out", "coflow", "not_before", "not_after", "delta", "made", "begun",
+		"connected", "in_service",
 		"steered", "ended", "cause", "made_known", "made_actual", "made_age", "service_known", "service_actual",
 		"service_age", "end_known", "end_actual", "end_age", "policy"}
 	return writeLines(name, "per-reservation", head, func(emit func(*reservationLine) error) error {
@@ -60,7 +61,8 @@ type hostFlowLine struct {
 
 func (l *hostFlowLine) fields() []string {
 	var out []string
-	for _, n := range []int64{int64(l.Coflow), int64(l.Row), int64(l.Src), int64(l.Dst), l.Bytes, l.Retransmitted,
+	for _, n := range []int64{int64(l.Coflow), int64(l.Row), int64(l.Src), int64(l.Dst), l.Bytes,
+		l.Retransmitted,
 		l.Reordered, l.Marked, l.Received} {
 		out = append(out, strconv.FormatInt(n, 10))
 	}
@@ -69,7 +71,8 @@ func (l *hostFlowLine) fields() []string {
 
 // WritePerHostFlow writes a line for every connection of a host flow.
 func WritePerHostFlow(name string, outcomes []*Outcome) error {
-	head := []string{"coflow", "row", "src", "dst", "bytes", "retransmitted", "reordered", "marked", "received", "policy"}
+	head := []string{"coflow", "row", "src", "dst", "bytes", "retransmitted", "reordered", "marked",
+		"received", "policy"}
 	return writeLines(name, "per-host-flow", head, func(emit func(*hostFlowLine) error) error {
 		for _, o := range outcomes {
 			for _, f := range o.HostFlows {

@@ -18,7 +18,8 @@ func (p Proofs) Tell(_ *controller.View, w route.Why) {
 		return
 	}
 	if gap, proven := w.Proof.Above(); proven {
-		p.note(w.Proof.Coflows, report.Proof{Value: w.Proof.Value, Bound: w.Proof.Bound, Gap: gap, HostFlows: w.Proof.Flows})
+		p.note(w.Proof.Coflows, report.Proof{Value: w.Proof.Value, Bound: w.Proof.Bound, Gap: gap,
+			HostFlows: w.Proof.Flows})
 	}
 }
 

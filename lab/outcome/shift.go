@@ -23,7 +23,8 @@ func (o *Outcome) Shift(begin time.Duration) {
 	}
 	for i := range o.State.Moves {
 		m := &o.State.Moves[i]
-		back(&m.Intent, &m.InService, &m.Ended, &m.Stages.Cleared, &m.Stages.Drained, &m.Stages.Accepted, &m.Stages.Connected)
+		back(&m.Intent, &m.InService, &m.Ended, &m.Stages.Cleared, &m.Stages.Drained,
+			&m.Stages.Accepted, &m.Stages.Connected)
 	}
 	for i := range o.Lit {
 		back(&o.Lit[i].From, &o.Lit[i].To)

@@ -20,7 +20,8 @@ func TestBackground(t *testing.T) {
 	s, o, took := labtest.ReplayText(t, trace, opt)
 	rep, _ := running(s).report([]*outcome.Outcome{o})
 	p := rep.Policies[0]
-	if len(took) != 3 || p.CCT.Count != 3 || p.JCT.Count != 3 || p.BytesTotal != 1500e6 || rep.Workload.Jobs != 3 ||
+	if len(took) != 3 || p.CCT.Count != 3 || p.JCT.Count != 3 || p.BytesTotal != 1500e6 ||
+		rep.Workload.Jobs != 3 ||
 		rep.Workload.Flows != 3 {
 		t.Fatalf("figures count other traffic: %+v, %+v", p.CCT, rep.Workload)
 	}

@@ -85,7 +85,8 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Ran{PolicyResult: o.ResultOf(s.Prepared), State: o.State, End: o.End, Busiest: o.Busiest, EPS: o.EPS,
+	return &Ran{PolicyResult: o.ResultOf(s.Prepared), State: o.State, End: o.End,
+		Busiest: o.Busiest, EPS: o.EPS,
 		OCS:    o.OCS,
 		Usages: o.Usages,
 		fabric: s.Fabric, seed: c.Seed}, nil

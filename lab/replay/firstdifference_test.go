@@ -20,7 +20,8 @@ import (
 func TestFirstDifference(t *testing.T) {
 	run := func(known ...demand.Options) (string, *report.Report) {
 		dir := t.TempDir()
-		opt := Options{Options: scenario.Options{Demo: true, Seed: 3, Coflows: 16, Replicas: 1, On: scenario.OnFlowsim,
+		opt := Options{Options: scenario.Options{Demo: true, Seed: 3, Coflows: 16, Replicas: 1,
+			On:       scenario.OnFlowsim,
 			Policies: []string{"random+ecmp+sunflow"}, Demand: known},
 			Console: Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}}
 		if err := Replay(context.Background(), opt); err != nil {

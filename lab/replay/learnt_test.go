@@ -9,7 +9,8 @@ import (
 )
 
 func TestEstimate(t *testing.T) {
-	seen := []pace{{"sebf", "f", 1000, 2}, {"sebf", "f", 1000, 3}, {"sebf", "f", 100_000, 300}, {"sebf", "g", 1000, 50}}
+	seen := []pace{{"sebf", "f", 1000, 2}, {"sebf", "f", 1000, 3}, {"sebf", "f", 100_000, 300},
+		{"sebf", "g", 1000, 50}}
 	for _, tc := range []struct {
 		name, policy, fabric string
 		flows                int

@@ -30,7 +30,8 @@ func (m machine) free() float64 {
 
 // String says what was measured.
 func (m machine) String() string {
-	text := fmt.Sprintf("%d cores, of which others use %.1f; a thread wakes %.2f ms late (p99)", m.cores, m.busy,
+	text := fmt.Sprintf("%d cores, of which others use %.1f; a thread wakes %.2f ms late (p99)",
+		m.cores, m.busy,
 		1e3*m.late.Seconds())
 	if m.realtime {
 		return text + " as it goes before other programs"

@@ -26,7 +26,8 @@ func disturbed(h *report.Health, stolen float64) bool {
 
 // OnPackets runs a row of a prepared scenario in namespaces of its own, again where others disturbed
 // it. The cost says what others took.
-func OnPackets(ctx context.Context, p *scenario.Prepared, r scenario.Row, opt emulated.Options) (*outcome.Outcome,
+func OnPackets(ctx context.Context, p *scenario.Prepared, r scenario.Row,
+	opt emulated.Options) (*outcome.Outcome,
 	report.PolicyRun, error) {
 	s := &runner{Prepared: p, Console: Console{Stderr: opt.Stderr}, packets: opt}
 	cost := report.PolicyRun{Name: r.Name}

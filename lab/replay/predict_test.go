@@ -63,7 +63,8 @@ func TestPredictions(t *testing.T) {
 		if ratio >= 0.5 && ratio <= 2 {
 			good++
 		}
-		all += fmt.Sprintf("%s, %d coflows: predicted %.2f s, took %.2f s, ratio %.2f\n", tc.policy, tc.coflows, r.Predicted,
+		all += fmt.Sprintf("%s, %d coflows: predicted %.2f s, took %.2f s, ratio %.2f\n", tc.policy,
+			tc.coflows, r.Predicted,
 			took, ratio)
 	}
 	t.Logf("%d of 10 within a factor of two\n%s", good, all)

@@ -22,7 +22,8 @@ func TestSeenInEitherOrder(t *testing.T) {
 			Edges: []controller.Edge{{From: 0, To: 1, Kind: controller.ScatterGather, Bytes: 1e6}}}
 	}
 	jobs := []controller.Job{shuffle("wide", 2, 3), shuffle("narrow", 1, 1)}
-	p, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=2,hosts=4", On: scenario.OnFlowsim, Speedup: 1,
+	p, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=2,hosts=4",
+		On: scenario.OnFlowsim, Speedup: 1,
 		Policies: []string{"random+ecmp"}, Seed: 1, Replicas: 1, Given: jobs}, 1)
 	if err != nil {
 		t.Fatal(err)

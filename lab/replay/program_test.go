@@ -53,7 +53,8 @@ func TestProgramSameReport(t *testing.T) {
 	const name = "random+ecmp+sunflow"
 	write := func(sub string, parts policy.Overrides) {
 		t.Helper()
-		err := Replay(t.Context(), Options{Options: scenario.Options{Demo: true, Seed: 1, Scale: 1, Speedup: 1, Replicas: 3,
+		err := Replay(t.Context(), Options{Options: scenario.Options{Demo: true, Seed: 1, Scale: 1,
+			Speedup: 1, Replicas: 3,
 			On: scenario.OnFlowsim, Policies: []string{name}, Parts: parts},
 			Console: Console{Stdout: io.Discard, Stderr: io.Discard, ReportDir: filepath.Join(dir, sub)}})
 		if err != nil {
@@ -77,7 +78,8 @@ func TestProgramSameReport(t *testing.T) {
 		}
 	}
 	got := readTold(t, told)
-	if racks := labtest.Demo(t, 1, name).Fabric.Racks; got.Rows == 0 || got.Again > 0 || got.Pairs > racks*(racks-1) {
+	if racks := labtest.Demo(t, 1, name).Fabric.Racks; got.Rows == 0 || got.Again > 0 ||
+		got.Pairs > racks*(racks-1) {
 		t.Errorf("told %+v on %d racks", got, racks)
 	}
 }

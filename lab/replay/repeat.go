@@ -88,7 +88,8 @@ func (a *attempt) run() report.SeedRun {
 	at := 0
 	for i, o := range a.outcomes {
 		if o == nil {
-			run.Policies = append(run.Policies, report.Measured{Name: a.runner.Rows[i].Name, Error: a.errs[i].Error()})
+			run.Policies = append(run.Policies, report.Measured{Name: a.runner.Rows[i].Name,
+				Error: a.errs[i].Error()})
 			continue
 		}
 		run.Policies = append(run.Policies, report.Measure(&rep.Policies[at]))
@@ -128,7 +129,8 @@ func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.R
 			return nil, nil, errors.Join(err, bar.Clear())
 		}
 		base := k * len(s.Rows) * len(s.Jobs)
-		a := x.attempt(ctx, func(name string) { bar.Describe(name) }, func(done int) { _ = bar.Set(base + done) })
+		a := x.attempt(ctx, func(name string) { bar.Describe(name) },
+			func(done int) { _ = bar.Set(base + done) })
 		run.Policies = append(run.Policies, a.costs...)
 		switch {
 		case ctx.Err() != nil:
@@ -158,13 +160,15 @@ func (s *runner) runs(ctx context.Context, run *report.Run) (*attempt, *report.R
 // partial returns what is left of runs that were interrupted in an attempt: the runs before it, or of the
 // first one the rows that had ended. The report's notes say so.
 func (s *runner) partial(shown, cut *attempt, rep *report.Repeat) (*attempt, *report.Repeat) {
-	note := fmt.Sprintf("Interrupted: %d of %d runs had ended, and only these are here.", len(rep.Runs), len(rep.Seeds))
+	note := fmt.Sprintf("Interrupted: %d of %d runs had ended, and only these are here.",
+		len(rep.Runs), len(rep.Seeds))
 	switch {
 	case shown == nil && cut.ended() == 0:
 		return nil, nil
 	case shown == nil:
 		shown = cut
-		note = fmt.Sprintf("Interrupted: %d of %d policies had ended, and only these are here.", cut.ended(), len(s.Rows))
+		note = fmt.Sprintf("Interrupted: %d of %d policies had ended, and only these are here.",
+			cut.ended(), len(s.Rows))
 	}
 	if len(rep.Runs) > 0 || cut.ended() < len(s.Rows) {
 		shown.runner.Notes = append([]string{note}, shown.runner.Notes...)
@@ -200,7 +204,8 @@ func (s *runner) settled(results []report.PolicyResult) []report.PolicyResult {
 		for k := range r.Jobs {
 			early[int32(r.Jobs[k].ID)] = r.Jobs[k].Arrival < from
 		}
-		r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs), func(j report.JobResult) bool { return early[int32(j.ID)] })
+		r.Jobs = slices.DeleteFunc(slices.Clone(r.Jobs),
+			func(j report.JobResult) bool { return early[int32(j.ID)] })
 		r.Coflows = slices.DeleteFunc(slices.Clone(r.Coflows), func(c report.CoflowResult) bool {
 			return early[int32(c.Job)]
 		})

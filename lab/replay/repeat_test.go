@@ -46,7 +46,8 @@ func TestRepeatKeepsFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := rep.Repeat
-	if q == nil || q.Shown != 6 || !slices.Equal(q.Seeds, []uint64{5, 6, 7}) || len(rep.Policies) != 3 || q.Alike {
+	if q == nil || q.Shown != 6 || !slices.Equal(q.Seeds, []uint64{5, 6, 7}) ||
+		len(rep.Policies) != 3 || q.Alike {
 		t.Fatalf("%+v", q)
 	}
 	if m := q.Runs[0].Policies[1]; m.Name != "crosslayer" || !strings.Contains(m.Error, "nonsense") {
@@ -129,12 +130,16 @@ func TestWarmup(t *testing.T) {
 	if n := rep.Policies[0].JCT.Count; n != 5 || len(o.State.Jobs) != 8 || len(rep.Policies[0].Jobs) != 5 {
 		t.Errorf("%d of %d jobs count", n, len(o.State.Jobs))
 	}
-	if !slices.ContainsFunc(rep.Notes, func(n string) bool { return strings.HasPrefix(n, "warm-up: 3 of 8 jobs") }) {
+	if !slices.ContainsFunc(rep.Notes, func(n string) bool {
+		return strings.HasPrefix(n,
+			"warm-up: 3 of 8 jobs")
+	}) {
 		t.Errorf("notes %q", rep.Notes)
 	}
 	opt := s.Options
 	opt.Warmup = time.Hour
-	if _, err := scenario.Prepare(opt, 1); err == nil || !strings.Contains(err.Error(), "nothing would be measured") {
+	if _, err := scenario.Prepare(opt, 1); err == nil ||
+		!strings.Contains(err.Error(), "nothing would be measured") {
 		t.Errorf("a warm-up of everything: %v", err)
 	}
 }

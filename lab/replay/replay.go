@@ -202,7 +202,8 @@ func (s *runner) replay(ctx context.Context, dir string) error {
 
 // write writes the requested files of the run that is shown.
 func (s *runner) write(results []report.PolicyResult, shown *attempt) error {
-	outcomes := slices.DeleteFunc(slices.Clone(shown.outcomes), func(o *outcome.Outcome) bool { return o == nil })
+	outcomes := slices.DeleteFunc(slices.Clone(shown.outcomes),
+		func(o *outcome.Outcome) bool { return o == nil })
 	var errs []error
 	if name := s.Options.Rules.PerCoflow; name != "" {
 		errs = append(errs, outcome.WritePerCoflow(name, results))
@@ -234,7 +235,8 @@ func (s *runner) show(rep *report.Report, dir string) error {
 	if err := rep.Table(s.Stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Stdout, "\nreport: %s\npage: lightloom report show %s\n", filepath.Join(dir, "report.html"), dir)
+	fmt.Fprintf(s.Stdout, "\nreport: %s\npage: lightloom report show %s\n",
+		filepath.Join(dir, "report.html"), dir)
 	return nil
 }
 
@@ -249,13 +251,15 @@ func (s *runner) showDry() error {
 	}
 	w := s.workload()
 	_, err := fmt.Fprintf(s.Stdout, "%s, %s of %s and %d bytes; the last arrives at %v; %s; nothing was run\n",
-		console.Count(w.Jobs, "job"), console.Count(w.Coflows, "coflow"), console.Count(int(w.Flows), "flow"), w.BytesTotal,
+		console.Count(w.Jobs, "job"), console.Count(w.Coflows, "coflow"), console.Count(int(w.Flows),
+			"flow"), w.BytesTotal,
 		s.Last(), console.Count(len(s.Faults), "fault"))
 	return err
 }
 
 func (s *runner) bar() *progressbar.ProgressBar {
-	return progressbar.NewOptions(max(1, s.Options.Repeat)*len(s.Rows)*len(s.Jobs), progressbar.OptionSetWriter(s.Stderr),
+	return progressbar.NewOptions(max(1, s.Options.Repeat)*len(s.Rows)*len(s.Jobs),
+		progressbar.OptionSetWriter(s.Stderr),
 		progressbar.OptionSetWidth(30), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetVisibility(console.IsTerminal(s.Stderr)), progressbar.OptionThrottle(100*time.Millisecond))
 }
@@ -298,7 +302,8 @@ func (s *runner) announce(predicted time.Duration, known bool) {
 	}
 	fmt.Fprintf(s.Stderr, "%s, %s%s %s%s\n", console.Count(len(s.Jobs), "job"),
 		console.Count(len(s.Rows), "policy"), times,
-		map[string]string{scenario.OnNetns: "on real packets", scenario.OnFlowsim: "on the simulator"}[s.Options.On], about)
+		map[string]string{scenario.OnNetns: "on real packets",
+			scenario.OnFlowsim: "on the simulator"}[s.Options.On], about)
 }
 
 // hostFlows is the most host flows that the jobs can have.
@@ -320,7 +325,8 @@ func (s *runner) hostFlows() (n int) {
 }
 
 // simulate runs a row on the simulator. progress, which can be nil, gets the number of jobs that have ended.
-func (s *runner) simulate(ctx context.Context, r scenario.Row, progress func(ended int)) (*outcome.Outcome, error) {
+func (s *runner) simulate(ctx context.Context, r scenario.Row,
+	progress func(ended int)) (*outcome.Outcome, error) {
 	sc := s.Scenario(r)
 	tb, err := simulated.New(sc, simulated.Options{Policy: s.with, Why: s.explain, Memory: s.memory})
 	if err != nil {
@@ -334,7 +340,8 @@ func (s *runner) simulate(ctx context.Context, r scenario.Row, progress func(end
 }
 
 // row runs one row on the chosen fabric.
-func (s *runner) row(ctx context.Context, r scenario.Row, progress func(int)) (*outcome.Outcome, report.PolicyRun,
+func (s *runner) row(ctx context.Context, r scenario.Row, progress func(int)) (*outcome.Outcome,
+	report.PolicyRun,
 	error) {
 	cost := report.PolicyRun{Name: r.Name}
 	began, cpu := time.Now(), report.CPUSeconds()
@@ -384,7 +391,8 @@ func (s *runner) report(outcomes []*outcome.Outcome) (*report.Report, []report.P
 func (s *runner) workload() report.Workload {
 	jobs := s.Foreground()
 	sum := workload.Sum(jobs)
-	w := report.Workload{Source: filepath.Base(s.Source), Jobs: len(jobs), Coflows: sum.Coflows, Flows: sum.Flows,
+	w := report.Workload{Source: filepath.Base(s.Source), Jobs: len(jobs), Coflows: sum.Coflows,
+		Flows:      sum.Flows,
 		BytesTotal: int64(sum.Bytes),
 		BytesTrace: int64(s.Unscaled), Scale: s.Options.Scale, Speedup: s.Options.Speedup,
 		ElephantThreshold: int64(s.ElephantThreshold),

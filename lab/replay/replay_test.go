@@ -19,7 +19,8 @@ func TestDeterministic(t *testing.T) {
 	files := func(procs int) []byte {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		dir := t.TempDir()
-		opt := Options{Options: scenario.Options{Demo: true, Seed: 3, Speedup: 1, Scale: 1, On: scenario.OnFlowsim},
+		opt := Options{Options: scenario.Options{Demo: true, Seed: 3, Speedup: 1, Scale: 1,
+			On: scenario.OnFlowsim},
 			Console: Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}}
 		if err := Replay(context.Background(), opt); err != nil {
 			t.Fatal(err)

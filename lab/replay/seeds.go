@@ -55,7 +55,8 @@ func (s *runner) compareSeeds(ctx context.Context, rep *report.Report) error {
 	for _, other := range names {
 		for i, f := range figures {
 			if other != ours && values[ours] != nil {
-				rep.Seeds = append(rep.Seeds, report.Compare(ours, other, f.name, values[ours][i], values[other][i], 1))
+				rep.Seeds = append(rep.Seeds, report.Compare(ours, other, f.name, values[ours][i],
+					values[other][i], 1))
 			}
 		}
 	}

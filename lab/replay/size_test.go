@@ -42,7 +42,10 @@ func TestChoose(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := choose(machine{}, all, func(size) (trial, error) { return trial{}, errors.New("no") }); err == nil {
+	if _, _, err := choose(machine{}, all, func(size) (trial, error) {
+		return trial{},
+			errors.New("no")
+	}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -57,7 +60,8 @@ func TestTry(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(r.rows) != 6 || i > 0 && (r.expect(m) >= last.expect(m) || r.took <= last.took) {
-			t.Errorf("%+v: %d rows, %v, expects %.3f; before %v, %.3f", z, len(r.rows), r.took, r.expect(m), last.took,
+			t.Errorf("%+v: %d rows, %v, expects %.3f; before %v, %.3f", z, len(r.rows), r.took,
+				r.expect(m), last.took,
 				last.expect(m))
 		}
 		last = r

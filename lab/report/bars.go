@@ -19,13 +19,16 @@ func bytesPicture(policies []Policy) string {
 		o, e := float64(p.BytesOCS)*scale, float64(p.BytesEPS)*scale
 		s.text("label", "end", left-10, y+17, p.Name)
 		if p.BytesOCS > 0 {
-			s.rect("bytes-ocs", left, y, o, lane-8, fmt.Sprintf("%s: %s over circuits", p.Name, megabytes(p.BytesOCS)))
+			s.rect("bytes-ocs", left, y, o, lane-8,
+				fmt.Sprintf("%s: %s over circuits", p.Name, megabytes(p.BytesOCS)))
 		}
 		if p.BytesEPS > 0 {
-			s.rect("bytes-eps", left+o, y, e, lane-8, fmt.Sprintf("%s: %s over packets", p.Name, megabytes(p.BytesEPS)))
+			s.rect("bytes-eps", left+o, y, e, lane-8,
+				fmt.Sprintf("%s: %s over packets", p.Name, megabytes(p.BytesEPS)))
 		}
-		s.text("tick", "start", left+o+e+8, y+16, fmt.Sprintf("%s (%s), %s optical", megabytes(p.BytesOCS+p.BytesEPS),
-			p.BytesBasis, percent(p.OCSShare)))
+		s.text("tick", "start", left+o+e+8, y+16,
+			fmt.Sprintf("%s (%s), %s optical", megabytes(p.BytesOCS+p.BytesEPS),
+				p.BytesBasis, percent(p.OCSShare)))
 	}
 	return s.end()
 }

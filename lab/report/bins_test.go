@@ -17,7 +17,8 @@ func TestBins(t *testing.T) {
 		t.Errorf("without the length of a coflow there are classes: %+v", got)
 	}
 	mk := func(longest, bytes pathmap.Bytes, width int64, took time.Duration) CoflowResult {
-		return CoflowResult{Longest: longest, Bytes: bytes, Width: width, Arrival: time.Second, End: time.Second + took,
+		return CoflowResult{Longest: longest, Bytes: bytes, Width: width, Arrival: time.Second,
+			End:   time.Second + took,
 			Bound: took / 2}
 	}
 	all := []CoflowResult{mk(4_999_999, 10, 50, time.Second), mk(5_000_000, 20, 50, 2*time.Second),
@@ -25,7 +26,8 @@ func TestBins(t *testing.T) {
 	got := bins(all)
 	for i, name := range []string{"short-narrow", "long-narrow", "short-wide", "long-wide"} {
 		b := got[i]
-		if b.Name != name || b.Coflows != .2 || math.Abs(b.Bytes-float64(i+1)/10) > 1e-12 || b.CCT.Mean != float64(i+1) ||
+		if b.Name != name || b.Coflows != .2 || math.Abs(b.Bytes-float64(i+1)/10) > 1e-12 ||
+			b.CCT.Mean != float64(i+1) ||
 			b.OverBound.Count != 1 || b.OverBound.Max != 2 {
 			t.Errorf("class %d: %+v", i, b)
 		}
@@ -58,8 +60,10 @@ func TestDeadlineCounts(t *testing.T) {
 // plot has those pairs that are sure.
 func TestRepeatTable(t *testing.T) {
 	r := &Repeat{Seeds: []uint64{1, 2}, Runs: make([]SeedRun, 2),
-		Figures: []Estimate{{Policy: "a", Figure: "mean CCT", Runs: 2, Mean: Interval{Mean: 1.5, Low: 1.25, High: 1.75}}},
-		Pairs: []Pair{{Policy: "b", Against: "a", Figure: "mean CCT", Runs: 2, Ratio: Interval{Mean: .5, Low: .4, High: .6},
+		Figures: []Estimate{{Policy: "a", Figure: "mean CCT", Runs: 2,
+			Mean: Interval{Mean: 1.5, Low: 1.25, High: 1.75}}},
+		Pairs: []Pair{{Policy: "b", Against: "a", Figure: "mean CCT", Runs: 2,
+			Ratio:   Interval{Mean: .5, Low: .4, High: .6},
 			Verdict: Lower}, {Policy: "c", Against: "a", Figure: "mean CCT", Runs: 2, Verdict: "odd"}}}
 	for _, tc := range []struct {
 		pairs []Pair

@@ -57,7 +57,8 @@ func show(t *testing.T, ctx context.Context, page, theme string, wide int64) int
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(wide, 1000), chromedp.Navigate("file://"+page)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(wide, 1000),
+		chromedp.Navigate("file://"+page)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := chromedp.Run(ctx, chromedp.Evaluate[int64](`

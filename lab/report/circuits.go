@@ -25,7 +25,8 @@ func (r *Report) circuitsCSV() ([]byte, error) {
 			if c.InService < c.End {
 				service = instant(c.InService)
 			}
-			lines = append(lines, []string{r.results[i].Name, strconv.Itoa(int(c.In)), strconv.Itoa(int(c.Out)), coflow,
+			lines = append(lines, []string{r.results[i].Name, strconv.Itoa(int(c.In)),
+				strconv.Itoa(int(c.Out)), coflow,
 				instant(c.Moving), service, instant(c.End)})
 		}
 	}

@@ -54,7 +54,8 @@ func CompareReports(names []string, reps []*Report, opt CompareOptions) (*Compar
 	}
 	c := &Comparison{Margin: opt.Margin, Differs: settingsThatDiffer(reps)}
 	for i, r := range reps {
-		c.Reports = append(c.Reports, Compared{Name: names[i], Version: r.Version, On: r.Fabric.On, Seeds: r.seeds(),
+		c.Reports = append(c.Reports, Compared{Name: names[i], Version: r.Version, On: r.Fabric.On,
+			Seeds:    r.seeds(),
 			Policies: r.names()})
 		if i > 0 {
 			if err := like(names, reps, i, opt); err != nil {
@@ -105,7 +106,8 @@ func (r *Report) names() (all []string) {
 func like(names []string, reps []*Report, i int, opt CompareOptions) error {
 	a, b := reps[0], reps[i]
 	unlike := func(what, x, y, mend string) error {
-		return &UnlikeError{fmt.Sprintf("%s and %s are of unlike %s: %s and %s", names[0], names[i], what, x, y), mend}
+		return &UnlikeError{fmt.Sprintf("%s and %s are of unlike %s: %s and %s", names[0], names[i],
+			what, x, y), mend}
 	}
 	const again = "repeat one of them with the settings of the other: lightloom rerun says how"
 	if x, y := a.input("trace"), b.input("trace"); x != nil && y != nil && x.SHA256 != y.SHA256 {
@@ -146,7 +148,8 @@ func (r *Report) input(flag string) *Input {
 
 // jobFlags returns the flags that determine the jobs.
 func jobFlags() []string {
-	return []string{"all-at-zero", "attributes", "background", "coflows", "fabric", "local-flows", "max-width", "scale",
+	return []string{"all-at-zero", "attributes", "background", "coflows", "fabric", "local-flows",
+		"max-width", "scale",
 		"seed", "speedup", "trace", "warmup", "workload"}
 }
 
@@ -286,7 +289,8 @@ func (c *Comparison) words(reps []*Report) []string {
 			least))
 	}
 	if c.Margin > 0 {
-		out = append(out, fmt.Sprintf("Equal: the interval of the ratio lies within 1/%s to %s.", plain(1+c.Margin),
+		out = append(out, fmt.Sprintf("Equal: the interval of the ratio lies within 1/%s to %s.",
+			plain(1+c.Margin),
 			plain(1+c.Margin)))
 	}
 	for i, r := range reps {

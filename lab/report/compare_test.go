@@ -17,8 +17,9 @@ func small(factor float64, seeds ...uint64) *Report {
 	of := func(name string, by float64) PolicyResult {
 		p := PolicyResult{Name: name}
 		for i, s := range []float64{1, 2, 4} {
-			p.Coflows = append(p.Coflows, CoflowResult{ID: southbound.CoflowID(i), Name: "coflow-" + string(rune('x'+i)),
-				End: time.Duration(s * factor * by * float64(time.Second)), Bytes: 1})
+			p.Coflows = append(p.Coflows, CoflowResult{ID: southbound.CoflowID(i),
+				Name: "coflow-" + string(rune('x'+i)),
+				End:  time.Duration(s * factor * by * float64(time.Second)), Bytes: 1})
 		}
 		return p
 	}
@@ -34,7 +35,8 @@ func small(factor float64, seeds ...uint64) *Report {
 			run := SeedRun{Seed: seed, Jobs: "d"}
 			for _, by := range []float64{1, 2} {
 				wobble := 1 + float64(k%3)/1000
-				m := Measured{Name: string(rune('a' + len(run.Policies))), CCT: Seconds{Mean: 7. / 3 * factor * by * wobble}}
+				m := Measured{Name: string(rune('a' + len(run.Policies))),
+					CCT: Seconds{Mean: 7. / 3 * factor * by * wobble}}
 				for _, s := range []float64{1, 2, 4} {
 					m.Each = append(m.Each, s*factor*by*wobble)
 				}
@@ -48,7 +50,8 @@ func small(factor float64, seeds ...uint64) *Report {
 }
 
 func TestCompareReports(t *testing.T) {
-	c, err := CompareReports([]string{"A", "B"}, []*Report{small(1, 1), small(3, 1)}, CompareOptions{Margin: .02})
+	c, err := CompareReports([]string{"A", "B"}, []*Report{small(1, 1), small(3, 1)},
+		CompareOptions{Margin: .02})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,8 @@ func TestCompareReports(t *testing.T) {
 	if text := strings.Join(c.Words, " "); !strings.Contains(text, "Each report is of one run") {
 		t.Error(text)
 	}
-	c, err = CompareReports([]string{"B", "A"}, []*Report{small(3, 1), small(1, 1)}, CompareOptions{Margin: .02})
+	c, err = CompareReports([]string{"B", "A"}, []*Report{small(3, 1), small(1, 1)},
+		CompareOptions{Margin: .02})
 	if err != nil || c.Coflows[1].Lower != 3 || c.Coflows[1].Higher != 0 {
 		t.Errorf("the other way round: %+v, %v", c.Coflows, err)
 	}
@@ -134,7 +138,8 @@ func TestOutliers(t *testing.T) {
 	}
 	text := out.String()
 	_, after, _ := strings.Cut(text, "╰")
-	if !strings.HasPrefix(text, "a (B) has 1.00 times the mean CCT of a (A) (same); ") || strings.Contains(text, named) ||
+	if !strings.HasPrefix(text, "a (B) has 1.00 times the mean CCT of a (A) (same); ") ||
+		strings.Contains(text, named) ||
 		!strings.Contains(text, "coflow by coflow 1 that are farther") || strings.Count(after, "\n") > 6 {
 		t.Errorf("the screen is\n%s", text)
 	}
@@ -150,7 +155,8 @@ func TestUnlikeReports(t *testing.T) {
 		{"traces", func(r *Report) {
 			r.Manifest.Inputs[0].SHA256 = strings.Repeat("f", 64)
 		}, CompareOptions{}, `unlike traces: "t.txt" (SHA-256 000000000000…) and "t.txt" (ffffffffffff…)`},
-		{"seeds", func(r *Report) { r.Manifest.Seeds = []uint64{2} }, CompareOptions{}, "unlike seeds: [1] and [2]"},
+		{"seeds", func(r *Report) { r.Manifest.Seeds = []uint64{2} }, CompareOptions{},
+			"unlike seeds: [1] and [2]"},
 		{"jobs", func(r *Report) {
 			r.Workload.Digest = "e"
 			r.Manifest.Settings[0].Value = "9"
@@ -161,7 +167,8 @@ func TestUnlikeReports(t *testing.T) {
 		{"fabrics", func(r *Report) {
 			r.Fabric.Spec = "crossbar:ports=8"
 		}, CompareOptions{}, "unlike fabrics: crossbar:ports=4 and crossbar:ports=8"},
-		{"worlds", func(r *Report) { r.Fabric.On = "netns" }, CompareOptions{}, "unlike worlds: flowsim and netns"},
+		{"worlds", func(r *Report) { r.Fabric.On = "netns" }, CompareOptions{},
+			"unlike worlds: flowsim and netns"},
 		{"one world", func(*Report) {}, CompareOptions{Across: true}, "both ran on flowsim"},
 		{"no policy in common", func(r *Report) {
 			r.Policies[0].Name, r.Policies[1].Name = "c", "d"
@@ -194,7 +201,8 @@ func TestCompareAcross(t *testing.T) {
 	one := small(1, 1)
 	one.Policies = one.Policies[:1]
 	one.Policies[0].Name = "z"
-	if c, err = CompareReports([]string{"A", "B"}, []*Report{one, small(2, 1)}, CompareOptions{}); err != nil ||
+	if c, err = CompareReports([]string{"A", "B"}, []*Report{one, small(2, 1)},
+		CompareOptions{}); err != nil ||
 		len(c.Coflows) != 2 || c.Coflows[1].Policy != "b (B)" {
 		t.Errorf("%v, %+v", err, c)
 	}

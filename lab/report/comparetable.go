@@ -115,7 +115,8 @@ func (e *Each) outliers(b *strings.Builder) {
 	if len(e.Outliers) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%s: %d coflows are farther than %s from the median ratio", e.Policy, e.Beyond, percent(outlying))
+	fmt.Fprintf(b, "%s: %d coflows are farther than %s from the median ratio", e.Policy, e.Beyond,
+		percent(outlying))
 	if e.Beyond > len(e.Outliers) {
 		fmt.Fprintf(b, "; the farthest %d", len(e.Outliers))
 	}

@@ -17,13 +17,15 @@ const (
 
 // policiesCSV writes the figures of each row. Names of columns carry their units.
 func (r *Report) policiesCSV() ([]byte, error) {
-	lines := [][]string{{"policy", "makespan_seconds", "cct_seconds_mean", "cct_seconds_p50", "cct_seconds_p95",
+	lines := [][]string{{"policy", "makespan_seconds", "cct_seconds_mean", "cct_seconds_p50",
+		"cct_seconds_p95",
 		"cct_seconds_p99", "jct_seconds_mean", "jct_seconds_p50", "jct_seconds_p95", "jct_seconds_p99", "bytes_inter_rack",
 		"bytes_ocs", "bytes_eps", "reconfigurations"}}
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		line := []string{p.Name}
-		for _, v := range []float64{p.Makespan, p.CCT.Mean, p.CCT.P50, p.CCT.P95, p.CCT.P99, p.JCT.Mean, p.JCT.P50, p.JCT.P95,
+		for _, v := range []float64{p.Makespan, p.CCT.Mean, p.CCT.P50, p.CCT.P95, p.CCT.P99, p.JCT.Mean,
+			p.JCT.P50, p.JCT.P95,
 			p.JCT.P99} {
 			line = append(line, strconv.FormatFloat(v, 'g', -1, 64))
 		}

@@ -55,7 +55,8 @@ type Known struct {
 }
 
 func decisionColumns() []string {
-	return []string{"policy", "decided_seconds", "kind", "job", "edge", "decision", "in", "out", "not_before_seconds",
+	return []string{"policy", "decided_seconds", "kind", "job", "edge", "decision", "in", "out",
+		"not_before_seconds",
 		"not_after_seconds", "delta_seconds", "begun_seconds", "in_service_seconds", "ended_seconds", "cause",
 		"left_bytes", "left_age_seconds", "left_bytes_actual", "end_left_bytes", "end_left_age_seconds",
 		"end_left_bytes_actual"}
@@ -77,10 +78,12 @@ func (r *Report) decisionsCSV() ([]byte, error) {
 		for _, d := range sortedDecisions(r.results[i].Decided) {
 			line := []string{r.results[i].Name, instant(d.At), d.Kind, d.Job, strconv.Itoa(int(d.Edge)), d.What}
 			if c := &d.Circuit; d.Kind == DecidedCircuit {
-				line = append(line, strconv.Itoa(int(c.In)), strconv.Itoa(int(c.Out)), instant(c.NotBefore), instant(c.NotAfter),
+				line = append(line, strconv.Itoa(int(c.In)), strconv.Itoa(int(c.Out)), instant(c.NotBefore),
+					instant(c.NotAfter),
 					instant(c.Delta), instant(c.Begun), instant(c.InService), instant(c.Ended), c.Cause)
 				for _, k := range []Known{c.Made, c.End} {
-					line = append(line, strconv.FormatInt(int64(k.Bytes), 10), instant(k.Age), strconv.FormatInt(int64(k.Actual), 10))
+					line = append(line, strconv.FormatInt(int64(k.Bytes), 10), instant(k.Age),
+						strconv.FormatInt(int64(k.Actual), 10))
 				}
 			}
 			for len(line) < len(lines[0]) {

@@ -61,13 +61,15 @@ func (p *page) header() node {
 func (p *page) compared() node {
 	link := func(name string) node { return html.A(html.Href(name), gomponents.Text(name)) }
 	return part("compare", "Policies side by side",
-		html.Div(html.Class("scroll"), html.TabIndex("0"), html.Role("region"), html.Aria("labelledby", "compare"),
+		html.Div(html.Class("scroll"), html.TabIndex("0"), html.Role("region"),
+			html.Aria("labelledby", "compare"),
 			p.table(p.Lines, true)),
 		html.Details(
 			html.Summary(gomponents.Text("Coflows by size and against their time alone, use of links and circuits, stages of "+
 				"reconfigurations, dark times, work of policies")),
 			html.Div(html.Class("scroll"), p.table(p.Details, false))),
-		html.P(html.Class("small"), gomponents.Text("The figures are in "), link(policiesFile), gomponents.Text(", "),
+		html.P(html.Class("small"), gomponents.Text("The figures are in "), link(policiesFile),
+			gomponents.Text(", "),
 			link(coflowsFile), gomponents.Text(", "), link(circuitsFile),
 			gomponents.If(len(p.utilised()) > 0, gomponents.Group{gomponents.Text(", "), link(linksFile)}),
 			gomponents.Text(" and, but for what single circuits and links did, in "), link(reportFile), gomponents.Text(".")),
@@ -103,7 +105,8 @@ func (p *page) table(lines []tableLine, marked bool) node {
 			gomponents.If(l.Means != "", html.Title(l.Means)), gomponents.Text(l.Name)), cells), gomponents.Raw("\n")}
 	})
 	return html.Table(
-		html.THead(html.Tr(html.Th(html.Scope("col"), html.Span(html.Class("hidden"), gomponents.Text("figure"))), head)),
+		html.THead(html.Tr(html.Th(html.Scope("col"),
+			html.Span(html.Class("hidden"), gomponents.Text("figure"))), head)),
 		html.TBody(body))
 }
 
@@ -148,7 +151,8 @@ func (p *page) marks(mind, lost []int) node {
 	var out gomponents.Group
 	add := func(sign, id string, at []int, all []remark) {
 		for _, i := range at {
-			out = append(out, html.A(html.Class("mark"), html.Href(fmt.Sprint("#", id, i)), html.Title(all[i].text),
+			out = append(out, html.A(html.Class("mark"), html.Href(fmt.Sprint("#", id, i)),
+				html.Title(all[i].text),
 				html.Aria("label", all[i].text), gomponents.Text(sign)))
 		}
 	}
@@ -197,7 +201,8 @@ func pictures(id, title string, all []picture) node {
 		return nil
 	}
 	return part(id, title, gomponents.Map(all, func(one picture) node {
-		return html.Figure(html.FigCaption(html.Strong(gomponents.Text(one.Name)), gomponents.Text(" "+one.Text)),
+		return html.Figure(html.FigCaption(html.Strong(gomponents.Text(one.Name)),
+			gomponents.Text(" "+one.Text)),
 			gomponents.Raw(one.SVG))
 	}))
 }

@@ -149,7 +149,10 @@ func (e *Each) fill(all []one, beyond float64) {
 			out = append(out, *o)
 		}
 	}
-	slices.SortFunc(out, func(a, b one) int { return cmp.Or(cmp.Compare(far(&b), far(&a)), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b one) int {
+		return cmp.Or(cmp.Compare(far(&b), far(&a)),
+			cmp.Compare(a.ID, b.ID))
+	})
 	e.Beyond = len(out)
 	for _, o := range out[:min(len(out), outliersNamed)] {
 		e.Outliers = append(e.Outliers, o.Outlier)

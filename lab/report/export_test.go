@@ -144,18 +144,21 @@ func TestTakenApart(t *testing.T) {
 		t.Errorf("tables\n%q, want\n%q", got, want)
 	}
 	o := object{{"a", "1"}, {"b", 2}}
-	if o.text("b") != "2" || o.text("c") != "" || len(o.without("a")) != 1 || o.without("a")[0].key != "b" || len(o) != 2 {
+	if o.text("b") != "2" || o.text("c") != "" || len(o.without("a")) != 1 ||
+		o.without("a")[0].key != "b" || len(o) != 2 {
 		t.Errorf("texts %q and %q, without a %v", o.text("b"), o.text("c"), o.without("a"))
 	}
 }
 
 // TestNoObject: what is no JSON object, or ends too early, is refused.
 func TestNoObject(t *testing.T) {
-	for text, want := range map[string]string{"[1]": "it is no JSON object", "1": "it is no JSON object", "": "EOF",
+	for text, want := range map[string]string{"[1]": "it is no JSON object",
+		"1": "it is no JSON object", "": "EOF",
 		"{": "EOF", `{"a"`: "EOF", `{"a":`: "EOF", `{"a":1`: "EOF", `{"a":[`: "EOF", `{"a":[1`: "EOF", `{"a":[1}`: "invalid",
 		"{1:2}": "invalid", `{"a":{"b":1]}`: "invalid"} {
 		x := &exporter{}
-		if err := x.report([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || len(x.sheets) != 0 {
+		if err := x.report([]byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			len(x.sheets) != 0 {
 			t.Errorf("%q: %v, want %q; tables %q", text, err, want, sheets(x))
 		}
 	}
@@ -176,7 +179,8 @@ func TestWriteTables(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%+v, %v, want %+v", got, err, want)
 	}
-	for file, want := range map[string]string{"one.csv": "a,b,c\n1,2,\n3,,\"x,y\"\n", "two.csv": "d,e\n4,5\n"} {
+	for file, want := range map[string]string{"one.csv": "a,b,c\n1,2,\n3,,\"x,y\"\n",
+		"two.csv": "d,e\n4,5\n"} {
 		if b, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(b) != want {
 			t.Errorf("%s is %q, %v, want %q", file, b, err, want)
 		}
@@ -207,14 +211,16 @@ func TestReadTable(t *testing.T) {
 	const advice = ": run it again, or remove this file"
 	quoted := "read table " + strconv.Quote(path) + ": "
 	other := quoted + "line 1 is not a,b" + advice
-	for text, want := range map[string]string{"a,b\n1,2\n": "", "a,b\n": "", "": other, "b,a\n1,2\n": other, "a\n": other,
+	for text, want := range map[string]string{"a,b\n1,2\n": "", "a,b\n": "", "": other,
+		"b,a\n1,2\n": other, "a\n": other,
 		"a,b\n1\n": quoted + "record on line 2: wrong number of fields" + advice} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := readTable(path, columns)
-		if want == "" && (err != nil || len(lines) != strings.Count(text, "\n")-1) || want != "" && (err == nil ||
-			err.Error() != want) {
+		if want == "" && (err != nil || len(lines) != strings.Count(text, "\n")-1) || want != "" &&
+			(err == nil ||
+				err.Error() != want) {
 			t.Errorf("%q: %q, %v, want %q", text, lines, err, want)
 		}
 	}

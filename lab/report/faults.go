@@ -78,7 +78,10 @@ func (r *Received) rate() float64 { return float64(r.Bytes) * 8 / max(r.To-r.Fro
 func lanes(faults []FaultInterval) []FaultInterval {
 	var out []FaultInterval
 	for _, f := range faults {
-		if !slices.ContainsFunc(out, func(o FaultInterval) bool { return o.Kind == f.Kind && o.Name == f.Name }) {
+		if !slices.ContainsFunc(out, func(o FaultInterval) bool {
+			return o.Kind == f.Kind &&
+				o.Name == f.Name
+		}) {
 			out = append(out, f)
 		}
 	}

@@ -16,7 +16,8 @@ func faulty() *PolicyResult {
 	return &PolicyResult{Name: "p", Faults: []FaultInterval{
 		{Kind: "switch", Name: "s1", From: 2 * time.Second, To: 8 * time.Second, Lasts: true, WasRerouted: true,
 			Rerouted: 30 * time.Millisecond},
-		{Kind: "link", Name: "b", From: time.Second, To: 3 * time.Second, WasRerouted: true, Rerouted: 20 * time.Millisecond,
+		{Kind: "link", Name: "b", From: time.Second, To: 3 * time.Second, WasRerouted: true,
+			Rerouted:    20 * time.Millisecond,
 			WasRestored: true, Restored: 1500 * time.Microsecond},
 		{Kind: "link", Name: "a", From: 4 * time.Second, To: 5 * time.Second}},
 		Received: []Received{{0, 2 * time.Second, 1_000_000}, {2 * time.Second, 4 * time.Second, 500_000}}}
@@ -86,7 +87,8 @@ func TestFaultPicture(t *testing.T) {
 // TestFaultLanes: each failed part has one lane; lanes are in the order of kinds, then of names.
 func TestFaultLanes(t *testing.T) {
 	var faults []FaultInterval
-	for _, part := range []string{"controller 0", "host a", "switch a", "port b", "link b", "host a", "port a", "link a",
+	for _, part := range []string{"controller 0", "host a", "switch a", "port b", "link b", "host a",
+		"port a", "link a",
 		"link b"} {
 		kind, name, _ := strings.Cut(part, " ")
 		faults = append(faults, FaultInterval{Kind: kind, Name: name})
@@ -132,7 +134,8 @@ func TestFaultBars(t *testing.T) {
 // TestFaultRounding: instants and durations are shown to the microsecond, and the slowest change is not
 // the last one.
 func TestFaultRounding(t *testing.T) {
-	f := FaultInterval{Kind: "port", Name: "p", From: 1500, To: 9499, WasRerouted: true, Rerouted: 2500, WasRestored: true,
+	f := FaultInterval{Kind: "port", Name: "p", From: 1500, To: 9499, WasRerouted: true,
+		Rerouted: 2500, WasRestored: true,
 		Restored: 3499}
 	want := "port p failed at 2µs, tables changed within 3µs, healed at 9µs, tables changed within 3µs"
 	if got := f.title(); got != want {
@@ -142,7 +145,8 @@ func TestFaultRounding(t *testing.T) {
 	if got, want := f.title(), "port p failed at 2µs, tables changed within 3µs, never healed"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p := &PolicyResult{Faults: []FaultInterval{{WasRerouted: true, Rerouted: 1000}, {WasRerouted: true, Rerouted: 4500},
+	p := &PolicyResult{Faults: []FaultInterval{{WasRerouted: true, Rerouted: 1000},
+		{WasRerouted: true, Rerouted: 4500},
 		{WasRerouted: true, Rerouted: 2000}, {Rerouted: 9000}}}
 	want = "4 faults; for 3 of them tables were changed, at the latest 5µs after the fault."
 	if got := faultWords(p); got != want {

@@ -68,7 +68,8 @@ func (r *Report) figures(circuits [][]string) []namedChart {
 			}))
 	}
 	if r.repeated() {
-		add("cct-by-seed", "Mean completion time of coflows, run by run", "seed", "mean CCT, s", false, r.Repeat.bySeed())
+		add("cct-by-seed", "Mean completion time of coflows, run by run", "seed", "mean CCT, s", false,
+			r.Repeat.bySeed())
 	}
 	return out
 }

@@ -43,7 +43,8 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s is another file when it is drawn again", f)
 			}
 		}
-		want := []string{"cct-distribution.svg", "cct-distribution.pdf", "jct-distribution.svg", "jct-distribution.pdf",
+		want := []string{"cct-distribution.svg", "cct-distribution.pdf", "jct-distribution.svg",
+			"jct-distribution.pdf",
 			"coflows-over-time.svg", "coflows-over-time.pdf", "circuits-over-time.svg", "circuits-over-time.pdf",
 			"cct-by-seed.svg", "cct-by-seed.pdf"}
 		if !slices.Equal(names, want) {

@@ -36,9 +36,11 @@ func forest(pairs []Paired) string {
 		y := top + lane*(float64(i)+.5)
 		s.text("label", "end", left-12, y+4, fmt.Sprintf("%s, against %s", p.Figure, p.Against))
 		s.line("ci "+p.Sign, x(p.Ratio.Low), y, x(p.Ratio.High), y)
-		s.box("dot "+p.Sign, x(p.Ratio.Mean)-4, y-4, 8, 8, fmt.Sprintf("%s ÷ %s, %s: %s, %s", p.Policy, p.Against, p.Figure,
-			sig(p.Ratio.Mean), p.Ratio.interval()))
-		s.text("tick", "start", w-right+12, y+4, fmt.Sprintf("%s (%s), %s", sig(p.Ratio.Mean), p.Ratio.interval(), p.Sign))
+		s.box("dot "+p.Sign, x(p.Ratio.Mean)-4, y-4, 8, 8,
+			fmt.Sprintf("%s ÷ %s, %s: %s, %s", p.Policy, p.Against, p.Figure,
+				sig(p.Ratio.Mean), p.Ratio.interval()))
+		s.text("tick", "start", w-right+12, y+4,
+			fmt.Sprintf("%s (%s), %s", sig(p.Ratio.Mean), p.Ratio.interval(), p.Sign))
 	}
 	return s.end()
 }

@@ -15,7 +15,8 @@ import (
 const drawnCircuits = 4000
 
 func compareCircuits(a, b CircuitInterval) int {
-	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Moving, b.Moving), cmp.Compare(a.InService, b.InService),
+	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Moving, b.Moving),
+		cmp.Compare(a.InService, b.InService),
 		cmp.Compare(a.End, b.End), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Coflow, b.Coflow))
 }
 
@@ -105,7 +106,8 @@ func bar(s *svg, c CircuitInterval, racks int, x func(time.Duration) float64, y,
 		served = "every coflow"
 	}
 	from, to := end(int(c.In), racks), end(int(c.Out), racks)
-	title := fmt.Sprintf("rack %s → rack %s for %s: asked at %v, in service at %v, ended at %v", from, to, served,
+	title := fmt.Sprintf("rack %s → rack %s for %s: asked at %v, in service at %v, ended at %v",
+		from, to, served,
 		c.Moving.Round(time.Microsecond), inService.Round(time.Microsecond), c.End.Round(time.Microsecond))
 	if inService == c.End {
 		title = fmt.Sprintf("rack %s → rack %s for %s: asked at %v, never used, ended at %v", from, to, served,

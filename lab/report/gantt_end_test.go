@@ -30,7 +30,8 @@ func TestTitles(t *testing.T) {
 	}{
 		{CircuitInterval{In: 1, Out: 2, Coflow: 7, Moving: ms, InService: 2 * ms, End: 3 * ms},
 			"rack 1 → rack 2 for coflow 7: asked at 1ms, in service at 2ms, ended at 3ms"},
-		{CircuitInterval{In: 1, Out: 2, Coflow: controller.AnyCoflow, Moving: ms, InService: 3 * ms, End: 3 * ms},
+		{CircuitInterval{In: 1, Out: 2, Coflow: controller.AnyCoflow, Moving: ms,
+			InService: 3 * ms, End: 3 * ms},
 			"rack 1 → rack 2 for every coflow: asked at 1ms, never used, ended at 3ms"},
 	} {
 		s := newSVG(10, 10, "t")
@@ -43,7 +44,8 @@ func TestTitles(t *testing.T) {
 		f    FaultInterval
 		want string
 	}{
-		{FaultInterval{Kind: "link", Name: "a-b", From: ms, Lasts: true}, "link a-b failed at 1ms, never healed"},
+		{FaultInterval{Kind: "link", Name: "a-b", From: ms, Lasts: true},
+			"link a-b failed at 1ms, never healed"},
 		{FaultInterval{Kind: "link", Name: "a-b", From: ms, To: 4 * ms, WasRerouted: true, Rerouted: 2 * ms},
 			"link a-b failed at 1ms, tables changed within 2ms, healed at 4ms"},
 	} {

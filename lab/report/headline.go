@@ -24,7 +24,8 @@ func (r *Report) Headline() string {
 		return "Nothing was run."
 	}
 	first := &r.Policies[0]
-	if len(r.Policies) == 1 || slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.CCT.Mean <= 0 }) {
+	if len(r.Policies) == 1 || slices.ContainsFunc(r.Policies,
+		func(p Policy) bool { return p.CCT.Mean <= 0 }) {
 		return fmt.Sprintf("%s: coflows take %s s in the mean, jobs %s s.", first.Name, sig(first.CCT.Mean),
 			sig(first.JCT.Mean))
 	}
@@ -107,7 +108,8 @@ func (r *Report) undecided(best, next contender) string {
 
 // told are the settings that a reader needs to know a run by, in this order.
 func told() []string {
-	return []string{"trace", "workload", "fabric", "on", "policy", "place", "circuits", "route", "share", "demand",
+	return []string{"trace", "workload", "fabric", "on", "policy", "place", "circuits", "route",
+		"share", "demand",
 		"faults", "seed", "repeat", "coflows", "scale", "speedup", "until"}
 }
 
@@ -121,7 +123,8 @@ func (r *Report) command() string {
 	words := []string{"lightloom", m.Command}
 	for _, flag := range told() {
 		for _, s := range m.Settings {
-			if s.Flag == flag && !slices.Contains([]string{"", "0", "0s", "1"}, s.Value) || s.Flag == flag && flag == "seed" {
+			if s.Flag == flag && !slices.Contains([]string{"", "0", "0s", "1"}, s.Value) ||
+				s.Flag == flag && flag == "seed" {
 				words = append(words, "--"+flag+" "+s.Value)
 			}
 		}

@@ -10,7 +10,8 @@ import (
 
 func TestHeadline(t *testing.T) {
 	row := func(name string, mean float64, slower int) Policy {
-		return Policy{Name: name, Completion: Completion{CCT: Seconds{Mean: mean}}, Slower: Slower{Count: slower, Of: 9}}
+		return Policy{Name: name, Completion: Completion{CCT: Seconds{Mean: mean}},
+			Slower: Slower{Count: slower, Of: 9}}
 	}
 	for _, tc := range []struct {
 		name string
@@ -53,12 +54,15 @@ func TestHeadlineHedges(t *testing.T) {
 		repeat *Repeat
 		want   string
 	}{
-		{"errors apart", []Policy{sick(mean("a", 2), Health{Expected: .1}), sick(mean("b", 1), Health{Expected: .1})}, nil,
+		{"errors apart", []Policy{sick(mean("a", 2), Health{Expected: .1}),
+			sick(mean("b", 1), Health{Expected: .1})}, nil,
 			"b wins: "},
-		{"errors overlap", []Policy{sick(mean("a", 1.1), Health{Expected: .1}), sick(mean("b", 1), Health{Expected: .02})},
+		{"errors overlap", []Policy{sick(mean("a", 1.1), Health{Expected: .1}),
+			sick(mean("b", 1), Health{Expected: .02})},
 			nil, "No winner: coflows take 1.00 s in the mean under b and 1.10 s under a, but their expected errors, " +
 				"±2.0 % and ±10.0 %, overlap."},
-		{"an error not known", []Policy{sick(mean("a", 9), Health{Unknown: true}), sick(mean("b", 1), Health{})}, nil,
+		{"an error not known", []Policy{sick(mean("a", 9), Health{Unknown: true}),
+			sick(mean("b", 1), Health{})}, nil,
 			"No winner: coflows take 1.00 s in the mean under b and 9.00 s under a, but the error of a is not known, " +
 				"since this machine was too busy."},
 		{"runs agree", []Policy{mean("a", 1), mean("b", 9)},

@@ -116,7 +116,8 @@ func TestPairs(t *testing.T) {
 	} {
 		p := []Pair{pair("a", "b", "mean CCT", tc.ours, tc.theirs, 1)}
 		judge(p, tc.margin)
-		if q := p[0]; q.Verdict != tc.verdict || q.Runs != tc.runs || q.Exact != tc.exact || q.Equal != tc.equal {
+		if q := p[0]; q.Verdict != tc.verdict || q.Runs != tc.runs || q.Exact != tc.exact ||
+			q.Equal != tc.equal {
 			t.Errorf("%s: %+v", tc.name, q)
 		}
 	}
@@ -141,12 +142,14 @@ func TestPairs(t *testing.T) {
 func TestRepeatWords(t *testing.T) {
 	run := func(seed uint64, a, b float64, fails string) SeedRun {
 		return SeedRun{Seed: seed, Order: []string{"b", "a"}, Jobs: "x", Policies: []Measured{
-			{Name: "a", Makespan: a, CCT: Seconds{Mean: a}}, {Name: "b", Error: fails, Makespan: b, CCT: Seconds{Mean: b}}}}
+			{Name: "a", Makespan: a, CCT: Seconds{Mean: a}}, {Name: "b", Error: fails, Makespan: b,
+				CCT: Seconds{Mean: b}}}}
 	}
 	r := &Report{Seed: 1}
 	r.Add(&Repeat{Seeds: []uint64{1, 2, 3}, Interleaved: true, Shown: 1,
 		Runs: []SeedRun{run(1, 1, 2, ""), run(2, 2, 4, ""), run(3, 3, 0, "it stood still")}})
-	if !r.Repeat.Alike || r.Repeat.Pairs[0].Runs != 2 || r.Repeat.Figures[0].Runs != 3 || r.Repeat.Figures[6].Runs != 2 {
+	if !r.Repeat.Alike || r.Repeat.Pairs[0].Runs != 2 || r.Repeat.Figures[0].Runs != 3 ||
+		r.Repeat.Figures[6].Runs != 2 {
 		t.Errorf("%+v", r.Repeat)
 	}
 	got := r.Repeat.Words()

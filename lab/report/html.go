@@ -88,7 +88,8 @@ func (r *Report) page() *page {
 		Heading:  r.heading(),
 	}
 	if r.Repeat != nil && len(r.Repeat.Pairs) > 0 {
-		p.Forests = append(p.Forests, forestPicture{"Over several runs" + where(r.Fabric.On), r.Repeat.Pairs[0].Against,
+		p.Forests = append(p.Forests, forestPicture{"Over several runs" + where(r.Fabric.On),
+			r.Repeat.Pairs[0].Against,
 			"each other policy against it",
 			forest(r.Repeat.paired()), r.Repeat.Words()})
 	}
@@ -155,7 +156,8 @@ func (p *page) rowsOf(lines []line) (out []tableLine) {
 		row := tableLine{Name: l.name, Means: l.means}
 		win := best(p.Policies, l)
 		for i := range p.Policies {
-			c := cell{Text: l.of(&p.Policies[i]), Best: i == win, Mind: on(p.Mind, i, l.name), Lost: on(p.Lost, i, l.name)}
+			c := cell{Text: l.of(&p.Policies[i]), Best: i == win, Mind: on(p.Mind, i, l.name),
+				Lost: on(p.Lost, i, l.name)}
 			if len(c.Mind) > 0 {
 				c.Text = strings.TrimSuffix(c.Text, marked)
 			}
@@ -211,7 +213,8 @@ func (r *Report) facts() []fact {
 	add("scale, speedup", "%s, %s", plain(w.Scale), plain(w.Speedup))
 	add("folding", "%s", w.Fold)
 	add("model", "%s", w.Model)
-	add("elephants", "circuits from %s of a rack pair and coflow", plain(float64(w.ElephantThreshold)/1e6)+" MB")
+	add("elephants", "circuits from %s of a rack pair and coflow",
+		plain(float64(w.ElephantThreshold)/1e6)+" MB")
 	add("fabric", "%s", f.Spec)
 	add("runs on", "%s, dataplane %s, privilege %s", f.On, f.Dataplane, f.Privilege)
 	add("transport", "%s", f.Congestion)

@@ -76,7 +76,8 @@ func (p *PolicyResult) duty() float64 {
 const linksFile = "links.csv"
 
 func linkColumns() []string {
-	return []string{"policy", "from", "to", "bits_per_second", "from_seconds", "to_seconds", "bytes", "utilisation"}
+	return []string{"policy", "from", "to", "bits_per_second", "from_seconds", "to_seconds", "bytes",
+		"utilisation"}
 }
 
 // linksCSV writes what links carried over time.
@@ -89,7 +90,8 @@ func (r *Report) linksCSV() ([]byte, error) {
 		}
 		for k, link := range l.Links {
 			for t := 1; t < len(l.At); t++ {
-				lines = append(lines, []string{r.results[i].Name, link.From, link.To, strconv.FormatInt(int64(link.Capacity), 10),
+				lines = append(lines, []string{r.results[i].Name, link.From, link.To,
+					strconv.FormatInt(int64(link.Capacity), 10),
 					instant(l.At[t-1]), instant(l.At[t]), strconv.FormatInt(int64(l.Bytes[t][k]-l.Bytes[t-1][k]), 10),
 					decimal(l.share(k, t-1, t))})
 			}

@@ -14,7 +14,8 @@ import (
 // TestUtilisation: shares follow from bytes, capacities and times; the file has every link and time.
 func TestUtilisation(t *testing.T) {
 	job := JobResult{ID: controller.JobID(0), End: 2 * time.Second}
-	loads := &LinkLoads{Links: []LoadedLink{{"tor0", "spine0", 8 * pathmap.Mbps}, {"spine0", "tor0", 8 * pathmap.Mbps}},
+	loads := &LinkLoads{Links: []LoadedLink{{"tor0", "spine0", 8 * pathmap.Mbps},
+		{"spine0", "tor0", 8 * pathmap.Mbps}},
 		At: []time.Duration{0, time.Second, 2 * time.Second}, Bytes: [][]pathmap.Bytes{{0, 100}, {500_000, 100},
 			{1_500_000, 200_100}}}
 	for _, tc := range []struct {
@@ -37,7 +38,8 @@ func TestUtilisation(t *testing.T) {
 		}
 	}
 
-	r, dir := Summarise(Meta{}, []PolicyResult{{Name: "a", Jobs: []JobResult{job}, Links: loads}, {Name: "b"}}),
+	r, dir := Summarise(Meta{}, []PolicyResult{{Name: "a", Jobs: []JobResult{job}, Links: loads},
+		{Name: "b"}}),
 		t.TempDir()
 	if err := r.WriteDir(dir, &Run{Host: ThisHost()}); err != nil {
 		t.Fatal(err)

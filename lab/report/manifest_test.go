@@ -71,7 +71,8 @@ func TestDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A null and an absence are the same nothing; 1.0 and 1 are written differently, and reports are compared as written.
-	want := []string{"kind: a list, was an object", "list: \"2 entries\", was \"3 entries\"", "list[1]: 3, was 2"}
+	want := []string{"kind: a list, was an object", "list: \"2 entries\", was \"3 entries\"",
+		"list[1]: 3, was 2"}
 	if places != 6 || strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%d places:\n%s", places, strings.Join(lines, "\n"))
 	}

@@ -55,7 +55,8 @@ func TestMovedLikeLists(t *testing.T) {
 		for range rng.IntN(200) {
 			took := func() time.Duration { return time.Duration(10+rng.IntN(30)) * time.Millisecond }
 			delay, dark := took(), took()
-			listed.ReconfigurationDelays, listed.Darks = append(listed.ReconfigurationDelays, delay), append(listed.Darks, dark)
+			listed.ReconfigurationDelays, listed.Darks = append(listed.ReconfigurationDelays,
+				delay), append(listed.Darks, dark)
 			summed.Moved.ReconfigurationDelays.Add(delay)
 			summed.Moved.Darks.Add(dark)
 			for i := range listed.Stages {
@@ -64,7 +65,8 @@ func TestMovedLikeLists(t *testing.T) {
 				summed.Moved.Stage(listed.Stages[i].Name).Add(stage)
 			}
 		}
-		if a, b := reconfigurationDelay(&listed), reconfigurationDelay(&summed); a != b || a.Count != len(listed.Darks) {
+		if a, b := reconfigurationDelay(&listed), reconfigurationDelay(&summed); a != b ||
+			a.Count != len(listed.Darks) {
 			t.Errorf("seed %d: reconfiguration delays %+v of a list, %+v of sums", seed, a, b)
 		}
 		if a, b := dark(&listed), dark(&summed); a != b || a.Count != len(listed.Darks) {

@@ -77,7 +77,8 @@ func (r *Report) Add(rep *Repeat) {
 		name := rep.Runs[0].Policies[k].Name
 		for _, f := range repeated() {
 			v := rep.values(k, f)
-			rep.Figures = append(rep.Figures, Estimate{Policy: name, Figure: f.name, Runs: len(v), Mean: Bootstrap(v, r.Seed)})
+			rep.Figures = append(rep.Figures, Estimate{Policy: name, Figure: f.name, Runs: len(v),
+				Mean: Bootstrap(v, r.Seed)})
 			if k > 0 {
 				ours, theirs := both(rep.Runs, rep.Runs, k, 0, f)
 				rep.Pairs = append(rep.Pairs, pair(name, rep.Runs[0].Policies[0].Name, f.name, ours, theirs, r.Seed))
@@ -161,7 +162,8 @@ func (r *Repeat) Words() string {
 		b.WriteString(" Within each run policies took turns in an order drawn from its seed.")
 	}
 	if least := enough(len(r.Pairs)); len(r.Runs) < least {
-		fmt.Fprintf(&b, " So few runs decide nothing at 95 %% in %d comparisons: that takes %d.", len(r.Pairs), least)
+		fmt.Fprintf(&b, " So few runs decide nothing at 95 %% in %d comparisons: that takes %d.",
+			len(r.Pairs), least)
 	}
 	if f := r.Failures(); len(f) > 0 {
 		fmt.Fprintf(&b, " %d failed and are left out of pairs: %s.", len(f), strings.Join(f, "; "))
@@ -192,7 +194,8 @@ func (r *Repeat) paired() []Paired {
 		if sign != Lower && sign != Higher {
 			sign = Undecided
 		}
-		out = append(out, Paired{Policy: p.Policy, Against: p.Against, Figure: p.Policy + ": " + p.Figure, Runs: p.Runs,
+		out = append(out, Paired{Policy: p.Policy, Against: p.Against,
+			Figure: p.Policy + ": " + p.Figure, Runs: p.Runs,
 			Ratio: p.Ratio, Sign: sign})
 	}
 	return out

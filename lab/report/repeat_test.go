@@ -55,10 +55,12 @@ func TestAddRepeat(t *testing.T) {
 	}
 	got = nil
 	for _, p := range r.Repeat.Pairs {
-		got = append(got, fmt.Sprint(p.Policy, " ", p.Against, " ", p.Figure, " ", p.Mean, " ", p.Other, " ", p.Runs, " ",
+		got = append(got, fmt.Sprint(p.Policy, " ", p.Against, " ", p.Figure, " ", p.Mean, " ", p.Other,
+			" ", p.Runs, " ",
 			p.Exact, " ", p.Verdict))
 	}
-	want = []string{"b a makespan 20 10 3 true higher", "b a mean CCT 4 2 3 true higher", "b a p50 CCT 6 3 3 true higher",
+	want = []string{"b a makespan 20 10 3 true higher", "b a mean CCT 4 2 3 true higher",
+		"b a p50 CCT 6 3 3 true higher",
 		"b a p95 CCT 8 4 3 true higher", "b a p99 CCT 10 5 3 true higher", "b a mean JCT 12 6 3 true higher"}
 	if !slices.Equal(got, want) || !r.Repeat.Alike {
 		t.Errorf("alike %v, pairs\n%q, want\n%q", r.Repeat.Alike, got, want)
@@ -110,10 +112,12 @@ func TestFailedRuns(t *testing.T) {
 		!slices.Equal(b, []float64{10, 20}) {
 		t.Errorf("values %v and %v", a, b)
 	}
-	if a, b := both(r.Runs, r.Runs, 1, 0, makespan); !slices.Equal(a, []float64{20}) || !slices.Equal(b, []float64{2}) {
+	if a, b := both(r.Runs, r.Runs, 1, 0, makespan); !slices.Equal(a, []float64{20}) ||
+		!slices.Equal(b, []float64{2}) {
 		t.Errorf("both ended: %v and %v", a, b)
 	}
-	if a, b := both(r.Runs[:2], r.Runs, 1, 1, makespan); !slices.Equal(a, []float64{10, 20}) || !slices.Equal(a, b) {
+	if a, b := both(r.Runs[:2], r.Runs, 1, 1, makespan); !slices.Equal(a, []float64{10, 20}) ||
+		!slices.Equal(a, b) {
 		t.Errorf("of two runs and three: %v and %v", a, b)
 	}
 	if got := r.Failures(); !slices.Equal(got, []string{"seed 7, a: lost", "seed 9, b: late"}) {
@@ -131,16 +135,19 @@ func TestWordsOfRepeat(t *testing.T) {
 		r    Repeat
 		want string
 	}{
-		{"alike and exact", Repeat{Seeds: []uint64{4, 5}, Shown: 4, Alike: true, Runs: make([]SeedRun, 2), Figures: sure},
+		{"alike and exact", Repeat{Seeds: []uint64{4, 5}, Shown: 4, Alike: true,
+			Runs: make([]SeedRun, 2), Figures: sure},
 			"2 runs, seeds 4 to 5; all else in this report is of seed 4. Every run gives the same figures: nothing in them " +
 				"depends on the seed, and intervals have no width." + read + "0 comparisons after Holm."},
-		{"exact, and not alike", Repeat{Seeds: []uint64{4, 5}, Shown: 5, Runs: make([]SeedRun, 2), Figures: sure},
+		{"exact, and not alike", Repeat{Seeds: []uint64{4, 5}, Shown: 5, Runs: make([]SeedRun, 2),
+			Figures: sure},
 			"2 runs, seeds 4 to 5; all else in this report is of seed 5." + read + "0 comparisons after Holm."},
 		{"too few", Repeat{Seeds: []uint64{4, 8}, Shown: 4, Interleaved: true, Runs: make([]SeedRun, 5),
 			Pairs: make([]Pair, 1)}, "5 runs, seeds 4 to 8; all else in this report is of seed 4. Within each run policies " +
 			"took turns in an order drawn from its seed. So few runs decide nothing at 95 % in 1 comparisons: that takes 6." +
 			read + "1 comparisons after Holm."},
-		{"just enough", Repeat{Seeds: []uint64{4, 9}, Shown: 4, Runs: make([]SeedRun, 6), Pairs: make([]Pair, 1)},
+		{"just enough", Repeat{Seeds: []uint64{4, 9}, Shown: 4, Runs: make([]SeedRun, 6),
+			Pairs: make([]Pair, 1)},
 			"6 runs, seeds 4 to 9; all else in this report is of seed 4." + read + "1 comparisons after Holm."},
 	} {
 		if got := tc.r.Words(); got != tc.want {
@@ -156,11 +163,14 @@ func TestWordsOfRepeat(t *testing.T) {
 
 // TestPairedSigns: only a verdict of lower or higher is a sign.
 func TestPairedSigns(t *testing.T) {
-	for verdict, want := range map[string]string{Lower: Lower, Higher: Higher, Same: Undecided, OneRun: Undecided,
+	for verdict, want := range map[string]string{Lower: Lower, Higher: Higher, Same: Undecided,
+		OneRun:    Undecided,
 		Undecided: Undecided} {
-		r := &Repeat{Pairs: []Pair{{Policy: "a", Against: "b", Figure: "makespan", Runs: 3, Ratio: Interval{1, 2, 3},
+		r := &Repeat{Pairs: []Pair{{Policy: "a", Against: "b", Figure: "makespan", Runs: 3,
+			Ratio:   Interval{1, 2, 3},
 			Verdict: verdict}}}
-		if got := r.paired(); !slices.Equal(got, []Paired{{"a", "b", "a: makespan", 3, Interval{1, 2, 3}, want}}) {
+		if got := r.paired(); !slices.Equal(got,
+			[]Paired{{"a", "b", "a: makespan", 3, Interval{1, 2, 3}, want}}) {
 			t.Errorf("verdict %s: %+v", verdict, got)
 		}
 	}
@@ -172,7 +182,8 @@ func TestNoWrite(t *testing.T) {
 	const parts = 7 // headline, comparison, what the runs are, their pairs, what it rests on, a caveat, how many more
 	for n := range parts + 1 {
 		err := r.Table(&limited{n})
-		if n == parts && err != nil || n < parts && (!errors.Is(err, errFull) || err.Error() != "write table: no room") {
+		if n == parts && err != nil || n < parts &&
+			(!errors.Is(err, errFull) || err.Error() != "write table: no room") {
 			t.Errorf("after %d of %d parts: %v", n, parts, err)
 		}
 	}

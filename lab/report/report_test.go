@@ -29,7 +29,8 @@ func two() []PolicyResult {
 		{
 			Name: "a",
 			Jobs: []JobResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms}, {ID: 0, Arrival: 50 * ms, End: 150 * ms}},
-			Coflows: []CoflowResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms, Bytes: 90, Local: 10, Rack: 20, Bound: 10 * ms},
+			Coflows: []CoflowResult{{ID: 1, Arrival: 100 * ms, End: 400 * ms, Bytes: 90, Local: 10,
+				Rack: 20, Bound: 10 * ms},
 				{ID: 0, Arrival: 50 * ms, End: 150 * ms, Bytes: 10, Bound: 20 * ms}},
 			BytesEPS: 70, BytesBasis: "payload",
 		},
@@ -38,8 +39,10 @@ func two() []PolicyResult {
 			Jobs: []JobResult{{ID: 0, Arrival: 50 * ms, End: 250 * ms}, {ID: 1, Arrival: 100 * ms, End: 200 * ms}},
 			Coflows: []CoflowResult{{ID: 0, Name: "slow", Arrival: 50 * ms, End: 250 * ms, Bytes: 10},
 				{ID: 1, Arrival: 100 * ms, End: 200 * ms, Bytes: 90, Local: 10, Rack: 20}},
-			BytesOCS: 35, BytesEPS: 35, MoveTimes: MoveTimes{Reconfigurations: 1, ReconfigurationDelayAssumed: 5 * ms,
-				ReconfigurationDelays: []time.Duration{11 * ms}, DarkAsked: 4 * ms, Darks: []time.Duration{4100 * time.Microsecond},
+			BytesOCS: 35, BytesEPS: 35, MoveTimes: MoveTimes{Reconfigurations: 1,
+				ReconfigurationDelayAssumed: 5 * ms,
+				ReconfigurationDelays:       []time.Duration{11 * ms},
+				DarkAsked:                   4 * ms, Darks: []time.Duration{4100 * time.Microsecond},
 				DarkSource: "device"},
 		},
 	}
@@ -54,10 +57,12 @@ func TestSummarise(t *testing.T) {
 	}
 	a, b := r.Policies[0], r.Policies[1]
 	// a: makespan 400−50; CCT 100 and 300 ms. b: 250−50; 200 and 100 ms.
-	if a.Makespan != .35 || a.CCT != (Seconds{Count: 2, Mean: .2, P50: .1, P90: .3, P95: .3, P99: .3, Max: .3}) {
+	if a.Makespan != .35 || a.CCT != (Seconds{Count: 2, Mean: .2, P50: .1, P90: .3, P95: .3,
+		P99: .3, Max: .3}) {
 		t.Errorf("a: %+v", a)
 	}
-	if a.BytesTotal != 100 || a.BytesLocal != 10 || a.BytesRack != 20 || a.BytesInter != 70 || a.OCSShare != 0 ||
+	if a.BytesTotal != 100 || a.BytesLocal != 10 || a.BytesRack != 20 || a.BytesInter != 70 ||
+		a.OCSShare != 0 ||
 		b.OCSShare != .5 {
 		t.Errorf("bytes: %+v, share %v", a, b.OCSShare)
 	}
@@ -67,7 +72,8 @@ func TestSummarise(t *testing.T) {
 	if a.Coflows[0].ID != 0 || a.Jobs[0].ID != 0 {
 		t.Error("rows are not by id")
 	}
-	if b.ReconfigurationDelay != (ReconfigurationDelay{Assumed: 5000, Count: 1, P50: 11000, P90: 11000, P99: 11000,
+	if b.ReconfigurationDelay != (ReconfigurationDelay{Assumed: 5000, Count: 1, P50: 11000,
+		P90: 11000, P99: 11000,
 		Marked: true}) ||
 		b.Dark != (Dark{Asked: 4000, Count: 1, P50: 4100, P99: 4100, Source: "device"}) {
 		t.Errorf("reconfiguration delay %+v, dark %+v", b.ReconfigurationDelay, b.Dark)
@@ -86,13 +92,15 @@ func TestSummarise(t *testing.T) {
 		t.Errorf("b has no greater figure than a:\n%s", text)
 	}
 	three := Summarise(Meta{}, append(two(), two()[0]))
-	if text := strings.Join(three.Losses, "\n"); !strings.Contains(text, "a is beaten by b in makespan (+75.0 %), mean "+
-		"CCT (+33.3 %)") {
+	if text := strings.Join(three.Losses, "\n"); !strings.Contains(text,
+		"a is beaten by b in makespan (+75.0 %), mean "+
+			"CCT (+33.3 %)") {
 		t.Errorf("losses: %s", text)
 	}
 	back := Summarise(Meta{}, []PolicyResult{two()[1], two()[0]})
-	if text := strings.Join(back.Losses, "\n"); !strings.Contains(text, "a loses to b in makespan (0.350 s against "+
-		"0.200 s, +75.0 %)") {
+	if text := strings.Join(back.Losses, "\n"); !strings.Contains(text,
+		"a loses to b in makespan (0.350 s against "+
+			"0.200 s, +75.0 %)") {
 		t.Errorf("losses: %s", text)
 	}
 }
@@ -148,7 +156,8 @@ func TestSameBytes(t *testing.T) {
 		slices.Reverse(b.results[i].ReconfigurationDelays)
 	}
 	seeds := b.Seeds
-	b = Summarise(Meta{Version: b.Version, Title: b.Title, Seed: b.Seed, Workload: b.Workload, Fabric: b.Fabric,
+	b = Summarise(Meta{Version: b.Version, Title: b.Title, Seed: b.Seed, Workload: b.Workload,
+		Fabric:     b.Fabric,
 		Controller: b.Controller, Notes: b.Notes}, b.results)
 	b.Seeds = seeds
 	fa, errA := a.files(&Run{})
@@ -169,7 +178,8 @@ func TestHTML(t *testing.T) {
 	bad[1].Circuits = []CircuitInterval{{In: 0, Out: 1, Coflow: -1, Moving: 1e6, InService: 5e6, End: 9e8},
 		{In: 1, Out: 0, Moving: 1e6, InService: 1e9, End: 9e8}}
 	for name, r := range map[string]*Report{
-		"sample": sample(1), "hostile names": Summarise(Meta{Title: "</title><b>"}, bad), "nothing": Summarise(Meta{}, nil),
+		"sample": sample(1), "hostile names": Summarise(Meta{Title: "</title><b>"},
+			bad), "nothing": Summarise(Meta{}, nil),
 		"no circuits": Summarise(Meta{Fabric: Fabric{Racks: 100, Hosts: 2000, Spines: 40}}, two()[:1]),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +241,8 @@ func TestTable(t *testing.T) {
 	}
 	golden := "testdata/table.txt"
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(golden, b.Bytes(), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755),
+			os.WriteFile(golden, b.Bytes(), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,7 +279,8 @@ func TestWriteDirErrors(t *testing.T) {
 	}
 	for name, dir := range map[string]string{"a file": occupied, "below a file": filepath.Join(occupied, "x"),
 		"no such device": "/proc/lightloom/x"} {
-		for what, err := range map[string]error{"check": CheckDir(dir), "write": sample(1).WriteDir(dir, &Run{})} {
+		for what, err := range map[string]error{"check": CheckDir(dir),
+			"write": sample(1).WriteDir(dir, &Run{})} {
 			var disk *DiskError
 			if !errors.As(err, &disk) || !strings.Contains(disk.Hint(), "--report-dir DIR") {
 				t.Errorf("%s, %s: %v", name, what, err)
@@ -278,8 +290,9 @@ func TestWriteDirErrors(t *testing.T) {
 	if got := names(t, parent); !slices.Equal(got, []string{"file"}) {
 		t.Errorf("left behind: %q", got)
 	}
-	for err, hint := range map[error]string{syscall.ENOSPC: "full", syscall.EDQUOT: "full", fs.ErrPermission: "may write",
-		syscall.EROFS: "may write", syscall.EIO: "another directory"} {
+	for err, hint := range map[error]string{syscall.ENOSPC: "full", syscall.EDQUOT: "full",
+		fs.ErrPermission: "may write",
+		syscall.EROFS:    "may write", syscall.EIO: "another directory"} {
 		if h := (&DiskError{"d", err}).Hint(); !strings.Contains(h, hint) {
 			t.Errorf("%v: hint %q", err, h)
 		}
@@ -331,7 +344,8 @@ func TestWaited(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 1234567: "1,234,567", 99.96: "100", 12.34: "12.3", 9.996: "10.0",
+	for v, want := range map[float64]string{0: "0", 1234567: "1,234,567", 99.96: "100", 12.34: "12.3",
+		9.996: "10.0",
 		1.236: "1.24", 0.1234: "0.123", 0.00001234: "1.2e-05", -3.456: "-3.46"} {
 		if got := sig(v); got != want {
 			t.Errorf("sig(%v) = %q, want %q", v, got, want)

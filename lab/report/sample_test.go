@@ -13,7 +13,8 @@ import (
 
 // sample makes results of the shape a demo has: five rows, forty jobs, circuits in two of the rows.
 func sample(seed uint64) *Report {
-	names := []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow", "random+ecmp+capacity"}
+	names := []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow",
+		"random+ecmp+capacity"}
 	var results []PolicyResult
 	for i, name := range names {
 		results = append(results, sampleResult(rand.New(rand.NewPCG(seed, uint64(i))), i, name))
@@ -41,15 +42,18 @@ func sample(seed uint64) *Report {
 func sampleResult(r *rand.Rand, row int, name string) PolicyResult {
 	speed := []float64{1, .55, .8, .45, .5}[row]
 	p := PolicyResult{Name: name, Decisions: 300,
-		MoveTimes: MoveTimes{ReconfigurationDelayAssumed: 15 * time.Millisecond, DarkAsked: 10 * time.Millisecond}}
+		MoveTimes: MoveTimes{ReconfigurationDelayAssumed: 15 * time.Millisecond,
+			DarkAsked: 10 * time.Millisecond}}
 	for i := range 40 {
 		at := time.Duration(i) * 100 * time.Millisecond
 		took := time.Duration(float64(20*time.Millisecond) * speed * (1 +
 			300*r.Float64()*r.Float64()*r.Float64()*r.Float64()))
 		name := fmt.Sprintf("%03d-coflow", i)
-		p.Jobs = append(p.Jobs, JobResult{ID: controller.JobID(i), Name: name, Arrival: at, Start: at, End: at + took +
-			30*time.Millisecond})
-		p.Coflows = append(p.Coflows, CoflowResult{ID: southbound.CoflowID(i), Job: controller.JobID(i), Name: name,
+		p.Jobs = append(p.Jobs, JobResult{ID: controller.JobID(i), Name: name, Arrival: at, Start: at,
+			End: at + took +
+				30*time.Millisecond})
+		p.Coflows = append(p.Coflows, CoflowResult{ID: southbound.CoflowID(i),
+			Job: controller.JobID(i), Name: name,
 			Arrival: at, Start: at,
 			End: at + took, Bytes: 5_800_000, Local: 100_000, Rack: 50_000, HostFlows: 4, Flows: 10})
 	}
@@ -72,7 +76,8 @@ func (p *PolicyResult) circuits(r *rand.Rand) {
 			out := (in + 1 + southbound.Port(r.IntN(7))) % 8
 			inService := t + time.Duration(12+r.IntN(5))*time.Millisecond
 			end := inService + time.Duration(100+r.IntN(600))*time.Millisecond
-			p.Circuits = append(p.Circuits, CircuitInterval{In: in, Out: out, Coflow: southbound.CoflowID(r.IntN(40)), Moving: t,
+			p.Circuits = append(p.Circuits, CircuitInterval{In: in, Out: out,
+				Coflow: southbound.CoflowID(r.IntN(40)), Moving: t,
 				InService: inService, End: end})
 			p.ReconfigurationDelays = append(p.ReconfigurationDelays, inService-t)
 			p.Darks = append(p.Darks, 10*time.Millisecond+time.Duration(r.IntN(90))*time.Microsecond)

@@ -47,11 +47,13 @@ func (p *Policy) late() string {
 }
 
 func summary(p *PolicyResult) Policy {
-	out := Policy{Name: p.Name, Notes: p.Notes, Health: p.Health, Utilisation: p.utilisation(), Packets: p.Packets,
+	out := Policy{Name: p.Name, Notes: p.Notes, Health: p.Health, Utilisation: p.utilisation(),
+		Packets: p.Packets,
 		Traffic: Traffic{BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS),
 			BytesBasis: cmp.Or(p.BytesBasis, "payload")},
-		Reconfiguration: Reconfiguration{Reconfigurations: p.Reconfigurations, ReconfigurationDelay: reconfigurationDelay(p),
-			Dark: dark(p)},
+		Reconfiguration: Reconfiguration{Reconfigurations: p.Reconfigurations,
+			ReconfigurationDelay: reconfigurationDelay(p),
+			Dark:                 dark(p)},
 		Work: Work{Decisions: p.Decisions, LeaderOutage: p.LeaderOutage.Seconds(),
 			Anneal: Anneal{Place: Moves(p.Anneal.Place), Route: Moves(p.Anneal.Route)}}}
 	out.Makespan = p.makespan().Seconds()
@@ -99,14 +101,16 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 	if len(p.Jobs) <= MaxRows {
 		for i := range p.Jobs {
 			j := &p.Jobs[i]
-			jobs = append(jobs, Row{ID: int32(j.ID), Name: j.Name, Arrival: j.Arrival.Seconds(), Took: j.JCT().Seconds(),
+			jobs = append(jobs, Row{ID: int32(j.ID), Name: j.Name, Arrival: j.Arrival.Seconds(),
+				Took:      j.JCT().Seconds(),
 				Delivered: int64(j.Delivered), Throughput: j.Throughput(), Cancelled: j.Cancelled})
 		}
 	}
 	if len(p.Coflows) <= MaxRows {
 		for i := range p.Coflows {
 			c := &p.Coflows[i]
-			coflows = append(coflows, Row{ID: int32(c.ID), Name: c.Name, Arrival: c.Arrival.Seconds(), Took: c.CCT().Seconds(),
+			coflows = append(coflows, Row{ID: int32(c.ID), Name: c.Name, Arrival: c.Arrival.Seconds(),
+				Took:  c.CCT().Seconds(),
 				Bytes: int64(c.Bytes), Local: int64(c.Local), HostFlows: c.HostFlows, Flows: c.Flows, Proof: c.Proof})
 		}
 	}
@@ -118,7 +122,8 @@ func (p *PolicyResult) rows() (jobs, coflows []Row) {
 
 func seconds(d []time.Duration) Seconds {
 	v := sortedIn(time.Second, d)
-	s := Seconds{Count: len(v), Mean: Mean(v), P50: Percentile(v, .5), P90: Percentile(v, .9), P95: Percentile(v, .95),
+	s := Seconds{Count: len(v), Mean: Mean(v), P50: Percentile(v, .5), P90: Percentile(v, .9),
+		P95: Percentile(v, .95),
 		P99: Percentile(v, .99)}
 	if len(v) > 0 {
 		s.Max = v[len(v)-1]
@@ -132,7 +137,8 @@ func reconfigurationDelay(p *PolicyResult) ReconfigurationDelay {
 		sums = &p.Moved.ReconfigurationDelays
 	}
 	n, v := times(sums, p.ReconfigurationDelays, .5, .9, .99)
-	o := ReconfigurationDelay{Assumed: float64(p.ReconfigurationDelayAssumed) / 1e3, Count: n, P50: v[0], P90: v[1],
+	o := ReconfigurationDelay{Assumed: float64(p.ReconfigurationDelayAssumed) / 1e3, Count: n,
+		P50: v[0], P90: v[1],
 		P99: v[2]}
 	o.Marked = o.Count > 0 && o.P90 > 2*o.Assumed
 	return o
@@ -144,7 +150,8 @@ func dark(p *PolicyResult) Dark {
 		sums = &p.Moved.Darks
 	}
 	n, v := times(sums, p.Darks, .5, .99)
-	return Dark{Asked: float64(p.DarkAsked) / 1e3, Count: n, P50: v[0], P99: v[1], Source: cmp.Or(p.DarkSource, "none")}
+	return Dark{Asked: float64(p.DarkAsked) / 1e3, Count: n, P50: v[0], P99: v[1],
+		Source: cmp.Or(p.DarkSource, "none")}
 }
 
 func stages(p *PolicyResult) (out []Stage) {
@@ -184,8 +191,9 @@ func slower(base, p *PolicyResult) Slower {
 			continue
 		}
 		s.Count++
-		if ratio := float64(c.CCT()) / float64(max(was, time.Millisecond)); ratio > s.Ratio || ratio == s.Ratio &&
-			c.ID < worst {
+		if ratio := float64(c.CCT()) / float64(max(was, time.Millisecond)); ratio > s.Ratio ||
+			ratio == s.Ratio &&
+				c.ID < worst {
 			s.Ratio, s.Worst, worst = ratio, cmp.Or(c.Name, fmt.Sprintf("coflow %d", c.ID)), c.ID
 		}
 	}
@@ -202,7 +210,8 @@ func losses(all []Policy, i int) (out []remark) {
 	for _, f := range figures() {
 		was, is := f.of(base), f.of(p)
 		if was > 0 && is > was*1.005 {
-			worse = append(worse, fmt.Sprintf("%s (%s s against %s s, %+.1f %%)", f.name, sig(is), sig(was), 100*(is/was-1)))
+			worse = append(worse, fmt.Sprintf("%s (%s s against %s s, %+.1f %%)", f.name, sig(is),
+				sig(was), 100*(is/was-1)))
 			lines = append(lines, shownAs(f.name))
 		}
 	}
@@ -245,7 +254,8 @@ func beaten(all []Policy, i int) (out []remark) {
 	}
 	for k, names := range by {
 		if len(names) > 0 {
-			out = append(out, remark{i, lines[k], fmt.Sprintf("%s is beaten by %s in %s.", all[i].Name, all[k].Name,
+			out = append(out, remark{i, lines[k], fmt.Sprintf("%s is beaten by %s in %s.",
+				all[i].Name, all[k].Name,
 				strings.Join(names, ", "))})
 		}
 	}

@@ -24,7 +24,8 @@ const meansCCT = "Coflow completion time: from when a coflow's host flows may st
 func (r *Report) lines() []line {
 	const cct, jct = meansCCT, "Job completion time: from a job's arrival to its end."
 	out := []line{
-		least("makespan, s", "From the first arrival to the last end.", func(p *Policy) float64 { return p.Makespan }),
+		least("makespan, s", "From the first arrival to the last end.",
+			func(p *Policy) float64 { return p.Makespan }),
 		least("CCT mean, s", cct, func(p *Policy) float64 { return p.CCT.Mean }),
 		least("CCT p50, s", cct, func(p *Policy) float64 { return p.CCT.P50 }),
 		least("CCT p95, s", cct, func(p *Policy) float64 { return p.CCT.P95 }),
@@ -33,7 +34,8 @@ func (r *Report) lines() []line {
 		least("JCT p95, s", jct, func(p *Policy) float64 { return p.JCT.P95 })}
 	out = append(append(out, r.healthy()...), r.gaps()...)
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Throughput != nil }) {
-		out = append(out, text("job throughput mean, Mb/s", "What a job's sinks received, by the time that it ran.",
+		out = append(out, text("job throughput mean, Mb/s",
+			"What a job's sinks received, by the time that it ran.",
 			func(p *Policy) string { return megabits(p, func(t *Throughput) float64 { return t.Mean }) }))
 	}
 	return append(append(out, r.promised()...),
@@ -43,9 +45,10 @@ func (r *Report) lines() []line {
 			"them.", func(p *Policy) string { return percent(p.OCSShare) }),
 		text("reconfigurations", "How often a circuit was set up or moved.",
 			func(p *Policy) string { return thousands(p.Reconfigurations) }),
-		text("reconfiguration delay assumed", "What circuit schedules took a move to last.", func(p *Policy) string {
-			return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.Assumed)
-		}),
+		text("reconfiguration delay assumed", "What circuit schedules took a move to last.",
+			func(p *Policy) string {
+				return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.Assumed)
+			}),
 		text(lineDelays, "The whole of a move: from its intent to the circuit in service.",
 			func(p *Policy) string {
 				return orDash(p.ReconfigurationDelay.Count, p.ReconfigurationDelay.P50, p.ReconfigurationDelay.P99)
@@ -61,7 +64,10 @@ func (r *Report) details() []line {
 	const dark = "How long a moved port had no light."
 	return append(append(r.staged(), r.utilised()...),
 		text("dark time asked", dark, func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.Asked) }),
-		text("dark time p50, p99", dark, func(p *Policy) string { return orDash(p.Dark.Count, p.Dark.P50, p.Dark.P99) }),
+		text("dark time p50, p99", dark, func(p *Policy) string {
+			return orDash(p.Dark.Count,
+				p.Dark.P50, p.Dark.P99)
+		}),
 		text("placing: tried, kept", "Placements that the annealer tried and kept.",
 			func(p *Policy) string { return moves(p.Anneal.Place) }),
 		text("routing: tried, kept", "Routes that the annealer tried and kept.",
@@ -81,7 +87,8 @@ func (r *Report) promised() (out []line) {
 			}))
 	}
 	if slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.WeightedCCT > 0 }) {
-		out = append(out, least("CCT mean by weight, s", "Completion times of coflows, each counted by its weight.",
+		out = append(out, least("CCT mean by weight, s",
+			"Completion times of coflows, each counted by its weight.",
 			func(p *Policy) float64 { return p.WeightedCCT }))
 	}
 	return out

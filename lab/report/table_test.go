@@ -19,27 +19,33 @@ func rows(policies []Policy, lines []line) (out [][]string) {
 
 // TestLines: each line shows its own figure, and a dash where a policy has none.
 func TestLines(t *testing.T) {
-	full := Policy{Completion: Completion{Makespan: 1, CCT: Seconds{Mean: 2, P50: 3, P95: 4}, JCT: Seconds{Mean: 5, P50: 6,
-		P95: 7}, Throughput: &Throughput{Mean: 8e6, P50: 9e6}, Deadlines: &Deadlines{Of: 4, Met: 3}, WeightedCCT: 10},
+	full := Policy{Completion: Completion{Makespan: 1, CCT: Seconds{Mean: 2, P50: 3, P95: 4},
+		JCT: Seconds{Mean: 5, P50: 6,
+			P95: 7}, Throughput: &Throughput{Mean: 8e6, P50: 9e6}, Deadlines: &Deadlines{Of: 4, Met: 3}, WeightedCCT: 10},
 		Traffic: Traffic{BytesInter: 11e6, OCSShare: .125},
-		Reconfiguration: Reconfiguration{Reconfigurations: 1234, ReconfigurationDelay: ReconfigurationDelay{Count: 1,
-			Assumed: 13, P50: 14, P90: 99, P99: 15}, Dark: Dark{Asked: 16, Count: 1, P50: 17, P99: 18}},
+		Reconfiguration: Reconfiguration{Reconfigurations: 1234,
+			ReconfigurationDelay: ReconfigurationDelay{Count: 1,
+				Assumed: 13, P50: 14, P90: 99, P99: 15}, Dark: Dark{Asked: 16, Count: 1, P50: 17, P99: 18}},
 		Packets: Packets{DroppedDark: 19, DroppedQueue: 99, Retransmissions: 20},
-		Work:    Work{Anneal: Anneal{Place: Moves{Evaluated: 2100, Accepted: 22}, Route: Moves{Evaluated: 23, Accepted: 24}}}}
+		Work: Work{Anneal: Anneal{Place: Moves{Evaluated: 2100, Accepted: 22},
+			Route: Moves{Evaluated: 23, Accepted: 24}}}}
 	r := &Report{Policies: []Policy{full, {}}}
 	for i, tc := range []struct {
 		got  []line
 		want [][]string
 	}{
-		{r.lines(), [][]string{{"makespan, s", "1.00", "0"}, {"CCT mean, s", "2.00", "0"}, {"CCT p50, s", "3.00", "0"},
+		{r.lines(), [][]string{{"makespan, s", "1.00", "0"}, {"CCT mean, s", "2.00", "0"},
+			{"CCT p50, s", "3.00", "0"},
 			{"CCT p95, s", "4.00", "0"}, {"JCT mean, s", "5.00", "0"}, {"JCT p50, s", "6.00", "0"},
-			{"JCT p95, s", "7.00", "0"}, {"job throughput mean, Mb/s", "8.00", "–"}, {"deadlines met", "3 of 4", "–"},
+			{"JCT p95, s", "7.00", "0"}, {"job throughput mean, Mb/s", "8.00", "–"}, {"deadlines met",
+				"3 of 4", "–"},
 			{"CCT mean by weight, s", "10.0", "0"}, {"payload between racks", "11.0 MB", "0 MB"},
 			{"of it over circuits", "12.5 %", "0.0 %"}, {"reconfigurations", "1,234", "0"},
 			{"reconfiguration delay assumed", "13.0 µs", "–"},
 			{"reconfiguration delay p50, p99", "14.0 µs, 15.0 µs", "–"}, {"dropped, dark or unmatched", "19", "0"},
 			{"retransmissions", "20", "0"}}},
-		{r.details(), [][]string{{"dark time asked", "16.0 µs", "–"}, {"dark time p50, p99", "17.0 µs, 18.0 µs", "–"},
+		{r.details(), [][]string{{"dark time asked", "16.0 µs", "–"},
+			{"dark time p50, p99", "17.0 µs, 18.0 µs", "–"},
 			{"placing: tried, kept", "2,100, 22", "–"}, {"routing: tried, kept", "23, 24", "–"}}},
 	} {
 		if got := rows(r.Policies, tc.got); !slices.EqualFunc(got, tc.want, slices.Equal) {
@@ -48,7 +54,8 @@ func TestLines(t *testing.T) {
 	}
 	for _, name := range []string{"job throughput mean, Mb/s", "deadlines met", "CCT mean by weight, s"} {
 		has := func(l line) bool { return l.name == name }
-		if bare := (&Report{Policies: make([]Policy, 2)}).lines(); slices.ContainsFunc(bare, has) || len(bare) != 14 {
+		if bare := (&Report{Policies: make([]Policy, 2)}).lines(); slices.ContainsFunc(bare, has) ||
+			len(bare) != 14 {
 			t.Errorf("no policy has %s, and %d lines", name, len(bare))
 		}
 	}
@@ -97,7 +104,8 @@ func TestWordsUnderTable(t *testing.T) {
 			"; --repeat 10 tells more."}},
 		{"scaled", Report{Policies: make([]Policy, 1), Workload: scaled, Losses: []string{"lost"}},
 			[]string{one + "; --repeat 10 tells more.", divided, "The report has 1 further remark."}},
-		{"as it was", Report{Policies: make([]Policy, 1), Workload: Workload{Scale: 1, Speedup: 1, Fold: "folded"}},
+		{"as it was", Report{Policies: make([]Policy, 1),
+			Workload: Workload{Scale: 1, Speedup: 1, Fold: "folded"}},
 			[]string{one + "; --repeat 10 tells more.", "! folded"}},
 		{"all", Report{Policies: []Policy{{Name: "a", Notes: []string{"one", "two"}}, {Name: "b"}},
 			Losses: []string{"lost"}, Notes: []string{"last"}, Workload: scaled},

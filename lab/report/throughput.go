@@ -43,7 +43,8 @@ func throughput(jobs []JobResult, makespan time.Duration) *Throughput {
 		return nil
 	}
 	slices.Sort(v)
-	t := &Throughput{Count: len(v), Mean: Mean(v), P5: Percentile(v, .05), P50: Percentile(v, .5), P95: Percentile(v, .95)}
+	t := &Throughput{Count: len(v), Mean: Mean(v), P5: Percentile(v, .05), P50: Percentile(v, .5),
+		P95: Percentile(v, .95)}
 	if makespan > 0 {
 		t.All = float64(all) * 8 / makespan.Seconds()
 	}

@@ -24,7 +24,8 @@ func topology(f Fabric) string {
 	pitch := (w - 2*gap) / float64(max(racks, 1))
 	at := func(r int) float64 { return gap + pitch*(float64(r)+.5) }
 	spineAt := func(i int) float64 { return w * (float64(i) + 1) / float64(f.Spines+1) }
-	s := newSVG(w, h, fmt.Sprintf("%d racks of %d hosts, %d spines, an optical switch of %d ports", f.Racks, perRack,
+	s := newSVG(w, h, fmt.Sprintf("%d racks of %d hosts, %d spines, an optical switch of %d ports",
+		f.Racks, perRack,
 		f.Spines, f.OCSPorts*max(1, f.Waves)))
 	for r := range racks {
 		for i := range min(f.Spines, 16) {

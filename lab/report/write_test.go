@@ -36,7 +36,8 @@ func TestDiskError(t *testing.T) {
 	const full = "the disk is full: free some space, or name another place with --report-dir DIR"
 	const denied = "name a directory that you may write to with --report-dir DIR"
 	const taken = "a file has that name: name a directory with --report-dir DIR"
-	for cause, want := range map[error]string{syscall.ENOSPC: full, syscall.EDQUOT: full, syscall.EACCES: denied,
+	for cause, want := range map[error]string{syscall.ENOSPC: full, syscall.EDQUOT: full,
+		syscall.EACCES:   denied,
 		fs.ErrPermission: denied, syscall.EROFS: denied, syscall.ENOTDIR: taken, fs.ErrExist: taken, syscall.EEXIST: taken,
 		syscall.EIO: "name another directory with --report-dir DIR"} {
 		e := &DiskError{"some dir", fmt.Errorf("wrapped: %w", cause)}
@@ -108,8 +109,11 @@ func TestRenameFails(t *testing.T) {
 // TestNoNumber: figures that JSON cannot hold are refused before any folder is made.
 func TestNoNumber(t *testing.T) {
 	for want, change := range map[string]func(*Report, *Run){
-		"encode report.json: json: unsupported value: NaN": func(r *Report, _ *Run) { r.Policies[0].Makespan = math.NaN() },
-		"encode run.json: json: unsupported value: +Inf":   func(_ *Report, run *Run) { run.Wall = math.Inf(1) },
+		"encode report.json: json: unsupported value: NaN": func(r *Report,
+			_ *Run) {
+			r.Policies[0].Makespan = math.NaN()
+		},
+		"encode run.json: json: unsupported value: +Inf": func(_ *Report, run *Run) { run.Wall = math.Inf(1) },
 	} {
 		parent := t.TempDir()
 		r, run := sample(1), &Run{}
@@ -172,7 +176,8 @@ func TestLinksAreReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range all {
-		if err := errors.Join(os.Remove(filepath.Join(dir, name)), os.Symlink(other, filepath.Join(dir, name))); err != nil {
+		if err := errors.Join(os.Remove(filepath.Join(dir, name)),
+			os.Symlink(other, filepath.Join(dir, name))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,7 +43,8 @@ func (s *Prepared) mixed(jobs []controller.Job) ([]controller.Job, error) {
 	if share == 0 {
 		return jobs, nil
 	}
-	opt := workload.BackgroundOptions{Seed: s.Options.Seed, Share: share, Rack: s.Fabric.HostRack, Rate: s.shares()}
+	opt := workload.BackgroundOptions{Seed: s.Options.Seed, Share: share, Rack: s.Fabric.HostRack,
+		Rate: s.shares()}
 	port := make([]pathmap.Bytes, 2*len(opt.Rate))
 	for i := range jobs {
 		opt.Until = max(opt.Until, jobs[i].Arrival)
@@ -94,7 +95,8 @@ func (s *Prepared) shares() []pathmap.BitsPerSecond {
 	out := make([]pathmap.BitsPerSecond, f.Hosts())
 	for h := range out {
 		r := f.HostRack[h]
-		out[h] = pathmap.BitsPerSecond(min(float64(s.hostRate(h)), up[r]/float64(f.HostsOf(int(r)))) * s.Options.Scale)
+		out[h] = pathmap.BitsPerSecond(min(float64(s.hostRate(h)),
+			up[r]/float64(f.HostsOf(int(r)))) * s.Options.Scale)
 	}
 	return out
 }

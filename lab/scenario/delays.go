@@ -30,8 +30,9 @@ func ParseDelays(text string, spec topo.Spec) (Delays, error) {
 	out := Delays{Commit: device.Fixed(ctl.Commit), RPC: device.Fixed(ctl.RPC)}
 	before := [3]device.Dist{out.Commit, out.RPC, out.Steer}
 	var err error
-	if out.Switches, err = device.ParseBudget(text, map[string]*device.Dist{"commit": &out.Commit, "rpc": &out.RPC,
-		"steer": &out.Steer}); err != nil {
+	if out.Switches, err = device.ParseBudget(text,
+		map[string]*device.Dist{"commit": &out.Commit, "rpc": &out.RPC,
+			"steer": &out.Steer}); err != nil {
 		return out, err
 	}
 	out.Controls = before != [3]device.Dist{out.Commit, out.RPC, out.Steer}

@@ -45,7 +45,8 @@ func TestHashFile(t *testing.T) {
 		{"a file more", func() { put("events_3_app", "") }},
 		{"bytes that move between files", func() { put("events_1_app", "one\no"); put("events_2_app", "wt\n") }},
 		{"another name", func() {
-			if err := os.Rename(filepath.Join(dir, "events_3_app"), filepath.Join(dir, "appstatus_app")); err != nil {
+			if err := os.Rename(filepath.Join(dir, "events_3_app"),
+				filepath.Join(dir, "appstatus_app")); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -56,7 +56,8 @@ func (s *Prepared) modelled() ([]controller.Job, error) {
 }
 
 // opened reads the jobs of a file, and checks that they fit.
-func (s *Prepared) opened(doing, path string, read func(*os.File) ([]controller.Job, error)) ([]controller.Job, error) {
+func (s *Prepared) opened(doing, path string,
+	read func(*os.File) ([]controller.Job, error)) ([]controller.Job, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)

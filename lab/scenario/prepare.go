@@ -151,7 +151,8 @@ func (s *Prepared) Choose(spec topo.Spec) error {
 		}
 	}
 	if s.Options.Demo && len(s.Options.Policies) == 0 && !spec.General() {
-		s.Rows = append(s.Rows, Row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp", Spec: spec.WithoutOCS(true),
+		s.Rows = append(s.Rows, Row{Name: "random+ecmp, fat EPS", Policy: "random+ecmp",
+			Spec:   spec.WithoutOCS(true),
 			parsed: s.Rows[0].parsed})
 		s.Notes = append(s.Notes, "“random+ecmp, fat EPS” runs on a packet network that was given the OCS's capacity ("+
 			spec.WithoutOCS(true).String()+"): what it gains is capacity, not circuits.")
@@ -197,7 +198,8 @@ func (s *Prepared) Load() error {
 	if s.Jobs = jobs; s.Options.Scale == 1 && s.Options.Speedup == 1 {
 		return nil // a whole trace need not be held twice
 	}
-	s.Jobs, err = workload.Scale(jobs, workload.ScaleOptions{Scale: s.Options.Scale, Speedup: s.Options.Speedup})
+	s.Jobs, err = workload.Scale(jobs, workload.ScaleOptions{Scale: s.Options.Scale,
+		Speedup: s.Options.Speedup})
 	return err
 }
 
@@ -205,7 +207,8 @@ func (s *Prepared) Load() error {
 func (s *Prepared) synthetic() workload.SyntheticOptions {
 	o := workload.SyntheticOptions{Seed: s.Options.Seed, Jobs: s.Options.Coflows, Racks: s.Spec.Racks,
 		HostsPerRack: s.Spec.Hosts}
-	o.Elephant = pathmap.Bytes(float64(policy.ElephantFactor*s.Spec.OCS.In(s.Spec.Dark)) * max(1, s.Options.Speedup))
+	o.Elephant = pathmap.Bytes(float64(policy.ElephantFactor*s.Spec.OCS.In(s.Spec.Dark)) * max(1,
+		s.Options.Speedup))
 	if s.Options.Demo {
 		o.Window = demoWindow(s.Options.Coflows)
 	}

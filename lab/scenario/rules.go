@@ -66,8 +66,10 @@ func (r *Rules) wants() []string {
 	for _, f := range []struct {
 		flag string
 		set  bool
-	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried", r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
-		{"--redecide", r.Redecide != ""}, {"--compat", r.Compat != ""}, {"--fairness proportional", r.Proportional},
+	}{{"--one-at-a-time", r.OneAtATime}, {"--local-flows carried",
+		r.CarryLocal}, {"--admission epoch", r.Epoch > 0},
+		{"--redecide", r.Redecide != ""}, {"--compat", r.Compat != ""}, {"--fairness proportional",
+			r.Proportional},
 		{"--time-step", r.Step > 0}} {
 		if f.set {
 			all = append(all, f.flag)
@@ -80,7 +82,8 @@ func (r *Rules) wants() []string {
 func (s *Prepared) checkRules() error {
 	r := &s.Options.Rules
 	if words := r.wants(); s.Options.On == OnNetns && len(words) > 0 {
-		return fmt.Errorf("replay on netns: %s is the simulator's alone: add --on flowsim", strings.Join(words, ", "))
+		return fmt.Errorf("replay on netns: %s is the simulator's alone: add --on flowsim",
+			strings.Join(words, ", "))
 	}
 	if r.AllStop && !s.Spec.HasOCS() {
 		return hint.New("--all-stop: this fabric has no circuits that could stop",

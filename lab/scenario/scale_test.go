@@ -16,7 +16,8 @@ func TestPacketScale(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(CapacityFile()), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, capacity := range []pathmap.BitsPerSecond{10 * pathmap.Gbps, 7_770 * pathmap.Mbps, 70 * pathmap.Mbps} {
+	for _, capacity := range []pathmap.BitsPerSecond{10 * pathmap.Gbps, 7_770 * pathmap.Mbps,
+		70 * pathmap.Mbps} {
 		if err := KeepCapacity(capacity); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,8 @@ func TestPacketScale(t *testing.T) {
 				t.Fatalf("%s at scale %g: %v", fabric, scale, err)
 			}
 			if sum := PortRates(s); sum*LoadShare > capacity {
-				t.Errorf("%s on %v: scale %g leaves ports that sum to %v, more than a quarter", fabric, capacity, scale, sum)
+				t.Errorf("%s on %v: scale %g leaves ports that sum to %v, more than a quarter", fabric,
+					capacity, scale, sum)
 			}
 			if strings.Contains(note, "9999") || scale > 1 && note == "" {
 				t.Errorf("%s: the note says %q", fabric, note)

@@ -56,8 +56,9 @@ func (s *Scenario) LastFault() time.Duration {
 // Scenario returns the scenario of a row.
 func (s *Prepared) Scenario(r Row) *Scenario {
 	o := &s.Options
-	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, Rules: o.Rules, ElephantThreshold: s.ElephantThreshold,
-		Replicas: o.Replicas, Delays: s.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
+	x := &Scenario{Row: r, Seed: o.Seed, Overrides: o.Parts, Rules: o.Rules,
+		ElephantThreshold: s.ElephantThreshold,
+		Replicas:          o.Replicas, Delays: s.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
 		Quantum: s.quantum(), Net: o.Net, Links: o.Record,
 		Reservations: o.Rules.PerReservation != "" || s.KeepsDecisions()}
 	if o.Rules.Compat != CompatCoflowsim {

@@ -29,7 +29,8 @@ func (s *Prepared) ending(jobs []controller.Job) ([]controller.Job, error) {
 		return nil, hint.New(fmt.Sprintf("--until %v: no job arrives before it", s.Options.Until),
 			"write a later time, or leave it away")
 	case n > 0:
-		s.Notes = append(s.Notes, fmt.Sprintf("--until %v: %d jobs arrive later and are left out.", s.Options.Until, n))
+		s.Notes = append(s.Notes, fmt.Sprintf("--until %v: %d jobs arrive later and are left out.",
+			s.Options.Until, n))
 	}
 	return jobs, nil
 }

@@ -71,7 +71,8 @@ func (d *description) racks() (out []*apiv1.Rack, at yamlfile.Keys, err error) {
 				return nil, yamlfile.Keys{"racks", i, "hosts", k}, fmt.Errorf("%q is empty or named twice", name)
 			}
 			named[name] = true
-			x.Hosts = append(x.Hosts, &apiv1.RackHost{Name: name, Agent: d.Agents[name], Address: d.Addresses[name]})
+			x.Hosts = append(x.Hosts, &apiv1.RackHost{Name: name, Agent: d.Agents[name],
+				Address: d.Addresses[name]})
 		}
 		if len(r.Hosts) == 0 {
 			return nil, yamlfile.Keys{"racks", i, "hosts"}, errors.New("name the rack's hosts, by the ports of its switch")
@@ -173,8 +174,9 @@ func parseDescription(name string, b []byte) (*apiv1.FabricDescription, error) {
 		return nil, fmt.Errorf("apply: %w", in.At(keys, err))
 	}
 	if out.Racks = racks; d.empty() {
-		return nil, hint.New("apply: "+name+": it describes nothing", "name fabric, policy, drain, remove, devices, links "+
-			"or racks")
+		return nil, hint.New("apply: "+name+": it describes nothing",
+			"name fabric, policy, drain, remove, devices, links "+
+				"or racks")
 	}
 	return out, nil
 }
@@ -202,7 +204,8 @@ func records(all inventory.Devices) ([]string, error) {
 }
 
 func (d *description) empty() bool {
-	return d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil && d.Devices == nil && d.Links == nil &&
+	return d.Fabric == "" && d.Policy == "" && d.Drain == nil && d.Remove == nil &&
+		d.Devices == nil && d.Links == nil &&
 		d.Racks == nil
 }
 
@@ -248,7 +251,8 @@ func (r *ApplyReply) print(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "nothing changes: generation %d is so already\n", r.Generation)
 		return err
 	case r.DryRun:
-		_, err := fmt.Fprintf(w, "would change to generation %d:\n  %s\n", r.Generation, strings.Join(r.Changes, "\n  "))
+		_, err := fmt.Fprintf(w, "would change to generation %d:\n  %s\n", r.Generation,
+			strings.Join(r.Changes, "\n  "))
 		return err
 	}
 	_, err := fmt.Fprintf(w, "generation %d:\n  %s\n", r.Generation, strings.Join(r.Changes, "\n  "))

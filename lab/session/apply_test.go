@@ -24,7 +24,8 @@ func TestParseDescription(t *testing.T) {
 		{"devices: {tor0: 'lab:1'}\n", "", &apiv1.FabricDescription{Devices: []string{"name: tor0\naddress: lab:1\n"}}},
 		{"devices: {tor0: x}\n", `f:1:17: device "tor0": address: "x" is no host:port`, nil},
 		{"devices:\n- name: tor0\n  address: lab:1\n  group: g\n", `f:4:10: device "tor0": group: there is no "g"`, nil},
-		{"devices: [{name: a, address: 'l:1', credentials: {username: x, password: 'env:P'}}]\n", "f:1:61: ", nil},
+		{"devices: [{name: a, address: 'l:1', credentials: {username: x, password: 'env:P'}}]\n",
+			"f:1:61: ", nil},
 		{"policy: a\nfabric: square\n", "f:2:9", nil},
 		{"drain:\n- spine1\n- spine1\n", "f:3:3", nil},
 		{"drain: 7\n", "f:1:8", nil},
@@ -38,8 +39,9 @@ func TestParseDescription(t *testing.T) {
 		{"links: [{from: a, to: b, rate: fast}]\n", "f:1:32: ", nil},
 	} {
 		got, err := parseDescription("f", []byte(tt.text))
-		if tt.err == "" && (err != nil || !proto.Equal(got, tt.want)) || tt.err != "" && (err == nil || !strings.Contains(
-			err.Error(), tt.err)) {
+		if tt.err == "" && (err != nil || !proto.Equal(got, tt.want)) || tt.err != "" &&
+			(err == nil || !strings.Contains(
+				err.Error(), tt.err)) {
 			t.Errorf("%q: %v, %v, want %v %s", tt.text, got, err, tt.want, tt.err)
 		}
 	}
@@ -54,7 +56,8 @@ func FuzzParseDescription(f *testing.F) {
 	f.Add([]byte("links: [{from: 'tor0:2', to: 'spine1:4', rate: 2Gbps}]\n"))
 	f.Add([]byte("devices:\n- {name: tor0, address: 'lab:1', group: g}\ngroups: {g: {flags: {lanes: 4}}}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if d, err := parseDescription("f", b); err == nil && d.Spec == nil && d.Policy == nil && d.Drained == nil &&
+		if d, err := parseDescription("f", b); err == nil && d.Spec == nil && d.Policy == nil &&
+			d.Drained == nil &&
 			d.Devices == nil && d.Removed == nil && d.Links == nil {
 			t.Errorf("%q describes nothing, and is taken", b)
 		}

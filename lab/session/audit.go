@@ -55,7 +55,8 @@ type cablingSite struct {
 }
 
 // survey audits the fabric's cabling over gNMI.
-func (c *cablingSite) survey(ctx context.Context, r auditRequest, progress func(round, circuits int)) (*survey.Result,
+func (c *cablingSite) survey(ctx context.Context, r auditRequest,
+	progress func(round, circuits int)) (*survey.Result,
 	error) {
 	if !c.fabric.HasOCS() {
 		return nil, emulated.ErrNoOCS
@@ -118,14 +119,18 @@ func (s *keeper) serveAudit(ctx context.Context, c *net.UnixConn, r auditRequest
 		_, _ = c.Read(make([]byte, 1)) // the client's end
 	}()
 	enc := json.NewEncoder(c)
-	return site.survey(ctx, r, func(round, circuits int) { _ = enc.Encode(reply{Round: round, Circuits: circuits}) })
+	return site.survey(ctx, r, func(round, circuits int) {
+		_ = enc.Encode(reply{Round: round,
+			Circuits: circuits})
+	})
 }
 
 // AuditCabling finds where each fibre is plugged in, and prints it. Deviations are printed and then returned as an
 // ExitError with status 1.
 func AuditCabling(ctx context.Context, opt AuditOptions) error {
 	progress := func(round, circuits int) {
-		fmt.Fprintf(opt.Stderr, "round %d: %s, then %v to hear\n", round, console.Count(circuits, "circuit"), opt.Settle)
+		fmt.Fprintf(opt.Stderr, "round %d: %s, then %v to hear\n", round,
+			console.Count(circuits, "circuit"), opt.Settle)
 	}
 	var res *survey.Result
 	var err error
@@ -210,7 +215,8 @@ func showCabling(opt AuditOptions, res *survey.Result) error {
 	}
 	t := console.NewTable(opt.Stdout, "OCS port", "into it, expected", "found", "out of it, expected", "found")
 	for _, p := range res.Ports {
-		t.Row(portName(res.Switch, southbound.Port(p.Port)), p.InExpected, mark(p.InExpected, p.InFound), p.OutExpected,
+		t.Row(portName(res.Switch, southbound.Port(p.Port)), p.InExpected,
+			mark(p.InExpected, p.InFound), p.OutExpected,
 			mark(p.OutExpected, p.OutFound))
 	}
 	_ = t.Print()

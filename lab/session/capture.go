@@ -46,7 +46,8 @@ type captureRequest struct {
 
 // serveCapture captures into a client's file until its bounds are reached, or the client sends a signal
 // or disconnects.
-func (s *keeper) serveCapture(ctx context.Context, c *net.UnixConn, r captureRequest, w *os.File) (*capture.Result,
+func (s *keeper) serveCapture(ctx context.Context, c *net.UnixConn, r captureRequest,
+	w *os.File) (*capture.Result,
 	error) {
 	node, port, err := portNamed(s.Topo.Topology, r.Port)
 	if err != nil {
@@ -77,7 +78,8 @@ func (s *keeper) serveCapture(ctx context.Context, c *net.UnixConn, r captureReq
 }
 
 // openCapture listens at a port of a switch, or in a host's namespace at its interface.
-func (s *keeper) openCapture(node pathmap.NodeID, port int32, r captureRequest) (src *capture.Source, err error) {
+func (s *keeper) openCapture(node pathmap.NodeID, port int32,
+	r captureRequest) (src *capture.Source, err error) {
 	opt := capture.Options{SnapLen: r.SnapLen, Duration: r.Duration}
 	if err := opt.Check(); err != nil {
 		return nil, fmt.Errorf("capture at %q: %w", r.Port, err)
@@ -221,7 +223,8 @@ func openCaptureFile(opt CaptureOptions) (*captureFile, error) {
 	if err != nil {
 		name = opt.File
 	}
-	f, err := os.OpenFile(fmt.Sprintf("%s.%d.part", name, os.Getpid()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(fmt.Sprintf("%s.%d.part", name, os.Getpid()),
+		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("capture: %w", err)
 	}

@@ -100,7 +100,8 @@ func taken(name string, user int) error {
 		return hint.Wrap(fmt.Errorf("listen on the control socket: a process that is no lightloom up of yours has its "+
 			"name: %w", err), "find it with: ss -xlp | grep "+name+", and have its user end it")
 	}
-	return hint.New("another lightloom up of yours is running", "lightloom down ends it; or use it: lightloom status")
+	return hint.New("another lightloom up of yours is running",
+		"lightloom down ends it; or use it: lightloom status")
 }
 
 // dialControl connects to this user's `up`.
@@ -146,7 +147,8 @@ func sendRequest(c *net.UnixConn, r request, files ...*os.File) error {
 		return fmt.Errorf("send request: %w", err)
 	}
 	if len(b) > maxRequest {
-		return fmt.Errorf("send request: %d bytes of command and environment, at most %d are taken", len(b), maxRequest)
+		return fmt.Errorf("send request: %d bytes of command and environment, at most %d are taken",
+			len(b), maxRequest)
 	}
 	var fds []int
 	for _, f := range files {

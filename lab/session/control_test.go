@@ -23,7 +23,8 @@ func TestTaken(t *testing.T) {
 	if err := taken(name, os.Getuid()+1); !strings.Contains(err.Error(), "is no lightloom up of yours") {
 		t.Error(err)
 	}
-	if err := taken(name+"-silent", os.Getuid()); !strings.Contains(err.Error(), "is no lightloom up of yours") {
+	if err := taken(name+"-silent", os.Getuid()); !strings.Contains(err.Error(),
+		"is no lightloom up of yours") {
 		t.Error(err)
 	}
 }

@@ -26,7 +26,8 @@ func Down(ctx context.Context, output string, w io.Writer) error {
 	if _, err := ask(request{Down: true}); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, downWithin, errors.New("down: the fabric's process still runs"))
+	ctx, cancel := context.WithTimeoutCause(ctx, downWithin,
+		errors.New("down: the fabric's process still runs"))
 	defer cancel()
 	for running() {
 		select {

@@ -56,7 +56,8 @@ func TestOpenFolder(t *testing.T) {
 			}
 		})
 	}
-	if _, err := OpenFolder("https://example.org/lab.git"); err == nil || !strings.Contains(hint.Of(err), "git clone") {
+	if _, err := OpenFolder("https://example.org/lab.git"); err == nil ||
+		!strings.Contains(hint.Of(err), "git clone") {
 		t.Errorf("an address: %v", err)
 	}
 }

@@ -51,7 +51,8 @@ func Phases() []string { return phases[1:] }
 
 // open is the filter of jobs that have not ended.
 func open() *apiv1.JobFilter {
-	return &apiv1.JobFilter{Phases: []apiv1.JobPhase{apiv1.JobPhase_JOB_PHASE_WAITING, apiv1.JobPhase_JOB_PHASE_RUNNING}}
+	return &apiv1.JobFilter{Phases: []apiv1.JobPhase{apiv1.JobPhase_JOB_PHASE_WAITING,
+		apiv1.JobPhase_JOB_PHASE_RUNNING}}
 }
 
 // jobStatus is a job as commands print it, at an instant of the run.
@@ -104,7 +105,8 @@ func acknowledged(ctx context.Context, client *api.Client) *apiv1.Read {
 }
 
 // listJobs lists the jobs that match, at most that many; 0: all.
-func listJobs(ctx context.Context, client *api.Client, q *apiv1.ListJobsRequest, most int) ([]JobStatus, error) {
+func listJobs(ctx context.Context, client *api.Client, q *apiv1.ListJobsRequest,
+	most int) ([]JobStatus, error) {
 	st, err := client.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -195,7 +197,8 @@ func printJobs(w io.Writer, jobs []JobStatus) error {
 	t := console.NewTable(w, "job", "name", "state", "takes, s", "coflows", "bytes", "hosts", "why")
 	t.Right(1, 4, 5, 6)
 	for _, j := range jobs {
-		t.Row(j.Job, j.Name, j.State, fmt.Sprintf("%.2f", j.Takes), fmt.Sprintf("%d of %d", j.Sent, j.Coflows), j.Bytes,
+		t.Row(j.Job, j.Name, j.State, fmt.Sprintf("%.2f", j.Takes),
+			fmt.Sprintf("%d of %d", j.Sent, j.Coflows), j.Bytes,
 			shortList(j.Hosts, j.Tasks), j.Why)
 	}
 	return t.Print()
@@ -217,7 +220,8 @@ var errCancelled = errors.New("was cancelled")
 var errAllEnded = errors.New("all have ended")
 
 // waitFor calls ended with each of the jobs as it ends. Ctrl-C ends the waiting and no job.
-func waitFor(ctx context.Context, client *api.Client, ids []controller.JobID, ended func(JobStatus) error) error {
+func waitFor(ctx context.Context, client *api.Client, ids []controller.JobID,
+	ended func(JobStatus) error) error {
 	left, ask := map[int32]bool{}, &apiv1.WatchJobsRequest{Filter: &apiv1.JobFilter{}}
 	for _, id := range ids {
 		left[int32(id)], ask.Filter.Ids = true, append(ask.Filter.Ids, int32(id))

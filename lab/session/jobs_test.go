@@ -35,14 +35,16 @@ func (b *behind) Status(_ context.Context,
 	if !r.Msg.Read.GetLinearizable() || b.index == 0 {
 		return nil, connect.NewError(connect.CodePermissionDenied, errors.New("no leader, and no local read"))
 	}
-	return connect.NewResponse(&apiv1.StatusResponse{Read: &apiv1.ReadAt{Kind: "linearizable", Index: b.index}}), nil
+	return connect.NewResponse(&apiv1.StatusResponse{Read: &apiv1.ReadAt{Kind: "linearizable",
+		Index: b.index}}), nil
 }
 
 // TestAcknowledged: commands that name jobs read up to what the leader has acknowledged, and what there
 // is without one.
 func TestAcknowledged(t *testing.T) {
 	for _, tt := range []struct{ index, want uint64 }{{7, 7}, {0, 0}} {
-		if got := acknowledged(t.Context(), answering(t, &behind{index: tt.index})); got.GetMinIndex() != tt.want ||
+		if got := acknowledged(t.Context(), answering(t,
+			&behind{index: tt.index})); got.GetMinIndex() != tt.want ||
 			got.GetLinearizable() {
 			t.Errorf("%d acknowledged: reads %v, want entry %d", tt.index, got, tt.want)
 		}
@@ -77,7 +79,8 @@ func TestNeedLeader(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			err := needLeader(t.Context(), answering(t, tt.b), "submit jobs", tt.within)
 			var exit *console.ExitError
-			if errors.As(err, &exit) != (tt.status != 0) || exit != nil && (exit.Code != tt.status || hint.Of(err) == "") {
+			if errors.As(err, &exit) != (tt.status != 0) || exit != nil &&
+				(exit.Code != tt.status || hint.Of(err) == "") {
 				t.Errorf("%v, want status %d", err, tt.status)
 			}
 		})

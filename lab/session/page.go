@@ -250,7 +250,8 @@ type PageAt struct {
 func (s *keeper) source() *page.Controller {
 	dataplane := "real packets, " + s.Packets.Net.Settings().Dataplane
 	return &page.Controller{Client: s.Client, Of: s.Topo, Seed: s.Config.Seed, Replicas: s.Cluster.IDs,
-		About: page.FabricOf(s.Topo, s.Config.Row.Policy, dataplane), More: s.addMeasured, Left: s.Packets.Agent.Remaining}
+		About: page.FabricOf(s.Topo, s.Config.Row.Policy,
+			dataplane), More: s.addMeasured, Left: s.Packets.Agent.Remaining}
 }
 
 // addMeasured adds what ports count, what switches hold, and what has failed.
@@ -277,7 +278,10 @@ func (s *keeper) addMeasured(_ context.Context, l *page.Look) error {
 			continue
 		}
 		var seen southbound.Seen
-		s.Packets.Switches[southbound.DeviceID(i)].Door.Do(func(now time.Duration, d *device.Device) { seen = d.Seen(now) })
+		s.Packets.Switches[southbound.DeviceID(i)].Door.Do(func(now time.Duration,
+			d *device.Device) {
+			seen = d.Seen(now)
+		})
 		x := &l.Switches[at]
 		x.Seen = &page.Held{Rules: len(seen.Rules), Circuits: len(seen.Connections)}
 		x.Dark, x.Down = s.unlit(southbound.DeviceID(i), seen.Down)
@@ -289,7 +293,8 @@ func (s *keeper) addMeasured(_ context.Context, l *page.Look) error {
 // pageActions are what the page can do here.
 func (s *keeper) pageActions() page.Actions {
 	src := s.source()
-	return page.Actions{Break: s.breakFor, HealAll: s.healFor, Cancel: src.Cancel, Try: s.tryFor(src), Why: src.Why,
+	return page.Actions{Break: s.breakFor, HealAll: s.healFor, Cancel: src.Cancel,
+		Try: s.tryFor(src), Why: src.Why,
 		Capture: s.captureFor}
 }
 
@@ -343,7 +348,8 @@ func (s *keeper) captureFor(ctx context.Context, port string, most time.Duration
 	defer src.Close()
 	book := capture.NewNotebook()
 	defer s.annotate(book, node, number)()
-	_, err = capture.Run(ctx, src, book, w, capture.Options{Port: port, SnapLen: r.SnapLen, Count: mostCaptured,
+	_, err = capture.Run(ctx, src, book, w, capture.Options{Port: port, SnapLen: r.SnapLen,
+		Count:    mostCaptured,
 		Duration: most, Program: "lightloom " + version.This(), About: s.Config.Row.Spec.String()})
 	if errors.Is(err, context.Canceled) {
 		return nil

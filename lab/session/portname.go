@@ -58,7 +58,8 @@ func cabled(t *pathmap.Topology, n pathmap.NodeID) string {
 	case 1:
 		return fmt.Sprintf(": write %s:%d, the one that has a cable", name, with[0])
 	}
-	return fmt.Sprintf(": write one of the %d that have a cable, such as %s:%d or %s:%d", len(with), name, with[0], name,
+	return fmt.Sprintf(": write one of the %d that have a cable, such as %s:%d or %s:%d", len(with),
+		name, with[0], name,
 		with[len(with)-1])
 }
 

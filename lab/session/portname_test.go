@@ -90,7 +90,8 @@ func TestAuditNeedsLight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&cablingSite{fabric: f}).survey(t.Context(), auditRequest{}, nil); !errors.Is(err, emulated.ErrNoOCS) {
+	if _, err := (&cablingSite{fabric: f}).survey(t.Context(), auditRequest{}, nil); !errors.Is(err,
+		emulated.ErrNoOCS) {
 		t.Errorf("%v", err)
 	}
 }

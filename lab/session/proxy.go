@@ -43,12 +43,13 @@ func Dial(to northbound.Flags) (*api.Client, error) {
 // serveAPI hands on what a client calls on a connection, until it closes it or ctx ends.
 func (s *keeper) serveAPI(ctx context.Context, c net.Conn) {
 	closed := make(chan struct{})
-	srv := http.Server{Handler: s.Client.Proxy(), ReadHeaderTimeout: 5 * time.Second, ConnState: func(_ net.Conn,
-		st http.ConnState) {
-		if st == http.StateClosed {
-			close(closed)
-		}
-	}}
+	srv := http.Server{Handler: s.Client.Proxy(), ReadHeaderTimeout: 5 * time.Second,
+		ConnState: func(_ net.Conn,
+			st http.ConnState) {
+			if st == http.StateClosed {
+				close(closed)
+			}
+		}}
 	defer context.AfterFunc(ctx, func() { srv.Close() })()
 	_ = srv.Serve(&one{c: c, closed: closed}) // that there is no other connection
 }

@@ -17,7 +17,8 @@ import (
 const viewWithin = 2 * time.Second
 
 // view returns the controller's view of links, as old as it is at that instant of the run.
-func view(ctx context.Context, client *api.Client, f *apiv1.Fabric, now time.Duration) ([]emulated.LinkStatus, error) {
+func view(ctx context.Context, client *api.Client, f *apiv1.Fabric,
+	now time.Duration) ([]emulated.LinkStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
 	links, err := client.Links(ctx)
@@ -42,7 +43,8 @@ func (s *Status) printRates(w io.Writer) error {
 	for _, l := range s.View {
 		seen[l.Link] = l
 	}
-	t := console.NewTable(w, "link", "Mbit/s", "of", "drops/s", "mean of", "policies see, Mbit/s", "drops/s", "mean of")
+	t := console.NewTable(w, "link", "Mbit/s", "of", "drops/s", "mean of", "policies see, Mbit/s",
+		"drops/s", "mean of")
 	busy, known := 0, 0
 	for _, l := range s.Rates {
 		v := seen[l.Link]

@@ -16,7 +16,8 @@ func TestStateSeenInside(t *testing.T) {
 	if got, err := stateSeenInside(dir); err != nil || !filepath.IsAbs(got) {
 		t.Errorf("%q, %v", got, err)
 	}
-	for at, mend := range map[string]string{filepath.Join(dir, "nowhere"): "lightloom cluster init", "/run": "elsewhere"} {
+	for at, mend := range map[string]string{filepath.Join(dir, "nowhere"): "lightloom cluster init",
+		"/run": "elsewhere"} {
 		if got, err := stateSeenInside(at); err == nil || !strings.Contains(hint.Of(err), mend) {
 			t.Errorf("%s: %q, %v, hint %q", at, got, err, hint.Of(err))
 		}
@@ -25,7 +26,8 @@ func TestStateSeenInside(t *testing.T) {
 
 // TestBuildTime: a fabric that takes more than seconds to come up is announced, and how long it takes.
 func TestBuildTime(t *testing.T) {
-	for nodes, want := range map[int]time.Duration{24: time.Second, 165: 4 * time.Second, 585: 20 * time.Second,
+	for nodes, want := range map[int]time.Duration{24: time.Second, 165: 4 * time.Second,
+		585:  20 * time.Second,
 		8403: 11 * time.Minute} {
 		if got := buildTime(nodes); got > want || got < want/2 && nodes > 100 {
 			t.Errorf("%d switches and hosts: %v, want about %v", nodes, got, want)

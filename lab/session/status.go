@@ -166,7 +166,8 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 	if err != nil {
 		return nil, fmt.Errorf("ask the controller: %w", err)
 	}
-	out := &Status{Fabric: f.Spec, Policy: f.Policy, Up: st.Now.Seconds(), Leader: st.Leader, Term: st.Term, Jobs: st.Jobs,
+	out := &Status{Fabric: f.Spec, Policy: f.Policy, Up: st.Now.Seconds(), Leader: st.Leader,
+		Term: st.Term, Jobs: st.Jobs,
 		JobsEnded: st.JobsEnded, Switches: []SwitchStatus{}, Agents: []AgentStatus{}, Silent: []SilentStatus{},
 		Circuits: []CircuitStatus{}, Routes: []RouteStatus{},
 		Links: []string{}, Failed: []fault.Fault{}, Streams: []StreamStatus{}, Rates: []emulated.LinkStatus{},
@@ -230,8 +231,9 @@ func (s *keeper) switches(out *Status) {
 		out.Switches = append(out.Switches, sw)
 		for _, r := range seen.Rules {
 			if node.Role == pathmap.ToR && r.Tag == southbound.AnyTag && r.Src == southbound.AnyRack {
-				out.Routes = append(out.Routes, RouteStatus{From: node.Name, To: s.Topo.Topology.Node(s.Topo.ToRNode[r.Dst]).
-					Name,
+				out.Routes = append(out.Routes, RouteStatus{From: node.Name,
+					To: s.Topo.Topology.Node(s.Topo.ToRNode[r.Dst]).
+						Name,
 					Via: s.behind(id, r.Primary), Backup: s.behind(id, r.Backup)})
 			}
 		}
@@ -296,7 +298,8 @@ func (s *keeper) behind(id southbound.DeviceID, p southbound.Port) string {
 }
 
 // addState adds what the replicated state holds.
-func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabric, now time.Duration) error {
+func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabric,
+	now time.Duration) error {
 	d, err := testbed.LiveStateOf(ctx, client)
 	if err != nil {
 		return err
@@ -320,7 +323,8 @@ func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabr
 		if c.Phase != controller.NoCircuit {
 			phase := map[controller.CircuitPhase]string{controller.Reconfiguring: "reconfiguring",
 				controller.InService: "in-service"}[c.Phase]
-			s.Circuits = append(s.Circuits, CircuitStatus{Switch: ocs, In: southbound.Port(in), Out: c.Out, Phase: phase,
+			s.Circuits = append(s.Circuits, CircuitStatus{Switch: ocs, In: southbound.Port(in),
+				Out: c.Out, Phase: phase,
 				Coflow: c.Coflow, Since: c.Since.Seconds()})
 		}
 	}

@@ -35,10 +35,12 @@ type Section struct {
 // Sections are the parts of a status, in the order in which they are printed.
 func Sections() []Section {
 	return []Section{
-		{"replicas", "Show the controller's replicas", func(s *Status) any { return s.Replicas }, (*Status).printReplicas},
+		{"replicas", "Show the controller's replicas", func(s *Status) any { return s.Replicas },
+			(*Status).printReplicas},
 		{"switches", "Show the switches", func(s *Status) any { return s.Switches }, (*Status).printSwitches},
 		{"agents", "Show the agents of hosts", func(s *Status) any { return s.Agents }, (*Status).printAgents},
-		{"jobs", "Show the jobs that have not ended", func(s *Status) any { return s.Open }, (*Status).printJobs},
+		{"jobs", "Show the jobs that have not ended", func(s *Status) any { return s.Open },
+			(*Status).printJobs},
 		{"reservations", "Show the bandwidth reservations", func(s *Status) any { return s.Reservations },
 			(*Status).printReservations},
 		{"circuits", "Show the circuits", func(s *Status) any { return s.Circuits }, (*Status).printCircuits},
@@ -101,7 +103,8 @@ func again(ctx context.Context, opt StatusOptions) error {
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	if high := console.Height(opt.Stdout); high > 1 && len(lines) >= high {
-		lines = append(lines[:high-2], fmt.Sprintf("… %d lines more: a larger terminal shows them", len(lines)-high+2))
+		lines = append(lines[:high-2], fmt.Sprintf("… %d lines more: a larger terminal shows them",
+			len(lines)-high+2))
 	}
 	_, err := io.WriteString(console.Raw(opt.Stdout), home+strings.Join(lines, toLineEnd)+toLineEnd+toEnd)
 	return err
@@ -293,7 +296,8 @@ func (s *Status) printReplicas(w io.Writer) error {
 }
 
 func (s *Status) printSwitches(w io.Writer) error {
-	t := console.NewTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports", "failed ports", "leader")
+	t := console.NewTable(w, "switch", "kind", "ports", "rules", "circuits", "dark ports",
+		"failed ports", "leader")
 	t.Right(3, 4, 5)
 	names := func(of string, ports []int) string {
 		var all []string
@@ -303,7 +307,8 @@ func (s *Status) printSwitches(w io.Writer) error {
 		return strings.Join(all, " ")
 	}
 	for _, x := range s.Switches {
-		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, names(x.Name, x.Dark), names(x.Name, x.Down), x.leader())
+		t.Row(x.Name, x.Kind, x.Ports, x.Rules, x.Circuits, names(x.Name, x.Dark),
+			names(x.Name, x.Down), x.leader())
 	}
 	return t.Print()
 }

@@ -73,9 +73,10 @@ func needLeader(ctx context.Context, client *api.Client, verb string, within tim
 	_, err := client.StatusAt(ctx, api.Read{Linearizable: true})
 	switch api.CodeOf(err) {
 	case api.NotLeader, api.NoLeader, api.Uncertain, api.Late:
-		return &console.ExitError{Code: api.NoLeader.ExitStatus(), Err: hint.New(verb+": no leader is known: too few "+
-			"replicas of the controller answer", "lightloom status replicas shows them; lightloom heal all starts those that "+
-			"were made to fail")}
+		return &console.ExitError{Code: api.NoLeader.ExitStatus(),
+			Err: hint.New(verb+": no leader is known: too few "+
+				"replicas of the controller answer", "lightloom status replicas shows them; lightloom heal all starts those that "+
+				"were made to fail")}
 	}
 	return nil // what else is wrong is said by the call itself
 }
@@ -123,7 +124,8 @@ func Submit(ctx context.Context, opt SubmitOptions) error {
 }
 
 // waitSubmitted prints the jobs as they end.
-func waitSubmitted(ctx context.Context, client *api.Client, opt SubmitOptions, ids []controller.JobID) error {
+func waitSubmitted(ctx context.Context, client *api.Client, opt SubmitOptions,
+	ids []controller.JobID) error {
 	all := []JobStatus{}
 	err := waitFor(ctx, client, ids, func(j JobStatus) error {
 		all = append(all, j)

@@ -90,7 +90,8 @@ func warn(s *scenario.Prepared, stderr io.Writer) {
 	}
 	if about := buildTime(len(s.Fabric.Topology.Nodes())); about > 3*time.Second {
 		fmt.Fprintf(stderr, "building %s and %s: this takes about %v\n",
-			console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(), "switch"), console.Count(s.Fabric.Hosts(), "host"),
+			console.Count(len(s.Fabric.Topology.Nodes())-s.Fabric.Hosts(),
+				"switch"), console.Count(s.Fabric.Hosts(), "host"),
 			about.Round(time.Second))
 	}
 }
@@ -119,10 +120,12 @@ func (u *upping) ready(ctx context.Context, o *emulated.ChildConfig) {
 	u.pages.begin(ctx, u.stdout, u.stderr)
 	fmt.Fprintln(u.stdout, "try:  lightloom status\n      lightloom exec "+
 		f.Topology.Node(f.HostNode[0]).Name+" -- ping -c 3 "+
-		southbound.Addr(southbound.RackID(min(1, f.Racks-1)), 0).String()+"\nCtrl-C, or lightloom down, ends it.")
+		southbound.Addr(southbound.RackID(min(1, f.Racks-1)),
+			0).String()+"\nCtrl-C, or lightloom down, ends it.")
 
 	if u.Jobs != "" {
-		err := Submit(ctx, SubmitOptions{File: u.Jobs, Output: console.OutputTable, Stdout: u.stdout, Stderr: u.stderr})
+		err := Submit(ctx, SubmitOptions{File: u.Jobs, Output: console.OutputTable, Stdout: u.stdout,
+			Stderr: u.stderr})
 		if err != nil {
 			fmt.Fprintln(u.stderr, "up:", err)
 		}
@@ -148,8 +151,9 @@ func stateSeenInside(dir string) (string, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", hint.New(fmt.Sprintf("open state: %q is not there", dir), "found a cluster: lightloom cluster init "+dir+
-			" --fabric FABRIC")
+		return "", hint.New(fmt.Sprintf("open state: %q is not there", dir),
+			"found a cluster: lightloom cluster init "+dir+
+				" --fabric FABRIC")
 	case err != nil:
 		return "", fmt.Errorf("open state: %w", err)
 	case strings.HasPrefix(path+"/", "/run/"):
@@ -241,7 +245,8 @@ func (s *keeper) answer(ctx context.Context, c *net.UnixConn) {
 }
 
 // carryOut does what a client asks for, and returns the answer.
-func (s *keeper) carryOut(ctx context.Context, c *net.UnixConn, r request, files []*os.File) (out reply, err error) {
+func (s *keeper) carryOut(ctx context.Context, c *net.UnixConn, r request,
+	files []*os.File) (out reply, err error) {
 	switch {
 	case r.Status:
 		out.Status, err = s.status(ctx)

@@ -20,7 +20,8 @@ func Expected(f *topo.Fabric) audit.Map {
 	m := audit.NewMap(int(t.Ports(f.OCSNode)))
 	for p := range m.In {
 		if l := t.OutPort(f.OCSNode, int32(p)); l != pathmap.None {
-			e := audit.End{Chassis: t.Node(t.Link(l).To).Name, Port: gnmi.InterfaceName(southbound.Port(t.Link(l).ToPort))}
+			e := audit.End{Chassis: t.Node(t.Link(l).To).Name,
+				Port: gnmi.InterfaceName(southbound.Port(t.Link(l).ToPort))}
 			m.In[p], m.Out[p] = e, e
 		}
 	}
@@ -31,7 +32,8 @@ func Expected(f *topo.Fabric) audit.Map {
 type Neighbors func(ctx context.Context) ([]lldp.Heard, error)
 
 // Ears makes the Hear of a Site from the switches behind the optical one. names and ask have equal length.
-func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) ([]audit.Heard, []string, error) {
+func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) ([]audit.Heard,
+	[]string, error) {
 	return func(ctx context.Context, since time.Duration) (heard []audit.Heard, notes []string, err error) {
 		for i, name := range names {
 			all, err := ask[i](ctx)
@@ -48,7 +50,8 @@ func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) 
 					return nil, nil, fmt.Errorf("switch %s: %s", name, why)
 				}
 				if fresh {
-					heard = append(heard, audit.Heard{At: audit.End{Chassis: name, Port: gnmi.InterfaceName(southbound.Port(h.Port))},
+					heard = append(heard, audit.Heard{At: audit.End{Chassis: name,
+						Port: gnmi.InterfaceName(southbound.Port(h.Port))},
 						From: audit.End{Chassis: h.Said.Chassis, Port: h.Said.Port}})
 				}
 			}

@@ -130,7 +130,8 @@ const (
 )
 
 // connected waits until every circuit of a round is up, has failed, or is late, and returns those that are not up.
-func (s *Site) connected(ctx context.Context, round []southbound.CrossConnect) (missing []southbound.CrossConnect,
+func (s *Site) connected(ctx context.Context,
+	round []southbound.CrossConnect) (missing []southbound.CrossConnect,
 	err error) {
 	for waited := time.Duration(0); ; waited += connectPoll {
 		seen, err := s.OCS.Read(ctx)
@@ -140,7 +141,8 @@ func (s *Site) connected(ctx context.Context, round []southbound.CrossConnect) (
 		missing = nil
 		pending := false
 		for _, c := range round {
-			i := slices.IndexFunc(seen.Connections, func(o southbound.Connection) bool { return o.In == c.In && o.Out == c.Out })
+			i := slices.IndexFunc(seen.Connections,
+				func(o southbound.Connection) bool { return o.In == c.In && o.Out == c.Out })
 			if i >= 0 && seen.Connections[i].Status == southbound.Connected {
 				continue
 			}
@@ -177,7 +179,8 @@ func (r *Result) conclude(w *audit.Walk) {
 		r.Findings[i].Switch = r.Switch
 	}
 	for p := range r.Expected.In {
-		r.Ports = append(r.Ports, Port{p, r.Expected.In[p].String(), r.Found.In[p].String(), r.Expected.Out[p].String(),
+		r.Ports = append(r.Ports, Port{p, r.Expected.In[p].String(), r.Found.In[p].String(),
+			r.Expected.Out[p].String(),
 			r.Found.Out[p].String()})
 	}
 }

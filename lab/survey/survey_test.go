@@ -68,8 +68,9 @@ func (b *bench) hears(rack int, expected audit.Map) []lldp.Heard {
 		Port: fmt.Sprintf("Ethernet%d", rack)}}}
 	for in := range expected.In {
 		if out, lit := b.plane.Cross(b.now, southbound.Port(in)); lit && int(out) == rack {
-			heard = append(heard, lldp.Heard{Port: 2, ID: 2, Said: lldp.Announcement{Chassis: expected.In[in].Chassis,
-				Port: expected.In[in].Port}})
+			heard = append(heard, lldp.Heard{Port: 2, ID: 2,
+				Said: lldp.Announcement{Chassis: expected.In[in].Chassis,
+					Port: expected.In[in].Port}})
 		}
 	}
 	return heard
@@ -81,7 +82,8 @@ func TestCablings(t *testing.T) {
 	const n = 64
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 64))
-		b := newBench(t, n, device.Delays{Apply: device.Fixed(time.Millisecond), Dark: device.Fixed(10 * time.Millisecond),
+		b := newBench(t, n, device.Delays{Apply: device.Fixed(time.Millisecond),
+			Dark: device.Fixed(10 * time.Millisecond),
 			Lock: device.Fixed(time.Millisecond)})
 		for range 1 + r.IntN(10) {
 			which := cabling.Fibre(1 + r.IntN(3))
@@ -125,7 +127,8 @@ func TestCablings(t *testing.T) {
 			named += k
 		}
 		if named != wrong || res.Rounds > 14 {
-			t.Errorf("seed %d: %d fibres are wrong, %d are named, in %d rounds: %v", seed, wrong, named, res.Rounds,
+			t.Errorf("seed %d: %d fibres are wrong, %d are named, in %d rounds: %v", seed, wrong,
+				named, res.Rounds,
 				res.Findings)
 		}
 		if seen, err := b.door.Read(t.Context()); err != nil || len(restorable(seen)) != 0 {
@@ -165,15 +168,19 @@ func TestRefuses(t *testing.T) {
 	b.door.Do(func(_ time.Duration, d *device.Device) {
 		d.Fault(device.Fault{Kind: device.Fail, Port: 1})
 	})
-	if res, err := Run(t.Context(), b.site); err != nil || !slices.ContainsFunc(res.Findings, func(f audit.Finding) bool {
-		return f.Kind == audit.Doubtful && strings.Contains(f.Why, "could not be made")
-	}) {
+	if res, err := Run(t.Context(), b.site); err != nil ||
+		!slices.ContainsFunc(res.Findings, func(f audit.Finding) bool {
+			return f.Kind == audit.Doubtful && strings.Contains(f.Why, "could not be made")
+		}) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	b.door.Do(func(_ time.Duration, d *device.Device) { d.ClearFaults() })
 
 	dead := errors.New("no route")
-	b.site.Hear = Ears([]string{"tor0"}, []Neighbors{func(context.Context) ([]lldp.Heard, error) { return nil, dead }})
+	b.site.Hear = Ears([]string{"tor0"}, []Neighbors{func(context.Context) ([]lldp.Heard,
+		error) {
+		return nil, dead
+	}})
 	if res, err := Run(t.Context(), b.site); err != nil || len(res.Notes) != 1 ||
 		!strings.Contains(res.Notes[0], "tor0 cannot be asked") || len(res.Findings) != 4 {
 		t.Errorf("%+v, %v", res, err)
@@ -181,7 +188,8 @@ func TestRefuses(t *testing.T) {
 	b.site.Hear = Ears([]string{"tor0"}, []Neighbors{func(context.Context) ([]lldp.Heard, error) {
 		return []lldp.Heard{{Said: lldp.Announcement{Chassis: "x", TTL: 120 * time.Second}, Silent: -1}}, nil
 	}})
-	if _, err := Run(t.Context(), b.site); err == nil || !strings.Contains(err.Error(), "wait longer with --settle") {
+	if _, err := Run(t.Context(), b.site); err == nil ||
+		!strings.Contains(err.Error(), "wait longer with --settle") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

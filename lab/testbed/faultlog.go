@@ -68,8 +68,9 @@ func (l *FaultLog) note(e fault.Event, now time.Duration) ([]fault.Change, bool,
 		return nil, false, err
 	}
 	if !e.Heal {
-		l.spans = append(l.spans, outcome.FaultSpan{Fault: e.Fault, From: now, To: state.Unset, Settled: state.Unset,
-			Healed: state.Unset})
+		l.spans = append(l.spans, outcome.FaultSpan{Fault: e.Fault, From: now, To: state.Unset,
+			Settled: state.Unset,
+			Healed:  state.Unset})
 		return changes, true, nil
 	}
 	for i := len(l.spans) - 1; i >= 0; i-- {

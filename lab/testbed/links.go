@@ -44,7 +44,8 @@ func newLinkLog(tb Testbed, every time.Duration) *linkLog {
 		from, to := t.Node(link.From), t.Node(link.To)
 		if forwards(from.Role) && forwards(to.Role) {
 			l.ids = append(l.ids, pathmap.LinkID(id))
-			l.loads.Links = append(l.loads.Links, report.LoadedLink{From: from.Name, To: to.Name, Capacity: link.Capacity})
+			l.loads.Links = append(l.loads.Links, report.LoadedLink{From: from.Name, To: to.Name,
+				Capacity: link.Capacity})
 		}
 	}
 	return l

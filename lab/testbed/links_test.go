@@ -58,7 +58,8 @@ func TestLinkLog(t *testing.T) {
 		}
 		last := len(x.At) - 1
 		if x.At[0] != 0 || x.At[last] != end || last > mostReadings || tb.reads > 20*mostReadings {
-			t.Errorf("run of %v: readings from %v to %v, %d of %d kept", end, x.At[0], x.At[last], last+1, tb.reads)
+			t.Errorf("run of %v: readings from %v to %v, %d of %d kept", end, x.At[0], x.At[last],
+				last+1, tb.reads)
 		}
 		for i := range x.At {
 			if x.Bytes[i][3] != pathmap.Bytes(x.At[i].Microseconds()) || i > 0 && x.At[i] <= x.At[i-1] {

@@ -53,7 +53,8 @@ var ErrStill = errors.New("stands still")
 // Run runs a scenario on a testbed: it submits the jobs when they arrive, applies faults, and measures
 // once all jobs have ended or the scenario's time is over. progress, which can be nil, gets the number
 // of ended jobs. A run that stalls because of a fault also has an outcome.
-func Run(ctx context.Context, tb Testbed, s *scenario.Scenario, progress func(ended int)) (*outcome.Outcome, error) {
+func Run(ctx context.Context, tb Testbed, s *scenario.Scenario,
+	progress func(ended int)) (*outcome.Outcome, error) {
 	r := &run{tb: tb, s: s}
 	if s.Links {
 		r.links = newLinkLog(tb, s.LastArrival()/200)

@@ -26,7 +26,8 @@ func TestString(t *testing.T) {
 		{"released", info("v1.2.3"), "v1.2.3"},
 		{"go run", info("(devel)"), "devel"},
 		{"built from a commit", info("(devel)", "vcs.revision", "0123456789abcdef"), "devel-0123456789ab"},
-		{"built from a changed tree", info("", "vcs.revision", "0123", "vcs.modified", "true"), "devel-0123-changed"},
+		{"built from a changed tree", info("", "vcs.revision", "0123", "vcs.modified", "true"),
+			"devel-0123-changed"},
 	} {
 		if got := String(tc.b); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
@@ -60,7 +61,8 @@ func TestGoRun(t *testing.T) {
 	}
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c",
+			"user.email=a@b"}, args...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %q: %v: %s", args, err, out)

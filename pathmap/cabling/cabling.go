@@ -67,10 +67,12 @@ func uplinks(f *topo.Fabric) ([]int32, error) {
 	for _, l := range f.Topology.Out(f.OCSNode) {
 		at := f.Topology.Link(l)
 		if int(at.FromPort) >= len(out) {
-			return nil, fmt.Errorf("%s: the fabric uses ports 0 to %d of the OCS", portOf(f.Topology, l), len(out)-1)
+			return nil, fmt.Errorf("%s: the fabric uses ports 0 to %d of the OCS",
+				portOf(f.Topology, l), len(out)-1)
 		}
 		if tor := f.ToRNode[f.OCSRack(at.FromPort)]; at.To != tor {
-			return nil, fmt.Errorf("%s is for %s: plug no other switch in", portOf(f.Topology, l), f.Topology.Node(tor).Name)
+			return nil, fmt.Errorf("%s is for %s: plug no other switch in", portOf(f.Topology, l),
+				f.Topology.Node(tor).Name)
 		}
 		out[at.FromPort] = at.ToPort
 	}
@@ -129,7 +131,8 @@ func Differences(f *topo.Fabric, now, next pathmap.Cabling) (out []string, err e
 	}
 	for _, n := range next.Added[len(now.Added):] {
 		if n.Role == pathmap.ToR {
-			out = append(out, fmt.Sprintf("add rack %d: %s with %s", n.Rack, n.Name, strings.Join(hosts(next, n.Rack), ", ")))
+			out = append(out, fmt.Sprintf("add rack %d: %s with %s", n.Rack, n.Name,
+				strings.Join(hosts(next, n.Rack), ", ")))
 		}
 	}
 	for l := pathmap.LinkID(0); int(l) < len(is.Links()); l += 2 {

@@ -149,31 +149,38 @@ func TestNext(t *testing.T) {
 			[]string{"unplug tor0:1–spine0:0", "unplug tor1:1–spine0:1", "plug in tor0:1–spine0:1 at 1Gbps",
 				"plug in tor1:1–spine0:0 at 1Gbps"}},
 		{"without the OCS", "", []cabling.Plug{{From: "tor0:3"}}, []string{"unplug tor0:3–ocs:0"}},
-		{"in use", "spine1:1 is in use: the cable to tor1:2 is there", []cabling.Plug{{From: "tor0:1", To: "spine1:1"}}, nil},
-		{"named twice", "port spine1:5 is named twice", append(moved, cabling.Plug{From: "tor1:1", To: "spine1:5"}), nil},
+		{"in use", "spine1:1 is in use: the cable to tor1:2 is there",
+			[]cabling.Plug{{From: "tor0:1", To: "spine1:1"}}, nil},
+		{"named twice", "port spine1:5 is named twice",
+			append(moved, cabling.Plug{From: "tor1:1", To: "spine1:5"}), nil},
 		{"to itself", "port tor0:1 is named twice", []cabling.Plug{{From: "tor0:1", To: "tor0:1"}}, nil},
 		{"within one switch", "joins a node to itself", []cabling.Plug{{From: "tor0:1", To: "tor0:8"}}, nil},
 		{"no switch", `no switch is called "tor9"`, []cabling.Plug{{From: "tor9:1", To: "spine1:5"}}, nil},
-		{"no port", "write the switch and the number of its port", []cabling.Plug{{From: "tor0", To: "spine1:5"}}, nil},
+		{"no port", "write the switch and the number of its port",
+			[]cabling.Plug{{From: "tor0", To: "spine1:5"}}, nil},
 		{"a negative port", "write the switch and the number", []cabling.Plug{{From: "tor0:-1"}}, nil},
 		{"no rate", "say its rate", []cabling.Plug{{From: "tor0:9", To: "spine1:9"}}, nil},
 		{"too fast", "a cable carries at most", []cabling.Plug{{From: "tor0:1", To: "spine1:5",
 			Rate: 2 * topo.MaxRate}}, nil},
 		{"a host", "host h0-0 keeps its cable", []cabling.Plug{{From: "h0-0:0", To: "spine1:5"}}, nil},
-		{"another port of a host", "host h0-0 keeps its cable", []cabling.Plug{{From: "tor0:1", To: "h0-0:1"}}, nil},
+		{"another port of a host", "host h0-0 keeps its cable",
+			[]cabling.Plug{{From: "tor0:1", To: "h0-0:1"}}, nil},
 		{"the OCS port of another rack", "ocs:1 is for tor1", []cabling.Plug{{From: "tor1:3"},
 			{From: "tor0:3", To: "ocs:1"}}, nil},
-		{"more racks than OCS ports", "ports 0 to 2 of the OCS", []cabling.Plug{{From: "tor0:3", To: "ocs:3"}}, nil},
+		{"more racks than OCS ports", "ports 0 to 2 of the OCS",
+			[]cabling.Plug{{From: "tor0:3", To: "ocs:3"}}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			next, err := cabling.Next(f, pathmap.Cabling{}, tt.all)
-			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			if tt.err == "" && err != nil || tt.err != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.err)) {
 				t.Fatalf("%v, want %q", err, tt.err)
 			}
 			if err != nil {
 				return
 			}
-			if got, err := cabling.Differences(f, pathmap.Cabling{}, next); err != nil || !cmp.Equal(got, tt.want) {
+			if got, err := cabling.Differences(f, pathmap.Cabling{}, next); err != nil ||
+				!cmp.Equal(got, tt.want) {
 				t.Errorf("%q, %v, want %q", got, err, tt.want)
 			}
 			if again, err := cabling.Next(f, next, tt.all); err != nil || !again.Equal(next) {
@@ -216,7 +223,8 @@ func FuzzApply(f *testing.F) {
 	f.Add(int32(6), int32(0), int32(1<<30), int32(4), int32(5), int64(1e9))
 	f.Fuzz(func(t *testing.T, gone, from, fromPort, to, toPort int32, rate int64) {
 		is, err := cabling.Apply(of, pathmap.Cabling{Unplugged: []pathmap.LinkID{pathmap.LinkID(gone)},
-			Plugged: []pathmap.Cable{{From: pathmap.NodeID(from), FromPort: fromPort, To: pathmap.NodeID(to), ToPort: toPort,
+			Plugged: []pathmap.Cable{{From: pathmap.NodeID(from), FromPort: fromPort,
+				To: pathmap.NodeID(to), ToPort: toPort,
 				Rate: pathmap.BitsPerSecond(rate)}}})
 		if err != nil {
 			return

@@ -24,7 +24,8 @@ func Next(f *topo.Fabric, now pathmap.Cabling, all []Plug) (pathmap.Cabling, err
 		return now, err
 	}
 	p := plan{t: t, named: map[port]bool{},
-		next: pathmap.Cabling{Added: now.Added, Unplugged: slices.Clone(now.Unplugged), Plugged: slices.Clone(now.Plugged)}}
+		next: pathmap.Cabling{Added: now.Added, Unplugged: slices.Clone(now.Unplugged),
+			Plugged: slices.Clone(now.Plugged)}}
 	for _, x := range all {
 		if err := p.plug(x); err != nil {
 			return now, err
@@ -74,7 +75,8 @@ func (p *plan) plug(x Plug) error {
 		return fmt.Errorf("%s–%s: nothing is plugged in at %s, so it is not known how fast the cable is: say its rate",
 			x.From, x.To, x.From)
 	default:
-		p.next.Plugged = append(p.next.Plugged, pathmap.Cable{From: from.node, FromPort: from.number, To: to.node,
+		p.next.Plugged = append(p.next.Plugged, pathmap.Cable{From: from.node,
+			FromPort: from.number, To: to.node,
 			ToPort: to.number, Rate: x.Rate})
 	}
 	return nil
@@ -85,7 +87,8 @@ func (p *plan) check(known int) error {
 	for _, x := range p.next.Plugged[known:] {
 		l := p.t.OutPort(x.To, x.ToPort)
 		if l != pathmap.None && !slices.Contains(p.next.Unplugged, l&^1) {
-			return fmt.Errorf("%s is in use: the cable to %s is there: say where that goes, or to: none", portOf(p.t, l),
+			return fmt.Errorf("%s is in use: the cable to %s is there: say where that goes, or to: none",
+				portOf(p.t, l),
 				portOf(p.t, pathmap.Reverse(l)))
 		}
 	}

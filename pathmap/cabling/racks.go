@@ -27,7 +27,8 @@ func Grow(f *topo.Fabric, now pathmap.Cabling, racks []Rack) (pathmap.Cabling, e
 	if err != nil {
 		return now, err
 	}
-	next := pathmap.Cabling{Added: slices.Clone(now.Added), Unplugged: now.Unplugged, Plugged: slices.Clone(now.Plugged)}
+	next := pathmap.Cabling{Added: slices.Clone(now.Added), Unplugged: now.Unplugged,
+		Plugged: slices.Clone(now.Plugged)}
 	for i, r := range racks {
 		if slices.ContainsFunc(racks[:i], func(o Rack) bool { return o.ToR == r.ToR }) {
 			return now, fmt.Errorf("%s is named twice", r.ToR)
@@ -100,7 +101,8 @@ func addRacks(out, f *topo.Fabric, c pathmap.Cabling) error {
 	}
 	for r := f.Racks; r < out.Racks; r++ {
 		if n := out.HostsOf(r); n == 0 || n > topo.MaxHosts {
-			return fmt.Errorf("racks: %s has %d hosts: name 1 to %d", out.Topology.Node(out.ToRNode[r]).Name, n, topo.MaxHosts)
+			return fmt.Errorf("racks: %s has %d hosts: name 1 to %d",
+				out.Topology.Node(out.ToRNode[r]).Name, n, topo.MaxHosts)
 		}
 		out.HostsPerRack = max(out.HostsPerRack, out.HostsOf(r))
 	}
@@ -118,7 +120,8 @@ func addNode(f *topo.Fabric, id pathmap.NodeID, n pathmap.Node) error {
 		f.FirstHost = append(f.FirstHost, int32(f.Hosts()))
 		return nil
 	case n.Role != pathmap.Host || n.Rack != int32(f.Racks)-1:
-		return fmt.Errorf("a %v of rack %d cannot follow: add whole racks, %d in all", n.Role, n.Rack, topo.MaxRacks)
+		return fmt.Errorf("a %v of rack %d cannot follow: add whole racks, %d in all", n.Role, n.Rack,
+			topo.MaxRacks)
 	}
 	up := f.Topology.Out(id)
 	if len(up) != 1 {
@@ -129,11 +132,13 @@ func addNode(f *topo.Fabric, id pathmap.NodeID, n pathmap.Node) error {
 		return fmt.Errorf("its cable goes from port 0 to its ToR, and not from port %d to %s", at.FromPort,
 			f.Topology.Node(at.To).Name)
 	}
-	f.HostNode, f.HostRack, f.HostPort = append(f.HostNode, id), append(f.HostRack, n.Rack), append(f.HostPort, at.ToPort)
+	f.HostNode, f.HostRack, f.HostPort = append(f.HostNode, id), append(f.HostRack,
+		n.Rack), append(f.HostPort, at.ToPort)
 	f.FirstHost[f.Racks] = int32(f.Hosts())
 	return nil
 }
 
 func inName(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r)
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+		strings.ContainsRune("-_.", r)
 }

@@ -41,11 +41,15 @@ func TestRacks(t *testing.T) {
 			[]cabling.Rack{{ToR: "tor3", Hosts: []string{"h1-0"}}}, nil, nil},
 		{"a further host", "hosts neither come to a rack nor leave it", first,
 			[]cabling.Rack{{ToR: "tor3", Hosts: []string{"h3-0", "h3-1", "h3-2"}}}, nil, nil},
-		{"without hosts", "tor3 has 0 hosts: name 1 to", pathmap.Cabling{}, []cabling.Rack{{ToR: "tor3"}}, nil, nil},
-		{"no name", "letters, digits, hyphens", pathmap.Cabling{}, []cabling.Rack{{ToR: "../x", Hosts: []string{"a"}}}, nil,
+		{"without hosts", "tor3 has 0 hosts: name 1 to", pathmap.Cabling{},
+			[]cabling.Rack{{ToR: "tor3"}}, nil, nil},
+		{"no name", "letters, digits, hyphens", pathmap.Cabling{},
+			[]cabling.Rack{{ToR: "../x", Hosts: []string{"a"}}}, nil,
 			nil},
-		{"its hosts' cables", "host h3-1 keeps its cable", first, nil, []cabling.Plug{{From: "tor3:1", To: "spine0:5"}}, nil},
-		{"an OCS port of another", "ocs:4 is for leaf", first, []cabling.Rack{{ToR: "leaf", Hosts: []string{"x"}}},
+		{"its hosts' cables", "host h3-1 keeps its cable", first, nil,
+			[]cabling.Plug{{From: "tor3:1", To: "spine0:5"}}, nil},
+		{"an OCS port of another", "ocs:4 is for leaf", first,
+			[]cabling.Rack{{ToR: "leaf", Hosts: []string{"x"}}},
 			[]cabling.Plug{{From: "tor3:4", To: "ocs:4", Rate: pathmap.Gbps}}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,7 +57,8 @@ func TestRacks(t *testing.T) {
 			if err == nil {
 				next, err = cabling.Next(f, next, tt.plugs)
 			}
-			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			if tt.err == "" && err != nil || tt.err != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.err)) {
 				t.Fatalf("%v, want %q", err, tt.err)
 			}
 			if err != nil {
@@ -68,7 +73,8 @@ func TestRacks(t *testing.T) {
 		})
 	}
 	waves := fabric(t, "hybrid:racks=3,hosts=1,spines=2,wavelengths=2")
-	if _, err := cabling.Grow(waves, pathmap.Cabling{}, rack); err == nil || !strings.Contains(err.Error(), "wavelength") {
+	if _, err := cabling.Grow(waves, pathmap.Cabling{}, rack); err == nil ||
+		!strings.Contains(err.Error(), "wavelength") {
 		t.Errorf("a rack beside several wavelengths: %v", err)
 	}
 }
@@ -81,7 +87,8 @@ func TestRackNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = cabling.Next(f, c, []cabling.Plug{{From: "a:2", To: "spine0:3", Rate: pathmap.Gbps}, {From: "a:3",
+	if c, err = cabling.Next(f, c, []cabling.Plug{{From: "a:2", To: "spine0:3",
+		Rate: pathmap.Gbps}, {From: "a:3",
 		To: "spine1:3", Rate: pathmap.Gbps}, {From: "b:1", To: "spine0:4", Rate: pathmap.Gbps}, {From: "b:2",
 		To: "spine1:4", Rate: pathmap.Gbps}, {From: "b:3", To: "ocs:4", Rate: pathmap.Gbps}}); err != nil {
 		t.Fatal(err)
@@ -96,7 +103,8 @@ func TestRackNumbers(t *testing.T) {
 		!slices.Equal(g.Topology.Links()[:len(f.Topology.Links())], f.Topology.Links()) || f.Racks != 3 {
 		t.Error("a number has become another's")
 	}
-	if g.Racks != 5 || g.Hosts() != 6 || g.HostsPerRack != 2 || !slices.Equal(g.FirstHost, []int32{0, 1, 2, 3, 5, 6}) ||
+	if g.Racks != 5 || g.Hosts() != 6 || g.HostsPerRack != 2 ||
+		!slices.Equal(g.FirstHost, []int32{0, 1, 2, 3, 5, 6}) ||
 		!slices.Equal(g.OCSUplink, []int32{3, 3, 3, pathmap.None, 3}) || g.Transit {
 		t.Errorf("%+v", g)
 	}
@@ -121,7 +129,8 @@ func FuzzGrow(f *testing.F) {
 	f.Add("a", uint8(pathmap.OCS), int32(-1), "b", uint8(pathmap.Host), int32(1<<30), int32(9), int32(0))
 	f.Fuzz(func(t *testing.T, a string, ra uint8, ka int32, b string, rb uint8, kb, from, to int32) {
 		is, err := cabling.Apply(of, pathmap.Cabling{
-			Added:   []pathmap.Node{{Name: a, Role: pathmap.Role(ra), Rack: ka}, {Name: b, Role: pathmap.Role(rb), Rack: kb}},
+			Added: []pathmap.Node{{Name: a, Role: pathmap.Role(ra), Rack: ka},
+				{Name: b, Role: pathmap.Role(rb), Rack: kb}},
 			Plugged: []pathmap.Cable{{From: pathmap.NodeID(from), To: pathmap.NodeID(to), Rate: 1}}})
 		if err != nil {
 			return

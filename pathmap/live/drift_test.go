@@ -59,7 +59,8 @@ func TestDrift(t *testing.T) {
 				moved := 0
 				for n := range int32(v.m.Graph.Nodes()) {
 					if got.Code(n) != want.Code(n) {
-						t.Fatalf("seed %d, step %d, target %d: node %d has %d, filled anew %d", seed, step, target, n, got.Code(n),
+						t.Fatalf("seed %d, step %d, target %d: node %d has %d, filled anew %d", seed, step,
+							target, n, got.Code(n),
 							want.Code(n))
 					}
 					if got.Code(n) != before[target].Code(n) {

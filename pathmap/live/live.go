@@ -55,9 +55,11 @@ func Follow(t *pathmap.Topology, ends []pathmap.NodeID, opt pathmap.Options) (*P
 		return nil, fmt.Errorf("follow: %w", err)
 	}
 	m := built.Table()
-	v := &Paths{t: t, opt: opt, m: m, bandwidth: pathmap.NewBandwidth(t), entry: m.Graph.Entries(len(t.Links())),
+	v := &Paths{t: t, opt: opt, m: m, bandwidth: pathmap.NewBandwidth(t),
+		entry:  m.Graph.Entries(len(t.Links())),
 		end:    make([]int32, len(ends)),
-		failed: make([]bool, len(t.Links())/2), dead: make([]bool, len(t.Nodes())), out: make([]bool, len(t.Links())/2)}
+		failed: make([]bool, len(t.Links())/2), dead: make([]bool, len(t.Nodes())), out: make([]bool,
+			len(t.Links())/2)}
 	v.opt.Down = func(l pathmap.LinkID) bool { return v.out[l/2] }
 	for e, r := range m.Rank {
 		v.end[r] = int32(e)

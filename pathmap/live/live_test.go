@@ -135,7 +135,8 @@ func TestRepair(t *testing.T) {
 			}
 			changed += len(pairs)
 			for l := r.IntN(2); l < len(topology.Links()) && (l < 2 || n == 7); l += 2 {
-				if got, want := followed.Users(pathmap.LinkID(l)), users(want, pathmap.LinkID(l)); !slices.Equal(got, want) {
+				if got, want := followed.Users(pathmap.LinkID(l)), users(want,
+					pathmap.LinkID(l)); !slices.Equal(got, want) {
 					t.Fatalf("seed %d, %v: link %d is used by %v, want %v", seed, did, l, got, want)
 				}
 			}
@@ -225,14 +226,16 @@ func TestLiveStates(t *testing.T) {
 	} {
 		c.do()
 		if got := followed.Settle(); !slices.Equal(got, c.want) || followed.Map().Paths(0, 1) != c.paths {
-			t.Errorf("%s: changed %v, want %v; %d paths, want %d", c.what, got, c.want, followed.Map().Paths(0, 1), c.paths)
+			t.Errorf("%s: changed %v, want %v; %d paths, want %d", c.what, got, c.want,
+				followed.Map().Paths(0, 1), c.paths)
 		}
 	}
 	if got := followed.Bandwidth().Capacity(5); got != 7 || followed.Down(5) {
 		t.Errorf("link 5 carries %v, down %v", got, followed.Down(5))
 	}
-	if _, err := followed.SetCapacity(2, -1); err == nil || err.Error() != "set capacity of link 2: -1bps is below zero: "+
-		"write 0 for a link that is down" {
+	if _, err := followed.SetCapacity(2, -1); err == nil ||
+		err.Error() != "set capacity of link 2: -1bps is below zero: "+
+			"write 0 for a link that is down" {
 		t.Error(err)
 	}
 	if _, err := live.Follow(topology, nil, pathmap.Options{}); err == nil {
@@ -248,7 +251,8 @@ func TestWideRepair(t *testing.T) {
 			topology, ends := pathtest.Hubs(r, 3, leaves, r.IntN(4))
 			slices.Sort(ends)
 			ends = slices.Compact(ends)
-			followed, err := live.Follow(topology, ends, pathmap.Options{K: 1 + r.IntN(20), Seed: seed, Packed: true})
+			followed, err := live.Follow(topology, ends,
+				pathmap.Options{K: 1 + r.IntN(20), Seed: seed, Packed: true})
 			if err != nil {
 				t.Fatal(err)
 			}

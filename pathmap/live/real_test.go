@@ -128,7 +128,8 @@ func TestRealTopologies(t *testing.T) {
 		}
 		followed.HealLink(l)
 		gained := followed.Settle()
-		if d := differ(pathtest.All(followed.Map()), before, len(ends)); len(d) > 0 || !slices.Equal(lost, gained) {
+		if d := differ(pathtest.All(followed.Map()), before, len(ends)); len(d) > 0 ||
+			!slices.Equal(lost, gained) {
 			t.Errorf("%s: with link %d back, pairs %v are not as before", names[i], l, d)
 		}
 	}

@@ -263,7 +263,8 @@ func (w *renewer) compareVia(o ksp.Order, a, b []int32) int {
 		p := g.Prime[g.Degree(n)]
 		first, stride := o.At(depth, p)
 		inv := w.Inverse[g.Degree(n)][stride]
-		return int(ksp.RankOf(a[depth]-g.Start[n], first, inv, p)) - int(ksp.RankOf(b[depth]-g.Start[n], first, inv, p))
+		return int(ksp.RankOf(a[depth]-g.Start[n], first, inv, p)) - int(ksp.RankOf(b[depth]-g.Start[n],
+			first, inv, p))
 	}
 	return 0
 }

@@ -104,7 +104,8 @@ func (v *Paths) nodes(cable int32) (x, y int32) {
 }
 
 // refill brings the rows in line whose targets are stale: by a shift where that can be done, else all anew.
-func (v *Paths) refill(next *ksp.Table, stale func(target int) bool, shift func(d *drift, target int, r ksp.Row) bool) {
+func (v *Paths) refill(next *ksp.Table, stale func(target int) bool,
+	shift func(d *drift, target int, r ksp.Row) bool) {
 	var ranks []int32
 	var d drift
 	for t, before := range next.Dist {

@@ -47,7 +47,8 @@ func newUsers(m *ksp.Table, cables int, back []int32) (*users, error) {
 	ends := int64(len(m.Node))
 	all := ends * (ends - 1) / 2
 	if all > maxPairs {
-		return nil, fmt.Errorf("%d ends make more than %d pairs; take fewer, or leave Packed out", ends, uint32(maxPairs))
+		return nil, fmt.Errorf("%d ends make more than %d pairs; take fewer, or leave Packed out", ends,
+			uint32(maxPairs))
 	}
 	u := &users{last: make([]uint16, all), first: make([]uint16, all)}
 	count := make([]uint32, cables)

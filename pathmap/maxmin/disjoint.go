@@ -41,7 +41,8 @@ func (s *Levels) fillDisjoint(moved func(class, from, to int32)) {
 		}
 		least := item[float64]{math.Inf(1), none}
 		for _, p := range c.places() {
-			if it := (item[float64]{s.capacity[p.link] / float64(c.flows), p.link}); least.id == none || it.before(least) {
+			if it := (item[float64]{s.capacity[p.link] / float64(c.flows), p.link}); least.id == none ||
+				it.before(least) {
 				least = it
 			}
 		}

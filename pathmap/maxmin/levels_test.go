@@ -78,7 +78,8 @@ func (c *crowd) check(s *Solver) error {
 		}
 	}))
 	for l := range before {
-		if now := c.levels.Level(pathmap.LinkID(l)); now != before[l] && !slices.Contains(changed, pathmap.LinkID(l)) {
+		if now := c.levels.Level(pathmap.LinkID(l)); now != before[l] &&
+			!slices.Contains(changed, pathmap.LinkID(l)) {
 			return fmt.Errorf("link %d went from %v to %v and is not named", l, before[l], now)
 		}
 	}

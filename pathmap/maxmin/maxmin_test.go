@@ -21,22 +21,29 @@ func TestSolve(t *testing.T) {
 		want     []float64
 	}{
 		{"nothing", nil, nil, nil},
-		{"one link shared by three flows", []float64{9}, []Class{{links(0), 1, 0}, {links(0), 2, 0}}, []float64{3, 3}},
+		{"one link shared by three flows", []float64{9}, []Class{{links(0), 1, 0}, {links(0), 2, 0}},
+			[]float64{3, 3}},
 		// link 0: 10/2 = 5 each; link 1: 20 − 5 = 15 for the other
-		{"the line of the textbook", []float64{10, 20}, []Class{{links(0, 1), 1, 0}, {links(0), 1, 0}, {links(1), 1, 0}},
+		{"the line of the textbook", []float64{10, 20},
+			[]Class{{links(0, 1), 1, 0}, {links(0), 1, 0}, {links(1), 1, 0}},
 			[]float64{5, 5, 15}},
-		{"a bound frees capacity for others", []float64{10}, []Class{{links(0), 1, 2}, {links(0), 1, 0}}, []float64{2, 8}},
-		{"a bound that does not bind", []float64{10}, []Class{{links(0), 1, 7}, {links(0), 1, 0}}, []float64{5, 5}},
+		{"a bound frees capacity for others", []float64{10},
+			[]Class{{links(0), 1, 2}, {links(0), 1, 0}}, []float64{2, 8}},
+		{"a bound that does not bind", []float64{10}, []Class{{links(0), 1, 7}, {links(0), 1, 0}},
+			[]float64{5, 5}},
 		{"a dead link", []float64{0, -1, 6}, []Class{{links(0, 2), 1, 0}, {links(1), 1, 0}, {links(2), 2, 0}},
 			[]float64{0, 0, 3}},
 		{"no links", []float64{1}, []Class{{nil, 1, 0}, {nil, 1, 4}}, []float64{inf, 4}},
-		{"no flows", []float64{6}, []Class{{links(0), 0, 0}, {links(0), 2, 0}, {links(0), -3, 0}}, []float64{0, 3, 0}},
+		{"no flows", []float64{6}, []Class{{links(0), 0, 0}, {links(0), 2, 0}, {links(0), -3, 0}},
+			[]float64{0, 3, 0}},
 		{"a link used twice", []float64{6}, []Class{{links(0, 0), 1, 0}, {links(0), 1, 0}}, []float64{2, 2}},
 		{"half a flow", []float64{6}, []Class{{links(0), 0.5, 0}, {links(0), 1, 0}}, []float64{4, 4}},
 		// what is left of the sum of flows, 10²⁰ + 1 − 10²⁰, would be 0 in doubles
-		{"flows of very different weight", []float64{8, 1e20}, []Class{{links(0, 1), 1, 0}, {links(1), 1e20, 0.5}},
+		{"flows of very different weight", []float64{8, 1e20},
+			[]Class{{links(0, 1), 1, 0}, {links(1), 1e20, 0.5}},
 			[]float64{8, 0.5}},
-		{"a link without bound", []float64{inf, 4}, []Class{{links(0), 1, 3}, {links(0, 1), 1, 0}}, []float64{3, 4}},
+		{"a link without bound", []float64{inf, 4}, []Class{{links(0), 1, 3}, {links(0, 1), 1, 0}},
+			[]float64{3, 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s Solver
@@ -147,7 +154,8 @@ func leafspine(r *rand.Rand, n int) ([]float64, []Class) {
 	for i := range classes {
 		a, b, spine := r.IntN(64), r.IntN(64), r.IntN(4)
 		up, down := 128+a/4*4+spine, 192+b/4*4+spine
-		classes[i] = Class{Links: links(pathmap.LinkID(2*a), pathmap.LinkID(up), pathmap.LinkID(down), pathmap.LinkID(2*b+1)),
+		classes[i] = Class{Links: links(pathmap.LinkID(2*a), pathmap.LinkID(up), pathmap.LinkID(down),
+			pathmap.LinkID(2*b+1)),
 			Flows: float64(1 + r.IntN(8))}
 		if r.IntN(4) == 0 {
 			classes[i].Max = 1e9 * r.Float64() / 100

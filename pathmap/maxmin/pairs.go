@@ -79,8 +79,10 @@ func newPairs(capacity []float64) *pairs {
 		return nil
 	}
 	words := (n + 63) / 64
-	s := &pairs{n: n, words: words, shift: uint(capacityBits - bits.Len64(uint64(most))), links: make([]pairLink, n),
-		flows: make([]int32, n*n), first: make([]int32, n*n), peers: make([]uint64, n*words), own: make([]uint64, n*words),
+	s := &pairs{n: n, words: words, shift: uint(capacityBits - bits.Len64(uint64(most))),
+		links: make([]pairLink, n),
+		flows: make([]int32, n*n), first: make([]int32, n*n), peers: make([]uint64,
+			n*words), own: make([]uint64, n*words),
 		low: make([]uint64, words), open: make([]uint64, words), reached: make([]uint64, words)}
 	for l := range s.links {
 		if capacity[l] != math.Floor(capacity[l]) {

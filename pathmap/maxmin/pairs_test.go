@@ -123,7 +123,8 @@ func TestFollow(t *testing.T) {
 				c.levels.Set(int32(i), c.classes[i].Links, int32(c.classes[i].Flows))
 			}
 			for range r.IntN(6) {
-				told[r.IntN(len(told))] = pathmap.BitsPerSecond([]int64{0, 1, 1e8, 1e8, 2e8, 5e8, math.MaxInt64}[r.IntN(7)])
+				told[r.IntN(len(told))] = pathmap.BitsPerSecond([]int64{0, 1, 1e8, 1e8, 2e8, 5e8,
+					math.MaxInt64}[r.IntN(7)])
 			}
 			if err := c.follows(told); err != nil {
 				t.Fatalf("seed %d step %d: %v", seed, step, err)
@@ -149,7 +150,8 @@ func (c *crowd) follows(told []pathmap.BitsPerSecond) error {
 	for i, k := range c.classes {
 		neck, ok := c.neck[int32(i)]
 		if ok != (k.Flows > 0) || ok && c.levels.Neck(int32(i)) != neck {
-			return fmt.Errorf("class %d of %v flows has bottleneck %v, told was %d, %v", i, k.Flows, c.levels.Neck(int32(i)),
+			return fmt.Errorf("class %d of %v flows has bottleneck %v, told was %d, %v", i, k.Flows,
+				c.levels.Neck(int32(i)),
 				neck, ok)
 		}
 		if !ok {
@@ -159,7 +161,8 @@ func (c *crowd) follows(told []pathmap.BitsPerSecond) error {
 		for _, l := range k.Links {
 			least = min(least, float64(told[l]), 2*c.capacity[l])
 		}
-		if got := c.levels.Level(pathmap.LinkID(neck)); got != least || !slices.Contains(k.Links, pathmap.LinkID(neck)) {
+		if got := c.levels.Level(pathmap.LinkID(neck)); got != least ||
+			!slices.Contains(k.Links, pathmap.LinkID(neck)) {
 			return fmt.Errorf("class %d on %v has %v, want %v", i, k.Links, got, least)
 		}
 		for _, l := range k.Links {
@@ -168,7 +171,8 @@ func (c *crowd) follows(told []pathmap.BitsPerSecond) error {
 	}
 	all := true
 	for l := range sum {
-		if now := c.levels.Level(pathmap.LinkID(l)); now != before[l] && !slices.Contains(changed, pathmap.LinkID(l)) {
+		if now := c.levels.Level(pathmap.LinkID(l)); now != before[l] &&
+			!slices.Contains(changed, pathmap.LinkID(l)) {
 			return fmt.Errorf("link %d went from %v to %v and is not named", l, before[l], now)
 		}
 		all = all && sum[l] <= c.capacity[l]*(1+1e-6)

@@ -12,7 +12,8 @@ import (
 
 // Paths returns the first opt.K loopless paths from node s to node d, as links, in the order that
 // pathmap states, the map being built between ends.
-func Paths(t *pathmap.Topology, ends []pathmap.NodeID, s, d pathmap.NodeID, opt pathmap.Options) [][]pathmap.LinkID {
+func Paths(t *pathmap.Topology, ends []pathmap.NodeID, s, d pathmap.NodeID,
+	opt pathmap.Options) [][]pathmap.LinkID {
 	if s == d {
 		return [][]pathmap.LinkID{{}}
 	}

@@ -24,7 +24,8 @@ func TestClosedForms(t *testing.T) {
 	}{
 		{"alone", []float64{10}, []maxmin.Class{class(1, 0, 0)}, []float64{10}},
 		{"four on one link", []float64{10}, []maxmin.Class{class(3, 0, 0), class(1, 0, 0)}, []float64{2.5, 2.5}},
-		{"across one link", []float64{10, 10}, []maxmin.Class{class(1, 0, 0, 1), class(1, 0, 0)}, []float64{5, 5}},
+		{"across one link", []float64{10, 10}, []maxmin.Class{class(1, 0, 0, 1), class(1, 0, 0)},
+			[]float64{5, 5}},
 		{"across two", []float64{9, 9}, []maxmin.Class{class(1, 0, 0, 1), class(1, 0, 0), class(1, 0, 1)},
 			[]float64{3, 6, 6}},
 		{"across three", []float64{8, 8, 8}, []maxmin.Class{class(1, 0, 0, 1, 2), class(1, 0, 0), class(1, 0, 1),
@@ -77,7 +78,8 @@ func TestProof(t *testing.T) {
 			rate := make([]float64, len(classes))
 			s.Solve(capacity, classes, rate)
 			if gap := s.gap(t, capacity, classes, rate); !(gap <= 1e-4) {
-				t.Errorf("seed %d: %d classes on %d links are %g a flow below the bound", seed, len(classes), len(capacity),
+				t.Errorf("seed %d: %d classes on %d links are %g a flow below the bound", seed,
+					len(classes), len(capacity),
 					gap)
 			}
 		}

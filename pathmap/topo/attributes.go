@@ -138,7 +138,8 @@ func (s *sketch) giveUnits() error {
 			bare bool
 		}{{&c.there, c.bare}, {&c.back, c.bareBack}} {
 			if x.bare && *x.rate > MaxRate/s.unit {
-				return s.wrong(c.at, "link %s: %d of %v is more than any link carries: write %v or less", c, *x.rate, s.unit,
+				return s.wrong(c.at, "link %s: %d of %v is more than any link carries: write %v or less", c,
+					*x.rate, s.unit,
 					MaxRate)
 			} else if x.bare {
 				*x.rate *= s.unit

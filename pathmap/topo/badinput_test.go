@@ -61,7 +61,8 @@ func TestBadInput(t *testing.T) {
 			"a line of [":      &endless{unit: "[", left: long},
 			"a line of <a>":    &endless{unit: "<a>", left: long},
 			"a line of {a:":    &endless{unit: `{"a":`, left: long},
-			"a line in a word": &endless{head: strings.Replace(sample, "a", "aa", 1)[:strings.Index(sample, "a")+1], unit: "a",
+			"a line in a word": &endless{head: strings.Replace(sample, "a", "aa",
+				1)[:strings.Index(sample, "a")+1], unit: "a",
 				left: long},
 			"depth of lists":     strings.NewReader(strings.Repeat("[", 10_000)),
 			"depth of objects":   strings.NewReader(strings.Repeat(`{"nodes":`, 10_000)),
@@ -70,9 +71,11 @@ func TestBadInput(t *testing.T) {
 			"depth of subgraphs": strings.NewReader("graph " + strings.Repeat("{", 10_000)),
 			"depth of elements":  strings.NewReader("<graphml>" + strings.Repeat("<a>", 10_000)),
 			"depth by indent":    strings.NewReader(indented(2_000)),
-			"a long name": strings.NewReader(strings.ReplaceAll(strings.ReplaceAll(sample, "{a:", "{"+strings.Repeat("n", 1<<16)+
-				":"), "a", strings.Repeat("n", 1<<16))),
-			"a number beyond": strings.NewReader(strings.Replace(sample, "1Gbps", "1"+strings.Repeat("0", 400), 1) + "\x00"),
+			"a long name": strings.NewReader(strings.ReplaceAll(strings.ReplaceAll(sample, "{a:",
+				"{"+strings.Repeat("n", 1<<16)+
+					":"), "a", strings.Repeat("n", 1<<16))),
+			"a number beyond": strings.NewReader(strings.Replace(sample, "1Gbps",
+				"1"+strings.Repeat("0", 400), 1) + "\x00"),
 		}
 		for other, text := range samples() {
 			if other != f.Name && !(other == "clab" && f.Name == "yaml") {

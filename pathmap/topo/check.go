@@ -110,7 +110,8 @@ func (s Spec) checkOCS(given Spec) error {
 	}
 	switch {
 	case s.Ports < 1 || s.Ports > s.Racks:
-		return wrong("ports", "%d OCS ports for %d racks: write ports=%d or fewer, at least 1", s.Ports, s.Racks, s.Racks)
+		return wrong("ports", "%d OCS ports for %d racks: write ports=%d or fewer, at least 1", s.Ports,
+			s.Racks, s.Racks)
 	case s.Dark < 0:
 		return wrong("dark", "%v is below zero: write a duration such as dark=10ms", s.Dark)
 	case s.Dark > MaxDark:

@@ -118,7 +118,8 @@ func numbered(wires []wire) []int32 {
 		letters := strings.TrimRight(w.name, "0123456789")
 		n, err := strconv.ParseInt(w.name[len(letters):], 10, 32)
 		first := strings.TrimRight(wires[0].name, "0123456789")
-		if err != nil || n < 1 || n > maxPort || letters != first || strconv.FormatInt(n, 10) != w.name[len(letters):] {
+		if err != nil || n < 1 || n > maxPort || letters != first ||
+			strconv.FormatInt(n, 10) != w.name[len(letters):] {
 			for j := range ports {
 				ports[j] = int32(j)
 			}
@@ -156,7 +157,8 @@ func writeClab(w io.Writer, t *pathmap.Topology) error {
 			return fmt.Errorf("write containerlab: link %s: port %d has no interface: take ports below %d", &c,
 				max(c.fromPort, c.toPort), math.MaxUint16)
 		}
-		p.printf("    - {endpoints: [\"%s:eth%d\", \"%s:eth%d\"], labels: {capacity: \"%v\"", c.from, c.fromPort+1, c.to,
+		p.printf("    - {endpoints: [\"%s:eth%d\", \"%s:eth%d\"], labels: {capacity: \"%v\"", c.from,
+			c.fromPort+1, c.to,
 			c.toPort+1, c.there)
 		if back := c.differing(); back != 0 {
 			p.printf(", back: \"%v\"", back)

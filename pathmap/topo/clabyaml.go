@@ -57,16 +57,18 @@ func untemplated(file string, data []byte) error {
 	if at < 0 {
 		return nil
 	}
-	return fileError(file, lineOf(data, at), unexpanded("a Go template", "write what containerlab makes of it, or "+
-		"name the "+
-		"topology-data.json that containerlab deploy leaves in the lab's directory"))
+	return fileError(file, lineOf(data, at), unexpanded("a Go template",
+		"write what containerlab makes of it, or "+
+			"name the "+
+			"topology-data.json that containerlab deploy leaves in the lab's directory"))
 }
 
 // unparsed explains why a file is no YAML where ${VAR} is the likely cause.
 func unparsed(file string, data []byte, err error) error {
 	if at := bytes.Index(data, []byte("${")); at >= 0 {
-		return fileError(file, lineOf(data, at), fmt.Errorf("%w: %w", unexpanded("${…}", "write the value of the "+
-			"environment variable, or its default"), err))
+		return fileError(file, lineOf(data, at),
+			fmt.Errorf("%w: %w", unexpanded("${…}", "write the value of the "+
+				"environment variable, or its default"), err))
 	}
 	return err
 }
@@ -171,8 +173,9 @@ func (r *clab) expanded(n ast.Node, text string) error {
 	if !strings.Contains(text, "$") {
 		return nil
 	}
-	return r.wrong(n.GetToken(), "%w", unexpanded(strconv.Quote(text), "write the value of the environment variable, or "+
-		"its default"))
+	return r.wrong(n.GetToken(), "%w", unexpanded(strconv.Quote(text),
+		"write the value of the environment variable, or "+
+			"its default"))
 }
 
 // labels returns those of a definition or a link that are read; what is no word in them is left out.
@@ -227,7 +230,8 @@ func (r *clab) nodes(e entry) error {
 		}
 		kind := cmp.Or(d.kind, r.groups[d.group].kind, r.groups[r.defaults.group].kind, r.defaults.kind, linux)
 		group := cmp.Or(d.group, r.kindOf[kind].group, r.defaults.group)
-		if err := r.lab.node(n.key, kind, merged(r.defaults.labels, r.kindOf[kind].labels, r.groups[group].labels,
+		if err := r.lab.node(n.key, kind, merged(r.defaults.labels, r.kindOf[kind].labels,
+			r.groups[group].labels,
 			d.labels), placeOf(n.at)); err != nil {
 			return err
 		}

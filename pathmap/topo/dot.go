@@ -214,7 +214,8 @@ func (r *dotReader) edges(st *ast.EdgeStmt, in scope) ([]*ast.Node, error) {
 			return nil, err
 		}
 		if len(from)*len(to) > maxProduct {
-			return nil, r.s.wrong(place{}, "two subgraphs make %d links between each other, more than %d", len(from)*len(to),
+			return nil, r.s.wrong(place{}, "two subgraphs make %d links between each other, more than %d",
+				len(from)*len(to),
 				maxProduct)
 		}
 		for _, a := range from {

@@ -38,12 +38,14 @@ func FatTree(k, hosts int, rate pathmap.BitsPerSecond) (*pathmap.Topology, error
 	cores := addSwitches(b, "core", half*half)
 	for e := range edges {
 		for a := range half {
-			b.Cable(pathmap.NodeID(e), int32(half+a), aggs+pathmap.NodeID(e/half*half+a), int32(e%half), rate, rate)
+			b.Cable(pathmap.NodeID(e), int32(half+a), aggs+pathmap.NodeID(e/half*half+a),
+				int32(e%half), rate, rate)
 		}
 	}
 	for a := range pods * half {
 		for c := range half {
-			b.Cable(aggs+pathmap.NodeID(a), int32(half+c), cores+pathmap.NodeID(a%half*half+c), int32(a/half), rate, rate)
+			b.Cable(aggs+pathmap.NodeID(a), int32(half+c), cores+pathmap.NodeID(a%half*half+c),
+				int32(a/half), rate, rate)
 		}
 	}
 	addHosts(b, hosts, half, rate)

@@ -203,10 +203,12 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := rates("graphml", head("US-ASCII")+strings.ReplaceAll(text, "ü", "u")); got != "Zurich b Zurich-b 1Gbps" {
+	if got := rates("graphml", head("US-ASCII")+strings.ReplaceAll(text, "ü",
+		"u")); got != "Zurich b Zurich-b 1Gbps" {
 		t.Errorf("ASCII: %s", got)
 	}
-	spec, err := Spec{Kind: FileKind, File: "x.xml", PerNode: 1}.take(strings.NewReader(head("ISO-8859-1") + latin))
+	spec, err := Spec{Kind: FileKind, File: "x.xml",
+		PerNode: 1}.take(strings.NewReader(head("ISO-8859-1") + latin))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,9 +41,11 @@ func Formats() []Format {
 	return []Format{
 		{"clab", "containerlab's topology file", []string{".clab.yml", ".clab.yaml"}, readClab, writeClab,
 			marked, maxYAML},
-		{"yaml", "Lightloom's YAML: kind: topology, nodes and links", []string{".yaml", ".yml"}, readYAML, writeOurs,
+		{"yaml", "Lightloom's YAML: kind: topology, nodes and links", []string{".yaml", ".yml"},
+			readYAML, writeOurs,
 			marked, maxYAML},
-		{"json", "node-link JSON, as networkx and D3 have it, or containerlab's topology-data.json", []string{".json"},
+		{"json", "node-link JSON, as networkx and D3 have it, or containerlab's topology-data.json",
+			[]string{".json"},
 			readNodeLink, writeNodeLink, marked, MaxFile},
 		{"graphml", "GraphML, as the Topology Zoo has it", []string{".graphml", ".xml"}, readGraphML,
 			writeGraphML, declared, MaxFile},
@@ -194,7 +196,8 @@ func readYAML(file string, in io.Reader) (*sketch, error) {
 	case text == KindTopology:
 		return readOurs(t, top)
 	case text == FileKind: // which might name itself
-		return nil, t.wrong(kind.value.GetToken(), "kind: %q only names another file: name that one instead", text)
+		return nil, t.wrong(kind.value.GetToken(),
+			"kind: %q only names another file: name that one instead", text)
 	}
 	for _, k := range Kinds() {
 		if k == text {

@@ -89,7 +89,8 @@ func TestRoundTrip(t *testing.T) {
 					t.Fatalf("seed %d: %v\n%s", seed, err, text)
 				}
 			}
-			for _, arg := range []string{"hybrid:racks=4", "fattree:k=4", "jellyfish:hosts=2", "leafspine", "crossbar:ports=5"} {
+			for _, arg := range []string{"hybrid:racks=4", "fattree:k=4", "jellyfish:hosts=2",
+				"leafspine", "crossbar:ports=5"} {
 				topology, err := Load(arg)
 				if err != nil {
 					t.Fatal(err)
@@ -330,23 +331,28 @@ func TestFormatErrors(t *testing.T) {
 		{"bad port", "yaml", "kind: topology\nnodes: [{name: a}]\nlinks:\n- {ends: [a, b], ports: [-1, 3]}\n",
 			`f:4:18: ports: "-1" is no whole number from 0 to 65535`},
 		{"no nodes", "yaml", "kind: topology\n", "f: no nodes: a topology has at least one"},
-		{"nodes as a mapping", "yaml", "kind: topology\nnodes: {a: 1}\n", "f:2:8: nodes is no list: write - before each"},
+		{"nodes as a mapping", "yaml", "kind: topology\nnodes: {a: 1}\n",
+			"f:2:8: nodes is no list: write - before each"},
 		{"no name", "yaml", "kind: topology\nnodes:\n- role: tor\n", "f:3:3: a node without name: give it one"},
 		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, crossbar, " +
 			"fattree, jellyfish, file"},
 		{"unknown kind", "yaml", "kind: topolgy\n",
 			`f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar, ` +
 				`fattree, jellyfish, file`},
-		{"a fabric's spec", "yaml", "kind: hybrid\nracks: 0\n", "f:2:1: racks: 0 is out of range: write 1 or more, or " +
-			"leave racks out"},
+		{"a fabric's spec", "yaml", "kind: hybrid\nracks: 0\n",
+			"f:2:1: racks: 0 is out of range: write 1 or more, or " +
+				"leave racks out"},
 		{"a list", "yaml", "- a\n", "f:1:1: the file is no mapping: write key: value"},
 		{"empty", "yaml", "", "f: empty: a topology has nodes and links"},
-		{"two documents", "yaml", "kind: topology\n---\nkind: topology\n", "f:3:5: more than one document: one file holds " +
-			"one topology"},
-		{"deep", "yaml", "a: " + strings.Repeat("[", 200), "f:1: more than 100 lists within each other: write a " +
-			"flatter file"},
-		{"deep dashes", "yaml", strings.Repeat("- ", 200), "f:1: more than 100 lists within each other: write a " +
-			"flatter file"},
+		{"two documents", "yaml", "kind: topology\n---\nkind: topology\n",
+			"f:3:5: more than one document: one file holds " +
+				"one topology"},
+		{"deep", "yaml", "a: " + strings.Repeat("[", 200),
+			"f:1: more than 100 lists within each other: write a " +
+				"flatter file"},
+		{"deep dashes", "yaml", strings.Repeat("- ", 200),
+			"f:1: more than 100 lists within each other: write a " +
+				"flatter file"},
 
 		{"not an object", "json", "[]", `f:1:1: no JSON object: write {"nodes": […], "links": […]}`},
 		{"no nodes", "json", `{"links": []}`,
@@ -374,7 +380,8 @@ func TestFormatErrors(t *testing.T) {
 		{"both keys", "json", `{"nodes": [{"id": 1}], "edges": [], "links": []}`,
 			`f:1:37: "links" beside "edges": leave one out`},
 		{"truncated", "json", "{\"nodes\": [{\"id\": 1},\n", "f:2:1: the file ends in the middle of the JSON"},
-		{"syntax", "json", "{\"nodes\": [{\"id\": 1},\n  }]}", "f:2:3: invalid character '}' looking for beginning of value"},
+		{"syntax", "json", "{\"nodes\": [{\"id\": 1},\n  }]}",
+			"f:2:3: invalid character '}' looking for beginning of value"},
 		{"a number for a node", "json", `{"nodes": [7]}`, `f:1:12: "nodes" holds a number where an object is due: write {…}`},
 		{"more behind", "json", `{"nodes": [{"id": 1}]} x`, "f:1:24: something stands behind the JSON object: leave it out"},
 
@@ -393,18 +400,21 @@ func TestFormatErrors(t *testing.T) {
 			"undirected graph"},
 		{"hyperedge", "graphml", "<graphml><graph><hyperedge/></graph></graphml>",
 			"f:1:17: a <hyperedge>: a link joins two nodes; write <edge>s"},
-		{"two graphs", "graphml", "<graphml><graph/><graph/></graphml>", "f:1:18: a second <graph>: one file holds one " +
-			"topology"},
+		{"two graphs", "graphml", "<graphml><graph/><graph/></graphml>",
+			"f:1:18: a second <graph>: one file holds one " +
+				"topology"},
 		{"a graph in a node", "graphml", "<graphml><graph><node id=\"a\"><graph/></node></graph></graphml>",
 			"f:1:30: a <graph> in a <node>: write one flat graph"},
 
 		{"syntax", "dot", "graph {\n a -- b\n c -- \n}", `f:4:1: DOT syntax: expected one of "{", subgraph or id; got: "}"`},
 		{"empty", "dot", "", "f:1:1: DOT syntax: expected one of strict, graphx or digraph; got: end-of-file"},
 		{"two graphs", "dot", "graph {a} graph {b}", "f: 2 graphs: one file holds one topology"},
-		{"self-loop", "dot", "graph {\n a -- b\n\n b -- b }", "f:4:2: link b–b: it joins a node to itself: leave it out, " +
-			"or name another node"},
-		{"one way", "dot", "digraph {\n a -> b -> a;\n a -> c }", "f:3:2: link a→c: it has no way back: add c→a, or write " +
-			"an undirected graph"},
+		{"self-loop", "dot", "graph {\n a -- b\n\n b -- b }",
+			"f:4:2: link b–b: it joins a node to itself: leave it out, " +
+				"or name another node"},
+		{"one way", "dot", "digraph {\n a -> b -> a;\n a -> c }",
+			"f:3:2: link a→c: it has no way back: add c→a, or write " +
+				"an undirected graph"},
 		{"capacity", "dot", "graph { a -- b\n -- c [capacity=fast]}",
 			`f:1:9: link a–b: capacity: "fast" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
 		{"role", "dot", "graph {\n a [role=tro]}",
@@ -510,7 +520,8 @@ links: [{ends: [a, b], capacity: 1Gbps, ports: [`+tt.ports+`]}]
 		var out strings.Builder
 		err = f.Write(&out, topology)
 		if !tt.ok {
-			if err == nil || !strings.Contains(err.Error(), "port 65535 has no interface: take ports below 65535") {
+			if err == nil || !strings.Contains(err.Error(),
+				"port 65535 has no interface: take ports below 65535") {
 				t.Errorf("ports %s: %v", tt.ports, err)
 			}
 			continue
@@ -542,7 +553,8 @@ func TestLoadErrors(t *testing.T) {
 		{"hybird:racks=3", `"hybird:racks=3" is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml ` +
 			`or .dot, or write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
 		{"none.json", "read topology: open none.json: no such file or directory"},
-		{filepath.Join(dir, "net.txt"), filepath.Join(dir, "net.txt") + ": the name does not tell the format: end it in " +
+		{filepath.Join(dir, "net.txt"), filepath.Join(dir,
+			"net.txt") + ": the name does not tell the format: end it in " +
 			"one of .clab.yml, .clab.yaml, .yaml, .yml, .json, .graphml, .xml, .dot, .gv"},
 		{"fattree:k=5", `parse fabric spec "fattree:k=5": column 9: k: 5 is no even number from 2 to 128`},
 		{"fattree:k", `parse fabric spec "fattree:k": column 9: "k" is no key with a value: write it like k=4`},

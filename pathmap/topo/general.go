@@ -110,9 +110,11 @@ func (s Spec) checkJellyfish() error {
 	case s.Switches < 2 || s.Switches > MaxRacks:
 		return wrong("switches", "%d is out of range: write 2 to %d", s.Switches, MaxRacks)
 	case s.Degree < 1 || s.Degree >= s.Switches:
-		return wrong("degree", "%d links a switch: write 1 to %d, one fewer than switches", s.Degree, s.Switches-1)
+		return wrong("degree", "%d links a switch: write 1 to %d, one fewer than switches",
+			s.Degree, s.Switches-1)
 	case s.Servers < 1 || s.Hosts > MaxHosts:
-		return wrong("hosts", "%d hosts on %d switches: write 1 to %d", s.Servers, s.Switches, s.Switches*MaxHosts)
+		return wrong("hosts", "%d hosts on %d switches: write 1 to %d", s.Servers, s.Switches,
+			s.Switches*MaxHosts)
 	case s.Switches*s.Degree/2+s.Servers > MaxCables:
 		return wrong("switches", "%d switches of %d links and %d hosts make more than %d cables: write fewer", s.Switches,
 			s.Degree, s.Servers, MaxCables)

@@ -19,7 +19,8 @@ func TestGeneralSpecs(t *testing.T) {
 	}{
 		{"fattree", "fattree:k=4,hosts=16,rate=1Gbps", Spec{K: 4, Servers: 16, Racks: 8, Hosts: 2}},
 		// 30 hosts, three an edge switch
-		{"fattree:k=6,hosts=30", "fattree:k=6,hosts=30,rate=1Gbps", Spec{K: 6, Servers: 30, Racks: 10, Hosts: 3}},
+		{"fattree:k=6,hosts=30", "fattree:k=6,hosts=30,rate=1Gbps",
+			Spec{K: 6, Servers: 30, Racks: 10, Hosts: 3}},
 		{"fattree:k=6,hosts=10,paths=10,slots=4", "fattree:k=6,hosts=10,rate=1Gbps,paths=10,slots=4",
 			Spec{K: 6, Servers: 10, Racks: 4, Hosts: 3, Paths: 10, Slots: 4}},
 		{"jellyfish", "jellyfish:switches=20,degree=4,hosts=20,rate=1Gbps,seed=1",
@@ -49,7 +50,8 @@ func TestGeneralSpecs(t *testing.T) {
 		}
 		if f.Racks != want.Racks || f.HostsPerRack != want.Hosts || f.Hosts() != want.Servers ||
 			!reflect.DeepEqual(f.Spec, got) {
-			t.Errorf("%s: built %d racks, %d hosts a rack, %d hosts, %+v", c.text, f.Racks, f.HostsPerRack, f.Hosts(), f.Spec)
+			t.Errorf("%s: built %d racks, %d hosts a rack, %d hosts, %+v", c.text, f.Racks,
+				f.HostsPerRack, f.Hosts(), f.Spec)
 		}
 		checkNumbers(t, f)
 	}
@@ -71,14 +73,16 @@ func checkNumbers(t *testing.T, f *Fabric) {
 				t.Errorf("host %d is host %d of rack %d, want host %d of rack %d", h, k, rack, i, r)
 			}
 			l := f.Topology.Link(f.Topology.Out(f.HostNode[h])[0])
-			if node := f.Topology.Node(f.HostNode[h]); node.Role != pathmap.Host || node.Rack != int32(r) || l.To != tor ||
+			if node := f.Topology.Node(f.HostNode[h]); node.Role != pathmap.Host ||
+				node.Rack != int32(r) || l.To != tor ||
 				l.FromPort != 0 || l.ToPort != f.HostPort[h] {
 				t.Errorf("host %d is %+v on %+v, want one at port %d of ToR %d", h, node, l, f.HostPort[h], r)
 			}
 			h++
 		}
 		if f.HasOCS() && f.OCSUplink[r] != pathmap.None {
-			if l := f.Topology.Link(f.Topology.OutPort(tor, f.OCSUplink[r])); l.To != f.OCSNode || l.ToPort != int32(r) {
+			if l := f.Topology.Link(f.Topology.OutPort(tor, f.OCSUplink[r])); l.To != f.OCSNode ||
+				l.ToPort != int32(r) {
 				t.Errorf("rack %d: the uplink leads to %+v", r, l)
 			}
 		}
@@ -183,9 +187,11 @@ func TestFileFabric(t *testing.T) {
 		t.Errorf("racks are %s, %s, %s", name(f.ToRNode[0]), name(f.ToRNode[1]), name(f.ToRNode[2]))
 	}
 	// Of a rack, hosts by port: carol's is 2, bob's 4.
-	if name(f.HostNode[0]) != "carol" || name(f.HostNode[1]) != "bob" || f.HostPort[1] != 4 || f.OCSUplink[0] != 13 ||
+	if name(f.HostNode[0]) != "carol" || name(f.HostNode[1]) != "bob" || f.HostPort[1] != 4 ||
+		f.OCSUplink[0] != 13 ||
 		f.OCSUplink[2] != pathmap.None {
-		t.Errorf("hosts %s, %s at port %d; uplinks %v", name(f.HostNode[0]), name(f.HostNode[1]), f.HostPort[1], f.OCSUplink)
+		t.Errorf("hosts %s, %s at port %d; uplinks %v", name(f.HostNode[0]), name(f.HostNode[1]),
+			f.HostPort[1], f.OCSUplink)
 	}
 	if n, _ := f.Topology.Named("spare"); f.Topology.Node(n).Role != pathmap.Switch {
 		t.Error("a ToR without hosts is one")
@@ -204,7 +210,8 @@ func TestFileForms(t *testing.T) {
 		if err := os.WriteFile(path, written(t, format, from.Topology), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, arg := range []string{path, "file:" + path, write(t, "spec.yaml", "kind: file\npath: "+path+"\nslots: 2\n")} {
+		for _, arg := range []string{path, "file:" + path,
+			write(t, "spec.yaml", "kind: file\npath: "+path+"\nslots: 2\n")} {
 			spec, err := FromArgument(arg)
 			if err != nil {
 				t.Errorf("%s: %v", arg, err)
@@ -221,7 +228,8 @@ func TestFileForms(t *testing.T) {
 func TestFileErrors(t *testing.T) {
 	with := func(replace ...string) string { return strings.NewReplacer(replace...).Replace(lab) }
 	for _, c := range []struct{ name, text, want string }{
-		{"no host", "kind: topology\nnodes:\n  - {name: a}\n", "no hosts: a fabric has at least one; give nodes role: host"},
+		{"no host", "kind: topology\nnodes:\n  - {name: a}\n",
+			"no hosts: a fabric has at least one; give nodes role: host"},
 		{"a host of two cables", with("[left, middle]", "[alice, middle]"),
 			`host "alice" has 2 cables: a fabric's host has one, to its ToR; leave the others out, or give the node role: ` +
 				`switch`},
@@ -236,7 +244,8 @@ func TestFileErrors(t *testing.T) {
 			`OCS "mirrors" is cabled to "spare", which has no hosts: cable it to ToRs`},
 		{"OCS twice to a ToR", with("[mirrors, right], ports: [17, 13]", "[mirrors, left], ports: [17, 13]"),
 			`OCS "mirrors" has two cables to "left": a rack has one OCS port`},
-		{"OCS without cables", with("[mirrors, left], ports: [31, 12]", "[spare, left]", "[mirrors, right], ports: [17, 13]",
+		{"OCS without cables", with("[mirrors, left], ports: [31, 12]", "[spare, left]",
+			"[mirrors, right], ports: [17, 13]",
 			"[spare, right]"), `OCS "mirrors" has no cables`},
 		{"apart", with("[middle, right]", "[spare, right]", "[left, middle]", "[spare, left]"),
 			`there is no way over packet switches between "right" and "middle"`},

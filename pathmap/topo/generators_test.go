@@ -100,7 +100,8 @@ func TestFatTreePaths(t *testing.T) {
 }
 
 func TestJellyfish(t *testing.T) {
-	for _, c := range []struct{ switches, degree, hosts int }{{200, 10, 5}, {30, 4, 1}, {2, 1, 0}, {5, 4, 2}, {6, 5, 0},
+	for _, c := range []struct{ switches, degree, hosts int }{{200, 10, 5}, {30, 4, 1}, {2, 1, 0},
+		{5, 4, 2}, {6, 5, 0},
 		{4, 2, 1}, {40, 37, 1}} {
 		for seed := range uint64(20) {
 			topology, err := Jellyfish(c.switches, c.degree, c.hosts, pathmap.Gbps, rand.New(rand.NewPCG(seed, 9)))
@@ -144,7 +145,8 @@ func TestJellyfish(t *testing.T) {
 		{16384, 300, 0, "build Jellyfish: more than 2097152 cables; take fewer switches, links or hosts"},
 		{4, 1, 0, "build Jellyfish: found none that is regular and connected; take more links a switch"},
 	} {
-		if _, err := Jellyfish(c.switches, c.degree, c.hosts, pathmap.Gbps, rand.New(rand.NewPCG(1, 1))); err == nil ||
+		if _, err := Jellyfish(c.switches, c.degree, c.hosts, pathmap.Gbps,
+			rand.New(rand.NewPCG(1, 1))); err == nil ||
 			err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}

@@ -235,7 +235,8 @@ func (r *graphML) node(el xml.StartElement) error {
 }
 
 func (r *graphML) edge(el xml.StartElement) error {
-	c := sketchCable{from: attribute(el, "source"), to: attribute(el, "target"), at: r.place(), oneWay: r.directed}
+	c := sketchCable{from: attribute(el, "source"), to: attribute(el, "target"), at: r.place(),
+		oneWay: r.directed}
 	if c.from == "" || c.to == "" {
 		return r.s.wrong(c.at, "an <edge> without source or target: write <edge source=\"a\" target=\"b\"/>")
 	}
@@ -330,12 +331,14 @@ func writeGraphML(w io.Writer, t *pathmap.Topology) error {
 		p.print("</node>\n")
 	}
 	for c := range cablesOf(t) {
-		p.printf("    <edge source=\"%s\" target=\"%s\"><data key=\"capacity\">%d</data>", escape(c.from), escape(c.to),
+		p.printf("    <edge source=\"%s\" target=\"%s\"><data key=\"capacity\">%d</data>",
+			escape(c.from), escape(c.to),
 			int64(c.there))
 		if back := c.differing(); back != 0 {
 			p.printf("<data key=\"back\">%d</data>", int64(back))
 		}
-		p.printf("<data key=\"source_port\">%d</data><data key=\"target_port\">%d</data></edge>\n", c.fromPort, c.toPort)
+		p.printf("<data key=\"source_port\">%d</data><data key=\"target_port\">%d</data></edge>\n",
+			c.fromPort, c.toPort)
 	}
 	p.print("  </graph>\n</graphml>\n")
 	return p.flush()

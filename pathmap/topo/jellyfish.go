@@ -12,7 +12,8 @@ import (
 // switch has hosts hosts, at its first ports, and degree links to other switches; one switch has a link
 // fewer if switches × degree is odd. Every link has that rate. All switches are racks and come first.
 // The graph is connected, and depends on r alone.
-func Jellyfish(switches, degree, hosts int, rate pathmap.BitsPerSecond, r *rand.Rand) (*pathmap.Topology, error) {
+func Jellyfish(switches, degree, hosts int, rate pathmap.BitsPerSecond,
+	r *rand.Rand) (*pathmap.Topology, error) {
 	switch {
 	case switches < 2 || switches > MaxRacks:
 		return nil, fmt.Errorf("build Jellyfish: %d switches; take 2 to %d", switches, MaxRacks)

@@ -60,7 +60,8 @@ func (f *Fabric) addNodes(b *pathmap.Builder) {
 	}
 	for h := range f.HostNode {
 		r, i := f.Place(int32(h))
-		f.HostNode[h], f.HostPort[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, i), Role: pathmap.Host, Rack: r}),
+		f.HostNode[h], f.HostPort[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, i),
+			Role: pathmap.Host, Rack: r}),
 			int32(i)
 	}
 }

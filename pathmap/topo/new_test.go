@@ -36,7 +36,8 @@ func TestNew(t *testing.T) {
 			t.Errorf("port %d of %s is empty", port, f.Topology.Node(from).Name)
 			return
 		}
-		if l := f.Topology.Link(id); f.Topology.Node(l.To).Name != to || l.ToPort != toPort || l.Capacity != rate {
+		if l := f.Topology.Link(id); f.Topology.Node(l.To).Name != to || l.ToPort != toPort ||
+			l.Capacity != rate {
 			t.Errorf("port %d of %s goes to port %d of %s at %v; want port %d of %s at %v", port,
 				f.Topology.Node(from).Name, l.ToPort, f.Topology.Node(l.To).Name, l.Capacity, toPort, to, rate)
 		}
@@ -76,7 +77,8 @@ func TestNewWithoutOCS(t *testing.T) {
 			t.Errorf("%s has an OCS", text)
 		}
 	}
-	if f := build(t, "crossbar:ports=7,rate=1Gbps,dark=10ms"); !f.HasOCS() || len(f.OCSUplink) != 7 || f.Hosts() != 7 {
+	if f := build(t, "crossbar:ports=7,rate=1Gbps,dark=10ms"); !f.HasOCS() || len(f.OCSUplink) != 7 ||
+		f.Hosts() != 7 {
 		t.Errorf("crossbar: %+v", f)
 	}
 }
@@ -100,7 +102,8 @@ func TestPathMap(t *testing.T) {
 			}
 			for i := range m.Paths(s, d) {
 				for _, l := range m.AppendPath(nil, s, d, i) {
-					if role := f.Topology.Node(f.Topology.Link(l).To).Role; role != pathmap.ToR && role != pathmap.Switch {
+					if role := f.Topology.Node(f.Topology.Link(l).To).Role; role != pathmap.ToR &&
+						role != pathmap.Switch {
 						t.Errorf("path %d of racks %d and %d enters a %v", i, s, d, role)
 					}
 				}

@@ -113,7 +113,8 @@ func (g *plot) findRacks() error {
 		}
 		up := t.Link(out[0])
 		if to := t.Node(up.To); to.Role == pathmap.Host || to.Role == pathmap.OCS {
-			return fmt.Errorf("host %q is cabled to %q, a node of role %v: cable it to a packet switch", node.Name, to.Name,
+			return fmt.Errorf("host %q is cabled to %q, a node of role %v: cable it to a packet switch",
+				node.Name, to.Name,
 				to.Role)
 		}
 		g.hosts[up.To] = append(g.hosts[up.To], pathmap.Reverse(out[0]))
@@ -128,10 +129,14 @@ func (g *plot) findRacks() error {
 			continue
 		}
 		if len(links) > MaxHosts {
-			return fmt.Errorf("switch %q has %d hosts: a rack holds at most %d", t.Node(pathmap.NodeID(n)).Name, len(links),
+			return fmt.Errorf("switch %q has %d hosts: a rack holds at most %d",
+				t.Node(pathmap.NodeID(n)).Name, len(links),
 				MaxHosts)
 		}
-		slices.SortFunc(links, func(a, b pathmap.LinkID) int { return cmp.Compare(t.Link(a).FromPort, t.Link(b).FromPort) })
+		slices.SortFunc(links, func(a, b pathmap.LinkID) int {
+			return cmp.Compare(t.Link(a).FromPort,
+				t.Link(b).FromPort)
+		})
 		g.tors = append(g.tors, pathmap.NodeID(n))
 	}
 	if len(g.tors) > MaxRacks {
@@ -150,16 +155,19 @@ func (g *plot) findOCS() error {
 			continue
 		}
 		if g.ocs != pathmap.None {
-			return fmt.Errorf("%q and %q are both of role ocs: a fabric has at most one", t.Node(g.ocs).Name, node.Name)
+			return fmt.Errorf("%q and %q are both of role ocs: a fabric has at most one",
+				t.Node(g.ocs).Name, node.Name)
 		}
 		g.ocs = pathmap.NodeID(n)
 		for _, l := range t.Out(g.ocs) {
 			tor := t.Link(l).To
 			switch {
 			case len(g.hosts[tor]) == 0:
-				return fmt.Errorf("OCS %q is cabled to %q, which has no hosts: cable it to ToRs", node.Name, t.Node(tor).Name)
+				return fmt.Errorf("OCS %q is cabled to %q, which has no hosts: cable it to ToRs", node.Name,
+					t.Node(tor).Name)
 			case g.uplink[tor] != pathmap.None:
-				return fmt.Errorf("OCS %q has two cables to %q: a rack has one OCS port", node.Name, t.Node(tor).Name)
+				return fmt.Errorf("OCS %q has two cables to %q: a rack has one OCS port", node.Name,
+					t.Node(tor).Name)
 			}
 			g.uplink[tor] = pathmap.Reverse(l)
 		}
@@ -209,7 +217,8 @@ func (g *plot) connected() error {
 		}
 	}
 	for n, node := range t.Nodes() {
-		if role := node.Role; !seen[n] && role != pathmap.OCS && role != pathmap.Host && g.rackOf[n] == pathmap.None {
+		if role := node.Role; !seen[n] && role != pathmap.OCS && role != pathmap.Host &&
+			g.rackOf[n] == pathmap.None {
 			return fmt.Errorf("switch %q: there is no way over packet switches to any rack: add a link, or leave it out",
 				node.Name)
 		}

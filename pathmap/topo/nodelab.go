@@ -76,7 +76,8 @@ func (r *nodeLink) labLink(at place, fields map[string]json.RawMessage) error {
 		}
 	}
 	if a == nil {
-		return r.s.wrong(at, "link %d has no end a: write {\"a\": {\"node\": …}, \"z\": {\"node\": …}}", len(r.s.cables))
+		return r.s.wrong(at, "link %d has no end a: write {\"a\": {\"node\": …}, \"z\": {\"node\": …}}",
+			len(r.s.cables))
 	}
 	if z == nil || slices.Contains(outsideEnds(), a.Node) || slices.Contains(outsideEnds(), z.Node) {
 		return nil

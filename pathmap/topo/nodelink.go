@@ -286,14 +286,16 @@ func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {
 	if id, has := fields["id"]; has {
 		name, ok := text(id)
 		if !ok {
-			return r.s.wrong(at, "node %d has no id that is a word or a number: write {\"id\": \"a\"}", len(r.s.nodes))
+			return r.s.wrong(at, "node %d has no id that is a word or a number: write {\"id\": \"a\"}",
+				len(r.s.nodes))
 		}
 		n.name = name
 		r.named++
 		r.numbered = r.numbered || isNumber(name)
 	}
 	if r.named > 0 && r.named <= len(r.s.nodes) {
-		return r.s.wrong(at, "node %d has an id or none, unlike those before it: write {\"id\": \"a\"}", len(r.s.nodes))
+		return r.s.wrong(at, "node %d has an id or none, unlike those before it: write {\"id\": \"a\"}",
+			len(r.s.nodes))
 	}
 	if err := fieldsOf(fields).node(&n); err != nil {
 		return fileError(r.s.file, at, err)

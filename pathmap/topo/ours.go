@@ -189,7 +189,8 @@ func writeOurs(w io.Writer, t *pathmap.Topology) error {
 		p.print("links:\n")
 	}
 	for c := range cablesOf(t) {
-		p.printf("  - {ends: [%s, %s], ports: [%d, %d], capacity: %v", yamlWord(c.from), yamlWord(c.to), c.fromPort, c.toPort,
+		p.printf("  - {ends: [%s, %s], ports: [%d, %d], capacity: %v", yamlWord(c.from), yamlWord(c.to),
+			c.fromPort, c.toPort,
 			c.there)
 		if back := c.differing(); back != 0 {
 			p.printf(", back: %v", back)

@@ -48,7 +48,8 @@ func (d *draft) setOwn(name, value string) error {
 		if len(kinds) == 0 {
 			return wrong(name, "racks of a %s have no rates of their own: write a file:", d.s.Kind)
 		}
-		return wrong(name, "no rack has a %q of its own: write %s@3=1Gbps", what, strings.Join(kinds, "@3=1Gbps or "))
+		return wrong(name, "no rack has a %q of its own: write %s@3=1Gbps", what,
+			strings.Join(kinds, "@3=1Gbps or "))
 	}
 	o := RackRate{Link: what}
 	first, last, ranged := strings.Cut(racks, "-")
@@ -59,7 +60,8 @@ func (d *draft) setOwn(name, value string) error {
 	o.First, err = strconv.Atoi(first)
 	o.Last, err2 = strconv.Atoi(last)
 	if err != nil || err2 != nil || o.First < 0 || o.Last < o.First {
-		return wrong(name, "%q is no rack and no range of racks: write %s@3=1Gbps or %s@0-4=1Gbps", racks, what, what)
+		return wrong(name, "%q is no rack and no range of racks: write %s@3=1Gbps or %s@0-4=1Gbps",
+			racks, what, what)
 	}
 	if o.Rate, err = pathmap.ParseRate(value); err != nil {
 		return wrong(name, "%v", err)
@@ -101,7 +103,8 @@ func (s Spec) checkOwn() error {
 // rackRates are what each rack's links have: the common rate, or its own. s has its defaults and is checked.
 func (s Spec) rackRates() (nic, eps, ocs []pathmap.BitsPerSecond) {
 	nic, eps, ocs = slices.Repeat([]pathmap.BitsPerSecond{s.NIC}, s.Racks),
-		slices.Repeat([]pathmap.BitsPerSecond{s.EPS}, s.Racks), slices.Repeat([]pathmap.BitsPerSecond{s.OCS}, s.Racks)
+		slices.Repeat([]pathmap.BitsPerSecond{s.EPS},
+			s.Racks), slices.Repeat([]pathmap.BitsPerSecond{s.OCS}, s.Racks)
 	for _, o := range s.Own {
 		for r := o.First; r <= o.Last; r++ {
 			if o.Link == "nic" || o.Link == "rate" {

@@ -45,8 +45,9 @@ func ReadPairs(file string, r io.Reader, t *pathmap.Topology) ([]Pair, error) {
 					fmt.Errorf("there is no node %q%s", name, suggestNode(name, t)))
 			}
 			if t.Node(n).Role == pathmap.OCS {
-				return nil, fileError(file, place{line, columns[i]}, fmt.Errorf("%q is an optical circuit switch, and no packet "+
-					"path begins, ends or passes there: name a tor, switch or host", name))
+				return nil, fileError(file, place{line, columns[i]},
+					fmt.Errorf("%q is an optical circuit switch, and no packet "+
+						"path begins, ends or passes there: name a tor, switch or host", name))
 			}
 			ends[i] = n
 		}

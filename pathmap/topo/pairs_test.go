@@ -63,7 +63,8 @@ func TestSurvey(t *testing.T) {
 	s := NewSurvey(odd(t))
 	// a–New York–h is the largest part; #1 hangs on h alone, which forwards nothing; far on the OCS; h2 on
 	// nothing
-	want := Survey{Nodes: 7, Hosts: 2, ToRs: 1, Switches: 3, OCS: 1, Cables: 6, Parallel: 1, LeastDegree: 1, MostDegree: 4,
+	want := Survey{Nodes: 7, Hosts: 2, ToRs: 1, Switches: 3, OCS: 1, Cables: 6, Parallel: 1,
+		LeastDegree: 1, MostDegree: 4,
 		Slowest: pathmap.Gbps, Fastest: 9 * pathmap.Gbps, Parts: 4}
 	apart, alone := s.Apart, s.Alone
 	s.Apart, s.Alone = nil, nil
@@ -77,7 +78,8 @@ func TestSurvey(t *testing.T) {
 }
 
 func equalSurveys(a, b Survey) bool {
-	return a.Nodes == b.Nodes && a.Hosts == b.Hosts && a.ToRs == b.ToRs && a.Switches == b.Switches && a.OCS == b.OCS &&
+	return a.Nodes == b.Nodes && a.Hosts == b.Hosts && a.ToRs == b.ToRs && a.Switches == b.Switches &&
+		a.OCS == b.OCS &&
 		a.Cables == b.Cables &&
 		a.Parallel == b.Parallel && a.LeastDegree == b.LeastDegree && a.MostDegree == b.MostDegree &&
 		a.Slowest == b.Slowest && a.Fastest == b.Fastest && a.Parts == b.Parts

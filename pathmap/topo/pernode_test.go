@@ -120,7 +120,8 @@ func checkGraph(t *testing.T, name string, text []byte) {
 		times[n.Name]++
 	}
 	for _, n := range graph.Nodes {
-		if _, ok := f.Topology.Named(strings.TrimSpace(n.Name)); !ok && times[n.Name] == 1 && !isNumbered(n.Name) {
+		if _, ok := f.Topology.Named(strings.TrimSpace(n.Name)); !ok && times[n.Name] == 1 &&
+			!isNumbered(n.Name) {
 			t.Errorf("%s: there is no switch %q", name, n.Name)
 		}
 	}

@@ -37,8 +37,9 @@ func cablesOf(t *pathmap.Topology) iter.Seq[sketchCable] {
 	return func(yield func(sketchCable) bool) {
 		for i := 0; i < len(t.Links()); i += 2 {
 			l, back := t.Links()[i], t.Links()[i+1]
-			c := sketchCable{from: t.Node(l.From).Name, to: t.Node(l.To).Name, fromPort: l.FromPort, toPort: l.ToPort,
-				there: l.Capacity, back: back.Capacity}
+			c := sketchCable{from: t.Node(l.From).Name, to: t.Node(l.To).Name, fromPort: l.FromPort,
+				toPort: l.ToPort,
+				there:  l.Capacity, back: back.Capacity}
 			if !yield(c) {
 				return
 			}

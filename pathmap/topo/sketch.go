@@ -110,8 +110,9 @@ func (s *sketch) topology() (*pathmap.Topology, error) {
 		return nil, err
 	}
 	if len(s.cables) > MaxCables {
-		return nil, s.wrong(s.cables[MaxCables].at, "more than %d links: a controller holds no larger network; leave links "+
-			"out", MaxCables)
+		return nil, s.wrong(s.cables[MaxCables].at,
+			"more than %d links: a controller holds no larger network; leave links "+
+				"out", MaxCables)
 	}
 	if err := s.givePorts(index); err != nil {
 		return nil, err
@@ -124,7 +125,8 @@ func (s *sketch) topology() (*pathmap.Topology, error) {
 		b.Add(pathmap.Node{Name: names[i], Role: n.role, Rack: n.rack})
 	}
 	for _, c := range s.cables {
-		b.Cable(pathmap.NodeID(index[c.from]), c.fromPort, pathmap.NodeID(index[c.to]), c.toPort, c.there, c.back)
+		b.Cable(pathmap.NodeID(index[c.from]), c.fromPort, pathmap.NodeID(index[c.to]), c.toPort,
+			c.there, c.back)
 	}
 	t, err := b.Build()
 	if err != nil {
@@ -144,7 +146,8 @@ func (s *sketch) index() (map[string]int, error) {
 			return nil, fileError(s.file, n.at, err)
 		}
 		if first, twice := index[n.name]; twice {
-			return nil, s.wrong(n.at, "node %q: the name is taken%s: give each node its own", n.name, on(s.nodes[first].at))
+			return nil, s.wrong(n.at, "node %q: the name is taken%s: give each node its own", n.name,
+				on(s.nodes[first].at))
 		}
 		index[n.name] = i
 	}
@@ -164,7 +167,8 @@ func checkName(name string) error {
 	case name == "":
 		return fmt.Errorf("a node without name: give it one")
 	case len(name) > maxName:
-		return fmt.Errorf("node %q…: the name is longer than %d bytes: shorten it", strings.ToValidUTF8(name[:16], "?"),
+		return fmt.Errorf("node %q…: the name is longer than %d bytes: shorten it",
+			strings.ToValidUTF8(name[:16], "?"),
 			maxName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("node %q: the name has letters that cannot be printed: write others", name)
@@ -233,7 +237,8 @@ func (s *sketch) pairWays() error {
 	s.cables = kept
 	for i := range s.cables {
 		if c := &s.cables[i]; c.oneWay {
-			return s.wrong(c.at, "link %s: it has no way back: add %s→%s, or write an undirected graph", c, c.to, c.from)
+			return s.wrong(c.at, "link %s: it has no way back: add %s→%s, or write an undirected graph",
+				c, c.to, c.from)
 		}
 	}
 	return nil
@@ -275,7 +280,8 @@ func (s *sketch) givePorts(index map[string]int) error {
 			}
 			p := port{index[e.name], *e.port}
 			if first, taken := held[p]; taken {
-				return s.wrong(c.at, "link %s: port %d of %q is taken by link %s%s: write another", c, *e.port, e.name,
+				return s.wrong(c.at, "link %s: port %d of %q is taken by link %s%s: write another", c,
+					*e.port, e.name,
 					&s.cables[first], on(s.cables[first].at))
 			}
 			held[p] = i

@@ -18,23 +18,28 @@ func TestParseSpec(t *testing.T) {
 		back string // what String writes; the text itself if empty
 	}{
 		{"hybrid", func(*Spec) {}, "hybrid:racks=8,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms"},
-		{"hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms", func(s *Spec) { s.Racks, s.Ports = 16, 16 }, ""},
+		{"hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms",
+			func(s *Spec) { s.Racks, s.Ports = 16, 16 }, ""},
 		// the demo: 500 Mb/s a host from 1 Gb/s a rack
 		{"hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms",
 			func(s *Spec) { s.NIC, s.EPS, s.OCS = 500*pathmap.Mbps, 50*pathmap.Mbps, pathmap.Gbps }, ""},
-		{"hybrid:racks=8,hosts=20,spines=2,eps=10Gbps,ocs=100Gbps,dark=1µs,ports=4,nic=7Gbps,slots=20", func(s *Spec) {
-			s.Hosts, s.EPS, s.OCS, s.Dark, s.Ports, s.NIC, s.Slots = 20, 10*pathmap.Gbps, 100*pathmap.Gbps, time.Microsecond, 4,
-				7*pathmap.Gbps, 20
-		}, ""},
+		{"hybrid:racks=8,hosts=20,spines=2,eps=10Gbps,ocs=100Gbps,dark=1µs,ports=4,nic=7Gbps,slots=20",
+			func(s *Spec) {
+				s.Hosts, s.EPS, s.OCS, s.Dark, s.Ports, s.NIC, s.Slots = 20, 10*pathmap.Gbps, 100*pathmap.Gbps, time.Microsecond, 4,
+					7*pathmap.Gbps, 20
+			}, ""},
 		{"leafspine:racks=4,hosts=1,spines=3,eps=2500Mbps", func(s *Spec) {
-			*s = Spec{Kind: LeafSpine, Racks: 4, Hosts: 1, Spines: 3, NIC: 2500 * pathmap.Mbps, EPS: 2500 * pathmap.Mbps,
+			*s = Spec{Kind: LeafSpine, Racks: 4, Hosts: 1, Spines: 3, NIC: 2500 * pathmap.Mbps,
+				EPS:   2500 * pathmap.Mbps,
 				Slots: 2}
 		}, ""},
 		{"crossbar", func(s *Spec) {
-			*s = Spec{Kind: Crossbar, Racks: 150, Hosts: 1, Spines: 1, NIC: pathmap.Gbps, EPS: pathmap.Gbps, Slots: 2}
+			*s = Spec{Kind: Crossbar, Racks: 150, Hosts: 1, Spines: 1, NIC: pathmap.Gbps,
+				EPS: pathmap.Gbps, Slots: 2}
 		}, "crossbar:ports=150,rate=1Gbps"},
 		{"crossbar:ports=60,rate=100Gbps,dark=10ms", func(s *Spec) {
-			*s = Spec{Kind: Crossbar, Racks: 60, Hosts: 1, Spines: 1, NIC: 100 * pathmap.Gbps, EPS: 100 * pathmap.Gbps,
+			*s = Spec{Kind: Crossbar, Racks: 60, Hosts: 1, Spines: 1, NIC: 100 * pathmap.Gbps,
+				EPS: 100 * pathmap.Gbps,
 				OCS: 100 * pathmap.Gbps, Ports: 60, Dark: 10 * time.Millisecond, Slots: 2}
 		}, ""},
 	} {
@@ -112,19 +117,26 @@ func TestCheck(t *testing.T) {
 	}{
 		{"no kind", Spec{}, `kind: "" is unknown: write one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
 		{"negative racks", Spec{Kind: Hybrid, Racks: -1}, "racks: -1 is out of range: write 1 to 16384"},
-		{"negative rate", Spec{Kind: LeafSpine, EPS: -1}, "nic: a rate of -1bps carries nothing: write a rate above zero, " +
-			"such as nic=1Gbps"},
-		{"negative OCS", Spec{Kind: Hybrid, OCS: -1}, "ocs: a rate of -1bps carries nothing: write a rate above zero, such " +
-			"as ocs=1Gbps"},
-		{"negative dark", Spec{Kind: Hybrid, Dark: -1}, "dark: -1ns is below zero: write a duration such as dark=10ms"},
-		{"OCS of a leaf-spine", Spec{Kind: LeafSpine, OCS: 1}, "kind: a leafspine has no OCS: write hybrid, or leave ocs, " +
-			"ports and dark out"},
-		{"wavelengths of a leaf-spine", Spec{Kind: LeafSpine, Waves: 2}, "kind: a leafspine has no OCS: write hybrid, or " +
-			"leave ocs, ports and dark out"},
-		{"wavelengths of a fat-tree", Spec{Kind: FatTreeKind, Waves: 2}, "kind: a fattree has one wavelength a rack: write " +
-			"hybrid for more"},
-		{"two hosts a crossbar port", Spec{Kind: Crossbar, Hosts: 2}, "kind: a crossbar has one host a port and one rate: " +
-			"write hybrid for anything else"},
+		{"negative rate", Spec{Kind: LeafSpine, EPS: -1},
+			"nic: a rate of -1bps carries nothing: write a rate above zero, " +
+				"such as nic=1Gbps"},
+		{"negative OCS", Spec{Kind: Hybrid, OCS: -1},
+			"ocs: a rate of -1bps carries nothing: write a rate above zero, such " +
+				"as ocs=1Gbps"},
+		{"negative dark", Spec{Kind: Hybrid, Dark: -1},
+			"dark: -1ns is below zero: write a duration such as dark=10ms"},
+		{"OCS of a leaf-spine", Spec{Kind: LeafSpine, OCS: 1},
+			"kind: a leafspine has no OCS: write hybrid, or leave ocs, " +
+				"ports and dark out"},
+		{"wavelengths of a leaf-spine", Spec{Kind: LeafSpine, Waves: 2},
+			"kind: a leafspine has no OCS: write hybrid, or " +
+				"leave ocs, ports and dark out"},
+		{"wavelengths of a fat-tree", Spec{Kind: FatTreeKind, Waves: 2},
+			"kind: a fattree has one wavelength a rack: write " +
+				"hybrid for more"},
+		{"two hosts a crossbar port", Spec{Kind: Crossbar, Hosts: 2},
+			"kind: a crossbar has one host a port and one rate: " +
+				"write hybrid for anything else"},
 	} {
 		if err := c.s.Check(); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)

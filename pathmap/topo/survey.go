@@ -97,7 +97,8 @@ func (s *Survey) parts(t *pathmap.Topology) {
 }
 
 // reach joins all nodes that a switch reaches.
-func reach(t *pathmap.Topology, from pathmap.NodeID, joined func(pathmap.NodeID) bool, join func(pathmap.NodeID)) {
+func reach(t *pathmap.Topology, from pathmap.NodeID, joined func(pathmap.NodeID) bool,
+	join func(pathmap.NodeID)) {
 	join(from)
 	for queue := []pathmap.NodeID{from}; len(queue) > 0; {
 		at := queue[0]
@@ -115,7 +116,8 @@ func reach(t *pathmap.Topology, from pathmap.NodeID, joined func(pathmap.NodeID)
 }
 
 // clique joins hosts that are cabled each to each.
-func clique(t *pathmap.Topology, from pathmap.NodeID, joined func(pathmap.NodeID) bool, join func(pathmap.NodeID)) {
+func clique(t *pathmap.Topology, from pathmap.NodeID, joined func(pathmap.NodeID) bool,
+	join func(pathmap.NodeID)) {
 	join(from)
 	members := map[pathmap.NodeID]bool{from: true}
 	for _, l := range t.Out(from) {

@@ -49,7 +49,8 @@ func TestVCPUs(t *testing.T) {
 
 // TestPod: k=4 has four pods of two racks; what has no pods is one.
 func TestPod(t *testing.T) {
-	for spec, want := range map[string][]int{"fattree:k=4": {0, 0, 1, 1, 2, 2, 3, 3}, "leafspine:racks=3": {0, 0, 0}} {
+	for spec, want := range map[string][]int{"fattree:k=4": {0, 0, 1, 1, 2, 2, 3, 3},
+		"leafspine:racks=3": {0, 0, 0}} {
 		s, err := ParseSpec(spec)
 		if err != nil {
 			t.Fatal(err)

@@ -43,7 +43,8 @@ func TestOneWavelength(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, err := ParseSpec("hybrid:racks=4,wavelengths=1,hosts=2")
-	if err != nil || !reflect.DeepEqual(one, plain) || one.String() != plain.String() || one.Wavelengths() != 1 {
+	if err != nil || !reflect.DeepEqual(one, plain) || one.String() != plain.String() ||
+		one.Wavelengths() != 1 {
 		t.Errorf("%+v, %v; want %+v", one, err, plain)
 	}
 	two, err := ParseSpec("hybrid:racks=4,hosts=2,wavelengths=2")

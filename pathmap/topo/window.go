@@ -136,7 +136,8 @@ func unfinished(b []byte) int {
 
 // mend goes byte by byte only where a word may stand or a quote may be escaped.
 func (r *python) mend(b []byte) {
-	if !r.escaped && bytes.IndexByte(b, 'I') < 0 && bytes.IndexByte(b, 'N') < 0 && bytes.IndexByte(b, '\\') < 0 {
+	if !r.escaped && bytes.IndexByte(b, 'I') < 0 && bytes.IndexByte(b, 'N') < 0 &&
+		bytes.IndexByte(b, '\\') < 0 {
 		r.quoted = r.quoted != (bytes.Count(b, []byte{'"'})%2 == 1)
 		return
 	}

@@ -31,7 +31,8 @@ dark: 10ms
 	if got, err := FromArgument("hybrid:racks=16"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	if _, err := FromArgument(path + ".none.yml"); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := FromArgument(path + ".none.yml"); err == nil ||
+		!strings.Contains(err.Error(), "no such file") {
 		t.Errorf("no file: %v", err)
 	}
 	if _, err := ReadSpec(t.TempDir()); err == nil {
@@ -43,8 +44,9 @@ func TestParseYAMLErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "# nothing\n", "f.yaml: empty: write one mapping, beginning with kind: hybrid"},
 		{"a list", "- kind\n", "f.yaml:1:1: no mapping: write one mapping, beginning with kind: hybrid"},
-		{"two documents", "kind: hybrid\n---\nkind: hybrid\n", "f.yaml:3:5: more than one document: write one mapping, " +
-			"beginning with kind: hybrid"},
+		{"two documents", "kind: hybrid\n---\nkind: hybrid\n",
+			"f.yaml:3:5: more than one document: write one mapping, " +
+				"beginning with kind: hybrid"},
 		{"no kind", "racks: 2\n",
 			`f.yaml: kind: missing: write kind: one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
 		{"unknown kind", "racks: 2\nkind: hybird\n",
@@ -52,15 +54,18 @@ func TestParseYAMLErrors(t *testing.T) {
 				`jellyfish, file`},
 		{"unknown key", "kind: crossbar\nprots: 2\n",
 			`f.yaml:2:1: prots: unknown key of a crossbar: write "ports"? It is one of ports, rate, dark, slots, vcpus`},
-		{"zero rate", "kind: hybrid\n\neps: 0bps\n", "f.yaml:3:1: eps: a rate of 0bps carries nothing: write a rate above " +
-			"zero, such as eps=1Gbps"},
+		{"zero rate", "kind: hybrid\n\neps: 0bps\n",
+			"f.yaml:3:1: eps: a rate of 0bps carries nothing: write a rate above " +
+				"zero, such as eps=1Gbps"},
 		{"a rate without unit", "kind: hybrid\neps: 10\n",
 			`f.yaml:2:1: eps: "10" has no unit of rate: write bps, Kbps, Mbps, Gbps or Tbps, as in 10Gbps`},
-		{"ports", "kind: hybrid\nracks: 16\nports: 20\n", "f.yaml:3:1: ports: 20 OCS ports for 16 racks: write ports=16 or " +
-			"fewer, at least 1"},
+		{"ports", "kind: hybrid\nracks: 16\nports: 20\n",
+			"f.yaml:3:1: ports: 20 OCS ports for 16 racks: write ports=16 or " +
+				"fewer, at least 1"},
 		{"a float", "kind: hybrid\nracks: 1.5\n", `f.yaml:2:1: racks: "1.5" is no whole number: write it like racks=16`},
-		{"nested", "kind: hybrid\nracks:\n  hosts: 2\n", "f.yaml:2:1: racks: the value must be a number or a word, such as " +
-			"racks: 16"},
+		{"nested", "kind: hybrid\nracks:\n  hosts: 2\n",
+			"f.yaml:2:1: racks: the value must be a number or a word, such as " +
+				"racks: 16"},
 		{"null", "kind: hybrid\nracks:\n", "f.yaml:2:1: racks: the value must be a number or a word, such as racks: 16"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,7 +90,8 @@ func TestParseYAMLErrors(t *testing.T) {
 }
 
 func FuzzParseYAML(f *testing.F) {
-	for _, s := range []string{"kind: hybrid\nracks: 16\n", "kind: crossbar\nrate: 1Gbps\n", "{kind: leafspine, racks: 4}",
+	for _, s := range []string{"kind: hybrid\nracks: 16\n", "kind: crossbar\nrate: 1Gbps\n",
+		"{kind: leafspine, racks: 4}",
 		"a: &a [*a]", "---\n---\n", "? x\n: y", "kind: |\n  hybrid\n"} {
 		f.Add([]byte(s))
 	}

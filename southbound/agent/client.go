@@ -47,8 +47,9 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dial agent %q: %w", cfg.Addr, err)
 	}
-	c := &Client{cfg: cfg, conn: conn, rpc: agentpb.NewAgentClient(conn), queue: newQueue(), backlog: newBacklog(),
-		kick: make(chan struct{}, 1)}
+	c := &Client{cfg: cfg, conn: conn, rpc: agentpb.NewAgentClient(conn), queue: newQueue(),
+		backlog: newBacklog(),
+		kick:    make(chan struct{}, 1)}
 	c.ctx, c.stop = context.WithCancel(ctx)
 	if err := c.introduce(); err != nil {
 		c.stop()

@@ -120,7 +120,8 @@ func (p *peer) Watch(_ *agentpb.WatchRequest, stream grpc.ServerStreamingServer[
 	return nil
 }
 
-func (p *peer) Progress(_ *agentpb.ProgressRequest, stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
+func (p *peer) Progress(_ *agentpb.ProgressRequest,
+	stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
 	if p.follow != nil {
 		if err := p.follow(); err != nil {
 			return err
@@ -238,7 +239,8 @@ func TestRefusedCallIsReportedAndTheNextGoesOn(t *testing.T) {
 	must(t, c.Run([]southbound.Task{{}}))
 	must(t, c.SetRates(&southbound.Rates{}))
 	must(t, c.Flush(within(t)))
-	if err := <-errs; !errors.Is(err, southbound.ErrRefused) || !strings.HasPrefix(err.Error(), "run tasks at agent") {
+	if err := <-errs; !errors.Is(err, southbound.ErrRefused) ||
+		!strings.HasPrefix(err.Error(), "run tasks at agent") {
 		t.Errorf("reported %v", err)
 	}
 	if got := p.noted(); got != "run rates" {
@@ -315,9 +317,12 @@ func TestLyingWatch(t *testing.T) {
 			"event 6 came where 5 was due"},
 		{"unknown kind", 1, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1), {Kind: 77}}}},
 			[]southbound.TaskID{1}, "kind 77 is unknown"},
-		{"another process", 0, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1)}, Incarnation: 5},
-			{First: 2, Events: []*agentpb.Event{event(2)}, Incarnation: 6}}, []southbound.TaskID{1}, ErrRestarted.Error()},
-		{"number wraps", 0, []*agentpb.WatchReply{{First: 1<<64 - 1, Events: []*agentpb.Event{event(1), event(2)}}}, nil,
+		{"another process", 0, []*agentpb.WatchReply{{First: 1, Events: []*agentpb.Event{event(1)},
+			Incarnation: 5},
+			{First: 2, Events: []*agentpb.Event{event(2)},
+				Incarnation: 6}}, []southbound.TaskID{1}, ErrRestarted.Error()},
+		{"number wraps", 0, []*agentpb.WatchReply{{First: 1<<64 - 1,
+			Events: []*agentpb.Event{event(1), event(2)}}}, nil,
 			"number"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

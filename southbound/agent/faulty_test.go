@@ -85,7 +85,8 @@ func (p *pair) take() southbound.Event {
 // own are back once it answers as it should.
 func TestFaultyAgent(t *testing.T) {
 	event := func(first uint64, kind uint32, host int32) *agentpb.WatchReply {
-		return &agentpb.WatchReply{First: first, Incarnation: 1, Events: []*agentpb.Event{{Kind: kind, Host: host}}}
+		return &agentpb.WatchReply{First: first, Incarnation: 1,
+			Events: []*agentpb.Event{{Kind: kind, Host: host}}}
 	}
 	for _, tt := range []struct {
 		name  string
@@ -101,7 +102,8 @@ func TestFaultyAgent(t *testing.T) {
 		{"a gap", nil, []*agentpb.WatchReply{event(7, uint32(southbound.TaskEnded), 2)}},
 		{"number 0", nil, []*agentpb.WatchReply{event(0, uint32(southbound.TaskEnded), 2)}},
 		{"a kind that is none", nil, []*agentpb.WatchReply{event(1, 99, 2)}},
-		{"another incarnation", nil, []*agentpb.WatchReply{{First: 1, Incarnation: 1}, {First: 1, Incarnation: 2}}},
+		{"another incarnation", nil, []*agentpb.WatchReply{{First: 1, Incarnation: 1},
+			{First: 1, Incarnation: 2}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			good := &peer{watch: []*agentpb.WatchReply{event(1, uint32(southbound.TaskEnded), 1)}}
@@ -172,8 +174,9 @@ func TestSilentAgent(t *testing.T) {
 // TestRemainingOfFleet: what is left of a coflow is joined from what its senders tell.
 func TestRemainingOfFleet(t *testing.T) {
 	left := func(rows int32, row int32, bytes int64) *peer {
-		return &peer{progress: []*agentpb.ProgressReply{{AtNs: 7, Backlogs: []*agentpb.Backlog{{Coflow: 1, Rows: rows,
-			Row: []int32{row}, Left: []int64{bytes}}}}}}
+		return &peer{progress: []*agentpb.ProgressReply{{AtNs: 7,
+			Backlogs: []*agentpb.Backlog{{Coflow: 1, Rows: rows,
+				Row: []int32{row}, Left: []int64{bytes}}}}}}
 	}
 	start := []southbound.Start{{Coflow: 1, Src: []southbound.HostID{0, 2}, Dst: []southbound.HostID{2, 0},
 		Size: []pathmap.Bytes{100, 100}, Tag: []southbound.Tag{0, 0}}}
@@ -215,7 +218,8 @@ func TestFlapping(t *testing.T) {
 func TestForeignHosts(t *testing.T) {
 	tell := &agentpb.WatchReply{First: 1, Incarnation: 1}
 	for host := range int32(5) {
-		for _, kind := range []southbound.EventKind{southbound.TaskEnded, southbound.HostFlowEnded, southbound.HostLost,
+		for _, kind := range []southbound.EventKind{southbound.TaskEnded, southbound.HostFlowEnded,
+			southbound.HostLost,
 			southbound.HostFound} {
 			tell.Events = append(tell.Events, &agentpb.Event{Kind: uint32(kind), Host: host})
 		}

@@ -94,7 +94,8 @@ func DialFleet(ctx context.Context, cfg FleetConfig) (*Fleet, error) {
 		f.members = append(f.members, one)
 		for _, h := range m.Hosts {
 			if f.of[h] != nil {
-				return nil, errors.Join(fmt.Errorf("dial agents: host %d is served by %q and %q", h, f.of[h].client.cfg.Addr,
+				return nil, errors.Join(fmt.Errorf("dial agents: host %d is served by %q and %q", h,
+					f.of[h].client.cfg.Addr,
 					m.Addr), f.Close())
 			}
 			f.of[h] = one
@@ -141,7 +142,8 @@ func (f *Fleet) Start(starts []southbound.Start) error {
 			src, dst := f.of[s.Src[row]], f.of[s.Dst[row]]
 			if src == nil || dst == nil {
 				f.mu.Unlock()
-				return fmt.Errorf("start coflow %d: hosts %d and %d: an agent is missing: %w", s.Coflow, s.Src[row], s.Dst[row],
+				return fmt.Errorf("start coflow %d: hosts %d and %d: an agent is missing: %w", s.Coflow,
+					s.Src[row], s.Dst[row],
 					southbound.ErrRefused)
 			}
 			sh.by[row] = int32(src.index)

@@ -193,7 +193,8 @@ func (m *member) lose(why error) {
 		return
 	}
 	m.client.queue.drop()
-	m.fleet.cfg.OnError(fmt.Errorf("agent %q is lost, and %d hosts with it: %w", m.client.cfg.Addr, len(m.hosts), why))
+	m.fleet.cfg.OnError(fmt.Errorf("agent %q is lost, and %d hosts with it: %w", m.client.cfg.Addr,
+		len(m.hosts), why))
 	for _, h := range m.hosts {
 		m.fleet.emit(m, 0, southbound.Event{At: m.fleet.cfg.Clock(), Kind: southbound.HostLost, Host: h})
 	}
@@ -300,7 +301,10 @@ func (m *member) traffic(ctx context.Context) []wire.Moved {
 	defer m.mu.Unlock()
 	if err == nil {
 		f := m.fleet
-		m.moved = slices.DeleteFunc(t.Moved, func(x wire.Moved) bool { return f.of[x.Src] != m || f.of[x.Dst] == nil })
+		m.moved = slices.DeleteFunc(t.Moved, func(x wire.Moved) bool {
+			return f.of[x.Src] != m ||
+				f.of[x.Dst] == nil
+		})
 	}
 	return m.moved
 }

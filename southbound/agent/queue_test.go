@@ -26,8 +26,9 @@ func TestAttempts(t *testing.T) {
 		err   error
 	}{
 		{"answered", 0, nil, 0, []time.Duration{0}, nil},
-		{"out of reach", 9, wire.ErrUnavailable, 0, []time.Duration{0, 10 * ms, 30 * ms, 70 * ms, 150 * ms, 310 * ms,
-			630 * ms, 1130 * ms, 1630 * ms, 2130 * ms}, nil},
+		{"out of reach", 9, wire.ErrUnavailable, 0,
+			[]time.Duration{0, 10 * ms, 30 * ms, 70 * ms, 150 * ms, 310 * ms,
+				630 * ms, 1130 * ms, 1630 * ms, 2130 * ms}, nil},
 		{"refused", 1, southbound.ErrRefused, 0, []time.Duration{0}, southbound.ErrRefused},
 		{"another leads", 1, southbound.ErrNotLeader, 0, []time.Duration{0}, southbound.ErrNotLeader},
 		{"the client ends", 100, wire.ErrUnavailable, 40 * ms, []time.Duration{0, 10 * ms, 30 * ms, 40 * ms},

@@ -13,7 +13,8 @@ import (
 // TestStanding: rates of classes of pairs merge, and a rate of zero takes one out; all else is what was
 // said last, in memory of its own.
 func TestStanding(t *testing.T) {
-	pair := func(src, dst southbound.HostID, tag southbound.Tag, rate pathmap.BitsPerSecond) southbound.PairRate {
+	pair := func(src, dst southbound.HostID, tag southbound.Tag,
+		rate pathmap.BitsPerSecond) southbound.PairRate {
 		return southbound.PairRate{Src: src, Dst: dst, Tag: tag, Rate: rate}
 	}
 	s := newStanding()
@@ -25,19 +26,22 @@ func TestStanding(t *testing.T) {
 	s.set(first)
 	got := s.all()
 	want := *first
-	want.Pairs = []southbound.PairRate{pair(0, 0, 1, 40), pair(0, 1, 2, 30), pair(0, 1, 3, 20), pair(1, 0, 2, 10)}
+	want.Pairs = []southbound.PairRate{pair(0, 0, 1, 40), pair(0, 1, 2, 30), pair(0, 1, 3, 20),
+		pair(1, 0, 2, 10)}
 	if !reflect.DeepEqual(got, &want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	first.Pace[0].Until, first.Spread[0].From[0].Rate, first.Spread[0].To[0].Rate, first.Extra[0].Rate = 0, 0, 0, 0
-	if got := s.all(); got.Pace[0].Until != 5 || got.Spread[0].From[0].Rate != 7 || got.Spread[0].To[0].Rate != 8 ||
+	if got := s.all(); got.Pace[0].Until != 5 || got.Spread[0].From[0].Rate != 7 ||
+		got.Spread[0].To[0].Rate != 8 ||
 		got.Extra[0].Rate != 9 {
 		t.Errorf("the caller's memory is in %+v", got)
 	}
 	s.set(&southbound.Rates{Fair: true, Pairs: []southbound.PairRate{pair(0, 1, 2, 0), pair(1, 0, 2, 11)}})
 	got = s.all()
-	if !got.Fair || len(got.Pace)+len(got.Spread)+len(got.Extra)+len(got.Priority) > 0 || !reflect.DeepEqual(got.Pairs,
-		[]southbound.PairRate{pair(0, 0, 1, 40), pair(0, 1, 3, 20), pair(1, 0, 2, 11)}) {
+	if !got.Fair || len(got.Pace)+len(got.Spread)+len(got.Extra)+len(got.Priority) > 0 ||
+		!reflect.DeepEqual(got.Pairs,
+			[]southbound.PairRate{pair(0, 0, 1, 40), pair(0, 1, 3, 20), pair(1, 0, 2, 11)}) {
 		t.Errorf("after it %+v", got)
 	}
 }

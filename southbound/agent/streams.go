@@ -37,7 +37,8 @@ func (c *Client) Events(ctx context.Context, from uint64, sink func(num uint64, 
 }
 
 // watch follows one stream, and returns the number that should come next and why it ended.
-func (c *Client) watch(ctx context.Context, from uint64, whose *uint64, sink func(uint64, southbound.Event)) (uint64,
+func (c *Client) watch(ctx context.Context, from uint64, whose *uint64,
+	sink func(uint64, southbound.Event)) (uint64,
 	error) {
 	stream, err := c.rpc.Watch(ctx, &agentpb.WatchRequest{Election: c.election(), From: from}, waitReady())
 	if err != nil {

@@ -127,7 +127,12 @@ func TestApply(t *testing.T) {
 				return nil, true
 			}
 		}, "stands again"},
-		{"fails, and was applied", func(b *bench) { b.set = func(n int) (error, bool) { return lost, true } }, ""},
+		{"fails, and was applied", func(b *bench) {
+			b.set = func(n int) (error, bool) {
+				return lost,
+					true
+			}
+		}, ""},
 		{"says success, and did not", func(b *bench) {
 			b.set = func(n int) (error, bool) { return nil, n > 1 }
 		}, "stands again"},
@@ -145,7 +150,8 @@ func TestApply(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = Apply(t.Context(), b, b, p, caps, Options{Settle: 100 * time.Millisecond, Every: time.Millisecond})
+				err = Apply(t.Context(), b, b, p, caps,
+					Options{Settle: 100 * time.Millisecond, Every: time.Millisecond})
 				end := after
 				if err != nil {
 					end = want(before...)
@@ -195,7 +201,8 @@ func TestLeases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return b.Take(Lease{Device: "ocs", Group: group, Holder: holder, Inputs: i, Outputs: o, Until: now.Add(until)}, now)
+		return b.Take(Lease{Device: "ocs", Group: group, Holder: holder, Inputs: i, Outputs: o,
+			Until: now.Add(until)}, now)
 	}
 	for _, tt := range []struct {
 		group, holder, in, out string
@@ -216,8 +223,10 @@ func TestLeases(t *testing.T) {
 		}
 	}
 	shared := &LeaseTable{}
-	for _, x := range []struct{ device, group string }{{"ocs2", "a"}, {"ocs", "b"}, {"ocs1", "c"}, {"ocs", "a"}} {
-		l := Lease{Device: x.device, Group: x.group, Holder: "me", Inputs: ports(1), Outputs: ports(1), Until: now.Add(1)}
+	for _, x := range []struct{ device, group string }{{"ocs2", "a"}, {"ocs", "b"}, {"ocs1", "c"},
+		{"ocs", "a"}} {
+		l := Lease{Device: x.device, Group: x.group, Holder: "me", Inputs: ports(1), Outputs: ports(1),
+			Until: now.Add(1)}
 		if x.group == "b" {
 			l.Inputs, l.Outputs = []southbound.Port{1}, []southbound.Port{1}
 		}
@@ -242,7 +251,8 @@ func TestLeases(t *testing.T) {
 	if l, err := b.Find("ocs", "a", now); err != nil || l.Input(3) || !l.Output(3) {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if err := b.Release("ocs", "a", "you"); !errors.Is(err, ErrLeased) || !strings.Contains(hint.Of(err), "--holder me") {
+	if err := b.Release("ocs", "a", "you"); !errors.Is(err, ErrLeased) ||
+		!strings.Contains(hint.Of(err), "--holder me") {
 		t.Error(err)
 	}
 	if err := b.Release("ocs", "a", "me"); err != nil {
@@ -258,7 +268,8 @@ func TestLeases(t *testing.T) {
 func TestBookFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "leases.json")
 	now := time.Unix(1000, 0).UTC()
-	l := Lease{Device: "ocs", Group: "g", Holder: "h", Inputs: ports(2), Outputs: ports(2), Until: now.Add(time.Hour)}
+	l := Lease{Device: "ocs", Group: "g", Holder: "h", Inputs: ports(2), Outputs: ports(2),
+		Until: now.Add(time.Hour)}
 	if err := ChangeLeases(file, func(b *LeaseTable) error { return b.Take(l, now) }); err != nil {
 		t.Fatal(err)
 	}
@@ -280,8 +291,9 @@ func TestBookFile(t *testing.T) {
 		if err := os.WriteFile(other, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := ReadLeases(other); (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(),
-			tt.says) || err == nil && len(b.Leases) > 0 {
+		if b, err := ReadLeases(other); (err == nil) != (tt.says == "") || err != nil &&
+			!strings.Contains(err.Error(),
+				tt.says) || err == nil && len(b.Leases) > 0 {
 			t.Errorf("a file of %d bytes: %+v, %v; want %q", len(tt.text), b, err, tt.says)
 		}
 	}

@@ -56,7 +56,8 @@ func (w *walk) step(s Step) error {
 		delete(w.steered, x)
 	}
 	for _, x := range s.Change.Connect {
-		if !w.p.Lease.Input(x.In) || !w.p.Lease.Output(x.Out) || w.foreignIn[x.In] || w.foreignOut[x.Out] && !x.Off {
+		if !w.p.Lease.Input(x.In) || !w.p.Lease.Output(x.Out) || w.foreignIn[x.In] ||
+			w.foreignOut[x.Out] && !x.Off {
 			return fmt.Errorf("it names %d→%d: %w", x.In, x.Out, ErrNotOurs)
 		}
 	}

@@ -90,7 +90,8 @@ func (b *LeaseTable) Take(l Lease, now time.Time) error {
 		}
 		if o.Group == l.Group {
 			if o.Holder != l.Holder {
-				return fail(fmt.Errorf("%q holds it until %s: %w", o.Holder, o.Until.Format(time.RFC3339), ErrLeased))
+				return fail(fmt.Errorf("%q holds it until %s: %w", o.Holder,
+					o.Until.Format(time.RFC3339), ErrLeased))
 			}
 			continue
 		}
@@ -118,7 +119,8 @@ func (b *LeaseTable) Release(device, group, holder string) error {
 	case i < 0:
 		return fmt.Errorf("release group %q of device %q: %w", group, device, ErrNoLease)
 	case b.Leases[i].Holder != holder:
-		return hint.Wrap(fmt.Errorf("release group %q of device %q: %q holds it: %w", group, device, b.Leases[i].Holder,
+		return hint.Wrap(fmt.Errorf("release group %q of device %q: %q holds it: %w", group, device,
+			b.Leases[i].Holder,
 			ErrLeased), "if you speak for them, add --holder "+b.Leases[i].Holder)
 	}
 	b.Leases = slices.Delete(b.Leases, i, i+1)

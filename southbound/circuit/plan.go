@@ -38,7 +38,8 @@ var ErrNotOurs = errors.New("not leased")
 // Make plans the way from what a device shows to wanted, which is all the circuits of the lease that
 // shall stand. What stands already is in no step. Connections that failed or are invalid count as
 // standing where they hold a port: they are removed, and made again where they are wanted.
-func Make(seen []southbound.Connection, wanted []southbound.CrossConnect, l Lease, caps Caps) (*Plan, error) {
+func Make(seen []southbound.Connection, wanted []southbound.CrossConnect, l Lease,
+	caps Caps) (*Plan, error) {
 	p := &Plan{Lease: l}
 	after, err := ours(wanted, &l)
 	if err != nil {
@@ -57,10 +58,12 @@ func Make(seen []southbound.Connection, wanted []southbound.CrossConnect, l Leas
 			p.Before = append(p.Before, x)
 			broken[x] = c.Status == southbound.Failed || c.Status == southbound.Invalid
 		case in && uses(after, func(w southbound.CrossConnect) bool { return w.In == c.In }):
-			return nil, fmt.Errorf("plan input %d: it is held by %d→%d, whose output is another's: %w", c.In, c.In, c.Out,
+			return nil, fmt.Errorf("plan input %d: it is held by %d→%d, whose output is another's: %w",
+				c.In, c.In, c.Out,
 				ErrNotOurs)
 		case out && uses(after, func(w southbound.CrossConnect) bool { return w.Out == c.Out }):
-			return nil, fmt.Errorf("plan output %d: it is held by %d→%d, whose input is another's: %w", c.Out, c.In, c.Out,
+			return nil, fmt.Errorf("plan output %d: it is held by %d→%d, whose input is another's: %w",
+				c.Out, c.In, c.Out,
 				ErrNotOurs)
 		default:
 			p.Others = append(p.Others, x)
@@ -82,7 +85,8 @@ func ours(wanted []southbound.CrossConnect, l *Lease) ([]southbound.CrossConnect
 		case x.Off:
 			return nil, fmt.Errorf("plan circuit %d→%d: leave out what shall not stand", x.In, x.Out)
 		case !l.Input(x.In) || !l.Output(x.Out):
-			return nil, fmt.Errorf("plan circuit %d→%d: group %q has not both its ports: %w", x.In, x.Out, l.Group, ErrNotOurs)
+			return nil, fmt.Errorf("plan circuit %d→%d: group %q has not both its ports: %w", x.In, x.Out,
+				l.Group, ErrNotOurs)
 		case i > 0 && out[i-1].In == x.In || outs[x.Out]:
 			return nil, fmt.Errorf("plan circuit %d→%d: a port of it is wanted twice", x.In, x.Out)
 		}
@@ -100,7 +104,8 @@ func byPorts(a, b southbound.CrossConnect) int {
 }
 
 // steps orders the difference by what the device can do.
-func steps(before, after []southbound.CrossConnect, broken map[southbound.CrossConnect]bool, caps Caps) []Step {
+func steps(before, after []southbound.CrossConnect, broken map[southbound.CrossConnect]bool,
+	caps Caps) []Step {
 	stays := make(map[southbound.CrossConnect]bool, len(before))
 	for _, x := range after {
 		stays[x] = true
@@ -157,11 +162,13 @@ func bulk(gone, made []southbound.CrossConnect) Step {
 
 func remove(x southbound.CrossConnect) Step {
 	off := southbound.CrossConnect{In: x.In, Out: x.Out, Off: true}
-	return Step{Drain: []southbound.CrossConnect{x}, Change: southbound.Change{Connect: []southbound.CrossConnect{off}}}
+	return Step{Drain: []southbound.CrossConnect{x},
+		Change: southbound.Change{Connect: []southbound.CrossConnect{off}}}
 }
 
 func create(x southbound.CrossConnect) Step {
-	return Step{Change: southbound.Change{Connect: []southbound.CrossConnect{x}}, Verify: []southbound.CrossConnect{x}}
+	return Step{Change: southbound.Change{Connect: []southbound.CrossConnect{x}},
+		Verify: []southbound.CrossConnect{x}}
 }
 
 // createFirst creates circuits in rounds, once their ports are free, and removes before each round only
@@ -190,20 +197,27 @@ func createFirst(gone, made []southbound.CrossConnect, single bool) []Step {
 			out = append(out, bulk(nil, all))
 		}
 	}
-	free, blocked := split(made, func(x southbound.CrossConnect) bool { return !inBusy[x.In] && !outBusy[x.Out] })
+	free, blocked := split(made, func(x southbound.CrossConnect) bool {
+		return !inBusy[x.In] &&
+			!outBusy[x.Out]
+	})
 	emit(free, false)
 	inWanted, outWanted := map[southbound.Port]bool{}, map[southbound.Port]bool{}
 	for _, x := range blocked {
 		inWanted[x.In], outWanted[x.Out] = true, true
 	}
-	inTheWay, rest := split(gone, func(x southbound.CrossConnect) bool { return inWanted[x.In] || outWanted[x.Out] })
+	inTheWay, rest := split(gone, func(x southbound.CrossConnect) bool {
+		return inWanted[x.In] ||
+			outWanted[x.Out]
+	})
 	emit(inTheWay, true)
 	emit(blocked, false)
 	emit(rest, true)
 	return out
 }
 
-func split(all []southbound.CrossConnect, is func(southbound.CrossConnect) bool) (yes, no []southbound.CrossConnect) {
+func split(all []southbound.CrossConnect, is func(southbound.CrossConnect) bool) (yes,
+	no []southbound.CrossConnect) {
 	for _, x := range all {
 		if is(x) {
 			yes = append(yes, x)

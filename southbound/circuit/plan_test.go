@@ -103,7 +103,8 @@ func TestPlans(t *testing.T) {
 		win, wout := r.Perm(len(l.Inputs)), r.Perm(len(l.Outputs))
 		var wanted []southbound.CrossConnect
 		for i := range r.IntN(min(len(win), len(wout)) + 1) {
-			wanted = append(wanted, southbound.CrossConnect{In: southbound.Port(win[i]), Out: southbound.Port(wout[i])})
+			wanted = append(wanted, southbound.CrossConnect{In: southbound.Port(win[i]),
+				Out: southbound.Port(wout[i])})
 		}
 		caps := allCaps[seed%4]
 		p, err := Make(seen, wanted, l, caps)
@@ -171,7 +172,8 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.says)
 		}
 	}
-	p, err := Make(append(connected(6, 6, 7, 7), southbound.Connection{In: 0, Out: 1, Status: southbound.Invalid}),
+	p, err := Make(append(connected(6, 6, 7, 7),
+		southbound.Connection{In: 0, Out: 1, Status: southbound.Invalid}),
 		want(0, 1), l, Caps{})
 	if err != nil || len(p.Steps) != 1 || len(p.Others) != 2 {
 		t.Errorf("an invalid one is made again: %+v, %v", p, err)
@@ -202,7 +204,10 @@ func TestCheckFinds(t *testing.T) {
 		"an output of others, leased": func(p *Plan) { p.Others = want(6, 2) },
 		"a port twice":                func(p *Plan) { p.Steps[0].Change.Connect[1].Out = p.Steps[0].Change.Connect[0].Out },
 		"ends elsewhere":              func(p *Plan) { p.After = want(0, 2) },
-		"steers too soon":             func(p *Plan) { p.Steps[0].Verify = append(p.Steps[0].Verify, want(2, 3)...) },
+		"steers too soon": func(p *Plan) {
+			p.Steps[0].Verify = append(p.Steps[0].Verify,
+				want(2, 3)...)
+		},
 	} {
 		p := good()
 		spoil(p)
@@ -210,8 +215,9 @@ func TestCheckFinds(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: not found", name)
 		}
-		if whole := name == "ends elsewhere" || name == "not verified"; !whole && !strings.Contains(fmt.Sprint(err),
-			"step 1:") {
+		if whole := name == "ends elsewhere" || name == "not verified"; !whole &&
+			!strings.Contains(fmt.Sprint(err),
+				"step 1:") {
 			t.Errorf("%s: %v, want it to name step 1", name, err)
 		}
 	}

@@ -147,8 +147,9 @@ func connect(pairs ...southbound.Port) *southbound.Change {
 }
 
 func rule(dst southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
-	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary,
-		Backup: backup}
+	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack},
+		Primary: primary,
+		Backup:  backup}
 }
 
 func from(src southbound.RackID, r southbound.Rule) southbound.Rule {
@@ -197,7 +198,8 @@ func (w *watch) event(t *testing.T) southbound.DeviceEvent {
 }
 
 // expect takes the next event, which must be this one, whenever it happened.
-func (w *watch) expect(t *testing.T, kind southbound.DeviceEventKind, in, out southbound.Port, s southbound.Status) {
+func (w *watch) expect(t *testing.T, kind southbound.DeviceEventKind, in, out southbound.Port,
+	s southbound.Status) {
 	t.Helper()
 	e := w.event(t)
 	if e.Kind != kind || e.In != in || e.Out != out || e.Status != s {

@@ -21,7 +21,10 @@ func beginsEmpty(t *testing.T, b *Bench) {
 
 func emptyChange(t *testing.T, b *Bench) {
 	b.set(t, &southbound.Change{})
-	b.settle(t, "nothing", func(s southbound.Seen) error { return errors.Join(rulesAre()(s), circuitsAre()(s)) })
+	b.settle(t, "nothing", func(s southbound.Seen) error {
+		return errors.Join(rulesAre()(s),
+			circuitsAre()(s))
+	})
 }
 
 func cancelledSet(t *testing.T, b *Bench) {
@@ -108,7 +111,8 @@ func (b *Bench) wrong() map[string]*southbound.Change {
 		"backup out of range": rules(rule(3, 0, 0, southbound.Port(b.Ports))),
 		"its own backup":      rules(rule(3, 0, 2, 2)),
 		"rule twice":          rules(rule(3, 0, 0, 1), rule(3, 0, 1, 0)),
-		"drop out of range":   {Rules: []southbound.Rule{ok}, Drop: []southbound.Match{{Dst: southbound.RackID(b.Racks)}}},
+		"drop out of range": {Rules: []southbound.Rule{ok},
+			Drop: []southbound.Match{{Dst: southbound.RackID(b.Racks)}}},
 	}
 }
 
@@ -127,14 +131,18 @@ func arbitration(t *testing.T, b *Bench) {
 	if err := larger.Set(t.Context(), &southbound.Change{}); err != nil {
 		t.Fatalf("claim with a larger id: %v", err)
 	}
-	if err := b.Device.Set(t.Context(), &southbound.Change{Replace: true}); !errors.Is(err, southbound.ErrNotLeader) {
+	if err := b.Device.Set(t.Context(), &southbound.Change{Replace: true}); !errors.Is(err,
+		southbound.ErrNotLeader) {
 		t.Errorf("the deposed leader: %v", err)
 	}
 	b.settle(t, "what the deposed leader did not touch", b.goodStands)
 	if err := larger.Set(t.Context(), &southbound.Change{Replace: true}); err != nil {
 		t.Errorf("the new leader: %v", err)
 	}
-	b.settle(t, "the new leader's", func(s southbound.Seen) error { return errors.Join(rulesAre()(s), circuitsAre()(s)) })
+	b.settle(t, "the new leader's", func(s southbound.Seen) error {
+		return errors.Join(rulesAre()(s),
+			circuitsAre()(s))
+	})
 }
 
 // claim: a claim holds a device against smaller election ids and loses it to larger ones. It changes no
@@ -159,7 +167,8 @@ func claim(t *testing.T, b *Bench) {
 	if err := southbound.Claim(t.Context(), larger); err != nil {
 		t.Fatalf("claim with a larger id: %v", err)
 	}
-	if err := b.Device.Set(t.Context(), &southbound.Change{Replace: true}); !errors.Is(err, southbound.ErrNotLeader) {
+	if err := b.Device.Set(t.Context(), &southbound.Change{Replace: true}); !errors.Is(err,
+		southbound.ErrNotLeader) {
 		t.Errorf("the deposed leader sets it: %v", err)
 	}
 	if err := d.Claim(t.Context()); !errors.Is(err, southbound.ErrNotLeader) {
@@ -169,7 +178,10 @@ func claim(t *testing.T, b *Bench) {
 	if err := larger.Set(t.Context(), &southbound.Change{Replace: true}); err != nil {
 		t.Errorf("the new leader: %v", err)
 	}
-	b.settle(t, "the new leader's", func(s southbound.Seen) error { return errors.Join(rulesAre()(s), circuitsAre()(s)) })
+	b.settle(t, "the new leader's", func(s southbound.Seen) error {
+		return errors.Join(rulesAre()(s),
+			circuitsAre()(s))
+	})
 }
 
 func concurrentSets(t *testing.T, b *Bench) {

@@ -124,7 +124,8 @@ func lightIsTold(t *testing.T, b *Bench) {
 	w.expect(t, southbound.PortDown, 1, southbound.NoPort, 0)
 	down(1, 3)
 	late := b.watch(t)
-	if len(late.begin) != 2 || late.begin[0].Kind != southbound.PortDown || late.begin[1].Kind != southbound.PortDown {
+	if len(late.begin) != 2 || late.begin[0].Kind != southbound.PortDown ||
+		late.begin[1].Kind != southbound.PortDown {
 		t.Errorf("a later stream begins with %+v", late.begin)
 	}
 	b.Light(3, true)

@@ -26,7 +26,8 @@ type umpire struct {
 }
 
 func (u *umpire) Set(_ context.Context, r *gpb.SetRequest) (*gpb.SetResponse, error) {
-	if n := len(r.GetDelete()) + len(r.GetReplace()) + len(r.GetUpdate()); n > 0 || len(r.GetExtension()) != 1 {
+	if n := len(r.GetDelete()) + len(r.GetReplace()) + len(r.GetUpdate()); n > 0 ||
+		len(r.GetExtension()) != 1 {
 		return nil, fmt.Errorf("%d operations and %d extensions", n, len(r.GetExtension()))
 	}
 	m := r.GetExtension()[0].GetMasterArbitration().GetElectionId()
@@ -64,10 +65,14 @@ func TestClaim(t *testing.T) {
 		{"no low half", &gnmi.Election{High: 3}, from(gnmi.Election{High: 3}), nil,
 			[]gnmi.Election{{High: 3}, {High: 2, Low: 1<<64 - 1}}},
 		{"the least id", &gnmi.Election{}, from(id), southbound.ErrNotLeader, []gnmi.Election{{}}},
-		{"a larger id is known", &id, from(gnmi.Election{High: 4}), southbound.ErrNotLeader, []gnmi.Election{id}},
-		{"it passes ids over", &id, from(gnmi.Election{}), southbound.ErrUnfenced, []gnmi.Election{id, {High: 3}}},
-		{"it refuses empty Sets", &id, always(codes.InvalidArgument), southbound.ErrUnfenced, []gnmi.Election{id}},
-		{"it knows no extensions", &id, always(codes.Unimplemented), southbound.ErrUnfenced, []gnmi.Election{id}},
+		{"a larger id is known", &id, from(gnmi.Election{High: 4}), southbound.ErrNotLeader,
+			[]gnmi.Election{id}},
+		{"it passes ids over", &id, from(gnmi.Election{}), southbound.ErrUnfenced,
+			[]gnmi.Election{id, {High: 3}}},
+		{"it refuses empty Sets", &id, always(codes.InvalidArgument), southbound.ErrUnfenced,
+			[]gnmi.Election{id}},
+		{"it knows no extensions", &id, always(codes.Unimplemented), southbound.ErrUnfenced,
+			[]gnmi.Election{id}},
 		{"it is out of order", &id, always(codes.Internal), lost, []gnmi.Election{id}},
 		{"it fails in between", &id, func(e gnmi.Election) error {
 			if e == id {
@@ -88,7 +93,8 @@ func TestClaim(t *testing.T) {
 			err := l.Claim(t.Context())
 			switch {
 			case tt.want == lost:
-				for _, s := range []error{nil, southbound.ErrUnfenced, southbound.ErrNotLeader, southbound.ErrRefused} {
+				for _, s := range []error{nil, southbound.ErrUnfenced, southbound.ErrNotLeader,
+					southbound.ErrRefused} {
 					if errors.Is(err, s) {
 						t.Errorf("%v wraps %v", err, s)
 					}

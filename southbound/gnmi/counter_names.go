@@ -50,7 +50,8 @@ func (OpenConfig) CounterPaths() []schema.Path {
 
 // Count implements Counts.
 func (p OpenConfig) Count(l schema.Leaf, into func(southbound.Port) *southbound.PortCounters) bool {
-	if len(l.Path) != 5 || l.Path[1].Name != "interface" || l.Path[2].Name != "state" || l.Path[3].Name != "counters" {
+	if len(l.Path) != 5 || l.Path[1].Name != "interface" || l.Path[2].Name != "state" ||
+		l.Path[3].Name != "counters" {
 		return false
 	}
 	port, ok := PortNamed(l.Path[1].Key("name"))
@@ -67,7 +68,8 @@ func (p OpenConfigPlain) Count(l schema.Leaf, into func(southbound.Port) *southb
 
 // SRLinuxCounters are the names of srl_nokia-interfaces.
 func SRLinuxCounters() CounterNames {
-	return CounterNames{InOctets: "in-octets", InPkts: "in-packets", OutOctets: "out-octets", OutPkts: "out-packets",
+	return CounterNames{InOctets: "in-octets", InPkts: "in-packets", OutOctets: "out-octets",
+		OutPkts:     "out-packets",
 		OutDiscards: "out-discarded-packets"}
 }
 

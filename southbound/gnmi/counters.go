@@ -29,7 +29,8 @@ var _ southbound.Counting = (*Session)(nil)
 
 // Counters implements southbound.Counting: one SAMPLE stream, beside that of Watch. A device can send
 // one sample in many notifications; those within a quarter of the interval are reported together.
-func (s *Session) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
+func (s *Session) Counters(ctx context.Context, every time.Duration,
+	tell func([]southbound.PortCounters)) error {
 	_, ok := Base(s.cfg.Profile).(Counts)
 	profile, _ := s.cfg.Profile.(Counts)
 	if !ok {

@@ -38,7 +38,8 @@ func octets(at time.Duration, port int, n uint64) *gpb.SubscribeResponse {
 func dialCounter(t *testing.T, subscribe func(gpb.GNMI_SubscribeServer) error) *gnmi.Session {
 	t.Helper()
 	addr := serve(t, counter{villain{subscribe: subscribe}})
-	s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "tor", Addr: addr, Profile: gnmi.OpenConfig{Ports: 4, Racks: 4},
+	s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "tor", Addr: addr,
+		Profile:   gnmi.OpenConfig{Ports: 4, Racks: 4},
 		Plaintext: true, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)

@@ -138,7 +138,8 @@ func (k shownLeaves) missing(tables []schema.Path, leaves []schema.Leaf) (gone [
 }
 
 // followDatabase streams tables of one database, and polls them while one is absent.
-func (s *Session) followDatabase(ctx context.Context, part int, paths []schema.Path, out chan<- report) error {
+func (s *Session) followDatabase(ctx context.Context, part int, paths []schema.Path,
+	out chan<- report) error {
 	for {
 		err := s.streamTables(ctx, part, paths, out)
 		if ctx.Err() != nil || !absent(err) {
@@ -247,7 +248,8 @@ func (s *Session) wholeTables(n *gpb.Notification) (tables []schema.Path) {
 }
 
 // readTables reads tables one by one. missing says that one of them does not exist.
-func (s *Session) readTables(ctx context.Context, paths []schema.Path) (all []schema.Leaf, missing bool, err error) {
+func (s *Session) readTables(ctx context.Context, paths []schema.Path) (all []schema.Leaf,
+	missing bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	for _, p := range paths {

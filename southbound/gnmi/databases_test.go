@@ -66,7 +66,8 @@ func TestWholeTables(t *testing.T) {
 		t.Error("no notification has tables")
 	}
 	n := &gpb.Notification{}
-	for _, p := range parsed(t, "/STATE_DB/localhost/PORT_TABLE", "/STATE_DB/localhost/PORT_TABLE[key=Ethernet0]",
+	for _, p := range parsed(t, "/STATE_DB/localhost/PORT_TABLE",
+		"/STATE_DB/localhost/PORT_TABLE[key=Ethernet0]",
 		"/STATE_DB/localhost") {
 		n.Delete = append(n.Delete, s.model.Proto(p))
 	}
@@ -80,7 +81,8 @@ func TestWholeTables(t *testing.T) {
 func TestDatabases(t *testing.T) {
 	s := &Session{model: SONiC{Ports: 4, Racks: 4}.Model()}
 	var got []int
-	for _, part := range s.databases(parsed(t, "/STATE_DB/localhost/PORT_TABLE", "/CONFIG_DB/localhost/ACL_RULE",
+	for _, part := range s.databases(parsed(t, "/STATE_DB/localhost/PORT_TABLE",
+		"/CONFIG_DB/localhost/ACL_RULE",
 		"/interfaces", "/STATE_DB/localhost/ACL_RULE_TABLE", "/components")) {
 		got = append(got, len(part))
 	}

@@ -13,7 +13,8 @@ import (
 // policy and what it names too, though a change of nothing came between.
 func TestFailedSet(t *testing.T) {
 	for _, p := range []gnmi.Profile{gnmi.SRLinux{Ports: 4, Racks: 4, ControllerBackup: true},
-		gnmi.OpenConfig{Ports: 4, Racks: 4}, gnmi.OpenConfigPlain{Ports: 4, Racks: 4}, gnmi.SONiC{Ports: 4, Racks: 4}} {
+		gnmi.OpenConfig{Ports: 4, Racks: 4}, gnmi.OpenConfigPlain{Ports: 4,
+			Racks: 4}, gnmi.SONiC{Ports: 4, Racks: 4}} {
 		w := p.NewWriter(nil)
 		c := &southbound.Change{Rules: []southbound.Rule{{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag,
 			Src: southbound.AnyRack}, Primary: 2, Backup: southbound.NoPort}}}

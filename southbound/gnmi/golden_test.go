@@ -21,8 +21,9 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func rule(dst southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
-	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}, Primary: primary,
-		Backup: backup}
+	return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack},
+		Primary: primary,
+		Backup:  backup}
 }
 
 func from(src southbound.RackID, r southbound.Rule) southbound.Rule { r.Src = src; return r }
@@ -43,20 +44,24 @@ var goldens = []struct {
 	config  []schema.Leaf
 	changes []*southbound.Change
 }{
-	{name: "openconfig_first_and_next", profile: gnmi.OpenConfig{Ports: 3, Racks: 4}, changes: []*southbound.Change{
-		{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(2, southbound.TagCircuit, 2, 1)}},
-		{Rules: []southbound.Rule{from(0, rule(2, 3, 0, 1))},
-			Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match}},
-	}},
+	{name: "openconfig_first_and_next", profile: gnmi.OpenConfig{Ports: 3, Racks: 4},
+		changes: []*southbound.Change{
+			{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort),
+				rule(2, southbound.TagCircuit, 2, 1)}},
+			{Rules: []southbound.Rule{from(0, rule(2, 3, 0, 1))},
+				Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match}},
+		}},
 	{name: "openconfig_replace", profile: gnmi.OpenConfig{Ports: 2, Racks: 4}, changes: []*southbound.Change{
-		{Replace: true, Rules: []southbound.Rule{rule(3, southbound.AnyTag, 1, 0), rule(1, 0, 0, southbound.NoPort)}},
+		{Replace: true, Rules: []southbound.Rule{rule(3, southbound.AnyTag, 1, 0),
+			rule(1, 0, 0, southbound.NoPort)}},
 	}},
 	{name: "openconfig-plain_first_and_next", profile: gnmi.OpenConfigPlain{Ports: 2, Racks: 4},
 		changes: []*southbound.Change{
 			{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort),
 				rule(2, southbound.TagCircuit, 0, southbound.NoPort)}},
 			{Rules: []southbound.Rule{from(0, rule(2, 3, 0, southbound.NoPort))},
-				Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match, rule(2, southbound.AnyTag, 0, 0).Match}},
+				Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match,
+					rule(2, southbound.AnyTag, 0, 0).Match}},
 			{Replace: true, Rules: []southbound.Rule{rule(3, southbound.AnyTag, 1, southbound.NoPort)}},
 		}},
 	{name: "ocp_displace", profile: gnmi.OCP{Ports: 8}, config: gnmi.ConnectionLeaves("by-hand", 6, 7),
@@ -66,7 +71,8 @@ var goldens = []struct {
 			{Replace: true, Connect: connect(4, 5, 0, 3).Connect},
 		}},
 	{name: "sonic-ocs_displace", profile: gnmi.SONiCOCS{Ports: 8},
-		config: slices.Concat(gnmi.SONiCOCS{}.ConnectLeaves(6, 7), foreign("OCS_CROSS_CONNECT", "spare", "a_side", "")),
+		config: slices.Concat(gnmi.SONiCOCS{}.ConnectLeaves(6, 7),
+			foreign("OCS_CROSS_CONNECT", "spare", "a_side", "")),
 		changes: []*southbound.Change{
 			connect(0, 1, 1, 0),
 			connect(0, 7),
@@ -79,7 +85,8 @@ var goldens = []struct {
 	}},
 	{name: "srl-native_first_and_next", profile: gnmi.SRLinux{Ports: 2, Racks: 4, ControllerBackup: true},
 		changes: []*southbound.Change{
-			{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(2, southbound.TagCircuit, 0, 1)}},
+			{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort),
+				rule(2, southbound.TagCircuit, 0, 1)}},
 			{Rules: []southbound.Rule{from(0, rule(2, 3, 0, southbound.NoPort))},
 				Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match}},
 		}},
@@ -91,7 +98,8 @@ var goldens = []struct {
 		config: slices.Concat(foreign("ACL_RULE", "EDGE|ssh", "PACKET_ACTION", "DROP"),
 			foreign("ACL_RULE", "EDGE|ssh", "L4_DST_PORT", "22")),
 		changes: []*southbound.Change{
-			{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort), rule(2, southbound.TagCircuit, 0, 1)}},
+			{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1, southbound.NoPort),
+				rule(2, southbound.TagCircuit, 0, 1)}},
 			{Rules: []southbound.Rule{from(0, rule(2, 3, 0, southbound.NoPort))},
 				Drop: []southbound.Match{rule(2, southbound.TagCircuit, 0, 0).Match}},
 		}},
@@ -99,7 +107,8 @@ var goldens = []struct {
 
 // foreign is a row of a table that another client has written.
 func foreign(table, key, field, value string) []schema.Leaf {
-	return []schema.Leaf{{Path: schema.Path{{Name: "CONFIG_DB"}, {Name: "localhost"}}.Entry(table, "key", key).With(field),
+	return []schema.Leaf{{Path: schema.Path{{Name: "CONFIG_DB"}, {Name: "localhost"}}.Entry(table,
+		"key", key).With(field),
 		Value: value}}
 }
 

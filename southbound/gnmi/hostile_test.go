@@ -133,7 +133,8 @@ func TestVillains(t *testing.T) {
 
 func dial(t *testing.T, addr string, change func(*gnmi.Config)) *gnmi.Session {
 	t.Helper()
-	cfg := gnmi.Config{Name: "villain", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8}, Timeout: 2 * time.Second}
+	cfg := gnmi.Config{Name: "villain", Addr: addr, Plaintext: true, Profile: gnmi.OCP{Ports: 8},
+		Timeout: 2 * time.Second}
 	if change != nil {
 		change(&cfg)
 	}
@@ -281,7 +282,8 @@ func TestCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+			DNSNames:  []string{name},
 			NotBefore: until.Add(-24 * time.Hour), NotAfter: until,
 			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 		der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
@@ -313,7 +315,8 @@ func TestCertificates(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			addr := serve(t, villain{}, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{tt.cert}})))
 			for long := 500 * time.Millisecond; ; long *= 2 { // a busy machine may not have shaken hands in that time
-				s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "villain", Addr: addr, Profile: gnmi.OCP{Ports: 8},
+				s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: "villain", Addr: addr,
+					Profile: gnmi.OCP{Ports: 8},
 					Timeout: long,
 					TLS:     &tls.Config{RootCAs: tt.trust, ServerName: tt.as}})
 				if err == nil {

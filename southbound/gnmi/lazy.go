@@ -84,7 +84,8 @@ func (l *Lazy) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) err
 }
 
 // Counters implements southbound.Counting.
-func (l *Lazy) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
+func (l *Lazy) Counters(ctx context.Context, every time.Duration,
+	tell func([]southbound.PortCounters)) error {
 	s, err := l.get(ctx)
 	if err != nil {
 		return err

@@ -45,7 +45,8 @@ func TestRedial(t *testing.T) {
 	var addr atomic.Value
 	addr.Store(at("old"))
 	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
-		return gnmi.Dial(ctx, gnmi.Config{Name: "d", Addr: addr.Load().(string), Plaintext: true, Profile: gnmi.OCP{Ports: 8},
+		return gnmi.Dial(ctx, gnmi.Config{Name: "d", Addr: addr.Load().(string), Plaintext: true,
+			Profile: gnmi.OCP{Ports: 8},
 			Timeout: 5 * time.Second})
 	}, func() time.Duration { return time.Minute })
 	defer l.Close()

@@ -47,7 +47,8 @@ func TestStrays(t *testing.T) {
 			Drop: []southbound.Match{have[1].Match}}, 3,
 			[]southbound.Match{rule(3, 1).Match, have[0].Match, have[2].Match}},
 		{"nothing to say", is, southbound.Change{}, 0, nil},
-		{"all anew", is, southbound.Change{Replace: true, Rules: have[:1]}, 0, []southbound.Match{have[0].Match}},
+		{"all anew", is, southbound.Change{Replace: true, Rules: have[:1]}, 0,
+			[]southbound.Match{have[0].Match}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &Session{cfg: Config{Profile: tt.p}, model: tt.p.Model()}

@@ -11,7 +11,8 @@ import (
 )
 
 // statuses are the model's words for ours.
-var statuses = [...]southbound.Status{southbound.PendingConnection, southbound.Connected, southbound.PendingDeletion,
+var statuses = [...]southbound.Status{southbound.PendingConnection, southbound.Connected,
+	southbound.PendingDeletion,
 	southbound.Failed, southbound.Invalid}
 
 func statusNamed(v schema.Value) (southbound.Status, bool) {
@@ -86,7 +87,8 @@ func (d *circuitDecoder) Decode(gone []schema.Path, leaves []schema.Leaf) ([]sou
 		if err != nil {
 			return err
 		}
-		out = append(out, southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: p.in, Out: p.out, Status: s})
+		out = append(out, southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: p.in,
+			Out: p.out, Status: s})
 		return nil
 	}
 	for _, g := range gone {

@@ -35,10 +35,12 @@ func TestReadOnce(t *testing.T) {
 		{"what follows is not read", []*gpb.SubscribeResponse{connection(0, 1), synced, odd}, nil, 1, ""},
 		{"ended without a word", []*gpb.SubscribeResponse{connection(0, 1)}, nil, 0, "before sync_response"},
 		{"refused", nil, status.Error(codes.PermissionDenied, "not for you"), 0, "not for you"},
-		{"broken off", []*gpb.SubscribeResponse{connection(0, 1)}, status.Error(codes.Unavailable, "going down"), 0,
+		{"broken off", []*gpb.SubscribeResponse{connection(0, 1)},
+			status.Error(codes.Unavailable, "going down"), 0,
 			"going down"},
 		{"implements neither", nil, status.Error(codes.Unimplemented, "no such call"), 0, "no such call"},
-		{"what is no value", []*gpb.SubscribeResponse{connection(0, 1), odd, synced}, nil, 0, "want a JSON object"},
+		{"what is no value", []*gpb.SubscribeResponse{connection(0, 1), odd, synced}, nil, 0,
+			"want a JSON object"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := make(chan *gpb.SubscribeRequest, 1)

@@ -127,7 +127,8 @@ func hopPath(index string) schema.Path {
 	return instancePath().With("static", "next-hops").Entry("next-hop", "index", index)
 }
 func applyPath(port southbound.Port) schema.Path {
-	return instancePath().With("policy-forwarding", "interfaces").Entry("interface", "interface-id", InterfaceName(port))
+	return instancePath().With("policy-forwarding", "interfaces").Entry("interface", "interface-id",
+		InterfaceName(port))
 }
 
 // Name implements Profile.
@@ -138,7 +139,8 @@ func (OpenConfig) Model() *schema.Model { return schema.OpenConfig() }
 
 // Check implements Profile.
 func (OpenConfig) Check(c *gpb.CapabilityResponse) error {
-	return cmp.Or(hasModel(c, "openconfig-policy-forwarding", ""), hasModel(c, "openconfig-network-instance-static", ""))
+	return cmp.Or(hasModel(c, "openconfig-policy-forwarding", ""),
+		hasModel(c, "openconfig-network-instance-static", ""))
 }
 
 func hasModel(c *gpb.CapabilityResponse, name, version string) error {
@@ -187,7 +189,8 @@ func (OpenConfig) GroupLeaves(primary, backup southbound.Port) []schema.Leaf {
 		hops = append(hops, hopIndex(backup, BackupPreference))
 	}
 	for _, h := range hops {
-		out = append(out, schema.Leaf{Path: at.With("next-hops").Entry("next-hop", "index", h).With("config", "index"),
+		out = append(out, schema.Leaf{Path: at.With("next-hops").Entry("next-hop", "index",
+			h).With("config", "index"),
 			Value: h})
 	}
 	return out
@@ -205,13 +208,16 @@ func RuleLeavesAt(at schema.Path, seq uint32, group string, m southbound.Match, 
 	if state {
 		where = "state"
 	}
-	out := append(make([]schema.Leaf, 0, 5), schema.Leaf{Path: at.With(where, "sequence-id"), Value: uint64(seq)})
+	out := append(make([]schema.Leaf, 0, 5), schema.Leaf{Path: at.With(where, "sequence-id"),
+		Value: uint64(seq)})
 	if m.Src != southbound.AnyRack {
-		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "source-address"), Value: southbound.RackPrefix(m.Src).
-			String()})
+		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "source-address"),
+			Value: southbound.RackPrefix(m.Src).
+				String()})
 	}
-	out = append(out, schema.Leaf{Path: at.With("ipv4", where, "destination-address"), Value: southbound.RackPrefix(m.Dst).
-		String()})
+	out = append(out, schema.Leaf{Path: at.With("ipv4", where, "destination-address"),
+		Value: southbound.RackPrefix(m.Dst).
+			String()})
 	if m.Tag != southbound.AnyTag {
 		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "dscp-set"), Value: dscpSet(m.Tag)})
 	}

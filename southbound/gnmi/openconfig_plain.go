@@ -38,7 +38,8 @@ func staticProtocol() schema.Path {
 }
 
 func staticPath(dst southbound.RackID) schema.Path {
-	return staticProtocol().With("static-routes").Entry("static", "prefix", southbound.RackPrefix(dst).String())
+	return staticProtocol().With("static-routes").Entry("static", "prefix",
+		southbound.RackPrefix(dst).String())
 }
 
 // isDefault reports whether a match is what is left of a destination: a static route.
@@ -217,7 +218,8 @@ func (p OpenConfigPlain) Seen(state []schema.Leaf) (southbound.Seen, error) {
 // are not ours.
 func readStatic(l schema.Leaf, where string) (southbound.Rule, bool, error) {
 	n := len(l.Path)
-	if n < 6 || !staticProtocol().Match(l.Path) || l.Path[n-1].Name != "next-hop" || l.Path[n-2].Name != where {
+	if n < 6 || !staticProtocol().Match(l.Path) || l.Path[n-1].Name != "next-hop" ||
+		l.Path[n-2].Name != where {
 		return southbound.Rule{}, false, nil
 	}
 	prefix, text := "", fmt.Sprint(l.Value)

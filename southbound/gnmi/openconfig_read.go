@@ -236,7 +236,10 @@ func (t *Tables) Group(name string) (primary, backup southbound.Port, err error)
 		}
 		ms = append(ms, member{port, h.preference})
 	}
-	slices.SortFunc(ms, func(a, b member) int { return cmp.Or(cmp.Compare(a.pref, b.pref), cmp.Compare(a.port, b.port)) })
+	slices.SortFunc(ms, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.pref, b.pref),
+			cmp.Compare(a.port, b.port))
+	})
 	switch {
 	case len(ms) == 0:
 		return 0, 0, fmt.Errorf("next-hop-group %q: it does not exist or is empty", name)

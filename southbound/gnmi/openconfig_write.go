@@ -119,7 +119,10 @@ func groupsOf(rules []southbound.Rule) []hops {
 	for _, r := range rules {
 		out = append(out, hops{r.Primary, r.Backup})
 	}
-	slices.SortFunc(out, func(a, b hops) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	slices.SortFunc(out, func(a, b hops) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]),
+			cmp.Compare(a[1], b[1]))
+	})
 	return slices.Compact(out)
 }
 
@@ -137,9 +140,11 @@ func (p OpenConfig) check(c *southbound.Change) error {
 	for _, r := range c.Rules {
 		switch {
 		case !p.matchOK(r.Match):
-			return refused("encode rule %+v: racks are 0 to %d, tags 0 to %d", r.Match, p.Racks-1, southbound.Tags-1)
+			return refused("encode rule %+v: racks are 0 to %d, tags 0 to %d", r.Match, p.Racks-1,
+				southbound.Tags-1)
 		case !port(r.Primary) || r.Backup != southbound.NoPort && !port(r.Backup):
-			return refused("encode rule %+v: ports %d and %d: ports are 0 to %d", r.Match, r.Primary, r.Backup, p.Ports-1)
+			return refused("encode rule %+v: ports %d and %d: ports are 0 to %d", r.Match, r.Primary,
+				r.Backup, p.Ports-1)
 		case seen[r.Match]:
 			return refused("encode rule %+v: it is given twice", r.Match)
 		}

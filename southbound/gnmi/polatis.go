@@ -125,7 +125,8 @@ func (w *pairWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 func (p Polatis) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	var seen southbound.Seen
 	for _, h := range p.pairs(state) {
-		seen.Connections = append(seen.Connections, southbound.Connection{In: h.in, Out: h.out, Status: southbound.Connected})
+		seen.Connections = append(seen.Connections,
+			southbound.Connection{In: h.in, Out: h.out, Status: southbound.Connected})
 	}
 	slices.SortFunc(seen.Connections, func(a, b southbound.Connection) int {
 		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))

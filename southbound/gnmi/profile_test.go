@@ -32,7 +32,8 @@ func TestSequence(t *testing.T) {
 				if tag != southbound.AnyTag && p.Sequence(anyTag) <= seq {
 					t.Errorf("%+v does not come before %+v", m, anyTag)
 				}
-				if wide := (southbound.Match{Dst: dst, Tag: tag, Src: southbound.AnyRack}); src != southbound.AnyRack &&
+				if wide := (southbound.Match{Dst: dst, Tag: tag,
+					Src: southbound.AnyRack}); src != southbound.AnyRack &&
 					p.Sequence(wide) <= seq {
 					t.Errorf("%+v does not come before %+v", m, wide)
 				}
@@ -72,14 +73,16 @@ func TestNames(t *testing.T) {
 }
 
 func TestDSCPs(t *testing.T) {
-	shuffled := []schema.Value{uint64(63), uint64(7), uint64(15), uint64(23), uint64(31), uint64(39), uint64(47),
+	shuffled := []schema.Value{uint64(63), uint64(7), uint64(15), uint64(23), uint64(31),
+		uint64(39), uint64(47),
 		uint64(55)}
 	if tag, ok := gnmi.TagOfDSCPs(shuffled); !ok || tag != 7 {
 		t.Errorf("tag %d, %v", tag, ok)
 	}
 	shuffled[3] = uint64(24)
 	twice := append(slices.Clone(shuffled[:7]), shuffled[0])
-	for _, set := range [][]schema.Value{nil, shuffled, shuffled[:7], twice, {"x", "x", "x", "x", "x", "x", "x", "x"}} {
+	for _, set := range [][]schema.Value{nil, shuffled, shuffled[:7], twice,
+		{"x", "x", "x", "x", "x", "x", "x", "x"}} {
 		if tag, ok := gnmi.TagOfDSCPs(set); ok {
 			t.Errorf("%v is tag %d", set, tag)
 		}
@@ -137,7 +140,8 @@ func TestSeenRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range gnmi.RuleLeavesAt(at, 9, "g", southbound.Match{Dst: 1, Tag: 7, Src: southbound.AnyRack}, true) {
+		for _, l := range gnmi.RuleLeavesAt(at, 9, "g",
+			southbound.Match{Dst: 1, Tag: 7, Src: southbound.AnyRack}, true) {
 			if l.Path[len(l.Path)-1].Name != drop {
 				out = append(out, l)
 			}
@@ -159,7 +163,8 @@ func TestEncodeRefuses(t *testing.T) {
 	if _, err := w.Encode(&southbound.Change{Replace: true}); !errors.Is(err, southbound.ErrRefused) {
 		t.Errorf("too many ports: %v", err)
 	}
-	for _, x := range []southbound.CrossConnect{{In: 8, Out: 0}, {In: 0, Out: 8}, {In: -1, Out: 0}, {In: 8, Off: true}} {
+	for _, x := range []southbound.CrossConnect{{In: 8, Out: 0}, {In: 0, Out: 8}, {In: -1, Out: 0},
+		{In: 8, Off: true}} {
 		_, err := gnmi.OCP{Ports: 8}.NewWriter(nil).Encode(&southbound.Change{Connect: []southbound.CrossConnect{x}})
 		if !errors.Is(err, southbound.ErrRefused) || !strings.Contains(err.Error(), "ports are 0 to 7") {
 			t.Errorf("%+v: %v", x, err)
@@ -176,7 +181,8 @@ func TestDecoders(t *testing.T) {
 		return p
 	}
 	oper := func(name, status string) schema.Leaf {
-		return schema.Leaf{Path: path("/interfaces/interface[name=" + name + "]/state/oper-status"), Value: status}
+		return schema.Leaf{Path: path("/interfaces/interface[name=" + name + "]/state/oper-status"),
+			Value: status}
 	}
 	status := func(name, s string) schema.Leaf {
 		return schema.Leaf{Path: path("/connections/port-connection[name=" + name + "]/state/status"), Value: s}
@@ -206,21 +212,26 @@ func TestDecoders(t *testing.T) {
 		steps   []step
 	}{
 		{"ports", gnmi.OpenConfig{Ports: 4}, []step{
-			{leaves: []schema.Leaf{oper("Ethernet0", "UP"), oper("Ethernet1", "DOWN"), oper("Management0", "DOWN")},
+			{leaves: []schema.Leaf{oper("Ethernet0", "UP"), oper("Ethernet1", "DOWN"),
+				oper("Management0", "DOWN")},
 				want: []southbound.DeviceEvent{port(southbound.PortDown, 1)}},
 			{leaves: []schema.Leaf{oper("Ethernet1", "LOWER_LAYER_DOWN")}}, // still down
-			{leaves: []schema.Leaf{oper("Ethernet1", "UP")}, want: []southbound.DeviceEvent{port(southbound.PortUp, 1)}},
+			{leaves: []schema.Leaf{oper("Ethernet1", "UP")},
+				want: []southbound.DeviceEvent{port(southbound.PortUp, 1)}},
 			{gone: []schema.Path{path("/interfaces/interface[name=Ethernet2]")},
 				want: []southbound.DeviceEvent{port(southbound.PortDown, 2)}},
 		}},
 		{"circuits", gnmi.OCP{Ports: 8}, []step{
 			{leaves: []schema.Leaf{status("in0-out1", "CONNECTED"), status("in2-out3", "PENDING_CONNECTION")},
-				want: []southbound.DeviceEvent{conn(0, 1, southbound.Connected), conn(2, 3, southbound.PendingConnection)}},
+				want: []southbound.DeviceEvent{conn(0, 1, southbound.Connected),
+					conn(2, 3, southbound.PendingConnection)}},
 			{gone: []schema.Path{path("/connections/port-connection[name=in0-out1]/config/name")}},
 			{gone: []schema.Path{path("/connections/port-connection[name=in0-out1]")},
 				leaves: []schema.Leaf{status("in2-out3", "FAILED")},
-				want:   []southbound.DeviceEvent{conn(0, 1, southbound.Disconnected), conn(2, 3, southbound.Failed)}},
-			{gone: []schema.Path{path("/connections")}, want: []southbound.DeviceEvent{conn(2, 3, southbound.Disconnected)}},
+				want: []southbound.DeviceEvent{conn(0, 1, southbound.Disconnected),
+					conn(2, 3, southbound.Failed)}},
+			{gone: []schema.Path{path("/connections")},
+				want: []southbound.DeviceEvent{conn(2, 3, southbound.Disconnected)}},
 			{leaves: append(gnmi.ConnectionLeaves("by-hand", 4, 5), status("by-hand", "CONNECTED")),
 				want: []southbound.DeviceEvent{conn(4, 5, southbound.Connected)}},
 			{gone: []schema.Path{path("/connections/port-connection[name=by-hand]")},
@@ -229,13 +240,16 @@ func TestDecoders(t *testing.T) {
 			{leaves: []schema.Leaf{status("in0-out1", "SHINING")}, err: true},
 		}},
 		{"ports of SONiC", gnmi.SONiC{Ports: 4, Lanes: 8}, []step{
-			{leaves: []schema.Leaf{sonicPort("Ethernet0", "up"), sonicPort("Ethernet8", "down"), sonicPort("Ethernet4", "down"),
+			{leaves: []schema.Leaf{sonicPort("Ethernet0", "up"), sonicPort("Ethernet8", "down"),
+				sonicPort("Ethernet4", "down"),
 				sonicPort("Ethernet32", "down")}, want: []southbound.DeviceEvent{port(southbound.PortDown, 1)}},
-			{leaves: []schema.Leaf{sonicPort("Ethernet8", "up")}, want: []southbound.DeviceEvent{port(southbound.PortUp, 1)}},
+			{leaves: []schema.Leaf{sonicPort("Ethernet8", "up")},
+				want: []southbound.DeviceEvent{port(southbound.PortUp, 1)}},
 			{gone: []schema.Path{path("/STATE_DB/localhost/PORT_TABLE[key=Ethernet16]")},
 				want: []southbound.DeviceEvent{port(southbound.PortDown, 2)}},
 			{gone: []schema.Path{path("/STATE_DB/localhost/PORT_TABLE[key=Ethernet4]")}}, // a name of no port
-			{leaves: []schema.Leaf{sonicPort("Ethernet16", "up")}, want: []southbound.DeviceEvent{port(southbound.PortUp, 2)}},
+			{leaves: []schema.Leaf{sonicPort("Ethernet16", "up")},
+				want: []southbound.DeviceEvent{port(southbound.PortUp, 2)}},
 		}},
 		{"ports of SR Linux", gnmi.SRLinux{Ports: 4, Racks: 4}, []step{
 			{leaves: []schema.Leaf{srlPort("ethernet-1/1", "up"), srlPort("ethernet-1/2", "down")},
@@ -253,17 +267,24 @@ func TestDecoders(t *testing.T) {
 			{gone: []schema.Path{path("/cross-connects/pair[ingress=1]/ingress")}}, // not where it leads
 			{gone: []schema.Path{path("/cross-connects/pair[ingress=2]")}},         // never stood
 			{leaves: pairs.PairLeaves(0, 2),
-				want: []southbound.DeviceEvent{conn(0, 1, southbound.Disconnected), conn(0, 2, southbound.Connected)}},
+				want: []southbound.DeviceEvent{conn(0, 1, southbound.Disconnected),
+					conn(0, 2, southbound.Connected)}},
 			{gone: []schema.Path{path("/cross-connects/pair[ingress=1]")}, leaves: pairs.PairLeaves(3, 2),
-				want: []southbound.DeviceEvent{conn(0, 2, southbound.Disconnected), conn(3, 2, southbound.Connected)}},
+				want: []southbound.DeviceEvent{conn(0, 2, southbound.Disconnected),
+					conn(3, 2, southbound.Connected)}},
 			{gone: []schema.Path{path("/cross-connects/pair[ingress=1]")}}, // gone already
 			{leaves: pairs.PairLeaves(0, 0), want: []southbound.DeviceEvent{conn(0, 0, southbound.Connected)}},
 			{gone: []schema.Path{path("/cross-connects")}, want: []southbound.DeviceEvent{
-				conn(0, 0, southbound.Disconnected), conn(2, 3, southbound.Disconnected), conn(3, 2, southbound.Disconnected)}},
-			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=1]/egress"), Value: uint64(4)}}, err: true},
-			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=1]/egress"), Value: uint64(9)}}, err: true},
-			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=5]/egress"), Value: uint64(5)}}, err: true},
-			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=0]/egress"), Value: uint64(5)}}, err: true},
+				conn(0, 0, southbound.Disconnected), conn(2, 3, southbound.Disconnected), conn(3, 2,
+					southbound.Disconnected)}},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=1]/egress"),
+				Value: uint64(4)}}, err: true},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=1]/egress"),
+				Value: uint64(9)}}, err: true},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=5]/egress"),
+				Value: uint64(5)}}, err: true},
+			{leaves: []schema.Leaf{{Path: path("/cross-connects/pair[ingress=0]/egress"),
+				Value: uint64(5)}}, err: true},
 			{leaves: pairs.PairLeaves(3, 3), want: []southbound.DeviceEvent{conn(3, 3, southbound.Connected)}},
 		}},
 	}
@@ -363,7 +384,8 @@ func fuzzCounts(t *testing.T, c gnmi.Counts, leaves []schema.Leaf) {
 }
 
 func TestParseSequence(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "9": 9, "4294967295": 4294967295, "": -1, "00": -1, "09": -1,
+	for text, want := range map[string]int64{"0": 0, "9": 9, "4294967295": 4294967295, "": -1,
+		"00": -1, "09": -1,
 		"+9": -1, "-1": -1, "4294967296": -1, "9 ": -1} {
 		if got, ok := gnmi.ParseSequence(text); ok != (want >= 0) || ok && int64(got) != want {
 			t.Errorf("%q: %d, %v", text, got, ok)
@@ -372,7 +394,8 @@ func TestParseSequence(t *testing.T) {
 }
 
 func TestElections(t *testing.T) {
-	order := []gnmi.Election{{}, {Low: 1}, {Low: 1<<64 - 1}, {High: 1}, {High: 1, Low: 1}, {High: 2}, {High: 1<<64 - 1}}
+	order := []gnmi.Election{{}, {Low: 1}, {Low: 1<<64 - 1}, {High: 1}, {High: 1, Low: 1}, {High: 2},
+		{High: 1<<64 - 1}}
 	for i, a := range order {
 		for k, b := range order {
 			if a.Less(b) != (i < k) {

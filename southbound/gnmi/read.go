@@ -35,7 +35,8 @@ func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 
 // get reads paths in one request, or in one for each database. Devices answer NOT_FOUND for a path that
 // holds nothing: then get requests each path alone, and a path that is not found is empty.
-func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
+func (s *Session) get(ctx context.Context, paths []schema.Path,
+	what gpb.GetRequest_DataType) ([]schema.Leaf, error) {
 	var out []schema.Leaf
 	for _, part := range s.databases(paths) {
 		leaves, err := s.getPart(ctx, part, what)
@@ -47,7 +48,8 @@ func (s *Session) get(ctx context.Context, paths []schema.Path, what gpb.GetRequ
 	return out, nil
 }
 
-func (s *Session) getPart(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf,
+func (s *Session) getPart(ctx context.Context, paths []schema.Path,
+	what gpb.GetRequest_DataType) ([]schema.Leaf,
 	error) {
 	out, err := s.getOnce(ctx, paths, what)
 	if status.Code(err) != codes.NotFound {
@@ -63,7 +65,8 @@ func (s *Session) getPart(ctx context.Context, paths []schema.Path, what gpb.Get
 	return out, nil
 }
 
-func (s *Session) getOnce(ctx context.Context, paths []schema.Path, what gpb.GetRequest_DataType) ([]schema.Leaf,
+func (s *Session) getOnce(ctx context.Context, paths []schema.Path,
+	what gpb.GetRequest_DataType) ([]schema.Leaf,
 	error) {
 	req := &gpb.GetRequest{Type: what, Encoding: gpb.Encoding_JSON_IETF}
 	for _, p := range paths {
@@ -129,7 +132,8 @@ func (s *Session) once(ctx context.Context, paths []schema.Path) ([]schema.Leaf,
 const maxLeaves = 1 << 20
 
 // decodeNotification turns a notification into what is gone and what is new.
-func decodeNotification(m *schema.Model, n *gpb.Notification) (gone []schema.Path, leaves []schema.Leaf, err error) {
+func decodeNotification(m *schema.Model, n *gpb.Notification) (gone []schema.Path,
+	leaves []schema.Leaf, err error) {
 	for _, d := range n.GetDelete() {
 		p, err := m.FromProto(n.GetPrefix(), d)
 		if err != nil {

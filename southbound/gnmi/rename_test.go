@@ -18,7 +18,8 @@ func TestRename(t *testing.T) {
 	const ports, racks = 4, 4
 	var names []gnmi.PortName
 	for i := range southbound.Port(ports) {
-		names = append(names, gnmi.PortName{Port: i, Name: fmt.Sprintf("1.1.%d", i), Output: fmt.Sprintf("2.1.%d", i),
+		names = append(names, gnmi.PortName{Port: i, Name: fmt.Sprintf("1.1.%d", i),
+			Output:  fmt.Sprintf("2.1.%d", i),
 			NextHop: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})})
 	}
 	prefixes := map[southbound.RackID]netip.Prefix{}
@@ -26,14 +27,16 @@ func TestRename(t *testing.T) {
 		prefixes[r] = netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, byte(r), 0}), 24)
 	}
 	for _, own := range []gnmi.Profile{gnmi.OpenConfig{Ports: ports, Racks: racks},
-		gnmi.OpenConfigPlain{Ports: ports, Racks: racks, ReadConfig: true}, gnmi.SRLinux{Ports: ports, Racks: racks},
+		gnmi.OpenConfigPlain{Ports: ports, Racks: racks, ReadConfig: true}, gnmi.SRLinux{Ports: ports,
+			Racks: racks},
 		gnmi.SONiC{Ports: ports, Racks: racks}, gnmi.OCP{Ports: ports}} {
 		t.Run(own.Name(), func(t *testing.T) {
 			p, err := gnmi.Rename(own, names, prefixes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			change := &southbound.Change{Rules: []southbound.Rule{from(1, rule(2, southbound.TagCircuit, 3, southbound.NoPort)),
+			change := &southbound.Change{Rules: []southbound.Rule{from(1,
+				rule(2, southbound.TagCircuit, 3, southbound.NoPort)),
 				rule(3, southbound.AnyTag, 1, southbound.NoPort)}}
 			if own.Name() == "ocp" {
 				change = connect(0, 3)
@@ -93,7 +96,8 @@ func TestRename(t *testing.T) {
 	at := func(name string) schema.Path {
 		return schema.Path{{Name: "interfaces"}}.Entry("interface", "name", name).With("state", "oper-status")
 	}
-	seen, err := p.Seen([]schema.Leaf{{Path: at("Ethernet0"), Value: "DOWN"}, {Path: at("Ethernet2"), Value: "DOWN"},
+	seen, err := p.Seen([]schema.Leaf{{Path: at("Ethernet0"), Value: "DOWN"},
+		{Path: at("Ethernet2"), Value: "DOWN"},
 		{Path: at("1.1.2"), Value: "UP"}, {Path: at("1.1.3"), Value: "DOWN"}})
 	if err != nil || !reflect.DeepEqual(seen.Down, []southbound.Port{0, 3}) {
 		t.Errorf("down are %v, %v", seen.Down, err)
@@ -138,7 +142,8 @@ func TestNameOf(t *testing.T) {
 		profile gnmi.Profile
 		own     string
 	}{{gnmi.OpenConfig{Ports: 4, Racks: 4}, "Ethernet2"}, {gnmi.SRLinux{Ports: 4, Racks: 4}, "ethernet-1/3"},
-		{gnmi.SONiC{Ports: 4, Racks: 4}, "Ethernet8"}, {gnmi.OCP{Ports: 4}, "in2"}, {gnmi.Polatis{Ports: 4}, ""}} {
+		{gnmi.SONiC{Ports: 4, Racks: 4}, "Ethernet8"}, {gnmi.OCP{Ports: 4},
+			"in2"}, {gnmi.Polatis{Ports: 4}, ""}} {
 		if got := gnmi.NameOf(tc.profile, 2); got != tc.own {
 			t.Errorf("%s: port 2 is %q, want %q", tc.profile.Name(), got, tc.own)
 		}
@@ -149,13 +154,15 @@ func TestNameOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := gnmi.NameOf(p, 2), gnmi.NameOf(p, 1); a != "x" || b == "x" || b != gnmi.NameOf(tc.profile, 1) {
+		if a, b := gnmi.NameOf(p, 2), gnmi.NameOf(p, 1); a != "x" || b == "x" ||
+			b != gnmi.NameOf(tc.profile, 1) {
 			t.Errorf("%s: ports 2 and 1 are %q and %q", tc.profile.Name(), a, b)
 		}
 		if gnmi.Base(p) != tc.profile || gnmi.Base(tc.profile) != tc.profile {
 			t.Errorf("%s: %v below", tc.profile.Name(), gnmi.Base(p))
 		}
-		if gnmi.Word(p, tc.own) != "x" || gnmi.Word(p, "other") != "other" || gnmi.Word(tc.profile, tc.own) != tc.own {
+		if gnmi.Word(p, tc.own) != "x" || gnmi.Word(p, "other") != "other" ||
+			gnmi.Word(tc.profile, tc.own) != tc.own {
 			t.Errorf("%s: %q is %q", tc.profile.Name(), tc.own, gnmi.Word(p, tc.own))
 		}
 	}

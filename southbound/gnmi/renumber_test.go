@@ -16,15 +16,17 @@ import (
 // everything is a villain that claims all models.
 type everything struct{ villain }
 
-func (everything) Capabilities(_ context.Context, _ *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
+func (everything) Capabilities(_ context.Context,
+	_ *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
 	c := &gpb.CapabilityResponse{}
 	for _, p := range gnmi.All(8, 8) {
 		if strings.HasPrefix(p.Name(), "sonic-ocs") {
 			continue // what has it is no packet switch
 		}
 		for _, m := range p.Model().Modules {
-			c.SupportedModels = append(c.SupportedModels, &gpb.ModelData{Name: m.Name, Organization: m.Organization,
-				Version: m.Version})
+			c.SupportedModels = append(c.SupportedModels,
+				&gpb.ModelData{Name: m.Name, Organization: m.Organization,
+					Version: m.Version})
 		}
 	}
 	return c, nil
@@ -94,7 +96,8 @@ func TestRenumbered(t *testing.T) {
 			if synced == (tt.err != "") || fmt.Sprint(down) != fmt.Sprint(tt.down) {
 				t.Errorf("synced %v, down %v, want %v", synced, down, tt.down)
 			}
-			if tt.err != "" && (!strings.Contains(err.Error(), tt.err) || !strings.Contains(err.Error(), "renumbered") ||
+			if tt.err != "" && (!strings.Contains(err.Error(), tt.err) ||
+				!strings.Contains(err.Error(), "renumbered") ||
 				!strings.Contains(err.Error(), `device "villain"`)) {
 				t.Errorf("%v, want %q, the device, and a hint", err, tt.err)
 			}

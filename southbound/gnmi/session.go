@@ -119,7 +119,8 @@ func Dial(ctx context.Context, cfg Config) (*Session, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("dial device %q at %s: %w", cfg.Name, cfg.Addr, explain(err)), s.conn.Close())
+		return nil, errors.Join(fmt.Errorf("dial device %q at %s: %w", cfg.Name, cfg.Addr,
+			explain(err)), s.conn.Close())
 	}
 	return s, nil
 }
@@ -149,7 +150,8 @@ func (s *Session) choose(ctx context.Context, c *gpb.CapabilityResponse) error {
 		for _, m := range c.GetSupportedModels() {
 			names = append(names, m.GetName())
 		}
-		return fmt.Errorf("no profile fits: the device speaks %s: %w", strings.Join(names, ", "), southbound.ErrUnsupported)
+		return fmt.Errorf("no profile fits: the device speaks %s: %w", strings.Join(names, ", "),
+			southbound.ErrUnsupported)
 	}
 	s.cfg.Profile = fit[0]
 	s.model = fit[0].Model()
@@ -207,10 +209,12 @@ func connect(cfg Config) (*grpc.ClientConn, error) {
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: cfg.Keepalive, Timeout: cfg.Timeout,
 			PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: cfg.Timeout,
-			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}}),
+			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
+				MaxDelay: time.Second}}),
 		grpc.WithStaticStreamWindowSize(StreamWindow),
 		grpc.WithStaticConnWindowSize(ConnWindow),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxBytes), grpc.MaxCallSendMsgSize(cfg.MaxBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxBytes),
+			grpc.MaxCallSendMsgSize(cfg.MaxBytes)),
 	}
 	if cfg.Login != nil {
 		opts = append(opts, grpc.WithPerRPCCredentials(cfg.Login))

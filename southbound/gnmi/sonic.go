@@ -139,7 +139,8 @@ func (w *aclWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	tables := append(slices.Clone(w.tables),
 		schema.Leaf{Path: table.With("policy_desc"), Value: ForwardingPolicy},
 		schema.Leaf{Path: table.With("type"), Value: "L3"},
-		schema.Leaf{Path: table.With("stage"), Value: "INGRESS"}, schema.Leaf{Path: table.With("ports"), Value: ports})
+		schema.Leaf{Path: table.With("stage"), Value: "INGRESS"}, schema.Leaf{Path: table.With("ports"),
+			Value: ports})
 	req, err := tableRequest(w.model, aclTables(), tables)
 	if err != nil {
 		return nil, err

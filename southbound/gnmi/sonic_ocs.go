@@ -83,7 +83,8 @@ func (p SONiCOCS) PortStateTable() schema.Path { return database("STATE_DB", p.t
 // ConnectLeaves are the row of a circuit.
 func (p SONiCOCS) ConnectLeaves(in, out southbound.Port) []schema.Leaf {
 	at := row(p.ConnectTable(), CrossConnectID(in, out))
-	return []schema.Leaf{{Path: at.With("a_side"), Value: ASide(in)}, {Path: at.With("b_side"), Value: BSide(out)}}
+	return []schema.Leaf{{Path: at.With("a_side"), Value: ASide(in)},
+		{Path: at.With("b_side"), Value: BSide(out)}}
 }
 
 // Name implements Profile: it is that of the variant.
@@ -232,7 +233,8 @@ func (p SONiCOCS) Seen(state []schema.Leaf) (southbound.Seen, error) {
 		if err != nil {
 			return southbound.Seen{}, err
 		}
-		seen.Connections = append(seen.Connections, southbound.Connection{In: h.in, Out: h.out, Status: d.told[key]})
+		seen.Connections = append(seen.Connections,
+			southbound.Connection{In: h.in, Out: h.out, Status: d.told[key]})
 	}
 	slices.SortFunc(seen.Connections, func(a, b southbound.Connection) int {
 		return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out), cmp.Compare(a.Status, b.Status))

@@ -25,7 +25,8 @@ type crossDecoder struct {
 func (p SONiCOCS) NewDecoder() Decoder { return p.newDecoder() }
 
 func (p SONiCOCS) newDecoder() *crossDecoder {
-	return &crossDecoder{p: p, config: map[string]bool{}, names: map[string]pair{}, state: map[string][2]string{},
+	return &crossDecoder{p: p, config: map[string]bool{}, names: map[string]pair{},
+		state: map[string][2]string{},
 		ports: map[string]string{}, told: map[string]southbound.Status{}}
 }
 
@@ -148,7 +149,8 @@ func (d *crossDecoder) events(touched []string) ([]southbound.DeviceEvent, error
 			s = southbound.Disconnected
 			delete(d.told, key)
 		}
-		out = append(out, southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: h.in, Out: h.out, Status: s})
+		out = append(out, southbound.DeviceEvent{Kind: southbound.ConnectionStatus, In: h.in,
+			Out: h.out, Status: s})
 	}
 	slices.SortStableFunc(out, func(a, b southbound.DeviceEvent) int {
 		return cmp.Or(cmp.Compare(b2i(leaving(b.Status)), b2i(leaving(a.Status))), cmp.Compare(a.In, b.In),

@@ -34,7 +34,8 @@ func TestSONiCForeignRows(t *testing.T) {
 		}
 		config = append(config, leaves...)
 	}
-	req, err := p.NewWriter(config).Encode(&southbound.Change{Rules: []southbound.Rule{rule(2, southbound.AnyTag, 1,
+	req, err := p.NewWriter(config).Encode(&southbound.Change{Rules: []southbound.Rule{rule(2,
+		southbound.AnyTag, 1,
 		southbound.NoPort)}})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func TestSONiCForeignRows(t *testing.T) {
 		sent := string(u.GetVal().GetJsonIetfVal())
 		for _, text := range tables {
 			for entry := range strings.SplitSeq(strings.Trim(text, "{}"), "},") {
-				if name, _, _ := strings.Cut(entry, ":"); strings.Contains(sent, name) && !strings.Contains(sent, entry) {
+				if name, _, _ := strings.Cut(entry, ":"); strings.Contains(sent, name) &&
+					!strings.Contains(sent, entry) {
 					t.Errorf("%s is missing in %s", entry, sent)
 				}
 			}
@@ -57,7 +59,8 @@ func TestSONiCForeignRows(t *testing.T) {
 // TestSONiCTags: a row of ours matches a tag by its three bits alone; another's mask, or none, is told of.
 func TestSONiCTags(t *testing.T) {
 	p := gnmi.SONiC{Ports: 2, Racks: 4}
-	for text, want := range map[string]int{"5/7": 5, "0/7": 0, "8/7": -1, "5": -1, "5/63": -1, "/7": -1, "x/7": -1} {
+	for text, want := range map[string]int{"5/7": 5, "0/7": 0, "8/7": -1, "5": -1, "5/63": -1,
+		"/7": -1, "x/7": -1} {
 		var row []schema.Leaf
 		for field, value := range map[string]string{"DST_IP": southbound.RackPrefix(2).String(), "DSCP": text,
 			"REDIRECT_ACTION": gnmi.NextHop(1).String()} {

@@ -131,7 +131,8 @@ func (p SRLinux) Rules(leaves []schema.Leaf) (map[uint32][]southbound.Rule, erro
 		}
 		seq, ok := ParseSequence(l.Path[len(policy)].Key("sequence-id"))
 		if !ok {
-			return nil, fmt.Errorf("read rule %q: its sequence-id is no number", l.Path[len(policy)].Key("sequence-id"))
+			return nil, fmt.Errorf("read rule %q: its sequence-id is no number",
+				l.Path[len(policy)].Key("sequence-id"))
 		}
 		r := all[seq]
 		if r == nil {
@@ -205,7 +206,8 @@ func (p SRLinux) PortLeaves(port southbound.Port, up bool) []schema.Leaf {
 	if up {
 		state = "up"
 	}
-	return []schema.Leaf{{Path: at.With("admin-state"), Value: "enable"}, {Path: at.With("oper-state"), Value: state}}
+	return []schema.Leaf{{Path: at.With("admin-state"), Value: "enable"},
+		{Path: at.With("oper-state"), Value: state}}
 }
 
 // Subinterface is the name of what a forwarding policy is applied to.

@@ -58,8 +58,9 @@ func TestSRLNumbers(t *testing.T) {
 					if a < b && wider(x[0].Match) > wider(y[0].Match) {
 						t.Fatalf("seed %d: %d %+v comes before %d %+v", seed, a, x[0].Match, b, y[0].Match)
 					}
-					if a < b && wider(x[0].Match) == wider(y[0].Match) && x[0].Tag != southbound.AnyTag && untagged(x[0]) ==
-						untagged(y[0]) {
+					if a < b && wider(x[0].Match) == wider(y[0].Match) && x[0].Tag != southbound.AnyTag &&
+						untagged(x[0]) ==
+							untagged(y[0]) {
 						t.Fatalf("seed %d: %d %+v and %d %+v are not one", seed, a, x, b, y)
 					}
 				}

@@ -65,7 +65,8 @@ func (w *srlWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, w.encode(req, next, c)
 }
 
-func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32][]southbound.Rule, c *southbound.Change) (err error) {
+func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32][]southbound.Rule,
+	c *southbound.Change) (err error) {
 	add := func(list *[]*gpb.Update, at schema.Path, leaves []schema.Leaf) {
 		u, e := entry(w.model, at, leaves)
 		err = cmp.Or(err, e)
@@ -106,7 +107,8 @@ func (w *srlWriter) encode(req *gpb.SetRequest, next map[uint32][]southbound.Rul
 	if w.basis {
 		for i := range southbound.Port(w.p.Ports) {
 			at := w.p.applyPath(i)
-			add(&req.Update, at, []schema.Leaf{{Path: at.With("apply-forwarding-policy"), Value: ForwardingPolicy}})
+			add(&req.Update, at, []schema.Leaf{{Path: at.With("apply-forwarding-policy"),
+				Value: ForwardingPolicy}})
 		}
 	}
 	return err
@@ -121,14 +123,17 @@ func (p SRLinux) ruleLeaves(seq uint32, rules []southbound.Rule) []schema.Leaf {
 	at, r := p.rulePath(seq), rules[0]
 	out := []schema.Leaf{{Path: at.With("sequence-id"), Value: uint64(seq)}}
 	if r.Backup != southbound.NoPort {
-		out = append(out, schema.Leaf{Path: at.With("description"), Value: fmt.Sprintf("%s%d", srlBackup, r.Backup)})
+		out = append(out, schema.Leaf{Path: at.With("description"),
+			Value: fmt.Sprintf("%s%d", srlBackup, r.Backup)})
 	}
 	ipv4 := at.With("match", "ipv4")
 	if r.Src != southbound.AnyRack {
-		out = append(out, schema.Leaf{Path: ipv4.With("source-ip", "prefix"), Value: southbound.RackPrefix(r.Src).String()})
+		out = append(out, schema.Leaf{Path: ipv4.With("source-ip", "prefix"),
+			Value: southbound.RackPrefix(r.Src).String()})
 	}
-	out = append(out, schema.Leaf{Path: ipv4.With("destination-ip", "prefix"), Value: southbound.RackPrefix(r.Dst).
-		String()})
+	out = append(out, schema.Leaf{Path: ipv4.With("destination-ip", "prefix"),
+		Value: southbound.RackPrefix(r.Dst).
+			String()})
 	if r.Tag != southbound.AnyTag {
 		var tags []southbound.Tag
 		for _, one := range rules {
@@ -242,7 +247,10 @@ func distanceTo(a, b uint32) uint32 {
 // of rules, where the next ones will be looking for room.
 func renumber(groups [][]southbound.Rule) map[uint32][]southbound.Rule {
 	out, gaps := make(map[uint32][]southbound.Rule, len(groups)), 0
-	changes := func(i int) bool { return i > 0 && specificity(groups[i-1][0].Match) != specificity(groups[i][0].Match) }
+	changes := func(i int) bool {
+		return i > 0 &&
+			specificity(groups[i-1][0].Match) != specificity(groups[i][0].Match)
+	}
 	for i := range groups {
 		if changes(i) {
 			gaps++

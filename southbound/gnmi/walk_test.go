@@ -149,7 +149,8 @@ func TestRuleWalks(t *testing.T) {
 func randomRules(r *rand.Rand) *southbound.Change {
 	c := &southbound.Change{Replace: r.IntN(6) == 0}
 	for range r.IntN(5) {
-		n := southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)),
+		n := southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(r.Int32N(3)),
+			Tag: southbound.Tag(r.IntN(8)),
 			Src: southbound.RackID(r.Int32N(4)) - 1},
 			Primary: southbound.Port(r.Int32N(3)), Backup: 3 + southbound.Port(r.Int32N(3))}
 		if r.IntN(3) == 0 {
@@ -160,7 +161,8 @@ func randomRules(r *rand.Rand) *southbound.Change {
 		}
 	}
 	for range r.IntN(4) {
-		c.Drop = append(c.Drop, southbound.Match{Dst: southbound.RackID(r.Int32N(3)), Tag: southbound.Tag(r.IntN(8)),
+		c.Drop = append(c.Drop, southbound.Match{Dst: southbound.RackID(r.Int32N(3)),
+			Tag: southbound.Tag(r.IntN(8)),
 			Src: southbound.RackID(r.Int32N(4)) - 1})
 	}
 	return c
@@ -248,7 +250,8 @@ func TestNothingFirst(t *testing.T) {
 		profile gnmi.Profile
 		config  []schema.Leaf
 	}{
-		{gnmi.OCP{Ports: 8}, slices.Concat(gnmi.ConnectionLeaves("in0-out1", 0, 1), gnmi.ConnectionLeaves("b", 2, 3))},
+		{gnmi.OCP{Ports: 8}, slices.Concat(gnmi.ConnectionLeaves("in0-out1", 0, 1),
+			gnmi.ConnectionLeaves("b", 2, 3))},
 		{gnmi.Polatis{Ports: 8}, slices.Concat(gnmi.Polatis{Ports: 8}.PairLeaves(0, 1),
 			gnmi.Polatis{Ports: 8}.PairLeaves(2, 3))},
 		{sonic, slices.Concat(sonic.ConnectLeaves(0, 1), sonic.ConnectLeaves(2, 3))},
@@ -303,7 +306,8 @@ func TestHidden(t *testing.T) {
 		ask  *southbound.Change
 		want []string // what is deleted
 	}{
-		{"its input", []schema.Leaf{leaf("in0-out1", "status", "CONNECTED")}, connect(0, 2), []string{"in0-out1"}},
+		{"its input", []schema.Leaf{leaf("in0-out1", "status", "CONNECTED")}, connect(0, 2),
+			[]string{"in0-out1"}},
 		{"its output", []schema.Leaf{leaf("in0-out1", "status", "FAILED")}, connect(3, 1), []string{"in0-out1"}},
 		{"other ports", []schema.Leaf{leaf("in0-out1", "status", "CONNECTED")}, connect(3, 4), nil},
 		{"everything", []schema.Leaf{leaf("in0-out1", "status", "CONNECTED")}, &southbound.Change{Replace: true},
@@ -311,7 +315,8 @@ func TestHidden(t *testing.T) {
 		{"going", []schema.Leaf{leaf("in0-out1", "status", "PENDING_DELETION")}, connect(0, 2), nil},
 		{"another leaf", []schema.Leaf{leaf("in0-out1", "name", "in0-out1")}, connect(0, 2), nil},
 		{"no ports", []schema.Leaf{leaf("by-hand", "status", "CONNECTED")}, connect(0, 2), nil},
-		{"configured, too", []schema.Leaf{leaf("in6-out6", "status", "CONNECTED")}, connect(6, 2), []string{"in6-out6"}},
+		{"configured, too", []schema.Leaf{leaf("in6-out6", "status", "CONNECTED")}, connect(6, 2),
+			[]string{"in6-out6"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			req, err := gnmi.OCP{Ports: 8}.NewWriter(append(slices.Clone(config), tt.says...)).Encode(tt.ask)
@@ -374,7 +379,8 @@ func TestCrossDecoder(t *testing.T) {
 			gnmi.CrossConnectID(in, out)).With("status"), Value: s}}
 	}
 	port := func(id, s string) []schema.Leaf {
-		return []schema.Leaf{{Path: p.PortStateTable()[:2].Entry("OCS_PORT_TABLE", "key", id).With("oper_status"), Value: s}}
+		return []schema.Leaf{{Path: p.PortStateTable()[:2].Entry("OCS_PORT_TABLE", "key",
+			id).With("oper_status"), Value: s}}
 	}
 	config := func(in, out southbound.Port) schema.Path {
 		return p.ConnectTable()[:2].Entry("OCS_CROSS_CONNECT", "key", gnmi.CrossConnectID(in, out))
@@ -412,7 +418,8 @@ func TestCrossDecoder(t *testing.T) {
 	if _, err := d.Decode(nil, state(0, 0, "enabled")); err != nil {
 		t.Error(err)
 	}
-	bad := []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key", "left-right").
+	bad := []schema.Leaf{{Path: p.ConnectStateTable()[:2].Entry("OCS_CROSS_CONNECT_TABLE", "key",
+		"left-right").
 		With("status"), Value: "enabled"}}
 	if _, err := d.Decode(nil, bad); err == nil {
 		t.Error("a row without ports was taken")

@@ -47,7 +47,8 @@ func (s *Session) follow(ctx context.Context, sink func(southbound.DeviceEvent))
 }
 
 // followAll follows one stream of all paths. It returns why the stream ended; never nil.
-func (s *Session) followAll(ctx context.Context, paths []schema.Path, sink func(southbound.DeviceEvent)) error {
+func (s *Session) followAll(ctx context.Context, paths []schema.Path,
+	sink func(southbound.DeviceEvent)) error {
 	stream, err := s.client.Subscribe(ctx)
 	if err != nil {
 		return err

@@ -19,8 +19,10 @@ type answers struct {
 	failed  failure
 }
 
-func newAnswers(id *spb.Uint128, ops []*spb.AFTOperation, ack spb.SessionParameters_AFTResultStatusType) *answers {
-	a := &answers{id: id, fib: ack == spb.SessionParameters_RIB_AND_FIB_ACK, open: map[uint64]*spb.AFTOperation{}}
+func newAnswers(id *spb.Uint128, ops []*spb.AFTOperation,
+	ack spb.SessionParameters_AFTResultStatusType) *answers {
+	a := &answers{id: id, fib: ack == spb.SessionParameters_RIB_AND_FIB_ACK,
+		open: map[uint64]*spb.AFTOperation{}}
 	for _, op := range ops {
 		a.open[op.GetId()] = op
 	}
@@ -97,7 +99,8 @@ func (f *failure) add(op *spb.AFTOperation, r *spb.AFTResult) {
 		f.more++
 		return
 	}
-	f.told = append(f.told, fmt.Sprintf("%s: %v: %s", describe(op), r.GetStatus(), r.GetErrorDetails().GetErrorMessage()))
+	f.told = append(f.told, fmt.Sprintf("%s: %v: %s", describe(op), r.GetStatus(),
+		r.GetErrorDetails().GetErrorMessage()))
 }
 
 func (f *failure) Error() string {

@@ -46,7 +46,8 @@ func (d *Device) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) e
 }
 
 // Counters implements southbound.Counting.
-func (d *Device) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
+func (d *Device) Counters(ctx context.Context, every time.Duration,
+	tell func([]southbound.PortCounters)) error {
 	return d.ports.Counters(ctx, every, tell)
 }
 

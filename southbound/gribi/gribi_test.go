@@ -186,7 +186,8 @@ func randomChange(r *rand.Rand, n *Names) *southbound.Change {
 // what they do now, and the same rules again send the next hops and nothing else twice.
 func TestMovedCables(t *testing.T) {
 	n, s := OpenConfig(4, 2), store{}
-	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 3, Src: southbound.AnyRack}, Primary: 0, Backup: 3}
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: 3, Src: southbound.AnyRack},
+		Primary: 0, Backup: 3}
 	set := func() []*spb.AFTOperation {
 		t.Helper()
 		seen, err := n.read(s.entries())

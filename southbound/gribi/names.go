@@ -36,8 +36,9 @@ func OpenConfig(ports, racks int32) Names {
 // SONiC returns the names of a SONiC switch, whose gRIBI server wants groups beside their routes and
 // interfaces beside next hops, and passes over backup groups.
 func SONiC(ports, racks int32, name func(southbound.Port) string) Names {
-	return Names{Ports: ports, Racks: racks, Default: gnmi.Instance, Tagged: "Vrftag%d", Local: true, NoBackups: true,
-		NextHop: gnmi.NextHop, Prefix: southbound.RackPrefix, Interface: name}
+	return Names{Ports: ports, Racks: racks, Default: gnmi.Instance, Tagged: "Vrftag%d", Local: true,
+		NoBackups: true,
+		NextHop:   gnmi.NextHop, Prefix: southbound.RackPrefix, Interface: name}
 }
 
 // Check returns what is wrong with a format of network instances.

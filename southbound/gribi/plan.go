@@ -182,11 +182,13 @@ func (p *plan) tidy() {
 		at := p.n.groupsIn(instance)
 		needed[place{at, groupID(r.Primary, r.Backup)}], needed[place{at, hopID(r.Primary)}] = true, true
 		if r.Backup != southbound.NoPort {
-			needed[place{at, groupID(r.Backup, southbound.NoPort)}], needed[place{at, hopID(r.Backup)}] = true, true
+			needed[place{at, groupID(r.Backup, southbound.NoPort)}], needed[place{at,
+				hopID(r.Backup)}] = true, true
 		}
 	}
 	drop := func(all map[place]bool) []place {
-		out := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(x place) bool { return needed[x] || !ours(x.id) })
+		out := slices.DeleteFunc(slices.Collect(maps.Keys(all)),
+			func(x place) bool { return needed[x] || !ours(x.id) })
 		slices.SortFunc(out, func(a, b place) int {
 			return cmp.Or(cmp.Compare(b.id, a.id), cmp.Compare(a.instance, b.instance))
 		})

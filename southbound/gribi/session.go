@@ -116,7 +116,8 @@ func (s *Session) read(ctx context.Context) (*table, error) {
 func Get(ctx context.Context, c spb.GRIBIClient) ([]*spb.AFTEntry, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	everything := &spb.GetRequest{NetworkInstance: &spb.GetRequest_All{All: &spb.Empty{}}, Aft: spb.AFTType_ALL}
+	everything := &spb.GetRequest{NetworkInstance: &spb.GetRequest_All{All: &spb.Empty{}},
+		Aft: spb.AFTType_ALL}
 	stream, err := c.Get(ctx, everything, grpc.WaitForReady(true))
 	if err != nil {
 		return nil, err
@@ -274,7 +275,8 @@ func (s *Session) modify(ctx context.Context, ops []*spb.AFTOperation) error {
 		err = s.stream(ctx, ops, ack)
 	}
 	code := status.Code(err)
-	if ack == spb.SessionParameters_RIB_ACK || code != codes.FailedPrecondition && code != codes.Unimplemented {
+	if ack == spb.SessionParameters_RIB_ACK || code != codes.FailedPrecondition &&
+		code != codes.Unimplemented {
 		return err
 	}
 	if err := s.stream(ctx, ops, spb.SessionParameters_RIB_ACK); err != nil { // it was refused before any operation

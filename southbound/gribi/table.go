@@ -15,7 +15,8 @@ import (
 func isGroup(id uint64, g *aft.Afts_NextHopGroup) bool {
 	const mask = 1<<portBits - 1
 	primary, backup := southbound.Port(id&mask), southbound.Port(id>>portBits&mask)-1
-	if id != groupID(primary, backup) || len(g.GetNextHop()) != 1 || g.GetNextHop()[0].GetIndex() != hopID(primary) {
+	if id != groupID(primary, backup) || len(g.GetNextHop()) != 1 ||
+		g.GetNextHop()[0].GetIndex() != hopID(primary) {
 		return false
 	}
 	if backup == southbound.NoPort {
@@ -54,7 +55,8 @@ type reading struct {
 // read returns what entries are of our rules. A route of ours that leads to no port of ours is an
 // error: writing would not mend what is not understood.
 func (n *Names) read(entries []*spb.AFTEntry) (*table, error) {
-	r := reading{n: n, tags: n.Instances(), racks: n.racks(), ports: n.ports(), hops: map[place]southbound.Port{},
+	r := reading{n: n, tags: n.Instances(), racks: n.racks(), ports: n.ports(),
+		hops:   map[place]southbound.Port{},
 		groups: map[place]*aft.Afts_NextHopGroup{}, out: table{rules: map[southbound.Match]southbound.Rule{},
 			stands: map[southbound.Match]bool{}, hops: map[place]bool{}, groups: map[place]bool{},
 			foreign: map[southbound.Match]bool{}}}

@@ -95,7 +95,8 @@ func New(ln net.Listener, c Config) *Guard {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn), seats: map[slots]*list.List{}}
+	g := &Guard{ln: ln, cfg: c, ctx: ctx, cancel: cancel, ready: make(chan *tls.Conn),
+		seats: map[slots]*list.List{}}
 	g.wg.Go(g.listen)
 	if c.TLS.VerifyConnection != nil {
 		g.wg.Go(g.checkAgain)
@@ -170,7 +171,8 @@ func (g *Guard) loser() *conn {
 func (g *Guard) complain() {
 	g.lost++
 	if now := time.Now(); now.Sub(g.told) >= time.Second {
-		g.cfg.Logger.Warn("handshakes ended: they were late, or all slots taken", "ended", g.lost, "slots", g.cfg.Open)
+		g.cfg.Logger.Warn("handshakes ended: they were late, or all slots taken", "ended", g.lost,
+			"slots", g.cfg.Open)
 		g.told, g.lost = now, 0
 	}
 }

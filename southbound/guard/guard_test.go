@@ -297,7 +297,8 @@ func TestDeadline(t *testing.T) {
 func TestReserved(t *testing.T) {
 	var later atomic.Bool
 	r := newRig(t, guard.Config{Reserved: func(name string) bool {
-		return name == guard.NameOf(pki.Controller, "r1") || name == guard.NameOf(pki.Controller, "r2") && later.Load()
+		return name == guard.NameOf(pki.Controller, "r1") ||
+			name == guard.NameOf(pki.Controller, "r2") && later.Load()
 	}, Each: 2, Shared: 3})
 	for i := range 3 {
 		if _, err := r.call(r.identity(pki.Client, fmt.Sprint("r", i))); err != nil { // the name alone is not enough
@@ -427,7 +428,8 @@ func TestFloods(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		f.errs.Store(-1 << 20)
 		synctest.Wait()
-		failed, refused := strings.Count(said.String(), "handshakes ended"), strings.Count(said.String(), "accept connection")
+		failed, refused := strings.Count(said.String(),
+			"handshakes ended"), strings.Count(said.String(), "accept connection")
 		if failed < 1 || failed > 12 {
 			t.Errorf("5,000 handshakes that failed at once are logged %d times", failed)
 		}
@@ -483,7 +485,8 @@ func TestRefusals(t *testing.T) {
 	if _, err := r.call(r.identity(pki.Client, "impostor")); err == nil {
 		t.Error("who is not admitted was let in")
 	}
-	if _, err := r.call(r.identity(pki.Agent, "a")); err == nil || !strings.Contains(err.Error(), "bad certificate") {
+	if _, err := r.call(r.identity(pki.Agent, "a")); err == nil ||
+		!strings.Contains(err.Error(), "bad certificate") {
 		t.Errorf("an agent: %v, want to be told of its certificate", err)
 	}
 	if _, err := r.call(r.identity(pki.Client, "a")); err != nil {
@@ -557,7 +560,8 @@ func TestChecksAgain(t *testing.T) {
 func TestGRPC(t *testing.T) {
 	was := &tls.Config{NextProtos: []string{"other"}}
 	got := guard.GRPC(guard.GRPC(was))
-	if !slices.Equal(got.NextProtos, []string{"other", "h2"}) || !slices.Equal(was.NextProtos, []string{"other"}) {
+	if !slices.Equal(got.NextProtos, []string{"other", "h2"}) ||
+		!slices.Equal(was.NextProtos, []string{"other"}) {
 		t.Errorf("protocols %q, before %q", got.NextProtos, was.NextProtos)
 	}
 }

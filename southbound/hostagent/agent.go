@@ -150,7 +150,8 @@ func (a *Agent) taskEnded(t southbound.Task) {
 		return
 	}
 	a.stats.tasks.Add(1)
-	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.TaskEnded, Task: t.Task, Try: t.Try, Host: t.Host})
+	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.TaskEnded, Task: t.Task,
+		Try: t.Try, Host: t.Host})
 }
 
 // Start declares host flows; known coflows are left alone. They send as the rates in force say.
@@ -201,7 +202,8 @@ func (a *Agent) Steer(steers []southbound.Steer) error {
 	now := a.cfg.Now()
 	for _, s := range steers {
 		if !wire.ValidTag(s.Tag) {
-			return fmt.Errorf("steer row %d of coflow %d: tag %d: %w", s.Row, s.Coflow, s.Tag, southbound.ErrRefused)
+			return fmt.Errorf("steer row %d of coflow %d: tag %d: %w", s.Row, s.Coflow, s.Tag,
+				southbound.ErrRefused)
 		}
 		if b := a.table.row(s.HostFlowKey); b != nil && b.tag != s.Tag {
 			b.tag = s.Tag
@@ -273,7 +275,8 @@ func (a *Agent) Ack(through uint64) error {
 func (a *Agent) Status() wire.Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := wire.Status{Incarnation: a.number, Now: a.cfg.Now(), FirstEvent: a.events.first, NextEvent: a.events.next(),
+	s := wire.Status{Incarnation: a.number, Now: a.cfg.Now(), FirstEvent: a.events.first,
+		NextEvent: a.events.next(),
 		LiveTasks: a.tasks.live, Stats: a.Stats()}
 	for _, c := range a.table.order {
 		s.LiveHostFlows += int64(c.busy)

@@ -33,7 +33,8 @@ func TestFairMeshDeliversEachHostFlowOnce(t *testing.T) {
 	}
 	until(t, "senders hear of the end", func() bool { return a.Status().LiveHostFlows == 0 })
 	st := a.Stats()
-	if st.BytesReceived != sum || st.HostFlowsEnded != int64(len(s.Src)) || st.Redials != 0 || st.Corrupt != 0 {
+	if st.BytesReceived != sum || st.HostFlowsEnded != int64(len(s.Src)) || st.Redials != 0 ||
+		st.Corrupt != 0 {
 		t.Errorf("stats %+v, want %d bytes", st, sum)
 	}
 	if l, ok := a.Remaining(7); !ok || len(l.Base) != len(s.Src) || l.Base[0] != 0 {
@@ -208,9 +209,11 @@ func TestRefusals(t *testing.T) {
 		name string
 		err  error
 	}{
-		{"host unknown", a.Start([]southbound.Start{{Coflow: 1, Src: []southbound.HostID{5}, Dst: bad.Dst, Size: bad.Size,
+		{"host unknown", a.Start([]southbound.Start{{Coflow: 1, Src: []southbound.HostID{5},
+			Dst: bad.Dst, Size: bad.Size,
 			Tag: bad.Tag}})},
-		{"to itself", a.Start([]southbound.Start{{Coflow: 1, Src: bad.Dst, Dst: bad.Dst, Size: bad.Size, Tag: bad.Tag}})},
+		{"to itself", a.Start([]southbound.Start{{Coflow: 1, Src: bad.Dst, Dst: bad.Dst, Size: bad.Size,
+			Tag: bad.Tag}})},
 		{"no bytes", a.Start([]southbound.Start{one(1, 0, 0)})},
 		{"no rows", a.Start([]southbound.Start{{Coflow: 1}})},
 		{"columns differ", a.Start([]southbound.Start{{Coflow: 1, Src: bad.Src}})},

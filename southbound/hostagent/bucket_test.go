@@ -38,7 +38,8 @@ func TestBucketReference(t *testing.T) {
 
 func TestNoBucket(t *testing.T) {
 	b := newBucket(0, time.Second)
-	if wait, ok := b.admit(time.Now(), 0); wait != 0 || !ok || !b.spend(1e9, time.Now()).IsZero() || !b.paid().IsZero() {
+	if wait, ok := b.admit(time.Now(), 0); wait != 0 || !ok || !b.spend(1e9, time.Now()).IsZero() ||
+		!b.paid().IsZero() {
 		t.Error("nothing bounds, and something waits")
 	}
 }

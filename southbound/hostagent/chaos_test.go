@@ -43,7 +43,8 @@ func chaos(t *testing.T, rng *rand.Rand) {
 	var steers []southbound.Steer
 	for _, s := range r.starts {
 		for row := range s.Src {
-			steers = append(steers, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: s.Coflow, Row: int32(row)},
+			steers = append(steers, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: s.Coflow,
+				Row: int32(row)},
 				Tag: 1})
 		}
 	}

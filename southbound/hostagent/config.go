@@ -107,7 +107,8 @@ func (c Config) withDefaults() (Config, error) {
 	case c.MaxRate < 0:
 		return c, fmt.Errorf("make agent: a bound of %v: take a rate above zero, or 0 for none", c.MaxRate)
 	case c.MaxRequests < 0:
-		return c, fmt.Errorf("make agent: %d requests a second: take 1 or more, or 0 for no bound", c.MaxRequests)
+		return c, fmt.Errorf("make agent: %d requests a second: take 1 or more, or 0 for no bound",
+			c.MaxRequests)
 	case c.Tick < 0:
 		return c, fmt.Errorf("make agent: tick of %v: take a duration above zero", c.Tick)
 	}
@@ -140,7 +141,8 @@ func (c Config) withDefaults() (Config, error) {
 }
 
 // bound returns line rates as far as MaxRate allows them.
-func (c *Config) bound(line func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond) func(src,
+func (c *Config) bound(line func(src, dst southbound.HostID,
+	tag southbound.Tag) pathmap.BitsPerSecond) func(src,
 	dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond {
 	if c.MaxRate <= 0 {
 		return line

@@ -52,7 +52,8 @@ func (a *Agent) dial(src, dst southbound.HostID) (*os.File, error) {
 		return nil, err
 	}
 	to := a.net().addr[dst]
-	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().Unmap().As4()}); err != nil &&
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: int(to.Port()),
+		Addr: to.Addr().Unmap().As4()}); err != nil &&
 		err != unix.EINPROGRESS {
 		unix.Close(fd)
 		return nil, fmt.Errorf("connect to host %d at %v: %w", dst, to, err)

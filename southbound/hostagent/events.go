@@ -37,7 +37,8 @@ func (l *eventLog) from(num uint64, n int) (uint64, []southbound.Event, error) {
 		num = l.first
 	}
 	if num < l.first || num > l.next() {
-		return 0, nil, fmt.Errorf("watch from event %d: %d to %d are kept: %w", num, l.first, l.next()-1, wire.ErrRestarted)
+		return 0, nil, fmt.Errorf("watch from event %d: %d to %d are kept: %w", num, l.first,
+			l.next()-1, wire.ErrRestarted)
 	}
 	rest := l.kept[num-l.first:]
 	return num, append([]southbound.Event(nil), rest[:min(n, len(rest))]...), nil

@@ -21,7 +21,8 @@ func TestEventLog(t *testing.T) {
 			switch rng.IntN(3) {
 			case 0:
 				changed := l.changed
-				l.add(southbound.Event{At: time.Duration(rng.IntN(20)), Kind: southbound.TaskEnded, Task: southbound.TaskID(n)})
+				l.add(southbound.Event{At: time.Duration(rng.IntN(20)), Kind: southbound.TaskEnded,
+					Task: southbound.TaskID(n)})
 				<-changed
 				all = append(all, l.kept[len(l.kept)-1])
 			case 1:
@@ -45,7 +46,8 @@ func TestEventLog(t *testing.T) {
 				}
 				want := all[from-1 : min(from-1+uint64(most), n)]
 				if err != nil || first != from || len(got) != len(want) {
-					t.Fatalf("seed %d: from %d: first %d, %d events, %v; want %d", seed, from, first, len(got), err, len(want))
+					t.Fatalf("seed %d: from %d: first %d, %d events, %v; want %d", seed, from, first,
+						len(got), err, len(want))
 				}
 				for i := range got {
 					if got[i] != want[i] {

@@ -21,7 +21,8 @@ func NetworkOf(f *topo.Fabric) wire.Network {
 	n := make(wire.Network, f.Hosts())
 	for h := range n {
 		rack, i := f.Place(int32(h))
-		n[h] = wire.Host{Name: f.Topology.Node(f.HostNode[h]).Name, Rack: rack, Link: hostLink(f, southbound.HostID(h)),
+		n[h] = wire.Host{Name: f.Topology.Node(f.HostNode[h]).Name, Rack: rack,
+			Link: hostLink(f, southbound.HostID(h)),
 			Addr: netip.AddrPortFrom(southbound.Addr(southbound.RackID(rack), i), DataPort)}
 		if i > 0 {
 			n[h].Packets, n[h].Circuits = n[h-1].Packets, n[h-1].Circuits

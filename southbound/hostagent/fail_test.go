@@ -18,7 +18,8 @@ func TestHostFails(t *testing.T) {
 	slow := &southbound.Rates{}
 	s := mesh(1, hosts, 4_000_000, southbound.TagDefault) // four seconds, so that none ends before the host fails
 	for i := range s.Src {
-		slow.Pairs = append(slow.Pairs, southbound.PairRate{Src: s.Src[i], Dst: s.Dst[i], Rate: 8 * pathmap.Mbps})
+		slow.Pairs = append(slow.Pairs, southbound.PairRate{Src: s.Src[i], Dst: s.Dst[i],
+			Rate: 8 * pathmap.Mbps})
 	}
 	must(t, a.SetRates(slow))
 	must(t, a.Start([]southbound.Start{s}))

@@ -26,7 +26,8 @@ func TestFenceOnDisk(t *testing.T) {
 		for range r.IntN(4) {
 			e := wire.Election{High: uint64(step/20) + r.Uint64N(3), Low: 1 + r.Uint64N(3)}
 			err := f.admit(e)
-			if smaller := e.Compare(largest) < 0; smaller != errors.Is(err, southbound.ErrNotLeader) || !smaller && err != nil {
+			if smaller := e.Compare(largest) < 0; smaller != errors.Is(err, southbound.ErrNotLeader) ||
+				!smaller && err != nil {
 				t.Fatalf("step %d: %v after %v: %v", step, e, largest, err)
 			} else if !smaller {
 				largest = e

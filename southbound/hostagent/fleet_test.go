@@ -46,7 +46,8 @@ func newMachinesAs(t *testing.T, n int, named []string) *machines {
 	t.Helper()
 	ca, err := pki.New(time.Hour)
 	must(t, err)
-	m := &machines{t: t, ca: ca, hosts: 2 * n, net: byte(nets.Add(1)), key: []byte("a key that all of them have"),
+	m := &machines{t: t, ca: ca, hosts: 2 * n, net: byte(nets.Add(1)),
+		key:   []byte("a key that all of them have"),
 		began: time.Now(),
 		ahead: make([]atomic.Int64, n), addr: make([]string, n), stop: make([]func(), n), patience: deadline / 4,
 		named: named}
@@ -101,7 +102,8 @@ func (m *machines) host(h southbound.HostID) netip.AddrPort {
 // network is the hosts of the first n machines.
 func (m *machines) network(n int) (out wire.Network) {
 	for h := range southbound.HostID(2 * n) {
-		out = append(out, wire.Host{Name: m.named[h], Addr: m.host(h), Rack: int32(h) / 2, Link: 1e9, Packets: 1e9})
+		out = append(out, wire.Host{Name: m.named[h], Addr: m.host(h), Rack: int32(h) / 2, Link: 1e9,
+			Packets: 1e9})
 	}
 	return out
 }
@@ -412,7 +414,8 @@ func TestNetworkRefusals(t *testing.T) {
 	}
 	must(t, a.SetNetwork(m.network(2)))
 	must(t, a.SetNetwork(m.network(2)))
-	if n := a.net(); n.hosts() != 4 || n.local(0) || !n.local(3) || n.line(0, 3, southbound.TagDefault) != 1e9 {
+	if n := a.net(); n.hosts() != 4 || n.local(0) || !n.local(3) ||
+		n.line(0, 3, southbound.TagDefault) != 1e9 {
 		t.Errorf("%+v", n)
 	}
 }

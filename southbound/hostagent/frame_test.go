@@ -9,7 +9,8 @@ import (
 
 func FuzzReadHeader(f *testing.F) {
 	key := []byte("key")
-	f.Add(header{key: southbound.HostFlowKey{Coflow: 3, Row: 4}, size: 5, src: 1, dst: 2, ask: true}.appendTo(nil, key),
+	f.Add(header{key: southbound.HostFlowKey{Coflow: 3, Row: 4}, size: 5, src: 1, dst: 2,
+		ask: true}.appendTo(nil, key),
 		true)
 	f.Add([]byte("LLB1"), false)
 	f.Add(bytes.Repeat([]byte{0xff}, headerBytes), true)

@@ -32,7 +32,8 @@ func (w testLog) Write(b []byte) (int, error) { w.t.Logf("%s", b); return len(b)
 
 func newTestAgent(t testing.TB, hosts int, change func(*Config)) *Agent {
 	t.Helper()
-	cfg := Config{Hosts: hosts, Addr: loopbackAddr, Net: loopback{}, Log: slog.New(slog.NewTextHandler(testLog{t}, nil))}
+	cfg := Config{Hosts: hosts, Addr: loopbackAddr, Net: loopback{},
+		Log: slog.New(slog.NewTextHandler(testLog{t}, nil))}
 	if change != nil {
 		change(&cfg)
 	}

@@ -39,7 +39,8 @@ func (l *limit) admit(ctx context.Context) error {
 	name := callerName(ctx)
 	wait, ok := l.bucket(name).admit(time.Now(), callsPatience)
 	if !ok {
-		return status.Errorf(codes.ResourceExhausted, "%q makes more than %d calls a second: wait for %v", name, l.rate,
+		return status.Errorf(codes.ResourceExhausted,
+			"%q makes more than %d calls a second: wait for %v", name, l.rate,
 			(wait - callsPatience).Round(time.Millisecond))
 	}
 	if wait == 0 {
@@ -66,14 +67,16 @@ func (l *limit) bucket(name string) *bucket {
 	return b
 }
 
-func (l *limit) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+func (l *limit) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo,
+	handle grpc.UnaryHandler) (any, error) {
 	if err := l.admit(ctx); err != nil {
 		return nil, err
 	}
 	return handle(ctx, req)
 }
 
-func (l *limit) stream(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+func (l *limit) stream(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo,
+	handle grpc.StreamHandler) error {
 	if err := l.admit(s.Context()); err != nil {
 		return err
 	}

@@ -89,7 +89,8 @@ func numbers(n wire.Network, names []string) (ids []southbound.HostID, err error
 	for _, name := range names {
 		h := slices.IndexFunc(n, func(x wire.Host) bool { return x.Name == name })
 		if h < 0 {
-			return nil, fmt.Errorf("set network: it has no host %q, which this agent serves: %w", name, southbound.ErrRefused)
+			return nil, fmt.Errorf("set network: it has no host %q, which this agent serves: %w", name,
+				southbound.ErrRefused)
 		}
 		ids = append(ids, southbound.HostID(h))
 	}

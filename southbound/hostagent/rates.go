@@ -56,7 +56,8 @@ func newSpreadRates(s *southbound.Spread) *spreadRates {
 }
 
 func newRateTable() rateTable {
-	return rateTable{pace: map[southbound.CoflowID]time.Duration{}, fan: map[southbound.CoflowID]*spreadRates{},
+	return rateTable{pace: map[southbound.CoflowID]time.Duration{},
+		fan:   map[southbound.CoflowID]*spreadRates{},
 		extra: map[southbound.HostFlowKey]float64{}, pairs: map[class]float64{}}
 }
 
@@ -107,7 +108,8 @@ type grant struct {
 // A host flow follows its coflow's pace or spread if it has one and is on packets, else its class; what
 // neither names holds. An extra comes on top, and fixes what the pace gives now until rates are set
 // again.
-func (t *rateTable) grant(b southbound.HostFlowKey, cl class, left float64, now time.Duration, lineRate float64) grant {
+func (t *rateTable) grant(b southbound.HostFlowKey, cl class, left float64, now time.Duration,
+	lineRate float64) grant {
 	if cl.tag == southbound.TagHold {
 		return grant{}
 	}

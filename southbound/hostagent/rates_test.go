@@ -35,19 +35,24 @@ func TestGrant(t *testing.T) {
 		{"pairs outlive fair", []*southbound.Rates{rates(3, 5*pathmap.Mbps), {Fair: true}, {}}, 3, 0, 5 * mbps},
 		// now is 100 ms
 		{"pace", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 600 * ms}}}}, 0, 0, 1e6 / 0.5},
-		{"pace of another", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 8, Until: 600 * ms}}}}, 0, 0, 0},
+		{"pace of another", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 8,
+			Until: 600 * ms}}}}, 0, 0, 0},
 		{"pace 0 holds", []*southbound.Rates{rates(0, pathmap.Mbps, southbound.Pace{Coflow: 9})}, 0, 0, 0},
-		{"pace before class", []*southbound.Rates{rates(0, pathmap.Mbps, southbound.Pace{Coflow: 9, Until: 600 * ms})}, 0, 0,
+		{"pace before class", []*southbound.Rates{rates(0, pathmap.Mbps,
+			southbound.Pace{Coflow: 9, Until: 600 * ms})}, 0, 0,
 			2e6},
-		{"a circuit is not paced", []*southbound.Rates{rates(7, pathmap.Mbps, southbound.Pace{Coflow: 9, Until: 600 * ms})},
+		{"a circuit is not paced", []*southbound.Rates{rates(7, pathmap.Mbps,
+			southbound.Pace{Coflow: 9, Until: 600 * ms})},
 			7, 0, mbps},
-		{"late: at the line", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 50 * ms}}}}, 0, 1e8, 1e8},
+		{"late: at the line", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9,
+			Until: 50 * ms}}}}, 0, 1e8, 1e8},
 		{"spread: the slower end", []*southbound.Rates{spreading(5, 3)}, 0, 0, 3 * mbps},
 		{"spread: a host that is not named", []*southbound.Rates{spreading(5, 0)}, 0, 0, 0},
 		{"spread and extra", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 0, 7 * mbps},
 		{"spread and extra above the line", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 9, 9},
 		{"extra of another row", []*southbound.Rates{{Spread: spreading(5, 3).Spread,
-			Extra: []southbound.Extra{{HostFlowKey: southbound.HostFlowKey{Coflow: 9, Row: 1}, Rate: 1}}}}, 0, 0, 3 * mbps},
+			Extra: []southbound.Extra{{HostFlowKey: southbound.HostFlowKey{Coflow: 9, Row: 1},
+				Rate: 1}}}}, 0, 0, 3 * mbps},
 		{"a circuit has no extra", []*southbound.Rates{topped(rates(7, pathmap.Mbps,
 			southbound.Pace{Coflow: 9, Until: 600 * ms}), 4)}, 7, 0, mbps},
 		{"pace and extra", []*southbound.Rates{topped(
@@ -55,7 +60,8 @@ func TestGrant(t *testing.T) {
 		{"held, but for its extra", []*southbound.Rates{topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9}}}, 4)},
 			0, 0, 4 * mbps},
 		{"spreads and extras are replaced", []*southbound.Rates{topped(spreading(5, 3), 4), {}}, 0, 0, 0},
-		{"paces are replaced", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9, Until: 600 * ms}}}, {}}, 0, 0, 0},
+		{"paces are replaced", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9,
+			Until: 600 * ms}}}, {}}, 0, 0, 0},
 	} {
 		table := newRateTable()
 		for _, r := range tc.said {
@@ -141,7 +147,8 @@ func spreading(from, to pathmap.BitsPerSecond) *southbound.Rates {
 
 // topped adds an extra of row 0 of coflow 9, in Mb/s.
 func topped(r *southbound.Rates, extra pathmap.BitsPerSecond) *southbound.Rates {
-	r.Extra = append(r.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: 9}, Rate: extra * pathmap.Mbps})
+	r.Extra = append(r.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: 9},
+		Rate: extra * pathmap.Mbps})
 	return r
 }
 
@@ -153,7 +160,8 @@ func TestExtraFixesPace(t *testing.T) {
 	if g := table.grant(southbound.HostFlowKey{Coflow: 9}, class{0, 1, 0}, 1e6, 0, 0); g.until != 0 {
 		t.Errorf("%+v follows", g)
 	}
-	if g := table.grant(southbound.HostFlowKey{Coflow: 9, Row: 1}, class{0, 1, 0}, 1e6, 0, 0); g.until != time.Second {
+	if g := table.grant(southbound.HostFlowKey{Coflow: 9, Row: 1}, class{0, 1, 0}, 1e6, 0,
+		0); g.until != time.Second {
 		t.Errorf("%+v does not follow", g)
 	}
 }

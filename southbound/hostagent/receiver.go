@@ -56,7 +56,8 @@ func (a *Agent) serve(conn *net.TCPConn) {
 		err = a.receive(conn, h)
 	}
 	if err != nil && a.ctx.Err() == nil {
-		a.cfg.Log.Warn("receive host flow", "from", conn.RemoteAddr(), "coflow", h.key.Coflow, "row", h.key.Row, "error", err)
+		a.cfg.Log.Warn("receive host flow", "from", conn.RemoteAddr(), "coflow", h.key.Coflow, "row",
+			h.key.Row, "error", err)
 	}
 }
 
@@ -226,7 +227,8 @@ func (a *Agent) sip(fd int, conn net.Conn, r *receiver, low *int) (again bool, e
 			return false, fmt.Errorf("read: the sender left at byte %d of %d", r.received, r.size)
 		case !a.pattern.match(r.salt, r.received, buf[:n]):
 			a.stats.corrupt.Add(1)
-			return false, fmt.Errorf("bytes %d to %d of %d are not what was sent", r.received, r.received+int64(n), r.size)
+			return false, fmt.Errorf("bytes %d to %d of %d are not what was sent", r.received,
+				r.received+int64(n), r.size)
 		default:
 			r.received += int64(n)
 			a.stats.received.Add(int64(n))

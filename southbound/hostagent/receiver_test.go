@@ -17,7 +17,8 @@ func TestCutConnectionsResume(t *testing.T) {
 	const size = 6_000_000
 	key := southbound.HostFlowKey{Coflow: 1}
 	a := newTestAgent(t, 2, nil)
-	must(t, a.SetRates(&southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 1, Rate: 200 * pathmap.Mbps}}}))
+	must(t, a.SetRates(&southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 1,
+		Rate: 200 * pathmap.Mbps}}}))
 	must(t, a.Start([]southbound.Start{one(1, size, 0)}))
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 5 {
@@ -27,7 +28,8 @@ func TestCutConnectionsResume(t *testing.T) {
 	}
 	take(t, a, 1)
 	until(t, "the sender hears of the end", func() bool { return a.Status().LiveHostFlows == 0 })
-	if st := a.Stats(); st.BytesReceived != size || st.HostFlowsEnded != 1 || st.Redials < 5 || st.Corrupt != 0 {
+	if st := a.Stats(); st.BytesReceived != size || st.HostFlowsEnded != 1 || st.Redials < 5 ||
+		st.Corrupt != 0 {
 		t.Errorf("stats %+v", st)
 	}
 }

@@ -204,7 +204,8 @@ func (s *sender) run() {
 			wait = redialFirst / 2
 			continue
 		}
-		s.a.cfg.Log.Warn("send host flow", "coflow", s.b.key.Coflow, "row", s.b.key.Row, "from", s.b.src, "to", s.b.dst,
+		s.a.cfg.Log.Warn("send host flow", "coflow", s.b.key.Coflow, "row", s.b.key.Row, "from",
+			s.b.src, "to", s.b.dst,
 			"error",
 			err)
 		s.a.stats.redials.Add(1)

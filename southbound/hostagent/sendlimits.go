@@ -57,7 +57,8 @@ func clamp(v float64, low, high int) int {
 
 // near reports whether two gates differ too little to be worth a change.
 func (g sendLimits) near(o sendLimits) bool {
-	return g.open == o.open && g.pacing == o.pacing && math.Abs(float64(g.unsent-o.unsent)) < 0.25*float64(o.unsent)
+	return g.open == o.open && g.pacing == o.pacing &&
+		math.Abs(float64(g.unsent-o.unsent)) < 0.25*float64(o.unsent)
 }
 
 // pump writes until the host flow's last byte is in the socket.

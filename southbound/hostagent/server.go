@@ -40,7 +40,8 @@ func (a *Agent) Serve(ctx context.Context, lis net.Listener, conf *tls.Config) e
 		grpc.Creds(guard.Credentials()), grpc.UnaryInterceptor(calls.unary), grpc.StreamInterceptor(calls.stream),
 		grpc.MaxRecvMsgSize(wire.MaxMessage), grpc.MaxSendMsgSize(wire.MaxMessage),
 		grpc.MaxConcurrentStreams(maxStreams), grpc.ConnectionTimeout(handshake), grpc.MaxHeaderListSize(maxHeaders),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing,
+			PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: idleAfter, Timeout: pingPatience}),
 		grpc.WaitForHandlers(true),
 	)
@@ -161,7 +162,8 @@ func (s *server) Traffic(_ context.Context, m *agentpb.TrafficRequest) (*agentpb
 	return out, wire.ToStatus(err)
 }
 
-func (s *server) SetNetwork(_ context.Context, m *agentpb.SetNetworkRequest) (*agentpb.SetNetworkReply, error) {
+func (s *server) SetNetwork(_ context.Context,
+	m *agentpb.SetNetworkRequest) (*agentpb.SetNetworkReply, error) {
 	s.a.meeting.Lock() // so that what an earlier leader says does not come after what a later one has said
 	defer s.a.meeting.Unlock()
 	if err := s.admit(m.GetElection()); err != nil {

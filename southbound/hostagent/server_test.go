@@ -167,7 +167,8 @@ func TestLeaderDrivesAgent(t *testing.T) {
 	}
 	var steers []southbound.Steer
 	for row := range co.Src {
-		steers = append(steers, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: 3, Row: int32(row)}, Tag: 1})
+		steers = append(steers, southbound.Steer{HostFlowKey: southbound.HostFlowKey{Coflow: 3,
+			Row: int32(row)}, Tag: 1})
 	}
 	must(t, l.Steer(steers))
 	until(t, "all events come", func() bool { return len(got()) == 1+len(co.Src) })
@@ -226,7 +227,8 @@ func TestNewLeader(t *testing.T) {
 	var pairs []southbound.PairRate
 	for src := range southbound.HostID(hosts) {
 		for dst := range southbound.HostID(hosts) {
-			pairs = append(pairs, southbound.PairRate{Src: src, Dst: dst, Rate: pathmap.BitsPerSecond(40+30*src) * pathmap.Mbps})
+			pairs = append(pairs, southbound.PairRate{Src: src, Dst: dst,
+				Rate: pathmap.BitsPerSecond(40+30*src) * pathmap.Mbps})
 		}
 	}
 	must(t, first.SetRates(&southbound.Rates{Pairs: pairs}))
@@ -366,7 +368,8 @@ func TestLargeStart(t *testing.T) {
 	for d := range southbound.HostID(hosts) {
 		for src := range southbound.HostID(251) {
 			if src != d {
-				co.Src, co.Dst, co.Size, co.Tag = append(co.Src, src), append(co.Dst, d), append(co.Size, 1), append(co.Tag, 0)
+				co.Src, co.Dst, co.Size, co.Tag = append(co.Src, src), append(co.Dst, d), append(co.Size,
+					1), append(co.Tag, 0)
 			}
 		}
 	}
@@ -380,7 +383,8 @@ func TestLargeStart(t *testing.T) {
 	if n := s.Status().LiveHostFlows; n != int64(len(co.Src))+2 {
 		t.Errorf("%d host flows, want %d", n, len(co.Src)+2)
 	}
-	must(t, l.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: 1}, {Coflow: 2, Until: 1}}}))
+	must(t, l.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: 1},
+		{Coflow: 2, Until: 1}}}))
 	take(t, s.Agent, 2)
 	if left, ok := l.Remaining(8); !ok || len(left.Base) != len(co.Src) {
 		t.Errorf("left of %d rows, %v", len(left.Base), ok)

@@ -85,7 +85,8 @@ func countsOf(fd int) Carried {
 	if err != nil {
 		return Carried{}
 	}
-	return Carried{int64(info.Total_retrans), int64(info.Reord_seen), int64(info.Delivered_ce), int64(info.Segs_in)}
+	return Carried{int64(info.Total_retrans), int64(info.Reord_seen), int64(info.Delivered_ce),
+		int64(info.Segs_in)}
 }
 
 // abort makes the next close reset the connection: no half-closed state stays behind to hold a port for

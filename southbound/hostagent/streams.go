@@ -18,7 +18,8 @@ const (
 )
 
 // Watch sends events until the caller leaves, the server ends, or a new leader comes.
-func (s *server) Watch(m *agentpb.WatchRequest, stream grpc.ServerStreamingServer[agentpb.WatchReply]) error {
+func (s *server) Watch(m *agentpb.WatchRequest,
+	stream grpc.ServerStreamingServer[agentpb.WatchReply]) error {
 	e := wire.ElectionOf(m.GetElection())
 	if err := s.admit(m.GetElection()); err != nil {
 		return wire.ToStatus(err)
@@ -47,7 +48,8 @@ func (s *server) Watch(m *agentpb.WatchRequest, stream grpc.ServerStreamingServe
 }
 
 func (a *Agent) eventBatch(first uint64, events []southbound.Event) *agentpb.WatchReply {
-	out := &agentpb.WatchReply{Incarnation: a.number, First: first, Events: make([]*agentpb.Event, len(events))}
+	out := &agentpb.WatchReply{Incarnation: a.number, First: first,
+		Events: make([]*agentpb.Event, len(events))}
 	for i, ev := range events {
 		out.Events[i] = wire.EventMessage(ev)
 	}
@@ -55,7 +57,8 @@ func (a *Agent) eventBatch(first uint64, events []southbound.Event) *agentpb.Wat
 }
 
 // batch returns the next events for a stream, and what to wait for where there are none.
-func (a *Agent) batch(e wire.Election, from uint64) (uint64, []southbound.Event, <-chan struct{}, <-chan struct{},
+func (a *Agent) batch(e wire.Election, from uint64) (uint64, []southbound.Event, <-chan struct{},
+	<-chan struct{},
 	error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,7 +71,8 @@ func (a *Agent) batch(e wire.Election, from uint64) (uint64, []southbound.Event,
 
 // Progress sends the remaining bytes: of all host flows first, then of those that have moved, once an
 // interval.
-func (s *server) Progress(m *agentpb.ProgressRequest, stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
+func (s *server) Progress(m *agentpb.ProgressRequest,
+	stream grpc.ServerStreamingServer[agentpb.ProgressReply]) error {
 	e := wire.ElectionOf(m.GetElection())
 	if err := s.admit(m.GetElection()); err != nil {
 		return wire.ToStatus(err)

@@ -134,7 +134,8 @@ func (a *Agent) taken(b *hostFlow) {
 	if c == nil || !b.toTake {
 		return
 	}
-	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.HostFlowEnded, HostFlowKey: b.key, Host: b.dst})
+	a.events.add(southbound.Event{At: a.cfg.Now(), Kind: southbound.HostFlowEnded,
+		HostFlowKey: b.key, Host: b.dst})
 	a.stats.ended.Add(1)
 	a.table.move(c, b, 0)
 	a.show(a.cfg.Now(), b)

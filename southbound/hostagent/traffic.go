@@ -134,7 +134,10 @@ func (o *odometer) sorted() []wire.Moved {
 	for pair, b := range o.total {
 		all = append(all, wire.Moved{Src: pair[0], Dst: pair[1], Bytes: b})
 	}
-	slices.SortFunc(all, func(a, b wire.Moved) int { return cmp.Or(cmp.Compare(a.Src, b.Src), cmp.Compare(a.Dst, b.Dst)) })
+	slices.SortFunc(all, func(a, b wire.Moved) int {
+		return cmp.Or(cmp.Compare(a.Src, b.Src),
+			cmp.Compare(a.Dst, b.Dst))
+	})
 	return all
 }
 

@@ -34,7 +34,8 @@ func (x targetAt) gnmic(ctx context.Context, t *testing.T) client {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca)
 	c, err := api.NewTarget(api.Name("sw"), api.Address(x.addr), api.Timeout(patience),
-		api.TLSConfig(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, ServerName: "localhost"}))
+		api.TLSConfig(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair},
+			ServerName: "localhost"}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,8 @@ func (r repository) clone() (string, error) {
 		c := exec.CommandContext(ctx, "git", args...)
 		c.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
 		if out, err := c.CombinedOutput(); err != nil {
-			return "", errors.Join(fmt.Errorf("get commit %s of %s: git %s: %w", r.commit, from, strings.Join(args, " "), err),
+			return "", errors.Join(fmt.Errorf("get commit %s of %s: git %s: %w", r.commit, from,
+				strings.Join(args, " "), err),
 				errors.New(string(out)))
 		}
 	}

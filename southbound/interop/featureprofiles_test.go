@@ -10,7 +10,8 @@ import (
 )
 
 // featureProfiles are OpenConfig's own tests of switches.
-var featureProfiles = repository{name: "featureprofiles", source: "https://github.com/openconfig/featureprofiles",
+var featureProfiles = repository{name: "featureprofiles",
+	source: "https://github.com/openconfig/featureprofiles",
 	commit: "598f5a74455055640782b09b0f8502bb9c4cd4af", env: "LIGHTLOOM_FEATUREPROFILES"}
 
 // lacking is why a test does not pass: what it needs and our switch has not, and what its output then says.
@@ -55,7 +56,8 @@ const (
 // skipped with that reason, after it has failed for it.
 func TestFeatureProfiles(t *testing.T) {
 	if os.Getenv(featureProfiles.env) == "" {
-		t.Skipf("to build them takes minutes: set %s to %s, or to a clone of it", featureProfiles.env, featureProfiles.source)
+		t.Skipf("to build them takes minutes: set %s to %s, or to a clone of it", featureProfiles.env,
+			featureProfiles.source)
 	}
 	lightloom(t) // built before any clock runs
 	for pkg, tests := range features {
@@ -82,7 +84,8 @@ func feature(t *testing.T, program, name string, lacks lacking) {
 		return f
 	}
 	out, err := run(t, program, "-test.v", "-test.run", "^"+name+"$", "-testbed", file("testbed", testbed),
-		"-binding", file("binding", fmt.Sprintf(binding, strings.Replace(x.addr, "127.0.0.1", "localhost", 1), x.keys)))
+		"-binding", file("binding", fmt.Sprintf(binding,
+			strings.Replace(x.addr, "127.0.0.1", "localhost", 1), x.keys)))
 	switch {
 	case lacks.reason == "" && err != nil:
 		t.Errorf("%v\n%s", err, out)

@@ -15,7 +15,8 @@ type commandLine struct {
 
 func (x targetAt) commandLine(program string) commandLine {
 	client := filepath.Join(x.keys, "client.pem")
-	return commandLine{program, []string{"--address", x.addr, "--tls-ca", filepath.Join(x.keys, "ca.pem"), "--tls-cert",
+	return commandLine{program, []string{"--address", x.addr, "--tls-ca",
+		filepath.Join(x.keys, "ca.pem"), "--tls-cert",
 		client, "--tls-key", client,
 		"--tls-server-name", "localhost", "--encoding", "json_ietf", "--timeout", patience.String()}}
 }

@@ -74,7 +74,8 @@ func testGRIBI(t *testing.T, profile string) {
 	rules("dst=1 tag=any src=any primary=2\ndst=1 tag=3 src=any primary=1" + backup + "\n")
 	rules("dst=1 tag=3 src=any primary=0\ndst=3 tag=any src=any primary=2\n", "--replace")
 
-	out, err := run(t, lightloom(t), "target", "check", "dut", "--devices", x.file, "--profile", profile, "--write",
+	out, err := run(t, lightloom(t), "target", "check", "dut", "--devices", x.file, "--profile",
+		profile, "--write",
 		"--ports", "4", "--racks", "4")
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "gribi-") && !strings.Contains(line, " held ") {

@@ -114,7 +114,8 @@ func selfSigned(t *testing.T, file string) (tls.Certificate, *x509.CertPool) {
 // rules runs our binary's rules command on the dut.
 func (x dut) rules(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := run(t, lightloom(t), append([]string{"device", "rules", "dut", "--devices", x.file}, args...)...)
+	out, err := run(t, lightloom(t), append([]string{"device", "rules", "dut", "--devices",
+		x.file}, args...)...)
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
@@ -195,7 +196,8 @@ func TestLemmingShadow(t *testing.T) {
 // state has lemming say that of an interface, as its dataplane would.
 func (x dut) state(t *testing.T, name, oper string) {
 	t.Helper()
-	at := []*gpb.PathElem{{Name: "interfaces"}, {Name: "interface", Key: map[string]string{"name": name}}, {Name: "state"}}
+	at := []*gpb.PathElem{{Name: "interfaces"},
+		{Name: "interface", Key: map[string]string{"name": name}}, {Name: "state"}}
 	text := func(leaf, v string) *gpb.Update {
 		return &gpb.Update{Path: &gpb.Path{Elem: append(at[:3:3], &gpb.PathElem{Name: leaf})},
 			Val: &gpb.TypedValue{Value: &gpb.TypedValue_StringVal{StringVal: v}}}

@@ -21,7 +21,8 @@ var permutations = []struct {
 		for i := range rows {
 			name := "c" + strconv.Itoa(i)
 			rows[i] = map[string]any{"name": name, "config": map[string]string{"name": name,
-				"input-port-name": fmt.Sprintf("in%d", i), "output-port-name": fmt.Sprintf("out%d", (i+shift)%ports)}}
+				"input-port-name": fmt.Sprintf("in%d", i), "output-port-name": fmt.Sprintf("out%d",
+					(i+shift)%ports)}}
 		}
 		return map[string]any{"port-connection": rows}
 	}},

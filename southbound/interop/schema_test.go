@@ -83,7 +83,8 @@ func find(e *yang.Entry, path string) (_ *yang.Entry, why string) {
 		if kid == nil {
 			return nil, "there is no " + name
 		}
-		if want := strings.Fields(strings.NewReplacer("]", " ", "[", " ").Replace(keys)); strings.Join(sorted(want),
+		if want := strings.Fields(strings.NewReplacer("]", " ", "[",
+			" ").Replace(keys)); strings.Join(sorted(want),
 			" ") != strings.Join(sorted(strings.Fields(kid.Key)), " ") {
 			return nil, name + " has the keys " + kid.Key
 		}

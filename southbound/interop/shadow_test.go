@@ -84,11 +84,13 @@ func shadowed(t *testing.T, lemming bool) shadow {
 			"localhost}}\n", x.addr, filepath.Join(x.keys, "ca.pem"), filepath.Join(x.keys, "client.pem"))
 	}
 	all := record
-	for _, name := range []string{"agg1", "agg2", "agg3", "core0", "core1", "core2", "core3", "edge0-0", "edge0-1",
+	for _, name := range []string{"agg1", "agg2", "agg3", "core0", "core1", "core2", "core3",
+		"edge0-0", "edge0-1",
 		"edge1-0", "edge1-1"} {
 		all += fmt.Sprintf("- {name: %s, address: 'unix:/nowhere/%[1]s'}\n", name)
 	}
-	c := start(t, lightloom(t), "controller", "run", "--fabric", fabric, "--devices", file("lab.yaml", all), "--tls-dir",
+	c := start(t, lightloom(t), "controller", "run", "--fabric", fabric, "--devices",
+		file("lab.yaml", all), "--tls-dir",
 		keys, "--page", "off")
 	reach := []string{"--keys", filepath.Join(keys, "client.pem")}
 	for _, at := range strings.Split(c.until(t, regexp.MustCompile(`^northbound at (\S+)$`))[1], ",") {

@@ -91,7 +91,8 @@ var listening = regexp.MustCompile(` speaks \S+ on (\S+), `)
 func startTarget(t testing.TB, profile string, ports int) targetAt {
 	t.Helper()
 	x := targetAt{keys: filepath.Join(t.TempDir(), "keys")}
-	p := start(t, lightloom(t), "target", "run", "--profile", profile, "--ports", strconv.Itoa(ports), "--racks", "8",
+	p := start(t, lightloom(t), "target", "run", "--profile", profile, "--ports", strconv.Itoa(ports),
+		"--racks", "8",
 		"--listen", "127.0.0.1:0", "--tls-dir", x.keys, "--name", "sw", "--dark", "1ms")
 	x.addr = p.until(t, listening)[1]
 	go func() { // drain and ignore what it prints later

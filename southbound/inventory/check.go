@@ -48,7 +48,8 @@ func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 		return nil, nil
 	}
 	for _, node := range f.Topology.Nodes() {
-		if node.Role != pathmap.Host && !slices.ContainsFunc(p.Devices, func(d Device) bool { return d.Name == node.Name }) {
+		if node.Role != pathmap.Host && !slices.ContainsFunc(p.Devices,
+			func(d Device) bool { return d.Name == node.Name }) {
 			return yamlfile.Keys{"devices"}, fmt.Errorf("switch %q of the fabric has no address under devices", node.Name)
 		}
 	}
@@ -76,7 +77,8 @@ func (d *Device) fill(f *topo.Fabric) (key string, err error) {
 	if f == nil {
 		return "", nil
 	}
-	n := pathmap.NodeID(slices.IndexFunc(f.Topology.Nodes(), func(n pathmap.Node) bool { return n.Name == d.Name }))
+	n := pathmap.NodeID(slices.IndexFunc(f.Topology.Nodes(),
+		func(n pathmap.Node) bool { return n.Name == d.Name }))
 	if n < 0 || f.Topology.Node(n).Role == pathmap.Host {
 		return "name", errors.New("the fabric has no such switch")
 	}
@@ -149,7 +151,8 @@ func (d *Device) checkPlace(before Devices) (key string, err error) {
 		return "address", fmt.Errorf("%q is no host:port, such as 192.0.2.7:9339 or [2001:db8::1]:9339, and no unix:PATH",
 			d.Address)
 	case slices.ContainsFunc(before, same):
-		return "address", fmt.Errorf("device %q has it: one device has one name", before[slices.IndexFunc(before, same)].Name)
+		return "address", fmt.Errorf("device %q has it: one device has one name",
+			before[slices.IndexFunc(before, same)].Name)
 	}
 	return "", nil
 }
@@ -245,7 +248,8 @@ func (p *Inventory) checkPrefixes() (yamlfile.Keys, error) {
 		at := yamlfile.Keys{"prefixes", strconv.Itoa(int(rack))}
 		prefix, err := netip.ParsePrefix(p.Prefixes[rack])
 		if err != nil || !prefix.Addr().Is4() || prefix != prefix.Masked() || rack < 0 {
-			return at, fmt.Errorf("prefix %q of rack %d: write an IPv4 prefix such as 192.0.2.0/24", p.Prefixes[rack], rack)
+			return at, fmt.Errorf("prefix %q of rack %d: write an IPv4 prefix such as 192.0.2.0/24",
+				p.Prefixes[rack], rack)
 		}
 		if other, taken := by[prefix]; taken {
 			return at, fmt.Errorf("prefix %v of rack %d: rack %d has it", prefix, rack, other)

@@ -55,8 +55,10 @@ type Group struct {
 // join completes a record with what its group says. Sections are taken whole: a device with flags of its own has none
 // of the group's. An address is of one device: gRIBI's in a group is its port.
 func (d *Device) join(g Group) {
-	d.Profile, d.Ports, d.Racks = cmp.Or(d.Profile, g.Profile), cmp.Or(d.Ports, g.Ports), cmp.Or(d.Racks, g.Racks)
-	d.TLS, d.Credentials, d.Flags = cmp.Or(d.TLS, g.TLS), cmp.Or(d.Credentials, g.Credentials), cmp.Or(d.Flags, g.Flags)
+	d.Profile, d.Ports, d.Racks = cmp.Or(d.Profile, g.Profile), cmp.Or(d.Ports,
+		g.Ports), cmp.Or(d.Racks, g.Racks)
+	d.TLS, d.Credentials, d.Flags = cmp.Or(d.TLS, g.TLS), cmp.Or(d.Credentials,
+		g.Credentials), cmp.Or(d.Flags, g.Flags)
 	d.GRIBI = cmp.Or(d.GRIBI, g.GRIBI)
 }
 
@@ -196,7 +198,8 @@ func (d *Device) named(p gnmi.Profile) (gnmi.Profile, error) {
 	var ports []gnmi.PortName
 	for _, x := range d.PortMap {
 		hop, _ := netip.ParseAddr(x.NextHop) // it was checked
-		ports = append(ports, gnmi.PortName{Port: southbound.Port(x.Port), Name: x.Name, Output: x.Output, NextHop: hop})
+		ports = append(ports, gnmi.PortName{Port: southbound.Port(x.Port), Name: x.Name,
+			Output: x.Output, NextHop: hop})
 	}
 	return gnmi.Rename(d.flagged(p), ports, prefixes)
 }

@@ -27,7 +27,8 @@ func TestRead(t *testing.T) {
 	if err != nil || !c.Plaintext || c.Profile != gnmi.Profile(gnmi.SONiCOCS{Ports: 8}) || c.Device != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := f.Devices.Find("ocs9"); err == nil || !strings.Contains(err.Error(), "ocs1, leaf1, emulated") {
+	if _, err := f.Devices.Find("ocs9"); err == nil ||
+		!strings.Contains(err.Error(), "ocs1, leaf1, emulated") {
 		t.Error(err)
 	}
 	if _, err := f.Devices[0].Config(nil); err == nil || !strings.Contains(err.Error(), "ca.pem") {
@@ -51,7 +52,8 @@ func TestSecrets(t *testing.T) {
 	}
 	env := map[string]string{"LAB_USER": "ada"}
 	c, err := f.Devices[1].Config(func(name string) string { return env[name] })
-	if err != nil || c.Login.User != "ada" || c.Login.Password != "hunter2" || c.TLS.ServerName != "2001:db8::7" {
+	if err != nil || c.Login.User != "ada" || c.Login.Password != "hunter2" ||
+		c.TLS.ServerName != "2001:db8::7" {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if s := c.Login.String() + c.Login.GoString() + c.Login.LogValue().String(); strings.Contains(s, "hunter2") {
@@ -82,7 +84,8 @@ func TestBadFiles(t *testing.T) {
 		{strings.Replace(ok, "8", "0", 1), "f.yaml:5:12: "},
 		{strings.Replace(ok, "8", "many", 1), "f.yaml:5:12: "},
 		{strings.Replace(ok, "ocp", "openconfig", 1), "a packet switch needs them"},
-		{strings.Replace(ok, "    profile: ocp\n", "", 1), "write devices as a list of records with name, address, profile"},
+		{strings.Replace(ok, "    profile: ocp\n", "", 1),
+			"write devices as a list of records with name, address, profile"},
 		{"devices:\n  a: 127.0.0.1:1\n  b: 127.0.0.1:2\n", `f.yaml:2:6: device "a": profile: it is missing: where no fabric`},
 		{"devices:\n  a: 127.0.0.1:1\n  a.b: here\n", "f.yaml:2:6: "},
 		{"devices:\n  a: 127.0.0.1:1\n  a: 127.0.0.1:2\n", "f.yaml:3:3: "},
@@ -105,10 +108,13 @@ func TestBadFiles(t *testing.T) {
 		{ok + "    group: edge\n", `f.yaml:6:12: device "a": group: there is no "edge" under groups`},
 		{ok + "groups: {edge: {credentials: {username: a, password: b}}}\n", `group "edge": write env:NAME or file:PATH`},
 		{strings.Replace(ok, "127.0.0.1:1", "https://192.0.2.9:8008/api", 1), "only profile polatis has it"},
-		{strings.NewReplacer("127.0.0.1:1", "http://127.0.0.1/api", "ocp", "polatis").Replace(ok), "plaintext goes with"},
-		{strings.NewReplacer("127.0.0.1:1", "https://a:b@192.0.2.9/api", "ocp", "polatis").Replace(ok), "is no host:port"},
+		{strings.NewReplacer("127.0.0.1:1", "http://127.0.0.1/api", "ocp", "polatis").Replace(ok),
+			"plaintext goes with"},
+		{strings.NewReplacer("127.0.0.1:1", "https://a:b@192.0.2.9/api", "ocp", "polatis").Replace(ok),
+			"is no host:port"},
 	} {
-		if _, err := inventory.Parse("f.yaml", []byte(tt.text), nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := inventory.Parse("f.yaml", []byte(tt.text), nil); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.text, err, tt.want)
 		}
 	}

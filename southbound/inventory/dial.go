@@ -49,7 +49,8 @@ const validatedSet = 60 * time.Second
 
 // SetWithin returns how long a Set of the switch of that name may take; 0: as long as that of most.
 func (all Devices) SetWithin(name string) time.Duration {
-	if d, err := all.Find(name); err == nil && (strings.HasPrefix(d.Profile, "sonic") || d.Profile == AutoProfile) {
+	if d, err := all.Find(name); err == nil &&
+		(strings.HasPrefix(d.Profile, "sonic") || d.Profile == AutoProfile) {
 		return validatedSet
 	}
 	return 0

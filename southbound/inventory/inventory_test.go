@@ -38,7 +38,8 @@ func TestPlaces(t *testing.T) {
 		{"one host", devices + "hosts:\n  h0-0: /proc/1/ns/net\n", `host "h1-0" of the fabric has no namespace`},
 		{"agents", devices + "agents:\n  h0-0: lab0:7470\n  h1-0: unix:/run/a\naddresses:\n  h1-0: 192.0.2.7\n", ""},
 		{"one agent", devices + "agents:\n  h0-0: lab0:7470\n", `host "h1-0" of the fabric has no address under agents`},
-		{"agents and hosts", devices + "hosts:\n  h0-0: a\n  h1-0: b\nagents:\n  h0-0: a\n  h1-0: b\n", "are both named"},
+		{"agents and hosts", devices + "hosts:\n  h0-0: a\n  h1-0: b\nagents:\n  h0-0: a\n  h1-0: b\n",
+			"are both named"},
 		{"no address", devices + "addresses:\n  h1-0: lab\n", `address "lab" of host "h1-0"`},
 		{"foreign address", devices + "addresses:\n  h9-0: 192.0.2.7\n", `devices.yaml:7:9: the fabric has no host "h9-0"`},
 		{"foreign host", devices + "hosts:\n  h0-0: a\n  h1-0: b\n  h2-0: c\n", `:9:9: the fabric has no host "h2-0"`},
@@ -72,7 +73,8 @@ func TestPlaces(t *testing.T) {
 			case tt.want == "" && err != nil:
 				t.Error(err)
 			case tt.want == "":
-				if d, err := p.Devices.Find("tor1"); err != nil || d.Address != "unix:/a b" || d.Ports != 3 || d.Racks != 2 {
+				if d, err := p.Devices.Find("tor1"); err != nil || d.Address != "unix:/a b" ||
+					d.Ports != 3 || d.Racks != 2 {
 					t.Errorf("%+v, %v", d, err)
 				}
 			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):

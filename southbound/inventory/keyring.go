@@ -107,7 +107,8 @@ func (k Keyring) List() (out []Key, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("list keys: %w", err)
 		}
-		one := Key{Name: name, Role: id.Role(), Serial: id.Serial(), Until: id.NotAfter(), State: KeyGood, Machine: machine}
+		one := Key{Name: name, Role: id.Role(), Serial: id.Serial(), Until: id.NotAfter(),
+			State: KeyGood, Machine: machine}
 		switch {
 		case revoked[id.Serial()]:
 			one.State = KeyRevoked
@@ -196,7 +197,8 @@ func (k Keyring) Renew(names []string, life time.Duration, alone bool) (done []K
 		if err != nil {
 			return fail(err)
 		}
-		done = append(done, Key{Name: name, Role: id.Role(), Serial: id.Serial(), Until: id.NotAfter(), State: KeyGood,
+		done = append(done, Key{Name: name, Role: id.Role(), Serial: id.Serial(), Until: id.NotAfter(),
+			State:   KeyGood,
 			Machine: machine})
 	}
 	list := filepath.Join(k.dir, RevokedFile)

@@ -64,7 +64,8 @@ func TestKeyring(t *testing.T) {
 			}
 		}
 	}
-	check("at first", now, map[string]KeyState{"c9": KeyGood, "ann": KeyGood, "controller0": KeyGood, "tor0": KeyGood,
+	check("at first", now, map[string]KeyState{"c9": KeyGood, "ann": KeyGood, "controller0": KeyGood,
+		"tor0":     KeyGood,
 		ClientName: KeyGood, AgentName: KeyGood})
 	check("after 50 minutes", now.Add(50*time.Minute), map[string]KeyState{"c9": KeyDue, "ann": KeyGood})
 	check("after two hours", now.Add(2*time.Hour), map[string]KeyState{"c9": KeyEnded, "ann": KeyGood})
@@ -75,16 +76,19 @@ func TestKeyring(t *testing.T) {
 	if _, err := pki.Open(pki.Paths{Files: machine, Revoked: filepath.Join(etc, RevokedFile)}); err != nil {
 		t.Errorf("the list beside a replica's files: %v", err)
 	}
-	if done, err := k.Renew([]string{"c9"}, time.Hour, false); err != nil || len(done) != 1 || !done[0].Machine {
+	if done, err := k.Renew([]string{"c9"}, time.Hour, false); err != nil || len(done) != 1 ||
+		!done[0].Machine {
 		t.Fatal(done, err)
 	}
-	if again, err := machine.Read(); err != nil || again.Check("192.0.2.9", now) != nil || again.Serial() == id.Serial() {
+	if again, err := machine.Read(); err != nil || again.Check("192.0.2.9", now) != nil ||
+		again.Serial() == id.Serial() {
 		t.Errorf("%v, %v", again, err)
 	}
 	if done, err := k.Renew(nil, 100*time.Hour, false); err != nil || len(done) != len(states(now)) {
 		t.Errorf("%d renewed, %v", len(done), err)
 	}
-	check("all renewed", now.Add(60*time.Hour), map[string]KeyState{"c9": KeyGood, "ann": KeyGood, "tor0": KeyGood})
+	check("all renewed", now.Add(60*time.Hour),
+		map[string]KeyState{"c9": KeyGood, "ann": KeyGood, "tor0": KeyGood})
 	for what, err := range map[string]error{"revoke nobody": k.Revoke([]string{"nobody"}),
 		"no keyring": func() error { _, err := OpenKeyring(t.TempDir(), now).List(); return err }()} {
 		if err == nil || strings.Contains(err.Error(), "PRIVATE") {

@@ -94,8 +94,9 @@ func IssueKeys(ca *pki.Authority, dir string, f *topo.Fabric, replicas []string,
 		return fmt.Errorf("write keys: %w", err)
 	}
 	if _, err := os.Lstat(KeyFile(dir, AgentName)); err == nil {
-		return hint.New(fmt.Sprintf("write keys: %q holds keys already", dir), "name another directory, or remove that one: "+
-			"what it gave access to then refuses the old keys")
+		return hint.New(fmt.Sprintf("write keys: %q holds keys already", dir),
+			"name another directory, or remove that one: "+
+				"what it gave access to then refuses the old keys")
 	}
 	write := func(role pki.Role, name string) error {
 		id, err := ca.IssueUntil(time.Now(), KeyLife, role, pki.NameOf(name), loopback()...)
@@ -131,7 +132,8 @@ func KeyFile(dir, name string) string { return filepath.Join(dir, pki.NameOf(nam
 // KeyPaths is where a party of a directory of keys finds its own, and which of the others' are revoked.
 func KeyPaths(dir, name string) pki.Paths {
 	file := KeyFile(dir, name)
-	return pki.Paths{Files: pki.Files{Cert: file, Key: file, CA: file}, Revoked: filepath.Join(dir, RevokedFile)}
+	return pki.Paths{Files: pki.Files{Cert: file, Key: file, CA: file},
+		Revoked: filepath.Join(dir, RevokedFile)}
 }
 
 // Files of a directory of keys beside those of its parties.

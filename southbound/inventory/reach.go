@@ -51,8 +51,9 @@ func (d *Device) Config(getenv func(string) string) (gnmi.Config, error) {
 	if err != nil {
 		return fail(err)
 	}
-	c := gnmi.Config{Name: d.Name, Addr: d.Address, Device: southbound.DeviceID(d.ID), SendRole: d.Flags.SendRole,
-		Trust: d.Flags.TrustProfile, Plaintext: d.TLS.Plaintext}
+	c := gnmi.Config{Name: d.Name, Addr: d.Address, Device: southbound.DeviceID(d.ID),
+		SendRole: d.Flags.SendRole,
+		Trust:    d.Flags.TrustProfile, Plaintext: d.TLS.Plaintext}
 	if c.Choose = all; d.Profile != AutoProfile {
 		c.Profile, c.Choose = all[0], nil
 	}

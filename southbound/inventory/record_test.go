@@ -64,7 +64,8 @@ func TestReplace(t *testing.T) {
 		{"taken address", "devices: {tor1: '127.0.0.1:3'}", `! device "tor1": address: device "spine0" has it`},
 		{"few ports", "devices: [{name: tor1, address: 'lab:1', ports: 2}]", `! device "tor1": ports: the fabric uses 3`},
 		{"optical", "devices: [{name: tor1, address: 'lab:1', profile: ocp}]", `! device "tor1": profile: ocp is not for`},
-		{"port beyond", "devices: [{name: tor1, address: 'lab:1', port-map: [{port: 7, name: e}]}]", "ports are 0 to 2"},
+		{"port beyond", "devices: [{name: tor1, address: 'lab:1', port-map: [{port: 7, name: e}]}]",
+			"ports are 0 to 2"},
 		{"unknown", "devices: {tor7: 'lab:1'}", `! device "tor7" is not in the file`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +90,8 @@ func TestReplace(t *testing.T) {
 			if got := strings.Join(is.Differences(was), ", "); got != tt.want || len(after) != len(all) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
-			if is.TLS.CA != "" && (is.TLS.CA != "/etc/lab/ca.pem" || is.Credentials.Password != "file:/etc/lab/pw") {
+			if is.TLS.CA != "" && (is.TLS.CA != "/etc/lab/ca.pem" ||
+				is.Credentials.Password != "file:/etc/lab/pw") {
 				t.Errorf("%+v", is)
 			}
 		})
@@ -114,7 +116,8 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := inventory.ParseRecord(again); err == nil && !reflect.DeepEqual(back, d) && len(d.PortMap) > 0 {
+		if back, err := inventory.ParseRecord(again); err == nil && !reflect.DeepEqual(back, d) &&
+			len(d.PortMap) > 0 {
 			t.Errorf("%+v is read as %+v", d, back)
 		}
 	})

@@ -35,7 +35,8 @@ type Announcement struct {
 
 // chassisKinds are the identifiers of openconfig-lldp-types by subtype (IEEE 802.1AB, table 8-2).
 func chassisKinds() []string {
-	return []string{"", "CHASSIS_COMPONENT", "INTERFACE_ALIAS", "PORT_COMPONENT", "MAC_ADDRESS", "NETWORK_ADDRESS",
+	return []string{"", "CHASSIS_COMPONENT", "INTERFACE_ALIAS", "PORT_COMPONENT", "MAC_ADDRESS",
+		"NETWORK_ADDRESS",
 		InterfaceName, Local}
 }
 
@@ -61,7 +62,8 @@ func (a Announcement) Marshal(from net.HardwareAddr) ([]byte, error) {
 	}
 	secs := a.TTL / time.Second
 	if a.TTL < 0 || secs > 65535 || len(a.System) > maxName || len(a.Description) > maxName {
-		return nil, fmt.Errorf("write LLDP frame: time to live %v, names of %d and %d bytes: too much", a.TTL, len(a.System),
+		return nil, fmt.Errorf("write LLDP frame: time to live %v, names of %d and %d bytes: too much",
+			a.TTL, len(a.System),
 			len(a.Description))
 	}
 	id := func(all []string, kind, name string) []byte {

@@ -19,8 +19,9 @@ import (
 func mac() net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, 0, 9} }
 
 func sample() lldp.Announcement {
-	return lldp.Announcement{Chassis: "tor3", ChassisKind: lldp.Local, Port: "Ethernet4", PortKind: lldp.InterfaceName,
-		System: "tor3", Description: "to the light", TTL: 4 * time.Second}
+	return lldp.Announcement{Chassis: "tor3", ChassisKind: lldp.Local, Port: "Ethernet4",
+		PortKind: lldp.InterfaceName,
+		System:   "tor3", Description: "to the light", TTL: 4 * time.Second}
 }
 
 func TestFrame(t *testing.T) {
@@ -59,7 +60,8 @@ func TestStrangers(t *testing.T) {
 		frame []byte
 		want  string // chassis and port, or part of the error after "!"
 	}{
-		{"hardware addresses", frame("\x01\x04\x00\x1b\x21\x0a\x0b\x0c", "\x02\x03\x00\x1b\x21\x0a\x0b\x0d", ttl),
+		{"hardware addresses", frame("\x01\x04\x00\x1b\x21\x0a\x0b\x0c",
+			"\x02\x03\x00\x1b\x21\x0a\x0b\x0d", ttl),
 			"00:1b:21:0a:0b:0c 00:1b:21:0a:0b:0d"},
 		{"no text", frame("\x01\x07\x00\x01", "\x02\x07\xff", ttl), "0001 ff"},
 		{"reserved kinds", frame("\x01\x09xx", "\x02\x05yy", ttl), "!reserved"},

@@ -33,7 +33,10 @@ func (t *Table) Hear(now time.Duration, port int, a Announcement) (changed bool)
 	}
 	changed = t.Expire(now)
 	all := t.ports[port]
-	i := slices.IndexFunc(all, func(n Neighbor) bool { return n.Said.Chassis == a.Chassis && n.Said.Port == a.Port })
+	i := slices.IndexFunc(all, func(n Neighbor) bool {
+		return n.Said.Chassis == a.Chassis &&
+			n.Said.Port == a.Port
+	})
 	switch {
 	case a.TTL == 0 && i >= 0:
 		t.ports[port] = slices.Delete(all, i, i+1)

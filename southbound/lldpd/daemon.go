@@ -208,7 +208,8 @@ func (d *Daemon) announce(ttl time.Duration) {
 			if p.Interface <= 0 {
 				continue
 			}
-			frame, err := lldp.Announcement{Chassis: s.Name, Port: p.Name, System: s.Name, TTL: ttl}.Marshal(source())
+			frame, err := lldp.Announcement{Chassis: s.Name, Port: p.Name, System: s.Name,
+				TTL: ttl}.Marshal(source())
 			if err != nil {
 				d.warn("announce "+s.Name, err)
 				continue

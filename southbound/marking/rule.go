@@ -40,7 +40,8 @@ func Parse(name string, data []byte) ([]Rule, error) {
 		return nil, err
 	}
 	if len(file.Tags) > maxRules {
-		return nil, at.At(yamlfile.Keys{"tags"}, fmt.Errorf("%d rules: at most %d are taken", len(file.Tags), maxRules))
+		return nil, at.At(yamlfile.Keys{"tags"},
+			fmt.Errorf("%d rules: at most %d are taken", len(file.Tags), maxRules))
 	}
 	var rules []Rule
 	for i, e := range file.Tags {

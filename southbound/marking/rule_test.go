@@ -23,8 +23,9 @@ func TestParse(t *testing.T) {
 		t.Errorf("%v, %v", rules, err)
 	}
 	for name, tt := range map[string]struct{ text, want string }{
-		"no cgroup":    {"tags:\n- {to: 10.0.1.1, dscp: 1}", "tags.yaml:2:3: cgroup \"\" names none"},
-		"root":         {"tags:\n- {cgroup: /, to: 10.0.1.1, dscp: 1}", "tags.yaml:2:12: cgroup \"/\" names none"},
+		"no cgroup": {"tags:\n- {to: 10.0.1.1, dscp: 1}", "tags.yaml:2:3: cgroup \"\" names none"},
+		"root": {"tags:\n- {cgroup: /, to: 10.0.1.1, dscp: 1}",
+			"tags.yaml:2:12: cgroup \"/\" names none"},
 		"mounted root": {"tags:\n- {cgroup: /sys/fs/cgroup/, to: 10.0.1.1, dscp: 1}", "names none"},
 		"no address":   {"tags:\n- {cgroup: a, to: h1-0, dscp: 1}", "tags.yaml:2:19: to \"h1-0\" is no IPv4"},
 		"IPv6":         {"tags:\n- {cgroup: a, to: '::1', dscp: 1}", "is no IPv4"},
@@ -32,8 +33,9 @@ func TestParse(t *testing.T) {
 		"DSCP beyond":  {"tags:\n- {cgroup: a, to: 10.0.1.1, dscp: 64}", "tags.yaml:2:35: dscp is 64"},
 		"twice": {"tags:\n- {cgroup: a, to: 10.0.1.1, dscp: 1}\n- {cgroup: a, to: 10.0.1.1/32, dscp: 2}",
 			"tags.yaml:3:"},
-		"unknown key":     {"tags:\n- {group: a}", "tags.yaml:2:4: unknown field"},
-		"too many":        {"tags:\n" + strings.Repeat("- {cgroup: a, to: 10.0.1.1, dscp: 1}\n", maxRules+1), "1025 rules"},
+		"unknown key": {"tags:\n- {group: a}", "tags.yaml:2:4: unknown field"},
+		"too many": {"tags:\n" + strings.Repeat("- {cgroup: a, to: 10.0.1.1, dscp: 1}\n",
+			maxRules+1), "1025 rules"},
 		"no YAML":         {"tags: [", "tags.yaml:1:"},
 		"a DSCP in words": {"tags:\n- {cgroup: a, to: 10.0.1.1, dscp: AF11}", "tags.yaml:2:35:"},
 	} {
@@ -53,7 +55,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, r := range rules {
-			if k := keyOf(r, 1); r.Cgroup == "" || r.DSCP > maxDSCP || k.Bits < fixedBits || k.Bits > fixedBits+32 {
+			if k := keyOf(r, 1); r.Cgroup == "" || r.DSCP > maxDSCP || k.Bits < fixedBits ||
+				k.Bits > fixedBits+32 {
 				t.Errorf("%+v is accepted", r)
 			}
 		}
@@ -66,7 +69,8 @@ func TestSpare(t *testing.T) {
 		text, cgroup string
 		want         bool
 	}{
-		{"1:cpu:/x\n0::/a/b\n", "a", true}, {"0::/a/b\n", "a/b", true}, {"0::/a/b\n", "a/bc", false}, {"0::/\n", "a", false},
+		{"1:cpu:/x\n0::/a/b\n", "a", true}, {"0::/a/b\n", "a/b", true}, {"0::/a/b\n", "a/bc",
+			false}, {"0::/\n", "a", false},
 		{"0::/a\n", "a/b", false}, {"1:cpu:/a\n", "a", false}, {"", "a", false},
 	} {
 		if got := in(own(tt.text), tt.cgroup); got != tt.want {
@@ -77,7 +81,8 @@ func TestSpare(t *testing.T) {
 	if err := f.Read(); err == nil || !strings.HasPrefix(err.Error(), "read tags: open ") {
 		t.Errorf("no file: %v", err)
 	}
-	for _, text := range []string{"tags: [{cgroup: a, to: 10.0.1.1, dscp: 1}]", "tags: [{cgroup: a, to: 10.0.1.1}]"} {
+	for _, text := range []string{"tags: [{cgroup: a, to: 10.0.1.1, dscp: 1}]",
+		"tags: [{cgroup: a, to: 10.0.1.1}]"} {
 		if err := os.WriteFile(f.Path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

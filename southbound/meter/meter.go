@@ -53,19 +53,23 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 		reg = prometheus.NewRegistry()
 	}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "lightloom", Name: name, Help: help}, labels)
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "lightloom", Name: name,
+			Help: help}, labels)
 	}
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "lightloom", Name: name, Help: help}, labels)
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "lightloom", Name: name,
+			Help: help}, labels)
 	}
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "lightloom", Name: name, Help: help,
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "lightloom",
+			Name: name, Help: help,
 			Buckets: buckets}, labels)
 	}
 	m := &Meter{
 		sets: counter("device_sets_total", "Sets by result: accepted, refused, not_leader or unknown.",
 			"device", "result"),
-		setTime: histogram("device_set_seconds", "From a Set's call to its answer, its wait in the queue included.",
+		setTime: histogram("device_set_seconds",
+			"From a Set's call to its answer, its wait in the queue included.",
 			"device"),
 		waiting: gauge("device_sets_waiting", "Sets that have been called and not been answered.", "device"),
 		reads:   counter("device_reads_total", "Reads of the whole state, by result.", "device", "result"),
@@ -74,17 +78,20 @@ func New(reg prometheus.Registerer) (*Meter, error) {
 		lost:     counter("device_streams_lost_total", "Telemetry streams that broke.", "device"),
 		events:   counter("device_events_total", "Notifications, by kind.", "device", "kind"),
 		circuits: gauge("device_circuits", "Circuits as the stream tells them, by status.", "device", "status"),
-		stages:   histogram("circuit_stage_seconds", "Stages of the delay budget of circuits.", "device", "stage"),
+		stages: histogram("circuit_stage_seconds", "Stages of the delay budget of circuits.",
+			"device", "stage"),
 		rates: gauge("port_bits_per_second", "What passes a port at layer 2, between its last two samples.", "device",
 			"port", "direction"),
 		drops: gauge("port_drops_per_second", "Packets that found a port's queue full, between its last two samples.",
 			"device", "port"),
 		claims: gauge("device_claim", "1 for how far a leader's claim of a device has come: unclaimed (nothing is written "+
 			"to it), fenced (it refuses leaders of the past), or unfenced (it knows no arbitration).", "device", "state"),
-		foreign: counter("agent_foreign_events_total", "Events of hosts that are not the agent's own: they are dropped.",
+		foreign: counter("agent_foreign_events_total",
+			"Events of hosts that are not the agent's own: they are dropped.",
 			"agent"),
 	}
-	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams, m.lost, m.events,
+	for _, c := range []prometheus.Collector{m.sets, m.setTime, m.waiting, m.reads, m.streams,
+		m.lost, m.events,
 		m.circuits, m.stages, m.rates, m.drops, m.claims, m.foreign} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
@@ -188,7 +195,8 @@ func (x *metered) Watch(ctx context.Context, sink func(southbound.DeviceEvent)) 
 }
 
 // kinds are the words for kinds of events.
-var kinds = map[southbound.DeviceEventKind]string{southbound.ConnectionStatus: "circuit", southbound.PortUp: "port_up",
+var kinds = map[southbound.DeviceEventKind]string{southbound.ConnectionStatus: "circuit",
+	southbound.PortUp:   "port_up",
 	southbound.PortDown: "port_down", southbound.Synced: "synced", southbound.Lost: "lost"}
 
 func (x *metered) told(e southbound.DeviceEvent) {

@@ -16,7 +16,8 @@ var _ southbound.Counting = (*metered)(nil)
 
 // Counters implements southbound.Counting where the device does. What a port's gauges show goes with
 // the stream.
-func (x *metered) Counters(ctx context.Context, every time.Duration, tell func([]southbound.PortCounters)) error {
+func (x *metered) Counters(ctx context.Context, every time.Duration,
+	tell func([]southbound.PortCounters)) error {
 	c, ok := x.d.(southbound.Counting)
 	if !ok {
 		return fmt.Errorf("count at device %q: %w", x.name, southbound.ErrUnsupported)

@@ -40,7 +40,8 @@ func gauges(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 			for _, l := range m.GetLabel() {
 				name += " " + l.GetValue()
 			}
-			if f.GetName() == "lightloom_port_bits_per_second" || f.GetName() == "lightloom_port_drops_per_second" {
+			if f.GetName() == "lightloom_port_bits_per_second" ||
+				f.GetName() == "lightloom_port_drops_per_second" {
 				out[name] = m.GetGauge().GetValue()
 			}
 		}
@@ -57,7 +58,8 @@ func TestPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(s int, n uint64) []southbound.PortCounters {
-		return []southbound.PortCounters{{Port: 3, At: time.Duration(s) * time.Second, InOctets: n, OutOctets: 2 * n,
+		return []southbound.PortCounters{{Port: 3, At: time.Duration(s) * time.Second, InOctets: n,
+			OutOctets:   2 * n,
 			OutDiscards: n / 10}}
 	}
 	gone := errors.New("gone")

@@ -85,7 +85,8 @@ func TestMeasure(t *testing.T) {
 		{"kept, disturbed or not", []Span{busy}, []error{nil}, 1, 0},
 		{"missed on a quiet machine", []Span{quiet}, []error{missed}, 1, 1},
 		{"missed, then kept", []Span{busy, busy, busy}, []error{missed, missed, nil}, 3, 0},
-		{"missed while disturbed, and then on a quiet machine", []Span{busy, quiet}, []error{missed, missed}, 2, 1},
+		{"missed while disturbed, and then on a quiet machine", []Span{busy, quiet},
+			[]error{missed, missed}, 2, 1},
 		{"always missed", []Span{busy, busy, busy}, []error{missed, missed, missed}, 3, 1},
 	} {
 		v := &verdicts{TB: t}

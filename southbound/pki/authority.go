@@ -72,7 +72,8 @@ func (a *Authority) IssueFor(role Role, name string, hosts ...string) (Identity,
 }
 
 // IssueUntil is IssueFor with a life of its own, from now on, which ends with the authority's at the latest.
-func (a *Authority) IssueUntil(now time.Time, life time.Duration, role Role, name string, hosts ...string) (Identity,
+func (a *Authority) IssueUntil(now time.Time, life time.Duration, role Role, name string,
+	hosts ...string) (Identity,
 	error) {
 	if life <= 0 {
 		return Identity{}, fmt.Errorf("issue %s certificate: life %v: take a duration above zero", role, life)
@@ -120,7 +121,8 @@ func (a *Authority) Renew(old Identity, now time.Time, life time.Duration, alone
 	return id, nil
 }
 
-func (a *Authority) issue(role Role, name string, hosts []string, notBefore, notAfter time.Time) (Identity, error) {
+func (a *Authority) issue(role Role, name string, hosts []string, notBefore,
+	notAfter time.Time) (Identity, error) {
 	fail := func(err error) (Identity, error) {
 		return Identity{}, fmt.Errorf("issue %s certificate: %w", role, err)
 	}

@@ -112,7 +112,8 @@ func (f Files) write(id Identity, put func(path string, data []byte, mode os.Fil
 		path string
 		data []byte
 		mode os.FileMode
-	}{{f.CA, certsPEM(id.cas), 0o644}, {f.Key, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: key}), 0o600},
+	}{{f.CA, certsPEM(id.cas), 0o644}, {f.Key,
+		pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: key}), 0o600},
 		{f.Cert, certsPEM(append([]*x509.Certificate{id.cert}, id.chain...)), 0o644}} {
 		if err := put(part.path, part.data, part.mode); err != nil {
 			return fmt.Errorf("write identity %s: %w", id, err)
@@ -138,7 +139,8 @@ func (id Identity) Check(host string, now time.Time) error {
 			id.cert.NotBefore.Format(time.RFC3339), id.cert.NotAfter.Format(time.RFC3339))
 	}
 	if err := id.cert.VerifyHostname(host); err != nil {
-		return fmt.Errorf("certificate of %s: it is good for %v and %v, and not for %q: issue another", id, id.cert.DNSNames,
+		return fmt.Errorf("certificate of %s: it is good for %v and %v, and not for %q: issue another",
+			id, id.cert.DNSNames,
 			addressTexts(id.cert.IPAddresses), host)
 	}
 	return nil

@@ -123,7 +123,8 @@ func ReadFile(path string) (Identity, error) {
 		return Identity{}, fmt.Errorf("read identity: %w", err)
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return Identity{}, fmt.Errorf("read identity %q: others may read it (mode %v): chmod 600 it", path, st.Mode().Perm())
+		return Identity{}, fmt.Errorf("read identity %q: others may read it (mode %v): chmod 600 it",
+			path, st.Mode().Perm())
 	}
 	data, err := readBounded(path)
 	if err != nil {

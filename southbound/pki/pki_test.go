@@ -60,7 +60,8 @@ func TestHandshake(t *testing.T) {
 	now := time.Now()
 	sw, ctl := issue(t, ours, Switch, "tor3"), issue(t, ours, Controller, "c1")
 	expired := func(r Role, name string) Identity {
-		id, err := ours.issue(r, name, []string{"localhost", "127.0.0.1", "::1"}, now.Add(-time.Hour), now.Add(-time.Minute))
+		id, err := ours.issue(r, name, []string{"localhost", "127.0.0.1", "::1"}, now.Add(-time.Hour),
+			now.Add(-time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,10 +76,12 @@ func TestHandshake(t *testing.T) {
 		{name: "good", server: sw.Server(Controller), client: ctl.Client("tor3", Switch)},
 		{name: "good by localhost", server: sw.Server(Controller), client: ctl.Client("localhost", Switch)},
 		{name: "good by address", server: sw.Server(Controller), client: ctl.Client("127.0.0.1", Switch)},
-		{name: "one of several roles", server: sw.Server(Client, Controller), client: ctl.Client("tor3", Switch)},
+		{name: "one of several roles", server: sw.Server(Client, Controller),
+			client: ctl.Client("tor3", Switch)},
 		{name: "client of a wrong role", server: sw.Server(Agent), client: ctl.Client("tor3", Switch),
 			serverErr: "role is controller"},
-		{name: "no role allowed", server: sw.Server(), client: ctl.Client("tor3", Switch), serverErr: "role is controller"},
+		{name: "no role allowed", server: sw.Server(), client: ctl.Client("tor3", Switch),
+			serverErr: "role is controller"},
 		{name: "server of a wrong role", server: sw.Server(Controller), client: ctl.Client("tor3", Agent),
 			clientErr: "role is switch"},
 		{name: "server of another name", server: sw.Server(Controller), client: ctl.Client("tor4", Switch),
@@ -87,13 +90,17 @@ func TestHandshake(t *testing.T) {
 			Client("tor3", Switch), clientErr: "unknown authority"},
 		{name: "foreign server", server: issue(t, foreign, Switch, "tor3").Server(Controller),
 			client: ctl.Client("tor3", Switch), clientErr: "unknown authority"},
-		{name: "expired client", server: sw.Server(Controller), client: expired(Controller, "c1").Client("tor3", Switch),
+		{name: "expired client", server: sw.Server(Controller),
+			client:    expired(Controller, "c1").Client("tor3", Switch),
 			serverErr: "expired"},
-		{name: "expired server", server: expired(Switch, "tor3").Server(Controller), client: ctl.Client("tor3", Switch),
+		{name: "expired server", server: expired(Switch, "tor3").Server(Controller),
+			client:    ctl.Client("tor3", Switch),
 			clientErr: "expired"},
-		{name: "client without certificate", server: sw.Server(Controller), client: without(ctl.Client("tor3", Switch)),
+		{name: "client without certificate", server: sw.Server(Controller),
+			client:    without(ctl.Client("tor3", Switch)),
 			serverErr: "certificate"},
-		{name: "old protocol", server: sw.Server(Controller), client: old(ctl.Client("tor3", Switch)), serverErr: "version"},
+		{name: "old protocol", server: sw.Server(Controller), client: old(ctl.Client("tor3", Switch)),
+			serverErr: "version"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,8 +114,10 @@ func TestHandshake(t *testing.T) {
 			if serverErr == nil || clientErr == nil {
 				t.Fatalf("one side took it: server: %v, client: %v", serverErr, clientErr)
 			}
-			if !strings.Contains(serverErr.Error(), tt.serverErr) || !strings.Contains(clientErr.Error(), tt.clientErr) {
-				t.Fatalf("server: %v (want %q), client: %v (want %q)", serverErr, tt.serverErr, clientErr, tt.clientErr)
+			if !strings.Contains(serverErr.Error(), tt.serverErr) ||
+				!strings.Contains(clientErr.Error(), tt.clientErr) {
+				t.Fatalf("server: %v (want %q), client: %v (want %q)", serverErr, tt.serverErr,
+					clientErr, tt.clientErr)
 			}
 		})
 	}
@@ -156,7 +165,8 @@ func TestPEM(t *testing.T) {
 	if back.Role() != Agent || back.Name() != "hosts" {
 		t.Errorf("got %v", back)
 	}
-	if s, c := handshake(t, back.Server(Controller), issue(t, a, Controller, "c1").Client("hosts", Agent)); s != nil ||
+	if s, c := handshake(t, back.Server(Controller),
+		issue(t, a, Controller, "c1").Client("hosts", Agent)); s != nil ||
 		c != nil {
 		t.Errorf("server: %v, client: %v", s, c)
 	}
@@ -209,7 +219,8 @@ func TestKeyIsNotPrinted(t *testing.T) {
 	id := issue(t, authority(t), Switch, "ocs")
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "id", id)
-	for _, s := range []string{fmt.Sprint(id), fmt.Sprintf("%+v", id), fmt.Sprintf("%#v", id), fmt.Sprintf("%v", &id)} {
+	for _, s := range []string{fmt.Sprint(id), fmt.Sprintf("%+v", id), fmt.Sprintf("%#v", id),
+		fmt.Sprintf("%v", &id)} {
 		if s != "switch/ocs" && s != "pki.Identity(switch/ocs)" {
 			t.Errorf("printed: %s", s)
 		}

@@ -68,7 +68,8 @@ func (a *Authority) relist(path string, now time.Time, beside bool, add ...*big.
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, list, a.cert, a.key)
 	if err != nil {
-		return hint.Wrap(fmt.Errorf("sign list: %w", err), "an authority of an earlier version cannot: make another")
+		return hint.Wrap(fmt.Errorf("sign list: %w", err),
+			"an authority of an earlier version cannot: make another")
 	}
 	text = append(text, pem.EncodeToMemory(&pem.Block{Type: crlBlock, Bytes: der})...)
 	if err := durable.Replace(path, text, true); err != nil {
@@ -86,7 +87,8 @@ func readLists(path string) ([]*x509.RevocationList, error) {
 		return nil, fmt.Errorf("read revocation list: %w", err)
 	}
 	if st.Size() > maxLists {
-		return nil, fmt.Errorf("read revocation list %q: %d bytes, at most %d are taken", path, st.Size(), maxLists)
+		return nil, fmt.Errorf("read revocation list %q: %d bytes, at most %d are taken", path,
+			st.Size(), maxLists)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -45,12 +45,14 @@ func roleOf(c *x509.Certificate) (Role, string, error) {
 		return "", "", fmt.Errorf("certificate %q: %w", c.Subject.CommonName, errNoRole)
 	}
 	if len(found) != 1 {
-		return "", "", fmt.Errorf("read role of certificate %q: it has %d role names, want one", c.Subject.CommonName,
+		return "", "", fmt.Errorf("read role of certificate %q: it has %d role names, want one",
+			c.Subject.CommonName,
 			len(found))
 	}
 	r := Role(found[0].Host)
 	if !slices.Contains(Roles(), r) {
-		return "", "", fmt.Errorf("read role of certificate %q: role %q is unknown (known: %v)", c.Subject.CommonName, r,
+		return "", "", fmt.Errorf("read role of certificate %q: role %q is unknown (known: %v)",
+			c.Subject.CommonName, r,
 			Roles())
 	}
 	return r, strings.TrimPrefix(found[0].Path, "/"), nil
@@ -74,7 +76,8 @@ func foreignName(c *x509.Certificate) (string, error) {
 	}
 	strange := func(r rune) bool { return !unicode.IsPrint(r) }
 	if name == "" || len(name) > maxForeignName || strings.ContainsFunc(name, strange) {
-		return "", fmt.Errorf("certificate %q: it has no name of 1 to %d printable bytes", c.SerialNumber.Text(16),
+		return "", fmt.Errorf("certificate %q: it has no name of 1 to %d printable bytes",
+			c.SerialNumber.Text(16),
 			maxForeignName)
 	}
 	return name, nil

@@ -14,8 +14,10 @@ func TestNameOf(t *testing.T) {
 		}
 	}
 	seen := map[string]string{}
-	for _, name := range []string{"", "New York", "New-York-", "new york", "St. Louis", "St Louis", "Herndon/Ashburn",
-		"São Paulo", "東京", "a..b", "-", strings.Repeat("x", 64), strings.Repeat("x", 65), strings.Repeat("é", 500)} {
+	for _, name := range []string{"", "New York", "New-York-", "new york", "St. Louis", "St Louis",
+		"Herndon/Ashburn",
+		"São Paulo", "東京", "a..b", "-", strings.Repeat("x", 64), strings.Repeat("x",
+			65), strings.Repeat("é", 500)} {
 		got := NameOf(name)
 		if err := checkName(got); err != nil {
 			t.Errorf("%q: %v", name, err)

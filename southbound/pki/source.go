@@ -74,7 +74,8 @@ func (s *Source) Reload() (changed bool, err error) {
 		err = fmt.Errorf("the certificate is now of %s, not of %s", next.id, old.id)
 	}
 	if err == nil && s.now().After(next.id.cert.NotAfter) && old != nil {
-		err = fmt.Errorf("the certificate of %s has ended on %s", next.id, next.id.cert.NotAfter.Format(time.RFC3339))
+		err = fmt.Errorf("the certificate of %s has ended on %s", next.id,
+			next.id.cert.NotAfter.Format(time.RFC3339))
 	}
 	if err != nil {
 		return false, err
@@ -160,7 +161,8 @@ func (s *Source) Watch(ctx context.Context, every time.Duration, log *slog.Logge
 		}
 		if now := s.now(); s.Identity().Due(now) && (changed || now.Sub(warned) >= remindEvery) {
 			warned = now
-			log.Warn("certificate ends soon: renew it", "of", s.Identity().String(), "until", s.Identity().NotAfter())
+			log.Warn("certificate ends soon: renew it", "of", s.Identity().String(), "until",
+				s.Identity().NotAfter())
 		}
 		select {
 		case <-ctx.Done():

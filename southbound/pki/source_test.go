@@ -29,7 +29,8 @@ func newPair(t *testing.T) pair {
 	t.Helper()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	p := pair{dir, authority(t), Files{at("s.crt"), at("s.key"), at("s.ca")}, Files{at("c.pem"), at("c.pem"), at("c.pem")},
+	p := pair{dir, authority(t), Files{at("s.crt"), at("s.key"), at("s.ca")},
+		Files{at("c.pem"), at("c.pem"), at("c.pem")},
 		at("revoked.pem")}
 	if err := errors.Join(p.server.Write(issue(t, p.ca, Controller, "r0")),
 		p.client.Write(issue(t, p.ca, Client, "ann"))); err != nil {
@@ -133,7 +134,8 @@ func chainOf(id Identity) (out []*x509.Certificate) { return append(out, id.cert
 func TestSourceKeepsWhatItHas(t *testing.T) {
 	for name, spoil := range map[string]func(*testing.T, pair){
 		"only the certificate is new": func(t *testing.T, p pair) {
-			other := Files{filepath.Join(p.dir, "x.crt"), filepath.Join(p.dir, "x.key"), filepath.Join(p.dir, "x.ca")}
+			other := Files{filepath.Join(p.dir, "x.crt"), filepath.Join(p.dir, "x.key"),
+				filepath.Join(p.dir, "x.ca")}
 			err := other.Write(issue(t, p.ca, Controller, "r0"))
 			if err = errors.Join(err, os.Rename(other.Cert, p.server.Cert)); err != nil {
 				t.Fatal(err)
@@ -146,7 +148,8 @@ func TestSourceKeepsWhatItHas(t *testing.T) {
 		},
 		"ended": func(t *testing.T, p pair) {
 			now := time.Now()
-			id, err := p.ca.issue(Controller, "r0", []string{"localhost"}, now.Add(-time.Hour), now.Add(-time.Minute))
+			id, err := p.ca.issue(Controller, "r0", []string{"localhost"}, now.Add(-time.Hour),
+				now.Add(-time.Minute))
 			if err == nil {
 				err = p.server.Replace(id)
 			}
@@ -176,7 +179,8 @@ func TestSourceKeepsWhatItHas(t *testing.T) {
 			if server.Identity().Serial() != before {
 				t.Error("it took them")
 			}
-			if se, ce := handshake(t, server.Server(Client), client.Client("r0", Controller)); se != nil || ce != nil {
+			if se, ce := handshake(t, server.Server(Client),
+				client.Client("r0", Controller)); se != nil || ce != nil {
 				t.Errorf("server %v, client %v", se, ce)
 			}
 		})
@@ -225,14 +229,18 @@ func TestTrustByRole(t *testing.T) {
 	}{
 		{"ours", issue(t, p.ca, Client, "ann"), nil, []Role{Client}, "client/ann"},
 		{"theirs, unknown", issue(t, theirs, Client, "ann"), nil, []Role{Client}, ""},
-		{"theirs, for clients", issue(t, theirs, Client, "ann"), map[Role]string{Client: path}, []Role{Client}, "client/ann"},
-		{"ours, in their place", issue(t, p.ca, Client, "ann"), map[Role]string{Client: path}, []Role{Client}, ""},
+		{"theirs, for clients", issue(t, theirs, Client, "ann"), map[Role]string{Client: path},
+			[]Role{Client}, "client/ann"},
+		{"ours, in their place", issue(t, p.ca, Client, "ann"), map[Role]string{Client: path},
+			[]Role{Client}, ""},
 		{"theirs as a controller", issue(t, theirs, Controller, "r1"), map[Role]string{Client: path},
 			[]Role{Client, Controller}, ""},
-		{"without a role", plain, map[Role]string{Client: path}, []Role{Client, Controller}, "client/ann@example.net"},
+		{"without a role", plain, map[Role]string{Client: path}, []Role{Client, Controller},
+			"client/ann@example.net"},
 		{"without a role, of agents", plain, map[Role]string{Agent: path}, []Role{Client}, ""},
 		{"without a role, of two", plain, map[Role]string{Agent: path, Client: path}, []Role{Client}, ""},
-		{"without a role, for controllers", plain, map[Role]string{Controller: path}, []Role{Client, Controller}, ""},
+		{"without a role, for controllers", plain, map[Role]string{Controller: path},
+			[]Role{Client, Controller}, ""},
 		{"without a role, unknown", plain, nil, []Role{Client, Controller}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -53,9 +53,11 @@ func (t *Trust) verify(certs []*x509.Certificate, host string, allow []Role, use
 	return role, name, nil
 }
 
-func chains(certs, roots []*x509.Certificate, host string, use x509.ExtKeyUsage, now time.Time) ([][]*x509.Certificate,
+func chains(certs, roots []*x509.Certificate, host string, use x509.ExtKeyUsage,
+	now time.Time) ([][]*x509.Certificate,
 	error) {
-	return certs[0].Verify(x509.VerifyOptions{Roots: poolOf(roots), Intermediates: poolOf(certs[1:]), DNSName: host,
+	return certs[0].Verify(x509.VerifyOptions{Roots: poolOf(roots), Intermediates: poolOf(certs[1:]),
+		DNSName:     host,
 		CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{use}})
 }
 
@@ -67,7 +69,8 @@ func (t *Trust) roots(r Role) []*x509.Certificate {
 }
 
 // foreignRole returns the only role whose own authorities vouch for a certificate that names none.
-func (t *Trust) foreignRole(certs []*x509.Certificate, use x509.ExtKeyUsage, now time.Time) (role Role, name string,
+func (t *Trust) foreignRole(certs []*x509.Certificate, use x509.ExtKeyUsage,
+	now time.Time) (role Role, name string,
 	err error) {
 	for _, r := range Roles() {
 		if r == Controller || len(t.foreign[r]) == 0 {
@@ -82,7 +85,8 @@ func (t *Trust) foreignRole(certs []*x509.Certificate, use x509.ExtKeyUsage, now
 		role = r
 	}
 	if role == "" {
-		return "", "", fmt.Errorf("certificate %q of unknown authority: %w", certs[0].Subject.CommonName, errNoRole)
+		return "", "", fmt.Errorf("certificate %q of unknown authority: %w",
+			certs[0].Subject.CommonName, errNoRole)
 	}
 	name, err = foreignName(certs[0])
 	return role, name, err

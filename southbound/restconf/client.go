@@ -131,8 +131,10 @@ func (c *client) ask(ctx context.Context, method, below string, body []byte, mat
 		return answer{}, fmt.Errorf("%s: %w", method, statusError(resp.StatusCode, data))
 	}
 	if method == http.MethodGet {
-		if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != mediaType {
-			return answer{}, fmt.Errorf("%s: the answer is %q, and not %s", method, resp.Header.Get("Content-Type"), mediaType)
+		if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil ||
+			kind != mediaType {
+			return answer{}, fmt.Errorf("%s: the answer is %q, and not %s", method,
+				resp.Header.Get("Content-Type"), mediaType)
 		}
 	}
 	return answer{data, resp.Header.Get("ETag")}, nil

@@ -92,7 +92,8 @@ type loosePair struct {
 
 // circuit and pairOf turn the switch's numbers into ours, counted from 0 on each side, and back.
 func (p Pair) circuit(ports int32) southbound.CrossConnect {
-	return southbound.CrossConnect{In: southbound.Port(p.Ingress) - 1, Out: southbound.Port(int32(p.Egress) - 1 - ports)}
+	return southbound.CrossConnect{In: southbound.Port(p.Ingress) - 1,
+		Out: southbound.Port(int32(p.Egress) - 1 - ports)}
 }
 
 func pairOf(c southbound.CrossConnect, ports int32) Pair {

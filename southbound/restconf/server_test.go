@@ -134,7 +134,8 @@ func (s *server) one(w http.ResponseWriter, r *http.Request, below string) {
 		var body struct {
 			Pair []restconf.Pair `json:"optical-switch:pair"`
 		}
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Pair) != 1 || body.Pair[0].Ingress != in {
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Pair) != 1 ||
+			body.Pair[0].Ingress != in {
 			fail(w, http.StatusBadRequest, "malformed-message", "want one pair of this ingress")
 			return
 		}

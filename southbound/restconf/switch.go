@@ -138,7 +138,8 @@ func (s *Switch) Read(ctx context.Context) (southbound.Seen, error) {
 	var seen southbound.Seen
 	for _, p := range pairs {
 		x := p.circuit(s.c.cfg.Ports)
-		seen.Connections = append(seen.Connections, southbound.Connection{In: x.In, Out: x.Out, Status: southbound.Connected})
+		seen.Connections = append(seen.Connections,
+			southbound.Connection{In: x.In, Out: x.Out, Status: southbound.Connected})
 	}
 	return seen, nil
 }

@@ -38,7 +38,8 @@ func TestWalk(t *testing.T) {
 		c := &southbound.Change{Replace: r.IntN(8) == 0}
 		ins, outs := r.Perm(6), r.Perm(6)
 		for i := range r.IntN(4) {
-			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]), Out: southbound.Port(outs[i]),
+			c.Connect = append(c.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]),
+				Out: southbound.Port(outs[i]),
 				Off: r.IntN(4) == 0})
 		}
 		before := s.puts
@@ -222,13 +223,15 @@ func TestHostile(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	s, h := newServer(t, 8)
 	d := open(t, config(s, h))
-	for _, c := range []*southbound.Change{connect(8, 0), connect(0, 8), connect(0, 1, 0, 2), connect(0, 1, 2, 1),
+	for _, c := range []*southbound.Change{connect(8, 0), connect(0, 8), connect(0, 1, 0, 2),
+		connect(0, 1, 2, 1),
 		{Rules: []southbound.Rule{{}}}} {
 		if err := d.Set(t.Context(), c); !errors.Is(err, southbound.ErrRefused) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for code, refused := range map[int]bool{400: true, 404: true, 409: true, 401: false, 429: false, 500: false,
+	for code, refused := range map[int]bool{400: true, 404: true, 409: true, 401: false,
+		429: false, 500: false,
 		503: false} {
 		s.mu.Lock()
 		s.hook = func(w http.ResponseWriter, r *http.Request) bool {
@@ -239,7 +242,8 @@ func TestRefuses(t *testing.T) {
 			return true
 		}
 		s.mu.Unlock()
-		if err := d.Set(t.Context(), connect(0, 1)); err == nil || errors.Is(err, southbound.ErrRefused) != refused {
+		if err := d.Set(t.Context(), connect(0, 1)); err == nil ||
+			errors.Is(err, southbound.ErrRefused) != refused {
 			t.Errorf("%d: %v", code, err)
 		}
 	}

@@ -17,7 +17,8 @@ func HostPort(at string, port uint16) (host string, number uint16, err error) {
 	if in, ok := strings.CutPrefix(at, "["); ok && strings.HasSuffix(in, "]") {
 		in = strings.TrimSuffix(in, "]")
 		if a, err := netip.ParseAddr(in); err != nil || a.Is4() {
-			return "", 0, hint.New(fmt.Sprintf("%q is no IPv6 address in brackets", at), "write such as [2001:db8::1]")
+			return "", 0, hint.New(fmt.Sprintf("%q is no IPv6 address in brackets", at),
+				"write such as [2001:db8::1]")
 		}
 		return in, port, nil
 	}
@@ -53,5 +54,6 @@ func bare6(at string, port uint16) (string, uint16, error) {
 		return "", 0, hint.New(fmt.Sprintf("%q has an IPv6 address without brackets", at),
 			fmt.Sprintf("write [%s]:%s", first, last))
 	}
-	return "", 0, hint.New(fmt.Sprintf("%q is no HOST and no HOST:PORT", at), "write such as [2001:db8::1]:7400")
+	return "", 0, hint.New(fmt.Sprintf("%q is no HOST and no HOST:PORT", at),
+		"write such as [2001:db8::1]:7400")
 }

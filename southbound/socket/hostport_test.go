@@ -36,7 +36,8 @@ func TestHostPort(t *testing.T) {
 		{"", "", 0, "write such as"}, {"c1:65536", "", 0, "write such as"},
 	} {
 		host, port, err := HostPort(c.at, 7400)
-		if host != c.host || port != c.port || (err == nil) != (c.hint == "") || !strings.HasPrefix(hint.Of(err), c.hint) {
+		if host != c.host || port != c.port || (err == nil) != (c.hint == "") ||
+			!strings.HasPrefix(hint.Of(err), c.hint) {
 			t.Errorf("%q: %q %d, %v (%s)", c.at, host, port, err, hint.Of(err))
 		}
 	}

@@ -164,7 +164,8 @@ func (h *Trail) fail(err error) {
 // Check says what cannot have been seen, after all clients have returned. It gives up after a time.
 func (h *Trail) Check(limit time.Duration) error {
 	if got := porcupine.CheckOperationsTimeout(specification(h.from), h.ops, limit); got != porcupine.Ok {
-		h.wrong = append(h.wrong, fmt.Errorf("%d operations from %+v: linearizable: %v", len(h.ops), h.from, got))
+		h.wrong = append(h.wrong, fmt.Errorf("%d operations from %+v: linearizable: %v",
+			len(h.ops), h.from, got))
 	}
 	return errors.Join(h.wrong...)
 }

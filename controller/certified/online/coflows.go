@@ -114,7 +114,8 @@ func (r *coflowRun) schedule() error {
 		rest = slices.DeleteFunc(rest, func(a int) bool { return a == c })
 		delete(r.waiting, c)
 		for k, f := range r.flowsOf(c) {
-			r.flows = append(r.flows, sending{f, r.left[f], slices.Clone(plan.Path[k]), plan.Rate[k], plan.Rate[k]})
+			r.flows = append(r.flows, sending{f, r.left[f], slices.Clone(plan.Path[k]), plan.Rate[k],
+				plan.Rate[k]})
 		}
 	}
 	for _, c := range rest {

@@ -33,7 +33,8 @@ const (
 type RouteFunc func(in *certified.Instance, ends [][2]int32) (paths [][]int32, rates []float64, err error)
 
 // By has FRoBA's forms route flows.
-func By(algorithm func(*certified.Instance, certified.Effort) (*certified.Plan, error), e certified.Effort) RouteFunc {
+func By(algorithm func(*certified.Instance, certified.Effort) (*certified.Plan, error),
+	e certified.Effort) RouteFunc {
 	return func(in *certified.Instance, _ [][2]int32) ([][]int32, []float64, error) {
 		p, err := algorithm(in, e)
 		if infeasible := new(solve.InfeasibleError); errors.As(err, &infeasible) && len(in.Volume) == 1 {
@@ -120,8 +121,9 @@ type flowRun struct {
 // Run returns the times of the flows, by flow.
 func (s *Flows) Run() (*Times, error) {
 	n := len(s.Flows)
-	r := &flowRun{Flows: s, medium: newMedium(s.Capacity(), s.Noise), left: make([]float64, n), begun: make([]bool, n),
-		out: Times{make([]float64, n), make([]float64, n)}}
+	r := &flowRun{Flows: s, medium: newMedium(s.Capacity(), s.Noise), left: make([]float64, n),
+		begun: make([]bool, n),
+		out:   Times{make([]float64, n), make([]float64, n)}}
 	next, tick, over := 0, 0.0, 0
 	for range maxEvents {
 		if over == n {

@@ -25,11 +25,13 @@ type Network struct {
 // NewNetwork builds a network of switches of k ports.
 func NewNetwork(k, over int, rate float64) *Network {
 	half := int32(k / 2)
-	n := &Network{K: k, Over: over, Rate: rate, halves: half, tors: int32(k) * half, hostRack: half * int32(over)}
+	n := &Network{K: k, Over: over, Rate: rate, halves: half, tors: int32(k) * half,
+		hostRack: half * int32(over)}
 	n.Hosts = n.tors * n.hostRack
 	n.Nodes = int(n.Hosts + 2*n.tors + half*half)
 	join := func(a, b int32) {
-		n.arcs = append(n.arcs, certified.Arc{From: a, To: b, Link: n.Links}, certified.Arc{From: b, To: a, Link: n.Links})
+		n.arcs = append(n.arcs, certified.Arc{From: a, To: b, Link: n.Links},
+			certified.Arc{From: b, To: a, Link: n.Links})
 		n.Links++
 	}
 	for h := range n.Hosts {

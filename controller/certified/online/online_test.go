@@ -71,7 +71,8 @@ func TestTasks(t *testing.T) {
 // TestTasksByHand: two jobs of one task on one server. SJF runs the short one first and the long one
 // when the MAR test passes again; DRC gives each all of the server, which its limit alone would not.
 func TestTasksByHand(t *testing.T) {
-	run := &Tasks{Capacity: []float64{10}, Groups: []Group{{"center", []int32{0}, 0.5}}, Place: tapra, Every: 1,
+	run := &Tasks{Capacity: []float64{10}, Groups: []Group{{"center", []int32{0}, 0.5}},
+		Place: tapra, Every: 1,
 		MinFree: 0.6, Jobs: []Job{{Load: []float64{100}, Efficiency: [][]float64{{1}}},
 			{Load: []float64{10}, Efficiency: [][]float64{{0.5}}}}}
 	took, err := run.Run()
@@ -137,7 +138,8 @@ func flowsOf(rng *rand.Rand, net *Network, n int) ([]Flow, []Noise) {
 		flows = append(flows, Flow{now, 700 + 300*rng.Float64(), net.Pair(rng)})
 		e := net.Pair(rng)
 		all := net.Shortest(e[0], e[1])
-		noise = append(noise, Noise{now, 1 + 50*rng.Float64(), 5 * rng.Float64(), net.Fabric(all[rng.IntN(len(all))], false)})
+		noise = append(noise, Noise{now, 1 + 50*rng.Float64(), 5 * rng.Float64(),
+			net.Fabric(all[rng.IntN(len(all))], false)})
 	}
 	return flows, noise
 }
@@ -163,7 +165,8 @@ func TestFlows(t *testing.T) {
 					}
 					for f, d := range out.Took {
 						if d < flows[f].Volume/10*(1-1e-9) || out.Waited[f] > d || math.IsNaN(d) {
-							t.Fatalf("seed %d, %s, selection %d, setting %d: flow %d takes %v, waits %v", seed, by, sel, set, f, d,
+							t.Fatalf("seed %d, %s, selection %d, setting %d: flow %d takes %v, waits %v", seed,
+								by, sel, set, f, d,
 								out.Waited[f])
 						}
 					}
@@ -183,8 +186,9 @@ func TestFlowsByHand(t *testing.T) {
 		want []float64
 	}{{VFF, false, []float64{20, 20}}, {SFF, false, []float64{10, 20}}, {InTurn, false, []float64{10, 20}},
 		{VFF, true, []float64{20, 20}}} {
-		run := &Flows{Network: net, Flows: []Flow{{0, 100, [2]int32{0, 5}}, {0, 100, [2]int32{0, 9}}}, Select: c.sel,
-			DRB: c.drb, Route: By(certified.FRoBA, certified.Effort{}), Every: 10, Least: 0.1}
+		run := &Flows{Network: net, Flows: []Flow{{0, 100, [2]int32{0, 5}}, {0, 100, [2]int32{0, 9}}},
+			Select: c.sel,
+			DRB:    c.drb, Route: By(certified.FRoBA, certified.Effort{}), Every: 10, Least: 0.1}
 		out, err := run.Run()
 		if err != nil || math.Abs(out.Took[0]-c.want[0]) > 1e-3 || math.Abs(out.Took[1]-c.want[1]) > 1e-3 {
 			t.Errorf("%+v: %v, %v", c, out, err)

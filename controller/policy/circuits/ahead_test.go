@@ -15,7 +15,8 @@ import (
 // start, also if it starts with other rows, or has sent meanwhile.
 func TestAhead(t *testing.T) {
 	const mb = pathmap.Bytes(1e6)
-	src, dst, size := []southbound.HostID{0, 1, 4}, []southbound.HostID{2, 3, 3}, []pathmap.Bytes{4 * mb, 3 * mb, 9 * mb}
+	src, dst, size := []southbound.HostID{0, 1, 4}, []southbound.HostID{2, 3,
+		3}, []pathmap.Bytes{4 * mb, 3 * mb, 9 * mb}
 	for _, tc := range []struct {
 		name  string
 		start func(*controller.CoflowView)
@@ -26,7 +27,10 @@ func TestAhead(t *testing.T) {
 			c.Remaining.Base[0], c.Ended[2], c.Remaining.Base[2] = 1e6, true, 0
 		}, true},
 		{"with another source", func(c *controller.CoflowView) { c.Src[2] = 6 }, false},
-		{"with another size", func(c *controller.CoflowView) { c.Size[1], c.Remaining.Base[1] = 5*mb, 5e6 }, false},
+		{"with another size", func(c *controller.CoflowView) {
+			c.Size[1], c.Remaining.Base[1] = 5*mb,
+				5e6
+		}, false},
 		{"with a row less", func(c *controller.CoflowView) {
 			c.Src, c.Dst, c.Size, c.Ended, c.Remaining.Base = c.Src[:2], c.Dst[:2], c.Size[:2], c.Ended[:2], c.Remaining.Base[:2]
 		}, false},

@@ -40,7 +40,8 @@ func (x *byCoflow) sort(all []controller.CircuitReservation) {
 	if len(all) > 1<<places || most.NotBefore-least.NotBefore >= 1<<(63-places) ||
 		int64(most.Coflow)-int64(least.Coflow) >= farCoflow {
 		slices.SortFunc(all, func(a, b controller.CircuitReservation) int {
-			return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+			return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.NotBefore, b.NotBefore),
+				cmp.Compare(a.In, b.In))
 		})
 		return
 	}

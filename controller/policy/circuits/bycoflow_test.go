@@ -31,7 +31,8 @@ func TestByCoflow(t *testing.T) {
 			return a.In == b.In && a.NotBefore == b.NotBefore
 		})
 		want := slices.SortedFunc(slices.Values(all), func(a, b controller.CircuitReservation) int {
-			return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In))
+			return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.NotBefore, b.NotBefore),
+				cmp.Compare(a.In, b.In))
 		})
 		if x.sort(all); !slices.Equal(all, want) {
 			t.Fatalf("seed %d: %+v, want %+v", seed, all, want)

@@ -83,7 +83,8 @@ func TestThinned(t *testing.T) {
 					c.Remaining.Base[row] *= 0.9
 				}
 			}
-			got, want := m.demands(r.v, &controller.Plan{}, ports(r.v)), demands(r.v, &controller.Plan{}, ports(r.v))
+			got, want := m.demands(r.v, &controller.Plan{}, ports(r.v)), demands(r.v,
+				&controller.Plan{}, ports(r.v))
 			live := func(all []pair) []pair {
 				return slices.DeleteFunc(slices.Clone(all), func(p pair) bool { return p.left == 0 })
 			}

@@ -69,7 +69,8 @@ func TestCoSchedulerCase2(t *testing.T) {
 	r.add(0, 2, uniform(3, 5*time.Second))
 	r.part.Horizon = time.Hour
 	r.run()
-	for id, want := range map[southbound.CoflowID]time.Duration{1: 6*time.Second + 2*delta, 2: 16*time.Second + 3*delta} {
+	for id, want := range map[southbound.CoflowID]time.Duration{1: 6*time.Second + 2*delta,
+		2: 16*time.Second + 3*delta} {
 		// Sizes are whole bytes: a transfer may end up to two bytes' time early.
 		if got := r.ended[id]; got > want || got < want-10*32*time.Nanosecond {
 			t.Errorf("coflow %d ends at %v, want %v", id, got, want)

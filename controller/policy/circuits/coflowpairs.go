@@ -24,7 +24,8 @@ type index struct {
 func (x *index) build(pairs []pair, ports int) {
 	x.words = wordsOf(ports)
 	if len(x.from) != ports {
-		x.has, x.live, x.from = make([]uint64, ports*x.words), make([]uint64, 2*ports*x.words), make([]int32, ports)
+		x.has, x.live, x.from = make([]uint64, ports*x.words), make([]uint64,
+			2*ports*x.words), make([]int32, ports)
 	}
 	clear(x.has)
 	clear(x.live)

@@ -27,7 +27,8 @@ func TestCoflowPairsAsListed(t *testing.T) {
 			horizon = start + time.Duration(rng.IntN(300))*time.Millisecond
 		}
 		for k := range s {
-			s[k] = scheduler{table: newTable(ports), manner: manner{byPort: true}, delta: delta, start: start, horizon: horizon}
+			s[k] = scheduler{table: newTable(ports), manner: manner{byPort: true}, delta: delta,
+				start: start, horizon: horizon}
 		}
 		covered := make([]time.Duration, ports*ports)
 		for c := range southbound.CoflowID(3) {
@@ -51,7 +52,8 @@ func TestCoflowPairsAsListed(t *testing.T) {
 			}
 			var held []controller.CircuitReservation
 			for range rng.IntN(2 * ports) {
-				r := controller.CircuitReservation{In: southbound.Port(rng.IntN(ports)), Out: southbound.Port(rng.IntN(ports))}
+				r := controller.CircuitReservation{In: southbound.Port(rng.IntN(ports)),
+					Out: southbound.Port(rng.IntN(ports))}
 				covered[int(r.In)*ports+int(r.Out)] += time.Duration(rng.IntN(5)) * 5 * time.Millisecond
 				held = append(held, r)
 			}

@@ -25,7 +25,8 @@ func Rotor() Cycle {
 	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
 		n, slot := southbound.Port(v.Fabric.Racks), rotorSlot(v.Delta)
 		from := time.Duration((out-in+n)%n-1) * slot
-		return []schedule.Circuit{{In: in, Out: out, From: from, To: from + slot, Carry: slot}}, time.Duration(n-1) * slot
+		return []schedule.Circuit{{In: in, Out: out, From: from, To: from + slot,
+			Carry: slot}}, time.Duration(n-1) * slot
 	}}
 }
 
@@ -59,7 +60,8 @@ func (c Cycle) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	if t.matrix.Empty() {
 		return
 	}
-	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta, start: v.Now, lit: lit(v)}}
+	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta,
+		start: v.Now, lit: lit(v)}}
 	l.stand()
 	for i, in := range t.port {
 		for j, out := range t.port {
@@ -88,7 +90,8 @@ type turns struct {
 // stand takes the ports of what is reserved already.
 func (l *turns) stand() {
 	for _, r := range l.v.Reserved {
-		if from := max(r.NotBefore, l.v.Now); r.NotAfter > from && l.sched.table.fits(r.In, r.Out, from, r.NotAfter) {
+		if from := max(r.NotBefore, l.v.Now); r.NotAfter > from &&
+			l.sched.table.fits(r.In, r.Out, from, r.NotAfter) {
 			l.sched.table.take(r.In, r.Out, from, r.NotAfter)
 		}
 	}
@@ -122,7 +125,8 @@ func (l *turns) reserve(of []schedule.Circuit, long, need time.Duration) {
 				continue
 			}
 			l.sched.table.take(in, out, from, to)
-			l.p.Reserve = append(l.p.Reserve, controller.CircuitReservation{NotBefore: from, NotAfter: to, In: in, Out: out,
+			l.p.Reserve = append(l.p.Reserve, controller.CircuitReservation{NotBefore: from, NotAfter: to,
+				In: in, Out: out,
 				Coflow: controller.AnyCoflow})
 			need -= carry
 		}

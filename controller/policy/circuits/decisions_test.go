@@ -78,9 +78,11 @@ func (tried) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) 
 		x.Lay(pairs, v.Now)
 		for _, y := range pairs {
 			in, out := x.Busy(y.In)
-			p.Reserve = append(p.Reserve, controller.CircuitReservation{In: southbound.Port(y.In), Out: southbound.Port(y.Out),
+			p.Reserve = append(p.Reserve, controller.CircuitReservation{In: southbound.Port(y.In),
+				Out:       southbound.Port(y.Out),
 				NotBefore: y.Begin, NotAfter: y.End}, controller.CircuitReservation{NotBefore: in, NotAfter: out},
-				controller.CircuitReservation{NotBefore: y.Need, NotAfter: bound, Coflow: southbound.CoflowID(y.Bytes)})
+				controller.CircuitReservation{NotBefore: y.Need, NotAfter: bound,
+					Coflow: southbound.CoflowID(y.Bytes)})
 		}
 	}
 }

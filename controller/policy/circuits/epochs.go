@@ -113,8 +113,9 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	s := e.make(t.matrix, t.lit(v), x)
 	s.Cut(x.window, x.delta)
 	for _, c := range s.Circuits(x.delta) {
-		p.Reserve = append(p.Reserve, controller.CircuitReservation{NotBefore: v.Now + c.From, NotAfter: v.Now + c.To,
-			In: t.port[c.In], Out: t.port[c.Out], Coflow: controller.AnyCoflow})
+		p.Reserve = append(p.Reserve, controller.CircuitReservation{NotBefore: v.Now + c.From,
+			NotAfter: v.Now + c.To,
+			In:       t.port[c.In], Out: t.port[c.Out], Coflow: controller.AnyCoflow})
 	}
 	if long := s.Long(); long > 0 {
 		p.Wake = min(p.Wake, v.Now+long)

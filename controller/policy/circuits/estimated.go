@@ -20,7 +20,8 @@ func estimated(v *controller.View, ends []port) []coflowDemand {
 				continue
 			}
 			need := lasts(v, b, min(ends[i].up, ends[j].down), fastest(v, nic, i, 0), fastest(v, nic, j, 1))
-			d.pairs = append(d.pairs, pair{in: southbound.Port(i), out: southbound.Port(j), size: b, left: b, whole: need,
+			d.pairs = append(d.pairs, pair{in: southbound.Port(i), out: southbound.Port(j), size: b,
+				left: b, whole: need,
 				need: need})
 		}
 	}

@@ -47,7 +47,8 @@ func TestIndexReference(t *testing.T) {
 					want := k >= 0 && pairs[k].need > 0
 					back := x.live[(2*int(out)+1)*x.words+int(in)/64]>>(in%64)&1 == 1
 					if b.wanted(in, out) != want || back != want || k >= 0 && x.needs[k] != pairs[k].need {
-						t.Fatalf("seed %d: %d→%d of %d ports is wanted: %v and %v, want %v", seed, in, out, n, b.wanted(in, out), back,
+						t.Fatalf("seed %d: %d→%d of %d ports is wanted: %v and %v, want %v", seed, in, out, n,
+							b.wanted(in, out), back,
 							want)
 					}
 					if want {

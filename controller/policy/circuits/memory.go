@@ -139,7 +139,8 @@ func (m *memory) open(c *controller.CoflowView) *coflowPairs {
 	r := rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes}
 	m.gather.fill(&r)
 	kept := m.gather.sorted(m.elephants)
-	b.pairs, b.start, b.row = make([]pair, 0, len(kept)), make([]int32, 0, len(kept)+1), make([]int32, 0, len(c.Src))
+	b.pairs, b.start, b.row = make([]pair, 0, len(kept)), make([]int32, 0, len(kept)+1), make([]int32,
+		0, len(c.Src))
 	for k, i := range kept {
 		u := &m.gather.buckets[i]
 		b.start = append(b.start, int32(len(b.row)))
@@ -247,7 +248,8 @@ func (m *memory) renew(c *controller.CoflowView, b *coflowPairs) {
 	r := rows{c.ID, c.Src, c.Dst, c.Size, c.LeftBytes}
 	for _, k := range m.dirty {
 		p := &b.pairs[k]
-		u := bucket{in: southbound.RackID(p.in), out: southbound.RackID(p.out), rows: b.row[b.start[k]:b.start[k+1]],
+		u := bucket{in: southbound.RackID(p.in), out: southbound.RackID(p.out),
+			rows: b.row[b.start[k]:b.start[k+1]],
 			size: p.size}
 		m.gather.remains(&r, &u, p)
 		b.marked[k] = false

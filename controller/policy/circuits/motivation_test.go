@@ -77,7 +77,8 @@ func near(got, want time.Duration) bool { return got <= want && got > want-time.
 // rack2 is the second row of Figure 2(a) as the text reads it: three units of job 1 to rack 3, three of
 // job 2's five, ten of job 2 to rack 1, and the two that are left.
 func rack2(row []bar) bool {
-	want := []bar{{1, 2, 3 * time.Second}, {2, 2, 3 * time.Second}, {2, 0, 10 * time.Second}, {2, 2, 2 * time.Second}}
+	want := []bar{{1, 2, 3 * time.Second}, {2, 2, 3 * time.Second}, {2, 0, 10 * time.Second},
+		{2, 2, 2 * time.Second}}
 	return slices.Equal(row, want)
 }
 
@@ -87,7 +88,8 @@ var inferred = [2]tasks{{[3]int{3, 3, 3}, [3]int{0, 2, 1}}, {[3]int{5, 5, 5}, [3
 // TestCase1 holds the inferred tables against the printed times and the printed row.
 func TestCase1(t *testing.T) {
 	ends, row := motivated(t, inferred[0], inferred[1], 1)
-	for i, want := range [2]time.Duration{12*time.Second + 2*motivationDelta, 20*time.Second + 3*motivationDelta} {
+	for i, want := range [2]time.Duration{12*time.Second + 2*motivationDelta,
+		20*time.Second + 3*motivationDelta} {
 		if !near(ends[i], want) {
 			t.Errorf("job %d ends at %v, want %v", i+1, ends[i], want)
 		}
@@ -108,7 +110,8 @@ func TestCase1IsInferred(t *testing.T) {
 				first := tasks{[3]int{a, 3, 6 - a}, [3]int{reduces, 2 - reduces, 1}}
 				second := tasks{[3]int{b, 5, 10 - b}, [3]int{2, 0, 1}}
 				ends, row := motivated(t, first, second, 1)
-				if !near(ends[0], 12*time.Second+2*motivationDelta) || !near(ends[1], 20*time.Second+3*motivationDelta) {
+				if !near(ends[0], 12*time.Second+2*motivationDelta) ||
+					!near(ends[1], 20*time.Second+3*motivationDelta) {
 					continue
 				}
 				times = append(times, [2]tasks{first, second})

@@ -49,8 +49,9 @@ func circuits(v *controller.View, p *controller.Plan) string {
 	})
 	var out []string
 	for _, r := range all {
-		out = append(out, fmt.Sprintf("%d>%d %d-%d", r.In, r.Out, (r.NotBefore-v.Now).Milliseconds(), (r.NotAfter-v.Now).
-			Milliseconds()))
+		out = append(out, fmt.Sprintf("%d>%d %d-%d", r.In, r.Out, (r.NotBefore-v.Now).Milliseconds(),
+			(r.NotAfter-v.Now).
+				Milliseconds()))
 	}
 	return strings.Join(out, ", ")
 }
@@ -59,18 +60,21 @@ func circuits(v *controller.View, p *controller.Plan) string {
 // milliseconds to send.
 func crossbar(t testing.TB, ms [4][4]int) *controller.View {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: pathmap.Gbps, Dark: 10 * time.Millisecond})
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 4, EPS: pathmap.Gbps,
+		Dark: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := controller.CoflowView{ID: 0, Generation: 1, Started: true, Routed: true, Remaining: southbound.Remaining{F: 1}}
+	c := controller.CoflowView{ID: 0, Generation: 1, Started: true, Routed: true,
+		Remaining: southbound.Remaining{F: 1}}
 	for dst := range 4 {
 		for src := range 4 {
 			if d := ms[src][dst]; d > 0 {
 				size := pathmap.Gbps.In(time.Duration(d) * time.Millisecond)
 				c.Src, c.Dst, c.Size = append(c.Src, southbound.HostID(src)), append(c.Dst, southbound.HostID(dst)),
 					append(c.Size, size)
-				c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(size)), append(c.Ended, false), append(c.Tag, 0)
+				c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(size)), append(c.Ended,
+					false), append(c.Tag, 0)
 			}
 		}
 	}
@@ -186,7 +190,8 @@ func TestTurnsCountWhatStands(t *testing.T) {
 		{"the same output", 40, 3, 1, controller.AnyCoflow, "0>1 0-100"},
 	} {
 		v := crossbar(t, [4][4]int{{0, tc.needs}})
-		v.Reserved = []controller.CircuitReservation{{NotBefore: 300 * ms, NotAfter: 400 * ms, In: tc.in, Out: tc.out,
+		v.Reserved = []controller.CircuitReservation{{NotBefore: 300 * ms, NotAfter: 400 * ms,
+			In: tc.in, Out: tc.out,
 			Coflow: tc.of}}
 		if got := circuits(v, ask(Rotor(), v)); got != tc.want {
 			t.Errorf("%s: reserves %q, want %q", tc.name, got, tc.want)
@@ -197,7 +202,8 @@ func TestTurnsCountWhatStands(t *testing.T) {
 // TestVLBOfTwoRacks: two racks have one matching, which stands in every slot; one rack has none.
 func TestVLBOfTwoRacks(t *testing.T) {
 	for racks, want := range map[int]int{1: 0, 2: rotorAhead} {
-		f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: racks, EPS: pathmap.Gbps, Dark: 10 * time.Millisecond})
+		f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: racks, EPS: pathmap.Gbps,
+			Dark: 10 * time.Millisecond})
 		if err != nil {
 			t.Log(err)
 			continue
@@ -225,7 +231,8 @@ func TestVLBOfTwoRacks(t *testing.T) {
 // TestStaticStays: later demands get what is left of the ports.
 func TestStaticStays(t *testing.T) {
 	v := crossbar(t, [4][4]int{{0, 0, 90}, {0, 0, 0, 20}, {0, 0, 0, 90}})
-	v.Reserved = []controller.CircuitReservation{{NotAfter: time.Hour, In: 0, Out: 1, Coflow: controller.AnyCoflow},
+	v.Reserved = []controller.CircuitReservation{{NotAfter: time.Hour, In: 0, Out: 1,
+		Coflow: controller.AnyCoflow},
 		{NotAfter: time.Minute, In: 2, Out: 0, Coflow: controller.AnyCoflow}}
 	p := ask(Static{}, v)
 	if got := circuits(v, p); got != "1>3 0-3600000" || p.Wake != time.Minute {
@@ -236,9 +243,10 @@ func TestStaticStays(t *testing.T) {
 // TestSolsticeTrustsPackets: beside a packet network half as fast as its circuits the small change
 // stays there.
 func TestSolsticeTrustsPackets(t *testing.T) {
-	v := view(t, []southbound.HostID{0, 0}, []southbound.HostID{2, 4}, []pathmap.Bytes{50e6, 3e6}, func(s *topo.Spec) {
-		s.EPS = 250 * pathmap.Mbps
-	})
+	v := view(t, []southbound.HostID{0, 0}, []southbound.HostID{2, 4}, []pathmap.Bytes{50e6, 3e6},
+		func(s *topo.Spec) {
+			s.EPS = 250 * pathmap.Mbps
+		})
 	if got := ask(Solstice(), v); len(got.Reserve) != 1 || got.Reserve[0].Out != 1 {
 		t.Errorf("solstice reserves %s, want 0>1 alone", circuits(v, got))
 	}
@@ -321,8 +329,9 @@ func TestLasts(t *testing.T) {
 func TestLay(t *testing.T) {
 	const ms = time.Millisecond
 	x := NewScratch(crossbar(t, [4][4]int{}))
-	pairs := []Pair{{In: 0, Out: 1, Need: 900 * ms}, {In: 0, Out: 2, Need: 400 * ms}, {In: 1, Out: 3}, {In: 3, Out: 2,
-		Need: 600 * ms}}
+	pairs := []Pair{{In: 0, Out: 1, Need: 900 * ms}, {In: 0, Out: 2, Need: 400 * ms}, {In: 1, Out: 3},
+		{In: 3, Out: 2,
+			Need: 600 * ms}}
 	x.Lay(pairs, 0)
 	for i, p := range pairs {
 		if p.Need > 0 && p.End-p.Begin != p.Need || p.Need == 0 && p.Begin != southbound.Never {
@@ -344,7 +353,8 @@ func TestCheckAsked(t *testing.T) {
 	v := crossbar(t, [4][4]int{})
 	v.Now = 5 * ms
 	at := func(in, out southbound.Port, from, to time.Duration) AskedPlan {
-		return AskedPlan{Reserve: []controller.CircuitReservation{{In: in, Out: out, NotBefore: from, NotAfter: to}}}
+		return AskedPlan{Reserve: []controller.CircuitReservation{{In: in, Out: out, NotBefore: from,
+			NotAfter: to}}}
 	}
 	for _, tc := range []struct {
 		name string
@@ -364,7 +374,8 @@ func TestCheckAsked(t *testing.T) {
 		{"wake later", AskedPlan{Wake: 6 * ms}, ""}, {"wake now", AskedPlan{Wake: 5 * ms}, "wake at 5ms"},
 	} {
 		err := checkAsked(v, &tc.p)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}

@@ -77,7 +77,8 @@ func ParseRecorded(r io.Reader, name string) (Recorded, error) {
 
 // Wants implements the part's list of events.
 func (Recorded) Wants() controller.KindSet {
-	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CircuitReservationEnded,
+	return controller.Kinds(controller.JobArrived, controller.CoflowStarted,
+		controller.CircuitReservationEnded,
 		controller.FabricChanged, controller.WakeReached)
 }
 

@@ -63,9 +63,10 @@ func recordedView(t testing.TB) *controller.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &controller.View{Fabric: fabric, Now: 300 * time.Millisecond, Coflows: []controller.CoflowView{{ID: 2, Job: 3,
-		Edge: 1, Started: true, Start: 250 * time.Millisecond, Src: []southbound.HostID{0}, Dst: []southbound.HostID{1},
-		Size: []pathmap.Bytes{1000}, Ended: []bool{false}}}}
+	return &controller.View{Fabric: fabric, Now: 300 * time.Millisecond,
+		Coflows: []controller.CoflowView{{ID: 2, Job: 3,
+			Edge: 1, Started: true, Start: 250 * time.Millisecond, Src: []southbound.HostID{0}, Dst: []southbound.HostID{1},
+			Size: []pathmap.Bytes{1000}, Ended: []bool{false}}}}
 }
 
 // TestRecorded: instants count from the start of the coflow, which has another id here.

@@ -35,7 +35,8 @@ const rate = pathmap.Gbps
 
 func newReplay(t testing.TB, racks int, delta time.Duration) *replay {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: racks, Hosts: 1, Spines: 1, NIC: rate, EPS: pathmap.Mbps,
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: racks, Hosts: 1, Spines: 1, NIC: rate,
+		EPS: pathmap.Mbps,
 		OCS: rate, Dark: time.Millisecond, Slots: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,8 @@ func (r *replay) isBegun(x controller.CircuitReservation) bool {
 }
 
 func (r *replay) carries(x controller.CircuitReservation, c *controller.CoflowView, row int) bool {
-	return x.Coflow == c.ID && !c.Ended[row] && southbound.Port(c.Src[row]) == x.In && southbound.Port(c.Dst[row]) == x.Out
+	return x.Coflow == c.ID && !c.Ended[row] && southbound.Port(c.Src[row]) == x.In &&
+		southbound.Port(c.Dst[row]) == x.Out
 }
 
 // speed is how fast a row sends from now on, until something happens.
@@ -227,8 +229,9 @@ func (r *replay) begin(x controller.CircuitReservation) {
 		}
 		r.lit[x.In] = r.v.Now + r.v.Delta
 	}
-	r.v.Circuits[x.In] = controller.CircuitView{Out: x.Out, Phase: controller.InService, Held: true, Coflow: x.Coflow,
-		Until: x.NotAfter}
+	r.v.Circuits[x.In] = controller.CircuitView{Out: x.Out, Phase: controller.InService, Held: true,
+		Coflow: x.Coflow,
+		Until:  x.NotAfter}
 }
 
 // decide calls the part and carries its plan out, checking every reservation against the ledger. It

@@ -105,7 +105,8 @@ func (r *round) take(input, output int, long time.Duration, partly bool) {
 	in, out := southbound.Port(input), southbound.Port(output)
 	r.hold(2*input, span{r.now, r.now + long, out})
 	r.hold(2*output+1, span{r.now, r.now + long, in})
-	r.made = append(r.made, controller.CircuitReservation{NotBefore: r.now, NotAfter: r.now + long, In: in, Out: out,
+	r.made = append(r.made, controller.CircuitReservation{NotBefore: r.now, NotAfter: r.now + long,
+		In: in, Out: out,
 		Coflow: r.coflow, Partial: partly})
 }
 

@@ -18,7 +18,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output of the scenarios")
 
 // order is how scenarios list the parts.
-var order = []string{"sunflow", "sunflow-turning", "bvn", "solstice", "eclipse", "edmonds", "edmonds-backlog", "rotor",
+var order = []string{"sunflow", "sunflow-turning", "bvn", "solstice", "eclipse", "edmonds",
+	"edmonds-backlog", "rotor",
 	"rotor-vlb", "static", "schedule"}
 
 // TestScenarioFiles plays testdata/*.txt, each a demand on a dark crossbar of four ports of 1 Gb/s at δ
@@ -76,14 +77,16 @@ func played(t *testing.T, text string) string {
 				t.Fatalf("%q: %v", line, err)
 			}
 			if k == 0 {
-				v.Coflows = append(v.Coflows, controller.CoflowView{ID: southbound.CoflowID(len(v.Coflows)), Generation: 1,
-					Started: true, Routed: true, Remaining: southbound.Remaining{F: 1}})
+				v.Coflows = append(v.Coflows, controller.CoflowView{ID: southbound.CoflowID(len(v.Coflows)),
+					Generation: 1,
+					Started:    true, Routed: true, Remaining: southbound.Remaining{F: 1}})
 			}
 			c := &v.Coflows[len(v.Coflows)-1]
 			size := pathmap.Gbps.In(time.Duration(ms) * time.Millisecond)
 			c.Src, c.Dst, c.Size = append(c.Src, southbound.HostID(in)), append(c.Dst, southbound.HostID(out)),
 				append(c.Size, size)
-			c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(size)), append(c.Ended, false), append(c.Tag, 0)
+			c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(size)), append(c.Ended,
+				false), append(c.Tag, 0)
 		}
 	}
 	all := parts(t)
@@ -99,7 +102,8 @@ func played(t *testing.T, text string) string {
 			return int(a.In - b.In)
 		})
 		for _, r := range p.Reserve {
-			fmt.Fprintf(&out, "  %d>%d %4d to %d", r.In, r.Out, r.NotBefore.Milliseconds(), r.NotAfter.Milliseconds())
+			fmt.Fprintf(&out, "  %d>%d %4d to %d", r.In, r.Out, r.NotBefore.Milliseconds(),
+				r.NotAfter.Milliseconds())
 			if r.Coflow != controller.AnyCoflow {
 				fmt.Fprintf(&out, " for coflow %d", r.Coflow)
 			}

@@ -72,7 +72,8 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	if !s.byPort {
 		n := southbound.Port(cmp.Or(s.racks, s.table.size()))
 		slices.SortFunc(todo, func(a, b pair) int {
-			return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
+			return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n),
+				cmp.Compare(a.in, b.in))
 		})
 	}
 	s.todo, s.book = todo, nil

@@ -58,7 +58,8 @@ func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]P
 	for _, i := range of {
 		p := g.pair(&r, &g.buckets[i])
 		all = append(all, p)
-		out = append(out, Pair{In: southbound.RackID(p.in), Out: southbound.RackID(p.out), Bytes: p.size, Need: p.whole})
+		out = append(out, Pair{In: southbound.RackID(p.in), Out: southbound.RackID(p.out),
+			Bytes: p.size, Need: p.whole})
 	}
 	return out, bound(all, x.sched.delta, x.n)
 }
@@ -91,7 +92,8 @@ func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
 			}
 			return int(p.Out) - int(r.Out)
 		})
-		pairs[k].Begin, pairs[k].End = min(pairs[k].Begin, r.NotBefore+x.sched.delta), max(pairs[k].End, r.NotAfter)
+		pairs[k].Begin, pairs[k].End = min(pairs[k].Begin,
+			r.NotBefore+x.sched.delta), max(pairs[k].End, r.NotAfter)
 	}
 }
 
@@ -108,7 +110,8 @@ func (x *Scratch) Undo(mark int) {
 
 // Busy returns for how long from now on a port is taken into the switch, and out of it.
 func (x *Scratch) Busy(rack southbound.RackID) (in, out time.Duration) {
-	for side, spans := range [2][]span{x.sched.table.in(southbound.Port(rack)), x.sched.table.out(southbound.Port(rack))} {
+	for side, spans := range [2][]span{x.sched.table.in(southbound.Port(rack)),
+		x.sched.table.out(southbound.Port(rack))} {
 		sum := time.Duration(0)
 		for _, s := range spans {
 			sum += s.end - s.start

@@ -38,8 +38,9 @@ func (Static) Fill(v *controller.View, _ []controller.Event, p *controller.Plan)
 	}
 	for i, j := range schedule.Static(t.matrix) {
 		if j != southbound.NoPort {
-			p.Reserve = append(p.Reserve, controller.CircuitReservation{NotBefore: v.Now, NotAfter: v.Now + staticFor,
-				In: t.port[i], Out: t.port[j], Coflow: controller.AnyCoflow})
+			p.Reserve = append(p.Reserve, controller.CircuitReservation{NotBefore: v.Now,
+				NotAfter: v.Now + staticFor,
+				In:       t.port[i], Out: t.port[j], Coflow: controller.AnyCoflow})
 			next = min(next, v.Now+staticFor)
 		}
 	}

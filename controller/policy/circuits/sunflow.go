@@ -172,7 +172,8 @@ func (m *memory) ledger(v *controller.View) *reservationPlan {
 		m.planned = map[southbound.CoflowID]bool{}
 	}
 	clear(m.planned)
-	return &reservationPlan{v: v, memory: m, ends: ports(v), begun: m.begun[:0], unbegun: m.unbegun[:0], held: m.held[:0],
+	return &reservationPlan{v: v, memory: m, ends: ports(v), begun: m.begun[:0],
+		unbegun: m.unbegun[:0], held: m.held[:0],
 		planned: m.planned}
 }
 
@@ -320,9 +321,10 @@ func (l *reservationPlan) sameTimes(own, made []controller.CircuitReservation) b
 }
 
 func (l *reservationPlan) ownOf(c southbound.CoflowID) []controller.CircuitReservation {
-	first, _ := slices.BinarySearchFunc(l.unbegun, c, func(r controller.CircuitReservation, c southbound.CoflowID) int {
-		return cmp.Compare(r.Coflow, c)
-	})
+	first, _ := slices.BinarySearchFunc(l.unbegun, c,
+		func(r controller.CircuitReservation, c southbound.CoflowID) int {
+			return cmp.Compare(r.Coflow, c)
+		})
 	end := first
 	for end < len(l.unbegun) && l.unbegun[end].Coflow == c {
 		end++

@@ -17,9 +17,11 @@ import (
 )
 
 // view is a fabric of two hosts a rack, 500 Mb/s a host and 1 Gb/s an OCS port, one coflow sending.
-func view(t testing.TB, src, dst []southbound.HostID, size []pathmap.Bytes, change func(*topo.Spec)) *controller.View {
+func view(t testing.TB, src, dst []southbound.HostID, size []pathmap.Bytes,
+	change func(*topo.Spec)) *controller.View {
 	t.Helper()
-	spec := topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps,
+	spec := topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps,
+		EPS: 50 * pathmap.Mbps,
 		OCS: pathmap.Gbps, Dark: 10 * time.Millisecond, Slots: 2}
 	if change != nil {
 		change(&spec)
@@ -28,12 +30,15 @@ func view(t testing.TB, src, dst []southbound.HostID, size []pathmap.Bytes, chan
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := controller.CoflowView{ID: 3, Generation: 1, Started: true, Routed: true, Src: src, Dst: dst, Size: size,
+	c := controller.CoflowView{ID: 3, Generation: 1, Started: true, Routed: true, Src: src,
+		Dst: dst, Size: size,
 		Remaining: southbound.Remaining{F: 1}}
 	for _, b := range size {
-		c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(b)), append(c.Ended, false), append(c.Tag, 0)
+		c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(b)), append(c.Ended,
+			false), append(c.Tag, 0)
 	}
-	return &controller.View{Fabric: f, Now: time.Second, Coflows: []controller.CoflowView{c}, Delta: 10 * time.Millisecond,
+	return &controller.View{Fabric: f, Now: time.Second, Coflows: []controller.CoflowView{c},
+		Delta:             10 * time.Millisecond,
 		ElephantThreshold: 1e6}
 }
 
@@ -55,22 +60,28 @@ func TestReserves(t *testing.T) {
 		change   func(*controller.View)
 		want     []time.Duration // lengths of the reservations
 	}{
-		{"one host sends at its own rate", []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4 * mb}, nil, nil,
+		{"one host sends at its own rate", []southbound.HostID{0}, []southbound.HostID{2},
+			[]pathmap.Bytes{4 * mb}, nil, nil,
 			[]time.Duration{10*time.Millisecond + over(4*mb, 500*pathmap.Mbps)}},
-		{"two hosts fill the circuit", []southbound.HostID{0, 1}, []southbound.HostID{2, 3}, []pathmap.Bytes{4 * mb, 4 * mb},
+		{"two hosts fill the circuit", []southbound.HostID{0, 1}, []southbound.HostID{2, 3},
+			[]pathmap.Bytes{4 * mb, 4 * mb},
 			nil, nil,
 			[]time.Duration{10*time.Millisecond + over(4*mb, 500*pathmap.Mbps)}},
-		{"one host receives from two", []southbound.HostID{0, 1}, []southbound.HostID{2, 2}, []pathmap.Bytes{4 * mb, 4 * mb},
+		{"one host receives from two", []southbound.HostID{0, 1}, []southbound.HostID{2, 2},
+			[]pathmap.Bytes{4 * mb, 4 * mb},
 			nil, nil,
 			[]time.Duration{10*time.Millisecond + over(8*mb, 500*pathmap.Mbps)}},
-		{"two mice make an elephant", []southbound.HostID{0, 1}, []southbound.HostID{2, 3}, []pathmap.Bytes{mb / 2, mb / 2},
+		{"two mice make an elephant", []southbound.HostID{0, 1}, []southbound.HostID{2, 3},
+			[]pathmap.Bytes{mb / 2, mb / 2},
 			nil, nil,
 			[]time.Duration{10*time.Millisecond + over(mb/2, 500*pathmap.Mbps)}},
 		{"a mouse", []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{mb - 1}, nil, nil, nil},
-		{"within a rack", []southbound.HostID{0}, []southbound.HostID{1}, []pathmap.Bytes{9 * mb}, nil, nil, nil},
-		{"a rack without port", []southbound.HostID{0}, []southbound.HostID{7}, []pathmap.Bytes{9 * mb}, func(s *topo.Spec) {
-			s.Ports = 3
-		}, nil, nil},
+		{"within a rack", []southbound.HostID{0}, []southbound.HostID{1}, []pathmap.Bytes{9 * mb},
+			nil, nil, nil},
+		{"a rack without port", []southbound.HostID{0}, []southbound.HostID{7}, []pathmap.Bytes{9 * mb},
+			func(s *topo.Spec) {
+				s.Ports = 3
+			}, nil, nil},
 		{"no OCS", []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{9 * mb},
 			func(s *topo.Spec) { s.Kind, s.OCS, s.Dark = topo.LeafSpine, 0, 0 }, nil, nil},
 		{"not started", []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{9 * mb}, nil,
@@ -79,14 +90,16 @@ func TestReserves(t *testing.T) {
 			func(v *controller.View) { v.Coflows[0].Remaining.Base[0] = 1000 }, nil},
 		{"lit already", []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4 * mb}, nil,
 			func(v *controller.View) {
-				v.Circuits = []controller.CircuitView{{Out: 1, Phase: controller.InService}, {Out: southbound.NoPort}}
+				v.Circuits = []controller.CircuitView{{Out: 1, Phase: controller.InService},
+					{Out: southbound.NoPort}}
 			}, []time.Duration{over(4*mb, 500*pathmap.Mbps)}},
 		{"a dark link to the OCS", []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4 * mb}, nil,
 			func(v *controller.View) {
 				v.Down = make([]bool, len(v.Fabric.Topology.Links()))
 				v.Down[v.Fabric.Topology.OutPort(v.Fabric.ToRNode[1], v.Fabric.OCSUplink[1])] = true
 			}, nil},
-		{"both ports held for a while", []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4 * mb}, nil,
+		{"both ports held for a while", []southbound.HostID{0}, []southbound.HostID{2},
+			[]pathmap.Bytes{4 * mb}, nil,
 			func(v *controller.View) {
 				v.Reserved = []controller.CircuitReservation{{NotBefore: 0, NotAfter: 2 * time.Second, In: 0, Out: 1,
 					Coflow: controller.AnyCoflow}}
@@ -118,11 +131,15 @@ func TestWeight(t *testing.T) {
 	for _, tc := range []struct {
 		weight func(southbound.CoflowID) float64
 		first  southbound.CoflowID
-	}{{nil, 4}, {func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 1, 4: 1}[c] }, 4},
+	}{{nil, 4}, {func(c southbound.CoflowID) float64 {
+		return map[southbound.CoflowID]float64{3: 1,
+			4: 1}[c]
+	}, 4},
 		{func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 5, 4: 1}[c] }, 3},
 		{func(c southbound.CoflowID) float64 { return map[southbound.CoflowID]float64{3: 1, 4: .1}[c] }, 3}} {
 		v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{9e6}, nil)
-		v.Coflows = append(v.Coflows, view(t, []southbound.HostID{1}, []southbound.HostID{3}, []pathmap.Bytes{4e6},
+		v.Coflows = append(v.Coflows, view(t, []southbound.HostID{1}, []southbound.HostID{3},
+			[]pathmap.Bytes{4e6},
 			nil).Coflows[0])
 		v.Coflows[1].ID = 4
 		var p controller.Plan
@@ -161,11 +178,13 @@ func TestOwnReservationsCarry(t *testing.T) {
 			if i > 0 {
 				from = v.Reserved[i].NotAfter + 5*ms // not the same circuit going on
 			}
-			v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: from + long, In: 0, Out: 1,
+			v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from,
+				NotAfter: from + long, In: 0, Out: 1,
 				Coflow: 3})
 		}
 		if p := reserve(v); len(p.Reserve) != tc.added || len(p.Withdraw) > 0 {
-			t.Errorf("%s: reserves %s and withdraws %v; want %d more", tc.name, circuits(v, p), p.Withdraw, tc.added)
+			t.Errorf("%s: reserves %s and withdraws %v; want %d more", tc.name, circuits(v, p),
+				p.Withdraw, tc.added)
 		}
 	}
 }
@@ -192,8 +211,9 @@ func TestEstimatedElephants(t *testing.T) {
 		}
 		v.Traffic.Bytes[tc.in][tc.out] = tc.bytes
 		p := reserve(v)
-		if len(p.Reserve) != tc.want || tc.want == 1 && (int(p.Reserve[0].In) != tc.in || int(p.Reserve[0].Out) != tc.out ||
-			p.Reserve[0].Coflow != controller.AnyCoflow) {
+		if len(p.Reserve) != tc.want || tc.want == 1 &&
+			(int(p.Reserve[0].In) != tc.in || int(p.Reserve[0].Out) != tc.out ||
+				p.Reserve[0].Coflow != controller.AnyCoflow) {
 			t.Errorf("%s: reserves %s", tc.name, circuits(v, p))
 		}
 	}
@@ -214,7 +234,8 @@ func TestWithdrawsOnce(t *testing.T) {
 	v := view(t, []southbound.HostID{0}, []southbound.HostID{2}, []pathmap.Bytes{4e6}, nil)
 	for k, c := range []southbound.CoflowID{9, 7, 9, 7, 7} {
 		from := time.Duration(5+k) * time.Second
-		v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: from + time.Second, In: 2,
+		v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from,
+			NotAfter: from + time.Second, In: 2,
 			Out: 3, Coflow: c})
 	}
 	if p := reserve(v); !slices.Equal(p.Withdraw, []southbound.CoflowID{7, 9}) || len(p.Reserve) != 1 {
@@ -308,7 +329,10 @@ func TestOnly(t *testing.T) {
 			s Sunflow
 		}{
 			{&plain, Sunflow{}},
-			{&all, Sunflow{Only: func(southbound.CoflowID, southbound.Port, southbound.Port) bool { return true }}},
+			{&all, Sunflow{Only: func(southbound.CoflowID, southbound.Port,
+				southbound.Port) bool {
+				return true
+			}}},
 			{&half, Sunflow{Only: func(_ southbound.CoflowID, in, _ southbound.Port) bool { return in%2 == 0 }}},
 		} {
 			try.p.Reset()

@@ -51,7 +51,8 @@ func TestTableAgainstReference(t *testing.T) {
 			if got, want := b.free(in, out, from), reference.free(in, out, from); got != want {
 				t.Fatalf("seed %d: %d→%d free for %d from %d on, want %d", seed, in, out, got, from, want)
 			}
-			if got, want := earliest(b.in(in), b.out(out), from, long), reference.earliest(in, out, from, long); got != want {
+			if got, want := earliest(b.in(in), b.out(out), from, long), reference.earliest(in, out, from,
+				long); got != want {
 				t.Fatalf("seed %d: %d→%d free for %d first at %d, want %d", seed, in, out, long, got, want)
 			}
 			if b.fits(in, out, from, from+long) != reference.fits(in, out, from, from+long) {

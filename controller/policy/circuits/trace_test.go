@@ -25,7 +25,8 @@ func facebook(t *testing.T, width int) (all [][]pair) {
 		dir = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	f, err := os.Open(filepath.Join(dir, "coflow", "FB2010-1Hr-150-0.txt"))
-	if errors.Is(err, os.ErrNotExist) && !slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "data") {
+	if errors.Is(err, os.ErrNotExist) && !slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"),
+		","), "data") {
 		t.Skipf("the Facebook trace is not at hand, set LIGHTLOOM_DATA: %v", err)
 	}
 	if err != nil {
@@ -45,7 +46,8 @@ func facebook(t *testing.T, width int) (all [][]pair) {
 		pairs := make([]pair, len(c.Src))
 		for k := range pairs {
 			d := c.Size[k].Over(pathmap.Gbps)
-			pairs[k] = pair{in: southbound.Port(c.Src[k]), out: southbound.Port(c.Dst[k]), size: c.Size[k], left: c.Size[k],
+			pairs[k] = pair{in: southbound.Port(c.Src[k]), out: southbound.Port(c.Dst[k]),
+				size: c.Size[k], left: c.Size[k],
 				whole: d, need: d}
 		}
 		all = append(all, pairs)

@@ -70,7 +70,8 @@ func (l *turns) slot(in, out southbound.Port, from, to time.Duration) {
 		return
 	}
 	l.sched.table.take(in, out, from, to)
-	l.p.Reserve = append(l.p.Reserve, controller.CircuitReservation{NotBefore: from, NotAfter: to, In: in, Out: out,
+	l.p.Reserve = append(l.p.Reserve, controller.CircuitReservation{NotBefore: from, NotAfter: to,
+		In: in, Out: out,
 		Coflow: controller.AnyCoflow, Partial: true})
 }
 

@@ -34,7 +34,8 @@ func newWavelengthAssignment(v *controller.View) *wavelengthAssignment {
 		return nil
 	}
 	ends := opticalPorts(v)
-	c := &wavelengthAssignment{racks: southbound.Port(v.Fabric.Racks), waves: southbound.Port(waves), ends: ends,
+	c := &wavelengthAssignment{racks: southbound.Port(v.Fabric.Racks),
+		waves: southbound.Port(waves), ends: ends,
 		delta: v.Delta,
 		fixed: map[[2]southbound.Port]southbound.Port{}, load: [2][]time.Duration{make([]time.Duration, len(ends)),
 			make([]time.Duration, len(ends))}}
@@ -118,7 +119,8 @@ func (c *wavelengthAssignment) pick(p *pair) bool {
 			continue
 		}
 		a, b := c.load[0][in], c.load[1][out]
-		if load := [2]time.Duration{max(a, b), a + b}; best == southbound.NoPort || slices.Compare(load[:], least[:]) < 0 {
+		if load := [2]time.Duration{max(a, b), a + b}; best == southbound.NoPort ||
+			slices.Compare(load[:], least[:]) < 0 {
 			best, least = w, load
 		}
 	}

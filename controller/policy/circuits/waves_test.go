@@ -52,7 +52,8 @@ func TestStandingWavelengths(t *testing.T) {
 	v := fan(t, 2, 2) // to racks 1 and 2
 	v.Circuits = slices.Repeat([]controller.CircuitView{{Out: southbound.NoPort}}, 18)
 	v.Circuits[9] = controller.CircuitView{Out: 10, Phase: controller.InService} // 0→1 by the second
-	v.Reserved = []controller.CircuitReservation{{NotBefore: 5 * time.Second, NotAfter: 6 * time.Second, In: 9, Out: 11,
+	v.Reserved = []controller.CircuitReservation{{NotBefore: 5 * time.Second,
+		NotAfter: 6 * time.Second, In: 9, Out: 11,
 		Coflow: 3}}
 	p := reserve(v)
 	for _, r := range p.Reserve {
@@ -97,7 +98,8 @@ func TestWavelengthLaws(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 15))
 		racks, waves := 2+rng.IntN(6), 2+rng.IntN(3)
-		f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: racks, Hosts: 1, OCS: pathmap.Gbps, EPS: pathmap.Mbps,
+		f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: racks, Hosts: 1, OCS: pathmap.Gbps,
+			EPS:   pathmap.Mbps,
 			Waves: waves, Ports: 2 + rng.IntN(racks-1)})
 		if err != nil {
 			t.Fatal(err)

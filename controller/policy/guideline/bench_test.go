@@ -14,8 +14,9 @@ import (
 // to a minute.
 func benchCluster(racks int) (*Cluster, Releases) {
 	r := rand.New(rand.NewPCG(1, 1))
-	c := &Cluster{Racks: racks, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps, Elephant: 1_125_000_000,
-		Delta: 10 * time.Millisecond}
+	c := &Cluster{Racks: racks, Slots: 200, EPS: 10 * pathmap.Gbps, OCS: 100 * pathmap.Gbps,
+		Elephant: 1_125_000_000,
+		Delta:    10 * time.Millisecond}
 	free := make(Releases, racks)
 	for i := range free {
 		for range c.Slots {

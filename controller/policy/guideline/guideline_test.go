@@ -143,7 +143,8 @@ func TestSets(t *testing.T) {
 
 // TestTeraSort is the example of section III-A: two map racks, two reduce racks, four flows of 2.5 GB.
 func TestTeraSort(t *testing.T) {
-	c := &Cluster{Racks: 60, Slots: 200, Elephant: 1_125_000_000, OCS: 100 * pathmap.Gbps, Delta: 10 * time.Millisecond}
+	c := &Cluster{Racks: 60, Slots: 200, Elephant: 1_125_000_000, OCS: 100 * pathmap.Gbps,
+		Delta: 10 * time.Millisecond}
 	all := c.Schedules([]pathmap.Bytes{5e9, 5e9}, 10, nil)
 	if len(all) != 3 { // ⌊5 / 1.125⌋ is 4, but on four racks some would have two reduces: 1 GB, a mouse
 		t.Fatalf("%d schedules: %v", len(all), all)
@@ -163,7 +164,8 @@ func TestTeraSort(t *testing.T) {
 func TestSchedulesHold(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		c := &Cluster{Racks: 1 + r.IntN(30), Elephant: pathmap.Bytes(1 + r.IntN(1000)), OCS: pathmap.Gbps, Waves: r.IntN(3)}
+		c := &Cluster{Racks: 1 + r.IntN(30), Elephant: pathmap.Bytes(1 + r.IntN(1000)),
+			OCS: pathmap.Gbps, Waves: r.IntN(3)}
 		var sm []pathmap.Bytes
 		for range 1 + r.IntN(6) {
 			sm = append(sm, pathmap.Bytes(r.IntN(20_000)))

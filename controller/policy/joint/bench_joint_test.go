@@ -49,7 +49,8 @@ func wide(b testing.TB, spec, moment, name string, width, running int) *controll
 			return slices.Contains(p.Withdraw, r.Coflow)
 		}), p.Reserve)
 		slices.SortFunc(v.Reserved, func(x, y controller.CircuitReservation) int {
-			return slices.Compare([]int64{int64(x.In), int64(x.NotBefore)}, []int64{int64(y.In), int64(y.NotBefore)})
+			return slices.Compare([]int64{int64(x.In), int64(x.NotBefore)},
+				[]int64{int64(y.In), int64(y.NotBefore)})
 		})
 	}
 	return v
@@ -66,7 +67,8 @@ func BenchmarkJoint(b *testing.B) {
 			for _, running := range []int{0, 20} {
 				for _, moment := range []string{waits, starts, again} {
 					for _, name := range []string{"joint", "crosslayer+sunflow"} {
-						b.Run(fmt.Sprintf("%s/width_%dx%d/running_%d/%s/%s", f.name, width, width, running, moment, name),
+						b.Run(fmt.Sprintf("%s/width_%dx%d/running_%d/%s/%s", f.name, width, width, running,
+							moment, name),
 							func(b *testing.B) {
 								decideRepeatedly(b, wide(b, f.spec, moment, name, width, running), name)
 							})

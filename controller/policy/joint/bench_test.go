@@ -58,7 +58,8 @@ func run(v *controller.View, j *controller.Job, paths func(s, d int) int, rng *r
 	v.Running = append(v.Running, controller.Running{Job: j, Hosts: hosts})
 	for k := range j.Edges {
 		c := controller.Expand(j, &j.Edges[k], hosts)
-		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Edge: int32(k), Generation: 1,
+		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID,
+			Edge: int32(k), Generation: 1,
 			Routed:  true,
 			Started: true,
 			Src:     c.Src, Dst: c.Dst, Size: c.Size, Flows: c.Flows, Ended: make([]bool, len(c.Src)),

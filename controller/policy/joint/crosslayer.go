@@ -122,7 +122,10 @@ func (c *Placer) fillPlanned(v *controller.View, p *controller.Plan, free []int3
 	if !c.plans {
 		return
 	}
-	jobs := slices.DeleteFunc(place.Admit(v), func(j *controller.Job) bool { return j.Tasks() == 0 || !plannable(v, j) })
+	jobs := slices.DeleteFunc(place.Admit(v), func(j *controller.Job) bool {
+		return j.Tasks() == 0 ||
+			!plannable(v, j)
+	})
 	if len(jobs) == 0 {
 		return
 	}

@@ -57,8 +57,9 @@ func busy(t testing.TB, spec topo.Spec, running, maps, reduces int, seed uint64)
 
 func shuffle(id controller.JobID, maps, reduces int) *controller.Job {
 	return &controller.Job{ID: id, FirstCoflow: southbound.CoflowID(id),
-		Stages: []controller.Stage{{Tasks: make([]controller.Task, maps)}, {Tasks: make([]controller.Task, reduces)}},
-		Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e8}}}
+		Stages: []controller.Stage{{Tasks: make([]controller.Task, maps)},
+			{Tasks: make([]controller.Task, reduces)}},
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e8}}}
 }
 
 func decide(t testing.TB, name string, v *controller.View) *controller.Plan {
@@ -104,7 +105,8 @@ func least(t *testing.T, v *controller.View, p *controller.Plan) float64 {
 // TestBetterThanRandom: over twenty busy networks the job's shuffle ends sooner than where random slots
 // and hashed paths put it, on the whole and mostly one by one.
 func TestBetterThanRandom(t *testing.T) {
-	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps}
+	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps,
+		EPS: 50 * pathmap.Mbps}
 	for _, name := range []string{"crosslayer", "crosslayer-paper"} {
 		ours, theirs, wins := 0.0, 0.0, 0
 		for seed := range uint64(20) {
@@ -158,10 +160,13 @@ func BenchmarkCrossLayer(b *testing.B) {
 		spec                   topo.Spec
 		running, maps, reduces int
 	}{
-		{"hosts_16_jobs_5_tasks_7", topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps,
+		{"hosts_16_jobs_5_tasks_7", topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2,
+			NIC: 500 * pathmap.Mbps,
 			EPS: 50 * pathmap.Mbps}, 5, 4, 3},
-		{"hosts_1000_jobs_20_tasks_12", topo.Spec{Kind: topo.LeafSpine, Racks: 100, Hosts: 10, Spines: 6}, 20, 6, 6},
-		{"hosts_1000_jobs_20_tasks_30", topo.Spec{Kind: topo.LeafSpine, Racks: 100, Hosts: 10, Spines: 6}, 20, 20, 10},
+		{"hosts_1000_jobs_20_tasks_12", topo.Spec{Kind: topo.LeafSpine, Racks: 100, Hosts: 10,
+			Spines: 6}, 20, 6, 6},
+		{"hosts_1000_jobs_20_tasks_30", topo.Spec{Kind: topo.LeafSpine, Racks: 100, Hosts: 10,
+			Spines: 6}, 20, 20, 10},
 	} {
 		for _, name := range []string{"crosslayer", "crosslayer-paper"} {
 			b.Run(bc.name+"/"+name, func(b *testing.B) {

@@ -180,7 +180,8 @@ func (j *liveJob) follow(now time.Duration, tasks []controller.TaskState) {
 
 func newLiveJob(job *controller.Job) *liveJob {
 	n := len(job.Stages)
-	j := &liveJob{job: job, coflows: make([]*liveCoflow, len(job.Edges)), begun: slices.Repeat([]float64{-1}, n),
+	j := &liveJob{job: job, coflows: make([]*liveCoflow, len(job.Edges)),
+		begun: slices.Repeat([]float64{-1}, n),
 		takes: make([]float64, n), waits: make([]int, n), start: make([]float64, n)}
 	for s := range job.Stages {
 		for t := range job.Stages[s].Tasks {
@@ -230,7 +231,8 @@ func (f *forecast) measure() {
 }
 
 // coflow returns a coflow with what it has left, by row.
-func (f *forecast) coflow(id southbound.CoflowID, src, dst []southbound.HostID, left []pathmap.Bytes) *liveCoflow {
+func (f *forecast) coflow(id southbound.CoflowID, src, dst []southbound.HostID,
+	left []pathmap.Bytes) *liveCoflow {
 	c := &liveCoflow{id: id}
 	f.work += len(src)
 	c.pairs, c.bound = f.scratch.Pairs(src, dst, left)

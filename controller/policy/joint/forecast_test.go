@@ -46,8 +46,10 @@ func TestForecastTries(t *testing.T) {
 			tested++
 		}
 		f.try(f.placed(j, make([]southbound.HostID, j.Tasks()))) // nothing is sent: all is laid again
-		if after := f.run(nil); math.Abs(after-before) > 1e-6 || f.scratch.Mark() != laid || len(f.used) != used {
-			t.Fatalf("view %d: %v with %d, %d laid, before the tries %v with %d, %d", seed, after, f.scratch.Mark(),
+		if after := f.run(nil); math.Abs(after-before) > 1e-6 || f.scratch.Mark() != laid ||
+			len(f.used) != used {
+			t.Fatalf("view %d: %v with %d, %d laid, before the tries %v with %d, %d", seed, after,
+				f.scratch.Mark(),
 				len(f.used), before, laid, used)
 		}
 	}

@@ -59,7 +59,8 @@ func worth(v *controller.View) pathmap.Bytes {
 // whose bytes are known, if its tasks take one slot each and none is of a stream.
 func plannable(v *controller.View, j *controller.Job) bool {
 	return v.Fabric.HasOCS() && !controller.CircuitsOnly(v.Fabric) && v.Traffic == nil &&
-		len(v.Circuits) == v.Fabric.Racks && j.Sizes() == nil && !slices.Contains(j.Streaming(), true) && len(j.Edges) > 0
+		len(v.Circuits) == v.Fabric.Racks && j.Sizes() == nil &&
+		!slices.Contains(j.Streaming(), true) && len(j.Edges) > 0
 }
 
 // planner returns how jobs that are placed piece by piece are planned before their first piece: by a

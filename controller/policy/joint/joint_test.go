@@ -77,9 +77,11 @@ func TestReconfigurationDelayIsWeighed(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			v := hybrid(t, tc.bytes, tc.delta)
 			if tc.wait > 0 {
-				v.Circuits[0] = controller.CircuitView{Out: 2, Phase: controller.InService, Held: true, Coflow: 99, Until: v.Now +
-					tc.wait}
-				v.Reserved = []controller.CircuitReservation{{NotBefore: 0, NotAfter: v.Now + tc.wait, In: 0, Out: 2, Coflow: 99}}
+				v.Circuits[0] = controller.CircuitView{Out: 2, Phase: controller.InService, Held: true,
+					Coflow: 99, Until: v.Now +
+						tc.wait}
+				v.Reserved = []controller.CircuitReservation{{NotBefore: 0, NotAfter: v.Now + tc.wait,
+					In: 0, Out: 2, Coflow: 99}}
 			}
 			p := decide(t, "joint", v)
 			if err := policytest.Check(v, p); err != nil {
@@ -108,7 +110,8 @@ func TestWhatStandsStays(t *testing.T) {
 
 // TestJointFindsPorts: a job that fills two racks is placed where circuits can join them.
 func TestJointFindsPorts(t *testing.T) {
-	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2, Ports: 2, NIC: 500 * pathmap.Mbps,
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 4, Hosts: 2, Spines: 2, Ports: 2,
+		NIC: 500 * pathmap.Mbps,
 		EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +132,8 @@ func TestJointFindsPorts(t *testing.T) {
 	for seed := range uint64(10) {
 		j := shuffle(0, 2, 2)
 		j.Edges[0].Bytes = 1e9
-		v := &controller.View{Seed: seed, Now: time.Second, Fabric: f, Paths: m, Free: []int32{1, 1, 1, 1, 1, 1, 1, 1},
+		v := &controller.View{Seed: seed, Now: time.Second, Fabric: f, Paths: m,
+			Free:     []int32{1, 1, 1, 1, 1, 1, 1, 1},
 			Waiting:  []*controller.Job{j},
 			Circuits: make([]controller.CircuitView, f.Racks), Delta: 10 * time.Millisecond}
 		for _, h := range decide(t, "joint", v).Place[0].Hosts {

@@ -36,7 +36,8 @@ func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 		j, edges := open(v, r)
 		migrationCost := migrationCostOf(v, r, edges)
 		migrationCost.Factor = c.factor
-		m := route.NewNetworkState(without(v, r.Job.ID), c.opt, c.cache).Migrate(j, r.Hosts, v.Free, mostJobs, migrationCost,
+		m := route.NewNetworkState(without(v, r.Job.ID), c.opt, c.cache).Migrate(j, r.Hosts, v.Free,
+			mostJobs, migrationCost,
 			v.Rand("migrate", uint64(r.Job.ID)))
 		count(&p.Anneal.Place, m.Place)
 		count(&p.Anneal.Route, m.Route)
@@ -60,7 +61,10 @@ func (c *Placer) movable(v *controller.View) []controller.Running {
 	}
 	var all []controller.Running
 	for _, r := range v.Running {
-		moved := slices.ContainsFunc(r.Tasks, func(t controller.TaskState) bool { return t.Try > 0 && t.Moved >= v.Turnover })
+		moved := slices.ContainsFunc(r.Tasks, func(t controller.TaskState) bool {
+			return t.Try > 0 &&
+				t.Moved >= v.Turnover
+		})
 		if !r.Job.Incremental && !moved && !slices.Contains(r.Hosts, controller.NoHost) && left[r.Job.ID] > 0 {
 			all = append(all, r)
 		}
@@ -74,8 +78,10 @@ func (c *Placer) movable(v *controller.View) []controller.Running {
 // without is a view in which a job sends nothing.
 func without(v *controller.View, id controller.JobID) *controller.View {
 	others := *v
-	others.Coflows = slices.DeleteFunc(slices.Clone(v.Coflows), func(c controller.CoflowView) bool { return c.Job == id })
-	others.Running = slices.DeleteFunc(slices.Clone(v.Running), func(r controller.Running) bool { return r.Job.ID == id })
+	others.Coflows = slices.DeleteFunc(slices.Clone(v.Coflows),
+		func(c controller.CoflowView) bool { return c.Job == id })
+	others.Running = slices.DeleteFunc(slices.Clone(v.Running),
+		func(r controller.Running) bool { return r.Job.ID == id })
 	return &others
 }
 
@@ -106,7 +112,8 @@ type hostFlow struct {
 // share restarts whole, and each of them is charged for it: their sum is too high rather than too low.
 func migrationCostOf(v *controller.View, r controller.Running, edges []int) anneal.MigrationCost {
 	n := len(r.Hosts)
-	s := anneal.MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n), Rerun: make([]float64, n)}
+	s := anneal.MigrationCost{Fixed: make([]bool, n), Resent: make([]pathmap.Bytes, n),
+		Rerun: make([]float64, n)}
 	held := r.Job.Streaming()
 	for t := range r.Tasks {
 		state := &r.Tasks[t]

@@ -20,7 +20,8 @@ import (
 func running(t *testing.T, stream bool, hosts []southbound.HostID, left float64,
 	extra ...state.Entry) *controller.View {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 2, Spines: 2, Slots: 2, NIC: 500 * pathmap.Mbps,
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 2, Spines: 2, Slots: 2,
+		NIC: 500 * pathmap.Mbps,
 		EPS: 50 * pathmap.Mbps})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +71,8 @@ func TestMigrate(t *testing.T) {
 		{"half is left", true, []southbound.HostID{0, 2}, 0.5, []state.Entry{stage1, begun}, 1, true},
 		{"half is left, dear", true, []southbound.HostID{0, 2}, 0.5, []state.Entry{stage1, begun}, 20, false},
 		{"a hundredth is left", true, []southbound.HostID{0, 2}, 0.01, []state.Entry{stage1, begun}, 1, false},
-		{"nothing sent, whatever the factor", true, []southbound.HostID{0, 2}, 1, []state.Entry{stage1, begun}, 1e6, true},
+		{"nothing sent, whatever the factor", true, []southbound.HostID{0, 2}, 1,
+			[]state.Entry{stage1, begun}, 1e6, true},
 		{"not asked", true, []southbound.HostID{0, 2}, 1, []state.Entry{stage1, begun}, 0, false},
 		{"the receiver waits, and has computed nothing", false, []southbound.HostID{0, 2}, 1, nil, 1e6, true},
 		{"its host is lost", true, []southbound.HostID{0, 2}, 1,
@@ -118,7 +120,8 @@ func TestMigrateNotFor(t *testing.T) {
 			t.Errorf("%s takes it", name)
 		}
 	}
-	if _, err := policy.New("crosslayer+sunflow", policy.Options{Overrides: policy.Overrides{Migrate: 1}}); err != nil {
+	if _, err := policy.New("crosslayer+sunflow",
+		policy.Options{Overrides: policy.Overrides{Migrate: 1}}); err != nil {
 		t.Error(err)
 	}
 }

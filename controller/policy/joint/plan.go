@@ -53,7 +53,8 @@ func bytesOf(j *controller.Job) (sum uint64) {
 	return sum
 }
 
-func (c *CrossLayer) planInOrder(v *controller.View, jobs []*controller.Job, order []int, free []int32) planned {
+func (c *CrossLayer) planInOrder(v *controller.View, jobs []*controller.Job, order []int,
+	free []int32) planned {
 	f, p := newForecast(v, c.blind, -1), planned{hosts: make([][]southbound.HostID, len(jobs))}
 	free = slices.Clone(free)
 	for _, i := range order {

@@ -15,7 +15,8 @@ import (
 // a rack's own bytes take none.
 func TestPortTime(t *testing.T) {
 	job := &controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, 4)},
-		{Tasks: make([]controller.Task, 2)}}, Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: 8e6}}}
+		{Tasks: make([]controller.Task, 2)}}, Edges: []controller.Edge{{Kind: controller.ScatterGather,
+		To: 1, Bytes: 8e6}}}
 	for _, tc := range []struct {
 		name  string
 		blind bool
@@ -46,7 +47,8 @@ func TestPortTime(t *testing.T) {
 // TestReadTime: what a task reads from given hosts takes their racks' ports, unless it is in the same
 // rack, and what no circuit can carry takes the packet network's.
 func TestReadTime(t *testing.T) {
-	job := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed}, {Kind: controller.ScatterGather}}}
+	job := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed},
+		{Kind: controller.ScatterGather}}}
 	f := &forecast{v: &controller.View{Delta: 10 * time.Millisecond}}
 	x := &shapes{f: f, job: job}
 	f.rates[rackUp], f.optical = []float64{1e7, 1e7}, [2][]float64{{1e8, 1e8}, {1e8, 1e8}}
@@ -68,7 +70,8 @@ func TestReadTime(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			shuffled := coflow(5e6)
-			if got := x.readTime(&liveJob{coflows: []*liveCoflow{tc.reads, shuffled}}); math.Abs(got-tc.want) > 1e-9 {
+			if got := x.readTime(&liveJob{coflows: []*liveCoflow{tc.reads,
+				shuffled}}); math.Abs(got-tc.want) > 1e-9 {
 				t.Errorf("%v s, want %v", got, tc.want)
 			}
 		})

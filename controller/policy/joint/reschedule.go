@@ -27,12 +27,14 @@ func (c *CrossLayer) reschedule(v *controller.View, p *controller.Plan, h *contr
 // placeReduces finds hosts for tasks of an incremental job that are to receive, by the upper level for
 // these alone: where what they receive comes from is known by then. Circuits are in the network state,
 // where there are any.
-func (c *CrossLayer) placeReduces(v *controller.View, p *controller.Plan, j *controller.Job, hosts []southbound.HostID,
+func (c *CrossLayer) placeReduces(v *controller.View, p *controller.Plan, j *controller.Job,
+	hosts []southbound.HostID,
 	tasks []int, free []int32) []southbound.HostID {
 	if c.plans && plannable(v, j) {
 		return searchReduces(newForecast(v, c.blind, j.ID), j, hosts, tasks, free)
 	}
-	placed := route.NewNetworkState(v, c.opt, c.cache).PlaceReduces(j, hosts, tasks, free, v.Rand("gather", uint64(j.ID)))
+	placed := route.NewNetworkState(v, c.opt, c.cache).PlaceReduces(j, hosts, tasks, free,
+		v.Rand("gather", uint64(j.ID)))
 	count(&p.Anneal.Place, placed.Place)
 	count(&p.Anneal.Route, placed.Route)
 	out := make([]southbound.HostID, len(tasks))

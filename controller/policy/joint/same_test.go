@@ -23,7 +23,8 @@ func whole(p *controller.Plan) string {
 
 // fail takes a cable and a host away from a view of running jobs, just now, or has the cable come back.
 func fail(v *controller.View, rng *rand.Rand) {
-	v.Down, v.Changed = make([]bool, len(v.Fabric.Topology.Links())), make([]bool, len(v.Fabric.Topology.Links()))
+	v.Down, v.Changed = make([]bool, len(v.Fabric.Topology.Links())), make([]bool,
+		len(v.Fabric.Topology.Links()))
 	var inner []pathmap.LinkID
 	for _, n := range v.Fabric.ToRNode {
 		for _, l := range v.Fabric.Topology.Out(n) {
@@ -71,7 +72,8 @@ func TestJointIsCrossLayerBitByBit(t *testing.T) {
 	held := map[string]int{}
 	compare := func(what string, v *controller.View) {
 		t.Helper()
-		if got, want := whole(both["joint"].Decide(v, nil)), whole(both["crosslayer"].Decide(v, nil)); got != want {
+		if got, want := whole(both["joint"].Decide(v, nil)), whole(both["crosslayer"].Decide(v,
+			nil)); got != want {
 			t.Fatalf("%s: joint\n%s\ncrosslayer\n%s", what, got, want)
 		}
 		for name, has := range map[string]bool{
@@ -90,7 +92,8 @@ func TestJointIsCrossLayerBitByBit(t *testing.T) {
 			compare(fmt.Sprintf("view %d", seed), v)
 		}
 	}
-	for _, spec := range []string{"fattree:k=6,hosts=30,rate=1Gbps", "jellyfish:switches=10,degree=4,hosts=30,rate=1Gbps",
+	for _, spec := range []string{"fattree:k=6,hosts=30,rate=1Gbps",
+		"jellyfish:switches=10,degree=4,hosts=30,rate=1Gbps",
 		"leafspine:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps"} {
 		for _, text := range []string{"storm:jobs=9", "hadoop:jobs=9,maps=6,reduces=4"} {
 			for seed := range tries.Of[uint64](8, 12) {
@@ -102,7 +105,8 @@ func TestJointIsCrossLayerBitByBit(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"jobs that wait", "jobs that run", "lost hosts", "dark links", "links that changed",
+	for _, name := range []string{"jobs that wait", "jobs that run", "lost hosts", "dark links",
+		"links that changed",
 		"streams", "bandwidth reservations"} {
 		if held[name] < 20 {
 			t.Errorf("only %d views have %s", held[name], name)

@@ -61,7 +61,8 @@ func search(f *forecast, job *controller.Job, fixed []southbound.HostID, free []
 
 func newShapes(f *forecast, job *controller.Job, fixed []southbound.HostID, free []int32) *shapes {
 	racks, stages := f.v.Fabric.Racks, len(job.Stages)
-	x := &shapes{f: f, job: job, fixed: fixed, free: free, room: make([]int32, racks), need: make([]int32, stages),
+	x := &shapes{f: f, job: job, fixed: fixed, free: free, room: make([]int32, racks),
+		need: make([]int32, stages),
 		held: make([][]int32, stages), seen: map[string]bool{}}
 	for h, n := range free {
 		x.room[f.v.HostRack(southbound.HostID(h))] += max(n, 0)
@@ -381,7 +382,8 @@ func (x *shapes) pick(free, mine []int32, packed bool) int {
 		if free[h] <= 0 {
 			continue
 		}
-		if best < 0 || cmp.Or(cmp.Compare(mine[h], mine[best]), cmp.Compare(free[best], free[h])) < 0 && !packed ||
+		if best < 0 || cmp.Or(cmp.Compare(mine[h], mine[best]),
+			cmp.Compare(free[best], free[h])) < 0 && !packed ||
 			packed && free[h] > free[best] {
 			best = h
 		}
@@ -436,7 +438,8 @@ func (x *shapes) targets(taken []int32) []int {
 		}
 	}
 	slices.SortStableFunc(free, func(a, b int) int {
-		return cmp.Or(cmp.Compare(x.busy[0][a]+x.busy[1][a], x.busy[0][b]+x.busy[1][b]), cmp.Compare(x.room[b], x.room[a]))
+		return cmp.Or(cmp.Compare(x.busy[0][a]+x.busy[1][a], x.busy[0][b]+x.busy[1][b]),
+			cmp.Compare(x.room[b], x.room[a]))
 	})
 	return append(own, free[:min(len(free), others)]...)
 }

@@ -45,7 +45,8 @@ func TestNearExhaustiveSchedule(t *testing.T) {
 		mean += r / float64(len(ratios))
 	}
 	p95 := ratios[(len(ratios)*95+99)/100-1]
-	t.Logf("%d instances in which something is sent: mean %.4f, p95 %.4f, worst %.4f (%s)", len(ratios), mean, p95,
+	t.Logf("%d instances in which something is sent: mean %.4f, p95 %.4f, worst %.4f (%s)",
+		len(ratios), mean, p95,
 		ratios[len(ratios)-1], worst)
 	if mean > 1.05 || p95 > 1.15 {
 		t.Errorf("mean %.4f, p95 %.4f: want at most 1.05 and 1.15", mean, p95)
@@ -68,7 +69,8 @@ func (x *tinyInstance) String() string {
 
 func newTinyInstance(t *testing.T, seed uint64) *tinyInstance {
 	rng := rand.New(rand.NewPCG(seed, 0x74696e79))
-	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 2 + rng.IntN(3), Hosts: 1, Spines: 1, NIC: pathmap.Gbps,
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 2 + rng.IntN(3), Hosts: 1, Spines: 1,
+		NIC: pathmap.Gbps,
 		EPS: pathmap.BitsPerSecond(1000), OCS: pathmap.Gbps})
 	if err != nil {
 		t.Fatal(err)
@@ -77,8 +79,9 @@ func newTinyInstance(t *testing.T, seed uint64) *tinyInstance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &controller.View{Seed: seed, Now: 0, Fabric: f, Paths: m, Circuits: make([]controller.CircuitView, f.Racks),
-		Delta: []time.Duration{0, 10 * time.Millisecond, time.Second}[rng.IntN(3)]}
+	v := &controller.View{Seed: seed, Now: 0, Fabric: f, Paths: m,
+		Circuits: make([]controller.CircuitView, f.Racks),
+		Delta:    []time.Duration{0, 10 * time.Millisecond, time.Second}[rng.IntN(3)]}
 	for i := range v.Circuits {
 		v.Circuits[i] = controller.CircuitView{Out: southbound.NoPort, Coflow: controller.AnyCoflow}
 	}
@@ -111,8 +114,10 @@ func (x *tinyInstance) decided(t *testing.T) time.Duration {
 	for _, pl := range p.Place {
 		j := x.v.Waiting[slices.IndexFunc(x.v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })]
 		c := controller.Expand(j, &j.Edges[0], pl.Hosts)
-		cv := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Generation: 1, Routed: true, Started: true, Src: c.Src,
-			Dst: c.Dst, Size: c.Size, Flows: c.Flows, Ended: make([]bool, len(c.Src)), Tag: make([]southbound.Tag, len(c.Src)),
+		cv := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Generation: 1, Routed: true,
+			Started: true, Src: c.Src,
+			Dst: c.Dst, Size: c.Size, Flows: c.Flows, Ended: make([]bool,
+				len(c.Src)), Tag: make([]southbound.Tag, len(c.Src)),
 			Remaining: southbound.Remaining{F: 1}}
 		for _, size := range c.Size {
 			cv.Remaining.Base = append(cv.Remaining.Base, float64(size))
@@ -187,7 +192,8 @@ func (x *tinyInstance) order(hosts [][]southbound.HostID) {
 	for k, j := range x.v.Waiting {
 		c := controller.Expand(j, &j.Edges[0], hosts[k])
 		for row := range c.Src { // one host a rack: rows are pairs
-			all = append(all, tinyPair{k, int(c.Src[row]), int(c.Dst[row]), x.v.Wire(c.Size[row]).Over(pathmap.Gbps)})
+			all = append(all, tinyPair{k, int(c.Src[row]), int(c.Dst[row]),
+				x.v.Wire(c.Size[row]).Over(pathmap.Gbps)})
 		}
 	}
 	x.next(all, make([][]tinySpan, 2*len(x.v.Free)), make([]time.Duration, len(hosts)))
@@ -232,7 +238,8 @@ func (x *tinyInstance) earliest(p tinyPair, in, out []tinySpan) (from, to time.D
 		if slices.ContainsFunc(in, func(s tinySpan) bool { return s.to == from && s.peer == p.out }) {
 			to -= x.v.Delta
 		}
-		if !slices.ContainsFunc(slices.Concat(in, out), func(s tinySpan) bool { return s.from < to && from < s.to }) {
+		if !slices.ContainsFunc(slices.Concat(in, out),
+			func(s tinySpan) bool { return s.from < to && from < s.to }) {
 			return from, to
 		}
 	}

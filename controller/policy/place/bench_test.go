@@ -88,7 +88,8 @@ func benchView(b *testing.B, racks int, reduces bool) *controller.View {
 			apply(state.Entry{Kind: state.TaskEnded, Task: southbound.TaskID(i), At: time.Second})
 		}
 	}
-	v := &controller.View{Now: 2 * time.Second, Seed: 7, Delta: 20 * time.Millisecond, ElephantThreshold: 1_125_000_000}
+	v := &controller.View{Now: 2 * time.Second, Seed: 7, Delta: 20 * time.Millisecond,
+		ElephantThreshold: 1_125_000_000}
 	s.FillView(v, nil)
 	return v
 }

@@ -99,7 +99,8 @@ func readBlocks(v *controller.View, j *controller.Job) []southbound.RackID {
 			if f.Bytes > most[f.Dst] {
 				most[f.Dst] = f.Bytes
 				at := guideline.Replicas * (first + int(f.Dst))
-				copy(blocks[at:at+guideline.Replicas], slices.Repeat([]southbound.RackID{v.HostRack(f.Src)}, guideline.Replicas))
+				copy(blocks[at:at+guideline.Replicas],
+					slices.Repeat([]southbound.RackID{v.HostRack(f.Src)}, guideline.Replicas))
 			}
 		}
 	}

@@ -207,7 +207,8 @@ func newLoadWork(m *machines, j *controller.Job) *loadWork {
 		}
 		for k := range s.Tasks {
 			if load := s.Tasks[k].Load.Seconds(); load > 0 {
-				w.Load, w.Efficiency, w.tasks = append(w.Load, load), append(w.Efficiency, efficiency), append(w.tasks, t)
+				w.Load, w.Efficiency, w.tasks = append(w.Load, load), append(w.Efficiency,
+					efficiency), append(w.tasks, t)
 				sum += load
 			} else {
 				rigid = append(rigid, t)
@@ -264,7 +265,8 @@ func (m *machines) limits(l *controller.Limits) []certified.Limit {
 		if l.Host > 0 {
 			most = min(most, part(l.Host, all(h)))
 		}
-		out = append(out, certified.Limit{Name: fmt.Sprintf("host %d", h), Servers: []int32{int32(h)}, Most: most})
+		out = append(out, certified.Limit{Name: fmt.Sprintf("host %d", h),
+			Servers: []int32{int32(h)}, Most: most})
 	}
 	group := func(name string, of float64, n int, in func(h int) int) {
 		if of == 0 {

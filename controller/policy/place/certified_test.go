@@ -40,7 +40,8 @@ func TestCertifiedOrder(t *testing.T) {
 	}{
 		{"acceptance", false, 0, []*controller.Job{loaded(0, 1, 0), loaded(1, 2, 0)}, []controller.JobID{0, 1}},
 		{"shortest", true, 0, []*controller.Job{loaded(0, 1, 0), loaded(1, 2, 0)}, []controller.JobID{1, 0}},
-		{"passed over", false, Patience - 1, []*controller.Job{loaded(0, 3, 0), loaded(1, 2, 0)}, []controller.JobID{1}},
+		{"passed over", false, Patience - 1, []*controller.Job{loaded(0, 3, 0), loaded(1, 2, 0)},
+			[]controller.JobID{1}},
 		{"not for ever", false, Patience, []*controller.Job{loaded(0, 3, 0), loaded(1, 2, 0)}, nil},
 		{"others have waited", false, Patience, []*controller.Job{loaded(0, 1, 0), loaded(1, 2, 0)},
 			[]controller.JobID{0, 1}},

@@ -65,7 +65,8 @@ func fewest(j *controller.Prediction, order []int32, free []time.Duration, slots
 	for r := 1; r <= len(order); r++ {
 		cross := pathmap.Bytes(float64(j.Shuffle) * float64(r-1) / float64(r))
 		end := free[order[r-1]] + guideline.Waves(j.Maps, slots*r, j.MapTime) +
-			min(cross.Over(uplink*pathmap.BitsPerSecond(r)), southbound.Never/8) + guideline.Waves(j.Reduces, slots*r, j.RedTime)
+			min(cross.Over(uplink*pathmap.BitsPerSecond(r)),
+				southbound.Never/8) + guideline.Waves(j.Reduces, slots*r, j.RedTime)
 		if least < 0 || end < least {
 			best, least = r, end
 		}
@@ -91,7 +92,10 @@ func PlanCorral(jobs []controller.Job, racks, slots int, uplink pathmap.BitsPerS
 		for r := range from {
 			from[r] = max(free[r], j.Arrival)
 		}
-		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(free[a], free[b]), cmp.Compare(a, b)) })
+		slices.SortFunc(order, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(free[a], free[b]),
+				cmp.Compare(a, b))
+		})
 		n, end := fewest(j.Predicted, order, from, slots, uplink)
 		plan[j.Name] = slices.Clone(order[:n])
 		for _, r := range order[:n] {
@@ -134,7 +138,8 @@ func rackUplink(v *controller.View) pathmap.BitsPerSecond {
 	sum := pathmap.BitsPerSecond(0)
 	for _, l := range f.Topology.Out(f.ToRNode[0]) {
 		link := f.Topology.Link(l)
-		if link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host && (v.Down == nil || !v.Down[l]) {
+		if link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host &&
+			(v.Down == nil || !v.Down[l]) {
 			sum += link.Capacity
 		}
 	}

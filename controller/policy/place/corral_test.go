@@ -55,13 +55,15 @@ func TestCorralRacks(t *testing.T) {
 // busy is four racks of 2 hosts × 2 slots; running is the number of tasks of each rack that still take 30 s.
 func busy(t *testing.T, running [4]int) *slotAllocator {
 	t.Helper()
-	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 2, Slots: 2, Spines: 1, EPS: pathmap.Gbps})
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 2, Slots: 2, Spines: 1,
+		EPS: pathmap.Gbps})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := &controller.View{Fabric: f, Now: 10 * time.Second, Free: slices.Repeat([]int32{2}, f.Hosts())}
 	job := &controller.Job{Incremental: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 16)}}}
-	tasks, hosts, at := make([]controller.TaskState, 16), slices.Repeat([]southbound.HostID{controller.NoHost}, 16), 0
+	tasks, hosts, at := make([]controller.TaskState,
+		16), slices.Repeat([]southbound.HostID{controller.NoHost}, 16), 0
 	for r, n := range running {
 		for i := range n {
 			h := southbound.HostID(2*r + i%2)
@@ -104,7 +106,8 @@ func TestEstimatedReleases(t *testing.T) {
 					want = 0
 				}
 				if exact[r][i] != want || (at == 0) != (want == 0) {
-					t.Fatalf("seed %d: slot %d of rack %d: exactly %v, want %v; estimated %v", seed, i, r, exact[r][i], want, at)
+					t.Fatalf("seed %d: slot %d of rack %d: exactly %v, want %v; estimated %v", seed, i, r,
+						exact[r][i], want, at)
 				}
 				if want > 0 {
 					share := float64(at) / float64(want)
@@ -113,7 +116,8 @@ func TestEstimatedReleases(t *testing.T) {
 			}
 		}
 	}
-	if mean := sum / float64(n); least < .6 || least > .61 || most > 1.4 || most < 1.39 || math.Abs(mean-1) > .02 {
+	if mean := sum / float64(n); least < .6 || least > .61 || most > 1.4 || most < 1.39 ||
+		math.Abs(mean-1) > .02 {
 		t.Errorf("%d estimates are %.3f to %.3f of what is, %.3f in the mean", n, least, most, mean)
 	}
 	a := (&schedulingPass{CoScheduler: &CoScheduler{Error: .4}, slotAllocator: y}).estimated()
@@ -127,8 +131,9 @@ func TestEstimatedReleases(t *testing.T) {
 // that comes when all are taken gets the one that is left first.
 func TestPlanCorral(t *testing.T) {
 	job := func(name string, at, mapTime time.Duration) controller.Job {
-		return controller.Job{Name: name, Arrival: at * time.Second, Predicted: &controller.Prediction{Maps: 2, Reduces: 1,
-			Shuffle: 1e9, MapTime: mapTime * time.Second, RedTime: time.Second}}
+		return controller.Job{Name: name, Arrival: at * time.Second,
+			Predicted: &controller.Prediction{Maps: 2, Reduces: 1,
+				Shuffle: 1e9, MapTime: mapTime * time.Second, RedTime: time.Second}}
 	}
 	jobs := []controller.Job{job("a", 0, 100), job("b", 0, 50), job("c", 1, 10), {Name: "does not recur"}}
 	got := PlanCorral(jobs, 2, 4, 10*pathmap.Gbps)

@@ -50,7 +50,8 @@ func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controll
 
 // cluster is the cluster that guidelines are computed for.
 func (c *CoScheduler) cluster(v *controller.View) guideline.Cluster {
-	return guideline.Cluster{Racks: v.Fabric.Racks, Slots: rackSlots(v), EPS: rackUplink(v), OCS: v.Fabric.Spec.OCS,
+	return guideline.Cluster{Racks: v.Fabric.Racks, Slots: rackSlots(v), EPS: rackUplink(v),
+		OCS:   v.Fabric.Spec.OCS,
 		Delta: v.Delta, Elephant: v.ElephantThreshold, Waves: cmp.Or(c.Waves, v.Fabric.Spec.Wavelengths())}
 }
 
@@ -94,7 +95,8 @@ func (k *schedulingPass) data(y *slotAllocator, w *work) []southbound.RackID {
 		if !k.guided(y.v) {
 			return scatter(y.v, w.job)
 		}
-		return evenly(w.job, guideline.Sets(y.v.Rand("blocks", uint64(w.job.ID)), y.v.Fabric.Racks, k.mapRacks(w.job)))
+		return evenly(w.job, guideline.Sets(y.v.Rand("blocks", uint64(w.job.ID)), y.v.Fabric.Racks,
+			k.mapRacks(w.job)))
 	})
 }
 
@@ -186,7 +188,8 @@ func (k *schedulingPass) next(u *user) bool {
 
 // try places a task of a job in one class.
 func (k *schedulingPass) try(w *work, class guideline.Class) bool {
-	reduces := class == guideline.ScheduledReduce || class == guideline.LightReduce || class == guideline.AnyReduce
+	reduces := class == guideline.ScheduledReduce || class == guideline.LightReduce ||
+		class == guideline.AnyReduce
 	for s := range w.open {
 		if w.open[s] == 0 || w.source(s) == reduces {
 			continue
@@ -290,8 +293,9 @@ func (k *schedulingPass) guidedMap(w *work, p *planned, stage int) bool {
 				continue
 			}
 			// A rack that is used already comes first: R_map is the most, not the aim.
-			if best < 0 || (p.used[r] > 0) != (p.used[best] > 0) && p.used[r] > 0 || (p.used[r] > 0) == (p.used[best] > 0) &&
-				k.rack[r] > k.rack[best] {
+			if best < 0 || (p.used[r] > 0) != (p.used[best] > 0) && p.used[r] > 0 ||
+				(p.used[r] > 0) == (p.used[best] > 0) &&
+					k.rack[r] > k.rack[best] {
 				best = r
 			}
 		}
@@ -378,7 +382,8 @@ func (k *schedulingPass) settle(w *work, p *planned, stage int) {
 	sm := output(k.v.Fabric, w.job, stage, w.hosts)
 	var allowed func(int) bool
 	if q := w.job.Predicted; q != nil {
-		zone := k.cluster.Zone(k.Form, &guideline.Job{Input: q.Input, Shuffle: q.Shuffle, Maps: q.Maps, Reduces: q.Reduces,
+		zone := k.cluster.Zone(k.Form, &guideline.Job{Input: q.Input, Shuffle: q.Shuffle, Maps: q.Maps,
+			Reduces: q.Reduces,
 			MapTime: q.MapTime, RedTime: q.RedTime}, k.cluster.Racks)
 		if len(zone) > 0 {
 			allowed = func(racks int) bool {

@@ -100,7 +100,8 @@ type needs struct {
 func (n *needs) cost(rack int) pathmap.Bytes { return n.total - n.rack[rack] }
 
 func newNeeds(v *controller.View) needs {
-	return needs{rack: make([]pathmap.Bytes, v.Fabric.Racks), host: make([]pathmap.Bytes, len(v.Fabric.HostRack))}
+	return needs{rack: make([]pathmap.Bytes, v.Fabric.Racks),
+		host: make([]pathmap.Bytes, len(v.Fabric.HostRack))}
 }
 
 func (n *needs) add(v *controller.View, h southbound.HostID, b pathmap.Bytes) {
@@ -311,7 +312,8 @@ func (n *dawnPass) renew(all []*aim) {
 // longestWait leaves the stage that has waited the longest: no other takes slots before it.
 func longestWait(aims []*aim) []*aim {
 	return []*aim{slices.MinFunc(aims, func(a, b *aim) int {
-		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.w.job.ID, b.w.job.ID), cmp.Compare(a.stage, b.stage))
+		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.w.job.ID, b.w.job.ID),
+			cmp.Compare(a.stage, b.stage))
 	})}
 }
 
@@ -353,7 +355,10 @@ func (w *work) readable(stage int) time.Duration {
 func (a *aim) together() bool { return a.w.receives(a.stage) }
 
 func (w *work) receives(stage int) bool {
-	return slices.ContainsFunc(w.job.Edges, func(e controller.Edge) bool { return e.FollowsTasks() && e.To == stage })
+	return slices.ContainsFunc(w.job.Edges, func(e controller.Edge) bool {
+		return e.FollowsTasks() &&
+			e.To == stage
+	})
 }
 
 // pick is lines 3 to 30 for one rack: the stage that goes there, nil for none.
@@ -374,7 +379,8 @@ func (n *dawnPass) before(a, b *aim, rack int) bool {
 	if !n.saturated {
 		sign = -1
 	}
-	return cmp.Or(sign*cmp.Compare(a.traffic, b.traffic), sign*cmp.Compare(n.between(a, rack), n.between(b, rack)),
+	return cmp.Or(sign*cmp.Compare(a.traffic, b.traffic),
+		sign*cmp.Compare(n.between(a, rack), n.between(b, rack)),
 		cmp.Compare(a.w.job.ID, b.w.job.ID), cmp.Compare(a.stage, b.stage)) < 0
 }
 
@@ -524,8 +530,9 @@ func (n *dawnPass) explain(a *aim, t int, h southbound.HostID) {
 	if n.d.tell == nil {
 		return
 	}
-	n.d.tell(n.v, route.Why{Job: a.w.job, Rack: &route.RackWhy{Task: t, Stage: a.stage, Host: h, Preferred: a.rack,
-		Traffic: a.traffic, ForChildren: a.dep, Load: n.load, Saturated: n.saturated}})
+	n.d.tell(n.v, route.Why{Job: a.w.job, Rack: &route.RackWhy{Task: t, Stage: a.stage, Host: h,
+		Preferred: a.rack,
+		Traffic:   a.traffic, ForChildren: a.dep, Load: n.load, Saturated: n.saturated}})
 }
 
 // gang chooses hosts for a job that is placed whole: stage after stage as if each were placed when it

@@ -42,7 +42,8 @@ func family(r *rand.Rand, f *topo.Fabric) []*controller.Job {
 			} else {
 				read.Hosts = []southbound.HostID{host(), host(), host()}
 			}
-			j.Edges = append(j.Edges, controller.Edge{To: r.IntN(len(j.Stages)), Bytes: whole * pathmap.Bytes(r.IntN(300)),
+			j.Edges = append(j.Edges, controller.Edge{To: r.IntN(len(j.Stages)),
+				Bytes: whole * pathmap.Bytes(r.IntN(300)),
 				Reads: read})
 		}
 		if j.Check(f.Hosts(), slots) == nil {
@@ -60,7 +61,8 @@ func TestDawnReference(t *testing.T) {
 	compared, dependent := 0, 0
 	for seed := range tries.Of[uint64](250, 3000) {
 		r := rand.New(rand.NewPCG(seed, 0xda))
-		f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2 + r.IntN(4), Hosts: 1 + r.IntN(3), Slots: 1 + r.IntN(3),
+		f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2 + r.IntN(4), Hosts: 1 + r.IntN(3),
+			Slots:  1 + r.IntN(3),
 			Spines: 1, NIC: pathmap.Gbps, EPS: pathmap.Gbps})
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +86,8 @@ func TestDawnReference(t *testing.T) {
 			for _, a := range aims {
 				compared++
 				if want := slowPreference(n, a); want != a.prefer {
-					t.Fatalf("seed %d: stage %d of %s prefers %+v, want %+v (saturated: %v)", seed, a.stage, a.w.job.Name, a.prefer,
+					t.Fatalf("seed %d: stage %d of %s prefers %+v, want %+v (saturated: %v)", seed, a.stage,
+						a.w.job.Name, a.prefer,
 						want, n.saturated)
 				}
 				if a.dep {
@@ -111,7 +114,8 @@ func orphan(all []*controller.Job, j *controller.Job) bool {
 }
 
 // crossing returns the bytes of an edge between racks.
-func crossing(v *controller.View, j *controller.Job, e *controller.Edge, hosts []southbound.HostID) pathmap.Bytes {
+func crossing(v *controller.View, j *controller.Job, e *controller.Edge,
+	hosts []southbound.HostID) pathmap.Bytes {
 	sum := pathmap.Bytes(0)
 	x := controller.Expand(j, e, hosts)
 	for i := range x.Src {
@@ -166,7 +170,8 @@ func slowPreference(n *dawnPass, a *aim) prefer {
 // slowChild is the least traffic between racks of a child, all of its reading tasks in one, with the
 // output of a parent on one host: one task reads all, since Equation 1 counts blocks and not who reads
 // them.
-func slowChild(v *controller.View, parent, child *controller.Job, out southbound.HostID) (pathmap.Bytes, bool) {
+func slowChild(v *controller.View, parent, child *controller.Job,
+	out southbound.HostID) (pathmap.Bytes, bool) {
 	least, reads := pathmap.Bytes(-1), false
 	for rack := range v.Fabric.Racks {
 		sum := pathmap.Bytes(0)
@@ -282,7 +287,8 @@ func TestDawnKeepsChildrenTogether(t *testing.T) {
 		{"alone", func() filler { return &Dawn{Alone: true} }, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 3, Hosts: 2, Slots: 4, Spines: 1, NIC: pathmap.Gbps,
+			f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 3, Hosts: 2, Slots: 4, Spines: 1,
+				NIC: pathmap.Gbps,
 				EPS: pathmap.Gbps})
 			if err != nil {
 				t.Fatal(err)
@@ -292,7 +298,8 @@ func TestDawnKeepsChildrenTogether(t *testing.T) {
 				return &controller.Job{Name: name, Incremental: true, Stages: []controller.Stage{two, two},
 					Edges: []controller.Edge{
 						{Kind: controller.ScatterGather, To: 1, Bytes: 100},
-						{Bytes: 200, Reads: &controller.Read{Hosts: []southbound.HostID{at}, Kind: controller.OneToOne}}}}
+						{Bytes: 200, Reads: &controller.Read{Hosts: []southbound.HostID{at},
+							Kind: controller.OneToOne}}}}
 			}
 			child := &controller.Job{Name: "child", Incremental: true,
 				Stages: []controller.Stage{{Tasks: make([]controller.Task, 2)}},
@@ -375,7 +382,8 @@ func (c *cluster) lose(h southbound.HostID) {
 func BenchmarkDawn(b *testing.B) {
 	for _, jobs := range []int{12, 100, 400} {
 		b.Run(fmt.Sprint("jobs_", jobs), func(b *testing.B) {
-			f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 6, Hosts: 6, Slots: 8, Spines: 1, NIC: pathmap.Gbps,
+			f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 6, Hosts: 6, Slots: 8, Spines: 1,
+				NIC: pathmap.Gbps,
 				EPS: pathmap.Gbps})
 			if err != nil {
 				b.Fatal(err)
@@ -383,13 +391,16 @@ func BenchmarkDawn(b *testing.B) {
 			s := state.New(f)
 			for i := range jobs {
 				j := &controller.Job{Name: fmt.Sprint(i), Incremental: true, Stages: []controller.Stage{
-					{Tasks: make([]controller.Task, 24)}, {Tasks: make([]controller.Task, 8)}}, Edges: []controller.Edge{
+					{Tasks: make([]controller.Task, 24)}, {Tasks: make([]controller.Task,
+						8)}}, Edges: []controller.Edge{
 					{Kind: controller.ScatterGather, To: 1, Bytes: 1e9}, {Bytes: 2e9, Reads: &controller.Read{
-						Hosts: []southbound.HostID{southbound.HostID(i % 36), southbound.HostID(i % 35)}, Kind: controller.OneToOne}}}}
+						Hosts: []southbound.HostID{southbound.HostID(i % 36),
+							southbound.HostID(i % 35)}, Kind: controller.OneToOne}}}}
 				if i%2 == 1 {
 					j.Edges[1].Reads = &controller.Read{Job: fmt.Sprint(i - 1), Kind: controller.OneToOne}
 				}
-				if err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: j, Request: fmt.Sprint(i)}); err != nil {
+				if err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: j,
+					Request: fmt.Sprint(i)}); err != nil {
 					b.Fatal(err)
 				}
 			}

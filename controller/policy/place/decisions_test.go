@@ -37,7 +37,8 @@ func run(t *testing.T, fresh func() filler) string {
 		}
 		for i := len(jobs); i < 6; i++ {
 			slots := f.Hosts() * f.Spec.Slots
-			j := mapReduce(fmt.Sprint("u", r.IntN(3)), time.Duration(i)*time.Duration(r.IntN(9))*time.Second, 1+r.IntN(slots),
+			j := mapReduce(fmt.Sprint("u", r.IntN(3)),
+				time.Duration(i)*time.Duration(r.IntN(9))*time.Second, 1+r.IntN(slots),
 				r.IntN(slots), pathmap.Bytes(1+r.IntN(40_000)))
 			j.Weight = float64(1 + r.IntN(2))
 			if r.IntN(2) == 0 {

@@ -37,7 +37,8 @@ func (y *slotAllocator) sourceTask(w *work, stage int) bool {
 		}
 		best := -1
 		for _, rack := range w.copies(i) {
-			if r := int(rack); y.rack[r] > 0 && (best < 0 || y.rack[r] > y.rack[best] || y.rack[r] == y.rack[best] && r < best) {
+			if r := int(rack); y.rack[r] > 0 && (best < 0 || y.rack[r] > y.rack[best] ||
+				y.rack[r] == y.rack[best] && r < best) {
 				best = r
 			}
 		}
@@ -101,7 +102,8 @@ func (y *slotAllocator) anywhere(w *work, stage, task int) bool {
 // reads reports whether a task without a host reads a block.
 func (w *work) reads() bool {
 	for k, n := range w.open {
-		if n > 0 && slices.ContainsFunc(w.job.Stages[k].Tasks, func(t controller.Task) bool { return t.Input > 0 }) {
+		if n > 0 && slices.ContainsFunc(w.job.Stages[k].Tasks,
+			func(t controller.Task) bool { return t.Input > 0 }) {
 			return true
 		}
 	}
@@ -128,7 +130,8 @@ func (w *work) early(stage int) bool {
 		if e.Kind == controller.Fixed || e.To != stage {
 			continue
 		}
-		if w.open[e.From] > 0 || float64(w.ended[e.From]) < SlowStart*float64(w.size(e.From)) || w.waits[e.From] {
+		if w.open[e.From] > 0 || float64(w.ended[e.From]) < SlowStart*float64(w.size(e.From)) ||
+			w.waits[e.From] {
 			return false
 		}
 	}
@@ -165,7 +168,8 @@ func (y *slotAllocator) hadoopJob(w *work) bool {
 
 // incremental places the tasks of incremental jobs with serve, and returns the view that is left for
 // the others. data returns the racks of a job's blocks.
-func incremental(v *controller.View, p *controller.Plan, data func(y *slotAllocator, w *work) []southbound.RackID,
+func incremental(v *controller.View, p *controller.Plan,
+	data func(y *slotAllocator, w *work) []southbound.RackID,
 	serve func(y *slotAllocator)) *controller.View {
 	y := newSlotAllocator(v)
 	if y == nil {

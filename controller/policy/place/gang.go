@@ -96,7 +96,10 @@ type guide struct {
 
 // receives reports whether a heavy shuffle ends at a stage.
 func (g *guide) receives(stage int) bool {
-	return slices.ContainsFunc(g.job.Edges, func(e controller.Edge) bool { return e.To == stage && g.by.heavyEdge(&e) })
+	return slices.ContainsFunc(g.job.Edges, func(e controller.Edge) bool {
+		return e.To == stage &&
+			g.by.heavyEdge(&e)
+	})
 }
 
 // sends returns the largest heavy shuffle that leaves a stage; nil where none does.
@@ -145,7 +148,8 @@ func (g *guide) slots() []int {
 // shape is the job of the latency response model for a shuffle.
 func (g *guide) shape(e *controller.Edge) *guideline.Job {
 	from, to := &g.job.Stages[e.From], &g.job.Stages[e.To]
-	return &guideline.Job{Shuffle: e.Bytes, Maps: len(from.Tasks), Reduces: len(to.Tasks), MapTime: longest(from),
+	return &guideline.Job{Shuffle: e.Bytes, Maps: len(from.Tasks), Reduces: len(to.Tasks),
+		MapTime: longest(from),
 		RedTime: longest(to)}
 }
 

@@ -18,7 +18,8 @@ func gangJob(id controller.JobID, shuffle pathmap.Bytes, tasks ...int) *controll
 	for s, n := range tasks {
 		j.Stages = append(j.Stages, controller.Stage{Name: fmt.Sprint(s), Tasks: make([]controller.Task, n)})
 		if s > 0 {
-			j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: s - 1, To: s, Bytes: shuffle})
+			j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: s - 1, To: s,
+				Bytes: shuffle})
 		}
 	}
 	return j

@@ -26,7 +26,8 @@ type Planner func(j *controller.Job, free []int32) []southbound.HostID
 
 // Fill places the incremental jobs of a view, and returns the view that is left for gang-scheduled
 // ones. Plan can be nil.
-func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder, plan Planner) *controller.View {
+func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder,
+	plan Planner) *controller.View {
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return x.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}

@@ -89,11 +89,14 @@ func allocatorFabric(t testing.TB, racks, slots int) *topo.Fabric {
 const block = pathmap.Bytes(100)
 
 // mapReduce is an incremental job.
-func mapReduce(user string, arrival time.Duration, maps, reduces int, shuffle pathmap.Bytes) *controller.Job {
-	j := &controller.Job{Name: fmt.Sprintf("%d×%d", maps, reduces), User: user, Arrival: arrival, Incremental: true}
+func mapReduce(user string, arrival time.Duration, maps, reduces int,
+	shuffle pathmap.Bytes) *controller.Job {
+	j := &controller.Job{Name: fmt.Sprintf("%d×%d", maps, reduces), User: user, Arrival: arrival,
+		Incremental: true}
 	j.Stages = []controller.Stage{{Name: "map", Tasks: make([]controller.Task, maps)}}
 	for i := range maps {
-		j.Stages[0].Tasks[i] = controller.Task{Compute: 10 * time.Second, Input: block, NonLocal: 7 * time.Second}
+		j.Stages[0].Tasks[i] = controller.Task{Compute: 10 * time.Second, Input: block,
+			NonLocal: 7 * time.Second}
 	}
 	if reduces > 0 {
 		j.Stages = append(j.Stages, controller.Stage{Name: "reduce", Tasks: make([]controller.Task, reduces)})
@@ -255,7 +258,8 @@ func TestEveryJobEnds(t *testing.T) {
 				for i := range 2 + r.IntN(12) {
 					split := r.IntN(2) == 0
 					maps, reduces := 1+r.IntN(2*slots), r.IntN(slots+1)
-					j := mapReduce(fmt.Sprint("u", r.IntN(3)), time.Duration(i)*time.Duration(r.IntN(9))*time.Second, maps, reduces,
+					j := mapReduce(fmt.Sprint("u", r.IntN(3)),
+						time.Duration(i)*time.Duration(r.IntN(9))*time.Second, maps, reduces,
 						pathmap.Bytes(1+r.IntN(40_000)))
 					if r.IntN(2) == 0 {
 						wrong := 0.01 + 10*r.Float64() // a prediction may be wrong by any factor
@@ -387,7 +391,8 @@ func TestMapsByTheirOwnData(t *testing.T) {
 		for seed := range uint64(20) {
 			f := allocatorFabric(t, 8, 1)
 			j := mapReduce("a", 0, 1, 30, 1000)
-			v := &controller.View{Fabric: f, Seed: seed, Delta: 20 * time.Millisecond, Waiting: []*controller.Job{j}}
+			v := &controller.View{Fabric: f, Seed: seed, Delta: 20 * time.Millisecond,
+				Waiting: []*controller.Job{j}}
 			blocks := scatter(v, j)
 			v.Free = make([]int32, f.Hosts())
 			for h := range v.Free {
@@ -424,8 +429,10 @@ func TestGangBesideIncremental(t *testing.T) {
 			f := allocatorFabric(t, 3, 2)
 			whole := mapReduce("b", 0, tasks, 0, 0)
 			whole.ID, whole.Incremental = 1, false
-			v := &controller.View{Fabric: f, Seed: 3, Now: time.Minute, Delta: 20 * time.Millisecond, ElephantThreshold: 1000,
-				Free: slices.Repeat([]int32{2}, f.Hosts()), Waiting: []*controller.Job{mapReduce("a", 0, 8, 0, 0), whole}}
+			v := &controller.View{Fabric: f, Seed: 3, Now: time.Minute, Delta: 20 * time.Millisecond,
+				ElephantThreshold: 1000,
+				Free:              slices.Repeat([]int32{2}, f.Hosts()), Waiting: []*controller.Job{mapReduce("a", 0, 8,
+					0, 0), whole}}
 			p := controller.Plan{Wake: southbound.Never}
 			part().Fill(v, nil, &p)
 			taken, placed := make([]int32, f.Hosts()), 0
@@ -438,7 +445,8 @@ func TestGangBesideIncremental(t *testing.T) {
 				}
 			}
 			if slices.Max(taken) > 2 || placed != want {
-				t.Errorf("%s: %d tasks are placed beside %d, want %d: %v by host, of %v free", name, placed, tasks, want, taken,
+				t.Errorf("%s: %d tasks are placed beside %d, want %d: %v by host, of %v free", name, placed,
+					tasks, want, taken,
 					v.Free)
 			}
 		}
@@ -480,7 +488,8 @@ func TestStrictKeepsGuideline(t *testing.T) {
 // other jobs which have begun are still to have there.
 func TestRoom(t *testing.T) {
 	f := allocatorFabric(t, 4, 2) // four slots a rack
-	k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: &slotAllocator{v: &controller.View{Fabric: f}}}
+	k := &schedulingPass{CoScheduler: &CoScheduler{},
+		slotAllocator: &slotAllocator{v: &controller.View{Fabric: f}}}
 	k.works = []*work{
 		{begun: true, waits: []bool{false, true}, policyState: []int32{1, 0, 2, 3, 3}},
 		{begun: true, waits: []bool{false, true}, policyState: []int32{1, 0, 1}},
@@ -492,7 +501,8 @@ func TestRoom(t *testing.T) {
 		left []int
 		want bool
 	}{
-		{[]int{0, 0, 0, 0}, true}, {[]int{1, 4, 4, 1}, true}, {[]int{2, 0, 0, 0}, false}, {[]int{0, 5, 0, 0}, false},
+		{[]int{0, 0, 0, 0}, true}, {[]int{1, 4, 4, 1}, true}, {[]int{2, 0, 0, 0},
+			false}, {[]int{0, 5, 0, 0}, false},
 		{[]int{0, 0, 5, 0}, false}, {[]int{0, 0, 0, 2}, false},
 	} {
 		if got := k.room(tc.left); got != tc.want {
@@ -523,7 +533,8 @@ func TestGuidedMap(t *testing.T) {
 		{"none of them has a slot", []southbound.RackID{0, 1, 2}, []int{0, 0, 0, 0}, []int{0, 0, 0, 4}, 2, -1},
 	} {
 		f := allocatorFabric(t, 4, 2)
-		v := &controller.View{Fabric: f, Free: make([]int32, f.Hosts()), Waiting: []*controller.Job{heavyJob(1, 0)}}
+		v := &controller.View{Fabric: f, Free: make([]int32, f.Hosts()),
+			Waiting: []*controller.Job{heavyJob(1, 0)}}
 		for r, n := range tc.free {
 			v.Free[2*r], v.Free[2*r+1] = int32(n/2), int32(n-n/2)
 		}
@@ -570,7 +581,8 @@ func TestSettledScheduleStays(t *testing.T) {
 		{"of another stage", []int32{0, 1, 4, 3, 2}, nil},
 	} {
 		v := &controller.View{Fabric: f, Now: time.Minute, Delta: 20 * time.Millisecond, ElephantThreshold: 1000,
-			Free: slices.Repeat([]int32{2}, f.Hosts()), Partial: []controller.Partial{{Job: j, Hosts: hosts, Tasks: tasks,
+			Free: slices.Repeat([]int32{2}, f.Hosts()), Partial: []controller.Partial{{Job: j,
+				Hosts: hosts, Tasks: tasks,
 				Waits: []bool{false, true}, PolicyState: tc.kept}}}
 		c := &CoScheduler{}
 		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v)}
@@ -579,7 +591,8 @@ func TestSettledScheduleStays(t *testing.T) {
 		if tc.want != nil && (!slices.Equal(p.left, tc.want) || !slices.Equal(k.works[0].policyState, tc.kept)) {
 			t.Errorf("%s: left are %v, want %v", tc.name, p.left, tc.want)
 		}
-		if tc.want == nil && (k.works[0].kept || len(k.works[0].policyState) == 0 || k.works[0].policyState[0] != 1) {
+		if tc.want == nil && (k.works[0].kept || len(k.works[0].policyState) == 0 ||
+			k.works[0].policyState[0] != 1) {
 			t.Errorf("%s: %v stays", tc.name, k.works[0].policyState)
 		}
 	}
@@ -597,7 +610,8 @@ func TestAnyMap(t *testing.T) {
 		{[]int{0, 0, 0, 4}, 3}, {[]int{0, 0, 0, 0}, -1},
 	} {
 		f := allocatorFabric(t, 4, 2)
-		v := &controller.View{Fabric: f, Free: make([]int32, f.Hosts()), Waiting: []*controller.Job{heavyJob(1, 0)}}
+		v := &controller.View{Fabric: f, Free: make([]int32, f.Hosts()),
+			Waiting: []*controller.Job{heavyJob(1, 0)}}
 		for r, n := range tc.free {
 			v.Free[2*r], v.Free[2*r+1] = int32(n/2), int32(n-n/2)
 		}
@@ -622,7 +636,8 @@ func TestHeavyByWhatMapsShow(t *testing.T) {
 		shuffle pathmap.Bytes
 		ended   int
 		want    bool
-	}{{2000, 1, true}, {1990, 1, false}, {2000, 5, true}, {1990, 5, false}, {2000, 10, true}, {1990, 10, false}} {
+	}{{2000, 1, true}, {1990, 1, false}, {2000, 5, true}, {1990, 5, false}, {2000, 10,
+		true}, {1990, 10, false}} {
 		f := allocatorFabric(t, 4, 2)
 		j := mapReduce("a", 0, 10, 2, tc.shuffle)
 		hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, 12)

@@ -20,7 +20,8 @@ func TestLoad(t *testing.T) {
 	}
 	up := uplinks(view())
 	count := func(v *controller.View, l pathmap.LinkID, share float64) {
-		v.Links[l] = controller.LinkRate{Span: 1, Rate: pathmap.BitsPerSecond(share * float64(f.Topology.Link(l).Capacity))}
+		v.Links[l] = controller.LinkRate{Span: 1,
+			Rate: pathmap.BitsPerSecond(share * float64(f.Topology.Link(l).Capacity))}
 	}
 	for _, tc := range []struct {
 		name string
@@ -62,11 +63,13 @@ func TestLoad(t *testing.T) {
 			}
 		}, 0.8},
 		{"max-min of a flow from rack to rack", func(v *controller.View) {
-			v.Coflows = []controller.CoflowView{{Started: true, Src: []southbound.HostID{0}, Dst: []southbound.HostID{2},
+			v.Coflows = []controller.CoflowView{{Started: true, Src: []southbound.HostID{0},
+				Dst:   []southbound.HostID{2},
 				Ended: []bool{false}}}
 		}, 0.5},
 		{"a flow within a rack", func(v *controller.View) {
-			v.Coflows = []controller.CoflowView{{Started: true, Src: []southbound.HostID{0}, Dst: []southbound.HostID{1},
+			v.Coflows = []controller.CoflowView{{Started: true, Src: []southbound.HostID{0},
+				Dst:   []southbound.HostID{1},
 				Ended: []bool{false}}}
 		}, 0},
 	} {

@@ -59,7 +59,8 @@ func TestDataOnFailedRacks(t *testing.T) {
 				lost = lost || far == 12
 			}
 			_, packs := make().(*Packer)
-			own := packs || name == "fair" || name == "corral" || name == "finder" || name == "planner" || name == "without data"
+			own := packs || name == "fair" || name == "corral" || name == "finder" || name == "planner" ||
+				name == "without data"
 			if !lost && !own { // there each block has racks of its own
 				t.Error("no rack is left without any of the job's data")
 			}
@@ -72,9 +73,11 @@ func TestDataOnFailedRacks(t *testing.T) {
 func TestRackFailsAndComesBack(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
-			for _, at := range []time.Duration{time.Second, 9 * time.Second, 10 * time.Second, 10500 * time.Millisecond,
+			for _, at := range []time.Duration{time.Second, 9 * time.Second, 10 * time.Second,
+				10500 * time.Millisecond,
 				11 * time.Second, 13 * time.Second} {
-				c := &cluster{t: t, s: state.New(allocatorFabric(t, 4, 2)), make: make, heed: []time.Duration{at, time.Minute}}
+				c := &cluster{t: t, s: state.New(allocatorFabric(t, 4, 2)), make: make,
+					heed: []time.Duration{at, time.Minute}}
 				c.each = func() {
 					switch c.now {
 					case at:
@@ -120,8 +123,9 @@ func TestMoreTasksThanSlots(t *testing.T) {
 func TestNoInput(t *testing.T) {
 	for name, make := range parts() {
 		t.Run(name, func(t *testing.T) {
-			for _, p := range []*controller.Prediction{nil, {Shuffle: 4400, Maps: 6, Reduces: 4, MapTime: 10 * time.Second,
-				RedTime: 5 * time.Second}} {
+			for _, p := range []*controller.Prediction{nil,
+				{Shuffle: 4400, Maps: 6, Reduces: 4, MapTime: 10 * time.Second,
+					RedTime: 5 * time.Second}} {
 				j := heavyJob(6, 4)
 				j.Predicted = p
 				for i := range j.Stages[0].Tasks {
@@ -206,8 +210,14 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 		RedTime: 5 * time.Second}
 	for name, make := range parts() {
 		for what, wrong := range map[string]func(p *controller.Prediction, by float64){
-			"input":   func(p *controller.Prediction, by float64) { p.Input = pathmap.Bytes(float64(p.Input) * by) },
-			"shuffle": func(p *controller.Prediction, by float64) { p.Shuffle = pathmap.Bytes(float64(p.Shuffle) * by) },
+			"input": func(p *controller.Prediction,
+				by float64) {
+				p.Input = pathmap.Bytes(float64(p.Input) * by)
+			},
+			"shuffle": func(p *controller.Prediction,
+				by float64) {
+				p.Shuffle = pathmap.Bytes(float64(p.Shuffle) * by)
+			},
 			"tasks": func(p *controller.Prediction, by float64) {
 				p.Maps, p.Reduces = int(float64(p.Maps)*by), int(float64(p.Reduces)*by)
 			},
@@ -234,7 +244,8 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []controller.Prediction{{Input: -1}, {Shuffle: -1}, {Maps: -1}, {Reduces: -1}, {MapTime: -1},
+	for _, p := range []controller.Prediction{{Input: -1}, {Shuffle: -1}, {Maps: -1}, {Reduces: -1},
+		{MapTime: -1},
 		{RedTime: -1}, {Shuffle: controller.MaxBytes + 1}, {Maps: controller.MaxTasks + 1}} {
 		j := heavyJob(4, 2)
 		j.Predicted = &p

@@ -67,7 +67,8 @@ func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job)
 }
 
 // fillFree places every job that Admit lets in where find puts it, with the slots that are left then.
-func fillFree(v *controller.View, p *controller.Plan, find func(j *controller.Job, free []int32) []southbound.HostID) {
+func fillFree(v *controller.View, p *controller.Plan,
+	find func(j *controller.Job, free []int32) []southbound.HostID) {
 	free := slices.Clone(v.Free)
 	for _, j := range Admit(v) {
 		sizes := j.Sizes()

@@ -30,13 +30,17 @@ func TestAdmit(t *testing.T) {
 		want    []controller.JobID
 	}{
 		{"all fit", []int32{2, 2}, 0, []*controller.Job{job(0, 2, 0), job(1, 2, 0)}, []controller.JobID{0, 1}},
-		{"the second does not", []int32{2, 1}, 0, []*controller.Job{job(0, 2, 0), job(1, 2, 0)}, []controller.JobID{0}},
-		{"a smaller one overtakes", []int32{2, 1}, 0, []*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)},
+		{"the second does not", []int32{2, 1}, 0, []*controller.Job{job(0, 2, 0), job(1, 2, 0)},
+			[]controller.JobID{0}},
+		{"a smaller one overtakes", []int32{2, 1}, 0,
+			[]*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)},
 			[]controller.JobID{1, 2}},
-		{"not for ever", []int32{2, 1}, Patience, []*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)}, nil},
+		{"not for ever", []int32{2, 1}, Patience,
+			[]*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)}, nil},
 		{"bare coflows need no slot", []int32{0, 0}, time.Hour, []*controller.Job{job(0, 4, 0), job(1, 0, 0)},
 			[]controller.JobID{1}},
-		{"order of acceptance", []int32{2}, 0, []*controller.Job{job(7, 2, 0), job(3, 2, 0)}, []controller.JobID{3}},
+		{"order of acceptance", []int32{2}, 0, []*controller.Job{job(7, 2, 0), job(3, 2, 0)},
+			[]controller.JobID{3}},
 		{"a host in debt", []int32{-3, 2}, 0, []*controller.Job{job(0, 2, 0)}, []controller.JobID{0}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -191,7 +195,8 @@ func TestLostTasksShareSlots(t *testing.T) {
 				}
 			}
 			if jobs != 2 {
-				t.Errorf("%s, seed %d: %d of three jobs have slots, and there are slots for two: %+v", name, seed, jobs, p.Place)
+				t.Errorf("%s, seed %d: %d of three jobs have slots, and there are slots for two: %+v", name,
+					seed, jobs, p.Place)
 			}
 		}
 	}
@@ -204,7 +209,8 @@ func TestFairStartsWhereDrawn(t *testing.T) {
 		v := view(t, seed, []int32{1, 1, 1, 1, 1, 1}, job(0, 1, 0))
 		p := controller.Plan{}
 		new(Fair).Fill(v, nil, &p)
-		if want := southbound.HostID(v.Rand("place", 0).IntN(6)); len(p.Place) != 1 || p.Place[0].Hosts[0] != want {
+		if want := southbound.HostID(v.Rand("place", 0).IntN(6)); len(p.Place) != 1 ||
+			p.Place[0].Hosts[0] != want {
 			t.Errorf("seed %d: %+v, want host %d", seed, p.Place, want)
 		}
 	}
@@ -246,7 +252,8 @@ func TestRackUplink(t *testing.T) {
 	tor := v.Fabric.Topology.Out(v.Fabric.ToRNode[0])
 	v.Down = make([]bool, len(v.Fabric.Topology.Links()))
 	for _, l := range tor {
-		if to := v.Fabric.Topology.Link(l).To; to != v.Fabric.OCSNode && v.Fabric.Topology.Node(to).Role != pathmap.Host {
+		if to := v.Fabric.Topology.Link(l).To; to != v.Fabric.OCSNode &&
+			v.Fabric.Topology.Node(to).Role != pathmap.Host {
 			v.Down[l] = true
 			break
 		}

@@ -69,7 +69,8 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	}
 	works := make(map[int]*work, len(y.works))
 	for _, u := range y.users {
-		q := &pushbox.Queue{Name: u.name, FIFO: k.FIFO != nil && k.FIFO(u.name), Running: u.running, Last: u.last}
+		q := &pushbox.Queue{Name: u.name, FIFO: k.FIFO != nil &&
+			k.FIFO(u.name), Running: u.running, Last: u.last}
 		for _, w := range u.works {
 			if j := k.job(v, y, w); j != nil {
 				j.Queue = q
@@ -105,15 +106,17 @@ func (w *work) stageOf(task int) int {
 // job returns a job with the stages that may start; nil where none has a task that waits.
 func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job {
 	g := k.graph(v, w)
-	j := &pushbox.Job{ID: int(w.job.ID), Arrival: w.job.Arrival, Weight: cmp.Or(w.job.Weight, 1), Hosts: w.hosts,
+	j := &pushbox.Job{ID: int(w.job.ID), Arrival: w.job.Arrival, Weight: cmp.Or(w.job.Weight, 1),
+		Hosts:  w.hosts,
 		Copies: w.blocks}
 	for _, s := range g.order {
 		if w.open[s] == 0 || !k.mayStart(y, w, g, s) {
 			continue
 		}
 		n := w.size(s)
-		stage := &pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n), Reads: g.reads[s],
-			All: n > 1 && g.follows[s], Compute: w.compute(s)}
+		stage := &pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n),
+			Reads: g.reads[s],
+			All:   n > 1 && g.follows[s], Compute: w.compute(s)}
 		stage.Begun = stage.All && w.open[s] < n
 		if j.Coflow = max(j.Coflow, g.coflow[s]); stage.Begun {
 			j.Stages = slices.Insert(j.Stages, 0, stage)
@@ -183,7 +186,8 @@ func (k *Packer) mayStart(y *slotAllocator, w *work, g *graph, s int) bool {
 		y.together += n // also if it gets no slot now: the stages that begin in one decision must fit together, too
 		return true
 	}
-	if k.SlowStart == 0 || n > 1 || y.together > 0 || 2*(y.early+1) > y.slots || !w.slowStarts(s, k.SlowStart) {
+	if k.SlowStart == 0 || n > 1 || y.together > 0 || 2*(y.early+1) > y.slots ||
+		!w.slowStarts(s, k.SlowStart) {
 		return false
 	}
 	y.early++ // also if it gets no slot now: a bound that is never passed
@@ -251,8 +255,9 @@ const manyGraphs = 4096
 
 func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 	n := len(j.Stages)
-	g := &graph{input: make([]float64, n), coflow: make([]float64, n), reads: make([]bool, n), receives: make([]bool, n),
-		follows: make([]bool, n)}
+	g := &graph{input: make([]float64, n), coflow: make([]float64, n), reads: make([]bool, n),
+		receives: make([]bool, n),
+		follows:  make([]bool, n)}
 	sends := make([]float64, n)
 	for i := range j.Edges {
 		if e := &j.Edges[i]; e.Kind != controller.Fixed {
@@ -279,13 +284,17 @@ func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 		}
 	}
 	for s := range n {
-		g.reads[s] = !g.receives[s] && (parts[s] || slices.ContainsFunc(j.Stages[s].Tasks, func(t controller.Task) bool {
-			return t.Input > 0
-		}))
+		g.reads[s] = !g.receives[s] && (parts[s] ||
+			slices.ContainsFunc(j.Stages[s].Tasks, func(t controller.Task) bool {
+				return t.Input > 0
+			}))
 		g.order = append(g.order, s)
 	}
 	tails := g.tails(j, pushbox.Line(v.Fabric.Spec.NIC))
-	slices.SortFunc(g.order, func(a, b int) int { return cmp.Or(cmp.Compare(tails[b], tails[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(g.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(tails[b], tails[a]),
+			cmp.Compare(a, b))
+	})
 	return g
 }
 
@@ -334,8 +343,9 @@ func (k *Packer) machines(v *controller.View, y *slotAllocator) []pushbox.Machin
 	line := pushbox.Line(v.Fabric.Spec.NIC)
 	m := make([]pushbox.Machine, len(y.free))
 	for h := range m {
-		m[h] = pushbox.Machine{Rack: v.HostRack(southbound.HostID(h)), Free: int(y.free[h]), Smallest: math.Inf(1),
-			Rate: line}
+		m[h] = pushbox.Machine{Rack: v.HostRack(southbound.HostID(h)), Free: int(y.free[h]),
+			Smallest: math.Inf(1),
+			Rate:     line}
 	}
 	sizes := map[controller.JobID]*graph{}
 	for _, w := range y.works {
@@ -370,7 +380,8 @@ type inflow struct {
 
 // flows counts a coflow at the machines that receive it. Where racks have several hosts, what stays in
 // a rack counts nowhere (section 4).
-func (k *Packer) flows(v *controller.View, c *controller.CoflowView, g *graph, m []pushbox.Machine, in []inflow) {
+func (k *Packer) flows(v *controller.View, c *controller.CoflowView, g *graph, m []pushbox.Machine,
+	in []inflow) {
 	size := 0.0
 	if g != nil {
 		size = g.of[c.Edge]

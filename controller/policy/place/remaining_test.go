@@ -32,8 +32,9 @@ func TestRemainingTimes(t *testing.T) {
 		{"by the prediction", &controller.Prediction{MapTime: 20 * s}, []controller.TaskState{running(98 * s),
 			running(98 * s)}, 0, 18 * s},
 		{"by another job", nil, []controller.TaskState{running(99 * s), running(99 * s)}, 0, 6 * s},
-		{"a reduce that waits", &controller.Prediction{RedTime: 70 * s}, []controller.TaskState{ended(9 * s), ended(9 * s),
-			running(-1)}, 2, 70 * s},
+		{"a reduce that waits", &controller.Prediction{RedTime: 70 * s},
+			[]controller.TaskState{ended(9 * s), ended(9 * s),
+				running(-1)}, 2, 70 * s},
 		{"longer than others took", nil, []controller.TaskState{running(98 * s), ended(s)}, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

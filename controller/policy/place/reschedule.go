@@ -84,7 +84,8 @@ func copies(v *controller.View, h *controller.Evicted, alive []southbound.HostID
 }
 
 // reschedule places lost tasks one by one as fill does, and returns a view with the slots that are left.
-func reschedule(v *controller.View, p *controller.Plan, chooserOf func(j *controller.Job) chooser) *controller.View {
+func reschedule(v *controller.View, p *controller.Plan,
+	chooserOf func(j *controller.Job) chooser) *controller.View {
 	if len(v.Evicted) == 0 {
 		return v
 	}

@@ -101,8 +101,9 @@ func newSlotAllocator(v *controller.View) *slotAllocator {
 func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	n := len(j.Stages)
 	room := make([]int, 4*n+1) // one allocation for all, as there are many jobs
-	w := &work{job: j, next: room[:n:n], open: room[n : 2*n : 2*n], ended: room[2*n : 3*n : 3*n], first: room[3*n:],
-		last: j.Arrival, waits: make([]bool, n)}
+	w := &work{job: j, next: room[:n:n], open: room[n : 2*n : 2*n], ended: room[2*n : 3*n : 3*n],
+		first: room[3*n:],
+		last:  j.Arrival, waits: make([]bool, n)}
 	for k := range j.Stages {
 		w.first[k+1] = w.first[k] + len(j.Stages[k].Tasks)
 		w.next[k] = w.first[k]

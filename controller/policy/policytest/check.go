@@ -19,7 +19,8 @@ func byInput(a, b controller.CircuitReservation) int {
 // tag that names a path, ports reserved twice, links above capacity. The plan must be a fresh
 // instance's, with complete rates.
 func Check(v *controller.View, p *controller.Plan) error {
-	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkCircuits(v, p), checkShare(v, p), checkWake(v, p))
+	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkCircuits(v, p), checkShare(v, p),
+		checkWake(v, p))
 }
 
 func checkWake(v *controller.View, p *controller.Plan) error {
@@ -104,7 +105,10 @@ func checkRescued(v *controller.View, done map[controller.JobID]bool) error {
 	if len(v.Evicted) == 0 || len(v.Lost) == len(v.Free) {
 		return nil
 	}
-	first := slices.MinFunc(v.Evicted, func(a, b controller.Evicted) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
+	first := slices.MinFunc(v.Evicted, func(a,
+		b controller.Evicted) int {
+		return cmp.Compare(a.Job.ID, b.Job.ID)
+	})
 	var need []int32
 	for t, at := range first.Hosts {
 		if at == controller.NoHost && !first.Ended[t] {
@@ -168,7 +172,8 @@ func checkRoute(v *controller.View, p *controller.Plan) error {
 		}
 		for r := range t {
 			if !leads(v, src[r], dst[r], t[r]) {
-				return fmt.Errorf("route coflow %d: tag %d of host flow %d (%d→%d) leads nowhere", id, t[r], r, src[r], dst[r])
+				return fmt.Errorf("route coflow %d: tag %d of host flow %d (%d→%d) leads nowhere", id, t[r],
+					r, src[r], dst[r])
 			}
 		}
 		return nil

@@ -33,12 +33,14 @@ func TestCheckSees(t *testing.T) {
 		return len(v.Coflows) > 0 && v.Coflows[0].Started && v.Coflows[0].Routed && !v.Coflows[0].Ended[0] &&
 			v.HostRack(v.Coflows[0].Src[0]) == v.HostRack(v.Coflows[0].Dst[0]) && len(v.Reserved) == 0
 	})
-	r := controller.CircuitReservation{NotBefore: lit.Now, NotAfter: lit.Now + time.Hour, In: lit.Reserved[0].In,
+	r := controller.CircuitReservation{NotBefore: lit.Now, NotAfter: lit.Now + time.Hour,
+		In:  lit.Reserved[0].In,
 		Out: lit.Reserved[0].Out}
 	nic := sending.Fabric.Topology.Link(sending.Fabric.Topology.Out(sending.Fabric.HostNode[0])[0]).Capacity
 	c := &sending.Coflows[0]
 	rate := func(bps pathmap.BitsPerSecond) *southbound.Rates {
-		return &southbound.Rates{Pairs: []southbound.PairRate{{Src: c.Src[0], Dst: c.Dst[0], Tag: c.Tag[0], Rate: bps}}}
+		return &southbound.Rates{Pairs: []southbound.PairRate{{Src: c.Src[0], Dst: c.Dst[0],
+			Tag: c.Tag[0], Rate: bps}}}
 	}
 	for _, tc := range []struct {
 		name string
@@ -48,17 +50,21 @@ func TestCheckSees(t *testing.T) {
 	}{
 		{"wake in the past", tasks, controller.Plan{Wake: tasks.Now}, "wake"},
 		{"task without host", tasks, controller.Plan{Place: []controller.Placement{{Job: tasks.Waiting[0].ID}}}, "0 hosts"},
-		{"job that does not wait", tasks, controller.Plan{Place: []controller.Placement{{Job: 99}}}, "does not wait"},
+		{"job that does not wait", tasks, controller.Plan{Place: []controller.Placement{{Job: 99}}},
+			"does not wait"},
 		{"no such host", tasks, controller.Plan{Place: []controller.Placement{{Job: tasks.Waiting[0].ID,
 			Hosts: append(make([]southbound.HostID, tasks.Waiting[0].Tasks()-1), 99)}}}, "no host 99"},
 		{"unrouted", unrouted, controller.Plan{}, "0 tags"},
-		{"port reserved twice", lit, controller.Plan{Reserve: []controller.CircuitReservation{r}}, "holds a port"},
-		{"unsorted", lit, controller.Plan{Reserve: []controller.CircuitReservation{{In: 1}, {In: 0}}}, "not sorted"},
+		{"port reserved twice", lit, controller.Plan{Reserve: []controller.CircuitReservation{r}},
+			"holds a port"},
+		{"unsorted", lit, controller.Plan{Reserve: []controller.CircuitReservation{{In: 1}, {In: 0}}},
+			"not sorted"},
 		{"to itself", lit, controller.Plan{Reserve: []controller.CircuitReservation{{NotBefore: r.NotBefore,
 			NotAfter: r.NotAfter}}},
 			"no such circuit"},
 		{"link above capacity", sending, controller.Plan{Share: rate(nic + 1)}, "is given"},
-		{"fair and rates", sending, controller.Plan{Share: &southbound.Rates{Fair: true, Pairs: rate(1).Pairs}}, "rates too"},
+		{"fair and rates", sending, controller.Plan{Share: &southbound.Rates{Fair: true,
+			Pairs: rate(1).Pairs}}, "rates too"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.p.Wake == 0 {
@@ -86,7 +92,8 @@ func TestViewsAreRich(t *testing.T) {
 		for name, has := range map[string]bool{
 			"waiting": len(v.Waiting) > 0, "coflows": len(v.Coflows) > 0, "reserved": len(v.Reserved) > 0,
 			"no OCS": !v.Fabric.HasOCS(), "down": v.Down != nil,
-			"re-cabled": len(v.Fabric.Topology.Out(0)) != v.Fabric.HostsOf(0)+v.Fabric.Spec.Spines+min(1, v.Fabric.OCSPorts()),
+			"re-cabled": len(v.Fabric.Topology.Out(0)) != v.Fabric.HostsOf(0)+v.Fabric.Spec.Spines+min(1,
+				v.Fabric.OCSPorts()),
 		} {
 			if has {
 				count[name]++

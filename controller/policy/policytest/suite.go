@@ -132,7 +132,8 @@ func same(a, b [2]string, rates bool) bool { return a[0] == b[0] && (!rates || a
 func events(rng *rand.Rand, v *controller.View) []controller.Event {
 	ev := make([]controller.Event, rng.IntN(5))
 	for i := range ev {
-		ev[i] = controller.Event{At: v.Now, Kind: controller.Kind(1 + rng.IntN(9)), Job: controller.JobID(rng.IntN(9)),
+		ev[i] = controller.Event{At: v.Now, Kind: controller.Kind(1 + rng.IntN(9)),
+			Job:    controller.JobID(rng.IntN(9)),
 			Coflow: southbound.CoflowID(rng.IntN(9)), Row: int32(rng.IntN(9))}
 	}
 	return ev
@@ -145,7 +146,10 @@ func shuffled(rng *rand.Rand, v *controller.View) *controller.View {
 	c.Waiting, c.Coflows, c.Reserved = slices.Clone(v.Waiting), slices.Clone(v.Coflows), slices.Clone(v.Reserved)
 	rng.Shuffle(len(c.Waiting), func(i, j int) { c.Waiting[i], c.Waiting[j] = c.Waiting[j], c.Waiting[i] })
 	rng.Shuffle(len(c.Coflows), func(i, j int) { c.Coflows[i], c.Coflows[j] = c.Coflows[j], c.Coflows[i] })
-	rng.Shuffle(len(c.Reserved), func(i, j int) { c.Reserved[i], c.Reserved[j] = c.Reserved[j], c.Reserved[i] })
+	rng.Shuffle(len(c.Reserved), func(i, j int) {
+		c.Reserved[i], c.Reserved[j] = c.Reserved[j],
+			c.Reserved[i]
+	})
 	return &c
 }
 

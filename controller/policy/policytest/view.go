@@ -47,7 +47,8 @@ func View(seed uint64) *controller.View {
 func Estimated(seed uint64) *controller.View {
 	v, rng := View(seed), rand.New(rand.NewPCG(seed, 0x13))
 	n := v.Fabric.Racks
-	v.Traffic = &controller.Traffic{At: v.Now, Next: v.Now + 250*time.Millisecond, Bytes: make([][]pathmap.Bytes, n)}
+	v.Traffic = &controller.Traffic{At: v.Now, Next: v.Now + 250*time.Millisecond,
+		Bytes: make([][]pathmap.Bytes, n)}
 	if rng.IntN(2) == 0 {
 		v.Traffic.At -= time.Duration(rng.IntN(200)) * time.Millisecond
 		v.Traffic.Ahead = 500 * time.Millisecond
@@ -79,8 +80,9 @@ type generator struct {
 
 // fabric draws a spec; some have no OCS, some fewer OCS ports than racks.
 func (g *generator) fabric() {
-	s := topo.Spec{Kind: topo.Hybrid, Racks: 2 + g.rng.IntN(5), Hosts: 1 + g.rng.IntN(3), Spines: 1 + g.rng.IntN(3),
-		NIC: 500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps, Dark: 10 * time.Millisecond, Slots: 2}
+	s := topo.Spec{Kind: topo.Hybrid, Racks: 2 + g.rng.IntN(5), Hosts: 1 + g.rng.IntN(3),
+		Spines: 1 + g.rng.IntN(3),
+		NIC:    500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps, Dark: 10 * time.Millisecond, Slots: 2}
 	if g.rng.IntN(5) == 0 {
 		s.Kind, s.OCS, s.Dark = topo.LeafSpine, 0, 0
 	} else if g.rng.IntN(4) == 0 {
@@ -117,12 +119,14 @@ func (g *generator) host() southbound.HostID {
 
 // job draws a bare coflow, a map-reduce job or a chain, and gives it the ids of acceptance.
 func (g *generator) job() *controller.Job {
-	j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow, Name: fmt.Sprint("job", g.jobs),
+	j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow,
+		Name:    fmt.Sprint("job", g.jobs),
 		Arrival: time.Duration(g.rng.Int64N(int64(g.v.Now) + 1)), Weight: 1}
 	if g.rng.IntN(2) == 0 {
 		e := controller.Edge{Kind: controller.Fixed}
 		for range 1 + g.rng.IntN(12) {
-			e.Flows = append(e.Flows, controller.Flow{Src: g.host(), Dst: g.host(), Bytes: 1 + pathmap.Bytes(g.rng.Int64N(5e6))})
+			e.Flows = append(e.Flows, controller.Flow{Src: g.host(), Dst: g.host(),
+				Bytes: 1 + pathmap.Bytes(g.rng.Int64N(5e6))})
 		}
 		j.Edges = append(j.Edges, e)
 	}
@@ -152,10 +156,12 @@ func (g *generator) coflowsOf(j *controller.Job) {
 			continue
 		}
 		n := len(c.Src)
-		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID, Edge: int32(k), Arrival: j.Arrival,
+		cv := controller.CoflowView{ID: j.FirstCoflow + southbound.CoflowID(k), Job: j.ID,
+			Edge: int32(k), Arrival: j.Arrival,
 			Weight: 1, Generation: g.v.Seed + 1, Flows: c.Flows,
 			Src: c.Src, Dst: c.Dst, Size: c.Size, Ended: make([]bool, n), Tag: make([]southbound.Tag, n),
-			Routed: g.rng.IntN(3) > 0, Remaining: southbound.Remaining{F: 1, Base: make([]float64, n), At: g.v.Now}}
+			Routed: g.rng.IntN(3) > 0, Remaining: southbound.Remaining{F: 1,
+				Base: make([]float64, n), At: g.v.Now}}
 		if cv.Routed && g.rng.IntN(3) > 0 {
 			cv.Started, cv.Start = true, j.Arrival
 		}
@@ -221,7 +227,8 @@ func (g *generator) ledger() {
 		}
 		to := from + v.Delta + time.Duration(g.rng.Int64N(int64(time.Second)))
 		inFree[in], outFree[o] = to, to
-		v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: to, In: southbound.Port(in),
+		v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: to,
+			In:  southbound.Port(in),
 			Out: southbound.Port(o), Coflow: id, Fallback: controller.Fallback(g.rng.IntN(2))})
 	}
 	slices.SortFunc(v.Reserved, byInput)
@@ -292,7 +299,8 @@ func (g *generator) lost() {
 	}
 	for range rng.IntN(3) {
 		n := 1 + rng.IntN(4)
-		j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow, Name: fmt.Sprint("job", g.jobs),
+		j := &controller.Job{ID: g.jobs, FirstTask: g.tasks, FirstCoflow: g.coflow,
+			Name:   fmt.Sprint("job", g.jobs),
 			Weight: 1,
 			Stages: []controller.Stage{{Tasks: make([]controller.Task, n)}, {Tasks: make([]controller.Task, 1)}},
 			Edges:  []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1e6}}}

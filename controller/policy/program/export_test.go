@@ -47,7 +47,8 @@ func Answering(line string) []interface {
 		}),
 		&circuits.Asked{Ask: func(*controller.View, []circuits.Demand) (*circuits.AskedPlan, error) {
 			a, err := decode()
-			return &circuits.AskedPlan{Withdraw: a.Withdraw, Preempt: a.Preempt, Reserve: a.Reserve, Wake: a.Wake}, err
+			return &circuits.AskedPlan{Withdraw: a.Withdraw, Preempt: a.Preempt, Reserve: a.Reserve,
+				Wake: a.Wake}, err
 		}},
 	}
 }

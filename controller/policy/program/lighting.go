@@ -35,5 +35,6 @@ func (a *lighting) answer(v *controller.View, all []circuits.Demand) (*circuits.
 	if err != nil {
 		return nil, err
 	}
-	return &circuits.AskedPlan{Withdraw: got.Withdraw, Preempt: got.Preempt, Reserve: got.Reserve, Wake: got.Wake}, nil
+	return &circuits.AskedPlan{Withdraw: got.Withdraw, Preempt: got.Preempt, Reserve: got.Reserve,
+		Wake: got.Wake}, nil
 }

@@ -44,7 +44,8 @@ type Link struct {
 }
 
 func describe(f *topo.Fabric) Fabric {
-	d := Fabric{Racks: f.Racks, HostRack: f.HostRack, Slots: f.Spec.WithDefaults().Slots, OCSPorts: f.OCSPorts()}
+	d := Fabric{Racks: f.Racks, HostRack: f.HostRack, Slots: f.Spec.WithDefaults().Slots,
+		OCSPorts: f.OCSPorts()}
 	for i := range f.Topology.Links() {
 		l := f.Topology.Link(pathmap.LinkID(i))
 		if f.Topology.Unplugged(pathmap.LinkID(i)) {

@@ -14,7 +14,8 @@ type sharing struct {
 	left map[southbound.CoflowID][]pathmap.Bytes
 }
 
-func (a *sharing) answer(v *controller.View, started []*controller.CoflowView) ([]southbound.CoflowID, error) {
+func (a *sharing) answer(v *controller.View,
+	started []*controller.CoflowView) ([]southbound.CoflowID, error) {
 	if len(started) == 0 { // what has ended is told with the next coflow
 		return nil, nil
 	}
@@ -32,7 +33,8 @@ func (a *sharing) answer(v *controller.View, started []*controller.CoflowView) (
 		told, known := a.left[c.ID]
 		if !known {
 			told = c.Size
-			q.Coflows = append(q.Coflows, Coflow{c.ID, c.Job, c.Arrival, c.Weight, c.Deadline, c.Src, c.Dst, c.Size})
+			q.Coflows = append(q.Coflows, Coflow{c.ID, c.Job, c.Arrival, c.Weight, c.Deadline, c.Src,
+				c.Dst, c.Size})
 		}
 		if !slices.Equal(told, left) {
 			q.Left = append(q.Left, Left{c.ID, left})

@@ -186,14 +186,17 @@ func TestToyCases(t *testing.T) {
 		jobs  []toyJob
 		want  []float64
 	}{
-		{"1: R1 first", Defaults(Hadoop), equally, []float64{0, 2}, []toyJob{{tasks: [][2]float64{small, large}}},
+		{"1: R1 first", Defaults(Hadoop), equally, []float64{0, 2},
+			[]toyJob{{tasks: [][2]float64{small, large}}},
 			[]float64{8}},
 		{"1: R2 first", Defaults(Hadoop), equally, []float64{0, 2}, []toyJob{skewed}, []float64{7}},
 		{"2: R2's flows first", Defaults(Hadoop), inOrder, []float64{0, 2}, []toyJob{skewed}, []float64{6}},
 		{"2: PushBox", one, inOrder, []float64{0, 2}, []toyJob{skewed}, []float64{6}},
-		{"3: ShuffleWatcher", Defaults(ShuffleWatcher), inOrder, []float64{0, 2}, []toyJob{skewed, b}, []float64{6, 4}},
+		{"3: ShuffleWatcher", Defaults(ShuffleWatcher), inOrder, []float64{0, 2}, []toyJob{skewed, b},
+			[]float64{6, 4}},
 		{"3: PushBox", one, inOrder, []float64{0, 2}, []toyJob{skewed, b}, []float64{6, 1}},
-		{"4: all flows end together", Defaults(Hadoop), together, []float64{0, 0}, []toyJob{even, b}, []float64{6, 5}},
+		{"4: all flows end together", Defaults(Hadoop), together, []float64{0, 0}, []toyJob{even, b},
+			[]float64{6, 5}},
 		{"4: R1's flows first", Defaults(PushBox), inOrder, []float64{0, 0}, []toyJob{even, b}, []float64{6, 3}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -209,8 +212,9 @@ func TestToyCases(t *testing.T) {
 func crowd(r *rand.Rand, opt Options, machines, jobs int) *Scheduler {
 	o := &Scheduler{Options: opt}
 	for i := range machines {
-		m := Machine{Rack: southbound.RackID(i), Free: r.IntN(3), Inputs: r.IntN(5), Rate: 1e9, Smallest: math.Inf(1),
-			Use: r.Float64()}
+		m := Machine{Rack: southbound.RackID(i), Free: r.IntN(3), Inputs: r.IntN(5), Rate: 1e9,
+			Smallest: math.Inf(1),
+			Use:      r.Float64()}
 		if m.Inputs > 0 {
 			m.Left, m.Smallest = r.Float64()*1e10, float64(r.IntN(20))*1e9
 			m.Larger = []Inflow{{m.Smallest, m.Left}}
@@ -220,7 +224,8 @@ func crowd(r *rand.Rand, opt Options, machines, jobs int) *Scheduler {
 	queues := []*Queue{{Name: "a"}, {Name: "b", FIFO: true}}
 	for i := range jobs {
 		q := queues[r.IntN(2)]
-		j := &Job{ID: i, Queue: q, Arrival: time.Duration(r.IntN(5)) * time.Second, Weight: 1 + float64(r.IntN(2)),
+		j := &Job{ID: i, Queue: q, Arrival: time.Duration(r.IntN(5)) * time.Second,
+			Weight:  1 + float64(r.IntN(2)),
 			Running: r.IntN(4), Coflow: float64(r.IntN(20)) * 1e9, Skipped: r.IntN(2 * machines)}
 		n := 1 + r.IntN(3)
 		j.Hosts = slices.Repeat([]southbound.HostID{-1}, n)
@@ -252,7 +257,8 @@ func TestSlotChange(t *testing.T) {
 		opt.NoHinderTest, opt.NoWildcard = r.IntN(4) == 0, r.IntN(4) == 0
 		machines, jobs := 1+r.IntN(5), r.IntN(6)
 		again := r.Uint64()
-		o, ref := crowd(rand.New(rand.NewPCG(again, 2)), opt, machines, jobs), crowd(rand.New(rand.NewPCG(again, 2)), opt,
+		o, ref := crowd(rand.New(rand.NewPCG(again, 2)), opt, machines,
+			jobs), crowd(rand.New(rand.NewPCG(again, 2)), opt,
 			machines, jobs)
 		o.Sort()
 		at := r.IntN(machines)
@@ -279,7 +285,8 @@ func printed(o *Scheduler, machine int) string {
 		}
 	}
 	key := func(x entry) []float64 {
-		k := []float64{float64(x.q.Running), float64(x.q.Name[0]), float64(x.j.Running) / x.j.Weight, float64(x.j.Arrival),
+		k := []float64{float64(x.q.Running), float64(x.q.Name[0]), float64(x.j.Running) / x.j.Weight,
+			float64(x.j.Arrival),
 			float64(x.j.ID)}
 		if x.q.FIFO {
 			k[2] = 0

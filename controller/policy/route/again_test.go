@@ -38,8 +38,9 @@ func TestLinkBack(t *testing.T) {
 	for name, part := range map[string]interface {
 		Fill(*controller.View, []controller.Event, *controller.Plan)
 	}{"ecmp": ECMP{}, "anneal": &Annealed{}} {
-		v := &controller.View{Seed: 1, Now: 1, Fabric: f, Paths: m, Coflows: []controller.CoflowView{coflow(0, 0, 1),
-			coflow(1, 2, 3)}}
+		v := &controller.View{Seed: 1, Now: 1, Fabric: f, Paths: m,
+			Coflows: []controller.CoflowView{coflow(0, 0, 1),
+				coflow(1, 2, 3)}}
 		var p controller.Plan
 		if part.Fill(v, nil, &p); len(p.Route) != 0 {
 			t.Errorf("%s moves host flows for nothing: %+v", name, p.Route)

@@ -45,7 +45,8 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	p.Anneal.Route.Evaluated += count.Evaluated
 	p.Anneal.Route.Accepted += count.Accepted
 	for i := range todo {
-		if r := todo[i].routing(v, paths[i], later[i]); todo[i].again == nil || !slices.Equal(r.Tags, todo[i].again.Tag) {
+		if r := todo[i].routing(v, paths[i], later[i]); todo[i].again == nil ||
+			!slices.Equal(r.Tags, todo[i].again.Tag) {
 			p.Route = append(p.Route, r)
 		}
 	}
@@ -72,10 +73,12 @@ func gather(v *controller.View, p *controller.Plan, hints func(southbound.Coflow
 	southbound.HostID) int) []coflow {
 	reserved := carried(v, p)
 	var todo []coflow
-	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID, flows []int32,
+	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID,
+		flows []int32,
 		left []pathmap.Bytes, hint bool) {
-		c := coflow{id: id, job: job, edge: edge, rows: make([]anneal.HostFlow, len(src)), hints: make([]int, len(src)),
-			lit: make([]bool, len(src)), left: left}
+		c := coflow{id: id, job: job, edge: edge, rows: make([]anneal.HostFlow, len(src)),
+			hints: make([]int, len(src)),
+			lit:   make([]bool, len(src)), left: left}
 		for r := range src {
 			c.rows[r] = anneal.HostFlow{Src: src[r], Dst: dst[r]}
 			if flows != nil {
@@ -187,5 +190,8 @@ func (c *coflow) routing(v *controller.View, packets, circuits []int) controller
 
 // moved reports whether a plan moves tasks of a job.
 func moved(p *controller.Plan, id controller.JobID) bool {
-	return slices.ContainsFunc(p.Place, func(pl controller.Placement) bool { return pl.Job == id && len(pl.Move) > 0 })
+	return slices.ContainsFunc(p.Place, func(pl controller.Placement) bool {
+		return pl.Job == id &&
+			len(pl.Move) > 0
+	})
 }

@@ -79,7 +79,8 @@ func checkPaths(all []Choice, paths []int) error {
 			known = known || x == paths[i]
 		}
 		if !known {
-			return fmt.Errorf("host flow %d→%d of coflow %d is given path %d; it can take %d", q.Src, q.Dst, q.Coflow, paths[i],
+			return fmt.Errorf("host flow %d→%d of coflow %d is given path %d; it can take %d", q.Src,
+				q.Dst, q.Coflow, paths[i],
 				q.Paths)
 		}
 	}

@@ -219,7 +219,8 @@ func (c *coflow) tagged(in *instance, i int, paths [][]int32) controller.Routing
 		}
 		at := 0
 		if k := in.index[i][r]; k >= 0 {
-			at = max(0, slices.IndexFunc(in.paths[k], func(links []int32) bool { return slices.Equal(links, paths[k]) }))
+			at = max(0, slices.IndexFunc(in.paths[k],
+				func(links []int32) bool { return slices.Equal(links, paths[k]) }))
 		}
 		out.Tags[c.row(r)] = southbound.PathTag(opts[at].path)
 	}

@@ -36,7 +36,8 @@ func gapView(b *testing.B, seed uint64, flows int) *controller.View {
 			Dst: southbound.HostID(dst), Bytes: pathmap.Bytes(70e6 + 30e6*rng.Float64())})
 	}
 	c := controller.Expand(j, &j.Edges[0], nil)
-	cv := controller.CoflowView{Src: c.Src, Dst: c.Dst, Size: c.Size, Flows: c.Flows, Ended: make([]bool, len(c.Src)),
+	cv := controller.CoflowView{Src: c.Src, Dst: c.Dst, Size: c.Size, Flows: c.Flows,
+		Ended:     make([]bool, len(c.Src)),
 		Remaining: southbound.Remaining{F: 1}}
 	for _, size := range c.Size {
 		cv.Remaining.Base = append(cv.Remaining.Base, float64(size))

@@ -57,7 +57,8 @@ func TestECMPSpreads(t *testing.T) {
 		differ = differ || !slices.Equal(tags, fillOf(view(t, seed+1), ECMP{}).Route[0].Tags)
 	}
 	if count[southbound.TagDefault] != 20*8 { // within racks
-		t.Errorf("%d default tags, want those of the host flows within racks, %d", count[southbound.TagDefault], 20*8)
+		t.Errorf("%d default tags, want those of the host flows within racks, %d",
+			count[southbound.TagDefault], 20*8)
 	}
 	for i := range 3 {
 		if n := count[southbound.PathTag(i)]; n < 250 || n > 390 { // 48 × 20 host flows ÷ 3 paths = 320
@@ -135,7 +136,8 @@ func TestAnnealLeavesCircuitsOut(t *testing.T) {
 	c := &v.Coflows[0]
 	c.Src, c.Dst, c.Size = []southbound.HostID{0, 1, 2}, []southbound.HostID{2, 3, 4}, []pathmap.Bytes{1, 1, 1}
 	c.Ended, c.Tag, c.Remaining.Base = make([]bool, 3), make([]southbound.Tag, 3), make([]float64, 3)
-	plan := controller.Plan{Wake: southbound.Never, Reserve: []controller.CircuitReservation{{In: 0, Out: 1, Coflow: 5}}}
+	plan := controller.Plan{Wake: southbound.Never,
+		Reserve: []controller.CircuitReservation{{In: 0, Out: 1, Coflow: 5}}}
 	(&Annealed{}).Fill(v, nil, &plan)
 	tags := plan.Route[0].Tags
 	if len(tags) != 3 || tags[0] == tags[1] {

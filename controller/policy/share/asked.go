@@ -19,7 +19,8 @@ type Asked struct {
 
 // NewAsked returns the part that serves coflows in the order that ask returns for those that may send.
 // Coflows that it leaves out come last, by id.
-func NewAsked(ask func(v *controller.View, started []*controller.CoflowView) ([]southbound.CoflowID, error)) *Asked {
+func NewAsked(ask func(v *controller.View, started []*controller.CoflowView) ([]southbound.CoflowID,
+	error)) *Asked {
 	a := &Asked{ask: ask}
 	a.order = asking{a}
 	return a
@@ -50,9 +51,10 @@ func (a asking) rank(_ *topologyContext, all []demand) {
 	}
 	place := make(map[southbound.CoflowID]int, len(order))
 	for i, id := range order {
-		_, known := slices.BinarySearchFunc(started, id, func(c *controller.CoflowView, id southbound.CoflowID) int {
-			return cmp.Compare(c.ID, id)
-		})
+		_, known := slices.BinarySearchFunc(started, id,
+			func(c *controller.CoflowView, id southbound.CoflowID) int {
+				return cmp.Compare(c.ID, id)
+			})
 		if _, twice := place[id]; twice || !known {
 			a.err = fmt.Errorf("coflow %d is named twice, or does not send", id)
 			return

@@ -71,7 +71,10 @@ func (p *Coflowsim) Fill(v *controller.View, ev []controller.Event, plan *contro
 	for i := range skipped {
 		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: skipped[i].c.ID, From: from, To: to})
 	}
-	slices.SortStableFunc(all, func(a, b demand) int { return cmp.Compare(p.due(v.Now, v, &a), p.due(v.Now, v, &b)) })
+	slices.SortStableFunc(all, func(a, b demand) int {
+		return cmp.Compare(p.due(v.Now, v, &a),
+			p.due(v.Now, v, &b))
+	})
 	o.backfillAll(v, all)
 	o.finish(plan)
 }
@@ -85,7 +88,10 @@ func (o *Ordered) blocked(d *demand) bool {
 func (p *Coflowsim) arrange(all []demand) {
 	slices.SortFunc(all, func(a, b demand) int { return cmp.Compare(a.c.ID, b.c.ID) })
 	find := func(id southbound.CoflowID) (int, bool) {
-		return slices.BinarySearchFunc(all, id, func(d demand, id southbound.CoflowID) int { return cmp.Compare(d.c.ID, id) })
+		return slices.BinarySearchFunc(all, id, func(d demand,
+			id southbound.CoflowID) int {
+			return cmp.Compare(d.c.ID, id)
+		})
 	}
 	p.sorted = slices.DeleteFunc(p.sorted, func(id southbound.CoflowID) bool {
 		_, ok := find(id)

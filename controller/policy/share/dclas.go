@@ -64,7 +64,8 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 // sort puts coflows into the order in which they are served.
 func (*DCLAS) sort(all []demand) {
 	slices.SortFunc(all, func(a, b demand) int {
-		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())), cmp.Compare(a.c.Arrival, b.c.Arrival),
+		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())),
+			cmp.Compare(a.c.Arrival, b.c.Arrival),
 			cmp.Compare(a.c.ID, b.c.ID))
 	})
 }

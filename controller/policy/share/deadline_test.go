@@ -24,18 +24,22 @@ func TestDeadlines(t *testing.T) {
 		want      [2]string
 		decided   []controller.AdmissionDecision
 	}{
-		{"no deadlines are sebf", two, [2]time.Duration{}, [2]controller.Admission{}, [2]string{"holds", "40 ms"}, nil},
+		{"no deadlines are sebf", two, [2]time.Duration{}, [2]controller.Admission{},
+			[2]string{"holds", "40 ms"}, nil},
 		// 80 of 160 ms are half of port 0; the rest is the other's, for whom 40 ms become 80; then nothing is
 		// left.
 		{"the least rate, and no more", two, [2]time.Duration{ms(160), 0}, [2]controller.Admission{},
 			[2]string{"160 ms", "80 ms"},
 			[]controller.AdmissionDecision{{Coflow: 0, Admitted: true}}},
-		{"what is left goes to who was promised, too", two[:1], [2]time.Duration{ms(160)}, [2]controller.Admission{},
+		{"what is left goes to who was promised, too", two[:1], [2]time.Duration{ms(160)},
+			[2]controller.Admission{},
 			[2]string{"160 ms +0:500"},
 			[]controller.AdmissionDecision{{Coflow: 0, Admitted: true}}},
-		{"not to be had", two, [2]time.Duration{ms(79), 0}, [2]controller.Admission{}, [2]string{"holds", "40 ms"},
+		{"not to be had", two, [2]time.Duration{ms(79), 0}, [2]controller.Admission{},
+			[2]string{"holds", "40 ms"},
 			[]controller.AdmissionDecision{{Coflow: 0}}},
-		{"to the very instant, which rounding may miss", two[:1], [2]time.Duration{ms(80)}, [2]controller.Admission{},
+		{"to the very instant, which rounding may miss", two[:1], [2]time.Duration{ms(80)},
+			[2]controller.Admission{},
 			[2]string{"80 ms"}, []controller.AdmissionDecision{{Coflow: 0}}},
 		{"a microsecond to spare", two[:1], [2]time.Duration{ms(80) + early}, [2]controller.Admission{},
 			[2]string{"80 ms"}, sure},
@@ -48,7 +52,8 @@ func TestDeadlines(t *testing.T) {
 			[2]string{"133 ms", "100 ms"}, []controller.AdmissionDecision{{Coflow: 0}}},
 		{"once rejected", two, [2]time.Duration{ms(100), 0}, [2]controller.Admission{controller.Rejected, 0},
 			[2]string{"holds", "40 ms"}, nil},
-		{"a promise that is broken already", two[:1], [2]time.Duration{ms(-1)}, [2]controller.Admission{controller.Admitted},
+		{"a promise that is broken already", two[:1], [2]time.Duration{ms(-1)},
+			[2]controller.Admission{controller.Admitted},
 			[2]string{"80 ms"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -93,7 +98,8 @@ func TestPromisesHold(t *testing.T) {
 		if len(again.Admissions) > 0 {
 			t.Fatalf("view %d: decided twice: %+v", seed, again.Admissions)
 		}
-		if err := policytest.Check(&controller.View{Fabric: v.Fabric, Paths: v.Paths, Now: v.Now, Coflows: routed(v)},
+		if err := policytest.Check(&controller.View{Fabric: v.Fabric, Paths: v.Paths, Now: v.Now,
+			Coflows: routed(v)},
 			&controller.Plan{Share: again.Share, Wake: southbound.Never}); err != nil {
 			t.Fatalf("view %d: %v", seed, err)
 		}

@@ -24,7 +24,8 @@ func oneReceiver(t *testing.T, size, left []pathmap.Bytes) *controller.View {
 		t.Fatal(err)
 	}
 	for i := range size {
-		v.Coflows = append(v.Coflows, controller.CoflowView{ID: southbound.CoflowID(i), Started: true, Routed: true,
+		v.Coflows = append(v.Coflows, controller.CoflowView{ID: southbound.CoflowID(i),
+			Started: true, Routed: true,
 			Start: time.Duration(i) * time.Second, Src: []southbound.HostID{southbound.HostID(i + 1)},
 			Dst: []southbound.HostID{0}, Size: size[i : i+1], Ended: []bool{false}, Tag: []southbound.Tag{0},
 			Remaining: southbound.Remaining{F: 1, Base: []float64{float64(left[i])}}})
@@ -54,11 +55,14 @@ func TestOnFRoBA(t *testing.T) {
 		size, left []pathmap.Bytes
 		want       []float64
 	}{
-		{"the smallest sends alone", OnFRoBA{Select: SLF}, []pathmap.Bytes{4 * mb, mb, 9 * mb}, nil, []float64{0, 10, 0}},
+		{"the smallest sends alone", OnFRoBA{Select: SLF}, []pathmap.Bytes{4 * mb, mb, 9 * mb}, nil,
+			[]float64{0, 10, 0}},
 		{"the shortest alone is the smallest", OnFRoBA{Select: SFF}, []pathmap.Bytes{4 * mb, mb, 9 * mb}, nil,
 			[]float64{0, 10, 0}},
-		{"the first in turn", OnFRoBA{Select: InTurn}, []pathmap.Bytes{4 * mb, mb, 9 * mb}, nil, []float64{10, 0, 0}},
-		{"all with a path, by the roots of their bytes", OnFRoBA{Select: VFF}, []pathmap.Bytes{4 * mb, mb, 9 * mb}, nil,
+		{"the first in turn", OnFRoBA{Select: InTurn}, []pathmap.Bytes{4 * mb, mb, 9 * mb}, nil,
+			[]float64{10, 0, 0}},
+		{"all with a path, by the roots of their bytes", OnFRoBA{Select: VFF},
+			[]pathmap.Bytes{4 * mb, mb, 9 * mb}, nil,
 			[]float64{20. / 6, 10. / 6, 5}},
 		{"what is under way goes on", OnFRoBA{Select: SLF}, []pathmap.Bytes{4 * mb, mb, 9 * mb},
 			[]pathmap.Bytes{3 * mb, mb, 9 * mb}, []float64{10, 0, 0}},

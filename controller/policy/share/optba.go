@@ -73,7 +73,8 @@ func (a *OptBA) rates(in *certified.Instance, paths [][]int32) ([]float64, *rout
 
 // instance returns the host flows that can send over packets, by coflow and row, and the links that
 // they take. It holds every coflow by a pace of zero, on top of which each host flow has its rate.
-func (a *OptBA) instance(v *controller.View) (keys []southbound.HostFlowKey, in *certified.Instance, paths [][]int32) {
+func (a *OptBA) instance(v *controller.View) (keys []southbound.HostFlowKey, in *certified.Instance,
+	paths [][]int32) {
 	o, g := &a.ordered, &a.ordered.topologyContext
 	in = &certified.Instance{Capacity: make([]float64, len(g.free))}
 	for l := range g.free {

@@ -70,7 +70,8 @@ func (o *Ordered) Wants() controller.KindSet {
 
 // ofCoflows are the events after which rates by coflow can change.
 func ofCoflows() controller.KindSet {
-	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded, controller.CircuitReservationEnded,
+	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded,
+		controller.CircuitReservationEnded,
 		controller.CircuitInService, controller.FabricChanged)
 }
 

@@ -43,7 +43,8 @@ func (p *ports) serves(v *controller.View) bool {
 func (p *ports) refresh(v *controller.View, ev []controller.Event, levels bool) {
 	if p.fabric != v.Fabric {
 		n := v.Fabric.Hosts()
-		*p = ports{fabric: v.Fabric, hosts: n, flows: make([]int32, n*n), out: make([]int32, n), in: make([]int32, n)}
+		*p = ports{fabric: v.Fabric, hosts: n, flows: make([]int32, n*n), out: make([]int32, n),
+			in: make([]int32, n)}
 		if levels {
 			capacity := make([]float64, 2*n)
 			for h := range n {
@@ -112,7 +113,8 @@ func (p *ports) change(src, dst southbound.HostID, n int32) {
 
 // say gives every started coflow the rate of each host flow at each host: of those that it sends, and
 // of those that it receives. Borrowed until the next call.
-func (p *ports) say(v *controller.View, rate func(host int, out bool) pathmap.BitsPerSecond) *southbound.Rates {
+func (p *ports) say(v *controller.View, rate func(host int,
+	out bool) pathmap.BitsPerSecond) *southbound.Rates {
 	p.from, p.to = p.from[:0], p.to[:0]
 	for h := range p.hosts {
 		if p.out[h] > 0 {
@@ -125,7 +127,8 @@ func (p *ports) say(v *controller.View, rate func(host int, out bool) pathmap.Bi
 	p.rates.Spread = p.rates.Spread[:0]
 	for i, b := range p.open {
 		if b.counted != nil {
-			p.rates.Spread = append(p.rates.Spread, southbound.Spread{Coflow: v.Coflows[i].ID, From: p.from, To: p.to})
+			p.rates.Spread = append(p.rates.Spread,
+				southbound.Spread{Coflow: v.Coflows[i].ID, From: p.from, To: p.to})
 		}
 	}
 	slices.SortFunc(p.rates.Spread, func(a, b southbound.Spread) int { return cmp.Compare(a.Coflow, b.Coflow) })

@@ -162,7 +162,8 @@ func TestPortsFair(t *testing.T) {
 			}
 			each(func(c *controller.CoflowView, row int) { out[c.Src[row]]++; in[c.Dst[row]]++ })
 			each(func(c *controller.CoflowView, row int) {
-				if got, want := atPorts(p.Share, c, row), pathmap.Gbps/max(out[c.Src[row]], in[c.Dst[row]]); got != want {
+				if got, want := atPorts(p.Share, c, row), pathmap.Gbps/max(out[c.Src[row]],
+					in[c.Dst[row]]); got != want {
 					t.Fatalf("seed %d step %d: row %d of coflow %d has %v, want %v", seed, step, row, c.ID, got, want)
 				}
 			})

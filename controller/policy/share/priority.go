@@ -118,7 +118,8 @@ func (s *Priority) compare(a, b *ranked) int {
 		}
 		return 0
 	}
-	return cmp.Or(low(a)-low(b), cmp.Compare(a.size, b.size), cmp.Compare(a.job, b.job), cmp.Compare(a.since, b.since),
+	return cmp.Or(low(a)-low(b), cmp.Compare(a.size, b.size), cmp.Compare(a.job, b.job),
+		cmp.Compare(a.since, b.since),
 		cmp.Compare(a.id, b.id))
 }
 

@@ -17,13 +17,17 @@ func contest(t *testing.T) *controller.View {
 	v := view(t)
 	v.Coflows = nil
 	for i, bytes := range []pathmap.Bytes{4e6, 2e6, 8e6, 3e10} {
-		j := &controller.Job{ID: controller.JobID(i), FirstCoflow: southbound.CoflowID(i), User: []string{"fifo", "b"}[i%2],
-			Arrival:     time.Duration(i) * time.Second,
-			Stages:      []controller.Stage{{Tasks: make([]controller.Task, 1)}, {Tasks: make([]controller.Task, 1)}},
+		j := &controller.Job{ID: controller.JobID(i), FirstCoflow: southbound.CoflowID(i),
+			User:    []string{"fifo", "b"}[i%2],
+			Arrival: time.Duration(i) * time.Second,
+			Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)},
+				{Tasks: make([]controller.Task, 1)}},
 			Incremental: true, Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1, Bytes: bytes}}}
 		v.Partial = append(v.Partial, controller.Partial{Job: j})
-		c := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Arrival: j.Arrival, Started: true, Start: j.Arrival,
-			Src: []southbound.HostID{0, 3}, Dst: []southbound.HostID{2, 2}, Size: []pathmap.Bytes{bytes / 2, bytes / 2},
+		c := controller.CoflowView{ID: j.FirstCoflow, Job: j.ID, Arrival: j.Arrival, Started: true,
+			Start: j.Arrival,
+			Src:   []southbound.HostID{0, 3}, Dst: []southbound.HostID{2,
+				2}, Size: []pathmap.Bytes{bytes / 2, bytes / 2},
 			Ended: make([]bool, 2), Tag: make([]southbound.Tag, 2)}
 		if i == 2 {
 			c.Src, c.Dst = []southbound.HostID{0, 0}, []southbound.HostID{2, 4}

@@ -54,7 +54,8 @@ func (o *rapier) next(g *topologyContext, all []demand) int {
 	for {
 		at := -1
 		for i, t := range o.time {
-			if !math.IsNaN(t) && (at < 0 || o.long[i] && !o.long[at] || o.long[i] == o.long[at] && t < o.time[at]) {
+			if !math.IsNaN(t) && (at < 0 || o.long[i] && !o.long[at] || o.long[i] == o.long[at] &&
+				t < o.time[at]) {
 				at = i
 			}
 		}

@@ -53,7 +53,8 @@ func coflowOf(i int, flows []flow) controller.CoflowView {
 	n := len(flows)
 	c := controller.CoflowView{ID: southbound.CoflowID(i), Job: controller.JobID(i), Arrival: time.Duration(i),
 		Generation: 1, Start: time.Duration(i), Weight: 1, Started: true,
-		Routed: true, Ended: make([]bool, n), Tag: make([]southbound.Tag, n), Remaining: southbound.Remaining{F: 1}}
+		Routed: true, Ended: make([]bool, n), Tag: make([]southbound.Tag,
+			n), Remaining: southbound.Remaining{F: 1}}
 	for _, x := range flows { // rows are given sorted by destination, then source
 		c.Src, c.Dst, c.Size = append(c.Src, x.src), append(c.Dst, x.dst), append(c.Size, x.mb*1e6)
 		c.Remaining.Base = append(c.Remaining.Base, float64(x.mb)*1e6)
@@ -128,8 +129,9 @@ func TestScenarios(t *testing.T) {
 			"the first came first; three host flows find idle ports"},
 		{"lcf", wide, nil, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"}, "5 MB are lighter than 12"},
 		{"sebf", wide, nil, [2]string{"holds", "24 ms"}, "3 MB at any port are sooner than 5"},
-		{"bssi", wide, nil, [2]string{"holds", "24 ms"}, "on the bottleneck the first has 5 MB for the same weight, so it " +
-			"comes last"},
+		{"bssi", wide, nil, [2]string{"holds", "24 ms"},
+			"on the bottleneck the first has 5 MB for the same weight, so it " +
+				"comes last"},
 		{"bssi", wide, func(v *controller.View) {
 			v.Coflows[0].Weight = 2
 		}, [2]string{"40 ms", "holds +1:1000 +2:1000 +3:1000"},
@@ -190,7 +192,8 @@ func TestRoutesOfThePlan(t *testing.T) {
 		for i := range v.Coflows {
 			v.Coflows[i].Tag = nil
 			if i < routed {
-				p.Route = append(p.Route, controller.Routing{Coflow: v.Coflows[i].ID, Tags: make([]southbound.Tag, 1)})
+				p.Route = append(p.Route, controller.Routing{Coflow: v.Coflows[i].ID,
+					Tags: make([]southbound.Tag, 1)})
 			}
 		}
 		NewSEBF().Fill(v, nil, &p)
@@ -225,13 +228,15 @@ func TestCoflowsimShares(t *testing.T) {
 // TestPFPLists: a receiver's list is in the order of what is left, a new host flow behind those that
 // have as much left, and the first whose sender no receiver before it has taken has both ports whole.
 func TestPFPLists(t *testing.T) {
-	v := crossbar(t, []flow{{0, 4, 5}, {1, 4, 3}, {2, 4, 5}, {3, 4, 9}, {1, 5, 1}}, []flow{{3, 4, 3}, {0, 5, 2}})
+	v := crossbar(t, []flow{{0, 4, 5}, {1, 4, 3}, {2, 4, 5}, {3, 4, 9}, {1, 5, 1}},
+		[]flow{{3, 4, 3}, {0, 5, 2}})
 	p := NewCoflowsimPFP()
 	say(t, p, v)
 	key := func(coflow southbound.CoflowID, row int32) southbound.HostFlowKey {
 		return southbound.HostFlowKey{Coflow: coflow, Row: row}
 	}
-	want := [][]southbound.HostFlowKey{{key(0, 1), key(1, 0), key(0, 0), key(0, 2), key(0, 3)}, {key(0, 4), key(1, 1)}}
+	want := [][]southbound.HostFlowKey{{key(0, 1), key(1, 0), key(0, 0), key(0, 2), key(0, 3)},
+		{key(0, 4), key(1, 1)}}
 	for r, list := range want {
 		var got []southbound.HostFlowKey
 		for _, l := range p.receivers[4+r].list {
@@ -254,7 +259,8 @@ type pfpTwin [][]southbound.HostFlowKey
 
 func (p *pfpTwin) took(v *controller.View) (out []southbound.HostFlowKey) {
 	of := func(k southbound.HostFlowKey) *controller.CoflowView {
-		return &v.Coflows[slices.IndexFunc(v.Coflows, func(c controller.CoflowView) bool { return c.ID == k.Coflow })]
+		return &v.Coflows[slices.IndexFunc(v.Coflows,
+			func(c controller.CoflowView) bool { return c.ID == k.Coflow })]
 	}
 	known := map[southbound.HostFlowKey]bool{}
 	for r := range *p {
@@ -333,7 +339,8 @@ func TestPFPTwin(t *testing.T) {
 				}
 			}
 			for _, k := range got {
-				c := &v.Coflows[slices.IndexFunc(v.Coflows, func(c controller.CoflowView) bool { return c.ID == k.Coflow })]
+				c := &v.Coflows[slices.IndexFunc(v.Coflows,
+					func(c controller.CoflowView) bool { return c.ID == k.Coflow })]
 				if left := &c.Remaining.Base[k.Row]; r.IntN(2) == 0 {
 					c.Ended[k.Row], *left = true, 0
 				} else {
@@ -453,7 +460,8 @@ func checkBook(t *testing.T, seed uint64, c *controller.CoflowView, b *coflowRow
 		for at := b.next(i, 0, all); at >= 0; at = b.next(i, at+1, all) {
 			r := b.row(i, at)
 			if c.Src[r] != b.src[at] || c.Dst[r] != b.runs[i].dst {
-				t.Fatalf("view %d: row %d is %d→%d, the book has %d→%d", seed, r, c.Src[r], c.Dst[r], b.src[at], b.runs[i].dst)
+				t.Fatalf("view %d: row %d is %d→%d, the book has %d→%d", seed, r, c.Src[r], c.Dst[r],
+					b.src[at], b.runs[i].dst)
 			}
 			live[r] = true
 		}

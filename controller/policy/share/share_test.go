@@ -25,7 +25,8 @@ func view(t *testing.T) *controller.View {
 	}
 	// Three host flows leave rack 0 over one uplink of 50 Mb/s, one stays within it.
 	c := controller.CoflowView{ID: 1, Generation: 1, Started: true, Routed: true,
-		Src: []southbound.HostID{0, 0, 1, 0}, Dst: []southbound.HostID{1, 2, 2, 4}, Size: []pathmap.Bytes{9, 9, 9, 9},
+		Src: []southbound.HostID{0, 0, 1, 0}, Dst: []southbound.HostID{1, 2, 2,
+			4}, Size: []pathmap.Bytes{9, 9, 9, 9},
 		Tag: []southbound.Tag{0, 1, 1, 1}, Ended: make([]bool, 4),
 		Remaining: southbound.Remaining{F: 1, Base: []float64{9, 9, 9, 9}}}
 	return &controller.View{Fabric: f, Paths: m, Coflows: []controller.CoflowView{c},
@@ -57,19 +58,24 @@ func TestMaxMin(t *testing.T) {
 		change func()
 		want   map[class]pathmap.BitsPerSecond // what is said
 	}{
-		{"all on packets", func() {}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: local, {0, 2, 1}: third, {1, 2, 1}: third,
+		{"all on packets", func() {}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: local,
+			{0, 2, 1}: third, {1, 2, 1}: third,
 			{0, 4, 1}: third}},
 		{"nothing new", func() {}, nil},
-		{"one ends", func() { v.Coflows[0].Ended[2] = true }, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 450 * pathmap.Mbps,
-			{0, 2, 1}: 25 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
+		{"one ends", func() { v.Coflows[0].Ended[2] = true },
+			map[class]pathmap.BitsPerSecond{{0, 1, 0}: 450 * pathmap.Mbps,
+				{0, 2, 1}: 25 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
 		{"one moves to a circuit", func() {
 			v.Circuits[0] = controller.CircuitView{Out: 1, Phase: controller.InService, Held: true, Coflow: 1}
-		}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 225 * pathmap.Mbps, {0, 2, southbound.TagCircuit}: 225 * pathmap.Mbps,
+		}, map[class]pathmap.BitsPerSecond{{0, 1, 0}: 225 * pathmap.Mbps, {0, 2,
+			southbound.TagCircuit}: 225 * pathmap.Mbps,
 			{0, 4, 1}: 50 * pathmap.Mbps}},
-		{"a circuit of another coflow carries none", func() { v.Circuits[0].Coflow = 2 }, map[class]pathmap.BitsPerSecond{
-			{0, 1, 0}: 450 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
+		{"a circuit of another coflow carries none", func() { v.Circuits[0].Coflow = 2 },
+			map[class]pathmap.BitsPerSecond{
+				{0, 1, 0}: 450 * pathmap.Mbps, {0, 4, 1}: 25 * pathmap.Mbps}},
 		{"one is held for its circuit", func() {
-			v.Reserved = []controller.CircuitReservation{{In: 0, Out: 1, Coflow: 1, NotAfter: 1, Fallback: controller.Hold}}
+			v.Reserved = []controller.CircuitReservation{{In: 0, Out: 1, Coflow: 1, NotAfter: 1,
+				Fallback: controller.Hold}}
 		}, map[class]pathmap.BitsPerSecond{{0, 4, 1}: 50 * pathmap.Mbps}},
 	}
 	for _, s := range steps {
@@ -158,13 +164,15 @@ func TestLinksFollowCircuits(t *testing.T) {
 			v.Circuits[in] = controller.CircuitView{Out: southbound.NoPort}
 		}
 		v.Circuits[ports[0]] = controller.CircuitView{Out: ports[1], Phase: controller.InService}
-		for _, tag := range []southbound.Tag{southbound.TagCircuit, southbound.PathTag(0), southbound.PathTag(1)} {
+		for _, tag := range []southbound.Tag{southbound.TagCircuit, southbound.PathTag(0),
+			southbound.PathTag(1)} {
 			c := class{0, 2, tag}
 			got, want := used.links(v, c), links(v, c)
 			if !slices.Equal(got, want) {
 				t.Errorf("circuit %v: tag %d takes links %v, want %v", ports, tag, got, want)
 			}
-			if tag == southbound.TagCircuit && (len(got) != 4 || f.Topology.Link(got[1]).ToPort != int32(ports[0]) ||
+			if tag == southbound.TagCircuit && (len(got) != 4 ||
+				f.Topology.Link(got[1]).ToPort != int32(ports[0]) ||
 				f.Topology.Link(got[2]).FromPort != int32(ports[1])) {
 				t.Errorf("circuit %v takes links %v", ports, got)
 			}
@@ -181,7 +189,8 @@ func TestUnknownPathsAreDefault(t *testing.T) {
 	if len(want) < 4 {
 		t.Fatalf("path 0 takes links %v", want)
 	}
-	for _, tag := range []southbound.Tag{southbound.TagDefault, southbound.PathTag(n), southbound.PathTag(n + 1)} {
+	for _, tag := range []southbound.Tag{southbound.TagDefault, southbound.PathTag(n),
+		southbound.PathTag(n + 1)} {
 		if got := links(v, class{0, 2, tag}); !slices.Equal(got, want) {
 			t.Errorf("%d paths, tag %d: takes links %v, want %v", n, tag, got, want)
 		}

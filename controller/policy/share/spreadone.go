@@ -53,7 +53,8 @@ func (o *Ordered) spreadOne(v *controller.View, d *demand) (from, to []southboun
 func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
 	end := func() spreadEnd {
 		n := len(g.up)
-		return spreadEnd{make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n), make([]float64, n),
+		return spreadEnd{make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n),
+			make([]float64, n),
 			make([]float64, n), make([]uint64, b.words)}
 	}
 	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), out: end(), in: end()}
@@ -142,7 +143,8 @@ func (m *spreadMemory) list() {
 	m.from, m.to = m.from[:0], m.to[:0]
 	for h := range m.out.rate {
 		if x := m.out.rate[h]; x >= 1 {
-			m.from = append(m.from, southbound.HostRate{Host: southbound.HostID(h), Rate: pathmap.BitsPerSecond(x)})
+			m.from = append(m.from, southbound.HostRate{Host: southbound.HostID(h),
+				Rate: pathmap.BitsPerSecond(x)})
 		}
 		if x := m.in.rate[h]; x >= 1 {
 			m.to = append(m.to, southbound.HostRate{Host: southbound.HostID(h), Rate: pathmap.BitsPerSecond(x)})

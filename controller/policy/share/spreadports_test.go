@@ -65,7 +65,8 @@ func TestSurveys(t *testing.T) {
 		t.Helper()
 		g.refresh(v, p)
 		if up := g.up[2]; g.surveys != surveys || g.free[up] != free {
-			t.Errorf("%s: survey %d, host 2 may send %v; want survey %d, %v", what, g.surveys, g.free[up], surveys, free)
+			t.Errorf("%s: survey %d, host 2 may send %v; want survey %d, %v", what, g.surveys, g.free[up],
+				surveys, free)
 		}
 		g.take(g.up[2], 1) // the next look has all of it again
 	}

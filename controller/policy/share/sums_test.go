@@ -19,9 +19,10 @@ func tell(r *rand.Rand, v *controller.View) {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
 		off := c.Remaining.Off[:0:0]
-		keep := c.Remaining.Version != 0 && r.IntN(3) > 0 && !slices.ContainsFunc(c.Remaining.Off, func(row int32) bool {
-			return c.Ended[row]
-		})
+		keep := c.Remaining.Version != 0 && r.IntN(3) > 0 &&
+			!slices.ContainsFunc(c.Remaining.Off, func(row int32) bool {
+				return c.Ended[row]
+			})
 		for row := range c.Src {
 			if c.Ended[row] {
 				continue
@@ -111,7 +112,8 @@ func reserveBandwidth(r *rand.Rand, v *controller.View) []pathmap.BitsPerSecond 
 	for h := range v.Fabric.Hosts() {
 		up := v.Fabric.Topology.Out(v.Fabric.HostNode[h])[0]
 		for _, l := range []pathmap.LinkID{up, pathmap.Reverse(up)} {
-			held[l] = v.Fabric.Topology.Link(l).Capacity * pathmap.BitsPerSecond([]int{0, 0, 1, 2, 3, 4}[r.IntN(6)]) / 4
+			held[l] = v.Fabric.Topology.Link(l).Capacity * pathmap.BitsPerSecond([]int{0, 0, 1, 2, 3,
+				4}[r.IntN(6)]) / 4
 		}
 	}
 	return held

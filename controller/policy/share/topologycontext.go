@@ -122,7 +122,8 @@ func (g *topologyContext) tags(c *controller.CoflowView) []southbound.Tag {
 }
 
 // onPackets reports whether a live row of a coflow sends over packets.
-func (g *topologyContext) onPackets(v *controller.View, c *controller.CoflowView, row int32, tag southbound.Tag) bool {
+func (g *topologyContext) onPackets(v *controller.View, c *controller.CoflowView, row int32,
+	tag southbound.Tag) bool {
 	if tag == southbound.TagHold {
 		return false
 	}
@@ -135,7 +136,8 @@ func (g *topologyContext) onPackets(v *controller.View, c *controller.CoflowView
 }
 
 // links returns the links of a row that can bind. Borrowed until the next call.
-func (g *topologyContext) links(v *controller.View, src, dst southbound.HostID, tag southbound.Tag) []pathmap.LinkID {
+func (g *topologyContext) links(v *controller.View, src, dst southbound.HostID,
+	tag southbound.Tag) []pathmap.LinkID {
 	g.path = append(g.path[:0], g.up[src])
 	if s, d := v.HostRack(src), v.HostRack(dst); !g.plain && s != d {
 		i, n := route.PathOf(tag), v.Paths.Paths(int(s), int(d))

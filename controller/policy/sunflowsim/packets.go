@@ -42,8 +42,9 @@ func (p *Packets) Fill(v *controller.View, _ []controller.Event, plan *controlle
 		p.answer.Spread = append(p.answer.Spread, southbound.Spread{Coflow: id}) // nothing, but for the extras
 		for k, rate := range rates[id] {
 			if rate > 0 {
-				p.answer.Extra = append(p.answer.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: id,
-					Row: p.coflows[id].rows[k].row}, Rate: pathmap.BitsPerSecond(rate)})
+				p.answer.Extra = append(p.answer.Extra,
+					southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: id,
+						Row: p.coflows[id].rows[k].row}, Rate: pathmap.BitsPerSecond(rate)})
 			}
 		}
 	}
@@ -137,7 +138,8 @@ func NewAalo() *Packets {
 func (p *Packets) requeue() {
 	known := map[southbound.CoflowID]bool{}
 	for q := range p.queues {
-		p.queues[q] = slices.DeleteFunc(p.queues[q], func(id southbound.CoflowID) bool { return p.coflows[id] == nil })
+		p.queues[q] = slices.DeleteFunc(p.queues[q],
+			func(id southbound.CoflowID) bool { return p.coflows[id] == nil })
 		for _, id := range p.queues[q] {
 			known[id] = true
 		}

@@ -97,7 +97,8 @@ func (p *Part) Fill(v *controller.View, _ []controller.Event, plan *controller.P
 
 // schedule makes a new plan.
 func (p *Part) schedule(v *controller.View) {
-	x := &problem{now: v.Now, delta: v.Delta, rate: min(v.Fabric.Spec.OCS, v.Fabric.Spec.NIC), racks: v.Fabric.Racks}
+	x := &problem{now: v.Now, delta: v.Delta, rate: min(v.Fabric.Spec.OCS, v.Fabric.Spec.NIC),
+		racks: v.Fabric.Racks}
 	for _, id := range p.order {
 		x.coflows = append(x.coflows, p.coflows[id])
 	}
@@ -142,7 +143,8 @@ func (p *Part) reserve(v *controller.View, plan *controller.Plan) {
 			continue
 		}
 		k := slices.IndexFunc(wanted, func(w controller.CircuitReservation) bool {
-			return w.In == r.In && w.Out == r.Out && w.Coflow == r.Coflow && w.NotBefore <= v.Now && w.NotAfter == r.NotAfter
+			return w.In == r.In && w.Out == r.Out && w.Coflow == r.Coflow && w.NotBefore <= v.Now &&
+				w.NotAfter == r.NotAfter
 		})
 		if k < 0 {
 			plan.Preempt = append(plan.Preempt, r.In)

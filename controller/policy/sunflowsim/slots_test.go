@@ -50,7 +50,8 @@ func TestSolsticeCarriesAll(t *testing.T) {
 				left[l] -= int64(s.long)
 			}
 			if sum += s.long; s.long <= 0 || len(in) != len(m.in) || len(out) != len(m.out) {
-				t.Fatalf("seed %d: a slot of %v joins %d inputs and %d outputs, want %d", seed, s.long, len(in), len(out),
+				t.Fatalf("seed %d: a slot of %v joins %d inputs and %d outputs, want %d", seed, s.long,
+					len(in), len(out),
 					len(m.in))
 			}
 		}
@@ -71,7 +72,8 @@ func TestOver(t *testing.T) {
 		bits int64
 		rate pathmap.BitsPerSecond
 		want time.Duration
-	}{{0, pathmap.Gbps, 0}, {1<<53 + 1, 10 * pathmap.Gbps, 1<<53/10 + 1}, {59_436_832_729, pathmap.Gbps, 59_436_832_729},
+	}{{0, pathmap.Gbps, 0}, {1<<53 + 1, 10 * pathmap.Gbps, 1<<53/10 + 1}, {59_436_832_729,
+		pathmap.Gbps, 59_436_832_729},
 		{1, 100 * pathmap.Gbps, 1}, {7, 3, 2_333_333_334}, {1 << 62, 1, longest}} {
 		p := &problem{rate: tc.rate}
 		if got := p.over(tc.bits); got != tc.want {

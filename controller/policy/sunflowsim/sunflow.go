@@ -175,7 +175,8 @@ func (b *booking) releases(todo []demand) []release {
 }
 
 func addRelease(all []release, r release) []release {
-	at, _ := slices.BinarySearchFunc(all, r.at, func(x release, t time.Duration) int { return cmp.Compare(x.at, t) })
+	at, _ := slices.BinarySearchFunc(all, r.at,
+		func(x release, t time.Duration) int { return cmp.Compare(x.at, t) })
 	return slices.Insert(all, at, r)
 }
 

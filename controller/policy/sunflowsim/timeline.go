@@ -78,6 +78,9 @@ func lay(open []window, orders []order, delta time.Duration, alone bool) []windo
 		open = kept
 	}
 	all = append(all, open...)
-	slices.SortFunc(all, func(a, b window) int { return cmp.Or(cmp.Compare(a.from, b.from), byLink(a.link, b.link)) })
+	slices.SortFunc(all, func(a, b window) int {
+		return cmp.Or(cmp.Compare(a.from, b.from),
+			byLink(a.link, b.link))
+	})
 	return all
 }

@@ -76,7 +76,8 @@ func TestFaults(t *testing.T) {
 				took := time.Since(begun)
 				synctest.Wait()
 				if !errors.Is(err, tc.want) || took != tc.takes || len(*terms) != tc.arrives {
-					t.Errorf("%v after %v, arrived %d times; want %v after %v, %d times", err, took, len(*terms), tc.want, tc.takes,
+					t.Errorf("%v after %v, arrived %d times; want %v after %v, %d times", err, took,
+						len(*terms), tc.want, tc.takes,
 						tc.arrives)
 				}
 				b.Close()

@@ -94,7 +94,8 @@ func (t *Transport) TimeoutNow(_ raft.ServerID, to raft.ServerAddress, args *raf
 }
 
 // InstallSnapshot implements raft.Transport. The data is read whole before it is sent.
-func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest,
+func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress,
+	args *raft.InstallSnapshotRequest,
 	resp *raft.InstallSnapshotResponse, data io.Reader) error {
 	all, err := io.ReadAll(data)
 	if err != nil {

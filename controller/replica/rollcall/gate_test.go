@@ -23,9 +23,13 @@ func (n *note) Keep(m Memory) error {
 // term 5.
 func started(t *testing.T, part part) (*Rollcall, *note) {
 	t.Helper()
-	disk := &note{Memory{Peers: map[string]Sighting{"b": {Start: Start{3, 33}, Newest: 5, Held: Position{5, 40}}}}}
+	disk := &note{Memory{Peers: map[string]Sighting{"b": {Start: Start{3, 33}, Newest: 5,
+		Held: Position{5, 40}}}}}
 	r, err := New(nil, Config{Self: Peer{ID: "a", Addr: "a:1"}, Nonce: 77, Memory: disk, Die: func(error) {},
-		Logger: slog.New(slog.DiscardHandler), Reached: func() (uint64, Position, error) { return 5, Position{5, 50}, nil }})
+		Logger: slog.New(slog.DiscardHandler), Reached: func() (uint64, Position, error) {
+			return 5,
+				Position{5, 50}, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +51,8 @@ func TestStartsAreCounted(t *testing.T) {
 func TestWhoseMessagesCount(t *testing.T) {
 	vote := func(from string, mark []byte) raft.RPC {
 		head := raft.RPCHeader{ID: []byte(from), Addr: append([]byte("b:1"), mark...)}
-		return raft.RPC{Command: &raft.RequestVoteRequest{RPCHeader: head, Term: 9, LastLogTerm: 5, LastLogIndex: 60},
+		return raft.RPC{Command: &raft.RequestVoteRequest{RPCHeader: head, Term: 9, LastLogTerm: 5,
+			LastLogIndex: 60},
 			RespChan: make(chan raft.RPCResponse, 1)}
 	}
 	of := func(x Start) []byte { return marked(nil, markStamp, x.encode()) }
@@ -136,7 +141,8 @@ func TestFalseAccuser(t *testing.T) {
 	}{
 		{"b is old", Memory{Back: true, By: "b"}, answer{Learns: true}, answer{}, false, votes},
 		{"b is whole", Memory{Back: true, By: "b"}, answer{Back: "it is old"}, answer{}, true, learns},
-		{"c says so too", Memory{Back: true, By: "b"}, answer{Learns: true}, answer{Back: "it is old"}, true, waits},
+		{"c says so too", Memory{Back: true, By: "b"}, answer{Learns: true},
+			answer{Back: "it is old"}, true, waits},
 		{"c has said so", Memory{Back: true, By: "c"}, answer{Learns: true}, answer{}, true, waits},
 		{"nobody has", Memory{}, answer{Learns: true}, answer{}, false, votes},
 	} {
@@ -193,7 +199,10 @@ func TestCatchUp(t *testing.T) {
 		}
 	}
 	r, _ := started(t, careful)
-	r.cfg.Reached = func() (uint64, Position, error) { return 5, Position{5, 50}, errors.New("the disk cannot be read") }
+	r.cfg.Reached = func() (uint64, Position, error) {
+		return 5, Position{5, 50},
+			errors.New("the disk cannot be read")
+	}
 	if _, err := r.stands(9); err == nil {
 		t.Error("it stands with a log that it cannot read")
 	}

@@ -172,7 +172,8 @@ func (r *Rollcall) Close() {
 // goneBack makes this a node that learns, because of what a peer has seen of it. It forgets what it has
 // seen of others, which is as old as its disk. The lock is held.
 func (r *Rollcall) goneBack(peer, why string) {
-	r.warn("the disk is older than what others saw of this replica: it learns before it votes", "peer", peer, "why", why)
+	r.warn("the disk is older than what others saw of this replica: it learns before it votes",
+		"peer", peer, "why", why)
 	r.accusers[peer] = why
 	if r.mem.Back {
 		return

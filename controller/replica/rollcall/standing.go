@@ -62,7 +62,8 @@ func (r *Rollcall) Standing() (s Standing, why string) {
 		}
 		return Learning, why
 	case careful:
-		return Following, fmt.Sprintf("its log does not reach entry %d of term %d yet", r.needs.Index, r.needs.Term)
+		return Following, fmt.Sprintf("its log does not reach entry %d of term %d yet",
+			r.needs.Index, r.needs.Term)
 	case votes:
 		return Voting, ""
 	}

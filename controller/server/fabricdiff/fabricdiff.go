@@ -65,11 +65,14 @@ func (o *Founded) Sites(c *controller.FabricChange) []inventory.AgentSite {
 		r := hostRecord(c, f.HostNode[h])
 		i := slices.IndexFunc(all, func(s inventory.AgentSite) bool { return s.Addr == r.Agent })
 		if i < 0 {
-			i, all = len(all), append(all, inventory.AgentSite{Name: f.Topology.Node(f.HostNode[h]).Name, Addr: r.Agent})
+			i, all = len(all), append(all, inventory.AgentSite{Name: f.Topology.Node(f.HostNode[h]).Name,
+				Addr: r.Agent})
 		}
 		s := &all[i]
-		s.Addresses = append(slices.Grow(slices.Clone(s.Addresses), 1), make([]string, len(s.Hosts)-len(s.Addresses))...)
-		s.Hosts, s.Addresses = append(slices.Clone(s.Hosts), southbound.HostID(h)), append(s.Addresses, r.Address)
+		s.Addresses = append(slices.Grow(slices.Clone(s.Addresses), 1),
+			make([]string, len(s.Hosts)-len(s.Addresses))...)
+		s.Hosts, s.Addresses = append(slices.Clone(s.Hosts),
+			southbound.HostID(h)), append(s.Addresses, r.Address)
 	}
 	return all
 }
@@ -83,7 +86,8 @@ func hostRecord(c *controller.FabricChange, n pathmap.NodeID) controller.HostRec
 }
 
 // Described returns what has been changed of a fabric once it is as described.
-func (o *Founded) Described(now controller.FabricChange, to *apiv1.FabricDescription) (controller.FabricChange, error) {
+func (o *Founded) Described(now controller.FabricChange,
+	to *apiv1.FabricDescription) (controller.FabricChange, error) {
 	next := now
 	next.Generation++
 	if to.GetSpec() != "" && to.GetSpec() != o.Fabric.Spec.String() {
@@ -168,7 +172,8 @@ func (o *Founded) settle(next *controller.FabricChange, h *apiv1.RackHost) error
 	r := controller.HostRecord{Node: founded + pathmap.NodeID(i), Agent: h.GetAgent(), Address: h.GetAddress()}
 	if known := hostRecord(next, r.Node); slices.Contains(next.Hosts, known) {
 		if known != r && r.Agent+r.Address != "" {
-			return fmt.Errorf("it is at %q with its agent at %q, which does not change", known.Address, known.Agent)
+			return fmt.Errorf("it is at %q with its agent at %q, which does not change",
+				known.Address, known.Agent)
 		}
 		return nil
 	}
@@ -193,7 +198,8 @@ func (o *Founded) recable(next *controller.FabricChange, links []*apiv1.Cable) (
 	}
 	var all []cabling.Plug
 	for _, l := range links {
-		all = append(all, cabling.Plug{From: l.GetFrom(), To: l.GetTo(), Rate: pathmap.BitsPerSecond(l.GetBitsPerSecond())})
+		all = append(all, cabling.Plug{From: l.GetFrom(), To: l.GetTo(),
+			Rate: pathmap.BitsPerSecond(l.GetBitsPerSecond())})
 	}
 	if next.Cabling, err = cabling.Next(o.Fabric, next.Cabling, all); err != nil {
 		return fmt.Errorf("links: %w", err)
@@ -219,7 +225,8 @@ func (o *Founded) replace(next *controller.FabricChange, f *topo.Fabric, records
 		if !known {
 			return fmt.Errorf("replace %q: no switch is called so: lightloom status lists them", d.Name)
 		}
-		next.Devices = slices.DeleteFunc(next.Devices, func(r controller.DeviceRecord) bool { return r.Node == n })
+		next.Devices = slices.DeleteFunc(next.Devices,
+			func(r controller.DeviceRecord) bool { return r.Node == n })
 		next.Devices = append(next.Devices, controller.DeviceRecord{Node: n, Record: text})
 	}
 	is, err := o.With(next)
@@ -290,7 +297,8 @@ func (o *Founded) Differences(now, next *controller.FabricChange) (out []string,
 		if d := one(is, name); one(was, name).Address == "" {
 			out = append(out, fmt.Sprintf("%s is at %s, profile %s", name, d.Address, d.Profile))
 		} else {
-			out = append(out, fmt.Sprintf("replace %s: %s", name, strings.Join(d.Differences(one(was, name)), ", ")))
+			out = append(out, fmt.Sprintf("replace %s: %s", name,
+				strings.Join(d.Differences(one(was, name)), ", ")))
 		}
 	}
 	return out, nil

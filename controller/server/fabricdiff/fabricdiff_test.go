@@ -33,7 +33,8 @@ func founded(t *testing.T) *fabricdiff.Founded {
 
 func rack(agent string) *apiv1.FabricDescription {
 	return &apiv1.FabricDescription{
-		Racks:   []*apiv1.Rack{{Tor: "tor2", Hosts: []*apiv1.RackHost{{Name: "h2-0", Agent: agent, Address: "192.0.2.7"}}}},
+		Racks: []*apiv1.Rack{{Tor: "tor2", Hosts: []*apiv1.RackHost{{Name: "h2-0", Agent: agent,
+			Address: "192.0.2.7"}}}},
 		Links:   []*apiv1.Cable{{From: "tor2:1", To: "spine0:2", BitsPerSecond: 1e9}},
 		Devices: []string{"name: tor2\naddress: a:5\nprofile: sonic\n"}, Drained: &apiv1.NodeNames{Names: []string{"h2-0"}}}
 }
@@ -54,7 +55,8 @@ func TestRack(t *testing.T) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 	sites := o.Sites(&next)
-	if len(sites) != 2 || !slices.Equal(sites[1].Hosts, []southbound.HostID{1, 2}) || len(o.Agents[1].Hosts) != 1 ||
+	if len(sites) != 2 || !slices.Equal(sites[1].Hosts, []southbound.HostID{1, 2}) ||
+		len(o.Agents[1].Hosts) != 1 ||
 		!slices.Equal(sites[1].Addresses, []string{"", "192.0.2.7"}) {
 		t.Errorf("%+v", sites)
 	}
@@ -90,23 +92,28 @@ func TestRackRefusals(t *testing.T) {
 		{"no agents at all", "started without agents", func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
 			o.Agents = nil
 		}},
-		{"an emulated fabric", "an emulated fabric has those", func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
-			o.Fixed = true
-		}},
-		{"one agent", "namespaces of the controller's machine", func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
-			o.Alone = true
-		}},
-		{"the address of another switch", "one device has one name", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
-			d.Devices = []string{"name: tor2\naddress: a:1\nprofile: sonic\n"}
-		}},
-		{"a switch's name", "spine0 is of role switch here", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
-			d.Racks[0].Tor = "spine0"
-		}},
+		{"an emulated fabric", "an emulated fabric has those",
+			func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
+				o.Fixed = true
+			}},
+		{"one agent", "namespaces of the controller's machine",
+			func(o *fabricdiff.Founded, _ *apiv1.FabricDescription) {
+				o.Alone = true
+			}},
+		{"the address of another switch", "one device has one name",
+			func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
+				d.Devices = []string{"name: tor2\naddress: a:1\nprofile: sonic\n"}
+			}},
+		{"a switch's name", "spine0 is of role switch here",
+			func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
+				d.Racks[0].Tor = "spine0"
+			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o, d := founded(t), rack("h:3")
 			tt.edit(o, d)
-			if _, err := o.Described(controller.FabricChange{}, d); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := o.Described(controller.FabricChange{}, d); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})

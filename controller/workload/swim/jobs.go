@@ -21,7 +21,8 @@ func (m *Model) Jobs(drawn []Job, r *rand.Rand) []controller.Job {
 }
 
 func (m *Model) controllerJob(d *Job, r *rand.Rand) controller.Job {
-	j := controller.Job{Name: d.Name, User: fmt.Sprintf("user%02d", d.User), Arrival: d.Arrival, Incremental: true}
+	j := controller.Job{Name: d.Name, User: fmt.Sprintf("user%02d", d.User), Arrival: d.Arrival,
+		Incremental: true}
 	maps := make([]controller.Task, d.Maps)
 	left := d.Input
 	for i := range maps {

@@ -35,7 +35,8 @@ type Model struct {
 // at most as many reduces as half of the slots run, since all of them hold one while they receive. A
 // block is read from another rack at the rate of a disk, 100 MB/s.
 func V1(slots int) Model {
-	return Model{Name: "swim-v1", Block: 256e6, MapRate: 256e6 / 83.75, ReduceBytes: 506e6, ReduceRate: 506e6 / 115.4,
+	return Model{Name: "swim-v1", Block: 256e6, MapRate: 256e6 / 83.75, ReduceBytes: 506e6,
+		ReduceRate:  506e6 / 115.4,
 		MostReduces: max(slots/2, 1), FarRate: 100e6,
 		Start: time.Second, Recurring: 0.5, Error: 0.065, Users: 20, Window: 90 * time.Minute, Load: 1}
 }
@@ -48,7 +49,8 @@ func (m *Model) Lines() []string {
 			m.MapRate/1e6, m.Start),
 		fmt.Sprintf("a map without a copy of its block in its rack reads it at %g MB/s first, which the fabric does not "+
 			"carry", m.FarRate/1e6),
-		fmt.Sprintf("a reduce for every %d MB of shuffle begun, at most %d a job; %.4g MB/s a reduce", m.ReduceBytes/1e6,
+		fmt.Sprintf("a reduce for every %d MB of shuffle begun, at most %d a job; %.4g MB/s a reduce",
+			m.ReduceBytes/1e6,
 			m.MostReduces, m.ReduceRate/1e6),
 		"every map leaves its share of the shuffle, every reduce reads its share of every map; the output is written where " +
 			"the reduce runs, and its copies are not carried",
@@ -66,10 +68,12 @@ func (m *Model) Check() error {
 			"not below",
 			m.Name, m.Block, m.ReduceBytes, m.MapRate, m.ReduceRate, m.FarRate, m.MostReduces)
 	case m.Recurring < 0, m.Recurring > 1, m.Error < 0:
-		return fmt.Errorf("job model %q: %g recurring is no share, or an error of %g is below zero", m.Name, m.Recurring,
+		return fmt.Errorf("job model %q: %g recurring is no share, or an error of %g is below zero",
+			m.Name, m.Recurring,
 			m.Error)
 	case m.Users < 1, m.Window < 0, m.Load <= 0:
-		return fmt.Errorf("job model %q: %d users, a window of %v or a load of %g make no workload", m.Name, m.Users,
+		return fmt.Errorf("job model %q: %d users, a window of %v or a load of %g make no workload",
+			m.Name, m.Users,
 			m.Window, m.Load)
 	}
 	return nil

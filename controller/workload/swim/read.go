@@ -74,7 +74,8 @@ const shape = "a line is `id submit_s gap_s map_input_bytes shuffle_bytes reduce
 var fields = [...]struct {
 	name string
 	most int64
-}{{name: "the job's id"}, {"the instant of submission in seconds", maxSubmit}, {"the gap in seconds", maxSubmit},
+}{{name: "the job's id"}, {"the instant of submission in seconds",
+	maxSubmit}, {"the gap in seconds", maxSubmit},
 	{"the input in bytes", int64(controller.MaxBytes)}, {"the shuffle in bytes", int64(controller.MaxBytes)},
 	{"the output in bytes", int64(controller.MaxBytes)}}
 
@@ -110,7 +111,8 @@ func (p *parser) take(text []byte, long bool) error {
 	for i := 1; i < len(fields); i++ {
 		v, err := strconv.ParseInt(words[i], 10, 64)
 		if err != nil || v < 0 || v > fields[i].most {
-			return p.fail(col, fmt.Sprintf("%s: %q is not a whole number from 0 to %d", fields[i].name, clip(words[i]),
+			return p.fail(col, fmt.Sprintf("%s: %q is not a whole number from 0 to %d", fields[i].name,
+				clip(words[i]),
 				fields[i].most), shape)
 		}
 		n[i] = v
@@ -125,7 +127,8 @@ func (p *parser) add(r Record) error {
 		return p.fail(1, "the job has no id", shape)
 	}
 	if first, dup := p.lines[r.Name]; dup {
-		return p.fail(1, fmt.Sprintf("id %q was used in line %d", clip(r.Name), first), "give every job an id of its own")
+		return p.fail(1, fmt.Sprintf("id %q was used in line %d", clip(r.Name), first),
+			"give every job an id of its own")
 	}
 	if k := len(p.records); k > 0 && r.Submit < p.records[k-1].Submit {
 		return p.fail(len(r.Name)+2, fmt.Sprintf("submitted at %v, before the job of line %d at %v", r.Submit,

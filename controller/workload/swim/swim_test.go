@@ -46,7 +46,8 @@ func TestReadRefuses(t *testing.T) {
 		{"below zero", "job0\t1\t1\t0\t-4\t0\n", `t:1:12: the shuffle in bytes: "-4" is not`},
 		{"too many bytes", "job0\t1\t1\t0\t0\t9000000000000000000\n", "t:1:14: the output in bytes"},
 		{"twice", "a\t1\t1\t0\t0\t0\na\t2\t1\t0\t0\t0\n", `t:2:1: id "a" was used in line 1`},
-		{"unsorted", "a\t5\t1\t0\t0\t0\nb\t2\t1\t0\t0\t0\n", "t:2:3: submitted at 2s, before the job of line 1 at 5s"},
+		{"unsorted", "a\t5\t1\t0\t0\t0\nb\t2\t1\t0\t0\t0\n",
+			"t:2:3: submitted at 2s, before the job of line 1 at 5s"},
 		{"no id", "\t5\t1\t0\t0\t0\n", "t:1:1: the job has no id"},
 		{"a long line", strings.Repeat("x", 5000), "t:1:1: the line is longer than 4096 bytes"},
 		{"half a gzip", "\x1f\x8b\x08", "decompress"},
@@ -113,7 +114,8 @@ func TestEdges(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			j := m.job(&Record{Input: tc.input, Shuffle: tc.shuffle})
 			if j.Maps != tc.maps || j.Reduces != tc.reduces || (j.LastMap-tc.last).Abs() > time.Microsecond {
-				t.Errorf("%d maps, the last of %v, and %d reduces; want %d, %v, %d", j.Maps, j.LastMap, j.Reduces, tc.maps, tc.last,
+				t.Errorf("%d maps, the last of %v, and %d reduces; want %d, %v, %d", j.Maps, j.LastMap,
+					j.Reduces, tc.maps, tc.last,
 					tc.reduces)
 			}
 		})

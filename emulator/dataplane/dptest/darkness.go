@@ -77,8 +77,9 @@ func Darkness(f *netns.Fabric, asked time.Duration, moves int) (*Dark, error) {
 		gaps = append(gaps, m.gap)
 		if m.disturbed {
 			if d.Disturbed++; d.Disturbed > patienceFactor*moves {
-				return nil, fmt.Errorf("measure darkness: %d of %d moves are unreadable: %w", d.Disturbed, d.Disturbed+
-					len(d.Excess), ErrBusy)
+				return nil, fmt.Errorf("measure darkness: %d of %d moves are unreadable: %w",
+					d.Disturbed, d.Disturbed+
+						len(d.Excess), ErrBusy)
 			}
 			continue
 		}

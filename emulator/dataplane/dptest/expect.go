@@ -21,12 +21,14 @@ func expect(t *testing.T, n Network, src, dst southbound.HostID, tag southbound.
 		t.Fatal(err)
 	}
 	if got != want {
-		t.Fatalf("of %d packets from host %d to %d with tag %d, %d arrived, want %d", send, src, dst, tag, got, want)
+		t.Fatalf("of %d packets from host %d to %d with tag %d, %d arrived, want %d", send, src, dst,
+			tag, got, want)
 	}
 }
 
 // leavesBy sends from a host and wants all packets to arrive, by way of that port of its ToR.
-func leavesBy(t *testing.T, n Network, src, dst southbound.HostID, tag southbound.Tag, port southbound.Port) {
+func leavesBy(t *testing.T, n Network, src, dst southbound.HostID, tag southbound.Tag,
+	port southbound.Port) {
 	t.Helper()
 	f := n.Spec()
 	tor := f.ToRNode[f.RackOf(int32(src))]

@@ -33,7 +33,8 @@ func Share(d []time.Duration, share float64) time.Duration {
 // String is one line with the figures.
 func (f *Failover) String() string {
 	p := func(d []time.Duration) string {
-		return fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", Share(d, .5), Share(d, .9), Share(d, .99), Share(d, 1))
+		return fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", Share(d, .5), Share(d, .9),
+			Share(d, .99), Share(d, 1))
 	}
 	return fmt.Sprintf("from the cut to the first packet by the backup %s; without packets %s; %.1f of the probes lost "+
 		"a cut, one every %v; %d cuts, %d repeated",
@@ -63,8 +64,9 @@ func CutCables(f *netns.Fabric, cuts int, notice bool) (*Failover, error) {
 		gaps = append(gaps, m.probe)
 		if m.disturbed {
 			if out.Disturbed++; out.Disturbed > patienceFactor*cuts {
-				return nil, fmt.Errorf("measure failover: %d of %d cuts are unreadable: %w", out.Disturbed, out.Disturbed+
-					len(out.Since), ErrBusy)
+				return nil, fmt.Errorf("measure failover: %d of %d cuts are unreadable: %w", out.Disturbed,
+					out.Disturbed+
+						len(out.Since), ErrBusy)
 			}
 			continue
 		}

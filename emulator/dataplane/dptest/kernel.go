@@ -13,7 +13,8 @@ func Kernel(t *testing.T, dataplane string, needs ...string) {
 	netnstest.Need(t, needs...)
 	netnstest.Lock(t)
 	Run(t, func(t *testing.T) Network {
-		return Real(t, "hybrid:racks=4,hosts=2,spines=2,eps=1Gbps,ocs=1Gbps,nic=1Gbps", netns.Options{Dataplane: dataplane})
+		return Real(t, "hybrid:racks=4,hosts=2,spines=2,eps=1Gbps,ocs=1Gbps,nic=1Gbps",
+			netns.Options{Dataplane: dataplane})
 	})
 }
 

@@ -71,7 +71,8 @@ func darkness(t *testing.T, net *Packets, asked time.Duration, moves int, bound 
 		return
 	}
 	if got := d.P(bound.Share); got < bound.Min || got > bound.Max+d.Probe {
-		t.Errorf("%v: excess is %v at %.0f %%, want %v to %v beyond one probe gap of %v", asked, got, 100*bound.Share,
+		t.Errorf("%v: excess is %v at %.0f %%, want %v to %v beyond one probe gap of %v", asked, got,
+			100*bound.Share,
 			bound.Min, bound.Max, d.Probe)
 	}
 	if d.Probe > 10*time.Microsecond {

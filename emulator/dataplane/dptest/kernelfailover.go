@@ -21,7 +21,8 @@ func KernelFailover(t *testing.T, dataplane string, needs ...string) {
 	if full {
 		cuts = 300
 	}
-	net := Real(t, "leafspine:racks=2,hosts=1,spines=2,eps=10Gbps,nic=10Gbps", netns.Options{Dataplane: dataplane})
+	net := Real(t, "leafspine:racks=2,hosts=1,spines=2,eps=10Gbps,nic=10Gbps",
+		netns.Options{Dataplane: dataplane})
 	if err := Program(net); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ var _ Network = (*Memory)(nil)
 // NewMemory makes the planes of a fabric.
 func NewMemory(spec *topo.Fabric) *Memory {
 	t := spec.Topology
-	m := &Memory{spec: spec, carried: make([]uint64, len(t.Links())), planes: make([]*mem.Plane, len(t.Nodes()))}
+	m := &Memory{spec: spec, carried: make([]uint64, len(t.Links())),
+		planes: make([]*mem.Plane, len(t.Nodes()))}
 	for n, node := range t.Nodes() {
 		if node.Role != pathmap.Host {
 			m.planes[n] = mem.New(t.Ports(pathmap.NodeID(n)), func() time.Duration { return m.now })
@@ -105,7 +106,8 @@ func (m *Memory) walk(src, dst southbound.HostID, tag southbound.Tag) (bool, err
 }
 
 // forward returns the port by which the switch at the end of link sends on.
-func (m *Memory) forward(link pathmap.Link, src, dst southbound.HostID, tag southbound.Tag) (southbound.Port, bool) {
+func (m *Memory) forward(link pathmap.Link, src, dst southbound.HostID,
+	tag southbound.Tag) (southbound.Port, bool) {
 	p := m.planes[link.To]
 	if link.To == m.spec.OCSNode {
 		return p.Cross(m.now, southbound.Port(link.ToPort))

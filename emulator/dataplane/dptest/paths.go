@@ -74,7 +74,8 @@ func PathRules(n Network, seed uint64) ([][]southbound.Rule, error) {
 				}
 				for _, l := range m.AppendPath(nil, s, d, i) {
 					link := f.Topology.Link(l)
-					add(link.From, southbound.Match{Dst: southbound.RackID(d), Tag: southbound.PathTag(i), Src: southbound.RackID(s)},
+					add(link.From, southbound.Match{Dst: southbound.RackID(d), Tag: southbound.PathTag(i),
+						Src: southbound.RackID(s)},
 						link.FromPort)
 				}
 			}
@@ -170,8 +171,9 @@ func sourceFirst(t *testing.T, n Network) {
 	a, b := elsewhere(t, n, d)
 	tor := n.Plane(f.ToRNode[0])
 	rule := func(src southbound.RackID, tag southbound.Tag, port southbound.Port) southbound.Rule {
-		return southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(d), Tag: tag, Src: src}, Primary: port,
-			Backup: southbound.NoPort}
+		return southbound.Rule{Match: southbound.Match{Dst: southbound.RackID(d), Tag: tag, Src: src},
+			Primary: port,
+			Backup:  southbound.NoPort}
 	}
 	const any, tag = southbound.AnyRack, southbound.TagCircuit // which no other switch has a rule for
 	steps := []struct {
@@ -232,9 +234,10 @@ func swapPaths(t *testing.T, n Network) {
 	}
 	a, b := keep(one[at]), keep(two[at])
 	plane := n.Plane(at)
-	flow, err := n.Load(0, southbound.HostID(f.FirstHost[d]), southbound.PathTag(m.Paths(0, d)-1), func() error {
-		return errors.Join(plane.SetRules(b, nil, true), plane.SetRules(a, nil, true))
-	})
+	flow, err := n.Load(0, southbound.HostID(f.FirstHost[d]), southbound.PathTag(m.Paths(0, d)-1),
+		func() error {
+			return errors.Join(plane.SetRules(b, nil, true), plane.SetRules(a, nil, true))
+		})
 	whole(t, flow, err)
 	if flow.Reordered > 0 {
 		t.Errorf("%d packets changed places", flow.Reordered)

@@ -14,7 +14,8 @@ import (
 func Program(n Network) error {
 	f := n.Spec()
 	for rack := range f.Racks {
-		if err := n.Plane(f.ToRNode[rack]).SetRules(ToRRules(n, southbound.RackID(rack)), nil, true); err != nil {
+		if err := n.Plane(f.ToRNode[rack]).SetRules(ToRRules(n, southbound.RackID(rack)), nil,
+			true); err != nil {
 			return fmt.Errorf("program tor %d: %w", rack, err)
 		}
 	}
@@ -36,7 +37,8 @@ func Ring(n Network, step int) []southbound.CrossConnect {
 	ports := n.Spec().Spec.Ports
 	var on []southbound.CrossConnect
 	for r := range ports {
-		on = append(on, southbound.CrossConnect{In: southbound.Port(r), Out: southbound.Port((r + step) % ports)})
+		on = append(on, southbound.CrossConnect{In: southbound.Port(r),
+			Out: southbound.Port((r + step) % ports)})
 	}
 	return on
 }
@@ -68,8 +70,9 @@ func ToRRules(n Network, rack southbound.RackID) []southbound.Rule {
 func SpineRules(n Network) []southbound.Rule {
 	var rules []southbound.Rule
 	for dst := range southbound.RackID(n.Spec().Racks) {
-		rules = append(rules, southbound.Rule{Match: match(dst, southbound.AnyTag), Primary: southbound.Port(dst),
-			Backup: southbound.NoPort})
+		rules = append(rules, southbound.Rule{Match: match(dst, southbound.AnyTag),
+			Primary: southbound.Port(dst),
+			Backup:  southbound.NoPort})
 	}
 	return rules
 }

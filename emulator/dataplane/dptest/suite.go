@@ -159,8 +159,9 @@ func moves(t *testing.T, n Network) {
 	ocs := n.Plane(f.OCSNode)
 	// 0→1, 1→2 become 0→2, 1→1; 2→3 stays and loses nothing.
 	two, three := southbound.HostID(2*f.HostsPerRack), southbound.HostID(3*f.HostsPerRack)
-	circuit := southbound.Rule{Match: match(2, southbound.TagCircuit), Primary: southbound.Port(f.OCSUplink[0]),
-		Backup: southbound.NoPort}
+	circuit := southbound.Rule{Match: match(2, southbound.TagCircuit),
+		Primary: southbound.Port(f.OCSUplink[0]),
+		Backup:  southbound.NoPort}
 	set(t, n.Plane(f.ToRNode[0]).SetRules([]southbound.Rule{circuit}, nil, false))
 	there := []southbound.CrossConnect{{In: 0, Out: 2}, {In: 1, Out: 1}}
 	flow, err := n.Load(two, three, southbound.TagCircuit, func() error {
@@ -215,7 +216,8 @@ func refused(t *testing.T, n Network) {
 	}{
 		{"a rule to a port that is not there", tor.SetRules([]southbound.Rule{good, bad}, nil, false)},
 		{"light of a port that is not there", tor.SetLight(99, false)},
-		{"a circuit of an input that is not there", ocs.Move(nil, []southbound.CrossConnect{{In: 99, Out: 1}}, 0)},
+		{"a circuit of an input that is not there",
+			ocs.Move(nil, []southbound.CrossConnect{{In: 99, Out: 1}}, 0)},
 		{"a circuit to an output that is not there",
 			ocs.Move([]southbound.Port{0}, []southbound.CrossConnect{{In: 0, Out: -1}}, 0)},
 	} {
@@ -223,6 +225,8 @@ func refused(t *testing.T, n Network) {
 			t.Errorf("%s was accepted", c.name)
 		}
 	}
-	leavesBy(t, n, 0, southbound.HostID(f.HostsPerRack), southbound.TagDefault, southbound.Port(f.HostsPerRack))
-	leavesBy(t, n, 0, southbound.HostID(f.HostsPerRack), southbound.TagCircuit, southbound.Port(f.OCSUplink[0]))
+	leavesBy(t, n, 0, southbound.HostID(f.HostsPerRack), southbound.TagDefault,
+		southbound.Port(f.HostsPerRack))
+	leavesBy(t, n, 0, southbound.HostID(f.HostsPerRack), southbound.TagCircuit,
+		southbound.Port(f.OCSUplink[0]))
 }

@@ -69,7 +69,8 @@ func checksum(b []byte) uint16 {
 
 // open opens the socket; on an error there is none.
 func (t *tap) open(link int, protocol uint16) error {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, int(swap16(protocol)))
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK,
+		int(swap16(protocol)))
 	if err != nil {
 		return fmt.Errorf("open packet socket: %w", err)
 	}

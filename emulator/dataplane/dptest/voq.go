@@ -56,9 +56,11 @@ func KernelVOQs(t *testing.T, needs ...string) {
 		probe Probe
 		loss  bool
 	}{
-		{"10 ms", 1 << 20, Probe{Every: 100 * time.Microsecond, Bytes: 1000, Dark: 10 * time.Millisecond, Darks: 10,
+		{"10 ms", 1 << 20, Probe{Every: 100 * time.Microsecond, Bytes: 1000,
+			Dark: 10 * time.Millisecond, Darks: 10,
 			Between: 20 * time.Millisecond}, false},
-		{"100 ms", 4 << 20, Probe{Every: 100 * time.Microsecond, Bytes: 1000, Dark: 100 * time.Millisecond, Darks: 3,
+		{"100 ms", 4 << 20, Probe{Every: 100 * time.Microsecond, Bytes: 1000,
+			Dark: 100 * time.Millisecond, Darks: 3,
 			Between: 50 * time.Millisecond}, false},
 		// 1,042 bytes every 0.1 ms for 100 ms are 1 MB, which 128 KiB do not hold.
 		{"beyond the limit", netns.MinVOQBytes, Probe{Every: 100 * time.Microsecond, Bytes: 1000,
@@ -87,7 +89,8 @@ func KernelVOQs(t *testing.T, needs ...string) {
 				case got.Queued.Most > int64(c.limit):
 					t.Errorf("%d bytes have waited, and the queue holds %d", got.Queued.Most, c.limit)
 				case got.Queued.Packets == 0 || c.loss != (lost > 0): // a busy machine can make a dark time longer
-					return fmt.Errorf("%d packets were queued and %d lost, want some: %v", got.Queued.Packets, lost, c.loss)
+					return fmt.Errorf("%d packets were queued and %d lost, want some: %v",
+						got.Queued.Packets, lost, c.loss)
 				}
 				return nil
 			})
@@ -98,7 +101,8 @@ func KernelVOQs(t *testing.T, needs ...string) {
 // probe runs a probe from the host of rack 0 to that of rack 1.
 func (p *Packets) probe(o Probe) (*Probed, error) {
 	const src, dst = southbound.HostID(0), southbound.HostID(1)
-	if err := errors.Join(setTag(p.conns[src], southbound.TagCircuit), p.conns[dst].SetReadBuffer(8<<20)); err != nil {
+	if err := errors.Join(setTag(p.conns[src], southbound.TagCircuit),
+		p.conns[dst].SetReadBuffer(8<<20)); err != nil {
 		return nil, err
 	}
 	f := p.Spec()
@@ -113,7 +117,8 @@ func (p *Packets) probe(o Probe) (*Probed, error) {
 		for range o.Darks {
 			p.Pass(o.Between)
 			// As a device does it: the sending switch gets the first and the last call.
-			if err := errors.Join(tor.SetLight(uplink, false), ocs.Move([]southbound.Port{0}, circuit, o.Dark)); err != nil {
+			if err := errors.Join(tor.SetLight(uplink, false),
+				ocs.Move([]southbound.Port{0}, circuit, o.Dark)); err != nil {
 				return err
 			}
 			p.Pass(o.Dark + time.Millisecond)
@@ -314,7 +319,8 @@ func KernelVOQsRules(t *testing.T, needs ...string) {
 	}
 	f := p.Spec()
 	tor, uplink := p.Plane(f.ToRNode[0]), southbound.Port(f.OCSUplink[0])
-	second := southbound.Rule{Match: match(2, southbound.TagCircuit), Primary: uplink, Backup: southbound.NoPort}
+	second := southbound.Rule{Match: match(2, southbound.TagCircuit), Primary: uplink,
+		Backup: southbound.NoPort}
 	set(t, tor.SetRules([]southbound.Rule{second}, nil, false))
 	set(t, tor.SetLight(uplink, false))
 	if err := setTag(p.conns[0], southbound.TagCircuit); err != nil {

@@ -20,7 +20,8 @@ func TestExpandReference(t *testing.T) {
 		}
 		var table dataplane.Table
 		for range r.IntN(10 * l.sources) {
-			m := southbound.Match{Dst: southbound.RackID(r.IntN(racks)), Tag: tags[r.IntN(len(tags))], Src: southbound.AnyRack}
+			m := southbound.Match{Dst: southbound.RackID(r.IntN(racks)), Tag: tags[r.IntN(len(tags))],
+				Src: southbound.AnyRack}
 			if l.sources > 1 {
 				m.Src = southbound.RackID(r.IntN(racks+1) - 1)
 			}
@@ -31,7 +32,8 @@ func TestExpandReference(t *testing.T) {
 		for i, got := range cells {
 			want := uint64(0)
 			dst, src := i/southbound.Tags%racks, i/southbound.Tags/racks
-			if rule, ok := table.Lookup(southbound.RackID(dst), southbound.RackID(src), southbound.Tag(i%southbound.Tags)); ok {
+			if rule, ok := table.Lookup(southbound.RackID(dst), southbound.RackID(src),
+				southbound.Tag(i%southbound.Tags)); ok {
 				want = word(rule)
 			}
 			if got != want {

@@ -57,7 +57,8 @@ func (p *Plane) load() (err error) {
 	}
 	l := newPacketLayout(&p.Switch)
 	if l.size > maxMemory {
-		return fmt.Errorf("rules for %d racks and %d sources take %d bytes, more than %d: %w", l.racks, l.sources, l.size,
+		return fmt.Errorf("rules for %d racks and %d sources take %d bytes, more than %d: %w", l.racks,
+			l.sources, l.size,
 			maxMemory, southbound.ErrUnsupported)
 	}
 	if p.mem, err = newMemory("ll_switch", l.size); err != nil {
@@ -82,7 +83,8 @@ func (p *Plane) attach() error {
 			return err
 		}
 	}
-	f := &netlink.BpfFilter{FilterAttrs: netlink.FilterAttrs{LinkIndex: -1, Parent: p.Switch.Block, Handle: 1, Priority: 1,
+	f := &netlink.BpfFilter{FilterAttrs: netlink.FilterAttrs{LinkIndex: -1, Parent: p.Switch.Block,
+		Handle: 1, Priority: 1,
 		Protocol: unix.ETH_P_ALL}, Fd: p.prog.FD(), Name: "lightloom", DirectAction: true}
 	if err := p.nl.FilterAdd(f); err != nil {
 		return fmt.Errorf("attach program to block %d: %w", p.Switch.Block, err)

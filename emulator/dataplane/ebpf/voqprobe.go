@@ -28,7 +28,8 @@ func VOQSupported() error {
 			return fmt.Errorf("find veth: %w", err)
 		}
 		packet.Ports = append(packet.Ports, optical.Ports[0])
-		packet.Dark = dataplane.Dark{Limit: 1 << 17, Fibre: 1, Queue: [2]int{packet.Sink, end.Attrs().Index}, Room: 1 << 16}
+		packet.Dark = dataplane.Dark{Limit: 1 << 17, Fibre: 1,
+			Queue: [2]int{packet.Sink, end.Attrs().Index}, Room: 1 << 16}
 		p, err := New(nl, packet)
 		if err != nil {
 			return err
@@ -74,7 +75,8 @@ func exerciseVOQ(nl *netlink.Handle, p *Plane) error {
 		return err
 	}
 	defer unix.Close(out)
-	r := southbound.Rule{Match: southbound.Match{Dst: 0, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 1,
+	r := southbound.Rule{Match: southbound.Match{Dst: 0, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}, Primary: 1,
 		Backup: southbound.NoPort}
 	if err := errors.Join(p.SetRules([]southbound.Rule{r}, nil, true), p.SetLight(1, false)); err != nil {
 		return err

@@ -21,8 +21,10 @@ func must(t *testing.T, err error) {
 
 func TestLookup(t *testing.T) {
 	p := mem.New(8, func() time.Duration { return 0 })
-	rule := func(dst, src southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
-		return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: src}, Primary: primary, Backup: backup}
+	rule := func(dst, src southbound.RackID, tag southbound.Tag, primary,
+		backup southbound.Port) southbound.Rule {
+		return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: src}, Primary: primary,
+			Backup: backup}
 	}
 	const none = southbound.NoPort
 	must(t, p.SetRules([]southbound.Rule{
@@ -69,7 +71,8 @@ func TestLookupLikeReference(t *testing.T) {
 		p := mem.New(8, func() time.Duration { return 0 })
 		table := map[southbound.Match]southbound.Port{}
 		match := func() southbound.Match {
-			m := southbound.Match{Dst: southbound.RackID(r.IntN(3)), Tag: southbound.Tag(r.IntN(2)), Src: southbound.AnyRack}
+			m := southbound.Match{Dst: southbound.RackID(r.IntN(3)), Tag: southbound.Tag(r.IntN(2)),
+				Src: southbound.AnyRack}
 			if r.IntN(3) == 0 {
 				m.Tag = southbound.AnyTag
 			}
@@ -90,7 +93,8 @@ func TestLookupLikeReference(t *testing.T) {
 				delete(table, drop[len(drop)-1])
 			}
 			for range r.IntN(3) {
-				set = append(set, southbound.Rule{Match: match(), Primary: southbound.Port(r.IntN(8)), Backup: southbound.NoPort})
+				set = append(set, southbound.Rule{Match: match(), Primary: southbound.Port(r.IntN(8)),
+					Backup: southbound.NoPort})
 				table[set[len(set)-1].Match] = set[len(set)-1].Primary
 			}
 			must(t, p.SetRules(set, drop, replace))
@@ -148,7 +152,8 @@ func TestRefusesWhole(t *testing.T) {
 	p := mem.New(2, func() time.Duration { return 0 })
 	gen := p.Generation()
 	bad := []error{
-		p.SetRules([]southbound.Rule{{Primary: 0, Backup: southbound.NoPort}, {Primary: 2, Backup: southbound.NoPort}}, nil,
+		p.SetRules([]southbound.Rule{{Primary: 0, Backup: southbound.NoPort},
+			{Primary: 2, Backup: southbound.NoPort}}, nil,
 			true),
 		p.SetRules([]southbound.Rule{{Primary: 0, Backup: 7}}, nil, false),
 		p.SetLight(2, false),

@@ -40,7 +40,8 @@ func NewTables(ports int32, clock func() time.Duration) *Tables {
 func (t *Tables) SetRules(set []southbound.Rule, drop []southbound.Match, replace bool) error {
 	for _, r := range set {
 		if !t.has(r.Primary) || r.Backup != southbound.NoPort && !t.has(r.Backup) {
-			return fmt.Errorf("set rule for rack %d: ports %d and %d: ports are 0 to %d", r.Dst, r.Primary, r.Backup,
+			return fmt.Errorf("set rule for rack %d: ports %d and %d: ports are 0 to %d", r.Dst,
+				r.Primary, r.Backup,
 				len(t.dark)-1)
 		}
 	}
@@ -108,7 +109,8 @@ func (t *Tables) Drop(n uint64) {
 func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbound.Port, bool) {
 	for _, m := range [...]southbound.Match{
 		{Dst: dst, Src: src, Tag: tag}, {Dst: dst, Src: src, Tag: southbound.AnyTag},
-		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack, Tag: southbound.AnyTag},
+		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack,
+			Tag: southbound.AnyTag},
 	} {
 		w, ok := t.rules.Get(m.Key())
 		switch {

@@ -46,7 +46,8 @@ func (c *circuit) run() {
 // shortSlice requests short time slices from the scheduler, so that this thread runs sooner among
 // others that compute. Kernels before 6.12 ignore it, and nothing depends on it.
 func shortSlice() {
-	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Runtime: uint64(spin)},
+	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL,
+		Runtime: uint64(spin)},
 		0)
 }
 

@@ -43,7 +43,8 @@ func newCircuit(p *Plane) (*circuit, error) {
 		if err := dataplane.Hook(p.nl, link, nil); err != nil {
 			return nil, err
 		}
-		if err := at(p, link).put(node{handle: knode(rootTable, 0, sinkNode), action: p.sink.action()}); err != nil {
+		if err := at(p, link).put(node{handle: knode(rootTable, 0, sinkNode),
+			action: p.sink.action()}); err != nil {
 			return nil, err
 		}
 	}

@@ -26,11 +26,13 @@ func newRules(p *Plane) (*rules, error) {
 		at: block{nl: p.nl, link: -1, parent: p.Switch.Block, protocol: ipv4}}
 	homed := p.Switch.Homed()
 	if p.Switch.Sources && p.Switch.Racks > maxFrom {
-		return nil, fmt.Errorf("rules that name sources, for %d racks: u32 holds those for %d: %w", p.Switch.Racks, maxFrom,
+		return nil, fmt.Errorf("rules that name sources, for %d racks: u32 holds those for %d: %w",
+			p.Switch.Racks, maxFrom,
 			southbound.ErrUnsupported)
 	}
 	if len(p.Switch.Ports) > maxPorts || len(homed) > maxHomed {
-		return nil, fmt.Errorf("%d ports and %d racks: u32 holds %d and %d: %w", len(p.Switch.Ports), len(homed), maxPorts,
+		return nil, fmt.Errorf("%d ports and %d racks: u32 holds %d and %d: %w", len(p.Switch.Ports),
+			len(homed), maxPorts,
 			maxHomed, southbound.ErrUnsupported)
 	}
 	for _, link := range p.Switch.Ports {
@@ -78,20 +80,23 @@ func (r *rules) home(i int, rack southbound.RackID) error {
 			continue
 		}
 		addr := l.Addr.As4()
-		n := node{handle: knode(id, uint32(addr[3]), 1), link: lightTable + uint32(l.Port), action: r.p.sink.action()}
+		n := node{handle: knode(id, uint32(addr[3]), 1), link: lightTable + uint32(l.Port),
+			action: r.p.sink.action()}
 		n.keys = append(n.keys, toHost(addr))
 		if err := r.at.put(n); err != nil {
 			return err
 		}
 	}
-	n := node{handle: knode(rootTable, 0, uint32(1+i)), link: id, hash: 0xff, hashAt: offDst, action: r.p.sink.action()}
+	n := node{handle: knode(rootTable, 0, uint32(1+i)), link: id, hash: 0xff, hashAt: offDst,
+		action: r.p.sink.action()}
 	n.keys = append(n.keys, toRack(int32(rack)))
 	return r.at.put(n)
 }
 
 // link swaps a bank in for every packet that is not for a host here: one store in the kernel.
 func (r *rules) link(bank int) error {
-	return r.at.put(node{handle: knode(rootTable, 0, 0xfff), link: bankTable + uint32(bank), hash: 0xff00, hashAt: offDst,
+	return r.at.put(node{handle: knode(rootTable, 0, 0xfff), link: bankTable + uint32(bank),
+		hash: 0xff00, hashAt: offDst,
 		action: r.p.sink.action()})
 }
 
@@ -206,7 +211,8 @@ func (r *rules) open(bank int, m southbound.Match) error {
 		return err
 	}
 	// Without an action of its own: what finds nothing there goes on to the rack's other rules.
-	n := node{handle: knode(bankTable+uint32(bank), uint32(m.Dst)&0xff, uint32(m.Dst)>>8*slots+1), link: id, hash: 0xff00,
+	n := node{handle: knode(bankTable+uint32(bank), uint32(m.Dst)&0xff, uint32(m.Dst)>>8*slots+1),
+		link: id, hash: 0xff00,
 		hashAt: offSrc}
 	n.keys = append(n.keys, toRack(int32(m.Dst)))
 	if err := r.at.put(n); err != nil {

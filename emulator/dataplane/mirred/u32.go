@@ -43,7 +43,8 @@ type block struct {
 }
 
 func (b *block) attrs(handle uint32) netlink.FilterAttrs {
-	return netlink.FilterAttrs{LinkIndex: b.link, Parent: b.parent, Handle: handle, Priority: 1, Protocol: b.protocol}
+	return netlink.FilterAttrs{LinkIndex: b.link, Parent: b.parent, Handle: handle, Priority: 1,
+		Protocol: b.protocol}
 }
 
 // addTable makes an empty hash table; buckets is a power of two.

@@ -54,7 +54,8 @@ type voqs struct {
 }
 
 func newVOQs(gate Gate, racks, limit int) *voqs {
-	l := &voqs{gate: gate, queues: make([]fifo, racks), counts: make([]counter, racks), astray: make([]int, racks)}
+	l := &voqs{gate: gate, queues: make([]fifo, racks), counts: make([]counter, racks),
+		astray: make([]int, racks)}
 	for i := range l.queues {
 		l.queues[i].limit = limit
 	}
@@ -152,8 +153,9 @@ func (l *voqs) read() []Count {
 	out := make([]Count, len(l.counts))
 	for i := range l.counts {
 		c := &l.counts[i]
-		out[i] = Count{Frames: c.frames.Load(), Packets: c.packets.Load(), Dropped: c.dropped.Load(), Bytes: c.bytes.Load(),
-			Most: c.most.Load()}
+		out[i] = Count{Frames: c.frames.Load(), Packets: c.packets.Load(), Dropped: c.dropped.Load(),
+			Bytes: c.bytes.Load(),
+			Most:  c.most.Load()}
 	}
 	return out
 }

@@ -43,7 +43,8 @@ func Open(c Config) (*Queues, error) {
 	l := &Queues{voqs: newVOQs(c.Gate, c.Racks, c.Limit), fd: -1, bell: -1, ended: make(chan struct{}),
 		buf: make([]byte, maxFrame)}
 	if err := l.open(c); err != nil {
-		return nil, errors.Join(fmt.Errorf("open virtual output queues at interface %d: %w", c.Link, err), l.shut())
+		return nil, errors.Join(fmt.Errorf("open virtual output queues at interface %d: %w", c.Link,
+			err), l.shut())
 	}
 	go l.run()
 	return l, nil
@@ -55,7 +56,8 @@ func (l *Queues) open(c Config) (err error) {
 	}
 	all := network16(unix.ETH_P_ALL)
 	// No protocol yet: nothing of other interfaces comes in before the socket is bound to its own.
-	if l.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+	if l.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK,
+		0); err != nil {
 		return fmt.Errorf("open packet socket: %w", err)
 	}
 	err = errors.Join(

@@ -87,7 +87,8 @@ func TestQueueReference(t *testing.T) {
 					sum += x.Bytes()
 				}
 				if fits := sum+f.Bytes() <= q.limit; q.push(f) != fits {
-					t.Fatalf("seed %d: a frame of %d after %d of %d: want room %v", seed, f.Bytes(), sum, q.limit, fits)
+					t.Fatalf("seed %d: a frame of %d after %d of %d: want room %v", seed, f.Bytes(), sum,
+						q.limit, fits)
 				} else if fits {
 					reference = append(slices.Clone(reference), f)
 				}

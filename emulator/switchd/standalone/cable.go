@@ -57,7 +57,8 @@ func (p *ports) poll(up []bool, carrier func(southbound.Port, bool)) error {
 	}
 	for i, index := range p.index {
 		at := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Attrs().Index == index })
-		now := at >= 0 && links[at].Attrs().RawFlags&unix.IFF_RUNNING != 0 && links[at].Attrs().RawFlags&unix.IFF_UP != 0
+		now := at >= 0 && links[at].Attrs().RawFlags&unix.IFF_RUNNING != 0 &&
+			links[at].Attrs().RawFlags&unix.IFF_UP != 0
 		if now != up[i] {
 			up[i] = now
 			carrier(southbound.Port(i), now)

@@ -91,14 +91,16 @@ func (c *Config) Check() error {
 	case c.VOQBytes != 0 && c.Dataplane == "mirred":
 		return fmt.Errorf("%w", netns.ErrNoVOQs)
 	case c.Hosts < 0 || c.Hosts > len(c.Ports) || c.Hosts > southbound.MaxHostsPerRack:
-		return fmt.Errorf("%d hosts: the switch has %d ports, and a rack at most %d hosts", c.Hosts, len(c.Ports),
+		return fmt.Errorf("%d hosts: the switch has %d ports, and a rack at most %d hosts",
+			c.Hosts, len(c.Ports),
 			southbound.MaxHostsPerRack)
 	case c.Fibre != "" && slices.Index(c.Ports, c.Fibre) < c.Hosts:
 		return fmt.Errorf("fibre %q is none of the ports beyond the hosts'", c.Fibre)
 	case c.LLDP < 0 || c.LLDP > 0 && c.LLDP < leastLLDP || c.LLDP > mostLLDP:
 		return fmt.Errorf("announcements every %v: take %v to %v, or 0 for none", c.LLDP, leastLLDP, mostLLDP)
 	case c.Profile != "" && !slices.Contains(target.Profiles(c.kind()), c.Profile):
-		return fmt.Errorf("profile %q: this switch can speak %s", c.Profile, strings.Join(target.Profiles(c.kind()), ", "))
+		return fmt.Errorf("profile %q: this switch can speak %s", c.Profile,
+			strings.Join(target.Profiles(c.kind()), ", "))
 	case c.GRIBI && c.Role == OCS:
 		return errors.New("gRIBI is of packet switches")
 	case c.RESTCONF && (c.Role != OCS || c.Profile != "polatis"):
@@ -143,7 +145,8 @@ func (c *Config) checkListen() error {
 	if err != nil {
 		return fmt.Errorf("listen on %q: take host:port or unix:PATH", c.Listen)
 	}
-	if ip := net.ParseIP(host); c.Identity.IsZero() && c.Keys == nil && host != "localhost" && !ip.IsLoopback() {
+	if ip := net.ParseIP(host); c.Identity.IsZero() && c.Keys == nil && host != "localhost" &&
+		!ip.IsLoopback() {
 		return fmt.Errorf("listen on %q: plaintext is offered on loopback addresses and Unix sockets only", c.Listen)
 	}
 	return nil

@@ -23,7 +23,8 @@ func (p *ports) counts() ([]target.PortCount, error) {
 		c := &out[i]
 		for _, l := range links {
 			if s := l.Attrs().Statistics; l.Attrs().Index == index && s != nil {
-				*c = target.PortCount{InOctets: s.RxBytes, InPkts: s.RxPackets, OutOctets: s.TxBytes, OutPkts: s.TxPackets,
+				*c = target.PortCount{InOctets: s.RxBytes, InPkts: s.RxPackets, OutOctets: s.TxBytes,
+					OutPkts:     s.TxPackets,
 					OutDiscards: s.TxDropped}
 			}
 		}

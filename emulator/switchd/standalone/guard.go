@@ -130,7 +130,8 @@ func Guard(r io.Reader) error {
 		}
 	}
 	for _, name := range e.IPv6 {
-		if err := os.WriteFile(filepath.Join("/proc/sys/net/ipv6/conf", name, "disable_ipv6"), []byte("0"), 0); err != nil &&
+		if err := os.WriteFile(filepath.Join("/proc/sys/net/ipv6/conf", name, "disable_ipv6"),
+			[]byte("0"), 0); err != nil &&
 			!errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("enable IPv6 on port %q: %w", name, err))
 		}

@@ -18,7 +18,8 @@ func TestQueueSamples(t *testing.T) {
 		l.add(waits)
 	}
 	l.put(counts)
-	for i, want := range []target.PortCount{{OutPkts: 1, Looks: target.QueueSamples{Number: 3, Most: 3000, Mean: 1000}},
+	for i, want := range []target.PortCount{{OutPkts: 1,
+		Looks: target.QueueSamples{Number: 3, Most: 3000, Mean: 1000}},
 		{OutPkts: 2, Looks: target.QueueSamples{Number: 3, Most: 20, Mean: 10}}} {
 		if counts[i] != want {
 			t.Errorf("port %d: %+v, want %+v", i, counts[i], want)

@@ -164,20 +164,24 @@ func lab(t *testing.T, dataplane string) {
 	if dataplane == "ebpf" {
 		queue = 1 << 20
 	}
-	tor := start(t, Config{Name: "tor0", Role: ToR, Ports: []string{"lhost", "lup", "lfibre"}, Racks: 2, Hosts: 1,
+	tor := start(t, Config{Name: "tor0", Role: ToR, Ports: []string{"lhost", "lup", "lfibre"},
+		Racks: 2, Hosts: 1,
 		Fibre: "lfibre", Dataplane: dataplane, VOQBytes: queue,
 		Listen: "unix:" + filepath.Join(dir, "tor0"), Identity: identity(pki.Switch, "tor0")})
-	ocs := start(t, Config{Name: "ocs", Role: OCS, Ports: []string{"o0", "o1"}, Racks: 2, Dark: 5 * time.Millisecond,
+	ocs := start(t, Config{Name: "ocs", Role: OCS, Ports: []string{"o0", "o1"}, Racks: 2,
+		Dark:      5 * time.Millisecond,
 		Dataplane: dataplane,
 		Listen:    "unix:" + filepath.Join(dir, "ocs"), Identity: identity(pki.Switch, "ocs")})
-	busy := Run(t.Context(), Config{Name: "tor1", Role: EPS, Ports: []string{"lup"}, Racks: 2, Dataplane: dataplane,
-		Listen: "unix:" + filepath.Join(dir, "busy")})
+	busy := Run(t.Context(), Config{Name: "tor1", Role: EPS, Ports: []string{"lup"}, Racks: 2,
+		Dataplane: dataplane,
+		Listen:    "unix:" + filepath.Join(dir, "busy")})
 	if busy == nil || !strings.Contains(busy.Error(), "another switch has it") {
 		t.Errorf("a second switch on the same port: %v", busy)
 	}
 	me := identity(pki.Controller, "controller0")
 	dial := func(name string, p gnmi.Profile) *gnmi.Session {
-		s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: name, Addr: "unix:" + filepath.Join(dir, name), Profile: p,
+		s, err := gnmi.Dial(t.Context(), gnmi.Config{Name: name,
+			Addr: "unix:" + filepath.Join(dir, name), Profile: p,
 			TLS: me.Client(name, pki.Switch), Start: time.Now(), Election: func() gnmi.Election {
 				return gnmi.Election{High: 1, Low: 1}
 			}})
@@ -189,9 +193,11 @@ func lab(t *testing.T, dataplane string) {
 	packet, optical := dial("tor0", gnmi.OpenConfig{Ports: 3, Racks: 2}), dial("ocs", gnmi.OCP{Ports: 2})
 	ctx, hush := context.WithCancel(t.Context())
 	tells := listen(t, ctx, packet)
-	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 2,
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}, Primary: 2,
 		Backup: 1}
-	if err := packet.Set(t.Context(), &southbound.Change{Replace: true, Rules: []southbound.Rule{rule}}); err != nil {
+	if err := packet.Set(t.Context(), &southbound.Change{Replace: true,
+		Rules: []southbound.Rule{rule}}); err != nil {
 		t.Fatal(err)
 	}
 	tells.until("that the fibre is dark", port(southbound.PortDown, 2))
@@ -214,7 +220,8 @@ func lab(t *testing.T, dataplane string) {
 	_, _ = packet.Close(), optical.Close()
 	tor.end()
 	if after, hooks := links(t); after != before || hooks != 0 {
-		t.Errorf("%d interfaces were there and %d are, with %d hooks for filters: want none", before, after, hooks)
+		t.Errorf("%d interfaces were there and %d are, with %d hooks for filters: want none",
+			before, after, hooks)
 	}
 }
 
@@ -237,8 +244,9 @@ func TestAfterKill(t *testing.T) {
 	netnstest.Lock(t)
 	for _, c := range []Config{
 		{Name: "spine0", Role: EPS, Ports: []string{"k0"}, Racks: 2, Dataplane: "mirred", Listen: "127.0.0.1:0"},
-		{Name: "tor0", Role: ToR, Ports: []string{"k0"}, Racks: 2, Fibre: "k0", VOQBytes: 1 << 20, Dataplane: "ebpf",
-			Listen: "127.0.0.1:0"},
+		{Name: "tor0", Role: ToR, Ports: []string{"k0"}, Racks: 2, Fibre: "k0", VOQBytes: 1 << 20,
+			Dataplane: "ebpf",
+			Listen:    "127.0.0.1:0"},
 	} {
 		t.Run(c.Dataplane, func(t *testing.T) { afterKill(t, c) })
 	}
@@ -306,7 +314,8 @@ func TestBadConfig(t *testing.T) {
 // TestNoSuchPort: a port that is not there is named.
 func TestNoSuchPort(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	err := Run(t.Context(), Config{Name: "spine0", Role: EPS, Ports: []string{"nowhere"}, Racks: 1, Listen: "127.0.0.1:0"})
+	err := Run(t.Context(), Config{Name: "spine0", Role: EPS, Ports: []string{"nowhere"}, Racks: 1,
+		Listen: "127.0.0.1:0"})
 	if err == nil || !strings.Contains(err.Error(), `find port "nowhere"`) {
 		t.Error(err)
 	}

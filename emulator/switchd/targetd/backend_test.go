@@ -93,7 +93,8 @@ func fronted(t *testing.T, profile string) (*switchElsewhere, gnmi.Config) {
 	t.Helper()
 	s := &switchElsewhere{pairs: map[uint16]uint16{}}
 	h := httptest.NewServer(s)
-	d, err := restconf.New(restconf.Config{Name: "polatis", URL: h.URL + "/api", Ports: 8, Plaintext: true, Every: 10 * ms,
+	d, err := restconf.New(restconf.Config{Name: "polatis", URL: h.URL + "/api", Ports: 8,
+		Plaintext: true, Every: 10 * ms,
 		Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +106,8 @@ func fronted(t *testing.T, profile string) (*switchElsewhere, gnmi.Config) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- targetd.Run(ctx, l, targetd.Config{Config: device.Config{Name: "polatis", Ports: 8}, Profile: profile,
+		done <- targetd.Run(ctx, l, targetd.Config{Config: device.Config{Name: "polatis", Ports: 8},
+			Profile: profile,
 			Backend: d, Settle: time.Second})
 	}()
 	t.Cleanup(func() {
@@ -157,7 +159,8 @@ func TestBackendRules(t *testing.T) {
 			}
 			defer conn.Close()
 			held := 0
-			for _, f := range conformance.Run(t.Context(), conn, cfg.Profile, 8, conformance.Options{Write: true}) {
+			for _, f := range conformance.Run(t.Context(), conn, cfg.Profile, 8,
+				conformance.Options{Write: true}) {
 				if f.Result == conformance.Broken {
 					t.Errorf("%s: %s", f.Rule, f.Why)
 				}
@@ -217,7 +220,8 @@ func TestBackend(t *testing.T) {
 	shows(2, 3, southbound.Disconnected)
 
 	s.set(func(s *switchElsewhere) { s.mute = true })
-	within(t, "the target says that its switch is gone", func() bool { _, err := d.Read(t.Context()); return err != nil })
+	within(t, "the target says that its switch is gone",
+		func() bool { _, err := d.Read(t.Context()); return err != nil })
 	if err := set(4, 4); err == nil {
 		t.Error("a Set of a switch that is gone was accepted")
 	}

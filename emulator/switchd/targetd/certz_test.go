@@ -58,7 +58,8 @@ func newKeyed(t *testing.T) *keyed {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- targetd.Run(ctx, l, targetd.Config{Config: device.Config{Name: "sw", Ports: 4}, Profile: "ocp", Keys: k.keys,
+		done <- targetd.Run(ctx, l, targetd.Config{Config: device.Config{Name: "sw", Ports: 4},
+			Profile: "ocp", Keys: k.keys,
 			Identity: server}) // as the command has both
 	}()
 	t.Cleanup(func() {
@@ -207,7 +208,8 @@ func TestCertzRequest(t *testing.T) {
 	s := k.rotate(t)
 	const suite = certz.CSRSuite_CSRSUITE_X509_KEY_TYPE_ECDSA_PRIME256V1_SIGNATURE_ALGORITHM_SHA_2_256
 	if err := s.Send(&certz.RotateCertificateRequest{RotateRequest: &certz.RotateCertificateRequest_GenerateCsr{
-		GenerateCsr: &certz.GenerateCSRRequest{Params: &certz.CSRParams{CsrSuite: suite, CommonName: "sw"}}}}); err != nil {
+		GenerateCsr: &certz.GenerateCSRRequest{Params: &certz.CSRParams{CsrSuite: suite,
+			CommonName: "sw"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Recv()

@@ -173,7 +173,8 @@ func one(door *device.Door, line string, tell io.Writer) error {
 				return err
 			}
 		}
-		_, err := fmt.Fprintf(tell, "%d circuits, %d rules, dark ports: %v\n", len(seen.Connections), len(seen.Rules),
+		_, err := fmt.Fprintf(tell, "%d circuits, %d rules, dark ports: %v\n", len(seen.Connections),
+			len(seen.Rules),
 			seen.Down)
 		return err
 	}

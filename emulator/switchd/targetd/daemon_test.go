@@ -84,7 +84,8 @@ func TestRulesHold(t *testing.T) {
 			if err != nil || len(seen.Connections)+len(seen.Rules) > 0 {
 				t.Errorf("the kit left %+v, %v", seen, err)
 			}
-			for _, f := range conformance.Run(t.Context(), conn, p, 8, conformance.Options{Sample: 20 * time.Millisecond}) {
+			for _, f := range conformance.Run(t.Context(), conn, p, 8,
+				conformance.Options{Sample: 20 * time.Millisecond}) {
 				if strings.HasPrefix(f.Rule, "set-") && f.Result != conformance.Skipped {
 					t.Errorf("%s was tried without leave to write", f.Rule)
 				}
@@ -99,7 +100,8 @@ type naive struct {
 }
 
 func (naive) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
-	return &gpb.CapabilityResponse{GNMIVersion: "0.10.0", SupportedEncodings: []gpb.Encoding{gpb.Encoding_JSON_IETF}}, nil
+	return &gpb.CapabilityResponse{GNMIVersion: "0.10.0",
+		SupportedEncodings: []gpb.Encoding{gpb.Encoding_JSON_IETF}}, nil
 }
 func (naive) Set(context.Context, *gpb.SetRequest) (*gpb.SetResponse, error) {
 	return &gpb.SetResponse{}, nil
@@ -133,7 +135,8 @@ func TestRulesBroken(t *testing.T) {
 		conformance.Options{Write: true, Timeout: 300 * ms}) {
 		broken[f.Rule] = f.Result == conformance.Broken
 	}
-	for _, name := range []string{"capabilities", "get-unknown", "get-encoding", "once", "poll", "stream", "set-unknown",
+	for _, name := range []string{"capabilities", "get-unknown", "get-encoding", "once", "poll",
+		"stream", "set-unknown",
 		"set-malformed",
 		"set-wrapped", "set-read-only", "set-whole", "arbitration", "circuit-made"} {
 		if !broken[name] {
@@ -143,7 +146,8 @@ func TestRulesBroken(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
-	for name, want := range map[string]int32{"ocp": 8, "openconfig": 8, "sonic-ocs": 8, "srl-native": 8, "sonic": 8,
+	for name, want := range map[string]int32{"ocp": 8, "openconfig": 8, "sonic-ocs": 8,
+		"srl-native": 8, "sonic": 8,
 		"polatis": 0} {
 		conn := start(t, config(name))
 		r, err := probe.Ask(t.Context(), conn)
@@ -158,7 +162,8 @@ func TestProbe(t *testing.T) {
 				t.Errorf("%s: %s fits", name, f.Profile)
 			}
 		}
-		if best, err := r.Best(); err != nil || best.Profile == "ocp" && best.Flags["cold-boot-recovery"] != "REMOVE" {
+		if best, err := r.Best(); err != nil || best.Profile == "ocp" &&
+			best.Flags["cold-boot-recovery"] != "REMOVE" {
 			t.Errorf("%s: %+v, %v", name, best, err)
 		}
 	}

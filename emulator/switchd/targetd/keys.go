@@ -39,7 +39,8 @@ func Keys(dir, name string) (id pki.Identity, made bool, err error) {
 // KeyPaths is where Keys finds the target's identity, and which controllers are revoked.
 func KeyPaths(dir string) pki.Paths {
 	file := filepath.Join(dir, serverFile)
-	return pki.Paths{Files: pki.Files{Cert: file, Key: file, CA: file}, Revoked: filepath.Join(dir, "revoked.pem")}
+	return pki.Paths{Files: pki.Files{Cert: file, Key: file, CA: file},
+		Revoked: filepath.Join(dir, "revoked.pem")}
 }
 
 func makeKeys(dir, name string) (pki.Identity, error) {

@@ -50,13 +50,15 @@ func New(k Keys) *Server {
 }
 
 // GetProfileList implements Certz.
-func (s *Server) GetProfileList(context.Context, *certz.GetProfileListRequest) (*certz.GetProfileListResponse,
+func (s *Server) GetProfileList(context.Context,
+	*certz.GetProfileListRequest) (*certz.GetProfileListResponse,
 	error) {
 	return &certz.GetProfileListResponse{SslProfileIds: []string{certzProfile}}, nil
 }
 
 // CanGenerateCSR implements Certz.
-func (s *Server) CanGenerateCSR(_ context.Context, r *certz.CanGenerateCSRRequest) (*certz.CanGenerateCSRResponse,
+func (s *Server) CanGenerateCSR(_ context.Context,
+	r *certz.CanGenerateCSRRequest) (*certz.CanGenerateCSRResponse,
 	error) {
 	return &certz.CanGenerateCSRResponse{CanGenerate: canGenerate(r.GetParams())}, nil
 }
@@ -132,7 +134,8 @@ func (r *rotation) run(stream certz.Certz_RotateServer) error {
 
 func (r *rotation) one(q *certz.RotateCertificateRequest) (*certz.RotateCertificateResponse, bool, error) {
 	if p := q.GetSslProfileId(); p != "" && p != certzProfile {
-		return nil, false, status.Errorf(codes.NotFound, "there is no profile %q: this target has %q", p, certzProfile)
+		return nil, false, status.Errorf(codes.NotFound, "there is no profile %q: this target has %q",
+			p, certzProfile)
 	}
 	switch x := q.GetRotateRequest().(type) {
 	case *certz.RotateCertificateRequest_GenerateCsr:
@@ -157,7 +160,8 @@ func (r *rotation) one(q *certz.RotateCertificateRequest) (*certz.RotateCertific
 		}
 		return nil, true, nil
 	}
-	return nil, false, status.Error(codes.InvalidArgument, "a request is none of generate_csr, certificates and finalize")
+	return nil, false, status.Error(codes.InvalidArgument,
+		"a request is none of generate_csr, certificates and finalize")
 }
 
 // request makes a key, which stays here, and a request for a certificate of it.
@@ -169,7 +173,8 @@ func (r *rotation) request(p *certz.CSRParams) (*certz.CertificateSigningRequest
 	if err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}
-	t := &x509.CertificateRequest{Subject: pkix.Name{CommonName: p.GetCommonName()}, DNSNames: p.GetSan().GetDns()}
+	t := &x509.CertificateRequest{Subject: pkix.Name{CommonName: p.GetCommonName()},
+		DNSNames: p.GetSan().GetDns()}
 	for _, text := range append(p.GetSan().GetIps(), p.GetIpAddress()) {
 		if ip := net.ParseIP(text); ip != nil {
 			t.IPAddresses = append(t.IPAddresses, ip)

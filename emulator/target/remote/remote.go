@@ -245,7 +245,8 @@ func sortedEnds[V any](m map[ends]V) []ends {
 type elsewhere struct{ r *Switch }
 
 func (e elsewhere) Config() device.Config {
-	return device.Config{Name: e.r.cfg.Name, Kind: device.Optical, Ports: e.r.cfg.Ports, Recovery: device.Maintain}
+	return device.Config{Name: e.r.cfg.Name, Kind: device.Optical, Ports: e.r.cfg.Ports,
+		Recovery: device.Maintain}
 }
 
 func (e elsewhere) Accepted() *southbound.Change {
@@ -259,7 +260,8 @@ func (e elsewhere) Accepted() *southbound.Change {
 func (e elsewhere) Seen(time.Duration) southbound.Seen {
 	var seen southbound.Seen
 	for _, c := range sortedEnds(e.r.status) {
-		seen.Connections = append(seen.Connections, southbound.Connection{In: c.in, Out: c.out, Status: e.r.status[c]})
+		seen.Connections = append(seen.Connections,
+			southbound.Connection{In: c.in, Out: c.out, Status: e.r.status[c]})
 	}
 	return seen
 }
@@ -314,7 +316,8 @@ func (r *Switch) take(c *southbound.Change) {
 	for _, e := range sortedEnds(r.status) { // what is not wanted and stood is on its way
 		x, named := on[e.in]
 		leaves := c.Replace || named || outs[e.out]
-		if out, wanted := r.accepted[e.in]; leaves && (!wanted || out != e.out) && !(named && !x.Off && x.Out == e.out) {
+		if out, wanted := r.accepted[e.in]; leaves && (!wanted || out != e.out) &&
+			!(named && !x.Off && x.Out == e.out) {
 			if r.status[e] == southbound.Failed || r.status[e] == southbound.PendingConnection {
 				r.set(e, southbound.Disconnected)
 			} else {

@@ -50,7 +50,8 @@ func newTables() *tables {
 
 // New returns the empty tables of a switch that calls things so.
 func New(n gribi.Names) *RIB {
-	r := &RIB{names: n, tags: n.Instances(), racks: map[string]southbound.RackID{}, ports: map[string]southbound.Port{}}
+	r := &RIB{names: n, tags: n.Instances(), racks: map[string]southbound.RackID{},
+		ports: map[string]southbound.Port{}}
 	for k := range southbound.RackID(n.Racks) {
 		r.racks[n.Prefix(k).String()] = k
 	}
@@ -143,7 +144,8 @@ func byMatch(a, b southbound.Match) int {
 }
 
 func sortedRules(all map[southbound.Match]southbound.Rule) []southbound.Rule {
-	return slices.SortedFunc(maps.Values(all), func(a, b southbound.Rule) int { return byMatch(a.Match, b.Match) })
+	return slices.SortedFunc(maps.Values(all),
+		func(a, b southbound.Rule) int { return byMatch(a.Match, b.Match) })
 }
 
 // Put does an operation on the tables, or says why not. rollback takes back all since the last commit.
@@ -277,7 +279,8 @@ func (r *RIB) way(in *tables, id uint64) (southbound.Port, error) {
 	}
 	hops := g.GetNextHopGroup().GetNextHop()
 	if len(hops) != 1 {
-		return 0, fmt.Errorf("group %d has %d next hops: this switch sends a group's packets to one", id, len(hops))
+		return 0, fmt.Errorf("group %d has %d next hops: this switch sends a group's packets to one",
+			id, len(hops))
 	}
 	h, ok := in.hops[hops[0].GetIndex()]
 	if !ok {
@@ -384,14 +387,16 @@ func (r *RIB) Entries(name string, what spb.AFTType) (out []*spb.AFTEntry) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(in.hops)) {
-		add(spb.AFTType_NEXTHOP, &spb.AFTEntry{Entry: &spb.AFTEntry_NextHop{NextHop: in.hops[id]}}, spb.AFTEntry_PROGRAMMED)
+		add(spb.AFTType_NEXTHOP, &spb.AFTEntry{Entry: &spb.AFTEntry_NextHop{NextHop: in.hops[id]}},
+			spb.AFTEntry_PROGRAMMED)
 	}
 	for _, id := range slices.Sorted(maps.Keys(in.groups)) {
 		add(spb.AFTType_NEXTHOP_GROUP, &spb.AFTEntry{Entry: &spb.AFTEntry_NextHopGroup{NextHopGroup: in.groups[id]}},
 			spb.AFTEntry_PROGRAMMED)
 	}
 	for _, prefix := range slices.Sorted(maps.Keys(in.routes)) {
-		m, fib := southbound.Match{Dst: r.racks[prefix], Tag: r.tags[name], Src: southbound.AnyRack}, spb.AFTEntry_PROGRAMMED
+		m, fib := southbound.Match{Dst: r.racks[prefix], Tag: r.tags[name],
+			Src: southbound.AnyRack}, spb.AFTEntry_PROGRAMMED
 		if held, ok := r.held[m]; !ok || held != r.wanted[m] || r.dark[m] {
 			fib = spb.AFTEntry_NOT_PROGRAMMED
 		}

@@ -41,7 +41,8 @@ import (
 // agree, and no port was lit twice.
 func TestLeaderLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt", "random+ecmp+maxmin"}
+	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt",
+		"random+ecmp+maxmin"}
 	seeds := tries.Of[uint64](10, 30)
 	for seed := range seeds {
 		name := policies[seed%uint64(len(policies))]
@@ -101,7 +102,8 @@ type member struct {
 	stop    *stop
 }
 
-func newChaosCluster(ctx context.Context, t *testing.T, seed uint64, policy string, hold bool) *chaosCluster {
+func newChaosCluster(ctx context.Context, t *testing.T, seed uint64, policy string,
+	hold bool) *chaosCluster {
 	spec, err := topo.ParseSpec(chaosFabric)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,10 @@ func (c *chaosCluster) start(i int) {
 	c.members[i] = m
 	c.mu.Unlock()
 	c.wg.Go(func() {
-		err := m.node.Leadership(c.ctx, func(ctx context.Context, term uint64) error { return c.lead(ctx, m, term) })
+		err := m.node.Leadership(c.ctx, func(ctx context.Context,
+			term uint64) error {
+			return c.lead(ctx, m, term)
+		})
 		if err != nil && !errors.Is(err, replica.ErrClosed) {
 			c.t.Errorf("replica %d: %v", i, err)
 		}
@@ -171,7 +176,8 @@ func (c *chaosCluster) lead(ctx context.Context, m *member, term uint64) error {
 		devices[id] = labDevice{g, id}
 	}
 	ctl := rollout.DefaultControl()
-	return m.current.Run(ctx, term, leader.New(leader.Config{State: m.state, Log: trap{stopLog{m.node, g}, c, m},
+	return m.current.Run(ctx, term, leader.New(leader.Config{State: m.state,
+		Log:     trap{stopLog{m.node, g}, c, m},
 		Devices: devices, Hosts: g,
 		Clock: c.lab.now, Logger: slog.New(c.rejects), Retry: 20 * time.Millisecond,
 		Loop: loop.Config{Policy: p, Paths: c.paths, Seed: c.seed,

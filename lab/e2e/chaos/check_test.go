@@ -107,14 +107,16 @@ func unfinished(s *state.State) string {
 		if j.Ended != state.Unset {
 			continue
 		}
-		out += fmt.Sprintf("\n\tjob %d placed %v on %v, open %d, stages %+v, tasks", j.ID, j.Placed, j.Hosts, j.Open,
+		out += fmt.Sprintf("\n\tjob %d placed %v on %v, open %d, stages %+v, tasks", j.ID, j.Placed,
+			j.Hosts, j.Open,
 			j.Stages)
 		for i := range j.Hosts {
 			out += fmt.Sprintf(" %+v", d.Tasks[int(j.FirstTask)+i])
 		}
 		for _, id := range j.Redo {
 			c := s.Coflow(id)
-			out += fmt.Sprintf("\n\t\tagain %d of %d: waits %v, started %v, ended %v, pairs %v", id, c.Of, c.Waits, c.Started,
+			out += fmt.Sprintf("\n\t\tagain %d of %d: waits %v, started %v, ended %v, pairs %v", id, c.Of,
+				c.Waits, c.Started,
 				c.Ended, c.Pairs)
 		}
 	}

@@ -77,7 +77,8 @@ func (w *world) heard(s *seat) bool {
 // append brings a batch of a leader into the log, and calls then once it is applied there.
 func (w *world) append(r *reign, batch []byte, then func()) {
 	r.flight = batch
-	w.after(w.upTo(2*time.Millisecond)+w.upTo(time.Millisecond+r.seat.fsync), func() { w.decide(r, batch, then) })
+	w.after(w.upTo(2*time.Millisecond)+w.upTo(time.Millisecond+r.seat.fsync),
+		func() { w.decide(r, batch, then) })
 }
 
 // decide commits a batch if a majority takes it, tries again while the leader leads, and gives it up

@@ -48,8 +48,9 @@ func chain(jobs []controller.Job) (reading int) {
 		}
 		j.Name, j.User = fmt.Sprint("job ", i), ""
 		if len(parents)%4 > 0 {
-			j.Edges = append(j.Edges, controller.Edge{Bytes: 1 << 18, Reads: &controller.Read{Kind: controller.OneToOne,
-				Job: parents[len(parents)-1]}})
+			j.Edges = append(j.Edges, controller.Edge{Bytes: 1 << 18,
+				Reads: &controller.Read{Kind: controller.OneToOne,
+					Job: parents[len(parents)-1]}})
 			reading++
 		}
 		parents = append(parents, j.Name)

@@ -373,15 +373,16 @@ func (c *caller) queue(s *rollout.Set) {
 			return
 		}
 		c.r.at(sent, func() {
-			c.send(func() error { return c.fenced(func() error { return c.apply(&set.Change) }) }, func(err error) {
-				c.r.at(acknowledged, func() {
-					done(err)
-					if errors.Is(err, southbound.ErrNotLeader) {
-						c.giveUp()
-					}
-					c.next()
+			c.send(func() error { return c.fenced(func() error { return c.apply(&set.Change) }) },
+				func(err error) {
+					c.r.at(acknowledged, func() {
+						done(err)
+						if errors.Is(err, southbound.ErrNotLeader) {
+							c.giveUp()
+						}
+						c.next()
+					})
 				})
-			})
 		})
 	})
 }

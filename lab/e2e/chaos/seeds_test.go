@@ -16,7 +16,8 @@ import (
 const perMinute = 120
 
 func jobsOf(seed uint64, minutes int) ([]controller.Job, error) {
-	return workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: perMinute * minutes, Racks: 4, HostsPerRack: 2,
+	return workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: perMinute * minutes,
+		Racks: 4, HostsPerRack: 2,
 		Window: time.Duration(minutes) * time.Minute, Elephant: 2 << 20})
 }
 
@@ -50,7 +51,8 @@ func live(t *testing.T, seed uint64, minutes int) string {
 // weathered is live under faults of the caller's choice.
 func weathered(t *testing.T, seed uint64, minutes int, faults weather) string {
 	t.Helper()
-	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt", "random+ecmp+maxmin"}
+	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt",
+		"random+ecmp+maxmin"}
 	w, err := newWorld(seed, policies[seed/4%uint64(len(policies))], minutes, faults)
 	if err != nil {
 		t.Fatal(err)

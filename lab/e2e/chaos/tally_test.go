@@ -73,7 +73,8 @@ func (y *deliveries) exact(t *testing.T, sim *flowsim.Sim, d *state.Data, want p
 	}
 	all := func(southbound.HostFlowKey, southbound.HostID) bool { return true }
 	y.each(t, d, all)
-	if got := sim.Counters().Delivered; network+local != want || got != network || int64(len(y.ended)) != hostFlows {
+	if got := sim.Counters().Delivered; network+local != want || got != network ||
+		int64(len(y.ended)) != hostFlows {
 		t.Errorf("hosts received %d bytes in %d host flows; the ledger has %d in %d and %d within hosts, submitted were %d",
 			got, len(y.ended), network, hostFlows, local, want)
 	}
@@ -83,7 +84,8 @@ func (y *deliveries) exact(t *testing.T, sim *flowsim.Sim, d *state.Data, want p
 var noHostFlow = southbound.HostFlowKey{Coflow: -1}
 
 // each checks every transfer and task between hosts that are trusted.
-func (y *deliveries) each(t *testing.T, d *state.Data, trusted func(southbound.HostFlowKey, southbound.HostID) bool) {
+func (y *deliveries) each(t *testing.T, d *state.Data,
+	trusted func(southbound.HostFlowKey, southbound.HostID) bool) {
 	t.Helper()
 	for i, co := range d.Coflows {
 		for row := range co.HostFlows {
@@ -108,7 +110,8 @@ func (y *deliveries) once(t *testing.T, d *state.Data, want pathmap.Bytes) {
 		sum, hostFlows = sum+co.Bytes+co.Local, hostFlows+co.HostFlows
 	}
 	if sum != want || int64(len(y.ended)) < hostFlows {
-		t.Errorf("the ledger has %d bytes of %d, and %d host flows, of which %d have been received", sum, want, hostFlows,
+		t.Errorf("the ledger has %d bytes of %d, and %d host flows, of which %d have been received",
+			sum, want, hostFlows,
 			len(y.ended))
 	}
 }

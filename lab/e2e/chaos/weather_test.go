@@ -38,7 +38,8 @@ type weather struct {
 func storm(seed uint64) weather {
 	x := weather{Delay: 3 * time.Millisecond, Late: .004, Lose: .02, Double: .05, Break: .01, Stop: .002,
 		Clock: 2 * time.Second,
-		Kinds: []string{"kill", "kill", "kill all", "stop", "cut", "cut all", "deaf", "mute", "slow", "sick", "trouble",
+		Kinds: []string{"kill", "kill", "kill all", "stop", "cut", "cut all", "deaf", "mute", "slow",
+			"sick", "trouble",
 			"trouble", "again"}}
 	x.Lies = seed/4%2 == 0
 	switch seed % 4 {

@@ -146,7 +146,8 @@ func (w *world) run(faulty time.Duration) {
 	for limit := faulty + patience; ; {
 		at, ok := w.sim.Next()
 		if !ok || at > limit {
-			w.fail("not all jobs have ended, or devices do not hold what they should: %s%s", unfinished(w.seats[0].state),
+			w.fail("not all jobs have ended, or devices do not hold what they should: %s%s",
+				unfinished(w.seats[0].state),
 				w.unprogrammed())
 			return
 		}

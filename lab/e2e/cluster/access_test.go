@@ -35,11 +35,13 @@ func TestAccessCommands(t *testing.T) {
 	m.must("cluster", "access", "grant", "bob", "tenant", "--socket", socket)
 	m.must("cluster", "access", "revoke", "bob", "--socket", socket)
 	var all []controller.Grant
-	if err := json.Unmarshal([]byte(m.must(append([]string{"cluster", "access", "list", "-o", "json"}, asAnn...)...)),
+	if err := json.Unmarshal([]byte(m.must(append([]string{"cluster", "access", "list", "-o", "json"},
+		asAnn...)...)),
 		&all); err != nil || !slices.Equal(all, []controller.Grant{{Name: "ann", Access: controller.Operator}}) {
 		t.Errorf("granted: %v, %v", all, err)
 	}
-	if _, err := m.try(append([]string{"cluster", "access", "grant", "ann", "admin"}, asAnn...)...); err == nil ||
+	if _, err := m.try(append([]string{"cluster", "access", "grant", "ann", "admin"},
+		asAnn...)...); err == nil ||
 		!strings.Contains(err.Error(), "client/ann is operator") {
 		t.Errorf("an operator grants: %v", err)
 	}

@@ -63,7 +63,8 @@ func TestLargestJobs(t *testing.T) {
 		for n := 0; ctx.Err() == nil; n++ {
 			at := time.Now()
 			if _, err := l.client.Submit(ctx, fmt.Sprint("small ", n), []*controller.Job{{Name: "small",
-				Stages: []controller.Stage{{Name: "a", Tasks: []controller.Task{{Compute: time.Millisecond}}}}}}); err == nil {
+				Stages: []controller.Stage{{Name: "a",
+					Tasks: []controller.Task{{Compute: time.Millisecond}}}}}}); err == nil {
 				waits = append(waits, time.Since(at))
 			} else if ctx.Err() == nil {
 				t.Log("small: ", err)
@@ -80,7 +81,8 @@ func TestLargestJobs(t *testing.T) {
 	calls.Wait()
 	after, _ := l.leads(0, -1)
 	t.Logf("%d jobs of %d flows beside %d busy processes: terms %d to %d; %d small jobs meanwhile, longest wait %v; %s",
-		jobs, controller.MaxFlows, others, before, after, len(waits), slices.Max(append(waits, 0)).Round(time.Millisecond),
+		jobs, controller.MaxFlows, others, before, after, len(waits), slices.Max(append(waits,
+			0)).Round(time.Millisecond),
 		watched())
 	if after != before {
 		t.Errorf("%d elections, want none", after-before)

@@ -39,19 +39,20 @@ const stopsEnv, unclaimedEnv = "LIGHTLOOM_TEST_STOPS", "LIGHTLOOM_TEST_UNCLAIMED
 // hosts.
 func runStoppable() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	err := server.RunService(ctx, os.Args[len(os.Args)-1], os.Stderr, func(server.Service) {}, func(c *leader.Config) {
-		p := stopper(os.Getenv(stopsEnv))
-		c.Log, c.Hosts = stopLog{c.Log, p}, stopHosts{c.Hosts, p}
-		for id, d := range c.Devices {
-			door := "other"
-			if name := c.State.Fabric().Topology.Node(id).Name; name == "ocs" {
-				door = "ocs"
-			} else if strings.HasPrefix(name, "tor") {
-				door = "tor"
+	err := server.RunService(ctx, os.Args[len(os.Args)-1], os.Stderr, func(server.Service) {},
+		func(c *leader.Config) {
+			p := stopper(os.Getenv(stopsEnv))
+			c.Log, c.Hosts = stopLog{c.Log, p}, stopHosts{c.Hosts, p}
+			for id, d := range c.Devices {
+				door := "other"
+				if name := c.State.Fabric().Topology.Node(id).Name; name == "ocs" {
+					door = "ocs"
+				} else if strings.HasPrefix(name, "tor") {
+					door = "tor"
+				}
+				c.Devices[id] = stopDevice{d, door, p}
 			}
-			c.Devices[id] = stopDevice{d, door, p}
-		}
-	})
+		})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -300,7 +301,8 @@ func (w *witness) stales() []string {
 func (w *witness) summary() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Sprintf("calls taken %v, of former leaders %d refused and %d taken", w.taken, w.refuse, len(w.stale))
+	return fmt.Sprintf("calls taken %v, of former leaders %d refused and %d taken", w.taken,
+		w.refuse, len(w.stale))
 }
 
 // TestFirstSet: the process of a leader is killed, again and again, and the time until the next
@@ -342,7 +344,8 @@ func TestFirstSet(t *testing.T) {
 		return d[(len(d)*percent+99)/100-1].Round(time.Millisecond)
 	}
 	t.Logf("%d leaders killed: a first Set of the next answered after p50 %v, p90 %v, p99 %v, most %v; one of every "+
-		"switch p50 %v, p99 %v, most %v", kills, at(first, 50), at(first, 90), at(first, 99), at(first, 100), at(last, 50),
+		"switch p50 %v, p99 %v, most %v", kills, at(first, 50), at(first, 90), at(first, 99), at(first,
+		100), at(last, 50),
 		at(last, 99), at(last, 100))
 }
 
@@ -375,7 +378,8 @@ func TestSpuriousElections(t *testing.T) {
 					job = &controller.Job{Name: "flow", Edges: []controller.Edge{{Flows: []controller.Flow{{Src: src,
 						Dst: (src + 1) % 3, Bytes: 1 << 20}}}}}
 				}
-				if _, err := l.client.Submit(ctx, fmt.Sprint("caller ", k, " ", n), []*controller.Job{job}); err == nil {
+				if _, err := l.client.Submit(ctx, fmt.Sprint("caller ", k, " ", n),
+					[]*controller.Job{job}); err == nil {
 					submitted.Add(1)
 				} else if ctx.Err() == nil {
 					failed.Add(1)
@@ -434,7 +438,8 @@ func TestFuzzedAnswers(t *testing.T) {
 			labtest.Pause(ctx, 100*time.Millisecond)
 		}
 	})
-	browser := &http.Client{Transport: &http.Transport{TLSClientConfig: l.own("client").Client("", pki.Controller),
+	browser := &http.Client{Transport: &http.Transport{TLSClientConfig: l.own("client").Client("",
+		pki.Controller),
 		ForceAttemptHTTP2: true}, Timeout: 5 * time.Second}
 	defer browser.CloseIdleConnections()
 	for k := range 4 {
@@ -475,7 +480,8 @@ func TestFuzzedAnswers(t *testing.T) {
 // request is a call of a client: a good one, of which some bytes have changed or the end is missing.
 func (l *lab) request(r *rand.Rand) (path string, body []byte) {
 	jobs := []*apiv1.Job{{Name: "fuzz", Stages: []*apiv1.Stage{{Name: "a"}},
-		Edges: []*apiv1.Edge{{Flows: []*apiv1.Flow{{Src: r.Int32N(4) - 1, Dst: r.Int32N(4), Bytes: r.Int64()}}}}}}
+		Edges: []*apiv1.Edge{{Flows: []*apiv1.Flow{{Src: r.Int32N(4) - 1, Dst: r.Int32N(4),
+			Bytes: r.Int64()}}}}}}
 	var m proto.Message
 	switch r.IntN(6) {
 	case 0:

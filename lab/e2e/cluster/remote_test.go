@@ -29,7 +29,8 @@ func attachedTo(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	labtest.CopyProgram(t, dir)
-	cmd, said := exec.Command(filepath.Join(dir, "lightloom"), "controller", "run", "--fabric", fabric, "--devices",
+	cmd, said := exec.Command(filepath.Join(dir, "lightloom"), "controller", "run", "--fabric",
+		fabric, "--devices",
 		devices, "--tls-dir", keys, "--page", "off"), &heard{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
@@ -96,13 +97,15 @@ func TestCommandsReachController(t *testing.T) {
 	keys := filepath.Join(dir, "keys")
 	spine := keyedTarget(t, keys, "spine0", "--profile", "openconfig", "--ports", "2", "--racks", "2")
 	small := keyedTarget(t, keys, "spine0", "--profile", "openconfig", "--ports", "1", "--racks", "2")
-	replace, few := file("replace.yaml", "devices: {spine0: '"+spine+"'}\n"), file("few.yaml", "devices: {spine0: '"+small+
-		"'}\n")
+	replace, few := file("replace.yaml", "devices: {spine0: '"+spine+"'}\n"), file("few.yaml",
+		"devices: {spine0: '"+small+
+			"'}\n")
 	vendor := file("vendor.yaml", "devices: [{name: spine0, address: '"+spine+"', profile: srl-native}]\n")
 	dead := file("dead.yaml", "devices: {tor0: 'unix:/nowhere/d'}\n")
 	remove := file("remove.yaml", "drain: [ocs]\nremove: [ocs]\n")
 	wide := func(name string) string {
-		return name + ": '" + keyedTarget(t, keys, name, "--profile", "openconfig", "--ports", "4", "--racks", "2") + "'"
+		return name + ": '" + keyedTarget(t, keys, name, "--profile", "openconfig", "--ports", "4",
+			"--racks", "2") + "'"
 	}
 	links, tor := "links: [{from: 'tor0:3', to: 'spine0:2', rate: 1Gbps}]\n", wide("tor0")
 	narrow := file("narrow.yaml", links+"devices: {"+tor+"}\n")
@@ -119,8 +122,9 @@ func TestCommandsReachController(t *testing.T) {
 		{command: "status", says: []string{"policy crosslayer+sunflow", "jobs 1,", "controller2",
 			"│ spine0 │ switch │     2 │"}, refused: true, read: true},
 		{command: "reserve list", says: []string{"no reservations"}},
-		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann", says: []string{"reservation 1, for 10m0s",
-			"path h0-0 tor0 spine0 tor1 h1-0"}},
+		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann",
+			says: []string{"reservation 1, for 10m0s",
+				"path h0-0 tor0 spine0 tor1 h1-0"}},
 		{command: "reserve list -o json", says: []string{`"owner": "ann"`, `"src": "h0-0"`, `"spine0"`, `"left_seconds": 5`},
 			read: true},
 		{command: "apply --dry-run -f " + drain, says: []string{`reservation 1 of "ann" crosses it`}, refused: true},
@@ -133,7 +137,8 @@ func TestCommandsReachController(t *testing.T) {
 		{command: "apply -f " + few, says: []string{"spine0: it has 1 ports, and the fabric uses port 1 of spine0"},
 			refused: true},
 		{command: "apply -f " + vendor, says: []string{"spine0: ", "mend its record"}, refused: true},
-		{command: "apply -f " + dead, says: []string{"tor0: ", "unix:/nowhere/d", "mend its record"}, refused: true},
+		{command: "apply -f " + dead, says: []string{"tor0: ", "unix:/nowhere/d", "mend its record"},
+			refused: true},
 		{command: "apply --dry-run -f " + replace, says: []string{"would change to generation 1:",
 			"replace spine0: address unix:/nowhere/c → " + spine}},
 		{command: "apply -f " + replace, says: []string{"generation 1:"}},
@@ -146,18 +151,21 @@ func TestCommandsReachController(t *testing.T) {
 		{command: "apply -f " + file("in.yaml", "drain: []\n"), says: []string{"back in service: ocs"}},
 		{command: "apply -f " + narrow, says: []string{"spine0: it has 2 ports, and the fabric uses port 2 of spine0"},
 			refused: true},
-		{command: "apply --dry-run -f " + cable, says: []string{"plug in tor0:3–spine0:2 at 1Gbps", "replace spine0: "}},
+		{command: "apply --dry-run -f " + cable,
+			says: []string{"plug in tor0:3–spine0:2 at 1Gbps", "replace spine0: "}},
 		{command: "apply -f " + cable, says: []string{"generation 6:", "plug in tor0:3–spine0:2 at 1Gbps"}},
 		{command: "apply -f " + cable, says: []string{"nothing changes: generation 6"}},
 		{command: "status", says: []string{"1 switch unclaimed"}, refused: true, read: true}, // tor1
 		{command: "apply -f " + file("old.yaml", "links: [{from: 'spine0:0', to: none}]\n"),
 			says: []string{"unplug tor0:1–spine0:0"}},
-		{command: "apply -f " + file("last.yaml", "links: [{from: 'tor0:3', to: none}]\n"), says: []string{"cut racks off"},
+		{command: "apply -f " + file("last.yaml", "links: [{from: 'tor0:3', to: none}]\n"),
+			says:    []string{"cut racks off"},
 			refused: true},
 		{command: "apply -f " + file("held.yaml", "links: [{from: 'tor0:3', to: 'spine0:1'}]\n"),
 			says: []string{"spine0:1 is in use: the cable to tor1:1 is there"}, refused: true},
-		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann", says: []string{"reservation 2, for 10m0s",
-			"path h0-0 tor0 spine0 tor1 h1-0"}},
+		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann",
+			says: []string{"reservation 2, for 10m0s",
+				"path h0-0 tor0 spine0 tor1 h1-0"}},
 		{command: "apply -f " + file("again.yaml", "links: [{from: 'tor0:3', to: 'spine0:0'}]\n"),
 			says: []string{`reservation 2 of "ann" has a path between racks`}, refused: true},
 	} {

@@ -78,7 +78,8 @@ func foundedOn(t *testing.T, program, fabric, inventory string, flags ...string)
 	if err := os.WriteFile(devices, []byte(inventory), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"cluster", "init", m.dir, "--fabric", fabric, "--devices", devices, "--state-dir", "../state"},
+	args := append([]string{"cluster", "init", m.dir, "--fabric", fabric, "--devices", devices,
+		"--state-dir", "../state"},
 		flags...)
 	var addrs []string
 	for i := range 3 { // the addresses 127.0.0.0/8 are this machine's: a process takes some of its own
@@ -297,7 +298,8 @@ func TestReplicaService(t *testing.T) {
 	}
 	m.must("cluster", "destroy", filepath.Join(m.dir, "c0", "state"), "--yes")
 	m.start("c0")
-	if err := m.kill("c0", 0); err == nil || !strings.Contains(m.said["c0"].String(), "lightloom cluster join") {
+	if err := m.kill("c0", 0); err == nil || !strings.Contains(m.said["c0"].String(),
+		"lightloom cluster join") {
 		t.Errorf("without its log: %v\n%s", err, m.said["c0"])
 	}
 	m.must("cluster", "join", "--config", m.config("c0"))
@@ -324,12 +326,14 @@ func TestReplicaFile(t *testing.T) {
 		{"unknown key", "id: ", "idd: ", ":2:1: "},
 		{"no id", "id: \"c0\"\ncluster", "cluster", "id is missing: write"},
 		{"stranger", "id: \"c0\"\ncluster", "id: \"c9\"\ncluster", `:2:5: "c9" is not among the peers`},
-		{"another's keys", "id: \"c0\"\ncluster", "id: \"c1\"\ncluster", "the certificate is of controller/c0, not of"},
+		{"another's keys", "id: \"c0\"\ncluster", "id: \"c1\"\ncluster",
+			"the certificate is of controller/c0, not of"},
 		{"many peers", "  - {id: \"c2\"", strings.Repeat("  - {id: x}\n", 16) + "  - {id: \"c2\"",
 			"19 peers: name the replicas"},
 		{"no port", host + ":7400", host, "is no host:port that others reach"},
 		{"anywhere", host + ":7400", "0.0.0.0:7400", "is no host:port that others reach"},
-		{"address not in its certificate", host + ":7400", "192.0.2.1:7400", "not for \"192.0.2.1\": issue another"},
+		{"address not in its certificate", host + ":7400", "192.0.2.1:7400",
+			"not for \"192.0.2.1\": issue another"},
 		{"address twice", host + ":7420", host + ":7400", "each peer has one of its own"},
 		{"no key", "key: key.pem", "key: other.pem", ":10:13: read identity"},
 		{"no fabric", "racks=2", "racks=-2", "racks"},

@@ -83,7 +83,8 @@ func TestRotateUnderLoad(t *testing.T) {
 	l := &load{}
 	var wg sync.WaitGroup
 	for i := range 3 {
-		client, err := api.Dial(append(addrs[i:len(addrs):len(addrs)], addrs[:i]...), keys.Client("", pki.Controller))
+		client, err := api.Dial(append(addrs[i:len(addrs):len(addrs)], addrs[:i]...),
+			keys.Client("", pki.Controller))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -195,7 +195,8 @@ func newStorm(t *testing.T, seed uint64) *storm {
 		addrs = append(addrs, c.API[name])
 	}
 	s.dial = func(first int) *api.Client {
-		c, err := api.Dial(append(addrs[first:len(addrs):len(addrs)], addrs[:first]...), keys.Client("", pki.Controller))
+		c, err := api.Dial(append(addrs[first:len(addrs):len(addrs)], addrs[:first]...),
+			keys.Client("", pki.Controller))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +211,8 @@ func newStorm(t *testing.T, seed uint64) *storm {
 }
 
 // stormFaults are those that strike knows.
-var stormFaults = []string{"kill", "stop", "pause", "old disk", "old files", "cut off", "cut one way", "kill all"}
+var stormFaults = []string{"kill", "stop", "pause", "old disk", "old files", "cut off",
+	"cut one way", "kill all"}
 
 // strike does one of the faults, for some time, and mends it. The next comes once all take part again:
 // no more than one disk is an old copy, and no more than one replica is away.
@@ -413,7 +415,8 @@ func (s *storm) figures() string {
 		text += fmt.Sprintf("%s %d: gap p50 %v p99 %v most %v; ", what, len(d), at(d, 50), at(d, 99), at(d, 100))
 	}
 	if d := slices.Sorted(slices.Values(s.changes)); len(d) > 0 {
-		text += fmt.Sprintf("%d leaders killed: the next after p50 %v p99 %v most %v", len(d), at(d, 50), at(d, 99),
+		text += fmt.Sprintf("%d leaders killed: the next after p50 %v p99 %v most %v", len(d),
+			at(d, 50), at(d, 99),
 			at(d, 100))
 	}
 	return text
@@ -474,7 +477,10 @@ func (s *storm) round(round, strikes int) int {
 	order := slices.Clone(stormFaults)
 	for k := range 4 {
 		r := rand.New(rand.NewPCG(uint64(round), uint64(k)))
-		wg.Go(func() { h.Run(calling, anywhere{all, r, s.acknowledged}, fmt.Sprint("round ", round), r, time.Minute) })
+		wg.Go(func() {
+			h.Run(calling, anywhere{all, r, s.acknowledged}, fmt.Sprint("round ", round), r,
+				time.Minute)
+		})
 	}
 	for n := range strikes {
 		if n%len(stormFaults) == 0 {
@@ -524,7 +530,8 @@ func TestProcessesAreLinearizable(t *testing.T) {
 			t.Logf("%d rounds: %v; %s", n+1, s.count, s.figures())
 		}
 	}
-	t.Logf("%d operations in %d rounds, faults %v; %s; meanwhile %s", operations, rounds, s.count, s.figures(), watched())
+	t.Logf("%d operations in %d rounds, faults %v; %s; meanwhile %s", operations, rounds, s.count,
+		s.figures(), watched())
 	if operations < 20*rounds {
 		t.Errorf("%d operations show too little", operations)
 	}

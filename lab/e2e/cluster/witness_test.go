@@ -101,7 +101,8 @@ func (w *witness) note(door, method string, leader, reign uint64, err error) {
 		w.refuse++
 	case err != nil:
 	case leader < reign:
-		w.stale = append(w.stale, fmt.Sprintf("%s has taken %s of %x after %x took over", door, method, leader, reign))
+		w.stale = append(w.stale, fmt.Sprintf("%s has taken %s of %x after %x took over", door, method,
+			leader, reign))
 	default:
 		w.taken[door]++
 	}
@@ -131,7 +132,8 @@ func (w *witness) tookOver(leader uint64) {
 
 // answered waits until every switch has answered a leader later than one, and returns when the first
 // and the last did.
-func (w *witness) answered(ctx context.Context, after uint64) (leader uint64, first, last time.Time, err error) {
+func (w *witness) answered(ctx context.Context, after uint64) (leader uint64, first,
+	last time.Time, err error) {
 	for {
 		w.mu.Lock()
 		news := w.news
@@ -276,7 +278,8 @@ func newLab(t *testing.T, env ...string) *lab {
 	for h := range 3 {
 		text += fmt.Sprintf("  h%d-0: unix:%s/agent\n", h, dir)
 	}
-	l := &lab{witness: newWitness(), switches: map[string]*switchd.Switch{}, stops: filepath.Join(dir, "stops")}
+	l := &lab{witness: newWitness(), switches: map[string]*switchd.Switch{},
+		stops: filepath.Join(dir, "stops")}
 	if err := os.Mkdir(l.stops, 0o700); err != nil {
 		t.Fatal(err)
 	}

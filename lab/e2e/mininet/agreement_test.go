@@ -37,7 +37,10 @@ func TestMininetAgreement(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", tc.policy, seed), func(t *testing.T) {
 				l := l.sub(t)
 				text := drawnTrace(seed, tc.host)
-				noise.Measure(t, 3, func() error { return l.agrees(text, tc.policy, tc.rates, tc.fabric, tc.median) })
+				noise.Measure(t, 3, func() error {
+					return l.agrees(text, tc.policy, tc.rates,
+						tc.fabric, tc.median)
+				})
 			})
 		}
 	}
@@ -77,7 +80,8 @@ func (l *laboratory) agrees(text, policy, rates, fabric string, mostMedian float
 	}
 	trace, dir := filepath.Join(l.dir, "trace.txt"), filepath.Join(l.t.TempDir(), "sim")
 	fail(os.WriteFile(trace, []byte(text), 0o600))
-	cmd := exec.Command(filepath.Join(l.dir, "lightloom"), "replay", "--on", "flowsim", "--trace", trace, "--fabric",
+	cmd := exec.Command(filepath.Join(l.dir, "lightloom"), "replay", "--on", "flowsim", "--trace",
+		trace, "--fabric",
 		"hybrid:racks=4,hosts=2,spines=2,dark=10ms,"+fabric, "--scale", "1", "--policy", policy, "--fairness",
 		"proportional", "--delays", "steer=2ms", "--report-dir", dir)
 	if out, err := cmd.CombinedOutput(); err != nil {

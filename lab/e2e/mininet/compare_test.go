@@ -30,7 +30,8 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 	var files []string
 	for _, on := range []string{"flowsim", "netns"} {
 		dir := filepath.Join(t.TempDir(), on)
-		cmd := exec.Command(filepath.Join(l.dir, "lightloom"), "replay", "--on", on, "--fabric", fabric, "--trace",
+		cmd := exec.Command(filepath.Join(l.dir, "lightloom"), "replay", "--on", on, "--fabric",
+			fabric, "--trace",
 			"synthetic", "--coflows", "12",
 			"--scale", "1", "--speedup", "2", "--policy", "crosslayer+sunflow", "--report-dir", dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -67,9 +68,11 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 			t.Fatalf("report %d: %v", i, err)
 		}
 		want := []string{"replay", "replay", "controller run"}[i]
-		if m.Command != want || !slices.Equal(m.Seeds, []uint64{1}) || m.Jobs == "" || m.Jobs != reps[0].Manifest.Jobs ||
+		if m.Command != want || !slices.Equal(m.Seeds, []uint64{1}) || m.Jobs == "" ||
+			m.Jobs != reps[0].Manifest.Jobs ||
 			m.Fabric != reps[0].Manifest.Fabric || m.Version == "" {
-			t.Errorf("report %d: manifest of %q, seeds %v, jobs %q on %q; want those of %+v", i, m.Command, m.Seeds, m.Jobs,
+			t.Errorf("report %d: manifest of %q, seeds %v, jobs %q on %q; want those of %+v", i,
+				m.Command, m.Seeds, m.Jobs,
 				m.Fabric, reps[0].Manifest)
 		}
 		if at := slices.IndexFunc(m.Settings, func(s report.Setting) bool {
@@ -174,14 +177,16 @@ func TestMininetParts(t *testing.T) {
 		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
 		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},
 		{"agent", "py net.get('c0').agent_processes[0].popen.kill()", "dead []"},
-		{"replica", "sh kill -9 $(pgrep -o -f '^/proc/self/exe [r]eplica') && echo killed a replica", "killed a replica"},
+		{"replica", "sh kill -9 $(pgrep -o -f '^/proc/self/exe [r]eplica') && echo killed a replica",
+			"killed a replica"},
 		{"controller", "py net.get('c0').process.popen.kill()", "dead []"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := newLaboratory(t, false).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller "+
 				"loom,agents=1 --test none --post script",
 				tt.kill, "sh sleep 1", "py 'dead ' + str([s.name for s in net.switches if not s.connected()])", "pingall")
-			for _, want := range []string{"0% dropped (2/2 received)", "status 0", "left 0 processes, 0 directories", tt.dead} {
+			for _, want := range []string{"0% dropped (2/2 received)", "status 0",
+				"left 0 processes, 0 directories", tt.dead} {
 				if !strings.Contains(out, want) {
 					t.Errorf("want %q", want)
 				}
@@ -215,7 +220,8 @@ topos = {'mine': Mine}
 		t.Fatal(err)
 	}
 	export := func(args ...string) string {
-		out, err := exec.Command(filepath.Join(l.dir, "lightloom"), append([]string{"mininet", "export"}, args...)...).
+		out, err := exec.Command(filepath.Join(l.dir, "lightloom"),
+			append([]string{"mininet", "export"}, args...)...).
 			CombinedOutput()
 		if err != nil && len(out) == 0 {
 			t.Fatal(err)
@@ -229,13 +235,15 @@ topos = {'mine': Mine}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"{name: ocs1, role: ocs}", "{name: s3, role: tor, rack: 2}", "{name: s9, role: switch}",
+	for _, want := range []string{"{name: ocs1, role: ocs}", "{name: s3, role: tor, rack: 2}",
+		"{name: s9, role: switch}",
 		"{ends: [s3, s9], ports: [1, 2], capacity: 40Mbps}"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the YAML does not hold %s:\n%s", want, text)
 		}
 	}
-	if out := export(custom, "yours", yaml); !strings.Contains(out, "there is no topology 'yours': it has mine") {
+	if out := export(custom, "yours", yaml); !strings.Contains(out,
+		"there is no topology 'yours': it has mine") {
 		t.Errorf("a topology that is not there: %s", out)
 	}
 	// mn takes the script's place for the file: there is nothing else that goes in.

@@ -99,7 +99,8 @@ func file(name, text string) string {
 // TestMininetDocker runs the same jobs on hosts that are made from an image, like Containernet's.
 func TestMininetDocker(t *testing.T) {
 	l := newLaboratory(t, false)
-	prepare := "--version; mkdir bin; " + file("bin/docker", dockerCommand) + file("docker_twin.py", dockerTwin) +
+	prepare := "--version; mkdir bin; " + file("bin/docker",
+		dockerCommand) + file("docker_twin.py", dockerTwin) +
 		"chmod +x bin/docker; export PATH=/run/bin:$PATH PYTHONPATH=/run PYTHONDONTWRITEBYTECODE=1; "
 	out := l.mn(prepare+"mn --custom lightloom.py,docker_twin.py --topo "+
 		"hybrid,4,2,nic=200,eps=50,ocs=200,image=ubuntu:jammy "+containerRun,

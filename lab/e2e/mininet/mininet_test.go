@@ -38,7 +38,8 @@ func mininetHere() error {
 	if os.Getuid() != 0 {
 		return errors.New("it needs root")
 	}
-	for _, tool := range []string{"mn", "mnexec", "unshare", "ip", "tc", "ifconfig", "ping", "iperf", "telnet"} {
+	for _, tool := range []string{"mn", "mnexec", "unshare", "ip", "tc", "ifconfig", "ping",
+		"iperf", "telnet"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return errors.New(tool + " is missing: apt-get install --no-install-recommends mininet iperf iputils-ping ethtool " +
 				"net-tools telnet")
@@ -107,13 +108,15 @@ echo "left $left processes, $(ls -d /run/lightloom-* /tmp/lightloom-* 2>/dev/nul
 // mn runs a command line of Mininet with the commands given, and returns its output.
 func (l *laboratory) mn(args string, commands ...string) string {
 	l.t.Helper()
-	if err := os.WriteFile(filepath.Join(l.dir, "script"), []byte(strings.Join(commands, "\n")+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(l.dir, "script"), []byte(strings.Join(commands, "\n")+"\n"),
+		0o644); err != nil {
 		l.t.Fatal(err)
 	}
 	// Shorter than what go test allows a package, so that a line that hangs shows what it printed.
 	ctx, cancel := context.WithTimeout(l.t.Context(), 4*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child", "sh", "-c", inside)
+	cmd := exec.CommandContext(ctx, "unshare", "-p", "-f", "-n", "-m", "--mount-proc", "--kill-child",
+		"sh", "-c", inside)
 	cmd.Dir, cmd.Env = l.dir, append(os.Environ(), "MN=mn "+args)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -261,7 +264,8 @@ topos = {'slow': Slow}
 `
 	const ours = "--custom lightloom.py --topo hybrid,2,1"
 	for _, tt := range []struct{ name, args, script, want string }{
-		{"delay", ours + ",delay=1ms --switch loom --controller loom --test none", "", "need netem, which this kernel lacks"},
+		{"delay", ours + ",delay=1ms --switch loom --controller loom --test none", "",
+			"need netem, which this kernel lacks"},
 		{"delay of TCLink", "--custom lightloom.py,script --topo slow --switch loom --controller loom --test none", slow,
 			"need netem, which this kernel lacks"},
 		{"no controller", ours + " --switch loom --controller none --test none", "", "add --controller loom"},
@@ -281,14 +285,17 @@ topos = {'slow': Slow}
 			"dark=10: write a time, such as dark=10ms"},
 		{"misspelt parameter of the switch", ours + " --switch loom,voqbyte=1 --controller loom --test none", "",
 			"did you mean voqbytes?"},
-		{"misspelt parameter of the controller", ours + " --switch loom --controller loom,polcy=x --test none", "",
+		{"misspelt parameter of the controller",
+			ours + " --switch loom --controller loom,polcy=x --test none", "",
 			"did you mean policy?"},
-		{"swap", ours + ",swap=x --switch loom --controller loom --test none", "", "swap 'x': write two port numbers"},
+		{"swap", ours + ",swap=x --switch loom --controller loom --test none", "",
+			"swap 'x': write two port numbers"},
 		{"policy", ours + " --switch loom --controller loom,policy=nonsense --test none", "", "nonsense"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if strings.HasPrefix(tt.name, "delay") && exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root",
-				"netem", "delay", "1ms").Run() == nil {
+			if strings.HasPrefix(tt.name, "delay") &&
+				exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root",
+					"netem", "delay", "1ms").Run() == nil {
 				t.Skip("this kernel has netem")
 			}
 			if out := newLaboratory(t, false).mn(tt.args, tt.script); !strings.Contains(out, tt.want) ||

@@ -31,12 +31,14 @@ func newMixedLab(t *testing.T) *mixedLab {
 	t.Helper()
 	labtest.NewRoom(t) // or skips
 	l := &mixedLab{t: t, dir: t.TempDir()}
-	if err := os.CopyFS(l.dir, os.DirFS(filepath.Join(labtest.Repository(t), "docs", "examples"))); err != nil {
+	if err := os.CopyFS(l.dir, os.DirFS(filepath.Join(labtest.Repository(t), "docs",
+		"examples"))); err != nil {
 		t.Fatal(err)
 	}
 	labtest.CopyProgram(t, l.dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	cmd := exec.CommandContext(ctx, "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh",
+	cmd := exec.CommandContext(ctx, "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child",
+		"--mount-proc", "sh",
 		"mixed-lab.sh")
 	cmd.Dir, cmd.Env = l.dir, append(os.Environ(), "PATH="+l.dir+":"+os.Getenv("PATH"), "LAB_SHELL=sh")
 	in, err := cmd.StdinPipe()
@@ -59,7 +61,8 @@ func newMixedLab(t *testing.T) *mixedLab {
 // do runs a command in the lab and returns what it prints, with its exit status.
 func (l *mixedLab) do(command string) (out string, failed bool) {
 	l.t.Helper()
-	if _, err := fmt.Fprintf(l.shell, "{ %s\n} </dev/null 2>&1; s=$?; echo; echo lab status $s\n", command); err != nil {
+	if _, err := fmt.Fprintf(l.shell, "{ %s\n} </dev/null 2>&1; s=$?; echo; echo lab status $s\n",
+		command); err != nil {
 		l.t.Fatal(err)
 	}
 	for {
@@ -237,7 +240,8 @@ func TestMixedLabMended(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") == "lab" {
 		within = 5 * time.Second
 	}
-	for _, line := range []string{"switch spine0 is not ready: .*policy-forwarding", "switch tor2 is not ready: .*refused",
+	for _, line := range []string{"switch spine0 is not ready: .*policy-forwarding",
+		"switch tor2 is not ready: .*refused",
 		"switch ocs is not ready: .*401", "switch tor0 is ready\n", "switch tor1 is ready\n", "switch spine1 is ready\n"} {
 		l.until(within-time.Since(began), line)
 	}

@@ -37,7 +37,8 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{mixedLab: &mixedLab{t: t, dir: t.TempDir()}}
 	labtest.CopyProgram(t, m.dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
-	cmd := exec.CommandContext(ctx, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh")
+	cmd := exec.CommandContext(ctx, "unshare", "--mount", "--pid", "--fork", "--kill-child",
+		"--mount-proc", "sh")
 	cmd.Dir, cmd.Env = m.dir, append(os.Environ(), "PATH="+m.dir+":"+os.Getenv("PATH"), "FABRIC="+powerFabric)
 	in, err := cmd.StdinPipe()
 	out, oerr := cmd.StdoutPipe()

@@ -45,15 +45,17 @@ type bound struct{ median, p90 float64 }
 var sharings = []struct {
 	name, policy string
 	proportional bool
-}{{"maxmin", "random+ecmp+maxmin", false}, {"tcp", "random+ecmp", false}, {"tcp-proportional", "random+ecmp", true}}
+}{{"maxmin", "random+ecmp+maxmin", false}, {"tcp", "random+ecmp", false}, {"tcp-proportional",
+	"random+ecmp", true}}
 
 const cutFabric = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8"
 
 func cutSetup(t *testing.T, i int, policy string, proportional bool) *scenario.Prepared {
 	t.Helper()
 	c := cuts[i]
-	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: c.seed, Policies: []string{policy}, Fabric: cutFabric,
-		Scale: 1, Speedup: 1, Coflows: 1, Replicas: 3, Rules: scenario.Rules{Proportional: proportional}}, 1)
+	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: c.seed, Policies: []string{policy},
+		Fabric: cutFabric,
+		Scale:  1, Speedup: 1, Coflows: 1, Replicas: 3, Rules: scenario.Rules{Proportional: proportional}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,8 @@ func TestCuts(t *testing.T) {
 					t.Fatal(err)
 				}
 				if o.Busiest > c.load || o.Busiest < 0.7*c.load {
-					t.Errorf("%s: the busiest link is loaded %.3f, want at most %.2f, and not far below", sharing.name, o.Busiest,
+					t.Errorf("%s: the busiest link is loaded %.3f, want at most %.2f, and not far below",
+						sharing.name, o.Busiest,
 						c.load)
 				}
 				if n := overlapping(o.State); n < 20 {
@@ -199,7 +202,8 @@ func circuitsAgree(t *testing.T, pairs []circuitPair, most, mostMoves float64) e
 	for _, p := range pairs {
 		ctx, cancel := context.WithTimeout(context.Background(), labtest.Hanging)
 		defer cancel()
-		real, cost, err := replay.OnPackets(ctx, p.scenario, p.scenario.Rows[0], emulated.Options{Stderr: io.Discard})
+		real, cost, err := replay.OnPackets(ctx, p.scenario, p.scenario.Rows[0],
+			emulated.Options{Stderr: io.Discard})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,14 +218,16 @@ func circuitsAgree(t *testing.T, pairs []circuitPair, most, mostMoves float64) e
 	}
 	more := float64(moves[0])/float64(moves[1]) - 1
 	if math.Abs(mean) > most || math.Abs(more) > mostMoves {
-		return fmt.Errorf("mean CCT %+.1f %%, moves %+.0f %%: at most %.0f and %.0f wanted", 100*mean, 100*more, 100*most,
+		return fmt.Errorf("mean CCT %+.1f %%, moves %+.0f %%: at most %.0f and %.0f wanted", 100*mean,
+			100*more, 100*most,
 			100*mostMoves)
 	}
 	return nil
 }
 
 // agrees runs a cut on packets and returns by how much it misses its bounds.
-func agrees(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, alone []time.Duration, most bound) error {
+func agrees(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, alone []time.Duration,
+	most bound) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), labtest.Hanging)
 	defer cancel()
@@ -254,7 +260,8 @@ func agrees(t *testing.T, s *scenario.Prepared, sim *outcome.Outcome, alone []ti
 		"difference of plans: %q",
 		len(off), sim.Busiest, median, p90, off[len(off)-1], cost.StolenCores, labtest.FirstDifference(sim.State, real.State))
 	if median > most.median || p90 > most.p90 {
-		return fmt.Errorf("median %.4f (at most %.2f), p90 %.4f (at most %.2f)", median, most.median, p90, most.p90)
+		return fmt.Errorf("median %.4f (at most %.2f), p90 %.4f (at most %.2f)", median, most.median,
+			p90, most.p90)
 	}
 	return nil
 }

@@ -28,8 +28,9 @@ func TestAllocatedBandwidth(t *testing.T) {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
 	}
 	labtest.NeedNetns(t, "netns", false)
-	s, err := scenario.Prepare(scenario.Options{On: scenario.OnNetns, Seed: 1, Policies: []string{"random+corba+optba"},
-		Fabric: cutFabric, Scale: 1, Speedup: 1, Coflows: 1, Replicas: 3}, 1)
+	s, err := scenario.Prepare(scenario.Options{On: scenario.OnNetns, Seed: 1,
+		Policies: []string{"random+corba+optba"},
+		Fabric:   cutFabric, Scale: 1, Speedup: 1, Coflows: 1, Replicas: 3}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestAllocatedBandwidth(t *testing.T) {
 	for i := range 3 {
 		e := controller.Edge{Kind: controller.Fixed}
 		for k := range southbound.HostID(6) { // each to another rack, of unequal sizes
-			e.Flows = append(e.Flows, controller.Flow{Src: 2 * k, Dst: (2*k + 3) % 16, Bytes: pathmap.Bytes(4+2*k) << 20})
+			e.Flows = append(e.Flows, controller.Flow{Src: 2 * k, Dst: (2*k + 3) % 16,
+				Bytes: pathmap.Bytes(4+2*k) << 20})
 		}
 		s.Jobs = append(s.Jobs, controller.Job{Name: fmt.Sprint("coflow ", i), Weight: 1,
 			Arrival: time.Duration(i) * 12 * time.Second, Edges: []controller.Edge{e}})

@@ -52,7 +52,8 @@ func checkEndless(t *testing.T, s *scenario.Prepared, o *outcome.Outcome, share 
 			t.Errorf("job %q had %.3g bit/s, want %.3g", j.Name, got, want)
 		} else if endless && got < want*(1-off-share) {
 			late = append(late, fmt.Errorf("job %q had %.3g bit/s, want %.3g", j.Name, got, want))
-		} else if took := (j.End - j.Start).Seconds(); endless && (took < ran[j.Name]*(1-off) || took > ran[j.Name]+0.5) {
+		} else if took := (j.End - j.Start).Seconds(); endless &&
+			(took < ran[j.Name]*(1-off) || took > ran[j.Name]+0.5) {
 			late = append(late, fmt.Errorf("job %q ran for %.3f s, want %.3f s", j.Name, took, ran[j.Name]))
 		}
 	}
@@ -61,7 +62,8 @@ func checkEndless(t *testing.T, s *scenario.Prepared, o *outcome.Outcome, share 
 			t.Errorf("task %d has not ended", i)
 		}
 	}
-	if n := len(s.Notes); n == 0 || !strings.Contains(strings.Join(s.Notes, "\n"), "no host has more than 4") ||
+	if n := len(s.Notes); n == 0 || !strings.Contains(strings.Join(s.Notes, "\n"),
+		"no host has more than 4") ||
 		!strings.Contains(strings.Join(s.Notes, "\n"), "has no source") {
 		t.Errorf("notes %q do not say of both jobs that were left out why", s.Notes)
 	}
@@ -75,7 +77,8 @@ func TestEndlessStreams(t *testing.T) {
 		!strings.Contains(err.Error(), `"wordcount" has a stream that goes on and on`) {
 		t.Errorf("a run that would never end: %v", err)
 	}
-	s, err := endlessSetup(t, 3*time.Second, "random+ecmp", "random+ecmp+sebf", "random+ecmp+maxmin", "crosslayer")
+	s, err := endlessSetup(t, 3*time.Second, "random+ecmp", "random+ecmp+sebf",
+		"random+ecmp+maxmin", "crosslayer")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +87,8 @@ func TestEndlessStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := checkEndless(t, s, o, map[string]float64{"random+ecmp": 0, "crosslayer": 0, "random+ecmp+sebf": 0.2,
+		if err := checkEndless(t, s, o, map[string]float64{"random+ecmp": 0, "crosslayer": 0,
+			"random+ecmp+sebf":   0.2,
 			"random+ecmp+maxmin": 0.2}[r.Name]); err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 		}

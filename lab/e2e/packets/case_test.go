@@ -69,9 +69,11 @@ func TestUntil(t *testing.T) {
 				if len(ran.PolicyResult.Faults) != 1 || !ran.PolicyResult.Faults[0].WasRerouted {
 					t.Errorf("faults %+v", ran.PolicyResult.Faults)
 				}
-				before, after := between(ran, 400*time.Millisecond, time.Second), between(ran, 1800*time.Millisecond, 3*time.Second)
+				before, after := between(ran, 400*time.Millisecond, time.Second), between(ran,
+					1800*time.Millisecond, 3*time.Second)
 				if ran.End > 6*time.Second || before == 0 || math.Abs(after/before-1) > 0.5 {
-					return fmt.Errorf("ended at %v, received %.3g bytes a second before and %.3g after", ran.End, before, after)
+					return fmt.Errorf("ended at %v, received %.3g bytes a second before and %.3g after",
+						ran.End, before, after)
 				}
 				return nil
 			})

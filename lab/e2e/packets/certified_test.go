@@ -60,7 +60,8 @@ func TestCertifiedByName(t *testing.T) {
 				if on == scenario.OnNetns {
 					labtest.ShareNetns(t, "netns", false)
 				}
-				s, err := scenario.Prepare(scenario.Options{Workload: file, Policies: []string{name}, Seed: 1, Scale: 1,
+				s, err := scenario.Prepare(scenario.Options{Workload: file, Policies: []string{name},
+					Seed: 1, Scale: 1,
 					Fabric:  "leafspine:racks=3,hosts=2,spines=2,eps=50Mbps,nic=50Mbps,slots=8,vcpus=8/4",
 					Speedup: 1, Replicas: 1, On: on}, 1)
 				if err != nil {

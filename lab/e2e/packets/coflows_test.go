@@ -22,10 +22,12 @@ import (
 // packets and on the simulator. What is decided is the same, so completion times are alike; a run whose
 // packets others on the machine made late is made again. (TestAgreement is the one that measures.)
 func TestCoflowPoliciesOnPackets(t *testing.T) {
-	for _, policy := range []string{"random+ecmp+sebf", "random+ecmp+dclas", "random+ecmp+fifo"}[:tries.Of(2, 3)] {
+	for _, policy := range []string{"random+ecmp+sebf", "random+ecmp+dclas",
+		"random+ecmp+fifo"}[:tries.Of(2, 3)] {
 		t.Run(policy, func(t *testing.T) {
 			labtest.NeedNetns(t, "netns", false)
-			s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 4, Policies: []string{policy}, Fabric: cutFabric,
+			s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 4, Policies: []string{policy},
+				Fabric:  cutFabric,
 				Scale:   1,
 				Speedup: 1, Coflows: 1, Replicas: 1}, 1)
 			if err != nil {

@@ -36,7 +36,8 @@ func TestDemandOnPackets(t *testing.T) {
 			if o.OCS == 0 {
 				t.Error("nothing went over circuits")
 			}
-			t.Logf("end %v, %d bytes over circuits, %d over packets, %d moves", o.End, o.OCS, o.EPS, len(o.State.Moves))
+			t.Logf("end %v, %d bytes over circuits, %d over packets, %d moves", o.End, o.OCS, o.EPS,
+				len(o.State.Moves))
 		})
 	}
 }

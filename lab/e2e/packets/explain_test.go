@@ -50,7 +50,8 @@ func TestSharedExplanation(t *testing.T) {
 		why[1].Term != 2 || *why[1].Task != task {
 		t.Errorf("%d lines cut off, read %+v", cut, why)
 	}
-	if why, cut, err := explain.Read(filepath.Join(t.TempDir(), "none"), 0); err != nil || cut != 0 || why != nil {
+	if why, cut, err := explain.Read(filepath.Join(t.TempDir(), "none"), 0); err != nil ||
+		cut != 0 || why != nil {
 		t.Errorf("without a leader so far: %v, %d, %v", why, cut, err)
 	}
 }

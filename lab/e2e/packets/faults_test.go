@@ -55,7 +55,8 @@ func faultsOnPackets(t *testing.T, scaled *scenario.Prepared) (late error) {
 	if len(o.Faults) < 3 || o.Digest == "" {
 		t.Fatalf("faults %+v, digest %q", o.Faults, o.Digest)
 	}
-	for i, at := range []time.Duration{300 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond} {
+	for i, at := range []time.Duration{300 * time.Millisecond, 500 * time.Millisecond,
+		700 * time.Millisecond} {
 		d := o.Faults[i].From - at
 		if d < 0 {
 			t.Errorf("%v failed at %v, was to at %v", o.Faults[i].Fault, o.Faults[i].From, at)

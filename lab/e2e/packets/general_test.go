@@ -33,7 +33,8 @@ func TestGeneralOnPackets(t *testing.T) {
 			s := labtest.General(t, tt.spec, "random+ecmp+maxmin", 6, time.Second)
 			ctx, cancel := context.WithTimeout(context.Background(), labtest.Hanging)
 			defer cancel()
-			o, _, err := replay.OnPackets(ctx, s, s.Rows[0], emulated.Options{Rootless: tt.rootless, Stderr: io.Discard})
+			o, _, err := replay.OnPackets(ctx, s, s.Rows[0],
+				emulated.Options{Rootless: tt.rootless, Stderr: io.Discard})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +49,8 @@ func TestGeneralAgreement(t *testing.T) {
 	if os.Getenv("LIGHTLOOM_MEASURE") != "agreement" {
 		t.Skip("it measures, and wants the machine for itself: set LIGHTLOOM_MEASURE=agreement")
 	}
-	for name, text := range map[string]string{"fat-tree": labtest.FatTree30, "Jellyfish": labtest.Jellyfish30} {
+	for name, text := range map[string]string{"fat-tree": labtest.FatTree30,
+		"Jellyfish": labtest.Jellyfish30} {
 		t.Run(name, func(t *testing.T) {
 			labtest.NeedNetns(t, "netns", false)
 			s := labtest.General(t, text, "random+ecmp+maxmin", 24, 6*time.Second)

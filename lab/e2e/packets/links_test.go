@@ -40,7 +40,8 @@ func TestLinksOnPackets(t *testing.T) {
 	}
 	r := o.ResultOf(p)
 	const frames = 4_000 // of LLDP and the like, between the last reading and the count
-	if got := upwards(r.Links); got > r.BytesEPS || got+frames < r.BytesEPS || got == 0 || len(r.Links.Links) != 8 {
+	if got := upwards(r.Links); got > r.BytesEPS || got+frames < r.BytesEPS || got == 0 ||
+		len(r.Links.Links) != 8 {
 		t.Errorf("%d links carried %d bytes, the run counts %d", len(r.Links.Links), got, r.BytesEPS)
 	}
 }
@@ -51,7 +52,8 @@ func TestLinksDisturbNothing(t *testing.T) {
 	for _, policy := range []string{"random+ecmp", "crosslayer+sunflow", "joint", "crosslayer+maxmin"} {
 		t.Run(policy, func(t *testing.T) {
 			run := func(links bool) map[string]any {
-				p, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=4,hosts=2", On: scenario.OnFlowsim, Seed: 3,
+				p, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=4,hosts=2",
+					On: scenario.OnFlowsim, Seed: 3,
 					Policies: []string{policy}, Speedup: 1, Replicas: 1, Record: links}, 1)
 				if err != nil {
 					t.Fatal(err)
@@ -70,7 +72,8 @@ func TestLinksDisturbNothing(t *testing.T) {
 						t.Errorf("links carried %v bytes, the run counts %v of payload", up, payload)
 					}
 				}
-				return map[string]any{"jobs": r.Jobs, "coflows": r.Coflows, "circuits": r.Circuits, "end": o.End, "steps": o.Steps,
+				return map[string]any{"jobs": r.Jobs, "coflows": r.Coflows, "circuits": r.Circuits,
+					"end": o.End, "steps": o.Steps,
 					"decisions": o.Decisions}
 			}
 			if d := cmp.Diff(run(false), run(true)); d != "" {

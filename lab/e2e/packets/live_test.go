@@ -36,7 +36,8 @@ func replayInto(ctx context.Context, args []string) error {
 
 func replayOptions(dir string, policies ...string) replay.Options {
 	return replay.Options{Options: labtest.PacketOptions(policies...),
-		Console: replay.Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}}
+		Console: replay.Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard,
+			Stderr: io.Discard}}
 }
 
 func TestPackets(t *testing.T) {
@@ -63,7 +64,8 @@ func TestPackets(t *testing.T) {
 			if strings.Contains(tt.policy, "sunflow") && o.OCS == 0 {
 				t.Error("nothing went over circuits")
 			}
-			t.Logf("%s: end %v, %d bytes over circuits, %d over packets, %d retransmissions", o.Dataplane, o.End, o.OCS, o.EPS,
+			t.Logf("%s: end %v, %d bytes over circuits, %d over packets, %d retransmissions", o.Dataplane,
+				o.End, o.OCS, o.EPS,
 				o.Retransmissions)
 		})
 	}
@@ -121,7 +123,8 @@ func TestLeaderKilled(t *testing.T) {
 				t.Fatalf("killed at entry %d: %v", at, err)
 			}
 			if o.LeaderChanges < 1 || o.LeaderOutage <= 0 {
-				t.Errorf("the leader changed %d times, outage %v: nothing was tried", o.LeaderChanges, o.LeaderOutage)
+				t.Errorf("the leader changed %d times, outage %v: nothing was tried", o.LeaderChanges,
+					o.LeaderOutage)
 			}
 			labtest.CheckPackets(t, s, o)
 			t.Logf("killed at entry %d: a new leader after %v, all ended after %v", at, o.LeaderOutage, o.End)

@@ -37,7 +37,8 @@ func TestPackersOnPackets(t *testing.T) {
 			if strings.HasSuffix(tt.policy, "sunflow") && o.OCS == 0 {
 				t.Error("nothing went over circuits")
 			}
-			t.Logf("%d jobs in %v, %d bytes over circuits, %d over packets", len(o.State.Jobs), o.End, o.OCS, o.EPS)
+			t.Logf("%d jobs in %v, %d bytes over circuits, %d over packets", len(o.State.Jobs),
+				o.End, o.OCS, o.EPS)
 		})
 	}
 }

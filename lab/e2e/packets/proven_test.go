@@ -29,7 +29,8 @@ func TestProvenGaps(t *testing.T) {
 		policies     []string
 		carried      bool // by coflows
 	}{
-		{scenario.OnFlowsim, shuffles, []string{"froba", "froba-fast", "corba", "corba-fast", "mincct-s", "mincct-m",
+		{scenario.OnFlowsim, shuffles, []string{"froba", "froba-fast", "corba", "corba-fast",
+			"mincct-s", "mincct-m",
 			"mincct-sm", "corba+optba"}, true},
 		{scenario.OnFlowsim, shuffles, []string{"optba", "optba-total"}, false},
 		{scenario.OnFlowsim, loads, []string{"tapra", "tapra-fast", "ontapra", "minmin", "mm-ga", "gsa"}, false},
@@ -43,7 +44,8 @@ func TestProvenGaps(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 				defer cancel()
 				name := filepath.Join(t.TempDir(), "why.jsonl")
-				opt := scenario.Options{Workload: tt.workload, Seed: 1, Policies: []string{policy}, Scale: 1, Speedup: 1,
+				opt := scenario.Options{Workload: tt.workload, Seed: 1, Policies: []string{policy},
+					Scale: 1, Speedup: 1,
 					Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=100Mbps,nic=100Mbps,slots=8", On: tt.on, Replicas: 3}
 				if tt.on == scenario.OnFlowsim { // on packets coflows have proofs without it
 					opt.Rules.Explain = name
@@ -88,7 +90,8 @@ func checkDecisions(t *testing.T, name string) {
 		if l.What != "decision" {
 			continue
 		}
-		if n++; l.Gap == nil || *l.Gap < 0 || *l.Bound <= 0 || *l.Bound > l.Value*(1+1e-6) || l.Flows+l.Tasks == 0 {
+		if n++; l.Gap == nil || *l.Gap < 0 || *l.Bound <= 0 || *l.Bound > l.Value*(1+1e-6) ||
+			l.Flows+l.Tasks == 0 {
 			t.Errorf("decision %s", lines.Text())
 		}
 	}
@@ -123,7 +126,8 @@ func checkProofs(t *testing.T, p report.PolicyResult, carried bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head, _, _ := strings.Cut(string(text), "\n"); strings.HasSuffix(head, ",decided,bound,proven_gap") != carried {
+	if head, _, _ := strings.Cut(string(text), "\n"); strings.HasSuffix(head,
+		",decided,bound,proven_gap") != carried {
 		t.Errorf("the file of coflows has columns %s", head)
 	}
 }

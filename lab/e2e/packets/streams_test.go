@@ -76,7 +76,8 @@ func checkStreams(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 
 // TestHadoopChains: rounds follow each other through the file system, on the same bytes.
 func TestHadoopChains(t *testing.T) {
-	s, err := scenario.Prepare(scenario.Options{Workload: "hadoop:jobs=3,rounds=2,bytes=1MB-5MB", Seed: 1, Speedup: 1,
+	s, err := scenario.Prepare(scenario.Options{Workload: "hadoop:jobs=3,rounds=2,bytes=1MB-5MB",
+		Seed: 1, Speedup: 1,
 		On:     scenario.OnFlowsim,
 		Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=100Mbps,nic=1Gbps,slots=8", Policies: []string{"crosslayer"}}, 1)
 	if err != nil {
@@ -91,8 +92,9 @@ func TestHadoopChains(t *testing.T) {
 		for _, k := range []int{0, 1, 2, 3} { // shuffle, write, read, shuffle
 			c := o.State.Coflows[int(j.FirstCoflow)+k]
 			if c.Started < last || c.Bytes+c.Local != j.Edges[0].Bytes {
-				t.Errorf("job %d: edge %d began at %v, the one before ended at %v; %d bytes", i, k, c.Started, last, c.Bytes+
-					c.Local)
+				t.Errorf("job %d: edge %d began at %v, the one before ended at %v; %d bytes", i, k,
+					c.Started, last, c.Bytes+
+						c.Local)
 			}
 			last = c.Ended
 		}

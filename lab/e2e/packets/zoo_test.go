@@ -46,8 +46,10 @@ func TestZooOnPackets(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := o.ResultOf(p)
-			if want := 2 * p.Jobs[0].Edges[0].Flows[0].Bytes; len(r.Jobs) != 1 || o.Received != want || o.DroppedDark != 0 {
-				t.Errorf("%d jobs ended, %d of %d bytes came, %d packets met dark or unmatched ports", len(r.Jobs), o.Received,
+			if want := 2 * p.Jobs[0].Edges[0].Flows[0].Bytes; len(r.Jobs) != 1 || o.Received != want ||
+				o.DroppedDark != 0 {
+				t.Errorf("%d jobs ended, %d of %d bytes came, %d packets met dark or unmatched ports",
+					len(r.Jobs), o.Received,
 					want, o.DroppedDark)
 			}
 			t.Logf("%d nodes, %d links, scale %v: %d bytes came, in %v", g.Nodes,

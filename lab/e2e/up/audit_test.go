@@ -63,7 +63,8 @@ func TestAuditCabling(t *testing.T) {
 	r, w := io.Pipe()
 	var said bytes.Buffer
 	go func() {
-		captured <- session.Capture(ctx, session.CaptureOptions{Port: "tor0-4", File: file, SnapLen: 256, Stdout: io.Discard,
+		captured <- session.Capture(ctx, session.CaptureOptions{Port: "tor0-4", File: file,
+			SnapLen: 256, Stdout: io.Discard,
 			Stderr: w})
 		w.Close()
 	}()
@@ -131,7 +132,8 @@ func TestAuditCabling(t *testing.T) {
 		{"tor9-1", "write NAME:PORT"}, {"tor0-77", "tor0 has ports 0 to 4"}, {"tor0", "write tor0:0"},
 		{"nonsense", "such as"},
 	} {
-		err := session.Capture(t.Context(), session.CaptureOptions{Port: tt.port, File: filepath.Join(t.TempDir(), "x"),
+		err := session.Capture(t.Context(), session.CaptureOptions{Port: tt.port,
+			File:    filepath.Join(t.TempDir(), "x"),
 			SnapLen: 256,
 			Stdout:  io.Discard, Stderr: io.Discard})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -156,7 +158,8 @@ func TestAuditCabling(t *testing.T) {
 func audited(t *testing.T, want []audit.Finding) error {
 	t.Helper()
 	var out bytes.Buffer
-	err := session.AuditCabling(t.Context(), session.AuditOptions{Settle: time.Second, Output: console.OutputJSON,
+	err := session.AuditCabling(t.Context(), session.AuditOptions{Settle: time.Second,
+		Output: console.OutputJSON,
 		Stdout: &out,
 		Stderr: io.Discard})
 	var exit *console.ExitError
@@ -167,9 +170,11 @@ func audited(t *testing.T, want []audit.Finding) error {
 	if err := json.Unmarshal(out.Bytes(), &res); err != nil {
 		t.Fatalf("%v in %s", err, &out)
 	}
-	ok := (err != nil) == (len(want) > 0) && len(res.Findings) == len(want) && len(res.Notes) == 0 && len(res.Ports) == 3
+	ok := (err != nil) == (len(want) > 0) && len(res.Findings) == len(want) && len(res.Notes) == 0 &&
+		len(res.Ports) == 3
 	for i, f := range res.Findings {
-		ok = ok && f.Kind == want[i].Kind && f.Port == want[i].Port && f.With == want[i].With && f.Fibre == want[i].Fibre
+		ok = ok && f.Kind == want[i].Kind && f.Port == want[i].Port && f.With == want[i].With &&
+			f.Fibre == want[i].Fibre
 	}
 	if !ok {
 		return fmt.Errorf("found %+v, want %+v", res, want)

@@ -44,9 +44,10 @@ func TestBreakWhatIsUp(t *testing.T) {
 	strike := func(heal bool, kind fault.Kind, name string) string {
 		t.Helper()
 		var b bytes.Buffer
-		if err := session.Break(context.Background(), session.BreakOptions{Fault: fault.Fault{Kind: kind, Name: name},
-			Heal:   heal,
-			Stdout: &b}); err != nil {
+		if err := session.Break(context.Background(),
+			session.BreakOptions{Fault: fault.Fault{Kind: kind, Name: name},
+				Heal:   heal,
+				Stdout: &b}); err != nil {
 			t.Fatalf("%v %s: %v", kind, name, err)
 		}
 		return b.String()

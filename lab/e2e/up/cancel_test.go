@@ -25,10 +25,12 @@ func submitAndCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	err := session.Submit(context.Background(), session.SubmitOptions{File: file, Output: console.OutputJSON, Stdout: &b,
-		Stderr: io.Discard})
+	err := session.Submit(context.Background(),
+		session.SubmitOptions{File: file, Output: console.OutputJSON, Stdout: &b,
+			Stderr: io.Discard})
 	var got []session.Submitted
-	if jsonErr := json.Unmarshal(b.Bytes(), &got); jsonErr != nil || len(got) != 5 || got[0].Job != 0 || got[2].Job != 2 ||
+	if jsonErr := json.Unmarshal(b.Bytes(), &got); jsonErr != nil || len(got) != 5 ||
+		got[0].Job != 0 || got[2].Job != 2 ||
 		got[3].Job != -1 {
 		t.Fatalf("submitted %s: %v", b.String(), jsonErr)
 	}
@@ -50,7 +52,8 @@ func submitAndCancel(t *testing.T) {
 	st := running()
 	// status reads delivered bytes from the hosts; the leader, which reports those of a cancelled job,
 	// gets them periodically, after at most a sixth of a second.
-	for end := time.Now().Add(labtest.Hanging); len(st.Streams) == 0 || st.Streams[0].Delivered < 125_000; st = running() {
+	for end := time.Now().Add(labtest.Hanging); len(st.Streams) == 0 ||
+		st.Streams[0].Delivered < 125_000; st = running() {
 		if time.Now().After(end) {
 			t.Fatalf("streams %+v are shown", st.Streams)
 		}
@@ -58,11 +61,13 @@ func submitAndCancel(t *testing.T) {
 	for range 2 {
 		var c session.CancelledJob
 		b.Reset()
-		if err := session.CancelJob(context.Background(), session.CancelOptions{Job: "wordcount", Output: console.OutputJSON,
-			Stdout: &b}); err != nil {
+		if err := session.CancelJob(context.Background(),
+			session.CancelOptions{Job: "wordcount", Output: console.OutputJSON,
+				Stdout: &b}); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(b.Bytes(), &c); err != nil || !c.Cancelled || c.Job != 0 || c.Delivered == 0 || c.Ran <= 0 {
+		if err := json.Unmarshal(b.Bytes(), &c); err != nil || !c.Cancelled || c.Job != 0 ||
+			c.Delivered == 0 || c.Ran <= 0 {
 			t.Errorf("cancelled: %s", b.String())
 		}
 	}
@@ -72,7 +77,8 @@ func submitAndCancel(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"99", "nobody"} {
-		if err := session.CancelJob(context.Background(), session.CancelOptions{Job: name, Stdout: io.Discard}); err == nil ||
+		if err := session.CancelJob(context.Background(),
+			session.CancelOptions{Job: name, Stdout: io.Discard}); err == nil ||
 			!strings.Contains(err.Error(), "no such job") {
 			t.Errorf("cancel %q: %v", name, err)
 		}

@@ -55,7 +55,8 @@ func TestFailover(t *testing.T) {
 	}
 	t.Logf("%d failures (%d others not counted, in which the prober was kept from its processor), %d host flows, policy "+
 		"%s: first packet on the new path p50 %v, p99 %v, most %v; last table p50 %v, p99 %v",
-		len(got), repeated, opt.Flows, opt.Policy, at(gaps, 50), at(gaps, 99), at(gaps, 100), at(tables, 50), at(tables, 99))
+		len(got), repeated, opt.Flows, opt.Policy, at(gaps, 50), at(gaps, 99), at(gaps, 100), at(tables,
+			50), at(tables, 99))
 	if measure && at(gaps, 99) > 50*time.Millisecond {
 		t.Errorf("p99 %v, want at most 50ms", at(gaps, 99))
 	}

@@ -36,16 +36,19 @@ func TestUpGeneral(t *testing.T) {
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: fattree") {
 		t.Fatalf("up says %q, want that it is up", lines.Text())
 	}
-	t.Logf("30 hosts and %d switches are up after %.1f s", len(f.Topology.Nodes())-f.Hosts(), time.Since(began).Seconds())
+	t.Logf("30 hosts and %d switches are up after %.1f s", len(f.Topology.Nodes())-f.Hosts(),
+		time.Since(began).Seconds())
 	for h := range int32(f.Hosts()) {
 		var script strings.Builder
 		for to := range int32(f.Hosts()) {
 			rack, i := f.Place(to)
-			fmt.Fprintf(&script, "ping -q -c 1 -W 2 %v >/dev/null || echo h%d-%d\n", southbound.Addr(southbound.RackID(rack), i),
+			fmt.Fprintf(&script, "ping -q -c 1 -W 2 %v >/dev/null || echo h%d-%d\n",
+				southbound.Addr(southbound.RackID(rack), i),
 				rack, i)
 		}
 		name := f.Topology.Node(f.HostNode[h]).Name
-		got, err := exec.Command("/proc/self/exe", execCommand, name, "sh", "-c", script.String()).CombinedOutput()
+		got, err := exec.Command("/proc/self/exe", execCommand, name, "sh", "-c",
+			script.String()).CombinedOutput()
 		if err != nil || len(bytes.TrimSpace(got)) > 0 {
 			t.Errorf("%s does not reach %q, %v", name, got, err)
 		}

@@ -23,7 +23,8 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	labtest.Main(m, map[string]func(context.Context, []string) error{upCommand: keepFabric, execCommand: execIn,
+	labtest.Main(m, map[string]func(context.Context, []string) error{upCommand: keepFabric,
+		execCommand: execIn,
 		sendCommand: sendUnannounced, receiveCommand: receiveUnannounced})
 }
 
@@ -48,6 +49,7 @@ func keepFabric(ctx context.Context, args []string) error {
 
 // execIn runs a command on a host of the fabric that is up.
 func execIn(ctx context.Context, args []string) error {
-	return session.Exec(ctx, session.ExecOptions{Host: args[0], Command: args[1:], Stdin: os.Stdin, Stdout: os.Stdout,
+	return session.Exec(ctx, session.ExecOptions{Host: args[0], Command: args[1:], Stdin: os.Stdin,
+		Stdout: os.Stdout,
 		Stderr: os.Stderr})
 }

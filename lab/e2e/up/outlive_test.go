@@ -41,7 +41,8 @@ type kept struct {
 // upOn starts one, with the logs of a directory if given, and waits until it is up.
 func upOn(t *testing.T, state string) *kept {
 	t.Helper()
-	k := &kept{t: t, mark: fmt.Sprintf("LIGHTLOOM_TEST_MARK=outlive-%d-%d", os.Getpid(), time.Now().UnixNano())}
+	k := &kept{t: t, mark: fmt.Sprintf("LIGHTLOOM_TEST_MARK=outlive-%d-%d", os.Getpid(),
+		time.Now().UnixNano())}
 	k.cmd = exec.Command("/proc/self/exe", upCommand, outliveFabric, "counters", state)
 	k.cmd.Env, k.cmd.Stderr = append(os.Environ(), k.mark), os.Stderr
 	out, err := k.cmd.StdoutPipe()
@@ -99,8 +100,9 @@ func (k *kept) submit(file string) {
 // acknowledged submits the jobs of a file and returns how many were accepted.
 func acknowledged(file string) (n int, err error) {
 	var b bytes.Buffer
-	if err := session.Submit(context.Background(), session.SubmitOptions{File: file, Output: console.OutputJSON,
-		Stdout: &b, Stderr: os.Stderr}); err != nil {
+	if err := session.Submit(context.Background(),
+		session.SubmitOptions{File: file, Output: console.OutputJSON,
+			Stdout: &b, Stderr: os.Stderr}); err != nil {
 		return 0, err
 	}
 	var jobs []session.Submitted
@@ -133,7 +135,8 @@ func (k *kept) whole(jobs int) *session.Status {
 			return st
 		}
 		if time.Now().After(deadline) {
-			k.t.Fatalf("want %d jobs that have ended, on replicas that agree: %+v, %d jobs, %d ended", jobs, st.Replicas,
+			k.t.Fatalf("want %d jobs that have ended, on replicas that agree: %+v, %d jobs, %d ended",
+				jobs, st.Replicas,
 				st.Jobs, st.JobsEnded)
 		}
 	}
@@ -210,13 +213,15 @@ func TestUpGoesOn(t *testing.T) {
 		if round > 0 {
 			k.whole(4 * round)
 		}
-		if _, err := server.DestroyState(dir, true); err == nil || !strings.Contains(err.Error(), "another process uses") {
+		if _, err := server.DestroyState(dir, true); err == nil ||
+			!strings.Contains(err.Error(), "another process uses") {
 			t.Errorf("destroyed while in use: %v", err)
 		}
 		if round == 0 { // the hosts of the next fabric have not failed
 			for _, host := range []string{"h0-0", "h1-0"} {
-				if err := session.Break(context.Background(), session.BreakOptions{Fault: fault.Fault{Kind: fault.Host,
-					Name: host}, Stdout: &bytes.Buffer{}}); err != nil {
+				if err := session.Break(context.Background(),
+					session.BreakOptions{Fault: fault.Fault{Kind: fault.Host,
+						Name: host}, Stdout: &bytes.Buffer{}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -265,7 +270,8 @@ func TestKillsUnderLoad(t *testing.T) {
 		}
 		waits = append(waits, worst)
 		if n%20 == 19 {
-			t.Logf("%d kills, %d jobs, longest wait so far %v", n+1, jobs, slices.Max(waits).Round(time.Millisecond))
+			t.Logf("%d kills, %d jobs, longest wait so far %v", n+1, jobs,
+				slices.Max(waits).Round(time.Millisecond))
 		}
 	}
 	k.whole(jobs)

@@ -62,16 +62,19 @@ func TestReserveOnWhatIsUp(t *testing.T) {
 	var last int64
 	granted := 0
 	for ; granted < 20; granted++ { // one path after the other, until none has so much left
-		r, err := ask(session.ReserveOptions{Request: &api.BandwidthRequest{Owner: "yarn", Pair: pair, Rate: whole,
+		r, err := ask(session.ReserveOptions{Request: &api.BandwidthRequest{Owner: "yarn",
+			Pair: pair, Rate: whole,
 			Lifetime: time.Hour}})
 		if err != nil {
 			var exit *console.ExitError
-			if !errors.As(err, &exit) || exit.Code != api.NoRoom.ExitStatus() || !strings.Contains(err.Error(), "at most") {
+			if !errors.As(err, &exit) || exit.Code != api.NoRoom.ExitStatus() ||
+				!strings.Contains(err.Error(), "at most") {
 				t.Fatal(err)
 			}
 			break
 		}
-		if p := r.Reservation; p.ID <= last || p.Path[0] != pair.Src || p.Path[len(p.Path)-1] != pair.Dst || p.Until <= 0 {
+		if p := r.Reservation; p.ID <= last || p.Path[0] != pair.Src ||
+			p.Path[len(p.Path)-1] != pair.Dst || p.Until <= 0 {
 			t.Fatalf("%+v", p)
 		}
 		last = r.Reservation.ID
@@ -80,7 +83,8 @@ func TestReserveOnWhatIsUp(t *testing.T) {
 		t.Errorf("%d granted of %v each, %v is left", granted, whole, unreserved())
 	}
 	var b bytes.Buffer
-	if err := session.Reserve(context.Background(), session.ReserveOptions{Release: last, Stdout: &b}); err != nil ||
+	if err := session.Reserve(context.Background(),
+		session.ReserveOptions{Release: last, Stdout: &b}); err != nil ||
 		!strings.HasSuffix(b.String(), "released\n") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
@@ -90,7 +94,8 @@ func TestReserveOnWhatIsUp(t *testing.T) {
 	submitAndCancel(t)
 	for name, opt := range map[string]session.ReserveOptions{"no such host": {Pairs: []api.HostPair{{Src: "h0-0",
 		Dst: "h9-9"}}},
-		"one host":            {Request: &api.BandwidthRequest{Pair: api.HostPair{Src: "h0-0", Dst: "h0-0"}, Rate: 1}},
+		"one host": {Request: &api.BandwidthRequest{Pair: api.HostPair{Src: "h0-0",
+			Dst: "h0-0"}, Rate: 1}},
 		"no such reservation": {Release: 99}} {
 		if _, err := ask(opt); err == nil {
 			t.Errorf("%s: no error", name)

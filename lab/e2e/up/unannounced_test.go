@@ -79,8 +79,9 @@ func TestUnannouncedGetsACircuit(t *testing.T) {
 	}{
 		{"own", []string{"/proc/self/exe", receiveCommand},
 			[]string{"/proc/self/exe", sendCommand, southbound.Addr(1, 0).String() + ":5201", long.String()}},
-		{"iperf3", []string{"iperf3", "-s", "-1", "--forceflush"}, []string{"iperf3", "-c", southbound.Addr(1, 0).String(),
-			"-t", seconds}},
+		{"iperf3", []string{"iperf3", "-s", "-1", "--forceflush"},
+			[]string{"iperf3", "-c", southbound.Addr(1, 0).String(),
+				"-t", seconds}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, err := exec.LookPath("iperf3"); tc.name == "iperf3" && err != nil {

@@ -26,18 +26,21 @@ func jobsOfUp(t *testing.T) {
 	}
 	var b bytes.Buffer
 	opt := session.SubmitOptions{File: file, Wait: true, Output: console.OutputTable, Stdout: &b, Stderr: &b}
-	if err := session.Submit(t.Context(), opt); err != nil || !strings.HasPrefix(b.String(), "job 0 (copy) ended after ") {
+	if err := session.Submit(t.Context(), opt); err != nil ||
+		!strings.HasPrefix(b.String(), "job 0 (copy) ended after ") {
 		t.Fatalf("%q, %v", b.String(), err)
 	}
 	b.Reset()
-	if err := session.ShowJobs(t.Context(), session.JobsOptions{Output: console.OutputJSON, Stdout: &b}); err != nil {
+	if err := session.ShowJobs(t.Context(), session.JobsOptions{Output: console.OutputJSON,
+		Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}
 	var all []session.JobStatus
 	if err := json.Unmarshal(b.Bytes(), &all); err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].State != "ended" || len(all[0].Hosts) != 3 || all[0].Sent != 1 || all[0].Bytes != 100_000 {
+	if len(all) != 1 || all[0].State != "ended" || len(all[0].Hosts) != 3 || all[0].Sent != 1 ||
+		all[0].Bytes != 100_000 {
 		t.Errorf("%s", b.String())
 	}
 }
@@ -46,7 +49,8 @@ func jobsOfUp(t *testing.T) {
 func faultsOfUp(t *testing.T) {
 	var b bytes.Buffer
 	opt := session.BreakOptions{Output: console.OutputTable, Stdout: &b}
-	for _, f := range []fault.Fault{{Kind: fault.Link, Name: "tor0-spine0"}, {Kind: fault.Host, Name: "h2-1"}} {
+	for _, f := range []fault.Fault{{Kind: fault.Link, Name: "tor0-spine0"},
+		{Kind: fault.Host, Name: "h2-1"}} {
 		opt.Fault = f
 		if err := session.Break(t.Context(), opt); err != nil {
 			t.Fatal(err)
@@ -54,7 +58,8 @@ func faultsOfUp(t *testing.T) {
 	}
 	b.Reset()
 	for range 2 {
-		if err := session.Break(t.Context(), session.BreakOptions{Heal: true, All: true, Stdout: &b}); err != nil {
+		if err := session.Break(t.Context(), session.BreakOptions{Heal: true, All: true,
+			Stdout: &b}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +71,8 @@ func faultsOfUp(t *testing.T) {
 // reservationsOfUp: a reservation says how packets are marked, and is listed until it is released.
 func reservationsOfUp(t *testing.T) {
 	var b bytes.Buffer
-	ask := &api.BandwidthRequest{Owner: "test", Pair: api.HostPair{Src: "h0-0", Dst: "h1-0"}, Rate: pathmap.Mbps}
+	ask := &api.BandwidthRequest{Owner: "test", Pair: api.HostPair{Src: "h0-0", Dst: "h1-0"},
+		Rate: pathmap.Mbps}
 	if err := session.Reserve(t.Context(), session.ReserveOptions{Request: ask, Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}

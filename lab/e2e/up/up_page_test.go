@@ -102,7 +102,10 @@ func pageOfUp(t *testing.T) {
 		t.Errorf("a link that is not there fails: %s", got)
 	}
 	do("break", `{"kind":"link","name":"tor0-spine0"}`)
-	until("a failed link", func(l *page.Look) bool { return len(l.Failed) == 1 && l.Failed[0].Name == "tor0-spine0" })
+	until("a failed link", func(l *page.Look) bool {
+		return len(l.Failed) == 1 &&
+			l.Failed[0].Name == "tor0-spine0"
+	})
 	if got := do("heal-all", `{}`); !strings.Contains(got, "tor0-spine0 healed") {
 		t.Errorf("heal all: %s", got)
 	}
@@ -147,7 +150,8 @@ func crowdOfUp(t *testing.T) {
 		all.Go(func() error {
 			for range 2 {
 				var b bytes.Buffer
-				err := session.Submit(t.Context(), session.SubmitOptions{File: file, Wait: true, Output: console.OutputTable,
+				err := session.Submit(t.Context(), session.SubmitOptions{File: file, Wait: true,
+					Output: console.OutputTable,
 					Stdout: &b, Stderr: &b})
 				if err != nil {
 					return fmt.Errorf("submit: %w: %s", err, &b)

@@ -63,13 +63,15 @@ func TestUp(t *testing.T) {
 	})
 	t.Run("host", func(t *testing.T) {
 		got, err := exec.Command("/proc/self/exe", execCommand, "h1-0", "cat", "/proc/net/fib_trie").Output()
-		if err != nil || !strings.Contains(string(got), "10.0.1.1") || strings.Contains(string(got), "10.0.1.2\n") {
+		if err != nil || !strings.Contains(string(got), "10.0.1.1") ||
+			strings.Contains(string(got), "10.0.1.2\n") {
 			t.Errorf("the host's addresses are %q, %v; want 10.0.1.1", got, err)
 		}
 	})
 	t.Run("status", func(t *testing.T) {
 		var exit *exec.ExitError
-		if err := exec.Command("/proc/self/exe", execCommand, "h0-0", "sh", "-c", "exit 7").Run(); !errors.As(err, &exit) ||
+		if err := exec.Command("/proc/self/exe", execCommand, "h0-0", "sh", "-c",
+			"exit 7").Run(); !errors.As(err, &exit) ||
 			exit.ExitCode() != 7 {
 			t.Errorf("exit 7 gives %v", err)
 		}
@@ -97,8 +99,10 @@ func TestUp(t *testing.T) {
 		}
 	})
 	t.Run("names", func(t *testing.T) {
-		got, err := exec.Command("/proc/self/exe", execCommand, "h1-0", "sh", "-c", "getent ahostsv4 h0-0; uname -n").Output()
-		if err != nil || !strings.Contains(string(got), "10.0.0.1") || !strings.Contains(string(got), "\nh1-0\n") {
+		got, err := exec.Command("/proc/self/exe", execCommand, "h1-0", "sh", "-c",
+			"getent ahostsv4 h0-0; uname -n").Output()
+		if err != nil || !strings.Contains(string(got), "10.0.0.1") ||
+			!strings.Contains(string(got), "\nh1-0\n") {
 			t.Errorf("%q, %v: want the address of h0-0, and h1-0 as the machine's name", got, err)
 		}
 	})
@@ -108,21 +112,25 @@ func TestUp(t *testing.T) {
 	t.Run("page", func(t *testing.T) { pageOfUp(t) })
 	t.Run("crowd", func(t *testing.T) { crowdOfUp(t) })
 	t.Run("switches", func(t *testing.T) {
-		got, err := exec.Command("/proc/self/exe", execCommand, "tor0", "sh", "-c", "ls /sys/class/net; cat /proc/net/dev; "+
-			"uname -n").CombinedOutput()
-		if err != nil || !strings.Contains(string(got), "tor0-0") || !strings.HasSuffix(string(got), "\ntor0\n") {
+		got, err := exec.Command("/proc/self/exe", execCommand, "tor0", "sh", "-c",
+			"ls /sys/class/net; cat /proc/net/dev; "+
+				"uname -n").CombinedOutput()
+		if err != nil || !strings.Contains(string(got), "tor0-0") ||
+			!strings.HasSuffix(string(got), "\ntor0\n") {
 			t.Errorf("%q, %v: want the interfaces of tor0, and tor0 as the machine's name", got, err)
 		}
 	})
 	t.Run("wrong names", func(t *testing.T) {
 		var exit *console.ExitError
-		for _, f := range []fault.Fault{{Kind: fault.Link, Name: "tor0-spine9"}, {Kind: fault.Host, Name: "h9-9"}} {
+		for _, f := range []fault.Fault{{Kind: fault.Link, Name: "tor0-spine9"},
+			{Kind: fault.Host, Name: "h9-9"}} {
 			err := session.Break(t.Context(), session.BreakOptions{Fault: f, Stdout: io.Discard})
 			if !errors.As(err, &exit) || exit.Code != 2 || !strings.Contains(err.Error(), "there is no") {
 				t.Errorf("%v: %v, want status 2", f, err)
 			}
 		}
-		err := session.Capture(t.Context(), session.CaptureOptions{Port: "tor9:1", File: filepath.Join(t.TempDir(), "x"),
+		err := session.Capture(t.Context(), session.CaptureOptions{Port: "tor9:1",
+			File:    filepath.Join(t.TempDir(), "x"),
 			SnapLen: 100, Stdout: io.Discard, Stderr: io.Discard})
 		if !errors.As(err, &exit) || exit.Code != 2 || !strings.Contains(err.Error(), "tor9:1") {
 			t.Errorf("capture at tor9:1: %v, want status 2", err)

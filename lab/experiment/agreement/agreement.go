@@ -102,7 +102,8 @@ const (
 func (s setting) circuits() bool { return strings.Count(s.policy, "+") > 1 || s.policy == "joint" }
 
 func (s setting) String() string {
-	name := s.policy + map[loop]string{open: ", open loop", until: ", open loop until delivered"}[s.loop] + ", " +
+	name := s.policy + map[loop]string{open: ", open loop",
+		until: ", open loop until delivered"}[s.loop] + ", " +
 		s.load.name
 	if s.beside {
 		name += ", beside a busy core"
@@ -164,7 +165,8 @@ func fidelity() (all []setting) {
 
 func openLoop() []setting {
 	var all []setting
-	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+edmonds", "random+ecmp+rotor", "joint"} {
+	for _, policy := range []string{"random+ecmp+sunflow", "random+ecmp+edmonds",
+		"random+ecmp+rotor", "joint"} {
 		all = append(all, setting{policy: policy, load: circuits70, loop: open},
 			setting{policy: policy, load: circuits70, loop: until})
 	}
@@ -227,7 +229,8 @@ func (s setting) run(ctx context.Context, seed uint64) (*pair, error) {
 	}
 	if s.load.coflows == 0 {
 		c.Scale = demoScale
-		c.Fabric = strings.NewReplacer("10Mbps", "50Mbps", "200Mbps", "1Gbps", "100Mbps", "500Mbps").Replace(c.Fabric)
+		c.Fabric = strings.NewReplacer("10Mbps", "50Mbps", "200Mbps", "1Gbps", "100Mbps",
+			"500Mbps").Replace(c.Fabric)
 	}
 	if s.loop != closed {
 		dir, err := os.MkdirTemp("", "lightloom-agreement-")
@@ -345,10 +348,11 @@ func runOf(settings []setting) func(context.Context, *experiment.Bench) (*experi
 			all = all[1:3]
 		}
 		each := slices.ContainsFunc(settings, func(s setting) bool { return s.beside })
-		runs, err := experiment.Grid(ctx, b, all, setting.String, func(ctx context.Context, s setting, seed uint64) (*pair,
-			error) {
-			return s.run(ctx, seed)
-		})
+		runs, err := experiment.Grid(ctx, b, all, setting.String,
+			func(ctx context.Context, s setting, seed uint64) (*pair,
+				error) {
+				return s.run(ctx, seed)
+			})
 		if err != nil {
 			return nil, err
 		}

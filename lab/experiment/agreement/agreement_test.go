@@ -43,7 +43,8 @@ func ran(moves int, times map[string][]time.Duration, expected float64) *replay.
 	r := &replay.Ran{State: &state.Data{Moves: make([]state.Move, moves)}}
 	for _, name := range []string{"a", "b"} {
 		for _, d := range times[name] {
-			r.Coflows = append(r.Coflows, report.CoflowResult{Name: name, Arrival: time.Second, End: time.Second + d})
+			r.Coflows = append(r.Coflows, report.CoflowResult{Name: name, Arrival: time.Second,
+				End: time.Second + d})
 		}
 	}
 	if expected > 0 {
@@ -68,7 +69,8 @@ func TestPair(t *testing.T) {
 	s.rows([]*pair{p, p}, out)
 	stated([]*pair{p, p}, out)
 	for _, r := range out.Rows {
-		want := map[string]float64{"mean CCT": 8.75, "circuits moved": 20, "coflow, median": 10, "coflow, 95 of 100": 10,
+		want := map[string]float64{"mean CCT": 8.75, "circuits moved": 20, "coflow, median": 10,
+			"coflow, 95 of 100":   10,
 			"covers the true one": 0, "median ÷ median of the true ones": 0.05 / 0.0875, "largest true one": 8.75}[r.Metric]
 		if r.Measured == nil || fmt.Sprintf("%.6f", *r.Measured) != fmt.Sprintf("%.6f", want) ||
 			r.Verdict != experiment.NoClaim || r.N != 2 {

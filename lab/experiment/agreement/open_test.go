@@ -61,8 +61,10 @@ func TestOpenAgreement(t *testing.T) {
 		within
 	}{
 		{setting{policy: "random+ecmp+sunflow", load: short}, ten, within{0.05, 0.05, 0.10}},
-		{setting{policy: "random+ecmp+sunflow", load: short, loop: open}, []uint64{102}, within{0.10, 0.05, 0.15}},
-		{setting{policy: "random+ecmp+edmonds", load: short, loop: open}, []uint64{102}, within{0.10, 0.05, 0.15}},
+		{setting{policy: "random+ecmp+sunflow", load: short, loop: open}, []uint64{102},
+			within{0.10, 0.05, 0.15}},
+		{setting{policy: "random+ecmp+edmonds", load: short, loop: open}, []uint64{102},
+			within{0.10, 0.05, 0.15}},
 		{setting{policy: "random+ecmp+rotor", load: short, loop: open}, []uint64{102}, within{0.10, 0.05, 0.15}},
 		{setting{policy: "joint", load: short, loop: open}, []uint64{102}, within{0.10, 0.05, 0.15}},
 	} {
@@ -94,7 +96,8 @@ func agrees(t *testing.T, s setting, seeds []uint64, most within) error {
 		mean += p.Mean / float64(len(seeds))
 		moves[0] += p.Moves[0]
 		moves[1] += p.Moves[1]
-		t.Logf("seed %d: mean CCT %+.1f %% of %d coflows; moves %v; health %+v", seed, 100*p.Mean, len(p.Off), p.Moves,
+		t.Logf("seed %d: mean CCT %+.1f %% of %d coflows; moves %v; health %+v", seed, 100*p.Mean,
+			len(p.Off), p.Moves,
 			p.Health)
 	}
 	slices.Sort(off)

@@ -71,8 +71,9 @@ func stated(runs []*pair, out *experiment.Result) {
 	}
 	row("covers the true one", "%", 100*float64(covered)/float64(len(runs)), "")
 	row("median ÷ median of the true ones", "", report.Percentile(said, 0.5)/report.Percentile(were, 0.5), "")
-	row("largest true one", "%", 100*were[len(were)-1], fmt.Sprintf("above 10 %%: %d of %d marked, %d off, %d both; "+
-		"above 25 %%: %d marked, %d off, %d both", marked[0], len(runs), off[0], hit[0], marked[1], off[1], hit[1]))
+	row("largest true one", "%", 100*were[len(were)-1],
+		fmt.Sprintf("above 10 %%: %d of %d marked, %d off, %d both; "+
+			"above 25 %%: %d marked, %d off, %d both", marked[0], len(runs), off[0], hit[0], marked[1], off[1], hit[1]))
 }
 
 func is(b bool) int {

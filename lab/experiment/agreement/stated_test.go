@@ -60,7 +60,8 @@ func TestStatedErrors(t *testing.T) {
 	stated(runs, out)
 	rows := out.Rows
 	covered, median, marks := *rows[0].Measured, *rows[1].Measured, rows[2].Note
-	t.Logf("%d runs, %d beside a busy core: covers %.1f %%, median %.2f times the true one; %s", len(runs), beside,
+	t.Logf("%d runs, %d beside a busy core: covers %.1f %%, median %.2f times the true one; %s",
+		len(runs), beside,
 		covered, median, marks)
 	if covered < 90 || median > 2 {
 		t.Errorf("covers %.1f %%, want 90; median %.2f times the true one, want at most 2", covered, median)

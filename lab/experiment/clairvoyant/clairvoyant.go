@@ -21,8 +21,9 @@ import (
 
 // Experiments returns the experiment.
 func Experiments() []experiment.Experiment {
-	return []experiment.Experiment{{Name: "clairvoyant", Doc: "joint between the best composition, a search that knows " +
-		"all jobs, and a proven bound", Source: "wide shuffles", Seeds: 5, Run: run}}
+	return []experiment.Experiment{{Name: "clairvoyant",
+		Doc: "joint between the best composition, a search that knows " +
+			"all jobs, and a proven bound", Source: "wide shuffles", Seeds: 5, Run: run}}
 }
 
 // trials is how many runs of a seed's jobs the search may simulate. That takes 100 to 160 times the
@@ -76,7 +77,8 @@ func run(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 }
 
 // look runs everything on one ground with one seed.
-func look(ctx context.Context, b *experiment.Bench, c experiment.Contest, seed uint64, runs int) (*found, error) {
+func look(ctx context.Context, b *experiment.Bench, c experiment.Contest, seed uint64,
+	runs int) (*found, error) {
 	jobs, err := c.Jobs(b, seed)
 	if err != nil {
 		return nil, err
@@ -109,7 +111,8 @@ func look(ctx context.Context, b *experiment.Bench, c experiment.Contest, seed u
 
 func newArena(spec string, jobs []controller.Job, seed uint64) (*arena, error) {
 	for i := range jobs {
-		if j := &jobs[i]; len(j.Stages) != 2 || len(j.Edges) != 1 || j.Edges[0].Kind != controller.ScatterGather ||
+		if j := &jobs[i]; len(j.Stages) != 2 || len(j.Edges) != 1 ||
+			j.Edges[0].Kind != controller.ScatterGather ||
 			j.Incremental {
 			return nil, fmt.Errorf("search a schedule: job %d is not maps, one shuffle and reduces, placed at once", i)
 		}
@@ -145,7 +148,8 @@ func (f *found) bound(a *arena) error {
 	}
 	for _, t := range []*trial{f.rival, f.joint, f.best, f.packets} {
 		if t.JCT < f.anywhere-1e-6 || t.CCT < f.alone-1e-6 {
-			return fmt.Errorf("a mean JCT of %v s and CCT of %v s are below the bounds %v s and %v s", t.JCT, t.CCT, f.anywhere,
+			return fmt.Errorf("a mean JCT of %v s and CCT of %v s are below the bounds %v s and %v s",
+				t.JCT, t.CCT, f.anywhere,
 				f.alone)
 		}
 	}
@@ -177,7 +181,8 @@ func rows(ground string, of []*found, out *experiment.Result, first uint64) {
 		below := func(who string) []float64 {
 			return runs.Each(func(f experiment.Figures) float64 { return f["rival "+m] - f[who+" "+m] })
 		}
-		out.Add(closed(ground+": closed by joint, to the search", m, below("joint"), below("clairvoyant"), first))
+		out.Add(closed(ground+": closed by joint, to the search", m, below("joint"),
+			below("clairvoyant"), first))
 		out.Add(closed(ground+": closed by joint, to the bound", m, below("joint"), below("bound"), first))
 	}
 }
@@ -201,7 +206,8 @@ func closed(setting, metric string, won, all []float64, seed uint64) experiment.
 			drawn = append(drawn, x)
 		}
 	}
-	if whole := ratio(func(i int) int { return i }); len(drawn) > 0 && !math.IsNaN(whole) && !math.IsInf(whole, 0) {
+	if whole := ratio(func(i int) int { return i }); len(drawn) > 0 && !math.IsNaN(whole) &&
+		!math.IsInf(whole, 0) {
 		slices.SortFunc(drawn, cmp.Compare[float64])
 		row.Measured = experiment.Number(whole)
 		row.Low = experiment.Number(report.Percentile(drawn, 0.025))

@@ -39,14 +39,16 @@ func TestFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again.CCT != own.CCT || again.JCT != own.JCT {
-			t.Errorf("%s: %v and %v s under joint, %v and %v s as a plan", ground, own.CCT, own.JCT, again.CCT, again.JCT)
+			t.Errorf("%s: %v and %v s under joint, %v and %v s as a plan", ground, own.CCT, own.JCT,
+				again.CCT, again.JCT)
 		}
 		f, err := look(t.Context(), new(experiment.Bench), experiment.Contested(ground, 12), 3, 12)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f.best.CCT > min(f.joint.CCT, f.rival.CCT) {
-			t.Errorf("%s: the search ends at %v s, joint at %v, the rival at %v", ground, f.best.CCT, f.joint.CCT, f.rival.CCT)
+			t.Errorf("%s: the search ends at %v s, joint at %v, the rival at %v", ground, f.best.CCT,
+				f.joint.CCT, f.rival.CCT)
 		}
 		t.Logf("%s: rival %.3f %.3f, joint %.3f %.3f, best %.3f %.3f, packets %.3f; bounds: JCT %.3f, CCT %.3f, here %.3f",
 			ground, f.rival.CCT, f.rival.JCT, f.joint.CCT, f.joint.JCT, f.best.CCT, f.best.JCT, f.packets.CCT, f.anywhere,

@@ -96,7 +96,8 @@ func settle(v *controller.View, wish []southbound.HostID, free []int32) []southb
 		}
 		first := v.Fabric.FirstHost[r]
 		mine := free[first:v.Fabric.FirstHost[r+1]]
-		at := southbound.HostID(first) + southbound.HostID(slices.Index(mine, slices.MaxFunc(mine, cmp.Compare[int32])))
+		at := southbound.HostID(first) + southbound.HostID(slices.Index(mine,
+			slices.MaxFunc(mine, cmp.Compare[int32])))
 		free[at]--
 		hosts[t] = at
 	}

@@ -144,7 +144,10 @@ func (f *freeRun) order() []grant {
 			}
 		}
 	}
-	slices.SortFunc(order, func(a, b grant) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.task, b.task)) })
+	slices.SortFunc(order, func(a, b grant) int {
+		return cmp.Or(cmp.Compare(a.at, b.at),
+			cmp.Compare(a.task, b.task))
+	})
 	return order
 }
 

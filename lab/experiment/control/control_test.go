@@ -38,14 +38,16 @@ func TestControl(t *testing.T) {
 		hosts []southbound.HostID
 		want  []time.Duration
 	}{
-		{"a shuffle takes no time", 2, []*controller.Job{job(1, true, tasks(3), tasks(2))}, [][]time.Duration{{1, 9}},
+		{"a shuffle takes no time", 2, []*controller.Job{job(1, true, tasks(3), tasks(2))},
+			[][]time.Duration{{1, 9}},
 			[]southbound.HostID{0, 1}, []time.Duration{6}},
 		{"the second job waits for the slot of the first", 1, []*controller.Job{job(0, true, tasks(3)),
 			job(1, true, tasks(2))}, [][]time.Duration{{0}, {8}}, []southbound.HostID{0, 0}, []time.Duration{3, 5}},
 		{"the order of slots stays", 1, []*controller.Job{job(0, true, tasks(3)), job(1, true, tasks(2))},
 			[][]time.Duration{{8}, {1}}, []southbound.HostID{0, 0}, []time.Duration{6, 3}},
 		{"a stage begins with its last slot", 1, []*controller.Job{job(0, true, tasks(4)),
-			job(0, true, tasks(1), tasks(1, 1))}, [][]time.Duration{{0}, {0, 1, 6}}, []southbound.HostID{0, 1, 1, 0},
+			job(0, true, tasks(1), tasks(1, 1))}, [][]time.Duration{{0}, {0, 1,
+			6}}, []southbound.HostID{0, 1, 1, 0},
 			[]time.Duration{4, 5}},
 		{"a gang waits for all slots", 1, []*controller.Job{job(0, false, tasks(5)), job(0, false, tasks(1, 1))},
 			[][]time.Duration{{0}, {7, 7}}, []southbound.HostID{0, 0, 1}, []time.Duration{5, 6}},

@@ -22,7 +22,8 @@ func runDawnCircuits(ctx context.Context, b *experiment.Bench) (*experiment.Resu
 	who := []assigner{assigners()[0], {fairName + lit, "fair+shortest+tcp" + lit, nil}, assigners()[4],
 		{dawnName + lit, "dawn+shortest+tcp" + lit, nil}}
 	rows := func(o office, out *experiment.Result, at experiment.Systems) {
-		for _, pair := range [][2]assigner{{who[1], who[0]}, {who[3], who[2]}, {who[2], who[0]}, {who[3], who[1]}} {
+		for _, pair := range [][2]assigner{{who[1], who[0]}, {who[3], who[2]}, {who[2], who[0]},
+			{who[3], who[1]}} {
 			ours, theirs := pair[0].name, pair[1].name
 			h := out.At("none", o.String()+", "+ours, "the document has no optical switch")
 			h.Row("mean JCT shorter than that of "+theirs+" by", "%", 0,

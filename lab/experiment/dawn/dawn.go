@@ -81,7 +81,8 @@ type office struct {
 }
 
 func (o office) String() string {
-	s := map[string]string{"ml": "learning", "tpch": "queries", "tpch-tez": "queries on Tez", "dag": "twelve jobs"}[o.kind]
+	s := map[string]string{"ml": "learning", "tpch": "queries", "tpch-tez": "queries on Tez",
+		"dag": "twelve jobs"}[o.kind]
 	if o.blocks {
 		return s + ", inputs as blocks"
 	}
@@ -145,7 +146,8 @@ const (
 )
 
 // run replays an office once.
-func (o office) run(ctx context.Context, b *experiment.Bench, s assigner, seed uint64) (experiment.Figures, error) {
+func (o office) run(ctx context.Context, b *experiment.Bench, s assigner,
+	seed uint64) (experiment.Figures, error) {
 	jobs, err := o.draw(b, seed)
 	if err != nil {
 		return nil, err
@@ -297,12 +299,16 @@ func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, erro
 	const quarter = 15 * time.Minute
 	var offices []office
 	for _, blocks := range []bool{true, false} {
-		offices = append(offices, office{"dag", blocks, quarter, caseFabric}, office{"ml", blocks, quarter, dawnFabric},
+		offices = append(offices, office{"dag", blocks, quarter, caseFabric},
+			office{"ml", blocks, quarter, dawnFabric},
 			office{"tpch", blocks, 0, dawnFabric}, office{"tpch-tez", blocks, 0, dawnFabric})
 	}
 	of := func(o office) []assigner {
 		if o.kind == "tpch-tez" { // against Fair alone
-			return slices.DeleteFunc(assigners(), func(a assigner) bool { return a.name == watcherName || a.name == aloneName })
+			return slices.DeleteFunc(assigners(), func(a assigner) bool {
+				return a.name == watcherName ||
+					a.name == aloneName
+			})
 		}
 		return assigners()
 	}

@@ -19,7 +19,8 @@ func TestAssigners(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%v, %s: %v", o, s.name, err)
 				}
-				if a[throughput] <= 0 || a[meanJCT] <= 0 || a[inputs] < 0 || a[shuffles] < 0 || a[bound] < 0 || a[bound] > 100 ||
+				if a[throughput] <= 0 || a[meanJCT] <= 0 || a[inputs] < 0 || a[shuffles] < 0 ||
+					a[bound] < 0 || a[bound] > 100 ||
 					math.IsNaN(a[traffic]) {
 					t.Errorf("%v, %s: %+v", o, s.name, a)
 				}

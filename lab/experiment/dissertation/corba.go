@@ -69,7 +69,8 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	}
 	all := coflowRouters()
 	names := routerNames(all)
-	runs, err := offline(ctx, b, slices.Concat(overFlows, overK, []routing{many.noisy(), largest.noisy()}), all,
+	runs, err := offline(ctx, b, slices.Concat(overFlows, overK,
+		[]routing{many.noisy(), largest.noisy()}), all,
 		(*certified.Plan).VerifyLast)
 	if err != nil {
 		return nil, err
@@ -105,11 +106,13 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 			compare(runs[many], name, "CoRBA", experiment.Ratio))
 	}
 	in("4.4", "k = 4 to 8, and 8 to the largest", k4).grows("the CCT's fall, later over sooner", true,
-		runs[k4].Against(runs[k8], "CoRBA", experiment.Ratio), runs[k8].Against(runs[largest], "CoRBA", experiment.Ratio))
+		runs[k4].Against(runs[k8], "CoRBA", experiment.Ratio), runs[k8].Against(runs[largest], "CoRBA",
+			experiment.Ratio))
 	decided("", runs[many], out)
 	decided(hosts, runs[many.noisy()], out)
 	out.Pictures = []experiment.Picture{
-		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", []float64{10, 40, 70, 100}, names, overFlows, runs),
+		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", []float64{10, 40, 70, 100}, names,
+			overFlows, runs),
 		picture("corba-4-4", "Figure 4.4: CCT, 50 flows", "k", ports(overK), names, overK, runs),
 	}
 	return out, nil
@@ -198,7 +201,8 @@ func onlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 			paper     float64
 			slow      string
 			slowPaper float64
-		}{{"CoRBA-fast", 1.1, "CoRBA", p.fast}, {"MinCCT-SM", 1.4, "MinCCT-SM", p.other}, {"MinCCT-S", 1.7, "MinCCT-S",
+		}{{"CoRBA-fast", 1.1, "CoRBA", p.fast}, {"MinCCT-SM", 1.4, "MinCCT-SM", p.other}, {"MinCCT-S",
+			1.7, "MinCCT-S",
 			p.other}, {"MinCCT-M", 4.75, "MinCCT-M", p.other}} {
 			f.above("mean CCT", "CCT "+x.name, "CCT CoRBA", x.paper)
 			f.first("mean CCT", "CCT "+x.name, "CCT CoRBA")

@@ -17,8 +17,9 @@ import (
 // Experiments returns the evaluations, by chapter.
 func Experiments() []experiment.Experiment {
 	all := []experiment.Experiment{
-		{Name: "tapra", Doc: "places and vCPUs of independent tasks: TaPRA and baselines", Source: "3, figures 3.4 and 3.5",
-			Seeds: 50, Run: offlineTaPRA},
+		{Name: "tapra", Doc: "places and vCPUs of independent tasks: TaPRA and baselines",
+			Source: "3, figures 3.4 and 3.5",
+			Seeds:  50, Run: offlineTaPRA},
 		{Name: "tapra-online", Doc: "jobs of independent tasks that arrive: OnTaPRA and other orders",
 			Source: "3, figures 3.6 and 3.7", Seeds: 10, Run: onlineTaPRA},
 		{Name: "corba", Doc: "routes and rates of one coflow: CoRBA and MinCCT",

@@ -31,7 +31,8 @@ func spread(name string, weighted bool) router {
 
 // flowRouters are the document's four, and ours.
 func flowRouters() []router {
-	return []router{plainly("FRoBA", certified.FRoBA), plainly("FRoBA-fast", certified.FRoBAFast), spread("ECMP", false),
+	return []router{plainly("FRoBA", certified.FRoBA), plainly("FRoBA-fast", certified.FRoBAFast),
+		spread("ECMP", false),
 		spread("WCMP", true), plainly("ours", certified.FRoBABest), plainly("ours, fast", certified.FRoBAGreedy)}
 }
 
@@ -63,7 +64,8 @@ func (s flowing) Run(seed uint64, until float64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x53))
 	net := online.NewNetwork(10, 2, 10*gigabit)
 	few := certified.Effort{Trials: 60}
-	run := &online.Flows{Network: net, Noise: noises(rng, net, 4, until, s.OnHosts), Select: s.Select, DRB: s.DRB,
+	run := &online.Flows{Network: net, Noise: noises(rng, net, 4, until, s.OnHosts),
+		Select: s.Select, DRB: s.DRB,
 		Preempt: s.Preempt, Every: 10, Least: net.Rate / 100}
 	for now := rng.ExpFloat64() / 0.8; now < until; now += rng.ExpFloat64() / 0.8 {
 		volume, ends := drawn(rng, net, 1)
@@ -71,12 +73,14 @@ func (s flowing) Run(seed uint64, until float64) (experiment.Figures, error) {
 	}
 	var proven gaps
 	run.Route = map[string]online.RouteFunc{"FRoBA": online.By(proven.noting(certified.FRoBA), few),
-		"FRoBA-fast": online.By(proven.noting(certified.FRoBAFast), few), "ECMP": net.Spread(rng, false, run.Least),
+		"FRoBA-fast": online.By(proven.noting(certified.FRoBAFast), few), "ECMP": net.Spread(rng,
+			false, run.Least),
 		"WCMP": net.Spread(rng, true, run.Least)}[s.By]
 	out, ms, err := timed(run.Run)
 	if err != nil {
 		return nil, err
 	}
-	return experiment.Figures{"FCT": report.Mean(out.Took), "FWT": report.Mean(out.Waited), "gap": report.Mean(proven),
-		"ms": ms}, nil
+	return experiment.Figures{"FCT": report.Mean(out.Took), "FWT": report.Mean(out.Waited),
+		"gap": report.Mean(proven),
+		"ms":  ms}, nil
 }

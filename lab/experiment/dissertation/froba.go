@@ -21,7 +21,8 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	}
 	all := flowRouters()
 	names := routerNames(all)
-	runs, err := offline(ctx, b, slices.Concat(overFlows, overK, []routing{many.noisy(), largest.noisy()}), all,
+	runs, err := offline(ctx, b, slices.Concat(overFlows, overK,
+		[]routing{many.noisy(), largest.noisy()}), all,
 		(*certified.Plan).VerifyTotal)
 	if err != nil {
 		return nil, err
@@ -46,18 +47,22 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		paper float64
 	}{{"FRoBA", 200}, {"FRoBA-fast", 200}, {"ECMP", 400}, {"WCMP", 400}} {
 		each := func(end, begin float64) float64 { return (end - begin) / 70 }
-		growth.Row("growth of the TTT of "+g.name, "s a flow", g.paper, runs[many].Against(runs[few], g.name, each))
+		growth.Row("growth of the TTT of "+g.name, "s a flow", g.paper,
+			runs[many].Against(runs[few], g.name, each))
 	}
 	for _, name := range []string{"ECMP", "WCMP"} {
-		growth.grows("the TTT of "+name+" over FRoBA's", false, compare(runs[few], name, "FRoBA", experiment.Ratio),
+		growth.grows("the TTT of "+name+" over FRoBA's", false,
+			compare(runs[few], name, "FRoBA", experiment.Ratio),
 			compare(runs[many], name, "FRoBA", experiment.Ratio))
 	}
 	for _, name := range names {
 		d.own("running time of "+name, "ms", "ms "+name)
 	}
 	out.Pictures = []experiment.Picture{
-		picture("froba-5-1", "Figure 5.1: TTT, 1,617 nodes", "flows", []float64{10, 30, 60, 80}, names, overFlows, runs),
-		picture("froba-5-2", "Figure 5.2: TTT, 50 flows", "k", []float64{6, 10, 14, float64(largest.k)}, names, overK, runs),
+		picture("froba-5-1", "Figure 5.1: TTT, 1,617 nodes", "flows", []float64{10, 30, 60, 80}, names,
+			overFlows, runs),
+		picture("froba-5-2", "Figure 5.2: TTT, 50 flows", "k", []float64{6, 10, 14, float64(largest.k)},
+			names, overK, runs),
 	}
 	return out, nil
 }
@@ -108,7 +113,8 @@ func onlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 40
 	}
 	got, err := experiment.Cross(ctx, b, []string{"online"}, flowings(),
-		func(_ string, _ context.Context, _ *experiment.Bench, s flowing, seed uint64) (experiment.Figures, error) {
+		func(_ string, _ context.Context, _ *experiment.Bench, s flowing,
+			seed uint64) (experiment.Figures, error) {
 			return s.Run(seed, until)
 		})
 	if err != nil {
@@ -137,7 +143,8 @@ func onlineFlowRows(runs experiment.Runs, out *experiment.Result) {
 			row("5.3a", kept, sel+" with "+by, sel+" with FRoBA", 1.2)
 			row("5.3b", kept, sel+" with "+by+", no DRB", sel+" with FRoBA, no DRB", 1.8)
 			row("5.6a", dropped, sel+" with "+by+preempt, sel+" with FRoBA, preemptive", 1.85)
-			row("5.6b", dropped, sel+" with "+by+", no DRB, preemptive", sel+" with FRoBA, no DRB, preemptive", 1.8)
+			row("5.6b", dropped, sel+" with "+by+", no DRB, preemptive",
+				sel+" with FRoBA, no DRB, preemptive", 1.8)
 		}
 		row("5.3a", kept, sel+" with FRoBA-fast", sel+" with FRoBA", 1.05)
 	}
@@ -174,7 +181,8 @@ func onlineFlowRows(runs experiment.Runs, out *experiment.Result) {
 	}
 	in("5.7", dropped+hosts).waits("WCMP", preempt+hosts)
 	in("5.5", kept).above("running time", "ms SLF with FRoBA", "ms SLF with FRoBA-fast", 8.5)
-	in("5.8", dropped).above("running time", "ms SLF with FRoBA, preemptive", "ms SLF with FRoBA-fast, preemptive", 8.5)
+	in("5.8", dropped).above("running time", "ms SLF with FRoBA, preemptive",
+		"ms SLF with FRoBA-fast, preemptive", 8.5)
 }
 
 // waits adds how much longer flows wait under FCFS than under SLF with FRoBA.

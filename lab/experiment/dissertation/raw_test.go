@@ -55,7 +55,8 @@ func judged(t *testing.T, l []string) experiment.Row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := experiment.Row{Figure: l[0], Metric: l[2], Paper: number(l[4]), Measured: number(l[5]), Low: number(l[6]),
+	r := experiment.Row{Figure: l[0], Metric: l[2], Paper: number(l[4]), Measured: number(l[5]),
+		Low:  number(l[6]),
 		High: number(l[7]), N: n, Note: l[10]}
 	switch {
 	case strings.HasSuffix(r.Figure, ", order"):

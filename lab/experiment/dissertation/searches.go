@@ -38,15 +38,18 @@ func contests(small bool) []contest {
 	return []contest{
 		{fmt.Sprintf("%d tasks, %d servers, last task", tasks, newCenter(servers).servers), placerNames(),
 			func(seed uint64) ([]method, error) { return searchers(seed, servers, tasks), nil }},
-		{fmt.Sprintf("%d flows, k = %d, last flow", flows, k), []string{"CoRBA", "CoRBA-fast", "ours", "ours, fast"},
+		{fmt.Sprintf("%d flows, k = %d, last flow", flows, k),
+			[]string{"CoRBA", "CoRBA-fast", "ours", "ours, fast"},
 			func(seed uint64) ([]method, error) {
 				return routers(seed, routing{k: k, flows: flows}, coflowRouters()), nil
 			}},
-		{fmt.Sprintf("%d flows, k = %d, sum of times", flows*4/5, k), []string{"FRoBA", "FRoBA-fast", "ours", "ours, fast"},
+		{fmt.Sprintf("%d flows, k = %d, sum of times", flows*4/5, k),
+			[]string{"FRoBA", "FRoBA-fast", "ours", "ours, fast"},
 			func(seed uint64) ([]method, error) {
 				return routers(seed, routing{k: k, flows: flows * 4 / 5}, flowRouters()), nil
 			}},
-		{fmt.Sprintf("%d flows, 16 paths in %d pods, last flow", flows, pods), []string{"anneal", "ours", "ours, fast"},
+		{fmt.Sprintf("%d flows, 16 paths in %d pods, last flow", flows, pods),
+			[]string{"anneal", "ours", "ours, fast"},
 			func(seed uint64) ([]method, error) { return annealers(seed, pods, flows) }},
 	}
 }
@@ -135,7 +138,8 @@ func annealers(seed uint64, pods, flows int) ([]method, error) {
 		return nil, fmt.Errorf("list paths: %w", err)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x67))
-	v := &controller.View{Fabric: f, Paths: m, Coflows: []controller.CoflowView{{Remaining: southbound.Remaining{F: 1}}}}
+	v := &controller.View{Fabric: f, Paths: m,
+		Coflows: []controller.CoflowView{{Remaining: southbound.Remaining{F: 1}}}}
 	c, in := &v.Coflows[0], &certified.Instance{}
 	for l := range f.Topology.Links() {
 		in.Capacity = append(in.Capacity, float64(v.Room(pathmap.LinkID(l))))

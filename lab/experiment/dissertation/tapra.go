@@ -50,9 +50,11 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	in("3.5", "54 to 432 servers, 100 tasks", most).grows("TaPRA's vCPUs over those of Min-Min", false,
 		vCPUs(overServers[0]), vCPUs(largest))
 	out.Pictures = []experiment.Picture{
-		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200}, placerNames(),
+		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200},
+			placerNames(),
 			overTasks, runs),
-		picture("tapra-3-5", "Figure 3.5: JCT, 100 tasks", "servers", []float64{54, 128, 250, 432}, placerNames(),
+		picture("tapra-3-5", "Figure 3.5: JCT, 100 tasks", "servers", []float64{54, 128, 250, 432},
+			placerNames(),
 			overServers, runs),
 	}
 	return out, nil
@@ -102,7 +104,8 @@ func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 60
 	}
 	const raw, scaled = "raw task numbers", "scaled task numbers"
-	run := func(tasks string, _ context.Context, _ *experiment.Bench, a arriving, seed uint64) (experiment.Figures,
+	run := func(tasks string, _ context.Context, _ *experiment.Bench, a arriving,
+		seed uint64) (experiment.Figures,
 		error) {
 		a.Scaled = tasks == scaled
 		return a.Run(seed, until)

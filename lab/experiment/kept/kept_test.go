@@ -41,11 +41,17 @@ func TestRuns(t *testing.T) {
 	if other, err := Open(path); other != nil || err != nil {
 		t.Errorf("another process has the same file: %v, %v", other, err)
 	}
-	if _, err := Run(r, Key{0, 3, 8}, func() (*figures, error) { return nil, os.ErrDeadlineExceeded }); !errors.Is(err,
+	if _, err := Run(r, Key{0, 3, 8}, func() (*figures, error) {
+		return nil,
+			os.ErrDeadlineExceeded
+	}); !errors.Is(err,
 		os.ErrDeadlineExceeded) {
 		t.Errorf("a run that fails: %v", err)
 	}
-	if h, err := Run(r, Key{1, 0, 7}, func() (hidden, error) { return hidden{2}, nil }); h.mean != 2 || err != nil {
+	if h, err := Run(r, Key{1, 0, 7}, func() (hidden, error) {
+		return hidden{2},
+			nil
+	}); h.mean != 2 || err != nil {
 		t.Errorf("%v, %v", h, err)
 	}
 	if err := r.Close(false); err != nil {

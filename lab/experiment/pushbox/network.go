@@ -28,8 +28,9 @@ func (m concurrency) use(ctx context.Context, seed uint64) (float64, error) {
 	line := 10e9 / 8 * 1448 / 1514
 	const d = 100 * time.Millisecond
 	jobs := contest(n, int(m), each, seed)
-	jobs = append(jobs, controller.Job{Name: "end", Arrival: d, Edges: []controller.Edge{{Kind: controller.Fixed,
-		Flows: []controller.Flow{{Dst: 1, Bytes: 1}}}}}) // a run stops at the first event after d
+	jobs = append(jobs, controller.Job{Name: "end", Arrival: d,
+		Edges: []controller.Edge{{Kind: controller.Fixed,
+			Flows: []controller.Flow{{Dst: 1, Bytes: 1}}}}}) // a run stops at the first event after d
 	c := replay.Case{Options: scenario.Options{
 		Fabric: machines(n, 1, "10Gbps"), On: experiment.OnFlowsim,
 		Policies: []string{"fair+shortest"}, Given: jobs, Seed: seed, StopAt: d,
@@ -142,14 +143,16 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	)
 	line := experiment.Line{Name: "use of lines"}
 	for i, m := range all {
-		h := out.At("Figure 3a", fmt.Sprintf("%d receiving tasks a machine", m), "the number of machines is not published")
+		h := out.At("Figure 3a", fmt.Sprintf("%d receiving tasks a machine", m),
+			"the number of machines is not published")
 		h.Within("use of all lines", "%", map[concurrency]float64{3: 95}[m], 2, got[i])
 		line.X, line.Y = append(line.X, float64(m)), append(line.Y, report.Mean(got[i]))
 	}
 	for i, n := range senders {
 		orderedRows(n, three[i], out)
 	}
-	out.Pictures = []experiment.Picture{{Name: "pushbox-concurrency", Title: "Figure 3a", X: "receiving tasks a machine",
+	out.Pictures = []experiment.Picture{{Name: "pushbox-concurrency", Title: "Figure 3a",
+		X: "receiving tasks a machine",
 		Y: "use of all lines, %", Lines: []experiment.Line{line}}}
 	return out, nil
 }

@@ -38,7 +38,8 @@ func Experiments() []experiment.Experiment {
 		{Name: "pushbox-overhead", Doc: "what deciding costs over the number of coflows",
 			Source: "PushBox, section 7.4, Figure 14", Run: runPushBoxOverhead},
 		{Name: "pushbox-testbed", Doc: "the two workloads of the testbed on packets, scaled down",
-			Source: "PushBox, section 6.2, Figure 6", Seeds: 10, On: []string{experiment.OnNetns, experiment.OnFlowsim},
+			Source: "PushBox, section 6.2, Figure 6", Seeds: 10, On: []string{experiment.OnNetns,
+				experiment.OnFlowsim},
 			Run: runPushBoxTestbed},
 	}
 }
@@ -109,7 +110,8 @@ func machines(n, slots int, nic string) string {
 
 // clusters is four clusters of 16 machines with a core that carries 1/ratio of what they can send.
 func clusters(ratio float64) string {
-	return fmt.Sprintf("leafspine:racks=4,hosts=16,slots=20,spines=1,nic=10Gbps,eps=%dMbps", int(160_000/ratio))
+	return fmt.Sprintf("leafspine:racks=4,hosts=16,slots=20,spines=1,nic=10Gbps,eps=%dMbps",
+		int(160_000/ratio))
 }
 
 func (f farm) String() string { return f.name + ", " + f.packing.name }
@@ -179,7 +181,8 @@ func spansOf(took, size []float64) experiment.Figures {
 	}
 	sorted := slices.Sorted(slices.Values(took))
 	return experiment.Figures{meanJCT: report.Mean(took), p95JCT: report.Percentile(sorted, .95),
-		p99JCT: report.Percentile(sorted, .99), longest: report.Percentile(sorted, 1), smallJobs: report.Mean(small),
+		p99JCT: report.Percentile(sorted, .99), longest: report.Percentile(sorted,
+			1), smallJobs: report.Mean(small),
 		largeJobs: report.Mean(large)}
 }
 
@@ -191,7 +194,8 @@ func farms(ctx context.Context, b *experiment.Bench, all []farm) (map[string]exp
 		return nil, err
 	}
 	like := func(f farm) string {
-		return fmt.Sprintf("%s %+v %v %s %d %d %d %v %v", f.fabric, f.model, f.queues, f.packing.name, f.rule, f.intent,
+		return fmt.Sprintf("%s %+v %v %s %d %d %d %v %v", f.fabric, f.model, f.queues, f.packing.name,
+			f.rule, f.intent,
 			f.network, f.early, f.sunflow)
 	}
 	var once []farm
@@ -284,7 +288,8 @@ func runPushBox(ctx context.Context, b *experiment.Bench) (*experiment.Result, e
 		{"Figure 9a", "Fair", "Fair", share.FairIntent, p95JCT,
 			map[string][2]float64{"Hadoop": {57.5, 87.4}, "ShuffleWatcher": {40.0, 39.5}, "NEAT": {52.1, 65.3}}},
 		{"Figure 9b", "FIFO", "FIFO", share.FIFOIntent, p95JCT,
-			map[string][2]float64{"Hadoop(FIFO)": {24.7, 46.8}, "ShuffleWatcher": {2.7, 19.7}, "NEAT": {18.7, 38.1}}},
+			map[string][2]float64{"Hadoop(FIFO)": {24.7, 46.8}, "ShuffleWatcher": {2.7, 19.7},
+				"NEAT": {18.7, 38.1}}},
 		{"Figure 9c", "one Fair and one FIFO queue", "two queues", share.QueueIntent, p99JCT,
 			map[string][2]float64{"Hadoop": {21.4, 33.4}, "ShuffleWatcher": {19.2, 30.3}, "NEAT": {21.2, 33.2}}},
 	} {

@@ -18,7 +18,8 @@ func someTrace(seed uint64) *workload.Trace {
 	r := rand.New(rand.NewPCG(seed, 0x7062))
 	t := &workload.Trace{Name: "drawn", Racks: 6}
 	for i := range 12 {
-		c := workload.TraceCoflow{ID: i + 1, Arrival: time.Duration(r.IntN(20)) * time.Second, Mappers: []int32{0, 1}}
+		c := workload.TraceCoflow{ID: i + 1, Arrival: time.Duration(r.IntN(20)) * time.Second,
+			Mappers: []int32{0, 1}}
 		for k := range 1 + r.IntN(30) {
 			c.Reducers = append(c.Reducers, workload.Reducer{Rack: int32(k % 6),
 				Bytes: pathmap.Bytes(1+r.IntN(900)) * 1e6})
@@ -32,7 +33,8 @@ func someTrace(seed uint64) *workload.Trace {
 // slot and each job ends, on fabrics with fewer slots than jobs.
 func TestNoJobStarves(t *testing.T) {
 	model := workload.FacebookV1()
-	for _, name := range []string{"pushbox", "pushbox-fifo", "pushbox-queues", "pushbox+sunflow", "hadoop", "hadoop-fifo",
+	for _, name := range []string{"pushbox", "pushbox-fifo", "pushbox-queues", "pushbox+sunflow",
+		"hadoop", "hadoop-fifo",
 		"shufflewatcher", "neat+priority", "neat-fifo+priority-arrival", "hadoop+priority-bins+sunflow"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +74,8 @@ func TestNoChainStarves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for i, kind := range workload.ChainKinds() {
-				jobs, err := workload.Chains(workload.ChainOptions{Kind: kind, Seed: uint64(i), Chains: 3, Maps: 5, Reduces: 4,
+				jobs, err := workload.Chains(workload.ChainOptions{Kind: kind, Seed: uint64(i), Chains: 3,
+					Maps: 5, Reduces: 4,
 					Hosts: 6, Every: time.Second, Least: 1e9, Most: 5e9, Blocks: i%2 == 1, Rounds: 3})
 				if err != nil {
 					t.Fatal(err)
@@ -146,7 +149,8 @@ func TestPushBoxRows(t *testing.T) {
 			t.Errorf("workload %d has %d jobs, want %d", which, got, n)
 		}
 		for _, p := range []string{"hadoop+ecmp", "pushbox+ecmp"} {
-			s, err := testbed{which, experiment.OnFlowsim, nil}.run(t.Context(), &experiment.Bench{Quick: true}, p, 1)
+			s, err := testbed{which, experiment.OnFlowsim, nil}.run(t.Context(),
+				&experiment.Bench{Quick: true}, p, 1)
 			if err != nil || s[meanJCT] <= 0 || s[p95JCT] < s[meanJCT]/2 {
 				t.Errorf("workload %d, %s: %+v: %v", which, p, s, err)
 			}

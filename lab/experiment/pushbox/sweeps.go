@@ -23,20 +23,24 @@ func axes() []axis {
 	return []axis{
 		{"Figure 10", "oversubscription", []float64{1, 2, 4, 6}, func(x float64, _ *workload.MapReduce) string {
 			return clusters(x)
-		}, [3][2]float64{{31.7, 65.5}, {23.7, 48.8}, {21.8, 56.6}}, [3][2]float64{{30.1, 50.9}, {30.3, 47.0}, {29.4, 51.9}},
+		}, [3][2]float64{{31.7, 65.5}, {23.7, 48.8}, {21.8, 56.6}}, [3][2]float64{{30.1, 50.9}, {30.3,
+			47.0}, {29.4, 51.9}},
 			[4]bool{}},
 		{"Figure 11", "machines", []float64{10, 20, 50, 110}, func(x float64, _ *workload.MapReduce) string {
 			return machines(int(x), 20, "10Gbps")
-		}, [3][2]float64{{22.7, 67.0}, {17.3, 43.0}, {13.2, 57.9}}, [3][2]float64{{24.9, 66.2}, {19.1, 57.9}, {23.77, 63.0}},
+		}, [3][2]float64{{22.7, 67.0}, {17.3, 43.0}, {13.2, 57.9}}, [3][2]float64{{24.9, 66.2}, {19.1,
+			57.9}, {23.77, 63.0}},
 			[4]bool{true, true, true, true}},
 		{"Figure 12", "slots", []float64{8, 12, 16, 20}, func(x float64, _ *workload.MapReduce) string {
 			return machines(20, int(x), "10Gbps")
-		}, [3][2]float64{{31.3, 57.5}, {22.9, 40.0}, {21.7, 53.1}}, [3][2]float64{{4.5, 40.2}, {6.9, 33.0}, {4.9, 39.2}},
+		}, [3][2]float64{{31.3, 57.5}, {22.9, 40.0}, {21.7, 53.1}}, [3][2]float64{{4.5, 40.2}, {6.9,
+			33.0}, {4.9, 39.2}},
 			[4]bool{false, true, false, true}},
 		{"Figure 13", "load", []float64{0.5, 1, 1.5, 2}, func(x float64, m *workload.MapReduce) string {
 			m.Times = x
 			return machines(20, 20, "10Gbps")
-		}, [3][2]float64{{51.3, 64.9}, {35.9, 41.5}, {46.4, 58.7}}, [3][2]float64{{33.8, 67.0}, {27.5, 56.3}, {33.2, 66.8}},
+		}, [3][2]float64{{51.3, 64.9}, {35.9, 41.5}, {46.4, 58.7}}, [3][2]float64{{33.8, 67.0}, {27.5,
+			56.3}, {33.2, 66.8}},
 			[4]bool{}},
 	}
 }
@@ -109,7 +113,8 @@ func inRange(h experiment.Head, metric, theirs string, in [2]float64, at experim
 }
 
 func (s *axis) picture(got map[string]experiment.Systems) experiment.Picture {
-	out := experiment.Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name, Y: "mean job completion time, s"}
+	out := experiment.Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name,
+		Y: "mean job completion time, s"}
 	for _, p := range rivals(share.FairIntent) {
 		l := experiment.Line{Name: p.name, X: s.x}
 		for _, x := range s.x {

@@ -42,7 +42,8 @@ func pumas(workload int) []puma {
 		return append(sorts, puma{"query", 28, 2e9, .1, 2})
 	}
 	return append(sorts, puma{"wordcount", 1, 50e9, .05, 5}, puma{"grep 5 GB", 3, 5e9, .001, 1},
-		puma{"grep 1 GB", 3, 1e9, .001, 1}, puma{"teragen 100 MB", 10, 100e6, 0, 0}, puma{"teragen 10 MB", 10, 10e6, 0, 0})
+		puma{"grep 1 GB", 3, 1e9, .001, 1}, puma{"teragen 100 MB", 10, 100e6, 0,
+			0}, puma{"teragen 10 MB", 10, 10e6, 0, 0})
 }
 
 // testbedJobs draws a workload: the order and times of arrivals, and how a shuffle is spread over its
@@ -97,7 +98,8 @@ func (t testbed) String() string {
 		experiment.OnNetns: "packets"}[t.on])
 }
 
-func (t testbed) run(ctx context.Context, b *experiment.Bench, policy string, seed uint64) (experiment.Figures, error) {
+func (t testbed) run(ctx context.Context, b *experiment.Bench, policy string,
+	seed uint64) (experiment.Figures, error) {
 	jobs := testbedJobs(t.which, seed)
 	if b.Quick {
 		jobs = slices.DeleteFunc(jobs, func(j controller.Job) bool { return len(j.Stages[0].Tasks) > 10 })
@@ -129,7 +131,8 @@ func runPushBoxTestbed(ctx context.Context, b *experiment.Bench) (*experiment.Re
 	}
 	m := workload.FacebookV1()
 	out := b.Result(append(m.Lines()[2:3],
-		fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes by %d", testbedFabric, testbedScale, testbedFaster),
+		fmt.Sprintf("%s, rates and sizes divided by %d, times and sizes by %d", testbedFabric,
+			testbedScale, testbedFaster),
 		"blocks of 1 GB, a query reads 2 GB and shuffles a tenth of it, jobs arrive in random order every 5 s in the mean: "+
 			"the document does not say; its second workload lists 29 of 30 jobs")...)
 	return experiment.Fill(ctx, b, out, places, []string{onHadoop, onPushBox}, testbed.run, testbed.rows,

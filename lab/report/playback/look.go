@@ -19,8 +19,9 @@ func (w *row) look(at float64) *page.Look {
 			Granted: []int{}}}
 	for _, m := range w.circuits {
 		if m.Intent <= at && at < m.Ended {
-			l.Circuits = append(l.Circuits, page.Circuit{In: m.In, Out: m.Out, Job: m.Job, Coflow: -1, Since: m.Intent,
-				Lit: m.InService >= 0 && m.InService <= at})
+			l.Circuits = append(l.Circuits, page.Circuit{In: m.In, Out: m.Out, Job: m.Job, Coflow: -1,
+				Since: m.Intent,
+				Lit:   m.InService >= 0 && m.InService <= at})
 		}
 	}
 	slices.SortFunc(l.Circuits, func(a, b page.Circuit) int { return int(a.In) - int(b.In) })
@@ -121,7 +122,8 @@ func (w *row) owned(coflow int32) bool {
 
 // job is what the page shows of a job of a report.
 func job(j *report.Row, ended bool) page.Job {
-	x := page.Job{ID: controller.JobID(j.ID), Name: j.Name, State: "running", Arrived: j.Arrival, Placed: -1, Started: -1,
+	x := page.Job{ID: controller.JobID(j.ID), Name: j.Name, State: "running", Arrived: j.Arrival,
+		Placed: -1, Started: -1,
 		Ended: -1, Hosts: []int32{}, Circuits: []southbound.Port{}}
 	if ended {
 		x.Ended = j.Arrival + j.Took

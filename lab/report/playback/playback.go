@@ -41,7 +41,8 @@ func Read(path, fabric string) (*page.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &page.Recording{Of: page.FabricOf(f, r.Policies[0].Name, r.Fabric.On), Name: r.Title + ", " + r.Workload.Source}
+	out := &page.Recording{Of: page.FabricOf(f, r.Policies[0].Name, r.Fabric.On),
+		Name: r.Title + ", " + r.Workload.Source}
 	for i := range r.Policies {
 		one := newRow(f, &r.Policies[i])
 		if err := one.read(circuits, links); err != nil {
@@ -148,7 +149,8 @@ func (w *row) read(circuits, links [][]string) error {
 		case err != nil:
 			return fmt.Errorf("line %d of the table of links: %w", i+2, err)
 		case !known:
-			return fmt.Errorf("line %d of the table of links: the fabric has no link from %s to %s", i+2, l[1], l[2])
+			return fmt.Errorf("line %d of the table of links: the fabric has no link from %s to %s",
+				i+2, l[1], l[2])
 		case v[1] > v[0]:
 			w.loads[id] = append(w.loads[id], load{v[0], v[1], int64(v[2] * 8 / 1000 / (v[1] - v[0]))})
 		}

@@ -17,7 +17,8 @@ func ran(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	faults := filepath.Join(dir, "faults.txt")
-	if err := os.WriteFile(faults, []byte("50ms fail link tor0-spine0\n90ms heal link tor0-spine0\n"), 0o600); err != nil {
+	if err := os.WriteFile(faults, []byte("50ms fail link tor0-spine0\n90ms heal link tor0-spine0\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -46,7 +47,8 @@ func TestRead(t *testing.T) {
 	row := r.Rows[1]
 	end := row.Instants[len(row.Instants)-1]
 	last := row.Look(end)
-	if last.Head.Jobs == 0 || last.Head.JobsEnded != last.Head.Jobs || last.Head.CoflowsEnded != last.Head.Coflows ||
+	if last.Head.Jobs == 0 || last.Head.JobsEnded != last.Head.Jobs ||
+		last.Head.CoflowsEnded != last.Head.Coflows ||
 		last.Demand.Total != 0 || len(last.Circuits) != 0 {
 		t.Errorf("in the end: %+v, %d circuits", last.Head, len(last.Circuits))
 	}
@@ -73,8 +75,9 @@ func TestRead(t *testing.T) {
 			}
 		}
 	}
-	for what, n := range map[string]int{"circuits in service": lit, "circuits of jobs": owned, "links with bytes": loaded,
-		"failed links": failed, "open jobs": open} {
+	for what, n := range map[string]int{"circuits in service": lit, "circuits of jobs": owned,
+		"links with bytes": loaded,
+		"failed links":     failed, "open jobs": open} {
 		if n == 0 {
 			t.Errorf("at no instant there are %s", what)
 		}

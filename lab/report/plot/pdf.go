@@ -35,7 +35,8 @@ type pdfPen struct {
 }
 
 // spelt are signs of labels that the font lacks.
-var spelt = strings.NewReplacer("δ", "delta", "α", "alpha", "σ", "sigma", "≤", "<=", "≥", ">=", "→", "->", "−", "-")
+var spelt = strings.NewReplacer("δ", "delta", "α", "alpha", "σ", "sigma", "≤", "<=", "≥", ">=", "→",
+	"->", "−", "-")
 
 func (p *pdfPen) encode(s string) string { return p.western(spelt.Replace(s)) }
 

@@ -29,7 +29,8 @@ func TestTally(t *testing.T) {
 	read := func() (netns.Counters, error) {
 		c := netns.Counters{Links: make([]netns.LinkCount, len(f.Topology.Links()))}
 		for l := range c.Links {
-			c.Links[l] = netns.LinkCount{Bytes: pathmap.Bytes(l * (reads + 1) * 1000), QueueDrops: uint64(reads), Backlog: -1}
+			c.Links[l] = netns.LinkCount{Bytes: pathmap.Bytes(l * (reads + 1) * 1000),
+				QueueDrops: uint64(reads), Backlog: -1}
 		}
 		reads++
 		now += time.Millisecond // each takes so long: the next is due 50 ms after its end
@@ -58,17 +59,20 @@ func TestTally(t *testing.T) {
 		t.Errorf("%d readings, want one for all", reads)
 	}
 	links, err := y.Links()
-	if err != nil || slices.ContainsFunc(links, func(l LinkStatus) bool { return l.Rate != 0 || l.Span != 0 }) {
+	if err != nil || slices.ContainsFunc(links,
+		func(l LinkStatus) bool { return l.Rate != 0 || l.Span != 0 }) {
 		t.Errorf("after one reading: %+v, %v", links, err)
 	}
 	now = time.Second
 	links, err = y.Links()
-	if want := (LinkStatus{Link: 3, From: links[3].From, To: links[3].To, Capacity: links[3].Capacity, Rate: 24_000,
+	if want := (LinkStatus{Link: 3, From: links[3].From, To: links[3].To,
+		Capacity: links[3].Capacity, Rate: 24_000,
 		Drops: 1, Span: 1, Age: 0.001}); err != nil || links[3] != want {
 		t.Errorf("link 3 after a second: %+v, %v; want %+v", links[3], err, want)
 	}
 	now += 100 * time.Millisecond // a rate over so short a span would be of one burst
-	if again, err := y.Links(); err != nil || again[3].Rate != links[3].Rate || again[3].Span != 1 || again[3].Age < 0.1 {
+	if again, err := y.Links(); err != nil || again[3].Rate != links[3].Rate || again[3].Span != 1 ||
+		again[3].Age < 0.1 {
 		t.Errorf("link 3 a tenth of a second later: %+v, %v; want the rate as before, and older", again[3], err)
 	}
 	fails, now = errors.New("netlink is busy"), 2*time.Second

@@ -52,7 +52,8 @@ func (s *Testbed) openDiscovery() (d *discovery, err error) {
 			}
 		}
 		d.station[southbound.DeviceID(n)] = len(switches)
-		switches, ids = append(switches, switchd.Station(node.Name, interfaces)), append(ids, southbound.DeviceID(n))
+		switches, ids = append(switches, switchd.Station(node.Name, interfaces)), append(ids,
+			southbound.DeviceID(n))
 	}
 	all, err := lldpd.Open(lldpd.Config{Stations: switches, Interval: speakEvery, Now: s.Clock,
 		Changed: func(i int) { s.Packets.Switches[ids[i]].Refresh() }})

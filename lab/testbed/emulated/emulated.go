@@ -43,7 +43,8 @@ const (
 //
 // keep keeps the fabric up until ctx ends, if the configuration says Stay. It serves the socket that it
 // gets.
-func Inside(ctx context.Context, stderr io.Writer, keep func(context.Context, *Testbed, *os.File) error) error {
+func Inside(ctx context.Context, stderr io.Writer,
+	keep func(context.Context, *Testbed, *os.File) error) error {
 	orders, words := os.NewFile(ordersFD, "orders"), os.NewFile(wordsFD, "words")
 	if orders == nil || words == nil {
 		return errors.New("inside: this command is for lightloom itself; try lightloom demo")
@@ -216,7 +217,8 @@ func (s *Testbed) listen() (err error) {
 	c.Explain, c.ProofsOnly = s.Config.whyFile(s.state.Dir), s.Config.Rules.Explain == ""
 	c.Usages = s.Config.usageFile(s.state.Dir)
 	c.Reasons = s.Config.Stay // nothing is measured then
-	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue, server.PrivatePorts, s.state,
+	if s.Cluster, err = server.NewCluster(s.Config.Replicas, c, s.Authority.Issue,
+		server.PrivatePorts, s.state,
 		s.stderr); err != nil {
 		return err
 	}
@@ -326,7 +328,8 @@ func (s *Testbed) notReady(took time.Duration, left []southbound.DeviceID, crowd
 	if len(left) > 0 {
 		what = fmt.Sprintf("%s has no rules", s.Topo.Topology.Node(left[0]).Name)
 		if len(left) > 1 {
-			what = fmt.Sprintf("%s and up to %d others have no rules", s.Topo.Topology.Node(left[0]).Name, len(left)-1)
+			what = fmt.Sprintf("%s and up to %d others have no rules",
+				s.Topo.Topology.Node(left[0]).Name, len(left)-1)
 		}
 	}
 	err := fmt.Errorf("wait for the controller: after %v %s", took.Round(time.Second), what)
@@ -408,7 +411,8 @@ func (s *Testbed) Measure(ctx context.Context) (o *outcome.Outcome, err error) {
 		return nil, err
 	}
 	settings := s.Packets.Net.Settings()
-	o = &outcome.Outcome{Row: s.Config.Row, Assumed: s.delta, Net: settings, Dataplane: settings.Dataplane, Queues: queues,
+	o = &outcome.Outcome{Row: s.Config.Row, Assumed: s.delta, Net: settings,
+		Dataplane: settings.Dataplane, Queues: queues,
 		Leaders: outcome.Leaders{LeaderChanges: s.run.change, LeaderOutage: s.run.outage}}
 	if o.State, err = testbed.StateOf(ctx, s.Client); err != nil {
 		return nil, err

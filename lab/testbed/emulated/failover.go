@@ -52,7 +52,8 @@ const (
 // another that a probe stream crosses where no switch has a backup, so that only the controller can restore the path.
 // It returns one result a failure.
 func MeasureFailover(ctx context.Context, opt FailoverOptions) ([]Failover, error) {
-	s, err := scenario.Prepare(scenario.Options{Fabric: opt.Fabric, Policies: []string{opt.Policy}, Seed: opt.Seed,
+	s, err := scenario.Prepare(scenario.Options{Fabric: opt.Fabric, Policies: []string{opt.Policy},
+		Seed:     opt.Seed,
 		Coflows:  1,
 		Replicas: opt.Replicas, On: scenario.OnNetns, Speedup: 1}, 1)
 	if err != nil {
@@ -114,7 +115,8 @@ func (s *Testbed) underWay(ctx context.Context, flows int) error {
 		for h := range f.Hosts() {
 			to := (h + k) % f.Hosts()
 			if f.RackOf(int32(h)) != f.RackOf(int32(to)) {
-				all = append(all, controller.Flow{Src: southbound.HostID(h), Dst: southbound.HostID(to), Bytes: 1 << 40})
+				all = append(all, controller.Flow{Src: southbound.HostID(h), Dst: southbound.HostID(to),
+					Bytes: 1 << 40})
 			}
 		}
 	}
@@ -129,7 +131,8 @@ func (s *Testbed) underWay(ctx context.Context, flows int) error {
 		}
 	}
 	return s.until(ctx, 30*time.Second, func() bool {
-		return s.Packets.Agent.Status().LiveHostFlows >= int64(flows) && s.Packets.Agent.Stats().BytesReceived > 0
+		return s.Packets.Agent.Status().LiveHostFlows >= int64(flows) &&
+			s.Packets.Agent.Stats().BytesReceived > 0
 	})
 }
 

@@ -79,7 +79,8 @@ func (s *Testbed) probeCoflow(ctx context.Context) (float64, error) {
 	dst := southbound.HostID(s.Topo.Hosts() - 1)
 	line := pathmap.BitsPerSecond(1) << 62
 	for _, l := range s.Topo.Topology.Links() {
-		if r := s.Topo.Topology.Node(l.To).Role; r != pathmap.OCS && s.Topo.Topology.Node(l.From).Role != pathmap.OCS {
+		if r := s.Topo.Topology.Node(l.To).Role; r != pathmap.OCS &&
+			s.Topo.Topology.Node(l.From).Role != pathmap.OCS {
 			line = min(line, l.Capacity)
 		}
 	}
@@ -151,6 +152,7 @@ func (s *Testbed) health(ctx context.Context) *report.Health {
 	if err != nil || s.run.probed == nil {
 		return nil
 	}
-	return &report.Health{Probe: max(*s.run.probed, after, 0), TimerMean: mean.Seconds(), TimerP99: p99.Seconds(),
+	return &report.Health{Probe: max(*s.run.probed, after, 0), TimerMean: mean.Seconds(),
+		TimerP99: p99.Seconds(),
 		Realtime: netns.Realtime()}
 }

@@ -35,7 +35,8 @@ type PacketFabric struct {
 }
 
 // newPacketFabric builds the fabric. fences is a directory that keeps election ids. The caller closes it.
-func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string, clock func() time.Duration) (*PacketFabric, error) {
+func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string,
+	clock func() time.Duration) (*PacketFabric, error) {
 	n, err := netns.Build(f, o.Net)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string, clock func()
 }
 
 func (p *PacketFabric) addSwitch(id southbound.DeviceID, node pathmap.Node, o *ChildConfig) {
-	c := switchd.Config{Device: device.Config{Delays: o.Delays.Packet(), Name: node.Name, ID: id, Kind: device.Packet,
+	c := switchd.Config{Device: device.Config{Delays: o.Delays.Packet(), Name: node.Name, ID: id,
+		Kind:  device.Packet,
 		Ports: p.fabric.Topology.Ports(id), Racks: int32(p.fabric.Racks),
 		Seed: o.Seed, Plane: p.Net.Plane(id), Clock: p.clock}}
 	if node.Role == pathmap.OCS {

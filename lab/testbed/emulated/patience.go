@@ -85,7 +85,8 @@ type crowding struct {
 
 func (l load) since(before load, span time.Duration, running int) crowding {
 	s := max(span.Seconds(), 1e-3)
-	return crowding{cores: runtime.NumCPU(), used: (l.used - before.used) / s, stolen: (l.stolen - before.stolen) / s,
+	return crowding{cores: runtime.NumCPU(), used: (l.used - before.used) / s,
+		stolen:  (l.stolen - before.stolen) / s,
 		running: running}
 }
 

@@ -19,7 +19,8 @@ func TestPatience(t *testing.T) {
 		{"nothing happens on a busy machine", true, func(time.Duration) int { return 10 }, s(88)},
 		{"one switch every 15 s, and none after five", false,
 			func(at time.Duration) int { return max(5, 10-int(at/s(15))) }, s(75 + 22)},
-		{"one switch every 50 s on a busy machine", true, func(at time.Duration) int { return 10 - int(at/s(50)) }, s(330)},
+		{"one switch every 50 s on a busy machine", true,
+			func(at time.Duration) int { return 10 - int(at/s(50)) }, s(330)},
 		{"all switches, but no leader", false, func(time.Duration) int { return 0 }, s(22)},
 		{"the count goes up again", false, func(at time.Duration) int { return 10 + int(at/s(1)) }, s(22)},
 	} {

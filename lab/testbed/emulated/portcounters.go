@@ -91,7 +91,8 @@ func (t *PortCounters) Links() ([]LinkStatus, error) {
 	out := make([]LinkStatus, len(t.rates))
 	for i, l := range t.fabric.Links() {
 		r := t.rates[i].Rate()
-		out[i] = LinkStatus{Link: pathmap.LinkID(i), From: t.fabric.Node(l.From).Name, To: t.fabric.Node(l.To).Name,
+		out[i] = LinkStatus{Link: pathmap.LinkID(i), From: t.fabric.Node(l.From).Name,
+			To:       t.fabric.Node(l.To).Name,
 			Capacity: l.Capacity,
 			Rate:     r.Out, Drops: r.Drops, Span: r.Span.Seconds(), Age: (t.clock() - t.rated).Seconds()}
 	}

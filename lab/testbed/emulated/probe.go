@@ -58,12 +58,16 @@ func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
 	}
 	if raw, err := p.out.SyscallConn(); err == nil { // before host flows in every queue
 		_ = raw.Control(func(fd uintptr) {
-			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS, int(southbound.TOS(7, southbound.TagDefault)))
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS,
+				int(southbound.TOS(7, southbound.TagDefault)))
 		})
 	}
 	raw, err := p.in.SyscallConn()
 	if err == nil { // the time of arrival in the kernel, not of reading
-		_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) })
+		_ = raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET,
+				unix.SO_TIMESTAMPNS, 1)
+		})
 	}
 	p.done.Go(p.send)
 	p.done.Go(p.receive)
@@ -75,7 +79,8 @@ func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
 func (p *prober) send() {
 	runtime.LockOSThread()
 	// Without this priority, held reports delays.
-	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0)
+	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO,
+		Priority: 2}, 0)
 	var b [8]byte
 	var next unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &next)
@@ -121,7 +126,8 @@ func stamped(oob []byte) time.Time {
 	msgs, _ := unix.ParseSocketControlMessage(oob) // none: the socket was not given the option
 	for _, m := range msgs {
 		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS && len(m.Data) >= 16 {
-			return time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:])))
+			return time.Unix(int64(binary.NativeEndian.Uint64(m.Data)),
+				int64(binary.NativeEndian.Uint64(m.Data[8:])))
 		}
 	}
 	return time.Now()

@@ -50,18 +50,20 @@ type Event struct {
 
 // Run runs a scenario on real packets, in namespaces of its own, and reads the events of the process inside until it
 // ends. why holds the explanations of placements and paths, if the scenario requests them.
-func Run(ctx context.Context, s *scenario.Scenario, opt Options, progress func(int)) (result *outcome.Outcome,
+func Run(ctx context.Context, s *scenario.Scenario, opt Options,
+	progress func(int)) (result *outcome.Outcome,
 	why []explain.Line, err error) {
-	err = InNamespaces(ctx, ChildConfig{Scenario: *s, Kill: opt.Kill, Profiles: opt.Profiles}, opt, nil, func(w *Event) {
-		switch {
-		case w.Outcome != nil:
-			result = w.Outcome
-		case w.Why != nil:
-			why = append(why, w.Why...)
-		case w.Done > 0 && progress != nil:
-			progress(w.Done)
-		}
-	})
+	err = InNamespaces(ctx, ChildConfig{Scenario: *s, Kill: opt.Kill, Profiles: opt.Profiles}, opt,
+		nil, func(w *Event) {
+			switch {
+			case w.Outcome != nil:
+				result = w.Outcome
+			case w.Why != nil:
+				why = append(why, w.Why...)
+			case w.Done > 0 && progress != nil:
+				progress(w.Done)
+			}
+		})
 	if err == nil && result == nil {
 		err = errors.New("the fabric's process ended without a result")
 	}
@@ -99,7 +101,8 @@ func served(profile string) string {
 }
 
 // InNamespaces runs the process inside to its end, and passes each of its events to listen. extra is its descriptor 5.
-func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.File, listen func(*Event)) error {
+func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.File,
+	listen func(*Event)) error {
 	orders, ordersW, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make pipe: %w", err)
@@ -123,8 +126,9 @@ func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.Fil
 	if extra != nil {
 		files = append(files, extra)
 	}
-	status, err := netns.Enter(ctx, []string{InsideCommand}, netns.EnterOptions{Stderr: opt.Stderr, ExtraFiles: files,
-		Rootless: opt.Rootless, Realtime: !o.Stay}) // what stays up may run anybody's programs
+	status, err := netns.Enter(ctx, []string{InsideCommand},
+		netns.EnterOptions{Stderr: opt.Stderr, ExtraFiles: files,
+			Rootless: opt.Rootless, Realtime: !o.Stay}) // what stays up may run anybody's programs
 	orders.Close()
 	words.Close()
 	<-heard

@@ -41,10 +41,11 @@ func (s *Testbed) openTargets() error {
 			return err
 		}
 		id := southbound.DeviceID(i)
-		if err := s.Packets.Switches[id].Open(e.ln, e.id, target.Config{Start: s.Epoch, Neighbors: s.discovery.heard(id),
-			Profile: served(s.Config.Profiles.of(node.Role)),
-			Strict:  true, ElectionFile: filepath.Join(s.fences, pki.NameOf(node.Name)),
-			Counts: func() ([]target.PortCount, error) { return s.Counters.ports(id) }}); err != nil {
+		if err := s.Packets.Switches[id].Open(e.ln, e.id,
+			target.Config{Start: s.Epoch, Neighbors: s.discovery.heard(id),
+				Profile: served(s.Config.Profiles.of(node.Role)),
+				Strict:  true, ElectionFile: filepath.Join(s.fences, pki.NameOf(node.Name)),
+				Counts: func() ([]target.PortCount, error) { return s.Counters.ports(id) }}); err != nil {
 			return err
 		}
 	}

@@ -67,14 +67,18 @@ func (w *watch) Retired(k southbound.HostFlowKey, n hostagent.Carried) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if x := w.flows[k]; x != nil {
-		w.retired = append(w.retired, outcome.HostFlow{HostFlowKey: k, Src: x.Src, Dst: x.Dst, Bytes: x.Size, Carried: n})
+		w.retired = append(w.retired, outcome.HostFlow{HostFlowKey: k, Src: x.Src, Dst: x.Dst,
+			Bytes: x.Size, Carried: n})
 	}
 }
 
 // at returns what a host flow had left at an instant: between two readings on the line between them.
 func (x *watched) at(t time.Duration) float64 {
 	all := x.readings
-	i, _ := slices.BinarySearchFunc(all, t, func(r reading, t time.Duration) int { return cmp.Compare(r.at, t) })
+	i, _ := slices.BinarySearchFunc(all, t, func(r reading,
+		t time.Duration) int {
+		return cmp.Compare(r.at, t)
+	})
 	switch {
 	case i == 0:
 		return float64(x.Size)

@@ -27,7 +27,8 @@ func TestWatchedLeft(t *testing.T) {
 		name string
 		at   time.Duration
 		want float64
-	}{{"before its start", 5 * ms, 1000}, {"at a reading", 20 * ms, 900}, {"between", 27500 * time.Microsecond, 650},
+	}{{"before its start", 5 * ms, 1000}, {"at a reading", 20 * ms, 900}, {"between",
+		27500 * time.Microsecond, 650},
 		{"at its end", 40 * ms, 0}, {"after it", time.Second, 0}} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := w.flows[key].at(tc.at); got != tc.want {

@@ -60,7 +60,8 @@ func mixedLab(t *testing.T, dir string) (path string) {
 		id, err := inventory.ReadKeys(dir, name)
 		return must(t, id, err)
 	}
-	spine := start(t, targetd.Config{Config: device.Config{Name: "spine0", Ports: 2}, Profile: "openconfig", GRIBI: true,
+	spine := start(t, targetd.Config{Config: device.Config{Name: "spine0", Ports: 2},
+		Profile: "openconfig", GRIBI: true,
 		Identity: ofRun("spine0")})
 	_, spinePort, err := net.SplitHostPort(spine)
 	must(t, spinePort, err)
@@ -81,9 +82,11 @@ func mixedLab(t *testing.T, dir string) (path string) {
   tls: {ca: ocs/ca.pem, cert: ocs/client.pem, key: ocs/client.pem, server-name: ocs}
 `, start(t, targetd.Config{Config: device.Config{Name: "tor0", Ports: 4}, Profile: "srl-native",
 		Identity: own("tor0")}),
-		start(t, targetd.Config{Config: device.Config{Name: "tor1", Ports: 3}, Profile: "sonic", Identity: ofRun("tor1")}),
+		start(t, targetd.Config{Config: device.Config{Name: "tor1", Ports: 3}, Profile: "sonic",
+			Identity: ofRun("tor1")}),
 		spine, spinePort,
-		start(t, targetd.Config{Config: device.Config{Name: "ocs", Ports: 4}, Profile: "polatis", Identity: own("ocs")}))
+		start(t, targetd.Config{Config: device.Config{Name: "ocs", Ports: 4}, Profile: "polatis",
+			Identity: own("ocs")}))
 	path = filepath.Join(dir, "devices.yaml")
 	err = errors.Join(os.WriteFile(path, []byte(text), 0o600),
 		os.WriteFile(filepath.Join(dir, "password"), []byte("secret\n"), 0o600))
@@ -122,7 +125,8 @@ func TestDialDevices(t *testing.T) {
 	if err := server.CheckDevices(f, &c, id); err != nil {
 		t.Fatal(err)
 	}
-	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag, Src: southbound.AnyRack}, Primary: 0,
+	rule := southbound.Rule{Match: southbound.Match{Dst: 1, Tag: southbound.AnyTag,
+		Src: southbound.AnyRack}, Primary: 0,
 		Backup: 1}
 	for n, d := range devices {
 		name := f.Topology.Node(n).Name

@@ -129,7 +129,8 @@ func (g *meter) counters(ctx context.Context) (all []probe.Counters, away []stri
 
 // speaks returns the profile of a packet switch, which the switch is asked for where its record says so.
 func speaks(ctx context.Context, a *server.Daemon, n pathmap.NodeID, id pki.Identity) (gnmi.Profile, error) {
-	line, err := a.Inventory.Devices.Dial(ctx, a.Fabric, n, id, os.Getenv, func(c *gnmi.Config) { c.Timeout = askWithin })
+	line, err := a.Inventory.Devices.Dial(ctx, a.Fabric, n, id, os.Getenv,
+		func(c *gnmi.Config) { c.Timeout = askWithin })
 	if err != nil {
 		return nil, err
 	}

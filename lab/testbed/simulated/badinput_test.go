@@ -24,19 +24,23 @@ func TestOddTraces(t *testing.T) {
 		rules      scenario.Rules
 		took       []time.Duration // alone on packets at 1 Gb/s: 8 ms a megabyte; in order of arrival
 	}{
-		{"three at once, on ports of their own", "6 3\n1 5 1 0 1 1:1\n2 5 1 2 1 3:2\n3 5 1 4 1 5:3\n", scenario.Rules{},
+		{"three at once, on ports of their own", "6 3\n1 5 1 0 1 1:1\n2 5 1 2 1 3:2\n3 5 1 4 1 5:3\n",
+			scenario.Rules{},
 			[]time.Duration{8 * ms, 16 * ms, 24 * ms}},
-		{"gaps in ids and hours between arrivals", "4 2\n17 0 1 0 1 1:1\n900000 7200000 1 0 1 1:1\n", scenario.Rules{},
+		{"gaps in ids and hours between arrivals", "4 2\n17 0 1 0 1 1:1\n900000 7200000 1 0 1 1:1\n",
+			scenario.Rules{},
 			[]time.Duration{8 * ms, 8 * ms}},
 		{"no newline at the end", "4 1\n1 0 1 0 1 1:1", scenario.Rules{}, []time.Duration{8 * ms}},
 		{"ids and arrivals out of order", "4 2\n9 1000 1 0 1 1:2\n3 0 1 2 1 3:1\n", scenario.Rules{},
 			[]time.Duration{8 * ms, 16 * ms}},
 		{"one byte", "4 1\n1 0 1 0 1 1:0.000001\n", scenario.Rules{}, []time.Duration{8}},
 		{"thirty terabytes", "4 1\n1 0 1 0 1 1:30000000\n", scenario.Rules{}, []time.Duration{240_000 * s}},
-		{"one byte beside thirty terabytes", "4 2\n1 0 1 0 1 1:30000000\n2 0 1 2 1 3:0.000001\n", scenario.Rules{},
+		{"one byte beside thirty terabytes", "4 2\n1 0 1 0 1 1:30000000\n2 0 1 2 1 3:0.000001\n",
+			scenario.Rules{},
 			[]time.Duration{240_000 * s, 8}},
 		{"to itself, free", "4 1\n1 0 1 2 1 2:5\n", scenario.Rules{}, []time.Duration{0}},
-		{"to itself, carried", "4 1\n1 0 1 2 1 2:5\n", scenario.Rules{CarryLocal: true}, []time.Duration{40 * ms}},
+		{"to itself, carried", "4 1\n1 0 1 2 1 2:5\n", scenario.Rules{CarryLocal: true},
+			[]time.Duration{40 * ms}},
 		{"a century from now", "4 1\n1 3153600000000 1 0 1 1:1\n", scenario.Rules{}, []time.Duration{8 * ms}},
 	} {
 		for _, run := range []struct {
@@ -45,7 +49,8 @@ func TestOddTraces(t *testing.T) {
 		}{{"crossbar:ports=6,rate=1Gbps", "sebf", 0}, {"crossbar:ports=6,rate=1Gbps", "tcp", 0},
 			{"crossbar:ports=6,rate=1Gbps", "dclas", 0},
 			{"crossbar:ports=6,rate=1Gbps", "maxmin", 0}, {"crossbar:ports=6,rate=1Gbps", "fair", 0},
-			{"crossbar:ports=6,rate=1Gbps,dark=1ns", "sunflow", 1}, {"crossbar:ports=6,rate=1Gbps,dark=1h", "sunflow",
+			{"crossbar:ports=6,rate=1Gbps,dark=1ns", "sunflow",
+				1}, {"crossbar:ports=6,rate=1Gbps,dark=1h", "sunflow",
 				time.Hour}} {
 			if tc.rules.CarryLocal && run.dark > 0 {
 				continue // a port's light does not turn round
@@ -107,10 +112,12 @@ func TestRefusedInput(t *testing.T) {
 			"below.txt:2:13: reducer 1 of 1: megabytes: -1 is not within 0"},
 		{"more than all memory", file("huge.txt", "4 1\n1 0 1 0 1 1:99999999999\n"), "crossbar:ports=4", "sebf",
 			"huge.txt:2:13"},
-		{"no dark time", good, "hybrid:racks=4,dark=0ms", "fair", "dark: 0s is not above zero: write dark=1ns for an ideal " +
-			"switch"},
-		{"a dark time of a day", good, "hybrid:racks=4,dark=24h", "fair", "dark: 24h0m0s is longer than any mirror moves: " +
-			"write 1h0m0s or less"},
+		{"no dark time", good, "hybrid:racks=4,dark=0ms", "fair",
+			"dark: 0s is not above zero: write dark=1ns for an ideal " +
+				"switch"},
+		{"a dark time of a day", good, "hybrid:racks=4,dark=24h", "fair",
+			"dark: 24h0m0s is longer than any mirror moves: " +
+				"write 1h0m0s or less"},
 		{"a schedule that lights an output twice", good, "crossbar:ports=4,dark=10ms", "schedule:" +
 			file("twice.sched", "ports 4\nnight 10ms\nday 90ms 0>1 2>1\n"), "twice.sched:3:14: 2>1 lights output 1 twice"},
 		{"a schedule that lights an input twice", good, "crossbar:ports=4,dark=10ms", "schedule:" +
@@ -160,7 +167,8 @@ func FuzzIntegerTime(f *testing.F) {
 	f.Add(uint64(30e12), uint64(1), int64(1), int64(1), 1e-3, 1.0, uint8(4))
 	f.Add(uint64(1e15), uint64(1e15), int64(1), int64(1e14), 1e6, 1e-3, uint8(5))
 	f.Fuzz(func(t *testing.T, a, b uint64, arrival, rate int64, scale, speedup float64, policy uint8) {
-		if !(scale >= 1e-6 && scale <= 1e12) || !(speedup >= 1e-3 && speedup <= 1e6) || rate <= 0 || arrival < 0 {
+		if !(scale >= 1e-6 && scale <= 1e12) || !(speedup >= 1e-3 && speedup <= 1e6) ||
+			rate <= 0 || arrival < 0 {
 			t.Skip("flags refuse such divisors, rates and arrivals")
 		}
 		const most = 1 << 50
@@ -188,7 +196,8 @@ func FuzzIntegerTime(f *testing.F) {
 				t.Fatalf("%s at %v: coflow %d: %+v", trace, pathmap.BitsPerSecond(rate), i, c)
 			}
 			if low := float64(c.Bound) * (1 - 1e-6); float64(c.CCT()) < low-1e3 {
-				t.Fatalf("%s at %v: coflow %d takes %v, its bound is %v", trace, pathmap.BitsPerSecond(rate), i, c.CCT(), c.Bound)
+				t.Fatalf("%s at %v: coflow %d takes %v, its bound is %v", trace,
+					pathmap.BitsPerSecond(rate), i, c.CCT(), c.Bound)
 			}
 		}
 		if math.IsNaN(reportedCCT(s, o)) {

@@ -117,7 +117,8 @@ func within(t *testing.T, what string, got, want float64) {
 // circuits alone.
 func TestCircuitPolicies(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"sunflow", "sunflow-turning", "solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog",
+	for _, name := range []string{"sunflow", "sunflow-turning", "solstice", "eclipse", "bvn",
+		"edmonds", "edmonds-backlog",
 		"rotor"} {
 		t.Run(name, func(t *testing.T) {
 			s := crossbarSetup(t, 60, name)
@@ -138,7 +139,8 @@ func TestCircuitPolicies(t *testing.T) {
 				t.Errorf("%d bytes over circuits and %d over packets, want %d and none", o.OCS, o.EPS, sum)
 			}
 			cct, over := ratios(s, o)
-			t.Logf("CCT %.4f s, over the bound %.4f, %d moves, %d decisions in %v", cct, over, len(o.State.Moves), o.Decisions,
+			t.Logf("CCT %.4f s, over the bound %.4f, %d moves, %d decisions in %v", cct, over,
+				len(o.State.Moves), o.Decisions,
 				time.Since(began))
 		})
 	}
@@ -162,7 +164,8 @@ func TestCrashesOnCircuitsOnly(t *testing.T) {
 				sum += c.Bytes
 			}
 			if o.OCS < sum || o.EPS != 0 || lives < 10 {
-				t.Errorf("%d bytes over circuits and %d over packets, want %d and none; %d controllers", o.OCS, o.EPS, sum, lives)
+				t.Errorf("%d bytes over circuits and %d over packets, want %d and none; %d controllers",
+					o.OCS, o.EPS, sum, lives)
 			}
 		})
 	}
@@ -176,7 +179,8 @@ func TestCircuitPoliciesBesidePackets(t *testing.T) {
 		"80ms 0>2 2>4 4>6 6>0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog", "rotor", "static",
+	for _, name := range []string{"solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog",
+		"rotor", "static",
 		"schedule:" + file} {
 		t.Run(strings.TrimSuffix(name, file), func(t *testing.T) {
 			s := labtest.Demo(t, 2, "random+ecmp+"+name)
@@ -206,7 +210,8 @@ func TestCircuitPoliciesBesidePackets(t *testing.T) {
 // BenchmarkCircuitPolicies runs the whole cut small400 under each policy: the figures of
 // docs/bench/circuits.
 func BenchmarkCircuitPolicies(b *testing.B) {
-	for _, name := range []string{"sunflow", "sunflow-turning", "eclipse", "bvn", "solstice", "edmonds", "edmonds-backlog",
+	for _, name := range []string{"sunflow", "sunflow-turning", "eclipse", "bvn", "solstice",
+		"edmonds", "edmonds-backlog",
 		"rotor"} {
 		b.Run(name, func(b *testing.B) {
 			s := crossbarSetup(b, 0, name)

@@ -233,7 +233,8 @@ func (s *stepReference) sink() {
 				moved = append(moved, c)
 			}
 		}
-		s.queues[q] = slices.DeleteFunc(s.queues[q], func(c *stepCoflow) bool { return slices.Contains(moved, c) })
+		s.queues[q] = slices.DeleteFunc(s.queues[q],
+			func(c *stepCoflow) bool { return slices.Contains(moved, c) })
 		s.queues[q+1] = append(s.queues[q+1], moved...)
 	}
 }
@@ -383,7 +384,8 @@ func TestCoflowsimReference(t *testing.T) {
 						coflows++
 						want := time.Duration(c.end-c.start) * time.Millisecond
 						if o.State.Coflows[i].Ready != time.Duration(c.start)*time.Millisecond {
-							t.Fatalf("seed %d: coflow %d begins at %v, the reference's at %d ms\n%s", seed, i+1, o.State.Coflows[i].Ready,
+							t.Fatalf("seed %d: coflow %d begins at %v, the reference's at %d ms\n%s", seed, i+1,
+								o.State.Coflows[i].Ready,
 								c.start, text)
 						}
 						if took[i] == want {

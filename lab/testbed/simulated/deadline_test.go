@@ -19,7 +19,8 @@ import (
 // times its time alone on the fabric, as in Varys' evaluation.
 func hurried(t *testing.T, seed uint64, policy, fabric string) *scenario.Prepared {
 	t.Helper()
-	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: seed, Policies: []string{policy}, Speedup: 1, Coflows: 1,
+	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: seed, Policies: []string{policy},
+		Speedup: 1, Coflows: 1,
 		On: scenario.OnFlowsim, Fabric: fabric}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +32,9 @@ func hurried(t *testing.T, seed uint64, policy, fabric string) *scenario.Prepare
 		e := controller.Edge{}
 		for range 1 + r.IntN(12) {
 			src := southbound.HostID(r.IntN(8))
-			e.Flows = append(e.Flows, controller.Flow{Src: src, Dst: (src + southbound.HostID(1+r.IntN(7))) % 8, Bytes: 1e5 +
-				pathmap.Bytes(r.IntN(20e6))})
+			e.Flows = append(e.Flows, controller.Flow{Src: src,
+				Dst: (src + southbound.HostID(1+r.IntN(7))) % 8, Bytes: 1e5 +
+					pathmap.Bytes(r.IntN(20e6))})
 		}
 		j := controller.Job{Name: fmt.Sprint("job", i), Arrival: at, Edges: []controller.Edge{e}}
 		if r.IntN(4) > 0 { // the others have none
@@ -72,7 +74,8 @@ func TestPromisesAreKept(t *testing.T) {
 }
 
 // judge counts the coflows that met their deadline, and those that were admitted.
-func judge(t *testing.T, d *state.Data, met map[string]int, policy string, seed uint64) (admitted, rejected int) {
+func judge(t *testing.T, d *state.Data, met map[string]int, policy string, seed uint64) (admitted,
+	rejected int) {
 	for i, c := range d.Coflows {
 		j := d.Jobs[c.Job]
 		if j.Deadline == 0 {
@@ -86,7 +89,8 @@ func judge(t *testing.T, d *state.Data, met map[string]int, policy string, seed 
 		case controller.Admitted:
 			admitted++
 			if !inTime {
-				t.Errorf("%s, seed %d: coflow %d was admitted and ended at %v, its deadline was %v", policy, seed, i, c.Ended,
+				t.Errorf("%s, seed %d: coflow %d was admitted and ended at %v, its deadline was %v", policy,
+					seed, i, c.Ended,
 					j.Arrival+j.Deadline)
 			}
 		case controller.Rejected:

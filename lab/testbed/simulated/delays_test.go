@@ -62,9 +62,10 @@ const delaysFabric = "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,
 func TestStagesAsAsked(t *testing.T) {
 	const ms = time.Millisecond
 	play := func(text string) (*outcome.Outcome, map[string][2]time.Duration) {
-		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{"random+ecmp+sunflow"},
-			Speedup: 1,
-			Coflows: 20, On: scenario.OnFlowsim, Delays: text}, 1)
+		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1,
+			Policies: []string{"random+ecmp+sunflow"},
+			Speedup:  1,
+			Coflows:  20, On: scenario.OnFlowsim, Delays: text}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,9 +110,11 @@ func TestStagesAsAsked(t *testing.T) {
 	if _, plain := play(""); maps.Equal(got, plain) {
 		t.Error("delays change nothing")
 	}
-	if _, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{"random+ecmp"}, Speedup: 1,
+	if _, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1,
+		Policies: []string{"random+ecmp"}, Speedup: 1,
 		On:     scenario.OnFlowsim,
-		Fabric: delaysFabric, Delays: "mordia"}, 1); err == nil || !strings.Contains(err.Error(), "optical switch") {
+		Fabric: delaysFabric, Delays: "mordia"}, 1); err == nil ||
+		!strings.Contains(err.Error(), "optical switch") {
 		t.Errorf("a fabric without circuits: %v", err)
 	}
 }
@@ -121,10 +124,12 @@ func TestStagesAsAsked(t *testing.T) {
 func TestLateHosts(t *testing.T) {
 	const late = 20 * time.Millisecond
 	play := func(text string) *outcome.Outcome {
-		s, err := scenario.Prepare(scenario.Options{On: scenario.OnFlowsim, Policies: []string{"ecmp+sunflow"}, Speedup: 1,
+		s, err := scenario.Prepare(scenario.Options{On: scenario.OnFlowsim,
+			Policies: []string{"ecmp+sunflow"}, Speedup: 1,
 			Fabric: "hybrid:racks=4,hosts=1,spines=1,eps=50Mbps,ocs=500Mbps,nic=500Mbps,dark=10ms", Delays: text,
-			Given: []controller.Job{{Edges: []controller.Edge{{Kind: controller.Fixed, Flows: []controller.Flow{{Src: 0, Dst: 2,
-				Bytes: 30e6}}}}}}}, 1)
+			Given: []controller.Job{{Edges: []controller.Edge{{Kind: controller.Fixed,
+				Flows: []controller.Flow{{Src: 0, Dst: 2,
+					Bytes: 30e6}}}}}}}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,8 @@ import (
 )
 
 // circuitParts are the circuit policies by themselves.
-var circuitParts = []string{"sunflow", "sunflow-preempt", "solstice", "eclipse", "bvn", "edmonds", "rotor", "static"}
+var circuitParts = []string{"sunflow", "sunflow-preempt", "solstice", "eclipse", "bvn", "edmonds",
+	"rotor", "static"}
 
 func sources() []demand.Options {
 	return []demand.Options{{}, {Source: demand.FromCounters, Period: 100 * time.Millisecond},
@@ -34,13 +35,15 @@ func TestDemandSources(t *testing.T) {
 	table.WriteString("| policy | oracle | counters | backlog |\n|---|---|---|---|\n")
 	for _, part := range circuitParts {
 		fmt.Fprintf(&table, "| %s |", part)
-		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 2, Policies: []string{"random+ecmp+" + part},
-			Speedup: 1,
-			Coflows: 40, On: scenario.OnFlowsim, Demand: sources()}, 1)
+		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 2,
+			Policies: []string{"random+ecmp+" + part},
+			Speedup:  1,
+			Coflows:  40, On: scenario.OnFlowsim, Demand: sources()}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Rows) != 3 || s.Rows[0].Name != "random+ecmp+"+part || s.Rows[1].Name != "random+ecmp+"+part+", counters" {
+		if len(s.Rows) != 3 || s.Rows[0].Name != "random+ecmp+"+part ||
+			s.Rows[1].Name != "random+ecmp+"+part+", counters" {
 			t.Fatalf("rows %+v", s.Rows)
 		}
 		for _, r := range s.Rows {
@@ -50,7 +53,8 @@ func TestDemandSources(t *testing.T) {
 			}
 			labtest.CheckOutcome(t, s, o)
 			sum[r.Demand.Source] += labtest.MeanCCT(o)
-			fmt.Fprintf(&table, " %d (%.0f MB, %d) |", labtest.MeanCCT(o).Milliseconds(), float64(o.OCS)/1e6, len(o.State.Moves))
+			fmt.Fprintf(&table, " %d (%.0f MB, %d) |", labtest.MeanCCT(o).Milliseconds(),
+				float64(o.OCS)/1e6, len(o.State.Moves))
 			if o.OCS == 0 && r.Demand.Source != demand.FromBacklog {
 				t.Errorf("%s: nothing went over circuits", r.Name)
 			}
@@ -66,7 +70,8 @@ func TestDemandSources(t *testing.T) {
 // elephant is one coflow of one host flow between two racks, larger than ten readings at its host's rate.
 func elephant(t *testing.T, source demand.Options) (*scenario.Prepared, *outcome.Outcome) {
 	t.Helper()
-	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{"sunflow"}, Speedup: 1, Coflows: 1,
+	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{"sunflow"},
+		Speedup: 1, Coflows: 1,
 		On: scenario.OnFlowsim, Fabric: "hybrid:racks=4,hosts=2,spines=1,eps=50Mbps,ocs=500Mbps,dark=10ms,nic=500Mbps",
 		Demand: []demand.Options{source}}, 1)
 	if err != nil {
@@ -108,7 +113,8 @@ func TestElephantIsSeen(t *testing.T) {
 			t.Errorf("%v: its circuit is intended after %v, want within %v", tc.source, after, tc.within)
 		}
 		// 60 MB are 62.7 MB at layer 2: 1.004 s at the host's 500 Mb/s, the rest is what it waits for, at 50 Mb/s.
-		if long := c.Ended - c.Started; long < time.Second || long > 1004*time.Millisecond+tc.within+100*time.Millisecond {
+		if long := c.Ended - c.Started; long < time.Second ||
+			long > 1004*time.Millisecond+tc.within+100*time.Millisecond {
 			t.Errorf("%v: ends after %v", tc.source, long)
 		}
 	}
@@ -119,7 +125,8 @@ func TestElephantIsSeen(t *testing.T) {
 // have ended over packets is the third seen as an elephant. The oracle lights for each in turn.
 func TestCountersKnowRatesAlone(t *testing.T) {
 	cct := func(source demand.Options) time.Duration {
-		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{"edmonds"}, Speedup: 1,
+		s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1,
+			Policies: []string{"edmonds"}, Speedup: 1,
 			Coflows: 1,
 			On:      scenario.OnFlowsim, Fabric: "hybrid:racks=4,hosts=1,spines=1,eps=100Mbps,ocs=1Gbps,dark=10ms,nic=1Gbps",
 			Demand: []demand.Options{source}}, 1)
@@ -142,7 +149,8 @@ func TestCountersKnowRatesAlone(t *testing.T) {
 		cct(demand.Options{Source: demand.FromCounters, Period: 100 * time.Millisecond})
 	t.Logf("oracle %v, counters %v", oracle, counters)
 	if counters < oracle*5/4 {
-		t.Errorf("with counters all is done after %v, with the oracle after %v: want a quarter more", counters, oracle)
+		t.Errorf("with counters all is done after %v, with the oracle after %v: want a quarter more",
+			counters, oracle)
 	}
 }
 
@@ -157,7 +165,8 @@ func TestDemandRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	opt.Demand = []demand.Options{{Source: "guess"}}
-	if _, err := scenario.Prepare(opt, 1); err == nil || !strings.Contains(err.Error(), "take oracle, counters, backlog") {
+	if _, err := scenario.Prepare(opt, 1); err == nil ||
+		!strings.Contains(err.Error(), "take oracle, counters, backlog") {
 		t.Errorf("error %v", err)
 	}
 	for _, part := range circuitParts {
@@ -176,9 +185,10 @@ func TestDemandRefused(t *testing.T) {
 
 // TestDemandNeedsCircuits: a policy without circuits uses no source of demand, and has one row.
 func TestDemandNeedsCircuits(t *testing.T) {
-	s, err := scenario.Prepare(scenario.Options{Demo: true, Policies: []string{"random+ecmp", "random+ecmp+sunflow"},
-		Speedup: 1,
-		Demand:  sources()}, 1)
+	s, err := scenario.Prepare(scenario.Options{Demo: true,
+		Policies: []string{"random+ecmp", "random+ecmp+sunflow"},
+		Speedup:  1,
+		Demand:   sources()}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +196,8 @@ func TestDemandNeedsCircuits(t *testing.T) {
 	for _, r := range s.Rows {
 		names = append(names, r.Name)
 	}
-	want := []string{"random+ecmp", "random+ecmp+sunflow", "random+ecmp+sunflow, counters", "random+ecmp+sunflow, backlog"}
+	want := []string{"random+ecmp", "random+ecmp+sunflow", "random+ecmp+sunflow, counters",
+		"random+ecmp+sunflow, backlog"}
 	if !slices.Equal(names, want) {
 		t.Errorf("rows %q, want %q", names, want)
 	}
@@ -197,9 +208,10 @@ func TestCrashesWithEstimates(t *testing.T) {
 	t.Parallel()
 	for _, source := range sources()[1:] {
 		for seed := range uint64(5) {
-			s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: seed, Policies: []string{"random+ecmp+sunflow"},
-				Speedup: 1,
-				Coflows: 30, On: scenario.OnFlowsim, Demand: []demand.Options{source}}, 1)
+			s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: seed,
+				Policies: []string{"random+ecmp+sunflow"},
+				Speedup:  1,
+				Coflows:  30, On: scenario.OnFlowsim, Demand: []demand.Options{source}}, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -113,7 +113,8 @@ func (x *Testbed) watch(id southbound.DeviceID) (out []southbound.DeviceEvent) {
 // realErrors returns the controller's errors that are not consequences of a fault.
 func (x *Testbed) realErrors(errs []error) error {
 	if len(x.s.Faults) > 0 {
-		errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return errors.Is(err, device.ErrDown) })
+		errs = slices.DeleteFunc(slices.Clone(errs),
+			func(err error) bool { return errors.Is(err, device.ErrDown) })
 	}
 	return errors.Join(errs...)
 }

@@ -38,7 +38,8 @@ func TestFaultsOnSimulator(t *testing.T) {
 		{"fibre", "500ms fail link tor1-ocs\n2s heal link tor1-ocs", "random+ecmp+sunflow", false, 0},
 		{"fibre pulled", "500ms fail fibre pull:1:in\n2s heal fibre pull:1:in", "random+ecmp+sunflow", false, 0},
 		{"fibres swapped", "500ms fail fibre swap:0:2\n3s heal fibre swap:0:2", "crosslayer+sunflow", false, 0},
-		{"fibres swapped for good, one dead", "500ms fail fibre swap:0:2:out\n500ms fail fibre pull:3", "crosslayer+sunflow",
+		{"fibres swapped for good, one dead", "500ms fail fibre swap:0:2:out\n500ms fail fibre pull:3",
+			"crosslayer+sunflow",
 			false, 0},
 		{"both spines", "1s fail switch spine0\n1s fail switch spine1\n3s heal switch spine0\n4s heal switch spine1",
 			"random+ecmp", true, 0},
@@ -47,7 +48,8 @@ func TestFaultsOnSimulator(t *testing.T) {
 		{"every other host", "1s fail host h0-0\n1s fail host h1-1\n1.5s fail host h2-0\n1.6s heal host h0-0\n2s fail host " +
 			"h0-0\n" +
 			"3s heal host h0-0\n3s heal host h1-1\n3s heal host h2-0", "crosslayer", false, 0},
-		{"leader", "1s fail controller controller0\n3s heal controller controller0", "random+ecmp+sunflow", false, 1},
+		{"leader", "1s fail controller controller0\n3s heal controller controller0",
+			"random+ecmp+sunflow", false, 1},
 		{"majority", "1s fail controller controller1\n1s fail controller controller2\n2s fail controller controller0\n" +
 			"3s heal controller controller1\n3s heal controller controller2", "random+ecmp", false, 1},
 		{"leader while a link is down and a host is lost", "900ms fail link tor0-spine0\n1s fail controller " +
@@ -74,12 +76,14 @@ func TestFaultsOnSimulator(t *testing.T) {
 				}
 			}
 			first := o.Faults[0]
-			if o.LeaderChanges != tc.elections || (first.Settled != state.Unset) != tc.rerouted || first.Kind == fault.Link &&
-				first.To == state.Unset && o.End > 4*time.Second {
+			if o.LeaderChanges != tc.elections || (first.Settled != state.Unset) != tc.rerouted ||
+				first.Kind == fault.Link &&
+					first.To == state.Unset && o.End > 4*time.Second {
 				t.Errorf("%d elections, faults %+v", o.LeaderChanges, o.Faults)
 			}
 			r := o.ResultOf(s)
-			if len(r.Faults) != len(o.Faults) || len(r.Received) == 0 || len(r.Coflows) != len(o.ResultOf(s).Coflows) {
+			if len(r.Faults) != len(o.Faults) || len(r.Received) == 0 ||
+				len(r.Coflows) != len(o.ResultOf(s).Coflows) {
 				t.Errorf("report: %+v", r.Faults)
 			}
 			sum := pathmap.Bytes(0)
@@ -149,10 +153,13 @@ func TestFaultsOfRandomSeeds(t *testing.T) {
 		spec     string
 		policies []string
 	}{
-		{labtest.FaultFabric, []string{"random+ecmp", "crosslayer", "random+ecmp+sunflow", "crosslayer+sunflow"}},
+		{labtest.FaultFabric, []string{"random+ecmp", "crosslayer", "random+ecmp+sunflow",
+			"crosslayer+sunflow"}},
 		{"fattree:k=4,hosts=12,rate=100Mbps,slots=6", []string{"random+ecmp", "crosslayer"}},
-		{"jellyfish:switches=10,degree=3,hosts=12,rate=100Mbps,slots=6", []string{"crosslayer", "random+ecmp+maxmin"}},
-		{"leafspine:racks=4,hosts=3,spines=2,eps=50Mbps,nic=200Mbps,slots=6", []string{"crosslayer-paper", "random+ecmp"}},
+		{"jellyfish:switches=10,degree=3,hosts=12,rate=100Mbps,slots=6",
+			[]string{"crosslayer", "random+ecmp+maxmin"}},
+		{"leafspine:racks=4,hosts=3,spines=2,eps=50Mbps,nic=200Mbps,slots=6",
+			[]string{"crosslayer-paper", "random+ecmp"}},
 	}
 	again := 0
 	workloads := []string{"", "storm:jobs=8", "hadoop:jobs=6,maps=3,reduces=2,rounds=2,compute=200ms"}

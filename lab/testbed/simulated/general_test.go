@@ -101,7 +101,8 @@ func TestGeneralOnFlowsim(t *testing.T) {
 			"random+anneal+maxmin", "random+ecmp+sebf", "crosslayer", "crosslayer-paper"} {
 			t.Run(text+"/"+policy, func(t *testing.T) {
 				run := func() (string, *outcome.Outcome, *scenario.Prepared) {
-					s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 3, Policies: []string{policy}, Fabric: text,
+					s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 3,
+						Policies: []string{policy}, Fabric: text,
 						Scale:   1,
 						Speedup: 1, Coflows: 25, On: scenario.OnFlowsim}, 1)
 					if err != nil {
@@ -163,11 +164,13 @@ func TestGeneralCircuits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, policy := range []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+edmonds"} {
-		for _, know := range [][]demand.Options{nil, {{Source: demand.FromCounters}}, {{Source: demand.FromBacklog}}} {
+		for _, know := range [][]demand.Options{nil, {{Source: demand.FromCounters}},
+			{{Source: demand.FromBacklog}}} {
 			t.Run(fmt.Sprint(policy, know), func(t *testing.T) {
-				s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 3, Policies: []string{policy}, Fabric: "file:" +
-					file +
-					",dark=1ms", Scale: 1, Speedup: 1, Coflows: 30, Demand: know, On: scenario.OnFlowsim}, 1)
+				s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 3, Policies: []string{policy},
+					Fabric: "file:" +
+						file +
+						",dark=1ms", Scale: 1, Speedup: 1, Coflows: 30, Demand: know, On: scenario.OnFlowsim}, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -190,7 +193,8 @@ func TestSeat(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var flows []controller.Flow
 	for range 500 {
-		flows = append(flows, controller.Flow{Src: southbound.HostID(r.IntN(12)), Dst: southbound.HostID(r.IntN(12))})
+		flows = append(flows, controller.Flow{Src: southbound.HostID(r.IntN(12)),
+			Dst: southbound.HostID(r.IntN(12))})
 	}
 	jobs := []controller.Job{{Edges: []controller.Edge{{Flows: slices.Clone(flows)}}}}
 	scenario.FitHosts(f, jobs)
@@ -205,7 +209,8 @@ func TestSeat(t *testing.T) {
 }
 
 func TestTagsOfPackets(t *testing.T) {
-	_, err := scenario.Prepare(scenario.Options{Seed: 1, Policies: []string{"random+ecmp"}, Fabric: "fattree:k=4,paths=10",
+	_, err := scenario.Prepare(scenario.Options{Seed: 1, Policies: []string{"random+ecmp"},
+		Fabric:  "fattree:k=4,paths=10",
 		Scale:   1,
 		Speedup: 1, Coflows: 1, On: scenario.OnNetns}, 1)
 	if err == nil || !strings.Contains(err.Error(), "names 6") {

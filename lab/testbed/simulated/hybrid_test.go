@@ -30,7 +30,8 @@ var update = flag.Bool("update", false, "rewrite the expected tables")
 // threshold of 9·δ·OCS = 2.25 MB, mice far below.
 func split(t testing.TB, name string) *scenario.Prepared {
 	t.Helper()
-	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{name}, Speedup: 1, Coflows: 1,
+	s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{name},
+		Speedup: 1, Coflows: 1,
 		On:     scenario.OnFlowsim,
 		Fabric: "hybrid:racks=4,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms,nic=500Mbps"}, 1)
 	if err != nil {
@@ -38,7 +39,8 @@ func split(t testing.TB, name string) *scenario.Prepared {
 	}
 	s.Jobs = nil
 	add := func(name string, at time.Duration, flows ...controller.Flow) {
-		s.Jobs = append(s.Jobs, controller.Job{Name: name, Arrival: at, Edges: []controller.Edge{{Flows: flows}}})
+		s.Jobs = append(s.Jobs, controller.Job{Name: name, Arrival: at,
+			Edges: []controller.Edge{{Flows: flows}}})
 	}
 	for r := range southbound.HostID(4) {
 		add(fmt.Sprint("elephant", r), time.Duration(r)*10*time.Millisecond,
@@ -85,7 +87,8 @@ func TestHybridSplit(t *testing.T) {
 			}
 			labtest.CheckOutcome(t, s, o)
 			elephants, mice := kinds(o)
-			fmt.Fprintf(&table, " %.2f / %.0f (%.0f %%) |", elephants.Seconds(), mice.Seconds()*1e3, 100*float64(o.OCS)/60e6)
+			fmt.Fprintf(&table, " %.2f / %.0f (%.0f %%) |", elephants.Seconds(), mice.Seconds()*1e3,
+				100*float64(o.OCS)/60e6)
 			if part == "none" {
 				if without = elephants; o.OCS > 0 {
 					t.Errorf("%s: %d bytes over circuits without a circuit policy", name, o.OCS)
@@ -93,7 +96,8 @@ func TestHybridSplit(t *testing.T) {
 				continue
 			}
 			if elephants >= without || o.OCS < 20e6 {
-				t.Errorf("%s: elephants take %v, %v without circuits; %d bytes over circuits", name, elephants, without, o.OCS)
+				t.Errorf("%s: elephants take %v, %v without circuits; %d bytes over circuits", name,
+					elephants, without, o.OCS)
 			}
 			most := 60e6 + bytesOfMice(o)
 			if relays(part) { // what a rack keeps for another goes over two circuits
@@ -105,12 +109,14 @@ func TestHybridSplit(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	golden(t, filepath.Join(filepath.Dir(bench("hybrid")), "table.txt"), "## Mean completion times", table.String())
+	golden(t, filepath.Join(filepath.Dir(bench("hybrid")), "table.txt"), "## Mean completion times",
+		table.String())
 }
 
 // relays reports whether racks keep bytes for each other under a part.
 func relays(part string) bool {
-	return slices.ContainsFunc(policy.Parts(), func(p policy.PartInfo) bool { return p.Name == part && p.Relays })
+	return slices.ContainsFunc(policy.Parts(),
+		func(p policy.PartInfo) bool { return p.Name == part && p.Relays })
 }
 
 // kinds are the mean completion times of elephants and of mice.

@@ -66,7 +66,8 @@ func (m *meter) read(s *state.State, now time.Duration) (demand.Sample, error) {
 	})
 	sample := demand.Sample{At: now}
 	for pair, b := range m.done { // sorted below
-		sample.Counters = append(sample.Counters, demand.Counter{Src: pair[0], Dst: pair[1], Bytes: b + live[pair]})
+		sample.Counters = append(sample.Counters,
+			demand.Counter{Src: pair[0], Dst: pair[1], Bytes: b + live[pair]})
 		delete(live, pair)
 	}
 	for pair, b := range live {

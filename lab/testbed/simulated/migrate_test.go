@@ -84,8 +84,11 @@ func TestMigrateAmongFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*scenario.Options){
-		"storm":    func(o *scenario.Options) { o.Faults = faults },
-		"circuits": func(o *scenario.Options) { o.Fabric, o.Policies[0] = labtest.FaultFabric, "crosslayer+sunflow" },
+		"storm": func(o *scenario.Options) { o.Faults = faults },
+		"circuits": func(o *scenario.Options) {
+			o.Fabric, o.Policies[0] = labtest.FaultFabric,
+				"crosslayer+sunflow"
+		},
 		"circuits, faults": func(o *scenario.Options) {
 			o.Fabric, o.Policies[0], o.Faults = labtest.FaultFabric, "crosslayer+sunflow", faults
 		},
@@ -137,7 +140,8 @@ func TestMigrateDeterministic(t *testing.T) {
 			Fabric:   "leafspine:racks=4,hosts=2,spines=2,eps=50Mbps,nic=500Mbps,slots=8",
 			Workload: "storm:jobs=8,rate=30/min", Policies: []string{"crosslayer"}, Parts: policy.Overrides{Migrate: 1}, Seed: 1,
 			Scale: 1, Speedup: 20, On: scenario.OnFlowsim, Replicas: 3},
-			Console: replay.Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard, Stderr: io.Discard}}
+			Console: replay.Console{Output: console.OutputTable, ReportDir: dir, Stdout: io.Discard,
+				Stderr: io.Discard}}
 		if err := replay.Replay(context.Background(), opt); err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +159,8 @@ func TestMigrateDeterministic(t *testing.T) {
 // TestMigrateRefused: a policy without support for migration refuses it, and names what to do.
 func TestMigrateRefused(t *testing.T) {
 	for _, name := range []string{"random+ecmp", "random+anneal", "application", "crosslayer-paper"} {
-		_, err := scenario.Prepare(scenario.Options{Demo: true, Policies: []string{name}, Parts: policy.Overrides{Migrate: 1},
+		_, err := scenario.Prepare(scenario.Options{Demo: true, Policies: []string{name},
+			Parts:   policy.Overrides{Migrate: 1},
 			Speedup: 1, On: scenario.OnFlowsim},
 			1)
 		if err == nil || !strings.Contains(err.Error(), "never moves what runs") {

@@ -21,7 +21,8 @@ func reading() []controller.Job {
 		Stages: []controller.Stage{{Name: "s", Tasks: tasks}}}
 	child := controller.Job{Name: "child", Weight: 1, Arrival: time.Second, Incremental: true,
 		Stages: []controller.Stage{{Name: "s", Tasks: make([]controller.Task, 6)}},
-		Edges:  []controller.Edge{{Bytes: 12e6, Reads: &controller.Read{Job: "parent", Kind: controller.ScatterGather}}}}
+		Edges: []controller.Edge{{Bytes: 12e6, Reads: &controller.Read{Job: "parent",
+			Kind: controller.ScatterGather}}}}
 	for i := range child.Stages[0].Tasks {
 		child.Stages[0].Tasks[i].Compute = time.Second
 	}
@@ -33,7 +34,8 @@ func reading() []controller.Job {
 func TestOutputLost(t *testing.T) {
 	const fabric = "hybrid:racks=3,hosts=2,spines=2,nic=20Mbps,eps=50Mbps,ocs=200Mbps,dark=10ms,slots=2"
 	run := func(policy, faults string) (*scenario.Prepared, *outcome.Outcome) {
-		s := labtest.WithFaults(t, fabric, policy, faults, func(o *scenario.Options) { o.Given, o.Coflows = reading(), 0 })
+		s := labtest.WithFaults(t, fabric, policy, faults,
+			func(o *scenario.Options) { o.Given, o.Coflows = reading(), 0 })
 		o, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,8 @@ import (
 )
 
 // replayFacebook replays the Facebook trace on one big switch under one policy.
-func replayFacebook(t testing.TB, policy string, coflows int, rules scenario.Rules) (*report.Policy, *outcome.Outcome) {
+func replayFacebook(t testing.TB, policy string, coflows int, rules scenario.Rules) (*report.Policy,
+	*outcome.Outcome) {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: labtest.BigSwitch,
 		On:       scenario.OnFlowsim,
@@ -114,7 +115,8 @@ func TestIsolatedBounds(t *testing.T) {
 			for i := range s.Jobs {
 				sum += s.Bound(&s.Jobs[i], &s.Jobs[i].Edges[0])
 			}
-			if got := (sum / time.Duration(len(s.Jobs))).Seconds(); len(s.Jobs) != 526 || math.Abs(got-tc.mean) > .00005 {
+			if got := (sum / time.Duration(len(s.Jobs))).Seconds(); len(s.Jobs) != 526 ||
+				math.Abs(got-tc.mean) > .00005 {
 				t.Errorf("%d coflows, mean bound %.6f s, want 526 and %.4f", len(s.Jobs), got, tc.mean)
 			}
 			if w := workload.Sum(s.Jobs); w.Flows != 706_397 || w.Bytes != 35_533_534e6 {
@@ -131,7 +133,8 @@ func BenchmarkFacebook(b *testing.B) {
 		rules        scenario.Rules
 	}
 	runs := []run{{"sebf every flow", "sebf", scenario.Rules{Redecide: policy.AtFlows}}}
-	for _, policy := range []string{"sebf", "fifo", "scf", "ncf", "lcf", "bssi", "dclas", "fair", "tcp", "maxmin"} {
+	for _, policy := range []string{"sebf", "fifo", "scf", "ncf", "lcf", "bssi", "dclas", "fair",
+		"tcp", "maxmin"} {
 		runs = append(runs, run{policy, policy, scenario.Rules{}})
 	}
 	for _, r := range runs {

@@ -36,7 +36,8 @@ func rotorSetup(t testing.TB, demand [][]pathmap.Bytes, name string) *scenario.P
 	s := &scenario.Prepared{Options: scenario.Options{Seed: 1, Speedup: 1, Scale: 1, On: scenario.OnFlowsim,
 		Policies: []string{name}}}
 	var err error
-	if s.Spec, err = topo.FromArgument(fmt.Sprintf("crossbar:ports=%d,rate=8Gbps,dark=10ms", len(demand))); err != nil {
+	if s.Spec, err = topo.FromArgument(fmt.Sprintf("crossbar:ports=%d,rate=8Gbps,dark=10ms",
+		len(demand))); err != nil {
 		t.Fatal(err)
 	}
 	s.Spec = s.Spec.WithDefaults()
@@ -47,7 +48,8 @@ func rotorSetup(t testing.TB, demand [][]pathmap.Bytes, name string) *scenario.P
 		var flows []controller.Flow
 		for k, b := range row {
 			if b > 0 {
-				flows = append(flows, controller.Flow{Src: southbound.HostID(i), Dst: southbound.HostID(k), Bytes: b, Count: 1})
+				flows = append(flows, controller.Flow{Src: southbound.HostID(i), Dst: southbound.HostID(k),
+					Bytes: b, Count: 1})
 			}
 		}
 		if len(flows) > 0 {
@@ -139,7 +141,8 @@ func TestDetoursWhereTheyHelp(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			direct, none := turned(t, tc.demand, "rotor")
 			detour, twice := turned(t, tc.demand, "rotor-vlb")
-			if none != 0 || (twice > 0) != tc.detours || slots(direct.End) != tc.direct || slots(detour.End) != tc.detour {
+			if none != 0 || (twice > 0) != tc.detours || slots(direct.End) != tc.direct ||
+				slots(detour.End) != tc.detour {
 				t.Errorf("rotor takes %v, %d bytes of it twice; rotor-vlb %v, %d twice; want %d and %d slots", direct.End, none,
 					detour.End, twice, tc.direct, tc.detour)
 			}
@@ -171,7 +174,8 @@ func TestDetoursConserve(t *testing.T) {
 			moved++
 		}
 		if slots(o.End) != want.Slots || twice != pathmap.Bytes(want.Twice) {
-			t.Errorf("seed %d, %d racks: %d slots and %d bytes twice, the reference %d and %d", seed, n, slots(o.End), twice,
+			t.Errorf("seed %d, %d racks: %d slots and %d bytes twice, the reference %d and %d", seed, n,
+				slots(o.End), twice,
 				want.Slots, want.Twice)
 		}
 	}
@@ -220,8 +224,9 @@ func TestDetoursSurvive(t *testing.T) {
 // before anything runs.
 func TestDetoursWantRacks(t *testing.T) {
 	s := rotorSetup(t, square(3), "rotor-vlb")
-	_, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=3,hosts=2", Policies: []string{"rotor-vlb"},
-		On: scenario.OnNetns, Speedup: 1}, 1)
+	_, err := scenario.Prepare(scenario.Options{Fabric: "hybrid:racks=3,hosts=2",
+		Policies: []string{"rotor-vlb"},
+		On:       scenario.OnNetns, Speedup: 1}, 1)
 	var told *hint.Error
 	if !errors.As(err, &told) || told.Hint() == "" {
 		t.Errorf("netns: %v, want it refused with a hint", err)

@@ -31,7 +31,8 @@ func runTrace(t *testing.T, rules scenario.Rules, policy string) (*scenario.Prep
 	if err := os.WriteFile(file, []byte(fourCoflows), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := scenario.Prepare(scenario.Options{Trace: file, Fabric: "crossbar:ports=4,rate=1Gbps", On: scenario.OnFlowsim,
+	s, err := scenario.Prepare(scenario.Options{Trace: file, Fabric: "crossbar:ports=4,rate=1Gbps",
+		On:       scenario.OnFlowsim,
 		Policies: []string{policy}, Speedup: 1, Seed: 1, Rules: rules}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -53,10 +54,12 @@ func TestRules(t *testing.T) {
 	}{
 		// Port 0 sends for coflow 1 until 80 ms, then 10 MB for 2 (its other 10 are local and free) until 160, then 6 for 4.
 		{"fifo", "fifo", scenario.Rules{}, []time.Duration{80 * ms, 155 * ms, 56 * ms, 178 * ms}},
-		{"one at a time", "fifo", scenario.Rules{OneAtATime: true}, []time.Duration{80 * ms, 80 * ms, 56 * ms, 48 * ms}},
+		{"one at a time", "fifo", scenario.Rules{OneAtATime: true},
+			[]time.Duration{80 * ms, 80 * ms, 56 * ms, 48 * ms}},
 		{"local carried, one at a time", "sebf", scenario.Rules{OneAtATime: true, CarryLocal: true},
 			[]time.Duration{80 * ms, 160 * ms, 56 * ms, 48 * ms}},
-		{"narrow ones, all at zero", "fifo", scenario.Rules{AllAtZero: true, MaxWidth: 1}, []time.Duration{80 * ms, 56 * ms}},
+		{"narrow ones, all at zero", "fifo", scenario.Rules{AllAtZero: true, MaxWidth: 1},
+			[]time.Duration{80 * ms, 56 * ms}},
 		// Admitted at 0, 8 and 8 ms, but counted from arrival.
 		{"epochs", "sebf", scenario.Rules{Epoch: 8 * ms, MaxWidth: 1}, []time.Duration{80 * ms, 59 * ms}},
 		// coflowsim admits at the beginning of the epoch, so at 0, and counts from there.
@@ -88,7 +91,8 @@ func TestRulesRefused(t *testing.T) {
 			"--one-at-a-time is the simulator's alone"},
 		{"steps of time on netns", scenario.Options{On: scenario.OnNetns, Policies: []string{"random+ecmp"},
 			Rules: scenario.Rules{Step: time.Millisecond}}, "--time-step is the simulator's alone"},
-		{"a policy of the simulator", scenario.Options{On: scenario.OnNetns, Policies: []string{"ecmp+coflowsim-sebf"}},
+		{"a policy of the simulator", scenario.Options{On: scenario.OnNetns,
+			Policies: []string{"ecmp+coflowsim-sebf"}},
 			"goes by another simulator's rules"},
 		{"compat on a hybrid", scenario.Options{On: scenario.OnFlowsim, Policies: []string{"sebf"},
 			Rules: scenario.Rules{Compat: scenario.CompatCoflowsim}},
@@ -101,7 +105,8 @@ func TestRulesRefused(t *testing.T) {
 			"needs a fabric of circuits alone"},
 		{"circuits beside packets", scenario.Options{On: scenario.OnFlowsim, Fabric: "hybrid:racks=4,hosts=2",
 			Policies: []string{"random+ecmp+sunflowsim-edmonds"}}, "needs a fabric of circuits alone"},
-		{"packets that are circuits", scenario.Options{On: scenario.OnFlowsim, Fabric: "crossbar:ports=4,dark=1ms",
+		{"packets that are circuits", scenario.Options{On: scenario.OnFlowsim,
+			Fabric:   "crossbar:ports=4,dark=1ms",
 			Policies: []string{"sebf"}, Rules: scenario.Rules{Compat: scenario.CompatSunflow}}, "sets up no circuits"},
 		{"estimates", scenario.Options{On: scenario.OnFlowsim, Fabric: "crossbar:ports=4,dark=1ms",
 			Policies: []string{"sunflowsim-solstice"}, Demand: []demand.Options{{Source: demand.FromBacklog}}},

@@ -18,7 +18,8 @@ func TestSimulateDemo(t *testing.T) {
 			}
 			labtest.CheckOutcome(t, s, o)
 			r := o.Result()
-			t.Logf("end %v, ocs %d eps %d, %d moves, %d decisions, %d steps", o.End, o.OCS, o.EPS, len(r.ReconfigurationDelays),
+			t.Logf("end %v, ocs %d eps %d, %d moves, %d decisions, %d steps", o.End, o.OCS, o.EPS,
+				len(r.ReconfigurationDelays),
 				o.Decisions,
 				o.Steps)
 			for _, m := range o.State.Moves {

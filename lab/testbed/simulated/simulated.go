@@ -284,7 +284,8 @@ func (x *Testbed) elect() error {
 		return fmt.Errorf("policy %q: %w", s.Row.Policy, err)
 	}
 	x.Seats.Lives++
-	x.loop = loop.New(x.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index, Seed: s.Seed, Delta: delta,
+	x.loop = loop.New(x.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index,
+		Seed: s.Seed, Delta: delta,
 		ElephantThreshold: s.ElephantThreshold, Demand: s.Row.Demand, Rollout: x.control.Options(delta),
 		Patience: time.Second,
 		Used:     x.notes.used(s.Reservations),
@@ -466,8 +467,9 @@ func (x *Testbed) set(s *rollout.Set, life int) {
 // Measure implements Testbed.
 func (x *Testbed) Measure(context.Context) (*outcome.Outcome, error) {
 	c, n := x.Sim.Counters(), &x.notes
-	o := &outcome.Outcome{Row: x.s.Row, State: x.State.Data(), Assumed: x.control.delta, Decisions: x.loop.Decisions(),
-		Steps: x.events, Stalls: c.Stalls, End: x.Sim.Now(), Queues: n.queues.loads(x.Sim.Now(), c.Wire),
+	o := &outcome.Outcome{Row: x.s.Row, State: x.State.Data(), Assumed: x.control.delta,
+		Decisions: x.loop.Decisions(),
+		Steps:     x.events, Stalls: c.Stalls, End: x.Sim.Now(), Queues: n.queues.loads(x.Sim.Now(), c.Wire),
 		Traffic: outcome.Traffic{OCS: c.OCS, EPS: c.EPS, Basis: "payload",
 			Busiest: busiest(x.Fabric(), c.Wire, x.Sim.Now())},
 		Circuits: outcome.Circuits{Carried: n.circuits.close(x.State.Data()), Lit: c.Lit, DarkSource: "model"}}

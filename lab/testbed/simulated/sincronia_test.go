@@ -149,7 +149,8 @@ func TestSincroniaReference(t *testing.T) {
 			Policies: []string{"bssi"}, Rules: scenario.Rules{Compat: scenario.CompatSincronia, CarryLocal: true}})
 		for c := range want {
 			if took[c] != time.Duration(want[c])*8*time.Millisecond {
-				t.Fatalf("seed %d: coflow %d takes %v, the reference's %d units of 8 ms\n%s", seed, c+1, took[c], want[c],
+				t.Fatalf("seed %d: coflow %d takes %v, the reference's %d units of 8 ms\n%s", seed, c+1,
+					took[c], want[c],
 					b.String())
 			}
 		}

@@ -35,7 +35,10 @@ func (c *queuedCoflow) pairs() [][2]int {
 	for l := range c.left {
 		all = append(all, l)
 	}
-	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	slices.SortFunc(all, func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]),
+			cmp.Compare(a[1], b[1]))
+	})
 	return all
 }
 
@@ -138,7 +141,8 @@ func (s *sunflowReference) happen(now time.Duration) {
 		return p.from == now
 	})
 	for l := range s.lit {
-		if !slices.Contains(due, l) && slices.ContainsFunc(due, func(d [2]int) bool { return d[0] == l[0] || d[1] == l[1] }) {
+		if !slices.Contains(due, l) && slices.ContainsFunc(due,
+			func(d [2]int) bool { return d[0] == l[0] || d[1] == l[1] }) {
 			delete(s.lit, l)
 		}
 	}
@@ -181,7 +185,10 @@ func (s *sunflowReference) reserveFirst(at time.Duration, todo []circuitSlot) (e
 	for {
 		var rest []circuitSlot
 		for _, x := range todo {
-			if slices.ContainsFunc(held, func(h circuitSlot) bool { return h.pair[0] == x.pair[0] || h.pair[1] == x.pair[1] }) {
+			if slices.ContainsFunc(held, func(h circuitSlot) bool {
+				return h.pair[0] == x.pair[0] ||
+					h.pair[1] == x.pair[1]
+			}) {
 				rest = append(rest, x)
 				continue
 			}
@@ -244,7 +251,8 @@ func TestSunflowReference(t *testing.T) {
 	for seed := range uint64(tries.Of(150, 3000)) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		ports, n := 3+rng.IntN(4), 2+rng.IntN(6)
-		reference := &sunflowReference{ports: ports, delta: []time.Duration{7_300_001, 31_000_003, 100_003}[rng.IntN(3)]}
+		reference := &sunflowReference{ports: ports,
+			delta: []time.Duration{7_300_001, 31_000_003, 100_003}[rng.IntN(3)]}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d %d\n", ports, n)
 		at := 0

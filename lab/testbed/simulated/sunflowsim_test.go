@@ -85,14 +85,17 @@ func TestEdmondsSlot(t *testing.T) {
 		// Lit from 10 to 30: 60 and 40 are left. The first goes on to 60, dark for no time: 30 and 40. The
 		// other from 70 to 90: 30 and 20. The first from 100 to 120: 10 and 20. The other from 130 to 150,
 		// the first from 160 to 170.
-		{"20 ms by the rules of Sunflow's simulator", "edmonds", scenario.Rules{Compat: scenario.CompatSunflow}, 0,
+		{"20 ms by the rules of Sunflow's simulator", "edmonds",
+			scenario.Rules{Compat: scenario.CompatSunflow}, 0,
 			[2]time.Duration{170 * ms, 150 * ms}},
-		{"long by the rules of Sunflow's simulator", "edmonds", scenario.Rules{Compat: scenario.CompatSunflow}, 200 * ms,
+		{"long by the rules of Sunflow's simulator", "edmonds",
+			scenario.Rules{Compat: scenario.CompatSunflow}, 200 * ms,
 			[2]time.Duration{90 * ms, 260 * ms}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, _, took := labtest.ReplayText(t, two, scenario.Options{Fabric: "crossbar:ports=4,rate=1Gbps,dark=10ms",
-				Policies: []string{tc.policy}, Rules: tc.rules, Parts: policy.Overrides{EdmondsSlot: tc.slot}})
+			_, _, took := labtest.ReplayText(t, two,
+				scenario.Options{Fabric: "crossbar:ports=4,rate=1Gbps,dark=10ms",
+					Policies: []string{tc.policy}, Rules: tc.rules, Parts: policy.Overrides{EdmondsSlot: tc.slot}})
 			for i, want := range tc.took {
 				if (took[i] - want).Abs() > 10*time.Microsecond {
 					t.Errorf("coflow %d takes %v, want %v", i+1, took[i], want)

@@ -26,8 +26,9 @@ func TestAllStop(t *testing.T) {
 		stop bool
 		took [2]time.Duration
 	}{{false, [2]time.Duration{1010 * ms, 1010 * ms}}, {true, [2]time.Duration{1020 * ms, 1010 * ms}}} {
-		_, _, took := labtest.ReplayText(t, two, scenario.Options{Fabric: "crossbar:ports=4,rate=1Gbps,dark=10ms",
-			Policies: []string{"sunflow"}, Rules: scenario.Rules{AllStop: tc.stop}})
+		_, _, took := labtest.ReplayText(t, two,
+			scenario.Options{Fabric: "crossbar:ports=4,rate=1Gbps,dark=10ms",
+				Policies: []string{"sunflow"}, Rules: scenario.Rules{AllStop: tc.stop}})
 		for i, want := range tc.took {
 			if (took[i] - want).Abs() > 10*time.Microsecond {
 				t.Errorf("all-stop %v: coflow %d takes %v, want %v", tc.stop, i+1, took[i], want)
@@ -54,7 +55,8 @@ func TestOwnPortRates(t *testing.T) {
 		{"crossbar:ports=4,rate=1Gbps,rate@0-1=2Gbps", "sebf", [2]time.Duration{500 * ms, 1000 * ms}},
 		// Only one end is faster: the slower decides.
 		{"crossbar:ports=4,rate=1Gbps,rate@0=2Gbps", "sebf", [2]time.Duration{1000 * ms, 1000 * ms}},
-		{"crossbar:ports=4,rate=1Gbps,dark=10ms,rate@0-1=2Gbps", "sunflow", [2]time.Duration{510 * ms, 1010 * ms}},
+		{"crossbar:ports=4,rate=1Gbps,dark=10ms,rate@0-1=2Gbps", "sunflow",
+			[2]time.Duration{510 * ms, 1010 * ms}},
 	} {
 		s, _, took := labtest.ReplayText(t, two, scenario.Options{Fabric: tc.fabric,
 			Policies: []string{tc.policy}})
@@ -83,7 +85,8 @@ func TestAttributes(t *testing.T) {
 	if p.Deadlines == nil || *p.Deadlines != (report.Deadlines{Of: 2, Met: 1}) {
 		t.Errorf("deadlines %+v", p.Deadlines)
 	}
-	if c := o.ResultOf(s).Coflows; c[0].Weight != 3 || c[1].Weight != 1 || c[1].Deadline != 1600*time.Millisecond ||
+	if c := o.ResultOf(s).Coflows; c[0].Weight != 3 || c[1].Weight != 1 ||
+		c[1].Deadline != 1600*time.Millisecond ||
 		c[2].Deadline != 0 {
 		t.Errorf("%+v", c)
 	}
@@ -93,8 +96,9 @@ func TestAttributes(t *testing.T) {
 	if p.WeightedCCT <= 0 {
 		t.Error("no weighted mean")
 	}
-	if _, err := scenario.Prepare(scenario.Options{Trace: file, Fabric: "crossbar:ports=4", Policies: []string{"sebf"},
-		On: scenario.OnFlowsim, Speedup: 1, Rules: scenario.Rules{Attributes: "none.csv"}}, 1); err == nil {
+	if _, err := scenario.Prepare(scenario.Options{Trace: file, Fabric: "crossbar:ports=4",
+		Policies: []string{"sebf"},
+		On:       scenario.OnFlowsim, Speedup: 1, Rules: scenario.Rules{Attributes: "none.csv"}}, 1); err == nil {
 		t.Error("an absent file is read")
 	}
 }
@@ -147,7 +151,8 @@ func TestPerCircuitSums(t *testing.T) {
 	plain := *s
 	plain.Options.Rules.PerCircuit, plain.Options.Rules.PerQueue = "", ""
 	again, err := labtest.Simulate(context.Background(), &plain, plain.Rows[0], nil)
-	if err != nil || again.End != o.End || labtest.FirstDifference(again.State, o.State) != "" || again.OCS != o.OCS {
+	if err != nil || again.End != o.End || labtest.FirstDifference(again.State, o.State) != "" ||
+		again.OCS != o.OCS {
 		t.Errorf("looking changes what happens: %v", err)
 	}
 }
@@ -178,7 +183,8 @@ func TestPerQueue(t *testing.T) {
 			continue
 		}
 		busy++
-		if q.Bytes != 125e6 || q.Max != 125e6 || math.Abs(q.Mean-62.5e6) > 1 || q.Drops != 0 || q.Capacity != 1e9 ||
+		if q.Bytes != 125e6 || q.Max != 125e6 || math.Abs(q.Mean-62.5e6) > 1 || q.Drops != 0 ||
+			q.Capacity != 1e9 ||
 			q.Policy != "sebf" {
 			t.Errorf("%+v", q)
 		}

@@ -26,7 +26,8 @@ type queueWatch struct {
 }
 
 func newQueueWatch(sim *flowsim.Sim, links int) *queueWatch {
-	return &queueWatch{sim: sim, last: make([]float64, links), now: make([]float64, links), max: make([]float64, links),
+	return &queueWatch{sim: sim, last: make([]float64, links), now: make([]float64, links),
+		max:  make([]float64, links),
 		area: make([]float64, links), due: true}
 }
 

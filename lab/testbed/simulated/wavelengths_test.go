@@ -29,7 +29,8 @@ func wavesFabric(waves int) string {
 func TestFanOverWavelengths(t *testing.T) {
 	job := controller.Job{Name: "fan", Edges: []controller.Edge{{Kind: controller.Fixed}}}
 	for to := range southbound.HostID(4) {
-		job.Edges[0].Flows = append(job.Edges[0].Flows, controller.Flow{Src: 0, Dst: to + 1, Bytes: 50e6, Count: 1})
+		job.Edges[0].Flows = append(job.Edges[0].Flows,
+			controller.Flow{Src: 0, Dst: to + 1, Bytes: 50e6, Count: 1})
 	}
 	one := time.Duration(0)
 	for _, waves := range []int{1, 2, 4} {
@@ -66,8 +67,9 @@ func TestNoMoreThanWavelengths(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 15))
 			var jobs []controller.Job
 			for i := range 12 {
-				j := controller.Job{Name: fmt.Sprintf("job%d", i), Arrival: time.Duration(rng.IntN(3000)) * time.Millisecond,
-					Edges: []controller.Edge{{Kind: controller.Fixed}}}
+				j := controller.Job{Name: fmt.Sprintf("job%d", i),
+					Arrival: time.Duration(rng.IntN(3000)) * time.Millisecond,
+					Edges:   []controller.Edge{{Kind: controller.Fixed}}}
 				for range 2 + rng.IntN(12) {
 					src, dst := rng.IntN(6), rng.IntN(5)
 					if dst >= src {
@@ -118,7 +120,10 @@ func mostCircuits(moves []state.Move, end time.Duration, racks southbound.Port) 
 			all = append(all, change{m.Intent, side, p % racks, 1}, change{to, side, p % racks, -1})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	slices.SortStableFunc(all, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at),
+			cmp.Compare(a.by, b.by))
+	})
 	now, most := [2]map[southbound.Port]int{{}, {}}, 0
 	for _, c := range all {
 		now[c.side][c.rack] += c.by
@@ -136,7 +141,8 @@ func TestWavelengthsRefused(t *testing.T) {
 		{"joint", scenario.OnFlowsim, "joint", "", "joint sets up one circuit a rack"},
 		{"a part in the place of sunflow", scenario.OnFlowsim, "random+ecmp+sunflow", "rotor",
 			"rotor sets up one circuit a rack"},
-		{"packets", scenario.OnNetns, "random+ecmp+sunflow", "", "a ToR has one interface to the optical switch"},
+		{"packets", scenario.OnNetns, "random+ecmp+sunflow", "",
+			"a ToR has one interface to the optical switch"},
 		{"sunflow", scenario.OnFlowsim, "coscheduler+sunflow", "", ""},
 		{"a part in the place of edmonds", scenario.OnFlowsim, "random+ecmp+edmonds", "sunflow", ""},
 		{"no circuits", scenario.OnFlowsim, "crosslayer", "", ""},
@@ -145,7 +151,8 @@ func TestWavelengthsRefused(t *testing.T) {
 			_, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{tc.policy},
 				Parts: policy.Overrides{Circuits: tc.light}, Fabric: wavesFabric(2), Scale: 1, Speedup: 1, Coflows: 2, On: tc.on},
 				1)
-			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			if tc.want == "" && err != nil || tc.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
 		})

@@ -15,9 +15,11 @@ import (
 
 // whole replays the whole Facebook trace and returns the outcome, after checking that every coflow has
 // ended and every byte is counted once: over circuits if the fabric has some, else over packets.
-func whole(t *testing.T, fabric, policy string, rules scenario.Rules) (*scenario.Prepared, *outcome.Outcome) {
+func whole(t *testing.T, fabric, policy string, rules scenario.Rules) (*scenario.Prepared,
+	*outcome.Outcome) {
 	t.Helper()
-	s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: fabric, On: scenario.OnFlowsim,
+	s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t), Fabric: fabric,
+		On:       scenario.OnFlowsim,
 		Policies: []string{policy},
 		Speedup:  1, Seed: 1, Rules: rules}, 1)
 	if err != nil {
@@ -75,7 +77,8 @@ func TestWholeTraceMeasured(t *testing.T) {
 			}
 		}
 		cct, over := ratios(s, o)
-		t.Logf("CCT %.4f s, over the bound %.4f, at most %.4f; %d moves, %d decisions", cct, over, worst, o.Sums.All,
+		t.Logf("CCT %.4f s, over the bound %.4f, at most %.4f; %d moves, %d decisions", cct, over,
+			worst, o.Sums.All,
 			o.Decisions)
 	})
 	t.Run("sunflow, all together", func(t *testing.T) {

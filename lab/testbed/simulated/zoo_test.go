@@ -22,7 +22,8 @@ func TestZooOnSimulator(t *testing.T) {
 		t.Errorf("%d graphs, want 203 and 26", len(all))
 	}
 	for _, g := range all {
-		p, err := scenario.Prepare(scenario.Options{Fabric: g.Fabric(t), On: scenario.OnFlowsim, Seed: 1, Speedup: 1,
+		p, err := scenario.Prepare(scenario.Options{Fabric: g.Fabric(t), On: scenario.OnFlowsim,
+			Seed: 1, Speedup: 1,
 			Policies: []string{"random+ecmp"}, Replicas: 1, Given: labtest.ThereAndBack(g)}, 1)
 		if err != nil {
 			t.Fatalf("%s: %v", g.Name, err)

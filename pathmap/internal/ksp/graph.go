@@ -35,7 +35,8 @@ func (g *Graph) Degree(n int32) int32 { return g.Start[n+1] - g.Start[n] }
 
 // NewGraph takes a graph's arrays over.
 func NewGraph(id []int32, leaf []bool, start, to, link []int32) *Graph {
-	g := &Graph{id: id, Leaf: leaf, Start: start, To: to, Link: link, Leafy: slices.Contains(leaf, true), least: 1}
+	g := &Graph{id: id, Leaf: leaf, Start: start, To: to, Link: link,
+		Leafy: slices.Contains(leaf, true), least: 1}
 	seen := make([]int32, len(id)) // the last node, plus one, that had a link to this one
 	most := int32(0)
 	for n := range int32(len(id)) {

@@ -112,8 +112,9 @@ func (p *Packer) Paths(s, t int32) {
 // Walk returns the walk of a pair.
 func (p *Packer) Walk(s, t int32) Walk {
 	m := p.Table
-	return Walk{g: m.Graph, dist: p.Dist, Far: unknown, order: m.Order(s, t), source: m.Node[s], target: m.Node[t],
-		steps: budget + perPath*m.K}
+	return Walk{g: m.Graph, dist: p.Dist, Far: unknown, order: m.Order(s, t), source: m.Node[s],
+		target: m.Node[t],
+		steps:  budget + perPath*m.K}
 }
 
 // Gather adds the paths of a pair's walk, which stands at st, until there are k.

@@ -72,7 +72,8 @@ func (p *NetworkParts) Add(m *agentpb.SetNetworkRequest) (Network, error) {
 		addr, err := netip.ParseAddrPort(h.GetAddress())
 		if err != nil || !addr.Addr().Is4() || h.GetRack() < 0 || len(h.GetName()) > maxHostName ||
 			min(h.GetLink(), h.GetPackets(), h.GetCircuits()) < 0 {
-			return nil, fmt.Errorf("set network: host %d, %q at %q in rack %d, is none: %w", int(m.GetFirst())+i, h.GetName(),
+			return nil, fmt.Errorf("set network: host %d, %q at %q in rack %d, is none: %w",
+				int(m.GetFirst())+i, h.GetName(),
 				h.GetAddress(), h.GetRack(), southbound.ErrRefused)
 		}
 		p.hosts = append(p.hosts, Host{Name: h.GetName(), Addr: addr, Rack: h.GetRack(),

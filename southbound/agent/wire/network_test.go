@@ -34,12 +34,14 @@ func TestNetwork(t *testing.T) {
 			}
 			if i > 0 {
 				q := p
-				if _, err := q.Add(reqs[len(reqs)-1]); len(reqs) > 2 && i == 1 && !errors.Is(err, southbound.ErrRefused) {
+				if _, err := q.Add(reqs[len(reqs)-1]); len(reqs) > 2 && i == 1 &&
+					!errors.Is(err, southbound.ErrRefused) {
 					t.Errorf("%d hosts: the last request is taken in the place of the second: %v", n, err)
 				}
 			}
 			got, err := p.Add(req)
-			if last := i == len(reqs)-1; err != nil || (got != nil) != last || last && !reflect.DeepEqual(got, want) {
+			if last := i == len(reqs)-1; err != nil || (got != nil) != last || last &&
+				!reflect.DeepEqual(got, want) {
 				t.Errorf("%d hosts, request %d: %d hosts, %v", n, i, len(got), err)
 			}
 		}

@@ -38,8 +38,9 @@ func extraMessages(all []southbound.Extra) []*agentpb.Extra {
 func spreads(all []*agentpb.Spread) []southbound.Spread {
 	var out []southbound.Spread
 	for _, s := range all {
-		out = append(out, southbound.Spread{Coflow: southbound.CoflowID(s.GetCoflow()), From: hostRates(s.GetFrom()),
-			To: hostRates(s.GetTo())})
+		out = append(out, southbound.Spread{Coflow: southbound.CoflowID(s.GetCoflow()),
+			From: hostRates(s.GetFrom()),
+			To:   hostRates(s.GetTo())})
 	}
 	return out
 }

@@ -36,8 +36,9 @@ type Stats struct {
 func (s Status) Message() *agentpb.StatusReply {
 	return &agentpb.StatusReply{Incarnation: s.Incarnation, NowNs: int64(s.Now), FirstEvent: s.FirstEvent,
 		NextEvent: s.NextEvent, LiveHostFlows: s.LiveHostFlows, LiveTasks: s.LiveTasks,
-		Stats: &agentpb.Stats{HostFlowsEnded: s.Stats.HostFlowsEnded, BytesReceived: int64(s.Stats.BytesReceived),
-			Connections: s.Stats.Connections, Redials: s.Stats.Redials, Refused: s.Stats.Refused, Corrupt: s.Stats.Corrupt,
+		Stats: &agentpb.Stats{HostFlowsEnded: s.Stats.HostFlowsEnded,
+			BytesReceived: int64(s.Stats.BytesReceived),
+			Connections:   s.Stats.Connections, Redials: s.Stats.Redials, Refused: s.Stats.Refused, Corrupt: s.Stats.Corrupt,
 			Retransmissions: s.Stats.Retransmissions, Reordered: s.Stats.Reordered, Marked: s.Stats.Marked,
 			TasksEnded: s.Stats.TasksEnded}}
 }
@@ -45,8 +46,9 @@ func (s Status) Message() *agentpb.StatusReply {
 // StatusOf reads a status.
 func StatusOf(m *agentpb.StatusReply) Status {
 	st := m.GetStats()
-	return Status{Incarnation: m.GetIncarnation(), Now: time.Duration(m.GetNowNs()), FirstEvent: m.GetFirstEvent(),
-		NextEvent: m.GetNextEvent(), LiveHostFlows: m.GetLiveHostFlows(), LiveTasks: m.GetLiveTasks(),
+	return Status{Incarnation: m.GetIncarnation(), Now: time.Duration(m.GetNowNs()),
+		FirstEvent: m.GetFirstEvent(),
+		NextEvent:  m.GetNextEvent(), LiveHostFlows: m.GetLiveHostFlows(), LiveTasks: m.GetLiveTasks(),
 		Stats: Stats{HostFlowsEnded: st.GetHostFlowsEnded(), BytesReceived: pathmap.Bytes(st.GetBytesReceived()),
 			Connections: st.GetConnections(), Redials: st.GetRedials(), Refused: st.GetRefused(), Corrupt: st.GetCorrupt(),
 			Retransmissions: st.GetRetransmissions(), Reordered: st.GetReordered(), Marked: st.GetMarked(),

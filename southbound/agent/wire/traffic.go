@@ -24,12 +24,14 @@ type Traffic struct {
 // Message returns t as it travels. More pairs than a message holds are refused.
 func (t *Traffic) Message() (*agentpb.TrafficReply, error) {
 	if len(t.Moved) > MaxMoved {
-		return nil, fmt.Errorf("tell traffic: %d pairs of hosts, at most %d are told: %w", len(t.Moved), MaxMoved,
+		return nil, fmt.Errorf("tell traffic: %d pairs of hosts, at most %d are told: %w",
+			len(t.Moved), MaxMoved,
 			southbound.ErrUnsupported)
 	}
 	m := &agentpb.TrafficReply{AtNs: int64(t.At)}
 	for _, x := range t.Moved {
-		m.Src, m.Dst, m.Bytes = append(m.Src, int32(x.Src)), append(m.Dst, int32(x.Dst)), append(m.Bytes, int64(x.Bytes))
+		m.Src, m.Dst, m.Bytes = append(m.Src, int32(x.Src)), append(m.Dst,
+			int32(x.Dst)), append(m.Bytes, int64(x.Bytes))
 	}
 	return m, nil
 }
@@ -47,7 +49,8 @@ func TrafficOf(m *agentpb.TrafficReply) (Traffic, error) {
 			return t, fmt.Errorf("read traffic: row %d is %d→%d with %d bytes: rows are sorted, each pair once, and hold what "+
 				"is above zero", i, src[i], dst[i], moved[i])
 		}
-		t.Moved = append(t.Moved, Moved{southbound.HostID(src[i]), southbound.HostID(dst[i]), pathmap.Bytes(moved[i])})
+		t.Moved = append(t.Moved, Moved{southbound.HostID(src[i]), southbound.HostID(dst[i]),
+			pathmap.Bytes(moved[i])})
 	}
 	return t, nil
 }

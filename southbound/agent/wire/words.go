@@ -17,7 +17,8 @@ func Runs(tasks []southbound.Task) []*agentpb.RunRequest {
 	for part := range slices.Chunk(tasks, ChunkRows) {
 		req := &agentpb.RunRequest{Tasks: make([]*agentpb.Task, len(part))}
 		for i, t := range part {
-			req.Tasks[i] = &agentpb.Task{Task: int32(t.Task), Host: int32(t.Host), ComputeNs: int64(t.Compute), TaskTry: t.Try}
+			req.Tasks[i] = &agentpb.Task{Task: int32(t.Task), Host: int32(t.Host),
+				ComputeNs: int64(t.Compute), TaskTry: t.Try}
 		}
 		out = append(out, req)
 	}
@@ -43,7 +44,8 @@ func CheckTask(t southbound.Task, hosts int) error {
 	case t.Try < 0:
 		return fmt.Errorf("run task %d: try %d: count from 0: %w", t.Task, t.Try, southbound.ErrRefused)
 	case t.Compute < 0:
-		return fmt.Errorf("run task %d: computes for %v, which is below zero: %w", t.Task, t.Compute, southbound.ErrRefused)
+		return fmt.Errorf("run task %d: computes for %v, which is below zero: %w", t.Task, t.Compute,
+			southbound.ErrRefused)
 	}
 	return nil
 }
@@ -95,8 +97,9 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 	}
 	first.Spread, first.Extra = spreadMessages(r.Spread), extraMessages(r.Extra)
 	for _, p := range r.Priority {
-		first.Priority = append(first.Priority, &agentpb.Priority{Coflow: int32(p.Coflow), Priority: uint32(p.Priority),
-			Low: p.Low})
+		first.Priority = append(first.Priority, &agentpb.Priority{Coflow: int32(p.Coflow),
+			Priority: uint32(p.Priority),
+			Low:      p.Low})
 	}
 	out := []*agentpb.SetRatesRequest{first}
 	req := first
@@ -106,7 +109,8 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 			out = append(out, req)
 		}
 		for _, p := range part {
-			req.Pairs = append(req.Pairs, &agentpb.PairRate{Src: int32(p.Src), Dst: int32(p.Dst), Tag: uint32(p.Tag),
+			req.Pairs = append(req.Pairs, &agentpb.PairRate{Src: int32(p.Src), Dst: int32(p.Dst),
+				Tag:           uint32(p.Tag),
 				BitsPerSecond: int64(p.Rate)})
 		}
 		req = nil
@@ -131,7 +135,8 @@ func Rates(m *agentpb.SetRatesRequest) (r *southbound.Rates, onlyPairs bool, err
 		if err != nil {
 			return nil, false, fmt.Errorf("set rates: pair %d→%d: %w", p.GetSrc(), p.GetDst(), err)
 		}
-		r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(p.GetSrc()), Dst: southbound.HostID(p.GetDst()),
+		r.Pairs = append(r.Pairs, southbound.PairRate{Src: southbound.HostID(p.GetSrc()),
+			Dst: southbound.HostID(p.GetDst()),
 			Tag: tag, Rate: pathmap.BitsPerSecond(p.GetBitsPerSecond())})
 	}
 	if err := CheckRates(r); err != nil {

@@ -56,7 +56,8 @@ func TestRatesRoundTrip(t *testing.T) {
 			got.Pairs = append(got.Pairs, part.Pairs...)
 		}
 		if !reflect.DeepEqual(got, r) {
-			t.Fatalf("seed %d: %d paces and %d pairs came out of %d and %d, or differ", seed, len(got.Pace), len(got.Pairs),
+			t.Fatalf("seed %d: %d paces and %d pairs came out of %d and %d, or differ", seed,
+				len(got.Pace), len(got.Pairs),
 				len(r.Pace), len(r.Pairs))
 		}
 	}
@@ -72,7 +73,8 @@ func fan(rng *rand.Rand, r *southbound.Rates) {
 		}
 		r.Spread = append(r.Spread, s)
 		for row := range int32(rng.IntN(30)) {
-			r.Extra = append(r.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: -1 - c, Row: row}, Rate: 1 +
+			r.Extra = append(r.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: -1 - c,
+				Row: row}, Rate: 1 +
 				pathmap.BitsPerSecond(rng.IntN(1e9))})
 		}
 	}
@@ -104,7 +106,8 @@ func TestLargestRatesFit(t *testing.T) {
 			Rate: 1<<63 - 1})
 	}
 	if reqs, err := SetRates(&r); err != nil || len(reqs) != 2 || proto.Size(reqs[0]) > MaxMessage {
-		t.Errorf("with spreads and extras: %d requests, the first of %d bytes, %v", len(reqs), proto.Size(reqs[0]), err)
+		t.Errorf("with spreads and extras: %d requests, the first of %d bytes, %v", len(reqs),
+			proto.Size(reqs[0]), err)
 	}
 	r = southbound.Rates{Pace: append(r.Pace, southbound.Pace{})}
 	if _, err := SetRates(&r); !errors.Is(err, southbound.ErrRefused) {
@@ -143,9 +146,10 @@ func TestTasksAndSteersRoundTrip(t *testing.T) {
 }
 
 func TestEventAndStatusRoundTrip(t *testing.T) {
-	e := southbound.Event{At: 5, Kind: southbound.HostFlowEnded, HostFlowKey: southbound.HostFlowKey{Coflow: 1, Row: 2},
-		Task: 3,
-		Try:  5, Host: 4}
+	e := southbound.Event{At: 5, Kind: southbound.HostFlowEnded,
+		HostFlowKey: southbound.HostFlowKey{Coflow: 1, Row: 2},
+		Task:        3,
+		Try:         5, Host: 4}
 	if got, err := EventOf(EventMessage(e)); err != nil || got != e {
 		t.Errorf("event %+v, %v", got, err)
 	}

@@ -46,7 +46,10 @@ func ruleMade(ctx context.Context, b *bench) (err error) {
 	if err := b.change(ctx, do); err != nil {
 		return err
 	}
-	err = b.until(ctx, "the rule", func(s southbound.Seen) bool { return slices.Contains(s.Rules, do.Rules[0]) })
+	err = b.until(ctx, "the rule", func(s southbound.Seen) bool {
+		return slices.Contains(s.Rules,
+			do.Rules[0])
+	})
 	if uerr := b.change(ctx, undo); err != nil || uerr != nil {
 		return errors.Join(err, uerr)
 	}
@@ -170,7 +173,8 @@ func circuitMade(ctx context.Context, b *bench) error {
 			return err
 		}
 		before, _, err := w.until(xs[0], southbound.Connected)
-		if err == nil && b.profile.Name() != "polatis" && !slices.Contains(before, southbound.PendingConnection) {
+		if err == nil && b.profile.Name() != "polatis" &&
+			!slices.Contains(before, southbound.PendingConnection) {
 			err = fmt.Errorf("it was connected without having been pending: %v", before)
 		}
 		return err
@@ -239,7 +243,8 @@ func circuitBusy(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		if _, err := b.c.Set(ctx, &gpb.SetRequest{Update: []*gpb.Update{{Path: at.Proto(), Val: tv}}}); err == nil {
+		if _, err := b.c.Set(ctx, &gpb.SetRequest{Update: []*gpb.Update{{Path: at.Proto(),
+			Val: tv}}}); err == nil {
 			return fmt.Errorf("output %s was given away", gnmi.OutputName(xs[0].Out))
 		}
 		return nil

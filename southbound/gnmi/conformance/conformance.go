@@ -66,14 +66,16 @@ func rules() []rule {
 		{"get-unknown", "Get of an unknown path is UNIMPLEMENTED", false, getUnknown},
 		{"get-label", "a prefix's target is a label, which the answer repeats", false, getLabel},
 		{"get-origin", "origin openconfig is the default one", false, getOrigin},
-		{"get-wildcard", "an element * stands for any name, and ... for any number of levels", false, getWildcard},
+		{"get-wildcard", "an element * stands for any name, and ... for any number of levels",
+			false, getWildcard},
 		{"get-version", "use_models with a version that is not offered is UNIMPLEMENTED", false, getVersion},
 		{"get-encoding", "an encoding that is not offered is UNIMPLEMENTED", false, getEncoding},
 		{"once", "Subscribe ONCE sends the current state, sync_response, and ends", false, once},
 		{"poll", "every poll is answered up to a sync_response", false, poll},
 		{"poll-close", "polls are answered though the client has closed its half since, and then the call ends", false,
 			pollClose},
-		{"poll-updates-only", "with updates_only a poll is answered by sync_response alone", false, pollUpdatesOnly},
+		{"poll-updates-only", "with updates_only a poll is answered by sync_response alone", false,
+			pollUpdatesOnly},
 		{"stream", "a STREAM sends the current state and then one sync_response", false, stream},
 		{"subscribe-unknown", "Subscribe to an unknown path is UNIMPLEMENTED", false, subscribeUnknown},
 		{"subscribe-history", "a history that is not kept is refused", false, subscribeHistory},
@@ -109,7 +111,8 @@ var errSkip = errors.New("not tried")
 
 // Run tries the rules. ports is how many the target has; the profile must be made for as many. ctx
 // bounds it all.
-func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, ports int32, o Options) []Finding {
+func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, ports int32,
+	o Options) []Finding {
 	o.Timeout, o.Sample = cmp.Or(o.Timeout, defaultTimeout), cmp.Or(o.Sample, defaultSample)
 	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample}
 	var out []Finding

@@ -57,13 +57,16 @@ func TestBadTargets(t *testing.T) {
 		timeout time.Duration
 		broken  []string // at least these
 	}{
-		{"mute", mute{}, 20 * time.Millisecond, []string{"capabilities", "get-typed", "once", "poll", "poll-close",
+		{"mute", mute{}, 20 * time.Millisecond, []string{"capabilities", "get-typed", "once",
+			"poll", "poll-close",
 			"poll-updates-only", "stream", "sample", "set-unknown", "arbitration"}},
-		{"empty", gpb.UnimplementedGNMIServer{}, 200 * time.Millisecond, []string{"capabilities", "get-typed", "once", "poll",
-			"poll-close", "poll-updates-only", "stream", "sample", "set-unknown", "arbitration"}},
-		{"eager", eager{}, 200 * time.Millisecond, []string{"capabilities", "get-unknown", "get-encoding", "once", "poll",
-			"poll-close", "poll-updates-only", "stream", "sample", "set-unknown", "set-malformed",
-			"set-wrapped", "set-read-only", "arbitration"}},
+		{"empty", gpb.UnimplementedGNMIServer{}, 200 * time.Millisecond,
+			[]string{"capabilities", "get-typed", "once", "poll",
+				"poll-close", "poll-updates-only", "stream", "sample", "set-unknown", "arbitration"}},
+		{"eager", eager{}, 200 * time.Millisecond,
+			[]string{"capabilities", "get-unknown", "get-encoding", "once", "poll",
+				"poll-close", "poll-updates-only", "stream", "sample", "set-unknown", "set-malformed",
+				"set-wrapped", "set-read-only", "arbitration"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -52,7 +52,8 @@ func getUnknown(ctx context.Context, b *bench) error {
 
 // someState is a request for state that the profile reads.
 func (b *bench) someState() *gpb.GetRequest {
-	return &gpb.GetRequest{Path: []*gpb.Path{b.model.Proto(b.profile.WatchPaths()[0])}, Encoding: gpb.Encoding_JSON_IETF}
+	return &gpb.GetRequest{Path: []*gpb.Path{b.model.Proto(b.profile.WatchPaths()[0])},
+		Encoding: gpb.Encoding_JSON_IETF}
 }
 
 func getLabel(ctx context.Context, b *bench) error {
@@ -206,7 +207,8 @@ func (b *bench) untilSync(s gpb.GNMI_SubscribeClient) error {
 }
 
 func once(ctx context.Context, b *bench) error {
-	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_ONCE, gpb.SubscriptionMode_TARGET_DEFINED, 0))
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_ONCE,
+		gpb.SubscriptionMode_TARGET_DEFINED, 0))
 	if err != nil {
 		return err
 	}
@@ -222,7 +224,8 @@ func once(ctx context.Context, b *bench) error {
 func poll(ctx context.Context, b *bench) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_POLL, gpb.SubscriptionMode_TARGET_DEFINED, 0))
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_POLL,
+		gpb.SubscriptionMode_TARGET_DEFINED, 0))
 	if err != nil {
 		return err
 	}
@@ -247,7 +250,8 @@ func ask(s gpb.GNMI_SubscribeClient) error {
 }
 
 func pollClose(ctx context.Context, b *bench) error {
-	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_POLL, gpb.SubscriptionMode_TARGET_DEFINED, 0))
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_POLL,
+		gpb.SubscriptionMode_TARGET_DEFINED, 0))
 	if err != nil {
 		return err
 	}
@@ -289,7 +293,8 @@ func pollUpdatesOnly(ctx context.Context, b *bench) error {
 			return fmt.Errorf("before sync_response: %w", err)
 		}
 		if !m.GetSyncResponse() {
-			return fmt.Errorf("poll %d is answered by %d updates before sync_response", n+1, len(m.GetUpdate().GetUpdate()))
+			return fmt.Errorf("poll %d is answered by %d updates before sync_response", n+1,
+				len(m.GetUpdate().GetUpdate()))
 		}
 	}
 	return nil
@@ -308,7 +313,8 @@ func stream(ctx context.Context, b *bench) error {
 func sample(ctx context.Context, b *bench) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_STREAM, gpb.SubscriptionMode_SAMPLE, b.sample))
+	s, err := b.subscribe(ctx, b.subscription(gpb.SubscriptionList_STREAM,
+		gpb.SubscriptionMode_SAMPLE, b.sample))
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ type property struct {
 
 // properties are all that is known.
 func (a *About) properties() (out []property) {
-	for _, p := range []property{{"target", a.Target}, {"profile", a.Profile}, {"gNMI", a.GNMI}, {"lightloom", a.Checker},
+	for _, p := range []property{{"target", a.Target}, {"profile", a.Profile}, {"gNMI", a.GNMI},
+		{"lightloom", a.Checker},
 		{"commit", a.Commit}} {
 		if p.Value != "" {
 			out = append(out, p)
@@ -96,15 +97,18 @@ func WriteHTML(w io.Writer, about About, all []Finding) error {
 	}
 	rows := gomponents.Map(all, func(f Finding) gomponents.Node {
 		result := fmt.Sprint(f.Result)
-		return html.Tr(cell(html.Td, f.Rule), html.Td(html.Class(result), gomponents.Text(result)), cell(html.Td, f.Says),
+		return html.Tr(cell(html.Td, f.Rule), html.Td(html.Class(result), gomponents.Text(result)),
+			cell(html.Td, f.Says),
 			cell(html.Td, f.Why), gomponents.Raw("\n"))
 	})
 	known := gomponents.Map(about.properties(), func(p property) gomponents.Node {
 		return gomponents.Group{cell(html.Dt, p.Name), cell(html.Dd, p.Value), gomponents.Raw("\n")}
 	})
 	return html.Doctype(html.HTML(html.Lang("en"),
-		html.Head(html.Meta(html.Charset("utf-8")), cell(html.TitleEl, about.Target), html.StyleEl(gomponents.Raw(style))),
+		html.Head(html.Meta(html.Charset("utf-8")), cell(html.TitleEl, about.Target),
+			html.StyleEl(gomponents.Raw(style))),
 		html.Body(cell(html.H1, "gNMI conformance of "+about.Target), html.Dl(known),
-			html.Table(html.Tr(cell(html.Th, "rule"), cell(html.Th, "result"), cell(html.Th, "says"), cell(html.Th, "why")),
+			html.Table(html.Tr(cell(html.Th, "rule"), cell(html.Th, "result"), cell(html.Th, "says"),
+				cell(html.Th, "why")),
 				rows)))).Render(w)
 }

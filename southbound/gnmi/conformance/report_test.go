@@ -32,7 +32,8 @@ func TestReports(t *testing.T) {
 	all := []conformance.Finding{{Rule: "once", Says: "a", Result: conformance.Held},
 		{Rule: "poll", Says: "b", Result: conformance.Broken, Why: `<script>"&`},
 		{Rule: "set", Says: "c", Result: conformance.Skipped, Why: "it writes"}}
-	about := conformance.About{Target: "a<b", Profile: "ocp", GNMI: "0.10.0", Checker: "v1.2.3", Commit: "0123abc"}
+	about := conformance.About{Target: "a<b", Profile: "ocp", GNMI: "0.10.0", Checker: "v1.2.3",
+		Commit: "0123abc"}
 	var junit, html bytes.Buffer
 	if err := conformance.WriteJUnit(&junit, about, all); err != nil {
 		t.Fatal(err)
@@ -47,11 +48,13 @@ func TestReports(t *testing.T) {
 			} `xml:"failure"`
 		} `xml:"testcase"`
 	}
-	if err := xml.Unmarshal(junit.Bytes(), &s); err != nil || s.Failures != 1 || s.Skipped != 1 || len(s.Cases) != 3 ||
+	if err := xml.Unmarshal(junit.Bytes(), &s); err != nil || s.Failures != 1 || s.Skipped != 1 ||
+		len(s.Cases) != 3 ||
 		s.Cases[1].Failure.Message != all[1].Why {
 		t.Errorf("%+v, %v of\n%s", s, err, &junit)
 	}
-	if err := conformance.WriteHTML(&html, about, all); err != nil || strings.Contains(html.String(), "<script>") ||
+	if err := conformance.WriteHTML(&html, about, all); err != nil ||
+		strings.Contains(html.String(), "<script>") ||
 		strings.Count(html.String(), "<tr>") != 4 {
 		t.Errorf("%v:\n%s", err, &html)
 	}

@@ -138,7 +138,8 @@ func setReadOnly(ctx context.Context, b *bench) error {
 	var at schema.Path
 	switch b.profile.Name() {
 	case "openconfig":
-		at = schema.Path(nil).With("interfaces").Entry("interface", "name", "Ethernet0").With("state", "oper-status")
+		at = schema.Path(nil).With("interfaces").Entry("interface", "name", "Ethernet0").With("state",
+			"oper-status")
 	case "ocp":
 		at = schema.Path(nil).With("connections", "last-change-time")
 	default:

@@ -103,7 +103,8 @@ func (o Counters) readNative(ctx context.Context, c gpb.GNMIClient, p gnmi.Profi
 // readQueues adds how full queues were. A switch that does not know the path, or has nothing there,
 // does not tell.
 func readQueues(ctx context.Context, c gpb.GNMIClient, ports map[southbound.Port]PortCounters) error {
-	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("qos", "interfaces")})
+	leaves, err := getKnown(ctx, c, schema.OpenConfig(),
+		[]schema.Path{schema.Path(nil).With("qos", "interfaces")})
 	switch status.Code(err) {
 	case codes.OK:
 	case codes.NotFound, codes.InvalidArgument, codes.Unimplemented:

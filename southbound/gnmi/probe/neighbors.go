@@ -19,7 +19,8 @@ import (
 // profile does not know are left out. IDs number the neighbours of one port, in the order of the
 // device's own ids.
 func Neighbors(ctx context.Context, c gpb.GNMIClient) ([]lldp.Heard, error) {
-	leaves, err := getKnown(ctx, c, schema.OpenConfig(), []schema.Path{schema.Path(nil).With("lldp", "interfaces")})
+	leaves, err := getKnown(ctx, c, schema.OpenConfig(),
+		[]schema.Path{schema.Path(nil).With("lldp", "interfaces")})
 	if err != nil {
 		return nil, fmt.Errorf("read neighbours: %w", err)
 	}
@@ -41,7 +42,10 @@ func Neighbors(ctx context.Context, c gpb.GNMIClient) ([]lldp.Heard, error) {
 		}
 		fill(at[k], leaf, l.Value)
 	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.port, b.port),
+			cmp.Compare(a.id, b.id))
+	})
 	var out []lldp.Heard
 	for i, k := range keys {
 		h := *at[k]
@@ -55,7 +59,8 @@ func Neighbors(ctx context.Context, c gpb.GNMIClient) ([]lldp.Heard, error) {
 
 // neighborLeaf takes the path of a leaf of a neighbour apart.
 func neighborLeaf(p schema.Path) (port int, id, leaf string, ok bool) {
-	if len(p) != 7 || p[2].Name != "interface" || p[4].Name != "neighbor" || len(p[2].Keys) != 1 || len(p[4].Keys) != 1 {
+	if len(p) != 7 || p[2].Name != "interface" || p[4].Name != "neighbor" || len(p[2].Keys) != 1 ||
+		len(p[4].Keys) != 1 {
 		return 0, "", "", false
 	}
 	n, ok := gnmi.PortNamed(p[2].Keys[0].Value)

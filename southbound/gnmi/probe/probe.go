@@ -135,7 +135,8 @@ func countPorts(p gnmi.Profile, leaves []schema.Leaf) int32 {
 
 // flag keeps what a leaf says that a controller must know.
 func (f *Fit) flag(p gnmi.Profile, l schema.Leaf) {
-	if p.Name() != "ocp" || len(l.Path) != 3 || l.Path[0].Name != "optical-switch" || l.Path[1].Name != "state" {
+	if p.Name() != "ocp" || len(l.Path) != 3 || l.Path[0].Name != "optical-switch" ||
+		l.Path[1].Name != "state" {
 		return
 	}
 	if name := l.Path[2].Name; name == "bidirectional" || name == "cold-boot-recovery" {
@@ -150,7 +151,8 @@ func (f *Fit) flag(p gnmi.Profile, l schema.Leaf) {
 func portPaths(p gnmi.Profile) []schema.Path {
 	switch p := p.(type) {
 	case gnmi.OCP:
-		return []schema.Path{schema.Path(nil).With("components"), schema.Path(nil).With("optical-switch", "state")}
+		return []schema.Path{schema.Path(nil).With("components"),
+			schema.Path(nil).With("optical-switch", "state")}
 	case gnmi.SONiCOCS:
 		return []schema.Path{p.PortStateTable()}
 	default:
@@ -193,12 +195,14 @@ func Read(ctx context.Context, c gpb.GNMIClient, p gnmi.Profile) (southbound.See
 }
 
 // Get reads paths one by one; a path that is not found is empty.
-func Get(ctx context.Context, c gpb.GNMIClient, m *schema.Model, paths []schema.Path) ([]schema.Leaf, error) {
+func Get(ctx context.Context, c gpb.GNMIClient, m *schema.Model,
+	paths []schema.Path) ([]schema.Leaf, error) {
 	return get(ctx, c, m, paths, codes.NotFound)
 }
 
 // getKnown is Get for paths of a model that the device need not have.
-func getKnown(ctx context.Context, c gpb.GNMIClient, m *schema.Model, paths []schema.Path) ([]schema.Leaf, error) {
+func getKnown(ctx context.Context, c gpb.GNMIClient, m *schema.Model,
+	paths []schema.Path) ([]schema.Leaf, error) {
 	return get(ctx, c, m, paths, codes.NotFound, codes.Unimplemented)
 }
 

@@ -54,12 +54,14 @@ func TestStrangers(t *testing.T) {
 		best   string // profile
 		why    string // of the best, or of there being none
 	}{
-		{"of no profile", []schema.Module{{Name: "ietf-interfaces"}}, "{}", "", "the device speaks ietf-interfaces"},
+		{"of no profile", []schema.Module{{Name: "ietf-interfaces"}}, "{}", "",
+			"the device speaks ietf-interfaces"},
 		{"empty", schema.OpenConfig().Modules, "{}", "openconfig", ""},
 		{"nonsense", schema.OpenConfig().Modules, `["x"]`, "openconfig", "its state cannot be read"},
 		{"no JSON", schema.OpenConfig().Modules, `{`, "openconfig", "its state cannot be read"},
 		{"silent", schema.OpenConfig().Modules, "", "openconfig", "its state cannot be read"},
-		{"another version", []schema.Module{{Name: schema.OCPModule, Version: "99"}}, "{}", "", schema.OCPModule},
+		{"another version", []schema.Module{{Name: schema.OCPModule, Version: "99"}}, "{}", "",
+			schema.OCPModule},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)

@@ -21,7 +21,8 @@ func TestExpand(t *testing.T) {
 		{"/.../status", []string{"/components/component/ocp-ocs-port/state/status",
 			"/connections/port-connection/state/status"}},
 		{"/connections/...", []string{"/connections"}},
-		{"/connections/port-connection[name=a]/.../status", []string{"/connections/port-connection[name=a]/state/status"}},
+		{"/connections/port-connection[name=a]/.../status",
+			[]string{"/connections/port-connection[name=a]/state/status"}},
 		{"/*/nothing", nil},
 	} {
 		p := mustParse(t, tt.path)

@@ -34,7 +34,8 @@ func OCP() *Model {
 		{Path: group + "/direction", Type: Enum("INPUT-ONLY", "OUTPUT-ONLY", "ANY")},
 		{Path: group + "/connection-groups[peer-name]/peer-name", Type: String()},
 		{Path: "/connections/last-change-time", Type: DateTime(), State: true},
-		{Path: conn + "/state/status", Type: Enum("CONNECTED", "PENDING_CONNECTION", "PENDING_DELETION", "FAILED",
+		{Path: conn + "/state/status", Type: Enum("CONNECTED", "PENDING_CONNECTION",
+			"PENDING_DELETION", "FAILED",
 			"INVALID")},
 		{Path: conn + "/state/status-reason", Type: String()},
 		{Path: conn + "/state/last-updated", Type: DateTime()},
@@ -51,13 +52,15 @@ func OCP() *Model {
 			rows = append(rows, Row{Path: conn + where + leaf, Type: String()})
 		}
 		rows = append(rows, Row{Path: port + where + "enabled", Type: Bool()},
-			Row{Path: port + where + "alias", Type: String()}, Row{Path: port + where + "description", Type: String()})
+			Row{Path: port + where + "alias", Type: String()}, Row{Path: port + where + "description",
+				Type: String()})
 	}
 	for _, of := range []string{"/state/connection/counters/", "/state/counters/"} {
 		for _, leaf := range []string{"correctable-error-count", "total-error-count"} {
 			rows = append(rows, Row{Path: port + of + leaf, Type: Uint(64), Counter: true})
 		}
 	}
-	return newModel("ocp", []Module{{OCPModule, author, OCPVersion}, {OCPConnectionsModule, author, OCPVersion},
+	return newModel("ocp", []Module{{OCPModule, author, OCPVersion},
+		{OCPConnectionsModule, author, OCPVersion},
 		{OCPPortModule, author, OCPVersion}}, rows)
 }

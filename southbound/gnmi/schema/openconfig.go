@@ -17,9 +17,11 @@ func OpenConfig() *Model {
 	rows := append(append(interfaceRows(), counterRows()...), queueRows()...)
 	rows = append(rows, []Row{
 		{Path: "/components/component[name]/state/name", Type: String()},
-		{Path: "/components/component[name]/state/oper-status", Type: Identity("openconfig-platform-types", "ACTIVE",
-			"INACTIVE", "DISABLED")},
-		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route", Type: Uint(64),
+		{Path: "/components/component[name]/state/oper-status",
+			Type: Identity("openconfig-platform-types", "ACTIVE",
+				"INACTIVE", "DISABLED")},
+		{Path: "/components/component[name]/integrated-circuit/pipeline-counters/drop/state/no-route",
+			Type:    Uint(64),
 			Counter: true},
 	}...)
 	rows = append(rows, lldpRows()...)
@@ -62,7 +64,8 @@ func OpenConfig() *Model {
 // queueRows are the openconfig-qos leaves for what passes a port's queues and for their lengths, in
 // bytes. All change all the time, so they are counters, for which no update is sent on each change.
 func queueRows() (rows []Row) {
-	for _, name := range []string{"max-queue-len", "avg-queue-len", "transmit-octets", "transmit-pkts", "dropped-pkts"} {
+	for _, name := range []string{"max-queue-len", "avg-queue-len", "transmit-octets",
+		"transmit-pkts", "dropped-pkts"} {
 		rows = append(rows, Row{Path: "/qos/interfaces/interface[interface-id]/output/queues/queue[name]/state/" + name,
 			Type: Uint(64), Counter: true})
 	}
@@ -80,13 +83,15 @@ func monitoredRows() []Row {
 		{Path: interfacePath + "/state/id", Type: Uint(32)},
 		{Path: interfacePath + "/state/forwarding-viable", Type: Bool()},
 		{Path: interfacePath + "/ethernet/state/mac-address", Type: String()},
-		{Path: interfacePath + "/ethernet/state/port-speed", Type: Identity("openconfig-if-ethernet", "SPEED_100MB",
-			"SPEED_1GB", "SPEED_10GB", "SPEED_25GB", "SPEED_40GB", "SPEED_100GB", "SPEED_400GB", "SPEED_UNKNOWN")},
+		{Path: interfacePath + "/ethernet/state/port-speed",
+			Type: Identity("openconfig-if-ethernet", "SPEED_100MB",
+				"SPEED_1GB", "SPEED_10GB", "SPEED_25GB", "SPEED_40GB", "SPEED_100GB", "SPEED_400GB", "SPEED_UNKNOWN")},
 		{Path: "/components/component[name]/state/parent", Type: String()},
 		{Path: "/components/component[name]/integrated-circuit/state/node-id", Type: Uint(64)},
 		{Path: "/lacp/interfaces/interface[name]/members/member[interface]/state/interface", Type: String()},
 	}
-	for _, name := range []string{"in-unicast-pkts", "in-broadcast-pkts", "in-multicast-pkts", "in-discards", "in-errors",
+	for _, name := range []string{"in-unicast-pkts", "in-broadcast-pkts", "in-multicast-pkts",
+		"in-discards", "in-errors",
 		"in-fcs-errors", "out-unicast-pkts", "out-broadcast-pkts", "out-multicast-pkts", "out-errors"} {
 		rows = append(rows, Row{Path: interfacePath + "/state/counters/" + name, Type: Uint(64), Counter: true})
 	}
@@ -109,8 +114,9 @@ func systemRows() []Row {
 		{Path: "/system/state/current-datetime", Type: DateTime(), Counter: true},
 	}
 	for _, leaf := range []string{"hostname", "domain-name", "login-banner", "motd-banner"} {
-		rows = append(rows, Row{Path: "/system/config/" + leaf, Type: String()}, Row{Path: "/system/state/" + leaf,
-			Type: String()})
+		rows = append(rows, Row{Path: "/system/config/" + leaf, Type: String()},
+			Row{Path: "/system/state/" + leaf,
+				Type: String()})
 	}
 	return rows
 }
@@ -156,8 +162,9 @@ func interfaceRows() []Row {
 	return []Row{
 		{Path: interfacePath + "/state/name", Type: String()},
 		{Path: interfacePath + "/state/admin-status", Type: Enum("UP", "DOWN", "TESTING")},
-		{Path: interfacePath + "/state/oper-status", Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT",
-			"LOWER_LAYER_DOWN")},
+		{Path: interfacePath + "/state/oper-status",
+			Type: Enum("UP", "DOWN", "TESTING", "UNKNOWN", "DORMANT", "NOT_PRESENT",
+				"LOWER_LAYER_DOWN")},
 		{Path: interfacePath + "/state/last-change", Type: Uint(64)},
 	}
 }

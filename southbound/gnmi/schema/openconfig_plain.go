@@ -16,7 +16,8 @@ func OpenConfigPlain() *Model {
 	)
 	rows := append(interfaceRows(), counterRows()...)
 	twin := func(at, leaf string, t Type) {
-		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t}, Row{Path: at + "/state/" + leaf, Type: t})
+		rows = append(rows, Row{Path: at + "/config/" + leaf, Type: t},
+			Row{Path: at + "/state/" + leaf, Type: t})
 	}
 	twin(policy, "policy-id", String())
 	twin(policy, "type", Enum("PBR_POLICY", "VRF_SELECTION_POLICY"))

@@ -184,7 +184,8 @@ func fromProto(at *Node, prefix, path *gpb.Path) (Path, error) {
 			return nil, fmt.Errorf("read path: the old string form is not taken, use elem: %w", ErrMalformed)
 		}
 		for _, pe := range part.GetElem() {
-			if at != nil && at.Table && len(p[len(p)-1].Keys) == 0 && len(pe.GetKey()) == 0 && pe.GetName() != "" &&
+			if at != nil && at.Table && len(p[len(p)-1].Keys) == 0 && len(pe.GetKey()) == 0 &&
+				pe.GetName() != "" &&
 				len(pe.GetName()) <= maxText {
 				p[len(p)-1].Keys = []Key{{at.Keys[0], pe.GetName()}}
 				continue

@@ -110,7 +110,8 @@ func TestPublishedRoundTrip(t *testing.T) {
 		if isKey(path) {
 			continue
 		}
-		at := mustParse(t, strings.NewReplacer("[name]", "[name=a]", "[peer-name]", "[peer-name=a]").Replace(path))
+		at := mustParse(t, strings.NewReplacer("[name]", "[name=a]", "[peer-name]",
+			"[peer-name=a]").Replace(path))
 		leaves, err := m.Decode(at, tableJSON(sample(typ)))
 		if err != nil || len(leaves) != 1 {
 			t.Fatalf("%s: %v, %v", path, leaves, err)

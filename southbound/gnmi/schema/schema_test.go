@@ -209,7 +209,8 @@ func TestNest(t *testing.T) {
 	for _, m := range []*schema.Model{schema.OpenConfig(), schema.OCP()} {
 		for _, r := range m.Rows {
 			path := r.Path
-			for _, k := range []string{"name", "policy-id", "interface-id", "interface", "index", "peer-name", "id", "ip"} {
+			for _, k := range []string{"name", "policy-id", "interface-id", "interface", "index",
+				"peer-name", "id", "ip"} {
 				path = strings.ReplaceAll(path, "["+k+"]", "["+k+"=x]")
 			}
 			p := parse(t, strings.NewReplacer("[sequence-id]", "[sequence-id=3]", "subinterface[index=x]",

@@ -28,8 +28,10 @@ func ForkOCSTables() OCSTables {
 // HLDOCSTables are the names of the community's design document, github.com/sonic-net/SONiC
 // doc/ocs/ocs_hld.md 0.5.
 func HLDOCSTables() OCSTables {
-	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", Override: "state", PortState: "OCS_PORT",
-		ConnectState: "OCS_CROSS_CONNECT", PortStatus: "status", Sides: [2]string{"a_side_status", "b_side_status"}}
+	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", Override: "state",
+		PortState:    "OCS_PORT",
+		ConnectState: "OCS_CROSS_CONNECT", PortStatus: "status", Sides: [2]string{"a_side_status",
+			"b_side_status"}}
 }
 
 // SONiCOCS returns the model of optical circuit switches that run SONiC: the tables of its databases.
@@ -47,16 +49,19 @@ func SONiCOCS(t OCSTables) *Model {
 	}
 	name := "sonic-ocs"
 	if t.Status != "" {
-		rows = append(rows, Row{Path: config + t.Ports + "{key}/" + t.Override, Type: Enum("powered_off", "normal",
-			"force_blocked")},
-			Row{Path: ports + t.PortStatus, Type: Enum("powered_off", "blocked", "tuning", "connected", "failed"), State: true},
+		rows = append(rows, Row{Path: config + t.Ports + "{key}/" + t.Override,
+			Type: Enum("powered_off", "normal",
+				"force_blocked")},
+			Row{Path: ports + t.PortStatus, Type: Enum("powered_off", "blocked", "tuning", "connected",
+				"failed"), State: true},
 			Row{Path: connect + t.Status, Type: Enum("disabled", "enabled", "invalid"), State: true},
 			Row{Path: connect + "physical_path", Type: Loose(), State: true},
 			Row{Path: connect + "insertion_loss_dB", Type: String(), State: true})
 	} else {
 		name = "sonic-ocs-hld"
 		status := Enum("blocked", "tuning", "tuned", "failed")
-		rows = append(rows, Row{Path: config + t.Ports + "{key}/" + t.Override, Type: Enum("normal", "force_blocked")},
+		rows = append(rows, Row{Path: config + t.Ports + "{key}/" + t.Override,
+			Type: Enum("normal", "force_blocked")},
 			Row{Path: ports + t.PortStatus, Type: status, State: true},
 			Row{Path: connect + "a_side", Type: String(), State: true},
 			Row{Path: connect + "b_side", Type: String(), State: true},
@@ -95,8 +100,10 @@ func SONiC() *Model {
 		{Path: config + "STATIC_ROUTE{key}/distance", Type: String()},
 		{Path: state + "PORT_TABLE{key}/netdev_oper_status", Type: Enum("up", "down"), State: true},
 	}
-	for _, name := range []string{"IN_OCTETS", "IN_UCAST_PKTS", "OUT_OCTETS", "OUT_UCAST_PKTS", "OUT_DISCARDS"} {
-		rows = append(rows, Row{Path: "/COUNTERS_DB/localhost/COUNTERS{key}/SAI_PORT_STAT_IF_" + name, Type: Uint(64),
+	for _, name := range []string{"IN_OCTETS", "IN_UCAST_PKTS", "OUT_OCTETS", "OUT_UCAST_PKTS",
+		"OUT_DISCARDS"} {
+		rows = append(rows, Row{Path: "/COUNTERS_DB/localhost/COUNTERS{key}/SAI_PORT_STAT_IF_" + name,
+			Type:  Uint(64),
 			State: true, Counter: true})
 	}
 	return withOrigin(newModel("sonic", []Module{{SONiCModule, "SONiC", "0.1.0"}}, rows), SONiCOrigin)

@@ -69,7 +69,8 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 		return err
 	}
 	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != pki.NameOf(name) {
-		return fmt.Errorf("keys %q are of %s, not of the agent of host %q", inventory.KeyFile(opt.Keys, name), id, name)
+		return fmt.Errorf("keys %q are of %s, not of the agent of host %q",
+			inventory.KeyFile(opt.Keys, name), id, name)
 	}
 	if conf.Key, err = inventory.ReadDataKey(opt.Keys); err != nil {
 		return err
@@ -121,7 +122,8 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 func (o *AgentOptions) network() (conf hostagent.Config, name string, err error) {
 	if o.Fabric == "" {
 		if o.Devices != "" {
-			return conf, "", hint.New("--devices without --fabric", "leave it out too: the controller tells where hosts are")
+			return conf, "", hint.New("--devices without --fabric",
+				"leave it out too: the controller tells where hosts are")
 		}
 		return hostagent.Config{Names: o.Hosts}, o.Hosts[0], nil
 	}

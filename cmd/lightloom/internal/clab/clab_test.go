@@ -35,7 +35,8 @@ topology:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Node{{"h1", "linux", "host"}, {"leaf1", "nokia_srlinux", "srl-native"}, {"leaf2", "ceos", "openconfig"},
+	want := []Node{{"h1", "linux", "host"}, {"leaf1", "nokia_srlinux", "srl-native"},
+		{"leaf2", "ceos", "openconfig"},
 		{"v1", "vr-veos", ""}, {"x1", "cisco_xrd", ""}, {"x2", "cisco_xrd", ""}}
 	if !slices.Equal(nodes, want) {
 		t.Errorf("%+v", nodes)

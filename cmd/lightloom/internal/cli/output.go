@@ -38,7 +38,8 @@ func OutputFlag(c *cobra.Command, to *string, shape any, more ...string) {
 	*to = console.OutputTable
 	v := &formatValue{to, append([]string{console.OutputTable, console.OutputJSON}, more...), shape}
 	c.Flags().VarP(v, "output", "o", "output format; lightloom schema prints the JSON's schema")
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(v.known, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("output",
+		cobra.FixedCompletions(v.known, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // ShapeOf returns what OutputFlag was given.

@@ -83,9 +83,11 @@ func FlagError(c *cobra.Command, err error) error {
 		}
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "output":
 		err = fmt.Errorf("--output %q is unknown", invalid.GetValue())
-		hint = "write --output " + strings.Join(strings.Split(invalid.GetFlag().Value.Type(), "|"), " or --output ")
+		hint = "write --output " + strings.Join(strings.Split(invalid.GetFlag().Value.Type(), "|"),
+			" or --output ")
 	case errors.As(err, &invalid):
-		err = fmt.Errorf("--%s %q is no %s", invalid.GetFlag().Name, invalid.GetValue(), flagKind(invalid.GetFlag()))
+		err = fmt.Errorf("--%s %q is no %s", invalid.GetFlag().Name, invalid.GetValue(),
+			flagKind(invalid.GetFlag()))
 	}
 	if c == c.Root() {
 		return Usage(hint, "%w", err)

@@ -33,6 +33,7 @@ func OneOf(c *cobra.Command, flag, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return Usage("write --"+flag+" "+strings.Join(known, " or --"+flag+" "), "%s: --%s %q is unknown", c.Name(), flag,
+	return Usage("write --"+flag+" "+strings.Join(known, " or --"+flag+" "), "%s: --%s %q is unknown",
+		c.Name(), flag,
 		value)
 }

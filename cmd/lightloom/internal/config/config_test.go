@@ -38,7 +38,8 @@ func TestApply(t *testing.T) {
 		{"a list", "run jobs: {input: [a, b]}", "input=a,b", nil},
 		{"a list where one is due", "run jobs: {seed: [1, 2]}", "!file:1:", nil},
 		{"another command's", "run: {}", "", nil},
-		{"an unknown command", "# mine\nrun job: {seed: 3}", "!file:2:10: \"run job\"|did you mean run jobs?", nil},
+		{"an unknown command", "# mine\nrun job: {seed: 3}",
+			"!file:2:10: \"run job\"|did you mean run jobs?", nil},
 		{"an unknown flag", "run jobs:\n  dry: true\n  sede: 3", "!file:3:9: \"sede\"|did you mean seed?", nil},
 		{"nothing like it", "run jobs:\n  zzzzzzzz: 3", "!file:2:13|remove the line", nil},
 		{"a bad value", "run jobs:\n  seed: x", "!file:2:", nil},
@@ -81,7 +82,8 @@ func TestApply(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	if given, err := config.Apply(tree(), none, false); err != nil || !reflect.DeepEqual(given, []config.Given(nil)) {
+	if given, err := config.Apply(tree(), none, false); err != nil ||
+		!reflect.DeepEqual(given, []config.Given(nil)) {
 		t.Errorf("%v, %v", given, err)
 	}
 	if _, err := config.Apply(tree(), none, true); err == nil {

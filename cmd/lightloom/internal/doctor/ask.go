@@ -27,7 +27,8 @@ func ask(ctx context.Context, calibrate bool) (answers, error) {
 		return answers{}, err
 	}
 	if status != 0 {
-		return answers{}, fmt.Errorf("ask from inside namespaces: exit status %d: %s", status, bytes.TrimSpace(errs.b))
+		return answers{}, fmt.Errorf("ask from inside namespaces: exit status %d: %s", status,
+			bytes.TrimSpace(errs.b))
 	}
 	var a answers
 	if err := json.Unmarshal(out.b, &a); err != nil {

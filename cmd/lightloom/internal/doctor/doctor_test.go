@@ -40,7 +40,8 @@ func TestRun(t *testing.T) {
 		if f.Name == "" || f.Detail == "" {
 			t.Errorf("%+v says nothing", f)
 		}
-		if slices.Contains([]string{"kernel", "user namespaces", "htb", "u32 and mirred", "congestion control"}, f.Name) &&
+		if slices.Contains([]string{"kernel", "user namespaces", "htb", "u32 and mirred",
+			"congestion control"}, f.Name) &&
 			!f.OK {
 			t.Errorf("%s is not ok: %s", f.Name, f.Detail)
 		}
@@ -58,7 +59,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("what is said of %s is %+v, want %q and %q", lacking.name, all[i], lacking.says, lacking.fix)
 		}
 	}
-	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "ping", "iperf3", "bpf", "htb",
+	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "ping",
+		"iperf3", "bpf", "htb",
 		"u32 and mirred", "netem",
 		"red", "VOQs", "tags by cgroup",
 		"congestion control", "tcp_tso_rtt_log", "mounts"}
@@ -101,8 +103,9 @@ func TestLine(t *testing.T) {
 	}{
 		{"ok", Finding{Name: "a", OK: true, Detail: "fine", Fix: "nothing"}, "ok  a                    fine\n"},
 		{"not ok", Finding{Name: "a", Detail: "bad"}, "no  a                    bad\n"},
-		{"with a fix", wrong("a", fmt.Errorf("ask: %w", hinted{})), "no  a                    ask: no\n                    " +
-			"     fix: do it\n"},
+		{"with a fix", wrong("a", fmt.Errorf("ask: %w", hinted{})),
+			"no  a                    ask: no\n                    " +
+				"     fix: do it\n"},
 	} {
 		var b bytes.Buffer
 		if err := line(&b, c.f); err != nil || b.String() != c.want {
@@ -127,13 +130,15 @@ func TestParseCPU(t *testing.T) {
 		want     cpuTicks
 		err      string
 	}{
-		{"a machine", "cpu  1 2 4 8 16 32 64 128 0 0\ncpu0 9", cpuTicks{busy: 1 + 2 + 4 + 32 + 64, steal: 128}, ""},
+		{"a machine", "cpu  1 2 4 8 16 32 64 128 0 0\ncpu0 9",
+			cpuTicks{busy: 1 + 2 + 4 + 32 + 64, steal: 128}, ""},
 		{"too short", "cpu 1 2 3", cpuTicks{}, "first line"},
 		{"not a number", "cpu 1 2 x 8 16 32 64 128 0 0", cpuTicks{}, "invalid syntax"},
 		{"empty", "", cpuTicks{}, "first line"},
 	} {
 		got, err := parseCPU(c.in)
-		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if got != c.want || (err == nil) != (c.err == "") || err != nil &&
+			!strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 
 // inside makes the findings that need a namespace of our own.
 func inside(room netns.Room) []Finding {
-	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb), module("u32 and mirred", mirred.Supported()),
+	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb),
+		module("u32 and mirred", mirred.Supported()),
 		qdisc("netem", "delay=, jitter= and loss= of links in Mininet are refused; others have no delay", netem),
 		ecn(), voqs(), tags(),
 		congestion(), tsoLog(), mounts(room)}
@@ -28,7 +29,8 @@ func inside(room netns.Room) []Finding {
 
 func bpf() Finding {
 	if err := ebpf.Supported(); err != nil {
-		return Finding{Name: "bpf", Detail: err.Error(), Fix: "run as root; without, the mirred dataplane is used"}
+		return Finding{Name: "bpf", Detail: err.Error(),
+			Fix: "run as root; without, the mirred dataplane is used"}
 	}
 	return Finding{Name: "bpf", OK: true, Detail: "eBPF dataplane: circuits dark to the microsecond"}
 }
@@ -67,7 +69,8 @@ func qdisc(name, without string, of func(link int) netlink.Qdisc) Finding {
 // ecn tries the queue that --ecn-bytes needs.
 func ecn() Finding {
 	if err := netns.ECNSupported(); err != nil {
-		return Finding{Name: "red", Detail: err.Error() + ": --ecn-bytes is refused", Fix: "sudo modprobe sch_red"}
+		return Finding{Name: "red", Detail: err.Error() + ": --ecn-bytes is refused",
+			Fix: "sudo modprobe sch_red"}
 	}
 	return Finding{Name: "red", OK: true, Detail: "in the kernel: queues can mark (ECN)"}
 }
@@ -90,7 +93,8 @@ func tags() Finding {
 		f.Detail += ": programs must set DSCP themselves"
 		return f
 	}
-	return Finding{Name: "tags by cgroup", OK: true, Detail: "eBPF marks packets of any program: lightloom agent tag"}
+	return Finding{Name: "tags by cgroup", OK: true,
+		Detail: "eBPF marks packets of any program: lightloom agent tag"}
 }
 
 func congestion() Finding {
@@ -99,7 +103,8 @@ func congestion() Finding {
 		return wrong("congestion control", err)
 	}
 	known := strings.Fields(string(b))
-	f := Finding{Name: "congestion control", OK: slices.Contains(known, "cubic"), Detail: strings.Join(known, " ")}
+	f := Finding{Name: "congestion control", OK: slices.Contains(known, "cubic"),
+		Detail: strings.Join(known, " ")}
 	if !f.OK {
 		f.Fix = "sudo modprobe tcp_cubic"
 	}

@@ -27,7 +27,8 @@ const fastest = 100 * pathmap.Gbps
 // measure builds two racks and a spine with practically unlimited rates, and sends as fast as one
 // connection can.
 func measure(ctx context.Context) (rate pathmap.BitsPerSecond, err error) {
-	spec, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, NIC: fastest, EPS: fastest})
+	spec, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, NIC: fastest,
+		EPS: fastest})
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +53,8 @@ func measure(ctx context.Context) (rate pathmap.BitsPerSecond, err error) {
 func program(f *netns.Fabric) error {
 	spec := f.Spec()
 	rule := func(dst southbound.RackID, port southbound.Port) []southbound.Rule {
-		return []southbound.Rule{{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag, Src: southbound.AnyRack},
+		return []southbound.Rule{{Match: southbound.Match{Dst: dst, Tag: southbound.AnyTag,
+			Src: southbound.AnyRack},
 			Primary: port, Backup: southbound.NoPort}}
 	}
 	for rack := range southbound.RackID(2) {

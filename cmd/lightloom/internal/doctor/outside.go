@@ -18,7 +18,8 @@ import (
 
 // outside makes the findings that need no namespaces.
 func outside(ctx context.Context) []Finding {
-	return []Finding{kernel(), userNamespaces(), root(), cores(), stolen(ctx), installed("ping"), installed("iperf3")}
+	return []Finding{kernel(), userNamespaces(), root(), cores(), stolen(ctx), installed("ping"),
+		installed("iperf3")}
 }
 
 func kernel() Finding {
@@ -41,7 +42,8 @@ func root() Finding {
 	if os.Geteuid() == 0 {
 		return Finding{Name: "root", OK: true, Detail: "uid 0"}
 	}
-	return Finding{Name: "root", Detail: fmt.Sprintf("uid %d: the mirred dataplane instead of eBPF", os.Geteuid()),
+	return Finding{Name: "root", Detail: fmt.Sprintf("uid %d: the mirred dataplane instead of eBPF",
+		os.Geteuid()),
 		Fix: "sudo lightloom doctor"}
 }
 

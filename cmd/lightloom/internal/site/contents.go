@@ -139,8 +139,10 @@ func header(name string, rooms []room, order []string) gomponents.Node {
 			html.A(html.Class("name"), html.Href(address(name, "README.md")), gomponents.Text("Lightloom")),
 			gomponents.Group(top)),
 		html.Label(html.For("search"), gomponents.Text("Search")),
-		html.Input(html.ID("search"), html.Type("search"), html.AutoComplete("off"), html.Data("root", up(name))),
-		gomponents.If(sub != nil, html.Nav(html.Class("sub"), html.Aria("label", "Pages"), gomponents.Group(sub))),
+		html.Input(html.ID("search"), html.Type("search"), html.AutoComplete("off"),
+			html.Data("root", up(name))),
+		gomponents.If(sub != nil, html.Nav(html.Class("sub"), html.Aria("label", "Pages"),
+			gomponents.Group(sub))),
 		html.Ol(html.ID("found"), gomponents.Attr("hidden"), html.Aria("live", "polite")))
 }
 
@@ -169,7 +171,8 @@ func (b *builder) footer(name string, order []string) gomponents.Node {
 		if i < 0 || i >= len(order) {
 			return html.Span()
 		}
-		return html.A(html.Href(address(name, order[i])), html.Rel(rel), gomponents.Text(before+b.titles[order[i]]+after))
+		return html.A(html.Href(address(name, order[i])), html.Rel(rel),
+			gomponents.Text(before+b.titles[order[i]]+after))
 	}
 	return html.Footer(html.Nav(html.Aria("label", "Reading order"),
 		link(at-1, "prev", "← ", ""), link(at+1, "next", "", " →")))

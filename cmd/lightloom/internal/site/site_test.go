@@ -152,7 +152,8 @@ func TestContents(t *testing.T) {
 		"# Docs\n":             "write a heading of level 2",
 		"# Docs\n\n## Start\n": "link to one below its heading",
 	} {
-		_, err := site.Build(fstest.MapFS{"README.md": {Data: []byte("# A")}, "docs/README.md": {Data: []byte(contents)}})
+		_, err := site.Build(fstest.MapFS{"README.md": {Data: []byte("# A")},
+			"docs/README.md": {Data: []byte(contents)}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", contents, err, want)
 		}
@@ -178,9 +179,10 @@ func TestSearch(t *testing.T) {
 	for query, want := range map[string]string{ // one browser takes a second or more to start
 		"coflow-benchmark format": `href="../docs/reference.html#traces"`,
 	} {
-		c := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+
-			t.TempDir(), "--dump-dom", "file://"+filepath.Join(dir, "docs", "reference.html")+"?q="+
-			strings.ReplaceAll(query, " ", "+"))
+		c := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
+			"--user-data-dir="+
+				t.TempDir(), "--dump-dom", "file://"+filepath.Join(dir, "docs", "reference.html")+"?q="+
+				strings.ReplaceAll(query, " ", "+"))
 		out, err := c.Output()
 		if err != nil {
 			t.Fatal(err)

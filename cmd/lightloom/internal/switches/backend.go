@@ -25,14 +25,17 @@ type backend struct {
 }
 
 func (b *backend) flags(c *cobra.Command) {
-	c.Flags().StringVar(&b.kind, "backend", "", "forward to another device: restconf URL is the RESTCONF root "+
-		"of an optical switch")
+	c.Flags().StringVar(&b.kind, "backend", "",
+		"forward to another device: restconf URL is the RESTCONF root "+
+			"of an optical switch")
 	c.Flags().StringVar(&b.user, "backend-user", "", "user name at the backend: env:NAME or file:PATH")
 	c.Flags().StringVar(&b.password, "backend-password", "", "password at the backend: env:NAME or file:PATH")
-	c.Flags().StringVar(&b.tls.CA, "backend-ca", "", "PEM file with the certificate authority of the backend; "+
-		"default: the machine's authorities")
-	c.Flags().StringVar(&b.tls.ServerName, "backend-server-name", "", "name in the backend's certificate, if it "+
-		"differs from the URL's host")
+	c.Flags().StringVar(&b.tls.CA, "backend-ca", "",
+		"PEM file with the certificate authority of the backend; "+
+			"default: the machine's authorities")
+	c.Flags().StringVar(&b.tls.ServerName, "backend-server-name", "",
+		"name in the backend's certificate, if it "+
+			"differs from the URL's host")
 	c.Flags().BoolVar(&b.plaintext, "backend-plaintext", false, "use http to the backend; loopback addresses "+
 		"only")
 }
@@ -50,12 +53,14 @@ func (b *backend) open(c *cobra.Command, args []string, a *targetd.Config) (*res
 	case len(args) != 1:
 		return nil, cli.Usage(hint, "target run: --backend restconf takes the URL of one RESTCONF root")
 	case !slices.Contains(target.Profiles(device.Optical), a.Profile):
-		return nil, cli.Usage("write --profile ocp", "target run: --backend restconf fronts an optical switch, and %s is a "+
-			"packet switch's profile", a.Profile)
+		return nil, cli.Usage("write --profile ocp",
+			"target run: --backend restconf fronts an optical switch, and %s is a "+
+				"packet switch's profile", a.Profile)
 	case (b.user == "") != (b.password == ""):
-		return nil, cli.Usage("write both, as env:NAME or file:PATH", "target run: --backend-user and --backend-password "+
-			"come "+
-			"together")
+		return nil, cli.Usage("write both, as env:NAME or file:PATH",
+			"target run: --backend-user and --backend-password "+
+				"come "+
+				"together")
 	}
 	for _, name := range []string{"faults", "dark", "delays", "recovery", "all-stop", "seed"} {
 		if c.Flags().Changed(name) {

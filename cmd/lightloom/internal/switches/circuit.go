@@ -186,8 +186,9 @@ func newCircuitLease() *cobra.Command {
 				return b.Release(args[0], f.group, f.holder)
 			})
 		}
-		l := circuit.Lease{Device: args[0], Group: f.group, Holder: f.holder, Until: time.Now().Add(f.life).UTC().
-			Truncate(time.Second)}
+		l := circuit.Lease{Device: args[0], Group: f.group, Holder: f.holder,
+			Until: time.Now().Add(f.life).UTC().
+				Truncate(time.Second)}
 		var err error
 		if l.Inputs, err = circuit.ParsePorts(f.inputs); err == nil {
 			l.Outputs, err = circuit.ParsePorts(f.outputs)
@@ -220,7 +221,8 @@ func (f *circuitFlags) list(w io.Writer) error {
 		return console.WriteJSON(w, b)
 	}
 	for _, l := range b.Leases {
-		if _, err := fmt.Fprintf(w, "%s %s: inputs %v, outputs %v, held by %s until %s\n", l.Device, l.Group, l.Inputs,
+		if _, err := fmt.Fprintf(w, "%s %s: inputs %v, outputs %v, held by %s until %s\n", l.Device,
+			l.Group, l.Inputs,
 			l.Outputs, l.Holder, l.Until.Format(time.RFC3339)); err != nil {
 			return err
 		}
@@ -231,7 +233,8 @@ func (f *circuitFlags) list(w io.Writer) error {
 // plan reads the lease, the requested circuits and the device, and plans. It writes nothing.
 func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name string) (*circuit.Plan, error) {
 	if f.group == "" || f.file == "" {
-		return nil, cli.Usage("write --group pod1 --circuits FILE", "circuit: a group and a file of its circuits are needed")
+		return nil, cli.Usage("write --group pod1 --circuits FILE",
+			"circuit: a group and a file of its circuits are needed")
 	}
 	wanted, err := readCircuits(f.file)
 	if err != nil {
@@ -325,7 +328,8 @@ func printPlan(w io.Writer, p *circuit.Plan) error {
 		return err
 	}
 	for i, s := range p.Steps {
-		if _, err := fmt.Fprintf(w, "step %d: drain %s; one Set: %s; verify and steer %s\n", i+1, pairsText(s.Drain),
+		if _, err := fmt.Fprintf(w, "step %d: drain %s; one Set: %s; verify and steer %s\n", i+1,
+			pairsText(s.Drain),
 			pairsText(s.Change.Connect), pairsText(s.Verify)); err != nil {
 			return err
 		}
@@ -368,8 +372,9 @@ func newCircuitApply() *cobra.Command {
 	}
 	f.wish(c)
 	c.Flags().BoolVar(&f.yes, "yes", false, "carry out the plan")
-	c.Flags().StringVar(&f.steer, "steer", "", "file that names the packet switch and port behind each input; "+
-		"the switches are those of --devices")
+	c.Flags().StringVar(&f.steer, "steer", "",
+		"file that names the packet switch and port behind each input; "+
+			"the switches are those of --devices")
 	c.Flags().DurationVar(&f.drain, "drain", 10*time.Millisecond, "with --steer: time from removing the last "+
 		"rule until the circuit is empty")
 	c.Flags().DurationVar(&f.opt.Settle, "settle", 10*time.Second, "time limit for a step until the device "+

@@ -48,7 +48,8 @@ func (f *circuitFlags) steering(c *cobra.Command) (circuit.Steering, func() erro
 	if err != nil {
 		return nil, nothing, fmt.Errorf("read steering: %w", err)
 	}
-	err = eachLine(f.steer, file, "input=0 device=tor0 port=5 rack=0", []string{"input", "device", "port", "rack"}, s.add)
+	err = eachLine(f.steer, file, "input=0 device=tor0 port=5 rack=0",
+		[]string{"input", "device", "port", "rack"}, s.add)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, nothing, err
 	}
@@ -76,7 +77,8 @@ func (s *steering) add(_ int, v map[string]string) error {
 	if _, dup := s.ends[southbound.Port(input)]; dup {
 		return fmt.Errorf("input %d stands twice", input)
 	}
-	s.ends[southbound.Port(input)] = end{device: v["device"], port: southbound.Port(port), rack: southbound.RackID(rack)}
+	s.ends[southbound.Port(input)] = end{device: v["device"], port: southbound.Port(port),
+		rack: southbound.RackID(rack)}
 	return nil
 }
 
@@ -139,7 +141,10 @@ func (s *steering) changes(all []southbound.CrossConnect,
 
 // Off implements circuit.Steering.
 func (s *steering) Off(ctx context.Context, all []southbound.CrossConnect) error {
-	by, names := s.changes(all, func(c *southbound.Change, r southbound.Rule) { c.Drop = append(c.Drop, r.Match) })
+	by, names := s.changes(all, func(c *southbound.Change,
+		r southbound.Rule) {
+		c.Drop = append(c.Drop, r.Match)
+	})
 	for _, name := range names {
 		if err := s.set(ctx, name, by[name]); err != nil {
 			return err

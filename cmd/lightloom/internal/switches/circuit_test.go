@@ -15,7 +15,8 @@ func TestCircuitFiles(t *testing.T) {
 		"in=0 out=1\n\nin=0 out=2": "f:3: a port of it stands in line 1",
 		"in=0 out=1 via=3":         "f:1: a line has in, out",
 	} {
-		if _, err := parseCircuits("f", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := parseCircuits("f", strings.NewReader(text)); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", text, err, says)
 		}
 	}

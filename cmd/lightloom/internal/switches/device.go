@@ -30,9 +30,11 @@ type reach struct {
 
 func (r *reach) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.dir, "tls-dir", "", "directory with client.pem, as target run writes it")
-	c.Flags().StringVar(&r.name, "server-name", "localhost", "with --tls-dir: name in the target's certificate")
-	c.Flags().StringVar(&r.file, "devices", "", "inventory with devices as a list of records; ADDR is then the "+
-		"name of one of them")
+	c.Flags().StringVar(&r.name, "server-name", "localhost",
+		"with --tls-dir: name in the target's certificate")
+	c.Flags().StringVar(&r.file, "devices", "",
+		"inventory with devices as a list of records; ADDR is then the "+
+			"name of one of them")
 	c.Flags().BoolVar(&r.plaintext, "plaintext", false, "no TLS; on loopback addresses only")
 }
 
@@ -128,7 +130,8 @@ func printProbe(w io.Writer, r *probe.Report, addr, output string) error {
 	if output == console.OutputJSON {
 		return console.WriteJSON(w, r)
 	}
-	if _, err := fmt.Fprintf(w, "gNMI %s, encodings %s\n", r.Version, strings.Join(r.Encodings, ", ")); err != nil {
+	if _, err := fmt.Fprintf(w, "gNMI %s, encodings %s\n", r.Version,
+		strings.Join(r.Encodings, ", ")); err != nil {
 		return err
 	}
 	t := console.NewTable(w, "profile", "fits", "ports", "circuits", "rules", "flags", "why")

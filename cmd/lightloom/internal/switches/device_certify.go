@@ -46,7 +46,8 @@ func newDeviceCertify() *cobra.Command {
 		if err := certify(ctx, cfg, id); err != nil {
 			return unreached(fmt.Errorf("certify device %s: %w", cfg.Addr, err), cfg.Addr)
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%s serves with certificate %s, good until %s\n", cfg.Addr, id.Serial(),
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s serves with certificate %s, good until %s\n",
+			cfg.Addr, id.Serial(),
 			id.NotAfter().Format(time.RFC3339))
 		return err
 	}

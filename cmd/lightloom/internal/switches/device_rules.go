@@ -27,7 +27,8 @@ type speaker struct {
 }
 
 func (s *speaker) flags(c *cobra.Command) {
-	c.Flags().StringVar(&s.profile, "profile", "", "without --devices: profile of the device; default: it is asked")
+	c.Flags().StringVar(&s.profile, "profile", "",
+		"without --devices: profile of the device; default: it is asked")
 	c.Flags().Int32Var(&s.ports, "ports", 0, "with --profile: number of ports of the device")
 	c.Flags().Int32Var(&s.racks, "racks", 8, "without --devices: number of racks that rules may name")
 }
@@ -261,7 +262,8 @@ func newDeviceWatch() *cobra.Command {
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		return d.Watch(ctx, func(e southbound.DeviceEvent) {
-			if _, err := fmt.Fprintln(c.OutOrStdout(), eventText(e)); err != nil || synced && e.Kind == southbound.Synced {
+			if _, err := fmt.Fprintln(c.OutOrStdout(), eventText(e)); err != nil || synced &&
+				e.Kind == southbound.Synced {
 				cancel()
 			}
 		})

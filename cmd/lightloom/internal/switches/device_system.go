@@ -16,7 +16,8 @@ import (
 )
 
 // ofSystem has a command ask the System service of gNOI of one device.
-func (r *reach) ofSystem(c *cobra.Command, args []string, ask func(context.Context, syspb.SystemClient) error) error {
+func (r *reach) ofSystem(c *cobra.Command, args []string,
+	ask func(context.Context, syspb.SystemClient) error) error {
 	cfg, err := r.config(c, args)
 	if err != nil {
 		return err
@@ -87,13 +88,15 @@ func newDeviceReboot() *cobra.Command {
 	r.flags(c)
 	c.Flags().DurationVar(&in, "in", 0, "how long the reboot waits, in which it can be cancelled")
 	c.Flags().StringVar(&reason, "message", "", "why, for the device's log")
-	c.Flags().StringVar(&method, "method", "cold", "cold, warm or nsf: the latter two go on forwarding, where a "+
-		"device can")
+	c.Flags().StringVar(&method, "method", "cold",
+		"cold, warm or nsf: the latter two go on forwarding, where a "+
+			"device can")
 	c.Flags().BoolVar(&show, "status", false, "say what waits and what was, and reboot nothing")
 	c.Flags().BoolVar(&stop, "cancel", false, "cancel the reboot that waits")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		methods := map[string]syspb.RebootMethod{"cold": syspb.RebootMethod_COLD, "warm": syspb.RebootMethod_WARM,
-			"nsf": syspb.RebootMethod_NSF}
+		methods := map[string]syspb.RebootMethod{"cold": syspb.RebootMethod_COLD,
+			"warm": syspb.RebootMethod_WARM,
+			"nsf":  syspb.RebootMethod_NSF}
 		if err := cli.OneOf(c, "method", method, "cold", "warm", "nsf"); err != nil {
 			return err
 		}
@@ -112,7 +115,8 @@ func newDeviceReboot() *cobra.Command {
 				_, err := s.CancelReboot(ctx, &syspb.CancelRebootRequest{Message: reason})
 				return err
 			}
-			_, err := s.Reboot(ctx, &syspb.RebootRequest{Method: methods[method], Delay: uint64(in), Message: reason})
+			_, err := s.Reboot(ctx, &syspb.RebootRequest{Method: methods[method], Delay: uint64(in),
+				Message: reason})
 			return err
 		})
 	}
@@ -130,6 +134,7 @@ func printReboot(w io.Writer, s *syspb.RebootStatusResponse) error {
 	if s.GetReason() != "" {
 		state += fmt.Sprintf(" (%s)", s.GetReason())
 	}
-	_, err := fmt.Fprintf(w, "%s; %s since it was started\n", state, console.Count(int(s.GetCount()), "reboot"))
+	_, err := fmt.Fprintf(w, "%s; %s since it was started\n", state,
+		console.Count(int(s.GetCount()), "reboot"))
 	return err
 }

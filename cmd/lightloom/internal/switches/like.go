@@ -26,12 +26,14 @@ func (d *deviation) flags(fl *pflag.FlagSet) {
 func (d *deviation) check(command, profile string, seed uint64) (func() time.Duration, error) {
 	switch {
 	case d.like == "" && d.validate != "":
-		return nil, cli.Usage("write --like "+target.LikeSONiC, "%s: --validate is of a target that is like %s", command,
+		return nil, cli.Usage("write --like "+target.LikeSONiC,
+			"%s: --validate is of a target that is like %s", command,
 			target.LikeSONiC)
 	case d.like == "":
 		return nil, nil
 	case d.like != target.LikeSONiC || !strings.HasPrefix(profile, "sonic"):
-		return nil, cli.Usage("write --profile sonic --like "+target.LikeSONiC, "%s: --like %q with --profile %q", command,
+		return nil, cli.Usage("write --profile sonic --like "+target.LikeSONiC,
+			"%s: --like %q with --profile %q", command,
 			d.like, profile)
 	case d.validate == "":
 		return nil, nil

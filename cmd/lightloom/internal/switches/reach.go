@@ -14,9 +14,11 @@ func unreached(err error, addr string) error {
 	}
 	for _, known := range []struct{ says, mend string }{
 		{"error reading server preface", "does it speak TLS? write --tls-dir DIR or --devices FILE in place of --plaintext"},
-		{"first record does not look like a TLS handshake", "it speaks no TLS: write --plaintext, to a loopback address"},
+		{"first record does not look like a TLS handshake",
+			"it speaks no TLS: write --plaintext, to a loopback address"},
 		{"connection refused", "nothing listens at " + addr + ": is the target running, and is that its port?"},
-		{"certificate signed by unknown authority", "the keys are of another authority: take those that the target wrote"},
+		{"certificate signed by unknown authority",
+			"the keys are of another authority: take those that the target wrote"},
 	} {
 		if strings.Contains(err.Error(), known.says) {
 			return hint.Wrap(err, known.mend)

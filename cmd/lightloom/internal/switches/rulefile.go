@@ -46,7 +46,8 @@ func parseRules(name string, r io.Reader) ([]southbound.Rule, error) {
 			err = fmt.Errorf("more than %d rules", maxRuleFile)
 		}
 		if err != nil {
-			return nil, cli.Usage("write a line such as: dst=2 tag=7 primary=1 backup=0", "%s:%d: %w", name, n, err)
+			return nil, cli.Usage("write a line such as: dst=2 tag=7 primary=1 backup=0",
+				"%s:%d: %w", name, n, err)
 		}
 		at[rule.Match] = n
 		out = append(out, rule)

@@ -18,7 +18,8 @@ func TestRuleFiles(t *testing.T) {
 		"dst=1 dst=2 primary=2":               "given twice",
 		"dst=1 primary=1\n#\ndst=1 primary=2": "f:3: the same match as in line 1",
 	} {
-		if _, err := parseRules("f", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := parseRules("f", strings.NewReader(text)); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", text, err, says)
 		}
 	}
@@ -48,7 +49,8 @@ func TestUnreached(t *testing.T) {
 		"tls: first record does not look like a TLS handshake": "--plaintext",
 		"something else": "",
 	} {
-		if got := hint.Of(unreached(errors.New(says), "here")); !strings.Contains(got, want) || want == "" && got != "" {
+		if got := hint.Of(unreached(errors.New(says), "here")); !strings.Contains(got, want) ||
+			want == "" && got != "" {
 			t.Errorf("%s: the hint is %q, want %q", says, got, want)
 		}
 	}

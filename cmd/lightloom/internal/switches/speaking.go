@@ -28,7 +28,8 @@ func (s *Speaking) Flags(fl *pflag.FlagSet, c *standalone.Config) {
 	fl.StringVar(&c.Profile, "profile", "", "model that the target speaks: "+strings.Join(targetd.Profiles(), ", ")+
 		"; default: ocp, or openconfig")
 	fl.BoolVar(&c.GRIBI, "gribi", false, "packet switches only: also serve gRIBI at the same address")
-	fl.BoolVar(&c.RESTCONF, "restconf", false, "OCS with --profile polatis only: serve RESTCONF below /api, not gNMI")
+	fl.BoolVar(&c.RESTCONF, "restconf", false,
+		"OCS with --profile polatis only: serve RESTCONF below /api, not gNMI")
 	s.deviates.flags(fl)
 	fl.StringVar(&s.user, "user", "", "user name that callers must bring: env:NAME or file:PATH")
 	fl.StringVar(&s.password, "password", "", "password that callers must bring: env:NAME or file:PATH")
@@ -38,7 +39,8 @@ func (s *Speaking) Flags(fl *pflag.FlagSet, c *standalone.Config) {
 func (s *Speaking) Open(c *standalone.Config, dir string) (err error) {
 	switch {
 	case s.own && dir == "":
-		return cli.Usage("write --tls-dir DIR --own-keys", "run: --own-keys makes keys in --tls-dir, which is missing")
+		return cli.Usage("write --tls-dir DIR --own-keys",
+			"run: --own-keys makes keys in --tls-dir, which is missing")
 	case (s.user == "") != (s.password == ""):
 		return cli.Usage("write both, as env:NAME or file:PATH", "run: --user and --password come together")
 	}

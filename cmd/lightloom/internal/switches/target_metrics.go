@@ -47,7 +47,8 @@ func (f *targetFlags) serve(ctx context.Context, l net.Listener) error {
 	f.c.OnStage = func(stage string, took time.Duration) { m.Stage(f.c.Name, stage, took) }
 	f.c.OnLag = func(lag func() (streams, leaves int)) {
 		gauge := func(name, help string, value func() int) {
-			reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "lightloom", Name: name, Help: help},
+			reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "lightloom",
+				Name: name, Help: help},
 				func() float64 {
 					return float64(value())
 				}))

@@ -7,7 +7,8 @@ import (
 )
 
 // heaviest returns the matching of the largest sum of weights; pairs without weight are not in it.
-func heaviest(m Matrix, weight func(time.Duration) time.Duration) (out []southbound.Port, sum time.Duration) {
+func heaviest(m Matrix, weight func(time.Duration) time.Duration) (out []southbound.Port,
+	sum time.Duration) {
 	n := len(m)
 	w := make([]int64, n*n)
 	for i := range m {

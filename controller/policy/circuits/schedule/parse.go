@@ -133,7 +133,8 @@ func (p *parser) readTime(w []word) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(w[1].text)
 	if err != nil || d <= 0 || d > MaxTime {
-		return 0, p.fail(w[1].col, "%q is no length: write one above zero and up to %v, such as 10ms", w[1].text, MaxTime)
+		return 0, p.fail(w[1].col, "%q is no length: write one above zero and up to %v, such as 10ms",
+			w[1].text, MaxTime)
 	}
 	return d, nil
 }

@@ -38,7 +38,8 @@ func TestParseErrors(t *testing.T) {
 		{"unknown", "ports 4\n\tnoon 1s\n", `f:2:2: "noon" is neither night nor day`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := Parse(strings.NewReader(tc.text), "f"); err == nil || !strings.HasPrefix(err.Error(), tc.err) {
+			if _, err := Parse(strings.NewReader(tc.text), "f"); err == nil ||
+				!strings.HasPrefix(err.Error(), tc.err) {
 				t.Errorf("error %v, want %s…", err, tc.err)
 			}
 		})

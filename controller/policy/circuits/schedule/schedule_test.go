@@ -51,7 +51,8 @@ func TestSchedulesMeetDemand(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		n := 2 + rng.IntN(6)
-		m, lit, delta := random(rng, n), litAtRandom(rng, n), time.Duration(rng.Int64N(int64(20*time.Millisecond)))
+		m, lit, delta := random(rng, n), litAtRandom(rng,
+			n), time.Duration(rng.Int64N(int64(20*time.Millisecond)))
 		before := fmt.Sprint(m)
 		for _, a := range []struct {
 			name string
@@ -103,12 +104,15 @@ func TestCheck(t *testing.T) {
 		err  string
 	}{
 		{"well", Schedule{Slots: []Slot{{15, []southbound.Port{1, 2, none}}}}, ""},
-		{"lit before", Schedule{Lit: []southbound.Port{1, none, none}, Slots: []Slot{{10, []southbound.Port{1, none, none}},
-			{15, []southbound.Port{none, 2, none}}}}, ""},
-		{"in two slots", Schedule{Slots: []Slot{{8, []southbound.Port{1, 2, none}}, {7, []southbound.Port{1, 2, none}}}}, ""},
+		{"lit before", Schedule{Lit: []southbound.Port{1, none, none},
+			Slots: []Slot{{10, []southbound.Port{1, none, none}},
+				{15, []southbound.Port{none, 2, none}}}}, ""},
+		{"in two slots", Schedule{Slots: []Slot{{8, []southbound.Port{1, 2, none}},
+			{7, []southbound.Port{1, 2, none}}}}, ""},
 		{"no reconfiguration delay", Schedule{Slots: []Slot{{10, []southbound.Port{1, 2, none}}}},
 			"demand 0→1 of 10ns: 5ns are carried"},
-		{"interrupted", Schedule{Slots: []Slot{{10, []southbound.Port{1, 2, none}}, {9, []southbound.Port{2, none, none}},
+		{"interrupted", Schedule{Slots: []Slot{{10, []southbound.Port{1, 2, none}},
+			{9, []southbound.Port{2, none, none}},
 			{9, []southbound.Port{1, 2, none}}}}, "demand 0→1 of 10ns: 9ns"},
 		{"dark for all its time", Schedule{Slots: []Slot{{15, []southbound.Port{1, 2, none}},
 			{5, []southbound.Port{2, none, none}}}}, "circuit 0→2 from 15ns to 20ns: it ends within its reconfiguration delay"},

@@ -25,7 +25,8 @@ type pair [2]southbound.RackID
 
 // ECMP routes by ECMP until in ends. It fails where it is told what it knows, or not told what it
 // needs. begin is called after the first line and answers it.
-func ECMP(in io.Reader, out io.Writer, begin func() error, change func(*program.Answer)) (told Told, err error) {
+func ECMP(in io.Reader, out io.Writer, begin func() error,
+	change func(*program.Answer)) (told Told, err error) {
 	lines, to := bufio.NewReader(in), json.NewEncoder(out)
 	var h program.Hello
 	if err := hear(lines, &h); err != nil {

@@ -58,7 +58,8 @@ func TestDetours(t *testing.T) {
 			if a.Slots != tc.direct || a.Twice != 0 || a.Direct != total(tc.m) || a.Stored != 0 {
 				t.Errorf("direct: %+v, want %d slots", a, tc.direct)
 			}
-			if b.Slots != tc.detour || b.Twice != tc.twice || b.Direct+b.Twice != total(tc.m) || b.Stored != tc.stored {
+			if b.Slots != tc.detour || b.Twice != tc.twice || b.Direct+b.Twice != total(tc.m) ||
+				b.Stored != tc.stored {
 				t.Errorf("with detours: %+v, want %d slots, %v twice, %v stored", b, tc.detour, tc.twice, tc.stored)
 			}
 		})
@@ -104,7 +105,8 @@ func TestDetoursDeliver(t *testing.T) {
 		}
 		least := int((m.Largest() + slot - delta - 1) / (slot - delta))
 		if a.Slots != want || b.Slots < least || b.Slots > a.Slots+n-1 {
-			t.Errorf("seed %d: %d slots direct, want %d; %d with detours, the busiest port takes %d", seed, a.Slots, want,
+			t.Errorf("seed %d: %d slots direct, want %d; %d with detours, the busiest port takes %d",
+				seed, a.Slots, want,
 				b.Slots, least)
 		}
 		direct, detour = direct+a.Slots, detour+b.Slots
