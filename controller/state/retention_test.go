@@ -29,8 +29,12 @@ func TestRetentionIsAgreed(t *testing.T) {
 		return state.Entry{Kind: state.JobAccepted, At: at, Request: request, Job: &controller.Job{Name: request,
 			Edges: []controller.Edge{{Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 1}}}}}}
 	}
-	for n, batch := range [][]state.Entry{{found, first}, {job(0, "a")}, {job(10*time.Second, "b")},
-		{job(65*time.Second, "c")}, {job(72*time.Second, "d")}} {
+	batches := [][]state.Entry{{found, first}, {job(0, "a")}, {job(10*time.Second, "b")}}
+	for at := 20 * time.Second; at <= time.Minute; at += 10 * time.Second {
+		batches = append(batches, []state.Entry{job(at, "")}) // of a longer step no more than that counts
+	}
+	batches = append(batches, []state.Entry{job(65*time.Second, "c")}, []state.Entry{job(72*time.Second, "d")})
+	for n, batch := range batches {
 		for _, s := range []*state.State{short, long} {
 			if err := s.ApplyAll(batch); err != nil {
 				t.Fatalf("batch %d: %v", n, err)

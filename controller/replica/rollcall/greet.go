@@ -38,12 +38,12 @@ func (r *Rollcall) greetNext() (some bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.everybody() {
-		if r.greeted[p.ID] {
+		if r.greeted[p.ID] && !r.busy[p.ID] {
 			continue
 		}
 		some = true
 		if !r.busy[p.ID] {
-			r.busy[p.ID] = true
+			r.busy[p.ID], r.greeted[p.ID] = true, true
 			r.ended.Go(func() { r.greet(p) })
 		}
 	}
@@ -82,10 +82,10 @@ func (r *Rollcall) greet(p Peer) {
 	defer r.mu.Unlock()
 	delete(r.busy, p.ID)
 	if err != nil {
-		return // greetAll tries again
+		delete(r.greeted, p.ID) // greetAll tries again
+		return
 	}
-	r.greeted[p.ID] = true
-	r.heard(p.ID, a)
+	r.heard(p.ID, a) // if the peer has changed meanwhile, it is to be greeted once more
 }
 
 func (r *Rollcall) sayHello(p Peer, apart string) (*answer, error) {
