@@ -520,8 +520,7 @@ func procedures() map[string]struct {
 				Member: &apiv1.Member{Id: "x"}}))
 			return err
 		}},
-		"ReadIndex": {"replica relay", func(ctx context.Context, c apiv1connect.ControllerClient,
-			_ string) error {
+		"ReadIndex": {"replica relay", func(ctx context.Context, c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.ReadIndex(ctx, connect.NewRequest(&apiv1.ReadIndexRequest{}))
 			return err
 		}},

@@ -75,8 +75,7 @@ func Dial(addrs []string, cfg *tls.Config) (*Client, error) {
 }
 
 func httpClient(cfg *tls.Config) *http.Client {
-	h := &http.Client{CheckRedirect: func(*http.Request,
-		[]*http.Request) error {
+	h := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 	if h.Transport = newTransport(cfg); cfg.GetClientCertificate != nil {

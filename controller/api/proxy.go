@@ -12,8 +12,7 @@ import (
 // DialThrough returns a client of what answers at the other end of the connections that dial makes: a
 // Proxy, or a replica.
 func DialThrough(dial func(context.Context) (net.Conn, error)) *Client {
-	h := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _,
-		_ string) (net.Conn, error) {
+	h := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dial(ctx)
 	}}}
 	return &Client{Patience: DefaultPatience, Attempt: DefaultAttempt, http: h,

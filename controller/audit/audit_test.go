@@ -219,8 +219,7 @@ func TestFindings(t *testing.T) {
 			l.always = []audit.Heard{{At: end(2), From: end(1)}, {At: stranger, From: end(0)}}
 		},
 			[]string{"bypass: tor2:9 hears tor1:9 without any circuit"}},
-		{"mirror that sticks", func(_, _ *audit.Map,
-			l *lab) {
+		{"mirror that sticks", func(_, _ *audit.Map, l *lab) {
 			l.broken = []southbound.CrossConnect{{In: 1, Out: 2}}
 		},
 			[]string{"doubtful: circuit 1→2: the circuit could not be made"}},

@@ -103,8 +103,7 @@ func TestStallingPolicy(t *testing.T) {
 		<-answer
 		return &controller.Plan{Wake: southbound.Never}
 	}}, 1)
-	cfg.Watchdog = leader.Watchdog{Bar: func(now controller.FabricChange,
-		why string) (controller.FabricChange, bool) {
+	cfg.Watchdog = leader.Watchdog{Bar: func(now controller.FabricChange, why string) (controller.FabricChange, bool) {
 		return now.Bar("plain", "plain", why, now.Previous, "", "fair")
 	}, Limit: 50 * time.Millisecond, Stalled: func(next controller.FabricChange, ok bool) {
 		if !ok {

@@ -326,8 +326,7 @@ func TestLeadershipEndsWithItsError(t *testing.T) {
 		ctx := within(t, time.Minute)
 		i := c.leader(ctx)
 		broken := errors.New("out of paper")
-		if err := c.nodes[i].Leadership(ctx, func(context.Context,
-			uint64) error {
+		if err := c.nodes[i].Leadership(ctx, func(context.Context, uint64) error {
 			return broken
 		}); !errors.Is(err, broken) {
 			t.Errorf("leadership ended with %v", err)

@@ -204,8 +204,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		waited := make(chan error, 3)
 		go func() { waited <- n.WaitApplied(ctx, 1<<40) }()
 		go func() {
-			waited <- n.Leadership(ctx, func(ctx context.Context,
-				_ uint64) error {
+			waited <- n.Leadership(ctx, func(ctx context.Context, _ uint64) error {
 				<-ctx.Done()
 				return ctx.Err()
 			})

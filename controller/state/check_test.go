@@ -348,8 +348,7 @@ func TestRestoreRefusesReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	links := append(path.AppendPath([]pathmap.LinkID{up}, 0, 1, 0), f.Topology.OutPort(f.ToRNode[1], 0))
-	bandwidth := func(d *Data, last controller.BandwidthReservationID,
-		ids ...controller.BandwidthReservationID) {
+	bandwidth := func(d *Data, last controller.BandwidthReservationID, ids ...controller.BandwidthReservationID) {
 		for _, id := range ids {
 			d.BandwidthReservations = append(d.BandwidthReservations,
 				controller.BandwidthReservation{ID: id, Src: 0, Dst: 1,

@@ -13,8 +13,7 @@ import (
 // of a started coflow, or false if that is unknown (then the sizes are taken). Everything that v points
 // to afterwards is borrowed.
 func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Remaining, bool)) {
-	s.fillView(v, func(id southbound.CoflowID,
-		c *Coflow) southbound.Remaining {
+	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining {
 		return s.leftOf(id, c, left)
 	})
 }

@@ -73,8 +73,7 @@ type wfRan struct {
 // by the seed. Anything else is an error that names file and line.
 func ReadWorkflow(r io.Reader, name string, hosts int, seed uint64) ([]controller.Job, error) {
 	fail := func(err error) ([]controller.Job, error) {
-		return nil,
-			fmt.Errorf("read workflow %q: %w", name, err)
+		return nil, fmt.Errorf("read workflow %q: %w", name, err)
 	}
 	text, err := unzipped(r)
 	if err != nil {

@@ -56,8 +56,7 @@ func TestBadInput(t *testing.T) {
 		return []southbound.Start{{Coflow: 9, Src: []southbound.HostID{src}, Dst: []southbound.HostID{dst},
 			Size: []pathmap.Bytes{size}, Tag: []southbound.Tag{tag}}}
 	}
-	pairOf := func(src, dst southbound.HostID, tag southbound.Tag,
-		rate pathmap.BitsPerSecond) *southbound.Rates {
+	pairOf := func(src, dst southbound.HostID, tag southbound.Tag, rate pathmap.BitsPerSecond) *southbound.Rates {
 		return &southbound.Rates{Pairs: []southbound.PairRate{{Src: src, Dst: dst, Tag: tag, Rate: rate}}}
 	}
 	cases := []struct {

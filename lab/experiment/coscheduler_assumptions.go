@@ -24,8 +24,7 @@ func halvedAndDoubled(load float64) []cluster {
 		{"map rate", func(m *swim.Model, by float64) { m.MapRate *= by }},
 		{"reduce rate", func(m *swim.Model, by float64) { m.ReduceRate *= by }},
 		{"block", func(m *swim.Model, by float64) { m.Block = scaleBytes(m.Block, by) }},
-		{"shuffle bytes a reduce", func(m *swim.Model,
-			by float64) {
+		{"shuffle bytes a reduce", func(m *swim.Model, by float64) {
 			m.ReduceBytes = scaleBytes(m.ReduceBytes, by)
 		}},
 		{"most reduces", func(m *swim.Model, by float64) { m.MostReduces = int(float64(m.MostReduces) * by) }},

@@ -109,8 +109,7 @@ func TestRenameFails(t *testing.T) {
 // TestNoNumber: figures that JSON cannot hold are refused before any folder is made.
 func TestNoNumber(t *testing.T) {
 	for want, change := range map[string]func(*Report, *Run){
-		"encode report.json: json: unsupported value: NaN": func(r *Report,
-			_ *Run) {
+		"encode report.json: json: unsupported value: NaN": func(r *Report, _ *Run) {
 			r.Policies[0].Makespan = math.NaN()
 		},
 		"encode run.json: json: unsupported value: +Inf": func(_ *Report, run *Run) { run.Wall = math.Inf(1) },

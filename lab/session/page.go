@@ -278,8 +278,7 @@ func (s *keeper) addMeasured(_ context.Context, l *page.Look) error {
 			continue
 		}
 		var seen southbound.Seen
-		s.Packets.Switches[southbound.DeviceID(i)].Door.Do(func(now time.Duration,
-			d *device.Device) {
+		s.Packets.Switches[southbound.DeviceID(i)].Door.Do(func(now time.Duration, d *device.Device) {
 			seen = d.Seen(now)
 		})
 		x := &l.Switches[at]

@@ -44,8 +44,7 @@ func Dial(to northbound.Flags) (*api.Client, error) {
 func (s *keeper) serveAPI(ctx context.Context, c net.Conn) {
 	closed := make(chan struct{})
 	srv := http.Server{Handler: s.Client.Proxy(), ReadHeaderTimeout: 5 * time.Second,
-		ConnState: func(_ net.Conn,
-			st http.ConnState) {
+		ConnState: func(_ net.Conn, st http.ConnState) {
 			if st == http.StateClosed {
 				close(closed)
 			}

@@ -57,8 +57,7 @@ func (c *circuits) solve() (apart bool, err error) {
 	c.two.Set(extra+1, links(pathmap.LinkID(4*c.n)), 1+c.beat%3)
 	var one, two []string
 	seen := c.one.work
-	a := slices.Clone(c.one.Solve(func(class, from,
-		to int32) {
+	a := slices.Clone(c.one.Solve(func(class, from, to int32) {
 		one = append(one, fmt.Sprint(class, from, to))
 	}))
 	b := slices.Clone(c.two.Solve(func(class, from, to int32) {

@@ -13,8 +13,7 @@ import (
 // TestStanding: rates of classes of pairs merge, and a rate of zero takes one out; all else is what was
 // said last, in memory of its own.
 func TestStanding(t *testing.T) {
-	pair := func(src, dst southbound.HostID, tag southbound.Tag,
-		rate pathmap.BitsPerSecond) southbound.PairRate {
+	pair := func(src, dst southbound.HostID, tag southbound.Tag, rate pathmap.BitsPerSecond) southbound.PairRate {
 		return southbound.PairRate{Src: src, Dst: dst, Tag: tag, Rate: rate}
 	}
 	s := newStanding()

@@ -129,8 +129,7 @@ func TestApply(t *testing.T) {
 		}, "stands again"},
 		{"fails, and was applied", func(b *bench) {
 			b.set = func(n int) (error, bool) {
-				return lost,
-					true
+				return lost, true
 			}
 		}, ""},
 		{"says success, and did not", func(b *bench) {

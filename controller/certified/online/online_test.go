@@ -203,17 +203,17 @@ func TestCoflows(t *testing.T) {
 		for by := range 3 {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			_, noise := flowsOf(rng, net, 40)
-			run := &Coflows{Network: net, Noise: noise, Route: func(in *certified.Instance,
-				ends [][2]int32) (*certified.Plan, error) {
-				switch by {
-				case 0:
-					return certified.CoRBA(in, certified.Effort{})
-				case 1:
-					return certified.CoRBAFast(in, certified.Effort{})
-				}
-				return certified.MinCCT(in, net.Candidates(rng, certified.ShortestWidestPaths, 5, ends, in.Capacity),
-					certified.Effort{})
-			}}
+			run := &Coflows{Network: net, Noise: noise,
+				Route: func(in *certified.Instance, ends [][2]int32) (*certified.Plan, error) {
+					switch by {
+					case 0:
+						return certified.CoRBA(in, certified.Effort{})
+					case 1:
+						return certified.CoRBAFast(in, certified.Effort{})
+					}
+					return certified.MinCCT(in, net.Candidates(rng, certified.ShortestWidestPaths, 5, ends, in.Capacity),
+						certified.Effort{})
+				}}
 			now := 0.0
 			for range 6 {
 				now += 40 * rng.ExpFloat64()

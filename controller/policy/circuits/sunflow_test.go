@@ -329,8 +329,7 @@ func TestOnly(t *testing.T) {
 			s Sunflow
 		}{
 			{&plain, Sunflow{}},
-			{&all, Sunflow{Only: func(southbound.CoflowID, southbound.Port,
-				southbound.Port) bool {
+			{&all, Sunflow{Only: func(southbound.CoflowID, southbound.Port, southbound.Port) bool {
 				return true
 			}}},
 			{&half, Sunflow{Only: func(_ southbound.CoflowID, in, _ southbound.Port) bool { return in%2 == 0 }}},

@@ -210,12 +210,10 @@ func TestPredictionsWrongByAHundred(t *testing.T) {
 		RedTime: 5 * time.Second}
 	for name, make := range parts() {
 		for what, wrong := range map[string]func(p *controller.Prediction, by float64){
-			"input": func(p *controller.Prediction,
-				by float64) {
+			"input": func(p *controller.Prediction, by float64) {
 				p.Input = pathmap.Bytes(float64(p.Input) * by)
 			},
-			"shuffle": func(p *controller.Prediction,
-				by float64) {
+			"shuffle": func(p *controller.Prediction, by float64) {
 				p.Shuffle = pathmap.Bytes(float64(p.Shuffle) * by)
 			},
 			"tasks": func(p *controller.Prediction, by float64) {

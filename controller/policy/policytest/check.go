@@ -105,8 +105,7 @@ func checkRescued(v *controller.View, done map[controller.JobID]bool) error {
 	if len(v.Evicted) == 0 || len(v.Lost) == len(v.Free) {
 		return nil
 	}
-	first := slices.MinFunc(v.Evicted, func(a,
-		b controller.Evicted) int {
+	first := slices.MinFunc(v.Evicted, func(a, b controller.Evicted) int {
 		return cmp.Compare(a.Job.ID, b.Job.ID)
 	})
 	var need []int32

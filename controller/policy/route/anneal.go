@@ -73,8 +73,7 @@ func gather(v *controller.View, p *controller.Plan, hints func(southbound.Coflow
 	southbound.HostID) int) []coflow {
 	reserved := carried(v, p)
 	var todo []coflow
-	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID,
-		flows []int32,
+	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID, flows []int32,
 		left []pathmap.Bytes, hint bool) {
 		c := coflow{id: id, job: job, edge: edge, rows: make([]anneal.HostFlow, len(src)),
 			hints: make([]int, len(src)),

@@ -88,8 +88,7 @@ func (o *Ordered) blocked(d *demand) bool {
 func (p *Coflowsim) arrange(all []demand) {
 	slices.SortFunc(all, func(a, b demand) int { return cmp.Compare(a.c.ID, b.c.ID) })
 	find := func(id southbound.CoflowID) (int, bool) {
-		return slices.BinarySearchFunc(all, id, func(d demand,
-			id southbound.CoflowID) int {
+		return slices.BinarySearchFunc(all, id, func(d demand, id southbound.CoflowID) int {
 			return cmp.Compare(d.c.ID, id)
 		})
 	}

@@ -32,8 +32,7 @@ func allParts() map[string]func() decided.Part {
 		"optba":       func() decided.Part { return &OptBA{} },
 		"optba-total": func() decided.Part { return &OptBA{Total: true} },
 		"asked": func() decided.Part { // the last first, and one in three left out
-			return NewAsked(func(_ *controller.View,
-				started []*controller.CoflowView) (out []southbound.CoflowID, _ error) {
+			return NewAsked(func(_ *controller.View, started []*controller.CoflowView) (out []southbound.CoflowID, _ error) {
 				for i := len(started) - 1; i >= 0; i-- {
 					if started[i].ID%3 > 0 {
 						out = append(out, started[i].ID)

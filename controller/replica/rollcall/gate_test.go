@@ -27,8 +27,7 @@ func started(t *testing.T, part part) (*Rollcall, *note) {
 		Held: Position{5, 40}}}}}
 	r, err := New(nil, Config{Self: Peer{ID: "a", Addr: "a:1"}, Nonce: 77, Memory: disk, Die: func(error) {},
 		Logger: slog.New(slog.DiscardHandler), Reached: func() (uint64, Position, error) {
-			return 5,
-				Position{5, 50}, nil
+			return 5, Position{5, 50}, nil
 		}})
 	if err != nil {
 		t.Fatal(err)

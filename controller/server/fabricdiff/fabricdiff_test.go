@@ -75,14 +75,14 @@ func TestRackRefusals(t *testing.T) {
 		name, want string
 		edit       func(*fabricdiff.Founded, *apiv1.FabricDescription)
 	}{
-		{"no record", "racks: tor2 has no record: say under devices", func(_ *fabricdiff.Founded,
-			d *apiv1.FabricDescription) {
-			d.Devices = nil
-		}},
-		{"no agent", "it has no agent: name its address under agents", func(_ *fabricdiff.Founded,
-			d *apiv1.FabricDescription) {
-			d.Racks[0].Hosts[0].Agent = ""
-		}},
+		{"no record", "racks: tor2 has no record: say under devices",
+			func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
+				d.Devices = nil
+			}},
+		{"no agent", "it has no agent: name its address under agents",
+			func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
+				d.Racks[0].Hosts[0].Agent = ""
+			}},
 		{"an agent that is nowhere", "no host:port", func(_ *fabricdiff.Founded, d *apiv1.FabricDescription) {
 			d.Racks[0].Hosts[0].Agent = "x"
 		}},

@@ -21,8 +21,7 @@ func must(t *testing.T, err error) {
 
 func TestLookup(t *testing.T) {
 	p := mem.New(8, func() time.Duration { return 0 })
-	rule := func(dst, src southbound.RackID, tag southbound.Tag, primary,
-		backup southbound.Port) southbound.Rule {
+	rule := func(dst, src southbound.RackID, tag southbound.Tag, primary, backup southbound.Port) southbound.Rule {
 		return southbound.Rule{Match: southbound.Match{Dst: dst, Tag: tag, Src: src}, Primary: primary,
 			Backup: backup}
 	}

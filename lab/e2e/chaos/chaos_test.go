@@ -152,8 +152,7 @@ func (c *chaosCluster) start(i int) {
 	c.members[i] = m
 	c.mu.Unlock()
 	c.wg.Go(func() {
-		err := m.node.Leadership(c.ctx, func(ctx context.Context,
-			term uint64) error {
+		err := m.node.Leadership(c.ctx, func(ctx context.Context, term uint64) error {
 			return c.lead(ctx, m, term)
 		})
 		if err != nil && !errors.Is(err, replica.ErrClosed) {

@@ -32,8 +32,7 @@ func drawn(rng *rand.Rand, net *online.Network, flows int) (volume []float64, en
 // router is an algorithm of the chapter.
 type router struct {
 	Name string
-	by   func(rng *rand.Rand, net *online.Network, in *certified.Instance,
-		ends [][2]int32) (*certified.Plan, error)
+	by   func(rng *rand.Rand, net *online.Network, in *certified.Instance, ends [][2]int32) (*certified.Plan, error)
 	// plain is by where that draws nothing and can be stopped; else nil.
 	plain planner
 }

@@ -104,8 +104,7 @@ func onlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		until = 60
 	}
 	const raw, scaled = "raw task numbers", "scaled task numbers"
-	run := func(tasks string, _ context.Context, _ *experiment.Bench, a arriving,
-		seed uint64) (experiment.Figures,
+	run := func(tasks string, _ context.Context, _ *experiment.Bench, a arriving, seed uint64) (experiment.Figures,
 		error) {
 		a.Scaled = tasks == scaled
 		return a.Run(seed, until)

@@ -42,8 +42,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("another process has the same file: %v, %v", other, err)
 	}
 	if _, err := Run(r, Key{0, 3, 8}, func() (*figures, error) {
-		return nil,
-			os.ErrDeadlineExceeded
+		return nil, os.ErrDeadlineExceeded
 	}); !errors.Is(err,
 		os.ErrDeadlineExceeded) {
 		t.Errorf("a run that fails: %v", err)

@@ -75,8 +75,7 @@ func (w *watch) Retired(k southbound.HostFlowKey, n hostagent.Carried) {
 // at returns what a host flow had left at an instant: between two readings on the line between them.
 func (x *watched) at(t time.Duration) float64 {
 	all := x.readings
-	i, _ := slices.BinarySearchFunc(all, t, func(r reading,
-		t time.Duration) int {
+	i, _ := slices.BinarySearchFunc(all, t, func(r reading, t time.Duration) int {
 		return cmp.Compare(r.at, t)
 	})
 	switch {

@@ -141,8 +141,7 @@ func (s *steering) changes(all []southbound.CrossConnect,
 
 // Off implements circuit.Steering.
 func (s *steering) Off(ctx context.Context, all []southbound.CrossConnect) error {
-	by, names := s.changes(all, func(c *southbound.Change,
-		r southbound.Rule) {
+	by, names := s.changes(all, func(c *southbound.Change, r southbound.Rule) {
 		c.Drop = append(c.Drop, r.Match)
 	})
 	for _, name := range names {
