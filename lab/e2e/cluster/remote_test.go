@@ -119,7 +119,7 @@ func TestCommandsReachController(t *testing.T) {
 	}{
 		{command: "submit " + jobs, says: []string{"job 0 (tiny)"}},
 		{command: "jobs", says: []string{"tiny", "waiting"}, read: true},
-		{command: "status", says: []string{"policy crosslayer+sunflow", "jobs 1,", "controller2",
+		{command: "status", says: []string{"policy crosslayer+sunflow", "1 job, 1 of them open", "controller2",
 			"│ spine0 │ switch │     2 │"}, refused: true, read: true},
 		{command: "reserve list", says: []string{"no reservations"}},
 		{command: "reserve h0-0 h1-0 --rate 20Mbps --lifetime 10m --owner ann",
