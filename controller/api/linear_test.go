@@ -11,6 +11,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/api/apitest"
+	"lightloom/controller/replica/rollcall"
 	"lightloom/southbound/pki"
 )
 
@@ -104,6 +105,11 @@ func TestOperationsAreLinearizable(t *testing.T) {
 			}
 		}
 		c.start(t, i)
+		for s := rollcall.Waiting; s == rollcall.Waiting; { // before it takes part nobody else may fail
+			if s, _ = c.brains[i].node.Standing(); !sleep(ctx, 5*time.Millisecond) {
+				t.Fatal("a replica that has started takes no part")
+			}
+		}
 	}
 	stop()
 	wg.Wait()
