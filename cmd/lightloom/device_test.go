@@ -55,8 +55,8 @@ func TestDeviceRules(t *testing.T) {
 	}
 }
 
-// TestCircuitUnasked: whoever shares an optical switch need not say what it speaks, how many ports it
-// has, nor who they are. Ports are numbers in all that is about one device.
+// TestCircuitUnasked: the circuit commands find out the switch's profile and number of ports, and the
+// holder's name, where no flag gives them. Ports are numbers in all that is about one device.
 func TestCircuitUnasked(t *testing.T) {
 	dir := t.TempDir()
 	leases, wish, lab := filepath.Join(dir, "leases"), filepath.Join(dir,

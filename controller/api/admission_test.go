@@ -337,8 +337,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// TestUngrantedConnections: a certificate that is granted nothing keeps nobody out, and no number of
-// certificates keeps out an admin.
+// TestUngrantedConnections: connections of a certificate without a grant leave room for other callers'
+// connections. However many certificates hold connections, an admin still gets one.
 func TestUngrantedConnections(t *testing.T) {
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Callers.Granter = tenants("quick") })
 	fill := func(name string) {

@@ -30,8 +30,8 @@ type appliedFilter struct {
 	answered func()
 }
 
-// newOnward begins to take requests. The rollcall answers those that raft must not see.
-func newOnward(r *rollcall.Rollcall) *appliedFilter {
+// newAppliedFilter begins to take requests. The rollcall answers those that raft must not see.
+func newAppliedFilter(r *rollcall.Rollcall) *appliedFilter {
 	o := &appliedFilter{Rollcall: r, out: make(chan raft.RPC), ready: make(chan struct{}),
 		stop: make(chan struct{})}
 	o.ended.Go(o.take)

@@ -66,7 +66,7 @@ func New(cfg Config) (*Node, error) {
 	if n.roll, err = rollcall.New(t, n.rollcall()); err != nil {
 		return nil, errors.Join(err, n.hangUp(), n.store.close())
 	}
-	n.front = newOnward(n.roll)
+	n.front = newAppliedFilter(n.roll)
 	if err := n.start(n.front, cfg.raft(log)); err != nil {
 		n.front.end()
 		err = errors.Join(err, n.hangUp())

@@ -41,7 +41,7 @@ type scheduler struct {
 	mayBegin []uint64        // inputs with pairs that can begin in this round
 	own      []pair          // memory of lay
 	todo     []pair          // borrowed
-	book     *coflowPairs    // nil: the pairs are todo
+	book     *coflowPairs    // nil: its pairs are listed in todo
 	covered  []time.Duration // by input and output: what the pair need not be given any more
 	made     []controller.CircuitReservation
 	among    []int32
