@@ -3,6 +3,7 @@ package topo
 import (
 	"bytes"
 	"regexp"
+	"slices"
 )
 
 // dotWords finds positions in a DOT file for errors, which the parser's tree does not have. Words are
@@ -12,13 +13,17 @@ type dotWords struct {
 	data    []byte
 	words   [][]byte
 	offsets []int
+	lines   []int // the offset at which each line begins
 	next    int
-	counted int // bytes whose lines are counted
-	at      place
 }
 
 func newDOTWords(data []byte) *dotWords {
-	w := &dotWords{data: data, at: place{1, 1}}
+	w := &dotWords{data: data, lines: []int{0}}
+	for at, b := range data {
+		if b == '\n' {
+			w.lines = append(w.lines, at+1)
+		}
+	}
 	// comments and preprocessor lines, quoted and bare identifiers, edge operators; everything else is a
 	// letter.
 	word := regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|-[->]|` +
@@ -78,17 +83,11 @@ func (w *dotWords) here(i int, words []string) bool {
 	return true
 }
 
-// place counts lines up to an offset, which is seldom before the last one.
+// place is the line and column of an offset.
 func (w *dotWords) place(offset int) place {
-	if offset < w.counted {
-		w.counted, w.at = 0, place{1, 1}
+	line, found := slices.BinarySearch(w.lines, offset)
+	if !found {
+		line--
 	}
-	for _, b := range w.data[w.counted:offset] {
-		w.at.col++
-		if b == '\n' {
-			w.at = place{w.at.line + 1, 1}
-		}
-	}
-	w.counted = offset
-	return w.at
+	return place{line + 1, offset - w.lines[line] + 1}
 }
