@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -23,11 +24,14 @@ import (
 const (
 	maxWorkflow      = 48 << 20 // bytes
 	maxWorkflowTasks = 1 << 14
+
+	newestWorkflow = "1.6" // a later schema can mean something else by the same keys
 )
 
 // wfFormat is what is read of a workflow in WfFormat 1.4 to 1.6 (wfcommons.org). Up to 1.4, tasks hold their files and
 // what they took themselves.
 type wfFormat struct {
+	Version  json.RawMessage `json:"schemaVersion"`
 	Workflow struct {
 		Tasks         []wfTask        `json:"tasks"` // to 1.4
 		Jobs          json.RawMessage `json:"jobs"`  // to 1.2
@@ -87,6 +91,9 @@ func ReadWorkflow(r io.Reader, name string, hosts int, seed uint64) ([]controlle
 	if err := json.Unmarshal(data, &f); err != nil {
 		return fail(lined(data, err))
 	}
+	if err := f.checkVersion(data); err != nil {
+		return fail(err)
+	}
 	w := &workflow{data: data, sizes: map[string]pathmap.Bytes{}, runtime: map[string]time.Duration{},
 		at: map[string]int{}, writers: map[string][]int{}, hosts: max(hosts,
 			1), rng: rand.New(rand.NewPCG(seed, 0x3f))}
@@ -106,6 +113,22 @@ func ReadWorkflow(r io.Reader, name string, hosts int, seed uint64) ([]controlle
 		out = append(out, *jobs[k])
 	}
 	return out, nil
+}
+
+// checkVersion refuses a schema that is newer than what is read. One that is not given is taken for any of those.
+func (f *wfFormat) checkVersion(data []byte) error {
+	var major, minor int
+	text := strings.Trim(string(f.Version), `"`)
+	if text == "" || text == "null" {
+		return nil
+	}
+	_, err := fmt.Sscanf(text+".0", "%d.%d", &major, &minor)
+	if err == nil && (major < 1 || major == 1 && minor <= 6) {
+		return nil
+	}
+	line := 1 + bytes.Count(data[:bytes.Index(data, []byte(`"schemaVersion"`))+1], []byte("\n"))
+	return fmt.Errorf("line %d: schemaVersion is %s, and WfFormat to %s is read: write it in %[3]s", line,
+		clip(string(f.Version)), newestWorkflow)
 }
 
 // readObject reads a JSON object of at most most bytes, in parts: of what is none, or too long, little is kept.

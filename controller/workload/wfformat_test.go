@@ -133,6 +133,10 @@ func TestWorkflowMeans(t *testing.T) {
 		{"1.3", `{"workflow":{"tasks":[{"name":"a","files":[{"link":"input","name":"f","size":20}]}]}}`,
 			`file "f" has a size without unit`},
 		{"1.2", `{"workflow":{"jobs":[{"name":"a"}]}}`, "jobs were those of 1.2"},
+		{"1.6", `{"schemaVersion":"1.6","workflow":{"specification":{"tasks":[{"id":"a"}]}}}`, "a"},
+		{"1.10", "{\n\"schemaVersion\":\"1.10\"}", `line 2: schemaVersion is "1.10", and WfFormat to 1.6 is read`},
+		{"2", `{"schemaVersion":2}`, `line 1: schemaVersion is 2, and WfFormat to 1.6 is read: write it in 1.6`},
+		{"a version that is none", `{"schemaVersion":"new"}`, `line 1: schemaVersion is "new"`},
 		{"another format", "kind: topology\n", `begins with 'k' and not with {`},
 		{"nothing", "", "the file holds no JSON"},
 	} {
