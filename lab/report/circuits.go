@@ -68,7 +68,7 @@ func (x *exporter) ports(p *Policy, racks int, lines [][]string) {
 		all[in].moving += service - moving
 	}
 	for in, a := range all {
-		x.sheet("ports").add([]field{{"policy", p.Name}, {"port", strconv.Itoa(in)},
+		x.sheet("ports").add([]field{{"seed", x.seed}, {"policy", p.Name}, {"port", strconv.Itoa(in)},
 			{"rack", strconv.Itoa(in % max(racks, 1))}, {"circuits", decimal(a.circuits)},
 			{"in_service_share", decimal(a.service / max(p.Makespan, 1e-9))},
 			{"reconfiguring_share", decimal(a.moving / max(p.Makespan, 1e-9))}})
@@ -124,7 +124,7 @@ func (p *Policy) underWay(lines [][]string) (all []underWay) {
 // series adds what was under way at evenly spaced instants.
 func (x *exporter) series(p *Policy, lines [][]string) {
 	for _, u := range p.underWay(lines) {
-		x.sheet("series").add([]field{{"policy", p.Name}, {"time_seconds", decimal(u.at)},
+		x.sheet("series").add([]field{{"seed", x.seed}, {"policy", p.Name}, {"time_seconds", decimal(u.at)},
 			{"jobs", strconv.Itoa(u.jobs)}, {"coflows", strconv.Itoa(u.coflows)},
 			{"circuits_in_service", strconv.Itoa(u.service)},
 			{"circuits_reconfiguring", strconv.Itoa(u.moving)}})

@@ -54,8 +54,8 @@ type field struct{ key, value string }
 
 // Export writes all that a report holds as tables to a folder: the report's path, and the folder, or "" for csv beside
 // the report. Each list of the report becomes a table, single figures are columns of policies.csv or lines of
-// report.csv. Every row of runs, policies, jobs and coflows names the seed, policy, job and coflow that it is of, and
-// columns are named as in the tables beside the report. Circuits are read from the circuits.csv beside it; ports.csv
+// report.csv. Every row of runs, policies, jobs, coflows, circuits, ports, links and instants names the seed and policy,
+// and the job, coflow, port or link that it is of. Columns are named as in the tables beside the report. Circuits are read from the circuits.csv beside it; ports.csv
 // and series.csv are reckoned from them.
 func Export(path, dir string) (*Exported, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -301,10 +301,13 @@ func ordered(d *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// copied adds a table as it stands beside the report.
+// copied adds a table as it stands. Of a report, each line begins with the run's seed.
 func (x *exporter) copied(name string, columns []string, lines [][]string) {
 	for _, l := range lines {
 		var row []field
+		if x.seed != "" {
+			row = append(row, field{"seed", x.seed})
+		}
 		for i, c := range columns {
 			row = append(row, field{c, l[i]})
 		}

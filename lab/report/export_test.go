@@ -71,6 +71,11 @@ func TestExport(t *testing.T) {
 	if got := len(column(t, to, "series.csv", "coflows")); got != len(r.Policies)*(instants+1) {
 		t.Errorf("%d instants", got)
 	}
+	for _, file := range []string{"jobs.csv", "circuits.csv", "ports.csv", "series.csv"} {
+		if got := column(t, to, file, "seed"); slices.Compact(got)[0] != strconv.FormatUint(r.Seed, 10) {
+			t.Errorf("%s is of seeds %q", file, slices.Compact(got))
+		}
+	}
 	if got := column(t, to, "report.csv", "key"); !slices.Contains(got, "fabric_racks") {
 		t.Errorf("report.csv has %q", got)
 	}
