@@ -39,6 +39,7 @@ type runner struct {
 	memory  *simulated.MemoryLimit   // nil: no bound
 	with    func() controller.Policy // replaces the rows' policies on the simulator; nil: the rows' own
 	once    bool                     // a run on packets counts however much others disturb it
+	until   time.Time                // of a demo on packets: until then marked rows can be made again
 	packets emulated.Options         // of runs on packets; what they say goes to Stderr
 }
 
@@ -49,6 +50,7 @@ func Replay(ctx context.Context, opt Options) error {
 		return err
 	}
 	opt.On, opt.Record = on, true
+	began := time.Now()
 	scale, note := 0.0, ""
 	if opt.Demo {
 		opt.Options, note, err = fitDemo(ctx, opt.Options)
@@ -64,6 +66,9 @@ func Replay(ctx context.Context, opt Options) error {
 		return err
 	}
 	s := &runner{Prepared: p, Console: opt.Console}
+	if opt.Demo && opt.On == scenario.OnNetns {
+		s.until = began.Add(withinDemo - afterRows)
+	}
 	for _, n := range p.Warnings {
 		fmt.Fprintln(opt.Stderr, n)
 	}

@@ -27,10 +27,11 @@ const (
 	withinDemo = 60 * time.Second
 )
 
-// Beside the rows a demo measures the machine, tries sizes and compares seeds on the simulator; aroundRow
-// is what a row takes before its first job and after its last.
+// Beside the rows a demo measures the machine, tries sizes and compares seeds on the simulator, the last after the
+// rows; aroundRow is what a row takes before its first job and after its last.
 const (
 	besideRows = 8 * time.Second
+	afterRows  = 2 * time.Second
 	aroundRow  = 1500 * time.Millisecond
 )
 
@@ -46,7 +47,7 @@ const wanted = 0.9 * report.MarkedError
 // become longer, since those under random+ecmp wait for each other. Fewer than ten are no longer of all kinds.
 func sizes(scale float64) []size {
 	return []size{{scale, 1, demoJobs}, {scale, 1. / 2, 28}, {scale, 1. / 2.5, 20}, {scale, 1. / 3, 16},
-		{scale, 1. / 3.5, 14}, {scale, 1. / 4, 12}, {scale, 1. / 4, 10}}
+		{scale, 1. / 3.5, 14}, {scale, 1. / 3.5, 10}, {scale, 1. / 4, 12}, {scale, 1. / 4, 10}}
 }
 
 // trial is what the simulator says of a size.

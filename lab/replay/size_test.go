@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/lab/outcome"
 	"lightloom/lab/report"
 	"lightloom/lab/scenario"
 )
@@ -82,5 +83,34 @@ func TestMeasureMachine(t *testing.T) {
 		if got := tt.m.free(); got != tt.want {
 			t.Errorf("%+v: %v is free, want %v", tt.m, got, tt.want)
 		}
+	}
+}
+
+// TestToRepeat: the row with the largest marked error comes first, each once, and none that would take too long.
+func TestToRepeat(t *testing.T) {
+	a := &attempt{order: []int{2, 0, 1, 3}}
+	for _, e := range []float64{.12, .3, .05, .2} {
+		a.outcomes = append(a.outcomes, &outcome.Outcome{Health: &report.Health{Expected: e}})
+	}
+	for _, wall := range []float64{1, 5, 20, 5} { // by the order
+		a.costs = append(a.costs, report.PolicyRun{Wall: wall})
+	}
+	tried := make([]bool, 4)
+	for _, want := range []int{3, 1, -1} { // row 1 takes 20 s
+		k := a.toRepeat(tried, 6*time.Second)
+		if k != want {
+			t.Fatalf("place %d of the order, want %d", k, want)
+		}
+		if k >= 0 {
+			tried[a.order[k]] = true
+		}
+	}
+	a.outcomes[2].Health.Unknown = true
+	if k := a.toRepeat(tried, 6*time.Second); k != 0 {
+		t.Errorf("place %d of the order: an error that is not known is marked", k)
+	}
+	a.outcomes[2].Health = nil
+	if k := a.toRepeat(tried, 6*time.Second); k != -1 {
+		t.Errorf("place %d of the order: a row that has measured no error has none that is marked", k)
 	}
 }

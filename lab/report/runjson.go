@@ -36,7 +36,7 @@ type PolicyRun struct {
 	EventsPerSecond float64 `json:"events_per_second,omitempty"`
 	Seed            uint64  `json:"seed,omitempty"`
 	Error           string  `json:"error,omitempty"`    // it failed
-	Repeated        int     `json:"repeated,omitempty"` // runs thrown away because others stole more than 0.3 core
+	Repeated        int     `json:"repeated,omitempty"` // runs beside the one that counts, which others disturbed less
 }
 
 // Host is the machine.
