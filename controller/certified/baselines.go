@@ -10,13 +10,13 @@ import (
 )
 
 // MinMin is the classic baseline: time and again it places the task that can be placed so that the job
-// ends earliest, where it does, and then reduces energy as TaPRA does (section 3.6.1.3). Resources are
-// shared as TaPRA shares them.
-func MinMin(t *Tasks) (*Placed, error) {
+// ends earliest, where it does, and then reduces energy as TaPRA does (section 3.6.1.3).
+func MinMin(t *Tasks, by Sharing) (*Placed, error) {
 	p, err := t.begin()
 	if err != nil {
 		return nil, err
 	}
+	p.sharing = by
 	if err := p.minMin(); err != nil {
 		return nil, err
 	}
@@ -59,17 +59,23 @@ type Breeding struct {
 // Bred are the settings with which the baselines run.
 func Bred() Breeding { return Breeding{Population: 40, Mutation: 0.02, Cooling: 0.97, Heat: 0.1} }
 
+// Search is a search for a placement that ends when its effort says so. Effort.Trials counts placements.
+type Search = func(*Tasks, Effort, *rand.Rand) (*Placed, error)
+
 // MMGA is the genetic algorithm whose first generation holds MinMin's placement (section 3.6.1.3). What
-// takes too much energy is reduced by REC, and resources are shared as TaPRA shares them. Effort.Trials
-// counts placements.
-func MMGA(t *Tasks, e Effort, rng *rand.Rand) (*Placed, error) {
-	return t.breed(e, rng, Bred(), true, false)
+// takes too much energy is reduced by REC.
+func MMGA(by Sharing) Search {
+	return func(t *Tasks, e Effort, rng *rand.Rand) (*Placed, error) {
+		return t.breed(e, rng, by, true, false)
+	}
 }
 
 // GSA is the genetic simulated annealing of section 3.6.1.3: children that are worse than a parent
 // replace it with a probability that falls from generation to generation.
-func GSA(t *Tasks, e Effort, rng *rand.Rand) (*Placed, error) {
-	return t.breed(e, rng, Bred(), false, true)
+func GSA(by Sharing) Search {
+	return func(t *Tasks, e Effort, rng *rand.Rand) (*Placed, error) {
+		return t.breed(e, rng, by, false, true)
+	}
 }
 
 // herd is one generation.
@@ -85,12 +91,13 @@ type herd struct {
 	left   int // placements that may be tried
 }
 
-func (t *Tasks) breed(e Effort, rng *rand.Rand, with Breeding, minMin, anneal bool) (*Placed, error) {
+func (t *Tasks) breed(e Effort, rng *rand.Rand, by Sharing, minMin, anneal bool) (*Placed, error) {
 	p, err := t.begin()
 	if err != nil {
 		return nil, err
 	}
-	h := &herd{placing: p, Breeding: with, rng: rng, left: e.trials(), least: math.Inf(1)}
+	p.sharing = by
+	h := &herd{placing: p, Breeding: Bred(), rng: rng, left: e.trials(), least: math.Inf(1)}
 	h.can = make([][]int32, len(t.Load))
 	for i := range t.Load {
 		for s := range p.in {
@@ -125,10 +132,15 @@ func (t *Tasks) breed(e Effort, rng *rand.Rand, with Breeding, minMin, anneal bo
 
 // clear takes all tasks away.
 func (p *placing) clear() {
-	for i := range p.Load {
-		p.take(i)
+	for i, s := range p.server {
+		if p.slots != nil && s != nowhere {
+			p.slots[s]++
+		}
+		p.server[i] = nowhere
 	}
-	clear(p.sum) // and what rounding has left
+	clear(p.sum)
+	clear(p.count)
+	clear(p.most)
 	p.energy = 0
 }
 
@@ -162,9 +174,6 @@ func (h *herd) try(server []int32) (last float64, ok bool) {
 	defer h.clear()
 	for i, s := range server {
 		if h.settle(i, s) != nil {
-			for k := i; k < len(server); k++ { // clear takes all
-				h.put(k, s)
-			}
 			return 0, false
 		}
 	}

@@ -38,15 +38,29 @@ type Placed struct {
 	Trials      int
 }
 
+// Sharing is how the tasks of a placement share what a limit allows.
+type Sharing uint8
+
+const (
+	// Proportional gives tasks resources in proportion to their work, so that those of a full limit end together.
+	// This is the answer of OptRA (equation 3.17).
+	Proportional Sharing = iota
+	// Equal gives each task of a limit as much, whatever its work: the static resources of section 3.2.
+	Equal
+)
+
 // placing is the work on a Tasks.
 type placing struct {
 	*Tasks
-	in     [][]int32   // by server: its limits
-	works  [][]float64 // by task and server: what work returns
-	server []int32
-	slots  []int32   // by server: that are left; nil: any number
-	sum    []float64 // by limit: load over efficiency
-	energy float64
+	sharing Sharing
+	in      [][]int32   // by server: its limits
+	works   [][]float64 // by task and server: what work returns
+	server  []int32
+	slots   []int32   // by server: that are left; nil: any number
+	sum     []float64 // by limit: load over efficiency
+	count   []int32   // by limit: tasks
+	most    []float64 // by limit: the largest work of a task; kept for Equal alone
+	energy  float64
 }
 
 func (t *Tasks) check() error {
@@ -112,8 +126,12 @@ func (t *Tasks) begin() (*placing, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	p := &placing{Tasks: t, server: make([]int32, len(t.Load)), sum: make([]float64, len(t.Limits)),
-		slots: slices.Clone(t.Slots)}
+	n := len(t.Limits)
+	p := &placing{Tasks: t, server: make([]int32, len(t.Load)), sum: make([]float64, n), count: make([]int32, n),
+		most: make([]float64, n), slots: slices.Clone(t.Slots)}
+	for i := range p.server {
+		p.server[i] = nowhere
+	}
 	if len(t.Load) > 0 {
 		p.in = make([][]int32, len(t.Efficiency[0]))
 	}
@@ -192,6 +210,8 @@ func (p *placing) put(i int, server int32) {
 	p.energy += p.power(i) * w
 	for _, k := range p.in[server] {
 		p.sum[k] += w
+		p.count[k]++
+		p.most[k] = max(p.most[k], w)
 	}
 }
 
@@ -201,26 +221,53 @@ func (p *placing) take(i int) {
 		p.slots[p.server[i]]++
 	}
 	p.energy -= p.power(i) * w
-	for _, k := range p.in[p.server[i]] {
+	from := p.server[i]
+	p.server[i] = nowhere
+	for _, k := range p.in[from] {
 		p.sum[k] -= w
+		p.count[k]--
+		if p.sharing == Equal && w >= p.most[k] {
+			p.most[k] = p.largest(k)
+		}
 	}
 }
 
-// time returns how long a task on a server runs with the resources of equation 3.17.
-func (p *placing) time(server int32) float64 {
-	most := 0.0
-	for _, k := range p.in[server] {
-		most = max(most, p.sum[k]/p.Limits[k].Most)
+// nowhere is the server of a task that is not placed.
+const nowhere = -1
+
+// largest returns the largest work of a limit's tasks.
+func (p *placing) largest(limit int32) (most float64) {
+	for i, s := range p.server {
+		if s != nowhere && slices.Contains(p.in[s], limit) {
+			most = max(most, p.work(i, s))
+		}
 	}
 	return most
 }
+
+// timeOf returns how long a limit's last task runs with another task of some work in it, on what the limit allows; 0
+// for none.
+func (p *placing) timeOf(limit int32, more float64) float64 {
+	allowed := p.Limits[limit].Most
+	if p.sharing == Proportional {
+		return (p.sum[limit] + more) / allowed
+	}
+	n := p.count[limit]
+	if more > 0 {
+		n++
+	}
+	return float64(n) * max(p.most[limit], more) / allowed
+}
+
+// time returns how long the last task on a server runs.
+func (p *placing) time(server int32) float64 { return p.with(0, server) }
 
 // last returns when the last of the tasks that are placed ends: the longest that a limit has work for.
 func (p *placing) last() float64 {
 	most := 0.0
 	for k, sum := range p.sum {
 		if sum > 0 && p.Limits[k].Most > 0 {
-			most = max(most, sum/p.Limits[k].Most)
+			most = max(most, p.timeOf(int32(k), 0))
 		}
 	}
 	return most
@@ -281,7 +328,7 @@ func (p *placing) result() *Placed {
 	out := &Placed{Server: p.server, Resource: make([]float64, len(p.Load)), Energy: p.energy}
 	for i, s := range p.server {
 		if t := p.time(s); t > 0 {
-			out.Resource[i] = p.work(i, s) / t
+			out.Resource[i] = p.share(i, s, t)
 		}
 	}
 	out.Value, out.Bound = p.last(), math.Inf(-1)
@@ -293,6 +340,18 @@ func (p *placing) result() *Placed {
 	}
 	out.prove(p.Tasks, equal, 0)
 	return out
+}
+
+// share returns what a task gets on a server whose last task runs for t.
+func (p *placing) share(i int, server int32, t float64) float64 {
+	if p.sharing == Proportional {
+		return p.work(i, server) / t
+	}
+	least := math.Inf(1)
+	for _, k := range p.in[server] {
+		least = min(least, p.Limits[k].Most/float64(p.count[k]))
+	}
+	return least
 }
 
 // tooMuch reports whether the tasks take more energy than is allowed.
@@ -430,7 +489,7 @@ func (q *parts) Price(y []float64, _ bool) (news []solve.Column, slack float64) 
 // rough is a placement without regard to slots, from which the relaxation begins: that of TaPRAFast.
 func (p *placing) rough(e Effort) (*placing, error) {
 	q := &placing{Tasks: p.Tasks, in: p.in, works: p.works, server: make([]int32, len(p.Load)),
-		sum: make([]float64, len(p.Limits))}
+		sum: make([]float64, len(p.Limits)), count: make([]int32, len(p.Limits)), most: make([]float64, len(p.Limits))}
 	if err := q.settleAll(p.best); err != nil {
 		return nil, err
 	}
@@ -604,7 +663,7 @@ func (out *Placed) Verify(t *Tasks) error {
 func (p *placing) with(work float64, server int32) float64 {
 	most := 0.0
 	for _, k := range p.in[server] {
-		most = max(most, (p.sum[k]+work)/p.Limits[k].Most)
+		most = max(most, p.timeOf(k, work))
 	}
 	return most
 }

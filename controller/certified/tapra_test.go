@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,13 +15,21 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// placings are the algorithms that place tasks.
+// placings are the algorithms that place tasks. The baselines are there with either sharing.
 func placings() map[string]func(*Tasks, Effort) (*Placed, error) {
-	return map[string]func(*Tasks, Effort) (*Placed, error){"tapra": TaPRA, "fast": TaPRAFast,
-		"minmin": func(t *Tasks, _ Effort) (*Placed, error) { return MinMin(t) },
-		"mm-ga":  func(t *Tasks, e Effort) (*Placed, error) { return MMGA(t, e, rand.New(rand.NewPCG(1, 2))) },
-		"gsa":    func(t *Tasks, e Effort) (*Placed, error) { return GSA(t, e, rand.New(rand.NewPCG(1, 2))) }}
+	type algorithm = func(*Tasks, Effort) (*Placed, error)
+	all := map[string]algorithm{"tapra": TaPRA, "fast": TaPRAFast}
+	for name, by := range map[string]Sharing{"": Proportional, equally: Equal} {
+		drawn := func(s Search) algorithm {
+			return func(t *Tasks, e Effort) (*Placed, error) { return s(t, e, rand.New(rand.NewPCG(1, 2))) }
+		}
+		all["minmin"+name] = func(t *Tasks, _ Effort) (*Placed, error) { return MinMin(t, by) }
+		all["mm-ga"+name], all["gsa"+name] = drawn(MMGA(by)), drawn(GSA(by))
+	}
+	return all
 }
+
+const equally = ", equally"
 
 // example is that of section 3.1.1: three servers of 35, 10 and 30 cores, the first two in one rack, at
 // most 30 cores a rack, and tasks of 100, 200, 400 and 500.
@@ -38,8 +47,16 @@ func example() *Tasks {
 // B ends after (100+200+400+500)/60 = 20, which is optimal.
 func TestExampleOfChapter3(t *testing.T) {
 	job := example()
-	if equal := 500. / (30. / 2); math.Abs(equal-33.33) > 0.01 {
-		t.Fatal(equal)
+	a, err := job.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.sharing = Equal
+	for i, s := range []int32{0, 2, 0, 2} {
+		a.put(i, s)
+	}
+	if got := a.result(); math.Abs(got.Value-500/15.) > 1e-9 || got.Verify(job) != nil {
+		t.Fatalf("schedule A ends after %v: %v", got.Value, got.Verify(job))
 	}
 	for name, algorithm := range placings() {
 		p, err := algorithm(job, Effort{})
@@ -111,6 +128,9 @@ func TestTaPRAAgainstExhaustive(t *testing.T) {
 			if p.Bound > want*(1+1e-6) || p.Value < want*(1-1e-6) {
 				t.Fatalf("seed %d: %s has %v and proves %v, the optimum is %v", seed, name, p.Value, p.Bound, want)
 			}
+			if strings.HasSuffix(name, equally) {
+				checkEqual(t, job, p)
+			}
 			ratio[name] += p.Value / want
 		}
 	}
@@ -118,6 +138,27 @@ func TestTaPRAAgainstExhaustive(t *testing.T) {
 		t.Logf("%s: %.4f of the optimum, %v of %v refused", name, sum/(n-full[name]), full[name], n)
 		if full[name] > n/5 {
 			t.Errorf("%s: %v of %v refused", name, full[name], n)
+		}
+	}
+}
+
+// checkEqual checks that each task has the least of what its server's limits have for each of their tasks.
+func checkEqual(t *testing.T, job *Tasks, p *Placed) {
+	t.Helper()
+	for i, s := range p.Server {
+		want := math.Inf(1)
+		for _, l := range job.Limits {
+			if tasks := 0.; slices.Contains(l.Servers, s) {
+				for _, other := range p.Server {
+					if slices.Contains(l.Servers, other) {
+						tasks++
+					}
+				}
+				want = min(want, l.Most/tasks)
+			}
+		}
+		if math.Abs(p.Resource[i]-want) > 1e-9*want {
+			t.Fatalf("task %d has %v on server %d, want %v", i, p.Resource[i], s, want)
 		}
 	}
 }
@@ -203,7 +244,7 @@ func TestPlacersSayWhenTheyStop(t *testing.T) {
 		if err := p.Verify(job); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		hit := name == "fast" || name == "mm-ga" || name == "gsa" // the others end by themselves here
+		hit := name == "fast" || strings.HasPrefix(name, "mm-ga") || strings.HasPrefix(name, "gsa") // the others end by themselves here
 		if p.Exhausted != hit || hit != (p.Trials == 3) {
 			t.Errorf("%s: exhausted %v after %d trials", name, p.Exhausted, p.Trials)
 		}

@@ -131,9 +131,9 @@ func places() []row {
 		{"minmin", "tasks with loads by Min-Min, with vCPUs and limits as tapra has them", blind,
 			fresh(place.Certified{Placer: minMin})},
 		{"mm-ga", "minmin improved by a genetic algorithm", blind,
-			fresh(place.Certified{Placer: certified.MMGA})},
+			fresh(place.Certified{Placer: certified.MMGA(certified.Proportional)})},
 		{"gsa", "tasks with loads by genetic simulated annealing", blind,
-			fresh(place.Certified{Placer: certified.GSA})},
+			fresh(place.Certified{Placer: certified.GSA(certified.Proportional)})},
 	}
 }
 

@@ -117,5 +117,5 @@ func tapraFast(t *certified.Tasks, e certified.Effort, _ *rand.Rand) (*certified
 }
 
 func minMin(t *certified.Tasks, _ certified.Effort, _ *rand.Rand) (*certified.Placed, error) {
-	return certified.MinMin(t)
+	return certified.MinMin(t, certified.Proportional)
 }

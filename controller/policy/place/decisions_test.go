@@ -68,7 +68,7 @@ func TestDecisions(t *testing.T) {
 		"random": func() filler { return Random{} }, "packed": func() filler { return Packed{} },
 		"tapra":               func() filler { return &Certified{Placer: fast} },
 		"ontapra":             func() filler { return &Certified{Placer: fast, Shortest: true} },
-		"gsa":                 func() filler { return &Certified{Placer: certified.GSA} },
+		"gsa":                 func() filler { return &Certified{Placer: certified.GSA(certified.Proportional)} },
 		"dawn":                func() filler { return &Dawn{} },
 		"dawn low":            func() filler { return &Dawn{Threshold: 1e-9} },
 		"dawn-strict":         func() filler { return &Dawn{Strict: true} },
