@@ -15,7 +15,7 @@ import (
 // times.
 func TestDissertation(t *testing.T) {
 	for name, run := range map[string]func() (experiment.Figures, error){
-		"jobs": func() (experiment.Figures, error) { return placing{4, 12}.run(1) },
+		"jobs": func() (experiment.Figures, error) { return placing{pods: 4, tasks: 12, mmga: 2, gsa: 2}.run(1) },
 		"coflow": func() (experiment.Figures, error) {
 			return routing{k: 4, flows: 8}.run(1, coflowRouters(), (*certified.Plan).VerifyLast)
 		},

@@ -3,23 +3,36 @@ package dissertation
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"lightloom/controller/certified/online"
 
 	"lightloom/lab/experiment"
 )
 
-// placing is a setting of Figures 3.4 and 3.5.
-type placing struct{ pods, tasks int }
+// placing is a setting of Figures 3.4 and 3.5. The genetic baselines also run for that many times the processor time
+// of TaPRA; 0: they do not.
+type placing struct {
+	pods, tasks int
+	mmga, gsa   float64
+}
+
+// The document's running times give these budgets: at 100 tasks, 4,500 and 180 s beside 6 on 128 servers, and 4,800 and
+// 1,000 s beside 33 on 432 (section 3.6.1.4).
+const (
+	mmga128, gsa128 = 750, 30
+	mmga432, gsa432 = 145, 30
+)
 
 func (p placing) String() string { return fmt.Sprintf("%d tasks in %d pods", p.tasks, p.pods) }
 
 func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	overTasks := []placing{{8, 40}, {8, 80}, {8, 120}, {8, 160}, {8, 200}}
-	overServers := []placing{{6, 100}, {8, 100}, {10, 100}, {12, 100}}
-	most, largest := overTasks[4], overServers[3]
+	most, largest := placing{8, 200, mmga128, gsa128}, placing{12, 100, mmga432, gsa432}
+	overTasks := []placing{{8, 40, 0, 0}, {8, 80, 0, 0}, {8, 120, 0, 0}, {8, 160, 0, 0}, most}
+	overServers := []placing{{6, 100, 0, 0}, {8, 100, 0, 0}, {10, 100, 0, 0}, largest}
 	if b.Quick { // the two that have rows, and what pictures need
-		few := placing{6, 10}
+		few := placing{pods: 6, tasks: 10}
+		most.mmga, most.gsa, largest.mmga, largest.gsa = 2, 2, 2, 2
 		overTasks, overServers = []placing{few, few, few, few, most}, []placing{few, few, few, largest}
 	}
 	runs, err := bySetting(ctx, b, append(overTasks, overServers...), placing.run)
@@ -28,10 +41,12 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	}
 
 	out := b.Result(
-		"loads in (0, 3600] s, 0 to 10 vCPUs a server, efficiencies from 0.1 to 1, 0.3 of a rack, 0.2 of a pod and of all",
+		"loads in (0, 3600] s, 0 to 10 vCPUs a server, efficiencies from 0.1 to 1; 0.3 of a rack's vCPUs, 0.2 of a pod's and "+
+			"of all may be taken, and a server has no limit of its own",
+		"baselines share equally what a limit allows (static resources, section 3.2); with OptRA by equation 3.17, as TaPRA",
 		"energy from 1 to 1.1 times the load, drawn again while the best servers take more",
-		"MM-GA and GSA: 40 placements a generation, 2 % mutations, resources by OptRA and REC on every placement, and the "+
-			"processor time of TaPRA",
+		"MM-GA and GSA: 40 placements a generation, 2 % mutations, REC on every placement; the processor time of TaPRA, and "+
+			"the document's where they are called long: 750 and 30 times TaPRA's on 128 servers, 145 and 30 times on 432",
 		"no network is part of this chapter: an infinite one changes nothing", "times are processor time",
 	)
 	in := func(number, setting string, p placing) figure {
@@ -51,30 +66,37 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		vCPUs(overServers[0]), vCPUs(largest))
 	out.Pictures = []experiment.Picture{
 		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200},
-			placerNames(),
+			documented(),
 			overTasks, runs),
 		picture("tapra-3-5", "Figure 3.5: JCT, 100 tasks", "servers", []float64{54, 128, 250, 432},
-			placerNames(),
+			documented(),
 			overServers, runs),
 	}
 	return out, nil
 }
 
-// placements are the rows of one setting, with how many times TaPRA's the document's JCTs and vCPUs
-// are, Min-Min's running time, and TaPRA's over that of TaPRA-fast.
+// placements are the rows of one setting, with how many times TaPRA's the document's JCTs and vCPUs are, Min-Min's
+// running time, and TaPRA's over that of TaPRA-fast. The document's figures are of baselines with static resources, and
+// of genetic ones with its budget.
 func (f figure) placements(jct, vCPUs map[string]float64, minMin, fast float64) {
-	baselines := []string{MinMin, MMGA, GSA}
-	for _, name := range baselines {
-		f.above("JCT", name, TaPRA, jct[name])
+	judged := []string{MinMin, MMGA + long, GSA + long}
+	paper := func(of map[string]float64, name string) float64 {
+		return of[strings.TrimSuffix(name, long)]
+	}
+	for _, name := range judged {
+		f.above("JCT", name, TaPRA, paper(jct, name))
+	}
+	for _, name := range []string{MMGA, GSA, MinMin + shared, MMGA + shared, GSA + shared} {
+		f.above("JCT", name, TaPRA, 0)
 	}
 	f.alike("JCT", Fast, TaPRA)
 	f.above("running time", "ms "+MinMin, "ms "+TaPRA, minMin)
 	f.above("running time", "ms "+TaPRA, "ms "+Fast, fast)
-	for _, name := range baselines {
+	for _, name := range judged {
 		f.first("JCT", name, TaPRA)
 	}
-	for _, name := range baselines {
-		f.above("vCPUs", "vCPUs "+name, "vCPUs "+TaPRA, vCPUs[name])
+	for _, name := range judged {
+		f.above("vCPUs", "vCPUs "+name, "vCPUs "+TaPRA, paper(vCPUs, name))
 	}
 	f.Because("every certificate was verified").Row("proven gap of TaPRA", "%", 0, f.runs.Of("gap"))
 	for _, name := range placerNames() {
@@ -87,7 +109,7 @@ func (f figure) placements(jct, vCPUs map[string]float64, minMin, fast float64) 
 func arrivings() (all []arriving) {
 	for _, drc := range []bool{true, false} {
 		for _, order := range []online.Order{online.SJF, online.FCFS, online.SLF, online.LLF} {
-			for _, by := range placerNames() {
+			for _, by := range documented() {
 				if order == online.SJF && by != TaPRA && by != Fast {
 					continue // the running time of the others is too large for it in the document too
 				}
