@@ -145,7 +145,7 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	for i, m := range all {
 		h := out.At("Figure 3a", fmt.Sprintf("%d receiving tasks a machine", m),
 			"the number of machines is not published")
-		h.Within("use of all lines", "%", map[concurrency]float64{3: 95}[m], 2, got[i])
+		h.Row("use of all lines", "%", map[concurrency]float64{3: 95}[m], got[i])
 		line.X, line.Y = append(line.X, float64(m)), append(line.Y, report.Mean(got[i]))
 	}
 	for i, n := range senders {
