@@ -58,8 +58,8 @@ func BenchmarkGap(b *testing.B) {
 		{"anneal", func() part { return &Annealed{} }},
 		{"anneal-paper", func() part { return &Annealed{Options: anneal.Options{Paper: true}} }},
 		{"ecmp", func() part { return ECMP{} }},
-		{"corba", func() part { return &Certified{Router: certified.CoRBABest, ByCoflow: true} }},
-		{"froba", func() part { return &Certified{Router: certified.FRoBABest} }},
+		{"corba-best", func() part { return &Certified{Router: certified.CoRBABest, ByCoflow: true} }},
+		{"froba-best", func() part { return &Certified{Router: certified.FRoBABest} }},
 	} {
 		b.Run(x.name, func(b *testing.B) {
 			last, total := 0.0, 0.0

@@ -30,7 +30,7 @@ func TestProvenGaps(t *testing.T) {
 		carried      bool // by coflows
 	}{
 		{scenario.OnFlowsim, shuffles, []string{"froba", "froba-fast", "corba", "corba-fast",
-			"mincct-s", "mincct-m",
+			"froba-best", "froba-greedy", "corba-best", "corba-greedy", "mincct-s", "mincct-m",
 			"mincct-sm", "corba+optba"}, true},
 		{scenario.OnFlowsim, shuffles, []string{"optba", "optba-total"}, false},
 		{scenario.OnFlowsim, loads, []string{"tapra", "tapra-fast", "ontapra", "minmin", "mm-ga", "gsa"}, false},
