@@ -1,7 +1,6 @@
 package topo
 
 import (
-	"bufio"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ type graphKey struct {
 }
 
 func readGraphML(file string, text io.Reader) (*sketch, error) {
-	in := &sparing{in: bufio.NewReader(text)}
+	in := newSparing(text)
 	r := &graphML{s: newSketch(file), dec: xml.NewDecoder(in), in: in, keys: map[string]graphKey{}}
 	r.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it was decoded before
 	root := false

@@ -58,25 +58,53 @@ func encodingOf(head []byte) (encoding.Encoding, error) {
 	}
 }
 
-// sparing bounds what a decoder reads for one token.
+// sparing bounds what a decoder reads for one token. It has the buffer itself, since an XML decoder reads byte by byte.
 type sparing struct {
-	in    *bufio.Reader
-	taken int // since the last token
+	in     io.Reader
+	buf    []byte // of which begin to end are not read yet
+	begin  int
+	end    int
+	taken  int   // since the last token
+	failed error // of the last read
 }
 
+func newSparing(in io.Reader) *sparing { return &sparing{in: in, buf: make([]byte, 64<<10)} }
+
 func (s *sparing) Read(p []byte) (int, error) {
-	if s.taken > maxValue {
-		return 0, fmt.Errorf("a value is longer than %d bytes: this is no graph", maxValue)
+	if s.begin == s.end || s.taken > maxValue {
+		if err := s.fill(); err != nil {
+			return 0, err
+		}
 	}
-	n, err := s.in.Read(p)
+	n := copy(p, s.buf[s.begin:s.end])
+	s.begin += n
 	s.taken += n
-	return n, err
+	return n, nil
 }
 
 // ReadByte is what an XML decoder reads by.
 func (s *sparing) ReadByte() (byte, error) {
-	if s.taken++; s.taken > maxValue {
-		return 0, fmt.Errorf("a value is longer than %d bytes: this is no graph", maxValue)
+	if s.taken++; s.begin == s.end || s.taken > maxValue {
+		if err := s.fill(); err != nil {
+			return 0, err
+		}
 	}
-	return s.in.ReadByte()
+	b := s.buf[s.begin]
+	s.begin++
+	return b, nil
+}
+
+// fill reads on.
+func (s *sparing) fill() error {
+	if s.taken > maxValue {
+		return fmt.Errorf("a value is longer than %d bytes: this is no graph", maxValue)
+	}
+	for s.begin == s.end {
+		if s.failed != nil {
+			return s.failed
+		}
+		s.begin = 0
+		s.end, s.failed = s.in.Read(s.buf)
+	}
+	return nil
 }
