@@ -21,6 +21,7 @@ import (
 	"lightloom/lab/experiment/dawn"
 	"lightloom/lab/experiment/dissertation"
 	"lightloom/lab/experiment/kept"
+	"lightloom/lab/experiment/pods"
 	"lightloom/lab/experiment/pushbox"
 )
 
@@ -110,7 +111,7 @@ func newExperimentRun(a actions) *cobra.Command {
 	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+
 		"; default: the first that the experiment names")
 	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"),
-		"folder with the real traces; default: $LIGHTLOOM_DATA")
+		"folder with the real traces, or the trace of faults of slices-faults; default: $LIGHTLOOM_DATA")
 	c.Flags().BoolVar(&f.quick, "quick", false, "run a small part only, to try the command; its rows prove "+
 		"nothing, and say so")
 	c.Flags().BoolVar(&f.fresh, "fresh", false,
@@ -264,5 +265,5 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
 	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
-		clairvoyant.Experiments(), agreement.Experiments())
+		clairvoyant.Experiments(), agreement.Experiments(), pods.Experiments())
 }

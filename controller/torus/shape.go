@@ -1,0 +1,155 @@
+package torus
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Side is the length of a cube, in nodes.
+const Side = 4
+
+// mostSide bounds what a shape's side can be, so that products of sides fit their type.
+const mostSide = 1 << 12
+
+// Shape is a box of nodes that a slice asks for. A side that is a multiple of Side is a ring, any other a line.
+//
+// Twisted needs sides k×k×2k or k×2k×2k, k a multiple of Side: where a ring of length k closes, it also moves by k
+// along each side of 2k.
+type Shape struct {
+	Sides   [3]int
+	Twisted bool
+}
+
+const twisted = "_twisted"
+
+// Box returns the shape with these sides, not twisted.
+func Box(x, y, z int) Shape { return Shape{Sides: [3]int{x, y, z}} }
+
+// String returns the shape as ParseShape reads it.
+func (s Shape) String() string {
+	text := fmt.Sprintf("%dx%dx%d", s.Sides[0], s.Sides[1], s.Sides[2])
+	if s.Twisted {
+		text += twisted
+	}
+	return text
+}
+
+// Nodes returns the number of nodes.
+func (s Shape) Nodes() int { return s.Sides[0] * s.Sides[1] * s.Sides[2] }
+
+// Cubes returns how many cubes the shape takes at least a part of, where it is re-wired.
+func (s Shape) Cubes() int { return cubesOf(s.Sides) }
+
+func cubesOf(sides [3]int) int {
+	n := 1
+	for _, side := range sides {
+		n *= (side + Side - 1) / Side
+	}
+	return n
+}
+
+// ShapeError is a shape that cannot be had, now or ever.
+type ShapeError struct {
+	Shape   string // as asked for
+	Why     string
+	Nearest string // the nearest shapes that can be had
+}
+
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("slice of shape %q: %s; nearest: %s", e.Shape, e.Why, e.Nearest)
+}
+
+// Hint returns what to ask for instead.
+func (e *ShapeError) Hint() string { return "ask for " + e.Nearest }
+
+// ParseShape reads a shape such as 4x4x8 or 4x4x8_twisted. Its errors are of type *ShapeError.
+func ParseShape(text string) (Shape, error) {
+	body, twist := strings.CutSuffix(text, twisted)
+	words := strings.Split(strings.ReplaceAll(body, "×", "x"), "x")
+	refuse := func(why string) (Shape, error) {
+		return Shape{}, &ShapeError{Shape: text, Why: why, Nearest: "4x4x4"}
+	}
+	if len(words) != 3 {
+		return refuse(fmt.Sprintf("it has %d sides, and a torus has three", len(words)))
+	}
+	s := Shape{Twisted: twist}
+	for d, w := range words {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 1 || n > mostSide || strconv.Itoa(n) != w {
+			return refuse(fmt.Sprintf("side %q is no whole number from 1 to %d", w, mostSide))
+		}
+		s.Sides[d] = n
+	}
+	return s, s.Check()
+}
+
+// Check returns an error of type *ShapeError unless the shape is a torus or, if Twisted, a twisted one.
+func (s Shape) Check() error {
+	for _, side := range s.Sides {
+		if side < 1 || side > mostSide {
+			return &ShapeError{Shape: s.String(), Why: fmt.Sprintf("side %d is not from 1 to %d", side, mostSide),
+				Nearest: "4x4x4"}
+		}
+	}
+	if !s.Twisted || s.twist() > 0 {
+		return nil
+	}
+	near := nearestTwisted(s)
+	plain := Shape{Sides: s.Sides}
+	return &ShapeError{Shape: s.String(), Why: "a twisted torus has sides k×k×2k or k×2k×2k, k a multiple of 4",
+		Nearest: near.String() + ", or " + plain.String() + " without a twist"}
+}
+
+// twist returns by how much the short rings of a twisted torus move along the long ones; 0 if the sides allow no
+// twist.
+func (s Shape) twist() int {
+	k, long := slices.Min(s.Sides[:]), slices.Max(s.Sides[:])
+	if k%Side != 0 || long != 2*k {
+		return 0
+	}
+	for _, side := range s.Sides {
+		if side != k && side != long {
+			return 0
+		}
+	}
+	return k
+}
+
+// nearestTwisted returns the twisted torus whose number of nodes is nearest to the shape's; of two the smaller.
+func nearestTwisted(s Shape) Shape {
+	var best Shape
+	off := func(t Shape) int { return max(t.Nodes()-s.Nodes(), s.Nodes()-t.Nodes()) }
+	for k := Side; k <= mostSide/2; k += Side {
+		for _, sides := range [][3]int{{k, k, 2 * k}, {k, 2 * k, 2 * k}} {
+			if t := (Shape{Sides: sides, Twisted: true}); best.Nodes() == 0 || off(t) < off(best) {
+				best = t
+			}
+		}
+	}
+	return best
+}
+
+// permutations returns the orders of three sides, each order once, in the order of their places: 012, 021, 102, …
+func permutations(sides [3]int) [][3]int {
+	var out [][3]int
+	for _, p := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		q := [3]int{sides[p[0]], sides[p[1]], sides[p[2]]}
+		if !slices.Contains(out, q) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// compareSides orders boxes by their sides.
+func compareSides(a, b [3]int) int {
+	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+}
+
+func sorted(sides [3]int) [3]int {
+	slices.Sort(sides[:])
+	return sides
+}
