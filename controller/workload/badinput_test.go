@@ -65,7 +65,7 @@ func readers() map[string]struct {
 			return err
 		}},
 		"workflow": {`{"workflow":{"specification":{"tasks":[{"id":"a","inputFiles":["x"]}],"files":[{"id":"x",` +
-			`"sizeInBytes":1}]}}}`,
+			`"sizeInBytes":1}]},"execution":{"tasks":[{"id":"a","runtimeInSeconds":1}]}}}`,
 			func(r io.Reader) error {
 				_, err := workload.ReadWorkflow(r, "f", 8, 1)
 				return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -56,6 +57,10 @@ type sparkStage struct {
 	ID      int    `json:"Stage ID"`
 	Name    string `json:"Stage Name"`
 	Parents []int  `json:"Parent IDs"`
+	// The first is what the stage computes. One that is skipped has that of the stage whose output is read in its place.
+	RDDs []struct {
+		ID int `json:"RDD ID"`
+	} `json:"RDD Info"`
 }
 
 // sparkRan is a stage that ran, with what its tasks did.
@@ -63,6 +68,7 @@ type sparkRan struct {
 	sparkStage
 	job           int // the first that lists it
 	line          int
+	rdd           int                     // that it computes; below zero: not known
 	tasks         map[int]controller.Task // by index
 	read, written pathmap.Bytes
 }
@@ -101,6 +107,7 @@ type sparkLog struct {
 	all    []sparkJob
 	known  map[int]bool // ids of jobs
 	stages map[int]*sparkRan
+	byRDD  map[int]*sparkRan // the first that ran
 	tasks  int
 	notes  []string
 	lost   int           // stages that no part of the log has
@@ -149,6 +156,9 @@ func (l *sparkLog) read(r io.Reader, last bool) error {
 			if last && !whole && l.line > 1 {
 				l.cut(l.line)
 				return nil
+			}
+			if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
+				err = fmt.Errorf("%s is a %s", e.Field, e.Value)
 			}
 			return fmt.Errorf("line %d: %w: each line is a JSON object, as spark.eventLog.enabled writes", l.line, err)
 		}
@@ -213,14 +223,18 @@ func (l *sparkLog) describe(s *sparkStage, job int) error {
 	}
 	ran := l.stages[s.ID]
 	if ran == nil {
-		ran = &sparkRan{job: job, tasks: map[int]controller.Task{}}
+		ran = &sparkRan{job: job, rdd: -1, tasks: map[int]controller.Task{}}
 		l.stages[s.ID] = ran
 	}
 	if ran.job < 0 {
 		ran.job = job
 	}
+	if len(s.RDDs) > 0 {
+		ran.rdd = s.RDDs[0].ID
+	}
 	if ran.line = l.line; ran.Name == "" || len(s.Parents) > 0 {
 		ran.sparkStage = *s
+		ran.RDDs = nil
 	}
 	return nil
 }
@@ -242,7 +256,7 @@ func (l *sparkLog) ended(e *sparkEvent) error {
 	}
 	const most = int64(controller.MaxBytes) / maxSparkTasks
 	const year = int64(365 * 24 * time.Hour / time.Millisecond)
-	if took > year || min(input, read, written) < 0 || max(input, read, written) > most {
+	if took > year || m != nil && m.Run < 0 || min(input, read, written) < 0 || max(input, read, written) > most {
 		return fmt.Errorf("task %d of stage %d took %d ms, and read and wrote %d, %d and %d bytes: take numbers from 0 "+
 			"up to a year and %d bytes", e.Task.Index, *e.StageID, took, input, read, written, most)
 	}
@@ -259,6 +273,12 @@ func sparkName(job int) string { return fmt.Sprint("spark-", job) }
 
 // jobs turns the log into jobs, in order of submission.
 func (l *sparkLog) jobs() ([]controller.Job, error) {
+	l.byRDD = map[int]*sparkRan{}
+	for _, id := range slices.Sorted(maps.Keys(l.stages)) {
+		if ran := l.stages[id]; ran.rdd >= 0 && len(ran.tasks) > 0 && l.byRDD[ran.rdd] == nil {
+			l.byRDD[ran.rdd] = ran
+		}
+	}
 	var out []controller.Job
 	for i := range l.all {
 		j, err := l.job(&l.all[i])
@@ -268,6 +288,9 @@ func (l *sparkLog) jobs() ([]controller.Job, error) {
 		if len(j.Stages) > 0 {
 			out = append(out, j)
 		}
+	}
+	if l.line == 0 {
+		return nil, errors.New("line 1: the file holds no text: each line is a JSON object, as spark.eventLog.enabled writes")
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("line %d: no job of which a task has ended: is the log complete?", l.line)
@@ -313,26 +336,19 @@ func (l *sparkLog) stage(j *controller.Job, ran *sparkRan, at map[int]int) error
 	}
 	to := len(j.Stages)
 	j.Stages = append(j.Stages, stage)
-	all, missing := pathmap.Bytes(0), false
-	for _, p := range ran.Parents {
-		if l.stages[p] != nil {
-			all += l.stages[p].written
-		}
-		missing = missing || l.stages[p] == nil
+	parents, all := l.parents(ran), pathmap.Bytes(0)
+	for _, parent := range parents {
+		all += parent.written
 	}
-	if missing && all == 0 && ran.read > 0 {
+	if all == 0 && ran.read > 0 {
 		l.lost, l.unread = l.lost+1, l.unread+ran.read
 	}
-	for _, p := range slices.Compact(slices.Sorted(slices.Values(ran.Parents))) {
-		parent := l.stages[p]
-		if parent == nil || len(parent.tasks) == 0 {
-			continue
-		}
+	for _, parent := range parents {
 		e := controller.Edge{Kind: controller.ScatterGather, To: to}
 		if all > 0 {
 			e.Bytes = pathmap.Bytes(float64(ran.read) * float64(parent.written) / float64(all))
 		}
-		if from, here := at[p]; here {
+		if from, here := at[parent.ID]; here {
 			e.From = from
 		} else {
 			e.Kind = controller.Fixed
@@ -341,4 +357,20 @@ func (l *sparkLog) stage(j *controller.Job, ran *sparkRan, at map[int]int) error
 		j.Edges = append(j.Edges, e)
 	}
 	return nil
+}
+
+// parents are the stages that ran whose output a stage reads, by id. A parent that was skipped is the stage that
+// computed the same RDD.
+func (l *sparkLog) parents(of *sparkRan) (all []*sparkRan) {
+	for _, p := range of.Parents {
+		ran := l.stages[p]
+		if ran != nil && len(ran.tasks) == 0 && ran.rdd >= 0 {
+			ran = l.byRDD[ran.rdd]
+		}
+		if ran != nil && len(ran.tasks) > 0 && ran.ID < of.ID && !slices.Contains(all, ran) {
+			all = append(all, ran)
+		}
+	}
+	slices.SortFunc(all, func(a, b *sparkRan) int { return a.ID - b.ID })
+	return all
 }

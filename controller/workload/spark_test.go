@@ -121,8 +121,8 @@ func sparkPacked(t *testing.T, text string) map[string][]byte {
 			method, squeezed = 0x10, part
 		}
 		lz = append(append(lz, lz4Magic...), method)
-		for _, v := range []int{len(squeezed), len(part), 0} {
-			lz = binary.LittleEndian.AppendUint32(lz, uint32(v))
+		for _, v := range []uint32{uint32(len(squeezed)), uint32(len(part)), xxHash32(part, lz4Seed) & 0x0fffffff} {
+			lz = binary.LittleEndian.AppendUint32(lz, v)
 		}
 		lz = append(lz, squeezed...)
 	}
@@ -267,4 +267,44 @@ func FuzzReadSpark(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestChecksumOfBlocks: a block of lz4 whose text has changed is refused. The sums are those of xxHash's specification.
+func TestChecksumOfBlocks(t *testing.T) {
+	for text, want := range map[string]uint32{"": 0x02cc5d05, "a": 0x550d7456, "abc": 0x32d153ff,
+		"Nobody inspects the spammish repetition": 0xe2293b2f} {
+		if got := xxHash32([]byte(text), 0); got != want {
+			t.Errorf("%q has the sum %08x, want %08x", text, got, want)
+		}
+	}
+	data := sparkPacked(t, tinySpark)[".lz4"]
+	data[17] ^= 1 // of the first block's sum
+	if _, err := ReadSpark(bytes.NewReader(data), "app"); err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("a damaged block: %v", err)
+	}
+}
+
+// TestSkippedStages: a stage reads what its skipped parents stand for: the stage that computed the same RDD for an
+// earlier job. What no stage has computed is told.
+func TestSkippedStages(t *testing.T) {
+	text := strings.Replace(tinySpark, `"Stage ID":0,"Stage Name":"map","Parent IDs":[]}`,
+		`"Stage ID":0,"Stage Name":"map","Parent IDs":[],"RDD Info":[{"RDD ID":4},{"RDD ID":1}]}`, 1)
+	skipped := `{"Stage ID":2,"Stage Name":"map","Parent IDs":[],"RDD Info":[{"RDD ID":4}]},` +
+		`{"Stage ID":3,"Stage Name":"count","Parent IDs":[2]}`
+	text = strings.Replace(text, `{"Stage ID":2,"Stage Name":"map","Parent IDs":[]},`+
+		`{"Stage ID":3,"Stage Name":"count","Parent IDs":[0]}`, skipped, 1)
+	if !strings.Contains(text, skipped) {
+		t.Fatal("the log has another form")
+	}
+	log, err := ReadSpark(strings.NewReader(text), "app")
+	if err != nil || len(log.Jobs) != 2 || len(log.Notes) > 0 {
+		t.Fatal(log, err)
+	}
+	if e := log.Jobs[1].Edges; len(e) != 1 || e[0].Bytes != 70 || e[0].Reads.Job != "spark-0" {
+		t.Errorf("%+v", e)
+	}
+	log, err = ReadSpark(strings.NewReader(strings.ReplaceAll(text, `[{"RDD ID":4}]`, `[{"RDD ID":9}]`)), "app")
+	if err != nil || len(log.Jobs[1].Edges) != 0 || len(log.Notes) != 1 || !strings.Contains(log.Notes[0], "70 bytes") {
+		t.Errorf("%+v, %v", log, err)
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/klauspost/compress/snappy"
@@ -99,6 +101,9 @@ func sparkText(r io.Reader) (text *bufio.Reader, done func(), err error) {
 			return nil, nil, fmt.Errorf("decompress zstd: %w", err)
 		}
 		return bufio.NewReaderSize(z, 1<<16), z.Close, nil
+	case bytes.HasPrefix(head, []byte{0x04, 0x22, 0x4d, 0x18}):
+		return nil, nil, errors.New("it is a frame of the lz4 program, and Spark writes blocks of its own: unpack it with " +
+			"lz4 -d FILE")
 	case bytes.HasPrefix(head, []byte(lz4Magic)):
 		return bufio.NewReaderSize(&framed{in: in, next: lz4Block}, 1<<16), done, nil
 	case bytes.HasPrefix(head, []byte(snappyMagic)):
@@ -140,8 +145,8 @@ func (f *framed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lz4Block reads a block: magic, method, two lengths and a checksum, which is not looked at: what is no
-// JSON is refused.
+// lz4Block reads a block: magic, method, two lengths, and the checksum of what is unpacked, of which Java keeps 28 bits.
+// The last block has neither text nor checksum.
 func lz4Block(in *bufio.Reader) ([]byte, error) {
 	var head [21]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
@@ -155,14 +160,49 @@ func lz4Block(in *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if method := head[8] & 0xf0; method == 0x10 {
-		return data, nil
+	out := data
+	if method := head[8] & 0xf0; method != 0x10 {
+		out = make([]byte, plain)
+		if n, err := lz4.UncompressBlock(data, out); err != nil || n != len(out) {
+			return nil, errors.New("a block of lz4 is damaged: fetch the file again")
+		}
 	}
-	out := make([]byte, plain)
-	if n, err := lz4.UncompressBlock(data, out); err != nil || n != len(out) {
-		return nil, errors.New("a block of lz4 is damaged: fetch the file again")
+	if sum := binary.LittleEndian.Uint32(head[17:]); plain > 0 && sum != xxHash32(out, lz4Seed)&0x0fffffff {
+		return nil, errors.New("a block of lz4 has another checksum than it should: fetch the file again")
 	}
 	return out, nil
+}
+
+// lz4Seed is that of the checksums of net.jpountz.lz4.
+const lz4Seed = 0x9747b28c
+
+// xxHash32 is XXH32 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md).
+func xxHash32(data []byte, seed uint32) uint32 {
+	const p1, p2, p3, p4, p5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+	rest, sum := data, seed+p5
+	if len(data) >= 16 {
+		lanes := [4]uint32{seed, seed, seed, seed}
+		for i, add := range [4]uint32{(p1 + p2) & math.MaxUint32, p2, 0, -p1 & math.MaxUint32} {
+			lanes[i] += add
+		}
+		for ; len(rest) >= 16; rest = rest[16:] {
+			for i := range lanes {
+				lanes[i] = bits.RotateLeft32(lanes[i]+binary.LittleEndian.Uint32(rest[4*i:])*p2, 13) * p1
+			}
+		}
+		sum = bits.RotateLeft32(lanes[0], 1) + bits.RotateLeft32(lanes[1], 7) + bits.RotateLeft32(lanes[2], 12) +
+			bits.RotateLeft32(lanes[3], 18)
+	}
+	sum += uint32(len(data))
+	for ; len(rest) >= 4; rest = rest[4:] {
+		sum = bits.RotateLeft32(sum+binary.LittleEndian.Uint32(rest)*p3, 17) * p4
+	}
+	for _, b := range rest {
+		sum = bits.RotateLeft32(sum+uint32(b)*p5, 11) * p1
+	}
+	sum = (sum ^ sum>>15) * p2
+	sum = (sum ^ sum>>13) * p3
+	return sum ^ sum>>16
 }
 
 // snappyBlock reads a block: its length, and as much.

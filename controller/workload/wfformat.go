@@ -24,6 +24,7 @@ import (
 const (
 	maxWorkflow      = 48 << 20 // bytes
 	maxWorkflowTasks = 1 << 14
+	mostRuntime      = math.MaxInt64 / 4 / 1_000_000_000 // seconds
 
 	newestWorkflow = "1.6" // a later schema can mean something else by the same keys
 )
@@ -54,8 +55,8 @@ type wfTask struct {
 	Outputs  []string `json:"outputFiles"`
 
 	Files   []wfFile `json:"files"` // to 1.4
-	Runtime float64  `json:"runtimeInSeconds"`
-	Old     float64  `json:"runtime"` // to 1.3
+	Runtime *float64 `json:"runtimeInSeconds"`
+	Old     *float64 `json:"runtime"` // to 1.3
 }
 
 type wfFile struct {
@@ -67,8 +68,8 @@ type wfFile struct {
 }
 
 type wfRan struct {
-	ID      string  `json:"id"`
-	Runtime float64 `json:"runtimeInSeconds"`
+	ID      string   `json:"id"`
+	Runtime *float64 `json:"runtimeInSeconds"`
 }
 
 // ReadWorkflow reads a workflow in WfFormat 1.4 to 1.6, compressed by gzip or not: a job of one task for each of its
@@ -174,7 +175,9 @@ func firstByte(in *bufio.Reader) (byte, error) {
 func lined(data []byte, err error) error {
 	at := int64(len(data))
 	if e := (*json.SyntaxError)(nil); errors.As(err, &e) {
-		at = e.Offset
+		if at = e.Offset; at >= int64(len(data)) {
+			err = errors.New("the file ends in the middle of the JSON: fetch it again")
+		}
 	}
 	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
 		at = e.Offset
@@ -259,10 +262,20 @@ func (w *workflow) index(f *wfFormat) error {
 		case twice:
 			return w.fail(x.ID, "workflow.execution tells twice what task %q took: leave one out", clip(x.ID))
 		}
-		if !(x.Runtime >= 0) || x.Runtime > float64(math.MaxInt64/4)/1e9 {
-			return w.fail(x.ID, "task %q runs for %v s: take a number from 0", clip(x.ID), x.Runtime)
+		if x.Runtime == nil {
+			continue
 		}
-		w.runtime[x.ID] = time.Duration(x.Runtime * float64(time.Second))
+		if !(*x.Runtime >= 0) || *x.Runtime > mostRuntime {
+			return w.fail(x.ID, "task %q runs for %v s: take a number from 0 to %d", clip(x.ID), *x.Runtime,
+				int64(mostRuntime))
+		}
+		w.runtime[x.ID] = time.Duration(*x.Runtime * float64(time.Second))
+	}
+	for _, t := range w.tasks {
+		if _, known := w.runtime[t.ID]; !known {
+			return w.fail(t.ID, "how long task %q ran is not told: write its runtimeInSeconds under workflow.execution.tasks, 0 "+
+				"where it takes no time", clip(t.ID))
+		}
 	}
 	return w.depend()
 }
@@ -274,7 +287,7 @@ func (w *workflow) modern(f *wfFormat) {
 		if t.ID == "" {
 			t.ID = t.Name
 		}
-		f.Workflow.Execution.Tasks = append(f.Workflow.Execution.Tasks, wfRan{t.ID, t.Runtime + t.Old})
+		f.Workflow.Execution.Tasks = append(f.Workflow.Execution.Tasks, wfRan{t.ID, cmp.Or(t.Runtime, t.Old)})
 		for _, x := range t.Files {
 			x.ID = x.Name
 			f.Workflow.Specification.Files = append(f.Workflow.Specification.Files, x)
@@ -296,6 +309,9 @@ func (w *workflow) file(x *wfFile) error {
 	}
 	size, err := wholeBytes(x.Size)
 	if err != nil {
+		if x.Size == nil {
+			return w.fail(x.ID, "file %q has no sizeInBytes: write a whole number from 0", clip(x.ID))
+		}
 		return w.fail(x.ID, "file %q has %s bytes: %w", clip(x.ID), clip(string(x.Size)), err)
 	}
 	if old, twice := w.sizes[x.ID]; twice && old != size {
@@ -323,8 +339,12 @@ func wholeBytes(raw json.RawMessage) (pathmap.Bytes, error) {
 // name notes where each task is, and who writes what.
 func (w *workflow) name() error {
 	for i, t := range w.tasks {
-		if _, twice := w.at[t.ID]; t.ID == "" || len(t.ID) > controller.MaxJobName || twice {
+		if _, twice := w.at[t.ID]; t.ID == "" || twice {
 			return w.fail(t.ID, "task %q has no id of its own", clip(t.ID))
+		}
+		if len(t.ID) > controller.MaxJobName {
+			return w.fail(t.ID, "the id %q of a task is longer than %d bytes: write a shorter one", clip(t.ID),
+				controller.MaxJobName)
 		}
 		w.at[t.ID] = i
 		for _, o := range t.Outputs {

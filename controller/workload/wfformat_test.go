@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ const tinyWorkflow = `{"schemaVersion": "1.5", "workflow": {"specification": {
   {"id": "b", "parents": ["a"], "inputFiles": ["x", "in"], "outputFiles": []},
   {"id": "a", "parents": [], "inputFiles": ["in"], "outputFiles": ["x"]}],
  "files": [{"id": "x", "sizeInBytes": 70}, {"id": "in", "sizeInBytes": 30}]},
- "execution": {"tasks": [{"id": "a", "runtimeInSeconds": 1.5}]}}}`
+ "execution": {"tasks": [{"id": "a", "runtimeInSeconds": 1.5}, {"id": "b", "runtimeInSeconds": 0}]}}}`
 
 func TestReadWorkflow(t *testing.T) {
 	jobs, err := ReadWorkflow(strings.NewReader(tinyWorkflow), "w.json", 8, 1)
@@ -55,10 +56,14 @@ func TestWorkflowProblems(t *testing.T) {
 	}
 }
 
-// wf is a workflow of 1.5 with these tasks and files.
+// wf is a workflow of 1.5 with these tasks, which take no time, and files.
 func wf(tasks, files string) string {
+	var ran []string
+	for _, id := range regexp.MustCompile(`"id":"[^"]*"`).FindAllString(tasks, -1) {
+		ran = append(ran, "{"+id+`,"runtimeInSeconds":0}`)
+	}
 	return `{"schemaVersion":"1.5","workflow":{"specification":{"tasks":[` + tasks + `],"files":[` + files + `]},` +
-		`"execution":{"tasks":[]}}}`
+		`"execution":{"tasks":[` + strings.Join(ran, ",") + `]}}}`
 }
 
 // reads writes who reads how much from whom, in the order in which tasks can run.
@@ -112,28 +117,36 @@ func TestWorkflowMeans(t *testing.T) {
 		{"a child that is none", wf(`{"id":"a","children":["z"]}`, ""), `task "a" has a child "z" that is no task`},
 		{"half a byte", wf(ab, `{"id":"i","sizeInBytes":0.5}`), `file "i" has 0.5 bytes: write a whole number`},
 		{"too many bytes", wf(ab, `{"id":"i","sizeInBytes":1e30}`), `file "i" has 1e30 bytes`},
-		{"no size", wf(ab, `{"id":"i"}`), `file "i" has  bytes: write a whole number`},
+		{"no size", wf(ab, `{"id":"i"}`), `file "i" has no sizeInBytes: write a whole number`},
 		{"a file of no list", wf(task("a", "", `"x"`, ""), ""), `task "a" reads file "x", of which`},
 		{"two sizes", wf(task("a", "", "", ""), v+`,{"id":"v","sizeInBytes":7}`), `file "v" has 500 bytes and 7 bytes`},
-		{"a time of a task that is none", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[]}`,
-			`"execution":{"tasks":[{"id":"z","runtimeInSeconds":5}]}`, 1),
+		{"a time of a task that is none", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[`,
+			`"execution":{"tasks":[{"id":"z","runtimeInSeconds":5},`, 1),
 			`tells what task "z" took, and there is no such task`},
-		{"two times of a task", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[]}`,
-			`"execution":{"tasks":[{"id":"a","runtimeInSeconds":5},{"id":"a","runtimeInSeconds":7}]}`, 1),
+		{"two times of a task", strings.Replace(wf(task("a", "", "", ""), ""), `"execution":{"tasks":[`,
+			`"execution":{"tasks":[{"id":"a","runtimeInSeconds":5},`, 1),
 			`tells twice what task "a" took`},
 		{"a file that is named twice", wf(ab+","+task("c", `"a"`, `"f","f"`, ""), `{"id":"i","sizeInBytes":10},{"id":"f",`+
 			`"sizeInBytes":20}`), "a host:10, b a:20, c a:20"},
 		{"a size as a word", wf(ab, `{"id":"i","sizeInBytes":"10"}`), `file "i" has "10" bytes: write a whole number`},
 		{"1.4", `{"schemaVersion":"1.4","workflow":{"tasks":[{"name":"a","id":"ID1","children":["ID2"],"files":[` +
 			`{"link":"output","name":"f","sizeInBytes":20.0}],"runtimeInSeconds":1.5},{"name":"b","id":"ID2",` +
-			`"parents":["ID1"],` +
+			`"parents":["ID1"],"runtimeInSeconds":0,` +
 			`"files":[{"link":"input","name":"f","sizeInBytes":20}]}]}}`, "ID1, ID2 ID1:20"},
-		{"1.4, parents by name", `{"workflow":{"tasks":[{"name":"b","parents":["a"],"files":[]},{"name":"a","id":"1"}]}}`,
+		{"1.4, parents by name", `{"workflow":{"tasks":[{"name":"b","parents":["a"],"files":[],"runtime":0},{"name":"a","id":"1","runtime":0}]}}`,
 			"1, b 1:0"},
 		{"1.3", `{"workflow":{"tasks":[{"name":"a","files":[{"link":"input","name":"f","size":20}]}]}}`,
 			`file "f" has a size without unit`},
 		{"1.2", `{"workflow":{"jobs":[{"name":"a"}]}}`, "jobs were those of 1.2"},
-		{"1.6", `{"schemaVersion":"1.6","workflow":{"specification":{"tasks":[{"id":"a"}]}}}`, "a"},
+		{"1.6", `{"schemaVersion":"1.6","workflow":{"specification":{"tasks":[{"id":"a"}]},` +
+			`"execution":{"tasks":[{"id":"a","runtimeInSeconds":1}]}}}`, "a"},
+		{"no times", `{"workflow":{"specification":{"tasks":[{"id":"a"}]}}}`,
+			`line 1: how long task "a" ran is not told: write its runtimeInSeconds under workflow.execution.tasks`},
+		{"a time that is null", strings.Replace(wf(task("a", "", "", ""), ""), `"runtimeInSeconds":0`,
+			`"runtimeInSeconds":null`, 1), `how long task "a" ran is not told`},
+		{"a time of centuries", strings.Replace(wf(task("a", "", "", ""), ""), `"runtimeInSeconds":0`,
+			`"runtimeInSeconds":1e10`, 1), `task "a" runs for 1e+10 s: take a number from 0 to 2305843009`},
+		{"a long id", wf(task(strings.Repeat("b", 257), "", "", ""), ""), "of a task is longer than 256 bytes"},
 		{"1.10", "{\n\"schemaVersion\":\"1.10\"}", `line 2: schemaVersion is "1.10", and WfFormat to 1.6 is read`},
 		{"2", `{"schemaVersion":2}`, `line 1: schemaVersion is 2, and WfFormat to 1.6 is read: write it in 1.6`},
 		{"a version that is none", `{"schemaVersion":"new"}`, `line 1: schemaVersion is "new"`},

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
@@ -18,7 +19,7 @@ import (
 // Other data comes back as it is, without a copy.
 func Of(data []byte) ([]byte, error) {
 	if text, ok := bytes.CutPrefix(data, []byte(mark)); ok || !isUTF16(data) {
-		return text, nil
+		return text, CheckUTF8(text)
 	}
 	out, _, err := transform.Bytes(decoder(), data)
 	if err != nil {
@@ -80,4 +81,18 @@ func CheckNesting(data []byte) (line int, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// CheckUTF8 names the line of the first byte that is not UTF-8. A reader would put U+FFFD in its place, so that names
+// which differ could become one.
+func CheckUTF8(text []byte) error {
+	for at := 0; at < len(text); {
+		r, n := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && n == 1 {
+			return fmt.Errorf("line %d: the byte 0x%x is not UTF-8: convert the file, as by iconv -f LATIN1 -t UTF-8",
+				1+bytes.Count(text[:at], []byte("\n")), text[at])
+		}
+		at += n
+	}
+	return nil
 }

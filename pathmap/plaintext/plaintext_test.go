@@ -21,13 +21,12 @@ func as16(text string, order binary.AppendByteOrder) []byte {
 func TestOf(t *testing.T) {
 	const text = "nodes: [é, 𝄞]\r\n"
 	for name, data := range map[string][]byte{
-		"as it is":                 []byte(text),
-		"with a byte order mark":   []byte("\uFEFF" + text),
-		"UTF-16, high byte first":  as16(text, binary.BigEndian),
-		"UTF-16, low byte first":   as16(text, binary.LittleEndian),
-		"not text, and not UTF-16": {0xff, 'x'},
-		"nothing":                  nil,
-		"a mark alone":             []byte("\uFEFF"),
+		"as it is":                []byte(text),
+		"with a byte order mark":  []byte("\uFEFF" + text),
+		"UTF-16, high byte first": as16(text, binary.BigEndian),
+		"UTF-16, low byte first":  as16(text, binary.LittleEndian),
+		"nothing":                 nil,
+		"a mark alone":            []byte("\uFEFF"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := text
@@ -45,6 +44,17 @@ func TestOf(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCheckUTF8: Latin-1 is refused with its line. What a reader of streams passes on, its caller checks.
+func TestCheckUTF8(t *testing.T) {
+	for text, line := range map[string]string{"a\né: \uFFFD\n": "", "a\n\xe9: 1\n": "line 2: the byte 0xe9 is not UTF-8",
+		"\xff": "line 1"} {
+		_, err := Of([]byte(text))
+		if (err == nil) != (line == "") || err != nil && !strings.HasPrefix(err.Error(), line) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 

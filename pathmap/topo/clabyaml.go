@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +142,9 @@ func (r *clab) definition(e entry, what string) (d definition, err error) {
 	if err != nil {
 		return d, err
 	}
+	if err := r.misspelt(fields, "kind", "group", "labels"); err != nil {
+		return d, err
+	}
 	if d.kind, err = r.field(fields, "kind"); err != nil {
 		return d, err
 	}
@@ -149,6 +153,17 @@ func (r *clab) definition(e entry, what string) (d definition, err error) {
 	}
 	d.labels, err = r.labels(fields)
 	return d, err
+}
+
+// misspelt refuses a key that is nearly one of those that are read: containerlab takes no unknown keys. The others of its
+// keys, and those of later versions, are passed over.
+func (r *clab) misspelt(fields []entry, read ...string) error {
+	for _, f := range fields {
+		if near, ok := nearest(f.key, read); ok && near != f.key {
+			return r.wrong(f.at, "%q is no key of containerlab: write %s", f.key, near)
+		}
+	}
+	return nil
 }
 
 // field returns the text of a field; "" where it is left out or null.
@@ -228,6 +243,11 @@ func (r *clab) nodes(e entry) error {
 		if strings.Contains(n.key, "$") {
 			return r.wrong(n.at, "%w", unexpanded("node "+strconv.Quote(n.key), "write its name"))
 		}
+		if _, defined := r.groups[d.group]; d.group != "" && !defined {
+			if near, ok := nearest(d.group, slices.Sorted(maps.Keys(r.groups))); ok {
+				return r.wrong(n.at, "node %q is of group %q, which groups has not: write %s", n.key, d.group, near)
+			}
+		}
 		kind := cmp.Or(d.kind, r.groups[d.group].kind, r.groups[r.defaults.group].kind, r.defaults.kind, linux)
 		group := cmp.Or(d.group, r.kindOf[kind].group, r.defaults.group)
 		if err := r.lab.node(n.key, kind, merged(r.defaults.labels, r.kindOf[kind].labels,
@@ -279,6 +299,9 @@ func (r *clab) link(at place, fields []entry) error {
 	if err != nil || slices.Contains(outsideEnds(), kind) {
 		return err
 	}
+	if kind != "" && kind != "veth" {
+		return r.lab.s.wrong(at, "a link of type %q: write veth, or leave the type out", kind)
+	}
 	e, ok := oneKey(fields, "endpoints")
 	if !ok {
 		return r.lab.s.wrong(at, "a link without endpoints: write endpoints: [\"a:eth1\", \"b:eth1\"]")
@@ -325,6 +348,10 @@ func (r *clab) endpoint(n ast.Node) (endpoint, error) {
 	node, iface, ok := strings.Cut(text, ":")
 	if slices.Contains(outsideEnds(), node) {
 		return endpoint{node, iface}, nil
+	}
+	if strings.Contains(iface, ":") {
+		return endpoint{}, r.wrong(n.GetToken(), "endpoint %q has more than a node and an interface: write \"%s:eth1\"", text,
+			node)
 	}
 	if !ok || node == "" || iface == "" {
 		return endpoint{}, r.wrong(n.GetToken(), "endpoint %q names no interface: write \"%s:eth1\"", text, node)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -309,6 +310,67 @@ func TestUnits(t *testing.T) {
 		}
 		if err := same(f, back); err != nil {
 			t.Errorf("%s: %v", format.Name, err)
+		}
+	}
+}
+
+// TestQuietMistakes: what other tools refuse, or read in another way, is refused where it would change the network
+// without a word.
+func TestQuietMistakes(t *testing.T) {
+	const clab = "topology:\n  groups: {Spines: {kind: srl}}\n  nodes:\n    a: {kind: srl}\n    b: {%s}\n  links:\n" +
+		"    - {%sendpoints: [\"a:e1-1\", \"b:%s\"]}\n"
+	for _, tc := range []struct{ name, format, text, want string }{
+		{"as it is", "clab", fmt.Sprintf(clab, "kind: srl", "", "e1-1"), ""},
+		{"a misspelt key", "clab", fmt.Sprintf(clab, "knid: srl", "", "e1-1"), `:5:9: "knid" is no key of containerlab: write kind`},
+		{"another key", "clab", fmt.Sprintf(clab, "kind: srl, cmd: sh, env: {}, user: x", "", "e1-1"), ""},
+		{"a misspelt group", "clab", fmt.Sprintf(clab, "group: spines", "", "e1-1"), `is of group "spines", which groups has not: write Spines`},
+		{"a group of its own", "clab", fmt.Sprintf(clab, "kind: srl, group: tier-1", "", "e1-1"), ""},
+		{"a type", "clab", fmt.Sprintf(clab, "kind: srl", "type: bogus, ", "e1-1"), `a link of type "bogus": write veth`},
+		{"veth", "clab", fmt.Sprintf(clab, "kind: srl", "type: veth, ", "e1-1"), ""},
+		{"an end of three parts", "clab", fmt.Sprintf(clab, "kind: srl", "", "e1:x"), `endpoint "b:e1:x" has more than a node and`},
+		{"Latin-1 in YAML", "clab", strings.Replace(fmt.Sprintf(clab, "kind: srl", "", "e1-1"), "name", "n\xe9", 1) + "# \xe9\n",
+			"line 8: the byte 0xe9 is not UTF-8"},
+		{"Latin-1 in JSON", "json", "{\"nodes\":[{\"id\":\"\xe9\"}],\"links\":[]}", "is not UTF-8"},
+		{"half a pair of UTF-16", "json", `{"nodes":[{"id":"\ud800"}],"links":[]}`, "is not UTF-8"},
+		{"a pair of UTF-16", "json", `{"nodes":[{"id":"\ud834\udd1e"}],"links":[]}`, ""},
+		{"words that are numbers", "json", `{"nodes":[{"id":"2"},{"id":"0"},{"id":"1"}],"links":[{"source":0,"target":1}]}`,
+			`an end 0 can be the node with the id "0" or the one of index 0, which is "2": write its id, in quotes`},
+		{"words that are their places", "json", `{"nodes":[{"id":"0"},{"id":"1"}],"links":[{"source":0,"target":1}]}`, ""},
+		{"edgedefault", "graphml", `<graphml><graph edgedefault="Directed"><node id="a"/></graph></graphml>`,
+			`edgedefault="Directed": write "directed" or "undirected"`},
+	} {
+		_, err := readTopology(tc.format, tc.text)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// TestLinksByPlace: networkx 1 counts nodes in links whatever their ids are, and says so by a list in the place of an
+// object. Names of nodes without ids are theirs, even if these are numbers.
+func TestLinksByPlace(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"graph":[],"nodes":[{"id":2},{"id":0},{"id":1}],"links":[{"source":0,"target":1},{"source":1,"target":2}]}`: {
+			"2-0", "0-1"},
+		`{"graph":{},"nodes":[{"id":2},{"id":0},{"id":1}],"links":[{"source":0,"target":1},{"source":1,"target":2}]}`: {
+			"0-1", "1-2"},
+		`{"nodes":[{"name":"1"},{"name":"0"},{"name":"2"}],"links":[{"source":0,"target":2}]}`: {"1-2"},
+		`{"nodes":[{"name":"1"},{"name":"1"}],"links":[{"source":0,"target":1}]}`:              {"0-1"},
+	} {
+		topology, err := readTopology("json", text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var got []string
+		for _, l := range topology.Links() {
+			from, to := topology.Node(l.From).Name, topology.Node(l.To).Name
+			if !slices.Contains(got, to+"-"+from) {
+				got = append(got, from+"-"+to)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: links %v, want %v", text, got, want)
 		}
 	}
 }

@@ -129,6 +129,9 @@ func whole(file string, in io.Reader, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	if err := plaintext.CheckUTF8(data); err != nil && int64(len(data)) <= most { // else it is cut
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	return data, nil
 }
 

@@ -144,7 +144,12 @@ func (r *graphML) root() error {
 			if r.graphs++; r.graphs > 1 {
 				return r.s.wrong(r.place(), "a second <graph>: one file holds one topology")
 			}
-			r.directed = attribute(el, "edgedefault") == "directed"
+			switch way := attribute(el, "edgedefault"); way {
+			case "directed", "undirected", "": // many leave it out where no edge has a direction
+				r.directed = way == "directed"
+			default:
+				return r.s.wrong(r.place(), "edgedefault=%q: write \"directed\" or \"undirected\"", way)
+			}
 			return r.graph()
 		}
 		return r.pass()

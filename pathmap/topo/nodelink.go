@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"lightloom/pathmap"
 )
@@ -32,7 +33,9 @@ type nodeLink struct {
 	nodes    bool
 
 	named    int        // nodes with an id
-	numbered bool       // one of these is a number
+	numbered bool       // one of these is a JSON number
+	digits   bool       // one is a word of digits
+	counted  bool       // networkx 1 wrote it: links count nodes
 	ends     int        // of links
 	indexes  int        // of these, numbers
 	lab      *labSketch // containerlab's
@@ -67,15 +70,8 @@ func readNodeLink(file string, in io.Reader) (*sketch, error) {
 // settle finds the nodes of links where they have no ids, or where links count them.
 func (r *nodeLink) settle() error {
 	switch {
-	case r.named == len(r.s.nodes) && r.ends > 0 && r.indexes == r.ends && !r.numbered:
-		for i := range r.s.cables {
-			c := &r.s.cables[i]
-			for _, end := range []*string{&c.from, &c.to} {
-				if n, err := strconv.Atoi(*end); err == nil && n >= 0 && n < len(r.s.nodes) {
-					*end = r.s.nodes[n].name
-				}
-			}
-		}
+	case r.named == len(r.s.nodes) && r.ends > 0 && r.indexes == r.ends && (r.counted || !r.numbered):
+		return r.byIndex()
 	case r.named == 0 && r.indexes == 0:
 		for i := range r.s.nodes {
 			if n := &r.s.nodes[i]; n.label != "" {
@@ -84,8 +80,45 @@ func (r *nodeLink) settle() error {
 				return r.s.wrong(n.at, "node %d has neither an id nor a name, and links name nodes: write {\"id\": \"a\"}", i)
 			}
 		}
-	case r.named == 0 && r.indexes != r.ends:
+	case r.named == 0 && r.indexes == r.ends:
+		return r.byLabel()
+	case r.named == 0:
 		return r.s.wrong(r.s.cables[0].at, "some links name nodes and others count them, and nodes have no ids: write ids")
+	}
+	return nil
+}
+
+// byLabel calls nodes without ids by their names, where each has one of its own, and has links that count them follow.
+func (r *nodeLink) byLabel() error {
+	seen := map[string]bool{}
+	for _, n := range r.s.nodes {
+		if n.label == "" || seen[n.label] {
+			return nil // their numbers stay
+		}
+		seen[n.label] = true
+	}
+	for i := range r.s.nodes {
+		r.s.nodes[i].name, r.s.nodes[i].label = r.s.nodes[i].label, ""
+	}
+	return r.byIndex()
+}
+
+// byIndex has links that count nodes name them. Where ids are words of digits, such a number has two meanings.
+func (r *nodeLink) byIndex() error {
+	for i := range r.s.cables {
+		c := &r.s.cables[i]
+		for _, end := range []*string{&c.from, &c.to} {
+			n, err := strconv.Atoi(*end)
+			if err != nil || n < 0 || n >= len(r.s.nodes) {
+				continue
+			}
+			name := r.s.nodes[n].name
+			if r.digits && !r.counted && name != *end {
+				return r.s.wrong(c.at, "an end %d can be the node with the id %q or the one of index %d, which is %q: write "+
+					"its id, in quotes", n, *end, n, name)
+			}
+			*end = name
+		}
 	}
 	return nil
 }
@@ -215,6 +248,7 @@ func (r *nodeLink) graph() error {
 	}
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(raw, &fields) != nil {
+		r.counted = raw[0] == '[' // networkx 1 writes a list of pairs here
 		var pairs [][]json.RawMessage
 		if json.Unmarshal(raw, &pairs) != nil {
 			return nil // another tool's, of no interest
@@ -278,7 +312,28 @@ func (r *nodeLink) object(key string) (place, map[string]json.RawMessage, error)
 		}
 		return at, nil, r.fail(err)
 	}
+	for key, raw := range fields {
+		if !isText(key) || !isText(string(raw)) {
+			return at, nil, r.s.wrong(at, "it holds what is not UTF-8: convert the file, as by iconv -f LATIN1 -t UTF-8")
+		}
+	}
 	return at, fields, nil
+}
+
+// isText reports whether nothing in a JSON text is lost as it is decoded: neither bytes nor halves of a pair of UTF-16.
+func isText(raw string) bool {
+	if !utf8.ValidString(raw) {
+		return false
+	}
+	if !strings.Contains(raw, `\u`) {
+		return true
+	}
+	var v any
+	if json.Unmarshal([]byte(raw), &v) != nil {
+		return true // another error
+	}
+	s, ok := v.(string)
+	return !ok || strings.Count(s, "\uFFFD") == strings.Count(raw, "\uFFFD")+strings.Count(strings.ToLower(raw), `\ufffd`)
 }
 
 func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {
@@ -291,7 +346,8 @@ func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {
 		}
 		n.name = name
 		r.named++
-		r.numbered = r.numbered || isNumber(name)
+		r.numbered = r.numbered || id[0] != '"'
+		r.digits = r.digits || isNumber(name)
 	}
 	if r.named > 0 && r.named <= len(r.s.nodes) {
 		return r.s.wrong(at, "node %d has an id or none, unlike those before it: write {\"id\": \"a\"}",
