@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"lightloom/lab/report/plot"
+)
 
 // bytesPicture draws the bytes that each row sent between racks over circuits and over packets, to one
 // scale.
@@ -11,24 +15,24 @@ func bytesPicture(policies []Policy) string {
 		most = max(most, policies[i].BytesOCS+policies[i].BytesEPS)
 	}
 	h := lane*float64(len(policies)) + 8
-	s := newSVG(w, h, "Bytes between racks, over circuits and over packets")
+	s := plot.NewSVG(w, h, "Bytes between racks, over circuits and over packets")
 	for i := range policies {
 		p := &policies[i]
 		y := lane*float64(i) + 4
 		scale := (w - left - right) / float64(most)
 		o, e := float64(p.BytesOCS)*scale, float64(p.BytesEPS)*scale
-		s.text("label", "end", left-10, y+17, p.Name)
+		s.Text("label", "end", left-10, y+17, p.Name)
 		if p.BytesOCS > 0 {
-			s.rect("bytes-ocs", left, y, o, lane-8,
+			s.Rect("bytes-ocs", left, y, o, lane-8,
 				fmt.Sprintf("%s: %s over circuits", p.Name, megabytes(p.BytesOCS)))
 		}
 		if p.BytesEPS > 0 {
-			s.rect("bytes-eps", left+o, y, e, lane-8,
+			s.Rect("bytes-eps", left+o, y, e, lane-8,
 				fmt.Sprintf("%s: %s over packets", p.Name, megabytes(p.BytesEPS)))
 		}
-		s.text("tick", "start", left+o+e+8, y+16,
+		s.Text("tick", "start", left+o+e+8, y+16,
 			fmt.Sprintf("%s (%s), %s optical", megabytes(p.BytesOCS+p.BytesEPS),
 				p.BytesBasis, percent(p.OCSShare)))
 	}
-	return s.end()
+	return s.End()
 }

@@ -351,11 +351,11 @@ func TestWords(t *testing.T) {
 			t.Errorf("sig(%v) = %q, want %q", v, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]time.Duration{10 * time.Second: time.Second,
-		time.Second: 100 * time.Millisecond, 7 * time.Second: time.Second, 0: time.Second,
-		60 * time.Second: 10 * time.Second} {
-		if got := tick(d); got != want {
-			t.Errorf("tick(%v) = %v, want %v", d, got, want)
+	for d, want := range map[time.Duration]string{10 * time.Second: "1s", time.Second: "100ms", 7 * time.Second: "1s",
+		60 * time.Second: "10s", 0: "100ns"} {
+		axis := timeAxis(d)
+		if n := len(axis.Ticks); n < 5 || n > 11 || axis.Ticks[1].Text != want {
+			t.Errorf("%v: ticks %v, want steps of %s", d, axis.Ticks, want)
 		}
 	}
 }
