@@ -49,10 +49,7 @@ func drawKey(c CircuitInterval) uint64 {
 func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	circuits := sortedCircuits(p.Circuits)
 	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0
-	ports, all := 1, len(circuits)
-	if p.Moved != nil {
-		ports, all = p.Moved.Ports, p.Moved.Circuits
-	}
+	ports, all := max(1, p.moved().Ports), max(len(circuits), p.moved().Circuits)
 	for _, c := range circuits {
 		ports = max(ports, int(c.In)+1, int(c.Out)+1)
 	}
@@ -145,9 +142,7 @@ func sortedCircuits(c []CircuitInterval) []CircuitInterval {
 func (r *Report) span() time.Duration {
 	var d time.Duration
 	for i := range r.results {
-		if m := r.results[i].Moved; m != nil {
-			d = max(d, m.Last)
-		}
+		d = max(d, r.results[i].moved().Last)
 		for _, c := range r.results[i].Circuits {
 			d = max(d, c.End)
 		}
