@@ -11,6 +11,7 @@ import (
 	"lightloom/controller/demand"
 	"lightloom/lab/labtest"
 	"lightloom/lab/session"
+	"lightloom/lab/testbed/emulated"
 )
 
 const (
@@ -24,8 +25,16 @@ const (
 
 func TestMain(m *testing.M) {
 	labtest.Main(m, map[string]func(context.Context, []string) error{upCommand: keepFabric,
-		execCommand: execIn,
+		execCommand: execIn, emulated.InsideCommand: inside,
 		sendCommand: sendUnannounced, receiveCommand: receiveUnannounced})
+}
+
+// inside keeps a fabric as lightloom up does, or measures how it fails.
+func inside(ctx context.Context, _ []string) error {
+	if os.Getenv(failoverEnv) != "" {
+		return emulated.Inside(ctx, os.Stderr, failLinks)
+	}
+	return emulated.Inside(ctx, os.Stderr, session.Keep)
 }
 
 // keepFabric keeps a fabric up. Its arguments are the fabric's spec, the source of demand, and a

@@ -275,11 +275,8 @@ func (s *Testbed) play(ctx context.Context, out *speaker,
 		return err
 	}
 	out.say(Event{Ready: true})
-	if s.Config.Stay {
+	if s.Config.Stay || s.Config.Hold {
 		return keep(ctx, s, os.NewFile(controlFD, "control"))
-	}
-	if s.Config.Failover != nil {
-		return s.failover(ctx, out)
 	}
 	if err := s.beginRun(ctx); err != nil {
 		return err
