@@ -15,6 +15,9 @@ import (
 // the controller with three replicas and 1,000 host flows under way. It wants the machine for itself:
 // LIGHTLOOM_MEASURE=failover runs it whole, else it is tried with few.
 func TestFailover(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	opt := failoverOptions{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=20Mbps,nic=100Mbps",
 		Policy:   "random+ecmp",
 		Seed:     1,

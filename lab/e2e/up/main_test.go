@@ -1,5 +1,5 @@
 // Package up tests what is done with a fabric that is kept up: commands of the session, audits, faults,
-// the page. A user has one such fabric at a time, so these tests take turns.
+// the page. A user has one such fabric at a time, so each test has a network namespace of its own.
 package up
 
 import (

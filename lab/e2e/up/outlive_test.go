@@ -160,6 +160,9 @@ func smallJobs(t *testing.T, n int) string {
 // asked to stop, and then all at once, while jobs are submitted: the fabric stays up, the replicas
 // restart, and every accepted job is done.
 func TestReplicasOutliveEachOther(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	k, job := upOn(t, ""), smallJob(t)
 	jobs := 0
@@ -194,6 +197,9 @@ func TestReplicasOutliveEachOther(t *testing.T) {
 // TestUpGoesOn kills a whole fabric that is kept up with a directory of logs, and starts another on the
 // same logs: no job is lost, and those under way are done again on the new hosts.
 func TestUpGoesOn(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	dir := filepath.Join(t.TempDir(), "state")
 	spec, err := topo.ParseSpec(outliveFabric)
@@ -246,6 +252,9 @@ func TestUpGoesOn(t *testing.T) {
 // one by one, and logs how long each took to be acknowledged. LIGHTLOOM_MEASURE=kills makes 200 kills
 // and allows no outage above 2 s; otherwise there are few.
 func TestKillsUnderLoad(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	kills, measure := 3, os.Getenv("LIGHTLOOM_MEASURE") == "kills"
 	if measure {
@@ -289,6 +298,9 @@ func TestKillsUnderLoad(t *testing.T) {
 // seconds, while jobs are submitted one by one: the others go on, the stopped one goes on from where it
 // was, none ends, and every accepted job is done. LIGHTLOOM_MEASURE=kills stops them sixty times.
 func TestStopsUnderLoad(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	stops := 3
 	if os.Getenv("LIGHTLOOM_MEASURE") == "kills" {
@@ -333,6 +345,9 @@ func TestStopsUnderLoad(t *testing.T) {
 // once when all have been acknowledged: none is lost, and none is there twice. LIGHTLOOM_MEASURE=kills
 // submits 10,000 jobs.
 func TestAllKilledUnderLoad(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	const callers, each = 8, 5
 	total := 80
