@@ -16,9 +16,9 @@ import (
 // apartEnv is set in the process that Apart starts.
 const apartEnv = "LIGHTLOOM_TEST_APART"
 
-// Apart runs a test in a process and a network namespace of its own, beside others of its package unless it measures: a user can have one
-// fabric up in each namespace. It returns whether this is that process; where it is not, the test has ended there, and
-// this one has nothing to do any more.
+// Apart runs a test in a process and a network namespace of its own, beside others of its package unless it measures: a
+// user can have one fabric up in each namespace. It returns whether this is that process; where it is not, the test has
+// ended there, and this one has nothing to do any more.
 func Apart(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(apartEnv) != "" {

@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// darks is a reference implementation: the dark times of moves that took a port from another circuit, by the OCS's own log: from the end of
-// the port's old light to the start of the new. A port that was dark before has none.
+// darks is a reference implementation: the dark times of moves that took a port from another circuit, by the OCS's own
+// log: from the end of the port's old light to the start of the new. A port that was dark before has none.
 func darks(o *Outcome) []time.Duration {
 	lit := slices.Clone(o.Lit)
 	slices.SortFunc(lit, func(a, b device.LitInterval) int {
