@@ -99,7 +99,7 @@ func (c *Chart) draw(to pen, f frame) {
 	for i := range c.Lines {
 		d.curve(CurveStyle(i), &c.Lines[i])
 	}
-	d.Text("tick", "middle", (f.left+f.width-f.right)/2, f.height-6, c.X)
+	d.Text("tick", "middle", (f.left+f.width-f.right)/2, f.height-f.bottom+34, c.X)
 	if !f.bare {
 		d.names(c)
 	}

@@ -13,13 +13,13 @@ type colour struct {
 }
 
 // palette has a colour for each series; further ones take them again. All stand out from their background by at least
-// 3 to 1.
+// 3 to 1; dashes tell the first of them apart in grey, and show what lies below.
 func palette() []colour {
 	return []colour{
 		{0x5f6b7a, 0xa9b4c1, 2, []float64{2, 2}},
 		{0x0072b2, 0x56b4e9, 2, nil},
-		{0xc04a00, 0xff8f52, 2, nil},
-		{0x00805f, 0x3fcb9f, 2.6, nil},
+		{0xc04a00, 0xff8f52, 2, []float64{6, 3}},
+		{0x00805f, 0x3fcb9f, 2.6, []float64{12, 3}},
 		{0xa0408a, 0xe08bcb, 2, []float64{7, 3}},
 		{0x8a6d00, 0xe3c64a, 2, []float64{10, 3, 2, 3}},
 		{0x2f9ad0, 0x8fd2f5, 2, []float64{4, 2}},
