@@ -135,7 +135,7 @@ func mean(name string, seconds float64) Policy {
 func TestOrDash(t *testing.T) {
 	for want, got := range map[string]string{"–": orDash(0, 5), "5.00 µs": orDash(1, 5),
 		"999 µs, 1.00 ms, 1.00 s": orDash(2, 999, 1000, 1e6), "1, 0": moves(controller.MoveCounts{Evaluated: 1}),
-		"10.0 GB": megabytes(int64(10e9)), "10,000 MB": megabytes(int64(10e9-1))} {
+		"10.0 GB": megabytes(int64(10e9)), "10,000 MB": megabytes(int64(10e9 - 1))} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
