@@ -19,8 +19,9 @@ import (
 )
 
 // Main runs the tests of a package that runs packets, in a binary that is also what such runs start:
-// the process inside, a replica, and the package's own commands, which get their arguments. These come first.
-func Main(m *testing.M, own map[string]func(ctx context.Context, args []string) error) {
+// the process inside, a replica, and the package's own commands, which get their arguments. These come first. Runs on packets mostly wait, so parallel
+// can be more than there are processors.
+func Main(m *testing.M, parallel string, own map[string]func(ctx context.Context, args []string) error) {
 	ctx := context.Background()
 	var err error
 	arg := slices.Concat(os.Args, []string{""})[1]
@@ -32,8 +33,7 @@ func Main(m *testing.M, own map[string]func(ctx context.Context, args []string) 
 	case arg == server.ReplicaCommand:
 		err = server.RunReplica(ctx, os.Stdin, os.Stderr)
 	default:
-		// Runs on packets mostly wait, so more of them than there are processors go on side by side.
-		if err = flag.Set("test.parallel", "4"); err == nil {
+		if err = flag.Set("test.parallel", parallel); err == nil {
 			os.Exit(m.Run())
 		}
 	}

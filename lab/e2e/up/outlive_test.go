@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,13 +56,25 @@ func upOn(t *testing.T, state string) *kept {
 	t.Cleanup(func() {
 		_ = k.cmd.Process.Kill()
 		_ = k.cmd.Wait()
-		labtest.Await(t, "all processes to be gone", func() bool { return len(labtest.Marked(k.mark)) == 0 })
+		k.gone()
 	})
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") {
 		t.Fatalf("up says %q, want that it is up", lines.Text())
 	}
 	return k
+}
+
+// gone waits until all processes have ended. One that ends loses its environment before its socket.
+func (k *kept) gone() {
+	k.t.Helper()
+	labtest.Await(k.t, "all processes to be gone", func() bool {
+		c, err := net.Dial("unix", fmt.Sprint("@lightloom-", os.Getuid()))
+		if err == nil {
+			c.Close()
+		}
+		return err != nil && len(labtest.Marked(k.mark)) == 0
+	})
 }
 
 // replicas are the processes of the replicas.
@@ -240,7 +253,7 @@ func TestUpGoesOn(t *testing.T) {
 		}
 		_ = k.cmd.Process.Kill()
 		_ = k.cmd.Wait()
-		labtest.Await(t, "all processes to be gone", func() bool { return len(labtest.Marked(k.mark)) == 0 })
+		k.gone()
 	}
 	labtest.Await(t, "the logs to be destroyed", func() bool { // what was killed holds them for a moment
 		d, err := server.DestroyState(dir, true)
