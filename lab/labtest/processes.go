@@ -19,8 +19,8 @@ import (
 )
 
 // Main runs the tests of a package that runs packets, in a binary that is also what such runs start:
-// the process inside, a replica, and the package's own commands, which get their arguments. These come first. Runs on packets mostly wait, so parallel
-// can be more than there are processors.
+// the process inside, a replica, and the package's own commands, which get their arguments. The own
+// come first. Runs on packets mostly wait, so parallel can be more than there are processors.
 func Main(m *testing.M, parallel string, own map[string]func(ctx context.Context, args []string) error) {
 	ctx := context.Background()
 	var err error
