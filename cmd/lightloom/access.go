@@ -59,10 +59,8 @@ func newAccessGrant(r *northbound.Context) *cobra.Command {
 func newAccessRevoke(r *northbound.Context) *cobra.Command {
 	return &cobra.Command{Use: "revoke NAME", Short: "Take back what NAME was granted",
 		Example: "  lightloom cluster access revoke ann",
+		Args:    one("name", "write lightloom cluster access revoke NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("write lightloom cluster access revoke NAME", "revoke: %d names", len(args))
-			}
 			return grant(c.Context(), r, controller.Grant{Name: args[0]})
 		}}
 }

@@ -38,14 +38,12 @@ func newSubmit() *cobra.Command {
 		Long: "Submits the jobs of a YAML file, in the format of replay --workload. All of them arrive now: " +
 			"arrival times in the file are ignored. A file is, for instance:\n\n" + jobFile(),
 		Example: "  lightloom submit jobs.yaml\n  lightloom submit jobs.yaml --wait",
+		Args:    one("file", "write lightloom submit jobs.yaml"),
 	}
 	opt.To.Add(c.Flags())
 	outputFlag(c, &opt.Output, []session.Submitted{})
 	c.Flags().BoolVar(&opt.Wait, "wait", false, "until all have ended; -o json then prints them as jobs does")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write lightloom submit jobs.yaml", "submit: want one file, got %d", len(args))
-		}
 		opt.File, opt.Stdout, opt.Stderr = args[0], c.OutOrStdout(), c.ErrOrStderr()
 		return session.Submit(c.Context(), opt)
 	}

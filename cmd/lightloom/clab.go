@@ -22,12 +22,10 @@ func newClab() *cobra.Command {
 			"If not, clab, up and replay name the other nodes and fail. In a fabric every packet switch speaks openconfig,\n" +
 			"whatever its kind; the table shows the profile of the kind's own models, for lightloom target run --profile.",
 		Example: "  lightloom clab lab.clab.yml",
+		Args:    one("file", "write lightloom clab lab.clab.yml"),
 	}
 	outputFlag(c, &output, []clab.Node{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write lightloom clab lab.clab.yml", "clab: %d files are named", len(args))
-		}
 		nodes, err := clab.Read(args[0])
 		if err != nil {
 			return fmt.Errorf("clab: %w", hint.Wrong(err))

@@ -38,7 +38,7 @@ func newClusterInit() *cobra.Command {
 		Example: "  lightloom cluster init state --fabric hybrid:racks=4,hosts=2\n" +
 			"  lightloom cluster init prod --fabric hybrid:racks=4,hosts=2 --devices devices.yaml --replica c0=192.0.2.11 " +
 			"--replica c1=192.0.2.12 --replica c2=192.0.2.13",
-		Args: oneDirectory("lightloom cluster init DIR --fabric FABRIC"),
+		Args: one("directory", "write lightloom cluster init DIR --fabric FABRIC"),
 	}
 	fl := c.Flags()
 	fl.StringVar(&opt.Fabric, "fabric", "", "such as hybrid:racks=4,hosts=2, or a YAML file")
@@ -89,8 +89,7 @@ func foundMachines(c *cobra.Command, dir string, opt server.FoundOptions) error 
 }
 
 func newClusterJoin() *cobra.Command {
-	config := ""
-	c := &cobra.Command{
+	return ofDisk(&cobra.Command{
 		Use:   "join DIR | --config FILE",
 		Short: "Take a replica in whose log is lost, or that is on a new machine",
 		Long: "Makes its empty state directory one that it may start on: the one that its file names, or DIR, which stands " +
@@ -98,25 +97,11 @@ func newClusterJoin() *cobra.Command {
 			"those of the other replicas of this machine. When it starts it cannot vote until it has read the terms of as\n" +
 			"many other replicas as a majority is, and holds all that the cluster has committed.",
 		Example: "  lightloom cluster join --config /etc/lightloom/replica.yaml\n  lightloom cluster join state/controller1",
-		RunE: func(_ *cobra.Command, args []string) error {
-			switch {
-			case config != "" && len(args) == 0:
-				return server.JoinService(config)
-			case config == "" && len(args) == 1:
-				return server.JoinState(args[0])
-			}
-			return usage("write lightloom cluster join --config FILE, or lightloom cluster join DIR",
-				"join: %d directories "+
-					"are named", len(args))
-		},
-	}
-	c.Flags().StringVar(&config, "config", "", "the file of a replica of a machine of its own")
-	return c
+	}, server.JoinState, server.JoinService)
 }
 
 func newClusterTrust() *cobra.Command {
-	config := ""
-	c := &cobra.Command{
+	return ofDisk(&cobra.Command{
 		Use:   "trust DIR | --config FILE",
 		Short: "Vouch for the disk of a replica that waits for others",
 		Long: "A replica that has started takes part once a majority of the others has answered: they know whether its " +
@@ -125,23 +110,29 @@ func newClusterTrust() *cobra.Command {
 			"an older disk has forgotten is lost.",
 		Example: "  lightloom cluster trust --config /etc/lightloom/replica.yaml\n" +
 			"  lightloom cluster trust state/controller1",
-		RunE: func(_ *cobra.Command, args []string) error {
-			switch {
-			case config != "" && len(args) == 0:
-				f, err := server.ReadReplicaFile(config)
-				if err != nil {
-					return err
-				}
-				return server.Trust(f.Dir)
-			case config == "" && len(args) == 1:
-				return server.Trust(args[0])
-			}
-			return usage("write lightloom cluster trust --config FILE, or lightloom cluster trust DIR",
-				"trust: %d directories "+
-					"are named", len(args))
-		},
-	}
+	}, server.Trust, func(file string) error {
+		f, err := server.ReadReplicaFile(file)
+		if err != nil {
+			return err
+		}
+		return server.Trust(f.Dir)
+	})
+}
+
+// ofDisk has a command act on the disk of a replica, which its directory or its file names.
+func ofDisk(c *cobra.Command, dir, file func(string) error) *cobra.Command {
+	config := ""
 	c.Flags().StringVar(&config, "config", "", "the file of a replica of a machine of its own")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case config != "" && len(args) == 0:
+			return file(config)
+		case config == "" && len(args) == 1:
+			return dir(args[0])
+		}
+		return usage(fmt.Sprintf("write %s --config FILE, or %[1]s DIR", c.CommandPath()),
+			"%s: %d directories are named", c.Name(), len(args))
+	}
 	return c
 }
 
@@ -154,7 +145,7 @@ func newClusterDestroy() *cobra.Command {
 			"hold\n" +
 			"anything but a log, are refused. Without --yes it says what would be deleted.",
 		Example: "  lightloom cluster destroy state",
-		Args:    oneDirectory("lightloom cluster destroy DIR"),
+		Args:    one("directory", "write lightloom cluster destroy DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := server.DestroyState(args[0], yes)
 			if err != nil {
@@ -177,14 +168,4 @@ func newClusterDestroy() *cobra.Command {
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "delete them")
 	return c
-}
-
-// oneDirectory refuses a command line that does not name one directory.
-func oneDirectory(write string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write "+write, "%s: %d directories are named", c.Name(), len(args))
-		}
-		return nil
-	}
 }

@@ -73,15 +73,13 @@ func newClusterAdd() *cobra.Command {
 			"/etc/lightloom\nand the state directory of the new machine. Once the replica runs there it takes the log, and " +
 			"gets a vote when it\nholds it: lightloom cluster members shows that. Add one at a time.",
 		Example: "  lightloom cluster add c3=192.0.2.14 --authority authority.pem --out new",
+		Args:    one("replica", "write lightloom cluster add c3=192.0.2.14"),
 	}
 	config := ofReplica(c)
 	c.Flags().StringVar(&opt.Authority, "authority", "",
 		"the cluster's authority.pem, to issue the replica's keys")
 	c.Flags().StringVar(&opt.Out, "out", ".", "with --authority: directory for what goes to the new machine")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write lightloom cluster add c3=192.0.2.14", "add: %d replicas are named", len(args))
-		}
 		opt.Config, opt.Replica = *config, args[0]
 		if err := server.AddReplica(c.Context(), opt); err != nil {
 			return err
@@ -99,12 +97,10 @@ func newClusterRemove() *cobra.Command {
 		Long: "Run it on a replica's machine. The replica need not run; if it does it ends by itself. Make sure that a " +
 			"majority of the\nothers runs. Its certificate stays good.",
 		Example: "  lightloom cluster remove c2",
+		Args:    one("replica", "write lightloom cluster remove c2"),
 	}
 	config := ofReplica(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write lightloom cluster remove c2", "remove: %d replicas are named", len(args))
-		}
 		if err := server.RemoveReplica(c.Context(), *config, args[0]); err != nil {
 			return err
 		}
@@ -142,12 +138,10 @@ func newClusterBackup() *cobra.Command {
 		Long: "Run it on a replica's machine. All that was acknowledged before is in the file, with the digest of the " +
 			"state,\nand the jobs that ended within the retention.",
 		Example: "  lightloom cluster backup monday.backup",
+		Args:    one("file", "write lightloom cluster backup FILE"),
 	}
 	config := ofReplica(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write lightloom cluster backup FILE", "backup: %d files are named", len(args))
-		}
 		b, err := server.BackUp(c.Context(), *config, args[0])
 		if err != nil {
 			return err
@@ -165,12 +159,10 @@ func newClusterRestore() *cobra.Command {
 			"must be empty\n(lightloom cluster destroy). The restored cluster is another than before: it has a new id, and " +
 			"switches have had one\ncluster more; the command says what to write into replica.yaml.",
 		Example: "  lightloom cluster restore monday.backup",
+		Args:    one("file", "write lightloom cluster restore FILE"),
 	}
 	config := ofReplica(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write lightloom cluster restore FILE", "restore: %d files are named", len(args))
-		}
 		b, err := server.RestoreService(args[0], *config)
 		if err != nil {
 			return err

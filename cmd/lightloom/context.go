@@ -50,7 +50,7 @@ func newContextList() *cobra.Command {
 func newContextUse() *cobra.Command {
 	return &cobra.Command{Use: "use NAME", Short: "Make a context the current one",
 		Example: "  lightloom context use lab",
-		Args:    oneName("lightloom context use NAME"), ValidArgsFunction: completeContexts,
+		Args:    one("name", "write lightloom context use NAME"), ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error { return northbound.Use(args[0]) }}
 }
 
@@ -58,7 +58,7 @@ func newContextAdd() *cobra.Command {
 	var x northbound.Context
 	c := &cobra.Command{Use: "add NAME --server HOST:PORT --keys FILE", Short: "Add a context, or change one",
 		Example: "  lightloom context add lab --server 192.0.2.11:7420 --server 192.0.2.12:7420 --keys client.pem",
-		Args:    oneName("lightloom context add NAME --server HOST:PORT --keys FILE"),
+		Args:    one("name", "write lightloom context add NAME --server HOST:PORT --keys FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			x.Name = args[0]
 			return northbound.Add(x)
@@ -75,18 +75,8 @@ func newContextAdd() *cobra.Command {
 func newContextRemove() *cobra.Command {
 	return &cobra.Command{Use: "remove NAME", Short: "Forget a context",
 		Example: "  lightloom context remove lab",
-		Args:    oneName("lightloom context remove NAME"), ValidArgsFunction: completeContexts,
+		Args:    one("name", "write lightloom context remove NAME"), ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error { return northbound.Remove(args[0]) }}
-}
-
-// oneName refuses a command line that does not have one name.
-func oneName(write string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("write "+write, "%s: want one name, got %d", c.Name(), len(args))
-		}
-		return nil
-	}
 }
 
 func completeContexts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -23,6 +23,7 @@ import (
 	"lightloom/lab/experiment/kept"
 	"lightloom/lab/experiment/pods"
 	"lightloom/lab/experiment/pushbox"
+	"lightloom/lab/report/plot"
 )
 
 // experimentFlags are the flags of experiment run.
@@ -201,9 +202,9 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 		return fmt.Errorf("experiment %s: %w", e.Name, err)
 	}
 	if f.plot != "" {
-		names, err := experiment.Draw(f.plot, r.Pictures)
+		names, err := plot.WriteFiles(f.plot, r.Pictures)
 		if err != nil {
-			return err
+			return fmt.Errorf("draw pictures: %w", err)
 		}
 		for _, n := range names {
 			fmt.Fprintln(f.stderr, "drawn:", n)

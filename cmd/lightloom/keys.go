@@ -27,7 +27,7 @@ func newKeys() *cobra.Command {
 func newKeysList() *cobra.Command {
 	output := ""
 	c := &cobra.Command{Use: "list DIR", Short: "List certificates, and what is to be done about them",
-		Example: "  lightloom keys list keys", Args: oneDirectory("lightloom keys list DIR"),
+		Example: "  lightloom keys list keys", Args: one("directory", "write lightloom keys list DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return listKeys(args[0], c.OutOrStdout(), output)
 		}}
@@ -86,7 +86,7 @@ func newKeysAuthority() *cobra.Command {
 		Long: "All parties trust both from then on, and keep their certificates. Bring the new files to their machines,\n" +
 			"then renew all certificates and bring these, and then renew all with --alone. The old authority becomes\n" +
 			"DIR/authority-old-DATE.pem; delete it in the end.",
-		Example: "  lightloom keys authority prod", Args: oneDirectory("lightloom keys authority DIR"),
+		Example: "  lightloom keys authority prod", Args: one("directory", "write lightloom keys authority DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return replaceAuthority(args[0], life)
 		}}

@@ -20,10 +20,8 @@ func newMan() *cobra.Command {
 		Use:     "man DIR",
 		Short:   "Write the manual pages of all commands",
 		Example: "  lightloom man man1 && man -l man1/lightloom.1",
+		Args:    one("directory", "write lightloom man DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("write lightloom man DIR", "man: want one directory, got %d", len(args))
-			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("man: %w", err)
 			}

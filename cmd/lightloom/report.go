@@ -32,14 +32,11 @@ func newReportShow() *cobra.Command {
 		Long: "Serves the page that up and controller run serve, with the run of a report in their place: a slider goes\n" +
 			"through its time and a list through its policies. It needs circuits.csv and links.csv beside report.json.",
 		Example: "  lightloom report show lightloom-report",
+		Args:    one("report", "lightloom report show lightloom-report"),
 	}
 	c.Flags().StringVar(&listen, "listen", "", "loopback address (default a free port of 127.0.0.1)")
 	c.Flags().StringVar(&fabric, "fabric", "", "file of the run's fabric, where it does not lie where it lay")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("lightloom report show lightloom-report",
-				"report show: %d reports are named; take one", len(args))
-		}
 		run, err := playback.Read(args[0], fabric)
 		if err != nil {
 			return fmt.Errorf("report show: %w", err)
@@ -75,15 +72,12 @@ func newReportExport() *cobra.Command {
 		Example: "  lightloom demo --report-dir demo\n  lightloom report export demo --to tables\n" +
 			"  lightloom report export demo --figures figures",
 	}
+	c.Args = one("report", "lightloom report export lightloom-report")
 	outputFlag(c, &output, report.Exported{})
 	c.Flags().StringVar(&to, "to", "", "write to this directory (default csv beside the report)")
 	c.Flags().StringVar(&figures, "figures", "",
 		"draw figures into this directory, as SVG and PDF, and write no tables")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("lightloom report export lightloom-report",
-				"report export: %d reports are named; take one", len(args))
-		}
 		if figures != "" {
 			return drawFigures(c, args[0], figures, output)
 		}

@@ -32,13 +32,7 @@ func newRerun(a actions) *cobra.Command {
 			"report.json, byte for byte. Differences are listed, and the exit status is then 1.",
 		Example: "  lightloom rerun lightloom-report\n  lightloom rerun lightloom-report --input FB2010-1Hr-150-0.txt " +
 			"--report-dir again",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("lightloom rerun lightloom-report",
-					"rerun: %d directories are named where one is due", len(args))
-			}
-			return nil
-		},
+		Args: one("directory", "lightloom rerun lightloom-report"),
 	}
 	c.Flags().StringArrayVar(&r.inputs, "input", nil,
 		"input file to use, recognised by its content; default: "+

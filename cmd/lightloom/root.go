@@ -122,6 +122,16 @@ func usage(hint, format string, args ...any) error { return cli.Usage(hint, form
 
 func unknownCommand(c *cobra.Command, args []string) error { return cli.UnknownCommand(c, args) }
 
+// one refuses a command line that has not one argument.
+func one(what, hint string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage(hint, "%s: want one %s, got %d", c.Name(), what, len(args))
+		}
+		return nil
+	}
+}
+
 func noArgs(c *cobra.Command, args []string) error { return cli.NoArgs(c, args) }
 
 func oneOf(c *cobra.Command, flag, value string, known ...string) error {

@@ -151,12 +151,7 @@ func newTopologyShow() *cobra.Command {
 		Short:   "Show a topology's nodes, and what they are joined to",
 		Long:    "Shows a topology's figures and its nodes.\n\n" + topologyHelp(),
 		Example: "  lightloom topology show lab.yaml\n  lightloom topology show jellyfish:switches=20,degree=4 -o json",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("lightloom topology show lab.yaml", "show: want one topology, got %d", len(args))
-			}
-			return nil
-		},
+		Args:    one("topology", "lightloom topology show lab.yaml"),
 	}
 	outputFlag(c, &output, nodeLink{})
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -7,6 +7,7 @@ import (
 
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 	"lightloom/lab/scenario"
 )
 
@@ -87,13 +88,13 @@ func (c completion) add(out *Result, sys system, got, random Runs) {
 	out.At("infinite network", h.Setting, SameOrder).Row(bounded(meanJCT), "%", 0, got.Of(bounded(meanJCT)))
 
 	slices.Sort(all)
-	l := Line{Name: h.Setting, StepFunction: true}
+	l := plot.Line{Name: h.Setting, StepFunction: true}
 	for k, x := range all {
 		l.X, l.Y = append(l.X, max(x, -100)), append(l.Y, float64(k+1)/float64(len(all)))
 	}
-	out.Pictures = append(out.Pictures, Picture{
+	out.Pictures = append(out.Pictures, plot.Chart{
 		Name:  "crosslayer-completion-" + c.e.name + "-" + c.net + "-" + sys.policy,
-		Title: c.figure + ": " + h.Setting, X: "improvement of a job, %", Y: "share of jobs", Lines: []Line{l}})
+		Title: c.figure + ": " + h.Setting, X: "improvement of a job, %", Y: "share of jobs", Lines: []plot.Line{l}})
 }
 
 // crowded is an engine with arrivals that keep a thousand hosts busy.

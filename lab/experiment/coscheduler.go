@@ -13,6 +13,7 @@ import (
 	"lightloom/controller/policy/route"
 	"lightloom/controller/policy/share"
 	"lightloom/controller/workload/swim"
+	"lightloom/lab/report/plot"
 )
 
 // The evaluation of the Co-scheduler document (sections V-B to V-D). Jobs, when they come and whose
@@ -218,17 +219,17 @@ func HolmNote(rows []Row) string {
 }
 
 // loadPictures draws each figure over offered load, with the largest job and without.
-func loadPictures(loads []float64, got []Systems) []Picture {
-	var out []Picture
+func loadPictures(loads []float64, got []Systems) []plot.Chart {
+	var out []plot.Chart
 	for w, suffix := range []string{"", "-without-largest"} {
 		for _, m := range metrics() {
-			p := Picture{Name: "coscheduler-" + fileOf(m) + suffix,
+			p := plot.Chart{Name: "coscheduler-" + fileOf(m) + suffix,
 				Title: m + " against Fair's, over load", X: "offered load, times the published", Y: m + " ÷ Fair's"}
 			for _, s := range schedulers()[1:] {
-				l := Line{Name: s.name}
+				l := plot.Line{Name: s.name}
 				for i, load := range loads {
 					at := got[w*len(loads)+i]
-					l.Point(load, at.Against(s.name, "Fair", m, Ratio), 1)
+					point(&l, load, at.Against(s.name, "Fair", m, Ratio), 1)
 				}
 				p.Lines = append(p.Lines, l)
 			}

@@ -17,7 +17,6 @@ import (
 	"lightloom/lab/testbed/emulated"
 	"lightloom/pathmap"
 	"lightloom/pathmap/tries"
-	"lightloom/southbound/noise"
 )
 
 // TestMain lets the test binary be the processes that a run on packets starts: the process inside, and
@@ -129,10 +128,10 @@ func TestCoschedulerOnPackets(t *testing.T) {
 		}
 		t.Skipf("needs netns: %v", err)
 	}
-	netnstest.Lock(t)
+	shared := netnstest.Share(t)
 	slice := trace([2]int{9000, 9000}, [2]int{2000, 500}, [2]int{6000, 10_000})
 	b := &Bench{Seeds: 1, First: 4, On: OnNetns, Quick: true}
-	noise.Measure(t, 3, func() error { return onBoth(t, b, slice, schedulers()[tries.Of(2, 0):]) })
+	shared.Measure(t, 3, func() error { return onBoth(t, b, slice, schedulers()[tries.Of(2, 0):]) })
 }
 
 // onBoth returns how the decisions on packets differ from those at flow level. On a busy machine jobs

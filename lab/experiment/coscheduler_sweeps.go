@@ -7,6 +7,7 @@ import (
 	"lightloom/controller/policy/guideline"
 	"lightloom/controller/policy/place"
 	"lightloom/controller/workload/swim"
+	"lightloom/lab/report/plot"
 )
 
 // Figures 7 to 10, each at every offered load.
@@ -77,17 +78,17 @@ func sweep(ctx context.Context, b *Bench, f series) (*Result, error) {
 func (f *series) rows(out *Result, places []cluster, got []Systems) {
 	fair, o := got[f.base]["Fair"], offer{places[0].Model.Load, places[0].Without}
 	for _, m := range metrics() {
-		p := Picture{Name: f.name + o.suffix() + "-" + fileOf(m),
+		p := plot.Chart{Name: f.name + o.suffix() + "-" + fileOf(m),
 			Title: f.figure + ", " + o.String() + ": " + m, X: f.axis,
 			Y: m + " ÷ Fair's"}
 		for _, s := range schedulers() {
-			l := Line{Name: s.name}
+			l := plot.Line{Name: s.name}
 			for i, c := range places {
 				h := out.At(f.figure, c.Name+", "+s.name, onlyPicture)
 				v := got[i][s.name].Against(fair, m, Ratio)
 				h.Row(fmt.Sprintf("%s ÷ Fair's at %g", m, f.x[f.base]), "", 0, v)
 				if len(v) > 0 {
-					l.Point(f.x[i], v, out.seed)
+					point(&l, f.x[i], v, out.seed)
 				}
 			}
 			p.Lines = append(p.Lines, l)

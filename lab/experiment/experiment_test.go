@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -218,19 +217,5 @@ func TestPageIsOneScreen(t *testing.T) {
 	if strings.Contains(text, "Figure 14 ") || strings.Contains(after, "two") ||
 		strings.Count(after, "\n") > 6 {
 		t.Errorf("it is\n%s", text)
-	}
-}
-
-func TestDraw(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new")
-	names, err := Draw(dir, []Picture{{Name: "figure-1", Title: "t", X: "x", Y: "y", Lines: []Line{
-		{Name: "a", X: []float64{1, 2}, Y: []float64{1, 4}, Low: []float64{0.5, 3}, High: []float64{2, 5}},
-		{Name: "b", X: []float64{1, 2}, Y: []float64{2, 2}, StepFunction: true},
-	}}})
-	if err != nil || len(names) != 2 {
-		t.Fatal(names, err)
-	}
-	if b, err := os.ReadFile(names[0]); err != nil || !bytes.Contains(b, []byte("<svg")) {
-		t.Errorf("no picture: %v", err)
 	}
 }

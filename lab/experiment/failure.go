@@ -11,6 +11,7 @@ import (
 	"lightloom/emulator/fault"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 )
@@ -98,7 +99,7 @@ func (f *failing) failures(ctx context.Context, c replay.Case) ([]fault.Event, e
 // mended is the result of one run. Its figures are by the metrics of rows, and what is received over time.
 type mended struct {
 	Figures Figures
-	Line    Line
+	Line    plot.Line
 }
 
 // The figures of a run.
@@ -174,7 +175,7 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		picture := Picture{Name: "crosslayer-failure-" + f.engine.name,
+		picture := plot.Chart{Name: "crosslayer-failure-" + f.engine.name,
 			Title: f.figure + ": one run, " + f.engine.name,
 			X:     "time, s", Y: "received, MB/s"}
 		for k, w := range all {

@@ -1,6 +1,9 @@
 package experiment
 
-import "lightloom/lab/report"
+import (
+	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
+)
 
 // Verdict is a row's judgement of the document's figure.
 type Verdict string
@@ -33,27 +36,11 @@ type Row struct {
 // exact is the note of a figure that nothing random is in.
 const exact = "deterministic, matches"
 
-// Line is one line of a picture.
-type Line struct {
-	Name         string
-	X, Y         []float64
-	Low, High    []float64 // by point; nil: no interval
-	StepFunction bool      // a distribution
-}
-
-// Picture is a figure drawn again.
-type Picture struct {
-	Name  string // of the file, without what follows the dot
-	Title string
-	X, Y  string // labels with units
-	Lines []Line
-}
-
 // Result is what an experiment found.
 type Result struct {
 	Assumptions []string // settings that the document leaves open, as run
 	Rows        []Row
-	Pictures    []Picture
+	Pictures    []plot.Chart // figures drawn again
 	Notes       []string
 	seed        uint64 // of the resamples that intervals come from
 }

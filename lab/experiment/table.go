@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 )
 
 // An experiment is a table. Its places (settings, say a fabric under a load) and its systems (say
@@ -237,8 +238,8 @@ func (r *Result) Add(row Row) *Row {
 	return &r.Rows[len(r.Rows)-1]
 }
 
-// Point appends the mean of one value a run to a line, with its interval.
-func (l *Line) Point(x float64, v []float64, seed uint64) {
+// point appends the mean of one value a run to a line, with its interval.
+func point(l *plot.Line, x float64, v []float64, seed uint64) {
 	mean := report.Bootstrap(v, seed)
 	l.X, l.Y = append(l.X, x), append(l.Y, mean.Mean)
 	l.Low, l.High = append(l.Low, mean.Low), append(l.High, mean.High)

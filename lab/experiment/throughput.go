@@ -8,6 +8,7 @@ import (
 
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 	"lightloom/lab/scenario"
 )
 
@@ -204,19 +205,19 @@ func besideRows(fabrics []stand, who []system, got []Systems, out *Result) {
 }
 
 // throughputPictures draws each network at 100 MB/s over its hosts, a line for each system on each fabric.
-func throughputPictures(places []stand, who []system, got []Systems) []Picture {
-	var out []Picture
+func throughputPictures(places []stand, who []system, got []Systems) []plot.Chart {
+	var out []plot.Chart
 	for _, n := range networks() {
 		e := &places[0].e
-		p := Picture{Name: "crosslayer-" + e.name + "-" + n.name,
+		p := plot.Chart{Name: "crosslayer-" + e.name + "-" + n.name,
 			Title: e.figures[n.name] + ": " + e.name + ", " + n.name,
 			X:     "hosts", Y: "throughput, MB/s"}
 		for _, on := range []string{OnFlowsim, OnNetns} {
 			for _, sys := range who {
-				l := Line{Name: systemOn{sys, on}.String()}
+				l := plot.Line{Name: systemOn{sys, on}.String()}
 				for i, s := range places {
 					if s.net.name == n.name && s.rate == "800Mbps" && s.on == on {
-						l.Point(float64(s.hosts), got[i][sys.name].Of(perJobRate), 1)
+						point(&l, float64(s.hosts), got[i][sys.name].Of(perJobRate), 1)
 					}
 				}
 				if len(l.X) > 0 {

@@ -19,21 +19,21 @@ import (
 )
 
 // Main runs the tests of a package that runs packets, in a binary that is also what such runs start:
-// the process inside, a replica, and the package's own commands, which get their arguments.
-func Main(m *testing.M, own map[string]func(ctx context.Context, args []string) error) {
+// the process inside, a replica, and the package's own commands, which get their arguments. The own
+// come first. Runs on packets mostly wait, so parallel can be more than there are processors.
+func Main(m *testing.M, parallel string, own map[string]func(ctx context.Context, args []string) error) {
 	ctx := context.Background()
 	var err error
 	arg := slices.Concat(os.Args, []string{""})[1]
 	switch command := own[arg]; {
+	case command != nil:
+		err = command(ctx, os.Args[2:])
 	case arg == emulated.InsideCommand:
 		err = emulated.Inside(ctx, os.Stderr, session.Keep)
 	case arg == server.ReplicaCommand:
 		err = server.RunReplica(ctx, os.Stdin, os.Stderr)
-	case command != nil:
-		err = command(ctx, os.Args[2:])
 	default:
-		// Runs on packets mostly wait, so more of them than there are processors go on side by side.
-		if err = flag.Set("test.parallel", "4"); err == nil {
+		if err = flag.Set("test.parallel", parallel); err == nil {
 			os.Exit(m.Run())
 		}
 	}

@@ -5,36 +5,39 @@ import (
 	"time"
 
 	"lightloom/controller/state"
+	"lightloom/emulator/device"
 	"lightloom/lab/report"
 	"lightloom/southbound/meter"
 )
 
-// budget is the delay budget of an outcome's circuits, a list of times for each stage; stages that were
-// not measured have none.
-type budget map[string][]time.Duration
-
-// drawn starts a budget with the device's own times of the circuits that it lit.
-func (o *Outcome) drawn() budget {
-	b := budget{}
-	for _, l := range o.Lit {
-		if l.Took.Known {
-			b.add(meter.StageApply, l.Took.Apply)
-			b.add(meter.StageDark, l.Took.Dark)
-			b.add(meter.StageLock, l.Took.Lock)
-		}
+// addTook adds the device's own times of a circuit that it lit, if it knows them.
+func addTook(to *report.Moved, t device.Took) {
+	if t.Known {
+		to.Stage(meter.StageApply).Add(max(t.Apply, 0))
+		to.Stage(meter.StageDark).Add(max(t.Dark, 0))
+		to.Stage(meter.StageLock).Add(max(t.Lock, 0))
 	}
-	return b
 }
 
-func (b budget) add(stage string, took time.Duration) { b[stage] = append(b[stage], max(took, 0)) }
-
-// note adds the stages of a move that the controller knows.
-func (b budget) note(intent time.Duration, s state.Stages, inService time.Duration) {
-	for k, took := range stagesOf(intent, s, inService) {
-		if took != unnoted {
-			b.add(seenStages[k], took)
+// addMove adds a move, whose circuit was up until its own end or that of the run, and returns the circuit.
+func addMove(to *report.Moved, m *state.Move, end time.Duration) report.CircuitInterval {
+	if m.Ended != state.Unset {
+		end = m.Ended
+	}
+	c := interval(m, end)
+	to.Circuit(c)
+	if m.InService == state.Unset {
+		return c
+	}
+	to.ReconfigurationDelays.Add(m.InService - m.Intent)
+	if s := m.Stages; s.Drained > 0 && s.Accepted > 0 && s.Connected > 0 {
+		for k, took := range stagesOf(m.Intent, s, m.InService) {
+			if took != unnoted {
+				to.Stage(seenStages[k]).Add(max(took, 0))
+			}
 		}
 	}
+	return c
 }
 
 // seenStages are the stages of a move that the controller sees. What lies between the device's answer
@@ -53,15 +56,4 @@ func stagesOf(intent time.Duration, s state.Stages, inService time.Duration) [le
 	}
 	return [...]time.Duration{commit, drain, s.Accepted - s.Drained, s.Connected - s.Accepted,
 		inService - s.Connected}
-}
-
-// known returns the stages that have times, in their order.
-func (b budget) known() []report.StageTimes {
-	var out []report.StageTimes
-	for _, name := range report.StageNames() {
-		if took := b[name]; len(took) > 0 {
-			out = append(out, report.StageTimes{Name: name, Took: took})
-		}
-	}
-	return out
 }

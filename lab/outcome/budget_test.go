@@ -7,6 +7,7 @@ import (
 
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
+	"lightloom/lab/report"
 )
 
 // TestBudget: stages have their order and the metrics' names; a stage without a report has no times.
@@ -31,20 +32,25 @@ func TestBudget(t *testing.T) {
 				"in-service [0s]"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := (&Outcome{Circuits: Circuits{Lit: tt.lit}}).drawn()
+			var sums report.Moved
+			for _, l := range tt.lit {
+				addTook(&sums, l.Took)
+			}
 			// clocks of two machines
-			b.note(100*ms, state.Stages{Cleared: tt.cleared, Drained: 105 * ms, Accepted: 108 * ms,
-				Connected: 121 * ms}, 120*ms)
+			addMove(&sums, &state.Move{Intent: 100 * ms, InService: 120 * ms, Stages: state.Stages{Cleared: tt.cleared,
+				Drained: 105 * ms, Accepted: 108 * ms, Connected: 121 * ms}}, 0)
 			var got []string
-			for _, s := range b.known() {
-				text := s.Name + " ["
-				for i, d := range s.Took {
+			for _, name := range report.StageNames() {
+				took, text := sums.Stage(name), name+" ["
+				for i, n := 0, took.Count(); i < n; i++ {
 					if i > 0 {
 						text += " "
 					}
-					text += d.String()
+					text += time.Duration(took.Percentiles(1, float64(i+1)/float64(n))[0]).String()
 				}
-				got = append(got, text+"]")
+				if took.Count() > 0 {
+					got = append(got, text+"]")
+				}
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)

@@ -23,7 +23,6 @@ type Outcome struct {
 	Row       scenario.Row   `json:"row"`
 	State     *state.Data    `json:"state"`
 	Assumed   time.Duration  `json:"assumed_ns"` // the reconfiguration delay that schedules reckoned with
-	Decisions int64          `json:"decisions"`
 	Steps     int64          `json:"steps"`
 	Stalls    int64          `json:"stalls"`
 	End       time.Duration  `json:"end_ns"`
@@ -38,6 +37,7 @@ type Outcome struct {
 	Proofs    Proofs         `json:"proofs,omitempty"`
 	Traffic
 	report.Packets
+	report.Work // but for Anneal, which is in State
 	Circuits
 	Leaders
 	Failures
@@ -45,9 +45,7 @@ type Outcome struct {
 
 // Traffic holds the bytes carried.
 type Traffic struct {
-	OCS            pathmap.Bytes `json:"ocs"` // between racks over circuits
-	EPS            pathmap.Bytes `json:"eps"` // and over packets
-	Basis          string        `json:"basis"`
+	report.ByNetwork
 	Received       pathmap.Bytes `json:"received"`         // payload, by the agents' own count, each byte once
 	HostFlowsEnded int64         `json:"host_flows_ended"` // likewise
 	// load of the busiest link between switches; the simulator alone knows it
@@ -58,7 +56,6 @@ type Traffic struct {
 // Circuits holds the actions of the optical switch.
 type Circuits struct {
 	Lit        []device.LitInterval `json:"lit"`
-	Dark       []time.Duration      `json:"dark_ns"`           // measured by the device; empty: taken from Lit
 	DarkSource string               `json:"dark_source"`       // who measured: model, device or probe
 	Carried    []pathmap.Bytes      `json:"carried,omitempty"` // payload by move; empty if not measured
 
@@ -68,9 +65,8 @@ type Circuits struct {
 
 // Leaders counts the changes of the controller's leader.
 type Leaders struct {
-	LeaderChanges int64         `json:"leader_changes"`
-	LeaderOutage  time.Duration `json:"leader_outage_ns"`
-	Digest        string        `json:"digest"` // of the replicas' state
+	LeaderChanges int64  `json:"leader_changes"`
+	Digest        string `json:"digest"` // of the replicas' state
 }
 
 // Failures holds the faults of a run and their effects.
@@ -132,9 +128,8 @@ func leaveBackground(r *report.PolicyResult) {
 // Result turns an outcome into a row of a report, from the outcome alone.
 func (o *Outcome) Result() report.PolicyResult {
 	o.fold()
-	r := report.PolicyResult{Name: o.Row.Name, BytesOCS: o.OCS, BytesEPS: o.EPS, BytesBasis: o.Basis,
-		Packets: o.Packets,
-		Anneal:  o.State.Anneal, Decisions: o.Decisions, LeaderOutage: o.LeaderOutage, Notes: o.Notes}
+	r := report.PolicyResult{Name: o.Row.Name, ByNetwork: o.ByNetwork, Packets: o.Packets, Work: o.Work, Notes: o.Notes}
+	r.Anneal = report.Anneal(o.State.Anneal)
 	r.ReconfigurationDelayAssumed, r.DarkAsked, r.DarkSource = o.Assumed, o.Row.Spec.Dark, o.DarkSource
 	r.QueueDepth, r.Health, r.Links = o.Depth(), o.Health, o.Links
 	if !o.Row.Spec.HasOCS() {
@@ -185,76 +180,40 @@ func (o *Outcome) Result() report.PolicyResult {
 
 // circuits adds the moves: the length of each stage, and when each circuit was up.
 func (o *Outcome) circuits(r *report.PolicyResult) {
-	all := int64(len(o.State.Moves))
 	if o.Sums != nil {
-		o.Sums.into(r)
-		all = o.Sums.All
+		r.Moved, r.Circuits = &o.Sums.Sums, o.Sums.Sums.First()
 	} else {
-		o.listCircuits(r)
+		r.Moved, r.Circuits = o.moves()
 	}
-	if r.Reconfigurations < all {
+	if made, all := r.Moved.ReconfigurationDelays.Count(), r.Moved.Circuits; made < all {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d circuit moves were given up or failed before they were in service",
-			all-r.Reconfigurations, all))
+			all-made, all))
 	}
 }
 
-// listCircuits adds the moves one by one.
-func (o *Outcome) listCircuits(r *report.PolicyResult) {
-	b := o.drawn()
-	for i := range o.State.Moves {
-		m := &o.State.Moves[i]
-		end := m.Ended
-		if end == state.Unset {
-			end = o.End
-		}
-		r.Circuits = append(r.Circuits, interval(m, end))
-		if m.InService == state.Unset {
-			continue
-		}
-		r.Reconfigurations++
-		r.ReconfigurationDelays = append(r.ReconfigurationDelays, m.InService-m.Intent)
-		if s := m.Stages; s.Drained > 0 && s.Accepted > 0 && s.Connected > 0 {
-			b.note(m.Intent, s, m.InService)
-		}
+// moves sums up the moves of a run that lists them all, and returns their circuits.
+func (o *Outcome) moves() (*report.Moved, []report.CircuitInterval) {
+	moves, lit := slices.Clone(o.State.Moves), slices.Clone(o.Lit)
+	slices.SortStableFunc(moves, func(a, b state.Move) int { return cmp.Compare(a.Intent, b.Intent) })
+	slices.SortFunc(lit, compareLit)
+	ports := 0
+	for i := range moves {
+		ports = max(ports, int(moves[i].In)+1, int(moves[i].Out)+1)
 	}
-	if len(r.ReconfigurationDelays) > 0 {
-		r.Stages = b.known()
-	}
-	r.Darks = o.Dark
-	if len(r.Darks) == 0 {
-		r.Darks = darks(o)
-	}
-}
-
-// darks returns the dark times of moves that took a port from another circuit, by the OCS's own log: from the end of
-// the port's old light to the start of the new. A port that was dark before has none.
-func darks(o *Outcome) []time.Duration {
-	lit := slices.Clone(o.Lit)
-	slices.SortFunc(lit, func(a, b device.LitInterval) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))
-	})
-	last := map[[2]southbound.Port]time.Duration{} // (0, input) or (1, output) → when its light last ended
-	intent := map[[2]southbound.Port][]time.Duration{}
-	for i := range o.State.Moves {
-		m := &o.State.Moves[i]
-		pair := [2]southbound.Port{m.In, m.Out}
-		intent[pair] = append(intent[pair], m.Intent)
-	}
-	var out []time.Duration
 	for _, l := range lit {
-		in, to := [2]southbound.Port{0, l.In}, [2]southbound.Port{1, l.Out}
-		gone := max(last[in], last[to])
-		// Only what this very move took away: light that ended before it was intended left the port idle.
-		began := time.Duration(-1)
-		for _, t := range intent[[2]southbound.Port{l.In, l.Out}] {
-			if t <= l.From {
-				began = max(began, t)
-			}
-		}
-		if gone > 0 && began >= 0 && gone >= began {
-			out = append(out, l.From-gone)
-		}
-		last[in], last[to] = max(last[in], l.To), max(last[to], l.To)
+		ports = max(ports, int(l.In)+1, int(l.Out)+1)
 	}
-	return out
+
+	x, next := NewMoveSums(ports), 0
+	for _, l := range lit {
+		for ; next < len(moves) && moves[next].Intent <= l.From; next++ {
+			x.intend(&moves[next])
+		}
+		x.Lit(l)
+	}
+	var all []report.CircuitInterval
+	for i := range moves {
+		all = append(all, addMove(&x.Sums, &moves[i], o.End))
+	}
+	return &x.Sums, all
 }

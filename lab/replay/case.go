@@ -15,7 +15,6 @@ import (
 	"lightloom/lab/report"
 	"lightloom/lab/scenario"
 	"lightloom/lab/testbed/emulated"
-	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
 
@@ -40,9 +39,7 @@ type Ran struct {
 	report.PolicyResult
 	State   *state.Data
 	End     time.Duration
-	Busiest float64 // load of the busiest link between switches; the simulator alone knows it
-	EPS     pathmap.Bytes
-	OCS     pathmap.Bytes
+	Busiest float64      // load of the busiest link between switches; the simulator alone knows it
 	Usages  []loop.Usage // of circuit reservations, where the rules have a file of them
 
 	fabric *topo.Fabric
@@ -86,8 +83,6 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 		return nil, err
 	}
 	return &Ran{PolicyResult: o.ResultOf(s.Prepared), State: o.State, End: o.End,
-		Busiest: o.Busiest, EPS: o.EPS,
-		OCS:    o.OCS,
-		Usages: o.Usages,
+		Busiest: o.Busiest, Usages: o.Usages,
 		fabric: s.Fabric, seed: c.Seed}, nil
 }

@@ -388,7 +388,6 @@ func (s *runner) report(outcomes []*outcome.Outcome) (*report.Report, []report.P
 	for _, o := range outcomes {
 		results = append(results, o.ResultOf(s.Prepared))
 		m.Controller.LeaderChanges += o.LeaderChanges
-		m.Controller.LeaderOutageSeconds = max(m.Controller.LeaderOutageSeconds, o.LeaderOutage.Seconds())
 	}
 	return report.Summarise(m, s.settled(results)), results
 }

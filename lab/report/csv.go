@@ -29,7 +29,7 @@ func (r *Report) policiesCSV() ([]byte, error) {
 			p.JCT.P99} {
 			line = append(line, strconv.FormatFloat(v, 'g', -1, 64))
 		}
-		for _, n := range []int64{p.BytesInter, p.BytesOCS, p.BytesEPS, p.Reconfigurations} {
+		for _, n := range []int64{p.BytesInter, int64(p.OCS), int64(p.EPS), p.Reconfigurations} {
 			line = append(line, strconv.FormatInt(n, 10))
 		}
 		lines = append(lines, line)

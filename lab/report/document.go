@@ -5,6 +5,8 @@ import (
 
 	"maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
+
+	"lightloom/lab/report/plot"
 )
 
 // The page is put together of elements, whose texts and attributes are escaped where they are made, and
@@ -25,7 +27,7 @@ func (p *page) document() node {
 			html.Meta(html.Charset("utf-8")),
 			html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
 			html.TitleEl(gomponents.Text("Lightloom · "+p.Heading)),
-			html.StyleEl(gomponents.Raw(pageStyle))),
+			html.StyleEl(gomponents.Raw(pageStyle+plot.CSS()))),
 		html.Body(
 			gomponents.Raw(hatch),
 			html.Main(p.header(), p.compared(), p.lost(), p.mind(), p.forests(), p.times(), p.bytes(),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/lab/report/plot"
 	"lightloom/pathmap"
 )
 
@@ -99,29 +100,24 @@ func faultPicture(p *PolicyResult, span time.Duration) string {
 	const w, left, right, top, lane, high = 1120.0, 150.0, 16.0, 8.0, 18.0, 120.0
 	rows := lanes(p.Faults)
 	h := top + lane*float64(len(rows)) + high + 48
-	x := func(d time.Duration) float64 {
-		return left + (w-left-right)*min(float64(d)/float64(max(span, 1)), 1)
-	}
-	s := newSVG(w, h, fmt.Sprintf("Faults and throughput under %s", p.Name))
-	step := tick(span)
-	for t := time.Duration(0); t <= span; t += step {
-		s.line("grid", x(t), top, x(t), h-32)
-		s.text("tick", "middle", x(t), h-18, fmt.Sprintf("%v", t))
-	}
+	axis := timeAxis(span)
+	x := func(d time.Duration) float64 { return left + (w-left-right)*axis.Part(float64(d)) }
+	s := plot.NewSVG(w, h, fmt.Sprintf("Faults and throughput under %s", p.Name))
+	timeGrid(s, &axis, left, w-right, top, h-32)
 	for i, r := range rows {
 		y := top + lane*float64(i)
-		s.line("grid", left, y+lane, w-right, y+lane)
-		s.text("tick", "end", left-6, y+13, r.Kind+" "+r.Name)
+		s.Line("grid", left, y+lane, w-right, y+lane)
+		s.Text("tick", "end", left-6, y+13, r.Kind+" "+r.Name)
 		for _, f := range p.Faults {
 			if f.Kind == r.Kind && f.Name == r.Name {
-				s.rect("fault", x(f.From), y+2, max(x(f.To)-x(f.From), 1), lane-4, f.title())
+				s.Rect("fault", x(f.From), y+2, max(x(f.To)-x(f.From), 1), lane-4, f.title())
 			}
 		}
 	}
 	p.throughput(s, x, top+lane*float64(len(rows))+8, high)
-	s.text("tick", "start", left, h-4, "time since the run began; bars: what had failed; line: payload that all hosts "+
+	s.Text("tick", "start", left, h-4, "time since the run began; bars: what had failed; line: payload that all hosts "+
 		"received")
-	return s.end()
+	return s.End()
 }
 
 func (f *FaultInterval) title() string {
@@ -140,7 +136,7 @@ func (f *FaultInterval) title() string {
 }
 
 // throughput draws the line of received bytes.
-func (p *PolicyResult) throughput(s *svg, x func(time.Duration) float64, top, high float64) {
+func (p *PolicyResult) throughput(s *plot.SVG, x func(time.Duration) float64, top, high float64) {
 	most := 0.0
 	for i := range p.Received {
 		most = max(most, p.Received[i].rate())
@@ -149,18 +145,14 @@ func (p *PolicyResult) throughput(s *svg, x func(time.Duration) float64, top, hi
 		return
 	}
 	y := func(rate float64) float64 { return top + high*(1-rate/most) }
-	d := ""
+	var line []plot.Point
 	for i := range p.Received {
 		r := &p.Received[i]
-		verb := "L"
-		if i == 0 {
-			verb = "M"
-		}
-		d += fmt.Sprintf("%s%s %sH%s", verb, num(x(r.From)), num(y(r.rate())), num(x(r.To)))
+		line = append(line, plot.Point{X: x(r.From), Y: y(r.rate())}, plot.Point{X: x(r.To), Y: y(r.rate())})
 	}
-	s.path("curve s4", d, "payload received")
-	s.text("tick", "end", x(0)-6, top+6, sig(most/1e6)+" Mb/s")
-	s.text("tick", "end", x(0)-6, top+high, "0")
+	s.Curve(plot.CurveStyle(3), line, "payload received")
+	s.Text("tick", "end", x(0)-6, top+6, sig(most/1e6)+" Mb/s")
+	s.Text("tick", "end", x(0)-6, top+high, "0")
 }
 
 // faultWords describes in a line how quickly the network recovered.

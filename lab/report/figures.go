@@ -25,92 +25,54 @@ func Figures(path, dir string) (files []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, &DiskError{dir, err}
-	}
-	for _, f := range r.figures(circuits) {
-		drawn, err := f.WriteFiles(filepath.Join(dir, f.name))
-		files = append(files, drawn...)
-		if err != nil {
-			return files, &DiskError{dir, err}
-		}
+	files, err = plot.WriteFiles(dir, r.figures(circuits))
+	if err != nil {
+		return files, &DiskError{dir, err}
 	}
 	return files, nil
 }
 
-// namedChart is a chart and what its file is called.
-type namedChart struct {
-	name string
-	plot.Chart
-}
-
 // figures returns the charts for which the report has values.
-func (r *Report) figures(circuits [][]string) []namedChart {
-	var out []namedChart
-	add := func(name, title, x, y string, log bool, lines []plot.Line) {
-		if slices.ContainsFunc(lines, func(l plot.Line) bool { return len(l.X) > 0 }) {
-			out = append(out, namedChart{name, plot.Chart{Title: title, X: x, Y: y, LogX: log, Lines: lines}})
+func (r *Report) figures(circuits [][]string) []plot.Chart {
+	var out []plot.Chart
+	add := func(c plot.Chart) {
+		if slices.ContainsFunc(c.Lines, func(l plot.Line) bool { return len(l.X) > 0 }) {
+			out = append(out, c)
 		}
 	}
 	seed := fmt.Sprintf(", seed %d", r.Seed)
-	add("cct-distribution", "Completion times of coflows"+seed, "CCT, s", "share of coflows", true,
-		r.each(func(p *Policy) plot.Line { return distribution(p.Coflows) }))
-	add("jct-distribution", "Completion times of jobs"+seed, "JCT, s", "share of jobs", true,
-		r.each(func(p *Policy) plot.Line { return distribution(p.Jobs) }))
-	add("coflows-over-time", "Coflows under way"+seed, "time, s", "coflows", false,
-		r.each(func(p *Policy) plot.Line {
+	add(distribution("cct-distribution", "Completion times of coflows"+seed, "CCT", "share of coflows",
+		r.each(func(p *Policy) plot.Line { return curve(p.Name, took(p.Coflows)) })))
+	add(distribution("jct-distribution", "Completion times of jobs"+seed, "JCT", "share of jobs",
+		r.each(func(p *Policy) plot.Line { return curve(p.Name, took(p.Jobs)) })))
+	add(plot.Chart{Name: "coflows-over-time", Title: "Coflows under way" + seed, X: "time, s", Y: "coflows",
+		Lines: r.each(func(p *Policy) plot.Line {
 			return overTime(p, circuits, func(u underWay) int { return u.coflows })
-		}))
+		})})
 	if len(circuits) > 0 {
-		add("circuits-over-time", "Circuits in service"+seed, "time, s", "circuits", false,
-			r.each(func(p *Policy) plot.Line {
+		add(plot.Chart{Name: "circuits-over-time", Title: "Circuits in service" + seed, X: "time, s", Y: "circuits",
+			Lines: r.each(func(p *Policy) plot.Line {
 				return overTime(p, circuits, func(u underWay) int { return u.service })
-			}))
+			})})
 	}
 	if r.repeated() {
-		add("cct-by-seed", "Mean completion time of coflows, run by run", "seed", "mean CCT, s", false,
-			r.Repeat.bySeed())
+		add(plot.Chart{Name: "cct-by-seed", Title: "Mean completion time of coflows, run by run",
+			X: "seed", Y: "mean CCT, s", Lines: r.Repeat.bySeed()})
 	}
 	return out
 }
 
-// each returns a line for every policy, under its name.
+// each returns a line for every policy.
 func (r *Report) each(of func(*Policy) plot.Line) (lines []plot.Line) {
 	for i := range r.Policies {
-		l := of(&r.Policies[i])
-		l.Name = r.Policies[i].Name
-		lines = append(lines, l)
+		lines = append(lines, of(&r.Policies[i]))
 	}
 	return lines
 }
 
-// distribution is the share of rows that took at most a time; those of cancelled jobs are none.
-func distribution(rows []Row) plot.Line {
-	var took []float64
-	for i := range rows {
-		if !rows[i].Cancelled {
-			took = append(took, rows[i].Took)
-		}
-	}
-	slices.Sort(took)
-	l := plot.Line{StepFunction: true}
-	n := len(took)
-	if n > 0 {
-		l.X, l.Y = append(l.X, took[0]), append(l.Y, 0)
-	}
-	for k := range min(n, drawn) {
-		i := k
-		if n > drawn {
-			i = k * (n - 1) / (drawn - 1)
-		}
-		l.X, l.Y = append(l.X, took[i]), append(l.Y, float64(i+1)/float64(n))
-	}
-	return l
-}
-
 // overTime is how much of something was under way at evenly spaced instants.
 func overTime(p *Policy, circuits [][]string, of func(underWay) int) plot.Line {
-	l := plot.Line{StepFunction: true}
+	l := plot.Line{Name: p.Name, StepFunction: true}
 	for _, u := range p.underWay(circuits) {
 		l.X, l.Y = append(l.X, u.at), append(l.Y, float64(of(u)))
 	}

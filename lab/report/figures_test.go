@@ -51,10 +51,10 @@ func TestFigures(t *testing.T) {
 			t.Errorf("figures %q, want %q", names, want)
 		}
 	}
-	if len(distribution(nil).X) != 0 {
+	if len(curve("", nil).X) != 0 {
 		t.Error("no coflows have a distribution")
 	}
-	l := distribution([]Row{{Took: 2}, {Took: 1}, {Took: 9, Cancelled: true}})
+	l := curve("", took([]Row{{Took: 2}, {Took: 1}, {Took: 9, Cancelled: true}}))
 	if !slices.Equal(l.X, []float64{1, 1, 2}) || !slices.Equal(l.Y, []float64{0, 0.5, 1}) {
 		t.Errorf("times of 2 s and 1 s, and a cancelled job, are distributed as %v, %v", l.X, l.Y)
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+
+	"lightloom/lab/report/plot"
 )
 
 // forest draws comparisons over seeds, a line each: the ratio and its interval on a logarithmic axis
@@ -19,34 +21,32 @@ func forest(pairs []Paired) string {
 		}
 	}
 	reach = min(reach, 1000)
-	x := func(v float64) float64 {
-		f := math.Log(min(max(v, 1/reach), reach)) / math.Log(reach) // −1 to 1
-		return left + (w-left-right)*(1+f)/2
-	}
-	s := newSVG(w, h, "Comparisons over seeds: ratio and 95 % interval")
-	for _, v := range forestTicks(reach) {
+	axis := plot.Axis{From: 1 / reach, To: reach, Log: true, Ticks: powers(reach)}
+	x := func(v float64) float64 { return left + (w-left-right)*axis.Part(v) }
+	s := plot.NewSVG(w, h, "Comparisons over seeds: ratio and 95 % interval")
+	for _, t := range axis.Ticks {
 		class := "grid"
-		if v == 1 {
+		if t.At == 1 {
 			class = "one"
 		}
-		s.line(class, x(v), top-4, x(v), h-8)
-		s.text("tick", "middle", x(v), top-10, plain(v))
+		s.Line(class, x(t.At), top-4, x(t.At), h-8)
+		s.Text("tick", "middle", x(t.At), top-10, t.Text)
 	}
 	for i, p := range pairs {
 		y := top + lane*(float64(i)+.5)
-		s.text("label", "end", left-12, y+4, fmt.Sprintf("%s, against %s", p.Figure, p.Against))
-		s.line("ci "+p.Sign, x(p.Ratio.Low), y, x(p.Ratio.High), y)
-		s.box("dot "+p.Sign, x(p.Ratio.Mean)-4, y-4, 8, 8,
+		s.Text("label", "end", left-12, y+4, fmt.Sprintf("%s, against %s", p.Figure, p.Against))
+		s.Line("ci "+p.Sign, x(p.Ratio.Low), y, x(p.Ratio.High), y)
+		s.Box("dot "+p.Sign, x(p.Ratio.Mean)-4, y-4, 8, 8,
 			fmt.Sprintf("%s ÷ %s, %s: %s, %s", p.Policy, p.Against, p.Figure,
 				sig(p.Ratio.Mean), p.Ratio.interval()))
-		s.text("tick", "start", w-right+12, y+4,
+		s.Text("tick", "start", w-right+12, y+4,
 			fmt.Sprintf("%s (%s), %s", sig(p.Ratio.Mean), p.Ratio.interval(), p.Sign))
 	}
-	return s.end()
+	return s.End()
 }
 
-// forestTicks are the powers of a round step within the axis.
-func forestTicks(reach float64) []float64 {
+// powers are the powers of a round step that an axis around 1 has room for.
+func powers(reach float64) []plot.Tick {
 	step := 10.0
 	switch {
 	case reach <= 4:
@@ -56,9 +56,10 @@ func forestTicks(reach float64) []float64 {
 	case reach <= 100:
 		step = 4
 	}
-	out := []float64{1}
+	tick := func(v float64) plot.Tick { return plot.Tick{At: v, Text: plain(v)} }
+	out := []plot.Tick{tick(1)}
 	for v := step; v <= reach*1.0001; v *= step {
-		out = append([]float64{math.Round(1e4/v) / 1e4}, append(out, math.Round(1e4*v)/1e4)...)
+		out = append([]plot.Tick{tick(math.Round(1e4/v) / 1e4)}, append(out, tick(math.Round(1e4*v)/1e4))...)
 	}
 	return out
 }

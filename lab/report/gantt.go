@@ -3,12 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"lightloom/controller"
+	"lightloom/lab/report/plot"
 )
 
 // drawnCircuits bounds the bars of one picture.
@@ -49,31 +49,19 @@ func drawKey(c CircuitInterval) uint64 {
 func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	circuits := sortedCircuits(p.Circuits)
 	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0
-	ports, all := 1, len(circuits)
-	if p.Moved != nil {
-		ports, all = p.Moved.Ports, p.Moved.Circuits
-	}
+	ports, all := max(1, p.moved().Ports), max(len(circuits), p.moved().Circuits)
 	for _, c := range circuits {
 		ports = max(ports, int(c.In)+1, int(c.Out)+1)
 	}
 	h := top + lane*float64(ports) + 40
-	x := func(d time.Duration) float64 {
-		return left + (w-left-right)*min(float64(d)/float64(max(span, 1)), 1)
-	}
-	s := newSVG(w, h, fmt.Sprintf("Circuits under %s: %d, by input port over time", p.Name, all))
-	step := tick(span)
-	for t := time.Duration(0); t <= span; t += step {
-		s.line("grid", x(t), top, x(t), h-32)
-		anchor := "middle"
-		if x(t) > w-2*right { // it would leave the picture
-			anchor = "end"
-		}
-		s.text("tick", anchor, x(t), h-18, fmt.Sprintf("%v", t))
-	}
+	axis := timeAxis(span)
+	x := func(d time.Duration) float64 { return left + (w-left-right)*axis.Part(float64(d)) }
+	s := plot.NewSVG(w, h, fmt.Sprintf("Circuits under %s: %d, by input port over time", p.Name, all))
+	timeGrid(s, &axis, left, w-right, top, h-32)
 	for in := range ports {
 		y := top + lane*float64(in)
-		s.line("grid", left, y+lane, w-right, y+lane)
-		s.text("tick", "end", left-6, y+13, "rack "+end(in, racks))
+		s.Line("grid", left, y+lane, w-right, y+lane)
+		s.Text("tick", "end", left-6, y+13, "rack "+end(in, racks))
 	}
 	if all > drawnCircuits {
 		circuits = thinned(circuits)
@@ -82,13 +70,13 @@ func gantt(p *PolicyResult, span time.Duration, racks int) string {
 		bar(s, c, racks, x, top+lane*float64(c.In)+2, lane-4)
 	}
 	if all > drawnCircuits {
-		s.text("tick", "end", w-right, h-4, fmt.Sprintf("%s of %s circuits are drawn, evenly among all",
+		s.Text("tick", "end", w-right, h-4, fmt.Sprintf("%s of %s circuits are drawn, evenly among all",
 			thousands(drawnCircuits), thousands(int64(all))))
 	}
-	s.text("tick", "start", left, h-4, "time since the run began, as long as the slowest row's; a bar's "+
+	s.Text("tick", "start", left, h-4, "time since the run began, as long as the slowest row's; a bar's "+
 		"colour and number: the rack it leads to; "+
 		"hatched: being set up")
-	return s.end()
+	return s.End()
 }
 
 // end names a port of the optical switch: its rack, and its wavelength if that is not the first.
@@ -99,7 +87,7 @@ func end(port, racks int) string {
 	return fmt.Sprintf("%d λ%d", port%racks, port/racks+1)
 }
 
-func bar(s *svg, c CircuitInterval, racks int, x func(time.Duration) float64, y, h float64) {
+func bar(s *plot.SVG, c CircuitInterval, racks int, x func(time.Duration) float64, y, h float64) {
 	inService := min(max(c.InService, c.Moving), c.End)
 	served := fmt.Sprintf("coflow %d", c.Coflow)
 	if c.Coflow == controller.AnyCoflow {
@@ -113,39 +101,48 @@ func bar(s *svg, c CircuitInterval, racks int, x func(time.Duration) float64, y,
 		title = fmt.Sprintf("rack %s → rack %s for %s: asked at %v, never used, ended at %v", from, to, served,
 			c.Moving.Round(time.Microsecond), c.End.Round(time.Microsecond))
 	}
-	class := fmt.Sprintf("bar s%d", 1+int(c.Out)%colours)
+	class := "bar " + plot.Series(int(c.Out))
 	if inService > c.Moving {
-		s.rect("moving", x(c.Moving), y, max(x(inService)-x(c.Moving), 0.5), h, title)
+		s.Rect("moving", x(c.Moving), y, max(x(inService)-x(c.Moving), 0.5), h, title)
 	}
 	if wide := x(c.End) - x(inService); inService < c.End {
-		s.rect(class, x(inService), y, max(wide, 0.5), h, title)
+		s.Rect(class, x(inService), y, max(wide, 0.5), h, title)
 		if wide > 16 {
-			s.text("on", "middle", x(inService)+wide/2, y+h-3, to)
+			s.Text("on", "middle", x(inService)+wide/2, y+h-3, to)
 		}
 	}
 }
 
-// tick returns a round step that makes 5 to 12 ticks.
-func tick(span time.Duration) time.Duration {
-	if span <= 0 {
-		return time.Second
-	}
-	unit := time.Duration(math.Pow(10, math.Floor(math.Log10(float64(span)/5))))
-	for _, m := range []time.Duration{1, 2, 5} {
-		if span/(m*max(unit, 1)) <= 12 {
-			return m * max(unit, 1)
+// timeAxis is the axis of a run.
+func timeAxis(span time.Duration) plot.Axis {
+	return plot.Upto(float64(max(span, time.Microsecond)), func(v float64) string { return time.Duration(v).String() })
+}
+
+// timeGrid draws the ticks of an axis of time from left to right, and what they say below.
+func timeGrid(s *plot.SVG, axis *plot.Axis, left, right, top, bottom float64) {
+	for _, t := range axis.Ticks {
+		x := left + (right-left)*axis.Part(t.At)
+		s.Line("grid", x, top, x, bottom)
+		anchor := "middle"
+		if x > right-16 { // it would leave the picture
+			anchor = "end"
 		}
+		s.Text("tick", anchor, x, bottom+14, t.Text)
 	}
-	return 10 * max(unit, 1)
+}
+
+// sortedCircuits orders intervals by input, start and the rest, so that input order decides nothing.
+func sortedCircuits(c []CircuitInterval) []CircuitInterval {
+	out := slices.Clone(c)
+	slices.SortFunc(out, compareCircuits)
+	return out
 }
 
 // span is the longest run of all rows.
 func (r *Report) span() time.Duration {
 	var d time.Duration
 	for i := range r.results {
-		if m := r.results[i].Moved; m != nil {
-			d = max(d, m.Last)
-		}
+		d = max(d, r.results[i].moved().Last)
 		for _, c := range r.results[i].Circuits {
 			d = max(d, c.End)
 		}

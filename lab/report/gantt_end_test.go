@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/lab/report/plot"
 )
 
 // TestEnd: ports of other wavelengths than the first are named by their rack and wavelength.
@@ -34,9 +35,9 @@ func TestTitles(t *testing.T) {
 			InService: 3 * ms, End: 3 * ms},
 			"rack 1 → rack 2 for every coflow: asked at 1ms, never used, ended at 3ms"},
 	} {
-		s := newSVG(10, 10, "t")
+		s := plot.NewSVG(10, 10, "t")
 		bar(s, tc.c, 4, x, 0, 1)
-		if got := s.end(); !strings.Contains(got, tc.want) {
+		if got := s.End(); !strings.Contains(got, tc.want) {
 			t.Errorf("%s does not say %q", got, tc.want)
 		}
 	}

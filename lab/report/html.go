@@ -7,13 +7,11 @@ import (
 	"strings"
 
 	"lightloom/lab/console"
+	"lightloom/lab/report/plot"
 )
 
 //go:embed page.css
 var pageStyle string
-
-// colours is how many series have a colour of their own in page.css; further ones reuse them.
-const colours = 8
 
 // page is what the document shows. Pictures are SVG, made of numbers and escaped names.
 type page struct {
@@ -82,8 +80,8 @@ func (r *Report) page() *page {
 		Report: r, Subtitle: r.subtitle(),
 		Topology: topology(r.Fabric),
 		Bytes:    bytesPicture(r.Policies),
-		CCTs:     cdf("Coflow completion times", r.curves(ccts)),
-		JCTs:     cdf("Job completion times", r.curves(jcts)),
+		CCTs:     completionTimes("Coflow completion times", r.curves(ccts)),
+		JCTs:     completionTimes("Job completion times", r.curves(jcts)),
 		Facts:    r.facts(),
 		Heading:  r.heading(),
 	}
@@ -100,7 +98,7 @@ func (r *Report) page() *page {
 	}
 	for i := range r.results {
 		one := &r.results[i]
-		p.Legend = append(p.Legend, legend{one.Name, fmt.Sprintf("key s%d", 1+i%colours)})
+		p.Legend = append(p.Legend, legend{one.Name, "key " + plot.Series(i)})
 		if len(one.Circuits) > 0 {
 			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]),
 				gantt(one, r.span(), r.Fabric.Racks)})

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -57,12 +58,10 @@ func (t *Times) Percentiles(unit time.Duration, p ...float64) []float64 {
 	return out
 }
 
-// Moved sums up the moves of a run that has too many to list. It replaces a result's
-// ReconfigurationDelays, Darks and Stages, and the result's Circuits then hold only those that are
-// drawn.
+// Moved sums up the moves of a run.
 type Moved struct {
-	ReconfigurationDelays Times
-	Darks                 Times
+	ReconfigurationDelays Times         // of moves that came into service: from the intent on
+	Darks                 Times         // without light
 	Circuits              int           // how many there were
 	Ports                 int           // one more than the highest input or output among them
 	Last                  time.Duration // when the last of them ended
@@ -123,16 +122,5 @@ func (m *Moved) First() []CircuitInterval {
 	return m.first
 }
 
-// times returns the number of times and their percentiles in microseconds, from the sums or, without
-// sums, from a list.
-func times(sums *Times, list []time.Duration, p ...float64) (int, []float64) {
-	if sums != nil {
-		return sums.Count(), sums.Percentiles(time.Microsecond, p...)
-	}
-	v := sortedIn(time.Microsecond, list)
-	out := make([]float64, len(p))
-	for k := range p {
-		out[k] = Percentile(v, p[k])
-	}
-	return len(v), out
-}
+// moved returns the sums of a result; empty ones if there were no moves.
+func (p *PolicyResult) moved() *Moved { return cmp.Or(p.Moved, &Moved{}) }

@@ -40,40 +40,24 @@ func TestDrawnCircuits(t *testing.T) {
 	}
 }
 
-// TestMovedLikeLists: sums of moves give the figures that lists of the same times give.
-func TestMovedLikeLists(t *testing.T) {
+// TestTimesLikeLists: counted times give the figures that a list of them gives.
+func TestTimesLikeLists(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 15))
-		listed := PolicyResult{MoveTimes: MoveTimes{ReconfigurationDelayAssumed: 15 * time.Millisecond,
-			DarkAsked: 10 * time.Millisecond, DarkSource: "model"}}
-		summed := listed
-		summed.Moved = new(Moved)
-		for _, name := range StageNames()[:1+rng.IntN(len(StageNames()))] {
-			listed.Stages = append(listed.Stages, StageTimes{Name: name})
-			summed.Moved.Stage(name)
-		}
+		var listed []time.Duration
+		var counted Times
 		for range rng.IntN(200) {
-			took := func() time.Duration { return time.Duration(10+rng.IntN(30)) * time.Millisecond }
-			delay, dark := took(), took()
-			listed.ReconfigurationDelays, listed.Darks = append(listed.ReconfigurationDelays,
-				delay), append(listed.Darks, dark)
-			summed.Moved.ReconfigurationDelays.Add(delay)
-			summed.Moved.Darks.Add(dark)
-			for i := range listed.Stages {
-				stage := took()
-				listed.Stages[i].Took = append(listed.Stages[i].Took, stage)
-				summed.Moved.Stage(listed.Stages[i].Name).Add(stage)
-			}
+			took := time.Duration(10+rng.IntN(30)) * time.Millisecond
+			listed = append(listed, took)
+			counted.Add(took)
 		}
-		if a, b := reconfigurationDelay(&listed), reconfigurationDelay(&summed); a != b ||
-			a.Count != len(listed.Darks) {
-			t.Errorf("seed %d: reconfiguration delays %+v of a list, %+v of sums", seed, a, b)
+		p := []float64{.01, .5, .9, .99, 1}
+		var want []float64
+		for _, x := range p {
+			want = append(want, Percentile(sortedIn(time.Microsecond, listed), x))
 		}
-		if a, b := dark(&listed), dark(&summed); a != b || a.Count != len(listed.Darks) {
-			t.Errorf("seed %d: dark times %+v of a list, %+v of sums", seed, a, b)
-		}
-		if a, b := stages(&listed), stages(&summed); !slices.Equal(a, b) {
-			t.Errorf("seed %d: stages %+v of lists, %+v of sums", seed, a, b)
+		if got := counted.Percentiles(time.Microsecond, p...); !slices.Equal(got, want) || counted.Count() != len(listed) {
+			t.Errorf("seed %d: percentiles %v of %d times, want %v of %d", seed, got, counted.Count(), want, len(listed))
 		}
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"lightloom/controller"
+	"lightloom/pathmap"
 )
 
 // Report is report.json. Names of fields carry their units; seconds and microseconds are decimal.
@@ -145,14 +148,19 @@ type Proven struct {
 
 // Traffic holds the bytes carried, by network.
 type Traffic struct {
-	BytesTotal int64   `json:"bytes_total"` // payload of all coflows
-	BytesLocal int64   `json:"bytes_local"` // of these, within a host: they never enter the network
-	BytesRack  int64   `json:"bytes_rack"`  // of these, between two hosts of one rack
-	BytesInter int64   `json:"bytes_inter_rack"`
-	BytesOCS   int64   `json:"bytes_ocs"`
-	BytesEPS   int64   `json:"bytes_eps"`
-	BytesBasis string  `json:"bytes_basis"` // what bytes_ocs and bytes_eps count
-	OCSShare   float64 `json:"ocs_share"`   // bytes_ocs ÷ (bytes_ocs + bytes_eps)
+	BytesTotal int64 `json:"bytes_total"` // payload of all coflows
+	BytesLocal int64 `json:"bytes_local"` // of these, within a host: they never enter the network
+	BytesRack  int64 `json:"bytes_rack"`  // of these, between two hosts of one rack
+	BytesInter int64 `json:"bytes_inter_rack"`
+	ByNetwork
+	OCSShare float64 `json:"ocs_share"` // bytes_ocs ÷ (bytes_ocs + bytes_eps)
+}
+
+// ByNetwork counts the bytes between racks, by network.
+type ByNetwork struct {
+	OCS   pathmap.Bytes `json:"bytes_ocs"`
+	EPS   pathmap.Bytes `json:"bytes_eps"`
+	Basis string        `json:"bytes_basis"` // what they count: "payload", or "layer 2", which includes headers
 }
 
 // Reconfiguration holds the times that moves of circuits took.
@@ -174,7 +182,7 @@ type Packets struct {
 	QueueDepth      *QueueDepth `json:"queue_depth,omitempty"` // of real packets
 }
 
-// Work holds the cost of deciding, and the leaders' changes.
+// Work holds the cost of deciding, and the longest time without a leader.
 type Work struct {
 	Anneal       Anneal  `json:"anneal"`
 	Decisions    int64   `json:"decisions"`
@@ -255,14 +263,8 @@ type Dark struct {
 
 // Anneal counts moves at both levels.
 type Anneal struct {
-	Place Moves `json:"place"`
-	Route Moves `json:"route"`
-}
-
-// Moves counts moves of one annealer.
-type Moves struct {
-	Evaluated int64 `json:"evaluated"`
-	Accepted  int64 `json:"accepted"`
+	Place controller.MoveCounts `json:"place"`
+	Route controller.MoveCounts `json:"route"`
 }
 
 // Slower counts the coflows that took longer than under the first row's policy, by more than 1 % and 1 ms.

@@ -13,18 +13,13 @@ type PolicyResult struct {
 	Name     string
 	Jobs     []JobResult
 	Coflows  []CoflowResult
-	Circuits []CircuitInterval // in any order
+	Circuits []CircuitInterval // in any order; of very many those that are drawn
 
-	BytesOCS   pathmap.Bytes // between racks over circuits
-	BytesEPS   pathmap.Bytes // between racks over packets
-	BytesBasis string        // how the two were counted: "payload", or "layer 2" where they include headers
-
+	ByNetwork
 	MoveTimes
 	Packets
-	Anneal       controller.AnnealCounts
-	Decisions    int64      // calls of the policy
-	Decided      []Decision // what it decided; nil where that was not kept
-	LeaderOutage time.Duration
+	Work
+	Decided []Decision // what the policy decided; nil where that was not kept
 
 	Faults   []FaultInterval // in the order in which they began
 	Received []Received      // in the order of time; none where nothing failed
@@ -37,21 +32,10 @@ type PolicyResult struct {
 
 // MoveTimes are how long moves of circuits took.
 type MoveTimes struct {
-	Reconfigurations            int64 // circuits made
 	ReconfigurationDelayAssumed time.Duration
-	ReconfigurationDelays       []time.Duration // of each move: drain start to in service
-	Stages                      []StageTimes    // the parts of the reconfiguration delays, in order
 	DarkAsked                   time.Duration
-	Darks                       []time.Duration // of each move: without light
-	DarkSource                  string          // who measured: "probe", "device", "model"
-	// sums in the place of ReconfigurationDelays, Stages and Darks; nil: these hold all
-	Moved *Moved
-}
-
-// StageTimes are the times one stage of a circuit's move took, by one of StageNames.
-type StageTimes struct {
-	Name string
-	Took []time.Duration
+	DarkSource                  string // who measured: "probe", "device", "model"
+	Moved                       *Moved // nil: there were none
 }
 
 // JobResult is one job.

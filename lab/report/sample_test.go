@@ -3,11 +3,9 @@ package report
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"lightloom/controller"
-	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -41,7 +39,7 @@ func sample(seed uint64) *Report {
 
 func sampleResult(r *rand.Rand, row int, name string) PolicyResult {
 	speed := []float64{1, .55, .8, .45, .5}[row]
-	p := PolicyResult{Name: name, Decisions: 300,
+	p := PolicyResult{Name: name, Work: Work{Decisions: 300},
 		MoveTimes: MoveTimes{ReconfigurationDelayAssumed: 15 * time.Millisecond,
 			DarkAsked: 10 * time.Millisecond}}
 	for i := range 40 {
@@ -57,34 +55,38 @@ func sampleResult(r *rand.Rand, row int, name string) PolicyResult {
 			Arrival: at, Start: at,
 			End: at + took, Bytes: 5_800_000, Local: 100_000, Rack: 50_000, HostFlows: 4, Flows: 10})
 	}
-	p.BytesEPS = pathmap.Bytes(226_000_000)
+	p.EPS = 226_000_000
 	if row == 1 || row == 3 {
 		p.circuits(r)
 	}
 	if row >= 2 && row <= 3 {
-		p.Anneal = controller.AnnealCounts{Place: controller.MoveCounts{Evaluated: 12000, Accepted: 900},
+		p.Anneal = Anneal{Place: controller.MoveCounts{Evaluated: 12000, Accepted: 900},
 			Route: controller.MoveCounts{Evaluated: 40000, Accepted: 5100}}
 	}
 	return p
 }
 
 func (p *PolicyResult) circuits(r *rand.Rand) {
-	p.BytesOCS, p.BytesEPS = 150_000_000, 76_000_000
-	p.DarkSource = "device"
+	p.OCS, p.EPS = 150_000_000, 76_000_000
+	p.DarkSource, p.Moved = "device", new(Moved)
 	for in := range southbound.Port(8) {
 		for t := time.Duration(r.IntN(800)) * time.Millisecond; t < 5*time.Second; {
 			out := (in + 1 + southbound.Port(r.IntN(7))) % 8
 			inService := t + time.Duration(12+r.IntN(5))*time.Millisecond
 			end := inService + time.Duration(100+r.IntN(600))*time.Millisecond
-			p.Circuits = append(p.Circuits, CircuitInterval{In: in, Out: out,
-				Coflow: southbound.CoflowID(r.IntN(40)), Moving: t,
-				InService: inService, End: end})
-			p.ReconfigurationDelays = append(p.ReconfigurationDelays, inService-t)
-			p.Darks = append(p.Darks, 10*time.Millisecond+time.Duration(r.IntN(90))*time.Microsecond)
+			c := CircuitInterval{In: in, Out: out, Coflow: southbound.CoflowID(r.IntN(40)), Moving: t,
+				InService: inService, End: end}
+			p.Circuits = append(p.Circuits, c)
+			p.Moved.Circuit(c)
+			p.Moved.ReconfigurationDelays.Add(inService - t)
+			if len(p.Circuits) <= 3 {
+				p.Moved.Stage("commit").Add(inService - t)
+			}
+			dark := 10*time.Millisecond + time.Duration(r.IntN(90))*time.Microsecond
+			p.Moved.Darks.Add(dark)
+			p.Moved.Stage("dark").Add(dark)
 			t = end + time.Duration(r.IntN(900))*time.Millisecond
 		}
 	}
-	p.Reconfigurations = int64(len(p.Circuits))
-	p.Stages = []StageTimes{{"commit", slices.Clone(p.ReconfigurationDelays[:3])}, {"dark", p.Darks}}
 	p.DroppedDark, p.Retransmissions = 3, 214
 }

@@ -49,13 +49,12 @@ func (p *Policy) late() string {
 func summary(p *PolicyResult) Policy {
 	out := Policy{Name: p.Name, Notes: p.Notes, Health: p.Health, Utilisation: p.utilisation(),
 		Packets: p.Packets,
-		Traffic: Traffic{BytesOCS: int64(p.BytesOCS), BytesEPS: int64(p.BytesEPS),
-			BytesBasis: cmp.Or(p.BytesBasis, "payload")},
-		Reconfiguration: Reconfiguration{Reconfigurations: p.Reconfigurations,
+		Traffic: Traffic{ByNetwork: p.ByNetwork},
+		Reconfiguration: Reconfiguration{Reconfigurations: int64(p.moved().ReconfigurationDelays.Count()),
 			ReconfigurationDelay: reconfigurationDelay(p),
 			Dark:                 dark(p)},
-		Work: Work{Decisions: p.Decisions, LeaderOutage: p.LeaderOutage.Seconds(),
-			Anneal: Anneal{Place: Moves(p.Anneal.Place), Route: Moves(p.Anneal.Route)}}}
+		Work: p.Work}
+	out.Basis = cmp.Or(p.Basis, "payload")
 	out.Makespan = p.makespan().Seconds()
 	var cct, jct []time.Duration
 	for i := range p.Coflows {
@@ -76,8 +75,8 @@ func summary(p *PolicyResult) Policy {
 	out.OverBound, out.BoundMean, out.Bins = overBound(p.Coflows), boundMean(p.Coflows), bins(p.Coflows)
 	out.Proven = proven(p.Coflows)
 	out.WeightedCCT, out.Deadlines = weighted(p.Coflows), deadlines(p.Coflows)
-	if sum := p.BytesOCS + p.BytesEPS; sum > 0 {
-		out.OCSShare = float64(p.BytesOCS) / float64(sum)
+	if sum := p.OCS + p.EPS; sum > 0 {
+		out.OCSShare = float64(p.OCS) / float64(sum)
 	}
 	out.Stages = stages(p)
 	out.Jobs, out.Coflows = p.rows()
@@ -132,39 +131,27 @@ func seconds(d []time.Duration) Seconds {
 }
 
 func reconfigurationDelay(p *PolicyResult) ReconfigurationDelay {
-	var sums *Times
-	if p.Moved != nil {
-		sums = &p.Moved.ReconfigurationDelays
-	}
-	n, v := times(sums, p.ReconfigurationDelays, .5, .9, .99)
-	o := ReconfigurationDelay{Assumed: float64(p.ReconfigurationDelayAssumed) / 1e3, Count: n,
-		P50: v[0], P90: v[1],
-		P99: v[2]}
+	took := &p.moved().ReconfigurationDelays
+	v := took.Percentiles(time.Microsecond, .5, .9, .99)
+	o := ReconfigurationDelay{Assumed: float64(p.ReconfigurationDelayAssumed) / 1e3, Count: took.Count(),
+		P50: v[0], P90: v[1], P99: v[2]}
 	o.Marked = o.Count > 0 && o.P90 > 2*o.Assumed
 	return o
 }
 
 func dark(p *PolicyResult) Dark {
-	var sums *Times
-	if p.Moved != nil {
-		sums = &p.Moved.Darks
-	}
-	n, v := times(sums, p.Darks, .5, .99)
-	return Dark{Asked: float64(p.DarkAsked) / 1e3, Count: n, P50: v[0], P99: v[1],
+	took := &p.moved().Darks
+	v := took.Percentiles(time.Microsecond, .5, .99)
+	return Dark{Asked: float64(p.DarkAsked) / 1e3, Count: took.Count(), P50: v[0], P99: v[1],
 		Source: cmp.Or(p.DarkSource, "none")}
 }
 
 func stages(p *PolicyResult) (out []Stage) {
-	add := func(name string, sums *Times, list []time.Duration) {
-		n, v := times(sums, list, .5, .99)
-		out = append(out, Stage{Name: name, Count: n, P50: v[0], P99: v[1]})
-	}
-	for _, s := range p.Stages {
-		add(s.Name, nil, s.Took)
-	}
+	m := p.moved()
 	for _, name := range StageNames() {
-		if p.Moved != nil && p.Moved.known(name) != nil {
-			add(name, p.Moved.known(name), nil)
+		if took := m.known(name); took != nil {
+			v := took.Percentiles(time.Microsecond, .5, .99)
+			out = append(out, Stage{Name: name, Count: took.Count(), P50: v[0], P99: v[1]})
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lightloom/controller"
 	"lightloom/lab/console"
 )
 
@@ -104,7 +105,7 @@ func text(name, means string, of func(*Policy) string) line {
 	return line{name: name, means: means, of: of}
 }
 
-func moves(m Moves) string {
+func moves(m controller.MoveCounts) string {
 	if m.Evaluated == 0 {
 		return "–"
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"testing"
+
+	"lightloom/controller"
 )
 
 // rows are lines of a comparison as text: of each its name, then every policy's value.
@@ -27,8 +29,8 @@ func TestLines(t *testing.T) {
 			ReconfigurationDelay: ReconfigurationDelay{Count: 1,
 				Assumed: 13, P50: 14, P90: 99, P99: 15}, Dark: Dark{Asked: 16, Count: 1, P50: 17, P99: 18}},
 		Packets: Packets{DroppedDark: 19, DroppedQueue: 99, Retransmissions: 20},
-		Work: Work{Anneal: Anneal{Place: Moves{Evaluated: 2100, Accepted: 22},
-			Route: Moves{Evaluated: 23, Accepted: 24}}}}
+		Work: Work{Anneal: Anneal{Place: controller.MoveCounts{Evaluated: 2100, Accepted: 22},
+			Route: controller.MoveCounts{Evaluated: 23, Accepted: 24}}}}
 	r := &Report{Policies: []Policy{full, {}}}
 	for i, tc := range []struct {
 		got  []line
@@ -132,8 +134,8 @@ func mean(name string, seconds float64) Policy {
 // TestOrDash: times are in the unit that reads best, and a dash stands for none.
 func TestOrDash(t *testing.T) {
 	for want, got := range map[string]string{"–": orDash(0, 5), "5.00 µs": orDash(1, 5),
-		"999 µs, 1.00 ms, 1.00 s": orDash(2, 999, 1000, 1e6), "1, 0": moves(Moves{Evaluated: 1}),
-		"10.0 GB": megabytes(10e9), "10,000 MB": megabytes(10e9 - 1)} {
+		"999 µs, 1.00 ms, 1.00 s": orDash(2, 999, 1000, 1e6), "1, 0": moves(controller.MoveCounts{Evaluated: 1}),
+		"10.0 GB": megabytes(int64(10e9)), "10,000 MB": megabytes(int64(10e9 - 1))} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"lightloom/lab/report/plot"
 )
 
 // drawnRacks bounds the picture; of a larger fabric only the first racks are drawn.
@@ -24,33 +26,33 @@ func topology(f Fabric) string {
 	pitch := (w - 2*gap) / float64(max(racks, 1))
 	at := func(r int) float64 { return gap + pitch*(float64(r)+.5) }
 	spineAt := func(i int) float64 { return w * (float64(i) + 1) / float64(f.Spines+1) }
-	s := newSVG(w, h, fmt.Sprintf("%d racks of %d hosts, %d spines, an optical switch of %d ports",
+	s := plot.NewSVG(w, h, fmt.Sprintf("%d racks of %d hosts, %d spines, an optical switch of %d ports",
 		f.Racks, perRack,
 		f.Spines, f.OCSPorts*max(1, f.Waves)))
 	for r := range racks {
 		for i := range min(f.Spines, 16) {
-			s.line("eps", at(r), torY, spineAt(i), spineY+26)
+			s.Line("eps", at(r), torY, spineAt(i), spineY+26)
 		}
 		if r < f.OCSPorts {
 			side := at(r) + min(pitch-6, 84)/2 - 8 // beside the hosts
-			s.line("ocs", side, torY+24, side, ocsY)
+			s.Line("ocs", side, torY+24, side, ocsY)
 		}
 	}
 	for i := range min(f.Spines, 16) {
-		s.box("switch", spineAt(i)-42, spineY, 84, 26, "packet switch")
-		s.text("label", "middle", spineAt(i), spineY+17, fmt.Sprintf("spine %d", i))
+		s.Box("switch", spineAt(i)-42, spineY, 84, 26, "packet switch")
+		s.Text("label", "middle", spineAt(i), spineY+17, fmt.Sprintf("spine %d", i))
 	}
 	for r := range racks {
 		rack(s, r, at(r), torY, min(pitch-6, 84), perRack)
 	}
 	if f.OCSPorts > 0 {
-		s.box("optical", gap+20, ocsY, w-2*gap-40, 30,
+		s.Box("optical", gap+20, ocsY, w-2*gap-40, 30,
 			fmt.Sprintf("optical circuit switch, %d ports", f.OCSPorts*max(1, f.Waves)))
-		s.text("label", "middle", w/2, ocsY+20, fmt.Sprintf("optical circuit switch · %d ports · %s each",
+		s.Text("label", "middle", w/2, ocsY+20, fmt.Sprintf("optical circuit switch · %d ports · %s each",
 			f.OCSPorts*max(1, f.Waves), rate(f.OCS)))
 	}
-	s.text("tick", "start", 8, h-5, captions(f, racks))
-	return s.end()
+	s.Text("tick", "start", 8, h-5, captions(f, racks))
+	return s.End()
 }
 
 // captions returns what the picture cannot show.
@@ -72,17 +74,17 @@ func captions(f Fabric, racks int) string {
 }
 
 // rack draws a ToR and a dot for each of its first hosts.
-func rack(s *svg, r int, x, y, w float64, hosts int) {
-	s.box("switch", x-w/2, y, w, 24, fmt.Sprintf("rack %d: ToR and %d hosts", r, hosts))
+func rack(s *plot.SVG, r int, x, y, w float64, hosts int) {
+	s.Box("switch", x-w/2, y, w, 24, fmt.Sprintf("rack %d: ToR and %d hosts", r, hosts))
 	label := fmt.Sprintf("tor%d", r)
 	if w < 44 {
 		label = fmt.Sprint(r)
 	}
-	s.text("label", "middle", x, y+16, label)
+	s.Text("label", "middle", x, y+16, label)
 	n := min(hosts, 8)
 	for i := range n {
 		cx := x + (float64(i)-float64(n-1)/2)*min(14, w/float64(n))
-		s.line("host-link", x, y+24, cx, y+37)
-		s.box("host", cx-4, y+37, 8, 8, fmt.Sprintf("host %d of rack %d", i, r))
+		s.Line("host-link", x, y+24, cx, y+37)
+		s.Box("host", cx-4, y+37, 8, 8, fmt.Sprintf("host %d of rack %d", i, r))
 	}
 }

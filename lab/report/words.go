@@ -52,7 +52,7 @@ func micros(us float64) string {
 }
 
 // megabytes writes bytes as decimal MB or GB.
-func megabytes(b int64) string {
+func megabytes[B ~int64](b B) string {
 	if b >= 10e9 {
 		return sig(float64(b)/1e9) + " GB"
 	}

@@ -85,46 +85,25 @@ type file struct {
 	data []byte
 }
 
-func (r *Report) files(run *Run) ([]file, error) {
-	report, err := r.JSON()
-	if err != nil {
-		return nil, err
-	}
-	machine, err := encode("run.json", run)
-	if err != nil {
-		return nil, err
-	}
-	page, err := r.HTML()
-	if err != nil {
-		return nil, err
-	}
-	policies, err := r.policiesCSV()
-	if err != nil {
-		return nil, err
-	}
-	coflows, err := r.coflowsCSV()
-	if err != nil {
-		return nil, err
-	}
-	circuits, err := r.circuitsCSV()
-	if err != nil {
-		return nil, err
-	}
-	links, err := r.linksCSV()
-	if err != nil {
-		return nil, err
-	}
-	decisions, err := r.decisionsCSV()
-	if err != nil {
-		return nil, err
-	}
-	all := []file{{reportFile, report}, {runFile, machine}, {pageFile, page}, {policiesFile, policies},
-		{coflowsFile, coflows}, {circuitsFile, circuits}}
-	if len(r.utilised()) > 0 {
-		all = append(all, file{linksFile, links})
-	}
-	if r.hasDecisions() {
-		all = append(all, file{decisionsFile, decisions})
+func (r *Report) files(run *Run) (all []file, err error) {
+	machine := func() ([]byte, error) { return encode("run.json", run) }
+	for _, f := range []struct {
+		name  string
+		has   bool
+		write func() ([]byte, error)
+	}{
+		{reportFile, true, r.JSON}, {runFile, true, machine}, {pageFile, true, r.HTML},
+		{policiesFile, true, r.policiesCSV}, {coflowsFile, true, r.coflowsCSV}, {circuitsFile, true, r.circuitsCSV},
+		{linksFile, len(r.utilised()) > 0, r.linksCSV}, {decisionsFile, r.hasDecisions(), r.decisionsCSV},
+	} {
+		if !f.has {
+			continue
+		}
+		data, err := f.write()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{f.name, data})
 	}
 	return all, nil
 }

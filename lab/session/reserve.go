@@ -9,11 +9,9 @@ import (
 
 	"lightloom/controller/api"
 	apiv1 "lightloom/controller/api/v1"
-	"lightloom/controller/state"
 	"lightloom/lab/console"
 	"lightloom/lab/northbound"
 	"lightloom/pathmap"
-	"lightloom/southbound"
 	"lightloom/southbound/hint"
 )
 
@@ -46,48 +44,6 @@ type ReservationStatus struct {
 	DSCP  uint32                `json:"dscp"`
 	Path  []string              `json:"path"`
 	Left  float64               `json:"left_seconds,omitempty"` // 0: until it is released
-}
-
-// reservations lists the bandwidth reservations of a state, by id.
-func reservations(d *state.Data, f *apiv1.Fabric, now time.Duration) []ReservationStatus {
-	out := []ReservationStatus{}
-	for _, p := range d.BandwidthReservations {
-		r := ReservationStatus{ID: int64(p.ID), Owner: p.Owner, Src: nameOf(f.Hosts, int(p.Src)),
-			Dst: nameOf(f.Hosts, int(p.Dst)), Rate: p.Rate, DSCP: uint32(p.Tag.DSCP(0)),
-			Path: pathNames(f, p.Links)}
-		if p.Until != southbound.Never {
-			r.Left = (p.Until - now).Seconds()
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-func nameOf(names []string, i int) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprint(i)
-	}
-	return names[i]
-}
-
-// pathNames names the nodes along links.
-func pathNames(f *apiv1.Fabric, links []pathmap.LinkID) (names []string) {
-	node := func(i int32) string {
-		if i < 0 || int(i) >= len(f.Nodes) {
-			return fmt.Sprint(i)
-		}
-		return f.Nodes[i].Name
-	}
-	for _, id := range links {
-		if id < 0 || int(id) >= len(f.Links) {
-			continue
-		}
-		if len(names) == 0 {
-			names = append(names, node(f.Links[id].From))
-		}
-		names = append(names, node(f.Links[id].To))
-	}
-	return names
 }
 
 // ListReservations lists the bandwidth reservations of a controller.

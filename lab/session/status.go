@@ -192,7 +192,7 @@ func controllerStatus(ctx context.Context, client *api.Client, ids []string) (*S
 	} else {
 		health(ctx, client, f, out) // without a leader nobody knows
 	}
-	if err := out.addState(ctx, client, f, st.Now); err != nil {
+	if err := out.addState(ctx, client, f); err != nil {
 		return nil, err
 	}
 	out.Verdict = out.verdict()
@@ -298,13 +298,15 @@ func (s *keeper) behind(id southbound.DeviceID, p southbound.Port) string {
 }
 
 // addState adds what the replicated state holds.
-func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabric,
-	now time.Duration) error {
+func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabric) error {
 	d, err := testbed.LiveStateOf(ctx, client)
 	if err != nil {
 		return err
 	}
-	s.Reservations, s.Waiting = reservations(d, f, now), []WaitingStatus{}
+	s.Waiting = []WaitingStatus{}
+	if s.Reservations, err = readReservations(ctx, client); err != nil {
+		return err
+	}
 	if s.Open, err = listJobs(ctx, client, &apiv1.ListJobsRequest{Filter: open()}, 0); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -73,9 +73,7 @@ func TestMembersOfAService(t *testing.T) {
 	}
 	job := m.submit("first")
 	m.members("c0", "three", voting(3))
-	host, _, _ := net.SplitHostPort(regexp.MustCompile(`127[0-9.]+:7420`).FindString(labtest.Read(t, m.config("c2"))))
-	last := strings.Split(host, ".")
-	host = strings.Join(last[:3], ".") + "." + fmt.Sprint(200+os.Getpid()&0x1f)
+	host := netip.MustParseAddrPort(m.at[2]).Addr().Next().String() // the fourth of the cluster's own
 	m.must("cluster", "add", "c3="+host, "--config", m.config("c0"), "--authority",
 		filepath.Join(m.dir, server.AuthorityFile), "--out", m.dir)
 	m.edit("c3", `127\.0\.0\.1:9101`, "127.0.0.1:0")

@@ -82,6 +82,7 @@ func (h *heard) after(t *testing.T, begins string) string {
 // TestCommandsReachController: a controller whose packet switches are all dead is asked and told over its northbound,
 // with the keys that were made for its clients.
 func TestCommandsReachController(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	flags := attachedTo(t, dir)
 	file := func(name, text string) string {

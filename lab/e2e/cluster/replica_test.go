@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -68,9 +69,15 @@ func foundedWith(t *testing.T, program string) *machines {
 		"  h0-0: unix:/nowhere/e\n  h1-0: unix:/nowhere/f\n")
 }
 
+// foundings counts the clusters that this process has founded.
+var foundings atomic.Int32
+
 // foundedOn founds it for a fabric with an inventory.
 func foundedOn(t *testing.T, program, fabric, inventory string, flags ...string) *machines {
 	t.Helper()
+	if os.Getenv("LIGHTLOOM_MEASURE") == "" {
+		t.Parallel()
+	}
 	dir := t.TempDir()
 	m := &machines{t: t, program: program, dir: filepath.Join(dir, "prod"), running: map[string]*exec.Cmd{},
 		said: map[string]*heard{}}
@@ -82,9 +89,10 @@ func foundedOn(t *testing.T, program, fabric, inventory string, flags ...string)
 		"--state-dir", "../state"},
 		flags...)
 	var addrs []string
-	for i := range 3 { // the addresses 127.0.0.0/8 are this machine's: a process takes some of its own
+	first := 4 * (1 + foundings.Add(1)%60)
+	for i := range int32(3) { // the addresses 127.0.0.0/8 are this machine's: a cluster takes four of its own
 		name, pid := fmt.Sprintf("c%d", i), os.Getpid()
-		host := fmt.Sprintf("127.%d.%d.%d", 1+pid>>16&0x7f, pid>>8&0xff, 1+(pid&0x3f)*4+i)
+		host := fmt.Sprintf("127.%d.%d.%d", 1+pid>>8&0x7f, pid&0xff, first+i)
 		m.names, addrs = append(m.names, name), append(addrs, host+":7420")
 		args = append(args, "--replica", name+"="+host)
 	}

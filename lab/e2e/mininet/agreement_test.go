@@ -120,7 +120,7 @@ func (l *laboratory) agrees(text, policy, rates, fabric string, mostMedian float
 	said := fmt.Sprintf("%s: mean CCT %.4f s in Mininet, %+.2f %% of the simulator's; of %d coflows the median is off by "+
 		"%.1f %%, the last of 95 in 100 by %.1f %%; moves %d and %d, bytes over circuits %d and %d", policy, a.CCT.Mean,
 		100*mean, len(off), 100*median, 100*report.Percentile(off, 0.95), a.Reconfigurations, b.Reconfigurations,
-		a.BytesOCS, b.BytesOCS)
+		a.OCS, b.OCS)
 	l.t.Log(said)
 	if math.Abs(mean) > mostMean || median > mostMedian {
 		return fmt.Errorf("%s: at most %.0f and %.0f %%", said, 100*mostMean, 100*mostMedian)

@@ -86,10 +86,10 @@ func compareMininet(t *testing.T, l *laboratory) (slow error) {
 	}
 	sim, mn := reps[0].Policies[0], reps[2].Policies[0]
 	if reps[2].Fabric.On != "mininet" || mn.BytesTotal != sim.BytesTotal || len(mn.Coflows) != 12 ||
-		mn.Reconfigurations == 0 || mn.BytesOCS == 0 || mn.BytesEPS == 0 {
+		mn.Reconfigurations == 0 || mn.OCS == 0 || mn.EPS == 0 {
 		t.Errorf("Mininet reports %s, %d bytes, %d coflows, %d circuits, %d bytes over light, %d over packets",
 			reps[2].Fabric.On, mn.BytesTotal,
-			len(mn.Coflows), mn.Reconfigurations, mn.BytesOCS, mn.BytesEPS)
+			len(mn.Coflows), mn.Reconfigurations, mn.OCS, mn.EPS)
 	}
 	if d := mn.QueueDepth; d == nil || d.Most < 1500 || d.Mean > d.Most ||
 		!regexp.MustCompile(`^(tor|spine)\d:\d to (h\d-\d|tor\d|spine\d|ocs)$`).MatchString(d.Port) {

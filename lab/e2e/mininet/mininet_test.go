@@ -139,7 +139,7 @@ func TestMininetReadme(t *testing.T) {
 		t.Fatalf("the README shows %+v", shown)
 	}
 	shown[2].commands = shown[1].commands // the jobs of containers are waited for as the others are
-	t.Run("network", func(t *testing.T) { network(t, newLaboratory(t, true), shown[0]) })
+	t.Run("network", func(t *testing.T) { network(t, newLaboratory(t, false), shown[0]) })
 	t.Run("jobs", func(t *testing.T) { jobs(t, newLaboratory(t, false), shown[1]) })
 	t.Run("containers", func(t *testing.T) { jobs(t, newLaboratory(t, false), shown[2]) })
 }

@@ -220,7 +220,7 @@ func (l *mixedLab) share(dir string) float64 {
 	if ended != 20 {
 		l.t.Errorf("%s: %d of 20 coflows have ended", dir, ended)
 	}
-	return float64(p.BytesOCS) / float64(p.BytesOCS+p.BytesEPS)
+	return float64(p.OCS) / float64(p.OCS+p.EPS)
 }
 
 // TestMixedLabMended: a switch of another profile than the inventory says, one that refuses the

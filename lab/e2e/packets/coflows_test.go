@@ -15,7 +15,6 @@ import (
 	"lightloom/lab/scenario"
 	"lightloom/lab/testbed/emulated"
 	"lightloom/pathmap/tries"
-	"lightloom/southbound/noise"
 )
 
 // TestCoflowPoliciesOnPackets runs a small cut under policies that set paces, spreads and extras, on
@@ -25,7 +24,7 @@ func TestCoflowPoliciesOnPackets(t *testing.T) {
 	for _, policy := range []string{"random+ecmp+sebf", "random+ecmp+dclas",
 		"random+ecmp+fifo"}[:tries.Of(2, 3)] {
 		t.Run(policy, func(t *testing.T) {
-			labtest.NeedNetns(t, "netns", false)
+			shared := labtest.UpNetns(t)
 			s, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 4, Policies: []string{policy},
 				Fabric:  cutFabric,
 				Scale:   1,
@@ -42,7 +41,7 @@ func TestCoflowPoliciesOnPackets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			noise.Measure(t, 6, func() error {
+			shared.Measure(t, 6, func() error {
 				ctx, cancel := context.WithTimeout(context.Background(), labtest.Hanging)
 				defer cancel()
 				real, err := labtest.Enter(ctx, s, s.Rows[0], emulated.Options{})

@@ -40,9 +40,9 @@ func TestLinksOnPackets(t *testing.T) {
 	}
 	r := o.ResultOf(p)
 	const frames = 4_000 // of LLDP and the like, between the last reading and the count
-	if got := upwards(r.Links); got > r.BytesEPS || got+frames < r.BytesEPS || got == 0 ||
+	if got := upwards(r.Links); got > r.EPS || got+frames < r.EPS || got == 0 ||
 		len(r.Links.Links) != 8 {
-		t.Errorf("%d links carried %d bytes, the run counts %d", len(r.Links.Links), got, r.BytesEPS)
+		t.Errorf("%d links carried %d bytes, the run counts %d", len(r.Links.Links), got, r.EPS)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestLinksDisturbNothing(t *testing.T) {
 				}
 				if links {
 					up := float64(upwards(r.Links))
-					if payload := float64(r.BytesEPS); up < payload || up > 1.1*payload {
+					if payload := float64(r.EPS); up < payload || up > 1.1*payload {
 						t.Errorf("links carried %v bytes, the run counts %v of payload", up, payload)
 					}
 				}

@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	labtest.Main(m, map[string]func(context.Context, []string) error{replayCommand: replayInto})
+	labtest.Main(m, "4", map[string]func(context.Context, []string) error{replayCommand: replayInto})
 }
 
 const replayCommand = "test-replay"
@@ -127,7 +127,7 @@ func TestLeaderKilled(t *testing.T) {
 					o.LeaderOutage)
 			}
 			labtest.CheckPackets(t, s, o)
-			t.Logf("killed at entry %d: a new leader after %v, all ended after %v", at, o.LeaderOutage, o.End)
+			t.Logf("killed at entry %d: a new leader after %v s, all ended after %v", at, o.LeaderOutage, o.End)
 		})
 	}
 }

@@ -55,6 +55,9 @@ func startUp(t *testing.T) {
 // TestAuditCabling plants faults in a fabric of real packets, and captures at a port while the audit
 // finds them: the file holds what was heard, and the circuits that carried it.
 func TestAuditCabling(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	shared := labtest.UpNetns(t)
 	startUp(t)
 	file := filepath.Join(t.TempDir(), "tor0.pcapng")

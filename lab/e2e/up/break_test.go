@@ -1,12 +1,10 @@
 package up
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -23,24 +21,11 @@ import (
 // as a user would: pings go on over what is whole, status names what is not, and names that do not
 // exist are answered with those near.
 func TestBreakWhatIsUp(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
-	up := exec.Command("/proc/self/exe", upCommand)
-	up.Stderr = os.Stderr
-	out, err := up.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := up.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = up.Process.Signal(os.Interrupt)
-		_ = up.Wait() // its end is another test's
-	}()
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") {
-		t.Fatalf("up says %q, want that it is up", lines.Text())
-	}
+	startUp(t)
 	strike := func(heal bool, kind fault.Kind, name string) string {
 		t.Helper()
 		var b bytes.Buffer
@@ -122,7 +107,7 @@ func TestBreakWhatIsUp(t *testing.T) {
 		}
 	}
 
-	err = session.Break(context.Background(), session.BreakOptions{Fault: fault.Fault{Kind: fault.Host, Name: "h2-7"},
+	err := session.Break(context.Background(), session.BreakOptions{Fault: fault.Fault{Kind: fault.Host, Name: "h2-7"},
 		Stdout: &bytes.Buffer{}})
 	var hinted interface{ Hint() string }
 	if err == nil || !strings.Contains(err.Error(), "near it: h2-0") || !errors.As(err, &hinted) ||

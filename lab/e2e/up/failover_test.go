@@ -2,7 +2,6 @@ package up
 
 import (
 	"cmp"
-	"context"
 	"os"
 	"slices"
 	"strconv"
@@ -10,17 +9,19 @@ import (
 	"time"
 
 	"lightloom/lab/labtest"
-	"lightloom/lab/testbed/emulated"
 )
 
 // TestFailover measures the time from a link going down to the first packet on the new path, through
 // the controller with three replicas and 1,000 host flows under way. It wants the machine for itself:
 // LIGHTLOOM_MEASURE=failover runs it whole, else it is tried with few.
 func TestFailover(t *testing.T) {
-	opt := emulated.FailoverOptions{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=20Mbps,nic=100Mbps",
+	if !labtest.Apart(t) {
+		return
+	}
+	opt := failoverOptions{Fabric: "leafspine:racks=4,hosts=2,spines=2,eps=20Mbps,nic=100Mbps",
 		Policy:   "random+ecmp",
 		Seed:     1,
-		Failures: 2, Flows: 40, Replicas: 3, Stderr: os.Stderr}
+		Failures: 2, Flows: 40, Replicas: 3}
 	measure := os.Getenv("LIGHTLOOM_MEASURE") == "failover"
 	if !measure {
 		labtest.UpNetns(t)
@@ -36,7 +37,7 @@ func TestFailover(t *testing.T) {
 			opt.Failures = n
 		}
 	}
-	got, err := emulated.MeasureFailover(context.Background(), opt)
+	got, err := measureFailover(t, opt)
 	if err != nil || len(got) != opt.Failures {
 		t.Fatalf("%d failures: %v", len(got), err)
 	}

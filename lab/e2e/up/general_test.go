@@ -16,6 +16,9 @@ import (
 
 // TestUpGeneral keeps a fat-tree of 30 hosts up, and pings from every host to every other.
 func TestUpGeneral(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	if _, err := exec.LookPath("ping"); err != nil {
 		t.Skipf("needs ping: %v", err)

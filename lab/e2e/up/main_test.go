@@ -1,5 +1,5 @@
 // Package up tests what is done with a fabric that is kept up: commands of the session, audits, faults,
-// the page. A user has one such fabric at a time, so these tests take turns.
+// the page. A user has one such fabric at a time, so each test has a network namespace of its own.
 package up
 
 import (
@@ -11,6 +11,7 @@ import (
 	"lightloom/controller/demand"
 	"lightloom/lab/labtest"
 	"lightloom/lab/session"
+	"lightloom/lab/testbed/emulated"
 )
 
 const (
@@ -22,10 +23,19 @@ const (
 	receiveCommand = "test-receive"
 )
 
+// TestMain has two fabrics up at once: each has three replicas, which a busy machine keeps from electing a leader.
 func TestMain(m *testing.M) {
-	labtest.Main(m, map[string]func(context.Context, []string) error{upCommand: keepFabric,
-		execCommand: execIn,
+	labtest.Main(m, "2", map[string]func(context.Context, []string) error{upCommand: keepFabric,
+		execCommand: execIn, emulated.InsideCommand: inside,
 		sendCommand: sendUnannounced, receiveCommand: receiveUnannounced})
+}
+
+// inside keeps a fabric as lightloom up does, or measures how it fails.
+func inside(ctx context.Context, _ []string) error {
+	if os.Getenv(failoverEnv) != "" {
+		return emulated.Inside(ctx, os.Stderr, failLinks)
+	}
+	return emulated.Inside(ctx, os.Stderr, session.Keep)
 }
 
 // keepFabric keeps a fabric up. Its arguments are the fabric's spec, the source of demand, and a

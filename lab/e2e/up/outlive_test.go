@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,13 +56,25 @@ func upOn(t *testing.T, state string) *kept {
 	t.Cleanup(func() {
 		_ = k.cmd.Process.Kill()
 		_ = k.cmd.Wait()
-		labtest.Await(t, "all processes to be gone", func() bool { return len(labtest.Marked(k.mark)) == 0 })
+		k.gone()
 	})
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") {
 		t.Fatalf("up says %q, want that it is up", lines.Text())
 	}
 	return k
+}
+
+// gone waits until all processes have ended. One that ends loses its environment before its socket.
+func (k *kept) gone() {
+	k.t.Helper()
+	labtest.Await(k.t, "all processes to be gone", func() bool {
+		c, err := net.Dial("unix", fmt.Sprint("@lightloom-", os.Getuid()))
+		if err == nil {
+			c.Close()
+		}
+		return err != nil && len(labtest.Marked(k.mark)) == 0
+	})
 }
 
 // replicas are the processes of the replicas.
@@ -160,6 +173,9 @@ func smallJobs(t *testing.T, n int) string {
 // asked to stop, and then all at once, while jobs are submitted: the fabric stays up, the replicas
 // restart, and every accepted job is done.
 func TestReplicasOutliveEachOther(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	k, job := upOn(t, ""), smallJob(t)
 	jobs := 0
@@ -194,6 +210,9 @@ func TestReplicasOutliveEachOther(t *testing.T) {
 // TestUpGoesOn kills a whole fabric that is kept up with a directory of logs, and starts another on the
 // same logs: no job is lost, and those under way are done again on the new hosts.
 func TestUpGoesOn(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	dir := filepath.Join(t.TempDir(), "state")
 	spec, err := topo.ParseSpec(outliveFabric)
@@ -234,7 +253,7 @@ func TestUpGoesOn(t *testing.T) {
 		}
 		_ = k.cmd.Process.Kill()
 		_ = k.cmd.Wait()
-		labtest.Await(t, "all processes to be gone", func() bool { return len(labtest.Marked(k.mark)) == 0 })
+		k.gone()
 	}
 	labtest.Await(t, "the logs to be destroyed", func() bool { // what was killed holds them for a moment
 		d, err := server.DestroyState(dir, true)
@@ -246,6 +265,9 @@ func TestUpGoesOn(t *testing.T) {
 // one by one, and logs how long each took to be acknowledged. LIGHTLOOM_MEASURE=kills makes 200 kills
 // and allows no outage above 2 s; otherwise there are few.
 func TestKillsUnderLoad(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	kills, measure := 3, os.Getenv("LIGHTLOOM_MEASURE") == "kills"
 	if measure {
@@ -289,6 +311,9 @@ func TestKillsUnderLoad(t *testing.T) {
 // seconds, while jobs are submitted one by one: the others go on, the stopped one goes on from where it
 // was, none ends, and every accepted job is done. LIGHTLOOM_MEASURE=kills stops them sixty times.
 func TestStopsUnderLoad(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	stops := 3
 	if os.Getenv("LIGHTLOOM_MEASURE") == "kills" {
@@ -333,6 +358,9 @@ func TestStopsUnderLoad(t *testing.T) {
 // once when all have been acknowledged: none is lost, and none is there twice. LIGHTLOOM_MEASURE=kills
 // submits 10,000 jobs.
 func TestAllKilledUnderLoad(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	const callers, each = 8, 5
 	total := 80

@@ -21,6 +21,9 @@ import (
 // TestRatesOnPackets: on real packets the controller comes to know the rates of links from its
 // switches' streams, and status shows what passes them.
 func TestRatesOnPackets(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	up := exec.Command("/proc/self/exe", upCommand)
 	up.Env = append(os.Environ(), "LIGHTLOOM_VERBOSE=1")

@@ -1,13 +1,10 @@
 package up
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -23,24 +20,11 @@ import (
 // scheduler would: what is reserved is gone from what may be, a request too large is refused with what
 // is left, and what is released is back.
 func TestReserveOnWhatIsUp(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
-	up := exec.Command("/proc/self/exe", upCommand)
-	up.Stderr = os.Stderr
-	out, err := up.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := up.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = up.Process.Signal(os.Interrupt)
-		_ = up.Wait() // its end is another test's
-	}()
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "up: ") {
-		t.Fatalf("up says %q, want that it is up", lines.Text())
-	}
+	startUp(t)
 	ask := func(opt session.ReserveOptions) (r session.ReserveReply, err error) {
 		var b bytes.Buffer
 		opt.Output, opt.Stdout = console.OutputJSON, &b

@@ -69,6 +69,9 @@ func receiveUnannounced(context.Context, []string) error {
 // rack 0 to rack 1, and their racks get a circuit, which carries their packets without any change to
 // them. When they stop, it is removed.
 func TestUnannouncedGetsACircuit(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	shared := labtest.UpNetns(t)
 	keepUp(t, "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms", demand.FromCounters)
 	const long = 4 * time.Second

@@ -25,6 +25,9 @@ import (
 // TestUp keeps a fabric up as a user would: status, commands in hosts with their streams, statuses and
 // signals, a second fabric that is refused, and an end that leaves nothing.
 func TestUp(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
 	labtest.UpNetns(t)
 	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=up-%d-%d", os.Getpid(), time.Now().UnixNano())
 	up := exec.Command("/proc/self/exe", upCommand)

@@ -9,6 +9,7 @@ import (
 
 	"lightloom/lab/experiment"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 )
 
 // routing is a setting of chapters 4 and 5: so many flows in a fat-tree of switches of k ports.
@@ -110,7 +111,7 @@ func offlineCoRBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 			experiment.Ratio))
 	decided("", runs[many], out)
 	decided(hosts, runs[many.noisy()], out)
-	out.Pictures = []experiment.Picture{
+	out.Pictures = []plot.Chart{
 		picture("corba-4-3", "Figure 4.3: CCT, 1,617 nodes", "flows", []float64{10, 40, 70, 100}, names,
 			overFlows, runs),
 		picture("corba-4-4", "Figure 4.4: CCT, 50 flows", "k", ports(overK), names, overK, runs),

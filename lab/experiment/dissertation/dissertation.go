@@ -12,6 +12,7 @@ import (
 
 	"lightloom/lab/experiment"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 )
 
 // Experiments returns the evaluations, by chapter.
@@ -146,10 +147,10 @@ func (f figure) grows(what string, falls bool, begin, end []float64) {
 
 // picture draws the mean times of algorithms over an axis of settings.
 func picture[S comparable](name, title, axis string, at []float64, names []string, settings []S,
-	runs map[S]experiment.Runs) experiment.Picture {
-	p := experiment.Picture{Name: name, Title: title, X: axis, Y: "s"}
+	runs map[S]experiment.Runs) plot.Chart {
+	p := plot.Chart{Name: name, Title: title, X: axis, Y: "s"}
 	for _, n := range names {
-		line := experiment.Line{Name: n, X: slices.Clone(at)}
+		line := plot.Line{Name: n, X: slices.Clone(at)}
 		for _, s := range settings {
 			line.Y = append(line.Y, report.Mean(runs[s].Of(n)))
 		}

@@ -8,6 +8,7 @@ import (
 	"lightloom/controller/certified/online"
 
 	"lightloom/lab/experiment"
+	"lightloom/lab/report/plot"
 )
 
 func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
@@ -58,7 +59,7 @@ func offlineFRoBA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	for _, name := range names {
 		d.own("running time of "+name, "ms", "ms "+name)
 	}
-	out.Pictures = []experiment.Picture{
+	out.Pictures = []plot.Chart{
 		picture("froba-5-1", "Figure 5.1: TTT, 1,617 nodes", "flows", []float64{10, 30, 60, 80}, names,
 			overFlows, runs),
 		picture("froba-5-2", "Figure 5.2: TTT, 50 flows", "k", []float64{6, 10, 14, float64(largest.k)},

@@ -8,6 +8,7 @@ import (
 	"lightloom/controller/certified/online"
 
 	"lightloom/lab/experiment"
+	"lightloom/lab/report/plot"
 )
 
 // placing is a setting of Figures 3.4 and 3.5. The genetic baselines also run for that many times the processor time
@@ -64,7 +65,7 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 		runs[overTasks[0]].Of(TaPRA), runs[most].Of(TaPRA))
 	in("3.5", "54 to 432 servers, 100 tasks", most).grows("TaPRA's vCPUs over those of Min-Min", false,
 		vCPUs(overServers[0]), vCPUs(largest))
-	out.Pictures = []experiment.Picture{
+	out.Pictures = []plot.Chart{
 		picture("tapra-3-4", "Figure 3.4: JCT, 128 servers", "tasks", []float64{40, 80, 120, 160, 200},
 			documented(),
 			overTasks, runs),

@@ -14,6 +14,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -141,7 +142,7 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 			"drawn at random among those of its machine",
 		"Figure 3b: nine such machines; the three receive 5 GB each, the tasks of the others have no end in sight",
 	)
-	line := experiment.Line{Name: "use of lines"}
+	line := plot.Line{Name: "use of lines"}
 	for i, m := range all {
 		h := out.At("Figure 3a", fmt.Sprintf("%d receiving tasks a machine", m),
 			"the number of machines is not published")
@@ -151,8 +152,8 @@ func runConcurrency(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	for i, n := range senders {
 		orderedRows(n, three[i], out)
 	}
-	out.Pictures = []experiment.Picture{{Name: "pushbox-concurrency", Title: "Figure 3a",
+	out.Pictures = []plot.Chart{{Name: "pushbox-concurrency", Title: "Figure 3a",
 		X: "receiving tasks a machine",
-		Y: "use of all lines, %", Lines: []experiment.Line{line}}}
+		Y: "use of all lines, %", Lines: []plot.Line{line}}}
 	return out, nil
 }

@@ -17,6 +17,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 	"lightloom/lab/scenario"
 )
 
@@ -103,7 +104,7 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 		"a decision here reads the view, sorts jobs and machines and fills all free slots, where the document times the "+
 			"choice alone: that is BenchmarkDecision of controller/policy/pushbox",
 	)
-	line := experiment.Line{Name: allDecisions}
+	line := plot.Line{Name: allDecisions}
 	var all []experiment.Runs
 	for i, n := range sizes {
 		runs := experiment.Runs(got[i])
@@ -118,7 +119,7 @@ func runPushBoxOverhead(ctx context.Context, b *experiment.Bench) (*experiment.R
 	h := out.At("Figure 14a", "400 to 1400 coflows", "the document: approximately linear")
 	h.Row("growth of all decisions", "times", 3.5,
 		all[len(all)-1].Against(all[0], allDecisions, experiment.Ratio))
-	out.Pictures = []experiment.Picture{{Name: "pushbox-overhead", Title: "Figure 14a", X: "coflows",
-		Y: "all decisions, s", Lines: []experiment.Line{line}}}
+	out.Pictures = []plot.Chart{{Name: "pushbox-overhead", Title: "Figure 14a", X: "coflows",
+		Y: "all decisions, s", Lines: []plot.Line{line}}}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"lightloom/controller/workload"
 	"lightloom/lab/experiment"
 	"lightloom/lab/report"
+	"lightloom/lab/report/plot"
 )
 
 // axis is one axis of Figures 10 to 13.
@@ -113,11 +114,11 @@ func inRange(h experiment.Head, metric, theirs string, in [2]float64, at experim
 			at.Against("PushBox", theirs, metric, experiment.Below))
 }
 
-func (s *axis) picture(got map[string]experiment.Systems) experiment.Picture {
-	out := experiment.Picture{Name: "pushbox-" + s.name, Title: s.figure, X: s.name,
+func (s *axis) picture(got map[string]experiment.Systems) plot.Chart {
+	out := plot.Chart{Name: "pushbox-" + s.name, Title: s.figure, X: s.name,
 		Y: "mean job completion time, s"}
 	for _, p := range rivals(share.FairIntent) {
-		l := experiment.Line{Name: p.name, X: s.x}
+		l := plot.Line{Name: p.name, X: s.x}
 		for _, x := range s.x {
 			l.Y = append(l.Y, report.Mean(got[s.setting(x)][p.name].Of(meanJCT)))
 		}

@@ -9,17 +9,17 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// PDF returns the picture as a file of one page: lines and letters, no pixels. Equal charts give equal
-// files.
+// PDF returns the chart as a file of one page: lines and letters, no pixels. Equal charts give equal files.
 func (c *Chart) PDF() ([]byte, error) {
-	f := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: width, Ht: height}})
+	at := file()
+	f := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: at.width, Ht: at.height}})
 	f.SetCatalogSort(true)
 	f.SetCreationDate(time.Unix(0, 0))
 	f.SetModificationDate(time.Unix(0, 0))
 	f.SetAutoPageBreak(false, 0)
+	f.SetTitle(c.Title, true)
 	f.AddPage()
-	f.SetFont("Helvetica", "", 12)
-	c.draw(&pdfPen{f, f.UnicodeTranslatorFromDescriptor("")})
+	c.draw(&pdfPen{f, f.UnicodeTranslatorFromDescriptor("")}, at)
 	var b bytes.Buffer
 	if err := f.Output(&b); err != nil {
 		return nil, fmt.Errorf("draw PDF: %w", err)
@@ -27,8 +27,8 @@ func (c *Chart) PDF() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// pdfPen is a PDF under way. Its font is one that every reader has, with the letters of Western Europe:
-// others are spelt out.
+// pdfPen is a PDF under way. Its font is one that every reader has, with the letters of Western Europe: others are
+// spelt out.
 type pdfPen struct {
 	file    *fpdf.Fpdf
 	western func(string) string
@@ -38,36 +38,36 @@ type pdfPen struct {
 var spelt = strings.NewReplacer("δ", "delta", "α", "alpha", "σ", "sigma", "≤", "<=", "≥", ">=", "→",
 	"->", "−", "-")
 
-func (p *pdfPen) encode(s string) string { return p.western(spelt.Replace(s)) }
+func (p *pdfPen) Line(style string, x1, y1, x2, y2 float64) {
+	p.Curve(style, []Point{{x1, y1}, {x2, y2}}, "")
+}
 
-func (p *pdfPen) title(s string) { p.file.SetTitle(s, true) }
-
-func (p *pdfPen) line(i int, through []point) {
-	if len(through) == 0 {
-		return
-	}
-	red, green, blue, dashes, wide := 221, 221, 221, []float64(nil), 1.0
-	if i != grid {
-		red, green, blue, dashes = style(i)
-		wide = 1.5
-	}
-	p.file.SetDrawColor(red, green, blue)
-	p.file.SetLineWidth(wide)
-	p.file.SetDashPattern(dashes, 0)
-	p.file.MoveTo(through[0].x, through[0].y)
+func (p *pdfPen) Curve(style string, through []Point, _ string) {
+	l := lookOf(style)
+	p.file.SetDrawColor(int(l.stroke>>16), int(l.stroke>>8&0xff), int(l.stroke&0xff))
+	p.file.SetLineWidth(l.width)
+	p.file.SetDashPattern(l.dashes, 0)
+	p.file.MoveTo(through[0].X, through[0].Y)
 	for _, at := range through[1:] {
-		p.file.LineTo(at.x, at.y)
+		p.file.LineTo(at.X, at.Y)
 	}
 	p.file.DrawPath("D")
 }
 
-func (p *pdfPen) text(at point, anchor, s string, upwards bool) {
-	s = p.encode(s)
-	before := p.file.GetStringWidth(s) * map[string]float64{"middle": 0.5, "end": 1}[anchor]
+func (p *pdfPen) Text(style, anchor string, x, y float64, text string) {
+	text = p.fit(style, text)
+	p.file.Text(x-p.file.GetStringWidth(text)*map[string]float64{"middle": 0.5, "end": 1}[anchor], y, text)
+}
+
+func (p *pdfPen) Upwards(style string, x, y float64, text string) {
 	p.file.TransformBegin()
-	if upwards {
-		p.file.TransformRotate(90, at.x, at.y)
-	}
-	p.file.Text(at.x-before, at.y, s)
+	p.file.TransformRotate(90, x, y)
+	p.Text(style, "middle", x, y, text)
 	p.file.TransformEnd()
+}
+
+// fit chooses the font of a style and returns the text in its letters.
+func (p *pdfPen) fit(style, text string) string {
+	p.file.SetFont("Helvetica", "", lookOf(style).size)
+	return p.western(spelt.Replace(text))
 }

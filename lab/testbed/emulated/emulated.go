@@ -21,6 +21,7 @@ import (
 	"lightloom/controller/state"
 	"lightloom/emulator/netns"
 	"lightloom/lab/outcome"
+	"lightloom/lab/report"
 	"lightloom/lab/testbed"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
@@ -274,11 +275,8 @@ func (s *Testbed) play(ctx context.Context, out *speaker,
 		return err
 	}
 	out.say(Event{Ready: true})
-	if s.Config.Stay {
+	if s.Config.Stay || s.Config.Hold {
 		return keep(ctx, s, os.NewFile(controlFD, "control"))
-	}
-	if s.Config.Failover != nil {
-		return s.failover(ctx, out)
 	}
 	if err := s.beginRun(ctx); err != nil {
 		return err
@@ -413,7 +411,8 @@ func (s *Testbed) Measure(ctx context.Context) (o *outcome.Outcome, err error) {
 	settings := s.Packets.Net.Settings()
 	o = &outcome.Outcome{Row: s.Config.Row, Assumed: s.delta, Net: settings,
 		Dataplane: settings.Dataplane, Queues: queues,
-		Leaders: outcome.Leaders{LeaderChanges: s.run.change, LeaderOutage: s.run.outage}}
+		Work:    report.Work{LeaderOutage: s.run.outage.Seconds()},
+		Leaders: outcome.Leaders{LeaderChanges: s.run.change}}
 	if o.State, err = testbed.StateOf(ctx, s.Client); err != nil {
 		return nil, err
 	}

@@ -23,11 +23,11 @@ const InsideCommand = "inside"
 // ChildConfig is the configuration of the process inside, one JSON object on descriptor 3.
 type ChildConfig struct {
 	scenario.Scenario
-	Kill     []Killing        `json:"kill,omitempty"`
-	Profiles Profiles         `json:"profiles"`
-	Failover *FailoverOptions `json:"failover,omitempty"` // measure this and no jobs
-	Stay     bool             `json:"stay,omitempty"`     // keep the fabric until told to end, and answer on descriptor 5
-	State    string           `json:"state,omitempty"`    // directory of the replicas' logs; empty: they end with the run
+	Kill     []Killing `json:"kill,omitempty"`
+	Profiles Profiles  `json:"profiles"`
+	Stay     bool      `json:"stay,omitempty"`  // keep the fabric until told to end, and answer on descriptor 5
+	Hold     bool      `json:"hold,omitempty"`  // likewise for a measurement: nothing runs that a run of jobs lacks
+	State    string    `json:"state,omitempty"` // directory of the replicas' logs; empty: they end with the run
 }
 
 // Killing kills the leader once the log has that many entries.
@@ -40,8 +40,7 @@ type Event struct {
 	Ready bool `json:"ready,omitempty"`
 	Done  int  `json:"done,omitempty"` // jobs that have ended
 
-	Failover *Failover      `json:"failover,omitempty"`
-	Why      []explain.Line `json:"why,omitempty"` // before the outcome
+	Why []explain.Line `json:"why,omitempty"` // before the outcome
 
 	Outcome *outcome.Outcome `json:"outcome,omitempty"`
 	Error   string           `json:"error,omitempty"`

@@ -19,7 +19,7 @@ func TestSimulateDemo(t *testing.T) {
 			labtest.CheckOutcome(t, s, o)
 			r := o.Result()
 			t.Logf("end %v, ocs %d eps %d, %d moves, %d decisions, %d steps", o.End, o.OCS, o.EPS,
-				len(r.ReconfigurationDelays),
+				r.Moved.ReconfigurationDelays.Count(),
 				o.Decisions,
 				o.Steps)
 			for _, m := range o.State.Moves {

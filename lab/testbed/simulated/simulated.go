@@ -19,6 +19,7 @@ import (
 	"lightloom/emulator/fault"
 	"lightloom/emulator/flowsim"
 	"lightloom/lab/outcome"
+	"lightloom/lab/report"
 	"lightloom/lab/scenario"
 	"lightloom/lab/testbed"
 	"lightloom/pathmap"
@@ -468,16 +469,16 @@ func (x *Testbed) set(s *rollout.Set, life int) {
 func (x *Testbed) Measure(context.Context) (*outcome.Outcome, error) {
 	c, n := x.Sim.Counters(), &x.notes
 	o := &outcome.Outcome{Row: x.s.Row, State: x.State.Data(), Assumed: x.control.delta,
-		Decisions: x.loop.Decisions(),
-		Steps:     x.events, Stalls: c.Stalls, End: x.Sim.Now(), Queues: n.queues.loads(x.Sim.Now(), c.Wire),
-		Traffic: outcome.Traffic{OCS: c.OCS, EPS: c.EPS, Basis: "payload",
+		Steps: x.events, Stalls: c.Stalls, End: x.Sim.Now(), Queues: n.queues.loads(x.Sim.Now(), c.Wire),
+		Traffic: outcome.Traffic{ByNetwork: report.ByNetwork{OCS: c.OCS, EPS: c.EPS, Basis: "payload"},
 			Busiest: busiest(x.Fabric(), c.Wire, x.Sim.Now())},
+		Work:     report.Work{Decisions: x.loop.Decisions(), LeaderOutage: x.Seats.outage.Seconds()},
 		Circuits: outcome.Circuits{Carried: n.circuits.close(x.State.Data()), Lit: c.Lit, DarkSource: "model"}}
 	o.DroppedDark, o.Usages, o.Proofs = int64(c.Dropped), n.usages, n.proofs
 	n.moved.Close(o.State, c.Lit, o.End)
 	o.Sums = n.moved
 	if len(x.s.Faults) > 0 {
-		o.LeaderChanges, o.LeaderOutage, o.Reasons = x.Seats.changes, x.Seats.outage, x.State.Reasons()
+		o.LeaderChanges, o.Reasons = x.Seats.changes, x.State.Reasons()
 	}
 	return o, nil
 }

@@ -78,13 +78,13 @@ func TestWholeTraceMeasured(t *testing.T) {
 		}
 		cct, over := ratios(s, o)
 		t.Logf("CCT %.4f s, over the bound %.4f, at most %.4f; %d moves, %d decisions", cct, over,
-			worst, o.Sums.All,
+			worst, o.Sums.Sums.Circuits,
 			o.Decisions)
 	})
 	t.Run("sunflow, all together", func(t *testing.T) {
 		s, o := whole(t, labtest.BigSwitch+",dark=10ms", "sunflow", scenario.Rules{})
 		cct, over := ratios(s, o)
-		t.Logf("CCT %.4f s, over the bound %.4f; %d moves, %d decisions", cct, over, o.Sums.All, o.Decisions)
+		t.Logf("CCT %.4f s, over the bound %.4f; %d moves, %d decisions", cct, over, o.Sums.Sums.Circuits, o.Decisions)
 		for i, c := range o.State.Coflows {
 			if b := circuitBound(&s.Jobs[c.Job], s.Spec); c.Ended-c.Ready < b-s.Spec.Dark-time.Microsecond {
 				t.Errorf("coflow %d takes %v, T(C) is %v", i, c.Ended-c.Ready, b)

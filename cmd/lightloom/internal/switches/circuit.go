@@ -259,18 +259,30 @@ func (f *circuitFlags) plan(ctx context.Context, d southbound.Device, name strin
 }
 
 func newCircuitDiff() *cobra.Command {
+	return newPlanned("diff", "Compare the circuits of a lease with those of a file", printDiff)
+}
+
+func newCircuitPlan() *cobra.Command {
+	return newPlanned("plan", "Print the checked steps that lead to the circuits of a file", printPlan)
+}
+
+// newPlanned is a command that makes a plan and prints it.
+func newPlanned(name, short string, print func(io.Writer, *circuit.Plan) error) *cobra.Command {
 	var f circuitFlags
-	c := &cobra.Command{Use: "diff ADDR", Short: "Compare the circuits of a lease with those of a file " +
-		"(read-only)", Example: "  lightloom circuit diff ocs --devices lab.yaml --group pod1 --circuits pod1.circuits"}
+	c := &cobra.Command{Use: name + " ADDR", Short: short + " (read-only)",
+		Example: "  lightloom circuit " + name + " ocs --devices lab.yaml --group pod1 --circuits pod1.circuits"}
 	f.wish(c)
 	cli.OutputFlag(c, &f.output, shownDiff{})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(d southbound.Device, name string) error {
 			p, err := f.plan(c.Context(), d, name)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case f.output == console.OutputJSON:
+				return console.WriteJSON(c.OutOrStdout(), diffOf(p))
 			}
-			return f.show(c.OutOrStdout(), p, printDiff)
+			return print(c.OutOrStdout(), p)
 		})
 	}
 	return c
@@ -293,32 +305,6 @@ func printDiff(w io.Writer, p *circuit.Plan) error {
 	lines = append(lines, "# circuits of others that stay: "+strconv.Itoa(len(p.Others)))
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
-}
-
-func newCircuitPlan() *cobra.Command {
-	var f circuitFlags
-	c := &cobra.Command{Use: "plan ADDR", Short: "Print the checked steps that lead to the circuits of a file " +
-		"(read-only)", Example: "  lightloom circuit plan ocs --devices lab.yaml --group pod1 --circuits pod1.circuits"}
-	f.wish(c)
-	cli.OutputFlag(c, &f.output, shownDiff{})
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return f.with(c, args, func(d southbound.Device, name string) error {
-			p, err := f.plan(c.Context(), d, name)
-			if err != nil {
-				return err
-			}
-			return f.show(c.OutOrStdout(), p, printPlan)
-		})
-	}
-	return c
-}
-
-// show prints a plan as JSON, or as print does.
-func (f *circuitFlags) show(w io.Writer, p *circuit.Plan, print func(io.Writer, *circuit.Plan) error) error {
-	if f.output == console.OutputJSON {
-		return console.WriteJSON(w, diffOf(p))
-	}
-	return print(w, p)
 }
 
 func printPlan(w io.Writer, p *circuit.Plan) error {

@@ -1,35 +1,38 @@
-package emulated
+package up
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
+	"testing"
 	"time"
 
 	"lightloom/controller"
 	"lightloom/emulator/fault"
 	"lightloom/lab/scenario"
+	"lightloom/lab/testbed/emulated"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
-// FailoverOptions are the options of MeasureFailover.
-type FailoverOptions struct {
+// failoverOptions are the options of measureFailover.
+type failoverOptions struct {
 	Fabric   string
 	Policy   string
 	Seed     uint64
 	Failures int // links that fail, one after the other
 	Flows    int // host flows that are under way meanwhile
 	Replicas int
-	Stderr   io.Writer `json:"-"`
 }
 
-// Failover is the result of one failed link. Times count from the failure.
-type Failover struct {
+// failover is the result of one failed link. Times count from the failure.
+type failover struct {
 	Link    string        `json:"link"`
 	Gap     time.Duration `json:"gap_ns"`    // until the first packet arrived on another path
 	Lost    int           `json:"lost"`      // probes until then
@@ -48,31 +51,56 @@ const (
 	heldTries = 60
 )
 
-// MeasureFailover builds a fabric of real packets with that many host flows under way. It then fails one link after
+// failoverEnv holds the options for the process inside.
+const failoverEnv = "LIGHTLOOM_TEST_FAILOVER"
+
+// measureFailover builds a fabric of real packets with that many host flows under way. It then fails one link after
 // another that a probe stream crosses where no switch has a backup, so that only the controller can restore the path.
 // It returns one result a failure.
-func MeasureFailover(ctx context.Context, opt FailoverOptions) ([]Failover, error) {
+func measureFailover(t *testing.T, opt failoverOptions) (all []failover, err error) {
+	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Fabric: opt.Fabric, Policies: []string{opt.Policy},
-		Seed:     opt.Seed,
-		Coflows:  1,
-		Replicas: opt.Replicas, On: scenario.OnNetns, Speedup: 1}, 1)
+		Seed: opt.Seed, Coflows: 1, Replicas: opt.Replicas, On: scenario.OnNetns, Speedup: 1}, 1)
 	if err != nil {
 		return nil, err
 	}
-	o := ChildConfig{Scenario: *s.Scenario(s.Rows[0]), Failover: &opt}
+	o := emulated.ChildConfig{Scenario: *s.Scenario(s.Rows[0]), Hold: true}
 	o.Jobs = nil
-	var out []Failover
-	err = InNamespaces(ctx, o, Options{Stderr: opt.Stderr}, nil, func(w *Event) {
-		if w.Failover != nil {
-			out = append(out, *w.Failover)
+	text, err := json.Marshal(opt)
+	if err != nil {
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	t.Setenv(failoverEnv, string(text))
+	err = errors.Join(emulated.InNamespaces(t.Context(), o, emulated.Options{Stderr: os.Stderr}, w,
+		func(*emulated.Event) {}), w.Close())
+	for d := json.NewDecoder(r); err == nil; {
+		var f failover
+		if end := d.Decode(&f); errors.Is(end, io.EOF) {
+			return all, nil
+		} else if end != nil {
+			return nil, end
 		}
-	})
-	return out, err
+		all = append(all, f)
+	}
+	return all, err
 }
 
-// failover is the part of MeasureFailover in the process inside.
-func (s *Testbed) failover(ctx context.Context, out *speaker) error {
-	m := s.Config.Failover
+// failing is the fabric whose links fail.
+type failing struct{ *emulated.Testbed }
+
+// failLinks is the part of measureFailover in the process inside.
+func failLinks(ctx context.Context, t *emulated.Testbed, results *os.File) error {
+	defer results.Close()
+	s := failing{t}
+	var m failoverOptions
+	if err := json.Unmarshal([]byte(os.Getenv(failoverEnv)), &m); err != nil {
+		return err
+	}
 	if err := s.underWay(ctx, m.Flows); err != nil {
 		return err
 	}
@@ -85,13 +113,15 @@ func (s *Testbed) failover(ctx context.Context, out *speaker) error {
 		if err != nil {
 			return fmt.Errorf("failure %d: %w", n, err)
 		}
-		out.say(Event{Failover: r})
+		if err := json.NewEncoder(results).Encode(r); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // failUndisturbed repeats failOnce until the prober was not kept from its processor meanwhile.
-func (s *Testbed) failUndisturbed(ctx context.Context, n int) (*Failover, error) {
+func (s failing) failUndisturbed(ctx context.Context, n int) (*failover, error) {
 	for try := range heldTries {
 		r, held, err := s.failOnce(ctx, n)
 		if err != nil {
@@ -108,7 +138,7 @@ func (s *Testbed) failUndisturbed(ctx context.Context, n int) (*Failover, error)
 
 // underWay starts host flows that outlast the measurement, from every host to hosts of other racks, some pairs twice if
 // necessary, and waits until their bytes arrive.
-func (s *Testbed) underWay(ctx context.Context, flows int) error {
+func (s failing) underWay(ctx context.Context, flows int) error {
 	f := s.Topo
 	var all []controller.Flow
 	for k := 1; k < f.Hosts(); k++ {
@@ -137,7 +167,7 @@ func (s *Testbed) underWay(ctx context.Context, flows int) error {
 }
 
 // until polls for a condition that no event announces.
-func (s *Testbed) until(ctx context.Context, most time.Duration, ok func() bool) error {
+func (s failing) until(ctx context.Context, most time.Duration, ok func() bool) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	end := time.NewTimer(most)
@@ -156,13 +186,13 @@ func (s *Testbed) until(ctx context.Context, most time.Duration, ok func() bool)
 
 // failOnce measures the failure of the n-th link, going round the pairs of racks. held is how long no probe was sent
 // before the first that arrived.
-func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.Duration, err error) {
+func (s failing) failOnce(ctx context.Context, n int) (r *failover, held time.Duration, err error) {
 	src, dst, l, err := s.victim(n)
 	if err != nil {
 		return nil, 0, err
 	}
 	name := s.Faults.Names.Cable(l)
-	p, err := s.newProbe(src, dst)
+	p, err := newProbe(s.Testbed, src, dst)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -172,7 +202,7 @@ func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.D
 	}
 	from := s.Now()
 	link := fault.Event{Fault: fault.Fault{Kind: fault.Link, Name: name}}
-	if _, err := s.Faults.Inject(ctx, s, link); err != nil {
+	if _, err := s.Faults.Inject(ctx, s.Testbed, link); err != nil {
 		return nil, 0, err
 	}
 	if err := s.until(ctx, 10*time.Second, func() bool { return p.since(from, 100) }); err != nil {
@@ -181,7 +211,7 @@ func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.D
 	if err := s.rest(ctx, 300*time.Millisecond); err != nil {
 		return nil, 0, err
 	}
-	r = &Failover{Link: name}
+	r = &failover{Link: name}
 	r.Gap, r.Lost = p.gap(from)
 	held = p.held(from, from+r.Gap)
 	var last time.Duration
@@ -189,14 +219,14 @@ func (s *Testbed) failOnce(ctx context.Context, n int) (r *Failover, held time.D
 		r.Tables = last - from
 	}
 	link.Heal = true
-	if _, err := s.Faults.Inject(ctx, s, link); err != nil {
+	if _, err := s.Faults.Inject(ctx, s.Testbed, link); err != nil {
 		return nil, 0, err
 	}
 	return r, held, s.rest(ctx, 500*time.Millisecond)
 }
 
 // rest lets the controller finish its work, so that the next failure finds it idle.
-func (s *Testbed) rest(ctx context.Context, d time.Duration) error {
+func (s failing) rest(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -209,7 +239,7 @@ func (s *Testbed) rest(ctx context.Context, d time.Duration) error {
 
 // victim returns two hosts of different racks, and the cable into the destination's ToR that untagged packets cross on
 // their way. The switch before it has no other cable there.
-func (s *Testbed) victim(n int) (src, dst southbound.HostID, l pathmap.LinkID, err error) {
+func (s failing) victim(n int) (src, dst southbound.HostID, l pathmap.LinkID, err error) {
 	f := s.Topo
 	pairs := f.Racks * (f.Racks - 1)
 	for k := range pairs {
@@ -226,7 +256,7 @@ func (s *Testbed) victim(n int) (src, dst southbound.HostID, l pathmap.LinkID, e
 }
 
 // lastHop follows the switches' rules from one rack to another and returns the last link, if there is more than one.
-func (s *Testbed) lastHop(a, b southbound.RackID) pathmap.LinkID {
+func (s failing) lastHop(a, b southbound.RackID) pathmap.LinkID {
 	t := s.Topo.Topology
 	at, last := s.Topo.ToRNode[a], pathmap.LinkID(pathmap.None)
 	for hops := 0; at != s.Topo.ToRNode[b]; hops++ {
@@ -244,7 +274,7 @@ func (s *Testbed) lastHop(a, b southbound.RackID) pathmap.LinkID {
 }
 
 // ruleFor returns the port by which a switch sends untagged packets from one rack to another.
-func (s *Testbed) ruleFor(at pathmap.NodeID, a, b southbound.RackID) southbound.Port {
+func (s failing) ruleFor(at pathmap.NodeID, a, b southbound.RackID) southbound.Port {
 	seen, err := s.Packets.Switches[at].Door.Read(context.Background())
 	if err != nil {
 		return southbound.NoPort

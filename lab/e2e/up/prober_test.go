@@ -1,4 +1,4 @@
-package emulated
+package up
 
 import (
 	"encoding/binary"
@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lightloom/lab/testbed/emulated"
 	"lightloom/southbound"
 )
 
@@ -38,7 +39,7 @@ type arrival struct {
 const probePort = 7472
 
 // newProbe starts to send.
-func (s *Testbed) newProbe(src, dst southbound.HostID) (*prober, error) {
+func newProbe(s *emulated.Testbed, src, dst southbound.HostID) (*prober, error) {
 	p := &prober{clock: s.Now, stop: make(chan struct{})}
 	at := netip.AddrPortFrom(s.Packets.Net.Addr(dst), probePort)
 	err := s.Packets.Net.InHost(dst, func() (err error) {
