@@ -57,8 +57,8 @@ func newTargetRun() *cobra.Command {
 		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
 			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow " +
 			"(delay=, times=),\n" +
-			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the " +
-			"start.\n" +
+			"lie, deny (times=), loss (port=, db=), forget (port=), restart (boot=), clear; in a file perhaps after\n" +
+			"+DURATION, since the start.\n" +
 			"\"show\" prints the present state.\n\n" +
 			"With --backend restconf URL it emulates nothing: it fronts the optical switch at that RESTCONF root, which " +
 			"knows\n" +
