@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -43,6 +44,7 @@ type Options struct {
 	Write   bool          // also try the rules that write
 	Timeout time.Duration // of one rule; 0 means 10 s
 	Sample  time.Duration // the interval asked for; 0 means 1 s
+	Only    []string      // names of rules; nil: all
 }
 
 // Defaults, of which the interval is one that real devices keep.
@@ -58,8 +60,12 @@ type rule struct {
 	run        func(ctx context.Context, b *bench) error
 }
 
-// rules is the list, in the order in which they are tried.
-func rules() []rule {
+// rules is the list, in the order in which they are tried. Those named O and S with a number are of published documents
+// about optical switches.
+func rules() []rule { return slices.Concat(gnmiRules(), ocpRules(), sonicOCSRules()) }
+
+// gnmiRules are of the gNMI specification, and of what a controller relies on.
+func gnmiRules() []rule {
 	return []rule{
 		{"capabilities", "Capabilities names JSON_IETF and the models", false, capabilities},
 		{"get-typed", "Get answers in the model's types", false, getTyped},
@@ -117,6 +123,9 @@ func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, por
 	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample}
 	var out []Finding
 	for _, r := range rules() {
+		if o.Only != nil && !slices.Contains(o.Only, r.name) {
+			continue
+		}
 		f := Finding{Rule: r.name, Says: r.says, Result: Held}
 		err := error(nil)
 		if r.writes && !o.Write {
