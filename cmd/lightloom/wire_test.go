@@ -113,8 +113,8 @@ func (l *wireLab) lease(more ...string) (status int, said string) {
 	return status, out + errs
 }
 
-// TestWireForeign: a circuit of others at a wanted port is named, with whose it is, and stays without --take-over; verify
-// never says that all is well while it is there.
+// TestWireForeign: a circuit of others at a wanted port is named, with whose it is, and stays without --take-over.
+// verify never says that all is well while it is there.
 func TestWireForeign(t *testing.T) {
 	l := newWireLab(t, "ocp")
 	stand(t, "lab.yaml", "ocs", 0, 6)
@@ -194,7 +194,8 @@ func TestWireExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.put("lab.yaml", strings.ReplaceAll(read(t, "lab.yaml"), "keys/client.pem", "old.pem"))
-	if status, said := l.wire("plan", "t0", "ann"); status == 0 || !strings.Contains(said, "hint: your certificate has expired on") {
+	if status, said := l.wire("plan", "t0", "ann"); status == 0 ||
+		!strings.Contains(said, "hint: your certificate has expired on") {
 		t.Errorf("status %d: %s", status, said)
 	}
 }

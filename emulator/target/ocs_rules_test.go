@@ -22,8 +22,8 @@ import (
 	"lightloom/southbound/wiring"
 )
 
-// faulty is a target that answers falsely: see changes the values that it sends, by their path without keys and modules,
-// and set is done in the place of its Set.
+// faulty is a target that answers falsely: see changes the values that it sends, by their path without keys and
+// modules, and set is done in the place of its Set.
 type faulty struct {
 	*target.Target
 	see func(path string, v any) (any, bool) // false: it is left out

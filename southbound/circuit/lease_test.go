@@ -24,8 +24,8 @@ func leaseFor(group, holder string, until int, ports ...southbound.Port) Lease {
 		Outputs: slices.Clone(ports), Until: at(until)}
 }
 
-// TestDay: two testbeds that want a port, through a day: who is refused is told by whom and until when, who waited first
-// comes first, and what has ended is free.
+// TestDay: two testbeds that want a port, through a day: who is refused is told by whom and until when, who waited
+// first comes first, and what has ended is free.
 func TestDay(t *testing.T) {
 	b := &LeaseTable{}
 	step := func(hour int, err error, says string) {
