@@ -166,6 +166,9 @@ type Side struct {
 	Input bool
 	Peer  Port // that it is joined to; NoPort: to none
 	Tuned bool // it passes light
+	// Loss is the insertion loss of an output's circuit in dB, where Measured.
+	Loss     float64
+	Measured bool
 }
 
 // Sided is an optional interface of a Device that tells of each port what it is joined to, apart from its list of

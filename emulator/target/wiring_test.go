@@ -129,7 +129,8 @@ func set(all []southbound.CrossConnect) map[southbound.CrossConnect]bool {
 }
 
 // TestWiringOfProfiles: on a switch of any profile with random circuits, of which some are in its state only, Apply
-// ends with what the slow reference wants, leaves the circuits of others as they are, and sends nothing the second time.
+// ends with what the slow reference wants, leaves the circuits of others as they are, and sends nothing the second
+// time.
 func TestWiringOfProfiles(t *testing.T) {
 	for _, profile := range target.Profiles(device.Optical) {
 		for seed := range tries.Of[uint64](6, 200) {
@@ -340,6 +341,34 @@ func TestWiringRenumbered(t *testing.T) {
 		}
 		if !told || len(r.view().Seen) != 2 {
 			t.Errorf("%s: %v, %+v", profile, err, res)
+		}
+	}
+}
+
+// TestWiringLoss: a circuit that loses more light than its link allows is told, where the switch measures it.
+func TestWiringLoss(t *testing.T) {
+	for _, profile := range []string{"ocp", "sonic-ocs"} {
+		r := newWired(t, profile, 8, nil)
+		w := wires(t, 8, "0-1", "2-3")
+		d, opt := r.open(t), wiring.Options{Settle: time.Minute, Every: ms}
+		for i := range w.Links {
+			w.Links[i].MaxLoss = 3
+		}
+		for _, step := range []struct {
+			fault, says string
+		}{{"", "[]"}, {"loss port=1 db=2", "[{d0 p ↔ d1 p 1 0 it loses 3.50 dB, more than 3.00; 1 of the link's 2 circuits " +
+			"are up}]"}} {
+			if step.fault != "" {
+				s, err := device.ParseStep(step.fault)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.door.Do(s.Do)
+			}
+			res, err := w.Apply(t.Context(), d, w.Lease("sw", "h"), opt)
+			if err != nil || fmt.Sprint(res.Findings) != step.says {
+				t.Errorf("%s, %q: %v, %v", profile, step.fault, res.Findings, err)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 
@@ -100,11 +101,13 @@ func (t sideTable) all() []southbound.Side {
 
 func (OCP) sidePaths() []schema.Path {
 	port := schema.Path(nil).With("components").Entry("component", "name", schema.Any).With("ocp-ocs-port", "state")
-	return []schema.Path{port.With("status"), port.With("connection", "peer")}
+	return []schema.Path{port.With("status"), port.With("connection", "peer"), port.With("input-optical-power"),
+		port.With("output-optical-power")}
 }
 
 func (p OCP) sides(state []schema.Leaf) []southbound.Side {
 	t := sideTable{}
+	comes, leaves := map[southbound.Port]float64{}, map[southbound.Port]float64{} // power in dBm
 	for _, l := range state {
 		if len(l.Path) < 5 || l.Path[0].Name != "components" || l.Path[2].Name != "ocp-ocs-port" {
 			continue
@@ -125,9 +128,26 @@ func (p OCP) sides(state []schema.Leaf) []southbound.Side {
 			s.Peer = named(OutputNamed(text))
 		case last == "peer":
 			s.Peer = named(InputNamed(text))
+		case last == "input-optical-power" && input:
+			note(comes, port, text)
+		case last == "output-optical-power" && !input:
+			note(leaves, port, text)
+		}
+	}
+	for port, out := range leaves {
+		s := t.at(port, false)
+		if in, known := comes[s.Peer]; known && s.Tuned {
+			s.Loss, s.Measured = in-out, true
 		}
 	}
 	return t.all()
+}
+
+// note keeps a number that a text is.
+func note(into map[southbound.Port]float64, p southbound.Port, text string) {
+	if dB, err := strconv.ParseFloat(text, 64); err == nil {
+		into[p] = dB
+	}
 }
 
 // named is the port of a name that stands for one.
@@ -138,11 +158,21 @@ func named(p southbound.Port, ok bool) southbound.Port {
 	return p
 }
 
-func (p SONiCOCS) sidePaths() []schema.Path { return []schema.Path{p.PortStateTable()} }
+func (p SONiCOCS) sidePaths() []schema.Path {
+	return []schema.Path{p.PortStateTable(), p.ConnectStateTable()}
+}
 
 func (p SONiCOCS) sides(state []schema.Leaf) []southbound.Side {
 	t := sideTable{}
 	for _, l := range state {
+		if key, field, ok := cell(p.ConnectStateTable(), l.Path); ok && field == "insertion_loss_dB" {
+			_, out, known := CrossConnectNamed(key)
+			dB, err := strconv.ParseFloat(fmt.Sprint(l.Value), 64)
+			if known && err == nil { // N/A where it was not measured
+				s := t.at(out, false)
+				s.Loss, s.Measured = dB, true
+			}
+		}
 		id, field, ok := cell(p.PortStateTable(), l.Path)
 		if !ok {
 			continue

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,12 +19,14 @@ type file struct {
 	FirstPort int                          `yaml:"first-port"`
 	Ports     map[string]map[string]string `yaml:"ports"`
 	Links     []fileLink                   `yaml:"links"`
+	MaxLoss   float64                      `yaml:"max-loss"`
 }
 
 type fileLink struct {
-	From   string `yaml:"from"`
-	To     string `yaml:"to"`
-	OneWay bool   `yaml:"one-way"`
+	From    string  `yaml:"from"`
+	To      string  `yaml:"to"`
+	OneWay  bool    `yaml:"one-way"`
+	MaxLoss float64 `yaml:"max-loss"` // in the place of the file's
 }
 
 // ParseFile reads a wiring in YAML. name is what errors call the file.
@@ -65,7 +68,11 @@ func (f *file) plugs(at func(...any) place) []plug {
 func (f *file) wishes(at func(...any) place) ([]wish, error) {
 	var out []wish
 	for i, l := range f.Links {
-		x := wish{oneWay: l.OneWay, fromAt: at("links", i, "from"), toAt: at("links", i, "to")}
+		x := wish{oneWay: l.OneWay, maxLoss: cmp.Or(l.MaxLoss, f.MaxLoss),
+			fromAt: at("links", i, "from"), toAt: at("links", i, "to")}
+		if !(x.maxLoss >= 0) {
+			return nil, wrong(x.fromAt(fmt.Errorf("max-loss %v is below zero", x.maxLoss)), "write max-loss: 3.5, in dB")
+		}
 		for _, side := range []struct {
 			text string
 			into *[2]string

@@ -25,8 +25,9 @@ func (e End) String() string { return e.Device + " " + e.Port }
 
 // Link joins two ends in both directions, or from A to B only.
 type Link struct {
-	A, B   End
-	OneWay bool
+	A, B    End
+	OneWay  bool
+	MaxLoss float64 // in dB, of each circuit that the switch measures; 0: any
 }
 
 func (l Link) String() string {
@@ -111,6 +112,7 @@ type plug struct {
 type wish struct {
 	from, to     [2]string // device and port
 	oneWay       bool
+	maxLoss      float64
 	fromAt, toAt place
 }
 
@@ -232,7 +234,7 @@ func (p *panel) link(x wish) (Link, error) {
 		return Link{}, wrong(x.toAt(fmt.Errorf("%s has %d lanes, and %s has %d", a, len(a.Fibres), b, len(b.Fibres))),
 			"link ports with as many lanes")
 	}
-	return Link{A: a, B: b, OneWay: x.oneWay}, nil
+	return Link{A: a, B: b, OneWay: x.oneWay, MaxLoss: x.maxLoss}, nil
 }
 
 // end finds a device's port, or says which names are nearest.

@@ -106,8 +106,9 @@ func TestMistakes(t *testing.T) {
 		"a port in two links": {yaml("  - {from: leaf0 Ethernet8, to: leaf1 Ethernet0, one-way: true}",
 			"  - {from: tester 1/2, to: leaf0 Ethernet0}"), "t0.yaml:10:28: what 0 (leaf0 Ethernet0) receives is wanted twice",
 			"one link"},
-		"first port 2":   {yaml("first-port: 1", "first-port: 2"), "t0.yaml:3:13: 2 is neither", "first-port: 1"},
-		"an unknown key": {yaml("one-way", "oneway"), "t0.yaml:10:", ""},
+		"a loss below zero": {yaml("one-way: true", "max-loss: -1"), "t0.yaml:10:12: max-loss -1 is below zero", "3.5"},
+		"first port 2":      {yaml("first-port: 1", "first-port: 2"), "t0.yaml:3:13: 2 is neither", "first-port: 1"},
+		"an unknown key":    {yaml("one-way", "oneway"), "t0.yaml:10:", ""},
 
 		"a missing column": {table(func(x *Tables) { x.Links.Data = []byte("StartDevice,StartPort,EndDevice\na,b,c\n") }),
 			"links.csv:1:1: column EndPort is missing", "begin with StartDevice,StartPort,EndDevice,EndPort"},

@@ -110,8 +110,8 @@ func TestPlans(t *testing.T) {
 		w := &Wiring{Testbed: "t0"}
 		for i := 0; i+1 < len(ends) && r.IntN(3) > 0; i += 2 {
 			a, b := southbound.Port(ends[i]), southbound.Port(ends[i+1])
-			w.Links = append(w.Links, Link{End{"a", fmt.Sprint(a), []southbound.Port{a}},
-				End{"b", fmt.Sprint(b), []southbound.Port{b}}, r.IntN(3) == 0})
+			w.Links = append(w.Links, Link{A: End{"a", fmt.Sprint(a), []southbound.Port{a}},
+				B: End{"b", fmt.Sprint(b), []southbound.Port{b}}, OneWay: r.IntN(3) == 0})
 		}
 		wanted = w.Circuits()
 		l := w.Lease("ocs", "h")

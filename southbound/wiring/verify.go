@@ -26,7 +26,7 @@ func (w *Wiring) Verify(v View, sides []southbound.Side) []Finding {
 		good := 0
 		var bad []Finding
 		for _, x := range circuits {
-			problems := c.problems(x)
+			problems := append(c.problems(x), c.weak(x, l.MaxLoss)...)
 			if len(problems) == 0 {
 				good++
 			}
@@ -103,6 +103,14 @@ func (c *checker) problems(x southbound.CrossConnect) (out []string) {
 		out = append(out, c.untuned(x)...)
 	}
 	return out
+}
+
+// weak tells of a circuit that loses more light than it may.
+func (c *checker) weak(x southbound.CrossConnect, most float64) []string {
+	if s := c.outs[x.Out]; most > 0 && s.Measured && s.Peer == x.In && s.Loss > most {
+		return []string{fmt.Sprintf("it loses %.2f dB, more than %.2f", s.Loss, most)}
+	}
+	return nil
 }
 
 func (c *checker) kind(x southbound.CrossConnect) string {
