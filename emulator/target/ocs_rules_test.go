@@ -108,7 +108,8 @@ func (s *faultyStream) Send(m *gpb.SubscribeResponse) error {
 }
 
 // checked runs rules against a target, and returns the findings by rule.
-func checked(t *testing.T, f *faulty, p gnmi.Profile, only ...string) map[string]conformance.Finding {
+func checked(t *testing.T, f *faulty, p gnmi.Profile, restart func(context.Context, bool) error,
+	only ...string) map[string]conformance.Finding {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -126,7 +127,7 @@ func checked(t *testing.T, f *faulty, p gnmi.Profile, only ...string) map[string
 	defer conn.Close()
 	out := map[string]conformance.Finding{}
 	for _, x := range conformance.Run(t.Context(), conn, p, 8,
-		conformance.Options{Write: true, Timeout: 2 * time.Second, Only: only}) {
+		conformance.Options{Write: true, Timeout: 2 * time.Second, Only: only, Restart: restart}) {
 		out[x.Rule] = x
 	}
 	return out
@@ -154,6 +155,55 @@ func put(path string, value any) func(string, any) (any, bool) {
 		}
 		return v, true
 	}
+}
+
+// restart restarts the switch.
+func (r *wired) restart(_ context.Context, warm bool) (err error) {
+	r.door.Do(func(now time.Duration, d *device.Device) {
+		if warm && d.Config().Recovery != device.Maintain {
+			err = southbound.ErrUnsupported
+			return
+		}
+		d.Restart(now, 20*ms)
+	})
+	return err
+}
+
+// TestRestartRules: each mode of recovery keeps the rules about restarts, and each fault of one is found.
+func TestRestartRules(t *testing.T) {
+	const conns = "connections/port-connection"
+	recovery := func(mode device.Recovery) func(*device.Config, *target.Config) {
+		return func(d *device.Config, _ *target.Config) { d.Recovery = mode }
+	}
+	for name, tt := range map[string]struct {
+		mode  device.Recovery
+		rule  string
+		fault faulty
+		want  conformance.Result
+	}{
+		"maintain warm":             {device.Maintain, "O17", faulty{}, conformance.Held},
+		"maintain cold":             {device.Maintain, "O18", faulty{}, conformance.Held},
+		"restore cold":              {device.Restore, "O18", faulty{}, conformance.Held},
+		"restore warm":              {device.Restore, "O17", faulty{}, conformance.Skipped},
+		"remove cold":               {device.Remove, "O18", faulty{}, conformance.Held},
+		"a configuration is lost":   {device.Maintain, "O17", faulty{see: drop(conns + "/config")}, conformance.Broken},
+		"removes, and says restore": {device.Remove, "O18", faulty{see: claims("RESTORE")}, conformance.Broken},
+		"keeps, and says remove":    {device.Maintain, "O18", faulty{see: claims("REMOVE")}, conformance.Broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newWired(t, "ocp", 8, recovery(tt.mode))
+			f := tt.fault
+			f.Target = r.target
+			if got := checked(t, &f, r.profile, r.restart, tt.rule)[tt.rule]; got.Result != tt.want {
+				t.Errorf("%+v, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// claims says another recovery than the switch has.
+func claims(mode string) func(string, any) (any, bool) {
+	return put("optical-switch/state/cold-boot-recovery", mode)
 }
 
 // TestPublishedRules: our own targets keep the published rules for optical switches, and each rule that can be tried
@@ -237,7 +287,7 @@ func TestPublishedRules(t *testing.T) {
 			}
 			f := tt.fault
 			f.Target = r.target
-			if got := checked(t, &f, r.profile, rule)[rule]; got.Result != conformance.Broken {
+			if got := checked(t, &f, r.profile, r.restart, rule)[rule]; got.Result != conformance.Broken {
 				t.Errorf("the fault is not found: %+v", got)
 			}
 		})
@@ -246,11 +296,11 @@ func TestPublishedRules(t *testing.T) {
 
 // TestPublishedRulesHold: no rule is broken by a target of ours, and as many as can be are tried.
 func TestPublishedRulesHold(t *testing.T) {
-	for profile, want := range map[string]int{"ocp": 20, "sonic-ocs": 5, "sonic-ocs-hld": 5} {
+	for profile, want := range map[string]int{"ocp": 21, "sonic-ocs": 5, "sonic-ocs-hld": 5} {
 		t.Run(profile, func(t *testing.T) {
 			r := newWired(t, profile, 8, nil)
 			held := 0
-			for name, f := range checked(t, &faulty{Target: r.target}, r.profile) {
+			for name, f := range checked(t, &faulty{Target: r.target}, r.profile, r.restart) {
 				if f.Result == conformance.Broken {
 					t.Errorf("%s: %s", name, f.Why)
 				}

@@ -45,6 +45,9 @@ type Options struct {
 	Timeout time.Duration // of one rule; 0 means 10 s
 	Sample  time.Duration // the interval asked for; 0 means 1 s
 	Only    []string      // names of rules; nil: all
+	// Restart restarts the target, and can return before that is over; circuits of others go dark with it. nil: rules
+	// that need it are not tried.
+	Restart func(ctx context.Context, warm bool) error
 }
 
 // Defaults, of which the interval is one that real devices keep.
@@ -110,6 +113,7 @@ type bench struct {
 	model   *schema.Model
 	ports   int32
 	sample  time.Duration
+	restart func(ctx context.Context, warm bool) error
 }
 
 // errSkip is wrapped by a rule that cannot be tried here.
@@ -120,7 +124,8 @@ var errSkip = errors.New("not tried")
 func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, ports int32,
 	o Options) []Finding {
 	o.Timeout, o.Sample = cmp.Or(o.Timeout, defaultTimeout), cmp.Or(o.Sample, defaultSample)
-	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample}
+	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample,
+		restart: o.Restart}
 	var out []Finding
 	for _, r := range rules() {
 		if o.Only != nil && !slices.Contains(o.Only, r.name) {
