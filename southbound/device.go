@@ -154,6 +154,29 @@ func SetWithin(d Device, usual time.Duration) time.Duration {
 	return usual
 }
 
+// Configured is an optional interface of a Device that tells which circuits it is configured with apart from those that
+// it shows. ErrUnsupported means that its model has no such difference.
+type Configured interface {
+	Configured(ctx context.Context) ([]CrossConnect, error)
+}
+
+// Side is an input or an output of an optical switch, as the switch shows it.
+type Side struct {
+	Port  Port
+	Input bool
+	Peer  Port // that it is joined to; NoPort: to none
+	Tuned bool // it passes light
+	// Loss is the insertion loss of an output's circuit in dB, where Measured.
+	Loss     float64
+	Measured bool
+}
+
+// Sided is an optional interface of a Device that tells of each port what it is joined to, apart from its list of
+// circuits. ErrUnsupported means that its model has no ports.
+type Sided interface {
+	Sides(ctx context.Context) ([]Side, error)
+}
+
 // Claim claims a device (see Claiming).
 func Claim(ctx context.Context, d Device) error {
 	if c, ok := d.(Claiming); ok {

@@ -38,6 +38,8 @@ func TestExamples(t *testing.T) {
 		"replica.yaml":       "lightloom replica run --config /etc/lightloom/replica.yaml",
 		"rotation.schedule":  "reconfigurations",
 		"stream.yaml":        "1 of them at the end of their lifetime",
+		"colleague.yaml":     "│ ocs    │ t1      │ bob    │",
+		"testbed.yaml":       "testbed t0 at ocs: 2 links, 4 circuits",
 		"circuits.py":        "keeps the laws",
 		"place.py":           "keeps the laws",
 		"route.py":           "keeps the laws",

@@ -57,7 +57,8 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	}
 	root.AddCommand(newCompare(), newReport(), newTopology(), newPaths(), newPolicy())
 	root.AddCommand(newSwitch(), newController(), newReplica(), newCluster(), newKeys(), newMininet())
-	root.AddCommand(switches.NewTarget(), switches.NewDevice(), switches.NewCircuit())
+	root.AddCommand(switches.NewTarget(), switches.NewDevice(), switches.NewCircuit(),
+		switches.NewWire())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
 	root.AddCommand(newApply(), newSubmit(), newJobs(), newCancel(), newContext())
@@ -78,7 +79,7 @@ func groups() []struct{ title, commands string } {
 		{"Compare policies:", "demo replay rerun compare report experiment policy"},
 		{"Keep a fabric up:", "up down apply page exec status submit jobs cancel bandwidth reserve release fail heal " +
 			"fibre capture audit"},
-		{"Control a lab:", "controller replica cluster context keys agent device circuit target switch"},
+		{"Control a lab:", "controller replica cluster context keys agent device circuit wire target switch"},
 		{"Look at networks:", "topology paths clab mininet"},
 	}
 }

@@ -214,3 +214,25 @@ func TestDeviceSystem(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestTargetRestart: the rules about restarts are tried when asked for, by gNOI.
+func TestTargetRestart(t *testing.T) {
+	addr := startTarget(t, "--profile", "ocp", "--ports", "4", "--plaintext", "--dark", "1ms", "--boot", "10ms",
+		"--recovery", "maintain")
+	for _, tt := range []struct {
+		flags []string
+		want  conformance.Result
+	}{{[]string{"--write"}, conformance.Skipped}, {[]string{"--write", "--restart"}, conformance.Held}} {
+		var findings []conformance.Finding
+		args := append([]string{"target", "check", addr, "--plaintext", "--profile", "ocp", "--ports", "4", "-o", "json"},
+			tt.flags...)
+		if err := json.Unmarshal(output(t, args...), &findings); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			if (f.Rule == "O17" || f.Rule == "O18") && f.Result != tt.want {
+				t.Errorf("%v: %+v", tt.flags, f)
+			}
+		}
+	}
+}

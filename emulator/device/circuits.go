@@ -28,6 +28,7 @@ type circuit struct {
 type crossbar struct {
 	byIn, byOut []*circuit // wanted
 	leaving     []*circuit // in the order of their deletion
+	forgotten   []*circuit // lit, and not accepted any more: no change removes them
 	log         litLog
 	used        []bool    // memory of checks
 	kept        []bool    // memory of diff
@@ -47,7 +48,7 @@ func newCrossbar(ports int32, logSize int) crossbar {
 		used: make([]bool, 2*ports), kept: make([]bool, ports)}
 }
 
-// all returns the wanted circuits by input, then the leaving ones.
+// all returns the wanted circuits by input, then those that are leaving or forgotten.
 func (x *crossbar) all() []*circuit {
 	var out []*circuit
 	for _, c := range x.byIn {
@@ -55,7 +56,7 @@ func (x *crossbar) all() []*circuit {
 			out = append(out, c)
 		}
 	}
-	return append(out, x.leaving...)
+	return append(append(out, x.leaving...), x.forgotten...)
 }
 
 func (x *crossbar) seen() []southbound.Connection {
@@ -167,18 +168,26 @@ func (op *circuitChange) clone() *circuitChange {
 	return &circuitChange{off: slices.Clone(op.off), on: slices.Clone(op.on)}
 }
 
-// cancelDeletion looks for a circuit of the same pair whose deletion has not been applied, and makes it
-// wanted again in c's place: an existing circuit that is requested again never goes dark. A circuit
+// cancelDeletion looks for a circuit of the same pair whose deletion has not been applied, or which has been forgotten,
+// and makes it wanted again in c's place: an existing circuit that is requested again never goes dark. A circuit
 // that was to displace it is void by now, or c could not be wanted.
 func (x *crossbar) cancelDeletion(c *circuit) *circuit {
-	i := slices.IndexFunc(x.leaving, func(o *circuit) bool { return o.made && o.in == c.in && o.out == c.out })
-	if i < 0 {
-		return nil
+	for _, list := range []*[]*circuit{&x.leaving, &x.forgotten} {
+		i := slices.IndexFunc(*list, func(o *circuit) bool { return o.made && o.in == c.in && o.out == c.out })
+		if i < 0 {
+			continue
+		}
+		old := (*list)[i]
+		*list = slices.Delete(*list, i, i+1)
+		x.want(old)
+		return old
 	}
-	old := x.leaving[i]
-	x.leaving = slices.Delete(x.leaving, i, i+1)
-	x.want(old)
-	return old
+	return nil
+}
+
+// held reports whether a forgotten circuit has one of a circuit's ports.
+func (x *crossbar) held(c *circuit) bool {
+	return slices.ContainsFunc(x.forgotten, func(o *circuit) bool { return o.in == c.in || o.out == c.out })
 }
 
 func byInput(a, b *circuit) int {
@@ -285,7 +294,7 @@ func (d *Device) pick(all []*circuit) (on, failed, spoilt []*circuit) {
 		}
 		c.applied = true
 		switch {
-		case d.hits(Stick, c.in):
+		case d.xbar.held(c), d.hits(Stick, c.in):
 		case d.hits(Fail, c.in):
 			failed = append(failed, c)
 		case d.hits(Spoil, c.in):

@@ -13,13 +13,14 @@ type FaultKind uint8
 
 // The kinds of faults.
 const (
-	Stick FaultKind = iota + 1 // a new circuit of the port stays in PENDING_CONNECTION, dark
-	Fail                       // a new circuit of the port ends in FAILED, dark
-	Slow                       // a change becomes effective Delay later than it would
-	Lie                        // a change is accepted and nothing comes of it
-	Loss                       // what leaves the circuit of the port is weaker by Loss; it lasts until ClearFaults
-	Deny                       // a change is applied, and the answer says that it was not
-	Spoil                      // a new circuit of the port ends in INVALID, and stays so until it is deleted
+	Stick      FaultKind = iota + 1 // a new circuit of the port stays in PENDING_CONNECTION, dark
+	Fail                            // a new circuit of the port ends in FAILED, dark
+	Slow                            // a change becomes effective Delay later than it would
+	Lie                             // a change is accepted and nothing comes of it
+	Loss                            // what leaves the circuit of the port is weaker by Loss; it lasts until ClearFaults
+	Deny                            // a change is applied, and the answer says that it was not
+	Spoil                           // a new circuit of the port ends in INVALID, and stays so until it is deleted
+	Forgetting                      // the circuit of the port leaves the configuration, and stays in the state; see Forget
 )
 
 // CentiBel is a hundredth of a decibel.
@@ -28,7 +29,7 @@ type CentiBel int32
 // Fault is something that will go wrong.
 type Fault struct {
 	Kind  FaultKind
-	Port  southbound.Port // Stick, Fail, Spoil and Loss: the input; NoPort means any
+	Port  southbound.Port // Stick, Fail, Spoil, Forgetting and Loss: the input; NoPort means any
 	Times int             // how often it strikes; 0 means until ClearFaults
 	Delay time.Duration   // Slow
 	Loss  CentiBel        // Loss

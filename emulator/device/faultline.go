@@ -30,6 +30,8 @@ func (s Step) Do(now time.Duration, d *Device) {
 		d.ClearFaults()
 	case s.Boot > 0:
 		d.Restart(now, s.Boot)
+	case s.Fault.Kind == Forgetting:
+		d.Forget(now, s.Fault.Port)
 	default:
 		d.Fault(s.Fault)
 	}
@@ -48,7 +50,7 @@ func faultWords() []faultWord {
 		{"spoil", Spoil, []string{"port", "times"}},
 		{"slow", Slow, []string{"delay", "times"}}, {"lie", Lie, []string{"times"}}, {"deny", Deny,
 			[]string{"times"}},
-		{"loss", Loss, []string{"port", "db"}},
+		{"loss", Loss, []string{"port", "db"}}, {"forget", Forgetting, []string{"port"}},
 		{"restart", 0, []string{"boot"}}, {"clear", 0, nil},
 	}
 }

@@ -82,7 +82,7 @@ func (d *Device) stopCircuits() {
 	if err := d.move(d.xbar.all(), nil); err != nil {
 		d.fail(fmt.Errorf("darken: %w", err))
 	}
-	d.xbar.leaving = nil
+	d.xbar.leaving, d.xbar.forgotten = nil, nil
 	for _, c := range d.xbar.all() {
 		if d.cfg.Recovery == Remove {
 			d.xbar.unwant(c)
@@ -101,6 +101,16 @@ func (d *Device) boot() {
 	} else {
 		d.bootCircuits()
 	}
+	d.report()
+	for i, l := range d.lights {
+		if l.is != l.told {
+			d.detect(southbound.Port(i))
+		}
+	}
+}
+
+// report emits all that stands, then Synced.
+func (d *Device) report() {
 	for _, c := range d.xbar.seen() {
 		d.emit(southbound.ConnectionStatus, c.In, c.Out, c.Status)
 	}
@@ -108,11 +118,25 @@ func (d *Device) boot() {
 		d.emit(southbound.PortDown, p, southbound.NoPort, 0)
 	}
 	d.emit(southbound.Synced, southbound.NoPort, southbound.NoPort, 0)
-	for i, l := range d.lights {
-		if l.is != l.told {
-			d.detect(southbound.Port(i))
+}
+
+// Forget is a warm restart of an optical switch whose saved configuration lacks the circuit of an input (NoPort: all
+// circuits). A circuit that has light goes on in the state of the switch only: it holds its ports against others, and
+// no change removes it before one has asked for the same circuit again.
+func (d *Device) Forget(now time.Duration, in southbound.Port) {
+	d.run(now)
+	if d.down || d.cfg.Kind != Optical {
+		return
+	}
+	d.emit(southbound.Lost, southbound.NoPort, southbound.NoPort, 0)
+	for _, c := range d.xbar.byIn {
+		if c != nil && c.made && (in == southbound.NoPort || in == c.in) {
+			d.xbar.unwant(c)
+			d.xbar.forgotten = append(d.xbar.forgotten, c)
 		}
 	}
+	d.report()
+	d.run(d.now)
 }
 
 func (d *Device) bootRules() {

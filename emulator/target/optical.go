@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"time"
 
 	"lightloom/emulator/device"
@@ -53,6 +54,10 @@ func portPath(name string) schema.Path {
 }
 
 func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
+	before := make(map[ends]string, len(f.config)) // what the controller called them, before a restart
+	for name, c := range f.config {
+		before[c] = name
+	}
 	f.config, f.names, f.status = map[string]ends{}, map[ends]string{}, map[ends]southbound.Status{}
 	f.byIn, f.byOut = map[southbound.Port]ends{}, map[southbound.Port]ends{}
 	for _, where := range []string{"config", "state"} {
@@ -67,7 +72,7 @@ func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
 		f.portState(t, i, false)
 	}
 	for _, c := range dev.Accepted().Connect {
-		name := gnmi.ConnectionName(c.In, c.Out)
+		name := cmp.Or(before[ends{c.In, c.Out}], gnmi.ConnectionName(c.In, c.Out))
 		f.config[name], f.names[ends{c.In, c.Out}] = ends{c.In, c.Out}, name
 		for _, l := range gnmi.ConnectionLeaves(name, c.In, c.Out) {
 			t.put(l.Path, l.Value)
@@ -75,6 +80,9 @@ func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
 		f.sonic.row(t, ends{c.In, c.Out}, true)
 	}
 	for _, c := range dev.Seen(now).Connections {
+		if e := (ends{c.In, c.Out}); f.names[e] == "" && before[e] != "" { // in the state only
+			f.names[e] = before[e]
+		}
 		f.event(t, southbound.DeviceEvent{At: now, Kind: southbound.ConnectionStatus, In: c.In,
 			Out: c.Out, Status: c.Status})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lightloom/southbound/gnmi/schema"
 )
@@ -242,7 +243,7 @@ func (n *node) sorted() []*node {
 }
 
 func compareKeys(a, b string) int {
-	if !digit(a) || !digit(b) {
+	if !digits(a) || !digits(b) {
 		return cmp.Compare(a, b)
 	}
 	x, xerr := strconv.ParseUint(a, 10, 64)
@@ -253,7 +254,10 @@ func compareKeys(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func digit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
+// digits reports whether a text can be a number: to find out by parsing it makes an error of each that is none.
+func digits(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
+}
 
 // leaves appends the leaves at and below a node that keep wants, in the order of the tree.
 func (f found) leaves(out []schema.Leaf, keep func(*schema.Node) bool) []schema.Leaf {

@@ -209,8 +209,8 @@ func TestLeases(t *testing.T) {
 		err                    string
 	}{
 		{"a", "me", "0-3", "0-3", time.Hour, ""},
-		{"b", "you", "3-5", "4-5", time.Hour, `input 3 is group "a"'s`},
-		{"b", "you", "4-5", "3-5", time.Hour, `output 3 is group "a"'s`},
+		{"b", "you", "3-5", "4-5", time.Hour, `input 3 is of group "a", held by me until`},
+		{"b", "you", "4-5", "3-5", time.Hour, `output 3 is of group "a", held by me until`},
 		{"b", "you", "4-5", "4-5", time.Minute, ""},
 		{"a", "you", "0", "0", time.Hour, `"me" holds it`},
 		{"a", "me", "0-2", "0-3", time.Hour, ""},
@@ -269,10 +269,10 @@ func TestBookFile(t *testing.T) {
 	now := time.Unix(1000, 0).UTC()
 	l := Lease{Device: "ocs", Group: "g", Holder: "h", Inputs: ports(2), Outputs: ports(2),
 		Until: now.Add(time.Hour)}
-	if err := ChangeLeases(file, func(b *LeaseTable) error { return b.Take(l, now) }); err != nil {
+	if err := ChangeLeases(file, "h", now, func(b *LeaseTable) error { return b.Take(l, now) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := ChangeLeases(file, func(b *LeaseTable) error {
+	if err := ChangeLeases(file, "h", now, func(b *LeaseTable) error {
 		return b.Release("ocs", "other", "h")
 	}); !errors.Is(err, ErrNoLease) {
 		t.Error(err)
@@ -299,7 +299,7 @@ func TestBookFile(t *testing.T) {
 	if err := os.WriteFile(file+".lock", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := ChangeLeases(file, func(*LeaseTable) error { return nil }); err == nil ||
+	if err := ChangeLeases(file, "h", now, func(*LeaseTable) error { return nil }); err == nil ||
 		!strings.Contains(err.Error(), "lock") {
 		t.Errorf("a locked book: %v", err)
 	}

@@ -38,9 +38,30 @@ func (l *Lease) Output(p southbound.Port) bool {
 	return ok
 }
 
-// LeaseTable is the leases of a site.
+func (l *Lease) text() string {
+	return fmt.Sprintf("group %q, held by %s until %s", l.Group, l.Holder, l.Until.Format(time.RFC3339))
+}
+
+// overlaps returns what two leases share of a device, such as "input 3".
+func (l *Lease) overlaps(o *Lease) (string, bool) {
+	if l.Device != o.Device {
+		return "", false
+	}
+	if p, ok := common(o.Inputs, l.Inputs); ok {
+		return fmt.Sprintf("input %d", p), true
+	}
+	if p, ok := common(o.Outputs, l.Outputs); ok {
+		return fmt.Sprintf("output %d", p), true
+	}
+	return "", false
+}
+
+// LeaseTable is the leases of a site, and who waits for which.
 type LeaseTable struct {
 	Leases []Lease `json:"leases"` // sorted by device and group
+	// Waiting are the leases that are wanted, in the order in which they came: the first that waits for a port is the
+	// first to get it. Each waits until its Until.
+	Waiting []Lease `json:"waiting,omitempty"`
 }
 
 // Errors of a book.
@@ -51,20 +72,27 @@ var (
 	ErrNoLease = errors.New("no lease")
 )
 
+// Of returns the lease of a group, whether or not it has ended; nil: there is none.
+func (b *LeaseTable) Of(device, group string) *Lease {
+	for i := range b.Leases {
+		if b.Leases[i].Device == device && b.Leases[i].Group == group {
+			return &b.Leases[i]
+		}
+	}
+	return nil
+}
+
 // Find returns a lease that holds at now.
 func (b *LeaseTable) Find(device, group string, now time.Time) (*Lease, error) {
-	for i := range b.Leases {
-		l := &b.Leases[i]
-		if l.Device != device || l.Group != group {
-			continue
-		}
-		if !now.Before(l.Until) {
-			return nil, fmt.Errorf("find lease of group %q on device %q: it ran out at %s: %w", group, device,
-				l.Until.Format(time.RFC3339), ErrNoLease)
-		}
-		return l, nil
+	l := b.Of(device, group)
+	switch {
+	case l == nil:
+		return nil, fmt.Errorf("find lease of group %q on device %q: %w", group, device, ErrNoLease)
+	case !now.Before(l.Until):
+		return nil, fmt.Errorf("find lease of group %q on device %q: it ran out at %s: %w", group, device,
+			l.Until.Format(time.RFC3339), ErrNoLease)
 	}
-	return nil, fmt.Errorf("find lease of group %q on device %q: %w", group, device, ErrNoLease)
+	return l, nil
 }
 
 // Take adds a lease, or renews that of the same group and holder. Ports that another group holds at now are refused,
@@ -84,24 +112,10 @@ func (b *LeaseTable) Take(l Lease, now time.Time) error {
 	case !now.Before(l.Until):
 		return fail(fmt.Errorf("it would run out at %s, which is past", l.Until.Format(time.RFC3339)))
 	}
-	for _, o := range b.Leases {
-		if o.Device != l.Device || !now.Before(o.Until) {
-			continue
-		}
-		if o.Group == l.Group {
-			if o.Holder != l.Holder {
-				return fail(fmt.Errorf("%q holds it until %s: %w", o.Holder,
-					o.Until.Format(time.RFC3339), ErrLeased))
-			}
-			continue
-		}
-		if p, ok := common(o.Inputs, l.Inputs); ok {
-			return fail(fmt.Errorf("input %d is group %q's: %w", p, o.Group, ErrLeased))
-		}
-		if p, ok := common(o.Outputs, l.Outputs); ok {
-			return fail(fmt.Errorf("output %d is group %q's: %w", p, o.Group, ErrLeased))
-		}
+	if err := b.free(&l, now); err != nil {
+		return fail(err)
 	}
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(o Lease) bool { return sameGroup(&o, &l) })
 	b.Leases = slices.DeleteFunc(b.Leases, func(o Lease) bool {
 		return o.Device == l.Device && (o.Group == l.Group || !now.Before(o.Until))
 	})
@@ -110,6 +124,120 @@ func (b *LeaseTable) Take(l Lease, now time.Time) error {
 		return strings.Compare(x.Device+"\x00"+x.Group, y.Device+"\x00"+y.Group)
 	})
 	return nil
+}
+
+// free returns an error if somebody else has, or comes first for, a port of a lease. What its group has already, nobody
+// comes first for.
+func (b *LeaseTable) free(l *Lease, now time.Time) error {
+	more := *l
+	for i := range b.Leases {
+		o := &b.Leases[i]
+		if o.Device != l.Device || !now.Before(o.Until) {
+			continue
+		}
+		if o.Group == l.Group {
+			if o.Holder != l.Holder {
+				return fmt.Errorf("%q holds it until %s: %w", o.Holder, o.Until.Format(time.RFC3339), ErrLeased)
+			}
+			more.Inputs = slices.DeleteFunc(slices.Clone(l.Inputs), o.Input)
+			more.Outputs = slices.DeleteFunc(slices.Clone(l.Outputs), o.Output)
+			continue
+		}
+		if port, taken := l.overlaps(o); taken {
+			return fmt.Errorf("%s is of %s: %w", port, o.text(), ErrLeased)
+		}
+	}
+	for i := range b.Waiting {
+		o := &b.Waiting[i]
+		if sameGroup(o, l) {
+			return nil
+		}
+		if port, wanted := more.overlaps(o); wanted && now.Before(o.Until) {
+			return fmt.Errorf("group %q of %s waits for %s and comes first: %w", o.Group, o.Holder, port, ErrLeased)
+		}
+	}
+	return nil
+}
+
+func sameGroup(a, b *Lease) bool { return a.Device == b.Device && a.Group == b.Group }
+
+// Wait puts a lease that cannot be taken at the end of the queue, unless its group is in it already, and returns how
+// many wait for one of its ports before it.
+func (b *LeaseTable) Wait(l Lease, now time.Time) (before int, err error) {
+	if !now.Before(l.Until) {
+		return 0, fmt.Errorf("wait for ports of device %q: until %s, which is past", l.Device,
+			l.Until.Format(time.RFC3339))
+	}
+	for i := range b.Waiting {
+		o := &b.Waiting[i]
+		if sameGroup(o, &l) {
+			*o = l
+			return before, nil
+		}
+		if _, same := l.overlaps(o); same && now.Before(o.Until) {
+			before++
+		}
+	}
+	b.Waiting = append(b.Waiting, l)
+	return before, nil
+}
+
+// own finds a lease of a group for its holder.
+func (b *LeaseTable) own(what, device, group, holder string, now time.Time) (*Lease, error) {
+	l, err := b.Find(device, group, now)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	if l.Holder != holder {
+		return nil, hint.Wrap(fmt.Errorf("%s: %s: %w", what, l.text(), ErrLeased),
+			"if you speak for them, add --holder "+l.Holder)
+	}
+	return l, nil
+}
+
+// Extend moves the end of a lease; only its holder may.
+func (b *LeaseTable) Extend(device, group, holder string, until, now time.Time) error {
+	l, err := b.own("extend lease", device, group, holder, now)
+	if err == nil && !now.Before(until) {
+		err = fmt.Errorf("extend lease: it would end at %s, which is past", until.Format(time.RFC3339))
+	}
+	if err == nil {
+		l.Until = until
+	}
+	return err
+}
+
+// HandOver gives a lease to another holder; only its holder may.
+func (b *LeaseTable) HandOver(device, group, holder, to string, now time.Time) error {
+	l, err := b.own("hand over lease", device, group, holder, now)
+	if err == nil && to == "" {
+		err = errors.New("hand over lease: nobody is named")
+	}
+	if err == nil {
+		l.Holder = to
+	}
+	return err
+}
+
+// Drop takes ports out of a lease; only its holder may, and a lease without ports ends.
+func (b *LeaseTable) Drop(device, group, holder string, ports []southbound.Port, now time.Time) error {
+	l, err := b.own("give up ports", device, group, holder, now)
+	if err != nil {
+		return err
+	}
+	of := func(p southbound.Port) bool { return slices.Contains(ports, p) }
+	inputs, outputs := slices.DeleteFunc(slices.Clone(l.Inputs), of), slices.DeleteFunc(slices.Clone(l.Outputs), of)
+	if len(inputs) == 0 || len(outputs) == 0 {
+		return b.Release(device, group, holder)
+	}
+	l.Inputs, l.Outputs = inputs, outputs
+	return nil
+}
+
+// Expire removes what has ended by now.
+func (b *LeaseTable) Expire(now time.Time) {
+	over := func(l Lease) bool { return !now.Before(l.Until) }
+	b.Leases, b.Waiting = slices.DeleteFunc(b.Leases, over), slices.DeleteFunc(b.Waiting, over)
 }
 
 // Release ends a lease; only its holder may.
@@ -163,19 +291,25 @@ func ReadLeases(path string) (*LeaseTable, error) {
 }
 
 // ChangeLeases reads a file of leases, calls f to change them, and replaces the whole file. A lock file beside it keeps
-// other processes from changing it meanwhile.
-func ChangeLeases(path string, f func(*LeaseTable) error) error {
+// other processes from changing it meanwhile. What has changed is added to the audit log beside it, under the name of
+// the user who did it.
+func ChangeLeases(path, user string, now time.Time, f func(*LeaseTable) error) error {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock leases: %w (if no other process changes them, remove the file)", err)
 	}
 	defer func() { _, _ = lock.Close(), os.Remove(lock.Name()) }()
 	b, err := ReadLeases(path)
-	if err == nil {
-		err = f(b)
-	}
 	if err != nil {
 		return err
+	}
+	before := b.clone()
+	if err := f(b); err != nil {
+		return err
+	}
+	events := difference(before, b, now)
+	if len(events) == 0 {
+		return nil
 	}
 	data, err := json.MarshalIndent(b, "", "  ")
 	if err != nil {
@@ -192,7 +326,10 @@ func ChangeLeases(path string, f func(*LeaseTable) error) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("write leases: %w", err), os.Remove(tmp.Name()))
 	}
-	return nil
+	for i := range events {
+		events[i].At, events[i].User = now.UTC().Truncate(time.Second), user
+	}
+	return Audit(path, events...)
 }
 
 // ParsePorts reads "0-3,8,10-11".
@@ -214,4 +351,28 @@ func ParsePorts(text string) ([]southbound.Port, error) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// PortsText writes ports as ParsePorts reads them; inputs and outputs apart where they differ.
+func PortsText(inputs, outputs []southbound.Port) string {
+	text := func(ports []southbound.Port) string {
+		var parts []string
+		for i := 0; i < len(ports); {
+			j := i
+			for j+1 < len(ports) && ports[j+1] == ports[j]+1 {
+				j++
+			}
+			part := strconv.Itoa(int(ports[i]))
+			if j > i {
+				part += "-" + strconv.Itoa(int(ports[j]))
+			}
+			parts = append(parts, part)
+			i = j + 1
+		}
+		return strings.Join(parts, ",")
+	}
+	if slices.Equal(inputs, outputs) {
+		return text(inputs)
+	}
+	return "in " + text(inputs) + ", out " + text(outputs)
 }

@@ -176,6 +176,9 @@ func cell(table, p schema.Path) (key, field string, ok bool) {
 // Accepted implements Writer.
 func (w *crossWriter) Accepted() { w.have = w.wanted }
 
+// circuits implements circuitKnower.
+func (w *crossWriter) circuits() map[string]pair { return w.have }
+
 // Encode implements Writer: the table as it shall be, in one operation. An empty table is deleted, for
 // SONiC takes none.
 func (w *crossWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -43,6 +44,10 @@ type Options struct {
 	Write   bool          // also try the rules that write
 	Timeout time.Duration // of one rule; 0 means 10 s
 	Sample  time.Duration // the interval asked for; 0 means 1 s
+	Only    []string      // names of rules; nil: all
+	// Restart restarts the target, and can return before that is over; circuits of others go dark with it. nil: rules
+	// that need it are not tried.
+	Restart func(ctx context.Context, warm bool) error
 }
 
 // Defaults, of which the interval is one that real devices keep.
@@ -58,8 +63,12 @@ type rule struct {
 	run        func(ctx context.Context, b *bench) error
 }
 
-// rules is the list, in the order in which they are tried.
-func rules() []rule {
+// rules is the list, in the order in which they are tried. Those named O and S with a number are of published documents
+// about optical switches.
+func rules() []rule { return slices.Concat(gnmiRules(), ocpRules(), sonicOCSRules()) }
+
+// gnmiRules are of the gNMI specification, and of what a controller relies on.
+func gnmiRules() []rule {
 	return []rule{
 		{"capabilities", "Capabilities names JSON_IETF and the models", false, capabilities},
 		{"get-typed", "Get answers in the model's types", false, getTyped},
@@ -104,6 +113,7 @@ type bench struct {
 	model   *schema.Model
 	ports   int32
 	sample  time.Duration
+	restart func(ctx context.Context, warm bool) error
 }
 
 // errSkip is wrapped by a rule that cannot be tried here.
@@ -114,9 +124,13 @@ var errSkip = errors.New("not tried")
 func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, ports int32,
 	o Options) []Finding {
 	o.Timeout, o.Sample = cmp.Or(o.Timeout, defaultTimeout), cmp.Or(o.Sample, defaultSample)
-	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample}
+	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample,
+		restart: o.Restart}
 	var out []Finding
 	for _, r := range rules() {
+		if o.Only != nil && !slices.Contains(o.Only, r.name) {
+			continue
+		}
 		f := Finding{Rule: r.name, Says: r.says, Result: Held}
 		err := error(nil)
 		if r.writes && !o.Write {

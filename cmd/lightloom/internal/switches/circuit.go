@@ -182,7 +182,7 @@ func newCircuitLease() *cobra.Command {
 			return cli.Usage("lightloom circuit lease ocs --group pod1 --inputs 0-7 --outputs 0-7 --holder me",
 				"lease: name one device, a group and a holder")
 		case f.release:
-			return circuit.ChangeLeases(f.book, func(b *circuit.LeaseTable) error {
+			return circuit.ChangeLeases(f.book, userName(), time.Now(), func(b *circuit.LeaseTable) error {
 				return b.Release(args[0], f.group, f.holder)
 			})
 		}
@@ -196,7 +196,8 @@ func newCircuitLease() *cobra.Command {
 		if err != nil {
 			return cli.Usage("write --inputs 0-7 --outputs 0-7", "lease: %w", err)
 		}
-		return circuit.ChangeLeases(f.book, func(b *circuit.LeaseTable) error { return b.Take(l, time.Now()) })
+		return circuit.ChangeLeases(f.book, userName(), time.Now(),
+			func(b *circuit.LeaseTable) error { return b.Take(l, time.Now()) })
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	syspb "github.com/openconfig/gnoi/system"
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -22,6 +23,7 @@ import (
 	"lightloom/emulator/target"
 	"lightloom/lab/console"
 	"lightloom/lab/version"
+	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
@@ -57,8 +59,8 @@ func newTargetRun() *cobra.Command {
 		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
 			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow " +
 			"(delay=, times=),\n" +
-			"lie, deny (times=), loss (port=, db=), restart (boot=), clear; in a file perhaps after +DURATION, since the " +
-			"start.\n" +
+			"lie, deny (times=), loss (port=, db=), forget (port=), restart (boot=), clear; in a file perhaps after\n" +
+			"+DURATION, since the start.\n" +
 			"\"show\" prints the present state.\n\n" +
 			"With --backend restconf URL it emulates nothing: it fronts the optical switch at that RESTCONF root, which " +
 			"knows\n" +
@@ -195,7 +197,7 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 
 func newTargetCheck() *cobra.Command {
 	var r reach
-	var write bool
+	var write, restart bool
 	var byGRIBI int32
 	var output, profile string
 	var ports, racks int32
@@ -204,7 +206,7 @@ func newTargetCheck() *cobra.Command {
 		Short: "Check a gNMI target against the rules that a controller relies on",
 		Long: "Checks any gNMI target against the rules that a controller relies on. By default it only reads.\n" +
 			"With --write it creates and removes circuits on free ports, or one rule, under an election role of\n" +
-			"its own.",
+			"its own. With --restart it also restarts an optical switch by gNOI: circuits of others go dark.",
 		Example: "  lightloom target check 127.0.0.1:9339 --tls-dir keys --write",
 	}
 	r.flags(c)
@@ -213,6 +215,8 @@ func newTargetCheck() *cobra.Command {
 	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
 	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
 	c.Flags().BoolVar(&write, "write", false, "also check the rules that need writing")
+	c.Flags().BoolVar(&restart, "restart", false,
+		"with --write: also check the rules about restarts of an optical switch")
 	c.Flags().Int32Var(&byGRIBI, "gribi", 0, "also check the gRIBI server at this port of the target's address; default: "+
 		"what --devices says")
 	cli.OutputFlag(c, &output, []conformance.Finding{}, "junit", "html")
@@ -230,7 +234,8 @@ func newTargetCheck() *cobra.Command {
 		if len(args) > 0 && args[0] != cfg.Addr {
 			about.Target = args[0] + " at " + cfg.Addr
 		}
-		findings, err := check(c.Context(), conn, &about, ports, racks, write)
+		o := conformance.Options{Write: write, Restart: rebooting(conn, restart)}
+		findings, err := check(c.Context(), conn, &about, ports, racks, o)
 		d := &inventory.Device{Ports: max(ports, 1), Racks: racks}
 		if r.file != "" && err == nil {
 			d, err = r.record(c, args)
@@ -256,7 +261,7 @@ const askTimeout = 10 * time.Second
 
 // check tries the rules, and notes what the target says of itself and the profile that it was checked by.
 func check(ctx context.Context, conn connection, about *conformance.About, ports, racks int32,
-	write bool) ([]conformance.Finding, error) {
+	o conformance.Options) ([]conformance.Finding, error) {
 	profile := about.Profile
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -279,7 +284,7 @@ func check(ctx context.Context, conn connection, about *conformance.About, ports
 	if profile != "" {
 		best.Profile = profile
 	}
-	if ports == 0 && best.Ports == 0 && write {
+	if ports == 0 && best.Ports == 0 && o.Write {
 		return nil, cli.Usage("write --ports 32",
 			"target check: %s does not list its ports, and without their number --write "+
 				"could take others' circuits for free ports", best.Profile)
@@ -292,7 +297,26 @@ func check(ctx context.Context, conn connection, about *conformance.About, ports
 		return nil, err
 	}
 	about.GNMI, about.Profile = report.Version, best.Profile
-	return conformance.Run(ctx, conn, p, ports, conformance.Options{Write: write}), nil
+	return conformance.Run(ctx, conn, p, ports, o), nil
+}
+
+// rebooting restarts a switch by gNOI; nil where that is not asked for.
+func rebooting(conn connection, asked bool) func(ctx context.Context, warm bool) error {
+	if !asked {
+		return nil
+	}
+	s := syspb.NewSystemClient(conn)
+	return func(ctx context.Context, warm bool) error {
+		method := syspb.RebootMethod_COLD
+		if warm {
+			method = syspb.RebootMethod_WARM
+		}
+		_, err := s.Reboot(ctx, &syspb.RebootRequest{Method: method, Message: "lightloom target check"})
+		if status.Code(err) == codes.Unimplemented {
+			return fmt.Errorf("%w: %w", southbound.ErrUnsupported, err)
+		}
+		return err
+	}
 }
 
 // checkGRIBI tries the rules of gRIBI on a target's server of it.

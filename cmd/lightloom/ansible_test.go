@@ -1,0 +1,126 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// playbook is a run of Ansible in a folder with the collection, the program and the files of a lab.
+type playbook struct {
+	t   *testing.T
+	lab *wireLab
+	bin string
+	env []string
+}
+
+// needAnsible skips a test, with the reason, where Ansible is not there, unless LIGHTLOOM_MUST names ansible.
+func needAnsible(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("ansible-playbook"); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "ansible") {
+			t.Fatalf("LIGHTLOOM_MUST names ansible: %v", err)
+		}
+		t.Skip("needs ansible-playbook: ", err)
+	}
+}
+
+func newPlaybook(t *testing.T, profile string) *playbook {
+	t.Helper()
+	root, self := repository(t), ""
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newWireLab(t, profile)
+	p := &playbook{t: t, lab: l, bin: filepath.Join(l.dir, "bin", "lightloom")}
+	collection := filepath.Join(l.dir, "collections", "ansible_collections", "lightloom")
+	if err := os.CopyFS(collection, os.DirFS(filepath.Join(root, "packaging", "ansible", "lightloom"))); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err == nil {
+		err = os.Mkdir(filepath.Dir(p.bin), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(p.bin, program, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(os.Environ(), "ANSIBLE_COLLECTIONS_PATH="+filepath.Join(l.dir, "collections"), "HOME="+l.dir,
+		"ANSIBLE_LOCALHOST_WARNING=0", "ANSIBLE_NOCOLOR=1", "ANSIBLE_PYTHON_INTERPRETER=auto_silent",
+		"PATH="+filepath.Dir(p.bin)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return p
+}
+
+// play runs a play with these lines, and holds its recap against what it must say.
+func (p *playbook) play(lines, recap string, flags ...string) string {
+	p.t.Helper()
+	p.lab.put("play.yaml", "- hosts: localhost\n  connection: local\n  gather_facts: false\n"+lines)
+	c := exec.CommandContext(p.t.Context(), "ansible-playbook", append(flags, "play.yaml")...)
+	c.Dir, c.Env = p.lab.dir, p.env
+	out, err := c.CombinedOutput()
+	if !strings.Contains(string(out), recap) || err != nil != strings.Contains(recap, "failed=1") {
+		p.t.Errorf("%v: no %q in\n%s", err, recap, out)
+	}
+	return string(out)
+}
+
+const wireModule = "lightloom.lab.wire: {devices: lab.yaml, links: t0.csv, switch_ports: switches.csv, tester_ports: " +
+	"testers.csv, first_port: 1, testbed: t0, switch: ocs, holder: ann"
+
+// TestAnsible: a play through the real ansible-playbook changes a switch once; check mode says what a run would do, and
+// does nothing.
+func TestAnsible(t *testing.T) {
+	needAnsible(t)
+	p := newPlaybook(t, "ocp")
+	task := func(more string) string { return "  tasks:\n    - " + wireModule + more + "}\n" }
+	shows := func(want int) {
+		t.Helper()
+		got := string(output(t, "circuit", "import", "ocs", "--devices", "lab.yaml"))
+		if strings.Count(got, "\n") != want {
+			t.Errorf("the switch has %q, want %d circuits", got, want)
+		}
+	}
+	said := p.play(task(""), "changed=1 ", "--check", "--diff")
+	if !strings.Contains(said, "+0>2") {
+		t.Errorf("no difference in\n%s", said)
+	}
+	shows(0)
+	if _, err := os.Stat("leases.json"); err == nil {
+		t.Error("check mode took a lease")
+	}
+	p.play(task(""), "changed=1 ")
+	shows(4)
+	p.play(task(""), "changed=0 ")
+	p.play(task(""), "changed=0 ", "--check")
+	p.play(task(", state: absent"), "changed=1 ", "--check")
+	shows(4)
+	p.play(task(", state: absent"), "changed=1 ")
+	shows(0)
+	p.play(task(", state: absent"), "changed=0 ")
+	said = p.play(task(", state: verified"), "failed=1 ")
+	if !strings.Contains(said, "2 of 2 links not wired") {
+		t.Errorf("%s", said)
+	}
+}
+
+// TestAnsibleRole: the role wires the testbed of a file in YAML and checks it; a port that another testbed has is told.
+func TestAnsibleRole(t *testing.T) {
+	needAnsible(t)
+	p := newPlaybook(t, "ocp")
+	p.lab.put("t2.yaml", "testbed: t2\nswitch: ocs\nports: {a: {x: 0, y: 1}, b: {x: 2}}\nlinks: [{from: a x, to: b x}]\n")
+	const role = "  roles:\n    - {role: lightloom.lab.testbed, testbed_devices: lab.yaml, testbed_links: t2.yaml, " +
+		"testbed_holder: ann}\n"
+	p.play(role, "ok=1    changed=1 ", "--check")
+	p.play(role, "ok=2    changed=1 ")
+	p.play(role, "ok=2    changed=0 ")
+	said := p.play("  tasks:\n    - "+wireModule+"}\n", "failed=1 ")
+	if !strings.Contains(said, `input 0 is of group \"t2\", held by ann until`) {
+		t.Errorf("%s", said)
+	}
+}

@@ -1,0 +1,366 @@
+package switches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lightloom/cmd/lightloom/internal/cli"
+	"lightloom/lab/console"
+	"lightloom/southbound"
+	"lightloom/southbound/circuit"
+	"lightloom/southbound/hint"
+	"lightloom/southbound/wiring"
+)
+
+// wireFlags are the flags of the commands that wire testbeds.
+type wireFlags struct {
+	r       reach
+	s       speaker
+	t       wiring.Tables // but for what the files hold
+	links   string
+	ports   [2]string // files: of switches, of testers
+	book    string
+	holder  string
+	life    time.Duration
+	queue   bool
+	dry     bool
+	opt     wiring.Options
+	output  string
+	extends bool // --for was given
+}
+
+// NewWire returns the command wire.
+func NewWire() *cobra.Command {
+	c := &cobra.Command{
+		Use: "wire", Short: "Wire testbeds of a lab through an optical switch",
+		Long: "A file says which ports of devices are to be linked, and at which ports of the optical switch they are:\n" +
+			"one file in YAML, or three tables in CSV. A testbed has a lease of its ports, so that two testbeds do\n" +
+			"not pull at the same fibre. Circuits of others are never touched, except with --take-over.",
+		Args: cli.UnknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(newWirePlan(), newWireApply(), newWireVerify(), newWireRelease(), newWireLease())
+	return c
+}
+
+// files adds the flags that say what is wanted.
+func (f *wireFlags) files(c *cobra.Command) {
+	fl := c.Flags()
+	f.r.flags(c)
+	f.s.flags(c)
+	fl.StringVar(&f.links, "links", "", "file of the links: YAML with all of it, or a table in CSV")
+	fl.StringVar(&f.ports[0], "switch-ports", "",
+		"with a table of links: table of the ports of switches, and where they are plugged in")
+	fl.StringVar(&f.ports[1], "tester-ports", "", "with a table of links: the same of testers")
+	fl.StringVar(&f.t.Switch, "switch", "", "with tables: name that they give the optical switch; default: ADDR")
+	fl.IntVar(&f.t.FirstPort, "first-port", 0,
+		"with tables: number that they give the first port of the optical switch, 0 or 1")
+	f.leases(c)
+	fl.DurationVar(&f.opt.Settle, "settle", 10*time.Second, "time limit for what one Set changes")
+	cli.OutputFlag(c, &f.output, wireReport{})
+}
+
+// leases adds the flags that name a lease.
+func (f *wireFlags) leases(c *cobra.Command) {
+	c.Flags().StringVar(&f.book, "leases", "leases.json", "file of leases; its audit log is FILE.log")
+	c.Flags().StringVar(&f.t.Testbed, "testbed", "", "name of the testbed; default: as the file of links says")
+	c.Flags().StringVar(&f.holder, "holder", userName(), "person who holds the lease")
+}
+
+// load reads the files, and returns with the wiring the words that name the switch.
+func (f *wireFlags) load(c *cobra.Command, args []string) (*wiring.Wiring, []string, error) {
+	const example = "write --links FILE.yaml, or --links links.csv --switch-ports switches.csv --tester-ports testers.csv"
+	f.extends = c.Flags().Changed("for")
+	if f.links == "" {
+		return nil, nil, cli.Usage(example, "wire %s: no --links say what is wanted", c.Name())
+	}
+	data, err := readFile(f.links)
+	if err != nil {
+		return nil, nil, err
+	}
+	var w *wiring.Wiring
+	if strings.EqualFold(filepath.Ext(f.links), ".csv") {
+		w, err = f.tables(args, data)
+	} else if f.ports != [2]string{} {
+		err = cli.Usage(example, "wire %s: tables of ports belong to a table of links in CSV", c.Name())
+	} else {
+		w, err = wiring.ParseFile(f.links, data)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.t.Testbed != "" {
+		w.Testbed = f.t.Testbed
+	}
+	if w.Testbed == "" {
+		return nil, nil, cli.Usage("write --testbed NAME, or testbed: NAME into the file",
+			"wire %s: whose links are these?", c.Name())
+	}
+	if len(args) == 0 && w.Switch != "" {
+		args = []string{w.Switch}
+	}
+	return w, args, nil
+}
+
+func (f *wireFlags) tables(args []string, links []byte) (*wiring.Wiring, error) {
+	t := f.t
+	t.Links = wiring.Table{Name: f.links, Data: links}
+	if t.FirstPort != 0 && t.FirstPort != 1 {
+		return nil, cli.Usage("write --first-port 1", "wire: --first-port %d is neither 0 nor 1", t.FirstPort)
+	}
+	if t.Switch == "" && len(args) > 0 {
+		t.Switch = args[0]
+	}
+	for _, name := range f.ports {
+		if name == "" {
+			continue
+		}
+		data, err := readFile(name)
+		if err != nil {
+			return nil, err
+		}
+		t.Ports = append(t.Ports, wiring.Table{Name: name, Data: data})
+	}
+	return wiring.ParseTables(t)
+}
+
+// maxWireFile bounds what is read of a file: more than its parsers take.
+const maxWireFile = 5 << 20
+
+func readFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, hint.Wrong(fmt.Errorf("read wiring: %w", err))
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxWireFile))
+	return data, errors.Join(err, file.Close())
+}
+
+// with loads the files, opens the switch, and calls do with its name.
+func (f *wireFlags) with(c *cobra.Command, args []string,
+	do func(ctx context.Context, w *wiring.Wiring, d southbound.Device, name string) error) (err error) {
+	w, args, err := f.load(c, args)
+	if err != nil {
+		return err
+	}
+	d, cfg, err := f.s.dial(c, &f.r, args)
+	if err != nil {
+		return unreachedBy(err, cfg, time.Now())
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return do(c.Context(), w, d, cfg.Name)
+}
+
+// lease is what the testbed has or would get: the ports of its links, and those that it has already.
+func (f *wireFlags) lease(b *circuit.LeaseTable, w *wiring.Wiring, device string, now time.Time) circuit.Lease {
+	l := w.Lease(device, f.holder)
+	l.Until = now.Add(f.life).UTC().Truncate(time.Second)
+	if old := b.Of(device, w.Testbed); old != nil { // also one that has ended: nobody has taken its ports since
+		l.Inputs, l.Outputs = slices.Concat(l.Inputs, old.Inputs), slices.Concat(l.Outputs, old.Outputs)
+		if !f.extends && now.Before(old.Until) {
+			l.Until = old.Until
+		}
+	}
+	for _, ports := range []*[]southbound.Port{&l.Inputs, &l.Outputs} {
+		slices.Sort(*ports)
+		*ports = slices.Compact(*ports)
+	}
+	return l
+}
+
+func newWirePlan() *cobra.Command {
+	var f wireFlags
+	c := &cobra.Command{Use: "plan [ADDR]", Short: "Print what apply would change (read-only)",
+		Example: "  lightloom wire plan ocs --devices lab.yaml --links t0.yaml"}
+	f.files(c)
+	f.life = time.Hour // of a lease that is not taken
+	c.Flags().BoolVar(&f.opt.TakeOver, "take-over", false, "plan to remove circuits of others that hold wanted ports")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.with(c, args, func(ctx context.Context, w *wiring.Wiring, d southbound.Device, name string) error {
+			b, err := circuit.ReadLeases(f.book)
+			if err != nil {
+				return err
+			}
+			l := f.lease(b, w, name, time.Now())
+			if err := b.Take(l, time.Now()); err != nil {
+				return err
+			}
+			p, err := w.Plan(ctx, d, l, f.opt)
+			if p == nil || err != nil && !errors.Is(err, wiring.ErrForeign) {
+				return err
+			}
+			report := f.report(w, name, p.Steps, p.Strays)
+			report.Kept = p.Kept
+			return errors.Join(f.show(c.OutOrStdout(), report), f.foreign(err, w, b, name, p.Strays))
+		})
+	}
+	return c
+}
+
+func newWireApply() *cobra.Command {
+	var f wireFlags
+	c := &cobra.Command{
+		Use:   "apply [ADDR]",
+		Short: "Lease the ports of a testbed, and make its links stand",
+		Long: "Leases the ports of the links, makes the circuits that are missing, removes those that the testbed has\n" +
+			"left, and checks both ends of each link. What stands already is left alone, so that a second run sends\n" +
+			"nothing. A lease that stands keeps its end, unless --for is given.",
+		Example: "  lightloom wire apply ocs --devices lab.yaml --links t0.yaml --for 8h",
+	}
+	f.files(c)
+	c.Flags().DurationVar(&f.life, "for", 24*time.Hour, "how long the lease lasts")
+	c.Flags().BoolVar(&f.queue, "queue", false,
+		"where ports are leased to others, wait in the queue for them: run it again later")
+	c.Flags().BoolVar(&f.opt.TakeOver, "take-over", false, "remove circuits of others that hold wanted ports")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.with(c, args, func(ctx context.Context, w *wiring.Wiring, d southbound.Device, name string) error {
+			return f.apply(ctx, c.OutOrStdout(), w, d, name)
+		})
+	}
+	return c
+}
+
+func (f *wireFlags) apply(ctx context.Context, out io.Writer, w *wiring.Wiring, d southbound.Device,
+	name string) error {
+	l, err := f.take(w, name)
+	if err != nil {
+		return err
+	}
+	r, err := w.Apply(ctx, d, l, f.opt)
+	report := f.report(w, name, r.Steps, r.Removed)
+	report.Changed, report.Findings, report.Until = len(r.Steps) > 0, r.Findings, &l.Until
+	if len(r.Steps) > 0 {
+		log := circuit.AuditEvent{At: time.Now().UTC().Truncate(time.Second), User: userName(), What: "wire", Device: name,
+			Group: w.Testbed, Detail: wireDetail(w, r)}
+		err = errors.Join(err, circuit.Audit(f.book, log))
+	}
+	b, berr := circuit.ReadLeases(f.book)
+	if berr != nil {
+		return errors.Join(err, berr)
+	}
+	if err != nil {
+		return errors.Join(f.show(out, report), f.foreign(err, w, b, name, r.Removed))
+	}
+	if err := errors.Join(f.show(out, report), failed("apply wiring", w, r.Findings)); err != nil {
+		return err
+	}
+	return f.shrink(w, name, l)
+}
+
+// wireDetail is what the audit log says of circuits that were changed.
+func wireDetail(w *wiring.Wiring, r *wiring.Result) string {
+	var words []string
+	for _, s := range r.Removed {
+		words = append(words, "removed "+w.Describe(s))
+	}
+	for _, s := range r.Steps {
+		words = append(words, string(s.Action)+" "+pairsText(s.Change.Connect))
+	}
+	return strings.Join(words, "; ")
+}
+
+// take takes or renews the lease, or waits for it in the queue.
+func (f *wireFlags) take(w *wiring.Wiring, name string) (l circuit.Lease, err error) {
+	now := time.Now()
+	var refused error
+	before := 0
+	err = circuit.ChangeLeases(f.book, userName(), now, func(b *circuit.LeaseTable) error {
+		l = f.lease(b, w, name, now)
+		b.Expire(now)
+		err := b.Take(l, now)
+		if f.queue && errors.Is(err, circuit.ErrLeased) {
+			refused = err
+			before, err = b.Wait(l, now)
+		}
+		return err
+	})
+	switch {
+	case err == nil && refused != nil:
+		err = hint.Wrap(fmt.Errorf("%w; %q waits for it, behind %d others", refused, w.Testbed, before),
+			"run the command again once it is free")
+	case errors.Is(err, circuit.ErrLeased):
+		err = hint.Wrap(err, "add --queue to be the next")
+	}
+	return l, err
+}
+
+// shrink gives up the ports that the testbed's links have left.
+func (f *wireFlags) shrink(w *wiring.Wiring, name string, l circuit.Lease) error {
+	need := w.Lease(name, f.holder)
+	var left []southbound.Port
+	for _, p := range l.Inputs {
+		if !need.Input(p) {
+			left = append(left, p)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	now := time.Now()
+	return circuit.ChangeLeases(f.book, userName(), now, func(b *circuit.LeaseTable) error {
+		return b.Drop(name, w.Testbed, f.holder, left, now)
+	})
+}
+
+func newWireVerify() *cobra.Command {
+	var f wireFlags
+	c := &cobra.Command{Use: "verify [ADDR]", Short: "Check both ends of each link of a testbed (read-only)",
+		Long: "Says for each link what keeps it from being wired: a circuit that is missing, dark or half, one of others\n" +
+			"at the same port, or an end that is not tuned to the other. Exits with status 1 if it finds anything.",
+		Example: "  lightloom wire verify ocs --devices lab.yaml --links t0.yaml"}
+	f.files(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return f.with(c, args, func(ctx context.Context, w *wiring.Wiring, d southbound.Device, name string) error {
+			v, sides, err := wiring.Look(ctx, d)
+			if err != nil {
+				return err
+			}
+			report := f.report(w, name, nil, nil)
+			report.Findings = w.Verify(v, sides)
+			return errors.Join(f.show(c.OutOrStdout(), report), failed("verify wiring", w, report.Findings))
+		})
+	}
+	return c
+}
+
+// failed is the error of findings; nil where there are none.
+func failed(what string, w *wiring.Wiring, findings []wiring.Finding) error {
+	links := map[string]bool{}
+	for _, f := range findings {
+		links[f.Link] = true
+	}
+	if len(links) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %d of %s not wired", what, len(links), console.Count(len(w.Links), "link"))
+}
+
+// foreign adds to an error of planning which circuits are in the way, and whose ports they have.
+func (f *wireFlags) foreign(err error, w *wiring.Wiring, b *circuit.LeaseTable, device string,
+	all []wiring.Stray) error {
+	if !errors.Is(err, wiring.ErrForeign) {
+		return err
+	}
+	var words []string
+	for _, s := range all {
+		if s.Own {
+			continue
+		}
+		text := w.Describe(s)
+		for _, l := range b.Leases {
+			if l.Device == device && l.Group != w.Testbed && (l.Input(s.In) || l.Output(s.Out)) {
+				text += fmt.Sprintf(", of %q, which %s has until %s", l.Group, l.Holder, l.Until.Format(time.RFC3339))
+			}
+		}
+		words = append(words, text)
+	}
+	return hint.Wrap(fmt.Errorf("%w: %s", err, strings.Join(words, "; ")),
+		"--take-over removes them; ask whose they are before")
+}

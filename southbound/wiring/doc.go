@@ -1,0 +1,6 @@
+// Package wiring wires testbeds through an optical switch: it reads which ports of devices are to be linked, plans the
+// changes that lead there from what the switch is configured with and what it shows, carries them out, and checks both
+// ends of every link.
+//
+// It keeps no leases, which package circuit does, and steers no packets.
+package wiring
