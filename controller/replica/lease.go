@@ -60,7 +60,7 @@ func (l *lease) AppendEntries(id raft.ServerID, to raft.ServerAddress, ask *raft
 		return err
 	}
 	h := l.send(id, to, ask)
-	late := time.NewTimer(l.length / 3)
+	late := time.NewTimer(l.length / 8) // so that most of raft's lease is ahead when the process is kept from running
 	defer late.Stop()
 	select {
 	case <-h.done:
