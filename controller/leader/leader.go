@@ -140,8 +140,8 @@ func New(cfg Config) *Leader {
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
 // Submit submits jobs and returns once they are in the log. Every offer needs a Request of its own; a
-// known Request is not accepted twice, and one that is under way is waited for. An invalid job is refused with its whole batch, also with
-// ErrTooLarge or ErrBusy. A nil Leader returns ErrVacant.
+// known Request is not accepted twice, and one that is under way is waited for. An invalid job is
+// refused with its whole batch, also with ErrTooLarge or ErrBusy. A nil Leader returns ErrVacant.
 func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if l == nil {
 		return ErrVacant

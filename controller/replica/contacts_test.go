@@ -106,12 +106,11 @@ func TestCutOffLeaderGivesUp(t *testing.T) {
 		c := newClusterOn(t, chaos.NewNetwork(7, 5*time.Second), Limits{})
 		defer c.close()
 		ctx := within(t, time.Hour)
-		first := c.leader(ctx)
 		for late := range 10 {
 			c.net.SetFaults(chaos.Faults{Delay: time.Duration(late+1) * 50 * time.Millisecond})
 			<-time.After(10 * time.Second)
 		}
-		first = c.leader(ctx)
+		first := c.leader(ctx)
 		c.net.Isolate(raft.ServerAddress(c.peers[first].Addr))
 		begun := time.Now()
 		for c.nodes[first].raft.State() == raft.Leader {

@@ -38,7 +38,8 @@ func level(l hclog.Level) slog.Level {
 	return slog.LevelDebug
 }
 
-// Log writes one record. That there is nothing new for a snapshot is no error. hclog.Fmt values are formats with their arguments, which slog would print as lists.
+// Log writes one record. That there is nothing new for a snapshot is no error. hclog.Fmt values are formats
+// with their arguments, which slog would print as lists.
 func (h *hlog) Log(l hclog.Level, msg string, args ...any) {
 	ctx := context.Background()
 	if slices.Contains(args, any(raft.ErrNothingNewToSnapshot)) {
