@@ -192,7 +192,7 @@ func Gather(flows []Flow, local bool) Columns { return gather(flows, local) }
 func gather(flows []Flow, local bool) Columns {
 	if !inOrder(flows) {
 		flows = slices.Clone(flows)
-		slices.SortStableFunc(flows, func(a, b Flow) int {
+		slices.SortFunc(flows, func(a, b Flow) int { // sums do not depend on the order within a pair
 			return cmp.Or(cmp.Compare(a.Dst, b.Dst), cmp.Compare(a.Src, b.Src))
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
@@ -189,6 +190,10 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // NewRequestID returns a random id that no other request has.
 func NewRequestID() string { return rand.Text() }
 
+// submitPace is how many bytes of a batch a busy cluster takes in a second at least. An attempt that ends
+// before that would be repeated in vain, and cost all replicas as much again.
+const submitPace = 64 << 10
+
 // Submit submits a batch of jobs and returns their ids once all are in the replicated log. It retries
 // across elections until ctx or its own patience ends; request keeps the batch from being accepted
 // twice. After any error the same request can be submitted again.
@@ -199,7 +204,11 @@ func (c *Client) Submit(ctx context.Context, request string,
 		m.Jobs = append(m.Jobs, jobToWire(j))
 	}
 	var ids []controller.JobID
-	err := c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
+	attempt := c.Attempt
+	if attempt > 0 {
+		attempt += time.Duration(proto.Size(m)) * time.Second / submitPace
+	}
+	err := c.tryFor(ctx, attempt, func(ctx context.Context, to apiv1connect.ControllerClient) error {
 		q := connect.NewRequest(m)
 		tracing.Carry(ctx, q.Header())
 		r, err := to.SubmitJobs(ctx, q)

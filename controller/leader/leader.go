@@ -100,6 +100,7 @@ type Leader struct {
 	links       atomic.Pointer[[]controller.LinkRate]
 	mu          sync.Mutex
 	waiters     []waiter
+	underWay    map[string]bool // requests that are in the inbox or on their way to the log
 	watchers    []watcher
 	stopped     bool
 	ready       chan struct{}
@@ -126,7 +127,7 @@ func New(cfg Config) *Leader {
 	cfg.Backlog = cmp.Or(cfg.Backlog, 2*cfg.Entry)
 	l := &Leader{cfg: cfg, inbox: newInbox(cfg.Entry, cfg.Backlog), watchdog: watchdog{Watchdog: cfg.Watchdog},
 		claims: newClaims(cfg.Logger, cfg.Devices), ledger: holdings{by: accounts(cfg.Keep)},
-		counters: newCounters(), ready: make(chan struct{})}
+		counters: newCounters(), ready: make(chan struct{}), underWay: map[string]bool{}}
 	l.traces = newTraces(cfg.Tracer, cfg.State.Fabric)
 	l.watchdog.follow(&l.cfg.Loop, cfg.Clock)
 	l.loop = loop.New(cfg.State.Fabric(), l.cfg.Loop)
@@ -139,8 +140,8 @@ func New(cfg Config) *Leader {
 func (l *Leader) Ready() <-chan struct{} { return l.ready }
 
 // Submit submits jobs and returns once they are in the log. Every offer needs a Request of its own; a
-// known Request is not accepted twice. An invalid job is refused with its whole batch, also with
-// ErrTooLarge or ErrBusy. A nil Leader returns ErrVacant.
+// known Request is not accepted twice, and one that is under way is waited for. An invalid job is
+// refused with its whole batch, also with ErrTooLarge or ErrBusy. A nil Leader returns ErrVacant.
 func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if l == nil {
 		return ErrVacant
@@ -168,18 +169,13 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 	if err != nil {
 		return fmt.Errorf("submit jobs: %w", err)
 	}
+	if bytes > manyBytes && l.taken(w.requests) {
+		return nil // to write it again would cost others much
+	}
 	defer l.traces.ask(ctx, w.requests)()
-	l.mu.Lock()
-	if l.stopped {
-		l.mu.Unlock()
-		return ErrStopped
+	if err := l.enqueue(w, offers, bytes); err != nil {
+		return err
 	}
-	if !l.inbox.submit(offers, bytes) {
-		l.mu.Unlock()
-		return fmt.Errorf("submit %d jobs of up to %d bytes: %w", len(offers), bytes, ErrBusy)
-	}
-	l.waiters = append(l.waiters, w)
-	l.mu.Unlock()
 	select {
 	case <-w.done:
 		if l.taken(w.requests) {
@@ -188,6 +184,37 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 		return ErrStopped
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// manyBytes is from which size on a batch is looked up in the state before it is written to the log.
+const manyBytes = 64 << 10
+
+// enqueue puts a batch into the inbox, unless all of it is under way already: its caller may have lost patience
+// while it was written, and asks again.
+func (l *Leader) enqueue(w waiter, offers []controller.Offer, bytes int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped {
+		return ErrStopped
+	}
+	again := !slices.ContainsFunc(w.requests, func(r string) bool { return !l.underWay[r] })
+	if !again && !l.inbox.submit(offers, bytes) {
+		return fmt.Errorf("submit %d jobs of up to %d bytes: %w", len(offers), bytes, ErrBusy)
+	}
+	for _, r := range w.requests {
+		l.underWay[r] = true
+	}
+	l.waiters = append(l.waiters, w)
+	return nil
+}
+
+// arrived notes that offers are not under way any more.
+func (l *Leader) arrived(offers []controller.Offer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range offers {
+		delete(l.underWay, offers[i].Request)
 	}
 }
 
@@ -323,6 +350,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 			}
 			return err
 		}
+		l.arrived(in.Jobs)
 		// a request that was granted before makes no entry
 		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants)+len(in.Changes) > 0 {
 			l.cfg.Log.View(func(uint64) { l.wakeSubmitters(false) })

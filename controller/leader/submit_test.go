@@ -181,3 +181,51 @@ func TestArrivalIsTheEntrys(t *testing.T) {
 		l.end()
 	})
 }
+
+// TestSubmitAgain: who asks again while a batch is on its way to the log, or once a large one is there, adds
+// nothing to the log and gets the same answer.
+func TestSubmitAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, 1, greedy{time.Second})
+		l.run()
+		<-l.leader.Ready()
+		synctest.Wait()
+		goOn := make(chan struct{})
+		appends := 0
+		l.log.setGate(func(context.Context) error { appends++; <-goOn; return nil })
+		flows := make([]controller.Flow, 10_000)
+		for i := range flows {
+			flows[i] = controller.Flow{Src: 0, Dst: 1, Bytes: 10}
+		}
+		batch := offer(bare("large", flows...))
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := l.leader.Submit(impatient, batch); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		var again sync.WaitGroup
+		for range 3 {
+			again.Go(func() {
+				if err := l.leader.Submit(t.Context(), batch); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if jobs, bytes := l.leader.Backlog(); jobs != 0 {
+			t.Errorf("%d jobs of %d bytes wait for the log", jobs, bytes)
+		}
+		close(goOn)
+		again.Wait()
+		synctest.Wait()
+		before := appends
+		if err := l.leader.Submit(t.Context(), batch); err != nil || appends != before {
+			t.Errorf("%v; a batch that is there is written to the log again", err)
+		}
+		if err := l.leader.Submit(t.Context(), append(batch, offer(bare("other",
+			flows...))...)); err != nil || appends == before {
+			t.Errorf("%v; a batch of which one job is new is not", err)
+		}
+		l.end()
+	})
+}

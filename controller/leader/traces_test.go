@@ -20,6 +20,9 @@ import (
 	"lightloom/southbound"
 )
 
+// commits is how long the log of traced takes for an entry.
+const commits = 7 * time.Millisecond
+
 // traced runs one job of a flow over a circuit from a span, and returns all spans.
 func traced(t *testing.T, before func(*lab)) (spans tracetest.SpanStubs) {
 	t.Helper()
@@ -32,6 +35,7 @@ func traced(t *testing.T, before func(*lab)) (spans tracetest.SpanStubs) {
 	l.leader = leader.New(cfg)
 	l.run()
 	<-l.leader.Ready()
+	l.log.setGate(func(context.Context) error { <-time.After(commits); return nil })
 	ctx, root := made.Tracer().Start(t.Context(), "root")
 	job := offer(bare("traced", controller.Flow{Src: 0, Dst: 1, Bytes: 1000}))
 	if err := l.leader.Submit(ctx, job); err != nil {
@@ -69,6 +73,13 @@ func TestTraces(t *testing.T) {
 		}
 		if n := len(byName["decide"]); n == 0 || n > 3 {
 			t.Errorf("%d decisions", n)
+		}
+		for name, want := range map[string]time.Duration{"decide": 0, "log commit": commits} {
+			for _, s := range byName[name] {
+				if took := s.EndTime.Sub(s.StartTime); took != want {
+					t.Errorf("%s took %v, want %v", name, took, want)
+				}
+			}
 		}
 		if len(byName["log commit"]) < 2 || len(byName["roll-out"]) != 1 {
 			t.Fatalf("%d commits, %d roll-outs", len(byName["log commit"]), len(byName["roll-out"]))

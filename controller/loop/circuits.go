@@ -17,6 +17,7 @@ type circuits struct {
 	steered []bool                    // by OCS input: its ToR possibly holds the circuit's rule
 	gone    []southbound.CrossConnect // memory of displaced
 	checker rollout.Checker           // of the tables as they are wanted
+	failing failures                  // of inputs of the OCS
 }
 
 // displaced returns the circuits that ToRs can steer to and that hold one of the ports. Borrowed until
@@ -46,6 +47,7 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 	}
 	for i := range settled {
 		m := &settled[i]
+		l.circuits.failing.settled(now, l.cfg.Rollout.Retry, m.In, m.OK)
 		l.pass.stages = append(l.pass.stages, m.Stages)
 		e := l.pass.put(state.CircuitSettled, now)
 		e.Port, e.Out, e.OK, e.Stages = m.In, m.Out, m.OK, &l.pass.stages[len(l.pass.stages)-1]

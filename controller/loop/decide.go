@@ -90,6 +90,7 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 	default:
 		s.FillView(v, in.Remaining)
 	}
+	l.circuits.failing.hide(v)
 }
 
 // commit writes the entries of a plan, in the order of their effect.

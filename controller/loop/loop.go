@@ -138,9 +138,10 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 			meters: meters{topology: f.Topology},
 			held:   map[southbound.HostID]int32{}, blind: can.Blind && cfg.Demand.Oracle(),
 			totals: can.Totals && cfg.Demand.Oracle()},
-		devices:      newDevices(),
-		cables:       newCables(f),
-		circuits:     circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports)},
+		devices: newDevices(),
+		cables:  newCables(f),
+		circuits: circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports),
+			failing: failures{byIn: make([]failure, ports)}},
 		reservations: newReservations(ports),
 		usages:       newUsages(cfg.Used)}
 	if !cfg.Demand.Oracle() {
@@ -183,6 +184,9 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		return nil, &p.act, min(l.devices.giveUp, l.devices.nextRead())
 	}
 	l.readTraffic(s, now, &in)
+	if l.circuits.failing.over(now) {
+		l.pending.changed(now)
+	}
 	next := s.Live().Wake // when to decide
 	if len(l.pending.events) > 0 {
 		next = now
@@ -196,7 +200,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		return p.entries, &p.act, now
 	}
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(),
-		l.nextReading())
+		l.nextReading(), l.circuits.failing.next())
 }
 
 // still reports whether a pass leaves nothing for another one at this instant. That is so if it has no

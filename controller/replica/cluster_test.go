@@ -49,8 +49,12 @@ func (c *cluster) snapshot() []*Node {
 
 func newCluster(t *testing.T, seed uint64, limit Limits) *cluster {
 	t.Helper()
-	c := &cluster{t: t, net: chaos.NewNetwork(seed, 100*time.Millisecond), limit: limit,
-		begun: map[int]bool{}}
+	return newClusterOn(t, chaos.NewNetwork(seed, 100*time.Millisecond), limit)
+}
+
+func newClusterOn(t *testing.T, net *chaos.Network, limit Limits) *cluster {
+	t.Helper()
+	c := &cluster{t: t, net: net, limit: limit, begun: map[int]bool{}}
 	for i := range 3 {
 		id := fmt.Sprintf("r%d", i)
 		c.peers = append(c.peers, Peer{ID: id, Addr: id + ":1"})

@@ -25,13 +25,13 @@ type Timeouts struct {
 }
 
 // DefaultTimeouts are those of the controller. They suit a LAN, and replicas that share two cores with
-// an emulated fabric: a leader may be off the processor for 0.3 s without being voted out. One that
+// an emulated fabric: a leader may be off the processor for 0.3 s without giving up or being voted out. One that
 // dies is replaced after 400–800 ms of silence and a round of votes, seldom two.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Heartbeat: 400 * time.Millisecond,
 		Election:  400 * time.Millisecond,
-		Lease:     300 * time.Millisecond,
+		Lease:     400 * time.Millisecond,
 		Commit:    20 * time.Millisecond,
 		RPC:       5 * time.Second,
 		Handshake: guard.DefaultWithin,

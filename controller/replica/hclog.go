@@ -7,8 +7,10 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"slices"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
 )
 
 // bridge lets raft, which speaks hclog, log to a slog.Logger. Raft's levels are kept; its trace is
@@ -36,9 +38,13 @@ func level(l hclog.Level) slog.Level {
 	return slog.LevelDebug
 }
 
-// Log writes one record. hclog.Fmt values are formats with their arguments, which slog would print as lists.
+// Log writes one record. That there is nothing new for a snapshot is no error. hclog.Fmt values are formats
+// with their arguments, which slog would print as lists.
 func (h *hlog) Log(l hclog.Level, msg string, args ...any) {
 	ctx := context.Background()
+	if slices.Contains(args, any(raft.ErrNothingNewToSnapshot)) {
+		l = hclog.Debug
+	}
 	if l == hclog.Off || !h.to.Enabled(ctx, level(l)) {
 		return
 	}

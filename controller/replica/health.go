@@ -161,10 +161,12 @@ func (n *Node) nurse() {
 			}
 			leader.begin(time.Now())
 		} else {
+			n.bear(leader)
 			var over bool
 			if over, again = leader.over(time.Now(), n.raft.State(), n.raft.LastContact()); over {
 				n.logIf("look for the leader", n.checkLeader())
 			}
+			again = min(again, probeEvery)
 		}
 		select {
 		case <-h.changed:
@@ -193,7 +195,7 @@ func (n *Node) logIf(doing string, err error) {
 // stand sets whether a follower that hears of no leader stands for election.
 func (n *Node) stand(yes bool) error {
 	c := n.raft.ReloadableConfig()
-	c.HeartbeatTimeout, c.ElectionTimeout = n.cfg.Timeouts.Heartbeat, n.cfg.Timeouts.Election
+	c.HeartbeatTimeout, c.ElectionTimeout = n.heartbeat, max(n.heartbeat, n.cfg.Timeouts.Election)
 	if !yes {
 		c.HeartbeatTimeout, c.ElectionTimeout = never, never
 	}

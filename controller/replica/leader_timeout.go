@@ -8,23 +8,32 @@ import (
 )
 
 // leaderTimeout is how long a follower bears with a leader that says nothing: once to twice the heartbeat
-// timeout, at random, so that two followers seldom stand at once. Raft looks by itself, but at instants
-// that are once to twice the timeout apart, and so after one to three of them; and none is elected
-// before every follower that must vote has looked.
+// timeout, at random, so that two followers seldom stand at once, and longer where heartbeats come late
+// for some time. Raft looks by itself, but at instants that are once to twice the timeout apart, and so
+// after one to three of them; and none is elected before every follower that must vote has looked.
 type leaderTimeout struct {
-	timeout, patience time.Duration
-	since             time.Time // it is not counted from before
+	base    time.Duration
+	timeout time.Duration // base, or longer
+	extra   time.Duration // drawn
+	since   time.Time     // it is not counted from before
 }
 
 func newLeaderTimeout(timeout time.Duration, now time.Time) *leaderTimeout {
-	s := &leaderTimeout{timeout: timeout}
+	s := &leaderTimeout{base: timeout, timeout: timeout}
 	s.begin(now)
 	return s
 }
 
 // begin counts from now on.
-func (s *leaderTimeout) begin(now time.Time) {
-	s.since, s.patience = now, s.timeout+rand.N(max(s.timeout, 1))
+func (s *leaderTimeout) begin(now time.Time) { s.since, s.extra = now, rand.N(max(s.base, 1)) }
+
+// adapt takes another timeout, and reports whether it differs by enough.
+func (s *leaderTimeout) adapt(to time.Duration) bool {
+	if to == s.timeout || to != s.base && (to-s.timeout).Abs() < s.base/4 {
+		return false
+	}
+	s.timeout = to
+	return true
 }
 
 // over reports whether patience is at an end, and after what time to ask again. A leader or a candidate
@@ -41,8 +50,8 @@ func (s *leaderTimeout) over(now time.Time, state raft.RaftState, heard time.Tim
 	switch {
 	case silent < s.timeout:
 		return false, s.timeout - silent
-	case silent < s.patience:
-		return false, s.patience - silent
+	case silent < s.timeout+s.extra:
+		return false, s.timeout + s.extra - silent
 	}
 	s.begin(now)
 	return true, s.timeout
@@ -59,4 +68,17 @@ func (n *Node) checkLeader() error {
 		return err
 	}
 	return n.stand(true)
+}
+
+// bear has a follower wait for its leader as long as heartbeats have shown it to be right. Who leads
+// sends them at the distance of the shortest timeout.
+func (n *Node) bear(leader *leaderTimeout) {
+	want := leader.base
+	if n.raft.State() == raft.Follower {
+		want = n.contacts.patience(want)
+	}
+	if leader.adapt(want) {
+		n.heartbeat = want
+		n.logIf("change election timeouts", n.stand(true))
+	}
 }

@@ -27,7 +27,11 @@ type Node struct {
 	wire  *stream // nil likewise
 	roll  *rollcall.Rollcall
 	front *appliedFilter
+	lease *lease
 	reads reads
+
+	contacts  *contacts
+	heartbeat time.Duration // timeout at present; the nurse's
 
 	parting chan struct{} // holds who appends parts
 
@@ -54,6 +58,7 @@ func New(cfg Config) (*Node, error) {
 		cfg: cfg, fsm: newFSM(cfg.Machine, cfg.Archive, cfg.Limits.Snapshot, log), track: newTracker(time.Now),
 		times: newLatencies(), nursed: make(chan struct{}), done: make(chan struct{}),
 		reads: reads{turn: make(chan struct{}, 1)}, parting: make(chan struct{}, 1),
+		contacts: newContacts(), heartbeat: cfg.Timeouts.Heartbeat,
 	}
 	if n.store, err = openStore(&cfg); err != nil {
 		return nil, errors.Join(err, closeListener(cfg.Listener))
@@ -67,7 +72,8 @@ func New(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, n.hangUp(), n.store.close())
 	}
 	n.front = newAppliedFilter(n.roll)
-	if err := n.start(n.front, cfg.raft(log)); err != nil {
+	n.lease = newLease(n.front, n.contacts, cfg.Timeouts.Lease)
+	if err := n.start(n.lease, cfg.raft(log)); err != nil {
 		n.front.end()
 		err = errors.Join(err, n.hangUp())
 		n.roll.Close()
@@ -260,6 +266,7 @@ func (n *Node) Close() error {
 	stopping := n.raft.Shutdown()
 	err := n.hangUp() // before waiting: a peer that no longer answers would hold raft for one RPC timeout
 	err = errors.Join(err, stopping.Error())
+	n.lease.work.Wait()
 	n.fsm.compare.work.Wait()
 	n.roll.Close()
 	close(n.done)

@@ -148,6 +148,7 @@ func TestBridgeToSlog(t *testing.T) {
 	h.With("peer", "r1").Warn("slow", "took", 3*time.Second, "servers", hclog.Fmt("%d of %d", 2, 3))
 	h.Named("raft").Named("net").StandardLogger(nil).Print("plain line\n")
 	h.Log(hclog.Off, "nothing")
+	h.Error("failed to take snapshot", "error", raft.ErrNothingNewToSnapshot)
 	want := "level=WARN msg=slow peer=r1 took=3s servers=\"2 of 3\"\nlevel=INFO msg=\"plain line\"\n"
 	if b.String() != want {
 		t.Errorf("logged\n%swant\n%s", b.String(), want)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,20 @@ func RunService(ctx context.Context, path string, stderr io.Writer, began func(S
 	}
 	i := slices.IndexFunc(c.Peers, func(p replica.Peer) bool { return p.ID == c.ID })
 	began(Service{Replica: c.ID, Cluster: c.Cluster, Raft: c.Peers[i].Addr, API: c.API[c.ID]})
+	moreThreads()
 	return runReplica(ctx, *c, stderr, between...)
+}
+
+// fewestThreads is how many threads of a service run Go code at once at least.
+const fewestThreads = 8
+
+// moreThreads has a machine of few cores run more threads of this process at once. With as many as cores,
+// a heartbeat waits behind long work for a thread that the kernel has put aside for other processes;
+// a thread of its own gets its turn at once. GOMAXPROCS in the environment has the last word.
+func moreThreads() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(fewestThreads, runtime.GOMAXPROCS(0)))
+	}
 }
 
 // ReadReplicaFile reads and checks a replica's file, its keys and its inventory.

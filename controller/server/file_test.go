@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -78,4 +79,22 @@ func FuzzReplicaFile(f *testing.F) {
 			t.Error(x, err)
 		}
 	})
+}
+
+// TestMoreThreads: a service runs some threads at once on a machine of few cores, unless its environment says how
+// many.
+func TestMoreThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	t.Setenv("GOMAXPROCS", "2")
+	if moreThreads(); runtime.GOMAXPROCS(0) != 2 {
+		t.Errorf("%d threads, want those of the environment", runtime.GOMAXPROCS(0))
+	}
+	t.Setenv("GOMAXPROCS", "")
+	if moreThreads(); runtime.GOMAXPROCS(0) != fewestThreads {
+		t.Errorf("%d threads, want %d", runtime.GOMAXPROCS(0), fewestThreads)
+	}
+	runtime.GOMAXPROCS(2 * fewestThreads)
+	if moreThreads(); runtime.GOMAXPROCS(0) != 2*fewestThreads {
+		t.Errorf("%d threads, and there were more", runtime.GOMAXPROCS(0))
+	}
 }

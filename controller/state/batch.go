@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 // the batches hold the rest.
 func EncodeWithin(entries []Entry, most int) (batches [][]byte, err error) {
 	var out, one text
-	enc := json.NewEncoder(&one)
 	var errs []error
 	flush := func() {
 		if len(out) > 0 {
@@ -22,11 +20,10 @@ func EncodeWithin(entries []Entry, most int) (batches [][]byte, err error) {
 	}
 	for i := range entries {
 		one = one[:0]
-		if err := enc.Encode(&entries[i]); err != nil {
+		if err := one.entry(&entries[i]); err != nil {
 			errs = append(errs, fmt.Errorf("encode %v: %w", entries[i].Kind, err))
 			continue
 		}
-		one = one[:len(one)-1] // a line's end
 		if len(one)+2 > most {
 			errs = append(errs, fmt.Errorf("encode %v: %d bytes, at most %d are taken", entries[i].Kind,
 				len(one), most))

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
+	"strconv"
 
 	"lightloom/controller"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
-// A job has up to 2^20 flows, which package json reads in seconds. Lists of them in the form in which
-// Encode writes them are read here, a tenth of that: a mark takes the place of each while the rest is
-// read. What has another form is left to package json.
+// A job has up to 2^20 flows, which package json reads and writes in seconds. Lists of them in the form
+// in which Encode writes them are read and written here, in a tenth of that: a mark takes the place of
+// each while package json does the rest. What has another form is left to it.
 
 // manyFlows is from which size on of a batch its flows are read here.
 const manyFlows = 64 << 10
@@ -151,8 +153,72 @@ func (r *flowReader) number(bits int) int64 {
 	return int64(v)
 }
 
+// entry adds an entry as package json writes it.
+func (t *text) entry(e *Entry) error {
+	marked, lists := markFlows(e)
+	rest, err := json.Marshal(marked)
+	if err != nil {
+		return err
+	}
+	size := len(rest)
+	for _, flows := range lists {
+		size += flowsSize(flows)
+	}
+	t.grow(size)
+	for k, flows := range lists { // texts hold no mark: package json escapes their quotation marks
+		before, behind, _ := bytes.Cut(rest, appendFlow(nil, mark(k)))
+		t.add(before)
+		for i, f := range flows {
+			if i > 0 {
+				*t = append(*t, ',')
+			}
+			*t = appendFlow(*t, f)
+		}
+		rest = behind
+	}
+	t.add(rest)
+	return nil
+}
+
+// markFlows returns an entry with marks in place of its lists of flows, if these are long.
+func markFlows(e *Entry) (marked *Entry, lists [][]controller.Flow) {
+	if e.Job == nil {
+		return e, nil
+	}
+	n := 0
+	for i := range e.Job.Edges {
+		n += len(e.Job.Edges[i].Flows)
+	}
+	if n < manyFlows/64 { // of some 64 bytes each
+		return e, nil
+	}
+	c, j := *e, *e.Job
+	c.Job, j.Edges = &j, slices.Clone(j.Edges)
+	for i := range j.Edges {
+		if x := &j.Edges[i]; len(x.Flows) > 0 {
+			lists = append(lists, x.Flows)
+			x.Flows = []controller.Flow{mark(len(lists) - 1)}
+		}
+	}
+	return &c, lists
+}
+
+// flowsSize is what a list of flows takes, with a comma behind each.
+func flowsSize(flows []controller.Flow) (n int) {
+	var room [128]byte
+	for _, f := range flows {
+		n += len(appendFlow(room[:0], f)) + 1
+	}
+	return n
+}
+
 // appendFlow writes a flow as package json does.
 func appendFlow(b []byte, f controller.Flow) []byte {
-	one, _ := json.Marshal(f) // it holds nothing that JSON refuses
-	return append(b, one...)
+	b = strconv.AppendInt(append(b, `{"src":`...), int64(f.Src), 10)
+	b = strconv.AppendInt(append(b, `,"dst":`...), int64(f.Dst), 10)
+	b = strconv.AppendInt(append(b, `,"bytes":`...), int64(f.Bytes), 10)
+	if f.Count != 0 {
+		b = strconv.AppendInt(append(b, `,"count":`...), int64(f.Count), 10)
+	}
+	return append(b, '}')
 }

@@ -52,6 +52,26 @@ func wide(r *rand.Rand, n int) []Entry {
 	return []Entry{{Kind: JobAccepted, Job: job, Request: `{"flows":[`}, {Kind: Planned}, {Kind: JobAccepted, Job: job}}
 }
 
+// TestFlowsWritten: batches with many flows are written as package json writes them.
+func TestFlowsWritten(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 153))
+	for _, n := range []int{1, 500, 5000} {
+		batch := wide(r, n)
+		batch[0].Job.Name = string(appendFlow(nil, mark(1))) + "<"
+		want, err := Encode(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := batch[0].Job.Edges[0].Flows[0]
+		if got, err := EncodeWithin(batch, MaxBatch); err != nil || len(got) != 1 || !bytes.Equal(got[0], want) {
+			t.Errorf("%d flows are not written as by package json: %v", n, err)
+		}
+		if batch[0].Job.Edges[0].Flows[0] != before {
+			t.Error("the batch has changed")
+		}
+	}
+}
+
 // TestFlows: batches with many flows are read as package json reads them, in whatever form they are.
 func TestFlows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 153))

@@ -144,10 +144,17 @@ func (m *machines) start(name string) {
 	out := &heard{}
 	cmd := exec.Command(m.program, "replica", "run", "--config", m.config(name))
 	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, append(os.Environ(), m.env...)
+	cmd.SysProcAttr = alone()
 	if err := cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}
 	m.running[name], m.said[name] = cmd, out
+}
+
+// alone has a process be a session of its own, as init systems start services, and end with this one.
+// The kernel shares processors among sessions before it shares them among their processes.
+func alone() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 // kill ends a replica and waits for its end, which it returns.

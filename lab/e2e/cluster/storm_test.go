@@ -155,8 +155,11 @@ type storm struct {
 	count map[string]int
 	old   map[string]string // copies of state directories, by replica
 
+	lost, double, splits int // jobs, jobs, and rounds after which replicas do not agree
+
 	mu      sync.Mutex
 	acks    []time.Time                // of submissions
+	acked   map[string]int             // jobs of a round, by request
 	gaps    map[string][]time.Duration // the longest time without one, by fault
 	changes []time.Duration            // from the end of a leader to the next
 }
@@ -164,7 +167,7 @@ type storm struct {
 func newStorm(t *testing.T, seed uint64) *storm {
 	t.Helper()
 	s := &storm{machines: founded(t), r: rand.New(rand.NewPCG(seed, 16)), count: map[string]int{},
-		old: map[string]string{}, gaps: map[string][]time.Duration{}}
+		old: map[string]string{}, acked: map[string]int{}, gaps: map[string][]time.Duration{}}
 	peer := regexp.MustCompile(`id: "(c\d)", raft: "([^"]*)", api: "([^"]*)"`)
 	for i, name := range s.names {
 		text := labtest.Read(t, s.config(name))
@@ -375,10 +378,39 @@ func (s *storm) noteGap(what string, begun time.Time) {
 	s.gaps[what] = append(s.gaps[what], longest)
 }
 
-func (s *storm) acknowledged() {
+func (s *storm) acknowledged(request string, id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.acks = append(s.acks, time.Now())
+	s.acks, s.acked[request] = append(s.acks, time.Now()), id
+}
+
+// examine counts the acknowledged jobs of a round that are not there, and those that are there twice.
+func (s *storm) examine(ctx context.Context, from int) {
+	s.t.Helper()
+	st, err := s.ask.StatusAt(ctx, api.Read{Linearizable: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	there := map[string]int{}
+	for id := from; id < st.Jobs; id++ {
+		j, err := s.ask.Job(ctx, controller.JobID(id), api.Read{})
+		if err != nil {
+			s.t.Fatalf("job %d of %d: %v", id, st.Jobs, err)
+		}
+		name := j.Job.Name
+		if _, twice := there[name]; twice {
+			s.double++
+			s.t.Errorf("job %q is there twice: %d and %d", name, there[name], id)
+		}
+		there[name] = id
+	}
+	for request, id := range s.acked {
+		if at, ok := there[request]; !ok || at != id {
+			s.lost++
+			s.t.Errorf("job %q was acknowledged as %d: it is there %v, as %d", request, id, ok, at)
+		}
+	}
+	clear(s.acked)
 }
 
 // cut holds back what a replica and the others send each other, or only what it sends.
@@ -404,40 +436,76 @@ func (s *storm) mend(victim int) {
 	}
 }
 
-// figures are the times of all faults so far.
-func (s *storm) figures() string {
-	at := func(d []time.Duration, percent int) time.Duration {
+// times are the median, the 99th percentile and the most of some times; p99 is their 99th percentile.
+func times(d []time.Duration) (text string, p99 time.Duration) {
+	if len(d) == 0 {
+		return "none", 0
+	}
+	d = slices.Sorted(slices.Values(d))
+	at := func(percent int) time.Duration {
 		return d[(len(d)*percent+99)/100-1].Round(time.Millisecond)
 	}
-	text := ""
+	return fmt.Sprintf("%d: p50 %v p99 %v most %v", len(d), at(50), at(99), at(100)), at(99)
+}
+
+// figures are the times of all faults so far.
+func (s *storm) figures() (out string) {
 	for _, what := range slices.Sorted(maps.Keys(s.gaps)) {
-		d := slices.Sorted(slices.Values(s.gaps[what]))
-		text += fmt.Sprintf("%s %d: gap p50 %v p99 %v most %v; ", what, len(d), at(d, 50), at(d, 99), at(d, 100))
+		text, _ := times(s.gaps[what])
+		out += fmt.Sprintf("%s %s; ", what, text)
 	}
-	if d := slices.Sorted(slices.Values(s.changes)); len(d) > 0 {
-		text += fmt.Sprintf("%d leaders killed: the next after p50 %v p99 %v most %v", len(d),
-			at(d, 50), at(d, 99),
-			at(d, 100))
+	return strings.TrimSuffix(out, "; ")
+}
+
+// What a soak must keep to: the time without an acknowledged job after a kill, a stop, a pause or an old
+// disk, and the time until another leads, a third above the target for the machine's own part.
+const (
+	mostGap    = 2 * time.Second
+	mostChange = 950 * time.Millisecond * 4 / 3
+)
+
+// judge prints what the storm has shown, and fails if a soak has missed its targets.
+func (s *storm) judge(soak bool) {
+	var gaps []time.Duration
+	faults := 0
+	for _, what := range stormFaults {
+		faults += s.count[what]
+		if !strings.HasPrefix(what, "cut") && what != "kill all" {
+			gaps = append(gaps, s.gaps[what]...)
+		}
 	}
-	return text
+	gap, gapP99 := times(gaps)
+	change, changeP99 := times(s.changes)
+	if soak && gapP99 > mostGap {
+		s.t.Errorf("the p99 of submit gaps is %v, and may be %v", gapP99, mostGap)
+	}
+	if soak && changeP99 > mostChange {
+		s.t.Errorf("the p99 of leader changes is %v, and may be %v", changeP99, mostChange)
+	}
+	s.t.Logf("faults done %d: %v", faults, s.count)
+	s.t.Logf("lost %d", s.lost)
+	s.t.Logf("double %d", s.double)
+	s.t.Logf("splits %d", s.splits)
+	s.t.Logf("submit gap after a kill, stop, pause or old disk, %s", gap)
+	s.t.Logf("leader change, %s", change)
 }
 
 // anywhere asks one of several clients at random: each asks another replica first.
 type anywhere struct {
 	clients []*api.Client
 	r       *rand.Rand
-	acked   func()
+	acked   func(request string, id int)
 }
 
 func (a anywhere) any() *api.Client { return a.clients[a.r.IntN(len(a.clients))] }
 
 func (a anywhere) Submit(ctx context.Context, request string) (int, error) {
-	ids, err := a.any().Submit(ctx, request, []*controller.Job{{Name: "s",
+	ids, err := a.any().Submit(ctx, request, []*controller.Job{{Name: request,
 		Stages: []controller.Stage{{Name: "s", Tasks: []controller.Task{{Compute: time.Hour}}}}}})
 	if err != nil {
 		return -1, err
 	}
-	a.acked()
+	a.acked(request, int(ids[0]))
 	return int(ids[0]), nil
 }
 
@@ -494,7 +562,10 @@ func (s *storm) round(round, strikes int) int {
 	if err := h.Check(time.Minute); err != nil {
 		s.t.Errorf("round %d: %v", round, err)
 	}
-	s.agree()
+	s.splits++
+	s.agree() // or the test ends
+	s.splits--
+	s.examine(ctx, from.Jobs)
 	for _, c := range all {
 		c.Close()
 	}
@@ -505,13 +576,15 @@ func (s *storm) round(round, strikes int) int {
 // direction and set back to an old disk or some old files while clients submit, cancel and read through
 // all of them. What clients see is what one machine would show that does one thing after the other, and
 // the replicas hold the same state after each round. LIGHTLOOM_MEASURE=soak goes on for half an hour, or
-// for LIGHTLOOM_FOR.
+// for LIGHTLOOM_FOR, and judges how long nobody led and no job was taken.
 func TestProcessesAreLinearizable(t *testing.T) {
 	const seed = 1
 	t.Logf("seed %d", seed)
 	s := newStorm(t, seed)
 	rounds, strikes, until := 1, len(stormFaults), time.Now()
-	if os.Getenv("LIGHTLOOM_MEASURE") == "soak" {
+	soak := os.Getenv("LIGHTLOOM_MEASURE") == "soak"
+	defer func() { s.judge(soak) }()
+	if soak {
 		long, err := time.ParseDuration(os.Getenv("LIGHTLOOM_FOR"))
 		if err != nil {
 			long = 30 * time.Minute
