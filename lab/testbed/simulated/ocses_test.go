@@ -195,7 +195,6 @@ func TestOCSesRefused(t *testing.T) {
 	for _, tc := range []struct{ on, policy, want string }{
 		{scenario.OnFlowsim, "random+ecmp+rotor-vlb", "rotor-vlb sets up one circuit a rack, and on this fabric a rack has " +
 			"4 optical switches"},
-		{scenario.OnNetns, "random+ecmp+sunflow", "the fabric has 4 parallel optical switches"},
 	} {
 		_, err := scenario.Prepare(scenario.Options{Demo: true, Seed: 1, Policies: []string{tc.policy},
 			Fabric: fourOCSes, Scale: 1, Speedup: 1, Coflows: 2, On: tc.on}, 1)
