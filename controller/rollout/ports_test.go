@@ -89,8 +89,9 @@ func TestAsksEnd(t *testing.T) {
 			t.Errorf("%s: another's answer is taken", tc.name)
 		}
 		m.Done(1, sets[0].Token, tc.err)
-		if first, again := m.NeedsReread(), m.NeedsReread(); slices.ContainsFunc(m.asks, func(a ask) bool { return a.token == sets[0].Token }) ||
-			slices.Contains(first, f.OCSNode) != tc.doubt || len(again) > 0 {
+		awaited := slices.ContainsFunc(m.asks, func(a ask) bool { return a.token == sets[0].Token })
+		if first, again := m.NeedsReread(), m.NeedsReread(); awaited || slices.Contains(first, f.OCSNode) != tc.doubt ||
+			len(again) > 0 {
 			t.Errorf("%s: Sets %d are awaited, in doubt %v and then %v", tc.name, m.asks, first, again)
 		}
 	}

@@ -41,7 +41,8 @@ func TestCircuitsOfOneOCS(t *testing.T) {
 	}{
 		{"a second out of rack 0, on ocs3", [][2]southbound.Port{{0, 1}}, 12, 14, false, ""},
 		{"a second into rack 1, on ocs2", [][2]southbound.Port{{0, 1}}, 10, 9, false, ""},
-		{"a second to the same rack", [][2]southbound.Port{{0, 1}}, 12, 13, true, "another wavelength or OCS joins these racks"},
+		{"a second to the same rack", [][2]southbound.Port{{0, 1}}, 12, 13, true,
+			"another wavelength or OCS joins these racks"},
 		{"a port of one named at another", nil, 0, 5, false, "ports of ocs0 and of ocs1: a circuit joins two of one"},
 		{"a rack and itself", nil, 0, 4, false, "a circuit joins two racks"},
 		{"no such port", nil, 0, 16, false, "ports 0 to 15"},

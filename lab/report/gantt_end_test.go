@@ -64,7 +64,8 @@ func TestTitles(t *testing.T) {
 func TestLanes(t *testing.T) {
 	height := func(c CircuitInterval) string {
 		c.End = time.Second
-		_, h, _ := strings.Cut(gantt(&PolicyResult{Circuits: []CircuitInterval{c}}, time.Second, &Fabric{Racks: 8}), "viewBox=")
+		p := &PolicyResult{Circuits: []CircuitInterval{c}}
+		_, h, _ := strings.Cut(gantt(p, time.Second, &Fabric{Racks: 8}), "viewBox=")
 		h, _, _ = strings.Cut(h, ">")
 		return h
 	}

@@ -397,8 +397,9 @@ func planes(t *testing.T, ms ...int) *controller.View {
 				continue
 			}
 			size := pathmap.Gbps.In(time.Duration(ms[k-1]) * time.Millisecond)
-			c.Src, c.Dst, c.Size = append(c.Src, southbound.HostID(src)), append(c.Dst, southbound.HostID(dst)), append(c.Size, size)
-			c.Remaining.Base, c.Ended, c.Tag = append(c.Remaining.Base, float64(size)), append(c.Ended, false), append(c.Tag, 0)
+			c.Src, c.Dst = append(c.Src, southbound.HostID(src)), append(c.Dst, southbound.HostID(dst))
+			c.Size, c.Remaining.Base = append(c.Size, size), append(c.Remaining.Base, float64(size))
+			c.Ended, c.Tag = append(c.Ended, false), append(c.Tag, 0)
 		}
 	}
 	return &controller.View{Fabric: f, Delta: 10 * time.Millisecond, Coflows: []controller.CoflowView{c}}

@@ -232,8 +232,8 @@ func (p *parser) circuit(w word) (ocs, in, out int, err error) {
 	}
 	pair := [2]int{in, out}
 	if other, joined := p.by[pair]; joined && other != ocs {
-		return 0, 0, 0, p.fail(w.col, "%s: ocs%d joins %d and %d in this file: a ToR sends all that goes to one rack into one "+
-			"circuit", w.text, other, in, out)
+		return 0, 0, 0, p.fail(w.col, "%s: ocs%d joins %d and %d in this file: a ToR sends all that goes to one rack "+
+			"into one circuit", w.text, other, in, out)
 	}
 	p.by[pair] = ocs
 	return ocs, in, out, nil
