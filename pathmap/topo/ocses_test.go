@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"fmt"
 	"testing"
 
 	"lightloom/pathmap"
@@ -25,7 +26,7 @@ func TestParallelOCSes(t *testing.T) {
 		for p := range int32(f.OCSPorts()) {
 			r, plane := p%5, p/5
 			ocs, port := f.OCSAt(p)
-			want := "ocs" + string(rune('0'+plane/waves))
+			want := fmt.Sprintf("ocs%d", plane/waves)
 			if name := f.Topology.Node(ocs).Name; name != want || port != r+plane%waves*5 || !f.IsOCS(ocs) {
 				t.Errorf("%s: port %d is %s:%d, want %s:%d", text, p, name, port, want, r+plane%waves*5)
 			}
