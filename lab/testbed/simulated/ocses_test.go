@@ -203,3 +203,33 @@ func TestOCSesRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestPerCircuitNamesOCS: the file of circuits names the switch of each, with its own numbers of ports.
+func TestPerCircuitNamesOCS(t *testing.T) {
+	o := onFourOCSes(t, "random+ecmp+sunflow", "", randomCoflows(1, 12))
+	file := filepath.Join(t.TempDir(), "c.csv")
+	if err := outcome.WritePerCircuit(file, []*outcome.Outcome{o}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if !strings.HasSuffix(lines[0], ",policy,switch") || len(lines) != 1+len(o.State.Moves) {
+		t.Fatalf("%d lines, the first %s", len(lines), lines[0])
+	}
+	f := fabricOf(t, fourOCSes)
+	want := map[string]bool{}
+	for _, m := range o.State.Moves {
+		ocs, in := f.OCSAt(int32(m.In))
+		_, out := f.OCSAt(int32(m.Out))
+		want[fmt.Sprintf("%d,%d,%s", in, out, f.Topology.Node(ocs).Name)] = true
+	}
+	for _, l := range lines[1:] {
+		c := strings.Split(l, ",")
+		if key := c[0] + "," + c[1] + "," + c[len(c)-1]; !want[key] {
+			t.Errorf("%s: no such circuit was made", l)
+		}
+	}
+}
