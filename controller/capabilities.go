@@ -4,7 +4,7 @@ package controller
 // packet policy that reads all of its view.
 type Capabilities struct {
 	Circuits    bool // it sets up circuits
-	Wavelengths bool // it gives a rack as many circuits as it has wavelengths, not one
+	Wavelengths bool // it gives a rack as many circuits as it has wavelengths and parallel OCSes, not one
 	Migrates    bool // it can move tasks of running jobs
 	Relays      bool // it needs racks that relay bytes for each other (southbound.Relayer)
 	Simulated   bool // its rules need a simulator's time steps: only ours has them

@@ -265,7 +265,7 @@ func Parts(f *topo.Fabric, cut []pathmap.LinkID) (n int) {
 		seen[tor] = true
 		for next := []pathmap.NodeID{tor}; len(next) > 0; next = next[1:] {
 			for _, l := range t.Out(next[0]) {
-				if to := t.Link(l).To; !gone[l] && !seen[to] && to != f.OCSNode && t.Node(to).Role != pathmap.Host {
+				if to := t.Link(l).To; !gone[l] && !seen[to] && !f.IsOCS(to) && t.Node(to).Role != pathmap.Host {
 					seen[to], next = true, append(next, to)
 				}
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // CheckPackets refuses a fabric that is impossible with real packets: one that keeps more paths than
-// three bits can number, or one with several wavelengths, since a ToR has only one interface to the
+// three bits can number, or one with several wavelengths, since a ToR has only one interface to an
 // optical switch there, with one queue, one counter and one light.
 func CheckPackets(s topo.Spec) error {
 	if w := s.Wavelengths(); w > 1 {

@@ -259,9 +259,11 @@ func (t *traces) set(s *rollout.Set) (done func(error)) {
 // circuit's tag to its rack.
 func (m move) needs(f *topo.Fabric, s *rollout.Set) bool {
 	rack := southbound.RackID(f.OCSRack(int32(m.out)))
+	ocs, in := f.OCSAt(int32(m.in))
+	_, out := f.OCSAt(int32(m.out))
 	circuit := func(x southbound.Match) bool { return x.Tag == southbound.TagCircuit && x.Dst == rack }
-	return slices.ContainsFunc(s.Change.Connect, func(c southbound.CrossConnect) bool {
-		return c.In == m.in || c.Out == m.out
+	return s.Device == ocs && slices.ContainsFunc(s.Change.Connect, func(c southbound.CrossConnect) bool {
+		return int32(c.In) == in || int32(c.Out) == out
 	}) || slices.ContainsFunc(s.Change.Rules, func(r southbound.Rule) bool { return circuit(r.Match) }) ||
 		slices.ContainsFunc(s.Change.Drop, circuit)
 }

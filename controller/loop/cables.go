@@ -109,7 +109,7 @@ func (l *Loop) avoid(s *state.State, now time.Duration) {
 	steered := l.wantedCircuits(s)
 	before := make(map[southbound.DeviceID][]southbound.Rule)
 	for _, d := range l.base.Devices() {
-		if d != l.fabric.OCSNode && l.devices.known(d) {
+		if !l.fabric.IsOCS(d) && l.devices.known(d) {
 			before[d] = l.base.Rules(d, steered)
 		}
 	}
@@ -119,7 +119,7 @@ func (l *Loop) avoid(s *state.State, now time.Duration) {
 	for _, d := range l.base.Devices() {
 		rules, sure := before[d]
 		switch {
-		case d == l.fabric.OCSNode || l.devices.away[d]:
+		case l.fabric.IsOCS(d) || l.devices.away[d]:
 		case !sure:
 			l.pass.read(d)
 		default:
@@ -135,8 +135,8 @@ func (l *Loop) port(s *state.State, now time.Duration, p state.PortRef, up bool)
 	l.cables.told(p, up)
 	if l.pass.portUp(s, p) != up {
 		l.pass.add(state.Entry{Kind: state.PortSeen, At: now, Device: p.Device, Port: p.Port, OK: up})
-		if !up && p.Device == l.fabric.OCSNode {
-			l.darkPort(s, now, p.Port)
+		if !up && l.fabric.IsOCS(p.Device) {
+			l.darkPort(s, now, l.portOf(p.Device, p.Port))
 		}
 		l.pending.changed(now)
 	}

@@ -42,8 +42,8 @@ func (c *circuits) displaced(s *state.State, in, out southbound.Port) []southbou
 func (l *Loop) move(s *state.State, now time.Duration) {
 	sets, settled := l.circuits.mover.Next(now)
 	l.pass.act.Sets = append(l.pass.act.Sets, sets...)
-	if l.circuits.mover.NeedsReread() {
-		l.pass.read(l.fabric.OCSNode)
+	for _, d := range l.circuits.mover.NeedsReread() {
+		l.pass.read(d)
 	}
 	for i := range settled {
 		m := &settled[i]
@@ -92,7 +92,7 @@ func (l *Loop) verify(s *state.State) {
 	f := rollout.Fabric{Fabric: l.fabric, Circuits: l.wantedCircuits(s),
 		Rules: make([][]southbound.Rule, len(l.fabric.Topology.Nodes()))}
 	for _, d := range l.base.Devices() {
-		if d != l.fabric.OCSNode {
+		if !l.fabric.IsOCS(d) {
 			f.Rules[d] = l.base.Rules(d, f.Circuits)
 		}
 	}
@@ -101,15 +101,26 @@ func (l *Loop) verify(s *state.State) {
 	}
 }
 
-// lost notes that the OCS reports a circuit in use as missing or failed.
-func (l *Loop) lost(s *state.State, now time.Duration, e southbound.DeviceEvent) {
-	if e.Device != l.fabric.OCSNode || e.In < 0 || int(e.In) >= l.fabric.OCSPorts() ||
-		!l.giveUp(s, now, e.In, e.Out) {
+// reportedLost notes that an OCS reports a circuit in use as missing or failed.
+func (l *Loop) reportedLost(s *state.State, now time.Duration, e *southbound.DeviceEvent) {
+	if l.fabric.IsOCS(e.Device) {
+		l.lost(s, now, l.portOf(e.Device, e.In), l.portOf(e.Device, e.Out))
+	}
+}
+
+// portOf returns the number in the fabric of a port that an OCS names.
+func (l *Loop) portOf(ocs southbound.DeviceID, p southbound.Port) southbound.Port {
+	return southbound.Port(l.fabric.OCSPort(ocs, int32(p)))
+}
+
+// lost notes that a circuit in use is missing or has failed.
+func (l *Loop) lost(s *state.State, now time.Duration, in, out southbound.Port) {
+	if in < 0 || int(in) >= l.fabric.OCSPorts() || !l.giveUp(s, now, in, out) {
 		return
 	}
-	if gone := l.base.CircuitMatches(e.In, e.Out); len(gone) > 0 {
+	if gone := l.base.CircuitMatches(in, out); len(gone) > 0 {
 		l.pass.act.Sets = append(l.pass.act.Sets,
-			rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(e.In))],
+			rollout.Set{Device: l.fabric.ToRNode[l.fabric.OCSRack(int32(in))],
 				Token:  l.circuits.mover.Token(),
 				Change: southbound.Change{Drop: gone}})
 	}
@@ -143,33 +154,35 @@ func (l *Loop) wantedCircuits(s *state.State) []southbound.Port {
 	return out
 }
 
-// seenCircuits passes the OCS's circuits to the mover, gives up expected circuits that are missing, and
+// seenCircuits passes an OCS's circuits to the mover, gives up expected circuits that are missing, and
 // returns the change that removes unwanted ones.
-func (l *Loop) seenCircuits(s *state.State, now time.Duration, seen *southbound.Seen) (c southbound.Change) {
+func (l *Loop) seenCircuits(s *state.State, now time.Duration, ocs southbound.DeviceID,
+	seen *southbound.Seen) (c southbound.Change) {
 	found := make(map[southbound.Port]southbound.Port, len(seen.Connections))
 	for _, x := range seen.Connections {
-		if x.In < 0 || int(x.In) >= l.fabric.OCSPorts() {
+		in, out := l.portOf(ocs, x.In), l.portOf(ocs, x.Out)
+		if in < 0 || int(in) >= l.fabric.OCSPorts() {
 			continue
 		}
 		if x.Status == southbound.Connected {
-			found[x.In] = x.Out
+			found[in] = out
 		}
-		l.circuits.mover.Event(now, southbound.DeviceEvent{Device: l.fabric.OCSNode,
-			Kind: southbound.ConnectionStatus,
-			In:   x.In, Out: x.Out, Status: x.Status})
+		l.circuits.mover.Event(now, southbound.DeviceEvent{Device: ocs, Kind: southbound.ConnectionStatus,
+			In: x.In, Out: x.Out, Status: x.Status})
 		// Where the input is wanted for another circuit, the move displaces this one; to take it away by
 		// itself could come after the move and take that away.
-		if want := s.Circuit(x.In); want.Out == southbound.NoPort && x.Status != southbound.PendingDeletion &&
-			!l.circuits.mover.Moving(x.In, x.Out) {
+		if want := s.Circuit(in); want.Out == southbound.NoPort && x.Status != southbound.PendingDeletion &&
+			!l.circuits.mover.Moving(in, out) {
 			c.Connect = append(c.Connect, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
 		}
 	}
-	for in := range l.fabric.OCSPorts() {
-		want := s.Circuit(southbound.Port(in))
-		if out, ok := found[southbound.Port(in)]; want.Phase == controller.InService &&
-			(!ok || out != want.Out) {
-			l.lost(s, now, southbound.DeviceEvent{Device: l.fabric.OCSNode, In: southbound.Port(in), Out: want.Out,
-				Status: southbound.Disconnected})
+	for in := range southbound.Port(l.fabric.OCSPorts()) {
+		if of, _ := l.fabric.OCSAt(int32(in)); of != ocs {
+			continue
+		}
+		want := s.Circuit(in)
+		if out, ok := found[in]; want.Phase == controller.InService && (!ok || out != want.Out) {
+			l.lost(s, now, in, want.Out)
 		}
 	}
 	return c
@@ -189,7 +202,8 @@ func (l *Loop) darkPort(s *state.State, now time.Duration, p southbound.Port) {
 
 // portDown reports whether the cable of an OCS port has no light.
 func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
-	at := state.PortRef{Device: l.fabric.OCSNode, Port: p}
+	d, port := l.fabric.OCSAt(int32(p))
+	at := state.PortRef{Device: d, Port: southbound.Port(port)}
 	return slices.Contains(s.Live().Down, at) || slices.Contains(s.DrainedPorts(), at)
 }
 
@@ -197,11 +211,15 @@ func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
 // would go on using such a circuit. Where host flows are steered one by one, an unused circuit does no
 // harm, and stays, unless its switch is drained: it and its cables are taken away once they are dark.
 func (l *Loop) dropUnused(s *state.State, now time.Duration) {
-	if l.cfg.Demand.Oracle() && !slices.Contains(s.Change().Drained, l.fabric.OCSNode) {
+	drained := s.Change().Drained
+	if l.cfg.Demand.Oracle() && !slices.ContainsFunc(drained, l.fabric.IsOCS) {
 		return
 	}
 	for in := range southbound.Port(l.fabric.OCSPorts()) {
 		if !l.circuits.steered[in] || s.Circuit(in).Phase != controller.InService {
+			continue
+		}
+		if ocs, _ := l.fabric.OCSAt(int32(in)); l.cfg.Demand.Oracle() && !slices.Contains(drained, ocs) {
 			continue
 		}
 		_, held := s.Holding(in)

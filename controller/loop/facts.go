@@ -149,7 +149,7 @@ func (l *Loop) deviceFact(s *state.State, now time.Duration, e *southbound.Devic
 	case southbound.ConnectionStatus:
 		l.circuits.mover.Event(now, *e)
 		if e.Status != southbound.Connected {
-			l.lost(s, now, *e)
+			l.reportedLost(s, now, e)
 		}
 	case southbound.PortUp, southbound.PortDown:
 		if !l.cables.followsCircuits(e) && l.fabric.Topology.OutPort(e.Device, int32(e.In)) != pathmap.None {
@@ -174,8 +174,8 @@ func (l *Loop) seen(s *state.State, now time.Duration, r *DeviceSeen) {
 		return
 	}
 	var c southbound.Change
-	if r.Device == l.fabric.OCSNode {
-		c = l.seenCircuits(s, now, &r.Seen)
+	if l.fabric.IsOCS(r.Device) {
+		c = l.seenCircuits(s, now, r.Device, &r.Seen)
 	} else {
 		// A move in progress steers the switch before its circuit is in service: do not take that rule away.
 		rules := slices.DeleteFunc(slices.Clone(r.Seen.Rules), func(x southbound.Rule) bool {

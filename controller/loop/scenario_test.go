@@ -39,7 +39,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of the scen
 //	cancel JOB [quiet]               a user cancels a job; quiet: without the reason of a refusal
 //	ok|refuse|unreachable|deposed [NAME...]  devices (all without a name) answer the Sets and reads that wait for them
 //	lie [NAME...]                    as ok, and the Sets have no effect
-//	light IN>OUT, fail IN            the OCS reports a circuit, or its failure
+//	light IN>OUT, fail IN            the OCS reports a circuit, or its failure; ports have the fabric's numbers
 //	gone IN>OUT                      the OCS reports a circuit as disconnected, true or not
 //	stand IN>OUT                     the OCS has made a circuit that was not requested
 //	port NAME PORT up|down, lost NAME, synced NAME
@@ -379,8 +379,8 @@ func (s *scenario) light(word, text string) error {
 		return err
 	}
 	if word == "stand" {
-		s.effect(&rollout.Set{Device: s.fabric.OCSNode,
-			Change: southbound.Change{Connect: []southbound.CrossConnect{{In: in, Out: out}}}})
+		ocs, c := s.own(in, out)
+		s.effect(&rollout.Set{Device: ocs, Change: southbound.Change{Connect: []southbound.CrossConnect{c}}})
 	}
 	if s.made[in] != out {
 		return fmt.Errorf("the OCS was not asked for it: input %d goes to %d", in, s.made[in])
@@ -418,8 +418,8 @@ func (s *scenario) device(f []string) error {
 	case "reboot":
 		tell(southbound.Lost, -1)
 		s.tables.Rules[d] = nil
-		if d == s.fabric.OCSNode {
-			for in := range s.made {
+		for in := range s.made {
+			if ocs, _ := s.fabric.OCSAt(int32(in)); ocs == d {
 				s.made[in], s.tables.Circuits[in] = southbound.NoPort, southbound.NoPort
 			}
 		}

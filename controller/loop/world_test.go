@@ -78,7 +78,7 @@ func newWorld(text string) (*world, error) {
 		return nil, err
 	}
 	w.state = state.New(w.fabric)
-	dark := slices.Repeat([]southbound.Port{southbound.NoPort}, w.fabric.Racks)
+	dark := slices.Repeat([]southbound.Port{southbound.NoPort}, w.fabric.OCSPorts())
 	w.made = slices.Clone(dark)
 	w.tables = &rollout.Fabric{Fabric: w.fabric, Circuits: dark,
 		Rules: make([][]southbound.Rule, len(w.fabric.Topology.Nodes()))}
@@ -203,11 +203,13 @@ func (w *world) answer(err error, names ...string) {
 }
 
 func (w *world) effect(s *rollout.Set) {
-	if s.Device != w.fabric.OCSNode {
+	if !w.fabric.IsOCS(s.Device) {
 		w.tables.Rules[s.Device] = merge(w.tables.Rules[s.Device], &s.Change)
 		return
 	}
 	for _, c := range s.Change.Connect {
+		c.In = southbound.Port(w.fabric.OCSPort(s.Device, int32(c.In)))
+		c.Out = southbound.Port(w.fabric.OCSPort(s.Device, int32(c.Out)))
 		if !c.Off && w.made[c.In] == c.Out {
 			continue
 		}
@@ -229,24 +231,32 @@ func (w *world) lose(in southbound.Port, s southbound.Status) {
 }
 
 func (w *world) tell(in, out southbound.Port, s southbound.Status) {
-	w.in.Devices = append(w.in.Devices, southbound.DeviceEvent{At: w.now, Device: w.fabric.OCSNode,
-		Kind: southbound.ConnectionStatus, In: in, Out: out, Status: s})
+	ocs, c := w.own(in, out)
+	w.in.Devices = append(w.in.Devices, southbound.DeviceEvent{At: w.now, Device: ocs,
+		Kind: southbound.ConnectionStatus, In: c.In, Out: c.Out, Status: s})
+}
+
+// own returns the OCS of two ports, and the numbers that it has for them.
+func (w *world) own(in, out southbound.Port) (southbound.DeviceID, southbound.CrossConnect) {
+	ocs, i := w.fabric.OCSAt(int32(in))
+	_, o := w.fabric.OCSAt(int32(out))
+	return ocs, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port(o)}
 }
 
 func (w *world) seen(d southbound.DeviceID) (s southbound.Seen) {
-	if d != w.fabric.OCSNode {
+	if !w.fabric.IsOCS(d) {
 		return southbound.Seen{Rules: w.tables.Rules[d]}
 	}
 	for in, out := range w.made {
-		switch {
-		case out == southbound.NoPort:
-		case w.tables.Circuits[in] == out:
-			s.Connections = append(s.Connections, southbound.Connection{In: southbound.Port(in), Out: out,
-				Status: southbound.Connected})
-		default:
-			s.Connections = append(s.Connections, southbound.Connection{In: southbound.Port(in), Out: out,
-				Status: southbound.PendingConnection})
+		ocs, c := w.own(southbound.Port(in), out)
+		if out == southbound.NoPort || ocs != d {
+			continue
 		}
+		status := southbound.PendingConnection
+		if w.tables.Circuits[in] == out {
+			status = southbound.Connected
+		}
+		s.Connections = append(s.Connections, southbound.Connection{In: c.In, Out: c.Out, Status: status})
 	}
 	return s
 }

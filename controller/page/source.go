@@ -178,10 +178,19 @@ func (c *Controller) switches(l *Look) {
 		x := Switch{Name: node.Name, Kind: node.Role.String(), Claim: ClaimText(claim[node.Name].State),
 			Error: claim[node.Name].Error}
 		x.hold(claim[node.Name].Holds)
-		if pathmap.NodeID(n) == c.now.OCSNode { // what the state says is newer
-			x.Desired, x.Accepted, x.Seen = &Held{Rules: -1, Circuits: len(l.Circuits)}, &Held{Rules: -1}, nil
+		if id := pathmap.NodeID(n); c.now.IsOCS(id) { // what the state says is newer
+			x.Desired, x.Accepted, x.Seen = &Held{Rules: -1}, &Held{Rules: -1}, nil
+			of := func(in southbound.Port) bool {
+				ocs, _ := c.now.OCSAt(int32(in))
+				return ocs == id
+			}
+			for _, k := range l.Circuits {
+				if of(k.In) {
+					x.Desired.Circuits++
+				}
+			}
 			for _, m := range l.Moves {
-				if m.Ended < 0 && m.Accepted >= 0 {
+				if m.Ended < 0 && m.Accepted >= 0 && of(m.In) {
 					x.Accepted.Circuits++
 				}
 			}

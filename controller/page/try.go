@@ -160,7 +160,7 @@ func (w *wreck) meets(d *state.Data, p pair, tag southbound.Tag) bool {
 // darkens reports whether a circuit would go dark.
 func (w *wreck) darkens(in, out int32) bool {
 	for _, port := range []int32{in, out} {
-		l := w.f.Topology.OutPort(w.f.OCSNode, port)
+		l := w.f.Topology.OutPort(w.f.OCSAt(port))
 		if l != pathmap.None && w.cut[l] {
 			return true
 		}

@@ -149,21 +149,21 @@ func circuitSchedules() []row {
 			sunflow(circuits.Sunflow{Every: true})},
 		{"sunflow-hold", "sunflow, but what is to take a circuit sends nothing over packets before", wavelengths,
 			sunflow(circuits.Sunflow{Fallback: controller.Hold})},
-		{"solstice", "port schedules of few long slots, an epoch at a time; packets carry the rest", 0,
+		{"solstice", "port schedules of few long slots, an epoch at a time; packets carry the rest", wavelengths,
 			made(circuits.Solstice)},
-		{"eclipse", "port schedules of the slots that carry most for their time, an epoch at a time", 0,
+		{"eclipse", "port schedules of the slots that carry most for their time, an epoch at a time", wavelengths,
 			made(circuits.Eclipse)},
-		{"bvn", "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", 0,
+		{"bvn", "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", wavelengths,
 			made(circuits.BvN)},
-		{"edmonds", "the matching of the most demand, slot by slot, as c-Through and Helios", 0,
+		{"edmonds", "the matching of the most demand, slot by slot, as c-Through and Helios", wavelengths,
 			edmonds(circuits.Edmonds())},
-		{"edmonds-backlog", "edmonds that knows of each host flow what its socket holds, as c-Through", 0,
+		{"edmonds-backlog", "edmonds that knows of each host flow what its socket holds, as c-Through", wavelengths,
 			edmonds(circuits.Edmonds().FromBacklog())},
-		{"rotor", "all matchings in turn, whatever the demand, as RotorNet without detours", 0,
+		{"rotor", "all matchings in turn, whatever the demand, as RotorNet without detours", wavelengths,
 			made(circuits.Rotor)},
 		{"rotor-vlb", "rotor on racks that keep bytes for each other, as RotorNet with detours over a third rack",
 			relays | blind, value(circuits.RotorVLB{})},
-		{"static", "one matching, for the first demand, an hour long", 0, value(circuits.Static{})},
+		{"static", "one matching, for the first demand, an hour long", wavelengths, value(circuits.Static{})},
 		{"sunflowsim-sunflow", "sunflow by the rules of its authors' simulator", simulated,
 			made(sunflowsim.NewSunflow)},
 		{"sunflowsim-solstice", "solstice by the rules of that simulator", simulated,
@@ -320,9 +320,9 @@ func placesAndRoutes() []row {
 func placesCircuitsAndRoutes() []row {
 	return []row{
 		{"joint", "places, lights and routes together: places tried in a copy of Sunflow's schedule, circuits for every " +
-			"pair", 0, jointly},
+			"pair", wavelengths, jointly},
 		{"apart", "joint, but its places are searched for the packet network alone: what deciding together is measured " +
-			"against", 0, separate},
+			"against", wavelengths, separate},
 	}
 }
 

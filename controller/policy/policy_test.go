@@ -8,6 +8,7 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/controller/policy/policytest"
 	"lightloom/pathmap/tries"
+	"lightloom/southbound"
 )
 
 // names returns every preset, and for each part that no preset has, a policy with it.
@@ -37,6 +38,44 @@ func TestConformance(t *testing.T) {
 				}
 				return p
 			})
+		})
+	}
+}
+
+// TestConformanceOfParallelOCSes: the laws hold on fabrics with four OCSes for every policy that lights
+// circuits there: no port is lit twice, and both ports of a circuit are of one OCS. Each of them lights some
+// of every OCS.
+func TestConformanceOfParallelOCSes(t *testing.T) {
+	for _, name := range names() {
+		fresh := func() controller.Policy {
+			p, err := policy.New(name, policy.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		if !fresh().Capabilities().Wavelengths {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			views := uint64(tries.Of(100, 400))
+			if strings.Contains(name, "crosslayer") || name == "joint" || name == "apart" {
+				views = uint64(tries.Of(40, 100))
+			}
+			policytest.RunOn(t, int(views), policytest.Parallel, fresh)
+			lit := map[southbound.DeviceID]int{}
+			for seed := range views {
+				v := policytest.Parallel(seed)
+				for _, r := range fresh().Decide(v, nil).Reserve {
+					ocs, _ := v.Fabric.OCSAt(int32(r.In))
+					lit[ocs-v.Fabric.OCSNode]++
+				}
+			}
+			// What sockets hold is less than an elephant in these views.
+			if len(lit) != 4 && name != "edmonds-backlog" {
+				t.Errorf("circuits by OCS: %v, want some of each", lit)
+			}
 		})
 	}
 }

@@ -42,6 +42,6 @@ func scheduled(name, file string) (*entry, error) {
 		return nil, err
 	}
 	return &entry{PartInfo{name, []Question{Circuits}, "the circuits of " + file,
-		controller.Capabilities{Circuits: true}},
+		controller.Capabilities{Circuits: true, Wavelengths: true}},
 		func(Options) []Part { return []Part{circuits.FromFile(s)} }}, nil
 }

@@ -136,7 +136,7 @@ func (b *Base) follow(hops [][]hop, s, d int, tag southbound.Tag, path []pathmap
 	}
 }
 
-// Devices returns the switches of the fabric, packet switches first, the OCS last.
+// Devices returns the switches of the fabric, packet switches first, the OCSes last.
 func (b *Base) Devices() []southbound.DeviceID {
 	var out []southbound.DeviceID
 	for n, node := range b.fabric.Topology.Nodes() {
@@ -144,8 +144,8 @@ func (b *Base) Devices() []southbound.DeviceID {
 			out = append(out, southbound.DeviceID(n))
 		}
 	}
-	if b.fabric.HasOCS() {
-		out = append(out, b.fabric.OCSNode)
+	for i := range b.fabric.OCSes() {
+		out = append(out, b.fabric.OCSNode+southbound.DeviceID(i))
 	}
 	return out
 }

@@ -70,9 +70,9 @@ func (f *Fabric) walk(way []pathmap.LinkID, met *devices, src, dst southbound.Ra
 			}
 		}
 		way = append(way, l)
-		if at = t.Link(l).To; at == f.OCSNode {
-			out := f.Circuits[t.Link(l).ToPort]
-			l = t.OutPort(at, int32(out))
+		if at = t.Link(l).To; f.IsOCS(at) {
+			_, out := f.OCSAt(int32(f.Circuits[f.OCSPort(at, t.Link(l).ToPort)]))
+			l = t.OutPort(at, out)
 			way = append(way, l)
 			// A rule for one source stands whatever the circuits (see Base.Stand): there a packet goes on.
 			if at = t.Link(l).To; at != f.ToRNode[dst] && r.Src == southbound.AnyRack {
@@ -87,12 +87,12 @@ func (f *Fabric) walk(way []pathmap.LinkID, met *devices, src, dst southbound.Ra
 // dark reports whether a link passes nothing: it is down, or it leads into an OCS input without a circuit.
 func (f *Fabric) dark(l pathmap.LinkID) bool {
 	link := f.Topology.Link(l)
-	return (f.Dark != nil && f.Dark[l]) || (link.To == f.OCSNode &&
-		f.Circuits[link.ToPort] == southbound.NoPort)
+	return (f.Dark != nil && f.Dark[l]) || (f.IsOCS(link.To) &&
+		f.Circuits[f.OCSPort(link.To, link.ToPort)] == southbound.NoPort)
 }
 
-// Check returns the first fault of a fabric: a circuit output lit twice, or a packet of some tag
-// between two racks that loops, is dropped, or comes out at the wrong rack.
+// Check returns the first fault of a fabric: a circuit output lit twice, a circuit between two OCSes,
+// or a packet of some tag between two racks that loops, is dropped, or comes out at the wrong rack.
 func Check(f *Fabric) error { return new(Checker).Check(f) }
 
 // Checker checks a fabric again and again. It walks only where a table or a circuit has changed since
@@ -116,6 +116,9 @@ func (c *Checker) Check(f *Fabric) error {
 		}
 		if other, twice := lit[out]; twice {
 			return fmt.Errorf("OCS output %d is lit by inputs %d and %d", out, other, in)
+		}
+		if !f.SamePlane(int32(in), int32(out)) {
+			return fmt.Errorf("OCS input %d and output %d are not of one switch and wavelength", in, out)
 		}
 		lit[out] = in
 	}

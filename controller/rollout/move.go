@@ -35,35 +35,41 @@ type Options struct {
 // them drain, move the mirrors, wait until the device reports the circuit, steer. Only the ports named
 // are touched, and packets that carry the circuit's tag meanwhile take the default way.
 type Mover struct {
-	fabric      *topo.Fabric
-	base        *Base
-	opt         Options
-	token       uint64
-	lit         []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
-	into        []southbound.Port // by OCS output: the input that was last reported to lead there
-	inputsLit   []int32           // by OCS output: how many inputs are lit to it
-	moves       []*move           // in order of intent
-	busy        [2][]int32        // by OCS input, and output: how many of moves want it
-	drops       []int32           // by OCS input: how many rules of its circuits are to be dropped by moves
-	sets        []Set
-	out         []Settled
-	needsReread bool
-	ready       []*move // memory of Next, as are spare and told
-	spare       []Set
-	told        []Settled
-	free        []*move                   // finished moves, for reuse
-	room        []southbound.CrossConnect // not handed out yet
-	// tokens of Sets of the OCS, not answered yet, also those whose moves have been given up
-	asks    []uint64
+	fabric    *topo.Fabric
+	base      *Base
+	opt       Options
+	token     uint64
+	lit       []southbound.Port // by OCS input: the circuit last reported as connected, and not asked to change since
+	into      []southbound.Port // by OCS output: the input that was last reported to lead there
+	inputsLit []int32           // by OCS output: how many inputs are lit to it
+	moves     []*move           // in order of intent
+	busy      [2][]int32        // by OCS input, and output: how many of moves want it
+	drops     []int32           // by OCS input: how many rules of its circuits are to be dropped by moves
+	sets      []Set
+	out       []Settled
+	unsure    []southbound.DeviceID // OCSes of which a Set failed in transit
+	ready     []*move               // memory of Next, as are spare and told
+	spare     []Set
+	told      []Settled
+	free      []*move                   // finished moves, for reuse
+	room      []southbound.CrossConnect // not handed out yet
+	// Sets of OCSes that are not answered yet, also those whose moves have been given up
+	asks    []ask
 	stirred bool          // something was reported since Next
 	due     time.Duration // if not stirred: when Next has something to do; unknown: not computed
 }
 
-// NeedsReread reports, once, that a Set of the OCS failed in transit, so that its circuits are unknown: the
-// caller reads the OCS and passes what it finds as events.
-func (m *Mover) NeedsReread() bool {
-	d := m.needsReread
-	m.needsReread = false
+// ask is a Set to an OCS.
+type ask struct {
+	token uint64
+	ocs   southbound.DeviceID
+}
+
+// NeedsReread returns, once, the OCSes of which a Set failed in transit, so that their circuits are unknown:
+// the caller reads these and passes what it finds as events.
+func (m *Mover) NeedsReread() []southbound.DeviceID {
+	d := m.unsure
+	m.unsure = nil
 	return d
 }
 
@@ -209,10 +215,12 @@ func (m *Mover) Token() uint64 {
 
 // Done handles the result of a Set; a token that is not awaited is ignored.
 func (m *Mover) Done(now time.Duration, token uint64, err error) {
-	if i := slices.Index(m.asks, token); i >= 0 {
-		m.asks = slices.Delete(m.asks, i, i+1)
+	if i := slices.IndexFunc(m.asks, func(a ask) bool { return a.token == token }); i >= 0 {
 		// the old circuit possibly remains, and would not be reported as new
-		m.needsReread = m.needsReread || err != nil && !errors.Is(err, southbound.ErrRefused)
+		if d := m.asks[i].ocs; err != nil && !errors.Is(err, southbound.ErrRefused) && !slices.Contains(m.unsure, d) {
+			m.unsure = append(m.unsure, d)
+		}
+		m.asks = slices.Delete(m.asks, i, i+1)
 	}
 	for k := 0; k < len(m.moves); k++ {
 		o := m.moves[k]
@@ -289,15 +297,17 @@ func (m *Mover) abandon(now time.Duration, o *move) {
 	if gone := m.base.CircuitMatches(o.in, o.out); len(gone) > 0 {
 		m.send(o, m.base.tor(o.in), southbound.Change{Drop: gone})
 	}
-	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in,
-		Out: o.out, Off: true}}})
+	m.connect(o, true)
 }
 
-// Event handles what a device reported. The result of a read-back arrives as events, too.
+// Event handles what a device reported, by its own numbers of ports. The result of a read-back arrives
+// as events, too.
 func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
-	if e.Device != m.fabric.OCSNode || e.Kind != southbound.ConnectionStatus {
+	if !m.fabric.IsOCS(e.Device) || e.Kind != southbound.ConnectionStatus {
 		return
 	}
+	e.In = southbound.Port(m.fabric.OCSPort(e.Device, int32(e.In)))
+	e.Out = southbound.Port(m.fabric.OCSPort(e.Device, int32(e.Out)))
 	if e.In < 0 || int(e.In) >= len(m.lit) {
 		return
 	}
@@ -345,7 +355,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 		switch {
 		case o.phase == clearing && len(o.open) == 0 && now >= o.until:
 			m.clear(now, o)
-		case o.phase == moving && o.connect && now >= o.retry:
+		case o.phase == moving && o.connect && now >= o.retry && !m.contested(o):
 			o.phase, o.connect, o.told = steering, false, true
 			rules := m.base.CircuitRules(o.in, o.out)
 			if len(rules) == 0 { // its ToR knows what to do
@@ -365,22 +375,28 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 			ready = append(ready, o)
 		}
 	}
-	if m.ready = ready; len(ready) > 0 {
-		change := southbound.Change{Connect: m.connections(len(ready))}
-		for _, o := range ready {
-			change.Connect = append(change.Connect, southbound.CrossConnect{In: o.in, Out: o.out})
-			o.phase, o.stages.Drained = waiting, now
-			m.asked(o.in, o.out)
-		}
-		token := m.send(ready[0], m.fabric.OCSNode, change) // the first carries it for all
-		for _, o := range ready[1:] {
-			o.await(token)
-		}
-	}
+	m.ready = ready
+	m.askAll(now, ready)
 	sets, out := m.sets, m.out
 	m.sets, m.spare = m.spare[:0], m.sets
 	m.out, m.told, m.stirred, m.due = m.told[:0], m.out, false, unknown
 	return sets, out
+}
+
+// contested reports whether the ToR of a move has still to forget a circuit to the same rack by another OCS or
+// wavelength. Both have one rule: the move would lose its own if it came first.
+func (m *Mover) contested(o *move) bool {
+	if m.fabric.OCSPorts() == m.fabric.Racks {
+		return false
+	}
+	racks := func(in, out southbound.Port) [2]int32 {
+		return [2]int32{m.fabric.OCSRack(int32(in)), m.fabric.OCSRack(int32(out))}
+	}
+	return slices.ContainsFunc(m.moves, func(x *move) bool {
+		return x != o && slices.ContainsFunc(x.drop, func(d southbound.CrossConnect) bool {
+			return racks(d.In, d.Out) == racks(o.in, o.out)
+		})
+	})
 }
 
 // darken has the OCS remove a drained circuit. A Set that fails in transit is not repeated: the device
@@ -390,8 +406,7 @@ func (m *Mover) darken(o *move) {
 	if m.lit[o.in] == o.out {
 		m.noteCircuit(o.in, southbound.NoPort)
 	}
-	m.send(o, m.fabric.OCSNode, southbound.Change{Connect: []southbound.CrossConnect{{In: o.in,
-		Out: o.out, Off: true}}})
+	m.connect(o, true)
 }
 
 // clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.
@@ -432,7 +447,7 @@ func (m *Mover) wake() time.Duration {
 		case draining:
 			at = min(at, o.until)
 		case moving:
-			if at = min(at, o.until); o.connect {
+			if at = min(at, o.until); o.connect && !m.contested(o) {
 				at = min(at, o.retry)
 			}
 		}

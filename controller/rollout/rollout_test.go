@@ -38,7 +38,7 @@ func tables(f *topo.Fabric, b *rollout.Base, circuits []southbound.Port) *rollou
 	x := &rollout.Fabric{Fabric: f, Circuits: circuits,
 		Rules: make([][]southbound.Rule, len(f.Topology.Nodes()))}
 	for _, d := range b.Devices() {
-		if d != f.OCSNode {
+		if !f.IsOCS(d) {
 			x.Rules[d] = b.Rules(d, circuits)
 		}
 	}
@@ -243,9 +243,9 @@ func (w *world) step() {
 	for _, s := range sets {
 		w.queues[s.Device] = append(w.queues[s.Device], s)
 	}
-	if w.m.NeedsReread() {
+	for _, d := range w.m.NeedsReread() {
 		for in, out := range w.x.Circuits {
-			if out != southbound.NoPort {
+			if ocs, _ := w.f.OCSAt(int32(in)); ocs == d && out != southbound.NoPort {
 				w.tell(southbound.Port(in), out, southbound.Connected)
 			}
 		}
@@ -280,9 +280,10 @@ func (w *world) step() {
 }
 
 func (w *world) tell(in, out southbound.Port, s southbound.Status) {
-	w.m.Event(w.now, southbound.DeviceEvent{Device: w.f.OCSNode, Kind: southbound.ConnectionStatus,
-		In: in, Out: out,
-		Status: s})
+	ocs, from := w.f.OCSAt(int32(in))
+	_, to := w.f.OCSAt(int32(out))
+	w.m.Event(w.now, southbound.DeviceEvent{Device: ocs, Kind: southbound.ConnectionStatus,
+		In: southbound.Port(from), Out: southbound.Port(to), Status: s})
 }
 
 func (w *world) effect(d southbound.DeviceID) {
@@ -292,10 +293,12 @@ func (w *world) effect(d southbound.DeviceID) {
 		w.m.Done(w.now, s.Token, southbound.ErrUnsupported)
 		return
 	}
-	if d != w.f.OCSNode {
+	if !w.f.IsOCS(d) {
 		w.x.Rules[d] = apply(w.x.Rules[d], &s.Change)
 	}
 	for _, c := range s.Change.Connect {
+		c.In = southbound.Port(w.f.OCSPort(d, int32(c.In)))
+		c.Out = southbound.Port(w.f.OCSPort(d, int32(c.Out)))
 		w.connect(c)
 	}
 	w.m.Done(w.now, s.Token, nil)
@@ -322,32 +325,40 @@ func (w *world) connect(c southbound.CrossConnect) {
 }
 
 // TestMoves throws overlapping moves at slow and failing devices: every intermediate table is free of
-// loops, black holes and wrong racks, and once requests stop every circuit is as it was last requested.
+// loops, black holes and wrong racks, and once requests stop every circuit is as it was last requested, with
+// its rule at its ToR. Each OCS is asked for circuits of its own ports only.
 func TestMoves(t *testing.T) {
-	removed := 0
-	for seed := range tries.Of[uint64](100, 400) {
-		f, b := fabric(t, "hybrid:racks=5,hosts=1,spines=2", 2)
-		if seed%2 == 1 {
-			b.SteerAll()
+	for _, spec := range []string{"hybrid:racks=5,hosts=1,spines=2", "hybrid:racks=5,hosts=1,spines=2,ocses=4",
+		"hybrid:racks=4,hosts=1,spines=2,ocses=2,wavelengths=2"} {
+		removed := 0
+		for seed := range tries.Of[uint64](100, 400) {
+			f, b := fabric(t, spec, 2)
+			if seed%2 == 1 {
+				b.SteerAll()
+			}
+			removed += playMoves(t, seed, f, b).removed
 		}
-		removed += playMoves(t, seed, f, b).removed
-	}
-	if removed < 100 {
-		t.Errorf("only %d circuits were removed", removed)
+		if removed < 100 {
+			t.Errorf("%s: only %d circuits were removed", spec, removed)
+		}
 	}
 }
 
 // playMoves plays random moves to their end.
 func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *world {
 	r := rand.New(rand.NewPCG(seed, 9))
-	w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.Racks)),
+	w := &world{t: t, r: r, f: f, x: tables(f, b, dark(f.OCSPorts())),
 		queues:    map[southbound.DeviceID][]rollout.Set{},
-		inService: dark(f.Racks),
+		inService: dark(f.OCSPorts()),
 		m:         rollout.NewMover(f, b, rollout.Options{Drain: time.Millisecond, Retry: time.Millisecond})}
-	want := dark(f.Racks)
-	for range 60 {
-		if in, out := southbound.Port(r.IntN(f.Racks)), southbound.Port(r.IntN(f.Racks)); r.IntN(4) == 0 && in != out &&
-			want[in] != out {
+	want := dark(f.OCSPorts())
+	for range 60 * f.Spec.Planes() {
+		first := southbound.Port(0)
+		if n := f.Spec.Planes(); n > 1 {
+			first = southbound.Port(r.IntN(n) * f.Racks)
+		}
+		if in, out := first+southbound.Port(r.IntN(f.Racks)), first+southbound.Port(r.IntN(f.Racks)); r.IntN(4) == 0 &&
+			in != out && want[in] != out && !elsewhere(f, want, in, out) {
 			var displaced []southbound.CrossConnect
 			for k := range want {
 				if southbound.Port(k) == in || want[k] == out {
@@ -362,7 +373,7 @@ func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *worl
 			want[in] = out
 			w.m.Begin(w.now, in, out, displaced)
 		}
-		if in := r.IntN(f.Racks); r.IntN(10) == 0 && w.inService[in] != southbound.NoPort &&
+		if in := r.IntN(f.OCSPorts()); r.IntN(10) == 0 && w.inService[in] != southbound.NoPort &&
 			w.inService[in] == want[in] {
 			w.m.Remove(southbound.Port(in), want[in])
 			w.inService[in], want[in] = southbound.NoPort, southbound.NoPort
@@ -382,6 +393,30 @@ func playMoves(t *testing.T, seed uint64, f *topo.Fabric, b *rollout.Base) *worl
 				w.x.Circuits[in], w.inService[in],
 				out)
 		}
+		if tor := f.ToRNode[f.OCSRack(int32(in))]; out != southbound.NoPort && !holds(w.x.Rules[tor], b, in, out) {
+			t.Fatalf("seed %d: %s has no rule for circuit %d→%d", seed, f.Topology.Node(tor).Name, in, out)
+		}
 	}
 	return w
+}
+
+// elsewhere reports whether another plane is to join the racks of two ports.
+func elsewhere(f *topo.Fabric, want []southbound.Port, in, out southbound.Port) bool {
+	n := southbound.Port(f.Racks)
+	for k, to := range want {
+		if from := southbound.Port(k); from != in && from%n == in%n && to != southbound.NoPort && to%n == out%n {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether a ToR has the rules of a circuit.
+func holds(rules []southbound.Rule, b *rollout.Base, in int, out southbound.Port) bool {
+	for _, r := range b.CircuitRules(southbound.Port(in), out) {
+		if !slices.Contains(rules, r) {
+			return false
+		}
+	}
+	return true
 }

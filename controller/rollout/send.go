@@ -1,7 +1,9 @@
 package rollout
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"lightloom/southbound"
 )
@@ -17,8 +19,8 @@ func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) uint64
 	}
 	if i == len(m.sets) {
 		m.sets = append(m.sets, Set{Device: d, Token: m.Token()})
-		if d == m.fabric.OCSNode {
-			m.asks = append(m.asks, m.token)
+		if m.fabric.IsOCS(d) {
+			m.asks = append(m.asks, ask{m.token, d})
 		}
 	}
 	s := &m.sets[i]
@@ -27,6 +29,54 @@ func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) uint64
 	s.Change.Connect = join(s.Change.Connect, c.Connect)
 	o.await(s.Token)
 	return s.Token
+}
+
+// connect has the OCS of a move's ports make its circuit or, with off, remove it, and the move wait for that.
+func (m *Mover) connect(o *move, off bool) {
+	d, x := m.crossConnect(o.in, o.out)
+	x.Off = off
+	m.send(o, d, southbound.Change{Connect: []southbound.CrossConnect{x}})
+}
+
+// crossConnect returns the OCS that has both ports of a circuit, and the circuit by that OCS's own numbers.
+func (m *Mover) crossConnect(in, out southbound.Port) (southbound.DeviceID, southbound.CrossConnect) {
+	d, i := m.fabric.OCSAt(int32(in))
+	_, o := m.fabric.OCSAt(int32(out))
+	return d, southbound.CrossConnect{In: southbound.Port(i), Out: southbound.Port(o)}
+}
+
+// askAll sends the moves that are ready to their OCSes: one Set to each.
+func (m *Mover) askAll(now time.Duration, ready []*move) {
+	of := func(o *move) southbound.DeviceID {
+		d, _ := m.fabric.OCSAt(int32(o.in))
+		return d
+	}
+	if m.fabric.OCSes() > 1 {
+		slices.SortStableFunc(ready, func(a, b *move) int { return cmp.Compare(of(a), of(b)) })
+	}
+	for len(ready) > 0 {
+		d, n := of(ready[0]), 1
+		for n < len(ready) && of(ready[n]) == d {
+			n++
+		}
+		m.ask(now, d, ready[:n])
+		ready = ready[n:]
+	}
+}
+
+// ask sends one OCS the circuits of moves that are ready.
+func (m *Mover) ask(now time.Duration, d southbound.DeviceID, ready []*move) {
+	change := southbound.Change{Connect: m.connections(len(ready))}
+	for _, o := range ready {
+		_, x := m.crossConnect(o.in, o.out)
+		change.Connect = append(change.Connect, x)
+		o.phase, o.stages.Drained = waiting, now
+		m.asked(o.in, o.out)
+	}
+	token := m.send(ready[0], d, change) // the first carries it for all
+	for _, o := range ready[1:] {
+		o.await(token)
+	}
 }
 
 // await has the move wait for the answer to a Set.

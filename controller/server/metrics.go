@@ -12,6 +12,7 @@ import (
 
 	"lightloom/controller/replica"
 	"lightloom/controller/state"
+	"lightloom/southbound"
 	"lightloom/southbound/meter"
 	"lightloom/southbound/pki"
 )
@@ -76,9 +77,13 @@ func (p *replicaProcess) machine() replica.Machine {
 	if p.export == nil {
 		return m
 	}
-	name := "ocs"
-	if f := p.fabric(); f.HasOCS() {
-		name = f.Topology.Nodes()[f.OCSNode].Name
+	name := func(in southbound.Port) string {
+		f := p.fabric()
+		if !f.HasOCS() {
+			return "ocs"
+		}
+		ocs, _ := f.OCSAt(int32(in))
+		return f.Topology.Node(ocs).Name
 	}
 	return watched{m, p.export, name, func() bool { return p.current.Leader() != nil }}
 }
@@ -90,7 +95,7 @@ func (p *replicaProcess) machine() replica.Machine {
 type watched struct {
 	machine
 	export *exporter
-	ocs    string
+	ocs    func(in southbound.Port) string // the name of the OCS that has an input
 	leads  func() bool
 }
 
@@ -117,12 +122,13 @@ func (w watched) note(batch []state.Entry) {
 			e.Stages.Connected == 0 {
 			continue
 		}
-		w.export.meter.Stage(w.ocs, meter.StageInService, max(e.At-e.Stages.Connected, 0))
+		ocs := w.ocs(e.Port)
+		w.export.meter.Stage(ocs, meter.StageInService, max(e.At-e.Stages.Connected, 0))
 		for i := len(moves) - 1; i >= 0; i-- {
 			if m := &moves[i]; m.In == e.Port && m.Out == e.Out {
 				commit, drain := e.Stages.BeforeRPC(m.Intent)
-				w.export.meter.Stage(w.ocs, meter.StageCommit, commit)
-				w.export.meter.Stage(w.ocs, meter.StageDrain, drain)
+				w.export.meter.Stage(ocs, meter.StageCommit, commit)
+				w.export.meter.Stage(ocs, meter.StageDrain, drain)
 				break
 			}
 		}

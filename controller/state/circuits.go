@@ -26,8 +26,8 @@ func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error 
 			r.In, r.Out, n-1)
 	case s.fabric.OCSUplink[r.In] < 0 || s.fabric.OCSUplink[r.Out] < 0:
 		return fmt.Errorf("reserve %d→%d: one of the racks has no OCS port", r.In, r.Out)
-	case n > s.fabric.Racks && int(r.In)/s.fabric.Racks != int(r.Out)/s.fabric.Racks:
-		return fmt.Errorf("reserve %d→%d: these are ports of two wavelengths, and light keeps its own", r.In, r.Out)
+	case !s.fabric.SamePlane(int32(r.In), int32(r.Out)):
+		return fmt.Errorf("reserve %d→%d: these are ports of %s", r.In, r.Out, s.apart(r.In, r.Out))
 	case r.NotBefore < 0 || r.NotAfter <= r.NotBefore:
 		return fmt.Errorf("reserve %d→%d: from %v to %v is no time", r.In, r.Out, r.NotBefore, r.NotAfter)
 	case r.Coflow != controller.AnyCoflow && !s.Knew(r.Coflow):
@@ -36,11 +36,25 @@ func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error 
 	return nil
 }
 
+// apart says why no circuit joins two ports of different planes.
+func (s *State) apart(in, out southbound.Port) string {
+	a, _ := s.fabric.OCSAt(int32(in))
+	b, _ := s.fabric.OCSAt(int32(out))
+	if a == b {
+		return "two wavelengths, and light keeps its own"
+	}
+	t := s.fabric.Topology
+	return fmt.Sprintf("%s and of %s: a circuit joins two of one optical switch", t.Node(a).Name, t.Node(b).Name)
+}
+
 // intend records that an input is being moved: whatever held its ports is over, and nothing is steered
 // to it.
 func (s *State) intend(e *Entry) error {
 	if !inRange(e.Port, len(s.d.Circuits)) || !inRange(e.Out, len(s.d.Circuits)) {
 		return fmt.Errorf("move %d→%d: no such port", e.Port, e.Out)
+	}
+	if !s.fabric.SamePlane(int32(e.Port), int32(e.Out)) {
+		return fmt.Errorf("move %d→%d: these are ports of %s", e.Port, e.Out, s.apart(e.Port, e.Out))
 	}
 	for _, in := range [2]southbound.Port{e.Port, s.leads[e.Out]} {
 		if in != southbound.NoPort && s.d.Circuits[in].Out != southbound.NoPort {

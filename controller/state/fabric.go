@@ -83,21 +83,33 @@ func (s *State) after(c *controller.FabricChange) (*topo.Fabric, error) {
 	if err := s.checkUplinks(next); err != nil {
 		return nil, err
 	}
-	return next, s.checkOCS(c, &now)
+	return next, s.checkOCSes(c, &now)
 }
 
-// checkOCS returns which circuit is in the way of what a change does to the optical switch, or nil: it
+// checkOCSes returns which circuit is in the way of what a change does to an optical switch, or nil.
+func (s *State) checkOCSes(c, now *controller.FabricChange) error {
+	for i := range s.fabric.OCSes() {
+		if err := s.checkOCS(c, now, s.fabric.OCSNode+pathmap.NodeID(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOCS returns which circuit is in the way of what a change does to one optical switch, or nil: it
 // is in use while the switch goes, or lit while another takes its place unannounced. Below level 5 one
 // in use refuses the drain.
-func (s *State) checkOCS(c, now *controller.FabricChange) error {
-	n, does := s.fabric.OCSNode, "drain"
+func (s *State) checkOCS(c, now *controller.FabricChange, n pathmap.NodeID) error {
+	does := "drain"
 	drained, drains := slices.Contains(now.Drained, n), slices.Contains(c.Drained, n)
 	replaced := slices.Contains(c.Replaced(now), n)
 	if replaced && !drained && !drains {
 		for in, x := range s.d.Circuits {
-			if name := s.fabric.Topology.Node(n).Name; x.Out != southbound.NoPort {
+			name := s.fabric.Topology.Node(n).Name
+			if of, at := s.fabric.OCSAt(int32(in)); of == n && x.Out != southbound.NoPort {
+				_, to := s.fabric.OCSAt(int32(x.Out))
 				return fmt.Errorf("replace %s: circuit %d→%d is lit: drain it first, with drain: [%s], and replace it then",
-					name, in, x.Out, name)
+					name, at, to, name)
 			}
 		}
 		return nil
@@ -112,9 +124,11 @@ func (s *State) checkOCS(c, now *controller.FabricChange) error {
 		does = "remove"
 	}
 	for in, all := range s.ledger.byIn {
-		if r := all.Live(); len(r) > 0 && r[0].Begun {
+		of, at := s.fabric.OCSAt(int32(in))
+		if r := all.Live(); of == n && len(r) > 0 && r[0].Begun {
+			_, to := s.fabric.OCSAt(int32(r[0].Out))
 			return fmt.Errorf("%s %s: circuit %d→%d is in use until %v of the run at the latest: try again then", does,
-				s.fabric.Topology.Node(n).Name, in, r[0].Out, r[0].NotAfter)
+				s.fabric.Topology.Node(n).Name, at, to, r[0].NotAfter)
 		}
 	}
 	return nil

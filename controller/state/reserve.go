@@ -71,9 +71,8 @@ func (s *State) reserve(e *Entry) error {
 		}
 	}
 	if in, found := s.elsewhere(&r); found {
-		return fmt.Errorf("reserve %d→%d: another wavelength joins these racks, from port %d: %w",
-			r.In, r.Out, in,
-			ErrConflict)
+		return fmt.Errorf("reserve %d→%d: another wavelength or OCS joins these racks, from port %d: %w",
+			r.In, r.Out, in, ErrConflict)
 	}
 	in, out, o := s.ledger.place(&r)
 	if o != nil {
@@ -84,9 +83,9 @@ func (s *State) reserve(e *Entry) error {
 	return nil
 }
 
-// elsewhere returns the input of another wavelength that joins the racks of a reservation or will, at
-// any time; false if none does. Packets from one rack to another carry one tag, so that a ToR can send
-// them to one wavelength only.
+// elsewhere returns the input of another plane that joins the racks of a reservation or will, at any
+// time; false if none does. Packets from one rack to another carry one tag, so that a ToR can send them
+// to one plane only.
 func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bool) {
 	n := southbound.Port(s.fabric.Racks)
 	if len(s.d.Circuits) <= int(n) {

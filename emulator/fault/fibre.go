@@ -39,7 +39,7 @@ func (x fibre) String() string {
 
 // fibreNames lists names to choose from: each port pulled, and exchanged with the next.
 func fibreNames(f *topo.Fabric) (names []string) {
-	if !f.HasOCS() {
+	if f.OCSes() != 1 {
 		return nil
 	}
 	ports := f.Topology.Ports(f.OCSNode)
@@ -54,7 +54,7 @@ func fibreNames(f *topo.Fabric) (names []string) {
 
 // fibre reads swap:A:B or pull:A, with :in, :out or :both after it; false for what the fabric does not have.
 func (n *Names) fibre(name string) (x fibre, ok bool) {
-	if !n.fabric.HasOCS() {
+	if n.fabric.OCSes() != 1 { // there is one patch panel, before a single switch
 		return x, false
 	}
 	words := strings.Split(name, ":")

@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -24,8 +25,8 @@ type Counters struct {
 	Dropped uint64 // packets that the devices' planes count as dropped: a fluid has none, so stalls stand for them
 	Solves  int64  // times that rates were shared by water-filling
 
-	Lit        []device.LitInterval // the OCS's own log of light
-	LitDropped uint64               // intervals that the log no longer holds
+	Lit        []device.LitInterval // the OCSes' own logs of light
+	LitDropped uint64               // intervals that the logs no longer hold
 }
 
 // Counters returns what went over the fabric until Now.
@@ -59,11 +60,29 @@ func (s *Sim) Counters() Counters {
 			c.Dropped += n
 		}
 	}
-	if s.fabric.HasOCS() {
-		ocs := s.switches[s.fabric.OCSNode].dev
-		c.Lit, c.LitDropped = ocs.Log(), ocs.LogDropped()
-	}
+	s.addLit(&c)
 	return c
+}
+
+// addLit adds the logs of light of all OCSes, by when each interval began.
+func (s *Sim) addLit(c *Counters) {
+	for i := range s.fabric.OCSes() {
+		id := s.fabric.OCSNode + pathmap.NodeID(i)
+		ocs := s.switches[id].dev
+		log := ocs.Log()
+		for k := range log {
+			log[k] = s.inFabric(id, log[k])
+		}
+		c.LitDropped += ocs.LogDropped()
+		if i == 0 {
+			c.Lit = log
+			continue
+		}
+		c.Lit = append(c.Lit, log...)
+	}
+	if s.fabric.OCSes() > 1 {
+		slices.SortStableFunc(c.Lit, func(a, b device.LitInterval) int { return cmp.Compare(a.From, b.From) })
+	}
 }
 
 func (s *Sim) sameRack(p *pair) bool {
@@ -90,7 +109,8 @@ func (s *Sim) Into(input southbound.Port) pathmap.Bytes {
 	if l == pathmap.None {
 		return 0
 	}
-	s.fluid.postOver(s.circuitOf(input))
+	ocs, port := s.fabric.OCSAt(int32(input))
+	s.fluid.postOver(s.circuitOf(ocs, southbound.Port(port)))
 	return s.fluid.payload[l]
 }
 

@@ -2,10 +2,12 @@ package flowsim
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"lightloom/emulator/cabling"
 	"lightloom/emulator/device"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -24,21 +26,26 @@ func (o optics) Move(off []southbound.Port, on []southbound.CrossConnect, dark t
 
 // onLight is the optical switch's: its own circuits begin or cease to carry light. Where the fibres are
 // plugged in elsewhere it is the panel that knows whose light that is.
-func (s *Sim) onLight(_ time.Duration, input southbound.Port, lit bool) {
+func (s *Sim) onLight(ocs pathmap.NodeID, input southbound.Port, lit bool) {
 	if s.panel != nil {
 		s.panel.Light(input, lit)
 		return
 	}
-	s.circuitLight(input, lit)
+	s.circuitLight(ocs, input, lit)
 }
 
 // Patch puts a patch panel before the optical switch, so that its fibres can be plugged in elsewhere:
-// call it before anything is asked of that switch. It panics where there is none.
+// call it before anything is asked of that switch. It panics where there is none, or several.
 func (s *Sim) Patch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if n := s.fabric.OCSes(); n != 1 {
+		panic(fmt.Sprintf("flowsim: a patch panel before %d optical switches", n))
+	}
 	w := s.board(s.fabric.OCSNode)
-	s.panel = cabling.New(w.plane, s.fabric.Topology.Ports(w.id), s.circuitLight)
+	s.panel = cabling.New(w.plane, s.fabric.Topology.Ports(w.id), func(input southbound.Port, lit bool) {
+		s.circuitLight(w.id, input, lit)
+	})
 }
 
 // Plug plugs in fibres of the optical switch now, as given (see cabling.Panel.Plug): a circuit over a
@@ -56,12 +63,12 @@ func (s *Sim) Plug(in, out []southbound.Port) error {
 
 // darkTimes is the inputs whose circuits have moved and are dark: one event for all that moved together.
 type darkTimes struct {
-	inputs [][]southbound.Port // by the event's index; the memory is used again
+	inputs [][]pathmap.NodeID // by the event's index, numbered as circuitOf does; the memory is used again
 	idle   []int32
 }
 
 // lightLater plans a check of the moved circuits for the instant at which they have light.
-func (s *Sim) lightLater(moved []southbound.CrossConnect, at time.Duration) {
+func (s *Sim) lightLater(ocs pathmap.NodeID, moved []southbound.CrossConnect, at time.Duration) {
 	d := &s.dark
 	if len(d.idle) == 0 {
 		d.idle = append(d.idle, int32(len(d.inputs)))
@@ -70,7 +77,7 @@ func (s *Sim) lightLater(moved []southbound.CrossConnect, at time.Duration) {
 	i := d.idle[len(d.idle)-1]
 	d.idle = d.idle[:len(d.idle)-1]
 	for _, c := range moved {
-		d.inputs[i] = append(d.inputs[i], c.In)
+		d.inputs[i] = append(d.inputs[i], s.circuitOf(ocs, c.In))
 	}
 	s.clock.At(at, event{lightComes, i})
 }
@@ -78,7 +85,7 @@ func (s *Sim) lightLater(moved []southbound.CrossConnect, at time.Duration) {
 func (s *Sim) lightNow(i int32) {
 	d := &s.dark
 	for _, in := range d.inputs[i] {
-		s.change(s.circuitOf(in))
+		s.change(in)
 	}
 	d.inputs[i] = d.inputs[i][:0]
 	d.idle = append(d.idle, i)

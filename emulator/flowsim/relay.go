@@ -95,7 +95,8 @@ func (h hosts) Relay(by southbound.Relay) error {
 	case !h.fabric.HasOCS():
 		return fmt.Errorf("relay: %w: this fabric has no circuits", southbound.ErrUnsupported)
 	case h.fabric.OCSPorts() > h.fabric.Racks:
-		return fmt.Errorf("relay: %w: racks with several wavelengths have no turn", southbound.ErrUnsupported)
+		return fmt.Errorf("relay: %w: racks with several wavelengths or optical switches have no turn",
+			southbound.ErrUnsupported)
 	case by.ReconfigurationDelay < 0 || by.Slot <= by.ReconfigurationDelay:
 		return fmt.Errorf("relay: slots of %v with %v of darkness: take slots that are longer than that", by.Slot,
 			by.ReconfigurationDelay)

@@ -28,14 +28,14 @@ type Sim struct {
 	linkOut [][]pathmap.LinkID // by node and port: the link that leaves there, or pathmap.None
 	cut     []bool             // by link: its cable is cut
 
-	changed  []uint64 // by node, then by input of the OCS: generation of the tables that last changed it
+	changed  []uint64 // by node, then by OCS input: generation of the tables that last changed it
 	recabled uint64   // generation of the last cut
 
 	switches []*switchboard // by DeviceID; nil for hosts
 	devices  []southbound.DeviceID
-	circuit  []bool // by rack: the circuit that the rack sends into carries light
+	circuit  []bool // by OCS port: the circuit that its rack sends into carries light
 	dark     darkTimes
-	panel    *cabling.Panel // between the optical switch and its fibres; nil: they sit where they belong
+	panel    *cabling.Panel // between the only optical switch and its fibres; nil: they sit where they belong
 
 	tasks map[southbound.TaskID]tried
 	lost  []bool // by host; nil while none has ever failed
@@ -84,7 +84,7 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	s.widen()
 	circuits := 0
 	if f.HasOCS() {
-		circuits = int(t.Ports(f.OCSNode))
+		circuits = max(int(t.Ports(f.OCSNode)), f.OCSPorts())
 	}
 	s.changed = make([]uint64, len(t.Nodes())+circuits)
 	s.fluid.watch = make([][]int32, len(s.changed))

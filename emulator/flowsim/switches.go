@@ -45,8 +45,8 @@ func (p *plane) SetRules(set []southbound.Rule, drop []southbound.Match, replace
 }
 
 func (p *plane) SetLight(port southbound.Port, lit bool) error {
-	if p.id == p.sim.fabric.OCSNode {
-		p.sim.changeCircuits()
+	if p.sim.fabric.IsOCS(p.id) {
+		p.sim.changeCircuits(p.id)
 	} else {
 		p.sim.change(p.id)
 	}
@@ -55,13 +55,13 @@ func (p *plane) SetLight(port southbound.Port, lit bool) error {
 
 func (p *plane) Move(off []southbound.Port, on []southbound.CrossConnect, dark time.Duration) error {
 	for _, in := range off {
-		p.sim.change(p.sim.circuitOf(in))
+		p.sim.change(p.sim.circuitOf(p.id, in))
 	}
 	for _, c := range on {
-		p.sim.change(p.sim.circuitOf(c.In))
+		p.sim.change(p.sim.circuitOf(p.id, c.In))
 	}
 	if dark > 0 && len(on) > 0 {
-		p.sim.lightLater(on, p.sim.clock.Now()+dark)
+		p.sim.lightLater(p.id, on, p.sim.clock.Now()+dark)
 	}
 	return p.mem.Move(off, on, dark)
 }
@@ -92,9 +92,10 @@ func (s *Sim) addDevices() {
 			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane, LogSize: logSize}
 		if n.Role == pathmap.OCS {
 			c.Kind, c.Delays, c.AllStop = device.Optical, s.opt.optical(s.fabric), s.opt.AllStop
-			c.Plane, c.OnLight = optics{sw.plane}, s.onLight
-			if c.OnLit = s.opt.Lit; c.OnLit != nil {
-				c.LogSize = shortLog
+			c.Plane = optics{sw.plane}
+			c.OnLight = func(_ time.Duration, input southbound.Port, lit bool) { s.onLight(id, input, lit) }
+			if s.opt.Lit != nil {
+				c.LogSize, c.OnLit = shortLog, func(i device.LitInterval) { s.opt.Lit(s.inFabric(id, i)) }
 			}
 		}
 		sw.dev = device.New(c)
@@ -106,13 +107,21 @@ func (s *Sim) addDevices() {
 	}
 }
 
+// inFabric returns an interval of light of an OCS with the fabric's numbers of its ports.
+func (s *Sim) inFabric(ocs pathmap.NodeID, i device.LitInterval) device.LitInterval {
+	i.In = southbound.Port(s.fabric.OCSPort(ocs, int32(i.In)))
+	i.Out = southbound.Port(s.fabric.OCSPort(ocs, int32(i.Out)))
+	return i
+}
+
 // circuitLight reports to a ToR that the circuit it sends into carries light, or no longer does.
-func (s *Sim) circuitLight(input southbound.Port, lit bool) {
-	if s.linkBy(s.fabric.OCSNode, input) == pathmap.None {
+func (s *Sim) circuitLight(ocs pathmap.NodeID, input southbound.Port, lit bool) {
+	if s.linkBy(ocs, input) == pathmap.None {
 		return
 	}
-	s.circuit[input] = lit
-	s.updateUplink(int32(input))
+	port := s.fabric.OCSPort(ocs, int32(input))
+	s.circuit[port] = lit
+	s.updateUplink(port)
 }
 
 // updateUplink reports to the ToR at an OCS port what its own end of that cable sees.
@@ -279,8 +288,8 @@ func (s *Sim) Cable(l pathmap.LinkID, up bool) {
 		link := s.fabric.Topology.Link(d)
 		switch w := s.switches[link.From]; {
 		case w == nil:
-		case s.fabric.HasOCS() && link.To == s.fabric.OCSNode:
-			s.updateUplink(link.ToPort)
+		case s.fabric.IsOCS(link.To):
+			s.updateUplink(s.fabric.OCSPort(link.To, link.ToPort))
 		default:
 			w.light(southbound.Port(link.FromPort), up)
 		}

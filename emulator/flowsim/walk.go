@@ -66,14 +66,14 @@ func (s *Sim) stands(asked []pathmap.NodeID, since uint64) bool {
 // change decides it.
 func (s *Sim) table(n pathmap.NodeID, p pair, in southbound.Port) (pathmap.NodeID, bool) {
 	node := s.fabric.Topology.Node(n)
-	if n == s.fabric.OCSNode {
-		return s.circuitOf(in), true
+	if s.fabric.IsOCS(n) {
+		return s.circuitOf(n, in), true
 	}
 	return n, node.Role != pathmap.ToR || node.Rack != s.fabric.RackOf(int32(p.dst))
 }
 
-func (s *Sim) circuitOf(in southbound.Port) pathmap.NodeID {
-	return pathmap.NodeID(len(s.switches)) + pathmap.NodeID(in)
+func (s *Sim) circuitOf(ocs pathmap.NodeID, in southbound.Port) pathmap.NodeID {
+	return pathmap.NodeID(len(s.switches)) + pathmap.NodeID(s.fabric.OCSPort(ocs, int32(in)))
 }
 
 // change records that the tables of a switch, or the circuit of an input, are not what they were.
@@ -83,10 +83,10 @@ func (s *Sim) change(n pathmap.NodeID) {
 	s.fluid.changed = append(s.fluid.changed, n)
 }
 
-// changeCircuits records that any circuit may not be what it was.
-func (s *Sim) changeCircuits() {
-	for in := range southbound.Port(s.fabric.Topology.Ports(s.fabric.OCSNode)) {
-		s.change(s.circuitOf(in))
+// changeCircuits records that any circuit of an OCS may not be what it was.
+func (s *Sim) changeCircuits(ocs pathmap.NodeID) {
+	for in := range southbound.Port(s.fabric.Topology.Ports(ocs)) {
+		s.change(s.circuitOf(ocs, in))
 	}
 }
 

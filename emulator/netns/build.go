@@ -38,6 +38,9 @@ func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 	if err == nil && opt.VOQBytes > 0 && !spec.HasOCS() {
 		err = errNoFibre
 	}
+	if err == nil && opt.VOQBytes > 0 && spec.OCSes() > 1 {
+		err = errManyFibres
+	}
 	if err != nil {
 		return nil, fmt.Errorf("build fabric: %w", err)
 	}

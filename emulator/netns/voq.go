@@ -22,6 +22,10 @@ var ErrNoVOQs = &Hinted{errors.New("queues for dark circuits need the ebpf datap
 var errNoFibre = &Hinted{errors.New("queues for dark circuits: the fabric has no optical switch"),
 	"leave --voq-bytes away, or take a fabric of kind hybrid"}
 
+// errManyFibres: a ToR keeps queues for one fibre.
+var errManyFibres = &Hinted{errors.New("queues for dark circuits: the fabric has several optical switches, and a ToR " +
+	"has queues for one"), "leave --voq-bytes away, or ocses"}
+
 // MinVOQBytes is the least that a queue can hold: two segments of 64 kB, which is what TCP sends at once.
 const MinVOQBytes = 128 << 10
 

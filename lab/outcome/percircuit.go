@@ -23,13 +23,18 @@ type circuitLine struct {
 	Bytes     *float64 `json:"bytes,omitempty"` // payload; on real packets switches count by port, not by circuit
 	Failed    bool     `json:"failed"`
 	Policy    string   `json:"policy"`
+	Switch    string   `json:"switch,omitempty"` // where there are several OCSes: which, and in and out are its ports
 }
 
 func (l *circuitLine) fields() []string {
-	return []string{strconv.Itoa(int(l.In)), strconv.Itoa(int(l.Out)), l.Coflow, decimal(l.Intended),
+	out := []string{strconv.Itoa(int(l.In)), strconv.Itoa(int(l.Out)), l.Coflow, decimal(l.Intended),
 		optional(l.Dark),
 		optional(l.Connected),
 		optional(l.InService), decimal(l.Ended), optional(l.Bytes), strconv.FormatBool(l.Failed), l.Policy}
+	if l.Switch != "" {
+		out = append(out, l.Switch)
+	}
+	return out
 }
 
 // circuitsOf returns the circuits of an outcome, in order of intent, then by input.
@@ -67,14 +72,39 @@ func circuitsOf(o *Outcome) []circuitLine {
 	return out
 }
 
+// nameSwitches gives circuits their switch and the numbers that it has for their ports, where there are several.
+func nameSwitches(spec topo.Spec, lines []circuitLine) error {
+	if spec.ParallelOCSes() == 1 {
+		return nil
+	}
+	f, err := topo.New(spec)
+	if err != nil {
+		return err
+	}
+	for i := range lines {
+		l := &lines[i]
+		ocs, in := f.OCSAt(l.In)
+		_, l.Out = f.OCSAt(l.Out)
+		l.In, l.Switch = in, f.Topology.Node(ocs).Name
+	}
+	return nil
+}
+
 // WritePerCircuit writes a line for every circuit of every policy.
 func WritePerCircuit(name string, outcomes []*Outcome) error {
 	head := []string{"in", "out", "coflow", "intended", "dark", "connected", "in_service", "ended",
 		"bytes", "failed",
 		"policy"}
+	if slices.ContainsFunc(outcomes, func(o *Outcome) bool { return o.Row.Spec.ParallelOCSes() > 1 }) {
+		head = append(head, "switch")
+	}
 	return writeLines(name, "per-circuit", head, func(emit func(*circuitLine) error) error {
 		for _, o := range outcomes {
-			for _, l := range circuitsOf(o) {
+			lines := circuitsOf(o)
+			if err := nameSwitches(o.Row.Spec, lines); err != nil {
+				return err
+			}
+			for _, l := range lines {
 				if err := emit(&l); err != nil {
 					return err
 				}

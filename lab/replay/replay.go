@@ -375,7 +375,8 @@ func (s *runner) report(outcomes []*outcome.Outcome) (*report.Report, []report.P
 		Fabric: report.Fabric{Kind: spec.Kind, Spec: scenario.SpecText(spec), On: s.Options.On,
 			Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
 			Privilege: "none", Racks: spec.Racks, Hosts: s.Fabric.Hosts(), Spines: spec.Spines, OCSPorts: spec.Ports,
-			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS), Waves: spec.Waves},
+			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS), Waves: spec.Waves,
+			OCSes: spec.OCSes},
 		Controller: report.Controller{Replicas: 1, Log: "local"},
 	}
 	if s.Options.Demo {

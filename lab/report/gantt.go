@@ -46,7 +46,7 @@ func drawKey(c CircuitInterval) uint64 {
 // gantt draws the circuits of one row: a lane an input, a bar a circuit, its colour the output, its
 // first, hatched part the reconfiguration delay. span is the time of the whole axis, the same for all
 // rows, so that pictures can be compared.
-func gantt(p *PolicyResult, span time.Duration, racks int) string {
+func gantt(p *PolicyResult, span time.Duration, f *Fabric) string {
 	circuits := sortedCircuits(p.Circuits)
 	const w, left, right, top, lane = 1120.0, 64.0, 16.0, 8.0, 18.0
 	ports, all := max(1, p.moved().Ports), max(len(circuits), p.moved().Circuits)
@@ -61,13 +61,13 @@ func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	for in := range ports {
 		y := top + lane*float64(in)
 		s.Line("grid", left, y+lane, w-right, y+lane)
-		s.Text("tick", "end", left-6, y+13, "rack "+end(in, racks))
+		s.Text("tick", "end", left-6, y+13, "rack "+f.end(in))
 	}
 	if all > drawnCircuits {
 		circuits = thinned(circuits)
 	}
 	for _, c := range circuits {
-		bar(s, c, racks, x, top+lane*float64(c.In)+2, lane-4)
+		bar(s, c, f, x, top+lane*float64(c.In)+2, lane-4)
 	}
 	if all > drawnCircuits {
 		s.Text("tick", "end", w-right, h-4, fmt.Sprintf("%s of %s circuits are drawn, evenly among all",
@@ -79,21 +79,31 @@ func gantt(p *PolicyResult, span time.Duration, racks int) string {
 	return s.End()
 }
 
-// end names a port of the optical switch: its rack, and its wavelength if that is not the first.
-func end(port, racks int) string {
-	if racks == 0 || port < racks {
+// end names an OCS port: its rack, its OCS where there are several, and its wavelength if that is not
+// the first.
+func (f *Fabric) end(port int) string {
+	if f.Racks == 0 {
 		return strconv.Itoa(port)
 	}
-	return fmt.Sprintf("%d λ%d", port%racks, port/racks+1)
+	wave, name := port/f.Racks, strconv.Itoa(port%f.Racks)
+	if f.OCSes > 1 {
+		each := max(1, f.Waves)
+		name += fmt.Sprintf(" ocs%d", wave/each)
+		wave %= each
+	}
+	if wave > 0 {
+		name += fmt.Sprintf(" λ%d", wave+1)
+	}
+	return name
 }
 
-func bar(s *plot.SVG, c CircuitInterval, racks int, x func(time.Duration) float64, y, h float64) {
+func bar(s *plot.SVG, c CircuitInterval, f *Fabric, x func(time.Duration) float64, y, h float64) {
 	inService := min(max(c.InService, c.Moving), c.End)
 	served := fmt.Sprintf("coflow %d", c.Coflow)
 	if c.Coflow == controller.AnyCoflow {
 		served = "every coflow"
 	}
-	from, to := end(int(c.In), racks), end(int(c.Out), racks)
+	from, to := f.end(int(c.In)), f.end(int(c.Out))
 	title := fmt.Sprintf("rack %s → rack %s for %s: asked at %v, in service at %v, ended at %v",
 		from, to, served,
 		c.Moving.Round(time.Microsecond), inService.Round(time.Microsecond), c.End.Round(time.Microsecond))

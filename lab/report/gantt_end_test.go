@@ -9,14 +9,19 @@ import (
 	"lightloom/lab/report/plot"
 )
 
-// TestEnd: ports of other wavelengths than the first are named by their rack and wavelength.
+// TestEnd: ports of other wavelengths than the first are named by their rack and wavelength, those of parallel
+// OCSes by their OCS too.
 func TestEnd(t *testing.T) {
+	one, two, both := Fabric{Racks: 8, Waves: 3}, Fabric{Racks: 8, OCSes: 4}, Fabric{Racks: 8, OCSes: 2, Waves: 2}
 	for _, tc := range []struct {
-		port, racks int
-		want        string
-	}{{3, 8, "3"}, {7, 8, "7"}, {8, 8, "0 λ2"}, {19, 8, "3 λ3"}, {5, 0, "5"}} {
-		if got := end(tc.port, tc.racks); got != tc.want {
-			t.Errorf("port %d of %d racks is %q, want %q", tc.port, tc.racks, got, tc.want)
+		port int
+		f    Fabric
+		want string
+	}{{3, one, "3"}, {7, one, "7"}, {8, one, "0 λ2"}, {19, one, "3 λ3"}, {5, Fabric{}, "5"},
+		{5, two, "5 ocs0"}, {19, two, "3 ocs2"}, {5, both, "5 ocs0"}, {13, both, "5 ocs0 λ2"}, {21, both, "5 ocs1"},
+		{29, both, "5 ocs1 λ2"}} {
+		if got := tc.f.end(tc.port); got != tc.want {
+			t.Errorf("port %d of %+v is %q, want %q", tc.port, tc.f, got, tc.want)
 		}
 	}
 }
@@ -36,7 +41,7 @@ func TestTitles(t *testing.T) {
 			"rack 1 → rack 2 for every coflow: asked at 1ms, never used, ended at 3ms"},
 	} {
 		s := plot.NewSVG(10, 10, "t")
-		bar(s, tc.c, 4, x, 0, 1)
+		bar(s, tc.c, &Fabric{Racks: 4}, x, 0, 1)
 		if got := s.End(); !strings.Contains(got, tc.want) {
 			t.Errorf("%s does not say %q", got, tc.want)
 		}
@@ -60,7 +65,8 @@ func TestTitles(t *testing.T) {
 func TestLanes(t *testing.T) {
 	height := func(c CircuitInterval) string {
 		c.End = time.Second
-		_, h, _ := strings.Cut(gantt(&PolicyResult{Circuits: []CircuitInterval{c}}, time.Second, 8), "viewBox=")
+		p := &PolicyResult{Circuits: []CircuitInterval{c}}
+		_, h, _ := strings.Cut(gantt(p, time.Second, &Fabric{Racks: 8}), "viewBox=")
 		h, _, _ = strings.Cut(h, ">")
 		return h
 	}

@@ -101,7 +101,7 @@ func (r *Report) page() *page {
 		p.Legend = append(p.Legend, legend{one.Name, "key " + plot.Series(i)})
 		if len(one.Circuits) > 0 {
 			p.Gantts = append(p.Gantts, picture{one.Name, ganttWords(&r.Policies[i]),
-				gantt(one, r.span(), r.Fabric.Racks)})
+				gantt(one, r.span(), &r.Fabric)})
 		}
 	}
 	for i := range r.results {

@@ -84,11 +84,12 @@ type Fabric struct {
 	Racks      int    `json:"racks"`
 	Hosts      int    `json:"hosts"` // of all racks
 	Spines     int    `json:"spines"`
-	OCSPorts   int    `json:"ocs_ports"` // of each wavelength
+	OCSPorts   int    `json:"ocs_ports"` // of each wavelength of each OCS
 	NIC        int64  `json:"nic_bits_per_second"`
 	EPS        int64  `json:"eps_bits_per_second"`   // of one ToR–spine link
 	OCS        int64  `json:"ocs_bits_per_second"`   // of one ToR–OCS link
-	Waves      int    `json:"wavelengths,omitempty"` // circuits that a rack can have at once; 0: one
+	Waves      int    `json:"wavelengths,omitempty"` // circuits that a rack can have at once through an OCS; 0: one
+	OCSes      int    `json:"ocses,omitempty"`       // parallel OCSes; 0: one, or none
 	Congestion string `json:"congestion_control,omitempty"`
 	MTU        int    `json:"mtu_bytes,omitempty"`
 	QueueBytes int64  `json:"queue_bytes,omitempty"` // of a ToR–spine link

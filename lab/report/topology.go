@@ -26,9 +26,8 @@ func topology(f Fabric) string {
 	pitch := (w - 2*gap) / float64(max(racks, 1))
 	at := func(r int) float64 { return gap + pitch*(float64(r)+.5) }
 	spineAt := func(i int) float64 { return w * (float64(i) + 1) / float64(f.Spines+1) }
-	s := plot.NewSVG(w, h, fmt.Sprintf("%d racks of %d hosts, %d spines, an optical switch of %d ports",
-		f.Racks, perRack,
-		f.Spines, f.OCSPorts*max(1, f.Waves)))
+	s := plot.NewSVG(w, h, fmt.Sprintf("%d racks of %d hosts, %d spines, %s of %d ports", f.Racks, perRack, f.Spines,
+		counted(f.OCSes, "an optical switch", "optical switches"), f.OCSPorts*max(1, f.Waves)))
 	for r := range racks {
 		for i := range min(f.Spines, 16) {
 			s.Line("eps", at(r), torY, spineAt(i), spineY+26)
@@ -46,13 +45,22 @@ func topology(f Fabric) string {
 		rack(s, r, at(r), torY, min(pitch-6, 84), perRack)
 	}
 	if f.OCSPorts > 0 {
+		name := counted(f.OCSes, "optical circuit switch", "optical circuit switches")
 		s.Box("optical", gap+20, ocsY, w-2*gap-40, 30,
-			fmt.Sprintf("optical circuit switch, %d ports", f.OCSPorts*max(1, f.Waves)))
-		s.Text("label", "middle", w/2, ocsY+20, fmt.Sprintf("optical circuit switch · %d ports · %s each",
-			f.OCSPorts*max(1, f.Waves), rate(f.OCS)))
+			fmt.Sprintf("%s, %d ports", name, f.OCSPorts*max(1, f.Waves)))
+		s.Text("label", "middle", w/2, ocsY+20, fmt.Sprintf("%s · %d ports · %s each",
+			name, f.OCSPorts*max(1, f.Waves), rate(f.OCS)))
 	}
 	s.Text("tick", "start", 8, h-5, captions(f, racks))
 	return s.End()
+}
+
+// counted is the words for one thing, or for several with their number.
+func counted(n int, one, several string) string {
+	if n > 1 {
+		return fmt.Sprintf("%d %s", n, several)
+	}
+	return one
 }
 
 // captions returns what the picture cannot show.

@@ -61,6 +61,10 @@ func (c *cablingSite) survey(ctx context.Context, r auditRequest,
 	if !c.fabric.HasOCS() {
 		return nil, emulated.ErrNoOCS
 	}
+	if n := c.fabric.OCSes(); n > 1 {
+		return nil, hint.Wrong(fmt.Errorf("audit: the fabric has %d optical switches, and a single one can be audited: "+
+			"start it without ocses", n))
+	}
 	t := c.fabric.Topology
 	ocs, err := c.devices.Dial(ctx, c.fabric, c.fabric.OCSNode, c.id, os.Getenv, func(cfg *gnmi.Config) {
 		cfg.Start, cfg.Timeout = c.epoch, auditTimeout

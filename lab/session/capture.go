@@ -129,9 +129,10 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 			Applied: func(device.Applied) {},
 		}, func(time.Duration, *device.Device) {}))
 	}
-	if s.Topo.HasOCS() {
-		ocs := s.Topo.Topology.Node(s.Topo.OCSNode).Name
-		tap(s.Topo.OCSNode, func(e southbound.DeviceEvent) string {
+	for i := range s.Topo.OCSes() {
+		id := s.Topo.OCSNode + southbound.DeviceID(i)
+		ocs := s.Topo.Topology.Node(id).Name
+		tap(id, func(e southbound.DeviceEvent) string {
 			if e.Kind != southbound.ConnectionStatus {
 				return ""
 			}
@@ -139,7 +140,7 @@ func (s *keeper) annotate(book *capture.Notebook, node pathmap.NodeID, port int3
 		})
 	}
 	name := s.Topo.Topology.Node(node).Name
-	if node != s.Topo.OCSNode {
+	if !s.Topo.IsOCS(node) {
 		tap(node, func(e southbound.DeviceEvent) string {
 			switch {
 			case e.In != southbound.Port(port):

@@ -43,6 +43,10 @@ func (s *keeper) serveFibre(r fibreRequest) error {
 	if !s.Topo.HasOCS() {
 		return emulated.ErrNoOCS
 	}
+	if n := s.Topo.OCSes(); n > 1 {
+		return hint.Wrong(fmt.Errorf("fibre: the fabric has %d optical switches, and fibres are moved at a single one: "+
+			"start it without ocses", n))
+	}
 	ocs := s.Packets.Switches[s.Topo.OCSNode]
 	which := map[string]cabling.Fibre{"in": cabling.In, "out": cabling.Out, "both": cabling.Both}[r.Which]
 	var err error

@@ -10,6 +10,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/api"
 	apiv1 "lightloom/controller/api/v1"
+	"lightloom/controller/state"
 	"lightloom/emulator/device"
 	"lightloom/emulator/fault"
 	"lightloom/lab/testbed"
@@ -246,7 +247,7 @@ func (s *keeper) unlit(id southbound.DeviceID, ports []southbound.Port) (dark, d
 	t := s.Topo.Topology
 	for _, p := range ports {
 		l := t.OutPort(id, int32(p))
-		if l != pathmap.None && (id == s.Topo.OCSNode || t.Link(l).To == s.Topo.OCSNode) && !s.Faults.Cut(l) {
+		if l != pathmap.None && (s.Topo.IsOCS(id) || s.Topo.IsOCS(t.Link(l).To)) && !s.Faults.Cut(l) {
 			dark = append(dark, int(p))
 		} else {
 			down = append(down, int(p))
@@ -315,20 +316,30 @@ func (s *Status) addState(ctx context.Context, client *api.Client, f *apiv1.Fabr
 			s.Waiting = append(s.Waiting, WaitingStatus{j.Job, j.Name, j.Why})
 		}
 	}
-	ocs := ""
+	s.addCircuits(d, f)
+	return nil
+}
+
+// addCircuits adds the circuits by their switch, with its own numbers of ports: the ledger numbers those of all OCSes
+// one after the other.
+func (s *Status) addCircuits(d *state.Data, f *apiv1.Fabric) {
+	var ocses []string
 	for _, n := range f.Nodes {
 		if n.Role == pathmap.OCS.String() {
-			ocs = n.Name
+			ocses = append(ocses, n.Name)
 		}
 	}
+	if len(ocses) == 0 {
+		return
+	}
+	each := len(d.Circuits) / len(ocses)
 	for in, c := range d.Circuits {
 		if c.Phase != controller.NoCircuit {
 			phase := map[controller.CircuitPhase]string{controller.Reconfiguring: "reconfiguring",
 				controller.InService: "in-service"}[c.Phase]
-			s.Circuits = append(s.Circuits, CircuitStatus{Switch: ocs, In: southbound.Port(in),
-				Out: c.Out, Phase: phase,
+			s.Circuits = append(s.Circuits, CircuitStatus{Switch: ocses[in/each], In: southbound.Port(in % each),
+				Out: c.Out % southbound.Port(each), Phase: phase,
 				Coflow: c.Coflow, Since: c.Since.Seconds()})
 		}
 	}
-	return nil
 }

@@ -58,25 +58,36 @@ func keeps(t *pathmap.Topology, host pathmap.NodeID) error {
 	return fmt.Errorf("host %s keeps its cable: move cables between switches only", t.Node(host).Name)
 }
 
-// uplinks finds the ports of ToRs that have a cable to the OCS.
+// uplinks finds the ports of ToRs that have a cable to an OCS.
 func uplinks(f *topo.Fabric) ([]int32, error) {
 	if !f.HasOCS() {
 		return nil, nil
 	}
 	out := slices.Repeat([]int32{pathmap.None}, max(f.OCSPorts(), f.Racks))
-	for _, l := range f.Topology.Out(f.OCSNode) {
-		at := f.Topology.Link(l)
-		if int(at.FromPort) >= len(out) {
-			return nil, fmt.Errorf("%s: the fabric uses ports 0 to %d of the OCS",
-				portOf(f.Topology, l), len(out)-1)
+	for i := range f.OCSes() {
+		if err := uplinksTo(f, f.OCSNode+pathmap.NodeID(i), out); err != nil {
+			return nil, err
 		}
-		if tor := f.ToRNode[f.OCSRack(at.FromPort)]; at.To != tor {
-			return nil, fmt.Errorf("%s is for %s: plug no other switch in", portOf(f.Topology, l),
-				f.Topology.Node(tor).Name)
-		}
-		out[at.FromPort] = at.ToPort
 	}
 	return out, nil
+}
+
+// uplinksTo fills in, by OCS port, the ports of ToRs that have a cable to one OCS.
+func uplinksTo(f *topo.Fabric, ocs pathmap.NodeID, out []int32) error {
+	for _, l := range f.Topology.Out(ocs) {
+		at := f.Topology.Link(l)
+		port := f.OCSPort(ocs, at.FromPort)
+		if port == pathmap.None || int(port) >= len(out) {
+			return fmt.Errorf("%s: the fabric uses ports 0 to %d of the OCS",
+				portOf(f.Topology, l), len(out)/f.OCSes()-1)
+		}
+		if tor := f.ToRNode[f.OCSRack(port)]; at.To != tor {
+			return fmt.Errorf("%s is for %s: plug no other switch in", portOf(f.Topology, l),
+				f.Topology.Node(tor).Name)
+		}
+		out[port] = at.ToPort
+	}
+	return nil
 }
 
 // passesToRs reports whether paths of a leaf-spine can lead through the ToRs of other racks: it joins

@@ -89,8 +89,9 @@ func addRacks(out, f *topo.Fabric, c pathmap.Cabling) error {
 	if len(c.Added) == 0 {
 		return nil
 	}
-	if f.Spec.Wavelengths() > 1 {
-		return errors.New("racks: ports of the optical switch are numbered by wavelength: with several, start with all racks")
+	if f.Spec.Planes() > 1 {
+		return errors.New("racks: ports of optical switches are numbered by wavelength and by switch: with several, start " +
+			"with all racks")
 	}
 	out.FirstHost, out.ToRNode = slices.Clone(f.FirstHost), slices.Clone(f.ToRNode)
 	out.HostNode, out.HostRack, out.HostPort = slices.Clone(f.HostNode), slices.Clone(f.HostRack), slices.Clone(f.HostPort)

@@ -28,6 +28,9 @@ func (s Spec) Check() error {
 		if s.Waves > 1 {
 			return wrong("kind", "a %s has one wavelength a rack: write hybrid for more", s.Kind)
 		}
+		if s.OCSes > 1 {
+			return wrong("kind", "a %s has no parallel OCSes: write hybrid or crossbar for more than one", s.Kind)
+		}
 		return s.WithDefaults().checkGeneral()
 	default:
 		return wrong("kind", "%q is unknown: write %s", s.Kind, oneOf(s.Kind, Kinds()))
@@ -48,12 +51,12 @@ func (s Spec) Check() error {
 			return wrong(c.key, "%d is out of range: write %d to %d", c.value, c.min, c.max)
 		}
 	}
-	if s.Waves < 0 || s.Waves > MaxWaves {
-		return wrong("wavelengths", "%d is out of range: write 1 to %d", s.Waves, MaxWaves)
-	}
 	if cables := s.Racks * (s.Hosts + s.Spines); cables > MaxCables {
 		return wrong(racks, "%d racks of %d hosts and %d uplinks make %d cables, more than %d: write %s=%d or fewer",
 			s.Racks, s.Hosts, s.Spines, cables, MaxCables, racks, MaxCables/(s.Hosts+s.Spines))
+	}
+	if err := s.checkPlanes(); err != nil {
+		return err
 	}
 	if err := s.checkRates(); err != nil {
 		return err
@@ -62,6 +65,19 @@ func (s Spec) Check() error {
 		return err
 	}
 	return s.checkOCS(given)
+}
+
+func (s Spec) checkPlanes() error {
+	switch {
+	case s.Waves < 0 || s.Waves > MaxWaves:
+		return wrong("wavelengths", "%d is out of range: write 1 to %d", s.Waves, MaxWaves)
+	case s.OCSes < 0 || s.OCSes > MaxOCSes:
+		return wrong("ocses", "%d is out of range: write 1 to %d", s.OCSes, MaxOCSes)
+	case s.Planes() > MaxOCSes:
+		return wrong("ocses", "%d OCSes of %d wavelengths give a rack %d circuits at once, more than %d: write ocses=%d or "+
+			"fewer", s.OCSes, s.Waves, s.Planes(), MaxOCSes, MaxOCSes/s.Waves)
+	}
+	return nil
 }
 
 func (s Spec) checkRates() error {
@@ -103,7 +119,10 @@ func (s Spec) checkOCS(given Spec) error {
 		}
 	}
 	if !s.HasOCS() {
-		if given.OCS != 0 || given.Ports != 0 || given.Dark != 0 || given.Waves > 1 {
+		if s.Kind == Crossbar && given.OCSes > 1 {
+			return wrong("ocses", "a crossbar without dark has no OCS: add dark=10ms, or leave ocses out")
+		}
+		if given.OCS != 0 || given.Ports != 0 || given.Dark != 0 || given.Waves > 1 || given.OCSes > 1 {
 			return wrong("kind", "a %s has no OCS: write hybrid, or leave ocs, ports and dark out", s.Kind)
 		}
 		return nil

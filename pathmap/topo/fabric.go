@@ -10,15 +10,20 @@ import (
 )
 
 // Fabric is a data-center fabric as its users speak of it: racks of hosts behind ToRs, a packet
-// network, and perhaps an optical circuit switch with a port a rack, or several. Slices are by index
-// and borrowed.
+// network, and perhaps an optical circuit switch with a port a rack, or several such switches side by
+// side. Slices are by index and borrowed.
 //
-// Hosts are numbered rack by rack, and within a rack by their port on its ToR. OCS port r goes to rack
-// r; racks without an OCS port come last. With several wavelengths, port r + w·Racks goes to rack r
-// too, for wavelength w. A host's only port is 0. On the ToR of a hybrid, a leaf-spine or a crossbar,
-// port i below HostsPerRack goes to the rack's host i; then come the uplinks; the last port goes to the
-// OCS where there is one, or the last ports, by wavelength. A general fabric (a fat-tree, a Jellyfish,
-// a file) need not have as many hosts in each rack, nor its ports in any order.
+// Hosts are numbered rack by rack, and within a rack by their port on its ToR. A host's only port is 0.
+// On the ToR of a hybrid, a leaf-spine or a crossbar, port i below HostsPerRack goes to the rack's host
+// i; then come the uplinks; the last port goes to the OCS where there is one, or the last ports, by
+// plane. A general fabric (a fat-tree, a Jellyfish, a file) need not have as many hosts in each rack,
+// nor its ports in any order.
+//
+// OCS ports have numbers of the whole fabric, so that one ledger holds the circuits of all OCSes. They
+// come in planes: a circuit joins two ports of one plane, which is one wavelength of one OCS. Port
+// r + p·Racks goes to rack r and is of plane p; the planes of one OCS follow each other. Racks without an
+// OCS port come last. OCSAt and OCSPort translate to the numbers that an OCS itself has and back; of the
+// first OCS, and so of a single one, they are the same.
 type Fabric struct {
 	Spec         Spec
 	Topology     *pathmap.Topology
@@ -29,7 +34,7 @@ type Fabric struct {
 	HostPort     []int32          // by host: the ToR's port to it
 	FirstHost    []int32          // by rack, and one more: rack r has the hosts FirstHost[r] to FirstHost[r+1]-1
 	ToRNode      []pathmap.NodeID // by rack
-	OCSNode      pathmap.NodeID   // pathmap.None without an OCS
+	OCSNode      pathmap.NodeID   // of the first OCS, the others follow; pathmap.None without an OCS
 	// by OCS port: the port of its rack's ToR to it, pathmap.None where there is no cable; nil without an OCS
 	OCSUplink []int32
 	Transit   bool // paths can lead through the ToRs of other racks
@@ -55,9 +60,51 @@ func (f *Fabric) HostsOf(rack int) int { return int(f.FirstHost[rack+1] - f.Firs
 // HasOCS reports whether the fabric has an optical circuit switch.
 func (f *Fabric) HasOCS() bool { return f.OCSNode != pathmap.None }
 
-// OCSPorts returns how many ports of the OCS are numbered: one for each rack and wavelength; 0 without
-// an OCS.
+// OCSPorts returns how many OCS ports are numbered: one for each rack and plane; 0 without an OCS.
 func (f *Fabric) OCSPorts() int { return len(f.OCSUplink) }
+
+// OCSes returns how many optical circuit switches there are.
+func (f *Fabric) OCSes() int {
+	if !f.HasOCS() {
+		return 0
+	}
+	return f.Spec.ParallelOCSes()
+}
+
+// IsOCS reports whether a node is an optical circuit switch.
+func (f *Fabric) IsOCS(n pathmap.NodeID) bool {
+	return f.HasOCS() && n >= f.OCSNode && n < f.OCSNode+pathmap.NodeID(f.Spec.ParallelOCSes())
+}
+
+// OCSAt returns the OCS that has an OCS port, and the port's number there.
+func (f *Fabric) OCSAt(port int32) (pathmap.NodeID, int32) {
+	each := f.portsOfOCS()
+	if port < each || f.Spec.ParallelOCSes() == 1 {
+		return f.OCSNode, port
+	}
+	return f.OCSNode + pathmap.NodeID(port/each), port % each
+}
+
+// OCSPort returns the number in the fabric of a port of an OCS. Of several OCSes, one that numbers a port
+// that the fabric does not use gets pathmap.None, never a port of another.
+func (f *Fabric) OCSPort(n pathmap.NodeID, port int32) int32 {
+	if f.Spec.ParallelOCSes() == 1 {
+		return port
+	}
+	each := f.portsOfOCS()
+	if port < 0 || port >= each {
+		return pathmap.None
+	}
+	return int32(n-f.OCSNode)*each + port
+}
+
+// portsOfOCS returns how many ports of each OCS are numbered.
+func (f *Fabric) portsOfOCS() int32 { return int32(f.OCSPorts() / f.Spec.ParallelOCSes()) }
+
+// SamePlane reports whether a circuit can join two OCS ports.
+func (f *Fabric) SamePlane(a, b int32) bool {
+	return f.OCSPorts() <= f.Racks || a/int32(f.Racks) == b/int32(f.Racks)
+}
 
 // OCSRack returns the rack that an OCS port goes to.
 func (f *Fabric) OCSRack(port int32) int32 {
@@ -82,8 +129,9 @@ type Spec struct {
 	OCS    pathmap.BitsPerSecond // ocs: each ToR–OCS link
 	Ports  int                   // ports: OCS ports, at most Racks (the racks beyond have none); default Racks
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
-	// wavelengths: circuits that a rack can have at once each way, every one at the OCS rate; 0: one
+	// wavelengths: circuits that a rack can have at once each way through an OCS, every one at the OCS rate; 0: one
 	Waves int
+	OCSes int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
 	Slots int        // slots: tasks a host runs at once
 	VCPUs string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
 	Own   []RackRate // rates of single racks, by link and rack; nil: none
@@ -101,8 +149,14 @@ type Spec struct {
 	PerNode int     // hosts: to add at each switch of the file that has none
 }
 
-// Wavelengths returns how many circuits a rack can have at once each way.
+// Wavelengths returns how many circuits a rack can have at once each way through one OCS.
 func (s Spec) Wavelengths() int { return max(1, s.Waves) }
+
+// ParallelOCSes returns how many OCSes a fabric with circuits has.
+func (s Spec) ParallelOCSes() int { return max(1, s.OCSes) }
+
+// Planes returns how many circuits a rack can have at once each way, over all OCSes.
+func (s Spec) Planes() int { return s.Wavelengths() * s.ParallelOCSes() }
 
 // General reports whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any
 // between two racks.

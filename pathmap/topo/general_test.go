@@ -239,7 +239,8 @@ func TestFileErrors(t *testing.T) {
 			`host "eve" is cabled to "dave", a node of role host: cable it to a packet switch`},
 		{"host to OCS", with("[dave, middle]", "[dave, mirrors]"), `host "dave" is cabled to "mirrors", a node of role ocs`},
 		{"two OCSes", with("{name: spare, role: tor}", "{name: spare, role: ocs}"),
-			`"mirrors" and "spare" are both of role ocs: a fabric has at most one`},
+			`"mirrors" and "spare" are both of role ocs: a file has at most one; write parallel ones as ` +
+				`hybrid:racks=16,ocses=4`},
 		{"OCS to a spine", with("[mirrors, left], ports: [31, 12]", "[mirrors, spare]"),
 			`OCS "mirrors" is cabled to "spare", which has no hosts: cable it to ToRs`},
 		{"OCS twice to a ToR", with("[mirrors, right], ports: [17, 13]", "[mirrors, left], ports: [17, 13]"),

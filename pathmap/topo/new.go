@@ -9,8 +9,8 @@ import (
 )
 
 // New builds the fabric of a spec. Nodes are ToRs ("tor0", by rack, so that a ToR's NodeID is its
-// rack), spines ("spine0"), the OCS ("ocs"), then hosts ("h<rack>-<i>"), whose only port is 0. Port r
-// of a spine goes to rack r.
+// rack), spines ("spine0"), the OCS ("ocs", or "ocs0" and on where there are several), then hosts
+// ("h<rack>-<i>"), whose only port is 0. Port r of a spine goes to rack r.
 func New(s Spec) (*Fabric, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("build fabric: %w", err)
@@ -56,13 +56,26 @@ func (f *Fabric) addNodes(b *pathmap.Builder) {
 		b.Add(pathmap.Node{Name: fmt.Sprintf("spine%d", i), Role: pathmap.Switch, Rack: pathmap.None})
 	}
 	if f.Spec.HasOCS() {
-		f.OCSNode = b.Add(pathmap.Node{Name: "ocs", Role: pathmap.OCS, Rack: pathmap.None})
+		f.addOCSes(b)
 	}
 	for h := range f.HostNode {
 		r, i := f.Place(int32(h))
 		f.HostNode[h], f.HostPort[h] = b.Add(pathmap.Node{Name: fmt.Sprintf("h%d-%d", r, i),
 			Role: pathmap.Host, Rack: r}),
 			int32(i)
+	}
+}
+
+func (f *Fabric) addOCSes(b *pathmap.Builder) {
+	if f.Spec.ParallelOCSes() == 1 {
+		f.OCSNode = b.Add(pathmap.Node{Name: "ocs", Role: pathmap.OCS, Rack: pathmap.None})
+		return
+	}
+	for i := range f.Spec.ParallelOCSes() {
+		n := b.Add(pathmap.Node{Name: fmt.Sprintf("ocs%d", i), Role: pathmap.OCS, Rack: pathmap.None})
+		if i == 0 {
+			f.OCSNode = n
+		}
 	}
 }
 
@@ -93,11 +106,12 @@ func (f *Fabric) cable(b *pathmap.Builder) {
 	if !s.HasOCS() {
 		return
 	}
-	f.OCSUplink = slices.Repeat([]int32{pathmap.None}, f.Racks*s.Wavelengths())
+	f.OCSUplink = slices.Repeat([]int32{pathmap.None}, f.Racks*s.Planes())
 	for p := range f.OCSUplink {
-		if r, w := p%f.Racks, p/f.Racks; r < s.Ports {
-			f.OCSUplink[p] = int32(s.Hosts + s.Spines + w)
-			b.Cable(f.ToRNode[r], f.OCSUplink[p], f.OCSNode, int32(p), ocs[r], ocs[r])
+		if r, plane := p%f.Racks, p/f.Racks; r < s.Ports {
+			f.OCSUplink[p] = int32(s.Hosts + s.Spines + plane)
+			n, port := f.OCSAt(int32(p))
+			b.Cable(f.ToRNode[r], f.OCSUplink[p], n, port, ocs[r], ocs[r])
 		}
 	}
 }

@@ -155,8 +155,8 @@ func (g *plot) findOCS() error {
 			continue
 		}
 		if g.ocs != pathmap.None {
-			return fmt.Errorf("%q and %q are both of role ocs: a fabric has at most one",
-				t.Node(g.ocs).Name, node.Name)
+			return fmt.Errorf("%q and %q are both of role ocs: a file has at most one; write parallel ones as "+
+				"hybrid:racks=16,ocses=4", t.Node(g.ocs).Name, node.Name)
 		}
 		g.ocs = pathmap.NodeID(n)
 		for _, l := range t.Out(g.ocs) {

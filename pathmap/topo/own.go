@@ -168,7 +168,7 @@ func (d *draft) applyOversub() error {
 	if d.s.NIC == 0 {
 		s.NIC = DefaultEPS
 		if s.HasOCS() {
-			s.NIC = max(s.OCS*pathmap.BitsPerSecond(s.Wavelengths())/pathmap.BitsPerSecond(s.Hosts), 1)
+			s.NIC = max(s.OCS*pathmap.BitsPerSecond(s.Planes())/pathmap.BitsPerSecond(s.Hosts), 1)
 		}
 	}
 	d.s.NIC = s.NIC

@@ -16,9 +16,9 @@ const maxText = 4096
 // ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas.
 // Keys left out have their defaults, which the spec returned holds. Keys by kind:
 //
-//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths dark slots vcpus
+//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths ocses dark slots vcpus
 //	leafspine  racks hosts spines nic eps oversub slots vcpus
-//	crossbar   ports rate dark slots vcpus
+//	crossbar   ports rate ocses dark slots vcpus
 //	fattree    k hosts rate paths slots vcpus
 //	jellyfish  switches degree hosts rate seed paths slots vcpus
 //	file       path dark scale hosts paths slots vcpus
@@ -163,18 +163,19 @@ func keysOf(kind string) []key {
 	slots := key{"slots", count("slots", func(s *Spec) *int { return &s.Slots })}
 	vcpus := key{"vcpus", setVCPUs}
 	dark := key{"dark", duration("dark", func(s *Spec) *time.Duration { return &s.Dark })}
+	ocses := key{"ocses", count("ocses", func(s *Spec) *int { return &s.OCSes })}
 	switch kind {
 	case Hybrid:
 		return append(racks,
 			key{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })},
 			key{"ports", count("ports", func(s *Spec) *int { return &s.Ports })},
-			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, dark, slots, vcpus)
+			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, ocses, dark, slots, vcpus)
 	case LeafSpine:
 		return append(racks, slots, vcpus)
 	case Crossbar:
 		return []key{
 			{"ports", count("ports", func(s *Spec) *int { return &s.Racks })},
-			{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}, dark, slots, vcpus}
+			{"rate", rate("rate", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })}, ocses, dark, slots, vcpus}
 	}
 	return generalKeys(kind, dark, slots, vcpus)
 }

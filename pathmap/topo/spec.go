@@ -25,7 +25,7 @@ func Kinds() []string {
 	return []string{Hybrid, LeafSpine, Crossbar, FatTreeKind, JellyfishKind, FileKind}
 }
 
-// What a spec's fields are where they are left out. NIC is OCS·Wavelengths/Hosts but at least EPS where
+// What a spec's fields are where they are left out. NIC is OCS·Planes/Hosts but at least EPS where
 // there is an OCS, else EPS.
 const (
 	DefaultRacks         = 8
@@ -49,7 +49,8 @@ const (
 	MaxHosts  = 253
 	MaxSpines = 1 << 10
 	MaxSlots  = 1 << 12
-	MaxWaves  = 16      // schedules keep tables of the square of the OCS's ports
+	MaxWaves  = 16      // schedules keep tables of the square of the OCSes' ports
+	MaxOCSes  = 16      // likewise, and of wavelengths and OCSes together
 	MaxCables = 1 << 21 // hosts and uplinks together
 	MaxPaths  = 252     // as many as a tag of a simulated fabric names
 	MaxRate   = 100_000 * pathmap.Gbps
@@ -83,6 +84,9 @@ func (s Spec) WithDefaults() Spec {
 	if s.Waves == 1 {
 		s.Waves = 0 // one form of what is the same
 	}
+	if s.OCSes == 1 {
+		s.OCSes = 0
+	}
 	s.NIC = cmp.Or(s.NIC, s.defaultNIC())
 	return s
 }
@@ -90,7 +94,7 @@ func (s Spec) WithDefaults() Spec {
 // defaultNIC is what NIC is where it is left out and the other fields are filled.
 func (s Spec) defaultNIC() pathmap.BitsPerSecond {
 	if s.Kind == Hybrid && s.Hosts > 0 {
-		return max(s.OCS*pathmap.BitsPerSecond(s.Wavelengths())/pathmap.BitsPerSecond(s.Hosts), s.EPS)
+		return max(s.OCS*pathmap.BitsPerSecond(s.Planes())/pathmap.BitsPerSecond(s.Hosts), s.EPS)
 	}
 	return s.EPS
 }
@@ -131,6 +135,9 @@ func (s Spec) String() string {
 	if s.Waves > 1 {
 		put("wavelengths", s.Waves)
 	}
+	if s.OCSes > 1 {
+		put("ocses", s.OCSes)
+	}
 	if s.NIC != s.defaultNIC() {
 		put("nic", s.NIC)
 	}
@@ -148,15 +155,15 @@ func (s Spec) String() string {
 }
 
 // WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is
-// given what the OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines for each wavelength
+// given what the OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines for each plane
 // (less in proportion where only some racks have an OCS port), rounded down. It is for hybrids,
 // leaf-spines and crossbars.
 func (s Spec) WithoutOCS(extra bool) Spec {
 	s = s.WithDefaults()
 	if extra && s.HasOCS() {
-		ports, links := pathmap.BitsPerSecond(s.Ports*s.Wavelengths()), pathmap.BitsPerSecond(s.Racks*s.Spines)
+		ports, links := pathmap.BitsPerSecond(s.Ports*s.Planes()), pathmap.BitsPerSecond(s.Racks*s.Spines)
 		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
 	}
-	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves = LeafSpine, 0, 0, 0, 0
+	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes = LeafSpine, 0, 0, 0, 0, 0
 	return s.withoutOwn("ocs")
 }

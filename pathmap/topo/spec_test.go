@@ -68,16 +68,26 @@ func TestParseSpecErrors(t *testing.T) {
 		{"hybrid:", `column 8: "" is no key with a value: write it like racks=16`},
 		{"hybrid:racks", `column 8: "racks" is no key with a value: write it like racks=16`},
 		{"hybrid:racks=2,rakcs=3", `column 16: rakcs: unknown key of a hybrid: write "racks"? It is one of racks, hosts, ` +
-			`spines, nic, eps, oversub, ocs, ports, wavelengths, dark, slots, vcpus`},
+			`spines, nic, eps, oversub, ocs, ports, wavelengths, ocses, dark, slots, vcpus`},
 		{"leafspine:wavelengths=2",
 			`column 11: wavelengths: unknown key of a leafspine: write one of racks, hosts, spines, nic, eps, ` +
 				`oversub, slots, vcpus`},
 		{"hybrid:wavelengths=0", `column 8: wavelengths: 0 is out of range: write 1 or more, or leave wavelengths out`},
 		{"hybrid:racks=4,wavelengths=17", `column 16: wavelengths: 17 is out of range: write 1 to 16`},
+		{"hybrid:racks=4,ocses=17", `column 16: ocses: 17 is out of range: write 1 to 16`},
+		{"hybrid:ocses=0", `column 8: ocses: 0 is out of range: write 1 or more, or leave ocses out`},
+		{"hybrid:ocses=4,ocses=4", `column 16: ocses: given twice: leave one out`},
+		{"hybrid:wavelengths=8,ocses=4", `column 22: ocses: 4 OCSes of 8 wavelengths give a rack 32 circuits at once, ` +
+			`more than 16: write ocses=2 or fewer`},
+		{"hybrid:racks=4,ports=5,ocses=4", `column 16: ports: 5 OCS ports for 4 racks: write ports=4 or fewer, at least 1`},
+		{"crossbar:ports=8,ocses=4", `column 18: ocses: a crossbar without dark has no OCS: add dark=10ms, or leave ` +
+			`ocses out`},
+		{"leafspine:ocses=4", `column 11: ocses: unknown key of a leafspine: write one of racks, hosts, ` +
+			`spines, nic, eps, oversub, slots, vcpus`},
 		{"leafspine:ocs=1Gbps", `column 11: ocs: unknown key of a leafspine: write "eps"? It is one of racks, hosts, ` +
 			`spines, nic, eps, oversub, slots, vcpus`},
 		{"crossbar:ports=2,racks=2",
-			`column 18: racks: unknown key of a crossbar: write one of ports, rate, dark, slots, vcpus`},
+			`column 18: racks: unknown key of a crossbar: write one of ports, rate, ocses, dark, slots, vcpus`},
 		{"hybrid:racks=2,racks=3", `column 16: racks: given twice: leave one out`},
 		{"hybrid:racks=0", `column 8: racks: 0 is out of range: write 1 or more, or leave racks out`},
 		{"hybrid:racks=99999", `column 8: racks: 99999 is out of range: write 1 to 16384`},
@@ -134,6 +144,10 @@ func TestCheck(t *testing.T) {
 		{"wavelengths of a fat-tree", Spec{Kind: FatTreeKind, Waves: 2},
 			"kind: a fattree has one wavelength a rack: write " +
 				"hybrid for more"},
+		{"OCSes of a leaf-spine", Spec{Kind: LeafSpine, OCSes: 2},
+			"kind: a leafspine has no OCS: write hybrid, or leave ocs, ports and dark out"},
+		{"OCSes of a fat-tree", Spec{Kind: FatTreeKind, OCSes: 2},
+			"kind: a fattree has no parallel OCSes: write hybrid or crossbar for more than one"},
 		{"two hosts a crossbar port", Spec{Kind: Crossbar, Hosts: 2},
 			"kind: a crossbar has one host a port and one rate: " +
 				"write hybrid for anything else"},
@@ -164,6 +178,9 @@ func TestWithoutOCS(t *testing.T) {
 		// 50 + 2·1000/2
 		{"hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,wavelengths=2", true,
 			"leafspine:racks=8,hosts=2,spines=2,eps=1050Mbps,nic=1Gbps"},
+		// 50 + 4·2·1000/2 · 4/8
+		{"hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,ports=4,wavelengths=2,ocses=4", true,
+			"leafspine:racks=8,hosts=2,spines=2,eps=2050Mbps,nic=4Gbps"},
 		{"crossbar:ports=8,rate=1Gbps,dark=1ms", true, "leafspine:racks=8,hosts=1,spines=1,eps=2Gbps,nic=1Gbps"},
 		{"leafspine:racks=8,hosts=2,spines=2,eps=1Gbps", true, "leafspine:racks=8,hosts=2,spines=2,eps=1Gbps"},
 	} {
@@ -184,7 +201,8 @@ func FuzzParseSpec(f *testing.F) {
 		"fattree:k=6,hosts=10,rate=100Mbps,paths=10", "jellyfish:switches=7,degree=3,hosts=2,seed=9",
 		"file:lab.yaml,dark=1ms,scale=2.5", "file:path=path=x",
 		"leafspine:nic=2.5Gbps,slots=3", "hybrid:racks=0", "hybrid:racks=4,ports=5",
-		"hybrid:racks=4,wavelengths=3,ocs@2=5Gbps", ":,=,"} {
+		"hybrid:racks=4,wavelengths=3,ocs@2=5Gbps", "hybrid:racks=4,ocses=4,wavelengths=2",
+		"crossbar:ports=8,ocses=2,dark=1ms", ":,=,"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

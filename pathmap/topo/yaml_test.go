@@ -53,7 +53,7 @@ func TestParseYAMLErrors(t *testing.T) {
 			`f.yaml:2:7: kind: "hybird" is unknown: write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, ` +
 				`jellyfish, file`},
 		{"unknown key", "kind: crossbar\nprots: 2\n",
-			`f.yaml:2:1: prots: unknown key of a crossbar: write "ports"? It is one of ports, rate, dark, slots, vcpus`},
+			`f.yaml:2:1: prots: unknown key of a crossbar: write "ports"? It is one of ports, rate, ocses, dark, slots, vcpus`},
 		{"zero rate", "kind: hybrid\n\neps: 0bps\n",
 			"f.yaml:3:1: eps: a rate of 0bps carries nothing: write a rate above " +
 				"zero, such as eps=1Gbps"},

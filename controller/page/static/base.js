@@ -39,10 +39,19 @@ export function fabricWith(f) {
   f.port = (l) => (l & 1 ? c.to_port : c.from_port)[l >> 1];
   f.capacity = (l) => c.rate_kbps[l >> 1];
   f.cable = (l) => `${f.names[c.from[l >> 1]]}-${f.names[c.to[l >> 1]]}`;
-  f.light = f.tors.map((n) => f.out[n].filter((l) => f.far(l) === f.ocs)); // by rack, by wavelength
-  f.packet = f.tors.map((n) => f.out[n].filter((l) => f.far(l) !== f.ocs && f.roles[f.far(l)] !== "host"));
+  f.isOCS = (n) => f.roles[n] === "ocs";
+  f.ocses = f.names.map((_, n) => n).filter(f.isOCS);
+  f.light = f.tors.map((n) => f.out[n].filter((l) => f.isOCS(f.far(l)))); // by rack, by OCS and wavelength
+  f.packet = f.tors.map((n) => f.out[n].filter((l) => !f.isOCS(f.far(l)) && f.roles[f.far(l)] !== "host"));
   f.down = f.tors.map((n) => f.out[n].filter((l) => f.roles[f.far(l)] === "host"));
   f.rackOfPort = (p) => (p < f.racks ? p : p % f.racks);
+  // The OCS of a port, where there are several: the fabric numbers the ports of one after those of the other.
+  f.ocsOfPort = (p) => (f.ocses.length > 1 ? f.names[f.ocses[Math.floor((p * f.ocses.length) / f.ocs_ports)]] : "");
+  // What tells ports of one rack apart: their OCS, and their wavelength if that is not the first.
+  f.planeOfPort = (p) => {
+    const n = Math.max(1, f.ocses.length), wave = Math.floor(p / f.racks) % Math.max(1, f.ocs_ports / f.racks / n);
+    return (n > 1 ? ` ${f.ocsOfPort(p)}` : "") + (wave > 0 ? ` λ${wave}` : "");
+  };
   return f;
 }
 

@@ -59,7 +59,7 @@ export function Gantt({ f, look, selected, select }) {
       <p class="quiet">${all === 0 ? "none in this window" : all > most ? `${most} of ${plural(all, "optical input")}: choose a rack to see its own` : plural(all, "optical input")}${last ? `; the last took ${seconds(last.in_service - last.intent)}` : ""}</p>
       <div class="choices" role="group" aria-label="Window">${spans.map((s) => html`<button key=${s} aria-pressed=${s === span} onClick=${() => setSpan(s)}>${seconds(s)}</button>`)}</div></div>
     <div class="gantt">
-      <ol class="rows" aria-hidden="true">${rows.map((p) => html`<li key=${p} style=${{ height: high + "px" }}>${f.names[f.tors[f.rackOfPort(p)]]}${p >= f.racks ? ` λ${Math.floor(p / f.racks)}` : ""}</li>`)}</ol>
+      <ol class="rows" aria-hidden="true">${rows.map((p) => html`<li key=${p} style=${{ height: high + "px" }}>${f.names[f.tors[f.rackOfPort(p)]]}${f.planeOfPort(p)}</li>`)}</ol>
       <svg viewBox=${`0 0 ${W} ${tall}`} preserveAspectRatio="none" style=${{ height: tall + "px" }} role="img" aria-label=${`${plural(look.circuits.length, "circuit")} now, of ${count(look.moves.length)} in the last ${seconds(span)}`}>
         ${ticks.map((t) => html`<path key=${t} class="grid" d=${`M${x(t)} 0V${tall}`} />`)}
         ${bars(look.moves, row, x).map((b) => html`<path key=${b.key} class=${b.kind} d=${b.d.join("")} style=${{ color: colour(b.job) }} />`)}

@@ -97,7 +97,7 @@ function Chosen({ f, look, selected, act, can, select }) {
     const r = selected.id, n = f.tors[r], circuits = look.circuits.filter((c) => f.rackOfPort(c.in) === r || f.rackOfPort(c.out) === r);
     const jobs = look.jobs.filter((j) => j.ended < 0 && j.hosts.some((h) => f.host_racks[h] === r));
     return html`<${Node} ...${{ f, look, n, act, can }} title=${`Rack ${r}`} text=${`${f.names[n]}, ${plural(f.down[r].length, "host")}`} />
-      ${circuits.length > 0 && html`<ul class="facts">${circuits.map((c) => html`<li><i class="dot" style=${{ background: colour(c.job) }}></i>circuit ${f.names[f.tors[f.rackOfPort(c.in)]]} → ${f.names[f.tors[f.rackOfPort(c.out)]]}, ${c.lit ? "lit" : "being made"} for ${seconds(look.head.now - c.since)}, ${c.job < 0 ? "for unannounced traffic" : `for job ${c.job}`}</li>`)}</ul>`}
+      ${circuits.length > 0 && html`<ul class="facts">${circuits.map((c) => html`<li><i class="dot" style=${{ background: colour(c.job) }}></i>circuit ${f.names[f.tors[f.rackOfPort(c.in)]]} → ${f.names[f.tors[f.rackOfPort(c.out)]]}${f.ocses.length > 1 ? ` by ${f.ocsOfPort(c.in)}` : ""}, ${c.lit ? "lit" : "being made"} for ${seconds(look.head.now - c.since)}, ${c.job < 0 ? "for unannounced traffic" : `for job ${c.job}`}</li>`)}</ul>`}
       ${jobs.length > 0 && html`<p class="facts">Here: ${jobs.slice(0, 8).map((j) => html`<button class="link" key=${j.id} onClick=${() => select({ kind: "job", id: j.id })}>${jobName(j)}</button> `)}${jobs.length > 8 ? `and ${jobs.length - 8} more` : ""}</p>`}`;
   }
   if (selected.kind === "switch") return html`<${Node} ...${{ f, look, n: selected.id, act, can }} title=${f.names[selected.id]} text=${f.roles[selected.id]} />`;

@@ -43,18 +43,18 @@ function labels(f) {
 
 // Packet switches that are no ToR stand on a ring of their own, in the order of the fabric.
 function spines(f, point) {
-  const all = f.names.map((_, n) => n).filter((n) => n !== f.ocs && f.roles[n] !== "host" && !f.rackOf.has(n));
+  const all = f.names.map((_, n) => n).filter((n) => !f.isOCS(n) && f.roles[n] !== "host" && !f.rackOf.has(n));
   return new Map(all.map((n, i) => [n, point((2 * Math.PI * (i + 0.5)) / all.length - Math.PI / 2, SPINE)]));
 }
 
 // Cables of the packet network between racks and spines, and those of all kinds that have failed.
 function wires(f, g, look) {
   const failed = new Set(look.failed.filter((x) => x.kind === "link").map((x) => x.name)), whole = [], broken = [];
-  const end = (n) => (n === f.ocs ? `${C} ${C}` : f.rackOf.has(n) ? g.point(g.at[f.rackOf.get(n)].a, INNER) : g.spines.get(n));
+  const end = (n) => (f.isOCS(n) ? `${C} ${C}` : f.rackOf.has(n) ? g.point(g.at[f.rackOf.get(n)].a, INNER) : g.spines.get(n));
   for (let l = 0; l < 2 * f.cables.from.length; l += 2) {
     const a = end(f.near(l)), b = end(f.far(l)), cut = failed.has(f.cable(l));
     if (a && b && cut) broken.push(`M${a}L${b}`);
-    else if (a && b && f.near(l) !== f.ocs && f.far(l) !== f.ocs) whole.push(`M${a}L${b}`);
+    else if (a && b && !f.isOCS(f.near(l)) && !f.isOCS(f.far(l))) whole.push(`M${a}L${b}`);
   }
   return { whole: whole.length <= mostWires ? whole.join("") : "", broken: broken.join("") };
 }
@@ -180,7 +180,7 @@ export function Ring({ f, look, selected, select }) {
       ${g.names.all.length > 0 && g.at.map((p, r) => html`<text key=${"n" + r} class=${r === rack ? "name on" : "name"} x=${C + NAME * p.x} y=${C + NAME * p.y + 4} text-anchor=${Math.abs(p.x) < 0.2 ? "middle" : p.x > 0 ? "start" : "end"}
         transform=${g.names.turned ? `rotate(${((p.x < 0 ? p.a + Math.PI : p.a) * 180) / Math.PI} ${C + NAME * p.x} ${C + NAME * p.y})` : null}>${g.names.all[r]}</text>`)}
       ${f.ocs >= 0 && html`<g class=${selected && selected.kind === "switch" && selected.id === f.ocs ? "ocs on" : "ocs"}>
-        <circle cx=${C} cy=${C} r="46" /><text x=${C} y=${C - 4} text-anchor="middle">${f.names[f.ocs]}</text>
+        <circle cx=${C} cy=${C} r="46" /><text x=${C} y=${C - 4} text-anchor="middle">${f.ocses.length > 1 ? `${f.ocses.length} OCSes` : f.names[f.ocs]}</text>
         <text class="small" x=${C} y=${C + 14} text-anchor="middle">${lit} lit</text></g>`}
     </svg>
     <div class="keys" role="slider" tabindex="0" aria-label="Rack" aria-valuemin="0" aria-valuemax=${f.racks - 1} aria-valuenow=${Math.max(0, rack)} aria-valuetext=${says} onKeyDown=${key}></div>
@@ -196,7 +196,7 @@ export function Legend({ f, look }) {
     ${jobs.slice(0, 6).map((j) => html`<li key=${j.id}><i style=${{ background: colour(j.id) }}></i>${j.name || "job " + j.id}</li>`)}
     ${jobs.length > 6 && html`<li class="quiet">and ${jobs.length - 6} jobs more</li>`}
     ${other && html`<li><i style=${{ background: colour(-1) }}></i>unannounced traffic</li>`}
-    ${f.names.length - f.hosts.length - f.racks - (f.ocs >= 0 ? 1 : 0) > 0 && html`<li><svg width="14" height="14" aria-hidden="true"><path class="spine" d="M0 7l7 -7 7 7 -7 7z" /></svg>packet switch</li>`}
+    ${f.names.length - f.hosts.length - f.racks - f.ocses.length > 0 && html`<li><svg width="14" height="14" aria-hidden="true"><path class="spine" d="M0 7l7 -7 7 7 -7 7z" /></svg>packet switch</li>`}
     <li><svg width="26" height="10" aria-hidden="true"><path class="busy busy1" d="M1 5H14" style="stroke-width:6" /><path class="track" d="M14 5H25" style="stroke-width:6" /></svg>packets out, in${!look.rates.length ? ": not counted here" : f.racks > fine ? `: of each ${Math.ceil(f.racks / fine)} racks the busiest` : ""}</li>
   </ul>`;
 }

@@ -13,20 +13,25 @@ import (
 // Cycle repeats one schedule, whatever the demand: at every instant it is known which circuits are due.
 // It skips a circuit that no elephant waits for, since no flow would use it.
 type Cycle struct {
-	// of returns when a pair of ports is joined in one cycle, by beginning, and how long a cycle is. It
-	// begins at instant
-	// 0.
+	// of returns when a pair of racks is joined in one cycle, and by which ports, by beginning, and how long
+	// a cycle is. The first one begins at instant 0. All turns of a pair are of one plane.
 	of func(v *controller.View, in, out southbound.Port) (turns []schedule.Circuit, long time.Duration)
 }
 
 // Rotor turns through all matchings of schedule.Rotor, ten reconfiguration delays each (RotorNet,
-// SIGCOMM 2017, without its detours: those are RotorVLB's).
+// SIGCOMM 2017, without its detours: those are RotorVLB's). With several planes the matchings are dealt
+// out to them, and each turns through its own, as the switches of RotorNet do; their turns are shifted
+// against each other by equal parts of a slot, so that a rack is never dark in all of them at once.
 func Rotor() Cycle {
 	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
 		n, slot := southbound.Port(v.Fabric.Racks), rotorSlot(v.Delta)
-		from := time.Duration((out-in+n)%n-1) * slot
-		return []schedule.Circuit{{In: in, Out: out, From: from, To: from + slot,
-			Carry: slot}}, time.Duration(n-1) * slot
+		planes := southbound.Port(v.Fabric.Spec.Planes())
+		matching := (out-in+n)%n - 1
+		plane, turn := matching%planes, matching/planes
+		own := (n - 1 - plane + planes - 1) / planes // of this plane
+		from := time.Duration(turn)*slot + time.Duration(plane)*slot/time.Duration(planes)
+		return []schedule.Circuit{{In: in + plane*n, Out: out + plane*n, From: from, To: from + slot,
+			Carry: slot}}, time.Duration(own) * slot
 	}}
 }
 
@@ -39,9 +44,30 @@ func FromFile(s *schedule.Schedule) Cycle {
 		turns[key] = append(turns[key], c)
 	}
 	long := s.Long()
-	return Cycle{func(_ *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
-		return turns[[2]southbound.Port{in, out}], long
+	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
+		racks := southbound.Port(v.Fabric.Racks)
+		for ; int(in) < v.Fabric.OCSPorts(); in, out = in+racks, out+racks {
+			n, a := v.Fabric.OCSAt(int32(in))
+			_, b := v.Fabric.OCSAt(int32(out))
+			ocs := int(n - v.Fabric.OCSNode)
+			if of := turns[[2]southbound.Port{s.PortOf(ocs, a), s.PortOf(ocs, b)}]; len(of) > 0 {
+				return numbered(of, in, out), long
+			}
+		}
+		return nil, long
 	}}
+}
+
+// numbered returns turns with other numbers of their ports.
+func numbered(of []schedule.Circuit, in, out southbound.Port) []schedule.Circuit {
+	if of[0].In == in && of[0].Out == out {
+		return of
+	}
+	all := slices.Clone(of)
+	for i := range all {
+		all[i].In, all[i].Out = in, out
+	}
+	return all
 }
 
 // Wants implements the part's list of events.
@@ -56,17 +82,22 @@ func (c Cycle) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	if !v.Fabric.HasOCS() || worthless(v) {
 		return
 	}
-	t := sum(v, p)
+	t := compact(sum(v, p), 0)
 	if t.matrix.Empty() {
 		return
 	}
-	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.Racks), delta: v.Delta,
+	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.OCSPorts()), delta: v.Delta,
 		start: v.Now, lit: lit(v)}}
 	l.stand()
+	ends, planes := opticalPorts(v), newWavelengthAssignment(v)
 	for i, in := range t.port {
 		for j, out := range t.port {
-			if need := t.matrix[i][j]; need > 0 {
-				of, long := c.of(v, in, out)
+			need := t.matrix[i][j]
+			if need == 0 {
+				continue
+			}
+			of, long := c.of(v, in, out)
+			if len(of) > 0 && ends[of[0].In].ok && ends[of[0].Out].ok && planes.may(of[0].In, of[0].Out) {
 				l.reserve(of, long, need)
 			}
 		}
@@ -100,9 +131,6 @@ func (l *turns) stand() {
 // reserve reserves the next turns of one pair until they carry for that long. Turns that stand already
 // count.
 func (l *turns) reserve(of []schedule.Circuit, long, need time.Duration) {
-	if len(of) == 0 {
-		return
-	}
 	in, out := of[0].In, of[0].Out
 	for _, r := range l.v.Reserved {
 		if r.In == in && r.Out == out && r.Coflow == controller.AnyCoflow {
@@ -110,7 +138,7 @@ func (l *turns) reserve(of []schedule.Circuit, long, need time.Duration) {
 			need -= max(r.NotAfter-from-l.sched.setup(in, out, from), 0)
 		}
 	}
-	for turn := l.v.Now / long; need > 0; turn++ {
+	for turn := l.v.Now/long - 1; need > 0; turn++ { // a turn can reach into the next cycle
 		for _, c := range of {
 			from, to := max(turn*long+c.From, l.v.Now), turn*long+c.To
 			if from > l.v.Now+long+DefaultHorizon {

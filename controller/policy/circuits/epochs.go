@@ -12,6 +12,9 @@ import (
 // Epochs plays port schedules: it sums what all elephants have left, makes a schedule for it, reserves
 // the circuits for any flow between the racks, and repeats when the schedule is over. New flows wait
 // meanwhile, or use the packet network if there is one: algorithms that plan matchings require this.
+//
+// Where a rack has several planes of circuits, pairs of racks are dealt out to them first, and each has
+// a schedule of its own; the next epoch begins when the longest of them is over.
 type Epochs struct {
 	make func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule
 	// Delays is how many reconfiguration delays long an epoch is at most.
@@ -100,10 +103,19 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 		p.Wake = min(p.Wake, end)
 		return
 	}
-	t := e.sum(v, p)
-	if t.matrix.Empty() {
-		return
+	long := time.Duration(0)
+	for _, t := range deal(v, e.sum(v, p)) {
+		if !t.matrix.Empty() {
+			long = max(long, e.plan(v, p, &t))
+		}
 	}
+	if long > 0 {
+		p.Wake = min(p.Wake, v.Now+long)
+	}
+}
+
+// plan reserves the next epoch of one plane, and returns how long it lasts.
+func (e Epochs) plan(v *controller.View, p *controller.Plan, t *total) time.Duration {
 	unit := v.Delta / 8
 	if e.unit != nil {
 		unit = e.unit(v)
@@ -117,9 +129,7 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 			NotAfter: v.Now + c.To,
 			In:       t.port[c.In], Out: t.port[c.Out], Coflow: controller.AnyCoflow})
 	}
-	if long := s.Long(); long > 0 {
-		p.Wake = min(p.Wake, v.Now+long)
-	}
+	return s.Long()
 }
 
 // window is the longest duration of an epoch. An epoch planned from waiting bytes lasts at least until
@@ -135,8 +145,8 @@ func (e Epochs) window(v *controller.View) time.Duration {
 	return long
 }
 
-// sum is what is known to be left.
-func (e Epochs) sum(v *controller.View, p *controller.Plan) total {
+// sum is what is known to be left, by racks.
+func (e Epochs) sum(v *controller.View, p *controller.Plan) schedule.Matrix {
 	if e.Known == nil || v.Traffic != nil {
 		return sum(v, p)
 	}
@@ -148,14 +158,16 @@ func (e Epochs) sum(v *controller.View, p *controller.Plan) total {
 			}
 		}
 	}
-	return compact(v, m)
+	leaveResiduals(v, m)
+	return m
 }
 
-// packets returns what part of a circuit's rate the packet network gives a rack.
+// packets returns what part of a circuit's rate the packet network gives a rack: of several planes each has
+// its share.
 func packets(v *controller.View) float64 {
 	s := v.Fabric.Spec
 	if controller.CircuitsOnly(v.Fabric) || s.OCS <= 0 {
 		return 0
 	}
-	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS)
+	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS) / float64(s.Planes())
 }

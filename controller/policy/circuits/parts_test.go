@@ -380,3 +380,78 @@ func TestCheckAsked(t *testing.T) {
 		}
 	}
 }
+
+// planes is a view of five racks under two OCSes of 1 Gb/s at δ 10 ms and instant 0, in which each rack has these
+// milliseconds for the next ones.
+func planes(t *testing.T, ms ...int) *controller.View {
+	t.Helper()
+	f, err := topo.New(topo.Spec{Kind: topo.Crossbar, Racks: 5, EPS: pathmap.Gbps, Dark: 10 * time.Millisecond, OCSes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := controller.CoflowView{ID: 0, Generation: 1, Started: true, Routed: true, Remaining: southbound.Remaining{F: 1}}
+	for dst := range 5 {
+		for src := range 5 {
+			k := (dst - src + 5) % 5
+			if k == 0 || k > len(ms) || ms[k-1] == 0 {
+				continue
+			}
+			size := pathmap.Gbps.In(time.Duration(ms[k-1]) * time.Millisecond)
+			c.Src, c.Dst = append(c.Src, southbound.HostID(src)), append(c.Dst, southbound.HostID(dst))
+			c.Size, c.Remaining.Base = append(c.Size, size), append(c.Remaining.Base, float64(size))
+			c.Ended, c.Tag = append(c.Ended, false), append(c.Tag, 0)
+		}
+	}
+	return &controller.View{Fabric: f, Delta: 10 * time.Millisecond, Coflows: []controller.CoflowView{c}}
+}
+
+// TestRotorsAreShifted: each of two switches turns through half of the matchings, ten reconfiguration delays each, the
+// second half a slot after the first. Ports of rack 0 are 0 and 5.
+func TestRotorsAreShifted(t *testing.T) {
+	v := planes(t, 80, 80, 80, 80)
+	var got []string
+	for _, r := range ask(Rotor(), v).Reserve {
+		if r.In == 0 || r.In == 5 {
+			got = append(got, fmt.Sprintf("%d>%d %v-%v", r.In, r.Out, r.NotBefore, r.NotAfter))
+		}
+	}
+	// By one and by three on the first, by two and by four on the second, whose last turn of before has half a slot left.
+	want := "0>1 0s-100ms, 0>3 100ms-200ms, 5>9 0s-50ms, 5>7 50ms-150ms, 5>9 150ms-250ms"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("rack 0 has %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// TestStaticFillsPlanes: the first switch has the heaviest matching, the second that of what is left.
+func TestStaticFillsPlanes(t *testing.T) {
+	p := ask(Static{}, planes(t, 20, 80, 50))
+	for _, r := range p.Reserve {
+		by, want := (r.Out-r.In+5)%5, southbound.Port(2)
+		if r.In >= 5 {
+			want = 3
+		}
+		if by != want {
+			t.Errorf("%d→%d goes by %d, want %d", r.In, r.Out, by, want)
+		}
+	}
+	if len(p.Reserve) != 10 {
+		t.Errorf("%d circuits, want all ten", len(p.Reserve))
+	}
+}
+
+// TestEpochsDealPairs: with two switches an epoch is shorter than the 200 ms that one takes, for pairs of racks are
+// dealt out.
+func TestEpochsDealPairs(t *testing.T) {
+	for _, name := range []string{"bvn", "solstice", "eclipse"} {
+		v := planes(t, 40, 40, 40, 40)
+		p := ask(parts(t)[name], v)
+		end := [2]time.Duration{}
+		for _, r := range p.Reserve {
+			end[r.In/5] = max(end[r.In/5], r.NotAfter)
+		}
+		// Each rack has four pairs of 40 ms, in 50 ms each: two for each switch, or three where others were dealt before.
+		if max(end[0], end[1]) > 150*time.Millisecond || min(end[0], end[1]) < 100*time.Millisecond || len(p.Reserve) != 20 {
+			t.Errorf("%s: switches end at %v, want 100 to 150 ms: %s", name, end, circuits(v, p))
+		}
+	}
+}

@@ -16,16 +16,26 @@ type Scratch struct {
 	memory *memory
 	sched  *scheduler
 	laid   []controller.CircuitReservation // in the order of laying: the undo log
+	planes *wavelengthAssignment           // of pairs of racks; nil: there is one plane
+	dealt  []dealt                         // the undo log of planes
 	last   time.Duration                   // the end of what is laid, at most
 	whole  []pair                          // memory of Lay
+	racks  southbound.Port
 	n      int
 }
 
-// NewScratch returns the schedule of a view with one wavelength, with nothing but what has begun.
+// dealt is a pair of racks that a coflow has loaded its plane with.
+type dealt struct {
+	pair
+	fresh bool // it had no plane before
+}
+
+// NewScratch returns the schedule of a view, with nothing but what has begun.
 func NewScratch(v *controller.View) *Scratch {
 	m := new(memory)
 	m.remember(v, ports(v))
-	x := &Scratch{memory: m, sched: m.scheduler(v), last: v.Now, n: v.Fabric.OCSPorts()}
+	x := &Scratch{memory: m, sched: m.scheduler(v), planes: newWavelengthAssignment(v), last: v.Now,
+		racks: southbound.Port(v.Fabric.Racks), n: v.Fabric.OCSPorts()}
 	for i := range v.Reserved {
 		if r := &v.Reserved[i]; r.NotAfter > v.Now && (begun(v, r) || r.Coflow == controller.AnyCoflow) {
 			from := max(r.NotBefore, v.Now)
@@ -61,7 +71,15 @@ func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]P
 		out = append(out, Pair{In: southbound.RackID(p.in), Out: southbound.RackID(p.out),
 			Bytes: p.size, Need: p.whole})
 	}
-	return out, bound(all, x.sched.delta, x.n)
+	return out, bound(all, x.sched.delta, x.n) / time.Duration(x.count())
+}
+
+// count returns how many planes there are.
+func (x *Scratch) count() int {
+	if x.planes == nil {
+		return 1
+	}
+	return int(x.planes.waves)
 }
 
 // Lay gives a coflow's pairs their circuits, none before an instant.
@@ -83,44 +101,82 @@ func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
 		defer func() { s.start, s.lit = now, lit }()
 	}
 	s.horizon = max(x.last, from) + long + 1
-	for _, r := range s.layOut(0, x.whole) {
+	for _, r := range s.layOut(0, x.deal(x.whole)) {
 		x.laid = append(x.laid, r)
 		x.last = max(x.last, r.NotAfter)
-		k, _ := slices.BinarySearchFunc(pairs, r, func(p Pair, r controller.CircuitReservation) int {
-			if p.In != southbound.RackID(r.In) {
-				return int(p.In) - int(r.In)
+		racks := [2]southbound.RackID{southbound.RackID(r.In % x.racks), southbound.RackID(r.Out % x.racks)}
+		k, _ := slices.BinarySearchFunc(pairs, racks, func(p Pair, racks [2]southbound.RackID) int {
+			if p.In != racks[0] {
+				return int(p.In) - int(racks[0])
 			}
-			return int(p.Out) - int(r.Out)
+			return int(p.Out) - int(racks[1])
 		})
 		pairs[k].Begin, pairs[k].End = min(pairs[k].Begin,
 			r.NotBefore+x.sched.delta), max(pairs[k].End, r.NotAfter)
 	}
 }
 
-// Mark returns where the undo log is.
-func (x *Scratch) Mark() int { return len(x.laid) }
-
-// Undo takes out all that was laid since a mark.
-func (x *Scratch) Undo(mark int) {
-	for _, r := range x.laid[mark:] {
-		x.sched.table.drop(r.In, r.Out, r.NotBefore)
+// deal gives the pairs of a coflow planes, those that take longest first, and returns them with the ports
+// of these. A pair without a plane that is lit at both racks is left out.
+func (x *Scratch) deal(pairs []pair) []pair {
+	c := x.planes
+	if c == nil {
+		return pairs
 	}
-	x.laid = x.laid[:mark]
+	slices.SortFunc(pairs, longestFirst)
+	kept := pairs[:0]
+	for _, p := range pairs {
+		of := dealt{p, !c.has(&p)}
+		if of.fresh && !c.choosePlane(&p) {
+			continue
+		}
+		p.in, p.out = c.ports(&p)
+		c.carry(p.in, p.out, p.need)
+		x.dealt = append(x.dealt, of)
+		if c.ends[p.in].ok && c.ends[p.out].ok {
+			kept = append(kept, p)
+		}
+	}
+	slices.SortFunc(kept, byPorts)
+	return kept
 }
 
-// Busy returns for how long from now on a port is taken into the switch, and out of it.
-func (x *Scratch) Busy(rack southbound.RackID) (in, out time.Duration) {
-	for side, spans := range [2][]span{x.sched.table.in(southbound.Port(rack)),
-		x.sched.table.out(southbound.Port(rack))} {
-		sum := time.Duration(0)
-		for _, s := range spans {
-			sum += s.end - s.start
-		}
-		if side == 0 {
-			in = sum
-		} else {
-			out = sum
+// Mark is where the undo log is.
+type Mark struct{ laid, dealt int }
+
+// Mark returns where the undo log is.
+func (x *Scratch) Mark() Mark { return Mark{len(x.laid), len(x.dealt)} }
+
+// Undo takes out all that was laid since a mark.
+func (x *Scratch) Undo(to Mark) {
+	for _, r := range x.laid[to.laid:] {
+		x.sched.table.drop(r.In, r.Out, r.NotBefore)
+	}
+	x.laid = x.laid[:to.laid]
+	for i := len(x.dealt) - 1; i >= to.dealt; i-- {
+		p := &x.dealt[i]
+		in, out := x.planes.ports(&p.pair)
+		x.planes.uncarry(in, out, p.need)
+		if p.fresh {
+			x.planes.forget(&p.pair)
 		}
 	}
-	return in, out
+	x.dealt = x.dealt[:to.dealt]
+}
+
+// Busy returns for how long from now on a rack's ports are taken into the switch, and out of it: the mean of
+// its planes.
+func (x *Scratch) Busy(rack southbound.RackID) (in, out time.Duration) {
+	for p := southbound.Port(rack); int(p) < x.n; p += x.racks {
+		in, out = in+long(x.sched.table.in(p)), out+long(x.sched.table.out(p))
+	}
+	return in / time.Duration(x.count()), out / time.Duration(x.count())
+}
+
+// long is how long spans are together.
+func long(spans []span) (sum time.Duration) {
+	for _, s := range spans {
+		sum += s.end - s.start
+	}
+	return sum
 }

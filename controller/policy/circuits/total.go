@@ -15,44 +15,84 @@ type total struct {
 	port   []southbound.Port // by row and column of the matrix, ascending
 }
 
-// sum adds coflows up.
-func sum(v *controller.View, p *controller.Plan) total {
+// sum adds coflows up, by racks. A pair with less than a circuit carries in a reconfiguration delay is
+// left to packets, where there are any.
+func sum(v *controller.View, p *controller.Plan) schedule.Matrix {
 	all := schedule.New(v.Fabric.Racks)
 	for _, d := range demands(v, p, ports(v)) {
 		for _, x := range d.pairs {
 			all[x.in][x.out] = min(all[x.in][x.out]+x.need, longest)
 		}
 	}
-	return compact(v, all)
+	leaveResiduals(v, all)
+	return all
 }
 
-// compact drops the ports that nothing is for. A pair with less than a circuit carries in a
-// reconfiguration delay is left to packets, where there are any.
-func compact(v *controller.View, all schedule.Matrix) total {
-	residual := v.Delta
+func leaveResiduals(v *controller.View, all schedule.Matrix) {
 	if controller.CircuitsOnly(v.Fabric) {
-		residual = 0
+		return
 	}
+	for i := range all {
+		for j, d := range all[i] {
+			if d <= v.Delta {
+				all[i][j] = 0
+			}
+		}
+	}
+}
+
+// deal gives each pair of racks with demand a plane (see wavelengthAssignment), and returns the planes' demands,
+// by plane.
+func deal(v *controller.View, all schedule.Matrix) []total {
+	planes := newWavelengthAssignment(v)
+	if planes == nil {
+		return []total{compact(all, 0)}
+	}
+	whole := coflowDemand{}
+	for i := range all {
+		for j, d := range all[i] {
+			if d > 0 {
+				whole.pairs = append(whole.pairs, pair{in: southbound.Port(i), out: southbound.Port(j), need: d})
+			}
+		}
+	}
+	one := []coflowDemand{whole}
+	planes.paint(one)
+	of := make([]schedule.Matrix, planes.waves)
+	for w := range of {
+		of[w] = schedule.New(len(all))
+	}
+	n := planes.racks
+	for _, p := range one[0].pairs {
+		of[p.in/n][p.in%n][p.out%n] = p.need
+	}
+	out := make([]total, len(of))
+	for w := range of {
+		out[w] = compact(of[w], southbound.Port(w)*n)
+	}
+	return out
+}
+
+// compact drops the racks that nothing is for. first is the port of the first rack.
+func compact(all schedule.Matrix, first southbound.Port) total {
 	used := make([]bool, len(all))
 	for i := range all {
 		for j, d := range all[i] {
-			if d <= residual {
-				all[i][j] = 0
-				continue
+			if d > 0 {
+				used[i], used[j] = true, true
 			}
-			used[i], used[j] = true, true
 		}
 	}
 	var t total
 	for r, u := range used {
 		if u {
-			t.port = append(t.port, southbound.Port(r))
+			t.port = append(t.port, first+southbound.Port(r))
 		}
 	}
 	t.matrix = schedule.New(len(t.port))
 	for i, in := range t.port {
 		for j, out := range t.port {
-			t.matrix[i][j] = all[in][out]
+			t.matrix[i][j] = all[in-first][out-first]
 		}
 	}
 	return t

@@ -14,6 +14,9 @@ import (
 // wavelength w of rack r. Light keeps its wavelength through the switch: a pair takes the ports of one
 // wavelength at both racks, and Sunflow schedules the ports as on a switch with W times as many.
 //
+// Parallel OCSes are to it what wavelengths are: each wavelength of each OCS is a plane of ports of its
+// own, which here is a wavelength too.
+//
 // All traffic from one rack to another takes one wavelength, whatever the coflow: a ToR selects a
 // circuit by the destination rack. If a circuit of two racks exists or is reserved, they keep its
 // wavelength; the others get the one whose two ports have the least load so far, coflows by rank and
@@ -29,7 +32,7 @@ type wavelengthAssignment struct {
 
 // newWavelengthAssignment reads which pairs of racks have their wavelength; nil where there is only one.
 func newWavelengthAssignment(v *controller.View) *wavelengthAssignment {
-	waves := v.Fabric.Spec.Wavelengths()
+	waves := v.Fabric.Spec.Planes()
 	if waves == 1 {
 		return nil
 	}
@@ -64,7 +67,8 @@ func (c *wavelengthAssignment) paint(all []coflowDemand) {
 	for i := range all { // what has its wavelength loads it before anybody chooses
 		for k := range all[i].pairs {
 			if p := &all[i].pairs[k]; c.has(p) {
-				c.carry(p.in+c.wave(p)*c.racks, p.out+c.wave(p)*c.racks, p.need)
+				in, out := c.ports(p)
+				c.carry(in, out, p.need)
 			}
 		}
 	}
@@ -78,8 +82,23 @@ func (c *wavelengthAssignment) has(p *pair) bool {
 	return ok
 }
 
+// may reports whether the racks of two ports of one wavelength can be joined by it: no other one does.
+func (c *wavelengthAssignment) may(in, out southbound.Port) bool {
+	if c == nil {
+		return true
+	}
+	w, ok := c.fixed[[2]southbound.Port{in % c.racks, out % c.racks}]
+	return !ok || w == in/c.racks
+}
+
 func (c *wavelengthAssignment) wave(p *pair) southbound.Port {
 	return c.fixed[[2]southbound.Port{p.in, p.out}]
+}
+
+// ports returns the ports that a pair has in its wavelength.
+func (c *wavelengthAssignment) ports(p *pair) (in, out southbound.Port) {
+	w := c.wave(p)
+	return p.in + w*c.racks, p.out + w*c.racks
 }
 
 func (c *wavelengthAssignment) carry(in, out southbound.Port, need time.Duration) {
@@ -87,19 +106,31 @@ func (c *wavelengthAssignment) carry(in, out southbound.Port, need time.Duration
 	c.load[1][out] += c.delta + need
 }
 
+// uncarry takes back what carry has added, and forget the wavelength of a pair.
+func (c *wavelengthAssignment) uncarry(in, out southbound.Port, need time.Duration) {
+	c.load[0][in] -= c.delta + need
+	c.load[1][out] -= c.delta + need
+}
+
+func (c *wavelengthAssignment) forget(p *pair) {
+	delete(c.fixed, [2]southbound.Port{p.in, p.out})
+}
+
+// longestFirst is the order in which the pairs of a coflow choose.
+func longestFirst(a, b pair) int {
+	return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
+}
+
 // choose returns the pairs of one coflow with their ports, by (in, out).
 func (c *wavelengthAssignment) choose(pairs []pair) []pair {
 	order := slices.Clone(pairs)
-	slices.SortFunc(order, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare(a.in, b.in), cmp.Compare(a.out, b.out))
-	})
+	slices.SortFunc(order, longestFirst)
 	painted := order[:0]
 	for _, p := range order {
 		if !c.has(&p) && !c.pick(&p) {
 			continue
 		}
-		w := c.wave(&p)
-		p.in, p.out = p.in+w*c.racks, p.out+w*c.racks
+		p.in, p.out = c.ports(&p)
 		if c.ends[p.in].ok && c.ends[p.out].ok {
 			painted = append(painted, p)
 		}
@@ -108,9 +139,19 @@ func (c *wavelengthAssignment) choose(pairs []pair) []pair {
 	return painted
 }
 
-// pick gives a pair the wavelength that has least to carry, the first of equals; false where none is
-// lit at both racks.
+// pick gives a pair a wavelength and has that carry it; false where none is lit at both racks.
 func (c *wavelengthAssignment) pick(p *pair) bool {
+	if !c.choosePlane(p) {
+		return false
+	}
+	in, out := c.ports(p)
+	c.carry(in, out, p.need)
+	return true
+}
+
+// choosePlane gives a pair the wavelength that has least to carry, the first of equals; false where none
+// is lit at both racks.
+func (c *wavelengthAssignment) choosePlane(p *pair) bool {
 	best := southbound.NoPort
 	least := [2]time.Duration{}
 	for w := range c.waves {
@@ -128,6 +169,5 @@ func (c *wavelengthAssignment) pick(p *pair) bool {
 		return false
 	}
 	c.fixed[[2]southbound.Port{p.in, p.out}] = best
-	c.carry(p.in+best*c.racks, p.out+best*c.racks, p.need)
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"lightloom/controller/policy/policytest"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -148,5 +149,39 @@ func TestWavelengthLaws(t *testing.T) {
 	}
 	if many == 0 {
 		t.Error("no other wavelength than the first was used")
+	}
+}
+
+// TestScratchUndoesPlanes: what is laid and taken out again leaves planes as they were, so that it is laid alike again.
+func TestScratchUndoesPlanes(t *testing.T) {
+	for seed := range uint64(tries.Of(30, 300)) {
+		v := policytest.Parallel(seed)
+		if !v.Fabric.HasOCS() {
+			continue
+		}
+		x, rng := NewScratch(v), rand.New(rand.NewPCG(seed, 38))
+		draw := func() []Pair {
+			var src, dst []southbound.HostID
+			var left []pathmap.Bytes
+			for d := range v.Fabric.Hosts() {
+				if s := rng.IntN(v.Fabric.Hosts()); s != d {
+					src, dst, left = append(src, southbound.HostID(s)), append(dst, southbound.HostID(d)), append(left, 1e7)
+				}
+			}
+			pairs, _ := x.Pairs(src, dst, left)
+			return pairs
+		}
+		x.Lay(draw(), v.Now)
+		mark, pairs := x.Mark(), draw()
+		first := slices.Clone(pairs)
+		x.Lay(first, v.Now)
+		x.Lay(draw(), v.Now)
+		x.Undo(mark)
+		if again := slices.Clone(pairs); len(pairs) > 0 {
+			x.Lay(again, v.Now)
+			if !slices.Equal(first, again) {
+				t.Fatalf("view %d: laid %+v, and after an undo %+v", seed, first, again)
+			}
+		}
 	}
 }

@@ -27,8 +27,9 @@ type forecast struct {
 	ready   []*liveCoflow
 
 	rates [ports][]float64 // payload bytes a second, by rack or host
-	// the same of the rack's port into the optical switch, and out of it
+	// the same of the rack's fastest port into an optical switch, and out of one
 	optical [2][]float64
+	planes  float64            // such ports that a rack has, at most
 	loads   [ports][][]portUse // what is laid, by rack or host
 	used    []portAt           // the undo log of loads
 	times   [2][]float64       // memory of lay: seconds over packets, by rack; and bytes that go so
@@ -61,9 +62,10 @@ type portAt struct {
 
 // step is one coflow that was laid, with the undo logs before it.
 type step struct {
-	coflow     *liveCoflow
-	release    float64
-	mark, used int
+	coflow  *liveCoflow
+	release float64
+	mark    circuits.Mark
+	used    int
 }
 
 // portBytes is what a coflow sends through a port, and with how many host flows.
@@ -103,7 +105,8 @@ type liveJob struct {
 // newForecast returns the forecast of a view, without circuits if it is to be blind. One job that is
 // placed piece by piece can be left out.
 func newForecast(v *controller.View, blind bool, without controller.JobID) *forecast {
-	f := &forecast{v: v, scratch: circuits.NewScratch(v), blind: blind}
+	f := &forecast{v: v, scratch: circuits.NewScratch(v), blind: blind,
+		planes: float64(v.Fabric.Spec.Planes())}
 	f.measure()
 	of := map[controller.JobID]*liveJob{}
 	for i := range v.Running {
@@ -221,11 +224,14 @@ func (f *forecast) measure() {
 			f.rates[rackUp][r] -= f.rates[hostDown][h]
 			f.rates[rackDown][r] -= f.rates[hostUp][h]
 		}
-		if p := v.Fabric.OCSUplink[r]; p >= 0 {
-			l := t.OutPort(node, p)
-			f.optical[0][r], f.optical[1][r] = payload(l), payload(pathmap.Reverse(l))
-			f.rates[rackUp][r] -= f.optical[0][r]
-			f.rates[rackDown][r] -= f.optical[1][r]
+		for k := r; k < v.Fabric.OCSPorts(); k += racks {
+			if p := v.Fabric.OCSUplink[k]; p >= 0 {
+				l := t.OutPort(node, p)
+				up, down := payload(l), payload(pathmap.Reverse(l))
+				f.optical[0][r], f.optical[1][r] = max(f.optical[0][r], up), max(f.optical[1][r], down)
+				f.rates[rackUp][r] -= up
+				f.rates[rackDown][r] -= down
+			}
 		}
 	}
 }
@@ -503,7 +509,7 @@ func (f *forecast) rewind(to int) {
 	}
 }
 
-func (f *forecast) undo(mark, used int) {
+func (f *forecast) undo(mark circuits.Mark, used int) {
 	f.scratch.Undo(mark)
 	for i := len(f.used) - 1; i >= used; i-- {
 		u := f.used[i]

@@ -59,7 +59,7 @@ func worth(v *controller.View) pathmap.Bytes {
 // whose bytes are known, if its tasks take one slot each and none is of a stream.
 func plannable(v *controller.View, j *controller.Job) bool {
 	return v.Fabric.HasOCS() && !controller.CircuitsOnly(v.Fabric) && v.Traffic == nil &&
-		len(v.Circuits) == v.Fabric.Racks && j.Sizes() == nil &&
+		len(v.Circuits) == v.Fabric.OCSPorts() && j.Sizes() == nil &&
 		!slices.Contains(j.Streaming(), true) && len(j.Edges) > 0
 }
 

@@ -257,14 +257,15 @@ func used(all []int32) (n int) {
 	return n
 }
 
-// port returns how long bytes take through a rack's optical port, or over packets if that is sooner.
+// port returns how long bytes take through a rack's optical ports, evenly dealt out, or over packets if
+// that is sooner.
 func (x *shapes) port(side, rack int, bytes, delays float64) float64 {
 	packets := forever
 	if rate := x.f.rates[side][rack]; rate > 0 {
 		packets = bytes / rate
 	}
 	if rate := x.f.optical[side][rack]; rate > 0 && !x.f.blind {
-		return min(packets, x.busy[side][rack]+delays+bytes/rate)
+		return min(packets, x.busy[side][rack]+delays/x.f.planes+bytes/rate/x.f.planes)
 	}
 	return packets
 }

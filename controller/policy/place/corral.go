@@ -138,7 +138,7 @@ func rackUplink(v *controller.View) pathmap.BitsPerSecond {
 	sum := pathmap.BitsPerSecond(0)
 	for _, l := range f.Topology.Out(f.ToRNode[0]) {
 		link := f.Topology.Link(l)
-		if link.To != f.OCSNode && f.Topology.Node(link.To).Role != pathmap.Host &&
+		if !f.IsOCS(link.To) && f.Topology.Node(link.To).Role != pathmap.Host &&
 			(v.Down == nil || !v.Down[l]) {
 			sum += link.Capacity
 		}

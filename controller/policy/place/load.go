@@ -38,7 +38,7 @@ func uplinks(v *controller.View) [][]pathmap.LinkID {
 	for r := range out {
 		for _, l := range f.Topology.Out(f.ToRNode[r]) {
 			to := f.Topology.Link(l).To
-			if to != f.OCSNode && f.Topology.Node(to).Role != pathmap.Host && (v.Down == nil || !v.Down[l]) {
+			if !f.IsOCS(to) && f.Topology.Node(to).Role != pathmap.Host && (v.Down == nil || !v.Down[l]) {
 				out[r] = append(out[r], l)
 			}
 		}

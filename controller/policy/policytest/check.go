@@ -252,7 +252,7 @@ func checkCircuits(v *controller.View, p *controller.Plan) error {
 				return fmt.Errorf("reserve %+v: %+v holds a port", r, o)
 			}
 			if o.In%racks == r.In%racks && o.Out%racks == r.Out%racks && o.In != r.In {
-				return fmt.Errorf("reserve %+v: %+v joins these racks by another wavelength", r, o)
+				return fmt.Errorf("reserve %+v: %+v joins these racks by another wavelength or OCS", r, o)
 			}
 		}
 		ledger = append(ledger, r)

@@ -101,17 +101,17 @@ func hostFlow(v *controller.View, p *controller.Plan, c *controller.CoflowView, 
 	if s == d {
 		return tag, links
 	}
-	if int(s) < len(v.Circuits) {
-		at := v.Circuits[s]
-		if at.Phase == controller.InService && at.Held && at.Out == southbound.Port(d) &&
+	for in, out := int(s), int(d); in < len(v.Circuits); in, out = in+v.Fabric.Racks, out+v.Fabric.Racks {
+		at := v.Circuits[in]
+		if at.Phase == controller.InService && at.Held && at.Out == southbound.Port(out) &&
 			(at.Coflow == c.ID || at.Coflow == controller.AnyCoflow) {
-			return southbound.TagCircuit, append(links, t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[s]),
-				pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[d])))
+			return southbound.TagCircuit, append(links, t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[in]),
+				pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[out])))
 		}
 	}
 	for _, res := range v.Reserved {
 		if res.Fallback == controller.Hold && (res.Coflow == c.ID || res.Coflow == controller.AnyCoflow) &&
-			res.In == southbound.Port(s) && res.Out == southbound.Port(d) {
+			v.Fabric.OCSRack(int32(res.In)) == int32(s) && v.Fabric.OCSRack(int32(res.Out)) == int32(d) {
 			return southbound.TagHold, nil
 		}
 	}

@@ -18,9 +18,15 @@ import (
 
 // View returns a random view of a small fabric with jobs waiting and coflows in all phases. The same
 // seed gives the same view.
-func View(seed uint64) *controller.View {
+func View(seed uint64) *controller.View { return view(seed, 0) }
+
+// Parallel returns such a view of a fabric with four OCSes side by side, of one wavelength or two; a few have
+// none.
+func Parallel(seed uint64) *controller.View { return view(seed, 4) }
+
+func view(seed uint64, ocses int) *controller.View {
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 0x11)), v: &controller.View{Seed: seed}}
-	g.fabric()
+	g.fabric(ocses)
 	g.v.Now = time.Duration(g.rng.Int64N(int64(time.Minute)))
 	g.v.Delta = time.Duration(1+g.rng.IntN(20)) * time.Millisecond
 	g.v.ElephantThreshold = pathmap.Bytes(g.rng.Int64N(4e6))
@@ -79,7 +85,7 @@ type generator struct {
 }
 
 // fabric draws a spec; some have no OCS, some fewer OCS ports than racks.
-func (g *generator) fabric() {
+func (g *generator) fabric(ocses int) {
 	s := topo.Spec{Kind: topo.Hybrid, Racks: 2 + g.rng.IntN(5), Hosts: 1 + g.rng.IntN(3),
 		Spines: 1 + g.rng.IntN(3),
 		NIC:    500 * pathmap.Mbps, EPS: 50 * pathmap.Mbps, OCS: pathmap.Gbps, Dark: 10 * time.Millisecond, Slots: 2}
@@ -87,6 +93,9 @@ func (g *generator) fabric() {
 		s.Kind, s.OCS, s.Dark = topo.LeafSpine, 0, 0
 	} else if g.rng.IntN(4) == 0 {
 		s.Ports = 1 + g.rng.IntN(s.Racks)
+	}
+	if s.Kind == topo.Hybrid && ocses > 0 {
+		s.OCSes, s.Waves = ocses, 1+g.rng.IntN(2)
 	}
 	f, err := topo.New(s)
 	if err != nil {
@@ -191,36 +200,54 @@ func (g *generator) row(c *controller.CoflowView, r int) {
 	}
 }
 
-// ledger draws circuits and reservations: begun ones on disjoint ports, unbegun ones after them.
+// ledger draws circuits and reservations: begun ones on disjoint ports, unbegun ones after them. Two racks are
+// joined in one plane only.
 func (g *generator) ledger() {
-	v, ports := g.v, g.v.Fabric.Racks
-	v.Circuits = make([]controller.CircuitView, ports)
+	v := g.v
+	v.Circuits = make([]controller.CircuitView, v.Fabric.OCSPorts())
 	for i := range v.Circuits {
 		v.Circuits[i] = controller.CircuitView{Out: southbound.NoPort, Coflow: controller.AnyCoflow}
 	}
+	joined := map[[2]int]int{} // the first port of their plane
+	for first := 0; first < len(v.Circuits); first += v.Fabric.Racks {
+		g.plane(first, joined)
+	}
+	slices.SortFunc(v.Reserved, byInput)
+}
+
+// plane draws the circuits and reservations of a plane, whose ports begin with first.
+func (g *generator) plane(first int, joined map[[2]int]int) {
+	v, ports := g.v, g.v.Fabric.Racks
 	inFree, outFree := make([]time.Duration, ports), make([]time.Duration, ports)
+	elsewhere := func(in, out int) bool {
+		p, ok := joined[[2]int{in, out}]
+		return ok && p != first
+	}
 	out := g.rng.Perm(ports)
 	for in := range ports {
-		if in == out[in] || v.Fabric.OCSUplink[in] < 0 || v.Fabric.OCSUplink[out[in]] < 0 || g.rng.IntN(2) == 0 {
+		if in == out[in] || v.Fabric.OCSUplink[first+in] < 0 || v.Fabric.OCSUplink[first+out[in]] < 0 ||
+			elsewhere(in, out[in]) || g.rng.IntN(2) == 0 {
 			continue
 		}
-		c := &v.Circuits[in]
-		c.Out, c.Phase, c.Since = southbound.Port(out[in]), controller.CircuitPhase(1+g.rng.IntN(2)), v.Now
+		joined[[2]int{in, out[in]}] = first
+		c := &v.Circuits[first+in]
+		c.Out, c.Phase, c.Since = southbound.Port(first+out[in]), controller.CircuitPhase(1+g.rng.IntN(2)), v.Now
 		if id, ok := g.started(); ok && g.rng.IntN(3) > 0 {
 			c.Held, c.Coflow, c.Until = true, id, v.Now+1+time.Duration(g.rng.Int64N(int64(time.Second)))
 			v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: v.Now - time.Duration(
 				g.rng.Int64N(int64(v.Now)+
 					1)),
-				NotAfter: c.Until, In: southbound.Port(in), Out: c.Out, Coflow: id})
+				NotAfter: c.Until, In: southbound.Port(first + in), Out: c.Out, Coflow: id})
 			inFree[in], outFree[out[in]] = c.Until, c.Until
 		}
 	}
 	for range g.rng.IntN(2 * ports) {
 		in, o := g.rng.IntN(ports), g.rng.IntN(ports)
 		id, ok := g.started()
-		if in == o || !ok || v.Fabric.OCSUplink[in] < 0 || v.Fabric.OCSUplink[o] < 0 {
+		if in == o || !ok || v.Fabric.OCSUplink[first+in] < 0 || v.Fabric.OCSUplink[first+o] < 0 || elsewhere(in, o) {
 			continue
 		}
+		joined[[2]int{in, o}] = first
 		from := max(v.Now, inFree[in], outFree[o]) + time.Duration(g.rng.Int64N(int64(time.Second)))
 		if g.rng.IntN(8) == 0 {
 			from = max(v.Now, inFree[in], outFree[o]) // due now, where the ports are free, and not begun yet
@@ -228,10 +255,9 @@ func (g *generator) ledger() {
 		to := from + v.Delta + time.Duration(g.rng.Int64N(int64(time.Second)))
 		inFree[in], outFree[o] = to, to
 		v.Reserved = append(v.Reserved, controller.CircuitReservation{NotBefore: from, NotAfter: to,
-			In:  southbound.Port(in),
-			Out: southbound.Port(o), Coflow: id, Fallback: controller.Fallback(g.rng.IntN(2))})
+			In:  southbound.Port(first + in),
+			Out: southbound.Port(first + o), Coflow: id, Fallback: controller.Fallback(g.rng.IntN(2))})
 	}
-	slices.SortFunc(v.Reserved, byInput)
 }
 
 // started draws a coflow that has started.

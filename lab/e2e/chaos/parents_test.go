@@ -20,7 +20,7 @@ func TestSeedsWithParents(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/seed_%d", name, seed), func(t *testing.T) {
-				w, err := newWorld(seed, name, 1, storm(seed))
+				w, err := newWorld(chaosFabric, seed, name, 1, storm(seed))
 				if err != nil {
 					t.Fatal(err)
 				}

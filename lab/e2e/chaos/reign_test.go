@@ -254,6 +254,7 @@ type caller struct {
 type door struct {
 	fence, read uint64
 	refused     int
+	cut         bool // nobody reaches the device, and it reaches nobody
 }
 
 // send makes a call. What is lost, or late, is reported after a while; what is late arrives all the same.
@@ -275,6 +276,9 @@ func (c *caller) send(do func() error, then func(error)) {
 		return
 	}
 	c.line.under(w, func() {
+		if w.doors[c.id].cut {
+			return
+		}
 		err := do()
 		if w.chance(w.faults.Lose) {
 			return
@@ -434,7 +438,7 @@ func (c *caller) watch() {
 	w := c.r.w
 	c.streams++
 	seen, err := w.sim.Device(c.id).Read(context.Background())
-	if err != nil {
+	if err != nil || w.doors[c.id].cut {
 		c.watches = false
 		w.after(retryAfter, func() { c.r.seat.do(c.watch) })
 		return

@@ -51,9 +51,14 @@ func live(t *testing.T, seed uint64, minutes int) string {
 // weathered is live under faults of the caller's choice.
 func weathered(t *testing.T, seed uint64, minutes int, faults weather) string {
 	t.Helper()
-	policies := []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+sunflow-preempt",
-		"random+ecmp+maxmin"}
-	w, err := newWorld(seed, policies[seed/4%uint64(len(policies))], minutes, faults)
+	return weatheredOn(t, chaosFabric, seed, minutes, faults, "random+ecmp+sunflow", "crosslayer+sunflow",
+		"random+ecmp+sunflow-preempt", "random+ecmp+maxmin")
+}
+
+// weatheredOn is weathered on a fabric, under one of some policies.
+func weatheredOn(t *testing.T, fabric string, seed uint64, minutes int, faults weather, policies ...string) string {
+	t.Helper()
+	w, err := newWorld(fabric, seed, policies[seed/4%uint64(len(policies))], minutes, faults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +68,20 @@ func weathered(t *testing.T, seed uint64, minutes int, faults weather) string {
 		t.Logf("seed %d ended so:\n%s", seed, strings.Join(w.history.last(recent), "\n"))
 	}
 	return w.described()
+}
+
+// TestSeedsOfFourOCSes is TestSeeds with four OCSes under the racks, and one of them restarting, lying, failing or cut
+// off from everybody now and then: no port is lit twice, both ends of a circuit are of one OCS, and each OCS holds
+// what it should in the end.
+func TestSeedsOfFourOCSes(t *testing.T) {
+	for seed := range tries.Of[uint64](16, 100) {
+		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
+			faults := storm(seed)
+			faults.Kinds = append(faults.Kinds, "part", "part", "ocs", "ocs", "ocs")
+			t.Log(weatheredOn(t, chaosFabric+",ocses=4", seed, 1, faults, "random+ecmp+sunflow", "joint",
+				"random+ecmp+rotor", "random+ecmp+solstice"))
+		})
+	}
 }
 
 // TestSeedsRepeat runs seeds twice: their histories are the same to the last byte, and those of two

@@ -73,6 +73,7 @@ func (x *weather) clear(w *world) {
 		x.strike(w, f, true)
 	}
 	for _, id := range w.sim.Devices() {
+		w.doors[id].cut = false
 		w.sim.Do(id, func(_ time.Duration, dev *device.Device) { dev.ClearFaults() })
 	}
 	if x.Lies {
@@ -174,7 +175,12 @@ func (x *weather) happen(w *world, kind string) {
 		w.suspect()
 		w.after(for1, func() { s.sick = false; s.follow(); w.elect() })
 	case "trouble":
-		x.trouble(w)
+		all := w.sim.Devices()
+		x.trouble(w, all[w.r.IntN(len(all))])
+	case "ocs":
+		x.trouble(w, w.anOCS())
+	case "part":
+		x.part(w, w.anOCS(), for1)
 	case "again":
 		w.agents.again(w)
 	}
@@ -196,13 +202,12 @@ func (x *weather) kill(w *world, s *seat, why string) {
 }
 
 // trouble makes a switch restart empty, change slowly, report false state or fail to make a circuit.
-func (x *weather) trouble(w *world) {
-	all := w.sim.Devices()
+func (x *weather) trouble(w *world, d southbound.DeviceID) {
 	kinds := int(device.Lie)
 	if x.Lies {
 		kinds++
 	}
-	d, kind := all[w.r.IntN(len(all))], device.FaultKind(w.r.IntN(kinds))
+	kind := device.FaultKind(w.r.IntN(kinds))
 	boot := time.Millisecond + w.upTo(100*time.Millisecond)
 	w.note("device %d: trouble %d for %v", d, kind, boot)
 	w.sim.Do(d, func(now time.Duration, dev *device.Device) {
@@ -212,6 +217,20 @@ func (x *weather) trouble(w *world) {
 		}
 		dev.Fault(device.Fault{Kind: kind, Port: southbound.NoPort, Times: 1, Delay: boot})
 	})
+}
+
+// part cuts a switch off from all replicas for a while; it goes on with what it has.
+func (x *weather) part(w *world, d southbound.DeviceID, long time.Duration) {
+	w.note("device %d: cut off for %v", d, long)
+	w.doors[d].cut = true
+	w.stream(southbound.DeviceEvent{At: w.now(), Device: d, Kind: southbound.Lost, In: southbound.NoPort,
+		Out: southbound.NoPort})
+	w.after(long, func() { w.doors[d].cut = false })
+}
+
+// anOCS draws one of the optical switches.
+func (w *world) anOCS() southbound.DeviceID {
+	return w.fabric.OCSNode + southbound.DeviceID(w.r.IntN(w.fabric.OCSes()))
 }
 
 // fail breaks a part, which is mended later.

@@ -14,6 +14,7 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/controller/rollout"
 	"lightloom/controller/state"
+	"lightloom/emulator/device"
 	"lightloom/emulator/fault"
 	"lightloom/emulator/flowsim"
 	"lightloom/pathmap"
@@ -50,8 +51,8 @@ const (
 	snapshots    = 100 // entries between two of a replica
 )
 
-func newWorld(seed uint64, policy string, minutes int, kinds weather) (*world, error) {
-	spec, err := topo.ParseSpec(chaosFabric)
+func newWorld(fabric string, seed uint64, policy string, minutes int, kinds weather) (*world, error) {
+	spec, err := topo.ParseSpec(fabric)
 	if err != nil {
 		return nil, err
 	}
@@ -205,21 +206,37 @@ func (w *world) unprogrammed() string {
 		if err != nil {
 			return fmt.Sprintf("switch %d: %v", id, err)
 		}
-		if id != w.fabric.OCSNode {
+		if !w.fabric.IsOCS(id) {
 			if c := rollout.Diff(r.loop.Base().Rules(id, circuits), seen.Rules); !c.Empty() {
 				return fmt.Sprintf("switch %d lacks %+v", id, c)
 			}
 			continue
 		}
-		lit := slices.Repeat([]southbound.Port{southbound.NoPort}, len(circuits))
-		for _, x := range seen.Connections {
-			lit[x.In] = x.Out
-		}
-		if !slices.Equal(lit, circuits) {
-			return fmt.Sprintf("the optical switch has %v and not %v", lit, circuits)
+		if lit, want := w.connections(id, seen), w.circuitsOf(id, circuits); !slices.Equal(lit, want) {
+			return fmt.Sprintf("optical switch %d has %v and not %v", id, lit, want)
 		}
 	}
 	return ""
+}
+
+// connections returns where an OCS has its inputs lead, by the fabric's numbers of all ports.
+func (w *world) connections(ocs southbound.DeviceID, seen southbound.Seen) []southbound.Port {
+	lit := slices.Repeat([]southbound.Port{southbound.NoPort}, w.fabric.OCSPorts())
+	for _, x := range seen.Connections {
+		lit[w.fabric.OCSPort(ocs, int32(x.In))] = southbound.Port(w.fabric.OCSPort(ocs, int32(x.Out)))
+	}
+	return lit
+}
+
+// circuitsOf returns those of all circuits that are of one OCS.
+func (w *world) circuitsOf(ocs southbound.DeviceID, circuits []southbound.Port) []southbound.Port {
+	own := slices.Clone(circuits)
+	for in := range own {
+		if of, _ := w.fabric.OCSAt(int32(in)); of != ocs {
+			own[in] = southbound.NoPort
+		}
+	}
+	return own
 }
 
 // policyOf returns a fresh policy for a leader.
@@ -252,6 +269,26 @@ func (w *world) check(t *testing.T) {
 		}
 	}
 	w.agents.tally.check(t, w)
+	w.checkPlanes(t)
+}
+
+// checkPlanes checks that no port was lit twice at once, and each circuit joined ports of one OCS.
+func (w *world) checkPlanes(t *testing.T) {
+	t.Helper()
+	counts := w.sim.Counters()
+	if err := device.CheckLit(counts.Lit); err != nil {
+		t.Errorf("light: %v", err)
+	}
+	for _, l := range counts.Lit {
+		if !w.fabric.SamePlane(int32(l.In), int32(l.Out)) {
+			t.Errorf("light from port %d to port %d", l.In, l.Out)
+		}
+	}
+	for _, m := range w.seats[0].state.Data().Moves {
+		if !w.fabric.SamePlane(int32(m.In), int32(m.Out)) {
+			t.Errorf("a circuit from port %d to port %d", m.In, m.Out)
+		}
+	}
 }
 
 // described says what a run was, and what all of it digests to.

@@ -1,10 +1,12 @@
 package emulated
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,7 +49,7 @@ func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string,
 			p.addSwitch(southbound.DeviceID(i), node, o)
 		}
 	}
-	p.links = linkState{cut: map[pathmap.LinkID]bool{}, lit: make([]bool, f.Racks)}
+	p.links = linkState{cut: map[pathmap.LinkID]bool{}, lit: make([]bool, f.OCSPorts())}
 	p.darkUplinks()
 	conf := hostagent.ForFabric(f)
 	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
@@ -69,7 +71,7 @@ func (p *PacketFabric) addSwitch(id southbound.DeviceID, node pathmap.Node, o *C
 		Seed: o.Seed, Plane: p.Net.Plane(id), Clock: p.clock}}
 	if node.Role == pathmap.OCS {
 		c.Device.Kind, c.Device.AllStop, c.Device.Delays = device.Optical, o.Row.AllStop, o.Delays.Optical()
-		c.Fibres = func(fibre southbound.Port, lit bool) { p.setCircuitLit(int(fibre), lit) }
+		c.Fibres = func(fibre southbound.Port, lit bool) { p.setCircuitLit(p.fabric.OCSPort(id, int32(fibre)), lit) }
 	}
 	p.Switches[id] = switchd.New(c)
 }
@@ -93,17 +95,17 @@ func (p *PacketFabric) queued() *report.VOQs {
 
 // setCircuitLit sets whether the circuit of the ToR that sends into an OCS input carries light, and
 // signals that to the ToR, like far-end fault signalling.
-func (p *PacketFabric) setCircuitLit(rack int, lit bool) {
+func (p *PacketFabric) setCircuitLit(input int32, lit bool) {
 	p.links.mu.Lock()
-	p.links.lit[rack] = lit
+	p.links.lit[input] = lit
 	p.links.mu.Unlock()
-	p.updateLinkState(rack)
+	p.updateLinkState(input)
 }
 
-// darkUplinks sets the initial state, without circuits: no ToR has light on its port to the OCS.
+// darkUplinks sets the initial state, without circuits: no ToR has light on its ports to OCSes.
 func (p *PacketFabric) darkUplinks() {
-	for r := range p.fabric.OCSUplink {
-		p.setCircuitLit(r, false)
+	for input := range p.fabric.OCSUplink {
+		p.setCircuitLit(int32(input), false)
 	}
 }
 
@@ -154,10 +156,30 @@ func (p *PacketFabric) count(o *outcome.Outcome, since netns.Counters) error {
 	o.Reordered, o.Marked = a.Reordered, a.Marked
 	o.Basis, o.DarkSource = "layer 2", "device"
 	o.VOQs = p.queued()
-	if p.fabric.HasOCS() {
-		p.Switches[p.fabric.OCSNode].Door.Do(func(_ time.Duration, d *device.Device) { o.Lit = d.Log() })
-	}
+	p.addLit(o)
 	return nil
+}
+
+// addLit adds the logs of light of all OCSes to an outcome, with the fabric's numbers of their ports, by when
+// each interval began.
+func (p *PacketFabric) addLit(o *outcome.Outcome) {
+	for i := range p.fabric.OCSes() {
+		id := p.fabric.OCSNode + southbound.DeviceID(i)
+		var log []device.LitInterval
+		p.Switches[id].Door.Do(func(_ time.Duration, d *device.Device) { log = d.Log() })
+		for k := range log {
+			log[k].In = southbound.Port(p.fabric.OCSPort(id, int32(log[k].In)))
+			log[k].Out = southbound.Port(p.fabric.OCSPort(id, int32(log[k].Out)))
+		}
+		if i == 0 {
+			o.Lit = log
+			continue
+		}
+		o.Lit = append(o.Lit, log...)
+	}
+	if p.fabric.OCSes() > 1 {
+		slices.SortStableFunc(o.Lit, func(a, b device.LitInterval) int { return cmp.Compare(a.From, b.From) })
+	}
 }
 
 // ErrNoOCS means that a fabric has no optical switch.

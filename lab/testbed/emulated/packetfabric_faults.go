@@ -14,23 +14,23 @@ import (
 )
 
 // linkState is the state of light that devices cannot see: which cables are cut, and whether the
-// circuit that a rack sends into carries light.
+// circuit that a ToR sends into carries light.
 type linkState struct {
 	mu  sync.Mutex
 	cut map[pathmap.LinkID]bool // by the even direction
-	lit []bool                  // by rack
+	lit []bool                  // by OCS port
 }
 
 // updateLinkState signals to the ToR that sends into an OCS input whether its light reaches the far end.
-func (p *PacketFabric) updateLinkState(rack int) {
-	port := p.fabric.OCSUplink[rack]
+func (p *PacketFabric) updateLinkState(input int32) {
+	port := p.fabric.OCSUplink[input]
 	if port == pathmap.None {
 		return
 	}
-	tor := p.fabric.ToRNode[rack]
+	tor := p.fabric.ToRNode[p.fabric.OCSRack(input)]
 	l := p.fabric.Topology.OutPort(tor, port)
 	p.links.mu.Lock()
-	lit := p.links.lit[rack] && !p.links.cut[l&^1]
+	lit := p.links.lit[input] && !p.links.cut[l&^1]
 	p.links.mu.Unlock()
 	p.Switches[tor].Door.Light(southbound.Port(port), lit)
 }
@@ -74,8 +74,8 @@ func (p *PacketFabric) cable(l pathmap.LinkID, up bool) error {
 		link := p.fabric.Topology.Link(d)
 		switch sw := p.Switches[link.From]; {
 		case sw == nil: // a host's
-		case p.fabric.HasOCS() && link.To == p.fabric.OCSNode:
-			p.updateLinkState(int(p.fabric.Topology.Node(link.From).Rack))
+		case p.fabric.IsOCS(link.To):
+			p.updateLinkState(p.fabric.OCSPort(link.To, link.ToPort))
 		default:
 			sw.Door.Light(southbound.Port(link.FromPort), up)
 		}

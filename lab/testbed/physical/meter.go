@@ -35,9 +35,9 @@ type meter struct {
 	conns []*grpc.ClientConn
 	since []probe.Counters
 	notes []string // what is not measured
-	ocs   gnmi.Line
+	ocses []gnmi.Line
 	stop  context.CancelFunc
-	ended chan struct{}
+	ended sync.WaitGroup // those that follow optical switches
 
 	mu  sync.Mutex
 	lit []device.LitInterval // those that last have no end yet
@@ -50,7 +50,7 @@ const unended = time.Duration(-1)
 
 // measure starts to measure. The caller closes the meter.
 func measure(ctx context.Context, a *server.Daemon) (*meter, error) {
-	g := &meter{a: a, ended: make(chan struct{}), stop: func() {}}
+	g := &meter{a: a, stop: func() {}}
 	id, err := a.Identity(pki.Controller, "controller0")
 	if err != nil {
 		return nil, err
@@ -102,9 +102,9 @@ func (g *meter) close() error {
 	for _, c := range g.conns {
 		errs = append(errs, c.Close())
 	}
-	if g.ocs != nil {
-		<-g.ended
-		errs = append(errs, g.ocs.Close())
+	g.ended.Wait()
+	for _, o := range g.ocses {
+		errs = append(errs, o.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -141,37 +141,50 @@ func speaks(ctx context.Context, a *server.Daemon, n pathmap.NodeID, id pki.Iden
 	return nil, nil
 }
 
-// watch follows the circuits that the optical switch reports, if there is one.
-func (g *meter) watch(ctx context.Context, id pki.Identity) (err error) {
-	f := g.a.Fabric
-	if !f.HasOCS() {
-		return nil
+// watch follows the circuits that the optical switches report, if there are any.
+func (g *meter) watch(ctx context.Context, id pki.Identity) error {
+	ctx, g.stop = context.WithCancel(ctx)
+	for i := range g.a.Fabric.OCSes() {
+		if err := g.follow(ctx, g.a.Fabric.OCSNode+pathmap.NodeID(i), id); err != nil {
+			return err
+		}
 	}
-	if g.ocs, err = g.a.Inventory.Devices.Dial(ctx, f, f.OCSNode, id, os.Getenv, func(cfg *gnmi.Config) {
+	return nil
+}
+
+// follow follows the circuits that one optical switch reports.
+func (g *meter) follow(ctx context.Context, n pathmap.NodeID, id pki.Identity) error {
+	ocs, err := g.a.Inventory.Devices.Dial(ctx, g.a.Fabric, n, id, os.Getenv, func(cfg *gnmi.Config) {
 		cfg.Start, cfg.Timeout = g.a.Epoch, askWithin
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
-	ctx, g.stop = context.WithCancel(ctx)
+	g.ocses = append(g.ocses, ocs)
 	synced := make(chan struct{})
 	var once sync.Once
-	go func() {
-		defer close(g.ended)
-		_ = g.ocs.Watch(ctx, func(e southbound.DeviceEvent) { // after a broken stream the earlier events stay
+	g.ended.Go(func() {
+		_ = ocs.Watch(ctx, func(e southbound.DeviceEvent) { // after a broken stream the earlier events stay
 			if e.Kind == southbound.Synced {
 				once.Do(func() { close(synced) })
 			}
-			g.circuit(e)
+			g.circuit(n, e)
 		})
 		once.Do(func() { close(synced) })
-	}()
+	})
 	<-synced
 	return nil
 }
 
-func (g *meter) circuit(e southbound.DeviceEvent) {
+// circuit notes what an optical switch says of a circuit, with the fabric's numbers of its ports.
+func (g *meter) circuit(ocs pathmap.NodeID, e southbound.DeviceEvent) {
 	if e.Kind != southbound.ConnectionStatus {
 		return
+	}
+	e.In = southbound.Port(g.a.Fabric.OCSPort(ocs, int32(e.In)))
+	e.Out = southbound.Port(g.a.Fabric.OCSPort(ocs, int32(e.Out)))
+	if e.In < 0 || e.Out < 0 {
+		return // of a port that the fabric does not use
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

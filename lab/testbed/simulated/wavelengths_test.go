@@ -137,14 +137,14 @@ func TestWavelengthsRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name, on, policy, light, want string
 	}{
-		{"edmonds", scenario.OnFlowsim, "random+ecmp+edmonds", "", "edmonds sets up one circuit a rack"},
-		{"joint", scenario.OnFlowsim, "joint", "", "joint sets up one circuit a rack"},
-		{"a part in the place of sunflow", scenario.OnFlowsim, "random+ecmp+sunflow", "rotor",
-			"rotor sets up one circuit a rack"},
+		{"rotor-vlb", scenario.OnFlowsim, "random+ecmp+rotor-vlb", "", "rotor-vlb sets up one circuit a rack"},
+		{"a part in the place of sunflow", scenario.OnFlowsim, "random+ecmp+sunflow", "rotor-vlb",
+			"rotor-vlb sets up one circuit a rack"},
 		{"packets", scenario.OnNetns, "random+ecmp+sunflow", "",
 			"a ToR has one interface to the optical switch"},
 		{"sunflow", scenario.OnFlowsim, "coscheduler+sunflow", "", ""},
-		{"a part in the place of edmonds", scenario.OnFlowsim, "random+ecmp+edmonds", "sunflow", ""},
+		{"joint", scenario.OnFlowsim, "joint", "", ""},
+		{"a part in the place of rotor-vlb", scenario.OnFlowsim, "random+ecmp+rotor-vlb", "sunflow", ""},
 		{"no circuits", scenario.OnFlowsim, "crosslayer", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -14,10 +14,11 @@ import (
 
 // Limits of a schedule file.
 const (
-	MaxPorts = 1 << 14
-	MaxSlots = 1 << 16
-	MaxCells = 1 << 24 // slots × ports
-	MaxTime  = 24 * time.Hour
+	MaxPorts    = 1 << 14
+	MaxSlots    = 1 << 16
+	MaxSwitches = 16
+	MaxCells    = 1 << 24 // slots × ports
+	MaxTime     = 24 * time.Hour
 )
 
 // Parse reads a schedule that is repeated without end:
@@ -27,14 +28,17 @@ const (
 //	night 10ms
 //	day 90ms 0>1 1>0 2>3 3>2
 //	night 10ms
-//	day 40ms 0>2 2>0
+//	day 40ms 0>2 2>0 ocs1:1>3
 //
 // A day has a length and its circuits, input>output; no port is lit twice in it. A night is the time
 // before a day in which mirrors move: it belongs to the day after it, a last one to the first. A
-// circuit of two consecutive days stays lit through the night between. Errors name file, line and
-// column.
+// circuit of two consecutive days stays lit through the night between.
+//
+// Of several parallel switches, each with that many ports, a circuit names its own: ocs1 is the second.
+// Without a name it is the first's, ocs0. Two ports are joined by one of them only, in the whole file.
+// Errors name file, line and column.
 func Parse(r io.Reader, name string) (*Schedule, error) {
-	p := parser{name: name, slots: &Schedule{}}
+	p := parser{name: name, slots: &Schedule{}, switches: 1, by: map[[2]int]int{}}
 	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
@@ -54,15 +58,31 @@ func Parse(r io.Reader, name string) (*Schedule, error) {
 		return nil, p.fail(1, "there is no day: write a line such as day 90ms 0>1 1>0")
 	}
 	p.slots.Slots[0].Long += p.night
+	if p.switches > 1 {
+		p.widen()
+	}
 	return p.slots, nil
 }
 
+// widen gives every day the ports of all switches.
+func (p *parser) widen() {
+	p.slots.OfSwitch = p.ports
+	for i := range p.slots.Slots {
+		out := &p.slots.Slots[i].Out
+		for len(*out) < p.switches*p.ports {
+			*out = append(*out, southbound.NoPort)
+		}
+	}
+}
+
 type parser struct {
-	name  string
-	line  int
-	ports int
-	night time.Duration // before the day to come
-	slots *Schedule
+	name     string
+	line     int
+	ports    int
+	switches int            // that are named, and those before them
+	by       map[[2]int]int // the switch that joins two ports
+	night    time.Duration  // before the day to come
+	slots    *Schedule
 }
 
 func (p *parser) fail(col int, format string, args ...any) error {
@@ -158,57 +178,95 @@ func (p *parser) readDay(w []word) error {
 	if err != nil {
 		return err
 	}
+	var out []southbound.Port
+	var by []int
+	for _, c := range w[2:] {
+		ocs, in, o, err := p.circuit(c)
+		if err != nil {
+			return err
+		}
+		p.switches = max(p.switches, ocs+1)
+		for len(out) < p.switches*p.ports {
+			out, by = append(out, southbound.NoPort), append(by, -1)
+		}
+		switch first := ocs * p.ports; {
+		case out[first+in] != southbound.NoPort:
+			return p.fail(c.col, "%s lights input %d twice: it leads to %d already", c.text, in, int(out[first+in])-first)
+		case by[first+o] >= 0:
+			return p.fail(c.col, "%s lights output %d twice: input %d leads there already", c.text, o, by[first+o])
+		default:
+			out[first+in], by[first+o] = southbound.Port(first+o), in
+		}
+	}
 	n := len(p.slots.Slots) + 1
-	if n > MaxSlots || n*p.ports > MaxCells {
+	if n > MaxSlots || n*p.ports*p.switches > MaxCells {
 		return p.fail(w[0].col, "more than %d days, or %d days times ports: write fewer", MaxSlots, MaxCells)
 	}
-	out := make([]southbound.Port, p.ports)
-	by := make([]int, p.ports)
-	for i := range out {
-		out[i], by[i] = southbound.NoPort, -1
-	}
-	for _, c := range w[2:] {
-		in, o, err := p.circuit(c)
-		switch {
-		case err != nil:
-			return err
-		case out[in] != southbound.NoPort:
-			return p.fail(c.col, "%s lights input %d twice: it leads to %d already", c.text, in, out[in])
-		case by[o] >= 0:
-			return p.fail(c.col, "%s lights output %d twice: input %d leads there already", c.text, o, by[o])
-		}
-		out[in], by[o] = southbound.Port(o), in
+	for len(out) < p.ports {
+		out = append(out, southbound.NoPort)
 	}
 	p.slots.Slots = append(p.slots.Slots, Slot{p.night + d, out})
 	p.night = 0
 	return nil
 }
 
-func (p *parser) circuit(w word) (in, out int, err error) {
-	a, b, ok := strings.Cut(w.text, ">")
+// circuit reads a circuit and the number of its switch.
+func (p *parser) circuit(w word) (ocs, in, out int, err error) {
+	text := w.text
+	if name, rest, named := strings.Cut(w.text, ":"); named {
+		if ocs, err = p.ocs(w, name); err != nil {
+			return 0, 0, 0, err
+		}
+		text = rest
+	}
+	a, b, ok := strings.Cut(text, ">")
 	in, err1 := strconv.Atoi(a)
 	out, err2 := strconv.Atoi(b)
 	switch {
 	case !ok || err1 != nil || err2 != nil:
-		return 0, 0, p.fail(w.col, "%q is no circuit: write input>output, such as 0>1", w.text)
+		return 0, 0, 0, p.fail(w.col, "%q is no circuit: write input>output, such as 0>1", w.text)
 	case in < 0 || out < 0 || in >= p.ports || out >= p.ports:
-		return 0, 0, p.fail(w.col, "%s: ports are 0 to %d", w.text, p.ports-1)
+		return 0, 0, 0, p.fail(w.col, "%s: ports are 0 to %d", w.text, p.ports-1)
 	case in == out:
-		return 0, 0, p.fail(w.col, "%s leads a rack to itself", w.text)
+		return 0, 0, 0, p.fail(w.col, "%s leads a rack to itself", w.text)
 	}
-	return in, out, nil
+	pair := [2]int{in, out}
+	if other, joined := p.by[pair]; joined && other != ocs {
+		return 0, 0, 0, p.fail(w.col, "%s: ocs%d joins %d and %d in this file: a ToR sends all that goes to one rack "+
+			"into one circuit", w.text, other, in, out)
+	}
+	p.by[pair] = ocs
+	return ocs, in, out, nil
+}
+
+// ocs reads the name of a switch.
+func (p *parser) ocs(w word, name string) (int, error) {
+	digits, ok := strings.CutPrefix(name, "ocs")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 0 || n >= MaxSwitches || name != fmt.Sprintf("ocs%d", n) {
+		return 0, p.fail(w.col, "%q is no switch: write ocs0 to ocs%d before a colon, as in ocs1:0>2", name, MaxSwitches-1)
+	}
+	return n, nil
 }
 
 // String writes a schedule in the form that Parse reads, each slot as one day.
 func (s *Schedule) String() string {
 	var b strings.Builder
+	each := s.OfSwitch
+	if each == 0 && len(s.Slots) > 0 {
+		each = len(s.Slots[0].Out)
+	}
 	if len(s.Slots) > 0 {
-		fmt.Fprintf(&b, "ports %d\n", len(s.Slots[0].Out))
+		fmt.Fprintf(&b, "ports %d\n", each)
 	}
 	for _, slot := range s.Slots {
 		fmt.Fprintf(&b, "day %v", slot.Long)
 		for in, o := range slot.Out {
-			if o != southbound.NoPort {
+			switch {
+			case o == southbound.NoPort:
+			case in >= each:
+				fmt.Fprintf(&b, " ocs%d:%d>%d", in/each, in%each, int(o)%each)
+			default:
 				fmt.Fprintf(&b, " %d>%d", in, o)
 			}
 		}

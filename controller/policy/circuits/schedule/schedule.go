@@ -99,6 +99,21 @@ type Slot struct {
 type Schedule struct {
 	Lit   []southbound.Port // by input: what stood before the first slot; nil for nothing
 	Slots []Slot
+
+	// OfSwitch is how many ports each switch has, where the ports of several switches follow each other; 0:
+	// all are of one.
+	OfSwitch int
+}
+
+// PortOf returns the number that a port of a switch has in the schedule, southbound.NoPort where it has none.
+func (s *Schedule) PortOf(ocs int, port int32) southbound.Port {
+	switch {
+	case s.OfSwitch == 0 && ocs == 0:
+		return southbound.Port(port)
+	case s.OfSwitch == 0 || int(port) >= s.OfSwitch:
+		return southbound.NoPort
+	}
+	return southbound.Port(ocs*s.OfSwitch) + southbound.Port(port)
 }
 
 // Long returns the length of the whole.
