@@ -244,7 +244,8 @@ func TestPlacersSayWhenTheyStop(t *testing.T) {
 		if err := p.Verify(job); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		hit := name == "fast" || strings.HasPrefix(name, "mm-ga") || strings.HasPrefix(name, "gsa") // the others end by themselves here
+		// The others end by themselves here.
+		hit := name == "fast" || strings.HasPrefix(name, "mm-ga") || strings.HasPrefix(name, "gsa")
 		if p.Exhausted != hit || hit != (p.Trials == 3) {
 			t.Errorf("%s: exhausted %v after %d trials", name, p.Exhausted, p.Trials)
 		}

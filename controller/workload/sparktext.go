@@ -145,8 +145,8 @@ func (f *framed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lz4Block reads a block: magic, method, two lengths, and the checksum of what is unpacked, of which Java keeps 28 bits.
-// The last block has neither text nor checksum.
+// lz4Block reads a block: magic, method, two lengths, and the checksum of what is unpacked, of which Java keeps
+// 28 bits. The last block has neither text nor checksum.
 func lz4Block(in *bufio.Reader) ([]byte, error) {
 	var head [21]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {

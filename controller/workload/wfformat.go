@@ -273,8 +273,8 @@ func (w *workflow) index(f *wfFormat) error {
 	}
 	for _, t := range w.tasks {
 		if _, known := w.runtime[t.ID]; !known {
-			return w.fail(t.ID, "how long task %q ran is not told: write its runtimeInSeconds under workflow.execution.tasks, 0 "+
-				"where it takes no time", clip(t.ID))
+			return w.fail(t.ID, "how long task %q ran is not told: write its runtimeInSeconds under "+
+				"workflow.execution.tasks, 0 where it takes no time", clip(t.ID))
 		}
 	}
 	return w.depend()

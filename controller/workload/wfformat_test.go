@@ -133,7 +133,8 @@ func TestWorkflowMeans(t *testing.T) {
 			`{"link":"output","name":"f","sizeInBytes":20.0}],"runtimeInSeconds":1.5},{"name":"b","id":"ID2",` +
 			`"parents":["ID1"],"runtimeInSeconds":0,` +
 			`"files":[{"link":"input","name":"f","sizeInBytes":20}]}]}}`, "ID1, ID2 ID1:20"},
-		{"1.4, parents by name", `{"workflow":{"tasks":[{"name":"b","parents":["a"],"files":[],"runtime":0},{"name":"a","id":"1","runtime":0}]}}`,
+		{"1.4, parents by name", `{"workflow":{"tasks":[{"name":"b","parents":["a"],"files":[],"runtime":0},` +
+			`{"name":"a","id":"1","runtime":0}]}}`,
 			"1, b 1:0"},
 		{"1.3", `{"workflow":{"tasks":[{"name":"a","files":[{"link":"input","name":"f","size":20}]}]}}`,
 			`file "f" has a size without unit`},

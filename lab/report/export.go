@@ -54,9 +54,9 @@ type field struct{ key, value string }
 
 // Export writes all that a report holds as tables to a folder: the report's path, and the folder, or "" for csv beside
 // the report. Each list of the report becomes a table, single figures are columns of policies.csv or lines of
-// report.csv. Every row of runs, policies, jobs, coflows, circuits, ports, links and instants names the seed and policy,
-// and the job, coflow, port or link that it is of. Columns are named as in the tables beside the report. Circuits are read from the circuits.csv beside it; ports.csv
-// and series.csv are reckoned from them.
+// report.csv. Every row of runs, policies, jobs, coflows, circuits, ports, links and instants names the seed and
+// policy, and the job, coflow, port or link that it is of. Columns are named as in the tables beside the report.
+// Circuits are read from the circuits.csv beside it; ports.csv and series.csv are reckoned from them.
 func Export(path, dir string) (*Exported, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, reportFile)

@@ -155,8 +155,8 @@ func (r *clab) definition(e entry, what string) (d definition, err error) {
 	return d, err
 }
 
-// misspelt refuses a key that is nearly one of those that are read: containerlab takes no unknown keys. The others of its
-// keys, and those of later versions, are passed over.
+// misspelt refuses a key that is nearly one of those that are read: containerlab takes no unknown keys. The others of
+// its keys, and those of later versions, are passed over.
 func (r *clab) misspelt(fields []entry, read ...string) error {
 	for _, f := range fields {
 		if near, ok := nearest(f.key, read); ok && near != f.key {

@@ -42,8 +42,8 @@ func offlineTaPRA(ctx context.Context, b *experiment.Bench) (*experiment.Result,
 	}
 
 	out := b.Result(
-		"loads in (0, 3600] s, 0 to 10 vCPUs a server, efficiencies from 0.1 to 1; 0.3 of a rack's vCPUs, 0.2 of a pod's and "+
-			"of all may be taken, and a server has no limit of its own",
+		"loads in (0, 3600] s, 0 to 10 vCPUs a server, efficiencies from 0.1 to 1; 0.3 of a rack's vCPUs, 0.2 of a pod's "+
+			"and of all may be taken, and a server has no limit of its own",
 		"baselines share equally what a limit allows (static resources, section 3.2); with OptRA by equation 3.17, as TaPRA",
 		"energy from 1 to 1.1 times the load, drawn again while the best servers take more",
 		"MM-GA and GSA: 40 placements a generation, 2 % mutations, REC on every placement; the processor time of TaPRA, and "+

@@ -105,8 +105,8 @@ func (s *axis) rows(got map[string]experiment.Systems, out *experiment.Result) {
 	}
 }
 
-// inRange adds by how many per cent PushBox's figure is shorter. Of that the document gives the range over the axis, whose
-// middle every point is held against.
+// inRange adds by how many per cent PushBox's figure is shorter. Of that the document gives the range over the
+// axis, whose middle every point is held against.
 func inRange(h experiment.Head, metric, theirs string, in [2]float64, at experiment.Systems) {
 	low, high := in[0], in[1]
 	h.Because(fmt.Sprintf("the document: %g to %g over the axis; %s", low, high, whyPushBox)).
