@@ -155,9 +155,9 @@ func (h *herd) note(server []int32, last float64) {
 	}
 }
 
-// first fills the generation with placements drawn uniformly.
+// first fills the generation with placements drawn uniformly. It does not stop before it has one.
 func (h *herd) first(e Effort) {
-	for len(h.server) < h.Population && h.left > 0 && !e.stopped() {
+	for len(h.server) < h.Population && h.left > 0 && (h.best == nil || !e.stopped()) {
 		server := make([]int32, len(h.Load))
 		for i := range server {
 			server[i] = h.can[i][h.rng.IntN(len(h.can[i]))]

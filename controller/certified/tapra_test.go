@@ -323,3 +323,17 @@ func BenchmarkTaPRA(b *testing.B) {
 		}
 	}
 }
+
+// TestSearchesAnswer: a search that has no time at all answers by its first placement.
+func TestSearchesAnswer(t *testing.T) {
+	job := documented(rand.New(rand.NewPCG(3, 9)), 30, 6, true)
+	at := Effort{Trials: math.MaxInt32, Stop: func() bool { return true }}
+	for name, search := range map[string]Search{"mm-ga": MMGA(Equal), "gsa": GSA(Proportional)} {
+		p, err := search(job, at, rand.New(rand.NewPCG(1, 2)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if err := p.Verify(job); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
