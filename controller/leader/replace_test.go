@@ -183,6 +183,7 @@ func TestRemovedDevice(t *testing.T) {
 		l.until(time.Second, "no claim", func() bool { return !claimed(l, id) })
 		old := p.replace(l, id)
 		calls := func() int { old.mu.Lock(); defer old.mu.Unlock(); return old.calls }
+		synctest.Wait() // for calls that had begun
 		before := calls()
 		if err := l.leader.Submit(t.Context(), offer(bare("a",
 			controller.Flow{Src: 0, Dst: 2, Bytes: 1}))); err != nil {

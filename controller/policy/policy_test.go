@@ -254,14 +254,14 @@ func TestCapabilities(t *testing.T) {
 		{"random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "none"}},
 			controller.Capabilities{Blind: true}},
 		{"random+ecmp+sunflow", policy.Options{Overrides: policy.Overrides{Circuits: "rotor"}},
-			controller.Capabilities{Circuits: true}},
+			controller.Capabilities{Circuits: true, Wavelengths: true}},
 		{"rotor-vlb", policy.Options{Redecide: policy.AtFlows},
 			controller.Capabilities{Circuits: true, Relays: true,
 				Blind: true}},
 		{"crosslayer+sunflow", policy.Options{},
 			controller.Capabilities{Circuits: true, Wavelengths: true, Migrates: true}},
 		{"crosslayer-paper", policy.Options{}, controller.Capabilities{}},
-		{"joint", policy.Options{}, controller.Capabilities{Circuits: true}},
+		{"joint", policy.Options{}, controller.Capabilities{Circuits: true, Wavelengths: true}},
 		{"coflowsim-sebf", policy.Options{}, controller.Capabilities{Simulated: true}},
 	} {
 		p, err := policy.New(tc.policy, tc.opt)

@@ -53,11 +53,11 @@ func FoundCluster(dir string, opt FoundOptions) error {
 		return hint.Wrong(err)
 	}
 	if _, err := inventory.Read(opt.Devices, f); err != nil {
-		return err
+		return hint.Wrong(err)
 	}
 	peers, err := parsePeers(opt.Replicas)
 	if err != nil {
-		return fail(err)
+		return fail(hint.Wrong(err))
 	}
 	if old, err := os.ReadDir(dir); len(old) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fail(errors.Join(hint.New(fmt.Sprintf("%q is not empty", dir),

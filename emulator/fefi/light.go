@@ -55,8 +55,8 @@ func Listen(ctx context.Context, p *Port, light func(lit bool)) error {
 	light(false)
 	for ctx.Err() == nil {
 		s, ok, err := p.Receive(time.Now().Add(silence))
-		if errors.Is(err, os.ErrClosed) {
-			return nil
+		if errors.Is(err, os.ErrClosed) || err != nil && ctx.Err() != nil {
+			return nil // a deadline set for a closed file is refused by another error
 		}
 		if err != nil {
 			return err

@@ -407,7 +407,7 @@ func TestFormatErrors(t *testing.T) {
 			"f:1:30: a <graph> in a <node>: write one flat graph"},
 
 		{"syntax", "dot", "graph {\n a -- b\n c -- \n}", `f:4:1: DOT syntax: expected one of "{", subgraph or id; got: "}"`},
-		{"empty", "dot", "", "f:1:1: DOT syntax: expected one of strict, graphx or digraph; got: end-of-file"},
+		{"empty", "dot", "", "f:1:1: DOT syntax: expected one of strict, graph or digraph; got: end-of-file"},
 		{"two graphs", "dot", "graph {a} graph {b}", "f: 2 graphs: one file holds one topology"},
 		{"self-loop", "dot", "graph {\n a -- b\n\n b -- b }",
 			"f:4:2: link b–b: it joins a node to itself: leave it out, " +

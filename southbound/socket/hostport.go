@@ -34,6 +34,12 @@ func HostPort(at string, port uint16) (host string, number uint16, err error) {
 		return "", 0, hint.New(fmt.Sprintf("%q is no HOST and no HOST:PORT", at), "write such as 192.0.2.11, "+
 			"[2001:db8::1] or host.example:7400")
 	}
+	if strings.Trim(host, "0123456789.") == "" { // no name is of digits alone
+		if _, err := netip.ParseAddr(host); err != nil {
+			return "", 0, hint.New(fmt.Sprintf("%q is no IPv4 address", host), "write four numbers from 0 to 255, such as "+
+				"192.0.2.11")
+		}
+	}
 	return host, uint16(n), nil
 }
 

@@ -15,6 +15,8 @@ func TestHostPort(t *testing.T) {
 	}{
 		{"192.0.2.11", "192.0.2.11", 7400, ""},
 		{"192.0.2.11:8000", "192.0.2.11", 8000, ""},
+		{"300.1.2.3", "", 0, "write four numbers from 0 to 255"},
+		{"10.1:7400", "", 0, "write four numbers from 0 to 255"},
 		{"c1.example", "c1.example", 7400, ""},
 		{"c1.example:1", "c1.example", 1, ""},
 		{"[2001:db8::1]", "2001:db8::1", 7400, ""},
