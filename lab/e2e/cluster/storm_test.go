@@ -540,6 +540,7 @@ func (s *storm) round(round, strikes int) int {
 		s.t.Fatalf("round %d: %v\n%s", round, err, s.said["c0"])
 	}
 	h := apitest.NewTrail(from)
+	s.acks = nil // nobody called between two rounds
 	calling, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	order := slices.Clone(stormFaults)
