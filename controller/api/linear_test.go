@@ -105,7 +105,7 @@ func TestOperationsAreLinearizable(t *testing.T) {
 			}
 		}
 		c.start(t, i)
-		for s := rollcall.Waiting; s == rollcall.Waiting; { // before it takes part nobody else may fail
+		for s := rollcall.Waiting; s == rollcall.Waiting; { // another may stop once this one votes
 			if s, _ = c.brains[i].node.Standing(); !sleep(ctx, 5*time.Millisecond) {
 				t.Fatal("a replica that has started takes no part")
 			}

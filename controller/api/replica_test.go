@@ -311,7 +311,7 @@ func TestEveryBatchOnceAcrossElections(t *testing.T) {
 		}
 		c.start(t, i)
 		for waits := rollcall.Waiting; waits == rollcall.Waiting; waits, _ = c.brains[i].node.Standing() {
-			if !sleep(ctx, 10*time.Millisecond) { // before it takes part nobody else may fail
+			if !sleep(ctx, 10*time.Millisecond) { // another may stop once this one votes: a majority is needed
 				t.Fatal("it takes no part in time")
 			}
 		}

@@ -72,7 +72,8 @@ var (
 	ErrNoLease = errors.New("no lease")
 )
 
-// Of returns the lease of a group, whether or not it has ended; nil: there is none.
+// Of returns the lease of a group; nil: there is none. One that has ended is there until Take gives a lease of its
+// device to anybody, so its ports are still free.
 func (b *LeaseTable) Of(device, group string) *Lease {
 	for i := range b.Leases {
 		if b.Leases[i].Device == device && b.Leases[i].Group == group {

@@ -155,3 +155,23 @@ func TestPortsText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestEndedLease: a lease that has ended is there as long as nobody takes a lease of its device, whichever ports.
+func TestEndedLease(t *testing.T) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	lease := func(group, device string, port southbound.Port, until time.Time) Lease {
+		return Lease{Device: device, Group: group, Holder: "ann", Inputs: []southbound.Port{port},
+			Outputs: []southbound.Port{port}, Until: until}
+	}
+	b := &LeaseTable{}
+	if err := b.Take(lease("a", "ocs", 1, now.Add(time.Hour)), now); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * time.Hour)
+	if err := b.Take(lease("b", "other", 1, now.Add(time.Hour)), now); err != nil || b.Of("ocs", "a") == nil {
+		t.Errorf("%v, %v beside a lease of another device", b.Of("ocs", "a"), err)
+	}
+	if err := b.Take(lease("b", "ocs", 2, now.Add(time.Hour)), now); err != nil || b.Of("ocs", "a") != nil {
+		t.Errorf("%v, %v after another has taken a lease", b.Of("ocs", "a"), err)
+	}
+}

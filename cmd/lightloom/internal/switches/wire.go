@@ -162,7 +162,7 @@ func (f *wireFlags) with(c *cobra.Command, args []string,
 func (f *wireFlags) lease(b *circuit.LeaseTable, w *wiring.Wiring, device string, now time.Time) circuit.Lease {
 	l := w.Lease(device, f.holder)
 	l.Until = now.Add(f.life).UTC().Truncate(time.Second)
-	if old := b.Of(device, w.Testbed); old != nil { // also one that has ended: nobody has taken its ports since
+	if old := b.Of(device, w.Testbed); old != nil { // it may have ended: its ports are free then
 		l.Inputs, l.Outputs = slices.Concat(l.Inputs, old.Inputs), slices.Concat(l.Outputs, old.Outputs)
 		if !f.extends && now.Before(old.Until) {
 			l.Until = old.Until

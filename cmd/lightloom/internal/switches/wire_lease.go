@@ -48,7 +48,7 @@ func (f *wireFlags) release(ctx context.Context, out io.Writer, d southbound.Dev
 		return err
 	}
 	w := &wiring.Wiring{Testbed: f.t.Testbed}
-	l := b.Of(name, f.t.Testbed) // also one that has ended: nobody has taken its ports since, or it would not be there
+	l := b.Of(name, f.t.Testbed) // it may have ended: its ports are free then
 	if l == nil {
 		return f.show(out, f.report(w, name, nil, nil))
 	}
