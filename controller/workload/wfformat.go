@@ -26,7 +26,7 @@ const (
 	maxWorkflowTasks = 1 << 14
 	mostRuntime      = math.MaxInt64 / 4 / 1_000_000_000 // seconds
 
-	newestWorkflow = "1.6" // a later schema can mean something else by the same keys
+	newestWorkflow = 6 // 1.6: a later schema can mean something else by the same keys
 )
 
 // wfFormat is what is read of a workflow in WfFormat 1.4 to 1.6 (wfcommons.org). Up to 1.4, tasks hold their files and
@@ -124,11 +124,11 @@ func (f *wfFormat) checkVersion(data []byte) error {
 		return nil
 	}
 	_, err := fmt.Sscanf(text+".0", "%d.%d", &major, &minor)
-	if err == nil && (major < 1 || major == 1 && minor <= 6) {
+	if err == nil && (major < 1 || major == 1 && minor <= newestWorkflow) {
 		return nil
 	}
 	line := 1 + bytes.Count(data[:bytes.Index(data, []byte(`"schemaVersion"`))+1], []byte("\n"))
-	return fmt.Errorf("line %d: schemaVersion is %s, and WfFormat to %s is read: write it in %[3]s", line,
+	return fmt.Errorf("line %d: schemaVersion is %s, and WfFormat to 1.%d is read: write it in 1.%[3]d", line,
 		clip(string(f.Version)), newestWorkflow)
 }
 
