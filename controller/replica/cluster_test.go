@@ -167,16 +167,25 @@ func (c *cluster) supervise() {
 	}
 }
 
-// agree waits until all nodes hold what the leader holds, and fails unless their digests are equal.
+// agree waits until all nodes hold what the leader holds and nothing has followed for a second, for what a
+// client gave up on may still be on its way into the log. It fails unless their digests are equal.
 func (c *cluster) agree(ctx context.Context) {
 	c.t.Helper()
-	for !c.equal(ctx) { // what a client gave up on may still be on its way into the log
+	for before := uint64(0); ; {
+		at, equal := c.equal(ctx)
+		if equal && at == before {
+			return
+		}
+		before = at
+		if !pass(ctx, time.Second) {
+			c.t.Fatal("the log does not come to rest in time")
+		}
 	}
 }
 
-// equal reports whether every replica has applied as much as the leader had; those that have must have
-// the same state.
-func (c *cluster) equal(ctx context.Context) bool {
+// equal reports how much the leader had applied, and whether every replica has applied as much; those
+// that have must have the same state.
+func (c *cluster) equal(ctx context.Context) (at uint64, equal bool) {
 	c.t.Helper()
 	at, want := c.nodes[c.leader(ctx)].Digest()
 	for _, n := range c.nodes {
@@ -184,19 +193,19 @@ func (c *cluster) equal(ctx context.Context) bool {
 			continue
 		}
 		if err := n.WaitApplied(ctx, at); errors.Is(err, ErrTail) || errors.Is(err, ErrBack) {
-			return false
+			return at, false
 		} else if err != nil {
 			c.t.Fatal(err)
 		}
 		got, digest := n.Digest()
 		if got > at {
-			return false
+			return at, false
 		}
 		if digest != want {
 			c.t.Fatalf("replica %s: digest %x at %d, leader has %x at %d", n.ID(), digest[:4], got, want[:4], at)
 		}
 	}
-	return true
+	return at, true
 }
 
 func within(t *testing.T, d time.Duration) context.Context {
