@@ -54,7 +54,7 @@ func newPaths() *cobra.Command {
 		case f.k < 1 || f.k > pathmap.MaxK:
 			return usage("write --k 10", "paths: --k %d is not within 1 to %d", f.k, pathmap.MaxK)
 		}
-		if err := f.run(c.OutOrStdout()); err != nil {
+		if err := f.run(c); err != nil {
 			return fmt.Errorf("paths: %w", err)
 		}
 		return nil
@@ -62,8 +62,9 @@ func newPaths() *cobra.Command {
 	return c
 }
 
-func (f *pathFlags) run(w io.Writer) error {
-	t, err := topo.Load(f.topology)
+func (f *pathFlags) run(c *cobra.Command) error {
+	w := c.OutOrStdout()
+	t, err := load(c, f.topology)
 	if err != nil {
 		return hint.Wrong(err)
 	}

@@ -74,7 +74,7 @@ func newTopologyConvert() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t, err := topo.Load(args[0])
+		t, err := load(c, args[0])
 		if err != nil {
 			return fmt.Errorf("convert: %w", hint.Wrong(err))
 		}
@@ -155,7 +155,7 @@ func newTopologyShow() *cobra.Command {
 	}
 	outputFlag(c, &output, nodeLink{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		t, err := topo.Load(args[0])
+		t, err := load(c, args[0])
 		if err != nil {
 			return fmt.Errorf("show: %w", hint.Wrong(err))
 		}
@@ -236,7 +236,7 @@ func newTopologyValidate() *cobra.Command {
 	}
 	outputFlag(c, &output, verdicts{})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return validate(c.OutOrStdout(), args, output == console.OutputJSON)
+		return validate(c, args, output == console.OutputJSON)
 	}
 	return c
 }
@@ -268,14 +268,19 @@ type verdict struct {
 // mostApart bounds the parts that are named.
 const mostApart = 8
 
-func validate(w io.Writer, args []string, asJSON bool) error {
-	bad := 0
+// load reads a topology, which may take seconds, unless the command is interrupted.
+func load(c *cobra.Command, arg string) (*pathmap.Topology, error) {
+	return console.Until(c.Context(), func() (*pathmap.Topology, error) { return topo.Load(arg) })
+}
+
+func validate(c *cobra.Command, args []string, asJSON bool) error {
+	w, bad := c.OutOrStdout(), 0
 	var first error
 	all := verdicts{Topologies: make([]verdict, 0, len(args))}
 	for _, arg := range args {
 		v := verdict{Topology: arg, Apart: []string{}}
 		line := ""
-		t, err := topo.Load(arg)
+		t, err := load(c, arg)
 		if err != nil {
 			bad++
 			first = cmpFirst(first, err)

@@ -61,7 +61,7 @@ func Replay(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	p, err := scenario.Prepare(opt.Options, scale)
+	p, err := console.Until(ctx, func() (*scenario.Prepared, error) { return scenario.Prepare(opt.Options, scale) })
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 	if err := netns.Supported(false); err != nil {
 		return fmt.Errorf("build the fabric: %w", err)
 	}
-	s, err := scenario.Prepare(withoutTrace(opt), 1)
+	s, err := console.Until(ctx, func() (*scenario.Prepared, error) { return scenario.Prepare(withoutTrace(opt), 1) })
 	if err != nil {
 		return err
 	}
