@@ -39,6 +39,9 @@ func hostSysctls() (notes []string, byPacing bool) {
 		// milliseconds. What is to bound a sender is its line rate or the policy's.
 		{"net/ipv4/tcp_pacing_ca_ratio", "1000"},
 		{"net/ipv4/tcp_pacing_ss_ratio", "1000"},
+		// The kernel derives both from the size of the table, which is small.
+		{"net/ipv4/tcp_max_syn_backlog", "2048"},
+		{"net/ipv4/tcp_max_tw_buckets", "131072"},
 	} {
 		if err := sysctl(s.path, s.value); err != nil {
 			notes = append(notes, err.Error())
