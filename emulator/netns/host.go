@@ -65,13 +65,14 @@ func newHosts(n int, congestion string, ecn bool) (hosts []*host, notes []string
 	return hosts, notes, byPacing, err
 }
 
-// hostTable is how many buckets of TCP connections a host has. Agents list a host's connections several times a second,
-// and for that the kernel goes through its whole table. By default all namespaces share one, whose size grows with the
-// machine's memory: with 2^18 buckets the listing of 128 idle hosts took most of a core.
+// hostTable is how many buckets of TCP connections a host has. Agents list a host's connections several
+// times a second, and for that the kernel goes through its whole table. By default all namespaces share
+// one, whose size grows with the machine's memory: with 2^18 buckets the listing of 128 idle hosts took
+// most of a core.
 const hostTable = "4096"
 
-// ownTables moves the calling thread to a namespace for which nobody else has a use, and has those that are made from it
-// get tables of their own, where the kernel can (Linux 6.1).
+// ownTables moves the calling thread to a namespace for which nobody else has a use, and has those that
+// are made from it get tables of their own, where the kernel can (Linux 6.1).
 func ownTables() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("unshare: %w", err)
@@ -81,7 +82,8 @@ func ownTables() error {
 
 // childTables gives namespaces that are made from the calling thread's tables of their own.
 func childTables() error {
-	if err := sysctl("net/ipv4/tcp_child_ehash_entries", hostTable); err != nil && !errors.Is(err, os.ErrNotExist) {
+	err := sysctl("net/ipv4/tcp_child_ehash_entries", hostTable)
+	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
