@@ -35,7 +35,7 @@ func printError(w io.Writer, err error) int {
 		return statusInterrupted
 	}
 	w = console.Text(w) // the error may hold what others wrote
-	fmt.Fprintf(w, "lightloom: %v\n", err)
+	fmt.Fprintf(w, "lightloom: %s\n", console.Short(err.Error()))
 	if mend := hint.Of(err); mend != "" {
 		fmt.Fprintf(w, "hint: %s\n", mend)
 	}

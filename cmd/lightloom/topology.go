@@ -284,7 +284,7 @@ func validate(c *cobra.Command, args []string, asJSON bool) error {
 		if err != nil {
 			bad++
 			first = cmpFirst(first, err)
-			v.Error, line = err.Error(), err.Error()
+			v.Error, line = err.Error(), console.Short(err.Error())
 		} else {
 			s := topo.NewSurvey(t)
 			v.Valid, v.Nodes, v.Hosts, v.Links, v.Parallel, v.Parts = true, s.Nodes, s.Hosts, s.Cables, s.Parallel, s.Parts

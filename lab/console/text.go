@@ -14,6 +14,30 @@ import (
 // would obey, or that would have other text read otherwise, are escaped as in Go.
 func Line(s string) string { return escape(s, "") }
 
+// mostWord bounds a word that is shown whole, in bytes: longer than a path is, shorter than a screen.
+const mostWord = 500
+
+// Short cuts words that no reader would read to the end, as an error repeats them from a damaged file.
+func Short(s string) string {
+	if len(s) <= mostWord {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		end := strings.IndexAny(s, " \n\t") + 1
+		if end == 0 {
+			end = len(s)
+		}
+		word := s[:end]
+		if len(word) > mostWord {
+			word = strings.ToValidUTF8(word[:mostWord/2], "") + "…" + strings.ToValidUTF8(word[end-mostWord/4:], "")
+		}
+		b.WriteString(word)
+		s = s[end:]
+	}
+	return b.String()
+}
+
 // escape escapes what is not to be shown, but for the characters of except.
 func escape(s, except string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return hidden(r) && !strings.ContainsRune(except, r) }) {

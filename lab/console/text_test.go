@@ -96,3 +96,17 @@ func TestCells(t *testing.T) {
 		}
 	}
 }
+
+// TestShort: what a damaged file holds does not fill the screen, and sentences stay whole.
+func TestShort(t *testing.T) {
+	sentence := strings.Repeat("a policy of many words ", 100)
+	if got := Short(sentence); got != sentence {
+		t.Errorf("a sentence became %q", got)
+	}
+	long := "line 3: \"" + strings.Repeat("é", 4000) + "\": write a shorter one"
+	got := Short(long)
+	if len(got) > 600 || !utf8.ValidString(got) || !strings.HasPrefix(got, "line 3: \"éé") ||
+		!strings.HasSuffix(got, "éé\": write a shorter one") || !strings.Contains(got, "é…é") {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
