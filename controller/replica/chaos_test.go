@@ -205,6 +205,12 @@ func (c *cluster) past(ctx context.Context, standings ...rollcall.Standing) {
 			return slices.Contains(standings, s)
 		})
 		if !pass(ctx, 10*time.Millisecond) {
+			for _, n := range c.nodes {
+				if n != nil {
+					s, why := n.Standing()
+					c.t.Log(n.ID(), s, why, n.Troubles())
+				}
+			}
 			c.t.Fatal("not all take part in time")
 		}
 	}

@@ -175,6 +175,31 @@ func TestFalseAccuser(t *testing.T) {
 	}
 }
 
+// TestNewLife: one that has gone back and learnt counts from above what any answer said was seen of it,
+// on disk before it votes. One that was whole goes on, also where its operator vouches for it.
+func TestNewLife(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		back bool
+		want Start
+	}{
+		{"it has learnt", true, Start{3000, 77}},
+		{"it was whole", false, Start{1, 77}},
+	} {
+		r, disk := started(t, waits)
+		r.mem.Back = tt.back
+		r.answers["b"], r.answers["c"] = answer{Seen: 2003}, answer{Seen: 4}
+		r.Trust()
+		if disk.m.Now() != tt.want || r.part != votes || disk.m.Back {
+			t.Errorf("%s: %+v, part %d", tt.name, disk.m, r.part)
+		}
+		var a answer
+		if err := r.note("b", &hello{Own: starts(1, 2)}, &a); err != nil || a.Seen != 3 {
+			t.Errorf("%s: of b start 3 was seen, and it says %d: %v", tt.name, a.Seen, err)
+		}
+	}
+}
+
 // TestCatchUp: a careful replica stands for election once its own log reaches what the others hold, and
 // not before. One that learns or waits does not stand however much it holds.
 func TestCatchUp(t *testing.T) {

@@ -207,6 +207,7 @@ func (r *Rollcall) note(id string, h *hello, a *answer) error {
 		r.weigh()
 	}
 	a.Voters, a.Learns = r.voters(), r.lost()
+	a.Seen = max(r.mem.Peers[id].Start.Count, r.mem.Peers[id].Learns.Count)
 	return nil
 }
 

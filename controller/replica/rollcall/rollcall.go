@@ -319,6 +319,13 @@ func (r *Rollcall) hasLearned() {
 
 // forgive has the node vote, and all others told that it may. The lock is held.
 func (r *Rollcall) forgive() {
+	if r.lost() {
+		seen := uint64(0)
+		for _, a := range r.answers {
+			seen = max(seen, a.Seen)
+		}
+		r.mem.renew(seen)
+	}
 	r.mem.Back, r.mem.By = false, ""
 	if err := r.cfg.Memory.Keep(r.mem); err != nil {
 		r.cfg.Die(fmt.Errorf("note that the replica has learnt: %w", err))
