@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lightloom/controller/replica/chaos"
 	"lightloom/controller/replica/rollcall"
 	"lightloom/pathmap/tries"
 )
@@ -139,6 +140,117 @@ func rememberOld(ctx context.Context, c *cluster, all bool, start func(c *cluste
 	for _, n := range c.nodes {
 		if got := n.ledger(); !slices.Equal(got, acknowledged) {
 			c.t.Errorf("%s holds %d entries, of %d that were acknowledged", n.ID(), len(got), len(acknowledged))
+		}
+	}
+}
+
+// TestComesToWork: replicas are killed, one or all, cut off, load slowly, join anew, and get old copies of
+// their directories or of some files, also from before they joined, at random instants. The disks of at
+// most a minority have gone back at any one time. Then all are started and reach each other: all vote
+// within half a minute, without an operator's word, and hold all that was acknowledged.
+func TestComesToWork(t *testing.T) {
+	all := map[string]int{}
+	longest := time.Duration(0)
+	for seed := range tries.Of[uint64](10, 1000) {
+		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPast(t, seed)
+				defer p.close()
+				longest = max(longest, p.comeToWork(within(t, time.Hour)))
+				for what, n := range p.count {
+					all[what] += n
+				}
+				if t.Failed() {
+					t.Logf("seed %d: %q", seed, p.done)
+				}
+			})
+		})
+	}
+	t.Logf("%v; at most %v until all vote", all, longest)
+	for _, what := range []string{"append", "old copy", "some old files", "old vote", "empty", "restart all", "slow"} {
+		if all[what] == 0 {
+			t.Errorf("no history had %q: %v", what, all)
+		}
+	}
+}
+
+// comeToWork does that some times, and returns the longest time that all took to vote.
+func (p *past) comeToWork(ctx context.Context) (longest time.Duration) {
+	p.slows = true
+	p.leader(ctx)
+	for range 12 {
+		p.net.SetFaults(chaos.Faults{Drop: .02, DropReply: .02, Double: .03, Delay: 8 * time.Millisecond})
+		for range 1 + p.r.IntN(5) {
+			p.strike(ctx)
+			pass(ctx, time.Duration(p.r.IntN(400))*time.Millisecond)
+			p.look(ctx)
+		}
+		p.net.SetFaults(chaos.Faults{Delay: 8 * time.Millisecond})
+		p.net.Heal()
+		for i, n := range p.nodes {
+			if n == nil {
+				p.goBack(i)
+				p.revive(i)
+			}
+		}
+		longest = max(longest, p.allVote(ctx))
+		if p.t.Failed() {
+			return longest
+		}
+	}
+	p.whole(ctx)
+	return longest
+}
+
+// strike draws what happens next: mostly a replica, or all, start anew, one of them perhaps with another
+// disk.
+func (p *past) strike(ctx context.Context) {
+	order, back := p.r.Perm(len(p.nodes)), p.r.IntN(len(p.nodes))
+	switch k := p.r.IntN(6); {
+	case k < 2:
+		p.step(ctx)
+		return
+	case k < 5:
+		order = []int{back}
+		p.note("restart", back)
+	default:
+		p.note("restart all", back)
+	}
+	for _, i := range order {
+		if p.nodes[i] != nil {
+			p.kill(i)
+		}
+	}
+	copied := p.keep(back)
+	p.goBack(back)
+	p.copies[back] = append(p.copies[back], copied)
+	for _, i := range order {
+		p.revive(i)
+	}
+}
+
+// allVote waits until all replicas vote, and returns how long that took.
+func (p *past) allVote(ctx context.Context) time.Duration {
+	p.note("work", 0)
+	short, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	begun := time.Now()
+	for {
+		p.again()
+		voting := 0
+		said := ""
+		for _, n := range p.nodes {
+			s, why := n.Standing()
+			voting += btoi(s == rollcall.Voting)
+			said += fmt.Sprintf("%s: %s %s %v; ", n.ID(), s, why, n.Troubles())
+		}
+		if voting == len(p.nodes) {
+			p.leader(short)
+			clear(p.bad)
+			return time.Since(begun)
+		}
+		if !pass(short, 10*time.Millisecond) {
+			p.t.Fatalf("not all vote in time: %s after %q", said, p.done)
 		}
 	}
 }
