@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -142,6 +143,48 @@ func rememberOld(ctx context.Context, c *cluster, all bool, start func(c *cluste
 			c.t.Errorf("%s holds %d entries, of %d that were acknowledged", n.ID(), len(got), len(acknowledged))
 		}
 	}
+}
+
+// TestVotedInALaterTerm: a replica has gone back to a disk with which it had voted in a term that no other
+// has reached. One of the others has started since, asks it, and lacks an entry that the third holds: the
+// third is elected in a later term than that.
+func TestVotedInALaterTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := within(t, time.Hour)
+		c := onDisk(t, 1, Limits{})
+		defer c.close()
+		third := c.leader(ctx)
+		old, behind := (third+1)%3, (third+2)%3
+		c.agree(ctx)
+		c.kill(behind)
+		acknowledged := c.fill(ctx, third, "without the one behind", 1)
+		c.agree(ctx)
+		c.kill(old)
+		d := &disk{dir: c.home(old), health: newHealth()}
+		votes, err := openBallot(d, false)
+		if err == nil {
+			err = errors.Join(votes.SetUint64([]byte(keyTerm), c.nodes[third].raft.CurrentTerm()+5), votes.close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := c.keep(old)
+		c.start(old)
+		pass(ctx, time.Second)
+		c.kill(old)
+		c.rollBack(old, copied, []string{VoteFile})
+		c.start(behind)
+		c.start(old)
+		short, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		c.voting(short)
+		c.agree(ctx)
+		for _, n := range c.nodes {
+			if got := n.ledger(); !slices.Equal(got, acknowledged) {
+				t.Errorf("%s holds %q, of %q", n.ID(), got, acknowledged)
+			}
+		}
+	})
 }
 
 // TestComesToWork: replicas are killed, one or all, cut off, load slowly, join anew, and get old copies of

@@ -83,6 +83,35 @@ func TestWhoseMessagesCount(t *testing.T) {
 	}
 }
 
+// TestAskLater: a candidate hears in which term it can ask, from a replica that may have voted in a later
+// one than its own. It is not granted anything by that.
+func TestAskLater(t *testing.T) {
+	for _, tt := range []struct {
+		part  part
+		term  uint64
+		later uint64 // that is answered; 0: an error
+	}{{careful, 7, 9}, {votes, 8, 9}, {learns, 7, 0}, {waits, 7, 0}} {
+		r, _ := started(t, tt.part)
+		r.term = 8
+		head := raft.RPCHeader{ID: []byte("b"), Addr: marked([]byte("b:1"), markStamp, Start{3, 33}.encode())}
+		asker := make(chan raft.RPCResponse, 1)
+		rpc := raft.RPC{Command: &raft.RequestPreVoteRequest{RPCHeader: head, Term: tt.term, LastLogTerm: 5,
+			LastLogIndex: 60}, RespChan: asker}
+		if !r.Refused(rpc) {
+			t.Fatalf("part %d, term %d: it reaches raft", tt.part, tt.term)
+		}
+		got := <-asker
+		said := got.Response.(*raft.RequestPreVoteResponse)
+		if said.Term != tt.later || said.Granted || (got.Error == nil) != (tt.later > 0) {
+			t.Errorf("part %d, term %d: %+v, %v", tt.part, tt.term, said, got.Error)
+		}
+		if _, kind, body := cutMark(said.Addr); tt.later > 0 &&
+			(kind != markStamp || string(body) != string(r.mem.Now().encode())) {
+			t.Errorf("part %d, term %d: it is marked %q", tt.part, tt.term, said.Addr)
+		}
+	}
+}
+
 // TestGoingBackWhileItRuns: a leader sees from a follower's answers that it shows less than before the
 // question, and takes nothing more of it before it has said hello again, with which it is found out.
 func TestGoingBackWhileItRuns(t *testing.T) {

@@ -119,6 +119,7 @@ const (
 var (
 	errWaits    = errors.New("this replica takes no part yet")
 	errStranger = errors.New("this start has not said hello")
+	errVoted    = errors.New("this replica may have voted in that term")
 	errBehind   = errors.New("this replica may have acknowledged more than the candidate holds")
 )
 
