@@ -204,6 +204,40 @@ func TestFalseAccuser(t *testing.T) {
 	}
 }
 
+// TestLateWord: b, whose disk is old, has answered with an entry that nobody else holds, before it knew.
+// Once it says that it learns, that entry keeps nobody waiting, whether in a hello or in another answer.
+func TestLateWord(t *testing.T) {
+	for _, how := range []string{"hello", "answer"} {
+		r, _ := started(t, waits)
+		voters := []Peer{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+		r.members = func() (all []Member) {
+			for _, p := range voters {
+				all = append(all, Member{Peer: p, Voter: true})
+			}
+			return all
+		}
+		r.launched = true
+		r.mu.Lock()
+		r.heard("b", &answer{Held: Position{6, 99}, Voters: voters})
+		r.heard("c", &answer{Held: Position{5, 50}, Voters: voters})
+		if r.part != careful {
+			t.Errorf("%s: part %d before it says so", how, r.part)
+		}
+		if how == "answer" {
+			r.heard("b", &answer{Held: Position{6, 99}, Learns: true, Voters: voters})
+			r.mu.Unlock()
+		} else {
+			r.mu.Unlock()
+			if err := r.note("b", &hello{Own: starts(1, 2), Learns: true}, &answer{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s, why := r.Standing(); s != Voting {
+			t.Errorf("%s: it is %s: %s", how, s, why)
+		}
+	}
+}
+
 // TestNewLife: one that has gone back and learnt counts from above what any answer said was seen of it,
 // on disk before it votes. One that was whole goes on, also where its operator vouches for it.
 func TestNewLife(t *testing.T) {
