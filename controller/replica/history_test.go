@@ -161,7 +161,8 @@ func (p *past) goBack(i int) {
 	}
 	copied := old[p.r.IntN(len(old))]
 	names := filesIn(p.t, copied, p.home(i))
-	what := []string{"old copy", "old copy", "some old files", "some old files", "empty", "old vote", ""}[p.r.IntN(7)]
+	what := []string{"old copy", "old copy", "some old files", "some old files", "old vote", "empty", "empty",
+		""}[p.r.IntN(8)]
 	switch what {
 	case "some old files":
 		names = slices.DeleteFunc(names, func(string) bool { return p.r.IntN(2) == 0 })

@@ -194,7 +194,7 @@ func TestVotedInALaterTerm(t *testing.T) {
 func TestComesToWork(t *testing.T) {
 	all := map[string]int{}
 	longest := time.Duration(0)
-	for seed := range tries.Of[uint64](10, 1000) {
+	for seed := range tries.Of[uint64](8, 1000) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPast(t, seed)
