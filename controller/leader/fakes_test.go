@@ -306,6 +306,9 @@ func (d *memDevice) call(ctx context.Context, f func()) error {
 }
 
 func wait(ctx context.Context, d time.Duration) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

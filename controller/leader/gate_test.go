@@ -12,13 +12,30 @@ import (
 	"lightloom/southbound"
 )
 
-// counter counts the Sets that it takes.
+// counter counts the Sets that it takes, and how often it is read.
 type counter struct {
 	southbound.Device
-	sets int
+	sets, reads int
 }
 
 func (c *counter) Set(context.Context, *southbound.Change) error { c.sets++; return nil }
+
+func (c *counter) Read(context.Context) (seen southbound.Seen, err error) { c.reads++; return seen, nil }
+
+// TestEndedWorker: a worker that has been told to end calls its device no more, in whose place another
+// can be by then.
+func TestEndedWorker(t *testing.T) {
+	d := &counter{}
+	w := newWorker(&Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}, 3, d)
+	w.push(func(ctx context.Context) { _ = d.Set(ctx, nil) })
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	w.run(ctx)
+	w.serve(ctx)
+	if d.reads > 0 || d.sets > 0 {
+		t.Errorf("%d reads, %d Sets", d.reads, d.sets)
+	}
+}
 
 // TestGate: no Set goes to a device that has not been claimed, ahead of the log or after it, nor one
 // that was queued before the device had to be claimed again; the loop gets an error for each. Writes

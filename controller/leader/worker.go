@@ -103,8 +103,12 @@ func (w *worker) takeOver(ctx context.Context) (seen southbound.Seen, s ClaimSta
 	return seen, s, err
 }
 
-// call makes one call within the time that it may take.
+// call makes one call within the time that it may take, and none once ctx has ended: another device can
+// be in the place of this one then.
 func (w *worker) call(ctx context.Context, f func(context.Context)) {
+	if ctx.Err() != nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, southbound.SetWithin(w.dev, w.leader.cfg.SetTimeout))
 	defer cancel()
 	f(ctx)

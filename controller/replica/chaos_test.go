@@ -16,6 +16,7 @@ import (
 
 	"lightloom/controller/replica/chaos"
 	"lightloom/controller/replica/rollcall"
+	"lightloom/pathmap/tries"
 )
 
 // attempt is one call of Append and what was said of it.
@@ -89,11 +90,11 @@ func (cl *client) check(t *testing.T, entries []string) (acknowledged int) {
 	return acknowledged
 }
 
-// TestLeaderIsKilledAtRandomIndexes: for forty seeds, over a network that loses, doubles, delays and
+// TestLeaderIsKilledAtRandomIndexes: over a network that loses, doubles, delays and
 // reorders, the leader is killed at random committed indexes and comes back; once it is cut off
 // instead. Arrivals go on throughout.
 func TestLeaderIsKilledAtRandomIndexes(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range tries.Of[uint64](10, 40) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { killLeaders(t, seed) })
 		})
@@ -205,6 +206,12 @@ func (c *cluster) past(ctx context.Context, standings ...rollcall.Standing) {
 			return slices.Contains(standings, s)
 		})
 		if !pass(ctx, 10*time.Millisecond) {
+			for _, n := range c.nodes {
+				if n != nil {
+					s, why := n.Standing()
+					c.t.Log(n.ID(), s, why, n.Troubles())
+				}
+			}
 			c.t.Fatal("not all take part in time")
 		}
 	}

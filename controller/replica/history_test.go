@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,13 +19,15 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-// past is a history of a cluster whose disks go back in time, one at a time: its next may once it has
-// learnt.
+// past is a history of a cluster whose disks go back in time, one at a time: the next may once the first
+// has learnt. Of five, one more can be lost meanwhile.
 type past struct {
 	*cluster
 	r            *rand.Rand
 	copies       map[int][]string // of directories, by node, the oldest first
-	bad          int              // whose disk is not whole; -1: all are
+	bad          map[int]string   // whose disks are not whole, and what befell them
+	newcomer     []atomic.Bool    // by node: it joins
+	slows        bool             // some nodes load slowly
 	acknowledged []string
 	count        map[string]int
 	done         []string // what was drawn, for who reads of a failure
@@ -73,8 +75,8 @@ func newPast(t *testing.T, seed uint64) *past {
 		c.peers = append(c.peers, Peer{ID: id, Addr: id + ":1"})
 		c.disks, c.nodes = append(c.disks, nil), append(c.nodes, nil)
 	}
-	p := &past{cluster: c, r: rand.New(rand.NewPCG(seed, 11)), copies: map[int][]string{}, bad: -1,
-		count: map[string]int{}}
+	p := &past{cluster: c, r: rand.New(rand.NewPCG(seed, 11)), copies: map[int][]string{},
+		bad: map[int]string{}, newcomer: make([]atomic.Bool, size), count: map[string]int{}}
 	for i := range c.nodes {
 		c.start(i)
 	}
@@ -104,6 +106,11 @@ func (p *past) run(ctx context.Context) {
 			p.revive(i)
 		}
 	}
+	p.whole(ctx)
+}
+
+// whole wants all replicas to agree, and to hold all that was acknowledged, once and in order.
+func (p *past) whole(ctx context.Context) {
 	p.agree(ctx)
 	held := p.nodes[p.leader(ctx)].ledger()
 	at := -1
@@ -149,40 +156,61 @@ func (p *past) step(ctx context.Context) {
 // goBack may put old copies of files into the place of those of a node that is stopped, or take all away.
 func (p *past) goBack(i int) {
 	old := p.copies[i]
-	if len(old) == 0 || p.bad != -1 && p.bad != i {
+	if len(old) == 0 {
 		return
 	}
 	copied := old[p.r.IntN(len(old))]
 	names := filesIn(p.t, copied, p.home(i))
-	switch p.r.IntN(6) {
-	case 0, 1:
-		p.note("old copy", i)
-	case 2, 3:
+	what := []string{"old copy", "old copy", "some old files", "some old files", "old vote", "empty", "empty",
+		""}[p.r.IntN(8)]
+	switch what {
+	case "some old files":
 		names = slices.DeleteFunc(names, func(string) bool { return p.r.IntN(2) == 0 })
-		p.note("some old files", i)
-	case 4:
-		p.note("empty", i)
+	case "empty":
 		copied = p.t.TempDir()
-	default:
+	case "old vote":
+		names = []string{VoteFile}
+	}
+	if what == "" || !p.may(i, what) {
 		return
 	}
-	p.bad = i
+	p.note(what, i)
+	p.bad[i] = what
 	p.rollBack(i, copied, names)
+}
+
+// may reports whether that can befall a disk while those of others are not whole.
+func (p *past) may(i int, what string) bool {
+	others, old := 0, btoi(what != "empty")
+	for k, befell := range p.bad {
+		if k != i {
+			others++
+			old += btoi(befell != "empty")
+		}
+	}
+	return others == 0 || others+1 <= (len(p.nodes)-1)/2 && old <= 1
 }
 
 // revive starts a node; one that says that its disk is damaged, or empty, joins.
 func (p *past) revive(i int) {
-	n, err := p.tryStart(i, Existing, nil)
+	change := func(cfg *Config) {
+		if p.newcomer[i].Load() {
+			cfg.Learner = &Learner{Done: func() error { p.newcomer[i].Store(false); return nil }}
+		}
+		if p.slows && p.r.IntN(4) == 0 {
+			p.note("slow", i)
+			cfg.Archive = slow(p.r.IntN(3000)) * slow(time.Millisecond)
+		}
+	}
+	n, err := p.tryStart(i, Existing, change)
 	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrEmpty) {
-		if p.bad != i {
+		if p.bad[i] == "" {
 			p.t.Fatalf("the disk of %d is whole: %v", i, err)
 		}
 		p.note("damaged", i)
-		p.copies[i] = nil
-		if err = os.RemoveAll(filepath.Join(p.dir, p.peers[i].ID)); err == nil {
-			n, err = p.tryStart(i, Existing, func(cfg *Config) {
-				cfg.Learner = &Learner{Done: func() error { return nil }}
-			})
+		p.newcomer[i].Store(true)
+		if err = os.RemoveAll(p.home(i)); err == nil {
+			n, err = p.tryStart(i, Existing, change)
 		}
 	}
 	if err != nil {
@@ -230,8 +258,8 @@ func (p *past) look(ctx context.Context) {
 		case rollcall.Learning:
 			p.count["learns"]++
 		case rollcall.Voting:
-			if p.bad == i && len(n.ledger()) >= len(p.acknowledged) {
-				p.bad = -1
+			if len(n.ledger()) >= len(p.acknowledged) {
+				delete(p.bad, i)
 			}
 		}
 		held := n.ledger()

@@ -31,46 +31,48 @@ func (c *cluster) rejoin(i int) (joined chan struct{}) {
 // votes then. Otherwise the entry would be lost: two of three nodes had acknowledged it, one of them
 // forgot it, the other is down.
 func TestLearner(t *testing.T) {
-	c := newCluster(t, 1, Limits{})
-	defer c.close()
-	ctx := within(t, time.Minute)
-	first := c.leader(ctx)
-	behind, wiped := (first+1)%3, (first+2)%3
-	for k := range 5 {
-		if _, err := c.nodes[first].Append(ctx, fmt.Appendf(nil, "old-%d", k)); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 1, Limits{})
+		defer c.close()
+		ctx := within(t, time.Minute)
+		first := c.leader(ctx)
+		behind, wiped := (first+1)%3, (first+2)%3
+		for k := range 5 {
+			if _, err := c.nodes[first].Append(ctx, fmt.Appendf(nil, "old-%d", k)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.agree(ctx)
+		c.kill(behind)
+		if _, err := c.nodes[first].Append(ctx, []byte("acknowledged")); err != nil {
 			t.Fatal(err)
 		}
-	}
-	c.agree(ctx)
-	c.kill(behind)
-	if _, err := c.nodes[first].Append(ctx, []byte("acknowledged")); err != nil {
-		t.Fatal(err)
-	}
-	at, want := c.nodes[first].Digest()
-	c.kill(wiped)
-	c.kill(first)
+		at, want := c.nodes[first].Digest()
+		c.kill(wiped)
+		c.kill(first)
 
-	joined := c.rejoin(wiped)
-	c.start(behind)
-	quiet, cancel := context.WithTimeout(ctx, 2*time.Second) // several elections
-	defer cancel()
-	if id, _, _, err := c.nodes[behind].AwaitLeader(quiet); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%q was elected by a node that has forgotten: %v", id, err)
-	}
-	c.start(first)
-	select {
-	case <-joined:
-	case <-ctx.Done():
-		t.Fatal("it never joined")
-	}
-	if got, digest := c.nodes[wiped].Digest(); got < at || got == at && digest != want {
-		t.Errorf("it has joined at entry %d with %x, want %d with %x", got, digest[:4], at, want[:4])
-	}
-	c.agree(ctx)
-	c.kill(first) // now its vote is needed
-	if _, err := c.nodes[c.leader(ctx)].Append(ctx, []byte("after")); err != nil {
-		t.Error(err)
-	}
+		joined := c.rejoin(wiped)
+		c.start(behind)
+		quiet, cancel := context.WithTimeout(ctx, 2*time.Second) // several elections
+		defer cancel()
+		if id, _, _, err := c.nodes[behind].AwaitLeader(quiet); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%q was elected by a node that has forgotten: %v", id, err)
+		}
+		c.start(first)
+		select {
+		case <-joined:
+		case <-ctx.Done():
+			t.Fatal("it never joined")
+		}
+		if got, digest := c.nodes[wiped].Digest(); got < at || got == at && digest != want {
+			t.Errorf("it has joined at entry %d with %x, want %d with %x", got, digest[:4], at, want[:4])
+		}
+		c.agree(ctx)
+		c.kill(first) // now its vote is needed
+		if _, err := c.nodes[c.leader(ctx)].Append(ctx, []byte("after")); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestLearnerHearsNobodyBefore: a node that does not know the others' terms takes no entry from

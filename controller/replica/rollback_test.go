@@ -348,8 +348,7 @@ func electAt(t *testing.T, classes []string, dies bool, at int64) (reached bool)
 }
 
 // TestFalseAccuser: a replica has gone back, learnt and counts anew; then another goes back to a disk
-// that remembers the starts of the first from before. What that one says of the first is taken back
-// once it turns out to be old itself, also if the first has ended by it and started again.
+// that remembers the starts of the first from before. Nobody is shut out for what that one remembers.
 func TestFalseAccuser(t *testing.T) {
 	for seed := range uint64(tries.Of(8, 100)) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"lightloom/pathmap/tries"
 )
 
 // TestAmnesia: an entry is on two replicas; one of these loses its log, the other is down. The first
 // does not start by itself. As a newcomer it gives no vote to a candidate without the entry; when the
 // other is back, it joins, and the entry is on all.
 func TestAmnesia(t *testing.T) {
-	for seed := range 100 {
+	for seed := range tries.Of(20, 100) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCluster(t, uint64(seed), Limits{})
 			defer c.close()

@@ -166,7 +166,7 @@ func someLogs(rng *rand.Rand, from uint64) (logs []*raft.Log) {
 // also once it has been closed and opened again.
 func TestLogAgainstTwin(t *testing.T) {
 	smallSegments(t)
-	for seed := range tries.Of(30, 1000) {
+	for seed := range tries.Of(12, 1000) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 4))
 		m := &model{t: t, twin: raft.NewInmemStore()}
 		dir := t.TempDir()
@@ -208,7 +208,7 @@ func TestLogAgainstTwin(t *testing.T) {
 func TestLogAfterCrash(t *testing.T) {
 	smallSegments(t)
 	errCrash := errors.New("crash")
-	for seed := range tries.Of(200, 5000) {
+	for seed := range tries.Of(60, 5000) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 5))
 		m := &model{t: t, twin: raft.NewInmemStore()}
 		dir := t.TempDir()

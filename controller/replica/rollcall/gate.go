@@ -38,8 +38,20 @@ func (r *Rollcall) Refused(rpc raft.RPC) bool {
 	if m, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok && m.Size > 0 {
 		_, _ = io.Copy(io.Discard, rpc.Reader) // the connection goes on after it
 	}
-	rpc.Respond(refusal(rpc.Command), err)
+	answer := refusal(rpc.Command)
+	if m, ok := rpc.Command.(*raft.RequestPreVoteRequest); ok && errors.Is(err, errVoted) {
+		answer, err = r.askLater(m), nil
+	}
+	rpc.Respond(answer, err)
 	return true
+}
+
+// askLater answers a question for a vote in a term that is over, so that the candidate asks for a later
+// one: nobody else may be able to tell it. The lock is held.
+func (r *Rollcall) askLater(ask *raft.RequestPreVoteRequest) *raft.RequestPreVoteResponse {
+	head := ask.RPCHeader
+	head.ID, head.Addr = []byte(r.cfg.Self.ID), marked([]byte(r.cfg.Self.Addr), markStamp, r.mem.Now().encode())
+	return &raft.RequestPreVoteResponse{RPCHeader: head, Term: r.term + 1}
 }
 
 // admit returns why a message of a start does not count. The lock is held.
@@ -91,8 +103,10 @@ func (r *Rollcall) follows(term, index uint64) error {
 // elects decides on a request for a vote. The lock is held.
 func (r *Rollcall) elects(term uint64, held Position) error {
 	switch {
-	case r.part < careful || term <= r.term:
+	case r.part < careful:
 		return errWaits
+	case term <= r.term:
+		return errVoted
 	case held.before(r.needs) && r.part == careful:
 		return errBehind
 	}

@@ -83,6 +83,35 @@ func TestWhoseMessagesCount(t *testing.T) {
 	}
 }
 
+// TestAskLater: a candidate hears in which term it can ask, from a replica that may have voted in a later
+// one than its own. It is not granted anything by that.
+func TestAskLater(t *testing.T) {
+	for _, tt := range []struct {
+		part  part
+		term  uint64
+		later uint64 // that is answered; 0: an error
+	}{{careful, 7, 9}, {votes, 8, 9}, {learns, 7, 0}, {waits, 7, 0}} {
+		r, _ := started(t, tt.part)
+		r.term = 8
+		head := raft.RPCHeader{ID: []byte("b"), Addr: marked([]byte("b:1"), markStamp, Start{3, 33}.encode())}
+		asker := make(chan raft.RPCResponse, 1)
+		rpc := raft.RPC{Command: &raft.RequestPreVoteRequest{RPCHeader: head, Term: tt.term, LastLogTerm: 5,
+			LastLogIndex: 60}, RespChan: asker}
+		if !r.Refused(rpc) {
+			t.Fatalf("part %d, term %d: it reaches raft", tt.part, tt.term)
+		}
+		got := <-asker
+		said := got.Response.(*raft.RequestPreVoteResponse)
+		if said.Term != tt.later || said.Granted || (got.Error == nil) != (tt.later > 0) {
+			t.Errorf("part %d, term %d: %+v, %v", tt.part, tt.term, said, got.Error)
+		}
+		if _, kind, body := cutMark(said.Addr); tt.later > 0 &&
+			(kind != markStamp || string(body) != string(r.mem.Now().encode())) {
+			t.Errorf("part %d, term %d: it is marked %q", tt.part, tt.term, said.Addr)
+		}
+	}
+}
+
 // TestGoingBackWhileItRuns: a leader sees from a follower's answers that it shows less than before the
 // question, and takes nothing more of it before it has said hello again, with which it is found out.
 func TestGoingBackWhileItRuns(t *testing.T) {
@@ -172,6 +201,65 @@ func TestFalseAccuser(t *testing.T) {
 			t.Errorf("%s: back %v, on disk %v, it is %v", tt.name, r.mem.Back, disk.m.Back, r.part)
 		}
 		r.Close()
+	}
+}
+
+// TestLateWord: b, whose disk is old, has answered with an entry that nobody else holds, before it knew.
+// Once it says that it learns, that entry keeps nobody waiting, whether in a hello or in another answer.
+func TestLateWord(t *testing.T) {
+	for _, how := range []string{"hello", "answer"} {
+		r, _ := started(t, waits)
+		voters := []Peer{{ID: "a"}, {ID: "b"}, {ID: "c"}}
+		r.members = func() (all []Member) {
+			for _, p := range voters {
+				all = append(all, Member{Peer: p, Voter: true})
+			}
+			return all
+		}
+		r.launched = true
+		r.mu.Lock()
+		r.heard("b", &answer{Held: Position{6, 99}, Voters: voters})
+		r.heard("c", &answer{Held: Position{5, 50}, Voters: voters})
+		if r.part != careful {
+			t.Errorf("%s: part %d before it says so", how, r.part)
+		}
+		if how == "answer" {
+			r.heard("b", &answer{Held: Position{6, 99}, Learns: true, Voters: voters})
+			r.mu.Unlock()
+		} else {
+			r.mu.Unlock()
+			if err := r.note("b", &hello{Own: starts(1, 2), Learns: true}, &answer{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s, why := r.Standing(); s != Voting {
+			t.Errorf("%s: it is %s: %s", how, s, why)
+		}
+	}
+}
+
+// TestNewLife: one that has gone back and learnt counts from above what any answer said was seen of it,
+// on disk before it votes. One that was whole goes on, also where its operator vouches for it.
+func TestNewLife(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		back bool
+		want Start
+	}{
+		{"it has learnt", true, Start{3000, 77}},
+		{"it was whole", false, Start{1, 77}},
+	} {
+		r, disk := started(t, waits)
+		r.mem.Back = tt.back
+		r.answers["b"], r.answers["c"] = answer{Seen: 2003}, answer{Seen: 4}
+		r.Trust()
+		if disk.m.Now() != tt.want || r.part != votes || disk.m.Back {
+			t.Errorf("%s: %+v, part %d", tt.name, disk.m, r.part)
+		}
+		var a answer
+		if err := r.note("b", &hello{Own: starts(1, 2)}, &a); err != nil || a.Seen != 3 {
+			t.Errorf("%s: of b start 3 was seen, and it says %d: %v", tt.name, a.Seen, err)
+		}
 	}
 }
 

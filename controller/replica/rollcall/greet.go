@@ -150,9 +150,23 @@ func (r *Rollcall) heard(id string, a *answer) {
 	}
 	r.answers[id] = *a
 	if a.Learns {
-		r.acquit(id)
+		r.learnsNow(id)
+	} else {
+		r.settle()
 	}
+}
+
+// learnsNow takes in that who has answered learns, which it may not have known then. The lock is held.
+func (r *Rollcall) learnsNow(id string) {
+	said, ok := r.answers[id]
+	if !ok {
+		return
+	}
+	said.Learns = true
+	r.answers[id] = said
+	r.acquit(id)
 	r.settle()
+	r.weigh()
 }
 
 // meet answers a hello.
@@ -199,14 +213,11 @@ func (r *Rollcall) note(id string, h *hello, a *answer) error {
 		delete(r.greeted, id)
 		r.notify()
 	}
-	if said, ok := r.answers[id]; ok && h.Learns {
-		said.Learns = true
-		r.answers[id] = said
-		r.acquit(id)
-		r.settle()
-		r.weigh()
+	if h.Learns {
+		r.learnsNow(id)
 	}
 	a.Voters, a.Learns = r.voters(), r.lost()
+	a.Seen = max(r.mem.Peers[id].Start.Count, r.mem.Peers[id].Learns.Count)
 	return nil
 }
 

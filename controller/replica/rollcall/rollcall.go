@@ -119,6 +119,7 @@ const (
 var (
 	errWaits    = errors.New("this replica takes no part yet")
 	errStranger = errors.New("this start has not said hello")
+	errVoted    = errors.New("this replica may have voted in that term")
 	errBehind   = errors.New("this replica may have acknowledged more than the candidate holds")
 )
 
@@ -319,6 +320,13 @@ func (r *Rollcall) hasLearned() {
 
 // forgive has the node vote, and all others told that it may. The lock is held.
 func (r *Rollcall) forgive() {
+	if r.lost() {
+		seen := uint64(0)
+		for _, a := range r.answers {
+			seen = max(seen, a.Seen)
+		}
+		r.mem.renew(seen)
+	}
 	r.mem.Back, r.mem.By = false, ""
 	if err := r.cfg.Memory.Keep(r.mem); err != nil {
 		r.cfg.Die(fmt.Errorf("note that the replica has learnt: %w", err))

@@ -51,6 +51,11 @@ const (
 	MaxPeer   = 64 // bytes of a name
 )
 
+// A disk that is new, or has learnt after it had gone back, counts its starts from the next multiple of
+// lifeStarts on that is above all that others have seen of the replica. So who remembers a start with a
+// later number than the replica's own has seen a later disk of it, however old what he remembers is.
+const lifeStarts = 1000
+
 // started adds a start with that nonce.
 func (m *Memory) started(nonce uint64) {
 	next := Start{Count: 1, Nonce: nonce}
@@ -59,6 +64,14 @@ func (m *Memory) started(nonce uint64) {
 	}
 	own := append(slices.Clone(m.Own), next)
 	m.Own = own[max(0, len(own)-MaxStarts):]
+}
+
+// renew has the start that runs be the first of a new life, of which nobody has seen anything. seen is the highest
+// number of a start that others have.
+func (m *Memory) renew(seen uint64) {
+	now := m.Now()
+	now.Count = (max(seen, now.Count)/lifeStarts + 1) * lifeStarts
+	m.Own = []Start{now}
 }
 
 // Now is the start that runs.
@@ -83,6 +96,7 @@ type hello struct {
 // answer is what a peer says to a hello.
 type answer struct {
 	Back   string   `json:"back,omitempty"`   // why the replica is older than what the peer saw of it
+	Seen   uint64   `json:"seen,omitempty"`   // the highest number of a start of the replica that the peer has seen
 	Learns bool     `json:"learns,omitempty"` // the peer: its own disk has gone back, or is new
 	Term   uint64   `json:"term"`
 	Held   Position `json:"held"`

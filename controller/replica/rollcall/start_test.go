@@ -82,6 +82,39 @@ func TestStarted(t *testing.T) {
 	}
 }
 
+// TestRenew: who has learnt counts from above all that was seen of it, so what is remembered of its disk
+// from before, however old, says nothing of it. A copy of that disk is older than the one that has learnt.
+func TestRenew(t *testing.T) {
+	for _, tt := range []struct {
+		own        []Start
+		seen, want uint64
+	}{
+		{starts(1), 23, 1000},
+		{starts(1), 0, 1000},
+		{starts(1), 999, 1000},
+		{starts(1), 1000, 2000},
+		{[]Start{{1000, 1}, {1001, 2}}, 7, 2000},
+		{[]Start{{1001, 2}}, 3001, 4000},
+	} {
+		m := Memory{Own: tt.own}
+		m.renew(tt.seen)
+		if last := tt.own[len(tt.own)-1].Nonce; len(m.Own) != 1 || m.Now() != (Start{tt.want, last}) {
+			t.Errorf("%v, seen %d: %v, want %d", tt.own, tt.seen, m.Own, tt.want)
+		}
+		before := Sighting{Start: Start{tt.seen, 99}}
+		if why := before.back(&hello{Own: m.Own}); why != "" {
+			t.Errorf("%v, seen %d: by what was seen before it has gone back: %s", tt.own, tt.seen, why)
+		}
+		seen := Sighting{Start: m.Now()}
+		if seen.back(&hello{Own: tt.own}) == "" {
+			t.Errorf("%v, seen %d: a copy from before has not gone back", tt.own, tt.seen)
+		}
+		if m.started(5); seen.back(&hello{Own: m.Own}) != "" {
+			t.Errorf("%v, seen %d: its next start has gone back", tt.own, tt.seen)
+		}
+	}
+}
+
 // TestEnough: who has to answer before a replica takes part.
 func TestEnough(t *testing.T) {
 	peers := func(n int) (all []Peer) {
