@@ -73,6 +73,15 @@ func packer(rule pushbox.Rule, fifo func(user string) bool) maker {
 	return func(o Options) []Part { return explained(o, place.NewPacker(rule, fifo)) }
 }
 
+// neat gives slots by NEAT, for a network that shares in that way.
+func neat(n pushbox.Network, fifo func(user string) bool) maker {
+	return func(o Options) []Part {
+		k := place.NewPacker(pushbox.NEAT, fifo)
+		k.Network = n
+		return explained(o, k)
+	}
+}
+
 // pushBox gives slots and priorities by an intent.
 func pushBox(intent share.Intent) maker {
 	return func(o Options) []Part {

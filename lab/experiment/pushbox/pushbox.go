@@ -61,6 +61,12 @@ const tcp = share.Intent(255)
 // policy makes the policy of a packing.
 func (p *packing) policy() controller.Policy {
 	k := place.NewPacker(p.rule, p.intent.Ordered)
+	switch p.network {
+	case tcp:
+		k.Network = pushbox.EqualShares
+	case share.OrderIntent:
+		k.Network = pushbox.FirstCome
+	}
 	if p.change != nil {
 		p.change(k)
 	}
