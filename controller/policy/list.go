@@ -202,6 +202,8 @@ func routes() []row {
 		{"anneal", "paths by simulated annealing, all new coflows together", 0, fresh(route.Annealed{})},
 		{"anneal-paper", "anneal as its document prints it", 0,
 			fresh(route.Annealed{Options: anneal.Options{Paper: true}})},
+		{"anneal-paper-shared", "anneal-paper where pairs of tasks between two hosts share the bandwidth", 0,
+			fresh(route.Annealed{Options: anneal.Options{Paper: true, Shared: true}})},
 		{"anypath", "a path drawn uniformly from all that the map has, long ones too", 0,
 			value(route.AnyPath{})},
 	}
@@ -314,6 +316,8 @@ func placesAndRoutes() []row {
 			crossLayer(anneal.Options{Blind: true})},
 		{"application-paper", "application as its document prints it", 0,
 			crossLayer(anneal.Options{Blind: true, Paper: true})},
+		{"application-paper-shared", "application-paper where pairs of tasks between two hosts share the bandwidth", 0,
+			crossLayer(anneal.Options{Blind: true, Paper: true, Shared: true})},
 		{"crosslayer-paper", "crosslayer as its document prints it", 0, crossLayer(anneal.Options{Paper: true})},
 		{"crosslayer-paper-shared", "crosslayer-paper where pairs of tasks between two hosts share the bandwidth", 0,
 			crossLayer(anneal.Options{Paper: true, Shared: true})},
