@@ -81,7 +81,7 @@ func (s stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figu
 			rates = append(rates, t/8e6*by.scale)
 		}
 	}
-	f := Figures{perJobRate: report.Mean(rates), meanJCT: report.Mean(jct)}
+	f := Figures{perJobRate: report.Mean(rates), meanJCT: report.Mean(jct), tasksMoved: 0, sentAgain: 0}
 	if m := ran.State.Migrated; m != nil {
 		f[tasksMoved], f[sentAgain] = float64(m.Tasks), float64(m.Bytes)*by.scale*by.speedup/1e9
 	}

@@ -304,7 +304,6 @@ func dawnRows(o office, all []assigner, at experiment.Systems, out *experiment.R
 			}
 		}
 	}
-	boundRow(o, at, out)
 }
 
 // boundRow is what a network can change for Fair.
@@ -351,6 +350,7 @@ func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, erro
 	out := b.Result(assumedDawn()...)
 	for i, o := range offices {
 		dawnRows(o, of(o), got[i], out)
+		boundRow(o, got[i], out)
 	}
 	out.Notes = []string{experiment.HolmNote(out.Rows), experiment.Chance(out.Rows)}
 	return out, nil
