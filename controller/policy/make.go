@@ -91,10 +91,19 @@ func pushBox(intent share.Intent) maker {
 
 // proven is of a part that routes, and proves how well.
 func proven(by route.Router, byCoflow bool) maker {
+	return certifiedAs(route.Certified{Router: by, ByCoflow: byCoflow})
+}
+
+// anew is proven for coflows under way, too.
+func anew(by route.Router, byCoflow bool) maker {
+	return certifiedAs(route.Certified{Router: by, ByCoflow: byCoflow, Anew: true})
+}
+
+func certifiedAs(of route.Certified) maker {
 	return func(o Options) []Part {
-		r := &route.Certified{Router: by, ByCoflow: byCoflow}
+		r := of
 		r.Tell(o.Explain.And(o.Prove))
-		return []Part{r}
+		return []Part{&r}
 	}
 }
 
