@@ -308,6 +308,9 @@ func TestBadCommandLines(t *testing.T) {
 		{"exec", "there is no host", "h0-0 -- COMMAND"},
 		{"exec -- ls", "no host before --", "h0-0 -- COMMAND"},
 		{"status -o xml", `--output "xml"`, "--output json"},
+		{"experiment run dawn-sweeps --on netns", `does not run on "netns": thresholds have no name`, "--on flowsim"},
+		{"experiment run agreement --on flowsim", `does not run on "flowsim": it sets packets beside`, "--on netns"},
+		{"experiment run dawn --on mars", `does not run on "mars": there is no such testbed`, "--on flowsim or --on netns"},
 		{"experiment run factorial --loads 3", "factorial is no curve over the offered load", "leave --loads away"},
 		{"experiment run coscheduler --loads 1,NaN", "a load of NaN is not between 0.01 and 1000", "--loads 1,3"},
 		{"version please", `"please" is not a flag`, "lightloom version -h"},
@@ -405,6 +408,15 @@ func TestTell(t *testing.T) {
 		if got := printError(&b, tc.err); got != tc.status || !strings.Contains(b.String(), tc.says) || tc.says == "" &&
 			b.Len() > 0 {
 			t.Errorf("%s: status %d, %q; want %d, %q", tc.name, got, b.String(), tc.status, tc.says)
+		}
+	}
+}
+
+// TestExperimentsSayWhere: an experiment runs on both testbeds, or says why on one only.
+func TestExperimentsSayWhere(t *testing.T) {
+	for _, e := range experiment.All(moreExperiments()...) {
+		if (len(e.On) == 2) != (e.Only == "") {
+			t.Errorf("experiment %q runs on %v, and says of it %q", e.Name, e.On, e.Only)
 		}
 	}
 }

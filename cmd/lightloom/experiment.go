@@ -65,14 +65,18 @@ func newExperimentList() *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var all []listedExperiment
 		for _, e := range experiment.All(moreExperiments()...) {
-			all = append(all, listedExperiment{e.Name, e.Doc, e.Source, e.Seeds, e.On})
+			all = append(all, listedExperiment{e.Name, e.Doc, e.Source, e.Seeds, e.On, e.Only})
 		}
 		if output == console.OutputJSON {
 			return console.WriteJSON(c.OutOrStdout(), all)
 		}
 		for _, e := range all {
+			on := strings.Join(e.On, ", ")
+			if e.Only != "" {
+				on += " only: " + e.Only
+			}
 			fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n%-24s %s; %s; on %s\n", e.Name, e.Doc, "", e.Source,
-				console.Count(e.Seeds, "seed"), strings.Join(e.On, ", "))
+				console.Count(e.Seeds, "seed"), on)
 		}
 		return nil
 	}
@@ -86,6 +90,7 @@ type listedExperiment struct {
 	Source string   `json:"source"`
 	Seeds  int      `json:"seeds"`
 	On     []string `json:"on"`
+	Only   string   `json:"only,omitempty"` // why on no other
 }
 
 func newExperimentRun(a actions) *cobra.Command {
@@ -142,8 +147,12 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 		f.on = e.On[0]
 	}
 	if !slices.Contains(e.On, f.on) {
+		why := e.Only
+		if f.on != experiment.OnNetns && f.on != experiment.OnFlowsim {
+			why = "there is no such testbed"
+		}
 		return usage("write --on "+strings.Join(e.On, " or --on "),
-			"experiment run: %s does not run on %q", e.Name, f.on)
+			"experiment run: %s does not run on %q: %s", e.Name, f.on, why)
 	}
 	if len(f.loads) > 0 && !e.Loads {
 		return usage("leave --loads away", "experiment run: %s is no curve over the offered load", e.Name)

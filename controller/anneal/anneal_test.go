@@ -198,6 +198,26 @@ func TestBlind(t *testing.T) {
 	}
 }
 
+// TestPaperRestartsBothLevels: the lower level of one state of the upper one evaluates 50 steps in each of
+// five restarts, as printed, and 50 by default.
+func TestPaperRestartsBothLevels(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=2,eps=100Mbps,nic=500Mbps")
+	for _, tc := range []struct {
+		name  string
+		paper bool
+		want  int64
+	}{{"as printed", true, 250}, {"default", false, 50}} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Paper: tc.paper})
+			p := newPlacing(s.clone(1), shuffle(4, 4), slices.Repeat([]int32{1}, f.Hosts()))
+			p.Reset(1, rand.New(rand.NewPCG(1, 1)))
+			if p.counts.Evaluated != tc.want {
+				t.Errorf("%d states of the lower level, want %d", p.counts.Evaluated, tc.want)
+			}
+		})
+	}
+}
+
 // TestWorkIsBounded: a wide job on a busy network ends soon after its work is used up.
 func TestWorkIsBounded(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=4,spines=2,eps=1Gbps,nic=1Gbps")

@@ -27,7 +27,7 @@ type Options struct {
 	// Blind leaves the lower level away: every host flow takes a path drawn at random and stays there.
 	Blind bool
 
-	Restarts   int     // of the upper level; default 5, as printed
+	Restarts   int     // of the upper level, in mode paper of both; default 5, as printed
 	Steps      int     // of the upper level in each restart; default 100
 	RouteSteps int     // of the lower level at each of those; default 50. Routes on their own get four times as many
 	Uniform    float64 // share of moves that pick the task or flow uniformly; default 0.3. Below zero: none
@@ -35,7 +35,9 @@ type Options struct {
 	Near       float64
 	Start, End float64 // first and last temperature, see Schedule; default 0.1 and 0.001
 	Passes     int     // rounds at most of the last pass, in which each task and flow takes its best; default 3
-	Work       int64   // flows visited before a decision ends where it is; default 20 million, about 0.1 s
+	// flows visited before a decision ends where it is; default 20 million, about 0.1 s, and Restarts times that in
+	// mode paper, whose lower level does so many times as much
+	Work int64
 }
 
 const usualWork = 20e6
@@ -62,6 +64,9 @@ func (o Options) withDefaults() Options {
 	share(&o.End, 0.001)
 	if o.Work == 0 {
 		o.Work = usualWork
+		if o.Paper {
+			o.Work *= int64(o.Restarts)
+		}
 	}
 	if o.Paper {
 		o.Uniform, o.Near = 0, 0

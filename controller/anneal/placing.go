@@ -74,7 +74,7 @@ func newPlacing(s *NetworkState, j *controller.Job, free []int32) *placing {
 		p.of[k] = map[pairOfHosts]int32{}
 	}
 	p.flow, p.low = newDataflow(s.net, j, p.g), newRouting(s)
-	p.low.random = false
+	p.low.random = s.opt.Paper
 	for h, f := range free {
 		if f > 0 {
 			p.hosts = append(p.hosts, southbound.HostID(h))
@@ -199,7 +199,7 @@ func (p *placing) pair(k hostFlowKey, by int32, fresh *[]hostFlowKey) {
 }
 
 // open gives flows that are on no way one: the widest, or in mode paper any; and lets the lower level
-// improve on it.
+// improve on it: in mode paper with as many restarts as the upper level has, since Algorithm 1 is both.
 func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 	r, at := p.low.again(), p.laid[:0]
 	for _, k := range fresh {
@@ -221,7 +221,11 @@ func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 		at = p.redraw(r, at, rng)
 	}
 	p.laid = at
-	p.counts.Add(r.anneal(1, min(steps, 8*len(r.choices)), rng))
+	restarts := 1
+	if p.s.opt.Paper {
+		restarts = p.s.opt.Restarts
+	}
+	p.counts.Add(r.anneal(restarts, min(steps, 8*len(r.choices)), rng))
 	for k, i := range at {
 		p.live[i].at = r.all[k].at
 	}

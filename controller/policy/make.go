@@ -73,6 +73,15 @@ func packer(rule pushbox.Rule, fifo func(user string) bool) maker {
 	return func(o Options) []Part { return explained(o, place.NewPacker(rule, fifo)) }
 }
 
+// neat gives slots by NEAT, for a network that shares in that way.
+func neat(n pushbox.Network, fifo func(user string) bool) maker {
+	return func(o Options) []Part {
+		k := place.NewPacker(pushbox.NEAT, fifo)
+		k.Network = n
+		return explained(o, k)
+	}
+}
+
 // pushBox gives slots and priorities by an intent.
 func pushBox(intent share.Intent) maker {
 	return func(o Options) []Part {
@@ -82,10 +91,19 @@ func pushBox(intent share.Intent) maker {
 
 // proven is of a part that routes, and proves how well.
 func proven(by route.Router, byCoflow bool) maker {
+	return certifiedAs(route.Certified{Router: by, ByCoflow: byCoflow})
+}
+
+// anew is proven for coflows under way, too.
+func anew(by route.Router, byCoflow bool) maker {
+	return certifiedAs(route.Certified{Router: by, ByCoflow: byCoflow, Anew: true})
+}
+
+func certifiedAs(of route.Certified) maker {
 	return func(o Options) []Part {
-		r := &route.Certified{Router: by, ByCoflow: byCoflow}
+		r := of
 		r.Tell(o.Explain.And(o.Prove))
-		return []Part{r}
+		return []Part{&r}
 	}
 }
 

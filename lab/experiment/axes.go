@@ -53,22 +53,23 @@ func (a *axis) stands(e engine) (all []stand) {
 	return all
 }
 
-// tried are the systems of the axes: random, both, and that as printed.
-func tried() []system { return []system{systems()[0], systems()[3], systems()[4]} }
-
 func runAxes(ctx context.Context, b *Bench) (*Result, error) {
-	var places []stand
+	out := b.Result(append(assumedCrosslayer(b), "one thing is changed at a time, at 100 MB/s")...)
 	for _, e := range []engine{storm(), hadoop()} {
+		var places []stand
 		for _, a := range axes() {
 			places = append(places, a.stands(e)...)
 		}
+		if _, err := Fill(ctx, b, out, places, e.whole(), stand.run, stand.axisRows); err != nil {
+			return nil, err
+		}
 	}
-	out := b.Result(append(assumedCrosslayer(b), "one thing is changed at a time, at 100 MB/s")...)
-	return Fill(ctx, b, out, places, tried(), stand.run, stand.axisRows, HolmNote)
+	out.Notes = append(out.Notes, HolmNote(out.Rows))
+	return out, nil
 }
 
 func (s stand) axisRows(out *Result, at Systems) {
-	for _, sys := range tried()[1:] {
+	for _, sys := range s.e.whole()[1:] {
 		r := s.improvement(out, sys, s.at()+s.change+": "+sys.name, at)
 		out.At(r.Figure, r.Setting, "").Row("mean JCT of all jobs above random's, those within one server included",
 			"%", 0, at.Against(sys.name, "random", meanJCT, Above))

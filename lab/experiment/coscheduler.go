@@ -21,31 +21,32 @@ import (
 // every scheduler, as in the document.
 
 func coschedulerExperiments() []Experiment {
+	const hourLong = "1,000 jobs over 90 minutes, at up to 30 times their load; coscheduler-packets has 16 on packets"
 	const source = "Co-scheduler, section V"
 	return []Experiment{
 		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms",
-			Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 1, Run: runFigure4},
+			Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 1, Only: SendsNothing, Run: runFigure4},
 		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load",
-			Source: source + "-B, Figures 5 and 6", Loads: true, Run: runCoscheduler},
+			Source: source + "-B, Figures 5 and 6", Loads: true, Only: hourLong, Run: runCoscheduler},
 		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms",
 			Source: source + "-C, Figure 7",
-			Loads:  true, Run: runMechanisms},
+			Loads:  true, Only: hourLong, Run: runMechanisms},
 		{Name: "coscheduler-oversubscription", Doc: "3:1 to 20:1 towards the packet core",
 			Source: source + "-D, Figure 8",
-			Loads:  true, Run: runOversubscription},
+			Loads:  true, Only: hourLong, Run: runOversubscription},
 		{Name: "coscheduler-recurring", Doc: "0 to 100 % recurring jobs", Source: source + "-D, Figure 9",
-			Loads: true, Run: runRecurring},
+			Loads: true, Only: hourLong, Run: runRecurring},
 		{Name: "coscheduler-estimation", Doc: "errors of the remaining time up to 50 %",
 			Source: source + "-D, Figure 10",
-			Loads:  true, Run: runEstimation},
+			Loads:  true, Only: hourLong, Run: runEstimation},
 		{Name: "coscheduler-assumptions", Doc: "each assumption of the job model halved and doubled",
-			Source: "swim-v1 itself", Run: runAssumptions},
+			Source: "swim-v1 itself", Only: hourLong, Run: runAssumptions},
 		{Name: "coscheduler-traces", Doc: "the same on three public traces, one of which shuffles 4.8 times as much a job",
-			Source: source + "-B, Figure 5", Run: runTraces},
+			Source: source + "-B, Figure 5", Only: hourLong, Run: runTraces},
 		{Name: "coscheduler-grid", Doc: "where the network binds: computing, heavy jobs and load, chosen by Fair alone",
-			Source: source + "-B, Figure 5", Run: runGrid},
+			Source: source + "-B, Figure 5", Only: hourLong, Run: runGrid},
 		{Name: "coscheduler-packets", Doc: "Fair, Corral and Co-scheduler on real packets, job by job beside the simulator",
-			Source: "Co-scheduler, section V, scaled down", Seeds: 10, On: []string{OnNetns}, Run: runPackets},
+			Source: "Co-scheduler, section V, scaled down", Seeds: 10, On: []string{OnNetns}, Only: Beside, Run: runPackets},
 	}
 }
 

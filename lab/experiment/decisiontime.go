@@ -25,7 +25,11 @@ func runDecision(ctx context.Context, b *Bench) (*Result, error) {
 		{"Figure 11", hadoop(), "Fat-tree", map[int]float64{200: 0.17, 1000: 0.48}},
 		{"Figure 11", hadoop(), "Jellyfish", map[int]float64{200: 0.23, 1000: 0.67}},
 	} {
-		for _, policy := range []string{"crosslayer", "crosslayer-paper"} {
+		policies := []string{"crosslayer"}
+		for _, r := range d.e.readings() {
+			policies = append(policies, "crosslayer-paper"+r.policy)
+		}
+		for _, policy := range policies {
 			for _, hosts := range []int{200, 400, 600, 800, 1000} {
 				v, err := decisionTimes(ctx, b, d.e, thousand(d.net, hosts), policy)
 				if err != nil {

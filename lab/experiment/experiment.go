@@ -20,6 +20,12 @@ const (
 	OnNetns   = "netns"   // real packets, real time
 )
 
+// Why several experiments run on one fabric only.
+const (
+	SendsNothing = "it computes, and sends nothing"
+	Beside       = "it sets packets beside the simulator, which runs, too"
+)
+
 // Experiment is one evaluation of a document.
 type Experiment struct {
 	Name   string // as it is typed
@@ -32,6 +38,7 @@ type Experiment struct {
 	// take. 0: as many as Seeds.
 	OnPackets int
 	On        []string // fabrics it can run on; the first is the default. nil: OnFlowsim alone
+	Only      string   // why it runs on one of them only; empty where it runs on both
 	Loads     bool     // it is a curve over the offered load, and heeds Bench.Loads
 	Run       func(ctx context.Context, b *Bench) (*Result, error)
 }

@@ -25,6 +25,9 @@ func TestListed(t *testing.T) {
 		if e.Name == "" || e.Doc == "" || e.Source == "" || e.Run == nil || len(e.On) == 0 {
 			t.Errorf("experiment %q lacks a field", e.Name)
 		}
+		if both := len(e.On) == 2; both != (e.Only == "") {
+			t.Errorf("experiment %q runs on %v, and says of it %q", e.Name, e.On, e.Only)
+		}
 		if e.Seeds < 10 && e.Name != "coscheduler-figure-4" { // which computes what is printed, and draws nothing
 			t.Errorf("experiment %q asks for %d seeds: at least 10 on packets, 20 on the simulator",
 				e.Name, e.Seeds)

@@ -124,13 +124,14 @@ func (w systemOn) String() string {
 }
 
 // sufferers are the systems whose links fail; on packets each has its twin on the simulator.
-func sufferers(b *Bench) []systemOn {
+func sufferers(b *Bench, e *engine) []systemOn {
 	fabrics := []string{OnFlowsim}
 	if b.On == OnNetns {
 		fabrics = []string{OnFlowsim, OnNetns}
 	}
 	var out []systemOn
-	for _, s := range append(tried()[1:], tried()[0]) {
+	who := e.whole()
+	for _, s := range append(who[1:], who[0]) {
 		for _, on := range fabrics {
 			out = append(out, systemOn{s, on})
 		}
@@ -166,7 +167,7 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 	}
 	spec := networks()[1].fabric(30, "800Mbps", slotsEach, pathsOn(b))
 	for _, f := range failings() {
-		all := sufferers(b)
+		all := sufferers(b, &f.engine)
 		got, err := Grid(ctx, b, all, func(w systemOn) string {
 			return f.figure + ", " + w.String()
 		}, func(ctx context.Context, w systemOn, seed uint64) (*mended, error) {
@@ -198,7 +199,7 @@ func runFailure(ctx context.Context, b *Bench) (*Result, error) {
 // to route anew is assumed and not measured.
 func (f *failing) rows(w systemOn, got Runs, out *Result) {
 	paper := func(v float64) float64 {
-		if w.name != asPrinted {
+		if w.compared != "both" {
 			return 0
 		}
 		return v

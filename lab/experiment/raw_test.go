@@ -145,7 +145,8 @@ func gap(m []string) Row {
 
 // wholeSystem cuts the name of our default mode of both levels, or of the printed one, off a setting.
 func wholeSystem(setting string) (at string, ok bool) {
-	for _, name := range []string{", " + asPrinted, ", both"} {
+	for _, name := range []string{", " + asPrinted + ", in either reading", ", " + asPrinted +
+		", pairs of tasks do not share", ", " + asPrinted, ", both"} {
 		if at, ok = strings.CutSuffix(setting, name); ok {
 			return strings.Replace(at, " at 100 Mb/s", "", 1), true
 		}
@@ -158,7 +159,7 @@ func wholeSystem(setting string) (at string, ok bool) {
 func comparedAsPrinted(r *Row, papers map[string]*float64) {
 	at, whole := wholeSystem(r.Setting)
 	printed := slices.ContainsFunc([]string{", as printed", ", pairs of tasks share a path",
-		"crosslayer-paper", "random"},
+		", pairs of tasks do not share", ", in either reading", "crosslayer-paper", "random"},
 		func(end string) bool { return strings.HasSuffix(r.Setting, end) })
 	switch {
 	case printed && whole:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lightloom/controller/policy"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
 	"lightloom/lab/report/plot"
@@ -67,7 +68,7 @@ func (s stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figu
 	c := replay.Case{Options: scenario.Options{
 		On: s.on, Fabric: s.net.fabric(s.hosts, s.rate, s.slots, pathsOn(b)),
 		Policies: []string{sys.policy}, Given: drawn, Seed: seed, Scale: by.scale,
-		Speedup: by.speedup,
+		Speedup: by.speedup, Parts: policy.Overrides{Migrate: sys.migrate},
 	}}
 	ran, err := c.Run(ctx)
 	if err != nil {
@@ -80,7 +81,11 @@ func (s stand) run(ctx context.Context, b *Bench, sys system, seed uint64) (Figu
 			rates = append(rates, t/8e6*by.scale)
 		}
 	}
-	return Figures{perJobRate: report.Mean(rates), meanJCT: report.Mean(jct)}, nil
+	f := Figures{perJobRate: report.Mean(rates), meanJCT: report.Mean(jct), tasksMoved: 0, sentAgain: 0}
+	if m := ran.State.Migrated; m != nil {
+		f[tasksMoved], f[sentAgain] = float64(m.Tasks), float64(m.Bytes)*by.scale*by.speedup/1e9
+	}
+	return f, nil
 }
 
 // onPackets is how many systems run on packets: not those as printed.

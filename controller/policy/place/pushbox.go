@@ -63,7 +63,8 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	if y.total() == 0 || !slices.ContainsFunc(y.works, (*work).waiting) {
 		return
 	}
-	o := &pushbox.Scheduler{Options: k.Options, Now: v.Now, Machines: k.machines(v, y)}
+	machines, links := k.machines(v, y)
+	o := &pushbox.Scheduler{Options: k.Options, Now: v.Now, Machines: machines, Links: links}
 	if o.Skips == 0 {
 		o.Skips = len(y.alive)
 	}
@@ -109,6 +110,7 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job
 	j := &pushbox.Job{ID: int(w.job.ID), Arrival: w.job.Arrival, Weight: cmp.Or(w.job.Weight, 1),
 		Hosts:  w.hosts,
 		Copies: w.blocks}
+	var stages []int
 	for _, s := range g.order {
 		if w.open[s] == 0 || !k.mayStart(y, w, g, s) {
 			continue
@@ -119,11 +121,12 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job
 			All:   n > 1 && g.follows[s], Compute: w.compute(s)}
 		stage.Begun = stage.All && w.open[s] < n
 		if j.Coflow = max(j.Coflow, g.coflow[s]); stage.Begun {
-			j.Stages = slices.Insert(j.Stages, 0, stage)
+			j.Stages, stages = slices.Insert(j.Stages, 0, stage), slices.Insert(stages, 0, s)
 			continue
 		}
-		j.Stages = append(j.Stages, stage)
+		j.Stages, stages = append(j.Stages, stage), append(stages, s)
 	}
+	k.sending(v, w, j, stages)
 	if len(j.Stages) == 0 {
 		return nil
 	}
@@ -338,8 +341,8 @@ func (g *graph) tails(j *controller.Job, line float64) []float64 {
 	return tail
 }
 
-// machines reads what each host receives off the coflows of a view.
-func (k *Packer) machines(v *controller.View, y *slotAllocator) []pushbox.Machine {
+// machines reads what each host receives off the coflows of a view, and for NEAT what all links carry.
+func (k *Packer) machines(v *controller.View, y *slotAllocator) ([]pushbox.Machine, pushbox.Links) {
 	line := pushbox.Line(v.Fabric.Spec.NIC)
 	m := make([]pushbox.Machine, len(y.free))
 	for h := range m {
@@ -356,7 +359,7 @@ func (k *Packer) machines(v *controller.View, y *slotAllocator) []pushbox.Machin
 	in := make([]inflow, len(m))
 	for i := range v.Coflows {
 		if c := &v.Coflows[i]; c.Started {
-			k.flows(v, c, sizes[c.Job], m, in)
+			k.flows(v, c, m, in)
 		}
 	}
 	for h := range m {
@@ -364,11 +367,11 @@ func (k *Packer) machines(v *controller.View, y *slotAllocator) []pushbox.Machin
 			m[h].Rate = pushbox.Rate(line, in[h].received, v.Now-in[h].since)
 			m[h].Use = in[h].received / line / max(v.Now-in[h].since, time.Millisecond).Seconds()
 		}
-		slices.SortFunc(m[h].Larger, func(a, b pushbox.Inflow) int {
-			return cmp.Or(cmp.Compare(a.Coflow, b.Coflow), cmp.Compare(a.Left, b.Left))
-		})
 	}
-	return m
+	if k.Rule != pushbox.NEAT {
+		return m, pushbox.Links{}
+	}
+	return m, k.links(v, sizes)
 }
 
 // inflow is what a host has received since the first of its present coflows began.
@@ -380,27 +383,18 @@ type inflow struct {
 
 // flows counts a coflow at the machines that receive it. Where racks have several hosts, what stays in
 // a rack counts nowhere (section 4).
-func (k *Packer) flows(v *controller.View, c *controller.CoflowView, g *graph, m []pushbox.Machine,
-	in []inflow) {
-	size := 0.0
-	if g != nil {
-		size = g.of[c.Edge]
-	}
+func (k *Packer) flows(v *controller.View, c *controller.CoflowView, m []pushbox.Machine, in []inflow) {
 	for r, dst := range c.Dst {
 		if c.Ended[r] || v.HostRack(c.Src[r]) == v.HostRack(dst) && v.Fabric.HostsOf(int(v.HostRack(dst))) > 1 {
 			continue
 		}
 		left := c.Remaining.Row(int32(r))
-		if g == nil {
-			size = float64(c.Size[r])
-		}
 		if x := &in[dst]; x.rows == 0 || c.Start < x.since {
 			x.since = c.Start
 		}
 		in[dst].rows++
 		in[dst].received += float64(c.Size[r]) - left
 		m[dst].Left += left
-		m[dst].Larger = append(m[dst].Larger, pushbox.Inflow{Coflow: size, Left: left})
 	}
 }
 

@@ -1,6 +1,7 @@
 package pushbox
 
 import (
+	"slices"
 	"time"
 
 	"lightloom/southbound"
@@ -27,8 +28,14 @@ type Stage struct {
 	// All tells that its tasks receive once each has a slot, and Begun that one has: no other test keeps
 	// the rest waiting.
 	All, Begun bool
+	// Outputs is where its input is, and Sends that others receive what its tasks make. Only ShuffleWatcher
+	// and NEAT ask.
+	Outputs func() []Output
+	Sends   bool
 
-	next int // no task before it waits
+	next  int    // no task before it waits
+	holds held   // Outputs, once asked for
+	homes []bool // of ShuffleWatcher, once asked for
 }
 
 // Job is a job with tasks that wait and may start.
@@ -43,11 +50,15 @@ type Job struct {
 	Hosts   []southbound.HostID // by task; below zero where it waits
 	Copies  []southbound.RackID // where the blocks of its tasks are, Replicas by task; nil: nowhere
 
+	// Receivers counts, by machine, tasks that receive and have or had a slot. Only ShuffleWatcher asks.
+	Receivers func() []int
+
 	Skipped int  // slots that it could have had since it last took one near its data
 	Patient bool // it has waited long enough for a slot near its data
 
-	begun bool // tasks of it hold slots and wait for others of their stage
-	at    int  // stage that is looked at first
+	begun     bool // tasks of it hold slots and wait for others of their stage
+	at        int  // stage that is looked at first
+	receivers []int
 }
 
 // Queue is the jobs of one user.
@@ -79,7 +90,7 @@ func (j *Job) critical() (*Stage, int) {
 
 // selectTask is Algorithm 1's selectTask: a task whose data are near, where its stage has such; once
 // the job has been skipped often enough, or others of the stage wait in their slots for it, any of
-// them; else the largest.
+// them; else the largest. ShuffleWatcher skips slots beside a job's homes in the same way.
 func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 	s, first := j.critical()
 	if s == nil {
@@ -88,12 +99,15 @@ func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 	if !s.Reads {
 		return j.task(s, first, true), true
 	}
-	for t := first; t < s.End; t++ {
-		if j.Hosts[t] < 0 && j.near(t, rack) {
-			return j.task(s, t, true), true
+	patient := s.Begun || j.Patient || j.Skipped >= o.Skips
+	if patient || o.Rule != ShuffleWatcher || !s.Sends || o.home(j, s, rack) {
+		for t := first; t < s.End; t++ {
+			if j.Hosts[t] < 0 && j.near(t, rack) {
+				return j.task(s, t, true), true
+			}
 		}
 	}
-	if s.Begun || j.Patient || j.Skipped >= o.Skips {
+	if patient {
 		return j.task(s, first, false), true
 	}
 	j.Skipped++
@@ -107,13 +121,13 @@ func (j *Job) task(s *Stage, t int, local bool) Task {
 
 // near reports whether a rack has a copy of a task's block.
 func (j *Job) near(task int, rack southbound.RackID) bool {
+	return slices.Contains(j.block(task), rack)
+}
+
+// block is the racks with a copy of a task's block; nil where it has none.
+func (j *Job) block(task int) []southbound.RackID {
 	if len(j.Copies) < Replicas*(task+1) {
-		return false
+		return nil
 	}
-	for _, r := range j.Copies[Replicas*task : Replicas*task+Replicas] {
-		if r == rack {
-			return true
-		}
-	}
-	return false
+	return j.Copies[Replicas*task : Replicas*task+Replicas]
 }

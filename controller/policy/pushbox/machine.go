@@ -15,15 +15,8 @@ type Machine struct {
 	Inputs   int     // running tasks that receive
 	Smallest float64 // bytes of the smallest coflow that one of them belongs to; +Inf where none receives
 	Left     float64 // bytes that they have still to receive
-	Larger   []Inflow
 	Rate     float64 // bytes a second that it receives, estimated
 	Use      float64 // share of its line that it has used since the first of them began
-}
-
-// Inflow is what one coflow has left to send to a machine.
-type Inflow struct {
-	Coflow float64 // bytes of the whole coflow
-	Left   float64 // bytes for this machine
 }
 
 // Transfer is the time in seconds until all running tasks of a machine have received their input: what
@@ -65,5 +58,4 @@ func (m *Machine) take(j *Job, t Task) {
 	m.Inputs++
 	m.Left += t.Input
 	m.Smallest = min(m.Smallest, j.Coflow)
-	m.Larger = append(m.Larger, Inflow{j.Coflow, t.Input})
 }

@@ -210,14 +210,14 @@ func TestToyCases(t *testing.T) {
 
 // crowd is machines and jobs at random; every job has a stage of maps or single tasks that receive.
 func crowd(r *rand.Rand, opt Options, machines, jobs int) *Scheduler {
-	o := &Scheduler{Options: opt}
+	o := &Scheduler{Options: opt, Links: idle(machines)}
 	for i := range machines {
 		m := Machine{Rack: southbound.RackID(i), Free: r.IntN(3), Inputs: r.IntN(5), Rate: 1e9,
 			Smallest: math.Inf(1),
 			Use:      r.Float64()}
 		if m.Inputs > 0 {
 			m.Left, m.Smallest = r.Float64()*1e10, float64(r.IntN(20))*1e9
-			m.Larger = []Inflow{{m.Smallest, m.Left}}
+			o.Links.Down[i].Left = []Inflow{{m.Smallest, m.Left}}
 		}
 		o.Machines = append(o.Machines, m)
 	}
@@ -238,7 +238,9 @@ func crowd(r *rand.Rand, opt Options, machines, jobs int) *Scheduler {
 			j.Stages = []*Stage{{End: n, Reads: true, Compute: how}}
 		} else {
 			for k := range n {
-				j.Stages = append(j.Stages, &Stage{First: k, End: k + 1, Input: float64(1+n-k) * 1e9, Compute: how})
+				input, from := float64(1+n-k)*1e9, r.IntN(machines)
+				j.Stages = append(j.Stages, &Stage{First: k, End: k + 1, Input: input, Compute: how,
+					Outputs: func() []Output { return []Output{{from, input / 2}, {(from + 1) % machines, input / 2}} }})
 			}
 		}
 		q.Jobs = append(q.Jobs, j)
@@ -246,6 +248,17 @@ func crowd(r *rand.Rand, opt Options, machines, jobs int) *Scheduler {
 	}
 	o.Queues = queues
 	return o
+}
+
+// idle are links of so many machines, each a rack, that carry nothing.
+func idle(machines int) Links {
+	l := Links{make([]Link, machines), make([]Link, machines), make([]Link, machines), make([]Link, machines)}
+	for _, all := range [][]Link{l.Up, l.Down, l.RackUp, l.RackDown} {
+		for i := range all {
+			all[i].Rate = 1e9
+		}
+	}
+	return l
 }
 
 // TestSlotChange holds Algorithm 2 against its lines written down one by one.

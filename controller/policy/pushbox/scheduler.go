@@ -2,7 +2,6 @@ package pushbox
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -16,8 +15,8 @@ type Rule uint8
 const (
 	PushBox        Rule = iota
 	Hadoop              // any task of the job whose turn it is, with delay scheduling
-	ShuffleWatcher      // Hadoop, but a machine whose network card is busy takes no task that receives before others
-	NEAT                // each task on the machine where its coflow is predicted to end first
+	ShuffleWatcher      // Hadoop, but shuffles back off from busy machines, and tasks are placed to shuffle less
+	NEAT                // each task on the machine where it is predicted to end first
 )
 
 // Options are what an administrator sets, and which parts of PushBox are left out.
@@ -26,6 +25,7 @@ type Options struct {
 	Concurrency int     // m: receiving tasks of a machine from which on its network counts as congested
 	Skips       int     // slots that a job lets go by before it takes one far from its data
 	Busy        float64 // ShuffleWatcher: share of a network card's use from which on it counts as busy
+	Network     Network // NEAT: how links are shared
 
 	NoHinderTest, NoWildcard bool // "H" and "W" of Figure 8
 }
@@ -38,6 +38,7 @@ type Scheduler struct {
 	Options
 	Now      time.Duration
 	Machines []Machine
+	Links    Links // of NEAT
 	Queues   []*Queue
 
 	order []int // machines in the order in which they are offered
@@ -63,7 +64,8 @@ const (
 	Turn      Reason = "its job is next"
 	Busy      Reason = "this network is busy, and it receives nothing"
 	Together  Reason = "others of its stage hold slots, and receive nothing before it has one"
-	Soonest   Reason = "its coflow is predicted to end first here"
+	Holds     Reason = "its job is next, and most of its input for each task is here"
+	Soonest   Reason = "it is predicted to end first here, of the machines that receive nothing smaller, if any"
 )
 
 // Sort puts queues and their jobs into the order in which they are served: the queue with the fewest
@@ -203,12 +205,7 @@ func (o *Scheduler) choose(machine int) (Choice, bool) {
 	case Hadoop:
 		return o.turn(machine, false)
 	case ShuffleWatcher:
-		if o.Machines[machine].Use >= o.Busy {
-			if c, ok := o.turn(machine, true); ok {
-				return c, ok
-			}
-		}
-		return o.turn(machine, false)
+		return o.watch(machine)
 	}
 	return o.SlotChange(machine)
 }
@@ -250,6 +247,10 @@ func (o *Scheduler) Take(c Choice) {
 	q.Running++
 	q.Last = o.Now
 	o.Machines[c.Machine].take(j, c.Task)
+	o.carry(j, c.Task, c.Machine)
+	if j.receivers != nil && c.Task.Input > 0 {
+		j.receivers[c.Machine]++
+	}
 	s, _ := j.critical()
 	if j.begun = s == c.Task.stage && s.All; j.begun {
 		s.Begun = true
@@ -300,70 +301,4 @@ func (o *Scheduler) compareMachines(a, b int) int {
 // moved puts a machine that has taken a task to where it belongs.
 func (o *Scheduler) moved(machine int) {
 	settle(o.order, slices.Index(o.order, machine), o.compareMachines)
-}
-
-// neat is NEAT's placement in its version for coflows under smallest coflow first (Munir et al.,
-// "Network scheduling aware task placement in datacenters", CoNEXT 2016): tasks one after the other,
-// the largest of a job first, each on the machine where it adds least to the completion times of
-// coflows, its own included.
-func (o *Scheduler) neat(place func(Choice)) {
-	for {
-		c, ok := o.next()
-		if !ok {
-			return
-		}
-		place(c)
-		o.Take(c)
-	}
-}
-
-func (o *Scheduler) next() (Choice, bool) {
-	for _, q := range o.Queues {
-		for _, j := range q.Jobs {
-			if c, ok := o.soonest(j); ok {
-				return c, true
-			}
-		}
-	}
-	return Choice{}, false
-}
-
-// soonest finds the machine for a job's next task.
-func (o *Scheduler) soonest(j *Job) (Choice, bool) {
-	best, cost := Choice{}, math.Inf(1)
-	for i := range o.Machines {
-		m := &o.Machines[i]
-		if m.Free <= 0 {
-			continue
-		}
-		t, ok := o.selectTask(j, m.Rack)
-		if !ok {
-			continue
-		}
-		x := m.predict(j, t)
-		if t.Blocks && !t.Local {
-			x++ // a machine near the data goes first
-		}
-		if x < cost || x == cost && m.Free > o.Machines[best.Machine].Free {
-			best, cost = Choice{j, t, i, Soonest}, x
-		}
-	}
-	return best, !math.IsInf(cost, 1)
-}
-
-// predict is CCT under smallest coflow first: what the task waits for and receives, and what larger
-// coflows wait for it.
-func (m *Machine) predict(j *Job, t Task) float64 {
-	if t.Input <= 0 {
-		return 0
-	}
-	bytes := t.Input
-	for _, x := range m.Larger {
-		if x.Coflow <= j.Coflow {
-			bytes += x.Left
-		} else {
-			bytes += t.Input
-		}
-	}
-	return bytes / m.Rate
 }

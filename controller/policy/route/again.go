@@ -14,10 +14,12 @@ func (c *coflow) row(r int) int {
 	return r
 }
 
-// staleRows returns the rows of a routed coflow that are to be routed once more.
-func (f *finder) staleRows(c *controller.CoflowView) (rows []int) {
+// staleRows returns the rows of a routed coflow that are to be routed once more; with all, those are all
+// that go from rack to rack and have not ended.
+func (f *finder) staleRows(c *controller.CoflowView, all bool) (rows []int) {
 	for r := range c.Src {
-		if f.stale(c, r) {
+		apart := f.v.HostRack(c.Src[r]) != f.v.HostRack(c.Dst[r])
+		if all && apart && !c.Ended[r] || f.stale(c, r) {
 			rows = append(rows, r)
 		}
 	}

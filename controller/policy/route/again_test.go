@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lightloom/controller"
+	"lightloom/controller/certified"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -59,5 +60,51 @@ func TestLinkBack(t *testing.T) {
 			used[southbound.PathTag(0)] != 2 {
 			t.Errorf("%s spreads %v", name, used)
 		}
+	}
+}
+
+// TestAnew: two coflows share one of two spines. Only with Anew one of them goes over to the other, and
+// the next decision leaves both where they are.
+func TestAnew(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 4, Hosts: 1, Spines: 2, NIC: pathmap.Gbps,
+		EPS: pathmap.Gbps / 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.PathMap(2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coflow := func(id southbound.CoflowID, src, dst southbound.HostID) controller.CoflowView {
+		return controller.CoflowView{ID: id, Job: controller.JobID(id), Routed: true, Started: true,
+			Src: []southbound.HostID{src}, Dst: []southbound.HostID{dst}, Size: []pathmap.Bytes{1e9},
+			Tag: []southbound.Tag{southbound.PathTag(0)}, Ended: []bool{false},
+			Remaining: southbound.Remaining{F: 1, Base: []float64{1e9}}}
+	}
+	for _, tc := range []struct {
+		name string
+		part Certified
+		want int // coflows that are routed
+	}{
+		{"corba", Certified{Router: certified.CoRBA, ByCoflow: true}, 0},
+		{"corba-anew", Certified{Router: certified.CoRBA, ByCoflow: true, Anew: true}, 1},
+		{"froba-anew", Certified{Router: certified.FRoBA, Anew: true}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			v := &controller.View{Seed: 1, Now: 1, Fabric: f, Paths: m, Coflows: []controller.CoflowView{
+				coflow(0, 0, 2), coflow(1, 0, 3)}}
+			for _, want := range []int{tc.want, 0} {
+				p := fillOf(v, &tc.part)
+				if len(p.Route) != want {
+					t.Fatalf("routes %+v, want %d coflows", p.Route, want)
+				}
+				for _, r := range p.Route {
+					v.Coflows[r.Coflow].Tag = r.Tags
+				}
+			}
+			if apart := v.Coflows[0].Tag[0] != v.Coflows[1].Tag[0]; apart != (tc.want > 0) {
+				t.Errorf("tags %v and %v", v.Coflows[0].Tag, v.Coflows[1].Tag)
+			}
+		})
 	}
 }

@@ -32,7 +32,7 @@ func (*Annealed) Wants() controller.KindSet { return Wants() }
 
 // Fill routes coflows.
 func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	todo := gather(v, p, a.Hint)
+	todo := gather(v, p, a.Hint, false)
 	if len(todo) == 0 {
 		return
 	}
@@ -67,10 +67,10 @@ type coflow struct {
 	at    []int                  // by row: which one of its rows
 }
 
-// gather returns the coflows that lack routes, and the rows of others that need new ones, by id. hint
-// may be nil.
+// gather returns the coflows that lack routes, and the rows of others that need new ones, or with anew
+// all that are under way, by id. hint may be nil.
 func gather(v *controller.View, p *controller.Plan, hints func(southbound.CoflowID, southbound.HostID,
-	southbound.HostID) int) []coflow {
+	southbound.HostID) int, anew bool) []coflow {
 	reserved := carried(v, p)
 	var todo []coflow
 	add := func(id southbound.CoflowID, job controller.JobID, edge int, src, dst []southbound.HostID, flows []int32,
@@ -98,8 +98,8 @@ func gather(v *controller.View, p *controller.Plan, hints func(southbound.Coflow
 		case moved(p, c.Job): // what it sends is laid out anew
 		case !c.Routed && len(c.Src) > 0:
 			add(c.ID, c.Job, int(c.Edge), c.Src, c.Dst, c.Flows, remaining(c, nil), false)
-		case c.Routed && (v.Down != nil || v.Changed != nil):
-			if at := f.staleRows(c); len(at) > 0 {
+		case c.Routed && (v.Down != nil || v.Changed != nil || anew):
+			if at := f.staleRows(c, anew); len(at) > 0 {
 				add(c.ID, c.Job, int(c.Edge), pick(c.Src, at), pick(c.Dst, at), pick(c.Flows, at),
 					remaining(c, at), false)
 				last := &todo[len(todo)-1]

@@ -19,9 +19,12 @@ type Router func(*certified.Instance, certified.Effort) (*certified.Plan, error)
 //
 // With ByCoflow it routes new coflows one after the other instead, always the one that can end first
 // (the order of RAPIER), over the bandwidth that the others leave.
+//
+// With Anew it routes those under way, too, whenever a coflow comes or ends, as RAPIER and OnFRoBA do.
 type Certified struct {
 	Router   Router
 	ByCoflow bool
+	Anew     bool
 	tell     Explainer
 }
 
@@ -33,14 +36,19 @@ const maxRouted = 2000
 const effort = 4_000
 
 // Wants implements the part's list of events.
-func (*Certified) Wants() controller.KindSet { return Wants() }
+func (a *Certified) Wants() controller.KindSet {
+	if a.Anew {
+		return Wants() | controller.Kinds(controller.CoflowStarted, controller.CoflowEnded)
+	}
+	return Wants()
+}
 
 // Tell has every decision's proof reported from now on.
 func (a *Certified) Tell(to Explainer) { a.tell = to }
 
 // Fill routes coflows.
 func (a *Certified) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	todo := gather(v, p, nil)
+	todo := gather(v, p, nil, a.Anew)
 	if len(todo) == 0 {
 		return
 	}

@@ -79,7 +79,7 @@ func BenchmarkGap(b *testing.B) {
 // gaps are by how much of the bounds a part's routes are above them.
 func gaps(b *testing.B, v *controller.View, p part) (last, total float64) {
 	b.Helper()
-	todo := gather(v, &controller.Plan{}, nil)
+	todo := gather(v, &controller.Plan{}, nil, false)
 	in := newInstance(v, todo)
 	tags, paths := fillOf(v, p).Route[0].Tags, make([][]int32, len(in.Volume))
 	for r, k := range in.index[0] {

@@ -32,15 +32,15 @@ func Experiments() []experiment.Experiment {
 	on := []string{experiment.OnNetns}
 	return []experiment.Experiment{
 		{Name: "agreement", Doc: "completion times and moves on packets beside the simulator's, both deciding",
-			Source: "ours", Seeds: 20, On: on, Run: runOf(closedLoop())},
+			Source: "ours", Seeds: 20, On: on, Only: experiment.Beside, Run: runOf(closedLoop())},
 		{Name: "agreement-open", Doc: "the same with the simulator's circuit reservations on both",
-			Source: "ours", Seeds: 10, On: on, Run: runOf(openLoop())},
+			Source: "ours", Seeds: 10, On: on, Only: experiment.Beside, Run: runOf(openLoop())},
 		{Name: "agreement-stated", Doc: "by run, the error that it states of itself, what that rests on, and the true one",
-			Source: "ours", Seeds: 6, On: on, Run: runOf(beside())},
+			Source: "ours", Seeds: 6, On: on, Only: experiment.Beside, Run: runOf(beside())},
 		{Name: "agreement-crowded", Doc: "likewise, on 32 racks of 4 hosts, idle and beside a busy core",
-			Source: "ours", Seeds: 6, On: on, Run: runOf(crowded())},
+			Source: "ours", Seeds: 6, On: on, Only: experiment.Beside, Run: runOf(crowded())},
 		{Name: "agreement-fidelity", Doc: "the same on 32 racks of 4 hosts, and through switches of six profiles",
-			Source: "ours", Seeds: 3, On: on, Run: runOf(fidelity())},
+			Source: "ours", Seeds: 3, On: on, Only: experiment.Beside, Run: runOf(fidelity())},
 	}
 }
 

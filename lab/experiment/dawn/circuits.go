@@ -2,7 +2,6 @@ package dawn
 
 import (
 	"context"
-	"time"
 
 	"lightloom/lab/experiment"
 )
@@ -15,8 +14,8 @@ const circuitsFabric = "hybrid:racks=6,hosts=6,slots=8,spines=1,nic=1Gbps,eps=50
 func runDawnCircuits(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
 	var offices []office
 	for _, blocks := range []bool{true, false} {
-		offices = append(offices, office{"ml", blocks, 15 * time.Minute, circuitsFabric},
-			office{"tpch", blocks, 0, circuitsFabric})
+		offices = append(offices, office{"ml", blocks, quarter, circuitsFabric, divided{}},
+			office{"tpch", blocks, 0, circuitsFabric, divided{}})
 	}
 	const lit = "+sunflow"
 	who := []assigner{assigners()[0], {fairName + lit, "fair+shortest+tcp" + lit, nil}, assigners()[4],

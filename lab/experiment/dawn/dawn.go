@@ -3,6 +3,7 @@
 package dawn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -28,11 +29,12 @@ import (
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
 		{Name: "dawn", Doc: "throughput, completion and traffic between racks of chains of jobs",
-			Source: "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5", Run: runDawn},
+			Source:    "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5",
+			OnPackets: 5, On: []string{experiment.OnFlowsim, experiment.OnNetns}, Run: runDawn},
 		{Name: "dawn-sweeps", Doc: "Dawn over its threshold of saturation and over the arrival rate",
-			Source: "Dawn, section III-C", Run: runDawnSweeps},
+			Source: "Dawn, section III-C", Only: "thresholds have no name for a controller's process; dawn has packets", Run: runDawnSweeps},
 		{Name: "dawn-circuits", Doc: "Dawn and Fair with circuits and without",
-			Source: "Dawn's workloads, with an optical switch", Run: runDawnCircuits},
+			Source: "Dawn's workloads, with an optical switch", Only: "packets need times divided, which dark times of 10 ms are not; dawn has packets", Run: runDawnCircuits},
 	}
 }
 
@@ -78,15 +80,24 @@ type office struct {
 	blocks bool
 	every  time.Duration
 	fabric string
+	divided
+}
+
+// divided is where an office runs, and by what its rates and sizes, and its times and sizes are divided.
+type divided struct {
+	on            string // empty: on the simulator
+	scale, faster float64
 }
 
 func (o office) String() string {
 	s := map[string]string{"ml": "learning", "tpch": "queries", "tpch-tez": "queries on Tez",
 		"dag": "twelve jobs"}[o.kind]
 	if o.blocks {
-		return s + ", inputs as blocks"
+		s += ", inputs as blocks"
+	} else {
+		s += ", inputs over the network"
 	}
-	return s + ", inputs over the network"
+	return s + map[string]string{experiment.OnFlowsim: ", flow level", experiment.OnNetns: ", packets"}[o.on]
 }
 
 // rate adds how often chains arrive.
@@ -152,28 +163,45 @@ func (o office) run(ctx context.Context, b *experiment.Bench, s assigner,
 	if err != nil {
 		return nil, err
 	}
-	ran, err := control.Of(ctx, &replay.Case{Options: scenario.Options{
-		Fabric: o.fabric, On: experiment.OnFlowsim, Policies: []string{s.policy}, Given: jobs,
-		Seed: seed,
-	}, With: s.with})
+	c := replay.Case{Options: scenario.Options{
+		Fabric: o.fabric, On: cmp.Or(o.on, experiment.OnFlowsim), Policies: []string{s.policy}, Given: jobs,
+		Seed: seed, Scale: o.scale, Speedup: o.faster, Replicas: 1,
+	}, With: s.with}
+	if o.on == experiment.OnNetns {
+		ran, err := c.Run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return o.figures(ran)
+	}
+	ran, err := control.Of(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
+	f, err := o.figures(ran.Ran)
+	if err == nil {
+		f[bound], _ = ran.Bound()
+	}
+	return f, err
+}
+
+// figures reads a run, in the document's times.
+func (o office) figures(ran *replay.Ran) (experiment.Figures, error) {
 	spec, err := topo.FromArgument(o.fabric)
 	if err != nil {
 		return nil, err
 	}
 	f := experiment.Figures{}
-	last, ended := time.Duration(0), 0
+	last, ended := 0.0, 0
 	for _, j := range ran.Jobs {
 		f[meanJCT] += j.JCT().Seconds() / float64(len(ran.Jobs))
-		if last = max(last, j.End); j.End <= steady {
+		end := j.End.Hours() * cmp.Or(o.faster, 1)
+		if last = max(last, end); end <= steady.Hours() {
 			ended++
 		}
 	}
-	f[throughput] = float64(ended) / min(last, steady).Hours()
-	f[bound], _ = ran.Bound()
-	f[inputs], f[shuffles] = betweenRacks(ran.Ran, spec.WithDefaults().Hosts)
+	f[throughput] = float64(ended) / min(last, steady.Hours())
+	f[inputs], f[shuffles] = betweenRacks(ran, spec.WithDefaults().Hosts)
 	f[traffic] = f[inputs] + f[shuffles]
 	return f, nil
 }
@@ -276,7 +304,6 @@ func dawnRows(o office, all []assigner, at experiment.Systems, out *experiment.R
 			}
 		}
 	}
-	boundRow(o, at, out)
 }
 
 // boundRow is what a network can change for Fair.
@@ -294,14 +321,18 @@ func assumedDawn() []string {
 			"rack of most of what it reads, other jobs ignored); Dawn in two: its loop without an exit, and any rack after 5 s")
 }
 
+const quarter = 15 * time.Minute
+
 // runDawn is the case study and Figures 3, 4 and 5.
 func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, error) {
-	const quarter = 15 * time.Minute
+	if b.On == experiment.OnNetns {
+		return runDawnPackets(ctx, b)
+	}
 	var offices []office
 	for _, blocks := range []bool{true, false} {
-		offices = append(offices, office{"dag", blocks, quarter, caseFabric},
-			office{"ml", blocks, quarter, dawnFabric},
-			office{"tpch", blocks, 0, dawnFabric}, office{"tpch-tez", blocks, 0, dawnFabric})
+		offices = append(offices, office{"dag", blocks, quarter, caseFabric, divided{}},
+			office{"ml", blocks, quarter, dawnFabric, divided{}},
+			office{"tpch", blocks, 0, dawnFabric, divided{}}, office{"tpch-tez", blocks, 0, dawnFabric, divided{}})
 	}
 	of := func(o office) []assigner {
 		if o.kind == "tpch-tez" { // against Fair alone
@@ -319,6 +350,7 @@ func runDawn(ctx context.Context, b *experiment.Bench) (*experiment.Result, erro
 	out := b.Result(assumedDawn()...)
 	for i, o := range offices {
 		dawnRows(o, of(o), got[i], out)
+		boundRow(o, got[i], out)
 	}
 	out.Notes = []string{experiment.HolmNote(out.Rows), experiment.Chance(out.Rows)}
 	return out, nil
@@ -329,9 +361,9 @@ func runDawnSweeps(ctx context.Context, b *experiment.Bench) (*experiment.Result
 	levels := []float64{0.3, 0.5, 0.7, 0.9, 1}
 	var offices []office
 	for _, every := range []time.Duration{10, 15, 20, 30} {
-		offices = append(offices, office{"ml", true, every * time.Minute, dawnFabric})
+		offices = append(offices, office{"ml", true, every * time.Minute, dawnFabric, divided{}})
 	}
-	offices = append(offices, office{"tpch", true, 0, dawnFabric})
+	offices = append(offices, office{"tpch", true, 0, dawnFabric, divided{}})
 	of := func(o office) []assigner {
 		all := []assigner{assigners()[0]}
 		if o.every == 15*time.Minute || o.every == 0 {

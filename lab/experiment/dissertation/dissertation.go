@@ -35,6 +35,7 @@ func Experiments() []experiment.Experiment {
 			Source: "3 to 5", Seeds: 5, Run: overTime},
 	}
 	for i := range all {
+		all[i].Only = "it computes on plain numbers and sends nothing; its policies run everywhere by their names"
 		all[i].Source = "task placement and resource allocation, chapter " + all[i].Source
 	}
 	return all
