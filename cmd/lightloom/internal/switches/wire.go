@@ -36,6 +36,8 @@ type wireFlags struct {
 	opt     wiring.Options
 	output  string
 	extends bool // --for was given
+	frames  frameFlags
+	history string // file
 }
 
 // NewWire returns the command wire.
@@ -313,17 +315,33 @@ func newWireVerify() *cobra.Command {
 	var f wireFlags
 	c := &cobra.Command{Use: "verify [ADDR]", Short: "Check both ends of each link of a testbed (read-only)",
 		Long: "Says for each link what keeps it from being wired: a circuit that is missing, dark or half, one of others\n" +
-			"at the same port, or an end that is not tuned to the other. Exits with status 1 if it finds anything.",
-		Example: "  lightloom wire verify ocs --devices lab.yaml --links t0.yaml"}
+			"at the same port, or an end that is not tuned to the other. With --frames it also asks the ends whom they\n" +
+			"hear, by LLDP through the circuits, and names fibres that are swapped: packet switches of --devices, and\n" +
+			"interfaces of this machine (--here). Exits with status 1 if it finds anything.",
+		Example: "  lightloom wire verify ocs --devices lab.yaml --links t0.yaml --frames"}
 	f.files(c)
+	f.frames.flags(c)
+	c.Flags().StringVar(&f.history, "history", "",
+		"file where each run adds what circuits lose: a trend that leads beyond a limit is told")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.frames.check(); err != nil {
+			return err
+		}
 		return f.with(c, args, func(ctx context.Context, w *wiring.Wiring, d southbound.Device, name string) error {
 			v, sides, err := wiring.Look(ctx, d)
 			if err != nil {
 				return err
 			}
 			report := f.report(w, name, nil, nil)
-			report.Findings = w.Verify(v, sides)
+			report.Findings = append(report.Findings, w.Verify(v, sides)...)
+			if err := f.losses(ctx, w, d, sides, report); err != nil {
+				return err
+			}
+			if f.frames.on {
+				if err := f.verifyFrames(ctx, w, report); err != nil {
+					return errors.Join(f.show(c.OutOrStdout(), report), err)
+				}
+			}
 			return errors.Join(f.show(c.OutOrStdout(), report), failed("verify wiring", w, report.Findings))
 		})
 	}
