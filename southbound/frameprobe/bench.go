@@ -110,21 +110,25 @@ func (t *Tap) overrun() (bool, error) {
 
 // Switched is how a circuit went from one output to another, as frames saw it.
 type Switched struct {
-	Dark  time.Duration // from the last frame of the old output to the first of the new one
-	First time.Time     // when that one arrived
-	Gap   time.Duration // between two frames
+	Dark time.Duration // from the last frame of the old output to the first of the new one
+	Lost time.Time     // when the frame before that one was sent: until then there was no light
+	Gap  time.Duration // between two frames
 }
 
-// Switched returns it; false where the machine kept the prober from its processor beside an edge, so that it saw
-// nothing.
+// Switched returns it; false where the machine kept the prober from its processor beside an edge, or delivered what
+// arrived there late, so that it says nothing.
 func (w *Watched) Switched(from, to southbound.Port) (s Switched, seen bool) {
 	old, lit := w.Arrived[from], w.Arrived[to]
 	if len(old) == 0 || len(lit) == 0 {
 		return Switched{Gap: Gap(w.Sent)}, false
 	}
 	last, first := old[len(old)-1], lit[0]
-	return Switched{first.At.Sub(last.At), first.At, Gap(w.Sent)},
-		!Held(w.Sent, last.Seq+1) && !Held(w.Sent, first.Seq)
+	if last.Seq >= first.Seq || int(first.Seq) >= len(w.Sent) {
+		return Switched{Gap: Gap(w.Sent)}, false
+	}
+	late := func(a Arrival) bool { return a.At.Sub(w.Sent[a.Seq]) > held }
+	return Switched{first.At.Sub(last.At), w.Sent[first.Seq-1], Gap(w.Sent)},
+		!Held(w.Sent, last.Seq+1) && !Held(w.Sent, first.Seq) && !late(last) && !late(first)
 }
 
 // Lost returns how many frames were sent and have not arrived at a port.

@@ -15,9 +15,9 @@ import (
 	"lightloom/southbound"
 )
 
-// probeType is an EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else
-// answers to it.
-const probeType = 0x88b5
+// probeType is the second EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else
+// answers to it. The first is that of the signals of package emulator/fefi.
+const probeType = 0x88b6
 
 // Tap is a packet socket on one interface for probes: sends them past the queues, or takes those that
 // come in, each with the kernel's time of arrival.
@@ -107,7 +107,7 @@ func (t *Tap) Send(seq uint32) error {
 		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(t.fd), uintptr(unsafe.Pointer(&t.frame)),
 			uintptr(len(t.frame)), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
-		case 0, unix.ENOBUFS, unix.EAGAIN: // a probe that could not be sent is a probe that did not come
+		case 0, unix.ENOBUFS, unix.EAGAIN, unix.ENETDOWN: // a probe that could not be sent is a probe that did not come
 			return nil
 		case unix.EINTR:
 		default:
@@ -132,7 +132,7 @@ func (t *Tap) Drain() ([]Arrival, error) {
 		switch {
 		case errors.Is(err, unix.EAGAIN):
 			return all, nil
-		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ENETDOWN): // told once; nothing more arrives
 			continue
 		case err != nil:
 			return all, fmt.Errorf("receive probe: %w", err)
