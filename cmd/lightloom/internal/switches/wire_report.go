@@ -7,6 +7,7 @@ import (
 
 	"lightloom/lab/console"
 	"lightloom/southbound"
+	"lightloom/southbound/circuit"
 	"lightloom/southbound/wiring"
 )
 
@@ -80,7 +81,7 @@ func (f *wireFlags) show(out io.Writer, r *wireReport) error {
 		for _, x := range s.Remove {
 			all = append(all, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
 		}
-		if _, err := fmt.Fprintf(out, "step %d: %s %s\n", i+1, s.Action, pairsText(all)); err != nil {
+		if _, err := fmt.Fprintf(out, "step %d: %s %s\n", i+1, s.Action, circuit.PairsText(all)); err != nil {
 			return err
 		}
 	}
