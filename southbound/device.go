@@ -177,6 +177,15 @@ type Sided interface {
 	Sides(ctx context.Context) ([]Side, error)
 }
 
+// Loss is an insertion loss in dB, and how far from it the truth can be.
+type Loss struct{ DB, Accuracy float64 }
+
+// FactoryMeasured is an optional interface of a Device that tells what its circuits lost when it was made.
+// ErrUnsupported means that it has no such table.
+type FactoryMeasured interface {
+	FactoryLosses(ctx context.Context) (map[CrossConnect]Loss, error)
+}
+
 // Claim claims a device (see Claiming).
 func Claim(ctx context.Context, d Device) error {
 	if c, ok := d.(Claiming); ok {

@@ -98,11 +98,15 @@ func (f *controllerFlags) add(c *cobra.Command) {
 	fl.BoolVar(&opt.Ephemeral, "ephemeral", false,
 		"remove --tls-dir and the replicas' logs at the end: both are "+
 			"for this run only")
+	fl.StringVar(&opt.Lab.Switches, "lab-switches", "",
+		"inventory of optical switches of the lab, through which clients wire testbeds by the API")
+	fl.StringVar(&opt.Lab.Book, "leases", "leases.json", "with --lab-switches: file of leases, shared with lightloom wire")
 	fl.StringVar(&opt.State, "state", "", "directory of the replicas' logs, made by lightloom cluster init; "+
 		"default: replicas in --tls-dir")
 	f.addJobs(c)
 	mark(c, inputMark, "fabric", "trace", "workload")
-	mark(c, placeMark, "report-dir", "devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state")
+	mark(c, placeMark, "report-dir", "devices", "tls-dir", "with-stdin", "ephemeral", "metrics", "state", "lab-switches",
+		"leases")
 }
 
 // addJobs adds the flags of jobs to run under the controller.

@@ -63,6 +63,7 @@ func newSwitchRun() *cobra.Command {
 	f.speaking.Flags(fl, &f.cfg)
 	fl.BoolVar(&f.plaintext, "plaintext", false, "no TLS; on loopback addresses and Unix sockets only")
 	fl.DurationVar(&f.cfg.Dark, "dark", 10*time.Millisecond, "OCS only: time that a moved port is dark")
+	fl.BoolVar(&f.cfg.AllStop, "all-stop", false, "OCS only: every circuit goes dark when one moves")
 	fl.IntVar(&f.cfg.VOQBytes, "voq-bytes", 0, "ToR with a fibre only: bytes of the virtual output queue of "+
 		"each rack, where packets wait while the fibre is dark (ebpf); 0: none")
 	fl.StringVar(&f.cfg.Dataplane, "dataplane", "auto", "auto, ebpf (needs root) or mirred")

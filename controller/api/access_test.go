@@ -173,6 +173,18 @@ func (s seat) Grant(_ context.Context, g controller.Grant) error {
 	return s.leading(s.id, func() { s.grants[g.Name] = g.Access })
 }
 
+// Wiring says for whom it was asked.
+func (s seat) Wiring(_ context.Context, user string, r *apiv1.WiringRequest) (*apiv1.WiringResponse, error) {
+	if r.GetWhat() == WireApply {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changes++
+	}
+	return &apiv1.WiringResponse{Testbed: r.GetTestbed(), Strays: []string{user, r.GetHolder()}}, nil
+}
+
+func (s seat) Leases() (*apiv1.ListLeasesResponse, error) { return &apiv1.ListLeasesResponse{}, nil }
+
 func (s seat) Members() Members { return Members{} }
 
 func (s seat) Change(context.Context, MemberChange, Member) error { return s.leading(s.id, func() {}) }
@@ -272,7 +284,7 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln,
 		ServerTLS: source.Server(pki.Client, pki.Controller),
 		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s, Canceller: s,
-		Changer: s, Finder: s, Indexer: s, Membership: s, Jobs: s,
+		Changer: s, Wirer: s, Finder: s, Indexer: s, Membership: s, Jobs: s,
 		Reported: Reported{Fabric: func() *apiv1.Fabric { return &apiv1.Fabric{} }},
 		Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
@@ -495,6 +507,21 @@ func procedures() map[string]struct {
 		"ListReservations": {"viewer tenant other operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.ListReservations(ctx, connect.NewRequest(&apiv1.ListReservationsRequest{}))
+			return err
+		}},
+		"CheckWiring": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.CheckWiring(ctx, connect.NewRequest(&apiv1.WiringRequest{What: WirePlan}))
+			return err
+		}},
+		"Wire": {"tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.Wire(ctx, connect.NewRequest(&apiv1.WiringRequest{What: WireApply}))
+			return err
+		}},
+		"ListLeases": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.ListLeases(ctx, connect.NewRequest(&apiv1.ListLeasesRequest{}))
 			return err
 		}},
 		"SetAccess": {"admin configured local", func(ctx context.Context,

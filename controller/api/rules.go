@@ -64,6 +64,9 @@ func rules() map[string]rule {
 		apiv1connect.ControllerReserveProcedure:     change,
 		apiv1connect.ControllerReleaseProcedure:     change, // a tenant its own: see owning
 		apiv1connect.ControllerCancelProcedure:      change, // likewise
+		apiv1connect.ControllerCheckWiringProcedure: read,
+		apiv1connect.ControllerListLeasesProcedure:  read,
+		apiv1connect.ControllerWireProcedure:        change, // a tenant under its own name: see service.Wire
 		apiv1connect.ControllerSetAccessProcedure:   {may: []controller.Access{admin}, changes: true},
 		apiv1connect.ControllerListAccessProcedure:  {may: []controller.Access{operator, admin}},
 		apiv1connect.ControllerReadIndexProcedure:   {may: []controller.Access{replicas}},

@@ -108,7 +108,8 @@ type Records struct {
 	Usages     string `json:"usages,omitempty"`      // how each circuit reservation was used
 	// have the policy explain its decisions, for which annealing takes about twice as long, and count what devices were
 	// asked for and have accepted: for those who ask
-	Reasons bool `json:"reasons,omitempty"`
+	Reasons bool      `json:"reasons,omitempty"`
+	Lab     LabWiring `json:"lab,omitzero"`
 }
 
 // ElectionHigh is the upper half of an election id: a later term's is larger, and that of a later cluster that programs

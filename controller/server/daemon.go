@@ -60,6 +60,7 @@ type DaemonOptions struct {
 	// ports after it.
 	Metrics string
 	Traces  string // URL of a collector of OpenTelemetry; empty: none
+	Lab     LabWiring
 
 	Stdout, Stderr io.Writer
 }
@@ -188,6 +189,7 @@ func (a *Daemon) replicas(spec topo.Spec, earlier uint64) ReplicaConfig {
 		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
 		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
 	c.Replay, c.Retention, c.Reasons = a.Options.Replay, a.Options.Retention, a.Options.Reasons
+	c.Lab = a.Options.Lab
 	if len(a.Inventory.Agents) > 0 {
 		c.Agents = a.Inventory.Sites(a.Fabric)
 	}

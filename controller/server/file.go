@@ -53,6 +53,8 @@ type replicaFile struct {
 	Retention    string `yaml:"retention"`     // of jobs that have ended; 0s: for good
 	Earlier      uint64 `yaml:"earlier"`       // clusters that have programmed the same devices before
 	Verbose      bool   `yaml:"verbose"`
+
+	Lab LabWiring `yaml:"lab"` // through which optical switches of the lab clients wire testbeds
 }
 
 // defaultSeed is the seed of policies in a file that names none.
@@ -155,6 +157,9 @@ func ReadReplicaFile(path string) (*ReplicaConfig, error) {
 	for _, p := range x.Peers {
 		c.Peers = append(c.Peers, replica.Peer{ID: p.ID, Addr: p.Raft})
 		c.API[p.ID] = p.API
+	}
+	if x.Lab.Switches != "" {
+		c.Lab = LabWiring{at(x.Lab.Switches), at(cmp.Or(x.Lab.Book, "leases.json"))}
 	}
 	c.Epoch, _ = time.Parse(time.RFC3339, x.Epoch) // it was checked, as were the next
 	c.Demand, _ = x.demand()

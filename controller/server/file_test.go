@@ -16,11 +16,11 @@ func TestExampleFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, _, err := parseReplicaFile(ReplicaFile, text)
-	if err != nil || len(x.Peers) != 3 || x.ID != "c0" {
+	if err != nil || len(x.Peers) != 3 || x.ID != "c0" || x.Lab != (LabWiring{"lab.yaml", "leases.json"}) {
 		t.Fatalf("%+v, %v", x, err)
 	}
 	for _, typ := range []reflect.Type{reflect.TypeFor[replicaFile](), reflect.TypeFor[peerSite](),
-		reflect.TypeFor[tlsFiles]()} {
+		reflect.TypeFor[tlsFiles](), reflect.TypeFor[LabWiring]()} {
 		for i := range typ.NumField() {
 			if key := typ.Field(i).Tag.Get("yaml"); !strings.Contains(string(text), key+": ") {
 				t.Errorf("it lacks %q", key)

@@ -331,7 +331,8 @@ func (d *Device) stopAll(on, off []*circuit) (_, _ []*circuit) {
 func (d *Device) move(off, on []*circuit) error {
 	ins, conns := d.xbar.ins[:0], d.xbar.conns[:0]
 	for _, c := range off {
-		if c.made && !slices.ContainsFunc(on, func(o *circuit) bool { return o.in == c.in }) {
+		// What another one displaces goes by itself; one that is made again must be named, or the plane lets it stand.
+		if c.made && !slices.ContainsFunc(on, func(o *circuit) bool { return o.in == c.in && o != c }) {
 			ins = append(ins, c.in)
 		}
 		d.darken(c)

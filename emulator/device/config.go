@@ -34,9 +34,10 @@ const (
 	Remove   Recovery = iota // everything goes: the controller sets it again
 	Restore                  // everything goes dark, and the accepted state is made again after the boot
 	Maintain                 // light and packets go on during the boot
+	Saved                    // of an optical switch: Restore of the state that was saved last (Device.Save)
 )
 
-var recoveryNames = [...]string{"REMOVE", "RESTORE", "MAINTAIN"}
+var recoveryNames = [...]string{"REMOVE", "RESTORE", "MAINTAIN", "RESTORE"} // the model knows no other
 
 func (r Recovery) String() string {
 	if int(r) < len(recoveryNames) {

@@ -28,7 +28,8 @@ type Device struct {
 	applied  time.Duration // instant of the last application; later ones never overtake it
 	bootDone time.Duration
 	down     bool
-	off      bool // it has no power
+	off      bool               // it has no power
+	saved    *southbound.Change // that a Saved restart restores; nil: nothing
 	err      error
 
 	onApplied func(Applied)

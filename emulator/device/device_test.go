@@ -178,8 +178,14 @@ func TestAllStop(t *testing.T) {
 	b.set(t, connect(0, 1))
 	b.until(20 * ms)
 	b.set(t, connect(2, 3))
-	want(t, "events", b.until(40*ms), []string{"20ms 2→3 PENDING_CONNECTION", "21ms 0→1 PENDING_CONNECTION",
-		"33ms 0→1 CONNECTED", "33ms 2→3 CONNECTED"})
+	want(t, "events", b.until(25*ms), []string{"20ms 2→3 PENDING_CONNECTION", "21ms 0→1 PENDING_CONNECTION"})
+	if out, lit := b.plane.Cross(b.now, 0); lit {
+		t.Errorf("the plane carries 0→%d, which has stopped", out)
+	}
+	want(t, "events", b.until(40*ms), []string{"33ms 0→1 CONNECTED", "33ms 2→3 CONNECTED"})
+	if _, lit := b.plane.Cross(b.now, 0); !lit {
+		t.Error("the plane does not carry 0→1 again")
+	}
 	want(t, "log", b.Log(), []device.LitInterval{
 		{In: 0, Out: 1, From: 11 * ms, To: 21 * ms, Took: usual},
 		{In: 0, Out: 1, From: 31 * ms, To: southbound.Never, Took: usual},

@@ -15,12 +15,13 @@ import (
 )
 
 // Step is something that is done to a device at an instant: a fault that is armed, all that are
-// disarmed, or a restart.
+// disarmed, a restart, or that its configuration is saved.
 type Step struct {
 	At    time.Duration
 	Fault Fault
 	Clear bool
 	Boot  time.Duration // of a restart; 0: none
+	Save  bool
 }
 
 // Do does the step now.
@@ -28,6 +29,8 @@ func (s Step) Do(now time.Duration, d *Device) {
 	switch {
 	case s.Clear:
 		d.ClearFaults()
+	case s.Save:
+		d.Save()
 	case s.Boot > 0:
 		d.Restart(now, s.Boot)
 	case s.Fault.Kind == Forgetting:
@@ -51,7 +54,7 @@ func faultWords() []faultWord {
 		{"slow", Slow, []string{"delay", "times"}}, {"lie", Lie, []string{"times"}}, {"deny", Deny,
 			[]string{"times"}},
 		{"loss", Loss, []string{"port", "db"}}, {"forget", Forgetting, []string{"port"}},
-		{"restart", 0, []string{"boot"}}, {"clear", 0, nil},
+		{"restart", 0, []string{"boot"}}, {"clear", 0, nil}, {"save", 0, nil},
 	}
 }
 
@@ -87,7 +90,7 @@ func ParseStep(line string) (Step, error) {
 			return Step{}, fmt.Errorf("parse fault %s: %w", w.name, err)
 		}
 	}
-	s.Clear = w.name == "clear"
+	s.Clear, s.Save = w.name == "clear", w.name == "save"
 	switch {
 	case w.name == "restart" && s.Boot == 0:
 		return Step{}, fmt.Errorf("parse fault restart: it needs boot=, such as boot=1s")

@@ -22,6 +22,18 @@ func (d *Device) Restart(now, boot time.Duration) {
 	d.run(d.now)
 }
 
+// Save keeps what is accepted for restarts of a device whose Recovery is Saved.
+func (d *Device) Save() { d.saved = d.Accepted() }
+
+// FactoryReset is a restart after which the device is as it was made, whatever its Recovery.
+func (d *Device) FactoryReset(now, boot time.Duration) {
+	d.saved = nil
+	own := d.cfg.Recovery
+	d.cfg.Recovery = Remove
+	d.Restart(now, boot)
+	d.cfg.Recovery = own
+}
+
 // Power takes the device's power away, or gives it back: then it boots as after a restart that took
 // boot. What it has already is nothing.
 func (d *Device) Power(now time.Duration, on bool, boot time.Duration) {
@@ -84,7 +96,7 @@ func (d *Device) stopCircuits() {
 	}
 	d.xbar.leaving, d.xbar.forgotten = nil, nil
 	for _, c := range d.xbar.all() {
-		if d.cfg.Recovery == Remove {
+		if d.cfg.Recovery == Remove || d.cfg.Recovery == Saved {
 			d.xbar.unwant(c)
 			c.void = true
 		} else {
@@ -164,5 +176,8 @@ func (d *Device) bootCircuits() {
 	}
 	if len(op.off)+len(op.on) > 0 {
 		d.applyLater(d.drawApply(op), op)
+	}
+	if d.cfg.Recovery == Saved && d.saved != nil {
+		d.setCircuits(d.saved)
 	}
 }

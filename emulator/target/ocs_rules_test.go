@@ -13,6 +13,8 @@ import (
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"lightloom/emulator/device"
 	"lightloom/emulator/target"
@@ -29,6 +31,15 @@ type faulty struct {
 	see func(path string, v any) (any, bool) // false: it is left out
 	set func(ctx context.Context, req *gpb.SetRequest, next setter) (*gpb.SetResponse, error)
 	say func(*gpb.Notification) bool // whether a subscriber gets it
+	off atomic.Bool                  // Capabilities fail
+}
+
+// Capabilities implements gNMI.
+func (f *faulty) Capabilities(ctx context.Context, req *gpb.CapabilityRequest) (*gpb.CapabilityResponse, error) {
+	if f.off.Load() {
+		return nil, status.Error(codes.Unavailable, "the service does not run")
+	}
+	return f.Target.Capabilities(ctx, req)
 }
 
 type setter func(context.Context, *gpb.SetRequest) (*gpb.SetResponse, error)
@@ -111,6 +122,12 @@ func (s *faultyStream) Send(m *gpb.SubscribeResponse) error {
 func checked(t *testing.T, f *faulty, p gnmi.Profile, restart func(context.Context, bool) error,
 	only ...string) map[string]conformance.Finding {
 	t.Helper()
+	return checkedIn(t, f, p, conformance.Options{Restart: restart, Only: only})
+}
+
+// checkedIn is checked with what stands around the switch.
+func checkedIn(t *testing.T, f *faulty, p gnmi.Profile, o conformance.Options) map[string]conformance.Finding {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +143,8 @@ func checked(t *testing.T, f *faulty, p gnmi.Profile, restart func(context.Conte
 	}
 	defer conn.Close()
 	out := map[string]conformance.Finding{}
-	for _, x := range conformance.Run(t.Context(), conn, p, 8,
-		conformance.Options{Write: true, Timeout: 2 * time.Second, Only: only, Restart: restart}) {
+	o.Write, o.Timeout = true, 2*time.Second
+	for _, x := range conformance.Run(t.Context(), conn, p, 8, o) {
 		out[x.Rule] = x
 	}
 	return out
@@ -178,23 +195,23 @@ func TestRestartRules(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mode  device.Recovery
 		rule  string
-		fault faulty
+		fault *faulty
 		want  conformance.Result
 	}{
-		"maintain warm":             {device.Maintain, "O17", faulty{}, conformance.Held},
-		"maintain cold":             {device.Maintain, "O18", faulty{}, conformance.Held},
-		"restore cold":              {device.Restore, "O18", faulty{}, conformance.Held},
-		"restore warm":              {device.Restore, "O17", faulty{}, conformance.Skipped},
-		"remove cold":               {device.Remove, "O18", faulty{}, conformance.Held},
-		"a configuration is lost":   {device.Maintain, "O17", faulty{see: drop(conns + "/config")}, conformance.Broken},
-		"removes, and says restore": {device.Remove, "O18", faulty{see: claims("RESTORE")}, conformance.Broken},
-		"keeps, and says remove":    {device.Maintain, "O18", faulty{see: claims("REMOVE")}, conformance.Broken},
+		"maintain warm":             {device.Maintain, "O17", &faulty{}, conformance.Held},
+		"maintain cold":             {device.Maintain, "O18", &faulty{}, conformance.Held},
+		"restore cold":              {device.Restore, "O18", &faulty{}, conformance.Held},
+		"restore warm":              {device.Restore, "O17", &faulty{}, conformance.Skipped},
+		"remove cold":               {device.Remove, "O18", &faulty{}, conformance.Held},
+		"a configuration is lost":   {device.Maintain, "O17", &faulty{see: drop(conns + "/config")}, conformance.Broken},
+		"removes, and says restore": {device.Remove, "O18", &faulty{see: claims("RESTORE")}, conformance.Broken},
+		"keeps, and says remove":    {device.Maintain, "O18", &faulty{see: claims("REMOVE")}, conformance.Broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newWired(t, "ocp", 8, recovery(tt.mode))
 			f := tt.fault
 			f.Target = r.target
-			if got := checked(t, &f, r.profile, r.restart, tt.rule)[tt.rule]; got.Result != tt.want {
+			if got := checked(t, f, r.profile, r.restart, tt.rule)[tt.rule]; got.Result != tt.want {
 				t.Errorf("%+v, want %s", got, tt.want)
 			}
 		})
@@ -218,50 +235,50 @@ func TestPublishedRules(t *testing.T) {
 		}
 	}
 	for rule, tt := range map[string]struct {
-		fault  faulty
+		fault  *faulty
 		stands *southbound.Change                      // before, and whether a new one is spoilt
 		change func(*device.Config, *target.Config)    // of the switch
 		then   func(d *device.Device, n time.Duration) // once these stand
 	}{
-		"O1": {fault: faulty{see: drop("optical-switch/state/cold-boot-recovery")}},
-		"O2": {fault: faulty{see: put("optical-switch/state/bidirectional", true)}},
-		"O3": {fault: faulty{set: swallow("cold-boot-recovery")}},
-		"O4": {fault: faulty{set: swallow("lightloom check direction")}},
-		"O5": {fault: faulty{see: put(port+"group", "elsewhere")}},
-		"O6": {fault: faulty{see: func(at string, v any) (any, bool) {
+		"O1": {fault: &faulty{see: drop("optical-switch/state/cold-boot-recovery")}},
+		"O2": {fault: &faulty{see: put("optical-switch/state/bidirectional", true)}},
+		"O3": {fault: &faulty{set: swallow("cold-boot-recovery")}},
+		"O4": {fault: &faulty{set: swallow("lightloom check direction")}},
+		"O5": {fault: &faulty{see: put(port+"group", "elsewhere")}},
+		"O6": {fault: &faulty{see: func(at string, v any) (any, bool) {
 			if at == "optical-switch/state/port-groups/name" {
 				return fmt.Sprint(v, reads.Add(1)), true
 			}
 			return v, true
 		}}},
-		"O7":  {fault: faulty{see: put(conns+"state/name", "another")}},
-		"O8":  {fault: faulty{see: put("connections/last-change-time", "2026-11-29T12:00:00Z")}},
-		"O9":  {fault: faulty{say: statuses("PENDING_CONNECTION", "PENDING_DELETION")}},
-		"O10": {fault: faulty{see: drop(conns + "state/status-reason")}, stands: crossed(0, 0)},
-		"O11": {fault: faulty{see: drop(conns + "config")}, stands: crossed(0, 0)},
-		"O12": {fault: faulty{set: swallow("peer")}},
-		"O13": {fault: faulty{see: put(port+"connection/peer", "in0")}},
-		"O14": {fault: faulty{see: put(port+"status", "TUNED")}},
-		"O15": {fault: faulty{see: put(port+"connection/counters/total-error-count", "7")}},
-		"O16": {fault: faulty{see: put(port+"connection/counters/total-error-count", "7")}},
-		"O20": {fault: faulty{set: piecemeal}},
-		"O21": {fault: faulty{set: anew}},
+		"O7":  {fault: &faulty{see: put(conns+"state/name", "another")}},
+		"O8":  {fault: &faulty{see: put("connections/last-change-time", "2026-11-29T12:00:00Z")}},
+		"O9":  {fault: &faulty{say: statuses("PENDING_CONNECTION", "PENDING_DELETION")}},
+		"O10": {fault: &faulty{see: drop(conns + "state/status-reason")}, stands: crossed(0, 0)},
+		"O11": {fault: &faulty{see: drop(conns + "config")}, stands: crossed(0, 0)},
+		"O12": {fault: &faulty{set: swallow("peer")}},
+		"O13": {fault: &faulty{see: put(port+"connection/peer", "in0")}},
+		"O14": {fault: &faulty{see: put(port+"status", "TUNED")}},
+		"O15": {fault: &faulty{see: put(port+"connection/counters/total-error-count", "7")}},
+		"O16": {fault: &faulty{see: put(port+"connection/counters/total-error-count", "7")}},
+		"O20": {fault: &faulty{set: piecemeal}},
+		"O21": {fault: &faulty{set: anew}},
 		"O22": {change: func(d *device.Config, _ *target.Config) { d.AllStop = true }},
-		"O23": {fault: faulty{set: createFirst}},
-		"O24": {fault: faulty{see: put(port+"status", "TUNED")}},
-		"O25": {fault: faulty{see: put("optical-switch/state/connection-recovery-capability", "SOMETIMES")}},
+		"O23": {fault: &faulty{set: createFirst}},
+		"O24": {fault: &faulty{see: put(port+"status", "TUNED")}},
+		"O25": {fault: &faulty{see: put("optical-switch/state/connection-recovery-capability", "SOMETIMES")}},
 		"S1":  {then: func(d *device.Device, _ time.Duration) { d.Fault(device.Fault{Kind: device.Stick, Port: 6}) }},
 		"S2": {stands: crossed(0, 0), then: func(d *device.Device, now time.Duration) {
 			d.Forget(now, southbound.NoPort)
 		}},
-		"S3": {fault: faulty{see: func(at string, v any) (any, bool) {
+		"S3": {fault: &faulty{see: func(at string, v any) (any, bool) {
 			if strings.HasSuffix(at, "target_simplex_port_id") {
 				return "9B", true
 			}
 			return v, true
 		}}},
-		"S13": {fault: faulty{set: swallow("0A-1B")}},
-		"S14": {fault: faulty{set: lenient}},
+		"S13": {fault: &faulty{set: swallow("0A-1B")}},
+		"S14": {fault: &faulty{set: lenient}},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			profile := "ocp"
@@ -286,8 +303,11 @@ func TestPublishedRules(t *testing.T) {
 				r.door.Do(func(now time.Duration, d *device.Device) { tt.then(d, now) })
 			}
 			f := tt.fault
+			if f == nil {
+				f = &faulty{}
+			}
 			f.Target = r.target
-			if got := checked(t, &f, r.profile, r.restart, rule)[rule]; got.Result != conformance.Broken {
+			if got := checked(t, f, r.profile, r.restart, rule)[rule]; got.Result != conformance.Broken {
 				t.Errorf("the fault is not found: %+v", got)
 			}
 		})
@@ -296,11 +316,15 @@ func TestPublishedRules(t *testing.T) {
 
 // TestPublishedRulesHold: no rule is broken by a target of ours, and as many as can be are tried.
 func TestPublishedRulesHold(t *testing.T) {
-	for profile, want := range map[string]int{"ocp": 21, "sonic-ocs": 5, "sonic-ocs-hld": 5} {
+	for profile, want := range map[string]struct {
+		mode device.Recovery
+		held int
+	}{"ocp": {device.Remove, 22}, "sonic-ocs": {device.Saved, 13}, "sonic-ocs-hld": {device.Saved, 13}} {
 		t.Run(profile, func(t *testing.T) {
-			r := newWired(t, profile, 8, nil)
+			r := newWired(t, profile, 8, recovers(want.mode))
 			held := 0
-			for name, f := range checked(t, &faulty{Target: r.target}, r.profile, r.restart) {
+			o := conformance.Options{Restart: r.restart, Lab: r.lab(t)}
+			for name, f := range checkedIn(t, &faulty{Target: r.target}, r.profile, o) {
 				if f.Result == conformance.Broken {
 					t.Errorf("%s: %s", name, f.Why)
 				}
@@ -308,8 +332,8 @@ func TestPublishedRulesHold(t *testing.T) {
 					held++
 				}
 			}
-			if held != want {
-				t.Errorf("%d of the published rules held, want %d", held, want)
+			if held != want.held {
+				t.Errorf("%d of the published rules held, want %d", held, want.held)
 			}
 			if left := r.view(); len(left.Seen)+len(left.Configured) > 0 {
 				t.Errorf("the check left %+v", left)

@@ -67,6 +67,7 @@ func (f *opticalFront) load(t *tree, now time.Duration, dev Switch) {
 	t.put(path("optical-switch", "state", "connection-recovery-capability"), f.cfg.Recovery.String())
 	f.ports = [2][]*shownPort{make([]*shownPort, f.cfg.Ports), make([]*shownPort, f.cfg.Ports)}
 	f.groups(t)
+	f.sonic.factory(t)
 	for i := range southbound.Port(f.cfg.Ports) {
 		f.portState(t, i, true)
 		f.portState(t, i, false)

@@ -114,6 +114,23 @@ func (v *sonicView) loss(t *tree, c ends, dB string) {
 	}
 }
 
+// maxFactory is how many ports a switch has at most that shows what its circuits lost when it was made.
+const maxFactory = 64
+
+// factory writes what each circuit lost when the switch was made, at one frequency and temperature.
+func (v *sonicView) factory(t *tree) {
+	if v == nil || v.p.Ports > maxFactory {
+		return
+	}
+	for in := range southbound.Port(v.p.Ports) {
+		for out := range southbound.Port(v.p.Ports) {
+			at := entry(v.p.FactoryTable(), gnmi.CrossConnectID(in, out)+"|193.100|25.00")
+			t.put(at.With("loss_dB"), decibels(lossAlways))
+			t.put(at.With("accuracy_dB"), "0.10")
+		}
+	}
+}
+
 // keys returns the rows of cross-connects that a request has named, sorted.
 func (v *sonicView) keys(touched []schema.Path) []string {
 	if v == nil {

@@ -93,6 +93,7 @@ func (t *Target) keepsForwarding() (keeps bool) {
 // restart restarts the device. The lock is held.
 func (t *Target) restart() {
 	t.reboot.count++
+	t.image.restart()
 	t.cfg.Door.Do(func(now time.Duration, d *device.Device) { d.Restart(now, t.cfg.Boot) })
 	t.catchUp()
 }

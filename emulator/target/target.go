@@ -12,6 +12,8 @@ import (
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
+	resetpb "github.com/openconfig/gnoi/factory_reset"
+	ospb "github.com/openconfig/gnoi/os"
 	syspb "github.com/openconfig/gnoi/system"
 	"github.com/openconfig/gnsi/certz"
 	spb "github.com/openconfig/gribi/v1/proto/service"
@@ -47,7 +49,8 @@ type Config struct {
 	Like     string               // "" means the specification; or LikeSONiC
 	Validate func() time.Duration // how long a Set is validated, with LikeSONiC; nil: no time
 
-	Boot time.Duration // how long a reboot by gNOI takes, of a switch with a Door; 0 means 1 s
+	Boot   time.Duration // how long a reboot by gNOI takes, of a switch with a Door; 0 means 1 s
+	Images []string      // versions of images that are installed, of which the first runs; empty: gNOI's OS is not served
 
 	RIB *rib.RIB // a packet switch also serves gRIBI, of these tables; nil: it does not
 
@@ -102,6 +105,7 @@ type Target struct {
 	ribArb  *arbiter
 
 	reboot reboot
+	image  image
 }
 
 // New makes a target for the device behind the door. Close it when it is no longer served.
@@ -209,6 +213,10 @@ func (t *Target) Serve(ctx context.Context, l net.Listener) error {
 	gpb.RegisterGNMIServer(s, t)
 	if t.cfg.Door != nil {
 		syspb.RegisterSystemServer(s, &system{t: t})
+		resetpb.RegisterFactoryResetServer(s, &factoryReset{t: t})
+	}
+	if t.cfg.Door != nil && len(t.cfg.Images) > 0 {
+		ospb.RegisterOSServer(s, &imageServer{t: t})
 	}
 	if t.cfg.Keys != nil {
 		certz.RegisterCertzServer(s, certd.New(t.cfg.Keys))

@@ -332,6 +332,108 @@ func TestWiringFaults(t *testing.T) {
 	}
 }
 
+// wiredWell is the slow reference of Verify: each wanted circuit is configured and lit, and no other circuit, lit or
+// only configured, has one of its ports.
+func wiredWell(v wiring.View, wanted []southbound.CrossConnect) bool {
+	configured, shown := set(v.Configured), set(nil)
+	lit := set(nil)
+	for _, x := range v.Seen {
+		shown[southbound.CrossConnect{In: x.In, Out: x.Out}] = true
+		lit[southbound.CrossConnect{In: x.In, Out: x.Out}] = x.Status == southbound.Connected
+	}
+	for _, x := range wanted {
+		if !configured[x] || !lit[x] {
+			return false
+		}
+		for _, others := range []map[southbound.CrossConnect]bool{configured, shown} {
+			for y := range others {
+				if y != x && (y.In == x.In || y.Out == x.Out) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// spoilt is a switch with random circuits, some in its state only, and something that goes wrong once.
+func spoilt(t *testing.T, profile string, rnd *rand.Rand) (*wired, *moody) {
+	t.Helper()
+	mode := []device.Recovery{device.Remove, device.Restore, device.Maintain}[rnd.IntN(3)]
+	r := newWired(t, profile, 8, func(d *device.Config, _ *target.Config) { d.Recovery = mode })
+	ins, outs := rnd.Perm(8), rnd.Perm(8)
+	first := &southbound.Change{}
+	for i := range rnd.IntN(7) {
+		first.Connect = append(first.Connect, southbound.CrossConnect{In: southbound.Port(ins[i]),
+			Out: southbound.Port(outs[i])})
+	}
+	if rnd.IntN(3) == 0 { // half of a link that is wanted
+		first = crossed(0, 1)
+	}
+	r.stand(t, first)
+	if profile != "polatis" && len(first.Connect) > 0 && rnd.IntN(3) == 0 {
+		r.door.Do(func(now time.Duration, d *device.Device) { d.Forget(now, first.Connect[0].In) })
+	}
+	line := []string{"", "lie times=1", "deny times=1", "stick port=0 times=1", "fail port=1 times=1",
+		"slow delay=20ms times=1", "restart"}[rnd.IntN(7)]
+	d := &moody{Session: r.open(t)}
+	if line == "restart" {
+		restart := func(n int32) {
+			if n == 1 {
+				r.door.Do(func(now time.Duration, d *device.Device) { d.Restart(now, 20*ms) })
+			}
+		}
+		if rnd.IntN(2) == 0 {
+			d.before = restart
+		} else {
+			d.after = restart
+		}
+	} else if line != "" {
+		step, err := device.ParseStep(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.door.Do(step.Do)
+	}
+	t.Logf("%s, %v, %q", mode, first.Connect, line)
+	return r, d
+}
+
+// TestWiringOfRandomFaults: whatever stands, and whatever goes wrong once, on a switch of any profile: Apply says that
+// all is well if and only if it is, tells ports and reasons otherwise, and within three runs all is well.
+func TestWiringOfRandomFaults(t *testing.T) {
+	for _, profile := range target.Profiles(device.Optical) {
+		for seed := range tries.Of[uint64](6, 200) {
+			t.Run(fmt.Sprintf("%s %d", profile, seed), func(t *testing.T) {
+				t.Parallel()
+				rnd := rand.New(rand.NewPCG(seed, 40))
+				r, d := spoilt(t, profile, rnd)
+				w := wires(t, 8, "0-1", "2>3")
+				opt := wiring.Options{TakeOver: true, Settle: 400 * ms, Every: ms}
+				for run := 1; ; run++ {
+					res, err := w.Apply(t.Context(), d, w.Lease("sw", "h"), opt)
+					well := err == nil && len(res.Findings) == 0
+					if is := wiredWell(r.view(), w.Circuits()); well != is {
+						t.Fatalf("run %d: %v, %v; all is well: %v, %+v", run, err, res.Findings, is, r.view())
+					}
+					for _, f := range res.Findings {
+						if f.Link == "" || f.Problem == "" {
+							t.Errorf("a finding says nothing: %+v", f)
+						}
+					}
+					blocked := errors.Is(err, wiring.ErrForeign) && strings.Contains(err.Error(), "shares a port")
+					if well || blocked {
+						return
+					}
+					if run == 3 {
+						t.Fatalf("after %d runs: %v, %v; %+v", run, err, res.Findings, r.view())
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestWiringRenumbered: a switch whose circuits are at ports that it should not have is left alone, and why is told.
 func TestWiringRenumbered(t *testing.T) {
 	for _, profile := range target.Profiles(device.Optical) {

@@ -45,9 +45,10 @@ func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) 
 				continue
 			}
 			for _, h := range all {
-				fresh, why := fresh(h, since)
-				if why != "" {
-					return nil, nil, fmt.Errorf("switch %s: %s", name, why)
+				fresh, err := h.Within(since)
+				if err != nil {
+					return nil, nil, fmt.Errorf("switch %s: %w: wait longer with --settle, or announce with a "+
+						"shorter time to live", name, err)
 				}
 				if fresh {
 					heard = append(heard, audit.Heard{At: audit.End{Chassis: name,
@@ -58,17 +59,4 @@ func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) 
 		}
 		return heard, notes, nil
 	}
-}
-
-// fresh reports whether a neighbour has been heard since the present circuits were made. Switches
-// report whole seconds, rounded down.
-func fresh(h lldp.Heard, since time.Duration) (bool, string) {
-	if h.Silent >= 0 {
-		return h.Silent+time.Second <= since, ""
-	}
-	if h.Said.TTL < since {
-		return true, "" // what is old has gone by itself
-	}
-	return false, fmt.Sprintf("it does not tell when it last heard %s, and forgets it only after %v: wait longer with "+
-		"--settle, or announce with a shorter time to live", h.Said.Chassis, h.Said.TTL)
 }

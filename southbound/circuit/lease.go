@@ -377,3 +377,23 @@ func PortsText(inputs, outputs []southbound.Port) string {
 	}
 	return "in " + text(inputs) + ", out " + text(outputs)
 }
+
+// PairsText writes circuits as "0>1 3>4", and those that go as "-2"; at most some of them.
+func PairsText(all []southbound.CrossConnect) string {
+	if len(all) == 0 {
+		return "nothing"
+	}
+	const most = 16
+	var words []string
+	for _, x := range all[:min(len(all), most)] {
+		if x.Off {
+			words = append(words, fmt.Sprintf("-%d", x.In))
+		} else {
+			words = append(words, fmt.Sprintf("%d>%d", x.In, x.Out))
+		}
+	}
+	if more := len(all) - most; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, " ")
+}

@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	_ southbound.Configured = (*Session)(nil)
-	_ southbound.Sided      = (*Session)(nil)
+	_ southbound.Configured      = (*Session)(nil)
+	_ southbound.Sided           = (*Session)(nil)
+	_ southbound.FactoryMeasured = (*Session)(nil)
 )
 
 // Configured implements southbound.Configured.

@@ -80,6 +80,9 @@ func (p SONiCOCS) ConnectStateTable() schema.Path {
 // PortStateTable is the table of simplex ports as they are.
 func (p SONiCOCS) PortStateTable() schema.Path { return database("STATE_DB", p.tables().PortState) }
 
+// FactoryTable is the table of what circuits lost when the switch was made.
+func (p SONiCOCS) FactoryTable() schema.Path { return database("STATE_DB", p.tables().Factory) }
+
 // ConnectLeaves are the row of a circuit.
 func (p SONiCOCS) ConnectLeaves(in, out southbound.Port) []schema.Leaf {
 	at := row(p.ConnectTable(), CrossConnectID(in, out))

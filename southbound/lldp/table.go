@@ -2,6 +2,7 @@ package lldp
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -79,6 +80,19 @@ type Heard struct {
 	Said   Announcement
 	Age    time.Duration // since it was heard first
 	Silent time.Duration // since it was heard last; negative: unknown
+}
+
+// Within reports whether a neighbour has spoken within that time. Switches report whole seconds, rounded down. One that
+// reports none must have forgotten what is older, or it is an error.
+func (h Heard) Within(d time.Duration) (bool, error) {
+	switch {
+	case h.Silent >= 0:
+		return h.Silent+time.Second <= d, nil
+	case h.Said.TTL < d:
+		return true, nil // what is old has gone by itself
+	}
+	return false, fmt.Errorf("it does not tell when it last heard %s, and forgets it only after %v", h.Said.Chassis,
+		h.Said.TTL)
 }
 
 // All returns all current neighbours, by port and ID.

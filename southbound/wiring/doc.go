@@ -2,5 +2,5 @@
 // changes that lead there from what the switch is configured with and what it shows, carries them out, and checks both
 // ends of every link.
 //
-// It keeps no leases, which package circuit does, and steers no packets.
+// A Desk does so under the leases that package circuit keeps. It steers no packets.
 package wiring

@@ -20,6 +20,7 @@ type file struct {
 	Ports     map[string]map[string]string `yaml:"ports"`
 	Links     []fileLink                   `yaml:"links"`
 	MaxLoss   float64                      `yaml:"max-loss"`
+	MaxRise   float64                      `yaml:"max-rise"`
 }
 
 type fileLink struct {
@@ -27,6 +28,7 @@ type fileLink struct {
 	To      string  `yaml:"to"`
 	OneWay  bool    `yaml:"one-way"`
 	MaxLoss float64 `yaml:"max-loss"` // in the place of the file's
+	MaxRise float64 `yaml:"max-rise"`
 }
 
 // ParseFile reads a wiring in YAML. name is what errors call the file.
@@ -68,10 +70,13 @@ func (f *file) plugs(at func(...any) place) []plug {
 func (f *file) wishes(at func(...any) place) ([]wish, error) {
 	var out []wish
 	for i, l := range f.Links {
-		x := wish{oneWay: l.OneWay, maxLoss: cmp.Or(l.MaxLoss, f.MaxLoss),
+		x := wish{oneWay: l.OneWay, maxLoss: cmp.Or(l.MaxLoss, f.MaxLoss), maxRise: cmp.Or(l.MaxRise, f.MaxRise),
 			fromAt: at("links", i, "from"), toAt: at("links", i, "to")}
 		if !(x.maxLoss >= 0) {
 			return nil, wrong(x.fromAt(fmt.Errorf("max-loss %v is below zero", x.maxLoss)), "write max-loss: 3.5, in dB")
+		}
+		if !(x.maxRise >= 0) {
+			return nil, wrong(x.fromAt(fmt.Errorf("max-rise %v is below zero", x.maxRise)), "write max-rise: 0.5, in dB")
 		}
 		for _, side := range []struct {
 			text string

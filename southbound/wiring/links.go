@@ -28,6 +28,7 @@ type Link struct {
 	A, B    End
 	OneWay  bool
 	MaxLoss float64 // in dB, of each circuit that the switch measures; 0: any
+	MaxRise float64 // likewise, by how much it can be more than at first; 0: any
 }
 
 func (l Link) String() string {
@@ -113,6 +114,7 @@ type wish struct {
 	from, to     [2]string // device and port
 	oneWay       bool
 	maxLoss      float64
+	maxRise      float64
 	fromAt, toAt place
 }
 
@@ -234,7 +236,7 @@ func (p *panel) link(x wish) (Link, error) {
 		return Link{}, wrong(x.toAt(fmt.Errorf("%s has %d lanes, and %s has %d", a, len(a.Fibres), b, len(b.Fibres))),
 			"link ports with as many lanes")
 	}
-	return Link{A: a, B: b, OneWay: x.oneWay, MaxLoss: x.maxLoss}, nil
+	return Link{A: a, B: b, OneWay: x.oneWay, MaxLoss: x.maxLoss, MaxRise: x.maxRise}, nil
 }
 
 // end finds a device's port, or says which names are nearest.

@@ -5139,6 +5139,560 @@ func (x *ErrorDetail) GetCode() string {
 	return ""
 }
 
+// What a testbed of the lab is to have.
+type WiringRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of CheckWiring "plan" or "verify"; of Wire "apply", "release", "extend" or "hand-over".
+	What string `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
+	// The optical switch, as the controller's list of the lab's switches has it; empty: as links says.
+	Switch string `protobuf:"bytes,2,opt,name=switch,proto3" json:"switch,omitempty"`
+	// What lightloom wire takes as a file of links, in YAML; of plan, verify and apply.
+	Links string `protobuf:"bytes,3,opt,name=links,proto3" json:"links,omitempty"`
+	// Its name; empty: as links says.
+	Testbed string `protobuf:"bytes,4,opt,name=testbed,proto3" json:"testbed,omitempty"`
+	// Who holds the lease; empty: the caller.
+	Holder string `protobuf:"bytes,5,opt,name=holder,proto3" json:"holder,omitempty"`
+	// How long the lease lasts from now on; 0: one that stands keeps its end, and another lasts a day.
+	LifeNs int64 `protobuf:"varint,6,opt,name=life_ns,json=lifeNs,proto3" json:"life_ns,omitempty"`
+	// Where ports are leased to others, wait for them: ask again later.
+	Queue bool `protobuf:"varint,7,opt,name=queue,proto3" json:"queue,omitempty"`
+	// Remove circuits of others that hold wanted ports.
+	TakeOver bool `protobuf:"varint,8,opt,name=take_over,json=takeOver,proto3" json:"take_over,omitempty"`
+	// Of hand-over: who holds the lease from then on.
+	To            string `protobuf:"bytes,9,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WiringRequest) Reset() {
+	*x = WiringRequest{}
+	mi := &file_api_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WiringRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WiringRequest) ProtoMessage() {}
+
+func (x *WiringRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WiringRequest.ProtoReflect.Descriptor instead.
+func (*WiringRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{69}
+}
+
+func (x *WiringRequest) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *WiringRequest) GetSwitch() string {
+	if x != nil {
+		return x.Switch
+	}
+	return ""
+}
+
+func (x *WiringRequest) GetLinks() string {
+	if x != nil {
+		return x.Links
+	}
+	return ""
+}
+
+func (x *WiringRequest) GetTestbed() string {
+	if x != nil {
+		return x.Testbed
+	}
+	return ""
+}
+
+func (x *WiringRequest) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *WiringRequest) GetLifeNs() int64 {
+	if x != nil {
+		return x.LifeNs
+	}
+	return 0
+}
+
+func (x *WiringRequest) GetQueue() bool {
+	if x != nil {
+		return x.Queue
+	}
+	return false
+}
+
+func (x *WiringRequest) GetTakeOver() bool {
+	if x != nil {
+		return x.TakeOver
+	}
+	return false
+}
+
+func (x *WiringRequest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+type WiringResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Testbed string                 `protobuf:"bytes,1,opt,name=testbed,proto3" json:"testbed,omitempty"`
+	Switch  string                 `protobuf:"bytes,2,opt,name=switch,proto3" json:"switch,omitempty"`
+	// Sets that were sent, or would be, in their order.
+	Steps []*WiringStep `protobuf:"bytes,3,rep,name=steps,proto3" json:"steps,omitempty"`
+	// Circuits that were in the way, or are, as people read them.
+	Strays []string `protobuf:"bytes,4,rep,name=strays,proto3" json:"strays,omitempty"`
+	// What keeps links from being wired; none: all of them are.
+	Findings []*WiringFinding `protobuf:"bytes,5,rep,name=findings,proto3" json:"findings,omitempty"`
+	// The end of the lease.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WiringResponse) Reset() {
+	*x = WiringResponse{}
+	mi := &file_api_proto_msgTypes[70]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WiringResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WiringResponse) ProtoMessage() {}
+
+func (x *WiringResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[70]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WiringResponse.ProtoReflect.Descriptor instead.
+func (*WiringResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{70}
+}
+
+func (x *WiringResponse) GetTestbed() string {
+	if x != nil {
+		return x.Testbed
+	}
+	return ""
+}
+
+func (x *WiringResponse) GetSwitch() string {
+	if x != nil {
+		return x.Switch
+	}
+	return ""
+}
+
+func (x *WiringResponse) GetSteps() []*WiringStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *WiringResponse) GetStrays() []string {
+	if x != nil {
+		return x.Strays
+	}
+	return nil
+}
+
+func (x *WiringResponse) GetFindings() []*WiringFinding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *WiringResponse) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+// One Set.
+type WiringStep struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Action  string                 `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
+	Connect []*WiringCircuit       `protobuf:"bytes,2,rep,name=connect,proto3" json:"connect,omitempty"`
+	// By their input; output is 0.
+	Remove        []*WiringCircuit `protobuf:"bytes,3,rep,name=remove,proto3" json:"remove,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WiringStep) Reset() {
+	*x = WiringStep{}
+	mi := &file_api_proto_msgTypes[71]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WiringStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WiringStep) ProtoMessage() {}
+
+func (x *WiringStep) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[71]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WiringStep.ProtoReflect.Descriptor instead.
+func (*WiringStep) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{71}
+}
+
+func (x *WiringStep) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *WiringStep) GetConnect() []*WiringCircuit {
+	if x != nil {
+		return x.Connect
+	}
+	return nil
+}
+
+func (x *WiringStep) GetRemove() []*WiringCircuit {
+	if x != nil {
+		return x.Remove
+	}
+	return nil
+}
+
+type WiringCircuit struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	In            int32                  `protobuf:"varint,1,opt,name=in,proto3" json:"in,omitempty"`
+	Out           int32                  `protobuf:"varint,2,opt,name=out,proto3" json:"out,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WiringCircuit) Reset() {
+	*x = WiringCircuit{}
+	mi := &file_api_proto_msgTypes[72]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WiringCircuit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WiringCircuit) ProtoMessage() {}
+
+func (x *WiringCircuit) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[72]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WiringCircuit.ProtoReflect.Descriptor instead.
+func (*WiringCircuit) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{72}
+}
+
+func (x *WiringCircuit) GetIn() int32 {
+	if x != nil {
+		return x.In
+	}
+	return 0
+}
+
+func (x *WiringCircuit) GetOut() int32 {
+	if x != nil {
+		return x.Out
+	}
+	return 0
+}
+
+type WiringFinding struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Link          string                 `protobuf:"bytes,1,opt,name=link,proto3" json:"link,omitempty"`
+	Circuit       *WiringCircuit         `protobuf:"bytes,2,opt,name=circuit,proto3" json:"circuit,omitempty"`
+	Problem       string                 `protobuf:"bytes,3,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WiringFinding) Reset() {
+	*x = WiringFinding{}
+	mi := &file_api_proto_msgTypes[73]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WiringFinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WiringFinding) ProtoMessage() {}
+
+func (x *WiringFinding) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[73]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WiringFinding.ProtoReflect.Descriptor instead.
+func (*WiringFinding) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{73}
+}
+
+func (x *WiringFinding) GetLink() string {
+	if x != nil {
+		return x.Link
+	}
+	return ""
+}
+
+func (x *WiringFinding) GetCircuit() *WiringCircuit {
+	if x != nil {
+		return x.Circuit
+	}
+	return nil
+}
+
+func (x *WiringFinding) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+type ListLeasesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLeasesRequest) Reset() {
+	*x = ListLeasesRequest{}
+	mi := &file_api_proto_msgTypes[74]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLeasesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLeasesRequest) ProtoMessage() {}
+
+func (x *ListLeasesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[74]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLeasesRequest.ProtoReflect.Descriptor instead.
+func (*ListLeasesRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{74}
+}
+
+type ListLeasesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By switch and testbed.
+	Leases []*WiringLease `protobuf:"bytes,1,rep,name=leases,proto3" json:"leases,omitempty"`
+	// The first that waits for a port is the first to get it.
+	Waiting       []*WiringLease `protobuf:"bytes,2,rep,name=waiting,proto3" json:"waiting,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLeasesResponse) Reset() {
+	*x = ListLeasesResponse{}
+	mi := &file_api_proto_msgTypes[75]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLeasesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLeasesResponse) ProtoMessage() {}
+
+func (x *ListLeasesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[75]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLeasesResponse.ProtoReflect.Descriptor instead.
+func (*ListLeasesResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{75}
+}
+
+func (x *ListLeasesResponse) GetLeases() []*WiringLease {
+	if x != nil {
+		return x.Leases
+	}
+	return nil
+}
+
+func (x *ListLeasesResponse) GetWaiting() []*WiringLease {
+	if x != nil {
+		return x.Waiting
+	}
+	return nil
+}
+
+type WiringLease struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Switch        string                 `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
+	Testbed       string                 `protobuf:"bytes,2,opt,name=testbed,proto3" json:"testbed,omitempty"`
+	Holder        string                 `protobuf:"bytes,3,opt,name=holder,proto3" json:"holder,omitempty"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	Inputs        []int32                `protobuf:"varint,5,rep,packed,name=inputs,proto3" json:"inputs,omitempty"`
+	Outputs       []int32                `protobuf:"varint,6,rep,packed,name=outputs,proto3" json:"outputs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WiringLease) Reset() {
+	*x = WiringLease{}
+	mi := &file_api_proto_msgTypes[76]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WiringLease) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WiringLease) ProtoMessage() {}
+
+func (x *WiringLease) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[76]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WiringLease.ProtoReflect.Descriptor instead.
+func (*WiringLease) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{76}
+}
+
+func (x *WiringLease) GetSwitch() string {
+	if x != nil {
+		return x.Switch
+	}
+	return ""
+}
+
+func (x *WiringLease) GetTestbed() string {
+	if x != nil {
+		return x.Testbed
+	}
+	return ""
+}
+
+func (x *WiringLease) GetHolder() string {
+	if x != nil {
+		return x.Holder
+	}
+	return ""
+}
+
+func (x *WiringLease) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *WiringLease) GetInputs() []int32 {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+func (x *WiringLease) GetOutputs() []int32 {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
+}
+
 var File_api_proto protoreflect.FileDescriptor
 
 const file_api_proto_rawDesc = "" +
@@ -5547,7 +6101,47 @@ const file_api_proto_rawDesc = "" +
 	"\x12ListAccessResponse\x12+\n" +
 	"\x06grants\x18\x01 \x03(\v2\x13.lightloom.v1.GrantR\x06grants\"!\n" +
 	"\vErrorDetail\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\tR\x04code*\xb5\x01\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\"\xdf\x01\n" +
+	"\rWiringRequest\x12\x12\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\x12\x16\n" +
+	"\x06switch\x18\x02 \x01(\tR\x06switch\x12\x14\n" +
+	"\x05links\x18\x03 \x01(\tR\x05links\x12\x18\n" +
+	"\atestbed\x18\x04 \x01(\tR\atestbed\x12\x16\n" +
+	"\x06holder\x18\x05 \x01(\tR\x06holder\x12\x17\n" +
+	"\alife_ns\x18\x06 \x01(\x03R\x06lifeNs\x12\x14\n" +
+	"\x05queue\x18\a \x01(\bR\x05queue\x12\x1b\n" +
+	"\ttake_over\x18\b \x01(\bR\btakeOver\x12\x0e\n" +
+	"\x02to\x18\t \x01(\tR\x02to\"\xf5\x01\n" +
+	"\x0eWiringResponse\x12\x18\n" +
+	"\atestbed\x18\x01 \x01(\tR\atestbed\x12\x16\n" +
+	"\x06switch\x18\x02 \x01(\tR\x06switch\x12.\n" +
+	"\x05steps\x18\x03 \x03(\v2\x18.lightloom.v1.WiringStepR\x05steps\x12\x16\n" +
+	"\x06strays\x18\x04 \x03(\tR\x06strays\x127\n" +
+	"\bfindings\x18\x05 \x03(\v2\x1b.lightloom.v1.WiringFindingR\bfindings\x120\n" +
+	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\x90\x01\n" +
+	"\n" +
+	"WiringStep\x12\x16\n" +
+	"\x06action\x18\x01 \x01(\tR\x06action\x125\n" +
+	"\aconnect\x18\x02 \x03(\v2\x1b.lightloom.v1.WiringCircuitR\aconnect\x123\n" +
+	"\x06remove\x18\x03 \x03(\v2\x1b.lightloom.v1.WiringCircuitR\x06remove\"1\n" +
+	"\rWiringCircuit\x12\x0e\n" +
+	"\x02in\x18\x01 \x01(\x05R\x02in\x12\x10\n" +
+	"\x03out\x18\x02 \x01(\x05R\x03out\"t\n" +
+	"\rWiringFinding\x12\x12\n" +
+	"\x04link\x18\x01 \x01(\tR\x04link\x125\n" +
+	"\acircuit\x18\x02 \x01(\v2\x1b.lightloom.v1.WiringCircuitR\acircuit\x12\x18\n" +
+	"\aproblem\x18\x03 \x01(\tR\aproblem\"\x13\n" +
+	"\x11ListLeasesRequest\"|\n" +
+	"\x12ListLeasesResponse\x121\n" +
+	"\x06leases\x18\x01 \x03(\v2\x19.lightloom.v1.WiringLeaseR\x06leases\x123\n" +
+	"\awaiting\x18\x02 \x03(\v2\x19.lightloom.v1.WiringLeaseR\awaiting\"\xbb\x01\n" +
+	"\vWiringLease\x12\x16\n" +
+	"\x06switch\x18\x01 \x01(\tR\x06switch\x12\x18\n" +
+	"\atestbed\x18\x02 \x01(\tR\atestbed\x12\x16\n" +
+	"\x06holder\x18\x03 \x01(\tR\x06holder\x120\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
+	"\x06inputs\x18\x05 \x03(\x05R\x06inputs\x12\x18\n" +
+	"\aoutputs\x18\x06 \x03(\x05R\aoutputs*\xb5\x01\n" +
 	"\fMemberChange\x12\x1d\n" +
 	"\x19MEMBER_CHANGE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11MEMBER_CHANGE_ADD\x10\x01\x12\x18\n" +
@@ -5567,7 +6161,7 @@ const file_api_proto_rawDesc = "" +
 	"\x11JOB_PHASE_WAITING\x10\x01\x12\x15\n" +
 	"\x11JOB_PHASE_RUNNING\x10\x02\x12\x13\n" +
 	"\x0fJOB_PHASE_ENDED\x10\x03\x12\x17\n" +
-	"\x13JOB_PHASE_CANCELLED\x10\x042\xd4\v\n" +
+	"\x13JOB_PHASE_CANCELLED\x10\x042\xb7\r\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -5584,7 +6178,11 @@ const file_api_proto_rawDesc = "" +
 	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponse\x12H\n" +
 	"\x06GetJob\x12\x1b.lightloom.v1.GetJobRequest\x1a\x1c.lightloom.v1.GetJobResponse\"\x03\x90\x02\x01\x12N\n" +
 	"\bListJobs\x12\x1d.lightloom.v1.ListJobsRequest\x1a\x1e.lightloom.v1.ListJobsResponse\"\x03\x90\x02\x01\x12H\n" +
-	"\tWatchJobs\x12\x1e.lightloom.v1.WatchJobsRequest\x1a\x19.lightloom.v1.JobsChanged0\x01\x12L\n" +
+	"\tWatchJobs\x12\x1e.lightloom.v1.WatchJobsRequest\x1a\x19.lightloom.v1.JobsChanged0\x01\x12H\n" +
+	"\vCheckWiring\x12\x1b.lightloom.v1.WiringRequest\x1a\x1c.lightloom.v1.WiringResponse\x12A\n" +
+	"\x04Wire\x12\x1b.lightloom.v1.WiringRequest\x1a\x1c.lightloom.v1.WiringResponse\x12T\n" +
+	"\n" +
+	"ListLeases\x12\x1f.lightloom.v1.ListLeasesRequest\x1a .lightloom.v1.ListLeasesResponse\"\x03\x90\x02\x01\x12L\n" +
 	"\tSetAccess\x12\x1e.lightloom.v1.SetAccessRequest\x1a\x1f.lightloom.v1.SetAccessResponse\x12T\n" +
 	"\n" +
 	"ListAccess\x12\x1f.lightloom.v1.ListAccessRequest\x1a .lightloom.v1.ListAccessResponse\"\x03\x90\x02\x01\x12Q\n" +
@@ -5605,7 +6203,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
@@ -5679,7 +6277,15 @@ var file_api_proto_goTypes = []any{
 	(*ListAccessRequest)(nil),        // 69: lightloom.v1.ListAccessRequest
 	(*ListAccessResponse)(nil),       // 70: lightloom.v1.ListAccessResponse
 	(*ErrorDetail)(nil),              // 71: lightloom.v1.ErrorDetail
-	(*timestamppb.Timestamp)(nil),    // 72: google.protobuf.Timestamp
+	(*WiringRequest)(nil),            // 72: lightloom.v1.WiringRequest
+	(*WiringResponse)(nil),           // 73: lightloom.v1.WiringResponse
+	(*WiringStep)(nil),               // 74: lightloom.v1.WiringStep
+	(*WiringCircuit)(nil),            // 75: lightloom.v1.WiringCircuit
+	(*WiringFinding)(nil),            // 76: lightloom.v1.WiringFinding
+	(*ListLeasesRequest)(nil),        // 77: lightloom.v1.ListLeasesRequest
+	(*ListLeasesResponse)(nil),       // 78: lightloom.v1.ListLeasesResponse
+	(*WiringLease)(nil),              // 79: lightloom.v1.WiringLease
+	(*timestamppb.Timestamp)(nil),    // 80: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -5698,7 +6304,7 @@ var file_api_proto_depIdxs = []int32{
 	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
 	30, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
 	31, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	72, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	80, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
 	27, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
 	27, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
 	26, // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
@@ -5706,9 +6312,9 @@ var file_api_proto_depIdxs = []int32{
 	25, // 21: lightloom.v1.Rack.hosts:type_name -> lightloom.v1.RackHost
 	23, // 22: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
 	2,  // 23: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	72, // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	72, // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	72, // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	80, // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	80, // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	80, // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
 	1,  // 27: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
 	8,  // 28: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
 	32, // 29: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
@@ -5728,70 +6334,85 @@ var file_api_proto_depIdxs = []int32{
 	45, // 43: lightloom.v1.StatusResponse.agents:type_name -> lightloom.v1.AgentState
 	46, // 44: lightloom.v1.StatusResponse.silent:type_name -> lightloom.v1.SilentTasks
 	9,  // 45: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	72, // 46: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	80, // 46: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
 	47, // 47: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
 	47, // 48: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
 	47, // 49: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
 	8,  // 50: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
 	9,  // 51: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	72, // 52: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	80, // 52: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
 	53, // 53: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
 	8,  // 54: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
 	56, // 55: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
 	9,  // 56: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
 	53, // 57: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	72, // 58: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	80, // 58: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
 	53, // 59: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	72, // 60: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	80, // 60: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
 	8,  // 61: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
 	61, // 62: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
 	9,  // 63: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	72, // 64: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	80, // 64: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
 	66, // 65: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
 	66, // 66: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	12, // 67: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	42, // 68: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 69: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	28, // 70: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	49, // 71: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	51, // 72: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	54, // 73: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	57, // 74: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	59, // 75: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	62, // 76: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	64, // 77: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	35, // 78: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	38, // 79: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	40, // 80: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	67, // 81: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	69, // 82: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 83: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 84: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 85: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 86: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	43, // 87: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 88: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	29, // 89: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	50, // 90: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	52, // 91: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	55, // 92: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	58, // 93: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	60, // 94: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	63, // 95: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	65, // 96: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	36, // 97: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	39, // 98: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	41, // 99: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	68, // 100: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	70, // 101: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 102: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 103: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 104: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	86, // [86:105] is the sub-list for method output_type
-	67, // [67:86] is the sub-list for method input_type
-	67, // [67:67] is the sub-list for extension type_name
-	67, // [67:67] is the sub-list for extension extendee
-	0,  // [0:67] is the sub-list for field type_name
+	74, // 67: lightloom.v1.WiringResponse.steps:type_name -> lightloom.v1.WiringStep
+	76, // 68: lightloom.v1.WiringResponse.findings:type_name -> lightloom.v1.WiringFinding
+	80, // 69: lightloom.v1.WiringResponse.until:type_name -> google.protobuf.Timestamp
+	75, // 70: lightloom.v1.WiringStep.connect:type_name -> lightloom.v1.WiringCircuit
+	75, // 71: lightloom.v1.WiringStep.remove:type_name -> lightloom.v1.WiringCircuit
+	75, // 72: lightloom.v1.WiringFinding.circuit:type_name -> lightloom.v1.WiringCircuit
+	79, // 73: lightloom.v1.ListLeasesResponse.leases:type_name -> lightloom.v1.WiringLease
+	79, // 74: lightloom.v1.ListLeasesResponse.waiting:type_name -> lightloom.v1.WiringLease
+	80, // 75: lightloom.v1.WiringLease.until:type_name -> google.protobuf.Timestamp
+	12, // 76: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	42, // 77: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21, // 78: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	28, // 79: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	49, // 80: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	51, // 81: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	54, // 82: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	57, // 83: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	59, // 84: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	62, // 85: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	64, // 86: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	35, // 87: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	38, // 88: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	40, // 89: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	72, // 90: lightloom.v1.Controller.CheckWiring:input_type -> lightloom.v1.WiringRequest
+	72, // 91: lightloom.v1.Controller.Wire:input_type -> lightloom.v1.WiringRequest
+	77, // 92: lightloom.v1.Controller.ListLeases:input_type -> lightloom.v1.ListLeasesRequest
+	67, // 93: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	69, // 94: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10, // 95: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,  // 96: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,  // 97: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13, // 98: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	43, // 99: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22, // 100: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	29, // 101: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	50, // 102: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	52, // 103: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	55, // 104: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	58, // 105: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	60, // 106: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	63, // 107: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	65, // 108: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	36, // 109: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	39, // 110: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	41, // 111: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	73, // 112: lightloom.v1.Controller.CheckWiring:output_type -> lightloom.v1.WiringResponse
+	73, // 113: lightloom.v1.Controller.Wire:output_type -> lightloom.v1.WiringResponse
+	78, // 114: lightloom.v1.Controller.ListLeases:output_type -> lightloom.v1.ListLeasesResponse
+	68, // 115: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	70, // 116: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11, // 117: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,  // 118: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,  // 119: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	98, // [98:120] is the sub-list for method output_type
+	76, // [76:98] is the sub-list for method input_type
+	76, // [76:76] is the sub-list for extension type_name
+	76, // [76:76] is the sub-list for extension extendee
+	0,  // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -5809,7 +6430,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   69,
+			NumMessages:   77,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -9,6 +9,7 @@ import (
 
 	"lightloom/emulator/netns"
 	"lightloom/southbound"
+	"lightloom/southbound/frameprobe"
 )
 
 // Dark is what packets say of a number of moves of one circuit.
@@ -37,11 +38,8 @@ func (d *Dark) String() string {
 
 // How a move is probed.
 const (
-	probeEvery = 8 * time.Microsecond   // intended; what the machine made of it is Dark.Probe
-	lead       = 300 * time.Microsecond // of probes before the move
-	tail       = 4 * time.Millisecond   // of probes after the circuit should be lit
-	// two gaps at 100,000 a second: a prober that waited longer beside an edge saw nothing
-	held = 20 * time.Microsecond
+	lead = 300 * time.Microsecond // of probes before the move
+	tail = 4 * time.Millisecond   // of probes after the circuit should be lit
 )
 
 // ErrBusy is the answer of a machine that does so much else that its probes say nothing.
@@ -109,8 +107,8 @@ func (p *prober) circuits(to southbound.Port) (ports []southbound.Port, out []so
 // prober probes the circuit of input 0.
 type prober struct {
 	f    *netns.Fabric
-	in   *tap
-	outs [3]*tap // by output; 0 unused
+	in   *frameprobe.Tap
+	outs [3]*frameprobe.Tap // by output; 0 unused
 	sent []time.Time
 
 	proberCPU, moverCPU int
@@ -119,7 +117,7 @@ type prober struct {
 func newProber(f *netns.Fabric) (p *prober, err error) {
 	s := f.Spec()
 	p = &prober{f: f}
-	if p.proberCPU, p.moverCPU, err = processors(); err != nil {
+	if p.proberCPU, p.moverCPU, err = frameprobe.Processors(); err != nil {
 		return nil, err
 	}
 	for rack := range 3 {
@@ -127,7 +125,7 @@ func newProber(f *netns.Fabric) (p *prober, err error) {
 		if err != nil {
 			return nil, errors.Join(err, p.close())
 		}
-		t, err := openTap(link)
+		t, err := frameprobe.Open(link)
 		if err != nil {
 			return nil, errors.Join(err, p.close())
 		}
@@ -144,7 +142,7 @@ func (p *prober) close() error {
 	var errs []error
 	for _, t := range append(p.outs[:], p.in) {
 		if t != nil {
-			errs = append(errs, t.close())
+			errs = append(errs, t.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -159,7 +157,7 @@ type moved struct {
 // move probes while another goroutine moves the circuit to an output.
 func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 	for _, t := range p.outs[1:] {
-		if _, err := t.drain(); err != nil {
+		if _, err := t.Drain(); err != nil {
 			return moved{}, err
 		}
 	}
@@ -168,70 +166,32 @@ func (p *prober) move(to southbound.Port, asked time.Duration) (moved, error) {
 	ports, circuits := p.circuits(to)
 	// The mover keeps to another processor, and to a clock of its own: where it woke on the prober's, or
 	// was woken by it, every move would cost the prober some probes.
-	ended := pinned(p.moverCPU, func() error {
+	ended := frameprobe.Pinned(p.moverCPU, func() error {
 		<-time.After(lead)
 		called = time.Now()
 		err := p.f.Plane(p.f.Spec().OCSNode).Move(ports, circuits, asked)
 		until.Store(time.Now().Add(asked + tail).UnixNano())
 		return err
 	})
-	probed := pinned(p.proberCPU, func() (err error) { p.sent, err = probe(p.in, p.sent, &until); return err })
+	probed := frameprobe.Pinned(p.proberCPU, func() (err error) {
+		p.sent, err = frameprobe.Send(p.in, p.sent, frameprobe.Every, &until)
+		return err
+	})
 	if err := errors.Join(<-probed, <-ended); err != nil {
 		return moved{}, err
 	}
-	old, err := p.outs[3-to].drain()
+	old, err := p.outs[3-to].Drain()
 	if err != nil {
 		return moved{}, err
 	}
-	lit, err := p.outs[to].drain()
+	lit, err := p.outs[to].Drain()
 	if err != nil {
 		return moved{}, err
 	}
 	if len(old) == 0 || len(lit) == 0 {
-		return moved{gap: gapOf(p.sent), disturbed: true}, nil // kept from its processor for longer than tail
+		return moved{gap: frameprobe.Gap(p.sent), disturbed: true}, nil // kept from its processor for longer than tail
 	}
 	last, first := old[len(old)-1], lit[0]
-	return moved{dark: first.at.Sub(last.at), gap: gapOf(p.sent), early: first.at.Before(called.Add(asked)),
-		disturbed: heldAt(p.sent, last.seq+1) || heldAt(p.sent, first.seq)}, nil
-}
-
-// probe sends a probe into t each probeEvery until the time comes, and returns when each was sent, in
-// buf's room.
-func probe(t *tap, buf []time.Time, until *atomic.Int64) (sent []time.Time, err error) {
-	sent = buf[:0]
-	began := time.Now()
-	giveUp := began.Add(20 * time.Second)
-	for next := began; ; {
-		now := time.Now()
-		if now.Before(next) {
-			continue
-		}
-		// A prober that is late does not catch up in a burst.
-		next = now.Add(probeEvery)
-		if end := until.Load(); end != 0 && now.UnixNano() > end || now.After(giveUp) {
-			return sent, nil
-		}
-		sent = append(sent, now)
-		if err := t.send(uint32(len(sent) - 1)); err != nil {
-			return sent, err
-		}
-	}
-}
-
-// heldAt reports whether the prober was kept from sending before probe seq.
-func heldAt(sent []time.Time, seq uint32) bool {
-	return seq > 0 && int(seq) < len(sent) && sent[seq].Sub(sent[seq-1]) > held
-}
-
-// gapOf is the median time between two probes.
-func gapOf(sent []time.Time) time.Duration {
-	gaps := make([]time.Duration, 0, len(sent))
-	for i := 1; i < len(sent); i++ {
-		gaps = append(gaps, sent[i].Sub(sent[i-1]))
-	}
-	if len(gaps) == 0 {
-		return 0
-	}
-	slices.Sort(gaps)
-	return gaps[len(gaps)/2]
+	return moved{dark: first.At.Sub(last.At), gap: frameprobe.Gap(p.sent), early: first.At.Before(called.Add(asked)),
+		disturbed: frameprobe.Held(p.sent, last.Seq+1) || frameprobe.Held(p.sent, first.Seq)}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"lightloom/emulator/netns"
 	"lightloom/pathmap"
 	"lightloom/southbound"
+	"lightloom/southbound/frameprobe"
 )
 
 // Failover is what packets say of a number of cables that were cut where the switch had a backup for
@@ -83,10 +84,10 @@ func CutCables(f *netns.Fabric, cuts int, notice bool) (*Failover, error) {
 type cutter struct {
 	f      *netns.Fabric
 	notice bool
-	cable  pathmap.LinkID // from the spine to the ToR
-	ends   [2]end         // the ToR's, and the spine's
-	in     *tap           // at host 0
-	outs   [2]*tap        // where the far ToR receives from the two spines
+	cable  pathmap.LinkID     // from the spine to the ToR
+	ends   [2]end             // the ToR's, and the spine's
+	in     *frameprobe.Tap    // at host 0
+	outs   [2]*frameprobe.Tap // where the far ToR receives from the two spines
 	sent   []time.Time
 
 	proberCPU, cutterCPU int
@@ -102,7 +103,7 @@ func newCutter(f *netns.Fabric, notice bool) (c *cutter, err error) {
 	s := f.Spec()
 	t := s.Topology
 	c = &cutter{f: f, notice: notice}
-	if c.proberCPU, c.cutterCPU, err = processors(); err != nil {
+	if c.proberCPU, c.cutterCPU, err = frameprobe.Processors(); err != nil {
 		return nil, err
 	}
 	up := t.OutPort(s.ToRNode[0], int32(s.HostsPerRack))
@@ -115,7 +116,7 @@ func newCutter(f *netns.Fabric, notice bool) (c *cutter, err error) {
 		if err != nil {
 			return err
 		}
-		c.in, err = openRouted(nic.Attrs().Index, f.Addr(src), f.Addr(dst), southbound.TagDefault)
+		c.in, err = frameprobe.OpenRouted(nic.Attrs().Index, f.Addr(src), f.Addr(dst), southbound.TagDefault)
 		return err
 	})
 	for i, spine := range []int{0, s.Spec.Spines - 1} {
@@ -124,7 +125,7 @@ func newCutter(f *netns.Fabric, notice bool) (c *cutter, err error) {
 		}
 		var at int
 		if at, err = f.Interface(s.ToRNode[1], southbound.Port(s.HostsPerRack+spine)); err == nil {
-			c.outs[i], err = openRouted(at, f.Addr(src), f.Addr(dst), southbound.TagDefault)
+			c.outs[i], err = frameprobe.OpenRouted(at, f.Addr(src), f.Addr(dst), southbound.TagDefault)
 		}
 	}
 	if err != nil {
@@ -135,9 +136,9 @@ func newCutter(f *netns.Fabric, notice bool) (c *cutter, err error) {
 
 func (c *cutter) close() error {
 	var errs []error
-	for _, t := range []*tap{c.in, c.outs[0], c.outs[1]} {
+	for _, t := range []*frameprobe.Tap{c.in, c.outs[0], c.outs[1]} {
 		if t != nil {
-			errs = append(errs, t.close())
+			errs = append(errs, t.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -157,30 +158,33 @@ func (c *cutter) cut() (failed, error) {
 	}
 	var called time.Time
 	var until atomic.Int64
-	ended := pinned(c.cutterCPU, func() error {
+	ended := frameprobe.Pinned(c.cutterCPU, func() error {
 		<-time.After(lead)
 		called = time.Now()
 		err := c.sever()
 		until.Store(time.Now().Add(tail).UnixNano())
 		return err
 	})
-	probed := pinned(c.proberCPU, func() (err error) { c.sent, err = probe(c.in, c.sent, &until); return err })
+	probed := frameprobe.Pinned(c.proberCPU, func() (err error) {
+		c.sent, err = frameprobe.Send(c.in, c.sent, frameprobe.Every, &until)
+		return err
+	})
 	if err := errors.Join(<-probed, <-ended); err != nil {
 		return failed{}, err
 	}
-	old, err := c.outs[0].drain()
+	old, err := c.outs[0].Drain()
 	if err != nil {
 		return failed{}, err
 	}
-	fresh, err := c.outs[1].drain()
+	fresh, err := c.outs[1].Drain()
 	if err != nil {
 		return failed{}, err
 	}
-	out := failed{probe: gapOf(c.sent), disturbed: true}
+	out := failed{probe: frameprobe.Gap(c.sent), disturbed: true}
 	if len(old) > 0 && len(fresh) > 0 {
 		last, first := old[len(old)-1], fresh[0]
-		out.since, out.gap, out.lost = first.at.Sub(called), first.at.Sub(last.at), int(first.seq)-int(last.seq)-1
-		out.disturbed = heldAt(c.sent, last.seq+1) || heldAt(c.sent, first.seq)
+		out.since, out.gap, out.lost = first.At.Sub(called), first.At.Sub(last.At), int(first.Seq)-int(last.Seq)-1
+		out.disturbed = frameprobe.Held(c.sent, last.Seq+1) || frameprobe.Held(c.sent, first.Seq)
 	}
 	return out, c.mend()
 }
@@ -228,15 +232,15 @@ func (c *cutter) returned() error {
 	tick := time.NewTicker(200 * time.Microsecond)
 	defer tick.Stop()
 	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
-		if err := c.in.send(0); err != nil {
+		if err := c.in.Send(0); err != nil {
 			return err
 		}
-		old, err := c.outs[0].drain()
+		old, err := c.outs[0].Drain()
 		if err != nil {
 			return err
 		}
 		if len(old) > 0 {
-			_, err := c.outs[1].drain()
+			_, err := c.outs[1].Drain()
 			return err
 		}
 	}

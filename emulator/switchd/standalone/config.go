@@ -40,6 +40,10 @@ type Config struct {
 	Hosts int      // of a ToR: its first Hosts ports go to the hosts of the rack, in the order of their addresses
 	Fibre string   // of a ToR: the port to the optical switch, which is dark until a signal comes; "" for none
 	Dark  time.Duration
+	// of an OCS: every circuit goes dark when one moves
+	AllStop bool
+	// what a restart by gNOI does to circuits and rules
+	Recovery device.Recovery
 	// of a ToR: bytes of a queue for each rack, where packets wait while the fibre is dark; 0: none
 	VOQBytes  int
 	Dataplane string        // auto, ebpf or mirred

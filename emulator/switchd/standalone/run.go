@@ -92,7 +92,8 @@ func (s *switchProcess) open(ctx context.Context) (err error) {
 	}
 	start := time.Now()
 	c := device.Config{Name: s.cfg.Name, ID: s.id(), Kind: s.cfg.kind(), Ports: int32(len(s.cfg.Ports)),
-		Racks: int32(s.cfg.Racks), Plane: s.plane, Clock: func() time.Duration { return time.Since(start) }}
+		Racks: int32(s.cfg.Racks), Plane: s.plane, AllStop: s.cfg.AllStop, Recovery: s.cfg.Recovery,
+		Clock: func() time.Duration { return time.Since(start) }}
 	if s.cfg.Role == OCS {
 		c.Delays.Dark, c.OnLight = device.Fixed(s.cfg.Dark), s.setLight
 	}

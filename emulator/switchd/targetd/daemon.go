@@ -36,6 +36,7 @@ type Config struct {
 	Like          string        // see target.Config
 	Boot          time.Duration // how long a reboot by gNOI takes; 0 means 1 s
 	GRIBI         bool          // a packet switch also serves gRIBI
+	Images        []string      // see target.Config
 	// Validate is how long a Set is validated, with Like.
 	Validate func() time.Duration
 
@@ -78,7 +79,7 @@ func Run(ctx context.Context, l net.Listener, c Config) error {
 	c.Plane = mem.New(c.Ports, c.Clock)
 	s := switchd.New(switchd.Config{Device: c.Config, Backend: c.Backend, Settle: c.Settle, Log: c.Log})
 	tc := target.Config{Start: start, Profile: c.Profile, Strict: c.Strict, ElectionFile: c.ElectionFile,
-		Like: c.Like, Validate: c.Validate, Boot: c.Boot}
+		Like: c.Like, Validate: c.Validate, Boot: c.Boot, Images: c.Images}
 	if c.GRIBI {
 		tc.RIB = rib.New(switchd.GRIBINames(c.Profile, c.Ports, c.Racks))
 	}

@@ -16,6 +16,7 @@ import (
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc"
 
+	"lightloom/southbound/frameprobe"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/probe"
 	"lightloom/southbound/gnmi/schema"
@@ -48,6 +49,31 @@ type Options struct {
 	// Restart restarts the target, and can return before that is over; circuits of others go dark with it. nil: rules
 	// that need it are not tried.
 	Restart func(ctx context.Context, warm bool) error
+	Lab     Lab
+}
+
+// Lab is what stands around an optical switch under test. What is left out is not tried.
+type Lab struct {
+	// Probes are interfaces of this machine at ports of the switch.
+	Probes *frameprobe.Bench
+	// Dark is how long a circuit that moves is dark, as the switch is said to keep it; 0: that is told, and not judged.
+	Dark time.Duration
+	// PowerCut takes the switch's power away, and gives it back.
+	PowerCut func(ctx context.Context) error
+	// Save saves the configuration of a switch that does not so with each Set. SavesAlways says that it does.
+	Save        func(ctx context.Context) error
+	SavesAlways bool
+	// FactoryReset has the switch as it was made; circuits of others go with it. It can return before that is over.
+	FactoryReset func(ctx context.Context) error
+	// Images are the images of the switch.
+	Images Images
+}
+
+// Images are how another image of a switch is made to run.
+type Images struct {
+	Other    string                                          // a version that is installed, and not running; "": none
+	Running  func(ctx context.Context) (string, error)       // the version that runs
+	Activate func(ctx context.Context, version string) error // restarts with a version; it can return before that is over
 }
 
 // Defaults, of which the interval is one that real devices keep.
@@ -65,7 +91,7 @@ type rule struct {
 
 // rules is the list, in the order in which they are tried. Those named O and S with a number are of published documents
 // about optical switches.
-func rules() []rule { return slices.Concat(gnmiRules(), ocpRules(), sonicOCSRules()) }
+func rules() []rule { return slices.Concat(gnmiRules(), ocpRules(), sonicOCSRules(), packetRules()) }
 
 // gnmiRules are of the gNMI specification, and of what a controller relies on.
 func gnmiRules() []rule {
@@ -114,6 +140,8 @@ type bench struct {
 	ports   int32
 	sample  time.Duration
 	restart func(ctx context.Context, warm bool) error
+	lab     Lab
+	note    string // what a rule that holds has measured
 }
 
 // errSkip is wrapped by a rule that cannot be tried here.
@@ -125,7 +153,7 @@ func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, por
 	o Options) []Finding {
 	o.Timeout, o.Sample = cmp.Or(o.Timeout, defaultTimeout), cmp.Or(o.Sample, defaultSample)
 	b := &bench{c: gpb.NewGNMIClient(conn), profile: p, model: p.Model(), ports: ports, sample: o.Sample,
-		restart: o.Restart}
+		restart: o.Restart, lab: o.Lab}
 	var out []Finding
 	for _, r := range rules() {
 		if o.Only != nil && !slices.Contains(o.Only, r.name) {
@@ -133,6 +161,7 @@ func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, por
 		}
 		f := Finding{Rule: r.name, Says: r.says, Result: Held}
 		err := error(nil)
+		b.note = ""
 		if r.writes && !o.Write {
 			err = fmt.Errorf("%w: it writes", errSkip)
 		} else {
@@ -143,6 +172,8 @@ func Run(ctx context.Context, conn grpc.ClientConnInterface, p gnmi.Profile, por
 			f.Result, f.Why = Skipped, err.Error()
 		case err != nil:
 			f.Result, f.Why = Broken, err.Error()
+		default:
+			f.Why = b.note
 		}
 		out = append(out, f)
 	}

@@ -40,7 +40,7 @@ func ocpRules() []rule {
 			inOCP(ocpErrors)},
 		{"O17", "a warm restart keeps configuration and connections", true, inOCP(ocpWarm)},
 		{"O18", "a cold restart keeps, restores or removes connections as was set", true, inOCP(ocpCold)},
-		{"O19", "a power cut is a cold restart", true, ocpManual("somebody must cut the power for it")},
+		{"O19", "a power cut is a cold restart", true, inOCP(ocpPowerCut)},
 		{"O20", "a Set with a port that is not there is refused whole, or that entry alone becomes INVALID", true,
 			inOCP(ocpWhole)},
 		{"O21", "wanted connections that exist stay untouched, also in another order", true, inOCP(ocpAgain)},
@@ -60,11 +60,6 @@ func inOCP(run func(context.Context, *bench) error) func(context.Context, *bench
 		}
 		return run(ctx, b)
 	}
-}
-
-// ocpManual is a rule that the check does not try.
-func ocpManual(why string) func(context.Context, *bench) error {
-	return inOCP(func(context.Context, *bench) error { return fmt.Errorf("%w: %s", errSkip, why) })
 }
 
 // ocsTree is what an optical switch says of itself: leaves by the last part of their path, such as "state/status".

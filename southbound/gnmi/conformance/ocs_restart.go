@@ -9,14 +9,20 @@ import (
 	"lightloom/southbound"
 )
 
-// restarted makes a connection, restarts the switch and hands over what it shows once it answers again.
-func (b *bench) restarted(ctx context.Context, warm bool, look func(t *ocsTree, name string) error) error {
+// restarting returns how the switch is restarted; a skip where it must not be.
+func (b *bench) restarting(warm bool) (func(context.Context) error, error) {
 	if b.restart == nil {
-		return fmt.Errorf("%w: the switch must restart for it", errSkip)
+		return nil, fmt.Errorf("%w: the switch must restart for it", errSkip)
 	}
+	return func(ctx context.Context) error { return b.restart(ctx, warm) }, nil
+}
+
+// restarted makes a connection, restarts the switch and hands over what it shows once it answers again.
+func (b *bench) restarted(ctx context.Context, restart func(context.Context) error,
+	look func(t *ocsTree, name string) error) error {
 	const name = checkName + "restart"
 	return b.withNamed(ctx, name, func(southbound.CrossConnect) error {
-		err := b.restart(ctx, warm)
+		err := restart(ctx)
 		if errors.Is(err, southbound.ErrUnsupported) {
 			return fmt.Errorf("%w: %w", errSkip, err)
 		}
@@ -57,7 +63,11 @@ func (t *ocsTree) kept(name string) error {
 }
 
 func ocpWarm(ctx context.Context, b *bench) error {
-	return b.restarted(ctx, true, func(t *ocsTree, name string) error {
+	restart, err := b.restarting(true)
+	if err != nil {
+		return err
+	}
+	return b.restarted(ctx, restart, func(t *ocsTree, name string) error {
 		if err := t.kept(name); err != nil {
 			return err
 		}
@@ -69,12 +79,28 @@ func ocpWarm(ctx context.Context, b *bench) error {
 }
 
 func ocpCold(ctx context.Context, b *bench) error {
+	restart, err := b.restarting(false)
+	if err != nil {
+		return err
+	}
+	return b.asSet(ctx, restart)
+}
+
+func ocpPowerCut(ctx context.Context, b *bench) error {
+	if b.lab.PowerCut == nil {
+		return fmt.Errorf("%w: the power must be cut for it", errSkip)
+	}
+	return b.asSet(ctx, b.lab.PowerCut)
+}
+
+// asSet checks that a cold restart leaves what the mode says that was set before it.
+func (b *bench) asSet(ctx context.Context, restart func(context.Context) error) error {
 	before, err := b.tree(ctx)
 	if err != nil {
 		return err
 	}
 	mode := before.global["state/cold-boot-recovery"]
-	return b.restarted(ctx, false, func(t *ocsTree, name string) error {
+	return b.restarted(ctx, restart, func(t *ocsTree, name string) error {
 		if mode == "REMOVE" {
 			if len(t.connections) > 0 {
 				return fmt.Errorf("after the restart there are %d connections, and the mode is %v", len(t.connections), mode)

@@ -19,23 +19,46 @@ import (
 // profile does not know are left out. IDs number the neighbours of one port, in the order of the
 // device's own ids.
 func Neighbors(ctx context.Context, c gpb.GNMIClient) ([]lldp.Heard, error) {
+	all, err := NamedNeighbors(ctx, c)
+	var out []lldp.Heard
+	for _, n := range all {
+		if n.Port >= 0 {
+			out = append(out, n.Heard)
+		}
+	}
+	return out, err
+}
+
+// Named is a neighbour at an interface, as the device calls that. Port is -1 where the openconfig profile does not know
+// the name.
+type Named struct {
+	Interface string
+	lldp.Heard
+}
+
+// NamedNeighbors is Neighbors of all interfaces.
+func NamedNeighbors(ctx context.Context, c gpb.GNMIClient) ([]Named, error) {
 	leaves, err := getKnown(ctx, c, schema.OpenConfig(),
 		[]schema.Path{schema.Path(nil).With("lldp", "interfaces")})
 	if err != nil {
 		return nil, fmt.Errorf("read neighbours: %w", err)
 	}
 	type key struct {
-		port int
-		id   string
+		port     int
+		name, id string
 	}
 	at := map[key]*lldp.Heard{}
 	var keys []key
 	for _, l := range leaves {
-		port, id, leaf, ok := neighborLeaf(l.Path)
+		name, id, leaf, ok := neighborLeaf(l.Path)
 		if !ok {
 			continue
 		}
-		k := key{port, id}
+		port := -1
+		if n, known := gnmi.PortNamed(name); known {
+			port = int(n)
+		}
+		k := key{port, name, id}
 		if at[k] == nil {
 			at[k] = &lldp.Heard{Port: port, Silent: -1}
 			keys = append(keys, k)
@@ -43,28 +66,26 @@ func Neighbors(ctx context.Context, c gpb.GNMIClient) ([]lldp.Heard, error) {
 		fill(at[k], leaf, l.Value)
 	}
 	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.port, b.port),
-			cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
 	})
-	var out []lldp.Heard
+	var out []Named
 	for i, k := range keys {
 		h := *at[k]
-		if h.ID = 1; i > 0 && keys[i-1].port == k.port {
+		if h.ID = 1; i > 0 && keys[i-1].name == k.name {
 			h.ID = out[len(out)-1].ID + 1
 		}
-		out = append(out, h)
+		out = append(out, Named{k.name, h})
 	}
 	return out, nil
 }
 
 // neighborLeaf takes the path of a leaf of a neighbour apart.
-func neighborLeaf(p schema.Path) (port int, id, leaf string, ok bool) {
+func neighborLeaf(p schema.Path) (name, id, leaf string, ok bool) {
 	if len(p) != 7 || p[2].Name != "interface" || p[4].Name != "neighbor" || len(p[2].Keys) != 1 ||
 		len(p[4].Keys) != 1 {
-		return 0, "", "", false
+		return "", "", "", false
 	}
-	n, ok := gnmi.PortNamed(p[2].Keys[0].Value)
-	return int(n), p[4].Keys[0].Value, p[6].Name, ok
+	return p[2].Keys[0].Value, p[4].Keys[0].Value, p[6].Name, true
 }
 
 func fill(h *lldp.Heard, leaf string, v schema.Value) {

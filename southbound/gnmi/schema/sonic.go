@@ -17,12 +17,16 @@ type OCSTables struct {
 	// has no status of the whole.
 	Status string
 	Sides  [2]string
+	// Factory is the table of what circuits lost when the switch was made: a row is a cross-connect, a frequency in THz
+	// and a temperature in °C, as "1A-2B|193.100|25.00".
+	Factory string
 }
 
 // ForkOCSTables are the names of the fork github.com/sonic-molex/sonic-buildimage, sonic-ocs.yang.
 func ForkOCSTables() OCSTables {
 	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", Override: "config_status",
-		PortState: "OCS_PORT_TABLE", ConnectState: "OCS_CROSS_CONNECT_TABLE", PortStatus: "oper_status", Status: "status"}
+		PortState: "OCS_PORT_TABLE", ConnectState: "OCS_CROSS_CONNECT_TABLE", PortStatus: "oper_status", Status: "status",
+		Factory: "OCS_FACTORY_INSERTION_LOSS_TABLE"}
 }
 
 // HLDOCSTables are the names of the community's design document, github.com/sonic-net/SONiC
@@ -31,7 +35,7 @@ func HLDOCSTables() OCSTables {
 	return OCSTables{Ports: "OCS_PORT", Connects: "OCS_CROSS_CONNECT", Override: "state",
 		PortState:    "OCS_PORT",
 		ConnectState: "OCS_CROSS_CONNECT", PortStatus: "status", Sides: [2]string{"a_side_status",
-			"b_side_status"}}
+			"b_side_status"}, Factory: "OCS_FACTORY_INSERTION_LOSS"}
 }
 
 // SONiCOCS returns the model of optical circuit switches that run SONiC: the tables of its databases.
@@ -46,6 +50,8 @@ func SONiCOCS(t OCSTables) *Model {
 		{Path: ports + "connector_type", Type: String(), State: true},
 		{Path: ports + "connector_pin", Type: String(), State: true},
 		{Path: ports + "target_simplex_port_id", Type: String(), State: true},
+		{Path: state + t.Factory + "{key}/loss_dB", Type: String(), State: true},
+		{Path: state + t.Factory + "{key}/accuracy_dB", Type: String(), State: true},
 	}
 	name := "sonic-ocs"
 	if t.Status != "" {

@@ -316,8 +316,8 @@ func printPlan(w io.Writer, p *circuit.Plan) error {
 	}
 	for i, s := range p.Steps {
 		if _, err := fmt.Fprintf(w, "step %d: drain %s; one Set: %s; verify and steer %s\n", i+1,
-			pairsText(s.Drain),
-			pairsText(s.Change.Connect), pairsText(s.Verify)); err != nil {
+			circuit.PairsText(s.Drain),
+			circuit.PairsText(s.Change.Connect), circuit.PairsText(s.Verify)); err != nil {
 			return err
 		}
 	}
@@ -325,25 +325,6 @@ func printPlan(w io.Writer, p *circuit.Plan) error {
 		"those of others stay (%d)\n",
 		len(p.Others))
 	return err
-}
-
-func pairsText(all []southbound.CrossConnect) string {
-	if len(all) == 0 {
-		return "nothing"
-	}
-	const most = 16
-	var words []string
-	for _, x := range all[:min(len(all), most)] {
-		if x.Off {
-			words = append(words, fmt.Sprintf("-%d", x.In))
-		} else {
-			words = append(words, fmt.Sprintf("%d>%d", x.In, x.Out))
-		}
-	}
-	if more := len(all) - most; more > 0 {
-		words = append(words, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(words, " ")
 }
 
 func newCircuitApply() *cobra.Command {

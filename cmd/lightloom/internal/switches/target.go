@@ -23,7 +23,6 @@ import (
 	"lightloom/emulator/target"
 	"lightloom/lab/console"
 	"lightloom/lab/version"
-	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
@@ -59,7 +58,7 @@ func newTargetRun() *cobra.Command {
 		Long: "Runs one emulated switch, without packets, so that controllers can be tried against it.\n\n" +
 			"Faults come from a file or are typed while it runs, one a line: stick, fail, spoil (port=, times=), slow " +
 			"(delay=, times=),\n" +
-			"lie, deny (times=), loss (port=, db=), forget (port=), restart (boot=), clear; in a file perhaps after\n" +
+			"lie, deny (times=), loss (port=, db=), forget (port=), restart (boot=), save, clear; in a file perhaps after\n" +
 			"+DURATION, since the start.\n" +
 			"\"show\" prints the present state.\n\n" +
 			"With --backend restconf URL it emulates nothing: it fronts the optical switch at that RESTCONF root, which " +
@@ -80,7 +79,9 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms, or a "+
 		"preset: "+PresetNames()+"; instead of --dark")
 	c.Flags().StringVar(&f.recovery, "recovery", "remove",
-		"what a restart does to circuits and rules: remove, restore or maintain")
+		"what a restart does to circuits and rules: remove, restore or maintain; saved: an optical switch restores what was "+
+			"saved (typed: save)")
+	c.Flags().StringSliceVar(&f.c.Images, "images", nil, "versions that gNOI's OS can activate, of which the first runs")
 	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
 	f.deviates.flags(c.Flags())
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
@@ -115,7 +116,7 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 	if err := cli.OneOf(c, "profile", f.c.Profile, targetd.Profiles()...); err != nil {
 		return err
 	}
-	if err := cli.OneOf(c, "recovery", f.recovery, "remove", "restore", "maintain"); err != nil {
+	if err := cli.OneOf(c, "recovery", f.recovery, "remove", "restore", "maintain", "saved"); err != nil {
 		return err
 	}
 	switch {
@@ -149,7 +150,7 @@ func (f *targetFlags) check(c *cobra.Command) (err error) {
 		return cli.Usage("write --dark 10ms", "target run: %w", err)
 	}
 	f.c.Recovery = map[string]device.Recovery{"remove": device.Remove, "restore": device.Restore,
-		"maintain": device.Maintain}[f.recovery]
+		"maintain": device.Maintain, "saved": device.Saved}[f.recovery]
 	return nil
 }
 
@@ -197,7 +198,7 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 
 func newTargetCheck() *cobra.Command {
 	var r reach
-	var write, restart bool
+	var lab labFlags
 	var byGRIBI int32
 	var output, profile string
 	var ports, racks int32
@@ -206,21 +207,27 @@ func newTargetCheck() *cobra.Command {
 		Short: "Check a gNMI target against the rules that a controller relies on",
 		Long: "Checks any gNMI target against the rules that a controller relies on. By default it only reads.\n" +
 			"With --write it creates and removes circuits on free ports, or one rule, under an election role of\n" +
-			"its own. With --restart it also restarts an optical switch by gNOI: circuits of others go dark.",
-		Example: "  lightloom target check 127.0.0.1:9339 --tls-dir keys --write",
+			"its own. With --restart it also restarts an optical switch by gNOI: circuits of others go dark. With\n" +
+			"--interfaces it sends packets through circuits: it measures switching times, and counts what is lost.",
+		Example: "  lightloom target check 127.0.0.1:9339 --tls-dir keys --write\n" +
+			"  lightloom target check ocs --devices lab.yaml --write --interfaces 0=eth1,1=eth2,2=eth3 --dark 10ms",
 	}
 	r.flags(c)
 	c.Flags().StringVar(&profile, "profile", "", "profile to check; default: the first that fits the target's "+
 		"Capabilities")
 	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
 	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
-	c.Flags().BoolVar(&write, "write", false, "also check the rules that need writing")
-	c.Flags().BoolVar(&restart, "restart", false,
+	c.Flags().BoolVar(&lab.writing, "write", false, "also check the rules that need writing")
+	c.Flags().BoolVar(&lab.restarts, "restart", false,
 		"with --write: also check the rules about restarts of an optical switch")
 	c.Flags().Int32Var(&byGRIBI, "gribi", 0, "also check the gRIBI server at this port of the target's address; default: "+
 		"what --devices says")
+	lab.flags(c)
 	cli.OutputFlag(c, &output, []conformance.Finding{}, "junit", "html")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := lab.check(); err != nil {
+			return err
+		}
 		cfg, err := r.config(c, args)
 		if err != nil {
 			return err
@@ -234,7 +241,13 @@ func newTargetCheck() *cobra.Command {
 		if len(args) > 0 && args[0] != cfg.Addr {
 			about.Target = args[0] + " at " + cfg.Addr
 		}
-		o := conformance.Options{Write: write, Restart: rebooting(conn, restart)}
+		o := conformance.Options{Write: lab.writing, Restart: rebooting(conn, lab.restarts), Timeout: lab.within}
+		if o.Lab, err = lab.open(conn); err != nil {
+			return errors.Join(err, conn.Close())
+		}
+		if o.Lab.Probes != nil {
+			defer o.Lab.Probes.Close()
+		}
 		findings, err := check(c.Context(), conn, &about, ports, racks, o)
 		d := &inventory.Device{Ports: max(ports, 1), Racks: racks}
 		if r.file != "" && err == nil {
@@ -245,7 +258,7 @@ func newTargetCheck() *cobra.Command {
 		}
 		if err == nil && d.GRIBI.Port != 0 {
 			var more []conformance.Finding
-			more, err = checkGRIBI(c.Context(), cfg, d, about.Profile, write)
+			more, err = checkGRIBI(c.Context(), cfg, d, about.Profile, lab.writing)
 			findings = append(findings, more...)
 		}
 		if err = errors.Join(err, conn.Close()); err != nil {
@@ -312,10 +325,7 @@ func rebooting(conn connection, asked bool) func(ctx context.Context, warm bool)
 			method = syspb.RebootMethod_WARM
 		}
 		_, err := s.Reboot(ctx, &syspb.RebootRequest{Method: method, Message: "lightloom target check"})
-		if status.Code(err) == codes.Unimplemented {
-			return fmt.Errorf("%w: %w", southbound.ErrUnsupported, err)
-		}
-		return err
+		return unsupported(err)
 	}
 }
 

@@ -7,16 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"lightloom/cmd/lightloom/internal/cli"
-	"lightloom/lab/console"
 	"lightloom/southbound"
-	"lightloom/southbound/circuit"
 	"lightloom/southbound/hint"
 	"lightloom/southbound/wiring"
 )
@@ -36,6 +33,8 @@ type wireFlags struct {
 	opt     wiring.Options
 	output  string
 	extends bool // --for was given
+	frames  frameFlags
+	history string // file
 }
 
 // NewWire returns the command wire.
@@ -158,21 +157,10 @@ func (f *wireFlags) with(c *cobra.Command, args []string,
 	return do(c.Context(), w, d, cfg.Name)
 }
 
-// lease is what the testbed has or would get: the ports of its links, and those that it has already.
-func (f *wireFlags) lease(b *circuit.LeaseTable, w *wiring.Wiring, device string, now time.Time) circuit.Lease {
-	l := w.Lease(device, f.holder)
-	l.Until = now.Add(f.life).UTC().Truncate(time.Second)
-	if old := b.Of(device, w.Testbed); old != nil { // it may have ended: its ports are free then
-		l.Inputs, l.Outputs = slices.Concat(l.Inputs, old.Inputs), slices.Concat(l.Outputs, old.Outputs)
-		if !f.extends && now.Before(old.Until) {
-			l.Until = old.Until
-		}
-	}
-	for _, ports := range []*[]southbound.Port{&l.Inputs, &l.Outputs} {
-		slices.Sort(*ports)
-		*ports = slices.Compact(*ports)
-	}
-	return l
+// desk is whom the command works for.
+func (f *wireFlags) desk() *wiring.Desk {
+	return &wiring.Desk{Leases: f.book, User: userName(), Holder: f.holder, Life: f.life, Keep: !f.extends, Queue: f.queue,
+		Now: time.Now, Options: f.opt}
 }
 
 func newWirePlan() *cobra.Command {
@@ -184,21 +172,13 @@ func newWirePlan() *cobra.Command {
 	c.Flags().BoolVar(&f.opt.TakeOver, "take-over", false, "plan to remove circuits of others that hold wanted ports")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.with(c, args, func(ctx context.Context, w *wiring.Wiring, d southbound.Device, name string) error {
-			b, err := circuit.ReadLeases(f.book)
-			if err != nil {
+			done, err := f.desk().Plan(ctx, w, d, name)
+			if done == nil {
 				return err
 			}
-			l := f.lease(b, w, name, time.Now())
-			if err := b.Take(l, time.Now()); err != nil {
-				return err
-			}
-			p, err := w.Plan(ctx, d, l, f.opt)
-			if p == nil || err != nil && !errors.Is(err, wiring.ErrForeign) {
-				return err
-			}
-			report := f.report(w, name, p.Steps, p.Strays)
-			report.Kept = p.Kept
-			return errors.Join(f.show(c.OutOrStdout(), report), f.foreign(err, w, b, name, p.Strays))
+			report := f.report(w, name, done.Steps, done.Strays)
+			report.Kept = done.Kept
+			return errors.Join(f.show(c.OutOrStdout(), report), err)
 		})
 	}
 	return c
@@ -229,138 +209,49 @@ func newWireApply() *cobra.Command {
 
 func (f *wireFlags) apply(ctx context.Context, out io.Writer, w *wiring.Wiring, d southbound.Device,
 	name string) error {
-	l, err := f.take(w, name)
-	if err != nil {
+	done, err := f.desk().Apply(ctx, w, d, name)
+	if done == nil {
 		return err
 	}
-	r, err := w.Apply(ctx, d, l, f.opt)
-	report := f.report(w, name, r.Steps, r.Removed)
-	report.Changed, report.Findings, report.Until = len(r.Steps) > 0, r.Findings, &l.Until
-	if len(r.Steps) > 0 {
-		log := circuit.AuditEvent{At: time.Now().UTC().Truncate(time.Second), User: userName(), What: "wire", Device: name,
-			Group: w.Testbed, Detail: wireDetail(w, r)}
-		err = errors.Join(err, circuit.Audit(f.book, log))
-	}
-	b, berr := circuit.ReadLeases(f.book)
-	if berr != nil {
-		return errors.Join(err, berr)
-	}
-	if err != nil {
-		return errors.Join(f.show(out, report), f.foreign(err, w, b, name, r.Removed))
-	}
-	if err := errors.Join(f.show(out, report), failed("apply wiring", w, r.Findings)); err != nil {
-		return err
-	}
-	return f.shrink(w, name, l)
-}
-
-// wireDetail is what the audit log says of circuits that were changed.
-func wireDetail(w *wiring.Wiring, r *wiring.Result) string {
-	var words []string
-	for _, s := range r.Removed {
-		words = append(words, "removed "+w.Describe(s))
-	}
-	for _, s := range r.Steps {
-		words = append(words, string(s.Action)+" "+pairsText(s.Change.Connect))
-	}
-	return strings.Join(words, "; ")
-}
-
-// take takes or renews the lease, or waits for it in the queue.
-func (f *wireFlags) take(w *wiring.Wiring, name string) (l circuit.Lease, err error) {
-	now := time.Now()
-	var refused error
-	before := 0
-	err = circuit.ChangeLeases(f.book, userName(), now, func(b *circuit.LeaseTable) error {
-		l = f.lease(b, w, name, now)
-		b.Expire(now)
-		err := b.Take(l, now)
-		if f.queue && errors.Is(err, circuit.ErrLeased) {
-			refused = err
-			before, err = b.Wait(l, now)
-		}
-		return err
-	})
-	switch {
-	case err == nil && refused != nil:
-		err = hint.Wrap(fmt.Errorf("%w; %q waits for it, behind %d others", refused, w.Testbed, before),
-			"run the command again once it is free")
-	case errors.Is(err, circuit.ErrLeased):
-		err = hint.Wrap(err, "add --queue to be the next")
-	}
-	return l, err
-}
-
-// shrink gives up the ports that the testbed's links have left.
-func (f *wireFlags) shrink(w *wiring.Wiring, name string, l circuit.Lease) error {
-	need := w.Lease(name, f.holder)
-	var left []southbound.Port
-	for _, p := range l.Inputs {
-		if !need.Input(p) {
-			left = append(left, p)
-		}
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	now := time.Now()
-	return circuit.ChangeLeases(f.book, userName(), now, func(b *circuit.LeaseTable) error {
-		return b.Drop(name, w.Testbed, f.holder, left, now)
-	})
+	report := f.report(w, name, done.Steps, done.Strays)
+	report.Changed, report.Until = len(done.Steps) > 0, done.Until
+	report.Findings = append(report.Findings, done.Findings...)
+	return errors.Join(f.show(out, report), err, w.Unwired("apply wiring", done.Findings))
 }
 
 func newWireVerify() *cobra.Command {
 	var f wireFlags
 	c := &cobra.Command{Use: "verify [ADDR]", Short: "Check both ends of each link of a testbed (read-only)",
 		Long: "Says for each link what keeps it from being wired: a circuit that is missing, dark or half, one of others\n" +
-			"at the same port, or an end that is not tuned to the other. Exits with status 1 if it finds anything.",
-		Example: "  lightloom wire verify ocs --devices lab.yaml --links t0.yaml"}
+			"at the same port, or an end that is not tuned to the other. With --frames it also asks the ends whom they\n" +
+			"hear, by LLDP through the circuits, and names fibres that are swapped: packet switches of --devices, and\n" +
+			"interfaces of this machine (--here). Exits with status 1 if it finds anything.",
+		Example: "  lightloom wire verify ocs --devices lab.yaml --links t0.yaml --frames"}
 	f.files(c)
+	f.frames.flags(c)
+	c.Flags().StringVar(&f.history, "history", "",
+		"file where each run adds what circuits lose: a trend that leads beyond a limit is told")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.frames.check(); err != nil {
+			return err
+		}
 		return f.with(c, args, func(ctx context.Context, w *wiring.Wiring, d southbound.Device, name string) error {
 			v, sides, err := wiring.Look(ctx, d)
 			if err != nil {
 				return err
 			}
 			report := f.report(w, name, nil, nil)
-			report.Findings = w.Verify(v, sides)
-			return errors.Join(f.show(c.OutOrStdout(), report), failed("verify wiring", w, report.Findings))
+			report.Findings = append(report.Findings, w.Verify(v, sides)...)
+			if err := f.losses(ctx, w, d, sides, report); err != nil {
+				return err
+			}
+			if f.frames.on {
+				if err := f.verifyFrames(ctx, w, report); err != nil {
+					return errors.Join(f.show(c.OutOrStdout(), report), err)
+				}
+			}
+			return errors.Join(f.show(c.OutOrStdout(), report), w.Unwired("verify wiring", report.Findings))
 		})
 	}
 	return c
-}
-
-// failed is the error of findings; nil where there are none.
-func failed(what string, w *wiring.Wiring, findings []wiring.Finding) error {
-	links := map[string]bool{}
-	for _, f := range findings {
-		links[f.Link] = true
-	}
-	if len(links) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s: %d of %s not wired", what, len(links), console.Count(len(w.Links), "link"))
-}
-
-// foreign adds to an error of planning which circuits are in the way, and whose ports they have.
-func (f *wireFlags) foreign(err error, w *wiring.Wiring, b *circuit.LeaseTable, device string,
-	all []wiring.Stray) error {
-	if !errors.Is(err, wiring.ErrForeign) {
-		return err
-	}
-	var words []string
-	for _, s := range all {
-		if s.Own {
-			continue
-		}
-		text := w.Describe(s)
-		for _, l := range b.Leases {
-			if l.Device == device && l.Group != w.Testbed && (l.Input(s.In) || l.Output(s.Out)) {
-				text += fmt.Sprintf(", of %q, which %s has until %s", l.Group, l.Holder, l.Until.Format(time.RFC3339))
-			}
-		}
-		words = append(words, text)
-	}
-	return hint.Wrap(fmt.Errorf("%w: %s", err, strings.Join(words, "; ")),
-		"--take-over removes them; ask whose they are before")
 }

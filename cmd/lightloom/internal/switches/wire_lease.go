@@ -43,49 +43,15 @@ func newWireRelease() *cobra.Command {
 }
 
 func (f *wireFlags) release(ctx context.Context, out io.Writer, d southbound.Device, name string) error {
-	b, err := circuit.ReadLeases(f.book)
-	if err != nil {
-		return err
-	}
+	done, err := f.desk().Release(ctx, f.t.Testbed, d, name, f.dry)
 	w := &wiring.Wiring{Testbed: f.t.Testbed}
-	l := b.Of(name, f.t.Testbed) // it may have ended: its ports are free then
-	if l == nil {
+	switch {
+	case done == nil && err != nil:
+		return err
+	case done == nil:
 		return f.show(out, f.report(w, name, nil, nil))
 	}
-	if l.Holder != f.holder {
-		return b.Release(name, f.t.Testbed, f.holder) // of what was read only: it says why not
-	}
-	if f.dry {
-		p, err := w.Plan(ctx, d, *l, f.opt)
-		if err != nil {
-			return err
-		}
-		return f.show(out, f.released(w, name, p.Steps, p.Strays))
-	}
-	r, err := w.Apply(ctx, d, *l, f.opt)
-	if err != nil {
-		return err
-	}
-	p, err := w.Plan(ctx, d, *l, f.opt)
-	if err != nil {
-		return err
-	}
-	for _, s := range p.Strays {
-		err = errors.Join(err, fmt.Errorf("release testbed %q: circuit %s is still there", f.t.Testbed, w.Describe(s)))
-	}
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	events := []circuit.AuditEvent{}
-	if len(r.Steps) > 0 {
-		events = append(events, circuit.AuditEvent{At: now.UTC().Truncate(time.Second), User: userName(), What: "wire",
-			Device: name, Group: w.Testbed, Detail: wireDetail(w, r)})
-	}
-	err = circuit.ChangeLeases(f.book, userName(), now, func(b *circuit.LeaseTable) error {
-		return b.Release(name, f.t.Testbed, f.holder)
-	})
-	return errors.Join(circuit.Audit(f.book, events...), err, f.show(out, f.released(w, name, r.Steps, r.Removed)))
+	return errors.Join(err, f.show(out, f.released(w, name, done.Steps, done.Strays)))
 }
 
 // released is the report of a release, which changes the leases at least.

@@ -7,6 +7,7 @@ import (
 
 	"lightloom/lab/console"
 	"lightloom/southbound"
+	"lightloom/southbound/circuit"
 	"lightloom/southbound/wiring"
 )
 
@@ -22,6 +23,10 @@ type wireReport struct {
 	Strays   []wireStray      `json:"strays"` // that are in the way, or were
 	Findings []wiring.Finding `json:"findings"`
 	Until    *time.Time       `json:"until,omitempty"` // the end of the lease
+
+	Losses []wiring.CircuitLoss `json:"losses,omitempty"` // where the switch measures them
+
+	Frames *wiring.FrameCheck `json:"frames,omitempty"` // whose findings are among Findings
 }
 
 type wireStep struct {
@@ -76,23 +81,51 @@ func (f *wireFlags) show(out io.Writer, r *wireReport) error {
 		for _, x := range s.Remove {
 			all = append(all, southbound.CrossConnect{In: x.In, Out: x.Out, Off: true})
 		}
-		if _, err := fmt.Fprintf(out, "step %d: %s %s\n", i+1, s.Action, pairsText(all)); err != nil {
+		if _, err := fmt.Fprintf(out, "step %d: %s %s\n", i+1, s.Action, circuit.PairsText(all)); err != nil {
 			return err
 		}
 	}
-	if len(r.Findings) > 0 {
-		t := console.NewTable(out, "link", "circuit", "problem")
-		for _, x := range r.Findings {
-			t.Row(x.Link, fmt.Sprintf("%d→%d", x.In, x.Out), x.Problem)
+	if f.history != "" && len(r.Losses) > 0 {
+		if err := r.showLosses(out); err != nil {
+			return err
 		}
-		return t.Print()
+	}
+	if err := r.problems(out); err != nil || len(r.Findings) > 0 {
+		return err
 	}
 	if len(r.Steps) == 0 && len(r.Strays) == 0 {
 		if _, err := fmt.Fprintln(out, "nothing to do"); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "testbed %s at %s: %s, %s\n", r.Testbed, r.Switch, console.Count(r.Links, "link"),
-		console.Count(r.Circuits, "circuit"))
+	frames := ""
+	if r.Frames != nil {
+		frames = fmt.Sprintf("; frames arrive through %d, and %d could not be tried", r.Frames.Arrived,
+			len(r.Frames.Untried))
+	}
+	_, err := fmt.Fprintf(out, "testbed %s at %s: %s, %s%s\n", r.Testbed, r.Switch, console.Count(r.Links, "link"),
+		console.Count(r.Circuits, "circuit"), frames)
 	return err
+}
+
+// problems prints the findings, and the directions that frames say nothing of.
+func (r *wireReport) problems(out io.Writer) error {
+	t := console.NewTable(out, "link", "circuit", "problem")
+	row := func(x wiring.Finding, before string) {
+		t.Row(x.Link, fmt.Sprintf("%d→%d", x.In, x.Out), before+x.Problem)
+	}
+	for _, x := range r.Findings {
+		row(x, "")
+	}
+	untried := 0
+	if r.Frames != nil {
+		untried = len(r.Frames.Untried)
+		for _, x := range r.Frames.Untried {
+			row(x, "not tried: ")
+		}
+	}
+	if len(r.Findings)+untried == 0 {
+		return nil
+	}
+	return t.Print()
 }

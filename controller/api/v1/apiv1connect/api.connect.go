@@ -67,6 +67,12 @@ const (
 	ControllerListJobsProcedure = "/lightloom.v1.Controller/ListJobs"
 	// ControllerWatchJobsProcedure is the fully-qualified name of the Controller's WatchJobs RPC.
 	ControllerWatchJobsProcedure = "/lightloom.v1.Controller/WatchJobs"
+	// ControllerCheckWiringProcedure is the fully-qualified name of the Controller's CheckWiring RPC.
+	ControllerCheckWiringProcedure = "/lightloom.v1.Controller/CheckWiring"
+	// ControllerWireProcedure is the fully-qualified name of the Controller's Wire RPC.
+	ControllerWireProcedure = "/lightloom.v1.Controller/Wire"
+	// ControllerListLeasesProcedure is the fully-qualified name of the Controller's ListLeases RPC.
+	ControllerListLeasesProcedure = "/lightloom.v1.Controller/ListLeases"
 	// ControllerSetAccessProcedure is the fully-qualified name of the Controller's SetAccess RPC.
 	ControllerSetAccessProcedure = "/lightloom.v1.Controller/SetAccess"
 	// ControllerListAccessProcedure is the fully-qualified name of the Controller's ListAccess RPC.
@@ -117,6 +123,14 @@ type ControllerClient interface {
 	// WatchJobs returns the jobs that have not ended some time ago, and then each job that changes as it stands, until the
 	// caller goes away. Changes that follow each other quickly are one.
 	WatchJobs(context.Context, *connect.Request[v1.WatchJobsRequest]) (*connect.ServerStreamForClient[v1.JobsChanged], error)
+	// CheckWiring says what Wire would change at an optical switch of the lab to make the links of a testbed stand, or
+	// what keeps them from it. It changes nothing.
+	CheckWiring(context.Context, *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error)
+	// Wire makes the links of a testbed stand under a lease of their ports, or releases the testbed, or extends its lease
+	// or hands it over. A tenant holds leases under its own name, and takes over no circuits of others.
+	Wire(context.Context, *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error)
+	// ListLeases returns the leases of ports of optical switches of the lab, and who waits for which.
+	ListLeases(context.Context, *connect.Request[v1.ListLeasesRequest]) (*connect.Response[v1.ListLeasesResponse], error)
 	// SetAccess grants access to the holder of a client certificate, or takes it back, and returns once that is in the
 	// replicated log.
 	SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error)
@@ -232,6 +246,25 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithSchema(controllerMethods.ByName("WatchJobs")),
 			connect.WithClientOptions(opts...),
 		),
+		checkWiring: connect.NewClient[v1.WiringRequest, v1.WiringResponse](
+			httpClient,
+			baseURL+ControllerCheckWiringProcedure,
+			connect.WithSchema(controllerMethods.ByName("CheckWiring")),
+			connect.WithClientOptions(opts...),
+		),
+		wire: connect.NewClient[v1.WiringRequest, v1.WiringResponse](
+			httpClient,
+			baseURL+ControllerWireProcedure,
+			connect.WithSchema(controllerMethods.ByName("Wire")),
+			connect.WithClientOptions(opts...),
+		),
+		listLeases: connect.NewClient[v1.ListLeasesRequest, v1.ListLeasesResponse](
+			httpClient,
+			baseURL+ControllerListLeasesProcedure,
+			connect.WithSchema(controllerMethods.ByName("ListLeases")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		setAccess: connect.NewClient[v1.SetAccessRequest, v1.SetAccessResponse](
 			httpClient,
 			baseURL+ControllerSetAccessProcedure,
@@ -284,6 +317,9 @@ type controllerClient struct {
 	getJob           *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
 	listJobs         *connect.Client[v1.ListJobsRequest, v1.ListJobsResponse]
 	watchJobs        *connect.Client[v1.WatchJobsRequest, v1.JobsChanged]
+	checkWiring      *connect.Client[v1.WiringRequest, v1.WiringResponse]
+	wire             *connect.Client[v1.WiringRequest, v1.WiringResponse]
+	listLeases       *connect.Client[v1.ListLeasesRequest, v1.ListLeasesResponse]
 	setAccess        *connect.Client[v1.SetAccessRequest, v1.SetAccessResponse]
 	listAccess       *connect.Client[v1.ListAccessRequest, v1.ListAccessResponse]
 	readIndex        *connect.Client[v1.ReadIndexRequest, v1.ReadIndexResponse]
@@ -361,6 +397,21 @@ func (c *controllerClient) WatchJobs(ctx context.Context, req *connect.Request[v
 	return c.watchJobs.CallServerStream(ctx, req)
 }
 
+// CheckWiring calls lightloom.v1.Controller.CheckWiring.
+func (c *controllerClient) CheckWiring(ctx context.Context, req *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error) {
+	return c.checkWiring.CallUnary(ctx, req)
+}
+
+// Wire calls lightloom.v1.Controller.Wire.
+func (c *controllerClient) Wire(ctx context.Context, req *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error) {
+	return c.wire.CallUnary(ctx, req)
+}
+
+// ListLeases calls lightloom.v1.Controller.ListLeases.
+func (c *controllerClient) ListLeases(ctx context.Context, req *connect.Request[v1.ListLeasesRequest]) (*connect.Response[v1.ListLeasesResponse], error) {
+	return c.listLeases.CallUnary(ctx, req)
+}
+
 // SetAccess calls lightloom.v1.Controller.SetAccess.
 func (c *controllerClient) SetAccess(ctx context.Context, req *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error) {
 	return c.setAccess.CallUnary(ctx, req)
@@ -423,6 +474,14 @@ type ControllerHandler interface {
 	// WatchJobs returns the jobs that have not ended some time ago, and then each job that changes as it stands, until the
 	// caller goes away. Changes that follow each other quickly are one.
 	WatchJobs(context.Context, *connect.Request[v1.WatchJobsRequest], *connect.ServerStream[v1.JobsChanged]) error
+	// CheckWiring says what Wire would change at an optical switch of the lab to make the links of a testbed stand, or
+	// what keeps them from it. It changes nothing.
+	CheckWiring(context.Context, *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error)
+	// Wire makes the links of a testbed stand under a lease of their ports, or releases the testbed, or extends its lease
+	// or hands it over. A tenant holds leases under its own name, and takes over no circuits of others.
+	Wire(context.Context, *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error)
+	// ListLeases returns the leases of ports of optical switches of the lab, and who waits for which.
+	ListLeases(context.Context, *connect.Request[v1.ListLeasesRequest]) (*connect.Response[v1.ListLeasesResponse], error)
 	// SetAccess grants access to the holder of a client certificate, or takes it back, and returns once that is in the
 	// replicated log.
 	SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error)
@@ -534,6 +593,25 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithSchema(controllerMethods.ByName("WatchJobs")),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerCheckWiringHandler := connect.NewUnaryHandler(
+		ControllerCheckWiringProcedure,
+		svc.CheckWiring,
+		connect.WithSchema(controllerMethods.ByName("CheckWiring")),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerWireHandler := connect.NewUnaryHandler(
+		ControllerWireProcedure,
+		svc.Wire,
+		connect.WithSchema(controllerMethods.ByName("Wire")),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerListLeasesHandler := connect.NewUnaryHandler(
+		ControllerListLeasesProcedure,
+		svc.ListLeases,
+		connect.WithSchema(controllerMethods.ByName("ListLeases")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	controllerSetAccessHandler := connect.NewUnaryHandler(
 		ControllerSetAccessProcedure,
 		svc.SetAccess,
@@ -597,6 +675,12 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerListJobsHandler.ServeHTTP(w, r)
 		case ControllerWatchJobsProcedure:
 			controllerWatchJobsHandler.ServeHTTP(w, r)
+		case ControllerCheckWiringProcedure:
+			controllerCheckWiringHandler.ServeHTTP(w, r)
+		case ControllerWireProcedure:
+			controllerWireHandler.ServeHTTP(w, r)
+		case ControllerListLeasesProcedure:
+			controllerListLeasesHandler.ServeHTTP(w, r)
 		case ControllerSetAccessProcedure:
 			controllerSetAccessHandler.ServeHTTP(w, r)
 		case ControllerListAccessProcedure:
@@ -670,6 +754,18 @@ func (UnimplementedControllerHandler) ListJobs(context.Context, *connect.Request
 
 func (UnimplementedControllerHandler) WatchJobs(context.Context, *connect.Request[v1.WatchJobsRequest], *connect.ServerStream[v1.JobsChanged]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.WatchJobs is not implemented"))
+}
+
+func (UnimplementedControllerHandler) CheckWiring(context.Context, *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.CheckWiring is not implemented"))
+}
+
+func (UnimplementedControllerHandler) Wire(context.Context, *connect.Request[v1.WiringRequest]) (*connect.Response[v1.WiringResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.Wire is not implemented"))
+}
+
+func (UnimplementedControllerHandler) ListLeases(context.Context, *connect.Request[v1.ListLeasesRequest]) (*connect.Response[v1.ListLeasesResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ListLeases is not implemented"))
 }
 
 func (UnimplementedControllerHandler) SetAccess(context.Context, *connect.Request[v1.SetAccessRequest]) (*connect.Response[v1.SetAccessResponse], error) {

@@ -1,4 +1,4 @@
-package dptest
+package frameprobe
 
 import (
 	"bytes"
@@ -15,29 +15,29 @@ import (
 	"lightloom/southbound"
 )
 
-// probeType is an EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else
-// answers to it.
-const probeType = 0x88b5
+// probeType is the second EtherType for local experiments (IEEE 802): an OCS carries it, and nothing else
+// answers to it. The first is that of the signals of package emulator/fefi.
+const probeType = 0x88b6
 
-// tap is a packet socket on one interface for probes: sends them past the queues, or takes those that
+// Tap is a packet socket on one interface for probes: sends them past the queues, or takes those that
 // come in, each with the kernel's time of arrival.
-type tap struct {
+type Tap struct {
 	fd    int
 	seqAt int // where a probe's number is in its frame
 	head  int // bytes of the frame that tell a probe, from headAt to seqAt
 	frame [60]byte
 }
 
-// openTap opens a tap for probes that an OCS carries.
-func openTap(link int) (*tap, error) {
-	t := &tap{seqAt: 14, head: 2}
+// Open opens a tap for probes that an OCS carries.
+func Open(link int) (*Tap, error) {
+	t := &Tap{seqAt: 14, head: 2}
 	binary.BigEndian.PutUint16(t.frame[12:], probeType)
 	return t, t.open(link, probeType)
 }
 
-// openRouted opens a tap for probes that packet switches carry: UDP from one host to another.
-func openRouted(link int, src, dst netip.Addr, tag southbound.Tag) (*tap, error) {
-	t := &tap{seqAt: 42, head: 6}
+// OpenRouted opens a tap for probes that packet switches carry: UDP from one host to another.
+func OpenRouted(link int, src, dst netip.Addr, tag southbound.Tag) (*Tap, error) {
+	t := &Tap{seqAt: 42, head: 6}
 	f := t.frame[:]
 	copy(f, []byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, southbound.TOS(0, tag)})
 	binary.BigEndian.PutUint16(f[16:], uint16(len(f)-14))
@@ -68,7 +68,7 @@ func checksum(b []byte) uint16 {
 }
 
 // open opens the socket; on an error there is none.
-func (t *tap) open(link int, protocol uint16) error {
+func (t *Tap) open(link int, protocol uint16) error {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK,
 		int(swap16(protocol)))
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *tap) open(link int, protocol uint16) error {
 		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 16<<20))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("set up packet socket on interface %d: %w", link, err), t.close())
+		return errors.Join(fmt.Errorf("set up packet socket on interface %d: %w", link, err), t.Close())
 	}
 	return nil
 }
@@ -97,16 +97,17 @@ func swap16(v uint16) uint16 {
 	return binary.NativeEndian.Uint16(b[:])
 }
 
-func (t *tap) close() error { return unix.Close(t.fd) }
+// Close closes the socket.
+func (t *Tap) Close() error { return unix.Close(t.fd) }
 
-// send sends probe seq. The call never blocks, so it bypasses the Go scheduler and keeps its processor.
-func (t *tap) send(seq uint32) error {
+// Send sends probe seq. The call never blocks, so it bypasses the Go scheduler and keeps its processor.
+func (t *Tap) Send(seq uint32) error {
 	binary.BigEndian.PutUint32(t.frame[t.seqAt:], seq)
 	for {
 		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(t.fd), uintptr(unsafe.Pointer(&t.frame)),
 			uintptr(len(t.frame)), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
-		case 0, unix.ENOBUFS, unix.EAGAIN: // a probe that could not be sent is a probe that did not come
+		case 0, unix.ENOBUFS, unix.EAGAIN, unix.ENETDOWN: // a probe that could not be sent is a probe that did not come
 			return nil
 		case unix.EINTR:
 		default:
@@ -115,15 +116,15 @@ func (t *tap) send(seq uint32) error {
 	}
 }
 
-// arrival is a probe that came in.
-type arrival struct {
-	seq uint32
-	at  time.Time
+// Arrival is a probe that came in.
+type Arrival struct {
+	Seq uint32
+	At  time.Time
 }
 
-// drain returns all that has come in, in order.
-func (t *tap) drain() ([]arrival, error) {
-	var all []arrival
+// Drain returns all that has come in, in order.
+func (t *Tap) Drain() ([]Arrival, error) {
+	var all []Arrival
 	var buf [128]byte
 	var oob [128]byte
 	for {
@@ -131,7 +132,7 @@ func (t *tap) drain() ([]arrival, error) {
 		switch {
 		case errors.Is(err, unix.EAGAIN):
 			return all, nil
-		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ENETDOWN): // told once; nothing more arrives
 			continue
 		case err != nil:
 			return all, fmt.Errorf("receive probe: %w", err)
@@ -142,7 +143,7 @@ func (t *tap) drain() ([]arrival, error) {
 		if err != nil {
 			return all, err
 		}
-		all = append(all, arrival{binary.BigEndian.Uint32(buf[t.seqAt:]), at})
+		all = append(all, Arrival{binary.BigEndian.Uint32(buf[t.seqAt:]), at})
 	}
 }
 

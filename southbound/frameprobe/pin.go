@@ -1,4 +1,4 @@
-package dptest
+package frameprobe
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processors returns two processors that this process can use, the same twice if there is one.
-func processors() (a, b int, err error) {
+// Processors returns two processors that this process can use, the same twice if there is one.
+func Processors() (a, b int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return 0, 0, fmt.Errorf("ask for processors: %w", err)
@@ -22,8 +22,8 @@ func processors() (a, b int, err error) {
 	return own[0], own[len(own)-1], nil
 }
 
-// pinned runs f on a thread that stays on one processor and ends with f.
-func pinned(cpu int, f func() error) <-chan error {
+// Pinned runs f on a thread that stays on one processor and ends with f.
+func Pinned(cpu int, f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // never unlocked: nothing else is to run on a thread that is bound
