@@ -75,6 +75,9 @@ func (j *Job) CheckOn(f *topo.Fabric) error {
 	if err := j.Check(f.Hosts(), f.Hosts()*f.Spec.Slots); err != nil {
 		return err
 	}
+	if err := j.checkBlocks(f); err != nil {
+		return fmt.Errorf("job %q: %w", j.Name, err)
+	}
 	if err := j.checkLoads(f); err != nil {
 		return fmt.Errorf("job %q: %w", j.Name, err)
 	}

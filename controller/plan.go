@@ -15,6 +15,9 @@ type Placement struct {
 	Hosts []southbound.HostID `json:"hosts"`
 	// tasks placed here whose rack has no copy of their block, ascending
 	NonLocal []int32 `json:"non_local,omitempty"`
+	// ReadFrom is the host that each of NonLocal reads its block from, over the network, before it computes. NoHost, or nil
+	// for all: it takes its NonLocal time in place of that, as where no copy is left.
+	ReadFrom []southbound.HostID `json:"read_from,omitempty"`
 	// MilliVCPUs are the thousandths of vCPUs that each task with a load is given, by task; 0, or nil for all: its share.
 	MilliVCPUs []int32 `json:"milli_vcpus,omitempty"`
 	// of an incremental job: state that the policy gets back; nil: unchanged

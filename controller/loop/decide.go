@@ -142,6 +142,12 @@ func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 		own := controller.Placement{Job: p.Job, Hosts: slices.Clone(p.Hosts), NonLocal: slices.Clone(p.NonLocal),
 			MilliVCPUs:  slices.Clone(p.MilliVCPUs),
 			PolicyState: slices.Clone(p.PolicyState), Move: slices.Clone(p.Move)}
+		if s.Level() >= state.BlocksLevel || s.Live().Cluster == nil {
+			own.ReadFrom = slices.Clone(p.ReadFrom)
+		}
+		if len(own.ReadFrom) > 0 { // what reads has no routes
+			l.pending.note(controller.JobArrived, now, p.Job, -1, 0)
+		}
 		left := s.LeftBehind(&own)
 		own.Resent = l.sentOf(left)
 		behind = append(behind, left...)

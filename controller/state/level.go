@@ -38,9 +38,15 @@ func (k Kind) Level() Level {
 	return 1
 }
 
-// level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, and
-// what jobs read.
+// BlocksLevel is the level from which on jobs say where blocks lie, and tasks read them over the network.
+const BlocksLevel Level = 8
+
+// level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
+// and where blocks lie and are read from.
 func (e *Entry) level() Level {
+	if e.Job != nil && e.Job.NamesReplicas() || e.Placement != nil && e.Placement.ReadFrom != nil {
+		return BlocksLevel
+	}
 	loads := e.Job != nil && (e.Job.Limits != nil || e.Job.Malleable() || slices.ContainsFunc(e.Job.Stages,
 		func(s controller.Stage) bool { return s.Efficiency != nil }))
 	if loads || e.Job != nil && e.Job.Reading() || e.Placement != nil && e.Placement.MilliVCPUs != nil {

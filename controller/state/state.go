@@ -29,6 +29,8 @@ type Job struct {
 	PolicyState []int32             `json:"policy_state,omitempty"` // of the policy that places it
 	// coflows that carry again what its edges have lost with a host
 	Redo []southbound.CoflowID `json:"redo,omitempty"`
+	// coflows that bring blocks to its tasks, from other racks
+	Blocks []southbound.CoflowID `json:"blocks,omitempty"`
 
 	Cancelled bool `json:"cancelled,omitempty"` // a user or its lifetime has ended it
 	Expired   bool `json:"expired,omitempty"`   // its lifetime has
@@ -78,6 +80,9 @@ type Coflow struct {
 	Resent bool                `json:"resent,omitempty"`
 	Of     southbound.CoflowID `json:"of,omitempty"` // the edge's own
 	Pairs  []controller.Flow   `json:"pairs,omitempty"`
+	// It brings blocks to tasks. Edge is the number of the job's edges then, and pairs are from a host to a task that
+	// still reads.
+	Block bool `json:"block,omitempty"`
 	// so does the coflow of an edge whose tasks are placed incrementally
 	Waits bool `json:"waits,omitempty"`
 	// by task: the hosts it was laid out between, once a task has left its own; nil: the job's
@@ -345,7 +350,7 @@ func (s *State) derive() {
 			s.noteCoflow(j, j.FirstCoflow+southbound.CoflowID(e))
 		}
 		s.noteEvicted(j)
-		for _, id := range j.Redo {
+		for _, id := range slices.Concat(j.Redo, j.Blocks) {
 			s.noteCoflow(j, id)
 		}
 	}
@@ -380,7 +385,7 @@ func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
 	if i, found := slices.BinarySearch(s.active, id); !found {
 		s.active = slices.Insert(s.active, i, id)
 	}
-	if c.Started == Unset && j.mayStart(&j.Edges[c.Edge]) && s.housed(j, c) && !slices.Contains(s.ready, id) {
+	if c.Started == Unset && j.mayStart(j.EdgeOf(c)) && s.housed(j, c) && !slices.Contains(s.ready, id) {
 		s.ready = append(s.ready, id)
 	}
 }

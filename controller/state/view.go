@@ -90,7 +90,7 @@ func (s *State) viewCoflow(id southbound.CoflowID,
 	c := s.Coflow(id)
 	j := s.Job(c.Job)
 	out := controller.CoflowView{
-		ID: id, Job: c.Job, Edge: c.Edge, Arrival: j.Arrival, Weight: j.Weight,
+		ID: id, Job: c.Job, Edge: c.Edge, Block: c.Block, Arrival: j.Arrival, Weight: j.Weight,
 		Admission: c.Admission, Started: c.Started != Unset, Start: c.Started,
 		Generation: c.generation,
 		Src:        c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,
