@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/route"
 	"lightloom/southbound/hint"
 )
@@ -118,7 +119,10 @@ func (s *Spec) Name() string { return s.name }
 func (s *Spec) New(opt Options) controller.Policy {
 	opt.Overrides = s.over
 	parts := s.parts(opt)
-	p := compose(parts, s.Capabilities())
+	p := compose(parts, new(place.Reads), s.Capabilities())
+	if s.over.ReadsBeside {
+		ReadBeside(p)
+	}
 	switch ended := controller.Kinds(controller.HostFlowEnded); opt.Redecide {
 	case AtFlows:
 		p.wants |= ended

@@ -64,6 +64,6 @@ func (m *Machine) take(j *Job, t Task) {
 	}
 	m.Inputs++
 	m.Left += t.Input
-	m.Smallest = min(m.Smallest, j.Coflow)
-	m.Larger = append(m.Larger, Inflow{j.Coflow, t.Input})
+	m.Smallest = min(m.Smallest, j.coflow(t))
+	m.Larger = append(m.Larger, Inflow{j.coflow(t), t.Input})
 }
