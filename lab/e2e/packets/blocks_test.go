@@ -15,7 +15,6 @@ import (
 // TestBlocksOnPackets runs maps whose blocks of 1 MB lie on one rack of three: those elsewhere compute once their block
 // has come as real packets, and each byte has arrived once.
 func TestBlocksOnPackets(t *testing.T) {
-	t.Parallel()
 	labtest.ShareNetns(t, "netns", false)
 	j := controller.Job{Name: "mapper", Weight: 1, Incremental: true, Stages: []controller.Stage{{Name: "map"},
 		{Name: "reduce", Tasks: []controller.Task{{Compute: 10 * time.Millisecond}}}},
