@@ -78,6 +78,7 @@ type Plan struct {
 	Withdraw   []southbound.CoflowID // unbegun reservations of these coflows go
 	Preempt    []southbound.Port     // begun reservations of these inputs end now
 	Reserve    []CircuitReservation  // sorted by (In, NotBefore)
+	Resize     []Resize // takes effect before Place
 	Route      []Routing
 	Admissions []AdmissionDecision // of coflows that have started and have no admission decision, sorted by coflow
 	Share      *southbound.Rates   // nil: unchanged. Never logged.
@@ -107,7 +108,7 @@ func (m *MoveCounts) Add(o MoveCounts) { m.Evaluated += o.Evaluated; m.Accepted 
 
 // Reset empties p and keeps its memory.
 func (p *Plan) Reset() {
-	*p = Plan{Place: p.Place[:0], Withdraw: p.Withdraw[:0], Preempt: p.Preempt[:0], Reserve: p.Reserve[:0],
+	*p = Plan{Place: p.Place[:0], Resize: p.Resize[:0], Withdraw: p.Withdraw[:0], Preempt: p.Preempt[:0], Reserve: p.Reserve[:0],
 		Route: p.Route[:0], Admissions: p.Admissions[:0], Wake: southbound.Never}
 }
 

@@ -38,6 +38,7 @@ type View struct {
 	Evicted []Evicted           // placed jobs that have lost hosts, by id; not incremental ones
 	Partial []Partial           // incremental jobs with a task placed, not ended, by id
 	Running []Running           // placed jobs with stages that have coflows among Coflows, by id
+	Loaded  []Running           // placed jobs with loads, not ended, by id: vCPUs decide how long they take
 	Coflows []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
 	Turnover time.Duration // when a job with tasks was placed, or one ended, last; 0: never
@@ -112,6 +113,11 @@ type TaskState struct {
 	ReadSince   time.Duration `json:"read_since_ns,omitempty"`
 	// thousandths of vCPUs that it was given; 0: its share
 	MilliVCPUs int32         `json:"milli_vcpus,omitempty"`
+	// thousandths beside them until others want them
+	ExtraMilli int32 `json:"extra_milli_vcpus,omitempty"`
+	// of its load: what it had done at Rated, when its vCPUs were changed last; 0: they never were
+	Done  time.Duration `json:"done_ns,omitempty"`
+	Rated time.Duration `json:"rated_ns,omitempty"`
 	Moved      time.Duration `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
 }
 

@@ -98,6 +98,9 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	if p.Err != nil {
 		return fmt.Errorf("%w: %w", controller.ErrUndecided, p.Err)
 	}
+	if err := l.commitResizes(s, now, p.Resize); err != nil {
+		return err
+	}
 	behind, err := l.commitPlacements(s, now, p.Place)
 	if err != nil {
 		return err
@@ -123,6 +126,24 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 			Planning: state.Planning{Wake: wake, Anneal: &counts}})
 	}
 	l.leave(behind)
+	return nil
+}
+
+// commitResizes changes vCPUs of running tasks. Hosts run what is left of their loads as a later try of theirs.
+func (l *Loop) commitResizes(s *state.State, now time.Duration, all []controller.Resize) error {
+	for i := range all {
+		r := all[i]
+		e := state.Entry{Kind: state.TaskResized, At: now, Resize: &r}
+		if !s.Admits(&e) {
+			return nil // some replica is too old to know it, and tasks keep what they have
+		}
+		t, takes, err := s.Resized(&r, now)
+		if err != nil {
+			return err
+		}
+		l.pass.add(e)
+		l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: r.Task, Host: t.Host, Compute: takes, Try: t.Try})
+	}
 	return nil
 }
 

@@ -280,7 +280,7 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 	i := int(id - j.FirstTask)
 	first, _ := j.StageTasks(int(t.Stage))
 	l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: id, Host: t.Host,
-		Compute: j.Job.Stages[t.Stage].Runs(l.fabric, i-first, t.Host, t.MilliVCPUs, t.Slower()), Try: t.Try})
+		Compute: j.Job.Stages[t.Stage].Runs(l.fabric, i-first, t), Try: t.Try})
 }
 
 // start declares a coflow to its hosts, with the tags that hold now.

@@ -108,6 +108,8 @@ func (s *State) apply(e *Entry) error {
 		return s.decideAdmission(e)
 	case JobCancelled:
 		return s.cancel(e)
+	case TaskResized:
+		return s.resize(e)
 	}
 	return s.applyToCluster(e)
 }
@@ -241,6 +243,9 @@ func (s *State) place(e *Entry) error {
 		return err
 	}
 	j := s.Job(p.Job)
+	if err := s.checkLent(j, p); err != nil {
+		return err
+	}
 	for _, i := range p.NonLocal {
 		s.task(j, int(i)).NonLocal = true
 	}
@@ -267,6 +272,7 @@ func (s *State) place(e *Entry) error {
 	}
 	s.noteEvicted(j)
 	s.noteUnplaced(j)
+	s.noteLoaded(j)
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
 		if j.Edges[i].FollowsTasks() {

@@ -134,12 +134,13 @@ func (s *State) leaveHost(j *Job, i int) {
 	s.vacate(j, i)
 	t.Try++
 	t.Host, j.Hosts[i], t.MilliVCPUs = controller.NoHost, controller.NoHost, 0
-	forgetRead(t)
+	startAnew(t)
 }
 
-// forgetRead has a task that leaves its host read its block anew.
-func forgetRead(t *Task) {
+// startAnew has a task that leaves its host read its block and do its work anew.
+func startAnew(t *Task) {
 	if t.OverNetwork {
 		t.NonLocal, t.OverNetwork, t.Reading, t.ReadSince = false, false, false, 0
 	}
+	t.ExtraMilli, t.Done, t.Rated = 0, 0, 0
 }

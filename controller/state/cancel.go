@@ -113,8 +113,9 @@ func (s *State) Sent(id southbound.CoflowID, left *southbound.Remaining) Sent {
 // and those that bring blocks.
 func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return coflowsOf(s.Job(j)) }
 
-// noteMortal keeps the list of jobs whose lifetime can end them.
+// noteMortal keeps the list of jobs whose lifetime can end them, and that of noteLoaded.
 func (s *State) noteMortal(j *Job) {
+	s.noteLoaded(j)
 	i, listed := slices.BinarySearch(s.mortal, j.ID)
 	switch mortal := j.Lifetime > 0 && j.Ended == Unset; {
 	case mortal && !listed:

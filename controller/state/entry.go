@@ -47,6 +47,7 @@ const (
 	MembersForgotten                        // Cluster: Members, by ID
 	FabricChanged                           // Cluster: Fabric
 	RetentionSet                            // Cluster: Retention
+	TaskResized                             // Resize
 	maxKind
 )
 
@@ -58,7 +59,7 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"PortSeen", "HostSeen", "CircuitDropped",
 	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
 	"ClusterFounded", "MembersSeen", "LevelRaised", "GrantChanged",
-	"MembersForgotten", "FabricChanged", "RetentionSet"}
+	"MembersForgotten", "FabricChanged", "RetentionSet", "TaskResized"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -132,7 +133,8 @@ type Entry struct {
 	Cause  Cause               `json:"cause,omitempty"`
 	Stages *Stages             `json:"stages,omitempty"`
 
-	Grant *controller.Grant `json:"grant,omitempty"`
+	Grant  *controller.Grant  `json:"grant,omitempty"`
+	Resize *controller.Resize `json:"resize,omitempty"`
 
 	Planning
 
@@ -228,6 +230,8 @@ func (e *Entry) wellFormed() error {
 		if missing = lacks(e.Cluster, "cluster"); missing == "" {
 			missing = lacks(e.Cluster.Retention, "retention")
 		}
+	case TaskResized:
+		missing = lacks(e.Resize, "resize")
 	case GrantChanged:
 		missing = lacks(e.Grant, "grant")
 	case FabricChanged:

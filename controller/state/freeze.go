@@ -74,6 +74,10 @@ func (s *State) copyOnWrite(e *Entry) {
 		s.own(e.JobID)
 	case CoflowStarted, HostFlowEnded, AdmissionDecided:
 		s.ownCoflow(e.Coflow)
+	case TaskResized:
+		if j, _ := s.Task(e.Resize.Task); j != nil {
+			s.own(j.ID)
+		}
 	case TaskEnded:
 		if j, _ := s.Task(e.Task); j != nil {
 			s.own(j.ID)

@@ -101,8 +101,9 @@ func addedAt(of reflect.Type, field string) state.Level {
 		of == reflect.TypeFor[controller.Placement]() && field == "ReadFrom",
 		of == reflect.TypeFor[state.Job]() && field == "Blocks",
 		of == reflect.TypeFor[state.Coflow]() && field == "Block",
-		of == reflect.TypeFor[controller.TaskState]() && slices.Contains([]string{"OverNetwork", "Reading", "ReadSince"},
-			field):
+		of == reflect.TypeFor[controller.TaskState]() && slices.Contains([]string{"OverNetwork", "Reading", "ReadSince",
+			"ExtraMilli", "Done", "Rated"}, field),
+		of == reflect.TypeFor[state.Entry]() && field == "Resize":
 		return state.BlocksLevel
 	case later(of, field):
 		return 3
@@ -222,13 +223,14 @@ func fill(v reflect.Value, n *int, level state.Level) {
 	}
 }
 
-// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from, is written as it was, and refused by a
+// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as it was, and refused by a
 // cluster of a lower level.
 func TestFrozenBlocks(t *testing.T) {
 	n := 0
 	e := state.Entry{Job: new(controller.Job), Placement: new(controller.Placement)}
+	e.Resize = new(controller.Resize)
 	task, coflow := new(controller.TaskState), new(state.Coflow)
-	for _, v := range []any{e.Job, e.Placement, task, coflow} {
+	for _, v := range []any{e.Job, e.Placement, e.Resize, task, coflow} {
 		fill(reflect.ValueOf(v).Elem(), &n, state.BlocksLevel)
 	}
 	b, err := state.Encode([]state.Entry{e})

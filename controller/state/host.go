@@ -99,7 +99,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 		t.Try++
 		if t.Ended == Unset {
 			t.Started = Unset
-			forgetRead(t)
+			startAnew(t)
 		}
 	}
 	s.noteEvicted(j)

@@ -30,6 +30,8 @@ func (k Kind) Level() Level {
 	switch {
 	case k >= maxKind:
 		return ^Level(0)
+	case k == TaskResized:
+		return ResizeLevel
 	case k == FabricChanged || k == RetentionSet:
 		return 4
 	case k == MembersForgotten:
@@ -40,6 +42,9 @@ func (k Kind) Level() Level {
 
 // BlocksLevel is the level from which on jobs say where blocks lie, and tasks read them over the network.
 const BlocksLevel Level = 8
+
+// ResizeLevel is the level from which on the vCPUs of running tasks change.
+const ResizeLevel = BlocksLevel
 
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
 // and where blocks lie and are read from.
@@ -61,8 +66,11 @@ func (s *State) Admits(e *Entry) bool { return !errors.Is(s.admit(e), ErrLevel) 
 // admit reports why an entry is refused whatever it says.
 func (s *State) admit(e *Entry) error {
 	need := e.Kind.Level()
-	if s.d.Cluster != nil { // without one, as on the simulator, there is no other version
+	switch { // without a cluster, as on the simulator, there is no other version
+	case s.d.Cluster != nil:
 		need = e.level()
+	case e.Kind == TaskResized:
+		need = 1
 	}
 	if need > s.Level() {
 		return fmt.Errorf("%v: %w %d", e.Kind, ErrLevel, s.Level())

@@ -101,7 +101,7 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 		t.Try++
 		t.Started, t.Moved, t.Host, j.Hosts[i] = Unset, e.At, controller.NoHost, controller.NoHost
 		t.MilliVCPUs = 0
-		forgetRead(t)
+		startAnew(t)
 	}
 }
 

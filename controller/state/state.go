@@ -181,6 +181,7 @@ type State struct {
 	// incremental jobs that are placed in part or whole, and have not ended, sorted
 	partly []controller.JobID
 	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
+	loaded []controller.JobID // placed jobs with loads that have not ended, sorted
 
 	unplaced
 	ends
@@ -311,7 +312,7 @@ func (s *State) derive() {
 	s.derivePorts()
 	s.unplaced = unplaced{}
 	s.active, s.stages, s.ready, s.evicted, s.partly = nil, nil, nil, nil, nil
-	s.turnover, s.mortal, s.leaving = s.d.Turnover, nil, nil
+	s.turnover, s.mortal, s.loaded, s.leaving = s.d.Turnover, nil, nil, nil
 	s.finished, s.ended = int(s.d.Next.Job)-len(s.d.Jobs), int(s.d.Next.Coflow)-len(s.d.Coflows) // those that have left
 	for _, c := range s.d.Coflows {
 		s.renew(c)

@@ -61,6 +61,11 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
 	}
 	s.viewRunning(v)
+	v.Loaded = v.Loaded[:0]
+	for _, id := range s.loaded {
+		j := s.Job(id)
+		v.Loaded = append(v.Loaded, controller.Running{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.TasksOf(j)})
+	}
 	v.Turnover = s.turnover
 	v.Circuits = v.Circuits[:0]
 	for _, c := range s.d.Circuits {
