@@ -128,7 +128,8 @@ const (
 	WakeReached                             // the instant that the last plan asked for
 	// a reservation ended early by more than a reconfiguration delay, with bytes left, or for its circuit failed
 	PortsFreed
-	TrafficRead // there is a new estimate of traffic; not if it was empty and still is
+	TrafficRead  // there is a new estimate of traffic; not if it was empty and still is
+	LoadsStarted // tasks with loads have begun
 )
 
 // KindSet is a set of kinds.

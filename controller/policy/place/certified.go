@@ -46,7 +46,7 @@ const maxPairs = 200_000
 // Wants implements the part's list of events.
 func (c *Certified) Wants() controller.KindSet {
 	if c.DRC {
-		return Wants() | controller.Kinds(controller.WakeReached)
+		return Wants() | controller.Kinds(controller.LoadsStarted)
 	}
 	return Wants()
 }

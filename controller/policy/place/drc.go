@@ -23,11 +23,6 @@ func (m *machines) lend(p *controller.Plan) {
 			p.Resize = append(p.Resize, r)
 		}
 	})
-	for h := range given {
-		if given[h] {
-			p.Wake = min(p.Wake, m.v.Now+1)
-		}
-	}
 }
 
 // given returns the hosts that a plan gives tasks.
