@@ -68,7 +68,8 @@ func (j *Job) checkBlocks(f *topo.Fabric) error {
 
 // BlockHost is the host of a rack on which the block of a task lies: the file system deals blocks out over the hosts of
 // a rack in turn. NoHost where all of them are lost, which is sorted.
-func BlockHost(f *topo.Fabric, task southbound.TaskID, rack southbound.RackID, lost []southbound.HostID) southbound.HostID {
+func BlockHost(f *topo.Fabric, task southbound.TaskID, rack southbound.RackID,
+	lost []southbound.HostID) southbound.HostID {
 	first, n := f.FirstHost[rack], f.HostsOf(int(rack))
 	for i := range n {
 		h := southbound.HostID(int(first) + (int(task)+i)%n)

@@ -62,7 +62,8 @@ func (s *Stage) rate(f *topo.Fabric, task int, t *TaskState) float64 {
 	return s.EfficiencyOn(t.Host) * float64(max(milli+t.ExtraMilli, 1)) / MilliVCPUs
 }
 
-// Runs returns how long a task runs on its host since it began there or, with a load, since its vCPUs were changed last.
+// Runs returns how long a task runs on its host since it began there or, with a load, since its vCPUs were
+// changed last.
 func (s *Stage) Runs(f *topo.Fabric, task int, t *TaskState) time.Duration {
 	x := &s.Tasks[task]
 	if x.Load == 0 {

@@ -112,13 +112,13 @@ type TaskState struct {
 	Reading     bool          `json:"reading,omitempty"`
 	ReadSince   time.Duration `json:"read_since_ns,omitempty"`
 	// thousandths of vCPUs that it was given; 0: its share
-	MilliVCPUs int32         `json:"milli_vcpus,omitempty"`
+	MilliVCPUs int32 `json:"milli_vcpus,omitempty"`
 	// thousandths beside them until others want them
 	ExtraMilli int32 `json:"extra_milli_vcpus,omitempty"`
 	// of its load: what it had done at Rated, when its vCPUs were changed last; 0: they never were
 	Done  time.Duration `json:"done_ns,omitempty"`
 	Rated time.Duration `json:"rated_ns,omitempty"`
-	Moved      time.Duration `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
+	Moved time.Duration `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
 }
 
 // MayStart reports whether a task has a host and is to begin there.

@@ -133,7 +133,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 func (l *Loop) commitResizes(s *state.State, now time.Duration, all []controller.Resize) error {
 	for i := range all {
 		r := all[i]
-		e := state.Entry{Kind: state.TaskResized, At: now, Resize: &r}
+		e := state.Entry{Kind: state.TaskResized, At: now, Planning: state.Planning{Resize: &r}}
 		if !s.Admits(&e) {
 			return nil // some replica is too old to know it, and tasks keep what they have
 		}

@@ -133,18 +133,18 @@ type Entry struct {
 	Cause  Cause               `json:"cause,omitempty"`
 	Stages *Stages             `json:"stages,omitempty"`
 
-	Grant  *controller.Grant  `json:"grant,omitempty"`
-	Resize *controller.Resize `json:"resize,omitempty"`
+	Grant *controller.Grant `json:"grant,omitempty"`
 
 	Planning
 
 	Cluster *Cluster `json:"cluster,omitempty"`
 }
 
-// Planning is what a plan leaves beside its changes.
+// Planning is what a plan leaves beside places, routes and circuits.
 type Planning struct {
 	Wake   time.Duration            `json:"wake,omitempty"`
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
+	Resize *controller.Resize       `json:"resize,omitempty"`
 }
 
 // Sent is what the host flows of a coflow have carried so far.

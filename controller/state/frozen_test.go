@@ -103,7 +103,7 @@ func addedAt(of reflect.Type, field string) state.Level {
 		of == reflect.TypeFor[state.Coflow]() && field == "Block",
 		of == reflect.TypeFor[controller.TaskState]() && slices.Contains([]string{"OverNetwork", "Reading", "ReadSince",
 			"ExtraMilli", "Done", "Rated"}, field),
-		of == reflect.TypeFor[state.Entry]() && field == "Resize":
+		of == reflect.TypeFor[state.Planning]() && field == "Resize":
 		return state.BlocksLevel
 	case later(of, field):
 		return 3
@@ -223,8 +223,8 @@ func fill(v reflect.Value, n *int, level state.Level) {
 	}
 }
 
-// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as it was, and refused by a
-// cluster of a lower level.
+// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as it was,
+// and refused by a cluster of a lower level.
 func TestFrozenBlocks(t *testing.T) {
 	n := 0
 	e := state.Entry{Job: new(controller.Job), Placement: new(controller.Placement)}

@@ -56,7 +56,8 @@ func (s *State) resize(e *Entry) error {
 	left := s.vcpus[h] + s.milli(j, i) - int64(after.MilliVCPUs)
 	if lent := s.lent[h] - int64(t.ExtraMilli) + int64(after.ExtraMilli); after.ExtraMilli > t.ExtraMilli && lent > left ||
 		left < min(0, s.vcpus[h]) {
-		return fmt.Errorf("change vCPUs of task %d: host %d has %d thousandths left, and lends %d", e.Resize.Task, h, left, lent)
+		return fmt.Errorf("change vCPUs of task %d: host %d has %d thousandths left, and lends %d", e.Resize.Task, h, left,
+			lent)
 	}
 	s.vacate(j, i)
 	*t = after

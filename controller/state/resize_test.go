@@ -21,8 +21,8 @@ func TestResize(t *testing.T) {
 	s := New(f)
 	apply := func(e Entry) error { return s.Apply(&e) }
 	resize := func(at time.Duration, task southbound.TaskID, milli, extra int32) error {
-		return apply(Entry{Kind: TaskResized, At: at, Resize: &controller.Resize{Task: task, MilliVCPUs: milli,
-			ExtraMilli: extra}})
+		return apply(Entry{Kind: TaskResized, At: at, Planning: Planning{Resize: &controller.Resize{Task: task,
+			MilliVCPUs: milli, ExtraMilli: extra}}})
 	}
 	job := func() *controller.Job {
 		return &controller.Job{Stages: []controller.Stage{{Name: "s",

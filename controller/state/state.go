@@ -88,8 +88,13 @@ type Coflow struct {
 	// by task: the hosts it was laid out between, once a task has left its own; nil: the job's
 	Laid []southbound.HostID `json:"laid,omitempty"`
 
-	byDst      byDst  // follows from Columns
-	generation uint64 // of Columns: no other rows of any coflow have it
+	derivedRows
+}
+
+// derivedRows follows from a coflow's Columns.
+type derivedRows struct {
+	byDst      byDst
+	generation uint64 // no other rows of any coflow have it
 }
 
 // CircuitReservation is a reservation and whether its circuit has been asked for.
@@ -180,8 +185,7 @@ type State struct {
 	evicted  []controller.JobID    // jobs with tasks that have lost their hosts, sorted
 	// incremental jobs that are placed in part or whole, and have not ended, sorted
 	partly []controller.JobID
-	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
-	loaded []controller.JobID // placed jobs with loads that have not ended, sorted
+	watched
 
 	unplaced
 	ends
@@ -189,6 +193,12 @@ type State struct {
 	leavers
 	sharing
 	published
+}
+
+// watched are jobs that have not ended and are asked for at every decision, sorted.
+type watched struct {
+	mortal []controller.JobID // with a lifetime
+	loaded []controller.JobID // placed ones with loads
 }
 
 // published is what others are told while entries are applied.

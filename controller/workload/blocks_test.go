@@ -29,7 +29,7 @@ func TestBlocksOfJobFiles(t *testing.T) {
 // TestBadBlocksOfJobFiles: what is wrong with blocks is said with its place.
 func TestBadBlocksOfJobFiles(t *testing.T) {
 	for stage, want := range map[string]string{
-		"{name: map, input: lots}":                       `x.yaml:3:33: job "a": input "lots" of stage "map" is no size of a block`,
+		"{name: map, input: lots}":                       `x.yaml:3:33: job "a": input "lots" of stage "map" is no size`,
 		"{name: map, input: 0B}":                         `input "0B" of stage "map" is no size of a block, such as 256MB`,
 		"{name: map, replicas: [[1]]}":                   `stage "map" has replicas of blocks, and reads none: write input:`,
 		"{name: map, input: 1MB, replicas: [[]]}":        "has a block that has no replica: name 1 to 3 racks",

@@ -359,7 +359,8 @@ func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
 func (y *stageYAML) blocks(tasks []controller.Task) error {
 	if y.Input.at == nil {
 		if y.Replicas != nil {
-			return fmt.Errorf("stage %q has replicas of blocks, and reads none: write input: and the size of a block", y.Name.text)
+			return fmt.Errorf("stage %q has replicas of blocks, and reads none: write input: and the size of a block",
+				y.Name.text)
 		}
 		return nil
 	}

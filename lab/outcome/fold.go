@@ -82,8 +82,8 @@ func (r BlocksRead) note() []string {
 	if r.Blocks == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Tasks read %d blocks of %d bytes from other racks over the network, before they computed. "+
-		"They count for the load of links, and for no completion time of coflows.", r.Blocks, r.Bytes)}
+	return []string{fmt.Sprintf("Tasks read %d blocks of %d bytes from other racks over the network, before they "+
+		"computed. They count for the load of links, and for no completion time of coflows.", r.Blocks, r.Bytes)}
 }
 
 func join(to, c *state.Coflow) {

@@ -5,9 +5,9 @@ import (
 	"lightloom/southbound"
 )
 
-// lend is the DRC procedure (the dissertation's algorithm 6): what a host has left goes to its running tasks by their
-// loads, until the next scheduling. Hosts that a plan has just given tasks take back what they lent, and lend again once
-// those run.
+// lend is the DRC procedure (the dissertation's algorithm 6): what a host has left goes to its running
+// tasks by their loads, until the next scheduling. Hosts that a plan has just given tasks take back what
+// they lent, and lend again once those run.
 func (m *machines) lend(p *controller.Plan) {
 	given, sum := m.given(p), make([]float64, len(m.vcpus))
 	m.running(func(h southbound.HostID, load float64, _ *controller.TaskState, _ southbound.TaskID) { sum[h] += load })

@@ -86,7 +86,7 @@ func (o office) String() string {
 	if o.blocks {
 		return s + ", inputs as blocks"
 	}
-	return s + ", inputs over the network"
+	return s + ", inputs in one copy"
 }
 
 // rate adds how often chains arrive.

@@ -30,7 +30,8 @@ func mapper(incremental bool) controller.Job {
 	return j
 }
 
-func runBlocks(t *testing.T, by string, j controller.Job, parts policy.Overrides) (*scenario.Prepared, *outcome.Outcome) {
+func runBlocks(t *testing.T, by string, j controller.Job,
+	parts policy.Overrides) (*scenario.Prepared, *outcome.Outcome) {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Given: []controller.Job{j}, Fabric: blockFabric,
 		Policies: []string{by}, Parts: parts, Seed: 1, Speedup: 1, Replicas: 1, On: scenario.OnFlowsim}, 1)
