@@ -74,7 +74,9 @@ type Task struct {
 	Compute time.Duration `json:"compute_ns"`
 	Slots   int32         `json:"slots,omitempty"` // that it takes; 0 means 1
 	Input   pathmap.Bytes `json:"input,omitempty"` // of a block that it reads from the file system
-	// it takes longer by this where no copy of the block is in its rack
+	// racks that hold a copy of the block, at most Replicas; nil: the policy places them
+	Replicas []southbound.RackID `json:"replicas,omitempty"`
+	// it takes longer by this where no copy of the block is in its rack, and it does not read over the network
 	NonLocal time.Duration `json:"non_local_ns,omitempty"`
 	// Load is how long it takes on one vCPU of a host of efficiency 1: more vCPUs make it shorter. In place of Compute.
 	Load time.Duration `json:"load_ns,omitempty"`

@@ -53,27 +53,54 @@ func Share(f *topo.Fabric, h southbound.HostID, slots int32) int32 {
 	return int32(int64(f.VCPUs(int(h))) * MilliVCPUs * int64(slots) / int64(f.Spec.Slots))
 }
 
-// Runs returns how long a task runs on a host, given thousandths of vCPUs there; 0: its share. far says that no copy of
-// its block is in the rack.
-func (s *Stage) Runs(f *topo.Fabric, task int, h southbound.HostID, milli int32, far bool) time.Duration {
-	t := &s.Tasks[task]
-	if t.Load == 0 {
-		return t.Takes(far)
-	}
+// rate returns how much of a load a task gets done in a second on its host.
+func (s *Stage) rate(f *topo.Fabric, task int, t *TaskState) float64 {
+	milli := t.MilliVCPUs
 	if milli == 0 {
-		milli = Share(f, h, t.Size())
+		milli = Share(f, t.Host, s.Tasks[task].Size())
 	}
-	rate := s.EfficiencyOn(h) * float64(max(milli, 1)) / MilliVCPUs
-	if took := float64(t.Load) / rate; took < float64(Endless) {
+	return s.EfficiencyOn(t.Host) * float64(max(milli+t.ExtraMilli, 1)) / MilliVCPUs
+}
+
+// Runs returns how long a task runs on its host since it began there or, with a load, since its vCPUs were
+// changed last.
+func (s *Stage) Runs(f *topo.Fabric, task int, t *TaskState) time.Duration {
+	x := &s.Tasks[task]
+	if x.Load == 0 {
+		return x.Takes(t.Slower())
+	}
+	if took := float64(x.Load-t.Done) / s.rate(f, task, t); took < float64(Endless) {
 		return max(1, time.Duration(math.Round(took)))
 	}
 	return Endless
+}
+
+// Resize changes the vCPUs of a running task with a load. What it has done so far stays done.
+type Resize struct {
+	Task southbound.TaskID `json:"task"`
+	// thousandths for good, and beside them until others want them
+	MilliVCPUs int32 `json:"milli_vcpus"`
+	ExtraMilli int32 `json:"extra_milli_vcpus,omitempty"`
+}
+
+// Resized returns a running task whose vCPUs are changed. It is a try of its own, of what is left of its load: hosts
+// void the one before.
+func (s *Stage) Resized(f *topo.Fabric, task int, t TaskState, r *Resize, now time.Duration) TaskState {
+	load := s.Tasks[task].Load
+	done := float64(t.Done) + float64(now-max(t.Started, t.Rated))*s.rate(f, task, &t)
+	t.Done = min(time.Duration(math.Round(done)), load)
+	t.MilliVCPUs, t.ExtraMilli, t.Rated = r.MilliVCPUs, r.ExtraMilli, now
+	t.Try++
+	return t
 }
 
 // CheckOn is Check on a fabric, vCPUs and efficiencies included.
 func (j *Job) CheckOn(f *topo.Fabric) error {
 	if err := j.Check(f.Hosts(), f.Hosts()*f.Spec.Slots); err != nil {
 		return err
+	}
+	if err := j.checkBlocks(f); err != nil {
+		return fmt.Errorf("job %q: %w", j.Name, err)
 	}
 	if err := j.checkLoads(f); err != nil {
 		return fmt.Errorf("job %q: %w", j.Name, err)

@@ -7,6 +7,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 )
 
 func fabricOf(t *testing.T, text string) *topo.Fabric {
@@ -42,17 +43,31 @@ func TestRuns(t *testing.T) {
 		{1, 1, 0, 2 * time.Second},    // no load
 		{1, 0, 3000, 2 * time.Second}, // no load
 	} {
-		if got := s.Runs(f, c.task, 0, c.milli, true); c.host == 0 && got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-		if got := s.Runs(f, c.task, 1, c.milli, true); c.host == 1 && got != c.want {
+		task := &controller.TaskState{Host: southbound.HostID(c.host), MilliVCPUs: c.milli, NonLocal: true}
+		if got := s.Runs(f, c.task, task); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
 	tiny := &controller.Stage{Tasks: []controller.Task{{Load: controller.Endless}},
 		Efficiency: []float64{1e-300}}
-	if got := tiny.Runs(f, 0, 0, 1, false); got != controller.Endless {
+	if got := tiny.Runs(f, 0, &controller.TaskState{MilliVCPUs: 1}); got != controller.Endless {
 		t.Errorf("the longest load runs for %v", got)
+	}
+}
+
+// TestResized: a load of 4 s on one vCPU that is a quarter done after a second takes a second and a half more on two,
+// and what is lent beside them counts as well.
+func TestResized(t *testing.T) {
+	f := fabricOf(t, "leafspine:racks=2,hosts=1,slots=4,vcpus=8")
+	s := &controller.Stage{Tasks: []controller.Task{{Load: 4 * time.Second}}}
+	first := controller.TaskState{Started: 5 * time.Second, MilliVCPUs: 1000, Ended: -1}
+	second := s.Resized(f, 0, first, &controller.Resize{MilliVCPUs: 1500, ExtraMilli: 500}, 6*time.Second)
+	if second.Done != time.Second || second.Try != 1 || s.Runs(f, 0, &second) != 1500*time.Millisecond {
+		t.Errorf("%+v takes %v", second, s.Runs(f, 0, &second))
+	}
+	third := s.Resized(f, 0, second, &controller.Resize{MilliVCPUs: 500}, 7*time.Second)
+	if third.Done != 3*time.Second || third.Try != 2 || s.Runs(f, 0, &third) != 2*time.Second {
+		t.Errorf("%+v takes %v", third, s.Runs(f, 0, &third))
 	}
 }
 

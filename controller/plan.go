@@ -15,6 +15,9 @@ type Placement struct {
 	Hosts []southbound.HostID `json:"hosts"`
 	// tasks placed here whose rack has no copy of their block, ascending
 	NonLocal []int32 `json:"non_local,omitempty"`
+	// ReadFrom is the host that each of NonLocal reads its block from, over the network, before it computes. NoHost, or
+	// nil for all: it takes its NonLocal time in place of that, as where no copy is left.
+	ReadFrom []southbound.HostID `json:"read_from,omitempty"`
 	// MilliVCPUs are the thousandths of vCPUs that each task with a load is given, by task; 0, or nil for all: its share.
 	MilliVCPUs []int32 `json:"milli_vcpus,omitempty"`
 	// of an incremental job: state that the policy gets back; nil: unchanged
@@ -75,6 +78,7 @@ type Plan struct {
 	Withdraw   []southbound.CoflowID // unbegun reservations of these coflows go
 	Preempt    []southbound.Port     // begun reservations of these inputs end now
 	Reserve    []CircuitReservation  // sorted by (In, NotBefore)
+	Resize     []Resize              // takes effect before Place
 	Route      []Routing
 	Admissions []AdmissionDecision // of coflows that have started and have no admission decision, sorted by coflow
 	Share      *southbound.Rates   // nil: unchanged. Never logged.
@@ -104,8 +108,8 @@ func (m *MoveCounts) Add(o MoveCounts) { m.Evaluated += o.Evaluated; m.Accepted 
 
 // Reset empties p and keeps its memory.
 func (p *Plan) Reset() {
-	*p = Plan{Place: p.Place[:0], Withdraw: p.Withdraw[:0], Preempt: p.Preempt[:0], Reserve: p.Reserve[:0],
-		Route: p.Route[:0], Admissions: p.Admissions[:0], Wake: southbound.Never}
+	*p = Plan{Place: p.Place[:0], Resize: p.Resize[:0], Withdraw: p.Withdraw[:0], Preempt: p.Preempt[:0],
+		Reserve: p.Reserve[:0], Route: p.Route[:0], Admissions: p.Admissions[:0], Wake: southbound.Never}
 }
 
 // Kind is something that happened.
@@ -124,7 +128,8 @@ const (
 	WakeReached                             // the instant that the last plan asked for
 	// a reservation ended early by more than a reconfiguration delay, with bytes left, or for its circuit failed
 	PortsFreed
-	TrafficRead // there is a new estimate of traffic; not if it was empty and still is
+	TrafficRead  // there is a new estimate of traffic; not if it was empty and still is
+	LoadsStarted // tasks with loads have begun
 )
 
 // KindSet is a set of kinds.

@@ -38,6 +38,7 @@ type View struct {
 	Evicted []Evicted           // placed jobs that have lost hosts, by id; not incremental ones
 	Partial []Partial           // incremental jobs with a task placed, not ended, by id
 	Running []Running           // placed jobs with stages that have coflows among Coflows, by id
+	Loaded  []Running           // placed jobs with loads, not ended, by id: vCPUs decide how long they take
 	Coflows []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
 	Turnover time.Duration // when a job with tasks was placed, or one ended, last; 0: never
@@ -106,13 +107,33 @@ type TaskState struct {
 	// how often it was begun before, on hosts that have failed or that it has left
 	Try      int32 `json:"try,omitempty"`
 	NonLocal bool  `json:"non_local,omitempty"` // no copy of its block is in the host's rack
+	// its block comes over the network, since ReadSince, and Reading until all of it is there
+	OverNetwork bool          `json:"over_network,omitempty"`
+	Reading     bool          `json:"reading,omitempty"`
+	ReadSince   time.Duration `json:"read_since_ns,omitempty"`
 	// thousandths of vCPUs that it was given; 0: its share
-	MilliVCPUs int32         `json:"milli_vcpus,omitempty"`
-	Moved      time.Duration `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
+	MilliVCPUs int32 `json:"milli_vcpus,omitempty"`
+	// thousandths beside them until others want them
+	ExtraMilli int32 `json:"extra_milli_vcpus,omitempty"`
+	// of its load: what it had done at Rated, when its vCPUs were changed last; 0: they never were
+	Done  time.Duration `json:"done_ns,omitempty"`
+	Rated time.Duration `json:"rated_ns,omitempty"`
+	Moved time.Duration `json:"moved_ns,omitempty"` // when a plan had it leave its host last; 0: never
 }
 
 // MayStart reports whether a task has a host and is to begin there.
-func (t *TaskState) MayStart() bool { return t.Host >= 0 && t.Started < 0 && t.Ended < 0 }
+func (t *TaskState) MayStart() bool { return t.Host >= 0 && t.Started < 0 && t.Ended < 0 && !t.Reading }
+
+// Slower reports whether a task takes its NonLocal time: it reads from another rack, and not over the network.
+func (t *TaskState) Slower() bool { return t.NonLocal && !t.OverNetwork }
+
+// Begun is when a task began to read its block over the network or, where it does not, to compute; below zero before.
+func (t *TaskState) Begun() time.Duration {
+	if t.OverNetwork {
+		return t.ReadSince
+	}
+	return t.Started
+}
 
 // Running reports whether a task has begun and not ended.
 func (t *TaskState) Running() bool { return t.Started >= 0 && t.Ended < 0 }
@@ -121,7 +142,8 @@ func (t *TaskState) Running() bool { return t.Started >= 0 && t.Ended < 0 }
 type CoflowView struct {
 	ID      southbound.CoflowID
 	Job     JobID
-	Edge    int32         // of the job
+	Edge    int32         // of the job; the number of its edges where Block
+	Block   bool          // it brings blocks to tasks of the job that read from other racks
 	Arrival time.Duration // the job's
 	Weight  float64
 	// Deadline is the instant by which the job is to have ended; 0: it has none. A bare coflow is its job.

@@ -23,6 +23,7 @@ import (
 	"lightloom/lab/experiment/kept"
 	"lightloom/lab/experiment/pods"
 	"lightloom/lab/experiment/pushbox"
+	"lightloom/lab/replay"
 	"lightloom/lab/report/plot"
 )
 
@@ -33,6 +34,7 @@ type experimentFlags struct {
 	output, plot   string
 	on, data       string
 	quick, fresh   bool
+	reads          string
 	loads          []float64
 	stdout, stderr io.Writer
 }
@@ -123,6 +125,8 @@ func newExperimentRun(a actions) *cobra.Command {
 	c.Flags().BoolVar(&f.fresh, "fresh", false,
 		"make all runs, also those that an interrupted start of the same "+
 			"command has made")
+	c.Flags().StringVar(&f.reads, readsFlag, readsNetwork, "how tasks read blocks of which their rack has no copy: "+
+		"network, or beside it")
 	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads as multiples of the paper's, for "+
 		"experiments that sweep the load; default: 1,3,10,30")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -153,6 +157,9 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 		}
 		return usage("write --on "+strings.Join(e.On, " or --on "),
 			"experiment run: %s does not run on %q: %s", e.Name, f.on, why)
+	}
+	if err := oneOf(c, readsFlag, f.reads, readsNetwork, readsBeside); err != nil {
+		return err
 	}
 	if len(f.loads) > 0 && !e.Loads {
 		return usage("leave --loads away", "experiment run: %s is no curve over the offered load", e.Name)
@@ -188,11 +195,15 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 	if err != nil {
 		return err
 	}
-	what, began := fmt.Sprint(e.Name, " on ", f.on, ", quick ", f.quick, ", loads ", f.loads), time.Now()
+	what, began := fmt.Sprint(e.Name, " on ", f.on, ", quick ", f.quick, ", loads ", f.loads, ", ", f.reads),
+		time.Now()
 	f.announce(e.Name, what)
 	b := &experiment.Bench{Kept: resumed, Seeds: f.seeds, First: f.first, On: f.on, Data: f.data,
 		Quick: f.quick, Loads: f.loads,
 		Progress: func(done, of int) { bar.ChangeMax(of); _ = bar.Set(done) }}
+	if f.reads == readsBeside {
+		ctx = replay.ReadingBeside(ctx)
+	}
 	r, err := e.Run(ctx, b)
 	_ = bar.Clear()
 	cut := len(b.Interrupted()) > 0
@@ -237,7 +248,7 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 
 // resume opens the runs that an interrupted start of the same experiment has made.
 func (f *experimentFlags) resume(name string) (*kept.Runs, error) {
-	path, err := kept.File(kept.Folder(), name, []any{f.seeds, f.first, f.on, f.data, f.quick, f.loads})
+	path, err := kept.File(kept.Folder(), name, []any{f.seeds, f.first, f.on, f.data, f.quick, f.loads, f.reads})
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type runFlags struct {
 	rules    ruleFlags
 	warmup   string
 	verbose  bool
+	reads    string
 	perNode  int // hosts to add at each switch of a fabric's file
 }
 
@@ -51,6 +52,9 @@ func (f *runFlags) common(c *cobra.Command) {
 	c.Flags().IntVar(&f.opt.Replicas, "replicas", 3, "controller replicas on netns: 1, 3, 5 or 7")
 	c.Flags().StringVar(&f.opt.Net.Congestion, "congestion", "cubic", "TCP congestion control of the hosts on "+
 		"netns")
+	c.Flags().StringVar(&f.reads, readsFlag, readsNetwork, "how tasks read blocks of which their rack has no copy: "+
+		"network, from the copy out of whose rack the fewest others read,\nor beside it, in the time that the job's model "+
+		"says")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false,
 		"print which flags the config file has set, and what replicas of the controller "+
 			"log, on netns")
@@ -150,6 +154,7 @@ func (f *runFlags) check(c *cobra.Command) (replay.Options, error) {
 	if err := f.checkWords(c); err != nil {
 		return o, err
 	}
+	o.Parts.ReadsBeside = f.reads == readsBeside
 	var err error
 	if o.Scale, err = parseScale(c, f.scale); err != nil {
 		return o, err
@@ -253,6 +258,13 @@ func (f *runFlags) fabric(c *cobra.Command) (string, error) {
 	return fmt.Sprintf("%s,hosts=%d", arg, f.perNode), nil
 }
 
+// How tasks read blocks of other racks.
+const (
+	readsFlag    = "remote-reads"
+	readsNetwork = "network"
+	readsBeside  = "beside"
+)
+
 // checkWords checks the flags of this command that take one of a few words.
 func (f *runFlags) checkWords(c *cobra.Command) error {
 	for _, w := range []struct {
@@ -261,6 +273,7 @@ func (f *runFlags) checkWords(c *cobra.Command) error {
 	}{
 		{"on", []string{scenario.OnNetns, scenario.OnFlowsim}},
 		{"dataplane", []string{"auto", "ebpf", "mirred"}},
+		{readsFlag, []string{readsNetwork, readsBeside}},
 	} {
 		flag := c.Flags().Lookup(w.flag)
 		if flag == nil || flag.Value.String() == "" && !flag.Changed {

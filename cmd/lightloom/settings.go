@@ -39,6 +39,9 @@ func settings(c *cobra.Command) []report.Setting {
 		if marked(f, placeMark) || slices.Contains([]string{"help", "config"}, f.Name) { // those of every command
 			return
 		}
+		if f.Name == readsFlag && f.Value.String() == f.DefValue {
+			return // reports without blocks are those of versions that did not have it
+		}
 		input := marked(f, inputMark)
 		if many, ok := f.Value.(pflag.SliceValue); ok {
 			for _, v := range many.GetSlice() {

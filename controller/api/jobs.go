@@ -67,6 +67,11 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 				len(m.GetComputeNs()), n)
 		}
 	}
+	racks := m.GetReplicas()
+	if n := controller.Replicas * len(m.GetComputeNs()); len(racks) != 0 && len(racks) != n {
+		return controller.Stage{}, fmt.Errorf("has %d tasks and names %d racks of their blocks: name %d, or none",
+			len(m.GetComputeNs()), len(racks), n)
+	}
 	if len(m.GetEfficiency()) > controller.MaxEfficiencies {
 		return controller.Stage{}, fmt.Errorf("has efficiencies of %d hosts, at most %d are taken",
 			len(m.GetEfficiency()),
@@ -85,14 +90,44 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 		if len(load) > 0 {
 			t.Load = time.Duration(load[i])
 		}
+		if len(racks) > 0 {
+			t.Replicas = replicasFromWire(racks[controller.Replicas*i : controller.Replicas*(i+1)])
+		}
 		s.Tasks = append(s.Tasks, t)
 	}
 	return s, nil
 }
 
+// replicasFromWire returns the racks of one task's block; nil where none is named.
+func replicasFromWire(racks []int32) (out []southbound.RackID) {
+	for _, r := range racks {
+		if r != noRack {
+			out = append(out, southbound.RackID(r))
+		}
+	}
+	return out
+}
+
+// noRack stands in the place of a copy that there is not.
+const noRack = -1
+
+func replicasToWire(tasks []controller.Task) []int32 {
+	if !slices.ContainsFunc(tasks, func(t controller.Task) bool { return len(t.Replicas) > 0 }) {
+		return nil
+	}
+	out := slices.Repeat([]int32{noRack}, controller.Replicas*len(tasks))
+	for i, t := range tasks {
+		for k, r := range t.Replicas[:min(len(t.Replicas), controller.Replicas)] {
+			out[controller.Replicas*i+k] = int32(r)
+		}
+	}
+	return out
+}
+
 // stageToWire is the inverse of stageFromWire.
 func stageToWire(s *controller.Stage) *apiv1.Stage {
-	w := &apiv1.Stage{Name: s.Name, ComputeNs: make([]int64, 0, len(s.Tasks)), Efficiency: s.Efficiency}
+	w := &apiv1.Stage{Name: s.Name, ComputeNs: make([]int64, 0, len(s.Tasks)), Efficiency: s.Efficiency,
+		Replicas: replicasToWire(s.Tasks)}
 	input, far, load := make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks))
 	reads, waits, loads := false, false, false
 	for i, t := range s.Tasks {

@@ -97,7 +97,7 @@ func TestJobsSurviveTheWire(t *testing.T) {
 		Name: "job", User: "u", Arrival: 5, Weight: 1.5, Deadline: 7, Incremental: true,
 		Predicted: &controller.Prediction{Input: 1, Shuffle: 2, Maps: 3, Reduces: 4, MapTime: 5, RedTime: 6},
 		Stages: []controller.Stage{{Name: "map",
-			Tasks: []controller.Task{{Compute: 1, Input: 8}, {Compute: 2, NonLocal: 9}}},
+			Tasks: []controller.Task{{Compute: 1, Input: 8, Replicas: []southbound.RackID{3, 1}}, {Compute: 2, NonLocal: 9}}},
 			{Name: "reduce", Tasks: []controller.Task{{}}}},
 		Edges: []controller.Edge{
 			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40},

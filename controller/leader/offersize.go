@@ -54,7 +54,14 @@ func flowSize(f *controller.Flow) int {
 
 func taskSize(t *controller.Task) int {
 	const keys = `{"compute_ns":},`
-	return len(keys) + digits(int64(t.Compute)) + optional(`,"slots":`, int64(t.Slots)) +
+	n := 0
+	for i, r := range t.Replicas {
+		if i == 0 {
+			n += len(`,"replicas":[]`) - 1 // a comma less than racks
+		}
+		n += 1 + digits(int64(r))
+	}
+	return n + len(keys) + digits(int64(t.Compute)) + optional(`,"slots":`, int64(t.Slots)) +
 		optional(`,"load_ns":`, int64(t.Load)) + optional(`,"input":`, int64(t.Input)) +
 		optional(`,"non_local_ns":`, int64(t.NonLocal))
 }

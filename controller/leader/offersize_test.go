@@ -31,6 +31,10 @@ func TestOfferSize(t *testing.T) {
 			for range r.IntN(1 + 50) {
 				s.Tasks = append(s.Tasks, controller.Task{Compute: time.Duration(number()), Slots: int32(number()),
 					Input: pathmap.Bytes(number()), NonLocal: time.Duration(number())})
+				for range r.IntN(4) {
+					x := &s.Tasks[len(s.Tasks)-1]
+					x.Replicas = append(x.Replicas, southbound.RackID(number()))
+				}
 			}
 			j.Stages = append(j.Stages, s)
 			e := controller.Edge{Kind: 255, From: math.MinInt64, To: math.MinInt64,

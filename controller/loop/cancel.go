@@ -103,7 +103,7 @@ func (l *Loop) holdCancelled(s *state.State) {
 // caps are what the rows of a stream with a rate send at most, at layer 2; nil for others.
 func (l *Loop) caps(s *state.State, c *state.Coflow) []pathmap.BitsPerSecond {
 	j := s.Job(c.Job)
-	e := &j.Edges[c.Edge]
+	e := j.EdgeOf(c)
 	if e.Rate == 0 {
 		return nil
 	}

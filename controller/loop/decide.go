@@ -98,6 +98,9 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	if p.Err != nil {
 		return fmt.Errorf("%w: %w", controller.ErrUndecided, p.Err)
 	}
+	if err := l.commitResizes(s, now, p.Resize); err != nil {
+		return err
+	}
 	behind, err := l.commitPlacements(s, now, p.Place)
 	if err != nil {
 		return err
@@ -126,6 +129,24 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	return nil
 }
 
+// commitResizes changes vCPUs of running tasks. Hosts run what is left of their loads as a later try of theirs.
+func (l *Loop) commitResizes(s *state.State, now time.Duration, all []controller.Resize) error {
+	for i := range all {
+		r := all[i]
+		e := state.Entry{Kind: state.TaskResized, At: now, Planning: state.Planning{Resize: &r}}
+		if !s.Admits(&e) {
+			return nil // some replica is too old to know it, and tasks keep what they have
+		}
+		t, takes, err := s.Resized(&r, now)
+		if err != nil {
+			return err
+		}
+		l.pass.add(e)
+		l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: r.Task, Host: t.Host, Compute: takes, Try: t.Try})
+	}
+	return nil
+}
+
 // commitPlacements returns the rows that begin again elsewhere.
 func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 	place []controller.Placement) (behind []southbound.HostFlowKey, err error) {
@@ -142,6 +163,12 @@ func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 		own := controller.Placement{Job: p.Job, Hosts: slices.Clone(p.Hosts), NonLocal: slices.Clone(p.NonLocal),
 			MilliVCPUs:  slices.Clone(p.MilliVCPUs),
 			PolicyState: slices.Clone(p.PolicyState), Move: slices.Clone(p.Move)}
+		if s.Level() >= state.BlocksLevel || s.Live().Cluster == nil {
+			own.ReadFrom = slices.Clone(p.ReadFrom)
+		}
+		if len(own.ReadFrom) > 0 { // what reads has no routes
+			l.pending.note(controller.JobArrived, now, p.Job, -1, 0)
+		}
 		left := s.LeftBehind(&own)
 		own.Resent = l.sentOf(left)
 		behind = append(behind, left...)

@@ -261,7 +261,7 @@ func (l *Loop) after(s *state.State, now time.Duration) {
 	for _, id := range l.pending.touched {
 		if c := s.Coflow(id); c.Ended != state.Unset {
 			l.pending.note(controller.CoflowEnded, now, c.Job, id, 0)
-			if s.Job(c.Job).Edges[c.Edge].Stream { // the last of a stage's ends its tasks
+			if s.Job(c.Job).EdgeOf(c).Stream { // the last of a stage's ends its tasks
 				l.pending.freed = true
 			}
 			l.steering.sent.over(id)
@@ -280,7 +280,7 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 	i := int(id - j.FirstTask)
 	first, _ := j.StageTasks(int(t.Stage))
 	l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: id, Host: t.Host,
-		Compute: j.Job.Stages[t.Stage].Runs(l.fabric, i-first, t.Host, t.MilliVCPUs, t.NonLocal), Try: t.Try})
+		Compute: j.Job.Stages[t.Stage].Runs(l.fabric, i-first, t), Try: t.Try})
 }
 
 // start declares a coflow to its hosts, with the tags that hold now.

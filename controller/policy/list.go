@@ -131,6 +131,10 @@ func places() []row {
 			fresh(place.Certified{Placer: tapraFast})},
 		{"ontapra", "tapra, always the job that can end first (OnTaPRA)", blind,
 			fresh(place.Certified{Placer: tapra, Shortest: true})},
+		{"ontapra-drc", "ontapra that lends running tasks the vCPUs that nobody has, by their loads (DRC)", blind,
+			fresh(place.Certified{Placer: tapra, Shortest: true, DRC: true})},
+		{"tapra-drc", "tapra with DRC", blind, fresh(place.Certified{Placer: tapra, DRC: true})},
+		{"tapra-fast-drc", "tapra-fast with DRC", blind, fresh(place.Certified{Placer: tapraFast, DRC: true})},
 		{"minmin", "tasks with loads by Min-Min, with vCPUs and limits as tapra has them", blind,
 			fresh(place.Certified{Placer: minMin})},
 		{"mm-ga", "minmin improved by a genetic algorithm", blind,
@@ -336,13 +340,6 @@ func placesCircuitsAndRoutes() []row {
 		{"apart", "joint, but its places are searched for the packet network alone: what deciding together is measured " +
 			"against", wavelengths, separate},
 	}
-}
-
-// refused are names of published schedulers that no fabric can carry out, and why.
-func refused() map[string]string {
-	const drc = "hosts take the time of a task when it starts, so no fabric can change the vCPUs of a running task " +
-		"(DRC): use ontapra, which has none, or see what DRC gains with lightloom experiment run tapra-online"
-	return map[string]string{"ontapra-drc": drc, "tapra-drc": drc, "tapra-fast-drc": drc}
 }
 
 // presets are the policies that users meet first: each name is a + list of parts, or stands for one

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/route"
 	"lightloom/southbound/hint"
 )
@@ -118,7 +119,10 @@ func (s *Spec) Name() string { return s.name }
 func (s *Spec) New(opt Options) controller.Policy {
 	opt.Overrides = s.over
 	parts := s.parts(opt)
-	p := compose(parts, s.Capabilities())
+	p := compose(parts, new(place.Reads), s.Capabilities())
+	if s.over.ReadsBeside {
+		ReadBeside(p)
+	}
 	switch ended := controller.Kinds(controller.HostFlowEnded); opt.Redecide {
 	case AtFlows:
 		p.wants |= ended
@@ -263,9 +267,6 @@ func find(name string) (*entry, error) {
 		if all[i].Name == name {
 			return &all[i], nil
 		}
-	}
-	if why := refused()[name]; why != "" {
-		return nil, fmt.Errorf("part %q is refused: %s", name, why)
 	}
 	var known []string
 	for _, p := range Parts() {

@@ -15,4 +15,7 @@ type Overrides struct {
 	// EdmondsSlot is how long a slot of edmonds lasts after its reconfiguration delay; 0: as long as the
 	// part has it.
 	EdmondsSlot time.Duration
+
+	// ReadsBeside has tasks read blocks of other racks beside the network, in the time that their job says for that.
+	ReadsBeside bool
 }

@@ -7,6 +7,7 @@ package policy
 
 import (
 	"lightloom/controller"
+	"lightloom/controller/policy/place"
 )
 
 // Part answers one question: it reads the view and the plan so far and writes its own fields of the plan.
@@ -23,19 +24,23 @@ type eventFilter interface {
 
 // Compose returns a policy that calls the parts in this order: place; circuits (and the host flows that
 // each carries); route (what is left on packets); share (both). A nil part leaves its question open.
-func Compose(place, circuits, route, share Part) controller.Policy {
-	return compose([questions]Part{place, circuits, route, share},
+func Compose(where, circuits, route, share Part) controller.Policy {
+	return compose([questions]Part{where, circuits, route, share}, new(place.Reads),
 		controller.Capabilities{Circuits: circuits != nil})
 }
 
-func compose(parts [questions]Part, can controller.Capabilities) *composed {
+// compose has reads complete what the part that places has placed; nil leaves it as it is.
+func compose(parts [questions]Part, reads Part, can controller.Capabilities) *composed {
 	c := &composed{can: can}
-	for _, p := range parts {
+	for q, p := range parts {
 		if p == nil {
 			continue
 		}
 		c.parts = append(c.parts, p)
 		c.wants |= wants(p)
+		if Question(q) == Place && reads != nil {
+			c.parts = append(c.parts, reads)
+		}
 	}
 	return c
 }
@@ -49,6 +54,19 @@ func wants(p Part) controller.KindSet {
 		return w.Wants()
 	}
 	return ^controller.KindSet(0)
+}
+
+// ReadBeside has tasks of a policy of Compose or New read blocks of other racks beside the network.
+func ReadBeside(p controller.Policy) {
+	c, _ := p.(*composed)
+	for i := 0; c != nil && i < len(c.parts); i++ {
+		switch part := c.parts[i].(type) {
+		case *place.Reads:
+			part.Beside = true
+		case *place.Packer:
+			part.Beside = true
+		}
+	}
 }
 
 type composed struct {

@@ -69,8 +69,8 @@ func silent(s *state.State, now time.Duration) (out []api.Silent) {
 				continue
 			}
 			first, _ := j.StageTasks(int(t.Stage))
-			takes := j.Job.Stages[t.Stage].Runs(f, i-first, t.Host, t.MilliVCPUs, t.NonLocal)
-			if ran := now - t.Started; ran-takes > max(leastSilent, takes/2) {
+			takes := j.Job.Stages[t.Stage].Runs(f, i-first, &t)
+			if ran := now - max(t.Started, t.Rated); ran-takes > max(leastSilent, takes/2) {
 				if x.Tasks++; ran > x.Longest {
 					x.Longest, x.Host = ran, f.Topology.Node(f.HostNode[t.Host]).Name
 				}

@@ -108,6 +108,8 @@ func (s *State) apply(e *Entry) error {
 		return s.decideAdmission(e)
 	case JobCancelled:
 		return s.cancel(e)
+	case TaskResized:
+		return s.resize(e)
 	}
 	return s.applyToCluster(e)
 }
@@ -241,6 +243,9 @@ func (s *State) place(e *Entry) error {
 		return err
 	}
 	j := s.Job(p.Job)
+	if err := s.checkLent(j, p); err != nil {
+		return err
+	}
 	for _, i := range p.NonLocal {
 		s.task(j, int(i)).NonLocal = true
 	}
@@ -251,9 +256,11 @@ func (s *State) place(e *Entry) error {
 		if len(p.Move) > 0 {
 			s.migrate(j, p, e)
 		}
+		s.read(j, p, e)
 		s.reschedule(j, p.Hosts)
 		return nil
 	}
+	s.read(j, p, e)
 	j.Hosts, j.Placed = slices.Clone(p.Hosts), e.At
 	s.turn(j)
 	s.give(j, p)
@@ -265,6 +272,7 @@ func (s *State) place(e *Entry) error {
 	}
 	s.noteEvicted(j)
 	s.noteUnplaced(j)
+	s.noteLoaded(j)
 	for i := range j.Edges {
 		id := j.FirstCoflow + southbound.CoflowID(i)
 		if j.Edges[i].FollowsTasks() {
@@ -427,6 +435,9 @@ func (s *State) startCoflow(e *Entry) error {
 		c.Ready = e.At
 	}
 	j.begin(e)
+	if c.Block {
+		return nil // it has rows, and none of a lost host
+	}
 	s.lose(j, e.Coflow, s.lostRows(c), nil)
 	if j.spent(c) {
 		s.endCoflow(j, e.Coflow, c, e)
@@ -488,6 +499,9 @@ func (s *State) endHostFlow(e *Entry) error {
 		return ErrStale
 	}
 	c.Done[e.Row] = true
+	if c.Block {
+		s.arrived(s.Job(c.Job), c, int(e.Row))
+	}
 	if c.Remaining--; s.Job(c.Job).spent(c) {
 		s.endCoflow(s.Job(c.Job), e.Coflow, c, e)
 	}
@@ -502,7 +516,8 @@ func (s *State) endCoflow(j *Job, id southbound.CoflowID, c *Coflow, e *Entry) {
 	if i, found := slices.BinarySearch(s.active, id); found {
 		s.active = slices.Delete(s.active, i, i+1)
 	}
-	switch edge := &j.Edges[c.Edge]; {
+	c.Pairs = nil
+	switch edge := j.EdgeOf(c); {
 	case edge.Stream:
 		s.closeStream(j, edge.From, e)
 		s.closeStream(j, edge.To, e)

@@ -26,7 +26,7 @@ func (s *State) cancel(e *Entry) error {
 	j.Cancelled, j.Expired = true, e.OK
 	for i := range j.Tasks() {
 		if t := s.task(j, i); t.Ended == Unset {
-			t.Ended = e.At
+			t.Ended, t.Reading = e.At, false
 			if t.Host >= 0 {
 				s.vacate(j, i)
 			}
@@ -62,7 +62,7 @@ func (s *State) cut(j *Job, id southbound.CoflowID, e *Entry) {
 		return
 	}
 	c.Waits, c.Pairs = false, nil
-	j.Edges[c.Edge].Flows = nil
+	j.EdgeOf(c).Flows = nil
 	if c.Started == Unset {
 		c.Columns, c.Tag, c.Done, c.Laid, c.byDst = controller.Columns{}, nil, nil, nil, byDst{}
 		c.Bytes, c.Local, c.Rack, c.HostFlows, c.Flows = 0, 0, 0, 0, 0
@@ -109,12 +109,13 @@ func (s *State) Sent(id southbound.CoflowID, left *southbound.Remaining) Sent {
 	return out
 }
 
-// CoflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been
-// lost.
+// CoflowsOf returns the coflows of a job: those of its edges, those that carry again what has been lost,
+// and those that bring blocks.
 func (s *State) CoflowsOf(j controller.JobID) []southbound.CoflowID { return coflowsOf(s.Job(j)) }
 
-// noteMortal keeps the list of jobs whose lifetime can end them.
+// noteMortal keeps the list of jobs whose lifetime can end them, and that of noteLoaded.
 func (s *State) noteMortal(j *Job) {
+	s.noteLoaded(j)
 	i, listed := slices.BinarySearch(s.mortal, j.ID)
 	switch mortal := j.Lifetime > 0 && j.Ended == Unset; {
 	case mortal && !listed:

@@ -65,7 +65,7 @@ func (d *Data) checkJobs(f *topo.Fabric) error {
 		if !d.own(j) {
 			return fmt.Errorf("job %d has coflows missing", j.ID)
 		}
-		tasks, coflows = tasks[j.Tasks():], coflows+len(j.Edges)+len(j.Redo)
+		tasks, coflows = tasks[j.Tasks():], coflows+len(j.Edges)+len(j.Redo)+len(j.Blocks)
 	}
 	if len(tasks) > 0 || coflows != len(d.Coflows) {
 		return errors.New("tasks or coflows do not add up to the jobs'")
@@ -110,12 +110,17 @@ func (j *Job) has(tasks []Task, f *topo.Fabric) bool {
 func (d *Data) own(j *Job) bool {
 	for i := range j.Edges {
 		c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i))
-		if c == nil || c.Resent || c.Job != j.ID || int(c.Edge) != i {
+		if c == nil || c.Resent || c.Block || c.Job != j.ID || int(c.Edge) != i {
 			return false
 		}
 	}
 	for i, id := range j.Redo {
 		if c := d.Coflow(id); c == nil || !c.Resent || c.Job != j.ID || i > 0 && id <= j.Redo[i-1] {
+			return false
+		}
+	}
+	for i, id := range j.Blocks {
+		if c := d.Coflow(id); c == nil || !c.Block || c.Resent || c.Job != j.ID || i > 0 && id <= j.Blocks[i-1] {
 			return false
 		}
 	}
@@ -125,7 +130,7 @@ func (d *Data) own(j *Job) bool {
 func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
 	n, j := len(c.Columns.Src), d.Job(c.Job)
 	if len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Tag) != n || len(c.Done) != n ||
-		j == nil || int(c.Edge) >= len(j.Edges) || c.Edge < 0 {
+		j == nil || c.Edge < 0 || int(c.Edge) > len(j.Edges) || c.Block != (int(c.Edge) == len(j.Edges)) {
 		return errors.New("is incomplete")
 	}
 	if err := d.checkPairs(f, c); err != nil {
@@ -144,11 +149,11 @@ func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
 func (d *Data) checkPairs(f *topo.Fabric, c *Coflow) error {
 	j := d.Job(c.Job)
 	most := len(j.Hosts)
-	if j.Edges[c.Edge].Kind == controller.Fixed {
+	if j.EdgeOf(c).Kind == controller.Fixed {
 		most = f.Hosts()
 	}
 	sources := most
-	if j.Edges[c.Edge].Reads != nil {
+	if c.Block || j.Edges[c.Edge].Reads != nil {
 		sources, most = most, len(j.Hosts)
 	}
 	for _, p := range c.Pairs {

@@ -47,6 +47,7 @@ const (
 	MembersForgotten                        // Cluster: Members, by ID
 	FabricChanged                           // Cluster: Fabric
 	RetentionSet                            // Cluster: Retention
+	TaskResized                             // Resize
 	maxKind
 )
 
@@ -58,7 +59,7 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"PortSeen", "HostSeen", "CircuitDropped",
 	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
 	"ClusterFounded", "MembersSeen", "LevelRaised", "GrantChanged",
-	"MembersForgotten", "FabricChanged", "RetentionSet"}
+	"MembersForgotten", "FabricChanged", "RetentionSet", "TaskResized"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -139,10 +140,11 @@ type Entry struct {
 	Cluster *Cluster `json:"cluster,omitempty"`
 }
 
-// Planning is what a plan leaves beside its changes.
+// Planning is what a plan leaves beside places, routes and circuits.
 type Planning struct {
 	Wake   time.Duration            `json:"wake,omitempty"`
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
+	Resize *controller.Resize       `json:"resize,omitempty"`
 }
 
 // Sent is what the host flows of a coflow have carried so far.
@@ -228,6 +230,8 @@ func (e *Entry) wellFormed() error {
 		if missing = lacks(e.Cluster, "cluster"); missing == "" {
 			missing = lacks(e.Cluster.Retention, "retention")
 		}
+	case TaskResized:
+		missing = lacks(e.Resize, "resize")
 	case GrantChanged:
 		missing = lacks(e.Grant, "grant")
 	case FabricChanged:

@@ -158,7 +158,7 @@ func (s *State) checkUplinks(next *topo.Fabric) error {
 func (s *State) recable(f *topo.Fabric) {
 	s.become(f)
 	for h := len(s.free); h < f.Hosts(); h++ {
-		s.free, s.vcpus = append(s.free, 0), append(s.vcpus, 0)
+		s.free, s.vcpus, s.lent = append(s.free, 0), append(s.vcpus, 0), append(s.lent, 0)
 		s.back(f, southbound.HostID(h))
 	}
 	s.write()

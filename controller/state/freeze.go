@@ -74,6 +74,10 @@ func (s *State) copyOnWrite(e *Entry) {
 		s.own(e.JobID)
 	case CoflowStarted, HostFlowEnded, AdmissionDecided:
 		s.ownCoflow(e.Coflow)
+	case TaskResized:
+		if j, _ := s.Task(e.Resize.Task); j != nil {
+			s.own(j.ID)
+		}
 	case TaskEnded:
 		if j, _ := s.Task(e.Task); j != nil {
 			s.own(j.ID)
@@ -109,7 +113,7 @@ func (s *State) own(id controller.JobID) {
 	j := *old
 	j.frozen, j.sum = s.frozen, new(sum)
 	j.Hosts, j.Stages, j.Redo = slices.Clone(j.Hosts), slices.Clone(j.Stages), slices.Clone(j.Redo)
-	j.Edges = slices.Clone(j.Edges)
+	j.Edges, j.Blocks = slices.Clone(j.Edges), slices.Clone(j.Blocks)
 	at, _ := s.d.jobAt(id)
 	s.d.Jobs[at] = &j
 	for _, k := range coflowsOf(&j) {

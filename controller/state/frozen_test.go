@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/state"
+	"lightloom/southbound"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -92,7 +94,24 @@ func TestFrozenLoads(t *testing.T) {
 	}
 }
 
-// later are the fields that levels above 2 add.
+// addedAt is the level from which on a field is written, 1 for those of the first.
+func addedAt(of reflect.Type, field string) state.Level {
+	switch {
+	case of == reflect.TypeFor[controller.Task]() && field == "Replicas",
+		of == reflect.TypeFor[controller.Placement]() && field == "ReadFrom",
+		of == reflect.TypeFor[state.Job]() && field == "Blocks",
+		of == reflect.TypeFor[state.Coflow]() && field == "Block",
+		of == reflect.TypeFor[controller.TaskState]() && slices.Contains([]string{"OverNetwork", "Reading", "ReadSince",
+			"ExtraMilli", "Done", "Rated"}, field),
+		of == reflect.TypeFor[state.Planning]() && field == "Resize":
+		return state.BlocksLevel
+	case later(of, field):
+		return 3
+	}
+	return 1
+}
+
+// later are the fields that levels 3 and 4 add.
 func later(of reflect.Type, field string) bool {
 	switch of {
 	case reflect.TypeFor[controller.Job]():
@@ -197,9 +216,50 @@ func fill(v reflect.Value, n *int, level state.Level) {
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && (level > 2 || !later(v.Type(), f.Name)) {
+			if f := v.Type().Field(i); f.IsExported() && addedAt(v.Type(), f.Name) <= level {
 				fill(v.Field(i), n, level)
 			}
+		}
+	}
+}
+
+// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as it was,
+// and refused by a cluster of a lower level.
+func TestFrozenBlocks(t *testing.T) {
+	n := 0
+	e := state.Entry{Job: new(controller.Job), Placement: new(controller.Placement)}
+	e.Resize = new(controller.Resize)
+	task, coflow := new(controller.TaskState), new(state.Coflow)
+	for _, v := range []any{e.Job, e.Placement, e.Resize, task, coflow} {
+		fill(reflect.ValueOf(v).Elem(), &n, state.BlocksLevel)
+	}
+	b, err := state.Encode([]state.Entry{e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := state.Decode(b); err != nil || !reflect.DeepEqual(back[0], e) {
+		t.Errorf("%s is read as %+v, %v", b, back, err)
+	}
+	for _, v := range []any{task, coflow} {
+		more, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = append(append(b, '\n'), more...)
+	}
+	golden(t, "level8.jsonl", append(b, '\n'))
+
+	job := &controller.Job{Name: "blocks", Stages: []controller.Stage{{Name: "a",
+		Tasks: []controller.Task{{Input: 1, Replicas: []southbound.RackID{0}}}}}}
+	for level, taken := range map[state.Level]bool{state.BlocksLevel - 1: false, state.BlocksLevel: true} {
+		s := state.New(fabric(t))
+		found := state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}}
+		if err := s.Apply(&found); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: job})
+		if (err == nil) != taken || err != nil && !errors.Is(err, state.ErrLevel) {
+			t.Errorf("level %d: %v", level, err)
 		}
 	}
 }

@@ -60,7 +60,9 @@ func (s *State) seeHost(e *Entry) error {
 			continue
 		}
 		for _, id := range coflowsOf(j) {
-			if c := s.Coflow(id); c.Started != Unset && c.Ended == Unset {
+			if c := s.Coflow(id); c.Block {
+				s.dropReads(j, c, e)
+			} else if c.Started != Unset && c.Ended == Unset {
 				local := s.localPairs(j, c, func(_ int, at southbound.HostID) bool { return at == e.Host })
 				if s.lose(j, id, s.lostRows(c), local); j.spent(c) {
 					s.endCoflow(j, id, c, e)
@@ -73,14 +75,14 @@ func (s *State) seeHost(e *Entry) error {
 	return nil
 }
 
-// coflowsOf returns the coflows of a job: those of its edges, then those that carry again what has been
-// lost.
+// coflowsOf returns the coflows of a job: those of its edges, those that carry again what has been lost,
+// and those that bring blocks.
 func coflowsOf(j *Job) []southbound.CoflowID {
-	out := make([]southbound.CoflowID, 0, len(j.Edges)+len(j.Redo))
+	out := make([]southbound.CoflowID, 0, len(j.Edges)+len(j.Redo)+len(j.Blocks))
 	for i := range j.Edges {
 		out = append(out, j.FirstCoflow+southbound.CoflowID(i))
 	}
-	return append(out, j.Redo...)
+	return append(append(out, j.Redo...), j.Blocks...)
 }
 
 // unhouse takes their host from a job's tasks there, but for those whose work is done and read.
@@ -97,6 +99,7 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 		t.Try++
 		if t.Ended == Unset {
 			t.Started = Unset
+			startAnew(t)
 		}
 	}
 	s.noteEvicted(j)
@@ -111,14 +114,14 @@ func (s *State) unhouse(j *Job, h southbound.HostID) {
 func (s *State) unread(j *Job, stage int) bool {
 	return slices.ContainsFunc(coflowsOf(j), func(id southbound.CoflowID) bool {
 		c := s.Coflow(id)
-		x := &j.Edges[c.Edge]
+		x := j.EdgeOf(c)
 		return c.Ended == Unset && x.Kind != controller.Fixed && x.From == stage
 	})
 }
 
 // housed reports whether all tasks that a coflow's host flows go between have hosts.
 func (s *State) housed(j *Job, c *Coflow) bool {
-	x := &j.Edges[c.Edge]
+	x := j.EdgeOf(c)
 	stages := []int{x.To, x.From}
 	switch {
 	case x.Reads != nil:

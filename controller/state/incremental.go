@@ -32,7 +32,7 @@ func (s *State) checkIncremental(j *Job, p *controller.Placement) error {
 				i, len(p.Hosts))
 		}
 	}
-	return nil
+	return s.checkReadFrom(j, p)
 }
 
 // hosts returns the hosts of a job's tasks, NoHost for each before any is placed.

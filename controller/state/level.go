@@ -30,6 +30,8 @@ func (k Kind) Level() Level {
 	switch {
 	case k >= maxKind:
 		return ^Level(0)
+	case k == TaskResized:
+		return ResizeLevel
 	case k == FabricChanged || k == RetentionSet:
 		return 4
 	case k == MembersForgotten:
@@ -38,9 +40,18 @@ func (k Kind) Level() Level {
 	return 1
 }
 
-// level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, and
-// what jobs read.
+// BlocksLevel is the level from which on jobs say where blocks lie, and tasks read them over the network.
+const BlocksLevel Level = 8
+
+// ResizeLevel is the level from which on the vCPUs of running tasks change.
+const ResizeLevel = BlocksLevel
+
+// level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
+// and where blocks lie and are read from.
 func (e *Entry) level() Level {
+	if e.Job != nil && e.Job.NamesReplicas() || e.Placement != nil && e.Placement.ReadFrom != nil {
+		return BlocksLevel
+	}
 	loads := e.Job != nil && (e.Job.Limits != nil || e.Job.Malleable() || slices.ContainsFunc(e.Job.Stages,
 		func(s controller.Stage) bool { return s.Efficiency != nil }))
 	if loads || e.Job != nil && e.Job.Reading() || e.Placement != nil && e.Placement.MilliVCPUs != nil {
@@ -55,8 +66,11 @@ func (s *State) Admits(e *Entry) bool { return !errors.Is(s.admit(e), ErrLevel) 
 // admit reports why an entry is refused whatever it says.
 func (s *State) admit(e *Entry) error {
 	need := e.Kind.Level()
-	if s.d.Cluster != nil { // without one, as on the simulator, there is no other version
+	switch { // without a cluster, as on the simulator, there is no other version
+	case s.d.Cluster != nil:
 		need = e.level()
+	case e.Kind == TaskResized:
+		need = 1
 	}
 	if need > s.Level() {
 		return fmt.Errorf("%v: %w %d", e.Kind, ErrLevel, s.Level())

@@ -36,6 +36,8 @@ func (s *State) checkMigration(j *Job, p *controller.Placement, held map[southbo
 		case i < 0 || int(i) >= len(j.Hosts) || k > 0 && p.Move[k-1] >= i:
 			return fmt.Errorf("place job %d: task %d of %d is moved twice, out of order, or does not exist", p.Job, i,
 				len(j.Hosts))
+		case s.task(j, int(i)).Reading:
+			return fmt.Errorf("place job %d: task %d reads its block, and is not moved before all of it is there", p.Job, i)
 		case s.task(j, int(i)).Ended != Unset || p.Hosts[i] == j.Hosts[i]:
 			return ErrStale
 		}
@@ -99,13 +101,14 @@ func (s *State) migrate(j *Job, p *controller.Placement, e *Entry) {
 		t.Try++
 		t.Started, t.Moved, t.Host, j.Hosts[i] = Unset, e.At, controller.NoHost, controller.NoHost
 		t.MilliVCPUs = 0
+		startAnew(t)
 	}
 }
 
 // rowsOf returns the rows of a started coflow that have not been received and hold a pair with one of
 // those tasks.
 func (s *State) rowsOf(j *Job, c *Coflow, tasks []int32) (rows []int) {
-	x := &j.Edges[c.Edge]
+	x := j.EdgeOf(c)
 	if c.Started == Unset || c.Ended != Unset || !x.FollowsTasks() {
 		return nil
 	}

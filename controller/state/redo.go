@@ -24,16 +24,7 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 	for _, p := range local {
 		c.Local -= p.Bytes
 	}
-	for _, r := range rows {
-		c.Done[r] = true
-		c.Remaining--
-		c.Bytes -= c.Columns.Size[r]
-		c.HostFlows--
-		c.Flows -= int64(c.Columns.Flows[r])
-		if s.RackOf(c.Columns.Src[r]) == s.RackOf(c.Columns.Dst[r]) {
-			c.Rack -= c.Columns.Size[r]
-		}
-	}
+	s.takeOut(c, rows)
 	j.Redo = append(j.Redo, s.append(&Coflow{Job: c.Job, Edge: c.Edge, Ready: c.Ready,
 		Started: Unset, Ended: Unset,
 		Resent: true, Of: id, Pairs: pairs, Waits: true}))
@@ -44,6 +35,20 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 		j.Stages[x.To].Streams++
 	case x.FollowsTasks():
 		j.Stages[x.To].Waits++
+	}
+}
+
+// takeOut ends rows that have not been received, without their bytes.
+func (s *State) takeOut(c *Coflow, rows []int) {
+	for _, r := range rows {
+		c.Done[r] = true
+		c.Remaining--
+		c.Bytes -= c.Columns.Size[r]
+		c.HostFlows--
+		c.Flows -= int64(c.Columns.Flows[r])
+		if s.RackOf(c.Columns.Src[r]) == s.RackOf(c.Columns.Dst[r]) {
+			c.Rack -= c.Columns.Size[r]
+		}
 	}
 }
 
@@ -149,7 +154,7 @@ func (c *Coflow) laid(j *Job) []southbound.HostID {
 func (s *State) rememberLaid(j *Job) {
 	for _, id := range coflowsOf(j) {
 		c := s.Coflow(id)
-		if c.Laid == nil && c.Started != Unset && c.Ended == Unset && j.Edges[c.Edge].FollowsTasks() {
+		if c.Laid == nil && c.Started != Unset && c.Ended == Unset && j.EdgeOf(c).FollowsTasks() {
 			c.Laid = slices.Clone(j.Hosts)
 		}
 	}

@@ -79,7 +79,7 @@ func derived(s *state.State) error {
 				continue
 			}
 			active = append(active, id)
-			if e := &j.Edges[c.Edge]; c.Started == state.Unset && may(d, j, e) && settled(d, j, e) {
+			if e := j.EdgeOf(c); c.Started == state.Unset && may(d, j, e) && settled(d, j, e) {
 				ready = append(ready, id)
 			}
 		}
@@ -248,7 +248,7 @@ func tags(s *state.State, id southbound.CoflowID) (out []southbound.Tag) {
 func fresh(d *state.Data, j *state.Job, stage int) bool {
 	first, end := j.StageTasks(stage)
 	return slices.ContainsFunc(d.Tasks[int(j.FirstTask)+first:int(j.FirstTask)+end], func(t state.Task) bool {
-		return t.Host >= 0 && t.Started == state.Unset && t.Ended == state.Unset
+		return t.Host >= 0 && t.Started == state.Unset && t.Ended == state.Unset && !t.Reading
 	})
 }
 

@@ -12,11 +12,13 @@ import (
 type room struct {
 	free  []int32 // slots, by host
 	vcpus []int64 // thousandths of vCPUs, by host
+	lent  []int64 // of these, what tasks have until others want it
 	drains
 }
 
 func newRoom(f *topo.Fabric) room {
-	r := room{free: make([]int32, f.Hosts()), vcpus: make([]int64, f.Hosts())}
+	r := room{free: make([]int32, f.Hosts()), vcpus: make([]int64, f.Hosts()),
+		lent: make([]int64, f.Hosts())}
 	for h := range r.free {
 		r.back(f, southbound.HostID(h))
 	}
@@ -25,10 +27,10 @@ func newRoom(f *topo.Fabric) room {
 
 // back gives a host all that it has.
 func (r *room) back(f *topo.Fabric, h southbound.HostID) {
-	r.free[h], r.vcpus[h] = int32(f.Spec.Slots), int64(f.VCPUs(int(h)))*controller.MilliVCPUs
+	r.free[h], r.vcpus[h], r.lent[h] = int32(f.Spec.Slots), int64(f.VCPUs(int(h)))*controller.MilliVCPUs, 0
 }
 
-func (r *room) lose(h southbound.HostID) { r.free[h], r.vcpus[h] = 0, 0 }
+func (r *room) lose(h southbound.HostID) { r.free[h], r.vcpus[h], r.lent[h] = 0, 0, 0 }
 
 // milli returns the thousandths of vCPUs that a task has on its host.
 func (s *State) milli(j *Job, i int) int64 {
@@ -44,12 +46,14 @@ func (s *State) occupy(j *Job, i int) {
 	h := s.task(j, i).Host
 	s.free[h] -= s.size(j, i)
 	s.vcpus[h] -= s.milli(j, i)
+	s.lent[h] += int64(s.task(j, i).ExtraMilli)
 }
 
 func (s *State) vacate(j *Job, i int) {
 	h := s.task(j, i).Host
 	s.free[h] += s.size(j, i)
 	s.vcpus[h] += s.milli(j, i)
+	s.lent[h] -= int64(s.task(j, i).ExtraMilli)
 }
 
 // checkVCPUs returns why a waiting job's tasks cannot have the vCPUs that a placement gives them, or nil.

@@ -29,6 +29,8 @@ type Job struct {
 	PolicyState []int32             `json:"policy_state,omitempty"` // of the policy that places it
 	// coflows that carry again what its edges have lost with a host
 	Redo []southbound.CoflowID `json:"redo,omitempty"`
+	// coflows that bring blocks to its tasks, from other racks
+	Blocks []southbound.CoflowID `json:"blocks,omitempty"`
 
 	Cancelled bool `json:"cancelled,omitempty"` // a user or its lifetime has ended it
 	Expired   bool `json:"expired,omitempty"`   // its lifetime has
@@ -78,13 +80,21 @@ type Coflow struct {
 	Resent bool                `json:"resent,omitempty"`
 	Of     southbound.CoflowID `json:"of,omitempty"` // the edge's own
 	Pairs  []controller.Flow   `json:"pairs,omitempty"`
+	// It brings blocks to tasks. Edge is the number of the job's edges then, and pairs are from a host to a task that
+	// still reads.
+	Block bool `json:"block,omitempty"`
 	// so does the coflow of an edge whose tasks are placed incrementally
 	Waits bool `json:"waits,omitempty"`
 	// by task: the hosts it was laid out between, once a task has left its own; nil: the job's
 	Laid []southbound.HostID `json:"laid,omitempty"`
 
-	byDst      byDst  // follows from Columns
-	generation uint64 // of Columns: no other rows of any coflow have it
+	derivedRows
+}
+
+// derivedRows follows from a coflow's Columns.
+type derivedRows struct {
+	byDst      byDst
+	generation uint64 // no other rows of any coflow have it
 }
 
 // CircuitReservation is a reservation and whether its circuit has been asked for.
@@ -175,7 +185,7 @@ type State struct {
 	evicted  []controller.JobID    // jobs with tasks that have lost their hosts, sorted
 	// incremental jobs that are placed in part or whole, and have not ended, sorted
 	partly []controller.JobID
-	mortal []controller.JobID // jobs with a lifetime that have not ended, sorted
+	watched
 
 	unplaced
 	ends
@@ -183,6 +193,12 @@ type State struct {
 	leavers
 	sharing
 	published
+}
+
+// watched are jobs that have not ended and are asked for at every decision, sorted.
+type watched struct {
+	mortal []controller.JobID // with a lifetime
+	loaded []controller.JobID // placed ones with loads
 }
 
 // published is what others are told while entries are applied.
@@ -306,7 +322,7 @@ func (s *State) derive() {
 	s.derivePorts()
 	s.unplaced = unplaced{}
 	s.active, s.stages, s.ready, s.evicted, s.partly = nil, nil, nil, nil, nil
-	s.turnover, s.mortal, s.leaving = s.d.Turnover, nil, nil
+	s.turnover, s.mortal, s.loaded, s.leaving = s.d.Turnover, nil, nil, nil
 	s.finished, s.ended = int(s.d.Next.Job)-len(s.d.Jobs), int(s.d.Next.Coflow)-len(s.d.Coflows) // those that have left
 	for _, c := range s.d.Coflows {
 		s.renew(c)
@@ -345,7 +361,7 @@ func (s *State) derive() {
 			s.noteCoflow(j, j.FirstCoflow+southbound.CoflowID(e))
 		}
 		s.noteEvicted(j)
-		for _, id := range j.Redo {
+		for _, id := range slices.Concat(j.Redo, j.Blocks) {
 			s.noteCoflow(j, id)
 		}
 	}
@@ -380,7 +396,7 @@ func (s *State) noteCoflow(j *Job, id southbound.CoflowID) {
 	if i, found := slices.BinarySearch(s.active, id); !found {
 		s.active = slices.Insert(s.active, i, id)
 	}
-	if c.Started == Unset && j.mayStart(&j.Edges[c.Edge]) && s.housed(j, c) && !slices.Contains(s.ready, id) {
+	if c.Started == Unset && j.mayStart(j.EdgeOf(c)) && s.housed(j, c) && !slices.Contains(s.ready, id) {
 		s.ready = append(s.ready, id)
 	}
 }

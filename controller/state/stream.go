@@ -28,12 +28,12 @@ func (s *State) openStreams(j *Job, stage int, e *Entry) {
 // spent reports whether a started coflow has nothing left to carry. A stream with a rate goes on within
 // hosts, where it has no host flows.
 func (j *Job) spent(c *Coflow) bool {
-	return c.Remaining == 0 && (j.Edges[c.Edge].Rate == 0 || c.Local == 0)
+	return c.Remaining == 0 && (j.EdgeOf(c).Rate == 0 || c.Local == 0)
 }
 
 // keepLocal makes what a stream with a rate has carried within hosts since its start its local bytes.
 func (j *Job) keepLocal(c *Coflow, e *Entry) {
-	if x := &j.Edges[c.Edge]; x.Rate > 0 && c.Started != Unset {
+	if x := j.EdgeOf(c); x.Rate > 0 && c.Started != Unset {
 		c.Local = min(c.Local, j.Made(x, c.Local).In(e.At-c.Started))
 	}
 }
@@ -42,7 +42,7 @@ func (j *Job) keepLocal(c *Coflow, e *Entry) {
 // leaves it.
 func (s *State) localPairs(j *Job, c *Coflow,
 	leaves func(task int, at southbound.HostID) bool) (out []controller.Flow) {
-	if j.Edges[c.Edge].Rate == 0 || c.Local == 0 || c.Started == Unset || c.Ended != Unset {
+	if j.EdgeOf(c).Rate == 0 || c.Local == 0 || c.Started == Unset || c.Ended != Unset {
 		return nil
 	}
 	laid := c.laid(j)

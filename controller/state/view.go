@@ -61,6 +61,11 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
 	}
 	s.viewRunning(v)
+	v.Loaded = v.Loaded[:0]
+	for _, id := range s.loaded {
+		j := s.Job(id)
+		v.Loaded = append(v.Loaded, controller.Running{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.TasksOf(j)})
+	}
 	v.Turnover = s.turnover
 	v.Circuits = v.Circuits[:0]
 	for _, c := range s.d.Circuits {
@@ -90,7 +95,7 @@ func (s *State) viewCoflow(id southbound.CoflowID,
 	c := s.Coflow(id)
 	j := s.Job(c.Job)
 	out := controller.CoflowView{
-		ID: id, Job: c.Job, Edge: c.Edge, Arrival: j.Arrival, Weight: j.Weight,
+		ID: id, Job: c.Job, Edge: c.Edge, Block: c.Block, Arrival: j.Arrival, Weight: j.Weight,
 		Admission: c.Admission, Started: c.Started != Unset, Start: c.Started,
 		Generation: c.generation,
 		Src:        c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,

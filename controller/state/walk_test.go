@@ -55,6 +55,7 @@ type walk struct {
 	lossy     bool // hosts fail and come back
 	moving    bool // tasks of running jobs are moved
 	ending    bool // jobs are cancelled
+	blocks    bool // tasks read blocks
 	cancelled int
 	jobs      []*controller.Job
 	received  map[[2]int]pathmap.Bytes         // by job and edge
@@ -296,6 +297,9 @@ func (w *walk) job() *controller.Job {
 			if w.ending {
 				s.Tasks[i].Slots = int32(w.r.IntN(3))
 			}
+			if w.blocks {
+				s.Tasks[i].Input = pathmap.Bytes(w.r.IntN(3))
+			}
 		}
 		return s
 	}
@@ -355,9 +359,9 @@ func (w *walk) place() (state.Entry, bool) {
 	w.s.FillView(&v, nil)
 	for i := range v.Evicted {
 		if hosts, ok := rescheduled(&v, &v.Evicted[i], w.r); ok {
-			return state.Entry{Kind: state.Placed,
-					Placement: &controller.Placement{Job: v.Evicted[i].Job.ID, Hosts: hosts}},
-				true
+			p := &controller.Placement{Job: v.Evicted[i].Job.ID, Hosts: hosts}
+			w.readFrom(p)
+			return state.Entry{Kind: state.Placed, Placement: p}, true
 		}
 	}
 	for _, j := range v.Waiting {
@@ -369,7 +373,9 @@ func (w *walk) place() (state.Entry, bool) {
 			if j.Sizes() == nil {
 				w.r.Shuffle(len(hosts), func(a, b int) { hosts[a], hosts[b] = hosts[b], hosts[a] })
 			}
-			return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: j.ID, Hosts: hosts}}, true
+			p := &controller.Placement{Job: j.ID, Hosts: hosts}
+			w.readFrom(p)
+			return state.Entry{Kind: state.Placed, Placement: p}, true
 		}
 	}
 	return state.Entry{}, false

@@ -30,10 +30,10 @@ type ChainOptions struct {
 	Rounds  int           // of kmeans and pagerank [9 and 5: 11 jobs each]
 	Rate    pathmap.Bytes // that a task computes on in a second [100 MB]
 	Hosts   int           // that the inputs lie on [1]
-	Blocks  bool          // inputs are blocks with three copies, from afar read at farRate beside the network
+	Blocks  bool          // inputs are blocks with three copies
 }
 
-// farRate is at how many bytes a second a task reads a block of which its rack has no copy.
+// farRate is at how many bytes a second a task reads a block of which its rack has no copy, beside the network.
 const farRate = 10e6
 
 // ChainKinds are the kinds of chains: three of learning, those three in turn (ml), queries as a
@@ -388,8 +388,8 @@ func ChainLines(opt ChainOptions) []string {
 	return []string{
 		fmt.Sprintf("chains-v1: %d maps and %d reduces a job, %d MB/s a task; a stage reads when all of its tasks have "+
 			"slots, so a job of any input fits the slots", o.Maps, o.Reduces, o.Rate/1e6),
-		"inputs over the network: one copy, in even parts on hosts drawn at random; inputs as blocks: three copies, read " +
-			"at 10 MB/s beside the network where the rack has none",
+		"inputs in one copy: in even parts on hosts drawn at random, and a stage waits for all; inputs as blocks: three " +
+			"copies, read over the network by each task whose rack has none; with --remote-reads beside at 10 MB/s, not over it",
 		"what jobs of k-means, Bayes, PageRank and of queries read, shuffle and write is ours, in parts of the input",
 		cmp.Or(map[string]string{"dag": fmt.Sprintf("twelve jobs, 4 to 8 of them roots, the others read from one to three "+
 			"before them; %d bytes in all", o.Most)}[o.Kind], "the jobs of a chain arrive together"),

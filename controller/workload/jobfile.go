@@ -160,6 +160,9 @@ type stageYAML struct {
 	Compute scalar `yaml:"compute"`
 	Slots   scalar `yaml:"slots"`
 
+	Input    scalar     `yaml:"input"`
+	Replicas [][]scalar `yaml:"replicas"`
+
 	Load       scalar   `yaml:"load"`
 	Efficiency []scalar `yaml:"efficiency"`
 }
@@ -349,7 +352,42 @@ func (y *stageYAML) stage(budget *int) (controller.Stage, error) {
 	for i := range s.Tasks {
 		s.Tasks[i].Compute, s.Tasks[i].Slots, s.Tasks[i].Load = compute, int32(slots), load
 	}
-	return s, nil
+	return s, y.blocks(s.Tasks)
+}
+
+// blocks has each task read a block; lists of racks are those of the tasks in turn.
+func (y *stageYAML) blocks(tasks []controller.Task) error {
+	if y.Input.at == nil {
+		if y.Replicas != nil {
+			return fmt.Errorf("stage %q has replicas of blocks, and reads none: write input: and the size of a block",
+				y.Name.text)
+		}
+		return nil
+	}
+	input, err := pathmap.ParseBytes(y.Input.text)
+	if err != nil || input == 0 {
+		return y.Input.wrong("input %q of stage %q is no size of a block, such as 256MB", clip(y.Input.text), y.Name.text)
+	}
+	racks := make([][]southbound.RackID, len(y.Replicas))
+	for i, words := range y.Replicas {
+		if len(words) == 0 {
+			return y.Input.wrong("stage %q has a block that has no replica: name 1 to %d racks, or leave replicas away",
+				y.Name.text, controller.Replicas)
+		}
+		for _, w := range words {
+			n, err := strconv.ParseInt(w.text, 10, 32)
+			if err != nil || n < 0 {
+				return w.wrong("rack %q is no whole number from 0", clip(w.text))
+			}
+			racks[i] = append(racks[i], southbound.RackID(n))
+		}
+	}
+	for i := range tasks {
+		if tasks[i].Input = input; len(racks) > 0 {
+			tasks[i].Replicas = racks[i%len(racks)]
+		}
+	}
+	return nil
 }
 
 // limits reads the limits; nil where there are none.

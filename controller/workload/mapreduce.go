@@ -38,8 +38,8 @@ func (m *MapReduce) Lines() []string {
 			"random, a map each", m.InputRatio, m.Block/1e6),
 		fmt.Sprintf("%g MB/s a map, %g MB/s a reduce, %v to start a task", m.MapRate/1e6,
 			m.ReduceRate/1e6, m.Start),
-		fmt.Sprintf("a map without a copy of its block in its rack reads it at %g MB/s first, which the fabric does not "+
-			"carry", m.FarRate/1e6),
+		fmt.Sprintf("a map without a copy of its block in its rack reads it over the network first; with --remote-reads "+
+			"beside at %g MB/s, which the fabric does not carry", m.FarRate/1e6),
 		"a reduce for each receiver of the trace, with its bytes, from every map alike; racks of the trace are not kept, " +
 			"since schedulers place the tasks",
 	}

@@ -30,7 +30,7 @@ type ScaleOptions struct {
 // error when there are more flows than bytes left.
 //
 // Blocks that tasks read and predictions of recurring jobs are divided alike, each rounded by itself:
-// no fabric carries them, and policies compare them with what is carried.
+// whether a block is carried is known once its task is placed, and predictions never are.
 func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 	scale, err := divisor("scale", opt.Scale)
 	if err != nil {
@@ -61,6 +61,9 @@ func Scale(jobs []controller.Job, opt ScaleOptions) ([]controller.Job, error) {
 				x := &j.Stages[s].Tasks[t]
 				x.Compute, x.NonLocal, x.Input = shorten(x.Compute, speed), shorten(x.NonLocal,
 					speed), fewer(x.Input, both)
+				if jobs[i].Stages[s].Tasks[t].Input > 0 {
+					x.Input = max(1, x.Input) // 0 would be none
+				}
 				if x.Load > 0 {
 					x.Load = max(1, shorten(x.Load, speed)) // 0 would be none
 				}

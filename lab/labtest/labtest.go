@@ -117,7 +117,7 @@ func CheckOutcome(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 			t.Errorf("job %d has not ended", j.ID)
 		}
 	}
-	var want pathmap.Bytes
+	want := blocksOverNetwork(o.State)
 	for i := range s.Jobs {
 		for _, e := range s.Jobs[i].Edges {
 			want += e.Bytes
@@ -136,4 +136,16 @@ func CheckOutcome(t *testing.T, s *scenario.Prepared, o *outcome.Outcome) {
 			}
 		}
 	}
+}
+
+// blocksOverNetwork sums the blocks that tasks have read over the network.
+func blocksOverNetwork(d *state.Data) (sum pathmap.Bytes) {
+	for _, j := range d.Jobs {
+		for i, t := range d.TasksOf(j) {
+			if first, _ := j.StageTasks(int(t.Stage)); t.OverNetwork {
+				sum += j.Job.Stages[t.Stage].Tasks[i-first].Input
+			}
+		}
+	}
+	return sum
 }

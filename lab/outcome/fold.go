@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"slices"
 
+	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
 // fold merges the coflows of each edge into one: bytes that were lost with a host and sent again count
-// for the coflow that lost them. So coflows have the same numbers under every policy, whatever failed.
-// fold changes no shared data.
+// for the coflow that lost them. Those that brought blocks to tasks are left out. So coflows have the same
+// numbers under every policy, whatever failed. fold changes no shared data.
 func (o *Outcome) fold() {
-	if !slices.ContainsFunc(o.State.Coflows, func(c *state.Coflow) bool { return c.Resent }) {
+	if !slices.ContainsFunc(o.State.Coflows, func(c *state.Coflow) bool { return c.Resent || c.Block }) {
 		return
 	}
+	o.Read = o.blocksRead()
 	number := make(map[southbound.CoflowID]southbound.CoflowID, len(o.State.Coflows))
 	again := map[southbound.CoflowID]bool{} // of bytes that were sent again
 	var edges []*state.Coflow
@@ -23,6 +25,10 @@ func (o *Outcome) fold() {
 		if c.Resent {
 			number[c.ID], again[c.ID] = number[c.Of], true // which comes before it
 			join(edges[number[c.ID]], c)
+			continue
+		}
+		if c.Block {
+			number[c.ID] = controller.AnyCoflow
 			continue
 		}
 		number[c.ID] = southbound.CoflowID(len(edges))
@@ -36,7 +42,7 @@ func (o *Outcome) fold() {
 	for i, j := range o.State.Jobs {
 		copied := *j
 		copied.FirstCoflow = number[j.FirstCoflow]
-		copied.Redo = nil
+		copied.Redo, copied.Blocks = nil, nil
 		folded.Jobs[i] = &copied
 	}
 	folded.Moves = append([]state.Move(nil), o.State.Moves...)
@@ -48,11 +54,36 @@ func (o *Outcome) fold() {
 	o.State = &folded
 	proofs := make(Proofs, len(o.Proofs))
 	for c, proof := range o.Proofs {
-		if n, known := number[c]; known && !again[c] {
+		if n, known := number[c]; known && !again[c] && n != controller.AnyCoflow {
 			proofs[n] = proof
 		}
 	}
 	o.Proofs = proofs
+}
+
+// blocksRead sums up the blocks that tasks have read from other racks over the network.
+func (o *Outcome) blocksRead() (r BlocksRead) {
+	for _, c := range o.State.Coflows {
+		if c.Block {
+			r.Blocks += c.Flows
+			r.Bytes += c.Bytes
+		}
+	}
+	return r
+}
+
+// BlocksRead are blocks that tasks have read from other racks over the network.
+type BlocksRead struct {
+	Blocks int64
+	Bytes  pathmap.Bytes
+}
+
+func (r BlocksRead) note() []string {
+	if r.Blocks == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Tasks read %d blocks of %d bytes from other racks over the network, before they "+
+		"computed. They count for the load of links, and for no completion time of coflows.", r.Blocks, r.Bytes)}
 }
 
 func join(to, c *state.Coflow) {

@@ -35,6 +35,7 @@ type Outcome struct {
 	Usages    []loop.Usage   `json:"usages,omitempty"`     // of circuit reservations; empty if not requested
 	HostFlows []HostFlow     `json:"host_flows,omitempty"` // likewise
 	Proofs    Proofs         `json:"proofs,omitempty"`
+	Read      BlocksRead     `json:"-"` // of State, once it is folded
 	Traffic
 	report.Packets
 	report.Work // but for Anneal, which is in State
@@ -147,6 +148,7 @@ func (o *Outcome) Result() report.PolicyResult {
 	r.Faults, r.Received = intervals(o.Faults, o.End), received(o.Levels, drawnLevels)
 	r.Notes = append(r.Notes, o.Unfinished()...)
 	r.Notes = append(r.Notes, o.cancelled()...)
+	r.Notes = append(r.Notes, o.Read.note()...)
 	if m := o.State.Migrated; m != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d tasks of running jobs were moved: %d bytes (as run) were sent again, and "+
 			"%.3f s of computing repeated", m.Tasks, m.Bytes, m.Compute.Seconds()))

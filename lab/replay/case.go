@@ -34,6 +34,15 @@ type Case struct {
 	Stderr   io.Writer
 }
 
+// besideKey is the key of ReadingBeside.
+type besideKey struct{}
+
+// ReadingBeside has the tasks of all cases that run under the context read blocks of other racks beside the network, in
+// the time that their model says: experiments make their cases themselves.
+func ReadingBeside(ctx context.Context) context.Context {
+	return context.WithValue(ctx, besideKey{}, true)
+}
+
 // Ran is the result of a case.
 type Ran struct {
 	report.PolicyResult
@@ -65,6 +74,9 @@ func (c *Case) Run(ctx context.Context) (*Ran, error) {
 		opt.Replicas = cmp.Or(opt.Replicas, 3)
 	}
 	opt.Replicas = max(opt.Replicas, 1)
+	if ctx.Value(besideKey{}) != nil {
+		opt.Parts.ReadsBeside = true
+	}
 	p, err := scenario.Prepare(opt, cmp.Or(opt.Scale, 1))
 	if err != nil {
 		return nil, err

@@ -1099,14 +1099,17 @@ type Stage struct {
 	ComputeNs []int64 `protobuf:"varint,2,rep,packed,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
 	// How many slots each task takes; 0 means 1.
 	Slots int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
-	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its rack.
-	// Both empty, or of all tasks.
+	// The block that each task reads from the file system, and how much longer the task takes where no copy is in its rack
+	// and it is not read over the network. Both empty, or of all tasks.
 	InputBytes []int64 `protobuf:"varint,4,rep,packed,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
 	FarNs      []int64 `protobuf:"varint,5,rep,packed,name=far_ns,json=farNs,proto3" json:"far_ns,omitempty"`
 	// How long each task takes on one vCPU of a host of efficiency 1. Empty, or of all tasks.
 	LoadNs []int64 `protobuf:"varint,6,rep,packed,name=load_ns,json=loadNs,proto3" json:"load_ns,omitempty"`
 	// What part of a vCPU's work tasks with loads get done, of hosts in turn; empty for all of it.
-	Efficiency    []float64 `protobuf:"fixed64,7,rep,packed,name=efficiency,proto3" json:"efficiency,omitempty"`
+	Efficiency []float64 `protobuf:"fixed64,7,rep,packed,name=efficiency,proto3" json:"efficiency,omitempty"`
+	// Racks with a copy of the block of each task, three of each, -1 in place of one that there is not. Empty where the
+	// policy places blocks.
+	Replicas      []int32 `protobuf:"varint,8,rep,packed,name=replicas,proto3" json:"replicas,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1186,6 +1189,13 @@ func (x *Stage) GetLoadNs() []int64 {
 func (x *Stage) GetEfficiency() []float64 {
 	if x != nil {
 		return x.Efficiency
+	}
+	return nil
+}
+
+func (x *Stage) GetReplicas() []int32 {
+	if x != nil {
+		return x.Replicas
 	}
 	return nil
 }
@@ -5761,7 +5771,7 @@ const file_api_proto_rawDesc = "" +
 	"\x04maps\x18\x03 \x01(\x05R\x04maps\x12\x18\n" +
 	"\areduces\x18\x04 \x01(\x05R\areduces\x12\x15\n" +
 	"\x06map_ns\x18\x05 \x01(\x03R\x05mapNs\x12\x1b\n" +
-	"\treduce_ns\x18\x06 \x01(\x03R\breduceNs\"\xc1\x01\n" +
+	"\treduce_ns\x18\x06 \x01(\x03R\breduceNs\"\xdd\x01\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -5773,7 +5783,8 @@ const file_api_proto_rawDesc = "" +
 	"\aload_ns\x18\x06 \x03(\x03R\x06loadNs\x12\x1e\n" +
 	"\n" +
 	"efficiency\x18\a \x03(\x01R\n" +
-	"efficiency\"\x81\x02\n" +
+	"efficiency\x12\x1a\n" +
+	"\breplicas\x18\b \x03(\x05R\breplicas\"\x81\x02\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +

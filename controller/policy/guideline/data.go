@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lightloom/controller"
 	"lightloom/pathmap"
 )
 
@@ -38,7 +39,7 @@ func (c *Cluster) RecurringRacks(f Form, j *Job) int {
 }
 
 // Replicas is how many copies of each block a cluster keeps.
-const Replicas = 3
+const Replicas = controller.Replicas
 
 // Sets draws Replicas sets of racks of that size: disjoint where there are racks enough (section
 // IV-D.3), else disjoint as far as they go round. No set holds a rack twice.

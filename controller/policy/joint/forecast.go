@@ -129,7 +129,9 @@ func newForecast(v *controller.View, blind bool, without controller.JobID) *fore
 			left[row] = c.LeftBytes(row)
 		}
 		l := f.coflow(c.ID, c.Src, c.Dst, left)
-		l.job, l.edge = j, int(c.Edge)
+		if l.job, l.edge = j, int(c.Edge); c.Block { // a job can have several
+			l.edge = max(len(j.coflows), len(j.job.Edges))
+		}
 		if c.Started {
 			l.release = v.Now.Seconds()
 		} else {
@@ -175,7 +177,7 @@ func (j *liveJob) follow(now time.Duration, tasks []controller.TaskState) {
 			j.begun[s] = max(j.begun[s], now.Seconds())
 		case x.Started >= 0:
 			first, _ := j.job.StageTasks(s)
-			end := x.Started + j.job.Stages[s].Tasks[t-first].Takes(x.NonLocal)
+			end := x.Started + j.job.Stages[s].Tasks[t-first].Takes(x.Slower())
 			j.begun[s] = max(j.begun[s], max(end, now).Seconds())
 		}
 	}

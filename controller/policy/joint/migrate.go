@@ -117,7 +117,7 @@ func migrationCostOf(v *controller.View, r controller.Running, edges []int) anne
 	held := r.Job.Streaming()
 	for t := range r.Tasks {
 		state := &r.Tasks[t]
-		s.Fixed[t] = state.Ended >= 0
+		s.Fixed[t] = state.Ended >= 0 || state.Reading
 		if state.Running() && !held[state.Stage] {
 			s.Rerun[t] = (v.Now - state.Started).Seconds()
 		}
@@ -125,7 +125,7 @@ func migrationCostOf(v *controller.View, r controller.Running, edges []int) anne
 	left := map[hostFlow]pathmap.Bytes{}
 	for i := range v.Coflows {
 		cf := &v.Coflows[i]
-		if cf.Job != r.Job.ID {
+		if cf.Job != r.Job.ID || cf.Block {
 			continue
 		}
 		e := &r.Job.Edges[cf.Edge]

@@ -47,6 +47,22 @@ func scatter(v *controller.View, j *controller.Job) []southbound.RackID {
 	for range j.Tasks() {
 		blocks = append(blocks, distinct(r, v.Fabric.Racks)...)
 	}
+	return named(j, blocks)
+}
+
+// named puts the blocks of tasks whose job says where they lie there.
+func named(j *controller.Job, blocks []southbound.RackID) []southbound.RackID {
+	t := 0
+	for s := range j.Stages {
+		for i := range j.Stages[s].Tasks {
+			if racks := j.Stages[s].Tasks[i].Replicas; len(racks) > 0 {
+				for k := range guideline.Replicas {
+					blocks[guideline.Replicas*t+k] = racks[k%len(racks)]
+				}
+			}
+			t++
+		}
+	}
 	return blocks
 }
 

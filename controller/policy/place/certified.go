@@ -19,11 +19,12 @@ type Placer func(*certified.Tasks, certified.Effort, *rand.Rand) (*certified.Pla
 // loaded hosts.
 //
 // Jobs go in the order of acceptance or, with Shortest, always the one that can end first (OnTaPRA's
-// SJF). While few vCPUs are free nothing with a load is placed (the MAR test), and vCPUs once given
-// stay as they are: hosts cannot change those of a running task, so there is no DRC.
+// SJF). While few vCPUs are free nothing with a load is placed (the MAR test). vCPUs once given stay as
+// they are; with DRC running tasks are lent what nobody has beside them.
 type Certified struct {
 	Placer   Placer
 	Shortest bool
+	DRC      bool
 	tell     route.Explainer
 }
 
@@ -43,7 +44,12 @@ const MinFree = 0.1
 const maxPairs = 200_000
 
 // Wants implements the part's list of events.
-func (*Certified) Wants() controller.KindSet { return Wants() }
+func (c *Certified) Wants() controller.KindSet {
+	if c.DRC {
+		return Wants() | controller.Kinds(controller.LoadsStarted)
+	}
+	return Wants()
+}
 
 // Tell has every placement's proof reported from now on.
 func (c *Certified) Tell(to route.Explainer) { c.tell = to }
@@ -65,6 +71,14 @@ func (c *Certified) Fill(v *controller.View, _ []controller.Event, p *controller
 		m.take(j, hosts, nil)
 		p.Place = append(p.Place, controller.Placement{Job: j.ID, Hosts: hosts})
 	}
+	c.serve(m, loads, p)
+	if c.DRC {
+		m.lend(p)
+	}
+}
+
+// serve places jobs with loads as long as vCPUs are free.
+func (c *Certified) serve(m *machines, loads []*controller.Job, p *controller.Plan) {
 	for len(loads) > 0 && m.open() {
 		next, placed := c.next(m, loads)
 		if placed == nil {
@@ -73,7 +87,7 @@ func (c *Certified) Fill(v *controller.View, _ []controller.Event, p *controller
 		j := loads[next]
 		m.take(j, placed.Hosts, placed.MilliVCPUs)
 		p.Place = append(p.Place, *placed.Placement)
-		c.say(v, j, placed)
+		c.say(m.v, j, placed)
 		if c.Shortest {
 			loads = slices.Delete(loads, next, next+1)
 		} else {

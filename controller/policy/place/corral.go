@@ -48,7 +48,7 @@ func (c *Corral) data(y *slotAllocator, w *work) []southbound.RackID {
 	for i := range w.job.Tasks() {
 		blocks[i*guideline.Replicas] = southbound.RackID(w.policyState[i%len(w.policyState)])
 	}
-	return blocks
+	return named(w.job, blocks)
 }
 
 // planCorral chooses the racks of a job.

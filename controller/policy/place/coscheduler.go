@@ -95,8 +95,8 @@ func (k *schedulingPass) data(y *slotAllocator, w *work) []southbound.RackID {
 		if !k.guided(y.v) {
 			return scatter(y.v, w.job)
 		}
-		return evenly(w.job, guideline.Sets(y.v.Rand("blocks", uint64(w.job.ID)), y.v.Fabric.Racks,
-			k.mapRacks(w.job)))
+		return named(w.job, evenly(w.job, guideline.Sets(y.v.Rand("blocks", uint64(w.job.ID)), y.v.Fabric.Racks,
+			k.mapRacks(w.job))))
 	})
 }
 

@@ -55,7 +55,7 @@ func (y *slotAllocator) planned(w *work, plan Planner) bool {
 	w.blocks = slices.Clone(w.blocks)
 	for t, h := range hosts {
 		w.policyState = append(w.policyState, int32(h))
-		if w.job.Predicted != nil && w.blocks != nil {
+		if w.job.Predicted != nil && w.blocks != nil && !w.job.NamesReplicas() {
 			w.blocks[guideline.Replicas*t] = y.v.HostRack(h)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // Packer gives the tasks of incremental jobs slots by the rules of package pushbox. It spreads whole
 // jobs, as Fair does.
 //
-// The blocks of a map are read at the speed of NonLocal, over no link, so a map has no input phase
-// here, wherever it runs. A receiving task whose stage is its own receives as soon as it has a slot;
+// A map in a rack without a copy of its block reads that over the network, which is its input phase. A
+// receiving task whose stage is its own receives as soon as it has a slot;
 // tasks of larger stages receive once all have one, so that the concurrency bound is asked for the
 // first of them only.
 type Packer struct {
@@ -31,6 +31,8 @@ type Packer struct {
 	Error float64
 	// Random takes tasks of a stage in a random order, not the largest first ("RS" of Figure 8).
 	Random bool
+	// Beside has maps read blocks beside the network, in their NonLocal time: then none has an input phase.
+	Beside bool
 
 	cache  blockCache
 	graphs map[controller.JobID]*graph
@@ -118,7 +120,10 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job
 		n := w.size(s)
 		stage := &pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n),
 			Reads: g.reads[s],
-			All:   n > 1 && g.follows[s], Compute: w.compute(s)}
+			All:   n > 1 && g.follows[s], Compute: w.compute(s, k.Beside)}
+		if !k.Beside && g.reads[s] {
+			stage.Block = w.block(s)
+		}
 		stage.Begun = stage.All && w.open[s] < n
 		if j.Coflow = max(j.Coflow, g.coflow[s]); stage.Begun {
 			j.Stages, stages = slices.Insert(j.Stages, 0, stage), slices.Insert(stages, 0, s)
@@ -162,12 +167,17 @@ func (w *work) running(task int) int {
 	return 0
 }
 
-// compute returns how long the tasks of a stage compute.
-func (w *work) compute(stage int) func(task int, local bool) time.Duration {
+// compute returns how long the tasks of a stage compute, with what they read beside the network.
+func (w *work) compute(stage int, beside bool) func(task int, local bool) time.Duration {
 	return func(task int, local bool) time.Duration {
 		t := &w.job.Stages[stage].Tasks[task-w.first[stage]]
-		return t.Takes(!local && t.Input > 0)
+		return t.Takes(beside && !local && t.Input > 0)
 	}
+}
+
+// block returns the sizes of the blocks of a stage.
+func (w *work) block(stage int) func(task int) float64 {
+	return func(task int) float64 { return float64(w.job.Stages[stage].Tasks[task-w.first[stage]].Input) }
 }
 
 // mayStart reports whether the tasks of a stage may take slots. What waits in its slot for others must
@@ -402,6 +412,9 @@ func (k *Packer) flows(v *controller.View, c *controller.CoflowView, m []pushbox
 func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Machine) {
 	for s := range w.open {
 		n := w.size(s)
+		if g.reads[s] {
+			w.readers(s, m)
+		}
 		if !g.follows[s] || w.open[s] == n || w.ended[s] == n {
 			continue
 		}
@@ -421,6 +434,17 @@ func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Mach
 				y.early++
 				m[h].Left += g.input[s] / float64(n)
 			}
+		}
+	}
+}
+
+// readers counts the tasks of a stage that read their blocks over the network.
+func (w *work) readers(stage int, m []pushbox.Machine) {
+	for i := w.first[stage]; i < w.first[stage+1] && w.tasks != nil; i++ {
+		if w.tasks[i].Reading {
+			at := &m[w.hosts[i]]
+			at.Inputs++
+			at.Smallest = min(at.Smallest, float64(w.job.Stages[stage].Tasks[i-w.first[stage]].Input))
 		}
 	}
 }

@@ -79,6 +79,6 @@ func (y *slotAllocator) remaining(w *work, e *estimates, task int) time.Duration
 
 // progress is the share of its work that a task has done: what it reports, and not how long it will take.
 func (y *slotAllocator) progress(w *work, t *controller.TaskState, task int, ran time.Duration) float64 {
-	all := w.job.Stages[t.Stage].Tasks[task-w.first[t.Stage]].Takes(t.NonLocal)
+	all := w.job.Stages[t.Stage].Tasks[task-w.first[t.Stage]].Takes(t.Slower())
 	return min(float64(ran)/float64(max(all, 1)), 1)
 }

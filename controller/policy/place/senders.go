@@ -91,7 +91,7 @@ func (k *Packer) links(v *controller.View, sizes map[controller.JobID]*graph) pu
 			continue
 		}
 		g, size := sizes[c.Job], 0.0
-		if g != nil {
+		if g != nil && !c.Block {
 			size = g.of[c.Edge]
 		}
 		for r, dst := range c.Dst {
@@ -99,7 +99,7 @@ func (k *Packer) links(v *controller.View, sizes map[controller.JobID]*graph) pu
 			if c.Ended[r] || src == dst {
 				continue
 			}
-			if g == nil {
+			if g == nil || c.Block {
 				size = float64(c.Size[r])
 			}
 			x := pushbox.Inflow{Coflow: size, Left: c.Remaining.Row(int32(r))}

@@ -124,10 +124,10 @@ func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	for k := range j.Stages {
 		for i := w.first[k]; i < w.first[k+1]; i++ {
 			t := &p.Tasks[i]
-			w.latest = max(w.latest, t.Started)
+			w.latest = max(w.latest, t.Begun())
 			if t.Host != controller.NoHost {
 				w.open[k]--
-				w.last = max(w.last, t.Started)
+				w.last = max(w.last, t.Begun())
 			}
 			if t.Ended >= 0 {
 				w.ended[k]++
@@ -285,12 +285,16 @@ func (y *slotAllocator) host(rack int) (southbound.HostID, bool) {
 
 // places adds what was placed to the plan.
 func (y *slotAllocator) places(p *controller.Plan) {
+	from := &sources{v: y.v}
 	for _, w := range y.works {
 		if !w.own {
 			continue
 		}
 		slices.Sort(w.far)
 		place := controller.Placement{Job: w.job.ID, Hosts: w.hosts, NonLocal: w.far}
+		if w.blocks != nil {
+			from.choose(&place, w.job, w.blocks)
+		}
 		if !w.kept {
 			place.PolicyState = w.policyState
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/southbound"
 )
 
@@ -24,7 +25,9 @@ type Stage struct {
 	First, End int     // its tasks in the job
 	Input      float64 // of each task, bytes, as estimated
 	Reads      bool    // its tasks read blocks
-	Compute    func(task int, local bool) time.Duration
+	// Block is how many bytes a task reads over the network where its machine's rack has no copy; nil: it reads beside it.
+	Block   func(task int) float64
+	Compute func(task int, local bool) time.Duration
 	// All tells that its tasks receive once each has a slot, and Begun that one has: no other test keeps
 	// the rest waiting.
 	All, Begun bool
@@ -71,7 +74,7 @@ type Queue struct {
 }
 
 // Replicas is how many copies of a block there are.
-const Replicas = 3
+const Replicas = controller.Replicas
 
 // critical returns the first stage with a waiting task, and that task; nil where no task waits. Stages
 // are in the order of the longest path to the exit, and so of the input of their tasks where they
@@ -115,8 +118,20 @@ func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 }
 
 func (j *Job) task(s *Stage, t int, local bool) Task {
-	return Task{Index: t, Input: s.Input, Compute: s.Compute(t, local).Seconds(), Local: local && s.Input <= 0,
+	input := s.Input
+	if !local && s.Block != nil {
+		input += s.Block(t)
+	}
+	return Task{Index: t, Input: input, Compute: s.Compute(t, local).Seconds(), Local: local && s.Input <= 0,
 		Blocks: s.Reads, begun: s.Begun, stage: s}
+}
+
+// coflow is how many bytes the coflow that a task receives has in all: a block that it reads is one of its own.
+func (j *Job) coflow(t Task) float64 {
+	if t.Blocks && !t.Local {
+		return max(j.Coflow, t.Input)
+	}
+	return j.Coflow
 }
 
 // near reports whether a rack has a copy of a task's block.

@@ -57,5 +57,5 @@ func (m *Machine) take(j *Job, t Task) {
 	}
 	m.Inputs++
 	m.Left += t.Input
-	m.Smallest = min(m.Smallest, j.Coflow)
+	m.Smallest = min(m.Smallest, j.coflow(t))
 }

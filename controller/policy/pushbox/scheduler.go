@@ -111,11 +111,11 @@ func (q *Queue) compare(a, b *Job) int {
 }
 
 // canBePlaced is Algorithm 1's: the network of the machine has room, or under Fair the wild card holds.
-func (o *Scheduler) canBePlaced(j *Job, m *Machine) (Reason, bool) {
+func (o *Scheduler) canBePlaced(j *Job, t Task, m *Machine) (Reason, bool) {
 	switch {
 	case m.Inputs < o.Concurrency:
 		return Uncrowded, true
-	case !o.NoWildcard && !j.Queue.FIFO && j.Coflow < m.Smallest:
+	case !o.NoWildcard && !j.Queue.FIFO && j.coflow(t) < m.Smallest:
 		return Wild, true
 	}
 	return "", false
@@ -138,7 +138,7 @@ func (o *Scheduler) SlotChange(machine int) (Choice, bool) {
 				yielded = yielded || j.at < len(j.Stages)
 				continue
 			}
-			if t.Input <= 0 { // also from far: its block does not come over the fabric
+			if t.Input <= 0 {
 				if !yielded {
 					return Choice{j, t, machine, Near}, true
 				}
@@ -150,7 +150,7 @@ func (o *Scheduler) SlotChange(machine int) (Choice, bool) {
 			if t.begun {
 				return Choice{j, t, machine, Together}, true
 			}
-			if why, ok := o.canBePlaced(j, m); ok {
+			if why, ok := o.canBePlaced(j, t, m); ok {
 				return Choice{j, t, machine, why}, true
 			}
 			yielded = true

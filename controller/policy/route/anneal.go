@@ -97,10 +97,10 @@ func gather(v *controller.View, p *controller.Plan, hints func(southbound.Coflow
 		switch c := &v.Coflows[i]; {
 		case moved(p, c.Job): // what it sends is laid out anew
 		case !c.Routed && len(c.Src) > 0:
-			add(c.ID, c.Job, int(c.Edge), c.Src, c.Dst, c.Flows, remaining(c, nil), false)
+			add(c.ID, graphOf(c), int(c.Edge), c.Src, c.Dst, c.Flows, remaining(c, nil), false)
 		case c.Routed && (v.Down != nil || v.Changed != nil || anew):
 			if at := f.staleRows(c, anew); len(at) > 0 {
-				add(c.ID, c.Job, int(c.Edge), pick(c.Src, at), pick(c.Dst, at), pick(c.Flows, at),
+				add(c.ID, graphOf(c), int(c.Edge), pick(c.Src, at), pick(c.Dst, at), pick(c.Flows, at),
 					remaining(c, at), false)
 				last := &todo[len(todo)-1]
 				last.again, last.at = c, at
@@ -115,6 +115,14 @@ func gather(v *controller.View, p *controller.Plan, hints func(southbound.Coflow
 	}
 	slices.SortFunc(todo, func(a, b coflow) int { return cmp.Compare(a.id, b.id) })
 	return todo
+}
+
+// graphOf is the job whose graph a coflow is part of; -1 for none: no stage sends blocks.
+func graphOf(c *controller.CoflowView) controller.JobID {
+	if c.Block {
+		return -1
+	}
+	return c.Job
 }
 
 // remaining returns what rows of a coflow have left, all of them if at is nil; nil if that is unknown.

@@ -34,7 +34,7 @@ func NewNetworkState(v *controller.View, opt anneal.Options, cache *anneal.PathC
 					links[r] = c.links(cf, r)
 				}
 			}
-			s.Run(anneal.Coflow{Rows: rows, Of: s.flows[cf.Job], Edge: int(cf.Edge)}, links)
+			s.Run(anneal.Coflow{Rows: rows, Of: s.flows[graphOf(cf)], Edge: int(cf.Edge)}, links)
 		}
 	}
 	return s

@@ -33,7 +33,7 @@ type Model struct {
 // MB blocks, 83.75 s a map (3472 of them), 115.4 s a reduce, 169 reduces of a shuffle of 85.5 GB.
 // Users, window and shares are its section V-A; the error is Corral's 6.5 %, which it quotes. A job has
 // at most as many reduces as half of the slots run, since all of them hold one while they receive. A
-// block is read from another rack at the rate of a disk, 100 MB/s.
+// block that is read from another rack beside the network comes at the rate of a disk, 100 MB/s.
 func V1(slots int) Model {
 	return Model{Name: "swim-v1", Block: 256e6, MapRate: 256e6 / 83.75, ReduceBytes: 506e6,
 		ReduceRate:  506e6 / 115.4,
@@ -47,8 +47,8 @@ func (m *Model) Lines() []string {
 		fmt.Sprintf("%s: what a SWIM trace does not say", m.Name),
 		fmt.Sprintf("%d MB blocks, a map each, three replicas; %.4g MB/s a map, %v to start a task", m.Block/1e6,
 			m.MapRate/1e6, m.Start),
-		fmt.Sprintf("a map without a copy of its block in its rack reads it at %g MB/s first, which the fabric does not "+
-			"carry", m.FarRate/1e6),
+		fmt.Sprintf("a map without a copy of its block in its rack reads it over the network first; with --remote-reads "+
+			"beside at %g MB/s, which the fabric does not carry", m.FarRate/1e6),
 		fmt.Sprintf("a reduce for every %d MB of shuffle begun, at most %d a job; %.4g MB/s a reduce",
 			m.ReduceBytes/1e6,
 			m.MostReduces, m.ReduceRate/1e6),

@@ -191,7 +191,7 @@ func (f *freeRun) finish(j *controller.Job) {
 			ready := f.ready(j, s)
 			for t := first; t < last && ready != unknown; t++ {
 				if g := int(j.FirstTask) + t; f.given[j.ID][t] >= 0 {
-					f.end[g] = max(ready, f.got[g]) + j.Stages[s].Tasks[t-first].Takes(f.tasks[g].NonLocal)
+					f.end[g] = max(ready, f.got[g]) + j.Stages[s].Tasks[t-first].Takes(f.tasks[g].Slower())
 				}
 			}
 		}

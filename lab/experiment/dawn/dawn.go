@@ -95,7 +95,7 @@ func (o office) String() string {
 	if o.blocks {
 		s += ", inputs as blocks"
 	} else {
-		s += ", inputs over the network"
+		s += ", inputs in one copy"
 	}
 	return s + map[string]string{experiment.OnFlowsim: ", flow level", experiment.OnNetns: ", packets"}[o.on]
 }

@@ -297,7 +297,11 @@ func (x *Testbed) elect() error {
 // policy makes a fresh policy.
 func (x *Testbed) policy() (controller.Policy, error) {
 	if x.Env.Policy != nil {
-		return x.Env.Policy(), nil
+		p := x.Env.Policy()
+		if x.s.Overrides.ReadsBeside {
+			policy.ReadBeside(p)
+		}
+		return p, nil
 	}
 	s := x.s
 	if x.notes.proofs == nil {

@@ -1,0 +1,88 @@
+package state
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
+)
+
+// TestResize: vCPUs of a running task change, and lent ones go back before others are given them. What cannot be is
+// refused with the reason, and changes nothing; a change for a task that has ended is stale.
+func TestResize(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, Slots: 4, VCPUs: "8/2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(f)
+	apply := func(e Entry) error { return s.Apply(&e) }
+	resize := func(at time.Duration, task southbound.TaskID, milli, extra int32) error {
+		return apply(Entry{Kind: TaskResized, At: at, Planning: Planning{Resize: &controller.Resize{Task: task,
+			MilliVCPUs: milli, ExtraMilli: extra}}})
+	}
+	job := func() *controller.Job {
+		return &controller.Job{Stages: []controller.Stage{{Name: "s",
+			Tasks: []controller.Task{{Load: 8 * time.Second}, {Compute: time.Second}}}}}
+	}
+	place := func(id controller.JobID, milli int32) error {
+		return apply(Entry{Kind: Placed, Placement: &controller.Placement{Job: id, Hosts: []southbound.HostID{0, 1},
+			MilliVCPUs: []int32{milli, 0}}})
+	}
+	refused := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for range 2 {
+		if err := apply(Entry{Kind: JobAccepted, Job: job()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := place(0, 1000); err != nil {
+		t.Fatal(err)
+	}
+	refused(resize(0, 0, 1000, 1000), "has not begun")
+	if err := apply(Entry{Kind: StageStarted, At: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	before := s.Digest()
+	refused(resize(time.Second, 0, 8000, 1), "it asks for 8001 thousandths, and host 0 has 8000 in all")
+	refused(resize(time.Second, 1, 1000, 0), "it has no load")
+	refused(resize(time.Second, 0, 0, 0), "take 1 up")
+	refused(resize(time.Second, 9, 1000, 0), "no such task")
+	if s.Digest() != before {
+		t.Error("what was refused has changed the state")
+	}
+	if err := resize(3*time.Second, 0, 1000, 6000); err != nil {
+		t.Fatal(err)
+	}
+	if x := &s.d.Tasks[0]; x.Done != 2*time.Second || x.Try != 1 || s.lent[0] != 6000 || s.vcpus[0] != 7000 {
+		t.Errorf("%+v, %d lent, %d left", *x, s.lent[0], s.vcpus[0])
+	}
+	refused(place(1, 2000), "gives 2000, and lends 6000")
+	if err := resize(4*time.Second, 0, 1000, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := place(1, 2000); err != nil {
+		t.Error(err)
+	}
+	again := New(f)
+	snap, err := s.Snapshot()
+	if err == nil {
+		err = again.Restore(snap)
+	}
+	if err != nil || again.Digest() != s.Digest() || len(again.loaded) != 2 {
+		t.Errorf("%v, jobs with loads %v", err, again.loaded)
+	}
+	if err := apply(Entry{Kind: TaskEnded, At: 5 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	if err := resize(6*time.Second, 0, 500, 0); !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("a task that has ended: %v", err)
+	}
+}
