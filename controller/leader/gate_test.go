@@ -20,7 +20,10 @@ type counter struct {
 
 func (c *counter) Set(context.Context, *southbound.Change) error { c.sets++; return nil }
 
-func (c *counter) Read(context.Context) (seen southbound.Seen, err error) { c.reads++; return seen, nil }
+func (c *counter) Read(context.Context) (seen southbound.Seen, err error) {
+	c.reads++
+	return seen, nil
+}
 
 // TestEndedWorker: a worker that has been told to end calls its device no more, in whose place another
 // can be by then.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"lightloom/controller/replica/chaos"
 )
 
 // rejoin starts node i anew with an empty log. joined is closed once it votes.
@@ -71,6 +74,38 @@ func TestLearner(t *testing.T) {
 		c.kill(first) // now its vote is needed
 		if _, err := c.nodes[c.leader(ctx)].Append(ctx, []byte("after")); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestLearnsUnderLoad: a newcomer votes soon, though entries come as fast as the leader sends them, so that
+// it never holds the last.
+func TestLearnsUnderLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 3, Limits{})
+		defer c.close()
+		ctx := within(t, time.Hour)
+		lead := c.leader(ctx)
+		c.net.SetFaults(chaos.Faults{Delay: 15 * time.Millisecond})
+		load, stop := context.WithCancel(ctx)
+		var clients sync.WaitGroup
+		defer clients.Wait()
+		defer stop()
+		for k := range 64 {
+			clients.Go(func() {
+				for i := 0; load.Err() == nil; i++ {
+					_, _ = c.nodes[lead].Append(load, fmt.Appendf(nil, "%d %d", k, i))
+					pass(load, time.Duration(i%3)*time.Millisecond)
+				}
+			})
+		}
+		pass(ctx, time.Second)
+		c.kill((lead + 1) % 3)
+		select {
+		case <-c.rejoin((lead + 1) % 3):
+		case <-time.After(10 * time.Second):
+			s, why := c.nodes[(lead+1)%3].Standing()
+			t.Errorf("it is %s: %s", s, why)
 		}
 	})
 }

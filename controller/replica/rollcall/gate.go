@@ -69,9 +69,9 @@ func (r *Rollcall) admit(id string, x Start, kind byte, command any) error {
 func (r *Rollcall) allows(command any) error {
 	switch m := command.(type) {
 	case *raft.AppendEntriesRequest:
-		return r.follows(m.Term, max(m.LeaderCommitIndex, m.PrevLogEntry+uint64(len(m.Entries))))
+		return r.follows(string(m.ID), m.Term, max(m.LeaderCommitIndex, m.PrevLogEntry+uint64(len(m.Entries))))
 	case *raft.InstallSnapshotRequest:
-		return r.follows(m.Term, m.LastLogIndex)
+		return r.follows(string(m.ID), m.Term, m.LastLogIndex)
 	case *raft.RequestVoteRequest:
 		return r.elects(m.Term, Position{m.LastLogTerm, m.LastLogIndex})
 	case *raft.RequestPreVoteRequest:
@@ -87,17 +87,32 @@ func (r *Rollcall) allows(command any) error {
 // follows decides on what a leader sends, and notes of one that another learns from how far it is.
 // Another leader may never have had entries of the one before that were not committed. The lock is
 // held.
-func (r *Rollcall) follows(term, index uint64) error {
+func (r *Rollcall) follows(leader string, term, index uint64) error {
 	if r.part == waits || term < r.term {
 		return errWaits
 	}
 	if r.part == learns {
-		if term > r.term {
-			r.term, r.target = term, 0
+		if term > r.term || leader != r.leader {
+			r.term, r.leader, r.target = term, leader, 0
+			if r.answers[leader].Term != term { // it is asked how far its log reaches
+				delete(r.greeted, leader)
+				r.notify()
+			}
 		}
 		r.target = max(r.target, index)
 	}
 	return nil
+}
+
+// hasReached reports whether a node that learns has applied what its leader held when it answered this
+// start: what an earlier start has acknowledged to it is no more than that. Without such an answer it has
+// to come as far as the leader has shown, which under load is always a little further. The lock is held.
+func (r *Rollcall) hasReached(applied uint64) bool {
+	target := r.target
+	if a := r.answers[r.leader]; a.Term == r.term && a.Held.Index > 0 {
+		target = a.Held.Index
+	}
+	return r.part == learns && r.target > 0 && applied >= target
 }
 
 // elects decides on a request for a vote. The lock is held.

@@ -238,6 +238,38 @@ func TestLateWord(t *testing.T) {
 	}
 }
 
+// TestReached: one that learns has to come as far as its leader's log reached when that answered it. Where
+// the leader has not answered in its term, it is asked, and what it has shown counts meanwhile.
+func TestReached(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		said    answer
+		asked   bool
+		reached uint64
+	}{
+		{"the leader has answered", answer{Term: 7, Held: Position{6, 60}}, false, 60},
+		{"in an earlier term", answer{Term: 6, Held: Position{6, 60}}, true, 90},
+		{"by an earlier version", answer{Term: 7}, false, 90},
+	} {
+		r, _ := started(t, learns)
+		r.answers["b"], r.greeted["b"] = tt.said, true
+		for _, index := range []uint64{30, 90, 50} {
+			if err := r.follows("b", 7, index); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.greeted["b"] == tt.asked {
+			t.Errorf("%s: asked %v", tt.name, tt.asked)
+		}
+		if r.hasReached(tt.reached-1) || !r.hasReached(tt.reached) {
+			t.Errorf("%s: %d is not what it has to reach", tt.name, tt.reached)
+		}
+		if err := r.follows("c", 8, 0); err != nil || r.hasReached(1000) {
+			t.Errorf("%s: the next leader has shown nothing: %v", tt.name, err)
+		}
+	}
+}
+
 // TestNewLife: one that has gone back and learnt counts from above what any answer said was seen of it,
 // on disk before it votes. One that was whole goes on, also where its operator vouches for it.
 func TestNewLife(t *testing.T) {

@@ -97,7 +97,8 @@ type others struct {
 type bar struct {
 	term   uint64   // no vote up to this term, and no entries of leaders before it
 	needs  Position // what a log has to reach
-	target uint64   // while it learns: index that it must have applied; 0: no leader has spoken
+	leader string   // while it learns: who has spoken in that term
+	target uint64   // and how far its log reaches at least, by what it says; 0: nobody has spoken
 }
 
 // watch is how a leader sees followers that go back while they run.
@@ -285,7 +286,7 @@ func (r *Rollcall) learn(applied func() uint64) {
 		r.mu.Lock()
 		r.catchUp()
 		done := r.part == votes
-		reached := r.part == learns && r.target > 0 && applied() >= r.target
+		reached := r.hasReached(applied())
 		r.mu.Unlock()
 		if reached {
 			r.hasLearned()

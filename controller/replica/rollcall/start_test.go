@@ -176,7 +176,7 @@ func TestVotesAfterAStart(t *testing.T) {
 		if got := r.elects(tt.term, tt.held) == nil; got != tt.votes {
 			t.Errorf("%s: votes %v", tt.name, got)
 		}
-		if got := r.follows(tt.term, 5) == nil; got != tt.follows {
+		if got := r.follows("b", tt.term, 5) == nil; got != tt.follows {
 			t.Errorf("%s: follows %v", tt.name, got)
 		}
 	}
