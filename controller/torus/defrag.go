@@ -55,7 +55,7 @@ type defragmenter struct {
 func (d *defragmenter) partly() []int {
 	var out []int
 	for c, taken := range d.pod.taken {
-		if taken != 0 && taken != wholeCube && !d.pod.Away(c) {
+		if taken != 0 && taken != d.pod.whole && !d.pod.Away(c) {
 			out = append(out, c)
 		}
 	}
@@ -111,13 +111,13 @@ func (d *defragmenter) result(p *Pod, s Shape, place *Placement) *Defragmentatio
 	}
 	free := 0
 	for c := range p.taken {
-		if p.Free(c) == wholeCube {
+		if p.Free(c) == p.whole {
 			free++
 		}
 	}
 	full := 1
 	for _, side := range place.Box {
-		full *= side / Side
+		full *= side / p.side
 	}
 	least := defragmenter{pod: p}
 	partly := least.partly()
