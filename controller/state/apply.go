@@ -108,6 +108,10 @@ func (s *State) apply(e *Entry) error {
 		return s.decideAdmission(e)
 	case JobCancelled:
 		return s.cancel(e)
+	case SliceSet:
+		return s.setSlice(e)
+	case SliceDeleted:
+		return s.deleteSlice(e)
 	}
 	return s.applyToCluster(e)
 }

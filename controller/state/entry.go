@@ -47,6 +47,8 @@ const (
 	MembersForgotten                        // Cluster: Members, by ID
 	FabricChanged                           // Cluster: Fabric
 	RetentionSet                            // Cluster: Retention
+	SliceSet                                // Slice
+	SliceDeleted                            // Request (the slice's name)
 	maxKind
 )
 
@@ -58,7 +60,7 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"PortSeen", "HostSeen", "CircuitDropped",
 	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
 	"ClusterFounded", "MembersSeen", "LevelRaised", "GrantChanged",
-	"MembersForgotten", "FabricChanged", "RetentionSet"}
+	"MembersForgotten", "FabricChanged", "RetentionSet", "SliceSet", "SliceDeleted"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -133,6 +135,7 @@ type Entry struct {
 	Stages *Stages             `json:"stages,omitempty"`
 
 	Grant *controller.Grant `json:"grant,omitempty"`
+	Slice *Slice            `json:"slice,omitempty"`
 
 	Planning
 
@@ -228,6 +231,8 @@ func (e *Entry) wellFormed() error {
 		if missing = lacks(e.Cluster, "cluster"); missing == "" {
 			missing = lacks(e.Cluster.Retention, "retention")
 		}
+	case SliceSet:
+		missing = lacks(e.Slice, "slice")
 	case GrantChanged:
 		missing = lacks(e.Grant, "grant")
 	case FabricChanged:
