@@ -31,6 +31,7 @@ type SliceRequest struct {
 var (
 	ErrNoSlice    = errors.New("no such slice")
 	ErrSliceTaken = errors.New("another slice has that name")
+	ErrSliceBusy  = errors.New("another request for it came at the same time: try again")
 )
 
 // slicing is what was last settled for slices, and where cube switches steer to.
@@ -65,7 +66,7 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 	case a.Delete && !known:
 		return fmt.Errorf("delete slice %q: %w", a.Name, ErrNoSlice)
 	case inPass:
-		return fmt.Errorf("slice %q: another request for it came at the same time: try again", a.Name)
+		return fmt.Errorf("slice %q: %w", a.Name, ErrSliceBusy)
 	case a.Delete:
 	case known && a.Request != "" && old.Request == a.Request:
 		return nil // answered already

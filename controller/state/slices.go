@@ -96,6 +96,9 @@ var sliceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
 // ErrNoPod marks requests for slices of a fabric that has none.
 var ErrNoPod = errors.New("this fabric is no pod, and has no slices")
 
+// ErrSliceName marks a name that no slice can have.
+var ErrSliceName = errors.New("name it by 1 to 63 small letters, digits, hyphens and dots, such as train-1")
+
 // CheckSlice returns why a slice cannot be there so, or nil. It looks at no others.
 func CheckSlice(f *topo.Fabric, x *Slice) error {
 	pod := PodOf(f)
@@ -103,7 +106,7 @@ func CheckSlice(f *topo.Fabric, x *Slice) error {
 	case pod == nil:
 		return ErrNoPod
 	case !sliceName.MatchString(x.Name):
-		return fmt.Errorf("slice %q: name it by 1 to 63 small letters, digits, hyphens and dots, such as train-1", x.Name)
+		return fmt.Errorf("slice %q: %w", x.Name, ErrSliceName)
 	case !slices.Contains(torus.States(), x.State):
 		return fmt.Errorf("slice %q: state %q is none of %q", x.Name, x.State, torus.States())
 	case x.Place != nil != (x.State != torus.Pending && x.State != torus.Failed):
@@ -260,7 +263,11 @@ func (s *State) WhySlice(x *Slice, away []int) string {
 		return ""
 	}
 	dark, all := s.SliceDark(x)
-	return fmt.Sprintf("%d of %d circuits are dark", dark, all)
+	why := fmt.Sprintf("%d of %d circuits are dark", dark, all)
+	if x.Reason == torus.CubeAway {
+		why += ", and no cube has room in place of one that is away"
+	}
+	return why
 }
 
 // SliceDark counts the circuits of a slice that are not in service, and all of them. A circuit is both its ways.

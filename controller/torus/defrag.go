@@ -71,7 +71,7 @@ func (d *defragmenter) empty(cube int) bool {
 	d.barred[cube] = true
 	for _, n := range d.there {
 		from := d.at[n.Name]
-		if !slices.Contains(from.cubes(), cube) {
+		if !slices.Contains(from.Cubes(), cube) {
 			continue
 		}
 		before[n.Name] = from

@@ -22,6 +22,7 @@ type Reason string
 // The reasons.
 const (
 	NoRoom          Reason = "NoRoom"          // Pending: it does not fit now
+	JustAsked       Reason = "JustAsked"       // Pending: nothing is decided yet
 	BehindOthers    Reason = "BehindOthers"    // Pending: one that was asked for earlier does not fit
 	SettingCircuits Reason = "SettingCircuits" // Activating
 	CircuitsLit     Reason = "CircuitsLit"     // Ready

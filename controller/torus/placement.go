@@ -59,8 +59,8 @@ func (q Piece) within(side int) bool {
 
 func (q Piece) part() Part { return Part{Cube: q.Cube, Nodes: mask(q.At, q.Size)} }
 
-// cubes returns the cubes of a placement, ascending.
-func (p *Placement) cubes() []int {
+// Cubes returns the cubes of a placement, ascending.
+func (p *Placement) Cubes() []int {
 	var out []int
 	for _, q := range p.Parts {
 		out = append(out, q.Cube)

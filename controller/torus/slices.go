@@ -8,7 +8,7 @@ import (
 
 // Asked returns a slice that is asked for: Pending, or Failed where the pod can never give it.
 func (p *Pod) Asked(name string, s Shape, cubes []int) Slice {
-	out := Slice{Name: name, Shape: s, Cubes: slices.Clone(cubes), State: Pending, Reason: BehindOthers}
+	out := Slice{Name: name, Shape: s, Cubes: slices.Clone(cubes), State: Pending, Reason: JustAsked}
 	if err := p.Check(s); err != nil {
 		out.State, out.Reason, out.Why = Failed, ShapeImpossible, err.Error()
 	} else if err := p.checkCubes(&out); err != nil {
@@ -92,7 +92,7 @@ func (p *Pod) keep(s *Slice, lack Lack) bool {
 // swapAway swaps the cubes of a slice that are away for spare ones, and reports whether it has any and whether some
 // cube has none.
 func (p *Pod) swapAway(s *Slice) (swapped, gone bool) {
-	for _, dead := range s.Place.cubes() {
+	for _, dead := range s.Place.Cubes() {
 		if !p.Away(dead) {
 			continue
 		}
@@ -208,7 +208,7 @@ func (p *Pod) Swap(of *Placement, dead int) *Placement {
 	}
 	spare, left := -1, 65
 	for c := range p.taken {
-		if free := p.Free(c); free&need == need && !slices.Contains(of.cubes(), c) {
+		if free := p.Free(c); free&need == need && !slices.Contains(of.Cubes(), c) {
 			if n := nodesOf([]Part{{c, free}}); n < left {
 				spare, left = c, n
 			}

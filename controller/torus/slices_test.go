@@ -350,7 +350,7 @@ func TestSlicesAtRandom(t *testing.T) {
 			b.light()
 			for _, s := range b.all {
 				swaps += s.Swaps
-				lacks := s.Place != nil && slices.ContainsFunc(s.Place.cubes(), b.pod.Away)
+				lacks := s.Place != nil && slices.ContainsFunc(s.Place.Cubes(), b.pod.Away)
 				ok := s.State == Ready && !lacks || s.State == Pending && s.Place == nil || s.State == Failed ||
 					s.Reason == CubeAway && lacks
 				if !ok {
