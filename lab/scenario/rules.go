@@ -99,6 +99,9 @@ func (s *Prepared) checkRules() error {
 	if err := s.checkPod(); err != nil {
 		return err
 	}
+	if err := s.checkSchedules(); err != nil {
+		return err
+	}
 	if s.Options.On != OnNetns {
 		return s.checkWavelengths()
 	}

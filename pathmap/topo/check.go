@@ -24,7 +24,7 @@ func (s Spec) Check() error {
 	}
 	switch s.Kind {
 	case Hybrid, LeafSpine, Crossbar:
-		if s.Side != 0 {
+		if s.Side != 0 || s.FacePorts != 0 {
 			return wrong("kind", "a %s has no cubes: write pod, or leave side out", s.Kind)
 		}
 	case PodKind:

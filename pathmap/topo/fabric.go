@@ -141,11 +141,13 @@ type Spec struct {
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
 	// wavelengths: circuits that a rack can have at once each way through an OCS, every one at the OCS rate; 0: one
 	Waves int
-	Side  int        // side: of a pod's cubes, in hosts
-	OCSes int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
-	Slots int        // slots: tasks a host runs at once
-	VCPUs string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
-	Own   []RackRate // rates of single racks, by link and rack; nil: none
+	Side  int // side: of a pod's cubes, in hosts
+	// ports: of each OCS of a pod, those that no cube uses too; 0: two a cube
+	FacePorts int
+	OCSes     int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
+	Slots     int        // slots: tasks a host runs at once
+	VCPUs     string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
+	Own       []RackRate // rates of single racks, by link and rack; nil: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish

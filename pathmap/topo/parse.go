@@ -19,7 +19,7 @@ const maxText = 4096
 //	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths ocses dark slots vcpus
 //	leafspine  racks hosts spines nic eps oversub slots vcpus
 //	crossbar   ports rate ocses dark slots vcpus
-//	pod        cubes side spines nic eps ocs dark slots vcpus
+//	pod        cubes side spines nic eps ocs ports dark slots vcpus
 //	fattree    k hosts rate paths slots vcpus
 //	jellyfish  switches degree hosts rate seed paths slots vcpus
 //	file       path dark scale hosts paths slots vcpus

@@ -41,7 +41,8 @@ func podKeys(dark, slots, vcpus key) []key {
 		{"spines", count("spines", func(s *Spec) *int { return &s.Spines })},
 		{"nic", rate("nic", func(s *Spec) *pathmap.BitsPerSecond { return &s.NIC })},
 		{"eps", rate("eps", func(s *Spec) *pathmap.BitsPerSecond { return &s.EPS })},
-		{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })}, dark, slots, vcpus}
+		{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })},
+		{"ports", count("ports", func(s *Spec) *int { return &s.FacePorts })}, dark, slots, vcpus}
 }
 
 // checkPod checks what only a pod has; zero fields are defaults.
@@ -58,6 +59,9 @@ func (s Spec) checkPod() error {
 	case d.Ports != d.Racks:
 		return wrong("cubes", "an OCS with a port for %d of %d cubes: each has two ports on every OCS: leave ports out",
 			d.Ports, d.Racks)
+	case d.FacePorts < 2*d.Racks:
+		return wrong("ports", "OCSes of %d ports, and %d cubes have %d faces on each: write ports=%d or more, or cubes=%d",
+			d.FacePorts, d.Racks, 2*d.Racks, 2*d.Racks, max(1, d.FacePorts/2))
 	case d.OCSes != 0 || d.Waves != 0:
 		return wrong("kind", "a pod has as many OCSes as its side says: leave ocses and wavelengths out")
 	}
@@ -102,7 +106,7 @@ func (s Spec) PodPicture() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cubes of %d×%d×%d hosts; %d OCSes of %d ports. Cube c has port 2c on each for its lower face, 2c+1\n"+
 		"for its upper one. The faces, with the OCS of each place:\n\n", s.Racks, s.Side, s.Side, s.Side, s.faceOCSes(),
-		2*s.Racks)
+		s.FacePorts)
 	width := 6*s.Side + 4
 	axes := [3]string{"y down, z across", "x down, z across", "x down, y across"}
 	for d, name := range dimensions() {

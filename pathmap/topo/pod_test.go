@@ -13,7 +13,7 @@ func TestPodFabric(t *testing.T) {
 		spec               string
 		hosts, ocses, each int
 	}{
-		{"pod:", 64, 12, 16}, {"pod:cubes=8,side=2", 64, 12, 16}, {"pod:cubes=3,side=4,spines=1", 192, 48, 6},
+		{"pod:", 64, 12, 16}, {"pod:cubes=8,side=2", 64, 12, 16}, {"pod:cubes=3,side=4,spines=1", 192, 48, 6}, {"pod:cubes=3,ports=9", 24, 12, 6},
 	} {
 		s, err := ParseSpec(strings.TrimSuffix(tt.spec, ":"))
 		if err != nil {
@@ -88,7 +88,7 @@ func TestPodErrors(t *testing.T) {
 		{"pod:cubes=8,side=3", "write side=2 or side=4"},
 		{"pod:cubes=300", "write 1 to 256"},
 		{"pod:cubes=8,ocses=4", "unknown key of a pod"},
-		{"pod:cubes=8,ports=4", "unknown key of a pod"},
+		{"pod:cubes=8,ports=12", "8 cubes have 16 faces on each: write ports=16 or more, or cubes=6"},
 		{"hybrid:racks=8,side=2", "unknown key of a hybrid"},
 		{"pod:cubes=8,ocs@2=1Gbps", "no rates of their own"},
 	} {

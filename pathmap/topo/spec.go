@@ -84,6 +84,9 @@ func (s Spec) WithDefaults() Spec {
 		if s.Kind == Crossbar {
 			ocs = s.EPS
 		}
+		if s.Pod() {
+			s.FacePorts = cmp.Or(s.FacePorts, 2*s.Racks)
+		}
 		s.OCS, s.Ports, s.Dark = cmp.Or(s.OCS, ocs), cmp.Or(s.Ports, s.Racks), cmp.Or(s.Dark, DefaultDark)
 	}
 	if s.Waves == 1 {
@@ -145,6 +148,9 @@ func (s Spec) String() string {
 	if s.Kind == Hybrid && s.Ports != s.Racks {
 		put("ports", s.Ports)
 	}
+	if s.Pod() && s.FacePorts != 2*s.Racks {
+		put("ports", s.FacePorts)
+	}
 	if s.Waves > 1 {
 		put("wavelengths", s.Waves)
 	}
@@ -177,6 +183,6 @@ func (s Spec) WithoutOCS(extra bool) Spec {
 		ports, links := pathmap.BitsPerSecond(s.Ports*s.Planes()), pathmap.BitsPerSecond(s.Racks*s.Spines)
 		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
 	}
-	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes, s.Side = LeafSpine, 0, 0, 0, 0, 0, 0
+	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes, s.Side, s.FacePorts = LeafSpine, 0, 0, 0, 0, 0, 0, 0
 	return s.withoutOwn("ocs")
 }

@@ -3,6 +3,8 @@ package simulated_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,11 +21,11 @@ import (
 
 // pod is a pod on the simulator whose slices are asked for by hand.
 type pod struct {
-	*testing.T
+	testing.TB
 	*simulated.Testbed
 }
 
-func newPod(t *testing.T, spec string) *pod {
+func newPod(t testing.TB, spec string) *pod {
 	t.Helper()
 	p, err := scenario.Prepare(scenario.Options{Fabric: spec, Policies: []string{"crosslayer"}, Coflows: 1, Replicas: 3,
 		On: scenario.OnFlowsim, Seed: 1}, 1)
@@ -268,5 +270,34 @@ func TestPacketsCrossSlice(t *testing.T) {
 	p.settle(time.Second)
 	if got := over(2, 5); strings.HasPrefix(got, "ocs") {
 		t.Errorf("after the slice has ended over %s", got)
+	}
+}
+
+// BenchmarkSlices asks for 256 slices of 2×2×4 nodes at once on a pod of 64 cubes of 4×4×4, a quarter of it, and then for
+// 16 of 8×8×4, all of the cubes: the instants are the simulator's, with the delays of devices and control that it has.
+func BenchmarkSlices(b *testing.B) {
+	for _, bb := range []struct {
+		shape  string
+		slices int
+	}{{"2x2x4", 256}, {"4x4x8", 32}, {"8x8x4", 16}} {
+		b.Run(fmt.Sprintf("%d of %s", bb.slices, bb.shape), func(b *testing.B) {
+			for b.Loop() {
+				p := newPod(b, "pod:cubes=64,side=4,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms")
+				p.settle(time.Second)
+				for i := range bb.slices {
+					p.ask(fmt.Sprint("s", i), bb.shape)
+				}
+				p.settle(5 * time.Second)
+				var took []time.Duration
+				for i := range bb.slices {
+					s := p.is(fmt.Sprint("s", i), torus.Ready, torus.CircuitsLit)
+					took = append(took, s.Readied-s.Asked)
+				}
+				slices.Sort(took)
+				b.ReportMetric(took[len(took)/2].Seconds()*1e3, "p50-ms")
+				b.ReportMetric(took[len(took)*99/100].Seconds()*1e3, "p99-ms")
+				b.ReportMetric(float64(p.lit()/2), "circuits")
+			}
+		})
 	}
 }
