@@ -128,7 +128,8 @@ func (s *service) GetSlice(ctx context.Context,
 }
 
 // readSlices waits until this replica can answer, and returns whose slices the caller may read; "" for all.
-func (s *service) readSlices(ctx context.Context, r *apiv1.Read, asked bool) (at *apiv1.ReadAt, owner string, err error) {
+func (s *service) readSlices(ctx context.Context, r *apiv1.Read,
+	asked bool) (at *apiv1.ReadAt, owner string, err error) {
 	if s.cfg.Slicer == nil {
 		return nil, "", errNoSlicer
 	}
@@ -142,7 +143,8 @@ func (s *service) readSlices(ctx context.Context, r *apiv1.Read, asked bool) (at
 // ListSlices returns a page of the slices as this replica has them.
 func (s *service) ListSlices(ctx context.Context,
 	r *connect.Request[apiv1.ListSlicesRequest]) (*connect.Response[apiv1.ListSlicesResponse], error) {
-	from, most, err := reservationPage(&apiv1.ListReservationsRequest{PageSize: r.Msg.PageSize, PageToken: r.Msg.PageToken})
+	from, most, err := reservationPage(&apiv1.ListReservationsRequest{PageSize: r.Msg.PageSize,
+		PageToken: r.Msg.PageToken})
 	if err != nil {
 		return nil, encode(fmt.Errorf("list slices: %w", err))
 	}

@@ -40,7 +40,8 @@ type slicing struct {
 	version uint64 // of the state's slices
 	away    []int  // cubes
 	lacks   []torus.Lack
-	steered []southbound.Port                     // by OCS input: circuits in service as tables have them; nil before the first pass
+	// by OCS input: circuits in service as tables have them; nil before the first pass
+	steered []southbound.Port
 	silent  map[southbound.DeviceID]time.Duration // since when the streams of cubes' switches have been away
 }
 
@@ -93,8 +94,8 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 	return nil
 }
 
-// settleSlices decides what becomes of slices, and then has the ledger hold a reservation for each of their circuits and
-// for no others.
+// settleSlices decides what becomes of slices, and then has the ledger hold a reservation for each of their circuits
+// and for no others.
 func (l *Loop) settleSlices(s *state.State, now time.Duration) {
 	if !l.fabric.Spec.Pod() {
 		return
@@ -158,8 +159,8 @@ func (l *Loop) canLight(s *state.State, in, out southbound.Port) bool {
 
 func (l *Loop) switchAway(d southbound.DeviceID) bool { return l.devices.away[d] }
 
-// silentCubes returns the cubes whose switches have been silent for a while. Where most are, it is rather the controller
-// that has lost its way to them, and none counts.
+// silentCubes returns the cubes whose switches have been silent for a while. Where most are, it is rather the
+// controller that has lost its way to them, and none counts.
 func (l *Loop) silentCubes(now time.Duration) (out []int) {
 	if 2*len(l.slicing.silent) > l.fabric.Racks {
 		return nil
@@ -226,8 +227,8 @@ func AwayCubes(s *state.State, gone func(southbound.DeviceID) bool, silent ...in
 	return slices.Compact(away)
 }
 
-// uplink notes whether a port of a ToR that faces an optical switch has light. Of a pod, a circuit whose switch has gone
-// silent and whose light has gone is lost.
+// uplink notes whether a port of a ToR that faces an optical switch has light. Of a pod, a circuit whose switch has
+// gone silent and whose light has gone is lost.
 func (l *Loop) uplink(s *state.State, now time.Duration, e *southbound.DeviceEvent) {
 	if !l.fabric.Spec.Pod() {
 		return

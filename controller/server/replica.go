@@ -220,7 +220,8 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.config.ID, Peers: p.config.API, Listener: ln,
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Slicer: p, Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
+		Submitter: p, Stater: p, BandwidthReserver: p, Slicer: p,
+		Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
 		Address: p.address, Now: p.clock.now, Logger: p.log, Tracer: p.traces.Tracer(),
 		Retention: p.requestsKnown, Replay: p.config.Replay,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,

@@ -37,8 +37,8 @@ func New(side, x, y, z int) (*Pod, error) {
 		taken: make([]uint64, n), away: make([]bool, n)}, nil
 }
 
-// Joined returns a pod of so many cubes, all of them free, which optical switches alone join: no place in it needs cubes
-// that lie side by side, so FirstFit finds none.
+// Joined returns a pod of so many cubes, all of them free, which optical switches alone join: no place in it needs
+// cubes that lie side by side, so FirstFit finds none.
 func Joined(side, cubes int) (*Pod, error) {
 	if err := CheckSide(side); err != nil {
 		return nil, fmt.Errorf("make pod: %w", err)
@@ -47,8 +47,8 @@ func Joined(side, cubes int) (*Pod, error) {
 		away: make([]bool, cubes)}, nil
 }
 
-// CheckSide returns an error unless cubes can have that side. Folds end in rings of four nodes, which are whole cubes of
-// these sides alone.
+// CheckSide returns an error unless cubes can have that side. Folds end in rings of four nodes, which are whole cubes
+// of these sides alone.
 func CheckSide(side int) error {
 	if side != 2 && side != LargestSide {
 		return fmt.Errorf("a cube's side is %d nodes: take 2 or %d", side, LargestSide)

@@ -13,7 +13,8 @@ import (
 func shapes() []torus.Shape {
 	var all []torus.Shape
 	for _, text := range []string{"1x1x1", "1x1x2", "1x2x2", "2x2x2", "2x2x4", "2x4x4", "4x4x4", "4x4x8_twisted",
-		"8x4x4_twisted", "4x8x4_twisted", "4x4x8", "2x2x4_twisted", "4x4x12", "4x8x8_twisted", "8x8x4_twisted", "4x8x8", "8x8x8",
+		"8x4x4_twisted", "4x8x4_twisted", "4x4x8", "2x2x4_twisted",
+		"4x4x12", "4x8x8_twisted", "8x8x4_twisted", "4x8x8", "8x8x8",
 		"8x8x16_twisted", "1x4x8", "1x4x16", "1x8x8", "8x1x16", "2x4x8", "2x8x8", "1x16x16", "3x5x6", "6x6x6", "4x6x9",
 		"1x1x7", "1x6x10", "2x3x8", "2x6x5"} {
 		s, err := torus.ParseShape(text)

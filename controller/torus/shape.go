@@ -13,8 +13,8 @@ const mostSide = 1 << 12
 
 // Shape is a box of nodes that a slice asks for. A side that is a multiple of a cube's is a ring, any other a line.
 //
-// Twisted needs sides k×k×2k or k×2k×2k, k a multiple of a cube's side: where a ring of length k closes, it also moves by k
-// along each side of 2k.
+// Twisted needs sides k×k×2k or k×2k×2k, k a multiple of a cube's side: where a ring of length k closes, it also moves
+// by k along each side of 2k.
 type Shape struct {
 	Sides   [3]int
 	Twisted bool
@@ -82,8 +82,8 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
-// Check returns an error of type *ShapeError unless the shape is a torus of cubes of that side or, if Twisted, a twisted
-// one.
+// Check returns an error of type *ShapeError unless the shape is a torus of cubes of that side or, if Twisted, a
+// twisted one.
 func (s Shape) Check(cube int) error {
 	for _, side := range s.Sides {
 		if side < 1 || side > mostSide {

@@ -18,8 +18,8 @@ func (p *Pod) Asked(name string, s Shape, cubes []int) Slice {
 }
 
 // Settle decides what becomes of the slices of a pod, in the order in which they were asked for, and returns those that
-// change, as they are then. The pod says which cubes are away; what is taken of it follows from the slices. lacks has an
-// entry a slice.
+// change, as they are then. The pod says which cubes are away; what is taken of it follows from the slices. lacks has
+// an entry a slice.
 //
 // A slice that lost a cube gets a spare one, where one has room. Slices wait for room in their order: where the first
 // does not fit, none behind it is tried.

@@ -334,8 +334,8 @@ func TestFormatErrors(t *testing.T) {
 		{"nodes as a mapping", "yaml", "kind: topology\nnodes: {a: 1}\n",
 			"f:2:8: nodes is no list: write - before each"},
 		{"no name", "yaml", "kind: topology\nnodes:\n- role: tor\n", "f:3:3: a node without name: give it one"},
-		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, crossbar, pod, " +
-			"fattree, jellyfish, file"},
+		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, " +
+			"crossbar, pod, fattree, jellyfish, file"},
 		{"unknown kind", "yaml", "kind: topolgy\n",
 			`f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar, pod, ` +
 				`fattree, jellyfish, file`},

@@ -104,8 +104,8 @@ func (s Spec) PodPicture() string {
 	}
 	s = s.WithDefaults()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d cubes of %d×%d×%d hosts; %d OCSes of %d ports. Cube c has port 2c on each for its lower face, 2c+1\n"+
-		"for its upper one. The faces, with the OCS of each place:\n\n", s.Racks, s.Side, s.Side, s.Side, s.faceOCSes(),
+	fmt.Fprintf(&b, "%d cubes of %d×%d×%d hosts; %d OCSes of %d ports. Cube c has port 2c on each for its lower face,\n"+
+		"2c+1 for its upper one. The faces, with the OCS of each place:\n\n", s.Racks, s.Side, s.Side, s.Side, s.faceOCSes(),
 		s.FacePorts)
 	width := 6*s.Side + 4
 	axes := [3]string{"y down, z across", "x down, z across", "x down, y across"}

@@ -7,13 +7,15 @@ import (
 	"lightloom/pathmap"
 )
 
-// TestPodFabric: a cube is a rack with two ports on each OCS, and a circuit joins an upper face to a lower one of one OCS.
+// TestPodFabric: a cube is a rack with two ports on each OCS, and a circuit joins an upper face to a lower one of one
+// OCS.
 func TestPodFabric(t *testing.T) {
 	for _, tt := range []struct {
 		spec               string
 		hosts, ocses, each int
 	}{
-		{"pod:", 64, 12, 16}, {"pod:cubes=8,side=2", 64, 12, 16}, {"pod:cubes=3,side=4,spines=1", 192, 48, 6}, {"pod:cubes=3,ports=9", 24, 12, 6},
+		{"pod:", 64, 12, 16}, {"pod:cubes=8,side=2", 64, 12, 16}, {"pod:cubes=3,side=4,spines=1", 192, 48, 6},
+		{"pod:cubes=3,ports=9", 24, 12, 6},
 	} {
 		s, err := ParseSpec(strings.TrimSuffix(tt.spec, ":"))
 		if err != nil {

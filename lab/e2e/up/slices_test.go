@@ -65,7 +65,8 @@ func (s sliced) strike(heal bool, kind fault.Kind, name string) {
 }
 
 func (s sliced) ping(from, to string) bool {
-	return exec.CommandContext(s.Context(), "/proc/self/exe", execCommand, from, "ping", "-c", "1", "-W", "1", to).Run() == nil
+	return exec.CommandContext(s.Context(), "/proc/self/exe", execCommand, from, "ping", "-c", "1", "-W", "1",
+		to).Run() == nil
 }
 
 func (s sliced) reaches(from, to string) {
@@ -78,8 +79,8 @@ func (s sliced) reaches(from, to string) {
 }
 
 // TestSlicesOnPackets: a slice of a pod of real packets becomes Ready, and packets cross its circuits, which nothing
-// else joins once the only spine is dead. A switch that dies takes its own circuits alone, and a dead cube is swapped for
-// a spare one while the circuits of another slice stand.
+// else joins once the only spine is dead. A switch that dies takes its own circuits alone, and a dead cube is swapped
+// for a spare one while the circuits of another slice stand.
 func TestSlicesOnPackets(t *testing.T) {
 	if !labtest.Apart(t) {
 		return

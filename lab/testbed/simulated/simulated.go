@@ -344,8 +344,8 @@ func (x *Testbed) die() error {
 // that has no wake-up scheduled, so it is always true in a run with faults.
 func (x *Testbed) heard() bool {
 	in := &x.in
-	return len(x.s.Faults) > 0 || len(in.Jobs)+len(in.Cancels)+len(in.BandwidthRequests)+len(in.Slices)+len(in.Events)+len(in.Devices)+
-		len(in.Seen)+
+	return len(x.s.Faults) > 0 || len(in.Jobs)+len(in.Cancels)+len(in.BandwidthRequests)+len(in.Slices)+len(in.Events)+
+		len(in.Devices)+len(in.Seen)+
 		len(in.Done) > 0
 }
 

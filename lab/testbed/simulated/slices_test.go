@@ -273,8 +273,8 @@ func TestPacketsCrossSlice(t *testing.T) {
 	}
 }
 
-// BenchmarkSlices asks for 256 slices of 2×2×4 nodes at once on a pod of 64 cubes of 4×4×4, a quarter of it, and then for
-// 16 of 8×8×4, all of the cubes: the instants are the simulator's, with the delays of devices and control that it has.
+// BenchmarkSlices asks for slices that fill a pod of 64 cubes of 4×4×4, all at once. Instants are the simulator's, with
+// the delays of devices and control that it has.
 func BenchmarkSlices(b *testing.B) {
 	for _, bb := range []struct {
 		shape  string
