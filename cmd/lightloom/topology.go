@@ -24,7 +24,7 @@ func topologyHelp() string {
 		fmt.Fprintf(&b, "  %-8s %-24s %s\n", f.Name, strings.Join(f.Ends, ", "), f.Doc)
 	}
 	b.WriteString("or a line of text, what is left out having a default:\n  hybrid:racks=8,hosts=2,spines=2  " +
-		"leafspine:…  crossbar:ports=8\n")
+		"leafspine:…  crossbar:ports=8  pod:cubes=8,side=2\n")
 	for _, g := range topo.Generators() {
 		b.WriteString("  " + g + "\n")
 	}
@@ -165,6 +165,9 @@ func newTopologyShow() *cobra.Command {
 				return err
 			}
 			return written("show", format.Write(c.OutOrStdout(), t))
+		}
+		if spec, err := topo.FromArgument(args[0]); err == nil && spec.Pod() {
+			fmt.Fprintln(c.OutOrStdout(), spec.PodPicture())
 		}
 		return written("show", showTopology(c.OutOrStdout(), t))
 	}

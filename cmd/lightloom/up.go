@@ -8,6 +8,7 @@ import (
 	"lightloom/controller/demand"
 	"lightloom/lab/scenario"
 	"lightloom/lab/session"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound/hint"
 )
 
@@ -29,7 +30,7 @@ func newUp(a actions, argv []string) *cobra.Command {
 	f.common(c)
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
 		"fabric, such as hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms, or a YAML file")
-	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "policy of the controller")
+	c.Flags().StringVar(&f.policies, "policy", "crosslayer+sunflow", "policy of the controller; on a pod crosslayer")
 	c.Flags().StringVar(&f.opt.State, "state", "", "directory for the replicas' logs, made by lightloom cluster "+
 		"init; default: logs end with the fabric")
 	c.Flags().StringVar(&f.opt.Page, "page", "", "loopback address of the page for browsers; default: any free port; "+
@@ -41,6 +42,9 @@ func newUp(a actions, argv []string) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := f.folder(args); err != nil {
 			return err
+		}
+		if spec, err := topo.FromArgument(f.opt.Fabric); err == nil && spec.Pod() && !c.Flags().Changed("policy") {
+			f.policies = "crosslayer" // the circuits of a pod are those of its slices
 		}
 		opt, err := f.check(c)
 		switch {

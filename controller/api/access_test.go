@@ -167,6 +167,28 @@ func (s seat) Reservations(owner string, from int64, most int) ([]*apiv1.Reserva
 	return page, 0
 }
 
+func (s seat) CreateSlice(_ context.Context, r SliceRequest) (*apiv1.Slice, error) {
+	return &apiv1.Slice{Name: r.Name, Owner: r.Owner}, s.leading(s.id, func() {})
+}
+
+func (s seat) DeleteSlice(context.Context, string) error { return s.leading(s.id, func() {}) }
+
+func (s seat) Slice(name string) *apiv1.Slice {
+	if name != "t" {
+		return nil
+	}
+	return &apiv1.Slice{Name: name, Owner: "tenant"}
+}
+
+func (s seat) Slices(owner string, from, most int) ([]*apiv1.Slice, int) {
+	if owner != "" && owner != "tenant" || from > 0 || most < 1 {
+		return nil, 0
+	}
+	return []*apiv1.Slice{s.Slice("t")}, 0
+}
+
+func (s seat) SlicesVersion() uint64 { return 1 }
+
 func (s seat) Release(context.Context, int64) error { return s.leading(s.id, func() {}) }
 
 func (s seat) Grant(_ context.Context, g controller.Grant) error {
@@ -283,8 +305,8 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 	s := seat{c.realm, id}
 	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln,
 		ServerTLS: source.Server(pki.Client, pki.Controller),
-		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s, Canceller: s,
-		Changer: s, Wirer: s, Finder: s, Indexer: s, Membership: s, Jobs: s,
+		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s,
+		Slicer: s, Canceller: s, Changer: s, Wirer: s, Finder: s, Indexer: s, Membership: s, Jobs: s,
 		Reported: Reported{Fabric: func() *apiv1.Fabric { return &apiv1.Fabric{} }},
 		Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {
@@ -504,6 +526,37 @@ func procedures() map[string]struct {
 				_, err := c.Release(ctx, connect.NewRequest(&apiv1.ReleaseRequest{Id: 7}))
 				return err
 			}},
+		"CreateSlice": {"tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, request string) error {
+			_, err := c.CreateSlice(ctx, connect.NewRequest(&apiv1.CreateSliceRequest{RequestId: request, Name: "n",
+				Shape: "4x4x4"}))
+			return err
+		}},
+		"DeleteSlice": {"tenant operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.DeleteSlice(ctx, connect.NewRequest(&apiv1.DeleteSliceRequest{Name: "t"}))
+			return err
+		}},
+		"GetSlice": {"viewer tenant operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.GetSlice(ctx, connect.NewRequest(&apiv1.GetSliceRequest{Name: "t"}))
+			return err
+		}},
+		"ListSlices": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.ListSlices(ctx, connect.NewRequest(&apiv1.ListSlicesRequest{}))
+			return err
+		}},
+		"WatchSlices": {"viewer tenant other operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			in, err := c.WatchSlices(ctx, connect.NewRequest(&apiv1.WatchSlicesRequest{}))
+			if err != nil {
+				return err
+			}
+			defer in.Close() // it has no end of its own
+			in.Receive()
+			return in.Err()
+		}},
 		"ListReservations": {"viewer tenant other operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.ListReservations(ctx, connect.NewRequest(&apiv1.ListReservationsRequest{}))

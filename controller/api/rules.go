@@ -76,6 +76,11 @@ func rules() map[string]rule {
 			changes: true},
 		// a tenant its own: see Server.reads
 		apiv1connect.ControllerListReservationsProcedure: page,
+		apiv1connect.ControllerListSlicesProcedure:       page,
+		apiv1connect.ControllerGetSliceProcedure:         read,
+		apiv1connect.ControllerWatchSlicesProcedure:      watch,
+		apiv1connect.ControllerCreateSliceProcedure:      change,
+		apiv1connect.ControllerDeleteSliceProcedure:      change, // a tenant its own: see ownSlices
 	}
 }
 

@@ -39,6 +39,7 @@ type Config struct {
 	Eventer           Eventer           // nil: there are no events
 	BandwidthReserver BandwidthReserver // nil: bandwidth is not given to others
 	Canceller         Canceller         // nil: jobs are not cancelled
+	Slicer            Slicer            // nil: there are no slices
 	Jobs              JobReader         // nil: jobs are not told of
 	Changer           Changer           // nil: the fabric is not changed
 	Wirer             Wirer             // nil: no testbeds are wired
@@ -175,6 +176,9 @@ func (s *Server) owned(c Config) Config {
 	}
 	if c.BandwidthReserver != nil {
 		c.BandwidthReserver = o
+	}
+	if c.Slicer != nil {
+		c.Slicer = ownSlices{o, c.Slicer}
 	}
 	if c.Eventer != nil {
 		c.Eventer = entitled{s, c.Eventer}

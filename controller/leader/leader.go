@@ -352,7 +352,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		}
 		l.arrived(in.Jobs)
 		// a request that was granted before makes no entry
-		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants)+len(in.Changes) > 0 {
+		if len(in.BandwidthRequests)+len(in.Cancels)+len(in.Grants)+len(in.Changes)+len(in.Slices) > 0 {
 			l.cfg.Log.View(func(uint64) { l.wakeSubmitters(false) })
 		}
 		if l.changed(ctx, entries, workers) {

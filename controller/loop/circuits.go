@@ -56,7 +56,7 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 		switch {
 		case m.OK:
 			l.circuits.steered[m.In] = true
-			if l.cfg.Demand.Oracle() { // otherwise circuits without a reservation are removed
+			if l.cfg.Demand.Oracle() && !l.fabric.Spec.Pod() { // otherwise circuits without a reservation are removed
 				l.pass.lit++
 			}
 			if held {
@@ -211,15 +211,15 @@ func (l *Loop) portDown(s *state.State, p southbound.Port) bool {
 // would go on using such a circuit. Where host flows are steered one by one, an unused circuit does no
 // harm, and stays, unless its switch is drained: it and its cables are taken away once they are dark.
 func (l *Loop) dropUnused(s *state.State, now time.Duration) {
-	drained := s.Change().Drained
-	if l.cfg.Demand.Oracle() && !slices.ContainsFunc(drained, l.fabric.IsOCS) {
+	drained, follow := s.Change().Drained, !l.cfg.Demand.Oracle() || l.fabric.Spec.Pod()
+	if !follow && !slices.ContainsFunc(drained, l.fabric.IsOCS) {
 		return
 	}
 	for in := range southbound.Port(l.fabric.OCSPorts()) {
 		if !l.circuits.steered[in] || s.Circuit(in).Phase != controller.InService {
 			continue
 		}
-		if ocs, _ := l.fabric.OCSAt(int32(in)); l.cfg.Demand.Oracle() && !slices.Contains(drained, ocs) {
+		if ocs, _ := l.fabric.OCSAt(int32(in)); !follow && !slices.Contains(drained, ocs) {
 			continue
 		}
 		_, held := s.Holding(in)

@@ -36,6 +36,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 	l.grantBandwidth(s, now, in.BandwidthRequests)
 	l.grantAccess(s, now, in.Grants)
 	l.changeFabric(s, now, in.Changes)
+	l.requestSlices(s, now, in.Slices)
 	for i := range in.Events {
 		l.hostFact(s, now, &in.Events[i])
 	}
@@ -152,14 +153,19 @@ func (l *Loop) deviceFact(s *state.State, now time.Duration, e *southbound.Devic
 			l.reportedLost(s, now, e)
 		}
 	case southbound.PortUp, southbound.PortDown:
-		if !l.cables.followsCircuits(e) && l.fabric.Topology.OutPort(e.Device, int32(e.In)) != pathmap.None {
+		if l.cables.followsCircuits(e) {
+			l.uplink(s, now, e)
+		} else if l.fabric.Topology.OutPort(e.Device, int32(e.In)) != pathmap.None {
 			l.port(s, now, state.PortRef{Device: e.Device, Port: e.In}, e.Kind == southbound.PortUp)
 		}
 	case southbound.Lost:
 		l.devices.away[e.Device] = true
 		l.cables.forget(e.Device)
+		l.switchGone(s, now, e.Device)
+		l.hear(now, e.Device, false)
 	case southbound.Synced:
 		delete(l.devices.away, e.Device)
+		l.hear(now, e.Device, true)
 		l.synced(s, now, e.Device)
 	}
 }

@@ -69,6 +69,7 @@ type Inputs struct {
 	BandwidthRequests []BandwidthRequest
 	Grants            []GrantRequest
 	Changes           []ChangeRequest
+	Slices            []SliceRequest
 	Events            []southbound.Event
 	Devices           []southbound.DeviceEvent
 	Seen              []DeviceSeen
@@ -123,6 +124,7 @@ type Loop struct {
 	reservations reservations
 	steering     steering
 	usages       usages
+	slicing      slicing
 }
 
 // Decisions returns how often the policy has been called.
@@ -144,7 +146,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 			failing: failures{byIn: make([]failure, ports)}},
 		reservations: newReservations(ports),
 		usages:       newUsages(cfg.Used)}
-	if !cfg.Demand.Oracle() {
+	if !cfg.Demand.Oracle() || f.Spec.Pod() {
 		base.SteerAll()
 	}
 	// Racks that relay bytes for each other use per-circuit rules of their ToRs.
@@ -172,6 +174,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		l.begin(s, now)
 	}
 	l.after(s, now)
+	l.resteer(s)
 	for i := range in.Counts {
 		l.decider.meters.add(now, &in.Counts[i])
 	}
@@ -195,12 +198,15 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		l.decide(s, now, &in)
 		return p.entries, &p.act, now
 	}
+	if l.settleSlices(s, now); len(p.entries) > 0 {
+		return p.entries, &p.act, now
+	}
 	l.transitions(s, now)
 	if quiet := len(p.entries) == 0 && p.act.empty(); !quiet && (len(p.entries) > p.lit || !l.still(s, now)) {
 		return p.entries, &p.act, now
 	}
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(),
-		l.nextReading(), l.circuits.failing.next())
+		l.nextReading(), l.circuits.failing.next(), l.nextSilent(now))
 }
 
 // still reports whether a pass leaves nothing for another one at this instant. That is so if it has no

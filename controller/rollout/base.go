@@ -21,6 +21,7 @@ import (
 type Base struct {
 	all      bool // circuits take packets without a tag, too
 	standing bool // ToRs hold the rules of circuits whichever stand
+	pod      bool // several circuits join two racks: the first of them has a rule
 	fabric   *topo.Fabric
 	paths    *pathmap.Map
 	down     func(pathmap.LinkID) bool
@@ -33,7 +34,7 @@ type Base struct {
 // NewBase derives the tables from the path map. Where the paths of one destination and tag form a tree
 // at some switch that leads downward, its rule names no source rack; else there is one for each source.
 func NewBase(f *topo.Fabric, m *pathmap.Map) *Base {
-	b := &Base{fabric: f, paths: m}
+	b := &Base{fabric: f, paths: m, pod: f.Spec.Pod()}
 	b.Avoid(nil)
 	return b
 }
@@ -158,9 +159,14 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 		out = append(out, b.standingRules(d)...)
 	}
 	for in, to := range steered {
-		if to != southbound.NoPort && b.tor(southbound.Port(in)) == d {
-			out = append(out, b.CircuitRules(southbound.Port(in), to)...)
+		if to == southbound.NoPort || b.tor(southbound.Port(in)) != d {
+			continue
 		}
+		rules := b.CircuitRules(southbound.Port(in), to)
+		if b.pod {
+			rules = b.carrierRules(out, southbound.Port(in), to)
+		}
+		out = append(out, rules...)
 	}
 	sortRules(out)
 	return out
@@ -206,11 +212,29 @@ func (b *Base) tor(p southbound.Port) southbound.DeviceID {
 
 // CircuitRules are the rules at the ToR of input in that send the circuit's tag, and after SteerAll
 // what has none, into the OCS, with the default way as its backup for the time that the port has no
-// light. After Stand there are none: the ToR has them anyway.
+// light. After Stand there are none: the ToR has them anyway. On a pod there are none either: Rules has
+// those of the circuits that carry packets.
 func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
-	if b.standing {
+	if b.standing || b.pod {
 		return nil
 	}
+	return b.circuitRules(in, out)
+}
+
+// carrierRules are CircuitRules of a circuit of a pod, unless it leads back to its own cube or there are rules for its
+// racks already. Circuits between two cubes come and go without a change of tables but for the first.
+func (b *Base) carrierRules(there []southbound.Rule, in, out southbound.Port) []southbound.Rule {
+	if b.tor(in) == b.tor(out) {
+		return nil
+	}
+	rules := b.circuitRules(in, out)
+	if slices.ContainsFunc(there, func(r southbound.Rule) bool { return r.Match == rules[0].Match }) {
+		return nil
+	}
+	return rules
+}
+
+func (b *Base) circuitRules(in, out southbound.Port) []southbound.Rule {
 	src, dst := b.fabric.OCSRack(int32(in)), b.fabric.OCSRack(int32(out))
 	rule := southbound.Rule{
 		Match: southbound.Match{Dst: southbound.RackID(dst), Tag: southbound.TagCircuit,
@@ -228,7 +252,7 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 
 // CircuitMatches are what CircuitRules match.
 func (b *Base) CircuitMatches(in, out southbound.Port) []southbound.Match {
-	if b.standing {
+	if b.standing || b.pod {
 		return nil
 	}
 	dst := southbound.RackID(b.fabric.OCSRack(int32(out)))

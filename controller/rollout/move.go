@@ -386,7 +386,7 @@ func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 // contested reports whether the ToR of a move has still to forget a circuit to the same rack by another OCS or
 // wavelength. Both have one rule: the move would lose its own if it came first.
 func (m *Mover) contested(o *move) bool {
-	if m.fabric.OCSPorts() == m.fabric.Racks {
+	if m.fabric.OCSPorts() == m.fabric.Racks || m.fabric.Spec.Pod() {
 		return false
 	}
 	racks := func(in, out southbound.Port) [2]int32 {

@@ -220,8 +220,9 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.config.ID, Peers: p.config.API, Listener: ln,
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
-		Wirer: p.wirer(), Address: p.address, Logger: p.log, Tracer: p.traces.Tracer(),
+		Submitter: p, Stater: p, BandwidthReserver: p, Slicer: p, Wirer: p.wirer(),
+		Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
+		Address: p.address, Logger: p.log, Tracer: p.traces.Tracer(),
 		Retention: p.requestsKnown, Replay: p.config.Replay,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{

@@ -110,6 +110,10 @@ func (s *State) apply(e *Entry) error {
 		return s.cancel(e)
 	case TaskResized:
 		return s.resize(e)
+	case SliceSet:
+		return s.setSlice(e)
+	case SliceDeleted:
+		return s.deleteSlice(e)
 	}
 	return s.applyToCluster(e)
 }

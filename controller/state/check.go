@@ -27,6 +27,9 @@ func (d *Data) check(f *topo.Fabric) error {
 	if err := d.checkGrants(); err != nil {
 		return err
 	}
+	if err := d.checkSlices(f); err != nil {
+		return err
+	}
 	if c := d.Cluster; c != nil && c.Fabric != nil {
 		if err := c.Fabric.Check(len(f.Topology.Nodes())); err != nil {
 			return err

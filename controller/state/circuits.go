@@ -21,13 +21,15 @@ func (s *State) Circuit(in southbound.Port) Circuit { return s.d.Circuits[in] }
 func (s *State) CheckCircuitReservation(r *controller.CircuitReservation) error {
 	n := len(s.d.Circuits)
 	switch {
-	case !inRange(r.In, n) || !inRange(r.Out, n) || s.rack(r.In) == s.rack(r.Out):
+	case !inRange(r.In, n) || !inRange(r.Out, n) || s.rack(r.In) == s.rack(r.Out) && !s.fabric.Spec.Pod():
 		return fmt.Errorf("reserve %d→%d: the OCS has ports 0 to %d, and a circuit joins two racks",
 			r.In, r.Out, n-1)
 	case s.fabric.OCSUplink[r.In] < 0 || s.fabric.OCSUplink[r.Out] < 0:
 		return fmt.Errorf("reserve %d→%d: one of the racks has no OCS port", r.In, r.Out)
 	case !s.fabric.SamePlane(int32(r.In), int32(r.Out)):
 		return fmt.Errorf("reserve %d→%d: these are ports of %s", r.In, r.Out, s.apart(r.In, r.Out))
+	case s.checkOfSlice(r.In, r.Out) != nil:
+		return s.checkOfSlice(r.In, r.Out)
 	case r.NotBefore < 0 || r.NotAfter <= r.NotBefore:
 		return fmt.Errorf("reserve %d→%d: from %v to %v is no time", r.In, r.Out, r.NotBefore, r.NotAfter)
 	case r.Coflow != controller.AnyCoflow && !s.Knew(r.Coflow):
@@ -41,6 +43,9 @@ func (s *State) apart(in, out southbound.Port) string {
 	a, _ := s.fabric.OCSAt(int32(in))
 	b, _ := s.fabric.OCSAt(int32(out))
 	if a == b {
+		if s.fabric.Spec.Pod() {
+			return "two lower faces, or two upper ones: a circuit joins an upper face to a lower one"
+		}
 		return "two wavelengths, and light keeps its own"
 	}
 	t := s.fabric.Topology
@@ -183,6 +188,7 @@ func (s *State) circuitsOf(id southbound.CoflowID) (lit []southbound.RackID,
 				continue
 			}
 			switch at := s.d.Circuits[in]; {
+			case s.rack(r.In) == s.rack(r.Out): // of a slice: its cube needs no circuit to reach itself
 			case r.Begun && at.Phase == controller.InService && at.Out == r.Out:
 				lit[in] = s.rack(r.Out)
 			case r.Fallback == controller.Hold:
@@ -202,6 +208,12 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 	if len(s.d.Circuits) == 0 {
 		return c.Tag[row]
 	}
+	if s.fabric.Spec.Pod() {
+		if from != to && s.joined(from, to) {
+			return southbound.TagCircuit
+		}
+		return c.Tag[row]
+	}
 	held := controller.CircuitsOnly(s.fabric) && from != to
 	for w := 0; w < len(s.d.Circuits); w += s.fabric.Racks {
 		lit, hold := s.circuitOver(southbound.Port(w+int(from)), southbound.Port(w+int(to)), id)
@@ -214,6 +226,20 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 		return southbound.TagHold
 	}
 	return c.Tag[row]
+}
+
+// joined reports whether a circuit of a slice in service leads from one cube to another.
+func (s *State) joined(from, to southbound.RackID) bool {
+	for in := int(from); in < len(s.d.Circuits); in += s.fabric.Racks {
+		c := s.d.Circuits[in]
+		if c.Phase != controller.InService || s.rack(c.Out) != to {
+			continue
+		}
+		if r, held := s.Holding(southbound.Port(in)); held && r.Out == c.Out {
+			return true
+		}
+	}
+	return false
 }
 
 // circuitOver reports whether a circuit in service from one port to another carries a coflow, and

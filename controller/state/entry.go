@@ -48,6 +48,8 @@ const (
 	FabricChanged                           // Cluster: Fabric
 	RetentionSet                            // Cluster: Retention
 	TaskResized                             // Resize
+	SliceSet                                // Slice
+	SliceDeleted                            // Request (the slice's name)
 	maxKind
 )
 
@@ -59,7 +61,7 @@ var kindNames = [maxKind]string{"", "JobAccepted", "Placed", "Routed", "StageSta
 	"PortSeen", "HostSeen", "CircuitDropped",
 	"BandwidthReserved", "BandwidthReleased", "AdmissionDecided", "JobCancelled",
 	"ClusterFounded", "MembersSeen", "LevelRaised", "GrantChanged",
-	"MembersForgotten", "FabricChanged", "RetentionSet", "TaskResized"}
+	"MembersForgotten", "FabricChanged", "RetentionSet", "TaskResized", "SliceSet", "SliceDeleted"}
 
 func (k Kind) String() string {
 	if k > 0 && k < maxKind {
@@ -134,6 +136,7 @@ type Entry struct {
 	Stages *Stages             `json:"stages,omitempty"`
 
 	Grant *controller.Grant `json:"grant,omitempty"`
+	Slice *Slice            `json:"slice,omitempty"`
 
 	Planning
 
@@ -232,6 +235,8 @@ func (e *Entry) wellFormed() error {
 		}
 	case TaskResized:
 		missing = lacks(e.Resize, "resize")
+	case SliceSet:
+		missing = lacks(e.Slice, "slice")
 	case GrantChanged:
 		missing = lacks(e.Grant, "grant")
 	case FabricChanged:

@@ -116,6 +116,10 @@ func later(of reflect.Type, field string) bool {
 	switch of {
 	case reflect.TypeFor[controller.Job]():
 		return field == "Limits"
+	case reflect.TypeFor[state.Entry]():
+		return field == "Slice"
+	case reflect.TypeFor[state.Data]():
+		return field == "Slices"
 	case reflect.TypeFor[state.Cluster]():
 		return field == "Fabric" || field == "Retention"
 	case reflect.TypeFor[controller.Edge]():

@@ -30,8 +30,8 @@ func (k Kind) Level() Level {
 	switch {
 	case k >= maxKind:
 		return ^Level(0)
-	case k == TaskResized:
-		return ResizeLevel
+	case k == TaskResized || k == SliceSet || k == SliceDeleted:
+		return BlocksLevel
 	case k == FabricChanged || k == RetentionSet:
 		return 4
 	case k == MembersForgotten:
@@ -40,11 +40,9 @@ func (k Kind) Level() Level {
 	return 1
 }
 
-// BlocksLevel is the level from which on jobs say where blocks lie, and tasks read them over the network.
+// BlocksLevel is the level from which on jobs say where blocks lie and tasks read them over the network, the vCPUs of
+// running tasks change, and pods have slices.
 const BlocksLevel Level = 8
-
-// ResizeLevel is the level from which on the vCPUs of running tasks change.
-const ResizeLevel = BlocksLevel
 
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
 // and where blocks lie and are read from.
@@ -69,7 +67,7 @@ func (s *State) admit(e *Entry) error {
 	switch { // without a cluster, as on the simulator, there is no other version
 	case s.d.Cluster != nil:
 		need = e.level()
-	case e.Kind == TaskResized:
+	case e.Kind == TaskResized || e.Kind == SliceSet || e.Kind == SliceDeleted:
 		need = 1
 	}
 	if need > s.Level() {

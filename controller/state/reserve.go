@@ -88,7 +88,7 @@ func (s *State) reserve(e *Entry) error {
 // to one plane only.
 func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bool) {
 	n := southbound.Port(s.fabric.Racks)
-	if len(s.d.Circuits) <= int(n) {
+	if len(s.d.Circuits) <= int(n) || s.fabric.Spec.Pod() {
 		return southbound.NoPort, false // there is one
 	}
 	for in, out := r.In%n, r.Out%n; int(in) < len(s.d.Circuits); in, out = in+n, out+n {

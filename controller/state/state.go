@@ -160,6 +160,8 @@ type Data struct {
 	BandwidthRequests        []Granted[controller.BandwidthReservationID] `json:"bandwidth_requests,omitempty"`
 
 	Grants []controller.Grant `json:"grants,omitempty"` // by name
+
+	Slices []Slice `json:"slices,omitempty"` // in the order in which they were asked for
 }
 
 // State is the state machine. The zero value is not in service; New makes one. It is not safe for concurrent use.
@@ -193,6 +195,7 @@ type State struct {
 	leavers
 	sharing
 	published
+	slicing slicing
 }
 
 // watched are jobs that have not ended and are asked for at every decision, sorted.
@@ -320,6 +323,7 @@ func (s *State) derive() {
 	s.room = newRoom(s.fabric)
 	s.drain()
 	s.derivePorts()
+	s.deriveSlicing()
 	s.unplaced = unplaced{}
 	s.active, s.stages, s.ready, s.evicted, s.partly = nil, nil, nil, nil, nil
 	s.turnover, s.mortal, s.loaded, s.leaving = s.d.Turnover, nil, nil, nil

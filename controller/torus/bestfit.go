@@ -20,16 +20,16 @@ func BestFit(p *Pod, s Shape) *Placement {
 	for _, f := range folds(s.Sides) {
 		boxes = append(boxes, f.box)
 	}
-	f := fitter{pod: p, free: make([]uint64, p.Cubes()), used: make([]bool, p.Cubes())}
+	f := fitter{pod: p, faces: faces(p.side), free: make([]uint64, p.Cubes()), used: make([]bool, p.Cubes())}
 	for c := range f.free {
-		if f.free[c] = p.Free(c); f.free[c] == wholeCube {
+		if f.free[c] = p.Free(c); f.free[c] == p.whole {
 			f.whole++
 		}
 	}
 	for _, sides := range boxes {
 		for _, box := range permutations(sides) {
 			f.try(s, box)
-			if sides[0]%Side+sides[1]%Side+sides[2]%Side == 0 {
+			if sides[0]%p.side+sides[1]%p.side+sides[2]%p.side == 0 {
 				break // in whole cubes all orders of sides cost the same
 			}
 		}
@@ -40,6 +40,7 @@ func BestFit(p *Pod, s Shape) *Placement {
 // fitter keeps the best place that it has tried.
 type fitter struct {
 	pod   *Pod
+	faces [3]face
 	free  []uint64 // nodes by cube
 	whole int      // cubes that are free as a whole
 	used  []bool
@@ -49,7 +50,7 @@ type fitter struct {
 
 // try tries a box at all offsets.
 func (f *fitter) try(s Shape, box [3]int) {
-	kinds := kindsOf(box)
+	kinds := kindsOf(box, f.pod.side)
 	if full := kinds[0]; full.rest == [3]bool{} && full.count > f.whole {
 		return
 	}
@@ -69,7 +70,7 @@ func (f *fitter) try(s Shape, box [3]int) {
 			}
 		}
 		if f.best == nil || slices.Compare(cost[:], f.cost[:]) < 0 {
-			f.best, f.cost = arrange(s, box, kinds, found), cost
+			f.best, f.cost = f.pod.arrange(s, box, kinds, found), cost
 		}
 	})
 }
@@ -78,10 +79,11 @@ func (f *fitter) try(s Shape, box [3]int) {
 // them, and anywhere else.
 func (f *fitter) each(box [3]int, do func(rest [3]int)) {
 	var choices [3][]int
+	cube := f.pod.side
 	for d, side := range box {
-		most := (Side - side%Side) % Side
+		most := (cube - side%cube) % cube
 		for at := range most + 1 {
-			if side < Side || at == 0 || at == most {
+			if side < cube || at == 0 || at == most {
 				choices[d] = append(choices[d], at)
 			}
 		}
@@ -129,7 +131,7 @@ func (f *fitter) room(c int, m uint64) (room, bool) {
 	if f.used[c] || f.free[c]&m != m {
 		return room{}, false
 	}
-	return room{c, bits.OnesCount64(f.free[c] &^ m), contact(m, f.free[c])}, true
+	return room{c, bits.OnesCount64(f.free[c] &^ m), contact(f.faces, m, f.free[c])}, true
 }
 
 func (f *fitter) rooms(m uint64) (out []room) {
@@ -144,7 +146,7 @@ func (f *fitter) rooms(m uint64) (out []room) {
 // best1 returns the best room of one piece.
 func (f *fitter) best1(m uint64) (best room, found bool) {
 	for c := range f.free {
-		if found && f.free[c] == wholeCube {
+		if found && f.free[c] == f.pod.whole {
 			continue // no better than the one that was found
 		}
 		if r, ok := f.room(c, m); ok && (!found || compareRooms(r, best) < 0) {
@@ -157,7 +159,7 @@ func (f *fitter) best1(m uint64) (best room, found bool) {
 // use puts a piece into a room, and adds its cost.
 func (f *fitter) use(r room, k kind, at [3]int, cost *[3]int) Piece {
 	f.used[r.cube] = true
-	if f.free[r.cube] == wholeCube {
+	if f.free[r.cube] == f.pod.whole {
 		cost[0]++
 	}
 	cost[1] += r.left
@@ -171,16 +173,21 @@ type face struct {
 	step       int
 }
 
-// faces returns the faces by dimension.
-func faces() [3]face {
-	return [3]face{{0xffff, 0xffff << 48, 16}, {0x000f000f000f000f, 0xf000f000f000f000, 4},
-		{0x1111111111111111, 0x8888888888888888, 1}}
+// faces returns the faces of a cube by dimension.
+func faces(side int) (out [3]face) {
+	for d, step := range [3]int{16, 4, 1} {
+		size := [3]int{side, side, side}
+		size[d] = 1
+		floor := mask([3]int{}, size)
+		out[d] = face{floor, floor << (step * (side - 1)), step}
+	}
+	return out
 }
 
 // contact counts the sides of a piece's nodes beyond which nothing is free: taken nodes and the walls of the cube.
-func contact(m, free uint64) int {
+func contact(faces [3]face, m, free uint64) int {
 	n := 0
-	for _, f := range faces() {
+	for _, f := range faces {
 		up, down := (m&^f.top)<<f.step, (m&^f.floor)>>f.step
 		n += bits.OnesCount64(m&f.top) + bits.OnesCount64(m&f.floor) + bits.OnesCount64(up&^m&^free) +
 			bits.OnesCount64(down&^m&^free)

@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// Switches is how many optical switches a pod has: one for each of the 16 places on the faces of each dimension.
-const Switches = 3 * Side * Side
+// Switches returns how many optical switches a pod of cubes of that side has: one for each place on the faces of each
+// dimension.
+func Switches(side int) int { return 3 * side * side }
 
 // Circuit joins the fibre of a cube's upper face to the fibre of a cube's lower face at the same place: both lead to
 // one switch. It carries light both ways.
 type Circuit struct {
-	Switch int // 16 × dimension + 4 × first + second coordinate on the face
+	Switch int // side² × dimension + side × first + second coordinate on the face
 	Upper  int // the cube whose upper face it begins at
 	Lower  int // the cube whose lower face it ends at; may be the same cube
 }
@@ -26,12 +27,12 @@ func compareCircuits(a, b Circuit) int {
 }
 
 // switchAt returns the switch of a place on the faces of a dimension.
-func switchAt(d int, node [3]int) int {
+func switchAt(side, d int, node [3]int) int {
 	first, second := (d+1)%3, (d+2)%3
 	if first > second {
 		first, second = second, first
 	}
-	return 16*d + 4*node[first] + node[second]
+	return side*side*d + side*node[first] + node[second]
 }
 
 // Circuits returns what joins the pieces of a placement to a torus, a twisted one where the shape is, by switch and
@@ -67,14 +68,14 @@ func (p *Placement) Circuits() ([]Circuit, error) {
 func (p *Placement) next(i, d int) (int, bool) {
 	at := [3]int{i / (p.Grid[1] * p.Grid[2]), i / p.Grid[2] % p.Grid[1], i % p.Grid[2]}
 	if at[d]++; at[d] == p.Grid[d] {
-		if p.Box[d]%Side != 0 {
+		if p.Box[d]%p.Side != 0 {
 			return 0, false
 		}
 		at[d] = 0
-		if k := p.Shape.twist(); p.Shape.Twisted && p.Box[d] == k {
+		if k := p.Shape.twist(p.Side); p.Shape.Twisted && p.Box[d] == k {
 			for e := range at {
 				if p.Box[e] == 2*k {
-					at[e] = (at[e] + k/Side) % p.Grid[e]
+					at[e] = (at[e] + k/p.Side) % p.Grid[e]
 				}
 			}
 		}
@@ -84,7 +85,7 @@ func (p *Placement) next(i, d int) (int, bool) {
 
 // join returns the circuits between the upper face of one piece and the lower face of another.
 func (p *Placement) join(d int, a, b Piece) ([]Circuit, error) {
-	meets := a.At[d]+a.Size[d] == Side && b.At[d] == 0
+	meets := a.At[d]+a.Size[d] == p.Side && b.At[d] == 0
 	for e := range 3 {
 		meets = meets && (e == d || a.At[e] == b.At[e] && a.Size[e] == b.Size[e])
 	}
@@ -99,7 +100,7 @@ func (p *Placement) join(d int, a, b Piece) ([]Circuit, error) {
 		for y := range face[1] {
 			for z := range face[2] {
 				node := [3]int{a.At[0] + x, a.At[1] + y, a.At[2] + z}
-				out = append(out, Circuit{Switch: switchAt(d, node), Upper: a.Cube, Lower: b.Cube})
+				out = append(out, Circuit{Switch: switchAt(p.Side, d, node), Upper: a.Cube, Lower: b.Cube})
 			}
 		}
 	}
@@ -125,8 +126,8 @@ func (p *Placement) Node(at [3]int) (Node, error) {
 		if in[d] < first {
 			continue
 		}
-		grid[d] = 1 + (in[d]-first)/Side
-		in[d] = (in[d] - first) % Side
+		grid[d] = 1 + (in[d]-first)/p.Side
+		in[d] = (in[d] - first) % p.Side
 	}
 	q := p.Pieces[(grid[0]*p.Grid[1]+grid[1])*p.Grid[2]+grid[2]]
 	return Node{q.Cube, [3]int{q.At[0] + in[0], q.At[1] + in[1], q.At[2] + in[2]}}, nil

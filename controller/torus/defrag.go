@@ -55,7 +55,7 @@ type defragmenter struct {
 func (d *defragmenter) partly() []int {
 	var out []int
 	for c, taken := range d.pod.taken {
-		if taken != 0 && taken != wholeCube && !d.pod.Away(c) {
+		if taken != 0 && taken != d.pod.whole && !d.pod.Away(c) {
 			out = append(out, c)
 		}
 	}
@@ -71,7 +71,7 @@ func (d *defragmenter) empty(cube int) bool {
 	d.barred[cube] = true
 	for _, n := range d.there {
 		from := d.at[n.Name]
-		if !slices.Contains(from.cubes(), cube) {
+		if !slices.Contains(from.Cubes(), cube) {
 			continue
 		}
 		before[n.Name] = from
@@ -111,13 +111,13 @@ func (d *defragmenter) result(p *Pod, s Shape, place *Placement) *Defragmentatio
 	}
 	free := 0
 	for c := range p.taken {
-		if p.Free(c) == wholeCube {
+		if p.Free(c) == p.whole {
 			free++
 		}
 	}
 	full := 1
 	for _, side := range place.Box {
-		full *= side / Side
+		full *= side / p.side
 	}
 	least := defragmenter{pod: p}
 	partly := least.partly()

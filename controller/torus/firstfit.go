@@ -8,7 +8,7 @@ import (
 // FirstFit places a slice as a torus of fixed cables allows: for each order of the sides the first origin, x-major,
 // of a free box, which may wrap.
 func FirstFit(p *Pod, s Shape) *Placement {
-	if s.Nodes() > p.FreeNodes() {
+	if s.Nodes() > p.FreeNodes() || p.dims == [3]int{} {
 		return nil
 	}
 	rows := p.rows()
@@ -27,15 +27,15 @@ type rows struct {
 }
 
 func (p *Pod) rows() *rows {
-	r := &rows{sides: [3]int{p.dims[0] * Side, p.dims[1] * Side, p.dims[2] * Side}}
+	r := &rows{sides: [3]int{p.dims[0] * p.side, p.dims[1] * p.side, p.dims[2] * p.side}}
 	r.free = make([]uint64, r.sides[0]*r.sides[1])
 	for c := range p.taken {
 		free := p.Free(c)
 		cx, cy, cz := c/(p.dims[1]*p.dims[2]), c/p.dims[2]%p.dims[1], c%p.dims[2]
-		for x := range Side {
-			for y := range Side {
-				nibble := free >> (16*x + 4*y) & 0xf
-				r.free[(cx*Side+x)*r.sides[1]+cy*Side+y] |= nibble << (cz * Side)
+		for x := range p.side {
+			for y := range p.side {
+				nibble := free >> (16*x + 4*y) & (1<<p.side - 1)
+				r.free[(cx*p.side+x)*r.sides[1]+cy*p.side+y] |= nibble << (cz * p.side)
 			}
 		}
 	}
@@ -97,17 +97,17 @@ func andRotated(dst, src []uint64, from int) {
 // rotate moves the lowest bits of a word down, those that fall out to the top.
 func rotate(w uint64, by, length int) uint64 {
 	w = w>>by | w<<(length-by)
-	return w & (wholeCube >> (64 - length))
+	return w & (^uint64(0) >> (64 - length))
 }
 
 // fixed makes the placement of a box at an origin.
 func (p *Pod) fixed(s Shape, box, at [3]int) *Placement {
-	out := &Placement{Shape: s, Box: box, Fixed: true}
+	out := &Placement{Shape: s, Box: box, Side: p.side, Fixed: true}
 	var cuts [3][][2]int // by dimension: origin in the pod and length
 	for d := range cuts {
-		side := p.dims[d] * Side
+		side := p.dims[d] * p.side
 		for from, left := at[d], box[d]; left > 0; {
-			n := min(left, Side-from%Side)
+			n := min(left, p.side-from%p.side)
 			cuts[d] = append(cuts[d], [2]int{from, n})
 			from, left = (from+n)%side, left-n
 		}
@@ -117,8 +117,8 @@ func (p *Pod) fixed(s Shape, box, at [3]int) *Placement {
 		for _, y := range cuts[1] {
 			for _, z := range cuts[2] {
 				out.Pieces = append(out.Pieces, Piece{
-					Cube: (x[0]/Side*p.dims[1]+y[0]/Side)*p.dims[2] + z[0]/Side,
-					At:   [3]int{x[0] % Side, y[0] % Side, z[0] % Side},
+					Cube: (x[0]/p.side*p.dims[1]+y[0]/p.side)*p.dims[2] + z[0]/p.side,
+					At:   [3]int{x[0] % p.side, y[0] % p.side, z[0] % p.side},
 					Size: [3]int{x[1], y[1], z[1]},
 				})
 			}

@@ -101,7 +101,7 @@ func layers(sides [3]int) []fold {
 				continue
 			}
 			box := sides
-			box[two], box[half] = Side, long/2
+			box[two], box[half] = 4, long/2
 			if dimensions(box) == 3 {
 				out = append(out, fold{box, func(n [3]int) [3]int {
 					at, leaf := crease(n[half], long)

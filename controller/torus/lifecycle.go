@@ -12,6 +12,9 @@ const (
 	Failed     State = "Failed"     // it can never be had, and is kept only to be read
 )
 
+// States lists them.
+func States() []State { return []State{Pending, Activating, Ready, Incomplete, Failed} }
+
 // Reason says in one word why a slice is in its state. The reasons of the public resource are not all published: these
 // are ours.
 type Reason string
@@ -19,51 +22,41 @@ type Reason string
 // The reasons.
 const (
 	NoRoom          Reason = "NoRoom"          // Pending: it does not fit now
+	JustAsked       Reason = "JustAsked"       // Pending: nothing is decided yet
 	BehindOthers    Reason = "BehindOthers"    // Pending: one that was asked for earlier does not fit
 	SettingCircuits Reason = "SettingCircuits" // Activating
 	CircuitsLit     Reason = "CircuitsLit"     // Ready
 	CubeAway        Reason = "CubeAway"        // Incomplete: no spare cube has room
 	SwappingCube    Reason = "SwappingCube"    // Incomplete: circuits to a spare cube are asked for
 	CircuitDark     Reason = "CircuitDark"     // Incomplete: a circuit went dark, and is asked for again
+	SwitchAway      Reason = "SwitchAway"      // Activating, Incomplete: a switch that has some of its circuits has failed
 	ShapeImpossible Reason = "ShapeImpossible" // Failed
 	CubesImpossible Reason = "CubesImpossible" // Failed: the cubes that it names make no such shape
 )
 
 // Slice is one that was asked for.
 type Slice struct {
-	Name    string
-	Shape   Shape
-	State   State
-	Reason  Reason
-	Message string     // for people
-	Place   *Placement // nil while Pending, and once Failed
-	Swaps   int        // cubes that were replaced
-
-	cubes []int            // asked for by number; nil for any
-	want  map[Circuit]bool // circuits, and whether they are lit
-	dark  int              // circuits that are not lit
-	away  int              // cubes of it that are away
+	Name   string     `json:"name"`
+	Shape  Shape      `json:"shape"`
+	Cubes  []int      `json:"cubes,omitempty"` // where it was asked for, x-major; nil for wherever there is room
+	State  State      `json:"state"`
+	Reason Reason     `json:"reason"`
+	Why    string     `json:"why,omitempty"`   // of a Failed one, for people
+	Place  *Placement `json:"place,omitempty"` // nil while Pending, and once Failed
+	Swaps  int        `json:"swaps,omitempty"` // cubes that were replaced
 }
 
-// Event is what has happened to the slices of a pod. One field is set.
-type Event struct {
-	Ask     *Ask
-	Release string   // a slice has ended
-	Lit     *Circuit // a switch reports light
-	Dark    *Circuit // a switch reports that light has gone
-	Away    *int     // a cube has failed
-	Back    *int     // a cube is back
+// become sets the state, and reports whether that changes anything.
+func (s *Slice) become(state State, reason Reason) bool {
+	if s.State == state && s.Reason == reason {
+		return false
+	}
+	s.State, s.Reason = state, reason
+	return true
 }
 
-// Ask asks for a slice.
-type Ask struct {
-	Name  string
-	Shape Shape
-	Cubes []int // where to place it, x-major; nil for wherever there is room
-}
-
-// Action is a circuit to set or to delete.
-type Action struct {
-	Circuit Circuit
-	Delete  bool
+// Lack is what a placed slice lacks of its circuits.
+type Lack struct {
+	Dark   int  // circuits that have no light
+	Switch bool // some of these lead through a switch that has failed
 }

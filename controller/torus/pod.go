@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// wholeCube has a bit for each node of a cube: node x, y, z is bit 16x+4y+z.
-const wholeCube = ^uint64(0)
+// LargestSide is that of a cube whose nodes fill a word: node x, y, z of a cube is bit 16x+4y+z, whatever its side.
+const LargestSide = 4
 
 // mostCubes is how many cubes a side of a pod can have: rows of 64 nodes fit a word.
 const mostCubes = 16
@@ -16,38 +16,66 @@ const mostCubes = 16
 // has the number 16x+4y+z.
 type Pod struct {
 	dims  [3]int
+	side  int    // of a cube, in nodes
+	whole uint64 // all nodes of a cube
 	taken []uint64
 	away  []bool
 }
 
-// New returns a pod of so many cubes a side, all of them free.
-func New(x, y, z int) (*Pod, error) {
+// New returns a pod of so many cubes a side, all of them free. Side is that of a cube, 2 or 4 nodes.
+func New(side, x, y, z int) (*Pod, error) {
+	if err := CheckSide(side); err != nil {
+		return nil, fmt.Errorf("make pod: %w", err)
+	}
 	for _, n := range []int{x, y, z} {
 		if n < 1 || n > mostCubes {
 			return nil, fmt.Errorf("make pod of %d×%d×%d cubes: a side has 1 to %d cubes, such as 4×4×4", x, y, z, mostCubes)
 		}
 	}
 	n := x * y * z
-	return &Pod{dims: [3]int{x, y, z}, taken: make([]uint64, n), away: make([]bool, n)}, nil
+	return &Pod{dims: [3]int{x, y, z}, side: side, whole: mask([3]int{}, [3]int{side, side, side}),
+		taken: make([]uint64, n), away: make([]bool, n)}, nil
+}
+
+// Joined returns a pod of so many cubes, all of them free, which optical switches alone join: no place in it needs
+// cubes that lie side by side, so FirstFit finds none.
+func Joined(side, cubes int) (*Pod, error) {
+	if err := CheckSide(side); err != nil {
+		return nil, fmt.Errorf("make pod: %w", err)
+	}
+	return &Pod{side: side, whole: mask([3]int{}, [3]int{side, side, side}), taken: make([]uint64, cubes),
+		away: make([]bool, cubes)}, nil
+}
+
+// CheckSide returns an error unless cubes can have that side. Folds end in rings of four nodes, which are whole cubes
+// of these sides alone.
+func CheckSide(side int) error {
+	if side != 2 && side != LargestSide {
+		return fmt.Errorf("a cube's side is %d nodes: take 2 or %d", side, LargestSide)
+	}
+	return nil
 }
 
 // Clone returns a copy.
 func (p *Pod) Clone() *Pod {
-	return &Pod{dims: p.dims, taken: slices.Clone(p.taken), away: slices.Clone(p.away)}
+	return &Pod{dims: p.dims, side: p.side, whole: p.whole, taken: slices.Clone(p.taken), away: slices.Clone(p.away)}
 }
 
 // Cubes returns the number of cubes, those that are away too.
 func (p *Pod) Cubes() int { return len(p.taken) }
 
 // Nodes returns the number of nodes.
-func (p *Pod) Nodes() int { return len(p.taken) * Side * Side * Side }
+func (p *Pod) Nodes() int { return len(p.taken) * bits.OnesCount64(p.whole) }
+
+// Side returns the side of a cube, in nodes.
+func (p *Pod) Side() int { return p.side }
 
 // Free returns the free nodes of a cube; none while it is away.
 func (p *Pod) Free(cube int) uint64 {
 	if p.away[cube] {
 		return 0
 	}
-	return ^p.taken[cube]
+	return p.whole &^ p.taken[cube]
 }
 
 // FreeNodes returns the number of free nodes.
@@ -93,7 +121,7 @@ func (p *Pod) Give(parts []Part) {
 
 // Check returns an error of type *ShapeError for a shape that this pod can never give, however it is wired.
 func (p *Pod) Check(s Shape) error {
-	if err := s.Check(); err != nil {
+	if err := s.Check(p.side); err != nil {
 		return err
 	}
 	if p.holds(s.Sides) {
@@ -101,33 +129,42 @@ func (p *Pod) Check(s Shape) error {
 	}
 	near := p.largestWithin(s)
 	return &ShapeError{Shape: s.String(), Nearest: near.String(),
-		Why: fmt.Sprintf("it takes %d cubes, and the pod has %d", s.Cubes(), p.Cubes())}
+		Why: fmt.Sprintf("it takes %d cubes, and the pod has %d", p.cubesOf(s.Sides), p.Cubes())}
 }
 
 // holds reports whether a box or one of its folds has cubes enough in the empty pod.
 func (p *Pod) holds(sides [3]int) bool {
-	if cubesOf(sides) <= p.Cubes() {
+	if p.cubesOf(sides) <= p.Cubes() {
 		return true
 	}
-	return slices.ContainsFunc(folds(sides), func(f fold) bool { return cubesOf(f.box) <= p.Cubes() })
+	return slices.ContainsFunc(folds(sides), func(f fold) bool { return p.cubesOf(f.box) <= p.Cubes() })
+}
+
+// cubesOf returns how many cubes a box takes at least a part of, where it is re-wired.
+func (p *Pod) cubesOf(sides [3]int) int {
+	n := 1
+	for _, side := range sides {
+		n *= (side + p.side - 1) / p.side
+	}
+	return n
 }
 
 // largestWithin returns the largest shape that the pod can give and that is in no side longer; of several the first by
 // sides. Sides of more than a cube are shortened by whole cubes.
 func (p *Pod) largestWithin(s Shape) Shape {
 	steps := func(side int) (out []int) {
-		for n := side; n > Side; n = (n - 1) / Side * Side {
+		for n := side; n > p.side; n = (n - 1) / p.side * p.side {
 			out = append(out, n)
 		}
-		return append(out, min(side, Side))
+		return append(out, min(side, p.side))
 	}
 	best := Box(1, 1, 1)
 	for _, x := range steps(s.Sides[0]) {
 		for _, y := range steps(s.Sides[1]) {
 			for _, z := range steps(s.Sides[2]) {
 				t := Shape{Sides: [3]int{x, y, z}, Twisted: s.Twisted}
-				t.Twisted = t.Twisted && t.twist() > 0
-				if cubesOf(t.Sides) <= p.Cubes() && t.Nodes() > best.Nodes() {
+				t.Twisted = t.Twisted && t.twist(p.side) > 0
+				if p.cubesOf(t.Sides) <= p.Cubes() && t.Nodes() > best.Nodes() {
 					best = t
 				}
 			}

@@ -28,17 +28,17 @@ type kind struct {
 }
 
 // kindsOf returns the kinds of a box, full cubes first, then faces, edges and the corner.
-func kindsOf(box [3]int) []kind {
+func kindsOf(box [3]int, cube int) []kind {
 	var out []kind
 	for _, rest := range [][3]bool{{}, {2: true}, {1: true}, {0: true}, {1: true, 2: true}, {0: true, 2: true},
 		{0: true, 1: true}, {true, true, true}} {
 		k := kind{rest: rest, count: 1}
 		for d, side := range box {
-			if k.size[d] = Side; rest[d] {
-				k.size[d] = side % Side
+			if k.size[d] = cube; rest[d] {
+				k.size[d] = side % cube
 				k.count *= min(k.size[d], 1)
 			} else {
-				k.count *= side / Side
+				k.count *= side / cube
 			}
 		}
 		if k.count > 0 {
@@ -50,7 +50,7 @@ func kindsOf(box [3]int) []kind {
 
 // pieces places the kinds of a box one after the other.
 func (p *Pod) pieces(s Shape, box [3]int) *Placement {
-	kinds := kindsOf(box)
+	kinds := kindsOf(box, p.side)
 	corners := kinds[0].rest == [3]bool{} // a full cube is needed
 	used := make([]bool, p.Cubes())
 	found := make([][]Piece, len(kinds))
@@ -62,12 +62,12 @@ func (p *Pod) pieces(s Shape, box [3]int) *Placement {
 			used[q.Cube] = true
 		}
 	}
-	return arrange(s, box, kinds, found)
+	return p.arrange(s, box, kinds, found)
 }
 
 // common returns pieces of a kind at the first offset that enough cubes have room at.
 func (p *Pod) common(k kind, corners bool, used []bool) []Piece {
-	for _, at := range offsets(k.size, corners) {
+	for _, at := range p.offsets(k.size, corners) {
 		var out []Piece
 		m := mask(at, k.size)
 		for c := range p.taken {
@@ -82,10 +82,10 @@ func (p *Pod) common(k kind, corners bool, used []bool) []Piece {
 }
 
 // offsets returns where a piece can lie in a cube: in its corners, or anywhere, in order.
-func offsets(size [3]int, corners bool) [][3]int {
+func (p *Pod) offsets(size [3]int, corners bool) [][3]int {
 	var most [3]int
 	for d := range size {
-		most[d] = Side - size[d]
+		most[d] = p.side - size[d]
 	}
 	var out [][3]int
 	if corners {
@@ -111,19 +111,19 @@ func offsets(size [3]int, corners bool) [][3]int {
 
 // arrange puts the pieces of all kinds into the grid of a box. A remainder that lies at the upper end of its cubes
 // comes before the full cubes, since its upper face meets their lower one, and after them otherwise.
-func arrange(s Shape, box [3]int, kinds []kind, found [][]Piece) *Placement {
-	out := &Placement{Shape: s, Box: box}
+func (p *Pod) arrange(s Shape, box [3]int, kinds []kind, found [][]Piece) *Placement {
+	out := &Placement{Shape: s, Box: box, Side: p.side}
 	var before [3]bool
 	for i, k := range kinds {
 		for d := range box {
-			if k.rest[d] && box[d] > Side && found[i][0].At[d] > 0 {
+			if k.rest[d] && box[d] > p.side && found[i][0].At[d] > 0 {
 				before[d] = true
 			}
 		}
 	}
 	next := make([]int, len(kinds))
 	for d, side := range box {
-		out.Grid[d] = (side + Side - 1) / Side
+		out.Grid[d] = (side + p.side - 1) / p.side
 	}
 	for x := range out.Grid[0] {
 		for y := range out.Grid[1] {
@@ -134,7 +134,7 @@ func arrange(s Shape, box [3]int, kinds []kind, found [][]Piece) *Placement {
 					if before[d] {
 						last = 0
 					}
-					rest[d] = box[d]%Side > 0 && n == last
+					rest[d] = box[d]%p.side > 0 && n == last
 				}
 				i := indexOfKind(kinds, rest)
 				out.Pieces = append(out.Pieces, found[i][next[i]])

@@ -13,7 +13,8 @@ import (
 func shapes() []torus.Shape {
 	var all []torus.Shape
 	for _, text := range []string{"1x1x1", "1x1x2", "1x2x2", "2x2x2", "2x2x4", "2x4x4", "4x4x4", "4x4x8_twisted",
-		"8x4x4_twisted", "4x8x4_twisted", "4x4x8", "4x4x12", "4x8x8_twisted", "8x8x4_twisted", "4x8x8", "8x8x8",
+		"8x4x4_twisted", "4x8x4_twisted", "4x4x8", "2x2x4_twisted",
+		"4x4x12", "4x8x8_twisted", "8x8x4_twisted", "4x8x8", "8x8x8",
 		"8x8x16_twisted", "1x4x8", "1x4x16", "1x8x8", "8x1x16", "2x4x8", "2x8x8", "1x16x16", "3x5x6", "6x6x6", "4x6x9",
 		"1x1x7", "1x6x10", "2x3x8", "2x6x5"} {
 		s, err := torus.ParseShape(text)
@@ -30,12 +31,15 @@ func TestCircuitsMakeTheTorus(t *testing.T) {
 	folded := 0
 	for seed := range uint64(tries.Of(4, 300)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		pod, err := torus.New(4, 4, 4)
+		pod, err := torus.New(4-2*int(seed%2), 4, 4, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := shapes()
 		for _, n := range rng.Perm(len(all)) {
+			if all[n].Check(pod.Side()) != nil {
+				continue
+			}
 			p := torus.BestFit(pod, all[n])
 			if p == nil {
 				continue
@@ -63,7 +67,7 @@ func TestCircuitsMakeTheTorus(t *testing.T) {
 
 // TestReplayFinds: a circuit less, one to another cube or one that twists where none is asked for are found.
 func TestReplayFinds(t *testing.T) {
-	pod, err := torus.New(4, 4, 4)
+	pod, err := torus.New(4, 4, 4, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +101,17 @@ func TestReplayFinds(t *testing.T) {
 func TestReconfigureJoins(t *testing.T) {
 	for seed := range uint64(tries.Of(4, 300)) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		pod, err := torus.New(3, 3, 3)
+		pod, err := torus.New(4-2*int(seed%2), 3, 3, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := shapes()
 		for _, rule := range []func(*torus.Pod, torus.Shape) *torus.Placement{torus.Reconfigure, torus.RFold} {
-			p := rule(pod, all[rng.IntN(len(all))])
+			s := all[rng.IntN(len(all))]
+			if s.Check(pod.Side()) != nil {
+				continue
+			}
+			p := rule(pod, s)
 			if p == nil {
 				continue
 			}

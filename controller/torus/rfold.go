@@ -21,9 +21,9 @@ func RFold(p *Pod, s Shape) *Placement {
 		}
 		return p.reconfigure(s, s.Sides)
 	}
-	sides, fewest := s.Sides, cubesOf(s.Sides)+1
+	sides, fewest := s.Sides, p.cubesOf(s.Sides)+1
 	for _, f := range folds(s.Sides) {
-		if n := cubesOf(f.box); n < fewest {
+		if n := p.cubesOf(f.box); n < fewest {
 			sides, fewest = f.box, n
 		}
 	}
@@ -34,18 +34,18 @@ func RFold(p *Pod, s Shape) *Placement {
 // cubes, the last first, are added where the used ones have too few nodes.
 func (p *Pod) line(s Shape) *Placement {
 	var used, empty []int
-	sum := 0
+	sum, cube := 0, bits.OnesCount64(p.whole)
 	for c := range p.taken {
 		switch n := bits.OnesCount64(p.Free(c)); {
 		case n <= 1:
-		case n == 64:
+		case n == cube:
 			empty = append(empty, c)
 		default:
 			used = append(used, c)
 			sum += n
 		}
 	}
-	for ; sum < s.Nodes(); sum += 64 {
+	for ; sum < s.Nodes(); sum += cube {
 		if len(empty) == 0 {
 			return nil
 		}
@@ -55,7 +55,7 @@ func (p *Pod) line(s Shape) *Placement {
 		return bits.OnesCount64(p.Free(b)) - bits.OnesCount64(p.Free(a))
 	})
 
-	out := &Placement{Shape: s, Box: s.Sides}
+	out := &Placement{Shape: s, Box: s.Sides, Side: p.side}
 	left := s.Nodes()
 	for _, c := range used {
 		free := p.Free(c)
@@ -65,7 +65,7 @@ func (p *Pod) line(s Shape) *Placement {
 			continue
 		}
 		for axis := 2; axis >= 0; axis-- {
-			if nodes := path(free, left, axis); nodes != 0 {
+			if nodes := path(free, left, axis, p.side); nodes != 0 {
 				out.Parts = append(out.Parts, Part{Cube: c, Nodes: nodes})
 				return out
 			}
@@ -77,10 +77,10 @@ func (p *Pod) line(s Shape) *Placement {
 
 // path returns the nodes of a path of n free nodes of a cube, at least two, whose sides are rings, from one node on
 // the two faces of an axis to another; 0 where none is found.
-func path(free uint64, n, axis int) uint64 {
+func path(free uint64, n, axis, side int) uint64 {
 	var faces uint64
-	for _, high := range []int{0, Side - 1} {
-		at, size := [3]int{}, [3]int{Side, Side, Side}
+	for _, high := range []int{0, side - 1} {
+		at, size := [3]int{}, [3]int{side, side, side}
 		at[axis], size[axis] = high, 1
 		faces |= mask(at, size)
 	}
@@ -94,7 +94,7 @@ func path(free uint64, n, axis int) uint64 {
 		if left == 1 {
 			ends &= faces
 		}
-		for next := neighbours(from) & ends &^ nodes; next != 0 && steps > 0; next &= next - 1 {
+		for next := neighbours(from, side) & ends &^ nodes; next != 0 && steps > 0; next &= next - 1 {
 			steps--
 			to := bits.TrailingZeros64(next)
 			if found := walk(to, nodes|1<<to, left-1); found != 0 {
@@ -116,11 +116,11 @@ func path(free uint64, n, axis int) uint64 {
 }
 
 // neighbours returns the nodes next to one in a cube whose sides are rings.
-func neighbours(node int) uint64 {
+func neighbours(node, side int) uint64 {
 	var m uint64
 	for shift := 0; shift < 6; shift += 2 {
 		at := node >> shift & 3
-		for _, to := range []int{(at + 1) & 3, (at + 3) & 3} {
+		for _, to := range []int{(at + 1) % side, (at + side - 1) % side} {
 			m |= 1 << (node&^(3<<shift) | to<<shift)
 		}
 	}

@@ -8,16 +8,13 @@ import (
 	"strings"
 )
 
-// Side is the length of a cube, in nodes.
-const Side = 4
-
 // mostSide bounds what a shape's side can be, so that products of sides fit their type.
 const mostSide = 1 << 12
 
-// Shape is a box of nodes that a slice asks for. A side that is a multiple of Side is a ring, any other a line.
+// Shape is a box of nodes that a slice asks for. A side that is a multiple of a cube's is a ring, any other a line.
 //
-// Twisted needs sides k×k×2k or k×2k×2k, k a multiple of Side: where a ring of length k closes, it also moves by k
-// along each side of 2k.
+// Twisted needs sides k×k×2k or k×2k×2k, k a multiple of a cube's side: where a ring of length k closes, it also moves
+// by k along each side of 2k.
 type Shape struct {
 	Sides   [3]int
 	Twisted bool
@@ -37,19 +34,17 @@ func (s Shape) String() string {
 	return text
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s Shape) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Shape) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseShape(string(text))
+	return err
+}
+
 // Nodes returns the number of nodes.
 func (s Shape) Nodes() int { return s.Sides[0] * s.Sides[1] * s.Sides[2] }
-
-// Cubes returns how many cubes the shape takes at least a part of, where it is re-wired.
-func (s Shape) Cubes() int { return cubesOf(s.Sides) }
-
-func cubesOf(sides [3]int) int {
-	n := 1
-	for _, side := range sides {
-		n *= (side + Side - 1) / Side
-	}
-	return n
-}
 
 // ShapeError is a shape that cannot be had, now or ever.
 type ShapeError struct {
@@ -65,7 +60,8 @@ func (e *ShapeError) Error() string {
 // Hint returns what to ask for instead.
 func (e *ShapeError) Hint() string { return "ask for " + e.Nearest }
 
-// ParseShape reads a shape such as 4x4x8 or 4x4x8_twisted. Its errors are of type *ShapeError.
+// ParseShape reads a shape such as 4x4x8 or 4x4x8_twisted. Its errors are of type *ShapeError. Which twists there are
+// depends on a pod's cubes: Check says.
 func ParseShape(text string) (Shape, error) {
 	body, twist := strings.CutSuffix(text, twisted)
 	words := strings.Split(strings.ReplaceAll(body, "×", "x"), "x")
@@ -83,31 +79,33 @@ func ParseShape(text string) (Shape, error) {
 		}
 		s.Sides[d] = n
 	}
-	return s, s.Check()
+	return s, nil
 }
 
-// Check returns an error of type *ShapeError unless the shape is a torus or, if Twisted, a twisted one.
-func (s Shape) Check() error {
+// Check returns an error of type *ShapeError unless the shape is a torus of cubes of that side or, if Twisted, a
+// twisted one.
+func (s Shape) Check(cube int) error {
 	for _, side := range s.Sides {
 		if side < 1 || side > mostSide {
 			return &ShapeError{Shape: s.String(), Why: fmt.Sprintf("side %d is not from 1 to %d", side, mostSide),
 				Nearest: "4x4x4"}
 		}
 	}
-	if !s.Twisted || s.twist() > 0 {
+	if !s.Twisted || s.twist(cube) > 0 {
 		return nil
 	}
-	near := nearestTwisted(s)
+	near := s.nearestTwisted(cube)
 	plain := Shape{Sides: s.Sides}
-	return &ShapeError{Shape: s.String(), Why: "a twisted torus has sides k×k×2k or k×2k×2k, k a multiple of 4",
+	return &ShapeError{Shape: s.String(),
+		Why:     fmt.Sprintf("a twisted torus has sides k×k×2k or k×2k×2k, k a multiple of %d", cube),
 		Nearest: near.String() + ", or " + plain.String() + " without a twist"}
 }
 
 // twist returns by how much the short rings of a twisted torus move along the long ones; 0 if the sides allow no
 // twist.
-func (s Shape) twist() int {
+func (s Shape) twist(cube int) int {
 	k, long := slices.Min(s.Sides[:]), slices.Max(s.Sides[:])
-	if k%Side != 0 || long != 2*k {
+	if k%cube != 0 || long != 2*k {
 		return 0
 	}
 	for _, side := range s.Sides {
@@ -119,10 +117,10 @@ func (s Shape) twist() int {
 }
 
 // nearestTwisted returns the twisted torus whose number of nodes is nearest to the shape's; of two the smaller.
-func nearestTwisted(s Shape) Shape {
+func (s Shape) nearestTwisted(cube int) Shape {
 	var best Shape
 	off := func(t Shape) int { return max(t.Nodes()-s.Nodes(), s.Nodes()-t.Nodes()) }
-	for k := Side; k <= mostSide/2; k += Side {
+	for k := cube; k <= mostSide/2; k += cube {
 		for _, sides := range [][3]int{{k, k, 2 * k}, {k, 2 * k, 2 * k}} {
 			if t := (Shape{Sides: sides, Twisted: true}); best.Nodes() == 0 || off(t) < off(best) {
 				best = t

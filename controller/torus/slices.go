@@ -2,350 +2,196 @@ package torus
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// Slices are the slices of one pod, in the order in which they were asked for. They wait for room in that order: where
-// the first does not fit, none behind it is tried.
-type Slices struct {
-	pod  *Pod
-	rule Rule
-	all  []*Slice
-	at   map[Circuit]*Slice
-}
-
-// NewSlices returns the slices of a pod that is free.
-func NewSlices(pod *Pod, rule Rule) *Slices {
-	return &Slices{pod: pod.Clone(), rule: rule, at: map[Circuit]*Slice{}}
-}
-
-// All returns copies of the slices, in the order in which they were asked for.
-func (l *Slices) All() []Slice {
-	out := make([]Slice, len(l.all))
-	for i, s := range l.all {
-		out[i] = *s
+// Asked returns a slice that is asked for: Pending, or Failed where the pod can never give it.
+func (p *Pod) Asked(name string, s Shape, cubes []int) Slice {
+	out := Slice{Name: name, Shape: s, Cubes: slices.Clone(cubes), State: Pending, Reason: JustAsked}
+	if err := p.Check(s); err != nil {
+		out.State, out.Reason, out.Why = Failed, ShapeImpossible, err.Error()
+	} else if err := p.checkCubes(&out); err != nil {
+		out.State, out.Reason, out.Why = Failed, CubesImpossible, err.Error()
 	}
 	return out
 }
 
-// Find returns a copy of a slice.
-func (l *Slices) Find(name string) (Slice, bool) {
-	if i := l.index(name); i >= 0 {
-		return *l.all[i], true
-	}
-	return Slice{}, false
-}
-
-func (l *Slices) index(name string) int {
-	return slices.IndexFunc(l.all, func(s *Slice) bool { return s.Name == name })
-}
-
-// Step takes an event, and returns what the switches are to do, deletions first. An error refuses the event and has
-// changed nothing.
-func (l *Slices) Step(e Event) ([]Action, error) {
-	var out []Action
-	switch {
-	case e.Ask != nil:
-		if err := l.ask(e.Ask); err != nil {
-			return nil, err
-		}
-	case e.Release != "":
-		i := l.index(e.Release)
-		if i < 0 {
-			return nil, fmt.Errorf("release slice %q: there is none; there are: %s", e.Release, l.names())
-		}
-		out = l.release(i)
-	case e.Lit != nil:
-		l.lit(*e.Lit)
-		return nil, nil // no node is free that was not before
-	case e.Dark != nil:
-		return l.dark(*e.Dark), nil
-	case e.Away != nil:
-		if err := l.known(*e.Away); err != nil || l.pod.Away(*e.Away) {
-			return nil, err
-		}
-		l.setAway(*e.Away, true)
-	case e.Back != nil:
-		if err := l.known(*e.Back); err != nil || !l.pod.Away(*e.Back) {
-			return nil, err
-		}
-		l.setAway(*e.Back, false)
-	}
-	out = append(out, l.swapAll()...)
-	out = append(out, l.placeAll()...)
-	slices.SortStableFunc(out, func(a, b Action) int {
+// Settle decides what becomes of the slices of a pod, in the order in which they were asked for, and returns those that
+// change, as they are then. The pod says which cubes are away; what is taken of it follows from the slices. lacks has
+// an entry a slice.
+//
+// A slice that lost a cube gets a spare one, where one has room. Slices wait for room in their order: where the first
+// does not fit, none behind it is tried.
+func Settle(p *Pod, rule Rule, all []Slice, lacks []Lack) (changed []Slice) {
+	q := p.Occupied(all)
+	blocked := false
+	for i := range all {
+		s := all[i]
+		changes := false
 		switch {
-		case a.Delete == b.Delete:
-			return 0
-		case a.Delete:
-			return -1
+		case s.State == Failed:
+		case s.Place != nil:
+			changes = q.keep(&s, lacks[i])
+		case blocked:
+			changes = s.become(Pending, BehindOthers)
+		case !q.admit(rule, &s):
+			changes = s.become(Pending, NoRoom)
+			blocked = true
+		default:
+			changes = s.become(Activating, SettingCircuits)
 		}
-		return 1
-	})
-	return out, nil
+		if changes {
+			changed = append(changed, s)
+		}
+	}
+	return changed
 }
 
-func (l *Slices) names() string {
-	var all []string
-	for _, s := range l.all {
-		all = append(all, s.Name)
+// Occupied returns the pod with all that slices have taken, and nothing else.
+func (p *Pod) Occupied(all []Slice) *Pod {
+	q := p.Clone()
+	clear(q.taken)
+	for i := range all {
+		if at := all[i].Place; at != nil {
+			q.Take(at.Parts)
+		}
 	}
-	if all == nil {
-		return "none"
-	}
-	return strings.Join(all, ", ")
+	return q
 }
 
-func (l *Slices) known(cube int) error {
-	if cube < 0 || cube >= l.pod.Cubes() {
-		return fmt.Errorf("find cube %d: the pod has the cubes 0 to %d", cube, l.pod.Cubes()-1)
+// keep brings the state of a placed slice up to date, and swaps cubes that are away. It reports whether the slice has
+// changed.
+func (p *Pod) keep(s *Slice, lack Lack) bool {
+	swapped, gone := p.swapAway(s)
+	was := s.State == Ready || s.State == Incomplete
+	switch {
+	case gone && !was:
+		return s.become(Activating, CubeAway) || swapped
+	case gone:
+		return s.become(Incomplete, CubeAway) || swapped
+	case swapped && was:
+		s.become(Incomplete, SwappingCube)
+		return true
+	case swapped:
+		return true
+	case lack.Dark == 0:
+		return s.become(Ready, CircuitsLit)
+	case lack.Switch && was:
+		return s.become(Incomplete, SwitchAway)
+	case lack.Switch:
+		return s.become(Activating, SwitchAway)
+	case s.State == Ready || s.State == Incomplete && s.Reason != SwappingCube:
+		return s.become(Incomplete, CircuitDark)
+	case s.State == Activating:
+		return s.become(Activating, SettingCircuits)
+	}
+	return false
+}
+
+// swapAway swaps the cubes of a slice that are away for spare ones, and reports whether it has any and whether some
+// cube has none.
+func (p *Pod) swapAway(s *Slice) (swapped, gone bool) {
+	for _, dead := range s.Place.Cubes() {
+		if !p.Away(dead) {
+			continue
+		}
+		to := p.Swap(s.Place, dead)
+		if to == nil {
+			gone = true
+			continue
+		}
+		p.Give(s.Place.Parts)
+		p.Take(to.Parts)
+		s.Place = to
+		s.Swaps++
+		swapped = true
+	}
+	return swapped, gone
+}
+
+// admit gives a slice a place that circuits can join, if there is one.
+func (p *Pod) admit(rule Rule, s *Slice) bool {
+	place := p.placeFor(rule, s)
+	if place == nil {
+		return false
+	}
+	if _, err := place.Circuits(); err != nil {
+		return false
+	}
+	p.Take(place.Parts)
+	s.Place = place
+	return true
+}
+
+func (p *Pod) placeFor(rule Rule, s *Slice) *Placement {
+	if s.Cubes != nil {
+		return p.named(s.Shape, s.Cubes)
+	}
+	return rule.Place(p, s.Shape)
+}
+
+func (p *Pod) known(cube int) error {
+	if cube < 0 || cube >= p.Cubes() {
+		return fmt.Errorf("find cube %d: the pod has the cubes 0 to %d", cube, p.Cubes()-1)
 	}
 	return nil
 }
 
-// ask takes a request. One that can never be met is kept as Failed, with the reason.
-func (l *Slices) ask(a *Ask) error {
-	if a.Name == "" || l.index(a.Name) >= 0 {
-		return fmt.Errorf("ask for slice %q: give it a name that no other slice has; there are: %s", a.Name, l.names())
-	}
-	s := &Slice{Name: a.Name, Shape: a.Shape, State: Pending, Reason: BehindOthers, cubes: slices.Clone(a.Cubes)}
-	l.all = append(l.all, s)
-	if err := l.pod.Check(a.Shape); err != nil {
-		s.set(Failed, ShapeImpossible, err.Error())
-	} else if err := l.checkCubes(a); err != nil {
-		s.set(Failed, CubesImpossible, err.Error())
-	}
-	return nil
-}
-
-// checkCubes returns an error unless the cubes that a request names can make its shape.
-func (l *Slices) checkCubes(a *Ask) error {
-	if a.Cubes == nil {
+// checkCubes returns an error unless the cubes that a slice names can make its shape.
+func (p *Pod) checkCubes(s *Slice) error {
+	if s.Cubes == nil {
 		return nil
 	}
-	for d, side := range a.Shape.Sides {
-		if side%Side != 0 {
+	for d, side := range s.Shape.Sides {
+		if side%p.side != 0 {
 			return fmt.Errorf("slice %q: it names cubes, and side %d of %s is not whole cubes; ask for a side of %d, or "+
-				"name no cubes", a.Name, d, a.Shape, (side+Side-1)/Side*Side)
+				"name no cubes", s.Name, d, s.Shape, (side+p.side-1)/p.side*p.side)
 		}
 	}
 	seen := map[int]bool{}
-	for _, c := range a.Cubes {
-		if err := l.known(c); err != nil {
-			return fmt.Errorf("slice %q: %w", a.Name, err)
+	for _, c := range s.Cubes {
+		if err := p.known(c); err != nil {
+			return fmt.Errorf("slice %q: %w", s.Name, err)
 		}
 		if seen[c] {
-			return fmt.Errorf("slice %q: cube %d is named twice; nearest: %s", a.Name, c, l.nearestCubes(a))
+			return fmt.Errorf("slice %q: cube %d is named twice, and so each of its nodes; nearest: %s", s.Name, c,
+				p.nearestCubes(s))
 		}
 		seen[c] = true
 	}
-	if n := a.Shape.Cubes(); n != len(a.Cubes) {
-		return fmt.Errorf("slice %q: it names %d cubes, and %s has %d; nearest: %s", a.Name, len(a.Cubes), a.Shape, n,
-			l.nearestCubes(a))
+	if n := p.cubesOf(s.Shape.Sides); n != len(s.Cubes) {
+		return fmt.Errorf("slice %q: it names %d cubes, and %s has %d; nearest: %s", s.Name, len(s.Cubes), s.Shape, n,
+			p.nearestCubes(s))
 	}
 	return nil
 }
 
 // nearestCubes returns as many cubes as the shape has: those named, each once, and then the first others.
-func (l *Slices) nearestCubes(a *Ask) string {
+func (p *Pod) nearestCubes(s *Slice) string {
 	var out []int
-	for c := range l.pod.Cubes() + len(a.Cubes) {
-		if c -= len(a.Cubes); c < 0 {
-			c = a.Cubes[c+len(a.Cubes)]
+	for c := range p.Cubes() + len(s.Cubes) {
+		if c -= len(s.Cubes); c < 0 {
+			c = s.Cubes[c+len(s.Cubes)]
 		}
-		if len(out) < a.Shape.Cubes() && c < l.pod.Cubes() && !slices.Contains(out, c) {
+		if len(out) < p.cubesOf(s.Shape.Sides) && c < p.Cubes() && !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
 	return strings.Trim(fmt.Sprint(out), "[]")
 }
 
-func (s *Slice) set(state State, reason Reason, message string) {
-	s.State, s.Reason, s.Message = state, reason, message
-}
-
-// release ends a slice.
-func (l *Slices) release(i int) []Action {
-	s := l.all[i]
-	l.all = slices.Delete(l.all, i, i+1)
-	if s.Place == nil {
-		return nil
-	}
-	l.pod.Give(s.Place.Parts)
-	return l.rewire(s, nil)
-}
-
-// rewire gives a slice other circuits, and returns what that changes: circuits in both stay.
-func (l *Slices) rewire(s *Slice, circuits []Circuit) []Action {
-	var out []Action
-	want := map[Circuit]bool{}
-	s.dark = 0
-	for _, c := range circuits {
-		lit, there := s.want[c]
-		if want[c] = lit; !lit {
-			s.dark++
-		}
-		if !there {
-			out = append(out, Action{Circuit: c})
-			l.at[c] = s
-		}
-	}
-	for _, c := range slices.SortedFunc(maps.Keys(s.want), compareCircuits) {
-		if _, stays := want[c]; !stays {
-			out = append(out, Action{Circuit: c, Delete: true})
-			delete(l.at, c)
-		}
-	}
-	s.want = want
-	return out
-}
-
-// lit notes light, and makes a slice Ready that has all of it.
-func (l *Slices) lit(c Circuit) {
-	s := l.at[c]
-	if s == nil {
-		return // of a slice that has ended
-	}
-	if !s.want[c] {
-		s.want[c] = true
-		s.dark--
-	}
-	s.settle()
-}
-
-// settle makes a slice Ready that has all cubes and all light.
-func (s *Slice) settle() {
-	if s.away == 0 && s.dark == 0 {
-		s.set(Ready, CircuitsLit, "")
-	} else if s.away == 0 {
-		s.Message = fmt.Sprintf("%d of %d circuits are dark", s.dark, len(s.want))
-	}
-}
-
-// dark notes that light has gone, and asks for it again.
-func (l *Slices) dark(c Circuit) []Action {
-	s := l.at[c]
-	if s == nil || !s.want[c] {
-		return nil
-	}
-	s.want[c] = false
-	s.dark++
-	if s.State == Ready {
-		s.set(Incomplete, CircuitDark, "")
-	}
-	s.settle()
-	return []Action{{Circuit: c}}
-}
-
-// setAway notes that a cube has failed or is back.
-func (l *Slices) setAway(cube int, away bool) {
-	l.pod.SetAway(cube, away)
-	for _, s := range l.all {
-		if s.Place == nil || !slices.Contains(s.Place.cubes(), cube) {
-			continue
-		}
-		if away {
-			s.away++
-			s.set(Incomplete, CubeAway, fmt.Sprintf("cube %d is away, and no other has room", cube))
-			continue
-		}
-		if s.away--; s.away == 0 {
-			s.set(Incomplete, SwappingCube, "")
-			s.settle()
-		}
-	}
-}
-
-// swapAll gives every slice that lacks a cube a spare one, where one has room.
-func (l *Slices) swapAll() []Action {
-	var out []Action
-	for _, s := range l.all {
-		if s.away == 0 {
-			continue
-		}
-		for _, dead := range s.Place.cubes() {
-			if !l.pod.Away(dead) {
-				continue
-			}
-			if to := l.pod.Swap(s.Place, dead); to != nil {
-				circuits, err := to.Circuits()
-				if err != nil {
-					panic("torus: a swap cannot be joined: " + err.Error())
-				}
-				l.pod.Give(s.Place.Parts)
-				l.pod.Take(to.Parts)
-				s.Place = to
-				s.Swaps++
-				s.away--
-				out = append(out, l.rewire(s, circuits)...)
-			}
-		}
-		if s.away == 0 {
-			s.set(Incomplete, SwappingCube, "")
-			s.settle()
-		}
-	}
-	return out
-}
-
-// placeAll places the slices that wait, in their order.
-func (l *Slices) placeAll() []Action {
-	var out []Action
-	blocked := false
-	for _, s := range l.all {
-		if s.State != Pending {
-			continue
-		}
-		if blocked {
-			s.set(Pending, BehindOthers, "")
-			continue
-		}
-		place, circuits := l.placeOne(s)
-		if place == nil {
-			s.set(Pending, NoRoom, l.Explain(s.Shape))
-			blocked = true
-			continue
-		}
-		l.pod.Take(place.Parts)
-		s.Place = place
-		s.set(Activating, SettingCircuits, "")
-		out = append(out, l.rewire(s, circuits)...)
-		s.settle()
-	}
-	return out
-}
-
-// placeOne returns a place that circuits can join.
-func (l *Slices) placeOne(s *Slice) (*Placement, []Circuit) {
-	var place *Placement
-	if s.cubes != nil {
-		place = l.pod.named(s.Shape, s.cubes)
-	} else {
-		place = l.rule.Place(l.pod, s.Shape)
-	}
-	if place == nil {
-		return nil, nil
-	}
-	circuits, err := place.Circuits()
-	if err != nil {
-		return nil, nil
-	}
-	return place, circuits
-}
-
 // named places a shape of whole cubes on the cubes that are named, or returns nil where one is not free.
 func (p *Pod) named(s Shape, cubes []int) *Placement {
-	kinds := kindsOf(s.Sides)
+	kinds := kindsOf(s.Sides, p.side)
 	var found []Piece
 	for _, c := range cubes {
-		if p.Free(c) != wholeCube {
+		if p.Free(c) != p.whole {
 			return nil
 		}
 		found = append(found, Piece{Cube: c, Size: kinds[0].size})
 	}
-	return arrange(s, s.Sides, kinds, [][]Piece{found})
+	return p.arrange(s, s.Sides, kinds, [][]Piece{found})
 }
 
 // Swap returns the placement with a cube replaced by the fullest one that has room for its pieces; nil where there is
@@ -362,7 +208,7 @@ func (p *Pod) Swap(of *Placement, dead int) *Placement {
 	}
 	spare, left := -1, 65
 	for c := range p.taken {
-		if free := p.Free(c); free&need == need && !slices.Contains(of.cubes(), c) {
+		if free := p.Free(c); free&need == need && !slices.Contains(of.Cubes(), c) {
 			if n := nodesOf([]Part{{c, free}}); n < left {
 				spare, left = c, n
 			}
@@ -371,7 +217,7 @@ func (p *Pod) Swap(of *Placement, dead int) *Placement {
 	if spare < 0 {
 		return nil
 	}
-	to := &Placement{Shape: of.Shape, Box: of.Box, Grid: of.Grid, Pieces: slices.Clone(of.Pieces)}
+	to := &Placement{Shape: of.Shape, Box: of.Box, Grid: of.Grid, Side: of.Side, Pieces: slices.Clone(of.Pieces)}
 	for i := range to.Pieces {
 		if to.Pieces[i].Cube == dead {
 			to.Pieces[i].Cube = spare
@@ -380,15 +226,16 @@ func (p *Pod) Swap(of *Placement, dead int) *Placement {
 	return to.inBox()
 }
 
-// Explain says what would have to end for a shape to fit now.
-func (l *Slices) Explain(s Shape) string {
+// Explain says what would have to end, or come back, for a slice that waits to fit.
+func Explain(p *Pod, rule Rule, all []Slice, s *Slice) string {
 	var there []Named
-	for _, t := range l.all {
-		if t.Place != nil {
+	for i := range all {
+		if t := &all[i]; t.Place != nil {
 			there = append(there, Named{t.Name, t.Place})
 		}
 	}
-	needs, ok := WhatMustEnd(l.pod, there, s, l.rule)
+	asked := Rule{Name: rule.Name, Place: func(q *Pod, _ Shape) *Placement { return q.placeFor(rule, s) }}
+	needs, ok := WhatMustEnd(p.Occupied(all), there, s.Shape, asked)
 	switch {
 	case !ok:
 		return "it does not fit while cubes are away, whatever ends"

@@ -10,9 +10,11 @@ import (
 	"lightloom/pathmap/tries"
 )
 
-func newPod(t testing.TB, x, y, z int) *Pod {
+func newPod(t testing.TB, x, y, z int) *Pod { return podOf(t, 4, x, y, z) }
+
+func podOf(t testing.TB, side, x, y, z int) *Pod {
 	t.Helper()
-	p, err := New(x, y, z)
+	p, err := New(side, x, y, z)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,16 +27,23 @@ func TestParseShape(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, s, err)
 		}
 	}
-	for _, tt := range []struct{ text, why, near string }{
-		{"4x4", "2 sides", "4x4x4"},
-		{"4x4x0", `side "0"`, "4x4x4"},
-		{"4x4x04", `side "04"`, "4x4x4"},
-		{"4x4x99999999999", "side", "4x4x4"},
-		{"4x4x12_twisted", "k×k×2k", "4x4x8_twisted, or 4x4x12 without a twist"},
-		{"2x2x4_twisted", "k×k×2k", "4x4x8_twisted, or 2x2x4 without a twist"},
-		{"4x4x4_twisted", "k×k×2k", "4x4x8_twisted, or 4x4x4 without a twist"},
+	for _, tt := range []struct {
+		text, why, near string
+		side            int
+	}{
+		{"4x4", "2 sides", "4x4x4", 4},
+		{"4x4x0", `side "0"`, "4x4x4", 4},
+		{"4x4x04", `side "04"`, "4x4x4", 4},
+		{"4x4x99999999999", "side", "4x4x4", 4},
+		{"4x4x12_twisted", "k×k×2k", "4x4x8_twisted, or 4x4x12 without a twist", 4},
+		{"2x2x4_twisted", "k×k×2k", "4x4x8_twisted, or 2x2x4 without a twist", 4},
+		{"4x4x4_twisted", "k×k×2k", "4x4x8_twisted, or 4x4x4 without a twist", 4},
+		{"2x2x3_twisted", "multiple of 2", "2x2x4_twisted, or 2x2x3 without a twist", 2},
 	} {
-		_, err := ParseShape(tt.text)
+		s, err := ParseShape(tt.text)
+		if err == nil {
+			err = s.Check(tt.side)
+		}
 		var shape *ShapeError
 		if !errors.As(err, &shape) || !strings.Contains(err.Error(), tt.why) || shape.Nearest != tt.near {
 			t.Errorf("%s: %v", tt.text, err)
@@ -90,10 +99,10 @@ func mustShape(t testing.TB, text string) Shape {
 func TestFirstFitReference(t *testing.T) {
 	for seed := range uint64(tries.Of(100, 3000)) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		p := newPod(t, 1+rng.IntN(3), 1+rng.IntN(3), 1+rng.IntN(3))
+		p := podOf(t, 2+2*rng.IntN(2), 1+rng.IntN(3), 1+rng.IntN(3), 1+rng.IntN(3))
 		for c := range p.taken {
 			if rng.IntN(3) > 0 {
-				p.taken[c] = rng.Uint64() & rng.Uint64() & rng.Uint64()
+				p.taken[c] = rng.Uint64() & rng.Uint64() & rng.Uint64() & p.whole
 			}
 			p.away[c] = rng.IntN(10) == 0
 		}
@@ -122,7 +131,7 @@ func TestFirstFitReference(t *testing.T) {
 
 // slowFirstFit returns the nodes by cube.
 func slowFirstFit(p *Pod, s Shape) map[int]uint64 {
-	side := [3]int{4 * p.dims[0], 4 * p.dims[1], 4 * p.dims[2]}
+	side := [3]int{p.side * p.dims[0], p.side * p.dims[1], p.side * p.dims[2]}
 	for _, box := range permutations(s.Sides) {
 		if box[0] > side[0] || box[1] > side[1] || box[2] > side[2] {
 			continue
@@ -134,8 +143,8 @@ func slowFirstFit(p *Pod, s Shape) map[int]uint64 {
 				x := (at[0] + n/box[2]/box[1]) % side[0]
 				y := (at[1] + n/box[2]%box[1]) % side[1]
 				z := (at[2] + n%box[2]) % side[2]
-				cube := (x/4*p.dims[1]+y/4)*p.dims[2] + z/4
-				bit := uint64(1) << (16*(x%4) + 4*(y%4) + z%4)
+				cube := (x/p.side*p.dims[1]+y/p.side)*p.dims[2] + z/p.side
+				bit := uint64(1) << (16*(x%p.side) + 4*(y%p.side) + z%p.side)
 				free = free && p.Free(cube)&bit != 0
 				nodes[cube] |= bit
 			}
@@ -152,7 +161,7 @@ func TestRulesKeepToFreeNodes(t *testing.T) {
 	for seed := range uint64(tries.Of(8, 300)) {
 		for _, rule := range Rules() {
 			rng := rand.New(rand.NewPCG(seed, 4))
-			p := newPod(t, 3, 3, 3)
+			p := podOf(t, 2+2*int(seed%2), 3, 3, 3)
 			for range 60 {
 				s := Box(1+rng.IntN(8), 1+rng.IntN(8), 1+rng.IntN(8))
 				if rng.IntN(2) == 0 {
@@ -188,7 +197,7 @@ func TestFoldsKeepNeighbours(t *testing.T) {
 				for d := range 3 {
 					next := n
 					if next[d]++; next[d] == sides[d] {
-						if next[d] = 0; sides[d]%Side != 0 {
+						if next[d] = 0; sides[d]%LargestSide != 0 {
 							continue
 						}
 					}
@@ -219,7 +228,7 @@ func adjacent(a, b, box [3]int) bool {
 	off := 0
 	for d := range a {
 		n := max(a[d]-b[d], b[d]-a[d])
-		if box[d]%Side == 0 {
+		if box[d]%LargestSide == 0 {
 			n = min(n, box[d]-n)
 		}
 		off += n
@@ -249,7 +258,7 @@ func TestBestFitFolds(t *testing.T) {
 // TestLine: two nodes go to the emptiest used cube, on a face.
 func TestLine(t *testing.T) {
 	p := newPod(t, 1, 1, 3)
-	p.taken[0], p.taken[1] = wholeCube>>8, 0xff
+	p.taken[0], p.taken[1] = p.whole>>8, 0xff
 	got := RFold(p, Box(1, 1, 2))
 	// Of cube 1 node 2,0,0 (bit 32) ... is free from bit 8 on: node 0,2,0 on the lower z face, and its neighbour along z
 	// on the upper one, since a ring closes.
@@ -306,7 +315,7 @@ func TestDefragment(t *testing.T) {
 	p.Take(full.Parts)
 	p.Give(full.Parts)
 	b := p.named(Box(4, 4, 4), []int{1})
-	b = (&Placement{Shape: Box(2, 2, 4), Box: [3]int{2, 2, 4}, Grid: [3]int{1, 1, 1},
+	b = (&Placement{Shape: Box(2, 2, 4), Box: [3]int{2, 2, 4}, Grid: [3]int{1, 1, 1}, Side: 4,
 		Pieces: []Piece{{Cube: b.Pieces[0].Cube, Size: [3]int{2, 2, 4}}}}).inBox()
 	p.Take(b.Parts)
 	d := Defragment(p, []Named{{"a", a}, {"b", b}}, Box(4, 4, 4), Rules()[3])

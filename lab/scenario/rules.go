@@ -96,6 +96,12 @@ func (s *Prepared) checkRules() error {
 	if err := s.checkCompat(); err != nil {
 		return err
 	}
+	if err := s.checkPod(); err != nil {
+		return err
+	}
+	if err := s.checkSchedules(); err != nil {
+		return err
+	}
 	if s.Options.On != OnNetns {
 		return s.checkWavelengths()
 	}

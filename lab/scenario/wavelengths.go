@@ -7,6 +7,20 @@ import (
 	"lightloom/southbound/hint"
 )
 
+// checkPod refuses policies that set up circuits on a pod, whose slices say which circuits there are.
+func (s *Prepared) checkPod() error {
+	if !s.Spec.Pod() {
+		return nil
+	}
+	for _, r := range s.Rows {
+		if r.Can().Circuits {
+			return hint.New(fmt.Sprintf("policy %q sets up circuits, and those of a pod belong to its slices", r.Name),
+				"take a policy without circuits, such as --policy crosslayer")
+		}
+	}
+	return nil
+}
+
 // checkWavelengths refuses policies that assume one circuit a rack when racks have several wavelengths or
 // optical switches: most of these would stay dark, and the figures would not show why.
 func (s *Prepared) checkWavelengths() error {

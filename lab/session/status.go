@@ -16,6 +16,7 @@ import (
 	"lightloom/lab/testbed"
 	"lightloom/lab/testbed/emulated"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -332,14 +333,29 @@ func (s *Status) addCircuits(d *state.Data, f *apiv1.Fabric) {
 	if len(ocses) == 0 {
 		return
 	}
-	each := len(d.Circuits) / len(ocses)
+	at := portsBy(s.Fabric, len(d.Circuits)/len(ocses))
 	for in, c := range d.Circuits {
 		if c.Phase != controller.NoCircuit {
 			phase := map[controller.CircuitPhase]string{controller.Reconfiguring: "reconfiguring",
 				controller.InService: "in-service"}[c.Phase]
-			s.Circuits = append(s.Circuits, CircuitStatus{Switch: ocses[in/each], In: southbound.Port(in % each),
-				Out: c.Out % southbound.Port(each), Phase: phase,
+			ocs, in := at(in)
+			_, out := at(int(c.Out))
+			s.Circuits = append(s.Circuits, CircuitStatus{Switch: ocses[ocs], In: in, Out: out, Phase: phase,
 				Coflow: c.Coflow, Since: c.Since.Seconds()})
 		}
 	}
+}
+
+// portsBy returns what tells the switch of an OCS port of a fabric, and the port's number there. The switches of all
+// fabrics but pods number their ports as the fabric does, so many each.
+func portsBy(fabric string, each int) func(port int) (ocs int, at southbound.Port) {
+	if spec, err := topo.ParseSpec(fabric); err == nil && spec.Pod() {
+		if f, err := topo.New(spec); err == nil {
+			return func(port int) (int, southbound.Port) {
+				n, at := f.OCSAt(int32(port))
+				return int(n - f.OCSNode), southbound.Port(at)
+			}
+		}
+	}
+	return func(port int) (int, southbound.Port) { return port / each, southbound.Port(port % each) }
 }

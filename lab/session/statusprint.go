@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"lightloom/pathmap/topo"
 	"reflect"
 	"slices"
 	"strings"
@@ -378,7 +379,9 @@ func (s *Status) printCircuits(w io.Writer) error {
 	for _, c := range s.Circuits {
 		whom := fmt.Sprintf("coflow %d", c.Coflow)
 		if c.Coflow < 0 {
-			whom = "unannounced traffic"
+			if whom = "unannounced traffic"; strings.HasPrefix(s.Fabric, topo.PodKind+":") {
+				whom = "a slice"
+			}
 		}
 		t.Row(circuitName(c.Switch, c.In, c.Out), c.Phase, whom, fmt.Sprintf("%.2f", c.Since))
 	}

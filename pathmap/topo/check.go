@@ -24,6 +24,13 @@ func (s Spec) Check() error {
 	}
 	switch s.Kind {
 	case Hybrid, LeafSpine, Crossbar:
+		if s.Side != 0 || s.FacePorts != 0 {
+			return wrong("kind", "a %s has no cubes: write pod, or leave side out", s.Kind)
+		}
+	case PodKind:
+		if err := s.checkPod(); err != nil {
+			return err
+		}
 	case FatTreeKind, JellyfishKind, FileKind:
 		if s.Waves > 1 {
 			return wrong("kind", "a %s has one wavelength a rack: write hybrid for more", s.Kind)
@@ -40,6 +47,9 @@ func (s Spec) Check() error {
 	racks := "racks"
 	if s.Kind == Crossbar {
 		racks = "ports"
+	}
+	if s.Pod() {
+		racks = "cubes"
 	}
 	for _, c := range []struct {
 		key      string
@@ -73,7 +83,7 @@ func (s Spec) checkPlanes() error {
 		return wrong("wavelengths", "%d is out of range: write 1 to %d", s.Waves, MaxWaves)
 	case s.OCSes < 0 || s.OCSes > MaxOCSes:
 		return wrong("ocses", "%d is out of range: write 1 to %d", s.OCSes, MaxOCSes)
-	case s.Planes() > MaxOCSes:
+	case s.Planes() > MaxOCSes && !s.Pod():
 		return wrong("ocses", "%d OCSes of %d wavelengths give a rack %d circuits at once, more than %d: write ocses=%d or "+
 			"fewer", s.OCSes, s.Waves, s.Planes(), MaxOCSes, MaxOCSes/s.Waves)
 	}

@@ -21,7 +21,8 @@ import (
 //
 // OCS ports have numbers of the whole fabric, so that one ledger holds the circuits of all OCSes. They
 // come in planes: a circuit joins two ports of one plane, which is one wavelength of one OCS. Port
-// r + p·Racks goes to rack r and is of plane p; the planes of one OCS follow each other. Racks without an
+// r + p·Racks goes to rack r and is of plane p; the planes of one OCS follow each other. Of a pod an OCS
+// has two planes, of lower and of upper faces, and a circuit joins one of each. Racks without an
 // OCS port come last. OCSAt and OCSPort translate to the numbers that an OCS itself has and back; of the
 // first OCS, and so of a single one, they are the same.
 type Fabric struct {
@@ -79,6 +80,9 @@ func (f *Fabric) IsOCS(n pathmap.NodeID) bool {
 // OCSAt returns the OCS that has an OCS port, and the port's number there.
 func (f *Fabric) OCSAt(port int32) (pathmap.NodeID, int32) {
 	each := f.portsOfOCS()
+	if f.Spec.Pod() {
+		return f.OCSNode + pathmap.NodeID(port/each), facePort(port%each, int32(f.Racks))
+	}
 	if port < each || f.Spec.ParallelOCSes() == 1 {
 		return f.OCSNode, port
 	}
@@ -95,6 +99,9 @@ func (f *Fabric) OCSPort(n pathmap.NodeID, port int32) int32 {
 	if port < 0 || port >= each {
 		return pathmap.None
 	}
+	if f.Spec.Pod() {
+		port = planePort(port, int32(f.Racks))
+	}
 	return int32(n-f.OCSNode)*each + port
 }
 
@@ -103,6 +110,9 @@ func (f *Fabric) portsOfOCS() int32 { return int32(f.OCSPorts() / f.Spec.Paralle
 
 // SamePlane reports whether a circuit can join two OCS ports.
 func (f *Fabric) SamePlane(a, b int32) bool {
+	if f.Spec.Pod() {
+		return f.facesMeet(a, b)
+	}
 	return f.OCSPorts() <= f.Racks || a/int32(f.Racks) == b/int32(f.Racks)
 }
 
@@ -120,8 +130,8 @@ func (f *Fabric) OCSRack(port int32) int32 {
 // For a general fabric, Racks, Hosts and Ports follow from the other fields or the file, and so do a
 // file's rates: if links differ, NIC, EPS and OCS are the rates of the fastest.
 type Spec struct {
-	Kind   string                // hybrid, leafspine, crossbar, fattree, jellyfish or file
-	Racks  int                   // racks
+	Kind   string                // hybrid, leafspine, crossbar, pod, fattree, jellyfish or file
+	Racks  int                   // racks; cubes: of a pod, each a rack
 	Hosts  int                   // hosts a rack; of a general fabric, of the rack that has most
 	Spines int                   // spine switches of the packet network; 0 of a general fabric
 	NIC    pathmap.BitsPerSecond // nic: host link
@@ -131,10 +141,13 @@ type Spec struct {
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
 	// wavelengths: circuits that a rack can have at once each way through an OCS, every one at the OCS rate; 0: one
 	Waves int
-	OCSes int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
-	Slots int        // slots: tasks a host runs at once
-	VCPUs string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
-	Own   []RackRate // rates of single racks, by link and rack; nil: none
+	Side  int // side: of a pod's cubes, in hosts
+	// ports: of each OCS of a pod, those that no cube uses too; 0: two a cube
+	FacePorts int
+	OCSes     int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
+	Slots     int        // slots: tasks a host runs at once
+	VCPUs     string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
+	Own       []RackRate // rates of single racks, by link and rack; nil: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish
@@ -153,10 +166,20 @@ type Spec struct {
 func (s Spec) Wavelengths() int { return max(1, s.Waves) }
 
 // ParallelOCSes returns how many OCSes a fabric with circuits has.
-func (s Spec) ParallelOCSes() int { return max(1, s.OCSes) }
+func (s Spec) ParallelOCSes() int {
+	if s.Pod() {
+		return s.faceOCSes()
+	}
+	return max(1, s.OCSes)
+}
 
 // Planes returns how many circuits a rack can have at once each way, over all OCSes.
-func (s Spec) Planes() int { return s.Wavelengths() * s.ParallelOCSes() }
+func (s Spec) Planes() int {
+	if s.Pod() {
+		return 2 * s.faceOCSes() // a lower and an upper face
+	}
+	return s.Wavelengths() * s.ParallelOCSes()
+}
 
 // General reports whether s is a fat-tree, a Jellyfish or a file: racks may differ, and paths are any
 // between two racks.

@@ -334,10 +334,10 @@ func TestFormatErrors(t *testing.T) {
 		{"nodes as a mapping", "yaml", "kind: topology\nnodes: {a: 1}\n",
 			"f:2:8: nodes is no list: write - before each"},
 		{"no name", "yaml", "kind: topology\nnodes:\n- role: tor\n", "f:3:3: a node without name: give it one"},
-		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, crossbar, " +
-			"fattree, jellyfish, file"},
+		{"no kind", "yaml", "nodes: []\n", "f: kind: missing: write kind: one of topology, hybrid, leafspine, " +
+			"crossbar, pod, fattree, jellyfish, file"},
 		{"unknown kind", "yaml", "kind: topolgy\n",
-			`f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar, ` +
+			`f:1:7: kind: "topolgy" is unknown: write "topology"? It is one of topology, hybrid, leafspine, crossbar, pod, ` +
 				`fattree, jellyfish, file`},
 		{"a fabric's spec", "yaml", "kind: hybrid\nracks: 0\n",
 			"f:2:1: racks: 0 is out of range: write 1 or more, or " +
@@ -551,7 +551,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 	for _, c := range []struct{ arg, want string }{
 		{"hybird:racks=3", `"hybird:racks=3" is no topology: name a file that ends in .yaml, .clab.yml, .json, .graphml ` +
-			`or .dot, or write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
+			`or .dot, or write "hybrid"? It is one of hybrid, leafspine, crossbar, pod, fattree, jellyfish, file`},
 		{"none.json", "read topology: open none.json: no such file or directory"},
 		{filepath.Join(dir, "net.txt"), filepath.Join(dir,
 			"net.txt") + ": the name does not tell the format: end it in " +

@@ -112,7 +112,7 @@ func TestGeneralSpecErrors(t *testing.T) {
 		{"jellyfish:hosts=9999", "column 11: hosts: 9999 hosts on 20 switches: write 1 to 5060"},
 		{"jellyfish:seed=0", `column 11: seed: "0" is no whole number from 1: write it like seed=7`},
 		{"jelyfish", `column 1: kind: "jelyfish" is unknown: write "jellyfish"? It is one of hybrid, leafspine, crossbar,` +
-			` fattree, jellyfish, file`},
+			` pod, fattree, jellyfish, file`},
 		{"file", "column 1: path: missing: write the topology's file, such as file:lab.yaml"},
 		{"file:", `column 6: "" is no key with a value: write it like path=lab.yaml`},
 		{"file:x.yaml,racks=3",

@@ -8,7 +8,7 @@ import (
 	"lightloom/pathmap/live"
 )
 
-// New builds the fabric of a spec. Nodes are ToRs ("tor0", by rack, so that a ToR's NodeID is its
+// New builds the fabric of a spec. Nodes are ToRs ("tor0", of a pod "cube0", by rack, so that a ToR's NodeID is its
 // rack), spines ("spine0"), the OCS ("ocs", or "ocs0" and on where there are several), then hosts
 // ("h<rack>-<i>"), whose only port is 0. Port r of a spine goes to rack r.
 func New(s Spec) (*Fabric, error) {
@@ -50,7 +50,7 @@ func assemble(s Spec) (*Fabric, error) {
 func (f *Fabric) addNodes(b *pathmap.Builder) {
 	f.ToRNode = make([]pathmap.NodeID, f.Racks)
 	for r := range f.ToRNode {
-		f.ToRNode[r] = b.Add(pathmap.Node{Name: fmt.Sprintf("tor%d", r), Role: pathmap.ToR, Rack: int32(r)})
+		f.ToRNode[r] = b.Add(pathmap.Node{Name: fmt.Sprintf("%s%d", f.Spec.torName(), r), Role: pathmap.ToR, Rack: int32(r)})
 	}
 	for i := range f.Spec.Spines {
 		b.Add(pathmap.Node{Name: fmt.Sprintf("spine%d", i), Role: pathmap.Switch, Rack: pathmap.None})

@@ -19,6 +19,7 @@ const maxText = 4096
 //	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths ocses dark slots vcpus
 //	leafspine  racks hosts spines nic eps oversub slots vcpus
 //	crossbar   ports rate ocses dark slots vcpus
+//	pod        cubes side spines nic eps ocs ports dark slots vcpus
 //	fattree    k hosts rate paths slots vcpus
 //	jellyfish  switches degree hosts rate seed paths slots vcpus
 //	file       path dark scale hosts paths slots vcpus
@@ -104,6 +105,8 @@ func (d *draft) example() string {
 	switch d.s.Kind {
 	case Crossbar:
 		return "ports=16"
+	case PodKind:
+		return "cubes=8"
 	case FatTreeKind:
 		return "k=4"
 	case JellyfishKind:
@@ -172,6 +175,8 @@ func keysOf(kind string) []key {
 			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, ocses, dark, slots, vcpus)
 	case LeafSpine:
 		return append(racks, slots, vcpus)
+	case PodKind:
+		return podKeys(dark, slots, vcpus)
 	case Crossbar:
 		return []key{
 			{"ports", count("ports", func(s *Spec) *int { return &s.Racks })},

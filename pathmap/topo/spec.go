@@ -13,6 +13,7 @@ import (
 const (
 	Hybrid    = "hybrid"    // racks, a spine layer, and an OCS
 	LeafSpine = "leafspine" // racks and a spine layer
+	PodKind   = "pod"       // cubes of hosts and a spine layer; the cubes' faces meet on OCSes
 	Crossbar  = "crossbar"  // one big switch: a rack of one host for each port; with dark=, an OCS beside it
 
 	FatTreeKind   = "fattree"   // three layers of equal switches, those without hosts left out
@@ -22,7 +23,7 @@ const (
 
 // Kinds lists the kinds, as ParseSpec takes them.
 func Kinds() []string {
-	return []string{Hybrid, LeafSpine, Crossbar, FatTreeKind, JellyfishKind, FileKind}
+	return []string{Hybrid, LeafSpine, Crossbar, PodKind, FatTreeKind, JellyfishKind, FileKind}
 }
 
 // What a spec's fields are where they are left out. NIC is OCS·Planes/Hosts but at least EPS where
@@ -59,7 +60,7 @@ const (
 
 // HasOCS reports whether the fabric has an optical circuit switch.
 func (s Spec) HasOCS() bool {
-	return s.Kind == Hybrid || s.Kind == Crossbar && s.Dark != 0 || s.Kind == FileKind && s.Ports > 0
+	return s.Kind == Hybrid || s.Pod() || s.Kind == Crossbar && s.Dark != 0 || s.Kind == FileKind && s.Ports > 0
 }
 
 // WithDefaults returns s with its zero fields filled.
@@ -71,6 +72,10 @@ func (s Spec) WithDefaults() Spec {
 	if s.Kind == Crossbar {
 		racks, hosts, spines = DefaultCrossbarPorts, 1, 1
 	}
+	if s.Pod() {
+		s.Side = cmp.Or(s.Side, DefaultSide)
+		hosts = s.Side * s.Side * s.Side
+	}
 	s.Racks, s.Hosts, s.Spines = cmp.Or(s.Racks, racks), cmp.Or(s.Hosts, hosts), cmp.Or(s.Spines, spines)
 	s.Slots = cmp.Or(s.Slots, DefaultSlots)
 	s.EPS = cmp.Or(s.EPS, DefaultEPS)
@@ -78,6 +83,9 @@ func (s Spec) WithDefaults() Spec {
 		ocs := DefaultOCS
 		if s.Kind == Crossbar {
 			ocs = s.EPS
+		}
+		if s.Pod() {
+			s.FacePorts = cmp.Or(s.FacePorts, 2*s.Racks)
 		}
 		s.OCS, s.Ports, s.Dark = cmp.Or(s.OCS, ocs), cmp.Or(s.Ports, s.Racks), cmp.Or(s.Dark, DefaultDark)
 	}
@@ -95,6 +103,9 @@ func (s Spec) WithDefaults() Spec {
 func (s Spec) defaultNIC() pathmap.BitsPerSecond {
 	if s.Kind == Hybrid && s.Hosts > 0 {
 		return max(s.OCS*pathmap.BitsPerSecond(s.Planes())/pathmap.BitsPerSecond(s.Hosts), s.EPS)
+	}
+	if s.Pod() {
+		return max(s.OCS, s.EPS)
 	}
 	return s.EPS
 }
@@ -117,13 +128,18 @@ func (s Spec) String() string {
 	if s.Kind == Crossbar {
 		put("ports", s.Racks)
 		put("rate", s.EPS)
+	} else if s.Pod() {
+		put("cubes", s.Racks)
+		put("side", s.Side)
+		put("spines", s.Spines)
+		put("eps", s.EPS)
 	} else {
 		put("racks", s.Racks)
 		put("hosts", s.Hosts)
 		put("spines", s.Spines)
 		put("eps", s.EPS)
 	}
-	if s.Kind == Hybrid {
+	if s.Kind == Hybrid || s.Pod() {
 		put("ocs", s.OCS)
 	}
 	if s.HasOCS() {
@@ -131,6 +147,9 @@ func (s Spec) String() string {
 	}
 	if s.Kind == Hybrid && s.Ports != s.Racks {
 		put("ports", s.Ports)
+	}
+	if s.Pod() && s.FacePorts != 2*s.Racks {
+		put("ports", s.FacePorts)
 	}
 	if s.Waves > 1 {
 		put("wavelengths", s.Waves)
@@ -157,13 +176,13 @@ func (s Spec) String() string {
 // WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is
 // given what the OCS carried, spread evenly: each ToR–spine link gains OCS ÷ Spines for each plane
 // (less in proportion where only some racks have an OCS port), rounded down. It is for hybrids,
-// leaf-spines and crossbars.
+// leaf-spines, crossbars and pods.
 func (s Spec) WithoutOCS(extra bool) Spec {
 	s = s.WithDefaults()
 	if extra && s.HasOCS() {
 		ports, links := pathmap.BitsPerSecond(s.Ports*s.Planes()), pathmap.BitsPerSecond(s.Racks*s.Spines)
 		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
 	}
-	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes = LeafSpine, 0, 0, 0, 0, 0
+	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes, s.Side, s.FacePorts = LeafSpine, 0, 0, 0, 0, 0, 0, 0
 	return s.withoutOwn("ocs")
 }

@@ -62,9 +62,9 @@ func TestParseSpec(t *testing.T) {
 
 func TestParseSpecErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", `column 1: kind: "" is unknown: write one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
+		{"", `column 1: kind: "" is unknown: write one of hybrid, leafspine, crossbar, pod, fattree, jellyfish, file`},
 		{"hybird:racks=2", `column 1: kind: "hybird" is unknown: write "hybrid"? It is one of hybrid, leafspine, ` +
-			`crossbar, fattree, jellyfish, file`},
+			`crossbar, pod, fattree, jellyfish, file`},
 		{"hybrid:", `column 8: "" is no key with a value: write it like racks=16`},
 		{"hybrid:racks", `column 8: "racks" is no key with a value: write it like racks=16`},
 		{"hybrid:racks=2,rakcs=3", `column 16: rakcs: unknown key of a hybrid: write "racks"? It is one of racks, hosts, ` +
@@ -125,7 +125,7 @@ func TestCheck(t *testing.T) {
 		s    Spec
 		want string
 	}{
-		{"no kind", Spec{}, `kind: "" is unknown: write one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
+		{"no kind", Spec{}, `kind: "" is unknown: write one of hybrid, leafspine, crossbar, pod, fattree, jellyfish, file`},
 		{"negative racks", Spec{Kind: Hybrid, Racks: -1}, "racks: -1 is out of range: write 1 to 16384"},
 		{"negative rate", Spec{Kind: LeafSpine, EPS: -1},
 			"nic: a rate of -1bps carries nothing: write a rate above zero, " +

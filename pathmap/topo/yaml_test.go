@@ -48,9 +48,9 @@ func TestParseYAMLErrors(t *testing.T) {
 			"f.yaml:3:5: more than one document: write one mapping, " +
 				"beginning with kind: hybrid"},
 		{"no kind", "racks: 2\n",
-			`f.yaml: kind: missing: write kind: one of hybrid, leafspine, crossbar, fattree, jellyfish, file`},
+			`f.yaml: kind: missing: write kind: one of hybrid, leafspine, crossbar, pod, fattree, jellyfish, file`},
 		{"unknown kind", "racks: 2\nkind: hybird\n",
-			`f.yaml:2:7: kind: "hybird" is unknown: write "hybrid"? It is one of hybrid, leafspine, crossbar, fattree, ` +
+			`f.yaml:2:7: kind: "hybird" is unknown: write "hybrid"? It is one of hybrid, leafspine, crossbar, pod, fattree, ` +
 				`jellyfish, file`},
 		{"unknown key", "kind: crossbar\nprots: 2\n",
 			`f.yaml:2:1: prots: unknown key of a crossbar: write "ports"? It is one of ports, rate, ocses, dark, slots, vcpus`},

@@ -4634,6 +4634,717 @@ func (x *Reservation) GetUntil() *timestamppb.Timestamp {
 	return nil
 }
 
+// A slice of a pod: a torus of nodes that circuits join.
+type Slice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Owner string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	// Sides in nodes, as 4x4x8 or 4x4x8_twisted.
+	Shape string `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
+	// Pending, Activating, Ready, Incomplete or Failed.
+	State string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	// One word why.
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// For people. Of one that waits, only GetSlice tells.
+	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	// Cubes that it has, ascending.
+	Cubes []int32 `protobuf:"varint,7,rep,packed,name=cubes,proto3" json:"cubes,omitempty"`
+	// Cubes that were swapped for others.
+	Swaps int32 `protobuf:"varint,8,opt,name=swaps,proto3" json:"swaps,omitempty"`
+	// Circuits that it has, and those of them that have no light.
+	Circuits int32 `protobuf:"varint,9,opt,name=circuits,proto3" json:"circuits,omitempty"`
+	Dark     int32 `protobuf:"varint,10,opt,name=dark,proto3" json:"dark,omitempty"`
+	// Instants of the run: when it was asked for, when it came to its state, and when it was Ready first; 0: not yet.
+	AskedNs       int64                  `protobuf:"varint,11,opt,name=asked_ns,json=askedNs,proto3" json:"asked_ns,omitempty"`
+	SinceNs       int64                  `protobuf:"varint,12,opt,name=since_ns,json=sinceNs,proto3" json:"since_ns,omitempty"`
+	ReadyNs       int64                  `protobuf:"varint,13,opt,name=ready_ns,json=readyNs,proto3" json:"ready_ns,omitempty"`
+	Asked         *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=asked,proto3" json:"asked,omitempty"`
+	Since         *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=since,proto3" json:"since,omitempty"`
+	Ready         *timestamppb.Timestamp `protobuf:"bytes,23,opt,name=ready,proto3" json:"ready,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Slice) Reset() {
+	*x = Slice{}
+	mi := &file_api_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Slice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Slice) ProtoMessage() {}
+
+func (x *Slice) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Slice.ProtoReflect.Descriptor instead.
+func (*Slice) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *Slice) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Slice) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Slice) GetShape() string {
+	if x != nil {
+		return x.Shape
+	}
+	return ""
+}
+
+func (x *Slice) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Slice) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Slice) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *Slice) GetCubes() []int32 {
+	if x != nil {
+		return x.Cubes
+	}
+	return nil
+}
+
+func (x *Slice) GetSwaps() int32 {
+	if x != nil {
+		return x.Swaps
+	}
+	return 0
+}
+
+func (x *Slice) GetCircuits() int32 {
+	if x != nil {
+		return x.Circuits
+	}
+	return 0
+}
+
+func (x *Slice) GetDark() int32 {
+	if x != nil {
+		return x.Dark
+	}
+	return 0
+}
+
+func (x *Slice) GetAskedNs() int64 {
+	if x != nil {
+		return x.AskedNs
+	}
+	return 0
+}
+
+func (x *Slice) GetSinceNs() int64 {
+	if x != nil {
+		return x.SinceNs
+	}
+	return 0
+}
+
+func (x *Slice) GetReadyNs() int64 {
+	if x != nil {
+		return x.ReadyNs
+	}
+	return 0
+}
+
+func (x *Slice) GetAsked() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Asked
+	}
+	return nil
+}
+
+func (x *Slice) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *Slice) GetReady() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Ready
+	}
+	return nil
+}
+
+type CreateSliceRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Chosen by the client, new for each slice: the same id again is the same slice again.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Small letters, digits, hyphens and dots.
+	Name  string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Shape string `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
+	// Where to place it, x-major, one cube after the other; empty: wherever there is room.
+	Cubes []int32 `protobuf:"varint,4,rep,packed,name=cubes,proto3" json:"cubes,omitempty"`
+	// Who asks, for people to read.
+	Owner         string `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateSliceRequest) Reset() {
+	*x = CreateSliceRequest{}
+	mi := &file_api_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateSliceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateSliceRequest) ProtoMessage() {}
+
+func (x *CreateSliceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateSliceRequest.ProtoReflect.Descriptor instead.
+func (*CreateSliceRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *CreateSliceRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *CreateSliceRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CreateSliceRequest) GetShape() string {
+	if x != nil {
+		return x.Shape
+	}
+	return ""
+}
+
+func (x *CreateSliceRequest) GetCubes() []int32 {
+	if x != nil {
+		return x.Cubes
+	}
+	return nil
+}
+
+func (x *CreateSliceRequest) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+type CreateSliceResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Slice *Slice                 `protobuf:"bytes,1,opt,name=slice,proto3" json:"slice,omitempty"`
+	// An entry that holds it: the min_index of reads that are to show it.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateSliceResponse) Reset() {
+	*x = CreateSliceResponse{}
+	mi := &file_api_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateSliceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateSliceResponse) ProtoMessage() {}
+
+func (x *CreateSliceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateSliceResponse.ProtoReflect.Descriptor instead.
+func (*CreateSliceResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *CreateSliceResponse) GetSlice() *Slice {
+	if x != nil {
+		return x.Slice
+	}
+	return nil
+}
+
+func (x *CreateSliceResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type DeleteSliceRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSliceRequest) Reset() {
+	*x = DeleteSliceRequest{}
+	mi := &file_api_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSliceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSliceRequest) ProtoMessage() {}
+
+func (x *DeleteSliceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSliceRequest.ProtoReflect.Descriptor instead.
+func (*DeleteSliceRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *DeleteSliceRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type DeleteSliceResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// An entry that holds it: the min_index of reads that are to show it.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSliceResponse) Reset() {
+	*x = DeleteSliceResponse{}
+	mi := &file_api_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSliceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSliceResponse) ProtoMessage() {}
+
+func (x *DeleteSliceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSliceResponse.ProtoReflect.Descriptor instead.
+func (*DeleteSliceResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *DeleteSliceResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type GetSliceRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Read          *Read                  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSliceRequest) Reset() {
+	*x = GetSliceRequest{}
+	mi := &file_api_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSliceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSliceRequest) ProtoMessage() {}
+
+func (x *GetSliceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSliceRequest.ProtoReflect.Descriptor instead.
+func (*GetSliceRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *GetSliceRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GetSliceRequest) GetRead() *Read {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+type GetSliceResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Slice         *Slice                 `protobuf:"bytes,1,opt,name=slice,proto3" json:"slice,omitempty"`
+	Read          *ReadAt                `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSliceResponse) Reset() {
+	*x = GetSliceResponse{}
+	mi := &file_api_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSliceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSliceResponse) ProtoMessage() {}
+
+func (x *GetSliceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSliceResponse.ProtoReflect.Descriptor instead.
+func (*GetSliceResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *GetSliceResponse) GetSlice() *Slice {
+	if x != nil {
+		return x.Slice
+	}
+	return nil
+}
+
+func (x *GetSliceResponse) GetRead() *ReadAt {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+type ListSlicesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0: 100; at most 1000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Of the page before; empty: the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	Read          *Read  `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSlicesRequest) Reset() {
+	*x = ListSlicesRequest{}
+	mi := &file_api_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSlicesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSlicesRequest) ProtoMessage() {}
+
+func (x *ListSlicesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSlicesRequest.ProtoReflect.Descriptor instead.
+func (*ListSlicesRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *ListSlicesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListSlicesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListSlicesRequest) GetRead() *Read {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+type ListSlicesResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Slices []*Slice               `protobuf:"bytes,1,rep,name=slices,proto3" json:"slices,omitempty"`
+	// Empty: there are no more.
+	NextPageToken string  `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	Read          *ReadAt `protobuf:"bytes,20,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSlicesResponse) Reset() {
+	*x = ListSlicesResponse{}
+	mi := &file_api_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSlicesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSlicesResponse) ProtoMessage() {}
+
+func (x *ListSlicesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSlicesResponse.ProtoReflect.Descriptor instead.
+func (*ListSlicesResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{67}
+}
+
+func (x *ListSlicesResponse) GetSlices() []*Slice {
+	if x != nil {
+		return x.Slices
+	}
+	return nil
+}
+
+func (x *ListSlicesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListSlicesResponse) GetRead() *ReadAt {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+type WatchSlicesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchSlicesRequest) Reset() {
+	*x = WatchSlicesRequest{}
+	mi := &file_api_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchSlicesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchSlicesRequest) ProtoMessage() {}
+
+func (x *WatchSlicesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchSlicesRequest.ProtoReflect.Descriptor instead.
+func (*WatchSlicesRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{68}
+}
+
+type SlicesChanged struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Slices []*Slice               `protobuf:"bytes,1,rep,name=slices,proto3" json:"slices,omitempty"`
+	// An entry that they hold, with all before.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SlicesChanged) Reset() {
+	*x = SlicesChanged{}
+	mi := &file_api_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SlicesChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SlicesChanged) ProtoMessage() {}
+
+func (x *SlicesChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SlicesChanged.ProtoReflect.Descriptor instead.
+func (*SlicesChanged) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{69}
+}
+
+func (x *SlicesChanged) GetSlices() []*Slice {
+	if x != nil {
+		return x.Slices
+	}
+	return nil
+}
+
+func (x *SlicesChanged) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 type ListReservationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 0: 100; at most 1000.
@@ -4647,7 +5358,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4659,7 +5370,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[59]
+	mi := &file_api_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4672,7 +5383,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{59}
+	return file_api_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ListReservationsRequest) GetPageSize() int32 {
@@ -4711,7 +5422,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4723,7 +5434,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[60]
+	mi := &file_api_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4736,7 +5447,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{60}
+	return file_api_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -4776,7 +5487,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4788,7 +5499,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[61]
+	mi := &file_api_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4801,7 +5512,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{61}
+	return file_api_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -4825,7 +5536,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4837,7 +5548,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[62]
+	mi := &file_api_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4850,7 +5561,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{62}
+	return file_api_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -4893,7 +5604,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4905,7 +5616,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[63]
+	mi := &file_api_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4918,7 +5629,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{63}
+	return file_api_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *Grant) GetName() string {
@@ -4944,7 +5655,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4956,7 +5667,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4969,7 +5680,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{64}
+	return file_api_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -4988,7 +5699,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[65]
+	mi := &file_api_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5000,7 +5711,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[65]
+	mi := &file_api_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5013,7 +5724,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{65}
+	return file_api_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -5031,7 +5742,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[66]
+	mi := &file_api_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5043,7 +5754,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[66]
+	mi := &file_api_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5056,7 +5767,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{66}
+	return file_api_proto_rawDescGZIP(), []int{77}
 }
 
 type ListAccessResponse struct {
@@ -5069,7 +5780,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[67]
+	mi := &file_api_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5081,7 +5792,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[67]
+	mi := &file_api_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5094,7 +5805,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{67}
+	return file_api_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -5114,7 +5825,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[68]
+	mi := &file_api_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5126,7 +5837,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[68]
+	mi := &file_api_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5139,7 +5850,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{68}
+	return file_api_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -5176,7 +5887,7 @@ type WiringRequest struct {
 
 func (x *WiringRequest) Reset() {
 	*x = WiringRequest{}
-	mi := &file_api_proto_msgTypes[69]
+	mi := &file_api_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5188,7 +5899,7 @@ func (x *WiringRequest) String() string {
 func (*WiringRequest) ProtoMessage() {}
 
 func (x *WiringRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[69]
+	mi := &file_api_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5201,7 +5912,7 @@ func (x *WiringRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringRequest.ProtoReflect.Descriptor instead.
 func (*WiringRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{69}
+	return file_api_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *WiringRequest) GetWhat() string {
@@ -5285,7 +5996,7 @@ type WiringResponse struct {
 
 func (x *WiringResponse) Reset() {
 	*x = WiringResponse{}
-	mi := &file_api_proto_msgTypes[70]
+	mi := &file_api_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5297,7 +6008,7 @@ func (x *WiringResponse) String() string {
 func (*WiringResponse) ProtoMessage() {}
 
 func (x *WiringResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[70]
+	mi := &file_api_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5310,7 +6021,7 @@ func (x *WiringResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringResponse.ProtoReflect.Descriptor instead.
 func (*WiringResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{70}
+	return file_api_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *WiringResponse) GetTestbed() string {
@@ -5368,7 +6079,7 @@ type WiringStep struct {
 
 func (x *WiringStep) Reset() {
 	*x = WiringStep{}
-	mi := &file_api_proto_msgTypes[71]
+	mi := &file_api_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5380,7 +6091,7 @@ func (x *WiringStep) String() string {
 func (*WiringStep) ProtoMessage() {}
 
 func (x *WiringStep) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[71]
+	mi := &file_api_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5393,7 +6104,7 @@ func (x *WiringStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringStep.ProtoReflect.Descriptor instead.
 func (*WiringStep) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{71}
+	return file_api_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *WiringStep) GetAction() string {
@@ -5427,7 +6138,7 @@ type WiringCircuit struct {
 
 func (x *WiringCircuit) Reset() {
 	*x = WiringCircuit{}
-	mi := &file_api_proto_msgTypes[72]
+	mi := &file_api_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5439,7 +6150,7 @@ func (x *WiringCircuit) String() string {
 func (*WiringCircuit) ProtoMessage() {}
 
 func (x *WiringCircuit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[72]
+	mi := &file_api_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5452,7 +6163,7 @@ func (x *WiringCircuit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringCircuit.ProtoReflect.Descriptor instead.
 func (*WiringCircuit) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{72}
+	return file_api_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *WiringCircuit) GetIn() int32 {
@@ -5480,7 +6191,7 @@ type WiringFinding struct {
 
 func (x *WiringFinding) Reset() {
 	*x = WiringFinding{}
-	mi := &file_api_proto_msgTypes[73]
+	mi := &file_api_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5492,7 +6203,7 @@ func (x *WiringFinding) String() string {
 func (*WiringFinding) ProtoMessage() {}
 
 func (x *WiringFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[73]
+	mi := &file_api_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5505,7 +6216,7 @@ func (x *WiringFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringFinding.ProtoReflect.Descriptor instead.
 func (*WiringFinding) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{73}
+	return file_api_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *WiringFinding) GetLink() string {
@@ -5537,7 +6248,7 @@ type ListLeasesRequest struct {
 
 func (x *ListLeasesRequest) Reset() {
 	*x = ListLeasesRequest{}
-	mi := &file_api_proto_msgTypes[74]
+	mi := &file_api_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5549,7 +6260,7 @@ func (x *ListLeasesRequest) String() string {
 func (*ListLeasesRequest) ProtoMessage() {}
 
 func (x *ListLeasesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[74]
+	mi := &file_api_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5562,7 +6273,7 @@ func (x *ListLeasesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeasesRequest.ProtoReflect.Descriptor instead.
 func (*ListLeasesRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{74}
+	return file_api_proto_rawDescGZIP(), []int{85}
 }
 
 type ListLeasesResponse struct {
@@ -5577,7 +6288,7 @@ type ListLeasesResponse struct {
 
 func (x *ListLeasesResponse) Reset() {
 	*x = ListLeasesResponse{}
-	mi := &file_api_proto_msgTypes[75]
+	mi := &file_api_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5589,7 +6300,7 @@ func (x *ListLeasesResponse) String() string {
 func (*ListLeasesResponse) ProtoMessage() {}
 
 func (x *ListLeasesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[75]
+	mi := &file_api_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5602,7 +6313,7 @@ func (x *ListLeasesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeasesResponse.ProtoReflect.Descriptor instead.
 func (*ListLeasesResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{75}
+	return file_api_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *ListLeasesResponse) GetLeases() []*WiringLease {
@@ -5633,7 +6344,7 @@ type WiringLease struct {
 
 func (x *WiringLease) Reset() {
 	*x = WiringLease{}
-	mi := &file_api_proto_msgTypes[76]
+	mi := &file_api_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5645,7 +6356,7 @@ func (x *WiringLease) String() string {
 func (*WiringLease) ProtoMessage() {}
 
 func (x *WiringLease) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[76]
+	mi := &file_api_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5658,7 +6369,7 @@ func (x *WiringLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringLease.ProtoReflect.Descriptor instead.
 func (*WiringLease) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{76}
+	return file_api_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *WiringLease) GetSwitch() string {
@@ -6083,7 +6794,58 @@ const file_api_proto_rawDesc = "" +
 	"\x04dscp\x18\x05 \x01(\rR\x04dscp\x12\x12\n" +
 	"\x04path\x18\x06 \x03(\tR\x04path\x12\x19\n" +
 	"\buntil_ns\x18\a \x01(\x03R\auntilNs\x120\n" +
-	"\x05until\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"}\n" +
+	"\x05until\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xd2\x03\n" +
+	"\x05Slice\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x14\n" +
+	"\x05shape\x18\x03 \x01(\tR\x05shape\x12\x14\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
+	"\x05cubes\x18\a \x03(\x05R\x05cubes\x12\x14\n" +
+	"\x05swaps\x18\b \x01(\x05R\x05swaps\x12\x1a\n" +
+	"\bcircuits\x18\t \x01(\x05R\bcircuits\x12\x12\n" +
+	"\x04dark\x18\n" +
+	" \x01(\x05R\x04dark\x12\x19\n" +
+	"\basked_ns\x18\v \x01(\x03R\aaskedNs\x12\x19\n" +
+	"\bsince_ns\x18\f \x01(\x03R\asinceNs\x12\x19\n" +
+	"\bready_ns\x18\r \x01(\x03R\areadyNs\x120\n" +
+	"\x05asked\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05asked\x120\n" +
+	"\x05since\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05ready\x18\x17 \x01(\v2\x1a.google.protobuf.TimestampR\x05ready\"\x89\x01\n" +
+	"\x12CreateSliceRequest\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05shape\x18\x03 \x01(\tR\x05shape\x12\x14\n" +
+	"\x05cubes\x18\x04 \x03(\x05R\x05cubes\x12\x14\n" +
+	"\x05owner\x18\x05 \x01(\tR\x05owner\"V\n" +
+	"\x13CreateSliceResponse\x12)\n" +
+	"\x05slice\x18\x01 \x01(\v2\x13.lightloom.v1.SliceR\x05slice\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"(\n" +
+	"\x12DeleteSliceRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"+\n" +
+	"\x13DeleteSliceResponse\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"M\n" +
+	"\x0fGetSliceRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"g\n" +
+	"\x10GetSliceResponse\x12)\n" +
+	"\x05slice\x18\x01 \x01(\v2\x13.lightloom.v1.SliceR\x05slice\x12(\n" +
+	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"w\n" +
+	"\x11ListSlicesRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12&\n" +
+	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"\x93\x01\n" +
+	"\x12ListSlicesResponse\x12+\n" +
+	"\x06slices\x18\x01 \x03(\v2\x13.lightloom.v1.SliceR\x06slices\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12(\n" +
+	"\x04read\x18\x14 \x01(\v2\x14.lightloom.v1.ReadAtR\x04read\"\x14\n" +
+	"\x12WatchSlicesRequest\"R\n" +
+	"\rSlicesChanged\x12+\n" +
+	"\x06slices\x18\x01 \x03(\v2\x13.lightloom.v1.SliceR\x06slices\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"}\n" +
 	"\x17ListReservationsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -6172,7 +6934,7 @@ const file_api_proto_rawDesc = "" +
 	"\x11JOB_PHASE_WAITING\x10\x01\x12\x15\n" +
 	"\x11JOB_PHASE_RUNNING\x10\x02\x12\x13\n" +
 	"\x0fJOB_PHASE_ENDED\x10\x03\x12\x17\n" +
-	"\x13JOB_PHASE_CANCELLED\x10\x042\xb7\r\n" +
+	"\x13JOB_PHASE_CANCELLED\x10\x042\xd5\x10\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -6185,7 +6947,13 @@ const file_api_proto_rawDesc = "" +
 	"\tBandwidth\x12\x1e.lightloom.v1.BandwidthRequest\x1a\x1f.lightloom.v1.BandwidthResponse\"\x03\x90\x02\x01\x12F\n" +
 	"\aReserve\x12\x1c.lightloom.v1.ReserveRequest\x1a\x1d.lightloom.v1.ReserveResponse\x12F\n" +
 	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12f\n" +
-	"\x10ListReservations\x12%.lightloom.v1.ListReservationsRequest\x1a&.lightloom.v1.ListReservationsResponse\"\x03\x90\x02\x01\x12C\n" +
+	"\x10ListReservations\x12%.lightloom.v1.ListReservationsRequest\x1a&.lightloom.v1.ListReservationsResponse\"\x03\x90\x02\x01\x12R\n" +
+	"\vCreateSlice\x12 .lightloom.v1.CreateSliceRequest\x1a!.lightloom.v1.CreateSliceResponse\x12R\n" +
+	"\vDeleteSlice\x12 .lightloom.v1.DeleteSliceRequest\x1a!.lightloom.v1.DeleteSliceResponse\x12N\n" +
+	"\bGetSlice\x12\x1d.lightloom.v1.GetSliceRequest\x1a\x1e.lightloom.v1.GetSliceResponse\"\x03\x90\x02\x01\x12T\n" +
+	"\n" +
+	"ListSlices\x12\x1f.lightloom.v1.ListSlicesRequest\x1a .lightloom.v1.ListSlicesResponse\"\x03\x90\x02\x01\x12N\n" +
+	"\vWatchSlices\x12 .lightloom.v1.WatchSlicesRequest\x1a\x1b.lightloom.v1.SlicesChanged0\x01\x12C\n" +
 	"\x06Cancel\x12\x1b.lightloom.v1.CancelRequest\x1a\x1c.lightloom.v1.CancelResponse\x12H\n" +
 	"\x06GetJob\x12\x1b.lightloom.v1.GetJobRequest\x1a\x1c.lightloom.v1.GetJobResponse\"\x03\x90\x02\x01\x12N\n" +
 	"\bListJobs\x12\x1d.lightloom.v1.ListJobsRequest\x1a\x1e.lightloom.v1.ListJobsResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -6214,7 +6982,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 88)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
@@ -6278,152 +7046,184 @@ var file_api_proto_goTypes = []any{
 	(*ReleaseRequest)(nil),           // 59: lightloom.v1.ReleaseRequest
 	(*ReleaseResponse)(nil),          // 60: lightloom.v1.ReleaseResponse
 	(*Reservation)(nil),              // 61: lightloom.v1.Reservation
-	(*ListReservationsRequest)(nil),  // 62: lightloom.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil), // 63: lightloom.v1.ListReservationsResponse
-	(*CancelRequest)(nil),            // 64: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),           // 65: lightloom.v1.CancelResponse
-	(*Grant)(nil),                    // 66: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),         // 67: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),        // 68: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),        // 69: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),       // 70: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),              // 71: lightloom.v1.ErrorDetail
-	(*WiringRequest)(nil),            // 72: lightloom.v1.WiringRequest
-	(*WiringResponse)(nil),           // 73: lightloom.v1.WiringResponse
-	(*WiringStep)(nil),               // 74: lightloom.v1.WiringStep
-	(*WiringCircuit)(nil),            // 75: lightloom.v1.WiringCircuit
-	(*WiringFinding)(nil),            // 76: lightloom.v1.WiringFinding
-	(*ListLeasesRequest)(nil),        // 77: lightloom.v1.ListLeasesRequest
-	(*ListLeasesResponse)(nil),       // 78: lightloom.v1.ListLeasesResponse
-	(*WiringLease)(nil),              // 79: lightloom.v1.WiringLease
-	(*timestamppb.Timestamp)(nil),    // 80: google.protobuf.Timestamp
+	(*Slice)(nil),                    // 62: lightloom.v1.Slice
+	(*CreateSliceRequest)(nil),       // 63: lightloom.v1.CreateSliceRequest
+	(*CreateSliceResponse)(nil),      // 64: lightloom.v1.CreateSliceResponse
+	(*DeleteSliceRequest)(nil),       // 65: lightloom.v1.DeleteSliceRequest
+	(*DeleteSliceResponse)(nil),      // 66: lightloom.v1.DeleteSliceResponse
+	(*GetSliceRequest)(nil),          // 67: lightloom.v1.GetSliceRequest
+	(*GetSliceResponse)(nil),         // 68: lightloom.v1.GetSliceResponse
+	(*ListSlicesRequest)(nil),        // 69: lightloom.v1.ListSlicesRequest
+	(*ListSlicesResponse)(nil),       // 70: lightloom.v1.ListSlicesResponse
+	(*WatchSlicesRequest)(nil),       // 71: lightloom.v1.WatchSlicesRequest
+	(*SlicesChanged)(nil),            // 72: lightloom.v1.SlicesChanged
+	(*ListReservationsRequest)(nil),  // 73: lightloom.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil), // 74: lightloom.v1.ListReservationsResponse
+	(*CancelRequest)(nil),            // 75: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),           // 76: lightloom.v1.CancelResponse
+	(*Grant)(nil),                    // 77: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),         // 78: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),        // 79: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),        // 80: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),       // 81: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),              // 82: lightloom.v1.ErrorDetail
+	(*WiringRequest)(nil),            // 83: lightloom.v1.WiringRequest
+	(*WiringResponse)(nil),           // 84: lightloom.v1.WiringResponse
+	(*WiringStep)(nil),               // 85: lightloom.v1.WiringStep
+	(*WiringCircuit)(nil),            // 86: lightloom.v1.WiringCircuit
+	(*WiringFinding)(nil),            // 87: lightloom.v1.WiringFinding
+	(*ListLeasesRequest)(nil),        // 88: lightloom.v1.ListLeasesRequest
+	(*ListLeasesResponse)(nil),       // 89: lightloom.v1.ListLeasesResponse
+	(*WiringLease)(nil),              // 90: lightloom.v1.WiringLease
+	(*timestamppb.Timestamp)(nil),    // 91: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
-	8,  // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
-	3,  // 1: lightloom.v1.MembersResponse.members:type_name -> lightloom.v1.Member
-	9,  // 2: lightloom.v1.MembersResponse.read:type_name -> lightloom.v1.ReadAt
-	0,  // 3: lightloom.v1.ChangeMembersRequest.change:type_name -> lightloom.v1.MemberChange
-	3,  // 4: lightloom.v1.ChangeMembersRequest.member:type_name -> lightloom.v1.Member
-	14, // 5: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
-	17, // 6: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
-	18, // 7: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
-	16, // 8: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
-	15, // 9: lightloom.v1.Job.limits:type_name -> lightloom.v1.Limits
-	1,  // 10: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
-	20, // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
-	19, // 12: lightloom.v1.Edge.reads:type_name -> lightloom.v1.Input
-	1,  // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
-	30, // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
-	31, // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	80, // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
-	27, // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
-	27, // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
-	26, // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
-	24, // 20: lightloom.v1.FabricDescription.racks:type_name -> lightloom.v1.Rack
-	25, // 21: lightloom.v1.Rack.hosts:type_name -> lightloom.v1.RackHost
-	23, // 22: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
-	2,  // 23: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	80, // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	80, // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	80, // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
-	1,  // 27: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
-	8,  // 28: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
-	32, // 29: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
-	33, // 30: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
-	34, // 31: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
-	9,  // 32: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
-	2,  // 33: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
-	37, // 34: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	8,  // 35: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
-	32, // 36: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
-	9,  // 37: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
-	37, // 38: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
-	32, // 39: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
-	8,  // 40: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
-	48, // 41: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
-	44, // 42: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
-	45, // 43: lightloom.v1.StatusResponse.agents:type_name -> lightloom.v1.AgentState
-	46, // 44: lightloom.v1.StatusResponse.silent:type_name -> lightloom.v1.SilentTasks
-	9,  // 45: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	80, // 46: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
-	47, // 47: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
-	47, // 48: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
-	47, // 49: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
-	8,  // 50: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
-	9,  // 51: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	80, // 52: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
-	53, // 53: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
-	8,  // 54: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
-	56, // 55: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
-	9,  // 56: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
-	53, // 57: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	80, // 58: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
-	53, // 59: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	80, // 60: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
-	8,  // 61: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
-	61, // 62: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
-	9,  // 63: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	80, // 64: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	66, // 65: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	66, // 66: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	74, // 67: lightloom.v1.WiringResponse.steps:type_name -> lightloom.v1.WiringStep
-	76, // 68: lightloom.v1.WiringResponse.findings:type_name -> lightloom.v1.WiringFinding
-	80, // 69: lightloom.v1.WiringResponse.until:type_name -> google.protobuf.Timestamp
-	75, // 70: lightloom.v1.WiringStep.connect:type_name -> lightloom.v1.WiringCircuit
-	75, // 71: lightloom.v1.WiringStep.remove:type_name -> lightloom.v1.WiringCircuit
-	75, // 72: lightloom.v1.WiringFinding.circuit:type_name -> lightloom.v1.WiringCircuit
-	79, // 73: lightloom.v1.ListLeasesResponse.leases:type_name -> lightloom.v1.WiringLease
-	79, // 74: lightloom.v1.ListLeasesResponse.waiting:type_name -> lightloom.v1.WiringLease
-	80, // 75: lightloom.v1.WiringLease.until:type_name -> google.protobuf.Timestamp
-	12, // 76: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	42, // 77: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21, // 78: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	28, // 79: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	49, // 80: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	51, // 81: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	54, // 82: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	57, // 83: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	59, // 84: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	62, // 85: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	64, // 86: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	35, // 87: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	38, // 88: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	40, // 89: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	72, // 90: lightloom.v1.Controller.CheckWiring:input_type -> lightloom.v1.WiringRequest
-	72, // 91: lightloom.v1.Controller.Wire:input_type -> lightloom.v1.WiringRequest
-	77, // 92: lightloom.v1.Controller.ListLeases:input_type -> lightloom.v1.ListLeasesRequest
-	67, // 93: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	69, // 94: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10, // 95: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,  // 96: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,  // 97: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13, // 98: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	43, // 99: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22, // 100: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	29, // 101: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	50, // 102: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	52, // 103: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	55, // 104: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	58, // 105: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	60, // 106: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	63, // 107: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	65, // 108: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	36, // 109: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	39, // 110: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	41, // 111: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	73, // 112: lightloom.v1.Controller.CheckWiring:output_type -> lightloom.v1.WiringResponse
-	73, // 113: lightloom.v1.Controller.Wire:output_type -> lightloom.v1.WiringResponse
-	78, // 114: lightloom.v1.Controller.ListLeases:output_type -> lightloom.v1.ListLeasesResponse
-	68, // 115: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	70, // 116: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11, // 117: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,  // 118: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,  // 119: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	98, // [98:120] is the sub-list for method output_type
-	76, // [76:98] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	8,   // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
+	3,   // 1: lightloom.v1.MembersResponse.members:type_name -> lightloom.v1.Member
+	9,   // 2: lightloom.v1.MembersResponse.read:type_name -> lightloom.v1.ReadAt
+	0,   // 3: lightloom.v1.ChangeMembersRequest.change:type_name -> lightloom.v1.MemberChange
+	3,   // 4: lightloom.v1.ChangeMembersRequest.member:type_name -> lightloom.v1.Member
+	14,  // 5: lightloom.v1.SubmitJobsRequest.jobs:type_name -> lightloom.v1.Job
+	17,  // 6: lightloom.v1.Job.stages:type_name -> lightloom.v1.Stage
+	18,  // 7: lightloom.v1.Job.edges:type_name -> lightloom.v1.Edge
+	16,  // 8: lightloom.v1.Job.predicted:type_name -> lightloom.v1.Prediction
+	15,  // 9: lightloom.v1.Job.limits:type_name -> lightloom.v1.Limits
+	1,   // 10: lightloom.v1.Edge.kind:type_name -> lightloom.v1.EdgeKind
+	20,  // 11: lightloom.v1.Edge.flows:type_name -> lightloom.v1.Flow
+	19,  // 12: lightloom.v1.Edge.reads:type_name -> lightloom.v1.Input
+	1,   // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
+	30,  // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
+	31,  // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
+	91,  // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	27,  // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
+	27,  // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
+	26,  // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
+	24,  // 20: lightloom.v1.FabricDescription.racks:type_name -> lightloom.v1.Rack
+	25,  // 21: lightloom.v1.Rack.hosts:type_name -> lightloom.v1.RackHost
+	23,  // 22: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
+	2,   // 23: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
+	91,  // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	91,  // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	91,  // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	1,   // 27: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
+	8,   // 28: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
+	32,  // 29: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
+	33,  // 30: lightloom.v1.GetJobResponse.stages:type_name -> lightloom.v1.StageInfo
+	34,  // 31: lightloom.v1.GetJobResponse.coflows:type_name -> lightloom.v1.CoflowInfo
+	9,   // 32: lightloom.v1.GetJobResponse.read:type_name -> lightloom.v1.ReadAt
+	2,   // 33: lightloom.v1.JobFilter.phases:type_name -> lightloom.v1.JobPhase
+	37,  // 34: lightloom.v1.ListJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	8,   // 35: lightloom.v1.ListJobsRequest.read:type_name -> lightloom.v1.Read
+	32,  // 36: lightloom.v1.ListJobsResponse.jobs:type_name -> lightloom.v1.JobInfo
+	9,   // 37: lightloom.v1.ListJobsResponse.read:type_name -> lightloom.v1.ReadAt
+	37,  // 38: lightloom.v1.WatchJobsRequest.filter:type_name -> lightloom.v1.JobFilter
+	32,  // 39: lightloom.v1.JobsChanged.jobs:type_name -> lightloom.v1.JobInfo
+	8,   // 40: lightloom.v1.StatusRequest.read:type_name -> lightloom.v1.Read
+	48,  // 41: lightloom.v1.StatusResponse.links:type_name -> lightloom.v1.LinkRate
+	44,  // 42: lightloom.v1.StatusResponse.claims:type_name -> lightloom.v1.DeviceClaim
+	45,  // 43: lightloom.v1.StatusResponse.agents:type_name -> lightloom.v1.AgentState
+	46,  // 44: lightloom.v1.StatusResponse.silent:type_name -> lightloom.v1.SilentTasks
+	9,   // 45: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
+	91,  // 46: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	47,  // 47: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
+	47,  // 48: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
+	47,  // 49: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
+	8,   // 50: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
+	9,   // 51: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
+	91,  // 52: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	53,  // 53: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
+	8,   // 54: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
+	56,  // 55: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
+	9,   // 56: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
+	53,  // 57: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
+	91,  // 58: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	53,  // 59: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
+	91,  // 60: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	91,  // 61: lightloom.v1.Slice.asked:type_name -> google.protobuf.Timestamp
+	91,  // 62: lightloom.v1.Slice.since:type_name -> google.protobuf.Timestamp
+	91,  // 63: lightloom.v1.Slice.ready:type_name -> google.protobuf.Timestamp
+	62,  // 64: lightloom.v1.CreateSliceResponse.slice:type_name -> lightloom.v1.Slice
+	8,   // 65: lightloom.v1.GetSliceRequest.read:type_name -> lightloom.v1.Read
+	62,  // 66: lightloom.v1.GetSliceResponse.slice:type_name -> lightloom.v1.Slice
+	9,   // 67: lightloom.v1.GetSliceResponse.read:type_name -> lightloom.v1.ReadAt
+	8,   // 68: lightloom.v1.ListSlicesRequest.read:type_name -> lightloom.v1.Read
+	62,  // 69: lightloom.v1.ListSlicesResponse.slices:type_name -> lightloom.v1.Slice
+	9,   // 70: lightloom.v1.ListSlicesResponse.read:type_name -> lightloom.v1.ReadAt
+	62,  // 71: lightloom.v1.SlicesChanged.slices:type_name -> lightloom.v1.Slice
+	8,   // 72: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	61,  // 73: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,   // 74: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	91,  // 75: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	77,  // 76: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	77,  // 77: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	85,  // 78: lightloom.v1.WiringResponse.steps:type_name -> lightloom.v1.WiringStep
+	87,  // 79: lightloom.v1.WiringResponse.findings:type_name -> lightloom.v1.WiringFinding
+	91,  // 80: lightloom.v1.WiringResponse.until:type_name -> google.protobuf.Timestamp
+	86,  // 81: lightloom.v1.WiringStep.connect:type_name -> lightloom.v1.WiringCircuit
+	86,  // 82: lightloom.v1.WiringStep.remove:type_name -> lightloom.v1.WiringCircuit
+	86,  // 83: lightloom.v1.WiringFinding.circuit:type_name -> lightloom.v1.WiringCircuit
+	90,  // 84: lightloom.v1.ListLeasesResponse.leases:type_name -> lightloom.v1.WiringLease
+	90,  // 85: lightloom.v1.ListLeasesResponse.waiting:type_name -> lightloom.v1.WiringLease
+	91,  // 86: lightloom.v1.WiringLease.until:type_name -> google.protobuf.Timestamp
+	12,  // 87: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	42,  // 88: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21,  // 89: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	28,  // 90: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	49,  // 91: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	51,  // 92: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	54,  // 93: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	57,  // 94: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	59,  // 95: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	73,  // 96: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	63,  // 97: lightloom.v1.Controller.CreateSlice:input_type -> lightloom.v1.CreateSliceRequest
+	65,  // 98: lightloom.v1.Controller.DeleteSlice:input_type -> lightloom.v1.DeleteSliceRequest
+	67,  // 99: lightloom.v1.Controller.GetSlice:input_type -> lightloom.v1.GetSliceRequest
+	69,  // 100: lightloom.v1.Controller.ListSlices:input_type -> lightloom.v1.ListSlicesRequest
+	71,  // 101: lightloom.v1.Controller.WatchSlices:input_type -> lightloom.v1.WatchSlicesRequest
+	75,  // 102: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	35,  // 103: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	38,  // 104: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	40,  // 105: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	83,  // 106: lightloom.v1.Controller.CheckWiring:input_type -> lightloom.v1.WiringRequest
+	83,  // 107: lightloom.v1.Controller.Wire:input_type -> lightloom.v1.WiringRequest
+	88,  // 108: lightloom.v1.Controller.ListLeases:input_type -> lightloom.v1.ListLeasesRequest
+	78,  // 109: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	80,  // 110: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10,  // 111: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,   // 112: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,   // 113: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13,  // 114: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	43,  // 115: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22,  // 116: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	29,  // 117: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	50,  // 118: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	52,  // 119: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	55,  // 120: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	58,  // 121: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	60,  // 122: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	74,  // 123: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	64,  // 124: lightloom.v1.Controller.CreateSlice:output_type -> lightloom.v1.CreateSliceResponse
+	66,  // 125: lightloom.v1.Controller.DeleteSlice:output_type -> lightloom.v1.DeleteSliceResponse
+	68,  // 126: lightloom.v1.Controller.GetSlice:output_type -> lightloom.v1.GetSliceResponse
+	70,  // 127: lightloom.v1.Controller.ListSlices:output_type -> lightloom.v1.ListSlicesResponse
+	72,  // 128: lightloom.v1.Controller.WatchSlices:output_type -> lightloom.v1.SlicesChanged
+	76,  // 129: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	36,  // 130: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	39,  // 131: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	41,  // 132: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	84,  // 133: lightloom.v1.Controller.CheckWiring:output_type -> lightloom.v1.WiringResponse
+	84,  // 134: lightloom.v1.Controller.Wire:output_type -> lightloom.v1.WiringResponse
+	89,  // 135: lightloom.v1.Controller.ListLeases:output_type -> lightloom.v1.ListLeasesResponse
+	79,  // 136: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	81,  // 137: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11,  // 138: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,   // 139: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,   // 140: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	114, // [114:141] is the sub-list for method output_type
+	87,  // [87:114] is the sub-list for method input_type
+	87,  // [87:87] is the sub-list for extension type_name
+	87,  // [87:87] is the sub-list for extension extendee
+	0,   // [0:87] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -6441,7 +7241,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   77,
+			NumMessages:   88,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

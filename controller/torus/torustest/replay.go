@@ -15,6 +15,9 @@ func join(a, b int) edge { return edge{min(a, b), max(a, b)} }
 
 func number(cube int, at [3]int) int { return 64*cube + 16*at[0] + 4*at[1] + at[2] }
 
+// steps are how far apart neighbours are by dimension.
+func steps() [3]int { return [3]int{16, 4, 1} }
+
 // Check returns an error unless the wires in the cubes of a slice and its circuits are the torus that it asked for, a
 // twisted one where it is: all of its edges, and no others. A shape that is folded may have more.
 func Check(p *torus.Placement, circuits []torus.Circuit) error {
@@ -29,8 +32,8 @@ func Check(p *torus.Placement, circuits []torus.Circuit) error {
 	if len(owned) != p.Shape.Nodes() {
 		return fmt.Errorf("%d nodes are taken for a shape of %d", len(owned), p.Shape.Nodes())
 	}
-	wired := wires(owned)
-	if err := light(circuits, owned, wired); err != nil {
+	wired := wires(p.Side, owned)
+	if err := light(p.Side, circuits, owned, wired); err != nil {
 		return err
 	}
 	wanted, err := edges(p, owned)
@@ -66,11 +69,11 @@ func turned(p *torus.Placement) bool {
 }
 
 // wires returns the edges within cubes.
-func wires(owned map[int]bool) map[edge]bool {
+func wires(side int, owned map[int]bool) map[edge]bool {
 	out := map[edge]bool{}
 	for node := range owned {
-		for _, step := range []int{16, 4, 1} {
-			if node/step%4 < 3 && owned[node+step] {
+		for _, step := range steps() {
+			if node/step%4 < side-1 && owned[node+step] {
 				out[join(node, node+step)] = true
 			}
 		}
@@ -79,18 +82,18 @@ func wires(owned map[int]bool) map[edge]bool {
 }
 
 // light adds the edges of circuits, which begin and end at nodes of the slice and use no fibre twice.
-func light(circuits []torus.Circuit, owned map[int]bool, out map[edge]bool) error {
+func light(side int, circuits []torus.Circuit, owned map[int]bool, out map[edge]bool) error {
 	used := map[[2]int]bool{}
 	for _, c := range circuits {
-		d, place := c.Switch/16, c.Switch%16
+		d, place := c.Switch/(side*side), c.Switch%(side*side)
 		if c.Switch < 0 || d > 2 {
 			return fmt.Errorf("circuit %+v: there is no such switch", c)
 		}
-		rest := []int{place / 4, place % 4}
+		rest := []int{place / side, place % side}
 		upper, lower := [3]int{}, [3]int{}
 		for e := range 3 {
 			if e == d {
-				upper[e], lower[e] = 3, 0
+				upper[e], lower[e] = side-1, 0
 				continue
 			}
 			upper[e], lower[e], rest = rest[0], rest[0], rest[1:]
@@ -133,7 +136,7 @@ func edges(p *torus.Placement, owned map[int]bool) (map[edge]bool, error) {
 	out := map[edge]bool{}
 	for node, k := range at {
 		for d := range 3 {
-			if to, ok := after(s, node, d); ok {
+			if to, ok := after(s, p.Side, node, d); ok {
 				out[join(k, at[to])] = true
 			}
 		}
@@ -142,12 +145,12 @@ func edges(p *torus.Placement, owned map[int]bool) (map[edge]bool, error) {
 }
 
 // after returns a node's upper neighbour in a dimension.
-func after(s torus.Shape, node [3]int, d int) ([3]int, bool) {
+func after(s torus.Shape, side int, node [3]int, d int) ([3]int, bool) {
 	node[d]++
 	if node[d] < s.Sides[d] {
 		return node, true
 	}
-	if s.Sides[d]%4 != 0 {
+	if s.Sides[d]%side != 0 {
 		return node, false
 	}
 	node[d] = 0

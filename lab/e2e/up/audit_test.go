@@ -27,10 +27,10 @@ import (
 	"lightloom/lab/survey"
 )
 
-// startUp keeps a fabric up until the test ends.
-func startUp(t *testing.T) {
+// startUp keeps a fabric up until the test ends. Arguments are those of keepFabric.
+func startUp(t *testing.T, args ...string) {
 	t.Helper()
-	up := exec.Command("/proc/self/exe", upCommand)
+	up := exec.Command("/proc/self/exe", append([]string{upCommand}, args...)...)
 	up.Stderr = os.Stderr
 	out, err := up.StdoutPipe()
 	if err != nil {

@@ -6,12 +6,14 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"testing"
 
 	"lightloom/controller/demand"
 	"lightloom/lab/labtest"
 	"lightloom/lab/session"
 	"lightloom/lab/testbed/emulated"
+	"lightloom/pathmap/topo"
 )
 
 const (
@@ -47,6 +49,9 @@ func keepFabric(ctx context.Context, args []string) error {
 	opt.Fabric = "hybrid:racks=3,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,dark=10ms"
 	if len(args) > 0 {
 		opt.Fabric = args[0]
+		if strings.HasPrefix(args[0], topo.PodKind) {
+			opt.Policies = []string{"crosslayer"} // circuits of a pod belong to slices
+		}
 	}
 	if len(args) > 1 {
 		opt.Demand = []demand.Options{{Source: demand.Source(args[1])}}

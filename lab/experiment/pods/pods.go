@@ -34,7 +34,7 @@ const (
 )
 
 // pod16 is 4×4×4 cubes, 16 nodes a side.
-func pod16() (*torus.Pod, error) { return torus.New(4, 4, 4) }
+func pod16() (*torus.Pod, error) { return torus.New(4, 4, 4, 4) }
 
 // ground is jobs that queues are compared on.
 type ground struct {

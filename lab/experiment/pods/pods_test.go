@@ -43,7 +43,7 @@ func TestT1b(t *testing.T) {
 
 // TestQueueByHand: a cube for 10 s, two cubes for 5 s, and one for 1 s that came last, in a pod of two cubes.
 func TestQueueByHand(t *testing.T) {
-	pod, err := torus.New(1, 1, 2)
+	pod, err := torus.New(4, 1, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestQueueByHand(t *testing.T) {
 
 // TestMovesMakeRoom: two half cubes keep a whole one waiting, unless one of them moves.
 func TestMovesMakeRoom(t *testing.T) {
-	pod, err := torus.New(1, 1, 2)
+	pod, err := torus.New(4, 1, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

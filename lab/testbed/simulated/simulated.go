@@ -180,6 +180,9 @@ func (x *Testbed) Submit(_ context.Context, _ int, j *controller.Job) error {
 	return nil
 }
 
+// AskSlice asks the controller for a slice of a pod, or to delete one.
+func (x *Testbed) AskSlice(r loop.SliceRequest) { x.in.Slices = append(x.in.Slices, r) }
+
 // CancelAll implements Testbed.
 func (x *Testbed) CancelAll(context.Context) (bool, error) {
 	x.in.Jobs = nil
@@ -345,8 +348,8 @@ func (x *Testbed) die() error {
 // that has no wake-up scheduled, so it is always true in a run with faults.
 func (x *Testbed) heard() bool {
 	in := &x.in
-	return len(x.s.Faults) > 0 || len(in.Jobs)+len(in.Cancels)+len(in.BandwidthRequests)+len(in.Events)+len(in.Devices)+
-		len(in.Seen)+
+	return len(x.s.Faults) > 0 || len(in.Jobs)+len(in.Cancels)+len(in.BandwidthRequests)+len(in.Slices)+len(in.Events)+
+		len(in.Devices)+len(in.Seen)+
 		len(in.Done) > 0
 }
 
@@ -371,6 +374,7 @@ func (x *Testbed) settle() (time.Duration, error) {
 		entries, act, wake := x.loop.Step(x.State, now, *in)
 		in.Jobs, in.Cancels, in.BandwidthRequests, in.Counts = in.Jobs[:0], in.Cancels[:0], in.BandwidthRequests[:0],
 			in.Counts[:0]
+		in.Slices = in.Slices[:0]
 		in.Events, in.Devices, in.Seen, in.Done = in.Events[:0], in.Devices[:0], in.Seen[:0], in.Done[:0]
 		if len(entries) > 0 {
 			if err := x.State.ApplyAll(entries); err != nil {

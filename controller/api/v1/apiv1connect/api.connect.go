@@ -59,6 +59,16 @@ const (
 	// ControllerListReservationsProcedure is the fully-qualified name of the Controller's
 	// ListReservations RPC.
 	ControllerListReservationsProcedure = "/lightloom.v1.Controller/ListReservations"
+	// ControllerCreateSliceProcedure is the fully-qualified name of the Controller's CreateSlice RPC.
+	ControllerCreateSliceProcedure = "/lightloom.v1.Controller/CreateSlice"
+	// ControllerDeleteSliceProcedure is the fully-qualified name of the Controller's DeleteSlice RPC.
+	ControllerDeleteSliceProcedure = "/lightloom.v1.Controller/DeleteSlice"
+	// ControllerGetSliceProcedure is the fully-qualified name of the Controller's GetSlice RPC.
+	ControllerGetSliceProcedure = "/lightloom.v1.Controller/GetSlice"
+	// ControllerListSlicesProcedure is the fully-qualified name of the Controller's ListSlices RPC.
+	ControllerListSlicesProcedure = "/lightloom.v1.Controller/ListSlices"
+	// ControllerWatchSlicesProcedure is the fully-qualified name of the Controller's WatchSlices RPC.
+	ControllerWatchSlicesProcedure = "/lightloom.v1.Controller/WatchSlices"
 	// ControllerCancelProcedure is the fully-qualified name of the Controller's Cancel RPC.
 	ControllerCancelProcedure = "/lightloom.v1.Controller/Cancel"
 	// ControllerGetJobProcedure is the fully-qualified name of the Controller's GetJob RPC.
@@ -112,6 +122,19 @@ type ControllerClient interface {
 	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
 	// ListReservations returns a page of the reservations that stand. A tenant reads its own alone.
 	ListReservations(context.Context, *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error)
+	// CreateSlice asks for a slice of a pod, and returns once that is in the replicated log: the slice may wait for room
+	// then. One that can never be had is kept as Failed, with the reason.
+	CreateSlice(context.Context, *connect.Request[v1.CreateSliceRequest]) (*connect.Response[v1.CreateSliceResponse], error)
+	// DeleteSlice ends a slice. Its circuits go dark.
+	DeleteSlice(context.Context, *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error)
+	// GetSlice returns a slice, with what would have to end for it where it waits. A tenant reads its own alone, here and
+	// in the next two.
+	GetSlice(context.Context, *connect.Request[v1.GetSliceRequest]) (*connect.Response[v1.GetSliceResponse], error)
+	// ListSlices returns a page of the slices, in the order in which they were asked for.
+	ListSlices(context.Context, *connect.Request[v1.ListSlicesRequest]) (*connect.Response[v1.ListSlicesResponse], error)
+	// WatchSlices returns all slices, and then all again whenever one has changed, until the caller goes away. Changes that
+	// follow each other quickly are one.
+	WatchSlices(context.Context, *connect.Request[v1.WatchSlicesRequest]) (*connect.ServerStreamForClient[v1.SlicesChanged], error)
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
@@ -220,6 +243,38 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		createSlice: connect.NewClient[v1.CreateSliceRequest, v1.CreateSliceResponse](
+			httpClient,
+			baseURL+ControllerCreateSliceProcedure,
+			connect.WithSchema(controllerMethods.ByName("CreateSlice")),
+			connect.WithClientOptions(opts...),
+		),
+		deleteSlice: connect.NewClient[v1.DeleteSliceRequest, v1.DeleteSliceResponse](
+			httpClient,
+			baseURL+ControllerDeleteSliceProcedure,
+			connect.WithSchema(controllerMethods.ByName("DeleteSlice")),
+			connect.WithClientOptions(opts...),
+		),
+		getSlice: connect.NewClient[v1.GetSliceRequest, v1.GetSliceResponse](
+			httpClient,
+			baseURL+ControllerGetSliceProcedure,
+			connect.WithSchema(controllerMethods.ByName("GetSlice")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listSlices: connect.NewClient[v1.ListSlicesRequest, v1.ListSlicesResponse](
+			httpClient,
+			baseURL+ControllerListSlicesProcedure,
+			connect.WithSchema(controllerMethods.ByName("ListSlices")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		watchSlices: connect.NewClient[v1.WatchSlicesRequest, v1.SlicesChanged](
+			httpClient,
+			baseURL+ControllerWatchSlicesProcedure,
+			connect.WithSchema(controllerMethods.ByName("WatchSlices")),
+			connect.WithClientOptions(opts...),
+		),
 		cancel: connect.NewClient[v1.CancelRequest, v1.CancelResponse](
 			httpClient,
 			baseURL+ControllerCancelProcedure,
@@ -313,6 +368,11 @@ type controllerClient struct {
 	reserve          *connect.Client[v1.ReserveRequest, v1.ReserveResponse]
 	release          *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
 	listReservations *connect.Client[v1.ListReservationsRequest, v1.ListReservationsResponse]
+	createSlice      *connect.Client[v1.CreateSliceRequest, v1.CreateSliceResponse]
+	deleteSlice      *connect.Client[v1.DeleteSliceRequest, v1.DeleteSliceResponse]
+	getSlice         *connect.Client[v1.GetSliceRequest, v1.GetSliceResponse]
+	listSlices       *connect.Client[v1.ListSlicesRequest, v1.ListSlicesResponse]
+	watchSlices      *connect.Client[v1.WatchSlicesRequest, v1.SlicesChanged]
 	cancel           *connect.Client[v1.CancelRequest, v1.CancelResponse]
 	getJob           *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
 	listJobs         *connect.Client[v1.ListJobsRequest, v1.ListJobsResponse]
@@ -375,6 +435,31 @@ func (c *controllerClient) Release(ctx context.Context, req *connect.Request[v1.
 // ListReservations calls lightloom.v1.Controller.ListReservations.
 func (c *controllerClient) ListReservations(ctx context.Context, req *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error) {
 	return c.listReservations.CallUnary(ctx, req)
+}
+
+// CreateSlice calls lightloom.v1.Controller.CreateSlice.
+func (c *controllerClient) CreateSlice(ctx context.Context, req *connect.Request[v1.CreateSliceRequest]) (*connect.Response[v1.CreateSliceResponse], error) {
+	return c.createSlice.CallUnary(ctx, req)
+}
+
+// DeleteSlice calls lightloom.v1.Controller.DeleteSlice.
+func (c *controllerClient) DeleteSlice(ctx context.Context, req *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error) {
+	return c.deleteSlice.CallUnary(ctx, req)
+}
+
+// GetSlice calls lightloom.v1.Controller.GetSlice.
+func (c *controllerClient) GetSlice(ctx context.Context, req *connect.Request[v1.GetSliceRequest]) (*connect.Response[v1.GetSliceResponse], error) {
+	return c.getSlice.CallUnary(ctx, req)
+}
+
+// ListSlices calls lightloom.v1.Controller.ListSlices.
+func (c *controllerClient) ListSlices(ctx context.Context, req *connect.Request[v1.ListSlicesRequest]) (*connect.Response[v1.ListSlicesResponse], error) {
+	return c.listSlices.CallUnary(ctx, req)
+}
+
+// WatchSlices calls lightloom.v1.Controller.WatchSlices.
+func (c *controllerClient) WatchSlices(ctx context.Context, req *connect.Request[v1.WatchSlicesRequest]) (*connect.ServerStreamForClient[v1.SlicesChanged], error) {
+	return c.watchSlices.CallServerStream(ctx, req)
 }
 
 // Cancel calls lightloom.v1.Controller.Cancel.
@@ -463,6 +548,19 @@ type ControllerHandler interface {
 	Release(context.Context, *connect.Request[v1.ReleaseRequest]) (*connect.Response[v1.ReleaseResponse], error)
 	// ListReservations returns a page of the reservations that stand. A tenant reads its own alone.
 	ListReservations(context.Context, *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error)
+	// CreateSlice asks for a slice of a pod, and returns once that is in the replicated log: the slice may wait for room
+	// then. One that can never be had is kept as Failed, with the reason.
+	CreateSlice(context.Context, *connect.Request[v1.CreateSliceRequest]) (*connect.Response[v1.CreateSliceResponse], error)
+	// DeleteSlice ends a slice. Its circuits go dark.
+	DeleteSlice(context.Context, *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error)
+	// GetSlice returns a slice, with what would have to end for it where it waits. A tenant reads its own alone, here and
+	// in the next two.
+	GetSlice(context.Context, *connect.Request[v1.GetSliceRequest]) (*connect.Response[v1.GetSliceResponse], error)
+	// ListSlices returns a page of the slices, in the order in which they were asked for.
+	ListSlices(context.Context, *connect.Request[v1.ListSlicesRequest]) (*connect.Response[v1.ListSlicesResponse], error)
+	// WatchSlices returns all slices, and then all again whenever one has changed, until the caller goes away. Changes that
+	// follow each other quickly are one.
+	WatchSlices(context.Context, *connect.Request[v1.WatchSlicesRequest], *connect.ServerStream[v1.SlicesChanged]) error
 	// Cancel ends a job as it stands, and returns once that is in the replicated log. To end one that has ended changes
 	// nothing.
 	Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error)
@@ -567,6 +665,38 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	controllerCreateSliceHandler := connect.NewUnaryHandler(
+		ControllerCreateSliceProcedure,
+		svc.CreateSlice,
+		connect.WithSchema(controllerMethods.ByName("CreateSlice")),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerDeleteSliceHandler := connect.NewUnaryHandler(
+		ControllerDeleteSliceProcedure,
+		svc.DeleteSlice,
+		connect.WithSchema(controllerMethods.ByName("DeleteSlice")),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerGetSliceHandler := connect.NewUnaryHandler(
+		ControllerGetSliceProcedure,
+		svc.GetSlice,
+		connect.WithSchema(controllerMethods.ByName("GetSlice")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerListSlicesHandler := connect.NewUnaryHandler(
+		ControllerListSlicesProcedure,
+		svc.ListSlices,
+		connect.WithSchema(controllerMethods.ByName("ListSlices")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerWatchSlicesHandler := connect.NewServerStreamHandler(
+		ControllerWatchSlicesProcedure,
+		svc.WatchSlices,
+		connect.WithSchema(controllerMethods.ByName("WatchSlices")),
+		connect.WithHandlerOptions(opts...),
+	)
 	controllerCancelHandler := connect.NewUnaryHandler(
 		ControllerCancelProcedure,
 		svc.Cancel,
@@ -667,6 +797,16 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerReleaseHandler.ServeHTTP(w, r)
 		case ControllerListReservationsProcedure:
 			controllerListReservationsHandler.ServeHTTP(w, r)
+		case ControllerCreateSliceProcedure:
+			controllerCreateSliceHandler.ServeHTTP(w, r)
+		case ControllerDeleteSliceProcedure:
+			controllerDeleteSliceHandler.ServeHTTP(w, r)
+		case ControllerGetSliceProcedure:
+			controllerGetSliceHandler.ServeHTTP(w, r)
+		case ControllerListSlicesProcedure:
+			controllerListSlicesHandler.ServeHTTP(w, r)
+		case ControllerWatchSlicesProcedure:
+			controllerWatchSlicesHandler.ServeHTTP(w, r)
 		case ControllerCancelProcedure:
 			controllerCancelHandler.ServeHTTP(w, r)
 		case ControllerGetJobProcedure:
@@ -738,6 +878,26 @@ func (UnimplementedControllerHandler) Release(context.Context, *connect.Request[
 
 func (UnimplementedControllerHandler) ListReservations(context.Context, *connect.Request[v1.ListReservationsRequest]) (*connect.Response[v1.ListReservationsResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ListReservations is not implemented"))
+}
+
+func (UnimplementedControllerHandler) CreateSlice(context.Context, *connect.Request[v1.CreateSliceRequest]) (*connect.Response[v1.CreateSliceResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.CreateSlice is not implemented"))
+}
+
+func (UnimplementedControllerHandler) DeleteSlice(context.Context, *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.DeleteSlice is not implemented"))
+}
+
+func (UnimplementedControllerHandler) GetSlice(context.Context, *connect.Request[v1.GetSliceRequest]) (*connect.Response[v1.GetSliceResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.GetSlice is not implemented"))
+}
+
+func (UnimplementedControllerHandler) ListSlices(context.Context, *connect.Request[v1.ListSlicesRequest]) (*connect.Response[v1.ListSlicesResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.ListSlices is not implemented"))
+}
+
+func (UnimplementedControllerHandler) WatchSlices(context.Context, *connect.Request[v1.WatchSlicesRequest], *connect.ServerStream[v1.SlicesChanged]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.WatchSlices is not implemented"))
 }
 
 func (UnimplementedControllerHandler) Cancel(context.Context, *connect.Request[v1.CancelRequest]) (*connect.Response[v1.CancelResponse], error) {

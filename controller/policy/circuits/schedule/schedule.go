@@ -105,6 +105,14 @@ type Schedule struct {
 	OfSwitch int
 }
 
+// Switches returns how many switches the schedule names, and those before them.
+func (s *Schedule) Switches() int {
+	if s.OfSwitch == 0 || len(s.Slots) == 0 {
+		return 1
+	}
+	return len(s.Slots[0].Out) / s.OfSwitch
+}
+
 // PortOf returns the number that a port of a switch has in the schedule, southbound.NoPort where it has none.
 func (s *Schedule) PortOf(ocs int, port int32) southbound.Port {
 	switch {

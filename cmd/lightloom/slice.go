@@ -1,0 +1,109 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lightloom/controller/api"
+	"lightloom/controller/torus"
+	"lightloom/lab/session"
+	"lightloom/southbound/hint"
+)
+
+// newSlice returns the commands of slices.
+func newSlice() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "slice",
+		Short: "Create, list, explain and delete slices of a pod",
+		Long: "A slice is a torus of nodes of a pod's cubes, joined by circuits of its optical switches. The fabric is\n" +
+			"a pod, such as pod:cubes=8,side=2.",
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newSliceCreate(), newSliceList(), newSliceExplain(), newSliceWatch(), newSliceDelete())
+	return c
+}
+
+const sliceHint = "write lightloom slice create train-1 --shape 2x2x4"
+
+func newSliceCreate() *cobra.Command {
+	var output, shape, owner string
+	var cubes []int
+	var wait time.Duration
+	c := &cobra.Command{
+		Use:   "create NAME --shape SHAPE",
+		Short: "Ask for a slice of a pod",
+		Long: "Asks for a slice. SHAPE is its sides in nodes, such as 2x2x4 or 4x4x8_twisted: a side that is whole\n" +
+			"cubes is a ring. Where there is no room it waits; lightloom slice explain says for what.",
+		Example: "  lightloom slice create train-1 --shape 2x2x4 --wait 10s\n" +
+			"  lightloom slice create train-2 --shape 2x2x4 --cubes 5,2",
+		Args: one("name", sliceHint),
+	}
+	to := reachFlags(c)
+	outputFlag(c, &output, []session.SliceStatus{})
+	c.Flags().StringVar(&shape, "shape", "", "sides in nodes, such as 2x2x4")
+	c.Flags().IntSliceVar(&cubes, "cubes", nil, "cubes to place it on, in the order of its sides; default: any")
+	c.Flags().StringVar(&owner, "owner", "", "name of the owner, for display only")
+	c.Flags().DurationVar(&wait, "wait", 0, "how long to wait until it is Ready; 0: not at all")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if shape == "" {
+			return usage(sliceHint, "slice create: there is no --shape")
+		}
+		s, err := torus.ParseShape(shape)
+		if err != nil {
+			return hint.Wrong(err)
+		}
+		if wait < 0 {
+			return usage("write --wait 10s, or leave it away", "slice create: --wait %v is below zero", wait)
+		}
+		o := session.SliceOptions{To: *to, Output: output, Stdout: c.OutOrStdout()}
+		return o.CreateSlice(c.Context(), api.SliceRequest{Name: args[0], Shape: s, Cubes: cubes, Owner: owner}, wait)
+	}
+	return c
+}
+
+// sliceCommand returns a command about one slice, or about all where what is empty.
+func sliceCommand(c *cobra.Command, what string, shape any,
+	run func(session.SliceOptions, *cobra.Command, string) error) *cobra.Command {
+	var output string
+	c.Args = noArgs
+	if what != "" {
+		c.Args = one(what, "write lightloom slice "+c.Name()+" train-1, a name that lightloom slice list prints")
+	}
+	to := reachFlags(c)
+	outputFlag(c, &output, shape)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return run(session.SliceOptions{To: *to, Output: output, Stdout: c.OutOrStdout()}, c, append(args, "")[0])
+	}
+	return c
+}
+
+func newSliceList() *cobra.Command {
+	return sliceCommand(&cobra.Command{Use: "list", Short: "List the slices of a pod",
+		Example: "  lightloom slice list"}, "", []session.SliceStatus{},
+		func(o session.SliceOptions, c *cobra.Command, _ string) error { return o.ListSlices(c.Context()) })
+}
+
+func newSliceExplain() *cobra.Command {
+	return sliceCommand(&cobra.Command{Use: "explain NAME",
+		Short:   "Say why a slice is in its state, and what would have to end for it",
+		Example: "  lightloom slice explain train-1"}, "name", session.SliceStatus{},
+		func(o session.SliceOptions, c *cobra.Command, name string) error {
+			return o.ExplainSlice(c.Context(), name)
+		})
+}
+
+func newSliceWatch() *cobra.Command {
+	return sliceCommand(&cobra.Command{Use: "watch", Short: "Print the slices of a pod whenever one changes",
+		Example: "  lightloom slice watch"}, "", []session.SliceStatus{},
+		func(o session.SliceOptions, c *cobra.Command, _ string) error { return o.WatchSlices(c.Context()) })
+}
+
+func newSliceDelete() *cobra.Command {
+	return sliceCommand(&cobra.Command{Use: "delete NAME", Short: "End a slice of a pod",
+		Example: "  lightloom slice delete train-1"}, "name", session.SliceStatus{},
+		func(o session.SliceOptions, c *cobra.Command, name string) error {
+			return o.DeleteSlice(c.Context(), name)
+		})
+}

@@ -1,0 +1,288 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/rollout"
+	"lightloom/controller/state"
+	"lightloom/controller/torus"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// SliceRequest asks for a slice of a pod, or to delete one.
+type SliceRequest struct {
+	Name    string
+	Shape   torus.Shape
+	Cubes   []int // where to place it; nil for wherever there is room
+	Owner   string
+	Request string // unique for each slice that is asked for
+	Delete  bool   // the slice of that name, and nothing else of the above holds
+	// Refused gets the reason why nothing is done; success shows in the state. Step calls it, so it must not block; nil
+	// disables it.
+	Refused func(error)
+}
+
+// The errors of requests.
+var (
+	ErrNoSlice    = errors.New("no such slice")
+	ErrSliceTaken = errors.New("another slice has that name")
+	ErrSliceBusy  = errors.New("another request for it came at the same time: try again")
+)
+
+// slicing is what was last settled for slices, and where cube switches steer to.
+type slicing struct {
+	settled bool
+	version uint64 // of the state's slices
+	away    []int  // cubes
+	lacks   []torus.Lack
+	// by OCS input: circuits in service as tables have them; nil before the first pass
+	steered []southbound.Port
+	silent  map[southbound.DeviceID]time.Duration // since when the streams of cubes' switches have been away
+}
+
+// silence is how long a cube's switch is silent before its cube counts as away.
+const silence = 2 * time.Second
+
+// requestSlices takes requests for slices, or refuses them.
+func (l *Loop) requestSlices(s *state.State, now time.Duration, all []SliceRequest) {
+	for i := range all {
+		if err := l.requestSlice(s, now, &all[i]); err != nil && all[i].Refused != nil {
+			all[i].Refused(err)
+		}
+	}
+}
+
+func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) error {
+	old, known := s.Slice(a.Name)
+	inPass := l.pass.has(func(e *state.Entry) bool {
+		return e.Kind == state.SliceSet && e.Slice.Name == a.Name || e.Kind == state.SliceDeleted && e.Request == a.Name
+	})
+	e := state.Entry{Kind: state.SliceDeleted, At: now, Request: a.Name}
+	switch {
+	case a.Delete && !known:
+		return fmt.Errorf("delete slice %q: %w", a.Name, ErrNoSlice)
+	case inPass:
+		return fmt.Errorf("slice %q: %w", a.Name, ErrSliceBusy)
+	case a.Delete:
+	case known && a.Request != "" && old.Request == a.Request:
+		return nil // answered already
+	case known:
+		return fmt.Errorf("create slice %q: %w", a.Name, ErrSliceTaken)
+	case len(s.Slices()) >= state.MaxSlices:
+		return fmt.Errorf("create slice %q: there are %d: delete some", a.Name, len(s.Slices()))
+	default:
+		pod := state.PodOf(l.fabric)
+		if pod == nil {
+			return fmt.Errorf("create slice %q: %w", a.Name, state.ErrNoPod)
+		}
+		e.Kind, e.Request = state.SliceSet, ""
+		e.Slice = &state.Slice{Slice: pod.Asked(a.Name, a.Shape, a.Cubes), Owner: a.Owner, Request: a.Request, Asked: now,
+			Since: now, Readied: state.Unset}
+		if err := state.CheckSlice(l.fabric, e.Slice); err != nil {
+			return err
+		}
+	}
+	if !s.Admits(&e) {
+		return fmt.Errorf("slice %q: some replica is too old for slices: %w", a.Name, state.ErrLevel)
+	}
+	l.pass.add(e)
+	return nil
+}
+
+// settleSlices decides what becomes of slices, and then has the ledger hold a reservation for each of their circuits
+// and for no others.
+func (l *Loop) settleSlices(s *state.State, now time.Duration) {
+	if !l.fabric.Spec.Pod() {
+		return
+	}
+	known := &l.slicing
+	away := AwayCubes(s, l.switchAway, l.silentCubes(now)...)
+	lacks := s.SliceLacks(l.switchAway)
+	same := known.settled && known.version == s.SlicesVersion() && slices.Equal(known.away, away) &&
+		slices.Equal(known.lacks, lacks)
+	if !same {
+		pod := state.PodOf(l.fabric)
+		for _, c := range away {
+			pod.SetAway(c, true)
+		}
+		for _, x := range torus.Settle(pod, state.SliceRule(), s.BareSlices(), lacks) {
+			l.changeSlice(s, now, x)
+		}
+	}
+	known.settled, known.version, known.away, known.lacks = true, s.SlicesVersion(), away, lacks
+	if len(l.pass.entries) == 0 {
+		l.reserveForSlices(s, now)
+	}
+}
+
+func (l *Loop) changeSlice(s *state.State, now time.Duration, x torus.Slice) {
+	next, _ := s.Slice(x.Name)
+	if next.State != x.State {
+		next.Since = now
+	}
+	if x.State == torus.Ready && next.Readied == state.Unset {
+		next.Readied = now
+	}
+	next.Slice = x
+	l.pass.add(state.Entry{Kind: state.SliceSet, At: now, Slice: &next})
+}
+
+// reserveForSlices ends reservations of circuits that no slice wants, and makes those that are missing.
+func (l *Loop) reserveForSlices(s *state.State, now time.Duration) {
+	for in := range southbound.Port(l.fabric.OCSPorts()) {
+		want, has := s.SliceCircuit(in), s.First(in)
+		switch {
+		case has != nil && has.Out != want:
+			l.endReservation(s, now, has, state.Preempted)
+		case has == nil && want != southbound.NoPort && l.canLight(s, in, want):
+			r := &controller.CircuitReservation{In: in, Out: want, NotBefore: now, NotAfter: southbound.Never,
+				Coflow: controller.AnyCoflow}
+			if s.CheckCircuitReservation(r) == nil {
+				l.pass.put(state.CircuitReserved, now).CircuitReservation = r
+				l.noteMade(s, now, r)
+			}
+		}
+	}
+}
+
+// canLight reports whether it makes sense to ask for a circuit now.
+func (l *Loop) canLight(s *state.State, in, out southbound.Port) bool {
+	ocs, _ := l.fabric.OCSAt(int32(in))
+	return !l.switchAway(ocs) && !l.circuits.failing.byIn[in].pauses && !l.portDown(s, in) && !l.portDown(s, out) &&
+		s.Taker(out) == southbound.NoPort
+}
+
+func (l *Loop) switchAway(d southbound.DeviceID) bool { return l.devices.away[d] }
+
+// silentCubes returns the cubes whose switches have been silent for a while. Where most are, it is rather the
+// controller that has lost its way to them, and none counts.
+func (l *Loop) silentCubes(now time.Duration) (out []int) {
+	if 2*len(l.slicing.silent) > l.fabric.Racks {
+		return nil
+	}
+	for rack, d := range l.fabric.ToRNode {
+		if since, ok := l.slicing.silent[d]; ok && now >= since+silence {
+			out = append(out, rack)
+		}
+	}
+	return out
+}
+
+// nextSilent is when the next silent cube counts as away.
+func (l *Loop) nextSilent(now time.Duration) time.Duration {
+	at := southbound.Never
+	for _, since := range l.slicing.silent {
+		if since+silence > now {
+			at = min(at, since+silence)
+		}
+	}
+	return at
+}
+
+// hear notes that the switch of a cube is heard again, or no longer.
+func (l *Loop) hear(now time.Duration, d southbound.DeviceID, heard bool) {
+	_, silent := l.slicing.silent[d]
+	switch {
+	case heard:
+		delete(l.slicing.silent, d)
+	case l.fabric.Spec.Pod() && !silent && l.fabric.Topology.Node(d).Role == pathmap.ToR:
+		if l.slicing.silent == nil {
+			l.slicing.silent = map[southbound.DeviceID]time.Duration{}
+		}
+		l.slicing.silent[d] = now
+	}
+}
+
+// AwayCubes returns the cubes that slices cannot use, ascending: those that are silent, and those of which a host is
+// lost, that are drained, or of which a fibre is dark at a switch that sees light from others. A switch all of whose
+// fibres are dark has failed itself.
+func AwayCubes(s *state.State, gone func(southbound.DeviceID) bool, silent ...int) (away []int) {
+	f := s.Fabric()
+	away = append(away, silent...)
+	for _, h := range s.Live().Lost {
+		away = append(away, int(f.RackOf(int32(h))))
+	}
+	for _, n := range s.Change().Drained {
+		if node := f.Topology.Node(n); node.Role == pathmap.ToR {
+			away = append(away, int(node.Rack))
+		}
+	}
+	dark := map[southbound.DeviceID][]int{}
+	for _, p := range s.Live().Down {
+		if port := f.OCSPort(p.Device, int32(p.Port)); f.IsOCS(p.Device) && port != pathmap.None && !gone(p.Device) {
+			dark[p.Device] = append(dark[p.Device], int(f.OCSRack(port)))
+		}
+	}
+	for _, cubes := range dark {
+		if len(cubes) < 2*f.Racks || f.Racks == 1 {
+			away = append(away, cubes...)
+		}
+	}
+	slices.Sort(away)
+	return slices.Compact(away)
+}
+
+// uplink notes whether a port of a ToR that faces an optical switch has light. Of a pod, a circuit whose switch has
+// gone silent and whose light has gone is lost.
+func (l *Loop) uplink(s *state.State, now time.Duration, e *southbound.DeviceEvent) {
+	if !l.fabric.Spec.Pod() {
+		return
+	}
+	l.cables.told(state.PortRef{Device: e.Device, Port: e.In}, e.Kind == southbound.PortUp)
+	id := l.fabric.Topology.OutPort(e.Device, int32(e.In))
+	if id == pathmap.None || e.Kind == southbound.PortUp {
+		return
+	}
+	at := l.fabric.Topology.Link(id)
+	if in := l.fabric.OCSPort(at.To, at.ToPort); l.switchAway(at.To) && in != pathmap.None {
+		l.lostLight(s, now, southbound.Port(in))
+	}
+}
+
+// switchGone gives up the circuits of an optical switch of a pod that has gone silent whose light is gone.
+func (l *Loop) switchGone(s *state.State, now time.Duration, ocs southbound.DeviceID) {
+	if !l.fabric.Spec.Pod() || !l.fabric.IsOCS(ocs) {
+		return
+	}
+	for _, id := range l.fabric.Topology.Out(ocs) {
+		at := l.fabric.Topology.Link(id)
+		if l.cables.dark[state.PortRef{Device: at.To, Port: southbound.Port(at.ToPort)}] {
+			l.lostLight(s, now, southbound.Port(l.fabric.OCSPort(ocs, at.FromPort)))
+		}
+	}
+}
+
+func (l *Loop) lostLight(s *state.State, now time.Duration, in southbound.Port) {
+	if c := s.Circuit(in); c.Phase == controller.InService {
+		l.giveUp(s, now, in, c.Out)
+	}
+}
+
+// resteer has cube switches send to the circuits that are in service. Their rules have a backup, so that a circuit that
+// goes dark first costs no packet more than its light.
+func (l *Loop) resteer(s *state.State) {
+	if !l.fabric.Spec.Pod() {
+		return
+	}
+	before, now := l.slicing.steered, l.wantedCircuits(s)
+	if l.slicing.steered = now; before == nil || slices.Equal(before, now) {
+		return // at first every switch is read
+	}
+	for rack, d := range l.fabric.ToRNode {
+		changes := false
+		for in := rack; in < len(now); in += l.fabric.Racks {
+			changes = changes || before[in] != now[in]
+		}
+		if !changes || !l.devices.known(d) {
+			continue // what is not known is read, and then brought into its state
+		}
+		if c := rollout.Diff(l.base.Rules(d, now), l.base.Rules(d, before)); !c.Empty() {
+			l.pass.act.Sets = append(l.pass.act.Sets, rollout.Set{Device: d, Token: l.circuits.mover.Token(), Change: c})
+		}
+	}
+}

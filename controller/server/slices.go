@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
+	"lightloom/controller/loop"
+	"lightloom/controller/state"
+	"lightloom/southbound"
+)
+
+// CreateSlice implements api.Slicer.
+func (p *replicaProcess) CreateSlice(ctx context.Context, r api.SliceRequest) (out *apiv1.Slice, err error) {
+	x, err := p.current.Leader().CreateSlice(ctx, loop.SliceRequest{Name: r.Name, Shape: r.Shape, Cubes: r.Cubes,
+		Owner: r.Owner, Request: r.Request})
+	if err := sliceError(ctx, err); err != nil {
+		return nil, err
+	}
+	p.node.View(func(uint64) { out = sliceOf(p.state, &x) })
+	return out, nil
+}
+
+// DeleteSlice implements api.Slicer.
+func (p *replicaProcess) DeleteSlice(ctx context.Context, name string) error {
+	return sliceError(ctx, p.current.Leader().DeleteSlice(ctx, name))
+}
+
+// sliceError gives an error of a leadership the form that the northbound knows.
+func sliceError(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, loop.ErrNoSlice):
+		return &api.Error{Code: api.Unknown, Err: err}
+	case errors.Is(err, loop.ErrSliceBusy):
+		return fmt.Errorf("%w: %w", api.ErrBusy, err)
+	case errors.Is(err, loop.ErrSliceTaken), errors.Is(err, state.ErrNoPod), errors.Is(err, state.ErrSliceName):
+		return &api.Error{Code: api.Invalid, Err: err}
+	}
+	return bandwidthError(ctx, err)
+}
+
+// Slice implements api.Slicer.
+func (p *replicaProcess) Slice(name string) (out *apiv1.Slice) {
+	p.node.View(func(uint64) {
+		x, ok := p.state.Slice(name)
+		if !ok {
+			return
+		}
+		out = sliceOf(p.state, &x)
+		out.Message = p.state.WhySlice(&x, loop.AwayCubes(p.state, func(southbound.DeviceID) bool { return false }))
+	})
+	return out
+}
+
+// Slices implements api.Slicer.
+func (p *replicaProcess) Slices(owner string, from, most int) (page []*apiv1.Slice, next int) {
+	p.node.View(func(uint64) {
+		all := p.state.Slices()
+		for i := range all {
+			switch {
+			case i < from || owner != "" && all[i].Owner != owner:
+			case len(page) == most:
+				next = i
+				return
+			default:
+				page = append(page, sliceOf(p.state, &all[i]))
+			}
+		}
+	})
+	return page, next
+}
+
+// SlicesVersion implements api.Slicer.
+func (p *replicaProcess) SlicesVersion() (version uint64) {
+	p.node.View(func(uint64) { version = p.state.SlicesVersion() })
+	return version
+}
+
+func sliceOf(s *state.State, x *state.Slice) *apiv1.Slice {
+	out := &apiv1.Slice{Name: x.Name, Owner: x.Owner, Shape: x.Shape.String(), State: string(x.State),
+		Reason: string(x.Reason), Message: x.Why, Swaps: int32(x.Swaps), AskedNs: int64(x.Asked), SinceNs: int64(x.Since)}
+	if x.Readied != state.Unset {
+		out.ReadyNs = int64(x.Readied)
+	}
+	if x.Place != nil {
+		for _, c := range x.Place.Cubes() {
+			out.Cubes = append(out.Cubes, int32(c))
+		}
+	}
+	dark, all := s.SliceDark(x)
+	out.Circuits, out.Dark = int32(all), int32(dark)
+	if out.Message == "" && dark > 0 {
+		out.Message = fmt.Sprintf("%d of %d circuits are dark", dark, all)
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package up
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/controller/api"
+	"lightloom/controller/torus"
+	"lightloom/emulator/fault"
+	"lightloom/lab/console"
+	"lightloom/lab/labtest"
+	"lightloom/lab/session"
+)
+
+// smallPod is four cubes of eight hosts on twelve optical switches.
+const smallPod = "pod:cubes=4,side=2,spines=1,eps=50Mbps,ocs=200Mbps,dark=10ms"
+
+// sliced asks for slices of the fabric that is up, as a user would.
+type sliced struct{ *testing.T }
+
+func (s sliced) options(out *bytes.Buffer) session.SliceOptions {
+	return session.SliceOptions{Output: console.OutputJSON, Stdout: out}
+}
+
+func (s sliced) create(name string, shape torus.Shape, cubes ...int) error {
+	var out bytes.Buffer
+	return s.options(&out).CreateSlice(s.Context(), api.SliceRequest{Name: name, Shape: shape, Cubes: cubes},
+		labtest.Hanging)
+}
+
+// until waits for a slice to be in a state.
+func (s sliced) until(name string, state torus.State, reason torus.Reason) session.SliceStatus {
+	s.Helper()
+	for deadline := time.Now().Add(labtest.Hanging); ; {
+		var out bytes.Buffer
+		var all []session.SliceStatus
+		if err := s.options(&out).ListSlices(s.Context()); err != nil {
+			s.Fatal(err)
+		}
+		if err := json.Unmarshal(out.Bytes(), &all); err != nil {
+			s.Fatal(err)
+		}
+		for _, x := range all {
+			if x.Name == name && x.State == string(state) && x.Reason == string(reason) {
+				return x
+			}
+		}
+		if time.Now().After(deadline) {
+			s.Fatalf("%s is not %s, %s: %+v", name, state, reason, all)
+		}
+	}
+}
+
+func (s sliced) strike(heal bool, kind fault.Kind, name string) {
+	s.Helper()
+	if err := session.Break(s.Context(), session.BreakOptions{Fault: fault.Fault{Kind: kind, Name: name}, Heal: heal,
+		Stdout: &bytes.Buffer{}}); err != nil {
+		s.Fatalf("%v %s: %v", kind, name, err)
+	}
+}
+
+func (s sliced) ping(from, to string) bool {
+	return exec.CommandContext(s.Context(), "/proc/self/exe", execCommand, from, "ping", "-c", "1", "-W", "1",
+		to).Run() == nil
+}
+
+func (s sliced) reaches(from, to string) {
+	s.Helper()
+	for deadline := time.Now().Add(labtest.Hanging); !s.ping(from, to); {
+		if time.Now().After(deadline) {
+			s.Fatalf("%s does not reach %s", from, to)
+		}
+	}
+}
+
+// TestSlicesOnPackets: a slice of a pod of real packets becomes Ready, and packets cross its circuits, which nothing
+// else joins once the only spine is dead. A switch that dies takes its own circuits alone, and a dead cube is swapped
+// for a spare one while the circuits of another slice stand.
+func TestSlicesOnPackets(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
+	labtest.UpNetns(t)
+	if _, err := exec.LookPath("ping"); err != nil {
+		t.Skipf("needs ping: %v", err)
+	}
+	startUp(t, smallPod)
+	s := sliced{t}
+	if err := s.create("a", torus.Box(2, 2, 4), 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	a := s.until("a", torus.Ready, torus.CircuitsLit)
+	t.Logf("Ready after %v", time.Duration(a.Ready-a.Asked))
+	if a.Circuits != 24 || a.Dark != 0 {
+		t.Errorf("%d of %d circuits are dark", a.Dark, a.Circuits)
+	}
+	if err := s.create("b", torus.Box(2, 2, 2), 2); err != nil {
+		t.Fatal(err)
+	}
+	err := s.create("none", torus.Box(2, 2, 10))
+	if err == nil || !strings.Contains(err.Error(), "takes 5 cubes, and the pod has 4; nearest: 2x2x8") {
+		t.Errorf("a shape that never fits: %v", err)
+	}
+	if err := s.create("a", torus.Box(2, 2, 2)); err == nil || !strings.Contains(err.Error(), "has that name") {
+		t.Errorf("a name that is taken: %v", err)
+	}
+
+	s.strike(false, fault.Switch, "spine0")
+	s.reaches("h0-0", "10.0.1.1")
+	if s.ping("h0-0", "10.0.2.1") {
+		t.Error("h0-0 reaches a cube that no slice joins to its own")
+	}
+	for _, ocs := range []string{"ocs0", "ocs8"} { // of dimension x, and the first of z, which the packets take
+		s.strike(false, fault.Switch, ocs)
+		x := s.until("a", torus.Incomplete, torus.SwitchAway)
+		if x.Dark != 2 {
+			t.Errorf("%s takes %d of %d circuits", ocs, x.Dark, x.Circuits)
+		}
+		s.reaches("h0-0", "10.0.1.1")
+		s.strike(true, fault.Switch, ocs)
+		s.until("a", torus.Ready, torus.CircuitsLit)
+	}
+	s.strike(true, fault.Switch, "spine0")
+
+	s.strike(false, fault.Switch, "cube1")
+	for s.until("a", torus.Ready, torus.CircuitsLit).Swaps == 0 {
+		s.until("b", torus.Ready, torus.CircuitsLit)
+	}
+	s.reaches("h0-0", "10.0.3.1")
+	var out bytes.Buffer
+	if err := s.options(&out).DeleteSlice(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	var exit *console.ExitError
+	if err := s.options(&out).DeleteSlice(t.Context(), "a"); !errors.As(err, &exit) ||
+		exit.Code != api.Unknown.ExitStatus() {
+		t.Errorf("deleted again: %v", err)
+	}
+}
