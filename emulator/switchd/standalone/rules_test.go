@@ -132,7 +132,8 @@ func TestPacketRules(t *testing.T) {
 			if tt.then != nil {
 				tt.then(m, t)
 			}
-			o := conformance.Options{Write: true, Only: []string{tt.rule}, Lab: tt.lab, Restart: m.restart}
+			o := conformance.Options{Write: true, Only: []string{tt.rule}, Lab: tt.lab, Restart: m.restart,
+				Timeout: 6 * time.Second}
 			if tt.order != nil {
 				o.Lab.Probes = m.probes
 			}
