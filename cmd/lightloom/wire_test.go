@@ -17,11 +17,12 @@ type wireLab struct {
 	dir string
 }
 
-func newWireLab(t *testing.T, profile string) *wireLab {
+func newWireLab(t *testing.T, profile string, more ...string) *wireLab {
 	t.Helper()
 	l := &wireLab{t, t.TempDir()}
 	t.Chdir(l.dir)
-	addr := startTarget(t, "--profile", profile, "--ports", "8", "--dark", "1ms", "--tls-dir", "keys")
+	addr := startTarget(t, append([]string{"--profile", profile, "--ports", "8", "--dark", "1ms", "--tls-dir", "keys"},
+		more...)...)
 	l.put("lab.yaml", "devices:\n  - {name: ocs, address: '"+addr+"', profile: "+profile+", ports: 8, tls: {"+
 		"ca: keys/ca.pem, cert: keys/client.pem, key: keys/client.pem, server-name: localhost}}\n")
 	l.put("switches.csv", "StartDevice,StartPort,EndDevice,EndPort\nleaf0,Ethernet0,ocs,1\nleaf0,Ethernet4,ocs,2\n"+
@@ -150,6 +151,54 @@ func TestWireJSON(t *testing.T) {
 			t.Errorf("%v, %+v, want changed %v:\n%s", err, r, want, said)
 		}
 	}
+}
+
+// TestWireLosses: light that has become weaker than when the switch was made, or than at first, is told, and ends with
+// status 1; and what is lost is kept.
+func TestWireLosses(t *testing.T) {
+	faults := filepath.Join(t.TempDir(), "faults.txt")
+	if err := os.WriteFile(faults, []byte("loss port=0 db=2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const links = "testbed: t0\nswitch: ocs\nmax-rise: 0.5\nports: {a: {p: 0}, b: {p: 1}}\nlinks: [{from: a p, to: b p}]\n"
+	verify := func(more ...string) (int, string) {
+		status, out, errs := (&recorder{}).run(append([]string{"wire", "verify", "--devices", "lab.yaml", "--links",
+			"links.yaml"}, more...)...)
+		return status, out + errs
+	}
+	t.Run("factory", func(t *testing.T) {
+		l := newWireLab(t, "sonic-ocs", "--faults", faults)
+		l.put("links.yaml", links)
+		output(t, "wire", "apply", "--devices", "lab.yaml", "--links", "links.yaml")
+		status, said := verify("--history", "losses.json")
+		const says = "it loses 3.50 dB, 2.00 more than when the switch was made (1.50 ± 0.10)"
+		if status != 1 || !strings.Contains(said, says) ||
+			!strings.Contains(said, "│ 1→0     │ 1.50 │ 1.50      │") {
+			t.Errorf("status %d: %s", status, said)
+		}
+		verify("--history", "losses.json")
+		if kept := read(t, "losses.json"); strings.Count(kept, `"db":3.5`) != 2 {
+			t.Error(kept)
+		}
+	})
+	t.Run("first", func(t *testing.T) {
+		l := newWireLab(t, "ocp", "--faults", faults)
+		l.put("links.yaml", links)
+		output(t, "wire", "apply", "--devices", "lab.yaml", "--links", "links.yaml")
+		if status, said := verify(); status != statusUsage || !strings.Contains(said, "add --history FILE") {
+			t.Errorf("status %d: %s", status, said)
+		}
+		l.put("losses.json", `{"ocs": {"0>1": [{"at": "2026-11-01T00:00:00Z", "db": 1.5}]}}`)
+		if status, said := verify("--history", "losses.json"); status != 1 ||
+			!strings.Contains(said, "it loses 3.50 dB, 2.00 more than on 2026-11-01") {
+			t.Errorf("status %d: %s", status, said)
+		}
+		l.put("losses.json", `[]`)
+		if status, said := verify("--history", "losses.json"); status != statusUsage ||
+			!strings.Contains(said, "read losses") {
+			t.Errorf("status %d: %s", status, said)
+		}
+	})
 }
 
 // TestWireMistakes: what is wrong with a command or its files ends with the status of usage, and says what to write.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -10,25 +11,29 @@ import (
 	"lightloom/southbound/pki"
 )
 
+type request = apiv1.WiringRequest
+
 // TestWiringFor: a tenant wires under its own name and takes nothing over; an operator speaks for others.
 func TestWiringFor(t *testing.T) {
 	court := newCourt(t)
+	both := func(caller, holder string) []string { return []string{"client/" + caller, holder} }
+	large := strings.Repeat("x", maxLinksText+1)
 	for name, tt := range map[string]struct {
 		who  string
-		r    *apiv1.WiringRequest
+		r    *request
 		says []string // on whose behalf, and who holds the lease
 		code Code
 	}{
-		"tenant":                 {"tenant", &apiv1.WiringRequest{What: WireApply}, []string{"client/tenant", "tenant"}, ""},
-		"tenant by name":         {"tenant", &apiv1.WiringRequest{What: WireRelease, Holder: "tenant"}, []string{"client/tenant", "tenant"}, ""},
-		"tenant for another":     {"tenant", &apiv1.WiringRequest{What: WireApply, Holder: "other"}, nil, Denied},
-		"tenant takes over":      {"tenant", &apiv1.WiringRequest{What: WireApply, TakeOver: true}, nil, Denied},
-		"operator for another":   {"operator", &apiv1.WiringRequest{What: WireExtend, Holder: "other"}, []string{"client/operator", "other"}, ""},
-		"operator takes over":    {"operator", &apiv1.WiringRequest{What: WireApply, TakeOver: true}, []string{"client/operator", "operator"}, ""},
-		"nothing is said":        {"admin", &apiv1.WiringRequest{}, nil, Invalid},
-		"a plan changes nothing": {"admin", &apiv1.WiringRequest{What: WirePlan}, nil, Invalid},
-		"it ends in the past":    {"admin", &apiv1.WiringRequest{What: WireApply, LifeNs: -1}, nil, Invalid},
-		"too much":               {"admin", &apiv1.WiringRequest{What: WireApply, Links: string(make([]byte, maxLinksText+1))}, nil, TooLarge},
+		"tenant":                 {"tenant", &request{What: WireApply}, both("tenant", "tenant"), ""},
+		"tenant by name":         {"tenant", &request{What: WireRelease, Holder: "tenant"}, both("tenant", "tenant"), ""},
+		"tenant for another":     {"tenant", &request{What: WireApply, Holder: "other"}, nil, Denied},
+		"tenant takes over":      {"tenant", &request{What: WireApply, TakeOver: true}, nil, Denied},
+		"operator for another":   {"operator", &request{What: WireExtend, Holder: "other"}, both("operator", "other"), ""},
+		"operator takes over":    {"operator", &request{What: WireApply, TakeOver: true}, both("operator", "operator"), ""},
+		"nothing is said":        {"admin", &request{}, nil, Invalid},
+		"a plan changes nothing": {"admin", &request{What: WirePlan}, nil, Invalid},
+		"it ends in the past":    {"admin", &request{What: WireApply, LifeNs: -1}, nil, Invalid},
+		"too much":               {"admin", &request{What: WireApply, Links: large}, nil, TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := court.caller(t, party{name: tt.who, tls: court.issue(t, pki.Client, tt.who).Client("", pki.Controller)}, 0)

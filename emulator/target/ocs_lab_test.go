@@ -114,7 +114,7 @@ func TestLabRules(t *testing.T) {
 		"no services": {"S10", device.Saved, conformance.Broken, func(_ *wired, f *faulty, o *options) {
 			activate := o.Lab.Images.Activate
 			o.Lab.Images.Activate = func(ctx context.Context, v string) error {
-				f.off.Store(true)
+				f.away(ctx)
 				return activate(ctx, v)
 			}
 		}},
@@ -153,10 +153,16 @@ type (
 	spoil   = func(*wired, *faulty, *options) // has a check find a fault
 )
 
+// away has a service not run for as long as a rule is tried.
+func (f *faulty) away(ctx context.Context) {
+	f.off.Store(true)
+	context.AfterFunc(ctx, func() { f.off.Store(false) })
+}
+
 // stays has a service of a target stay away after a restart.
 func stays(f *faulty, restart func(context.Context, bool) error) func(context.Context, bool) error {
 	return func(ctx context.Context, warm bool) error {
-		f.off.Store(true)
+		f.away(ctx)
 		return restart(ctx, warm)
 	}
 }

@@ -155,7 +155,8 @@ func TestWiringByJSON(t *testing.T) {
 		{"bob", "Wire", ask{"what": "apply", "links": second}, 200, []string{`"steps"`}, "findings"},
 		{"ann", "Wire", ask{"what": "apply", "links": "links: ["}, 400, []string{"links:1"}, ""},
 		{"ann", "Wire", ask{"what": "apply", "links": strings.Replace(first, "ocs", "osc", 1)}, 404, []string{"osc"}, ""},
-		{"ann", "Wire", ask{"what": "extend", "switch": "ocs", "testbed": "t9", "lifeNs": "1"}, 404, []string{"no lease"}, ""},
+		{"ann", "Wire", ask{"what": "extend", "switch": "ocs", "testbed": "t9", "lifeNs": "1"}, 404, []string{"no lease"},
+			""},
 	} {
 		status, answer := d.post(t, step.who, step.call, step.ask)
 		text, err := json.Marshal(answer)
@@ -172,7 +173,8 @@ func TestWiringByJSON(t *testing.T) {
 		}
 	}
 	log, err := os.ReadFile(d.lab.Book + ".log")
-	if err != nil || !strings.Contains(string(log), `"user":"client/ann"`) || !strings.Contains(string(log), `"what":"wire"`) {
+	if err != nil || !strings.Contains(string(log), `"user":"client/ann"`) ||
+		!strings.Contains(string(log), `"what":"wire"`) {
 		t.Errorf("the audit log has %s, %v", log, err)
 	}
 }

@@ -28,7 +28,8 @@ func TestSwitched(t *testing.T) {
 		lost int // the last frame that was lost
 		seen bool
 	}{
-		"a move":                      {sent, []Arrival{at(0, us), at(20, us)}, []Arrival{at(60, us), at(61, us)}, 400 * us, 59, true},
+		"a move": {sent, []Arrival{at(0, us), at(20, us)}, []Arrival{at(60, us), at(61, us)},
+			400 * us, 59, true},
 		"nothing of the old":          {sent, nil, []Arrival{at(60, us)}, 0, 0, false},
 		"nothing of the new":          {sent, []Arrival{at(20, us)}, nil, 0, 0, false},
 		"it arrives late":             {sent, []Arrival{at(20, us)}, []Arrival{at(60, 30*us)}, 429 * us, 59, false},

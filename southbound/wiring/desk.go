@@ -150,7 +150,8 @@ func (k *Desk) shrink(w *Wiring, device string, l circuit.Lease) error {
 
 // Release removes the circuits of a testbed, and ends its lease; with dry it says what it would remove. It returns nil
 // where there is no lease.
-func (k *Desk) Release(ctx context.Context, testbed string, d southbound.Device, device string, dry bool) (*Done, error) {
+func (k *Desk) Release(ctx context.Context, testbed string, d southbound.Device, device string,
+	dry bool) (*Done, error) {
 	b, err := circuit.ReadLeases(k.Leases)
 	if err != nil {
 		return nil, err

@@ -173,8 +173,8 @@ func (w *Wiring) Losses(sides []southbound.Side, factory map[southbound.CrossCon
 			}
 			c := CircuitLoss{In: x.In, Out: x.Out, Loss: dB}
 			samples := past[circuitKey(x)]
-			if len(samples) > 0 {
-				first := median(samples[:min(len(samples), firstSamples)])
+			if before := len(samples) - 1; before > 0 { // the newest is what is held against them
+				first := median(samples[:min(before, firstSamples)])
 				c.First = &first
 			}
 			if made, ok := factory[x]; ok {

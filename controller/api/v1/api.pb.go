@@ -6128,6 +6128,7 @@ func (x *WiringStep) GetRemove() []*WiringCircuit {
 	return nil
 }
 
+// A circuit by its ports, from 0 on; JSON leaves away what is 0.
 type WiringCircuit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	In            int32                  `protobuf:"varint,1,opt,name=in,proto3" json:"in,omitempty"`

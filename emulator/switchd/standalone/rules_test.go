@@ -107,8 +107,8 @@ func TestPacketRules(t *testing.T) {
 		"time, not claimed": {rule: "switching-time", order: straight, want: conformance.Held, says: "dark for "},
 		"longer than said": {rule: "switching-time", order: straight, lab: dark, want: conformance.Broken,
 			change: func(c *Config) { c.Dark = 12 * ms }, says: "from the 10ms that it should be"},
-		"told before light": {rule: "switching-time", order: straight, then: (*measured).throughEarly, want: conformance.Broken,
-			says: "before the first packet passes"},
+		"told before light": {rule: "switching-time", order: straight, then: (*measured).throughEarly,
+			want: conformance.Broken, says: "before the first packet passes"},
 		"others stay": {rule: "change-under-load", order: straight, want: conformance.Held, says: "none lost"},
 		"all stop": {rule: "change-under-load", order: straight, change: func(c *Config) { c.AllStop = true },
 			want: conformance.Broken, says: "were lost"},
@@ -132,7 +132,8 @@ func TestPacketRules(t *testing.T) {
 			if tt.then != nil {
 				tt.then(m, t)
 			}
-			o := conformance.Options{Write: true, Only: []string{tt.rule}, Lab: tt.lab, Restart: m.restart}
+			o := conformance.Options{Write: true, Only: []string{tt.rule}, Lab: tt.lab, Restart: m.restart,
+				Timeout: 6 * time.Second}
 			if tt.order != nil {
 				o.Lab.Probes = m.probes
 			}

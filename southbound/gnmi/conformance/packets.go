@@ -24,8 +24,10 @@ func packetRules() []rule {
 // How circuits are probed by packets.
 const (
 	probeTail   = 4 * time.Millisecond // of frames after the last that is of interest
-	probeMoves  = 12                   // of a circuit, whose median counts
-	probeRetry  = 2                    // moves at most for each of these, on a machine that is busy
+	probeMoves  = 12                   // of a circuit that say something, whose median counts
+	probeLeast  = 4                    // of these, on a machine that is busy
+	probeTries  = 100                  // moves at most
+	probeSpare  = 2 * time.Second      // of the time limit, for the rest
 	darkWithin  = 20 * time.Microsecond
 	loadEvery   = 100 * time.Microsecond
 	loadChanges = 10
@@ -151,10 +153,8 @@ func switchingTime(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	var all, gaps []time.Duration
-	for i := 0; len(all) < probeMoves; i++ {
-		if i == probeMoves*probeRetry {
-			return errBusy
-		}
+	late, bounded := ctx.Deadline()
+	for i := 0; len(all) < probeMoves && i < probeTries && (!bounded || time.Until(late) > probeSpare); i++ {
 		s, ok, err := b.switched(ctx, w, in, outs[i%2], outs[1-i%2])
 		if err != nil {
 			return err
@@ -162,6 +162,9 @@ func switchingTime(ctx context.Context, b *bench) (err error) {
 		if ok {
 			all, gaps = append(all, s.Dark), append(gaps, s.Gap)
 		}
+	}
+	if len(all) < probeLeast {
+		return errBusy
 	}
 	slices.Sort(all)
 	slices.Sort(gaps)

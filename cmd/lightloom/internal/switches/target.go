@@ -78,10 +78,7 @@ func newTargetRun() *cobra.Command {
 	c.Flags().StringVar(&f.dark, "dark", "10ms", "reconfiguration delay: time that a moved port is dark")
 	c.Flags().StringVar(&f.delays, "delays", "", "every stage, such as apply=1ms,dark=normal(10ms,1ms),lock=2ms, or a "+
 		"preset: "+PresetNames()+"; instead of --dark")
-	c.Flags().StringVar(&f.recovery, "recovery", "remove",
-		"what a restart does to circuits and rules: remove, restore or maintain; saved: an optical switch restores what was "+
-			"saved (typed: save)")
-	c.Flags().StringSliceVar(&f.c.Images, "images", nil, "versions that gNOI's OS can activate, of which the first runs")
+	f.restarts(c)
 	c.Flags().BoolVar(&f.c.AllStop, "all-stop", false, "all-stop: every circuit goes dark when one moves")
 	f.deviates.flags(c.Flags())
 	c.Flags().BoolVar(&f.c.Strict, "strict", false, "refuse a Set without an election id")
@@ -110,6 +107,14 @@ func newTargetRun() *cobra.Command {
 		return runTarget(c.Context(), &f, c.InOrStdin(), c.OutOrStdout())
 	}
 	return c
+}
+
+// restarts adds the flags of what outlives a restart.
+func (f *targetFlags) restarts(c *cobra.Command) {
+	c.Flags().StringVar(&f.recovery, "recovery", "remove",
+		"what a restart does to circuits and rules: remove, restore or maintain; saved: an optical switch restores what was "+
+			"saved (typed: save)")
+	c.Flags().StringSliceVar(&f.c.Images, "images", nil, "versions that gNOI's OS can activate, of which the first runs")
 }
 
 func (f *targetFlags) check(c *cobra.Command) (err error) {
@@ -196,12 +201,17 @@ func runTarget(ctx context.Context, f *targetFlags, stdin io.Reader, stdout io.W
 	return f.serve(ctx, l)
 }
 
+// checkFlags are the flags of target check.
+type checkFlags struct {
+	r               reach
+	lab             labFlags
+	gribi           int32
+	output, profile string
+	ports, racks    int32
+}
+
 func newTargetCheck() *cobra.Command {
-	var r reach
-	var lab labFlags
-	var byGRIBI int32
-	var output, profile string
-	var ports, racks int32
+	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check ADDR",
 		Short: "Check a gNMI target against the rules that a controller relies on",
@@ -212,61 +222,63 @@ func newTargetCheck() *cobra.Command {
 		Example: "  lightloom target check 127.0.0.1:9339 --tls-dir keys --write\n" +
 			"  lightloom target check ocs --devices lab.yaml --write --interfaces 0=eth1,1=eth2,2=eth3 --dark 10ms",
 	}
-	r.flags(c)
-	c.Flags().StringVar(&profile, "profile", "", "profile to check; default: the first that fits the target's "+
+	f.r.flags(c)
+	c.Flags().StringVar(&f.profile, "profile", "", "profile to check; default: the first that fits the target's "+
 		"Capabilities")
-	c.Flags().Int32Var(&ports, "ports", 0, "number of ports of the target; default: as many as it lists")
-	c.Flags().Int32Var(&racks, "racks", 8, "number of racks that rules may name")
-	c.Flags().BoolVar(&lab.writing, "write", false, "also check the rules that need writing")
-	c.Flags().BoolVar(&lab.restarts, "restart", false,
+	c.Flags().Int32Var(&f.ports, "ports", 0, "number of ports of the target; default: as many as it lists")
+	c.Flags().Int32Var(&f.racks, "racks", 8, "number of racks that rules may name")
+	c.Flags().BoolVar(&f.lab.writing, "write", false, "also check the rules that need writing")
+	c.Flags().BoolVar(&f.lab.restarts, "restart", false,
 		"with --write: also check the rules about restarts of an optical switch")
-	c.Flags().Int32Var(&byGRIBI, "gribi", 0, "also check the gRIBI server at this port of the target's address; default: "+
+	c.Flags().Int32Var(&f.gribi, "gribi", 0, "also check the gRIBI server at this port of the target's address; default: "+
 		"what --devices says")
-	lab.flags(c)
-	cli.OutputFlag(c, &output, []conformance.Finding{}, "junit", "html")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := lab.check(); err != nil {
-			return err
-		}
-		cfg, err := r.config(c, args)
-		if err != nil {
-			return err
-		}
-		conn, err := gnmi.Connect(cfg)
-		if err != nil {
-			return err
-		}
-		about := conformance.About{Target: cfg.Addr, Profile: profile, Checker: version.This()}
-		about.Commit, _ = version.Commit()
-		if len(args) > 0 && args[0] != cfg.Addr {
-			about.Target = args[0] + " at " + cfg.Addr
-		}
-		o := conformance.Options{Write: lab.writing, Restart: rebooting(conn, lab.restarts), Timeout: lab.within}
-		if o.Lab, err = lab.open(conn); err != nil {
-			return errors.Join(err, conn.Close())
-		}
-		if o.Lab.Probes != nil {
-			defer o.Lab.Probes.Close()
-		}
-		findings, err := check(c.Context(), conn, &about, ports, racks, o)
-		d := &inventory.Device{Ports: max(ports, 1), Racks: racks}
-		if r.file != "" && err == nil {
-			d, err = r.record(c, args)
-		}
-		if d != nil {
-			d.GRIBI.Port = cmp.Or(byGRIBI, d.GRIBI.Port)
-		}
-		if err == nil && d.GRIBI.Port != 0 {
-			var more []conformance.Finding
-			more, err = checkGRIBI(c.Context(), cfg, d, about.Profile, lab.writing)
-			findings = append(findings, more...)
-		}
-		if err = errors.Join(err, conn.Close()); err != nil {
-			return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
-		}
-		return printFindings(c.OutOrStdout(), findings, about, output)
-	}
+	f.lab.flags(c)
+	cli.OutputFlag(c, &f.output, []conformance.Finding{}, "junit", "html")
+	c.RunE = f.run
 	return c
+}
+
+func (f *checkFlags) run(c *cobra.Command, args []string) error {
+	if err := f.lab.check(); err != nil {
+		return err
+	}
+	cfg, err := f.r.config(c, args)
+	if err != nil {
+		return err
+	}
+	conn, err := gnmi.Connect(cfg)
+	if err != nil {
+		return err
+	}
+	about := conformance.About{Target: cfg.Addr, Profile: f.profile, Checker: version.This()}
+	about.Commit, _ = version.Commit()
+	if len(args) > 0 && args[0] != cfg.Addr {
+		about.Target = args[0] + " at " + cfg.Addr
+	}
+	o := conformance.Options{Write: f.lab.writing, Restart: rebooting(conn, f.lab.restarts), Timeout: f.lab.within}
+	if o.Lab, err = f.lab.open(conn); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	if o.Lab.Probes != nil {
+		defer o.Lab.Probes.Close()
+	}
+	findings, err := check(c.Context(), conn, &about, f.ports, f.racks, o)
+	d := &inventory.Device{Ports: max(f.ports, 1), Racks: f.racks}
+	if f.r.file != "" && err == nil {
+		d, err = f.r.record(c, args)
+	}
+	if d != nil {
+		d.GRIBI.Port = cmp.Or(f.gribi, d.GRIBI.Port)
+	}
+	if err == nil && d.GRIBI.Port != 0 {
+		var more []conformance.Finding
+		more, err = checkGRIBI(c.Context(), cfg, d, about.Profile, f.lab.writing)
+		findings = append(findings, more...)
+	}
+	if err = errors.Join(err, conn.Close()); err != nil {
+		return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
+	}
+	return printFindings(c.OutOrStdout(), findings, about, f.output)
 }
 
 // askTimeout bounds the first question to a device.
