@@ -223,12 +223,12 @@ func (s *Levels) elsewhere(l int32, o *linkClass) mark {
 		}
 		return least
 	}
-	for _, p := range o.peers {
+	for _, p := range o.peers { // ascending, so that the first of equal ones counts
 		if p == none {
 			break
 		}
-		if m := (mark{s.level[p], p}); m.below(least) {
-			least = m
+		if level := s.level[p]; level < least.level {
+			least = mark{level, p}
 		}
 	}
 	return least

@@ -12,7 +12,7 @@ import (
 type linkClass struct {
 	class int32
 	flows int32
-	peers [5]int32 // its other links, then none; many first where there are more of them
+	peers [5]int32 // its other links, ascending, then none; many first where there are more of them
 }
 
 // levelClass is where a class sits, or sat last if it has no flows.
@@ -200,6 +200,7 @@ func peersOf(places []place, k int) [5]int32 {
 			n++
 		}
 	}
+	slices.Sort(peers[:n])
 	return peers
 }
 
