@@ -13,7 +13,7 @@ type ceiling struct {
 
 // takeCaps gives a new coflow's rows their caps.
 func (f *fluid) takeCaps(index int32, rates []pathmap.BitsPerSecond) {
-	if rates == nil {
+	if len(rates) == 0 {
 		return
 	}
 	caps := make([]ceiling, len(rates))

@@ -15,17 +15,24 @@ type coflow struct {
 	first, end int32 // rows among the host flows; once all have ended, these may be another's
 	live       int32 // rows that have not ended
 	pos        int32 // in coflowTable.live
+	leg        int32 // its row is this leg, and one; 0: it is a coflow
 
-	pace
-	order        // the one in force
-	want  order  // what setRates of epoch named requests
-	named uint64 //
+	named uint64 // setRates of this epoch requests want
 	heard uint64 // the check of rates that last met it
+
+	*underWay
+}
+
+// underWay is what matters of a coflow only as long as rows of it are live: a run of many coflows needs it
+// for those that are live at once.
+type underWay struct {
+	pace
+	order       // the one in force
+	want  order // what setRates requests
 
 	priority southbound.Priority
 
 	caps []ceiling // by row; nil: none has one
-	leg  int32     // its row is this leg, and one; 0: it is a coflow
 	legs []int32   // legs of its rows that are under way
 
 	paceLoads
@@ -101,6 +108,16 @@ type coflowTable struct {
 	live    []int32 // coflows with host flows that have not ended
 	over    []int32 // coflows whose places become spare once no reader can still use them
 	spare   spans
+
+	past  underWay    // of all that are over: nothing
+	spent []*underWay // for the next ones
+}
+
+// append adds a coflow without live host flows, and returns its index.
+func (ct *coflowTable) append(co coflow) int32 {
+	co.underWay = &ct.past
+	ct.coflows = append(ct.coflows, co)
+	return int32(len(ct.coflows) - 1)
 }
 
 // reuse returns places for n host flows that were another coflow's, false where there are none.
@@ -115,9 +132,16 @@ func (ct *coflowTable) reuse(n int32) (first int32, ok bool) {
 }
 
 // revive puts a coflow with the given number of rows on the list of those with live host flows.
-func (ct *coflowTable) revive(index, rows int32) {
-	ct.coflows[index].pos, ct.coflows[index].live = int32(len(ct.live)), rows
+func (ct *coflowTable) revive(index, rows int32, now time.Duration) {
+	co := &ct.coflows[index]
+	co.pos, co.live = int32(len(ct.live)), rows
 	ct.live = append(ct.live, index)
+	if n := len(ct.spent); n > 0 {
+		co.underWay, ct.spent = ct.spent[n-1], ct.spent[:n-1]
+	} else {
+		co.underWay = new(underWay)
+	}
+	co.pace = pace{at: now, factor: 1}
 }
 
 // unlive takes a coflow off it.
@@ -125,4 +149,7 @@ func (ct *coflowTable) unlive(index int32) {
 	co := &ct.coflows[index]
 	ct.coflows[takeOut(&ct.live, co.pos)].pos = co.pos
 	co.live = 0
+	*co.underWay = underWay{}
+	ct.spent = append(ct.spent, co.underWay)
+	co.underWay = &ct.past
 }

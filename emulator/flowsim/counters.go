@@ -36,7 +36,7 @@ func (s *Sim) Counters() Counters {
 	s.fluid.postAll()
 	f := s.fluid
 	c := Counters{Payload: slices.Clone(f.payload), Wire: make([]pathmap.Bytes, len(f.payload)),
-		Ends: f.ends, Stalls: f.stalls, Solves: f.solves}
+		RackLocal: f.local, Ends: f.ends, Stalls: f.stalls, Solves: f.solves}
 	for l, n := range f.payload {
 		c.Wire[l] = s.onWire(n)
 		link := s.fabric.Topology.Link(pathmap.LinkID(l))

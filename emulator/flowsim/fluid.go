@@ -57,13 +57,12 @@ func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit f
 
 // add declares the rows of a coflow that is not known yet.
 func (f *fluid) add(s *southbound.Start) {
-	n, index := int32(len(s.Size)), int32(len(f.coflows))
+	n := int32(len(s.Size))
 	first := f.makeRows(n)
+	index := f.append(coflow{id: s.Coflow, rows: n, first: first, end: first + n})
 	f.byID[s.Coflow] = index
-	f.coflows = append(f.coflows, coflow{id: s.Coflow, rows: n, first: first, end: first + n,
-		pace: pace{at: f.clock.Now(), factor: 1}})
 	if n > 0 {
-		f.revive(index, n)
+		f.revive(index, n, f.clock.Now())
 	}
 	f.takeCaps(index, s.Cap)
 	for i := range n {
@@ -223,6 +222,7 @@ func (f *fluid) settle() {
 	} else if f.levels.even {
 		f.levels.update() // host flows that have ended no longer count at the next update of levels
 	}
+	f.recycle()
 	f.classes.reschedule()
 	f.individual.reschedule()
 }

@@ -20,7 +20,7 @@ func TestIndividualFirstEnds(t *testing.T) {
 		ir := &individualRates{state: &state{clock: &des.Clock[event]{}, perBit: 1.0 / 8e9,
 			hostFlows: make([]hostFlow, n),
 			parts:     make([]float64, n), routeTable: routeTable{routes: make([]route, 1)},
-			coflowTable: coflowTable{coflows: []coflow{{live: 1 << 20}}}}}
+			coflowTable: coflowTable{coflows: []coflow{{live: 1 << 20, underWay: &underWay{}}}}}}
 		ir.routes[0].fate, ir.routes[0].live = arrives, 1<<20
 		for b := range ir.hostFlows {
 			ir.add(int32(b), float64(1+rng.IntN(50)), 0)

@@ -31,15 +31,14 @@ func (x *relay) newLeg() int32 {
 	if n := len(x.idle); n > 0 {
 		l := x.idle[n-1]
 		x.idle = x.idle[:n-1]
-		f.revive(x.legs[l].coflow, 1)
+		f.revive(x.legs[l].coflow, 1, f.clock.Now())
 		return l
 	}
-	l, index := int32(len(x.legs)), int32(len(f.coflows))
+	l := int32(len(x.legs))
 	first := f.makeRows(1)
-	f.coflows = append(f.coflows, coflow{id: noCoflow, leg: l + 1, rows: 1, first: first, end: first + 1,
-		pace: pace{factor: 1}})
+	index := f.append(coflow{id: noCoflow, leg: l + 1, rows: 1, first: first, end: first + 1})
 	x.legs = append(x.legs, leg{coflow: index})
-	f.revive(index, 1)
+	f.revive(index, 1, f.clock.Now())
 	return l
 }
 

@@ -43,28 +43,30 @@ func (f *fluid) setRates(r *southbound.Rates) {
 
 // orders writes down what rates ask of each coflow.
 func (f *fluid) orders(r *southbound.Rates) {
-	named := func(id southbound.CoflowID) *coflow {
-		co := &f.coflows[f.byID[id]]
-		co.named = f.epoch
-		return co
+	want := func(id southbound.CoflowID, o order) {
+		if co := &f.coflows[f.byID[id]]; co.live > 0 {
+			co.named, co.want = f.epoch, o
+		}
 	}
 	for _, p := range r.Pace {
-		named(p.Coflow).want = order{kind: paced, until: p.Until}
+		want(p.Coflow, order{kind: paced, until: p.Until})
 	}
 	for i := range r.Spread {
 		s := &r.Spread[i]
 		if f.levels.even {
-			named(s.Coflow).want = order{kind: leveled}
+			want(s.Coflow, order{kind: leveled})
 			continue
 		}
-		named(s.Coflow).want = order{kind: spread, from: s.From, to: s.To}
+		want(s.Coflow, order{kind: spread, from: s.From, to: s.To})
 	}
 	for first := 0; first < len(r.Extra); {
 		end := first
 		for end < len(r.Extra) && r.Extra[end].Coflow == r.Extra[first].Coflow {
 			end++
 		}
-		f.coflows[f.byID[r.Extra[first].Coflow]].want.extra = r.Extra[first:end]
+		if co := &f.coflows[f.byID[r.Extra[first].Coflow]]; co.live > 0 {
+			co.want.extra = r.Extra[first:end]
+		}
 		first = end
 	}
 }

@@ -51,7 +51,7 @@ type rerouted struct {
 func (f *fluid) refreshRoutes() {
 	var w routeRefresh
 	w.links = f.tmp.links[:0]
-	if f.recabled {
+	if f.recabled || f.recycles {
 		for _, i := range f.active {
 			f.refreshRoute(&w, i)
 		}

@@ -88,6 +88,14 @@ type routeTable struct {
 	watch    [][]int32        // by what finder.find says was asked: routes that must be walked again when it changes
 	asked    []pathmap.NodeID // memory that walks reuse
 
+	// On a fabric with many pairs of hosts and no circuits, routes without host flows are used again for
+	// other pairs: memory is by what is live. What a change of tables concerns is then found among all
+	// that are active.
+	recycles bool
+	idle     []int32 // routes that may be used again
+	unused   []int32
+	local    pathmap.Bytes // posted of those that were within a rack
+
 	suspects []int32 // routes whose host flows may stand still
 	stalls   int64   // times that a host flow stood still
 }
@@ -108,6 +116,13 @@ func (rt *routeTable) route(p pair) int32 {
 }
 
 func (rt *routeTable) addRoute(r route) int32 {
+	if n := len(rt.unused); n > 0 {
+		i := rt.unused[n-1]
+		rt.unused = rt.unused[:n-1]
+		r.tight = rt.routes[i].tight[:0]
+		rt.routes[i] = r
+		return i
+	}
 	rt.routes = append(rt.routes, r)
 	return int32(len(rt.routes) - 1)
 }
@@ -127,6 +142,9 @@ func (rt *routeTable) deactivate(r *route) {
 // subscribe has a route walked again when what was asked for it changes.
 func (rt *routeTable) subscribe(index int32) {
 	r := &rt.routes[index]
+	if rt.recycles {
+		return
+	}
 	for _, n := range r.asked() {
 		if r.enlist(n) {
 			rt.watch[n] = append(rt.watch[n], index)

@@ -45,3 +45,6 @@ func (x *routeIndex) Set(p pair, i int32) {
 	}
 	x.tables[p.tag][int(p.src)*x.hosts+int(p.dst)] = i + 1
 }
+
+// Drop forgets a pair, where there are no tables.
+func (x *routeIndex) Drop(p pair) { delete(x.sparse, p) }

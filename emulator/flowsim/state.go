@@ -72,8 +72,6 @@ func (st *state) lessLive(b int32) {
 	}
 	if co.live--; co.live == 0 {
 		st.dropCaps(co)
-		co.lent, co.paceLoads = lent{}, paceLoads{}
-		co.extra, co.from, co.to, co.table = nil, nil, nil, nil
 		st.unlive(index)
 		st.over = append(st.over, index)
 	}
@@ -92,6 +90,9 @@ func (st *state) exit(index int32) {
 	}
 	st.post(r)
 	st.deactivate(r)
+	if st.recycles {
+		st.idle = append(st.idle, index)
+	}
 }
 
 // walk appends the links of a route as the tables stand.

@@ -61,9 +61,9 @@ func (f *fluid) steer(b int32, tag southbound.Tag) {
 }
 
 // awayOf returns the route that a host flow was expected to be given, if it is the one of this tag.
-// Rows with caps and legs have routes of their own.
+// Rows with caps and legs have routes of their own, and where routes are used again it may be another's.
 func (f *fluid) awayOf(bu *hostFlow, tag southbound.Tag) (int32, bool) {
-	if bu.away == none || bu.awayTag != tag {
+	if bu.away == none || bu.awayTag != tag || f.recycles {
 		return none, false
 	}
 	co := &f.coflows[bu.coflow]

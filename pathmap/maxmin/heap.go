@@ -17,6 +17,16 @@ func (h *heap[K]) build() {
 	}
 }
 
+func (h *heap[K]) push(it item[K]) {
+	i := len(h.items)
+	h.items = append(h.items, it)
+	for i > 0 && it.before(h.items[(i-1)/4]) {
+		h.items[i] = h.items[(i-1)/4]
+		i = (i - 1) / 4
+	}
+	h.items[i] = it
+}
+
 func (h *heap[K]) pop() {
 	last := len(h.items) - 1
 	h.items[0] = h.items[last]

@@ -1,18 +1,26 @@
 package maxmin
 
 import (
+	"cmp"
 	"math"
+	"math/bits"
+	"slices"
 
 	"lightloom/pathmap"
 )
 
 // Levels shares links max-min fairly among classes of flows that come, go, grow and shrink, and
-// recomputes only what a change can affect. Each flow has one bottleneck among its links, and all flows
+// recomputes only what a change reaches. Each flow has one bottleneck among its links, and all flows
 // with the same bottleneck have the same rate, the link's level. So one level for each link describes
 // the fair shares, however many classes there are; a class has the lowest level of its links.
 //
-// A change cannot reach classes whose rate is below what it frees or takes, nor those that share no
-// link, directly or by others above that rate, with a class that changed.
+// A link's level follows from its capacity and what its classes can have elsewhere. So a change looks
+// at the links of the classes that changed, and goes on to those of the classes whose rate is then
+// another, the lowest first, until every link has the level that follows from the others.
+//
+// Levels are whole numbers of a small part of a bit a second, rounded down; where two links have the same
+// level, the first is the bottleneck. So neither the order of sums nor what was before matters: an
+// instance after many changes has the same levels as a new one.
 //
 // It is not for use by several goroutines at once.
 type Levels struct {
@@ -20,25 +28,31 @@ type Levels struct {
 	pairs    *pairs // does all of it as long as no class has more than two links; nil: the rest does
 	classes  []levelClass
 	gone     []pairClass // by class: what pairs did last, until moved has been told
+	shift    uint        // levels are bits a second times 1<<shift
 
-	// By link. What a solution looks at for every class of a link lies together.
-	on      [][]linkClass // the classes on it
-	level   []float64     // at which it is full; +Inf where the link is no bottleneck
-	reached []uint32      // the last solution that reached it
-	full    []uint32      // the last solution that found its level
-	was     []float64     // its level before that
-	left    []float64     // capacity that settled classes do not use
-	open    []int64       // flows of classes that are not settled
-	total   []int64       // flows on it
+	on    [][]linkClass // by link: the classes on it
+	level []int64       // by link: at which it is full; unheld where it is no bottleneck
+	links []levelLink
 
 	asks    asks
-	pending []int32 // classes that were brought up to date and are not as they were
-	keep    float64 // classes below it keep their rates
 	epoch   uint32
-	queue   []int32 // links that this solution has reached
-	heap    heap[float64]
+	heap    heap[int64] // links whose level may be another, by where that may begin
+	rows    []sharer    // of the link that is being filled
+	reached []int32     // links whose level this solution has changed, some of them back
+	felt    []int32     // classes whose bottleneck this solution has changed, likewise
+	moves   []move
 	changed []pathmap.LinkID
 	work    int64
+}
+
+// levelLink is what few looks at a link need.
+type levelLink struct {
+	cap   int64
+	total int64  // flows on it
+	load  int64  // what they have, each rounded up, in coarse units: of those that have a bottleneck
+	was   int64  // its level before the solution that last changed it
+	epoch uint32 // of that solution
+	open  bool   // it is in the heap
 }
 
 const (
@@ -46,7 +60,8 @@ const (
 	many = -2
 )
 
-// NewLevels returns levels of links with those capacities, above zero and by LinkID, without classes.
+// NewLevels returns levels of links with those capacities, by LinkID, without classes. Capacities are whole
+// bits a second from 1 to 2⁶⁰.
 func NewLevels(capacity []float64) *Levels {
 	if p := newPairs(capacity); p != nil {
 		s := &Levels{capacity: capacity, pairs: p}
@@ -59,12 +74,12 @@ func NewLevels(capacity []float64) *Levels {
 // newLevels is NewLevels for classes of any number of links.
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
-	s := &Levels{capacity: capacity, keep: math.Inf(1), on: make([][]linkClass, n), level: make([]float64, n),
-		reached: make([]uint32, n),
-		full:    make([]uint32, n), was: make([]float64, n), left: make([]float64, n), open: make([]int64, n),
-		total: make([]int64, n)}
-	for l := range s.level {
-		s.level[l] = math.Inf(1)
+	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n), links: make([]levelLink, n)}
+	if n > 0 {
+		s.shift = uint(max(capacityBits-bits.Len64(uint64(slices.Max(capacity))), 0))
+	}
+	for l := range s.links {
+		s.level[l], s.links[l].cap = unheld, int64(capacity[l])<<s.shift
 	}
 	return s
 }
@@ -119,19 +134,20 @@ func (s *Levels) Level(l pathmap.LinkID) float64 {
 	if s.pairs != nil {
 		return s.pairs.level(l)
 	}
-	return s.level[l]
+	if x := s.level[l]; x != unheld {
+		return math.Ldexp(float64(x), -int(s.shift))
+	}
+	return math.Inf(1)
 }
 
 // Whole returns that rate rounded down to whole bits a second, false if the link is no bottleneck.
-// Where CanFollow is true, no link is then given more than its capacity, not even by a bit.
+// No link is then given more than its capacity, not even by a bit.
 func (s *Levels) Whole(l pathmap.LinkID) (pathmap.BitsPerSecond, bool) {
 	if s.pairs != nil {
 		return s.pairs.whole(l)
 	}
-	if s.level[l] < math.MaxInt64 {
-		return pathmap.BitsPerSecond(s.level[l]), true
-	}
-	return 0, false
+	x := s.level[l]
+	return pathmap.BitsPerSecond(x >> s.shift), x != unheld
 }
 
 // Neck returns the bottleneck of a class, or none (-1) if it has no flows. The class's rate is that
@@ -167,163 +183,197 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 		return nil
 	}
 	s.epoch++
-	s.queue = s.queue[:0]
 	s.attachAll(moved)
-	if s.disjoint() {
-		s.fillDisjoint(moved)
-	} else {
-		s.spare()
-		s.reach()
-		s.fill(moved)
-	}
-	for _, l := range s.queue {
-		if s.level[l] != s.was[l] {
-			s.changed = append(s.changed, pathmap.LinkID(l))
+	for len(s.heap.items) > 0 {
+		l := s.heap.items[0].id
+		s.heap.pop()
+		s.links[l].open = false
+		if now := s.fill(l); now != s.level[l] {
+			s.relevel(l, now)
 		}
 	}
+	s.report(moved)
 	return s.changed
 }
 
-// spare finds down to which rate a change can be felt.
-func (s *Levels) spare() {
-	s.keep = math.Inf(1)
-	for _, l := range s.queue {
-		s.keep = min(s.keep, s.level[l])
-		if n := s.total[l]; n > 0 {
-			// New flows are held back at no less than an even part of each of their links.
-			s.keep = min(s.keep, s.capacity[l]/float64(n))
-		}
-	}
-	s.keep *= 1 - 1e-9 // rounding
+// mark is a level and the link that has it. The water meets the lower one first.
+type mark struct {
+	level int64
+	link  int32
 }
 
-// kept reports whether a class with that bottleneck keeps its rate: then its bottleneck is not reached.
-func (s *Levels) kept(neck int32) bool {
-	return neck != none && s.level[neck] < s.keep && s.reached[neck] != s.epoch
+var dry = mark{unheld, math.MaxInt32}
+
+func (a mark) below(b mark) bool { return a.level < b.level || a.level == b.level && a.link < b.link }
+
+// sharer is a class on a link that is being filled, and where its other links hold it back.
+type sharer struct {
+	held  mark
+	flows int64
 }
 
-// reach finds the links that the change affects, and what classes that keep their rates leave of each.
-func (s *Levels) reach() {
-	for at := 0; at < len(s.queue); at++ {
-		l := s.queue[at]
-		on, left, open := s.on[l], s.capacity[l], int64(0)
-		s.work += int64(len(on))
-		for i := range on {
-			o := &on[i]
-			if s.kept(o.neck) {
-				left -= s.level[o.neck] * float64(o.flows)
-				continue
-			}
-			open += int64(o.flows)
-			if o.peers[0] == many {
-				s.feel(s.classes[o.class].places())
-				continue
-			}
-			for _, p := range o.peers {
-				if p == none {
-					break
-				}
-				s.meet(p)
-			}
-		}
-		s.left[l], s.open[l] = left, open
-	}
-	s.heap.items = s.heap.items[:0]
-	for _, l := range s.queue {
-		if s.open[l] > 0 {
-			s.heap.items = append(s.heap.items, item[float64]{s.share(l), l})
-		} else {
-			s.full[l], s.level[l] = s.epoch, math.Inf(1) // no class is left on it
-		}
-	}
-	s.heap.build()
-}
-
-func (s *Levels) share(l int32) float64 { return max(s.left[l], 0) / float64(s.open[l]) }
-
-// fill lets the water rise over the links that are reached.
-func (s *Levels) fill(moved func(class, from, to int32)) {
-	level := 0.0
-	for len(s.heap.items) > 0 {
-		top := s.heap.items[0]
-		if s.open[top.id] == 0 { // all of its flows are held back elsewhere
-			s.full[top.id], s.level[top.id] = s.epoch, math.Inf(1)
-			s.heap.pop()
-			continue
-		}
-		if now := s.share(top.id); now > top.key {
-			s.heap.raise(now) // the key was from before others settled below it
-			continue
-		}
-		s.heap.pop()
-		level = max(level, top.key)
-		s.flood(top.id, level, moved)
-	}
-}
-
-// flood settles the flows of a link at its level.
-func (s *Levels) flood(l int32, level float64, moved func(class, from, to int32)) {
-	on := s.on[l]
-	for i := range on {
-		o := &on[i]
-		if s.settled(o) {
-			continue
-		}
-		if o.peers[0] == many {
-			for _, p := range s.classes[o.class].places() {
-				if p.link != l {
-					s.settle(p.link, level, o.flows)
-				}
-			}
-		} else {
-			for _, p := range o.peers {
-				if p == none {
-					break
-				}
-				s.settle(p, level, o.flows)
-			}
-		}
-		if o.neck != l {
-			s.move(o.class, l, moved)
-		}
-	}
-	s.full[l], s.level[l] = s.epoch, level
-}
-
-// settle takes flows at a rate from a link.
-func (s *Levels) settle(l int32, level float64, flows int32) {
-	s.left[l] -= level * float64(flows)
-	s.open[l] -= int64(flows)
-}
-
-// settled reports whether a class that sits on a link which is being filled has its rate: it keeps it,
-// or another of its links is full.
-func (s *Levels) settled(o *linkClass) bool {
+// elsewhere returns where a class on link l is held back if not there.
+func (s *Levels) elsewhere(l int32, o *linkClass) mark {
+	least := dry
 	if o.peers[0] == many {
 		for _, p := range s.classes[o.class].places() {
-			if s.full[p.link] == s.epoch {
-				return true
+			if m := (mark{s.level[p.link], p.link}); p.link != l && m.below(least) {
+				least = m
 			}
 		}
-		return s.kept(o.neck)
+		return least
+	}
+	for _, p := range o.peers { // ascending, so that the first of equal ones counts
+		if p == none {
+			break
+		}
+		if level := s.level[p]; level < least.level {
+			least = mark{level, p}
+		}
+	}
+	return least
+}
+
+// fill returns the level of a link that follows from what its classes have elsewhere: those that are
+// held back below it take what they have, and the others share the rest. Sharers are then as the
+// link's classes.
+func (s *Levels) fill(l int32) int64 {
+	on := s.on[l]
+	s.work += int64(len(on))
+	s.rows = slices.Grow(s.rows[:0], len(on))[:len(on)]
+	for i := range on {
+		s.rows[i] = sharer{s.elsewhere(l, &on[i]), int64(on[i].flows)}
+	}
+	left, open := s.links[l].cap, s.links[l].total
+	for open > 0 {
+		at, more := mark{left / open, l}, false
+		for i := range s.rows {
+			if r := &s.rows[i]; r.flows > 0 && r.held.below(at) {
+				left -= r.held.level * r.flows
+				open -= r.flows
+				r.flows, more = 0, true
+			}
+		}
+		if !more {
+			return at.level
+		}
+	}
+	return unheld
+}
+
+// relevel gives a link that has just been filled another level, and opens the links that feel it.
+func (s *Levels) relevel(l int32, now int64) {
+	x := &s.links[l]
+	was := s.level[l]
+	if x.epoch != s.epoch {
+		x.epoch, x.was = s.epoch, was
+		s.reached = append(s.reached, l)
+	}
+	s.level[l] = now
+	for i := range s.rows {
+		before, after := s.rows[i].held, s.rows[i].held
+		if m := (mark{was, l}); m.below(before) {
+			before = m
+		}
+		if m := (mark{now, l}); m.below(after) {
+			after = m
+		}
+		if before == after {
+			continue
+		}
+		o := &s.on[l][i]
+		s.feel(o.class)
+		more := (coarse(after.level) - coarse(before.level)) * int64(o.flows)
+		x.load += more
+		s.open(l, o, min(before.level, after.level), more)
+	}
+}
+
+// coarse is a rate in the unit of loads, of which a link has 2⁴⁵ at most; nothing for what has no
+// bottleneck yet.
+func coarse(level int64) int64 {
+	if level == unheld {
+		return 0
+	}
+	return (level + 1<<16 - 1) >> 16
+}
+
+// open has the other links of a class filled again whose rate or bottleneck is another, from a level on.
+// A link that holds nobody back does not feel that as long as it has enough for all.
+func (s *Levels) open(l int32, o *linkClass, from, more int64) {
+	if o.peers[0] == many {
+		for _, p := range s.classes[o.class].places() {
+			if p.link != l {
+				s.add(p.link, from, more)
+			}
+		}
+		return
 	}
 	for _, p := range o.peers {
 		if p == none {
 			break
 		}
-		if s.full[p] == s.epoch {
-			return true
-		}
+		s.add(p, from, more)
 	}
-	return s.kept(o.neck)
 }
 
-// move gives a class another bottleneck.
-func (s *Levels) move(class, neck int32, moved func(class, from, to int32)) {
-	c := &s.classes[class]
-	moved(class, c.neck, neck)
-	c.neck = neck
-	for _, p := range c.places() {
-		s.on[p.link][p.at].neck = neck
+// add counts what a class has more on a link, which is filled again if that can matter.
+func (s *Levels) add(l int32, from, more int64) {
+	s.links[l].load += more
+	if s.level[l] != unheld || s.crowded(l) {
+		s.meet(l, from)
+	}
+}
+
+// crowded reports whether a link may be asked for all that it has.
+func (s *Levels) crowded(l int32) bool { return s.links[l].load >= s.links[l].cap>>16 }
+
+// meet has a link filled again.
+func (s *Levels) meet(l int32, from int64) {
+	if !s.links[l].open {
+		s.links[l].open = true
+		s.heap.push(item[int64]{from, l})
+	}
+}
+
+// feel notes that the bottleneck of a class may be another.
+func (s *Levels) feel(class int32) {
+	if c := &s.classes[class]; c.epoch != s.epoch {
+		c.epoch = s.epoch
+		s.felt = append(s.felt, class)
+	}
+}
+
+// move is a class on the list of those with another bottleneck.
+type move struct {
+	to    mark
+	at    int32 // among the classes of that link
+	class int32
+}
+
+// report tells of the classes whose bottleneck is another, as the water met them, and lists the links
+// whose level is.
+func (s *Levels) report(moved func(class, from, to int32)) {
+	for _, l := range s.reached {
+		if s.level[l] != s.links[l].was {
+			s.changed = append(s.changed, pathmap.LinkID(l))
+		}
+	}
+	s.moves = s.moves[:0]
+	for _, i := range s.felt {
+		c := &s.classes[i]
+		to, at := s.least(c)
+		if to.link != c.neck {
+			s.moves = append(s.moves, move{to, at, i})
+		}
+	}
+	s.reached, s.felt = s.reached[:0], s.felt[:0]
+	slices.SortFunc(s.moves, func(a, b move) int {
+		return cmp.Or(cmp.Compare(a.to.level, b.to.level), cmp.Compare(a.to.link, b.to.link), cmp.Compare(a.at, b.at))
+	})
+	for _, m := range s.moves {
+		c := &s.classes[m.class]
+		moved(m.class, c.neck, m.to.link)
+		c.neck = m.to.link
 	}
 }

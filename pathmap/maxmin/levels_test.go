@@ -112,6 +112,9 @@ func TestLevels(t *testing.T) {
 			if err := c.check(&s); err != nil {
 				t.Fatalf("seed %d step %d: %v", seed, step, err)
 			}
+			if err := c.fresh(); err != nil && !c.levels.CanFollow() {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package maxmin
 
 import (
 	"fmt"
+	"slices"
 
 	"lightloom/pathmap"
 )
@@ -11,16 +12,16 @@ import (
 type linkClass struct {
 	class int32
 	flows int32
-	neck  int32    // its bottleneck, none where it has no rate yet
-	peers [5]int32 // its other links, then none; many first where there are more of them
+	peers [5]int32 // its other links, ascending, then none; many first where there are more of them
 }
 
-// levelClass is where a class sits, or sat last if it has no flows. It is one line of a cache.
+// levelClass is where a class sits, or sat last if it has no flows.
 type levelClass struct {
-	few   [4]place // its links, then none; if there are more, these are not used
+	few   [6]place // its links, then none; if there are more, these are not used
 	more  []place
 	flows int32
-	neck  int32
+	neck  int32  // its bottleneck, none where it has no rate yet
+	epoch uint32 // the last solution that changed it
 }
 
 // place is a link that a class is on, and where in its list.
@@ -29,10 +30,10 @@ type place struct {
 	at   int32
 }
 
-var nowhere = [4]place{{link: none}, {link: none}, {link: none}, {link: none}}
+var nowhere = [6]place{{link: none}, {link: none}, {link: none}, {link: none}, {link: none}, {link: none}}
 
 func (c *levelClass) places() []place {
-	if c.more != nil {
+	if len(c.more) > 0 {
 		return c.more
 	}
 	n := 0
@@ -44,12 +45,10 @@ func (c *levelClass) places() []place {
 
 // sitAt makes links those of a class, which is on none now.
 func (c *levelClass) sitAt(links []pathmap.LinkID) {
-	c.few, c.more = nowhere, nil
-	if len(links) > len(c.few) {
-		c.more = make([]place, len(links))
-	}
+	c.few, c.more = nowhere, c.more[:0]
 	at := c.few[:]
-	if c.more != nil {
+	if len(links) > len(c.few) {
+		c.more = slices.Grow(c.more, len(links))[:len(links)]
 		at = c.more
 	}
 	for k, l := range links {
@@ -57,9 +56,8 @@ func (c *levelClass) sitAt(links []pathmap.LinkID) {
 	}
 }
 
-// attachAll makes the links' lists what was asked for. Pending are the classes then that are not as they were.
+// attachAll makes the links' lists what was asked for. What has changed is open then.
 func (s *Levels) attachAll(moved func(class, from, to int32)) {
-	s.pending = s.pending[:0]
 	s.asks.seen = 0
 	for i := range s.asks.all {
 		k := &s.asks.all[i]
@@ -82,9 +80,8 @@ func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 	if !moves && k.flows == c.flows {
 		return
 	}
-	s.pending = append(s.pending, k.class)
 	if c.flows > 0 {
-		s.feel(c.places())
+		s.touch(c)
 		if moves || k.flows == 0 {
 			s.detach(k.class, moved)
 		}
@@ -94,29 +91,41 @@ func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 	}
 	if k.flows > 0 {
 		s.attach(k.class, k.flows)
-		s.feel(c.places())
+		s.touch(c)
 	}
 }
 
-// feel notes links that a change touches.
-func (s *Levels) feel(places []place) {
-	for _, p := range places {
-		s.meet(p.link)
+// touch opens the links of a class that has changed. If nothing holds it back yet, it gets what it has from
+// one of its links, and the others feel that.
+func (s *Levels) touch(c *levelClass) {
+	held, first, least := false, int32(none), int64(unheld)
+	for _, p := range c.places() {
+		part := s.links[p.link].cap / max(s.links[p.link].total, 1)
+		switch level := s.level[p.link]; {
+		case level != unheld:
+			held = true
+			s.meet(p.link, level)
+		case s.crowded(p.link):
+			s.meet(p.link, part)
+		}
+		if part < least {
+			first, least = p.link, part
+		}
 	}
-}
-
-func (s *Levels) meet(l int32) {
-	if s.reached[l] != s.epoch {
-		s.reached[l], s.was[l] = s.epoch, s.level[l]
-		s.queue = append(s.queue, l)
+	if !held {
+		s.meet(first, least)
 	}
 }
 
 // detach takes a class off its links.
 func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 	c := &s.classes[i]
+	least, _ := s.least(c)
+	load := coarse(least.level)
 	for _, p := range c.places() {
-		s.total[p.link] -= int64(c.flows)
+		x := &s.links[p.link]
+		x.total -= int64(c.flows)
+		x.load -= load * int64(c.flows)
 		on := s.on[p.link]
 		last := int32(len(on) - 1)
 		if p.at != last {
@@ -148,17 +157,33 @@ func (s *Levels) attach(i, flows int32) {
 	c := &s.classes[i]
 	places := c.places()
 	if c.flows == 0 {
+		s.feel(i)
 		for k := range places {
 			p := &places[k]
 			p.at = int32(len(s.on[p.link]))
-			s.on[p.link] = append(s.on[p.link], linkClass{class: i, neck: none, peers: peersOf(places, k)})
+			s.on[p.link] = append(s.on[p.link], linkClass{class: i, peers: peersOf(places, k)})
 		}
 	}
+	least, _ := s.least(c)
+	load := coarse(least.level)
 	for _, p := range places {
 		s.on[p.link][p.at].flows = flows
-		s.total[p.link] += int64(flows - c.flows)
+		x := &s.links[p.link]
+		x.total += int64(flows - c.flows)
+		x.load += load * int64(flows-c.flows)
 	}
 	c.flows = flows
+}
+
+// least returns the bottleneck of a class by the levels that links have now.
+func (s *Levels) least(c *levelClass) (least mark, at int32) {
+	least = dry
+	for _, p := range c.places() {
+		if m := (mark{s.level[p.link], p.link}); m.below(least) {
+			least, at = m, p.at
+		}
+	}
+	return least, at
 }
 
 // peersOf returns the places but the k-th as a linkClass has them.
@@ -175,6 +200,7 @@ func peersOf(places []place, k int) [5]int32 {
 			n++
 		}
 	}
+	slices.Sort(peers[:n])
 	return peers
 }
 

@@ -49,12 +49,22 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 		all[i].remains = all[i].c.LeftTotal()
 	}
 	p.sort(all)
-	wake := southbound.Never
+	wake, ports := southbound.Never, o.ofPorts(v)
+	if ports {
+		o.left.refresh(&o.topologyContext)
+	}
 	for i := range all {
-		before := o.given(&all[i])
-		from, to := o.spread(v, all[i:i+1])
-		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: all[i].c.ID, From: from, To: to})
-		wake = min(wake, sinks(v.Now, &all[i], o.given(&all[i])-before, o.topologyContext.bits))
+		d := &all[i]
+		var from, to []southbound.HostRate
+		if ports {
+			from, to = o.spreadOne(d)
+		} else {
+			before := o.given(d)
+			from, to = o.spreadRows(v, all[i:i+1])
+			d.given = o.given(d) - before
+		}
+		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: d.c.ID, From: from, To: to})
+		wake = min(wake, sinks(v.Now, d, d.given, o.topologyContext.bits))
 	}
 	o.backfillAll(v, all)
 	plan.Wake = min(plan.Wake, wake)
@@ -63,8 +73,11 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 
 // sort puts coflows into the order in which they are served.
 func (*DCLAS) sort(all []demand) {
+	for i := range all {
+		all[i].queue = queueOf(all[i].attained())
+	}
 	slices.SortFunc(all, func(a, b demand) int {
-		return cmp.Or(cmp.Compare(queueOf(a.attained()), queueOf(b.attained())),
+		return cmp.Or(cmp.Compare(a.queue, b.queue),
 			cmp.Compare(a.c.Arrival, b.c.Arrival),
 			cmp.Compare(a.c.ID, b.c.ID))
 	})
@@ -96,8 +109,7 @@ func (o *Ordered) given(d *demand) float64 {
 
 // sinks returns when a coflow has sent enough for the next queue at a rate in bits a second, extras apart.
 func sinks(now time.Duration, d *demand, rate, bits float64) time.Duration {
-	sent := d.attained()
-	q := queueOf(sent)
+	sent, q := d.attained(), d.queue
 	if q == queues-1 || rate <= 0 {
 		return southbound.Never
 	}

@@ -13,6 +13,8 @@ type demand struct {
 	left    float64 // payload bytes over packets
 	remains float64 // payload bytes, circuits' too
 	gamma   float64 // nanoseconds that it takes with the fabric to itself
+	queue   int     // that it is in, of dclas
+	given   float64 // by spreadOne, bits a second
 }
 
 // load is layer-2 bits over one link, and the nanoseconds that they take it.

@@ -22,7 +22,8 @@ type allot struct {
 func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
 	switch ports := o.ofPorts(v); {
 	case ports && len(ds) == 1:
-		return o.spreadOne(v, &ds[0])
+		o.left.refresh(&o.topologyContext)
+		return o.spreadOne(&ds[0])
 	case ports:
 		return o.spreadPorts(v, ds)
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 
-	"lightloom/controller"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -16,12 +15,15 @@ import (
 type spreadMemory struct {
 	surveys  uint64   // of the topology context
 	rows     []uint64 // by run, as coflowRows.live: rows both of whose links had something left
+	left     int32    // rows that had not ended; none before the first decision
+	open     ends     // of its hosts, those whose link had something left
 	out, in  spreadEnd
 	from, to []southbound.HostRate
 }
 
 // spreadEnd is the links of hosts out, or in, by host.
 type spreadEnd struct {
+	hosts   []uint64  // those that have rows, ended ones too, as a set
 	count   []int32   // rows
 	counted []int32   // rows when rate was found
 	free    []float64 // what the link had left when rate was found
@@ -31,46 +33,60 @@ type spreadEnd struct {
 	changed []uint64  // the hosts whose rate is another in this decision
 }
 
-// spreadOne is spread for one coflow where ofPorts holds.
-func (o *Ordered) spreadOne(v *controller.View, d *demand) (from, to []southbound.HostRate) {
+// spreadOne is spread for one coflow where ofPorts holds and left is up to date, which it keeps so.
+func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 	g, b := &o.topologyContext, d.b
 	m := b.spread
 	if m == nil || m.surveys != g.surveys {
 		m = newSpreadMemory(g, b)
 		b.spread = m
 	}
-	m.count(o, b)
+	if m.stale(&o.left, b) {
+		m.count(b)
+	}
 	out, in := m.out.divide(g, g.up), m.in.divide(g, g.down)
 	if out || in {
 		m.add(b)
 		m.list()
 	}
-	m.out.take(g, g.up)
-	m.in.take(g, g.down)
+	d.given = m.out.take(g, g.up, o.left.up)
+	m.in.take(g, g.down, o.left.down)
 	return m.from, m.to
 }
 
 func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
-	end := func() spreadEnd {
+	end := func(hosts []uint64) spreadEnd {
 		n := len(g.up)
-		return spreadEnd{make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n),
+		return spreadEnd{hosts, make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n),
 			make([]float64, n),
 			make([]float64, n), make([]uint64, b.words)}
 	}
-	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), out: end(), in: end()}
+	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1,
+		open: ends{make([]uint64, b.words), make([]uint64, b.words)}, out: end(b.from), in: end(b.dsts)}
+}
+
+// stale reports whether rows have ended, or links of the coflow's hosts have got something left, or
+// nothing, since rows were counted; open are those that have something. It writes down what it has seen.
+func (m *spreadMemory) stale(open *ends, b *coflowRows) bool {
+	stale := m.left != b.left
+	m.left = b.left
+	for w := range b.words {
+		up, down := open.up[w]&b.from[w], open.down[w]&b.dsts[w]
+		stale = stale || up != m.open.up[w] || down != m.open.down[w]
+		m.open.up[w], m.open.down[w] = up, down
+	}
+	return stale
 }
 
 // count brings rows up to date. Those that come and go count with the rates of before.
-func (m *spreadMemory) count(o *Ordered, b *coflowRows) {
-	g := &o.topologyContext
-	o.free(b)
+func (m *spreadMemory) count(b *coflowRows) {
 	for i := range b.runs {
 		dst := b.runs[i].dst
-		open := !g.empty(g.down[dst])
+		open := m.open.down[dst/64]>>(dst%64)&1 != 0
 		for w := range b.words {
 			at, now := i*b.words+w, uint64(0)
 			if open {
-				now = b.live[at] & o.mask[w]
+				now = b.live[at] & m.open.up[w]
 			}
 			for diff := now ^ m.rows[at]; diff != 0; diff &= diff - 1 {
 				src := w*64 + bits.TrailingZeros64(diff)
@@ -92,19 +108,22 @@ func (m *spreadMemory) count(o *Ordered, b *coflowRows) {
 // divide finds the rates of hosts, and reports whether any has changed.
 func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool) {
 	clear(e.changed)
-	for h, l := range links {
-		free, n := g.free[l], e.count[h]
-		if n == e.counted[h] && (n == 0 || free == e.free[h]) {
-			continue
-		}
-		rate := 0.0
-		if n > 0 {
-			rate = math.Floor(free / float64(n))
-		}
-		e.counted[h], e.free[h], e.was[h] = n, free, e.rate[h]
-		if rate != e.rate[h] {
-			e.rate[h], any = rate, true
-			e.changed[h/64] |= 1 << (h % 64)
+	for w, word := range e.hosts {
+		for ; word != 0; word &= word - 1 {
+			h := w*64 + bits.TrailingZeros64(word)
+			free, n := g.free[links[h]], e.count[h]
+			if n == e.counted[h] && (n == 0 || free == e.free[h]) {
+				continue
+			}
+			rate := 0.0
+			if n > 0 {
+				rate = math.Floor(free / float64(n))
+			}
+			e.counted[h], e.free[h], e.was[h] = n, free, e.rate[h]
+			if rate != e.rate[h] {
+				e.rate[h], any = rate, true
+				e.changed[w] |= word & -word
+			}
 		}
 	}
 	return any
@@ -152,11 +171,21 @@ func (m *spreadMemory) list() {
 	}
 }
 
-// take takes what rows get from the links.
-func (e *spreadEnd) take(g *topologyContext, links []pathmap.LinkID) {
-	for h, x := range e.taken {
-		if x > 0 {
-			g.take(links[h], x)
+// take takes what rows get from the links, and returns how much that is. open are the hosts whose link
+// has something left.
+func (e *spreadEnd) take(g *topologyContext, links []pathmap.LinkID, open []uint64) (sum float64) {
+	for w, word := range e.hosts {
+		for ; word != 0; word &= word - 1 {
+			h := w*64 + bits.TrailingZeros64(word)
+			x := e.taken[h]
+			if x <= 0 {
+				continue
+			}
+			sum += x
+			if g.take(links[h], x); g.empty(links[h]) {
+				open[w] &^= word & -word
+			}
 		}
 	}
+	return sum
 }
