@@ -147,8 +147,8 @@ func newTestCluster(t testing.TB, change func(i int, c *Config)) *testCluster {
 			ServerTLS: tc.identity(t, pki.Controller, id).Server(pki.Controller, pki.Client),
 			ClientTLS: tc.identity(t, pki.Controller, id).Client("", pki.Controller),
 			Check:     func(j *controller.Job) error { return j.Check(8, 16) },
-			Now:       func() time.Duration { return 5 * time.Second },
-			Reported:  Reported{Changes: func() int { return 3 }},
+			Reported: Reported{Changes: func() int { return 3 },
+				Now: func() time.Duration { return 5 * time.Second }},
 		}
 		if change != nil {
 			change(i, &cfg)

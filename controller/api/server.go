@@ -48,7 +48,6 @@ type Config struct {
 	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
 	Replay            bool                        // admins submit jobs of a recorded run, which arrive when they say
 	Retention         func() time.Duration        // how long requests are known; 0, or nil: for good
-	Now               func() time.Duration        // of the run; nil: not reported
 	Logger            *slog.Logger                // nil discards
 	Tracer            trace.Tracer                // nil makes no spans
 
@@ -59,14 +58,15 @@ type Config struct {
 
 // Reported is what a replica tells of itself. What is nil is not reported.
 type Reported struct {
-	Epoch   func() time.Time // when the run began: without it there are no times of the day
-	Changes func() int       // leader changes seen so far
-	Disk    func() error     // why this replica's disk takes no writes
-	Ready   func() bool      // this replica leads, and decides on jobs at once
-	Links   func() []Link    // link rates known to this replica's leadership
-	Claims  func() []Claim   // this replica's claims of devices
-	Agents  func() []Agent   // as this replica's leadership knows them
-	Silent  func() []Silent  // jobs with tasks without a sign of life
+	Epoch   func() time.Time     // when the run began: without it there are no times of the day
+	Now     func() time.Duration // of the run
+	Changes func() int           // leader changes seen so far
+	Disk    func() error         // why this replica's disk takes no writes
+	Ready   func() bool          // this replica leads, and decides on jobs at once
+	Links   func() []Link        // link rates known to this replica's leadership
+	Claims  func() []Claim       // this replica's claims of devices
+	Agents  func() []Agent       // as this replica's leadership knows them
+	Silent  func() []Silent      // jobs with tasks without a sign of life
 	Fabric  func() *apiv1.Fabric
 	Reasons func(controller.JobID) []string // what this replica's policy has said of a job
 	// how far this replica takes part since it started, why no further, and what it has seen of others

@@ -222,11 +222,12 @@ func (p *replicaProcess) server() (*api.Server, error) {
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
 		Submitter: p, Stater: p, BandwidthReserver: p, Slicer: p,
 		Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
-		Address: p.address, Now: p.clock.now, Logger: p.log, Tracer: p.traces.Tracer(),
+		Address: p.address, Logger: p.log, Tracer: p.traces.Tracer(),
 		Retention: p.requestsKnown, Replay: p.config.Replay,
 		Check: p.check, Callers: p.callers(), Jobs: p.feed, Eventer: p.feed.Hub,
 		Reported: api.Reported{
 			Epoch: p.epoch,
+			Now:   p.clock.now,
 			Fabric: func() *apiv1.Fabric {
 				return api.DescribeFabric(p.fabric(), p.config.Policy,
 					p.fabricChange())

@@ -91,7 +91,7 @@ func TestPlannedAddsUp(t *testing.T) {
 	s := shuffles(t)
 	moves := controller.AnnealCounts{Place: controller.MoveCounts{Evaluated: 10, Accepted: 2},
 		Route: controller.MoveCounts{Evaluated: 300, Accepted: 40}}
-	for _, p := range []Planning{{5, &moves}, {7, &moves}, {Wake: 6}} {
+	for _, p := range []Planning{{Wake: 5, Anneal: &moves}, {Wake: 7, Anneal: &moves}, {Wake: 6}} {
 		apply(t, s, Entry{Kind: Planned, Planning: p})
 	}
 	want := controller.AnnealCounts{Place: controller.MoveCounts{Evaluated: 20, Accepted: 4},

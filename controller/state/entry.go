@@ -135,17 +135,17 @@ type Entry struct {
 	Stages *Stages             `json:"stages,omitempty"`
 
 	Grant *controller.Grant `json:"grant,omitempty"`
-	Slice *Slice            `json:"slice,omitempty"`
 
 	Planning
 
 	Cluster *Cluster `json:"cluster,omitempty"`
 }
 
-// Planning is what a plan leaves beside its changes.
+// Planning is what a plan leaves beside its changes, and what is decided about a slice.
 type Planning struct {
 	Wake   time.Duration            `json:"wake,omitempty"`
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
+	Slice  *Slice                   `json:"slice,omitempty"`
 }
 
 // Sent is what the host flows of a coflow have carried so far.

@@ -185,7 +185,6 @@ type State struct {
 	leavers
 	sharing
 	published
-	slicing slicing
 }
 
 // published is what others are told while entries are applied.
