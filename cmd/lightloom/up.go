@@ -43,10 +43,7 @@ func newUp(a actions, argv []string) *cobra.Command {
 		if err := f.folder(args); err != nil {
 			return err
 		}
-		if spec, err := topo.FromArgument(f.opt.Fabric); err == nil && spec.Pod() && !c.Flags().Changed("policy") {
-			f.policies = "crosslayer" // the circuits of a pod are those of its slices
-		}
-		opt, err := f.check(c)
+		opt, err := f.forPod(c).check(c)
 		switch {
 		case err != nil:
 			return err
@@ -74,6 +71,14 @@ func newUp(a actions, argv []string) *cobra.Command {
 		return a.up(c.Context(), opt)
 	}
 	return c
+}
+
+// forPod chooses a policy without circuits on a pod, whose circuits are those of its slices.
+func (f *runFlags) forPod(c *cobra.Command) *runFlags {
+	if spec, err := topo.FromArgument(f.opt.Fabric); err == nil && spec.Pod() && !c.Flags().Changed("policy") {
+		f.policies = "crosslayer"
+	}
+	return f
 }
 
 // folder takes fabric, jobs and faults from the folder that a command line names, if it does.

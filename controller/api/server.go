@@ -59,8 +59,8 @@ type Config struct {
 
 // Reported is what a replica tells of itself. What is nil is not reported.
 type Reported struct {
-	Now     func() time.Duration // of the run
 	Epoch   func() time.Time     // when the run began: without it there are no times of the day
+	Now     func() time.Duration // of the run
 	Changes func() int           // leader changes seen so far
 	Disk    func() error         // why this replica's disk takes no writes
 	Ready   func() bool          // this replica leads, and decides on jobs at once

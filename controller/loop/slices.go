@@ -129,7 +129,7 @@ func (l *Loop) changeSlice(s *state.State, now time.Duration, x torus.Slice) {
 		next.Readied = now
 	}
 	next.Slice = x
-	l.pass.add(state.Entry{Kind: state.SliceSet, At: now, Slice: &next})
+	l.pass.add(state.Entry{Kind: state.SliceSet, At: now, Planning: state.Planning{Slice: &next}})
 }
 
 // reserveForSlices ends reservations of circuits that no slice wants, and makes those that are missing.

@@ -136,18 +136,18 @@ type Entry struct {
 	Stages *Stages             `json:"stages,omitempty"`
 
 	Grant *controller.Grant `json:"grant,omitempty"`
-	Slice *Slice            `json:"slice,omitempty"`
 
 	Planning
 
 	Cluster *Cluster `json:"cluster,omitempty"`
 }
 
-// Planning is what a plan leaves beside places, routes and circuits.
+// Planning is what a plan leaves beside its changes, and what is decided about tasks and slices.
 type Planning struct {
 	Wake   time.Duration            `json:"wake,omitempty"`
 	Anneal *controller.AnnealCounts `json:"anneal,omitempty"`
 	Resize *controller.Resize       `json:"resize,omitempty"`
+	Slice  *Slice                   `json:"slice,omitempty"`
 }
 
 // Sent is what the host flows of a coflow have carried so far.

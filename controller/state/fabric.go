@@ -17,6 +17,7 @@ import (
 type network struct {
 	founded, fabric *topo.Fabric
 	current         atomic.Pointer[topo.Fabric] // fabric, for those who read it between entries
+	slicing         slicing                     // of a pod
 }
 
 func (n *network) become(f *topo.Fabric) {

@@ -116,7 +116,7 @@ func later(of reflect.Type, field string) bool {
 	switch of {
 	case reflect.TypeFor[controller.Job]():
 		return field == "Limits"
-	case reflect.TypeFor[state.Entry]():
+	case reflect.TypeFor[state.Planning]():
 		return field == "Slice"
 	case reflect.TypeFor[state.Data]():
 		return field == "Slices"

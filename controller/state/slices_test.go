@@ -33,8 +33,8 @@ func placed(t *testing.T, s *state.State, name string, shape torus.Shape, cubes 
 	if len(got) != 1 || got[0].Place == nil {
 		t.Fatalf("%+v", got)
 	}
-	return state.Entry{Kind: state.SliceSet, At: time.Second, Slice: &state.Slice{Slice: got[0], Owner: "ann",
-		Request: "r1", Asked: time.Second, Since: time.Second, Readied: state.Unset}}
+	return state.Entry{Kind: state.SliceSet, At: time.Second, Planning: state.Planning{Slice: &state.Slice{Slice: got[0],
+		Owner: "ann", Request: "r1", Asked: time.Second, Since: time.Second, Readied: state.Unset}}}
 }
 
 // TestFrozenSlice: what level 8 adds, slices, is written as it was, and refused by a cluster of a lower level.
@@ -130,7 +130,8 @@ func TestSliceSnapshots(t *testing.T) {
 		}
 	}
 	hybrid := state.New(fabric(t))
-	if err := hybrid.Apply(&state.Entry{Kind: state.SliceSet, Slice: &state.Slice{}}); !errors.Is(err, state.ErrNoPod) {
+	none := state.Entry{Kind: state.SliceSet, Planning: state.Planning{Slice: &state.Slice{}}}
+	if err := hybrid.Apply(&none); !errors.Is(err, state.ErrNoPod) {
 		t.Errorf("on a fabric that is no pod: %v", err)
 	}
 }

@@ -195,7 +195,6 @@ type State struct {
 	leavers
 	sharing
 	published
-	slicing slicing
 }
 
 // watched are jobs that have not ended and are asked for at every decision, sorted.

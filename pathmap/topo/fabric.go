@@ -141,13 +141,11 @@ type Spec struct {
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
 	// wavelengths: circuits that a rack can have at once each way through an OCS, every one at the OCS rate; 0: one
 	Waves int
-	Side  int // side: of a pod's cubes, in hosts
-	// ports: of each OCS of a pod, those that no cube uses too; 0: two a cube
-	FacePorts int
-	OCSes     int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
-	Slots     int        // slots: tasks a host runs at once
-	VCPUs     string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
-	Own       []RackRate // rates of single racks, by link and rack; nil: none
+	Cubes            // of a pod
+	OCSes int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
+	Slots int        // slots: tasks a host runs at once
+	VCPUs string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
+	Own   []RackRate // rates of single racks, by link and rack; nil: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish
@@ -160,6 +158,12 @@ type Spec struct {
 	Text    string  // what the file holds; empty where it has not been read yet
 	Divisor float64 // scale: divides the file's rates
 	PerNode int     // hosts: to add at each switch of the file that has none
+}
+
+// Cubes are what the racks of a pod are.
+type Cubes struct {
+	Side      int // side: of a cube, in hosts
+	FacePorts int // ports: of each OCS, those that no cube uses too; 0: two a cube
 }
 
 // Wavelengths returns how many circuits a rack can have at once each way through one OCS.
