@@ -12,7 +12,8 @@ import (
 func TestAssigners(t *testing.T) {
 	b := &experiment.Bench{Quick: true}
 	for _, blocks := range []bool{true, false} {
-		for _, o := range []office{{"dag", blocks, 0, caseFabric, divided{}}, {"ml", blocks, steady / 4, dawnFabric, divided{}},
+		for _, o := range []office{{"dag", blocks, 0, caseFabric, divided{}},
+			{"ml", blocks, steady / 4, dawnFabric, divided{}},
 			{"tpch", blocks, 0, dawnFabric, divided{}}, {"tpch-tez", blocks, 0, dawnFabric, divided{}}} {
 			for _, s := range assigners() {
 				a, err := o.run(t.Context(), b, s, 3)
