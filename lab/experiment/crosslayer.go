@@ -27,7 +27,9 @@ func crosslayerExperiments() []Experiment {
 			OnPackets: 10, On: both,
 			Run: func(ctx context.Context, b *Bench) (*Result, error) { return runThroughput(ctx, b, hadoop()) }},
 		{Name: "crosslayer-axes", Doc: "how the gain in throughput at 10 and 30 hosts turns with slots, chained jobs and " +
-			"longer streams", Source: source + ".1 and 4.2, Figures 4, 5, 7 and 8", Only: "162 runs a seed of half a minute each; crosslayer-storm and crosslayer-hadoop have packets", Run: runAxes},
+			"longer streams", Source: source + ".1 and 4.2, Figures 4, 5, 7 and 8",
+			Only: "162 runs a seed of half a minute each; crosslayer-storm and crosslayer-hadoop have packets",
+			Run:  runAxes},
 		{Name: "crosslayer-migration", Doc: "what moving tasks of running jobs gains, which the document leaves to later",
 			Source: source + ", and section 6", OnPackets: 10, On: both, Run: runMigration},
 		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source +
@@ -36,7 +38,8 @@ func crosslayerExperiments() []Experiment {
 			".3, Figures 10 and 11", Only: SendsNothing, Run: runDecision},
 		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts",
 			Source: source + ".3, Figures 12 and 13",
-			Only:   "one machine has no room for the packets of 1,000 hosts; crosslayer-storm and crosslayer-hadoop have 30", Run: runCompletion},
+			Only:   "one machine has no room for the packets of 1,000 hosts; crosslayer-storm and crosslayer-hadoop have 30",
+			Run:    runCompletion},
 	}
 }
 

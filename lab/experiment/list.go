@@ -9,11 +9,14 @@ func list() []Experiment {
 		{Name: "joint-when", Doc: "what joint adds over reconfiguration delays, circuits, ports, load and sizes",
 			Source: "the synthetic workload", Only: days, Run: runJointWhen},
 		{Name: "joint-wide", Doc: "joint beside compositions of separate parts where the network binds; from --seed 1001 " +
-			"on beside the frozen rivals only", Source: "wide shuffles, SWIM and Facebook traces", Only: days, Run: runJointWide},
+			"on beside the frozen rivals only", Source: "wide shuffles, SWIM and Facebook traces",
+			Only: days, Run: runJointWide},
 		{Name: "joint-packets", Doc: "joint and packed places with a circuit for every pair on real packets, beside the " +
-			"simulator", Source: "wide shuffles", Seeds: 10, On: []string{OnNetns}, Only: Beside, Run: runJointPackets},
+			"simulator", Source: "wide shuffles", Seeds: 10, On: []string{OnNetns},
+			Only: Beside, Run: runJointPackets},
 		{Name: "joint-parts", Doc: "what joint gains by circuits that go on, and how often two circuits lead to where a " +
-			"coflow waits for one", Source: "wide shuffles and SWIM traces", Seeds: 10, Only: days, Run: runJointParts},
+			"coflow waits for one", Source: "wide shuffles and SWIM traces", Seeds: 10,
+			Only: days, Run: runJointParts},
 		{Name: "grounds", Doc: "where the network binds: headroom between a circuit for every pair and packets of equal " +
 			"capacity", Source: "synthetic jobs, SWIM and Facebook traces", Only: days, Run: runGrounds},
 	}

@@ -32,9 +32,12 @@ func Experiments() []experiment.Experiment {
 			Source:    "Dawn, sections II-B and IV, Figures 1, 3, 4 and 5",
 			OnPackets: 5, On: []string{experiment.OnFlowsim, experiment.OnNetns}, Run: runDawn},
 		{Name: "dawn-sweeps", Doc: "Dawn over its threshold of saturation and over the arrival rate",
-			Source: "Dawn, section III-C", Only: "thresholds have no name for a controller's process; dawn has packets", Run: runDawnSweeps},
+			Source: "Dawn, section III-C",
+			Only:   "thresholds have no name for a controller's process; dawn has packets", Run: runDawnSweeps},
 		{Name: "dawn-circuits", Doc: "Dawn and Fair with circuits and without",
-			Source: "Dawn's workloads, with an optical switch", Only: "packets need times divided, which dark times of 10 ms are not; dawn has packets", Run: runDawnCircuits},
+			Source: "Dawn's workloads, with an optical switch",
+			Only:   "packets need times divided, which dark times of 10 ms are not; dawn has packets",
+			Run:    runDawnCircuits},
 	}
 }
 
@@ -54,7 +57,7 @@ type assigner struct {
 
 func (a assigner) String() string { return a.name }
 
-// Rivals: ShuffleWatcher is read in two ways, as PushBox describes it, and as Dawn does (reduces in the
+// Rivals: ShuffleWatcher is read in two ways, by its own abstract, and as Dawn does (reduces in the
 // rack of most maps, other jobs ignored); Dawn's loop has no exit, so Strict is as printed.
 const (
 	fairName, watcherName, aloneName = "Fair", "ShuffleWatcher", "ShuffleWatcher as Dawn tells it"
@@ -317,7 +320,7 @@ func assumedDawn() []string {
 		"6 racks of 6 nodes with 8 slots, 1 Gb/s a node and 500 Mb/s a rack; threshold 0.7; a benchmark of Table I every 15 "+
 			"minutes in the mean, exponential, for 4 hours, and run to the end; 22 queries of 50 GB at random within 25 minutes",
 		"the case study is a picture: twelve drawn jobs of 4 maps and 2 reduces, 1 GB each, on 4 nodes of 6 slots",
-		"ShuffleWatcher in two readings: PushBox's (maps first where a network card is busy) and Dawn's (each stage in the "+
+		"ShuffleWatcher in two readings: its own (as the experiment pushbox has it) and Dawn's (each stage in the "+
 			"rack of most of what it reads, other jobs ignored); Dawn in two: its loop without an exit, and any rack after 5 s")
 }
 

@@ -29,8 +29,8 @@ func runDawnPackets(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	if err != nil {
 		return nil, err
 	}
-	out := b.Result(append(assumedDawn(), fmt.Sprintf("rates and sizes divided by %d, times and sizes by %d, also at flow "+
-		"level", packetsScale, packetsFaster))...)
+	out := b.Result(append(assumedDawn(), fmt.Sprintf(
+		"rates and sizes divided by %d, times and sizes by %d, also at flow level", packetsScale, packetsFaster))...)
 	for i, o := range offices {
 		dawnRows(o, who, got[i], out)
 	}

@@ -21,7 +21,8 @@ func Experiments() []experiment.Experiment {
 		{Name: "slices", Doc: "how long slices wait under first-fit, re-wiring, folding and best-fit", Seeds: 10,
 			Source: "RFold (2025), its mix of shapes and its rules", Only: months, Run: runSlices},
 		{Name: "slices-faults", Doc: "availability and lost node-hours of a pod of 64 cubes with 0 to 8 spare ones",
-			Source: "the public trace of faults of 400 servers (InfiniteHBD, SIGCOMM 2025)", Seeds: 10, Only: months, Run: runFaults},
+			Source: "the public trace of faults of 400 servers (InfiniteHBD, SIGCOMM 2025)", Seeds: 10,
+			Only: months, Run: runFaults},
 		{Name: "topology-engineering", Doc: "circuits over many switches: disturbed ones, balance, clearance, and bounds",
 			Source: "drawn demand of 16 and 64 pods", Seeds: 10, Only: experiment.SendsNothing, Run: runTopology},
 	}

@@ -287,7 +287,9 @@ func runPushBox(ctx context.Context, b *experiment.Bench) (*experiment.Result, e
 	out := b.Result(append(model.Lines(),
 		"20 machines of 20 slots and 10 Gb/s, non-blocking, each a rack",
 		"Starts-After: reduces take slots once all maps have ended, under every scheduler, since nothing can be received "+
-			"before; three receiving tasks a machine, a skip for each machine, a busy network card from 75 % on")...)
+			"before; three receiving tasks a machine, a skip for each machine, a busy network card from 75 % on",
+		"ShuffleWatcher also sends maps to the fewest racks with a copy of each block, and reduces to machines that "+
+			"hold their output; NEAT predicts both ends and the core under the network's own policy; tie rules are ours")...)
 	for _, g := range []struct {
 		figure, setting, farm string
 		intent                share.Intent
