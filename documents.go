@@ -6,5 +6,6 @@ import "embed"
 // Documents are the pages, and the files beside them that they show.
 //
 //go:embed README.md CHANGELOG.md CONTRIBUTING.md LICENSE get.sh
-//go:embed docs/*.md docs/*/*.md docs/bench/*/*.md docs/images docs/examples mininet/README.md packaging/monitoring
+//go:embed docs/*.md docs/*/*.md docs/bench/*/*.md docs/bench/*/*.svg
+//go:embed docs/images docs/examples mininet/README.md packaging/monitoring
 var Documents embed.FS

@@ -305,8 +305,9 @@ func (c *court) serve(t *testing.T, id string, ln net.Listener, peers map[string
 	s := seat{c.realm, id}
 	srv, err := NewServer(Config{ID: id, Peers: peers, Listener: ln,
 		ServerTLS: source.Server(pki.Client, pki.Controller),
-		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s, BandwidthReserver: s,
-		Slicer: s, Canceller: s, Changer: s, Wirer: s, Finder: s, Indexer: s, Membership: s, Jobs: s,
+		ClientTLS: source.Client("", pki.Controller), Submitter: s, Stater: s, Eventer: s,
+		Resources: Resources{BandwidthReserver: s, Slicer: s, Wirer: s}, Canceller: s, Changer: s,
+		Finder: s, Indexer: s, Membership: s, Jobs: s,
 		Reported: Reported{Fabric: func() *apiv1.Fabric { return &apiv1.Fabric{} }},
 		Callers: Callers{Admins: []string{"configured"}, Granter: s, Owners: s, Local: local,
 			Identify: func(st tls.ConnectionState) (pki.Role, string, error) {

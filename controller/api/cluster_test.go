@@ -142,7 +142,8 @@ func newTestCluster(t testing.TB, change func(i int, c *Config)) *testCluster {
 		tc.members, tc.hubs = append(tc.members, m), append(tc.hubs, hub)
 		id := fmt.Sprintf("r%d", i)
 		cfg := Config{
-			ID: id, Peers: peers, Listener: ln, Submitter: m, Stater: m, Finder: m, Eventer: hub, BandwidthReserver: m,
+			ID: id, Peers: peers, Listener: ln, Submitter: m, Stater: m, Finder: m, Eventer: hub,
+			Resources: Resources{BandwidthReserver: m},
 			Canceller: m, Callers: Callers{Admins: []string{"user"}},
 			ServerTLS: tc.identity(t, pki.Controller, id).Server(pki.Controller, pki.Client),
 			ClientTLS: tc.identity(t, pki.Controller, id).Client("", pki.Controller),

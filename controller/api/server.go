@@ -34,27 +34,32 @@ type Config struct {
 	ServerTLS *tls.Config            // must demand and verify client certificates
 	ClientTLS *tls.Config            // for forwarding to the leader
 
-	Submitter         Submitter
-	Stater            Stater
-	Eventer           Eventer           // nil: there are no events
-	BandwidthReserver BandwidthReserver // nil: bandwidth is not given to others
-	Canceller         Canceller         // nil: jobs are not cancelled
-	Slicer            Slicer            // nil: there are no slices
-	Jobs              JobReader         // nil: jobs are not told of
-	Changer           Changer           // nil: the fabric is not changed
-	Wirer             Wirer             // nil: no testbeds are wired
-	Finder            Finder
-	Indexer           Indexer                     // nil: reads are local
-	Membership        Membership                  // nil: replicas stay what they are
-	Check             func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
-	Replay            bool                        // admins submit jobs of a recorded run, which arrive when they say
-	Retention         func() time.Duration        // how long requests are known; 0, or nil: for good
-	Logger            *slog.Logger                // nil discards
-	Tracer            trace.Tracer                // nil makes no spans
+	Submitter  Submitter
+	Stater     Stater
+	Eventer    Eventer   // nil: there are no events
+	Canceller  Canceller // nil: jobs are not cancelled
+	Jobs       JobReader // nil: jobs are not told of
+	Changer    Changer   // nil: the fabric is not changed
+	Finder     Finder
+	Indexer    Indexer                     // nil: reads are local
+	Membership Membership                  // nil: replicas stay what they are
+	Check      func(*controller.Job) error // what a job must fulfil on this fabric; nil: no more than its form
+	Replay     bool                        // admins submit jobs of a recorded run, which arrive when they say
+	Retention  func() time.Duration        // how long requests are known; 0, or nil: for good
+	Logger     *slog.Logger                // nil discards
+	Tracer     trace.Tracer                // nil makes no spans
 
+	Resources
 	Reported
 	Callers Callers
 	Limits  Limits
+}
+
+// Resources are what callers ask for beside jobs.
+type Resources struct {
+	BandwidthReserver BandwidthReserver // nil: bandwidth is not given to others
+	Slicer            Slicer            // nil: there are no slices
+	Wirer             Wirer             // nil: no testbeds are wired
 }
 
 // Reported is what a replica tells of itself. What is nil is not reported.

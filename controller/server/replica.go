@@ -220,7 +220,8 @@ func (p *replicaProcess) server() (*api.Server, error) {
 	}
 	return api.NewServer(api.Config{ID: p.config.ID, Peers: p.config.API, Listener: ln,
 		ServerTLS: p.keys.Server(pki.Client, pki.Controller), ClientTLS: p.keys.Client("", pki.Controller),
-		Submitter: p, Stater: p, BandwidthReserver: p, Slicer: p, Wirer: p.wirer(),
+		Submitter: p, Stater: p,
+		Resources: api.Resources{BandwidthReserver: p, Slicer: p, Wirer: p.wirer()},
 		Canceller: p, Changer: p, Finder: p.node, Indexer: p, Membership: p,
 		Address: p.address, Logger: p.log, Tracer: p.traces.Tracer(),
 		Retention: p.requestsKnown, Replay: p.config.Replay,

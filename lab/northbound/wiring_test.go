@@ -80,8 +80,9 @@ func newDesk(t *testing.T) *desk {
 	}
 	id := d.issue(t, pki.Controller, "r0")
 	s, err := api.NewServer(api.Config{ID: "r0", Listener: ln, ServerTLS: id.Server(pki.Client, pki.Controller),
-		ClientTLS: id.Client("", pki.Controller), Submitter: alone{}, Stater: alone{}, Finder: alone{}, Wirer: d.lab,
-		Callers: api.Callers{Admins: []string{"ann", "bob"}}})
+		ClientTLS: id.Client("", pki.Controller), Submitter: alone{}, Stater: alone{}, Finder: alone{},
+		Resources: api.Resources{Wirer: d.lab},
+		Callers:   api.Callers{Admins: []string{"ann", "bob"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ func TestCertifiedByName(t *testing.T) {
 	t.Parallel()
 	all := []string{"tapra+corba+optba", "tapra-fast+corba-fast+optba-total", "ontapra+froba+onfroba",
 		"minmin+froba-fast+onfroba-preempt", "mm-ga+mincct-s+rapier", "gsa+mincct-m+onfroba-vff",
-		"tapra+mincct-sm+onfroba-vff-preempt", "tapra+wcmp+onfroba-sff", "tapra+ecmp+onfroba-sff-preempt",
-		"tapra+wcmp+onfroba-fcfs", "tapra+ecmp+onfroba-fcfs-preempt", "tapra+froba+onfroba-nodrb",
-		"tapra+corba+onfroba-nodrb-preempt"}
+		"tapra+mincct-sm+onfroba-vff-preempt", "tapra+wcmp+onfroba-sff", "tapra+mincct-sm-anew+onfroba-sff-preempt",
+		"tapra+wcmp+onfroba-fcfs", "tapra+ecmp+onfroba-fcfs-preempt", "tapra+froba-anew+onfroba-nodrb",
+		"tapra+corba-anew+onfroba-nodrb-preempt"}
 	for _, p := range policy.Parts() {
 		for _, name := range []string{"TaPRA", "FRoBA", "CoRBA", "RAPIER", "OptBA", "Min-Min", "genetic"} {
 			if strings.Contains(p.Doc, name) && !strings.Contains("+"+strings.Join(all, "+")+"+", "+"+p.Name+"+") {
