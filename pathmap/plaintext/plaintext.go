@@ -5,11 +5,12 @@ package plaintext
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -56,29 +57,42 @@ func decoder() transform.Transformer { return unicode.BOMOverride(transform.Nop)
 // maxNested bounds brackets within brackets in YAML, and dashes behind dashes.
 const maxNested = 100
 
-// CheckNesting refuses YAML of lists within lists without end: those who parse and walk it do so by
-// recursion, and take time and memory by the square of it. By indentation alone such nesting takes more
-// bytes than readers of YAML take. line is where it happens.
+// CheckNesting refuses YAML of lists within lists without end, and of lists that do not end: those who
+// parse and walk it do so by recursion, take time and memory by the square of the first, and hundreds of
+// bytes a byte before they know of the second. By indentation alone such nesting takes more bytes than
+// readers of YAML take. line is where it happens.
 func CheckNesting(data []byte) (line int, err error) {
-	brackets, dashes := 0, 0
-	for _, t := range lexer.Tokenize(string(data)) {
-		if t.Position.Line != line {
-			line, dashes = t.Position.Line, 0
+	var s scanner.Scanner
+	s.Init(string(data))
+	var open []int // by bracket that is open: its line
+	dashes := 0
+	for {
+		tokens, end := s.Scan()
+		for _, t := range tokens {
+			if t.Position.Line != line {
+				line, dashes = t.Position.Line, 0
+			}
+			switch t.Type {
+			case token.SequenceStartType, token.MappingStartType:
+				open = append(open, line)
+			case token.SequenceEndType, token.MappingEndType:
+				open = open[:max(len(open)-1, 0)]
+			case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
+				dashes++
+			case token.TagType, token.AnchorType: // what they are of comes next
+			default:
+				dashes = 0
+			}
+			if len(open) > maxNested || dashes > maxNested {
+				return line, fmt.Errorf("more than %d lists within each other: write a flatter file", maxNested)
+			}
 		}
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			brackets++
-		case token.SequenceEndType, token.MappingEndType:
-			brackets = max(brackets-1, 0)
-		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
-			dashes++
-		case token.TagType, token.AnchorType: // what they are of comes next
-		default:
-			dashes = 0
+		if errors.Is(end, io.EOF) {
+			break
 		}
-		if brackets > maxNested || dashes > maxNested {
-			return line, fmt.Errorf("more than %d lists within each other: write a flatter file", maxNested)
-		}
+	}
+	if len(open) > 0 {
+		return open[0], errors.New("a list or mapping that begins here does not end: close it by ] or }")
 	}
 	return 0, nil
 }

@@ -64,7 +64,8 @@ func TestCheckNesting(t *testing.T) {
 		"x: 1\n" + strings.Repeat("[", 10_000): 2,
 		strings.Repeat("- ", 10_000):           1,
 		strings.Repeat("{a: ", 101):            1,
-		strings.Repeat("{a: ", 100):            0,
+		strings.Repeat("{a: ", 100):            1, // none of them ends
+		"a: 1\nb: [c,\n  {d: 1}\n":             2,
 		strings.Repeat(`["]", `, 101):          1,
 		strings.Repeat("[ #]\n", 102):          101,
 		strings.Repeat("- !a ", 101):           1,

@@ -347,7 +347,13 @@ func TestFirstSet(t *testing.T) {
 		"switch p50 %v, p99 %v, most %v", kills, at(first, 50), at(first, 90), at(first, 99), at(first,
 		100), at(last, 50),
 		at(last, 99), at(last, 100))
+	if p99 := at(first, 99); p99 > mostChange {
+		t.Errorf("the p99 is %v, and may be %v", p99, mostChange)
+	}
 }
+
+// mostChange is how long a first Set of the next leader may take after a kill.
+const mostChange = 950 * time.Millisecond
 
 // TestSpuriousElections: no leader is voted out while 8 callers submit and 64 poll as fast as they are
 // answered, but at most once in half an hour. LIGHTLOOM_MEASURE=elections goes on for that long, or for

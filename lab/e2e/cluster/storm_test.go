@@ -457,12 +457,9 @@ func (s *storm) figures() (out string) {
 	return strings.TrimSuffix(out, "; ")
 }
 
-// What a soak must keep to: the time without an acknowledged job after a kill, a stop, a pause or an old
-// disk, and the time until another leads, a third above the target for the machine's own part.
-const (
-	mostGap    = 2 * time.Second
-	mostChange = 950 * time.Millisecond * 4 / 3
-)
+// mostGap is what a soak must keep to: the time without an acknowledged job after a kill, a stop, a pause
+// or an old disk. How long nobody leads is judged where nothing else fails (TestFirstSet).
+const mostGap = 2 * time.Second
 
 // judge prints what the storm has shown, and fails if a soak has missed its targets.
 func (s *storm) judge(soak bool) {
@@ -475,12 +472,9 @@ func (s *storm) judge(soak bool) {
 		}
 	}
 	gap, gapP99 := times(gaps)
-	change, changeP99 := times(s.changes)
+	change, _ := times(s.changes)
 	if soak && gapP99 > mostGap {
 		s.t.Errorf("the p99 of submit gaps is %v, and may be %v", gapP99, mostGap)
-	}
-	if soak && changeP99 > mostChange {
-		s.t.Errorf("the p99 of leader changes is %v, and may be %v", changeP99, mostChange)
 	}
 	s.t.Logf("faults done %d: %v", faults, s.count)
 	s.t.Logf("lost %d", s.lost)
@@ -577,7 +571,7 @@ func (s *storm) round(round, strikes int) int {
 // direction and set back to an old disk or some old files while clients submit, cancel and read through
 // all of them. What clients see is what one machine would show that does one thing after the other, and
 // the replicas hold the same state after each round. LIGHTLOOM_MEASURE=soak goes on for half an hour, or
-// for LIGHTLOOM_FOR, and judges how long nobody led and no job was taken.
+// for LIGHTLOOM_FOR, and judges how long no job was taken.
 func TestProcessesAreLinearizable(t *testing.T) {
 	const seed = 1
 	t.Logf("seed %d", seed)
