@@ -13,10 +13,7 @@ type script struct {
 	c        *chunk
 	group    []int32
 	nodes    []training.Node
-	waits    []int
-	children [][]int32
-	left     int
-	op       training.Op
+	progress *training.Progress
 }
 
 // beginCustom begins a collective from a file: one chunk, whose sizes are those of the file.
@@ -27,33 +24,26 @@ func (c *collectiveOf) beginCustom(w *training.Workload, priority int) error {
 	}
 	sorted := slices.Sorted(slices.Values(group)) // the reference sorts for the place, and only for it
 	at := slices.Index(sorted, c.n.id)
-	run := func(ch *chunk) algorithm { return newScript(ch, w.Ranks[at].Nodes, group) }
+	nodes := w.Ranks[at].Nodes
+	run := func(ch *chunk) algorithm { return &script{ch, group, nodes, training.NewProgress(nodes)} }
 	c.left = 1
 	c.n.begin(&chunk{n: c.n, id: c.n.nextChunk(c.node), phases: []phase{{0, run}}, queue: -1, priority: priority,
 		done: c.ended})
 	return nil
 }
 
-func newScript(c *chunk, nodes []training.Node, group []int32) *script {
-	s := &script{c: c, group: group, nodes: nodes, waits: make([]int, len(nodes)), children: make([][]int32, len(nodes)),
-		left: len(nodes)}
-	for i := range nodes {
-		s.waits[i] = len(nodes[i].After)
-		for _, a := range nodes[i].After {
-			s.children[a] = append(s.children[a], int32(i))
-		}
-	}
-	return s
-}
-
 func (s *script) start() {
-	for i := range s.nodes {
-		if s.waits[i] == 0 {
-			s.begin(int32(i))
-		}
-	}
 	if len(s.nodes) == 0 {
 		s.c.next()
+	}
+	s.issue()
+}
+
+func (s *script) issue() {
+	for _, i := range s.progress.Free() {
+		if s.progress.Take(i) {
+			s.begin(i)
+		}
 	}
 }
 
@@ -72,12 +62,9 @@ func (s *script) begin(i int32) {
 }
 
 func (s *script) ended(i int32) {
-	for _, c := range s.children[i] {
-		if s.waits[c]--; s.waits[c] == 0 {
-			s.begin(c)
-		}
-	}
-	if s.left--; s.left == 0 {
+	s.progress.End(i)
+	s.issue()
+	if s.progress.Left() == 0 {
 		s.c.next()
 	}
 }

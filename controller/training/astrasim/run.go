@@ -1,7 +1,6 @@
 package astrasim
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -70,7 +69,7 @@ func (s *sim) fail(err error) {
 func (s *sim) outcome() (*training.Outcome, error) {
 	out := &training.Outcome{}
 	for r, e := range s.npus {
-		if s.err == nil && e.left > 0 {
+		if s.err == nil && e.progress.Left() > 0 {
 			i := slices.IndexFunc(e.out.Spans, func(s training.Span) bool { return s.End < 0 })
 			s.err = fmt.Errorf("%s: it never ends: ranks wait for each other, so begin collectives in one order on all of "+
 				"them", s.work.Where(r, i))
@@ -88,10 +87,7 @@ func (s *sim) outcome() (*training.Outcome, error) {
 type engine struct {
 	*npu
 	nodes    []training.Node
-	waits    []int     // by node: for how many nodes
-	children [][]int32 // by node
-	free     []int32   // nodes that wait for no other, by id
-	left     int       // nodes that have not ended
+	progress *training.Progress
 
 	cpu, accelerator, link bool // what is in use
 	out                    training.RankOutcome
@@ -105,35 +101,18 @@ func newEngine(s *sim, rank, queues int) *engine {
 	}
 	n.active, n.running = make([][]*chunk, queues*len(s.net.NPUs)), make([]int, queues*len(s.net.NPUs))
 	nodes := s.work.Ranks[rank].Nodes
-	e := &engine{npu: n, nodes: nodes, waits: make([]int, len(nodes)), children: make([][]int32, len(nodes)),
-		left: len(nodes), out: training.RankOutcome{Spans: make([]training.Span, len(nodes))}}
+	e := &engine{npu: n, nodes: nodes, progress: training.NewProgress(nodes),
+		out: training.RankOutcome{Spans: make([]training.Span, len(nodes))}}
 	for i := range nodes {
 		e.out.Spans[i].End = -1
-		e.waits[i] = len(nodes[i].After)
-		for _, a := range nodes[i].After {
-			e.children[a] = append(e.children[a], int32(i))
-		}
-		if e.waits[i] == 0 {
-			e.release(int32(i))
-		}
 	}
 	return e
 }
 
-// release adds a node to those that may begin.
-func (e *engine) release(i int32) {
-	at, _ := slices.BinarySearchFunc(e.free, i, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(e.nodes[a].ID, e.nodes[b].ID), cmp.Compare(a, b))
-	})
-	e.free = slices.Insert(e.free, at, i)
-}
-
 // issue begins what can begin.
 func (e *engine) issue() {
-	for _, i := range slices.Clone(e.free) {
-		if use := e.engineOf(i); use == nil || !*use || e.nodes[i].Kind == training.Receive {
-			at := slices.Index(e.free, i)
-			e.free = slices.Delete(e.free, at, at+1)
+	for _, i := range e.progress.Free() {
+		if use := e.engineOf(i); (use == nil || !*use) && e.progress.Take(i) {
 			e.begin(i, use)
 		}
 	}
@@ -219,11 +198,6 @@ func (e *engine) ended(i int32, use *bool) {
 	}
 	now := time.Duration(e.q.now)
 	e.out.Spans[i].End, e.out.End = now, max(e.out.End, now)
-	e.left--
-	for _, c := range e.children[i] {
-		if e.waits[c]--; e.waits[c] == 0 {
-			e.release(c)
-		}
-	}
+	e.progress.End(i)
 	e.issue()
 }
