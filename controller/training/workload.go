@@ -49,6 +49,7 @@ type Node struct {
 	Bytes    pathmap.Bytes // of a collective: see Op; of Send and Receive: the message
 	Group    int32         // of a collective: its place in Workload.Groups
 	Skew     int32         // of AllToAll: 1 + its place in Workload.Skews; 0 where all get the same
+	Combine  bool          // of a skewed AllToAll: what rank j sends is what it got before, so the shares are the senders'
 	Dims     []bool        // of a collective, the dimensions of the network that take part; nil: all
 	Priority int32
 

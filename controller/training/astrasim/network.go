@@ -161,33 +161,48 @@ type message struct {
 
 func (a *aware) send(from, to int32, size int64, arrived func()) {
 	m := &message{size: size, arrived: arrived}
-	for from != to {
-		from = a.hop(m, from, a.n.next(from, to))
+	for _, h := range a.n.Hops(from, to) {
+		m.route = append(m.route, a.link(h.Dimension, h.From, h.To))
 	}
 	m.route[0].send(m)
 }
 
-// hop adds the links of one dimension to a route, and returns the device that it leads to.
-func (a *aware) hop(m *message, from int32, p place) int32 {
-	to := from + (p.to-p.from)*p.stride
-	switch a.n.Topology[p.dim] {
-	case "Switch":
-		sw := int32(a.n.Size()*(p.dim+1)) + from - p.from*p.stride
-		m.route = append(m.route, a.link(p.dim, from, sw), a.link(p.dim, sw, to))
-	case "FullyConnected":
-		m.route = append(m.route, a.link(p.dim, from, to))
-	default:
-		size, step := int32(a.n.NPUs[p.dim]), int32(1)
-		if ahead := (p.to - p.from + size) % size; size-ahead < ahead {
-			step = size - 1
-		}
-		for at := p.from; at != p.to; {
-			next := (at + step) % size
-			m.route = append(m.route, a.link(p.dim, from+(at-p.from)*p.stride, from+(next-p.from)*p.stride))
-			at = next
-		}
+// Hop is a link on the way of a message, between devices: NPUs first, then switches.
+type Hop struct {
+	Dimension int
+	From, To  int32
+}
+
+// Hops returns the way between two NPUs: through one dimension after the other, the shorter way round a ring, forwards
+// where both are as long.
+func (n *Network) Hops(from, to int32) []Hop {
+	var out []Hop
+	for from != to {
+		out, from = n.hop(out, from, n.next(from, to))
 	}
-	return to
+	return out
+}
+
+// hop adds the links of one dimension to a way, and returns the NPU that it leads to.
+func (n *Network) hop(out []Hop, from int32, p place) ([]Hop, int32) {
+	to := from + (p.to-p.from)*p.stride
+	switch n.Topology[p.dim] {
+	case "Switch":
+		sw := int32(n.Size()*(p.dim+1)) + from - p.from*p.stride
+		return append(out, Hop{p.dim, from, sw}, Hop{p.dim, sw, to}), to
+	case "FullyConnected":
+		return append(out, Hop{p.dim, from, to}), to
+	}
+	size, step := int32(n.NPUs[p.dim]), int32(1)
+	if ahead := (p.to - p.from + size) % size; size-ahead < ahead {
+		step = size - 1
+	}
+	for at := p.from; at != p.to; {
+		next := (at + step) % size
+		out = append(out, Hop{p.dim, from + (at-p.from)*p.stride, from + (next-p.from)*p.stride})
+		at = next
+	}
+	return out, to
 }
 
 func (a *aware) link(dim int, from, to int32) *link {

@@ -30,6 +30,8 @@ func direct(s *Schedule, r Request) error {
 			switch {
 			case r.Op == training.AllGather:
 				m.Piece, m.Bytes = int32(i), r.Bytes
+			case r.Shares != nil && r.Return:
+				m.Bytes = pathmap.Bytes(float64(r.Bytes) * r.Shares[i])
 			case r.Shares != nil:
 				m.Bytes = pathmap.Bytes(float64(r.Bytes) * r.Shares[to])
 			default:

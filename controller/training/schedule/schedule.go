@@ -112,6 +112,7 @@ type Request struct {
 	Bytes  pathmap.Bytes // as of training.Op
 	Server int           // of hierarchical: ranks of a server, next to each other
 	Shares []float64     // of an all-to-all: what part of its bytes each rank sends to rank j; nil: all alike
+	Return bool          // the way back: each rank gets part j of Bytes from rank j
 }
 
 // mostMessages bounds a schedule: a direct all-to-all of 4,096 ranks has as many.
@@ -137,6 +138,13 @@ func New(r Request) (*Schedule, error) {
 		return nil, fmt.Errorf("there is no %v by %v: write %s", r.Op, r.Method, known(r.Op))
 	}
 	return s, build(s, r)
+}
+
+// Single returns one message from rank 0 to rank 1.
+func Single(bytes pathmap.Bytes) *Schedule {
+	s := &Schedule{Op: training.Broadcast, Ranks: 2}
+	s.add(Message{To: 1, Bytes: bytes, Pieces: 1})
+	return s
 }
 
 // generator returns what fills a schedule; nil where a method has no such collective.

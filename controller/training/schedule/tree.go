@@ -53,18 +53,13 @@ func parents(n int) (parent, order []int) {
 func (s *Schedule) upAndDown(r Request, ranks []int, bytes pathmap.Bytes, piece int32) {
 	parent, order := parents(r.Ranks)
 	sums := make([][]int32, treeChunks) // by chunk: what the root received
-	sent := make([]int32, r.Ranks)      // by place: its message of the chunk before
-	for i := range sent {
-		sent[i] = -1
-	}
 	for c := range treeChunks {
 		got := make([][]int32, r.Ranks)
 		for i := len(order) - 1; i > 0; i-- {
 			at := order[i]
 			m := Message{From: int32(ranks[at]), To: int32(ranks[parent[at]]), Bytes: part(bytes, treeChunks, int32(c), 1),
 				Piece: piece*treeChunks + int32(c), Pieces: 1, Reduce: true}
-			sent[at] = s.add(m, append(got[at], sent[at])...)
-			got[parent[at]] = append(got[parent[at]], sent[at])
+			got[parent[at]] = append(got[parent[at]], s.add(m, got[at]...))
 		}
 		sums[c] = got[0]
 	}
@@ -74,24 +69,19 @@ func (s *Schedule) upAndDown(r Request, ranks []int, bytes pathmap.Bytes, piece 
 // down adds a broadcast of one tree; a chunk begins when the root has received what it waits for.
 func (s *Schedule) down(r Request, ranks []int, bytes pathmap.Bytes, piece int32, after [][]int32) {
 	parent, order := parents(r.Ranks)
-	before := make([]int32, r.Ranks) // by place: the message that brought the chunk before
-	for i := range before {
-		before[i] = -1
-	}
 	for c := range treeChunks {
 		got := make([]int32, r.Ranks)
 		for _, at := range order[1:] {
 			m := Message{From: int32(ranks[parent[at]]), To: int32(ranks[at]), Bytes: part(bytes, treeChunks, int32(c), 1),
 				Piece: piece*treeChunks + int32(c), Pieces: 1}
-			waits := []int32{before[at]}
+			var waits []int32
 			switch {
 			case parent[at] > 0:
-				waits = append(waits, got[parent[at]])
+				waits = []int32{got[parent[at]]}
 			case after != nil:
-				waits = append(waits, after[c]...)
+				waits = after[c]
 			}
 			got[at] = s.add(m, waits...)
-			before[at] = got[at]
 		}
 	}
 }
