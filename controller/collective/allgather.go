@@ -66,7 +66,7 @@ func (g *gather) attempts() []attempt {
 		a := attempt{width: widths[i/2%len(widths)], turn: uint32(i)}
 		switch {
 		case !uniform:
-			a.patient = i%2 == 0
+			a.patient, a.hold = i%2 == 0, i/2%2 == 1
 		case g.net.Hold || late == 0:
 			a.width = widths[i%len(widths)]
 		default:
