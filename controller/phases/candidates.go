@@ -10,8 +10,9 @@ import (
 // mostForms bounds the topologies: there is one for each set of forms.
 const mostForms = 6
 
-// Candidates returns topologies to choose from: one for each set of the ways in which an iteration sends, with circuits
-// in proportion to what each pair sends in an iteration. Those of the same switch are as alike as topoeng makes them.
+// Candidates returns topologies to choose from: for each set of the ways in which an iteration sends, one with circuits
+// in proportion to what each pair sends in an iteration, beside the one for all of them. A topology is left out where
+// another one, if neither moves, is as fast in every phase.
 func Candidates(f Fabric, iteration []Phase) ([]topoeng.Topology, error) {
 	if err := f.Check(iteration); err != nil {
 		return nil, err
@@ -53,7 +54,33 @@ func Candidates(f Fabric, iteration []Phase) ([]topoeng.Topology, error) {
 		}
 		out = append(out, t)
 	}
-	return out, nil
+	return fastest(newCosts(f, iteration, out), out), nil
+}
+
+// fastest returns the topologies that no other one is as fast as in every phase; of equal ones, the first.
+func fastest(c *costs, from []topoeng.Topology) []topoeng.Topology {
+	asFast := func(a, b int) (as, faster bool) {
+		for _, p := range c.classes {
+			x, y := c.work(p, a, a), c.work(p, b, b)
+			if x > y*(1+1e-9) {
+				return false, false
+			}
+			faster = faster || x < y*(1-1e-9)
+		}
+		return true, faster
+	}
+	var out []topoeng.Topology
+	for b := range from {
+		beaten := false
+		for a := range from {
+			as, faster := asFast(a, b)
+			beaten = beaten || as && (faster || a < b)
+		}
+		if !beaten {
+			out = append(out, from[b])
+		}
+	}
+	return out
 }
 
 // Counts divides circuits among pairs, one after the other, each to the pair that takes longest with those that it has;

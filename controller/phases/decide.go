@@ -97,25 +97,39 @@ func BreakEven(f Fabric, iteration []Phase, from []topoeng.Topology, most time.D
 	return low, nil
 }
 
-// costs is how long phases last.
+// costs is how long phases last. Phases that send the same and compute as long are of one class.
 type costs struct {
-	fabric    Fabric
-	iteration []Phase
-	counts    []topoeng.Counts
-	shared    [][]topoeng.Counts // circuits that two topologies share
-	memo      map[key]float64
+	fabric  Fabric
+	class   []int // by phase
+	classes []*Phase
+	counts  []topoeng.Counts
+	shared  [][]topoeng.Counts // circuits that two topologies share
+	lasts   [][]float64        // by class, and by topologies before and in it; below zero: not known yet
 }
 
-// key is phases that last as long: they compute as long, and send the same.
+// key is what a class has in common.
 type key struct {
-	forms    *Form
-	overlap  bool
-	compute  time.Duration
-	from, to int
+	forms   *Form
+	overlap bool
+	compute time.Duration
 }
 
 func newCosts(f Fabric, iteration []Phase, from []topoeng.Topology) *costs {
-	c := &costs{fabric: f, iteration: iteration, memo: map[key]float64{}}
+	c := &costs{fabric: f}
+	classes := map[key]int{}
+	for i := range iteration {
+		p := &iteration[i]
+		k := key{nil, p.Overlap, p.Compute}
+		if len(p.Forms) > 0 {
+			k.forms = &p.Forms[0]
+		}
+		if _, ok := classes[k]; !ok {
+			classes[k] = len(classes)
+			c.classes = append(c.classes, p)
+			c.lasts = append(c.lasts, slices.Repeat([]float64{-1}, len(from)*len(from)))
+		}
+		c.class = append(c.class, classes[k])
+	}
 	for _, a := range from {
 		c.counts = append(c.counts, a.Counts())
 		var row []topoeng.Counts
@@ -142,14 +156,14 @@ func stay(a, b topoeng.Topology) topoeng.Topology {
 
 // phase returns how many seconds a phase lasts that comes from one topology and has another.
 func (c *costs) phase(i, from, to int) float64 {
-	p := &c.iteration[i]
-	k := key{nil, p.Overlap, p.Compute, from, to}
-	if len(p.Forms) > 0 {
-		k.forms = &p.Forms[0]
+	lasts := &c.lasts[c.class[i]][from*len(c.counts)+to]
+	if *lasts < 0 {
+		*lasts = c.work(c.classes[c.class[i]], from, to)
 	}
-	if s, ok := c.memo[k]; ok {
-		return s
-	}
+	return *lasts
+}
+
+func (c *costs) work(p *Phase, from, to int) float64 {
 	moving, dark := 0.0, 0.0
 	if from != to {
 		moving = c.fabric.Delta.Seconds()
@@ -164,14 +178,13 @@ func (c *costs) phase(i, from, to int) float64 {
 			send = s
 		}
 	}
-	c.memo[k] = p.lasts(moving, send)
-	return c.memo[k]
+	return p.lasts(moving, send)
 }
 
 // once returns an iteration whose circuits never move.
 func (c *costs) once(k int) float64 {
 	sum := 0.0
-	for i := range c.iteration {
+	for i := range c.class {
 		sum += c.phase(i, k, k)
 	}
 	return sum
@@ -179,7 +192,7 @@ func (c *costs) once(k int) float64 {
 
 // cycle returns the shortest iteration that begins and ends with the circuits of one topology.
 func (c *costs) cycle(start int) (float64, []int) {
-	n, all := len(c.iteration), len(c.counts)
+	n, all := len(c.class), len(c.counts)
 	came := make([][]int, n) // by phase and topology: the one before
 	now := make([]float64, all)
 	for k := range now {
