@@ -18,6 +18,7 @@ import (
 	"lightloom/lab/experiment"
 	"lightloom/lab/experiment/agreement"
 	"lightloom/lab/experiment/clairvoyant"
+	"lightloom/lab/experiment/collectives"
 	"lightloom/lab/experiment/dawn"
 	"lightloom/lab/experiment/dissertation"
 	"lightloom/lab/experiment/kept"
@@ -286,5 +287,5 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
 	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
-		clairvoyant.Experiments(), agreement.Experiments(), pods.Experiments())
+		clairvoyant.Experiments(), agreement.Experiments(), pods.Experiments(), collectives.Experiments())
 }

@@ -1,0 +1,342 @@
+package collective
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"lightloom/pathmap"
+)
+
+// gather is an all-gather under way. Whenever a link is free it takes the chunk that its sender has had for longest
+// of those that its receiver neither has nor is being sent.
+type gather struct {
+	net    *Network
+	chunks int // of all nodes
+	words  int // of a set of chunks
+
+	lack  []uint64 // sets by node: chunks that it neither has nor is being sent
+	have  []uint64 // sets by node: chunks that have arrived
+	log   []uint16 // by node: its chunks in the order of arrival
+	count []int32  // by node: length of its log
+	left  []int32  // by node: size of lack
+	held  []int32  // by chunk: nodes that have it or are being sent it, but for its own
+
+	in, out        index
+	from, to       []int32         // by link
+	alike          bool            // all links are
+	taken, arrives []time.Duration // by link
+	read           []int32         // by link: how much of the sender's log its receiver has no use for
+	busy           []bool          // by link
+	idle           []int32         // by node: links out of it that are not busy
+	wish           wishes
+	attempt
+	giveUp time.Duration // a run that ends no sooner is given up
+
+	agenda *agenda
+	now    time.Duration
+	marked []bool  // by node: it is in touched
+	touch  []int32 // nodes that may be sent something now
+	picks  []arrival
+	sends  []Send
+	ends   time.Duration
+	undone int
+}
+
+// wishes says what each link is to carry if it can, one after the other. Without any, links choose for themselves.
+type wishes struct {
+	first  []int32 // by link and one more
+	chunks []int32
+	next   []int32 // by link
+}
+
+func newGather(n *Network, chunks int, bytes pathmap.Bytes, sends int) *gather {
+	all := n.Nodes * chunks
+	g := &gather{net: n, chunks: all, words: (all + 63) / 64, in: n.byTo(), out: n.byFrom(), agenda: newAgenda(), giveUp: pathmap.MaxDuration,
+		log: make([]uint16, n.Nodes*all), count: make([]int32, n.Nodes), left: make([]int32, n.Nodes), held: make([]int32, all),
+		taken: make([]time.Duration, len(n.Links)), arrives: make([]time.Duration, len(n.Links)),
+		read: make([]int32, len(n.Links)), busy: make([]bool, len(n.Links)), idle: make([]int32, n.Nodes),
+		marked: make([]bool, n.Nodes), sends: make([]Send, 0, sends)}
+	g.lack, g.have = make([]uint64, n.Nodes*g.words), make([]uint64, n.Nodes*g.words)
+	for i, l := range n.Links {
+		g.taken[i], g.arrives[i] = n.busy(int32(i), bytes)
+		g.from, g.to = append(g.from, l.From), append(g.to, l.To)
+	}
+	g.alike, _ = n.uniform()
+	for v := range int32(n.Nodes) {
+		links := g.in.of(v)
+		slices.SortStableFunc(links, func(a, b int32) int { return cmp.Compare(g.arrives[a], g.arrives[b]) })
+	}
+	return g
+}
+
+// undoneAtFirst is how many sends an all-gather has.
+func (g *gather) undoneAtFirst() int { return (g.net.Nodes - 1) * g.chunks }
+
+// reset puts every chunk back to its node.
+func (g *gather) reset(a attempt) {
+	n := g.net.Nodes
+	clear(g.have)
+	clear(g.read)
+	clear(g.busy)
+	clear(g.count)
+	clear(g.held)
+	each := g.chunks / n
+	for v := range n {
+		lack := g.lack[v*g.words : (v+1)*g.words]
+		for w := range lack {
+			lack[w] = ^uint64(0)
+		}
+		if over := g.chunks % 64; over > 0 {
+			lack[g.words-1] = 1<<over - 1
+		}
+		g.left[v] = int32(g.chunks - each)
+		g.idle[v] = int32(len(g.out.of(int32(v))))
+		for c := each * v; c < each*(v+1); c++ {
+			lack[c/64] &^= 1 << (c % 64)
+			g.keep(int32(v), int32(c))
+		}
+	}
+	g.attempt, g.now, g.ends, g.sends, g.undone = a, 0, 0, g.sends[:0], g.undoneAtFirst()
+}
+
+// keep notes that a node has a chunk.
+func (g *gather) keep(v, c int32) {
+	g.have[int(v)*g.words+int(c)/64] |= 1 << (c % 64)
+	g.log[int(v)*g.chunks+int(g.count[v])] = uint16(c)
+	g.count[v]++
+}
+
+// run carries everything, and reports false where it gave up.
+func (g *gather) run() bool {
+	for v := range int32(g.net.Nodes) {
+		g.mark(v)
+	}
+	g.decide()
+	for g.undone > 0 && g.ends < g.giveUp {
+		x := g.agenda.next()
+		if x == nil { // only links that were left idle can bring the rest
+			if !g.patient {
+				return false
+			}
+			g.patient = false
+			for v := range int32(g.net.Nodes) {
+				g.mark(v)
+			}
+			g.decide()
+			continue
+		}
+		g.now = x.at
+		g.receive(x)
+		g.agenda.reuse(x)
+		g.decide()
+	}
+	for x := g.agenda.next(); x != nil; x = g.agenda.next() {
+		g.agenda.reuse(x)
+	}
+	return g.undone == 0 && g.ends < g.giveUp
+}
+
+// receive deals with what happens at an instant, and marks the nodes that can be sent more.
+func (g *gather) receive(x *instant) {
+	for _, l := range x.free {
+		g.busy[l] = false
+		g.idle[g.from[l]]++
+		g.mark(g.to[l])
+	}
+	for _, a := range x.arrived {
+		v := g.to[a.link]
+		g.keep(v, a.chunk)
+		if g.idle[v] == 0 {
+			continue
+		}
+		for _, l := range g.out.of(v) {
+			if !g.busy[l] {
+				g.mark(g.to[l])
+			}
+		}
+	}
+}
+
+func (g *gather) mark(v int32) {
+	if !g.marked[v] && g.left[v] > 0 {
+		g.marked[v] = true
+		g.touch = append(g.touch, v)
+	}
+}
+
+// decide lets the free links of all marked nodes take chunks.
+func (g *gather) decide() {
+	for _, v := range g.touch {
+		g.marked[v] = false
+		g.pull(v)
+	}
+	g.touch = g.touch[:0]
+}
+
+// pull fills the links that lead to a node and are free.
+func (g *gather) pull(v int32) {
+	links := g.in.of(v)
+	first := 0
+	if g.alike {
+		g.turn = g.turn*1664525 + 1013904223 // Numerical Recipes' generator: equal links take turns
+		first = int(g.turn>>16) % len(links)
+	}
+	lack := g.lack[int(v)*g.words:][:g.words]
+	picks, unfilled := g.picks[:0], false
+	for i := range links {
+		at := first + i
+		if at >= len(links) {
+			at -= len(links)
+		}
+		l := links[at]
+		if g.busy[l] || g.left[v] == 0 || g.patient && g.late(v, links, i) {
+			continue
+		}
+		c := g.choose(lack, l)
+		if c < 0 {
+			unfilled = true
+			continue
+		}
+		lack[c/64] &^= 1 << (c % 64)
+		g.left[v]--
+		g.held[c]++
+		picks = append(picks, arrival{c, l})
+	}
+	if unfilled && g.left[v] > 0 && len(picks) > 0 {
+		picks = g.exchange(v, links, picks)
+	}
+	g.send(picks)
+	g.picks = picks
+}
+
+// late reports whether the links before one bring all that a node lacks before this one brings a chunk.
+func (g *gather) late(v int32, links []int32, i int) bool {
+	rate := 0.0
+	for _, l := range links[:i] {
+		rate += 1 / float64(max(1, g.taken[l]))
+	}
+	return rate > 0 && float64(g.left[v])/rate < float64(g.arrives[links[i]])
+}
+
+// choose returns what a link is to carry of what its receiver lacks, or a number below zero.
+func (g *gather) choose(lack []uint64, l int32) int32 {
+	u := g.from[l]
+	if g.wish.first != nil {
+		if c := g.wished(l, u, lack); c >= 0 {
+			return c
+		}
+	}
+	log := g.log[int(u)*g.chunks:][:g.count[u]]
+	if g.width > 1 {
+		return g.rarest(lack, l, log)
+	}
+	read := int(g.read[l])
+	for i, c := range log[read:] {
+		if lack[c/64]>>(c%64)&1 == 1 {
+			g.read[l] = int32(read + i + 1)
+			return int32(c)
+		}
+	}
+	g.read[l] = int32(len(log))
+	return -1
+}
+
+// rarest returns of the first chunks that a receiver lacks the one that the fewest nodes have.
+func (g *gather) rarest(lack []uint64, l int32, log []uint16) int32 {
+	best, held, read, seen := int32(-1), int32(math.MaxInt32), int(g.read[l]), 0
+	for i, c := range log[read:] {
+		if lack[c/64]>>(c%64)&1 == 0 {
+			continue
+		}
+		if seen++; seen == 1 {
+			g.read[l] = int32(read + i)
+		}
+		if g.held[c] < held {
+			best, held = int32(c), g.held[c]
+		}
+		if seen == g.width {
+			break
+		}
+	}
+	if seen == 0 {
+		g.read[l] = int32(len(log))
+	}
+	return best
+}
+
+// wished returns the next chunk that a link is to carry, unless the sender does not have it yet or it is not needed.
+func (g *gather) wished(l, u int32, lack []uint64) int32 {
+	for at := g.wish.next[l]; at < g.wish.first[l+1]; at++ {
+		c := g.wish.chunks[at]
+		if lack[c/64]>>(c%64)&1 == 0 {
+			continue
+		}
+		g.wish.next[l] = at
+		if g.have[int(u)*g.words+int(c)/64]>>(c%64)&1 == 0 {
+			return -1
+		}
+		g.wish.next[l] = at + 1
+		return c
+	}
+	g.wish.next[l] = g.wish.first[l+1]
+	return -1
+}
+
+// send lets links begin to carry what they have picked.
+func (g *gather) send(picks []arrival) {
+	var free, arrives *instant
+	for i, p := range picks {
+		g.busy[p.link] = true
+		g.idle[g.from[p.link]]--
+		g.sends = append(g.sends, Send{p.chunk, p.link, g.now})
+		if i == 0 || !g.alike {
+			arrives = g.agenda.at(g.now + g.arrives[p.link])
+			if free = arrives; !g.attempt.hold {
+				free = g.agenda.at(g.now + g.taken[p.link])
+			}
+			g.ends = max(g.ends, arrives.at)
+		}
+		free.free = append(free.free, p.link)
+		arrives.arrived = append(arrives.arrived, p)
+	}
+	g.undone -= len(picks)
+}
+
+// exchange lets links without a chunk take one that another link was to carry at this instant, if that one finds
+// another: augmenting paths of one step.
+func (g *gather) exchange(v int32, links []int32, picks []arrival) []arrival {
+	lack := g.lack[int(v)*g.words:][:g.words]
+	for _, l := range links {
+		if g.busy[l] || slices.ContainsFunc(picks, func(p arrival) bool { return p.link == l }) {
+			continue
+		}
+		have := g.have[int(g.from[l])*g.words:]
+		for i, p := range picks {
+			if have[p.chunk/64]>>(p.chunk%64)&1 == 0 {
+				continue
+			}
+			if c := common(lack, g.have[int(g.from[p.link])*g.words:]); c >= 0 {
+				lack[c/64] &^= 1 << (c % 64)
+				g.left[v]--
+				g.held[c]++
+				picks[i].chunk = c
+				picks = append(picks, arrival{p.chunk, l})
+				break
+			}
+		}
+	}
+	return picks
+}
+
+// common returns the first number in two sets, or one below zero.
+func common(a, b []uint64) int32 {
+	for w := range a {
+		if x := a[w] & b[w]; x != 0 {
+			return int32(64*w + bits.TrailingZeros64(x))
+		}
+	}
+	return -1
+}
