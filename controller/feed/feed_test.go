@@ -153,7 +153,7 @@ func (w *walk) step() {
 		for range j.Tasks() {
 			e.Placement.Hosts = append(e.Placement.Hosts, southbound.HostID(w.r.IntN(8)))
 		}
-		if s.CheckPlacement(e.Placement, map[southbound.HostID]int32{}) != nil {
+		if s.CheckPlacement(e.Placement, state.NewAsked()) != nil {
 			return
 		}
 	case slices.Contains(s.ReadyCoflows(), j.FirstCoflow) && j.Reading():

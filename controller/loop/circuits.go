@@ -89,14 +89,7 @@ func (l *Loop) steerToCircuit(s *state.State, r *controller.CircuitReservation) 
 
 // verify walks the tables as they are wanted.
 func (l *Loop) verify(s *state.State) {
-	f := rollout.Fabric{Fabric: l.fabric, Circuits: l.wantedCircuits(s),
-		Rules: make([][]southbound.Rule, len(l.fabric.Topology.Nodes()))}
-	for _, d := range l.base.Devices() {
-		if !l.fabric.IsOCS(d) {
-			f.Rules[d] = l.base.Rules(d, f.Circuits)
-		}
-	}
-	if err := l.circuits.checker.Check(&f); err != nil {
+	if err := l.circuits.checker.CheckWanted(l.base, l.wantedCircuits(s)); err != nil {
 		l.pass.fail(fmt.Errorf("verify tables: %w", err))
 	}
 }

@@ -21,7 +21,7 @@ type decider struct {
 	traffic *demand.Estimator
 	meters  meters
 	asked   int64
-	held    map[southbound.HostID]int32 // slots that a plan takes
+	asks    *state.Asked // of hosts, by the plan in hand
 }
 
 // decide calls the policy and turns its plan into entries.
@@ -131,13 +131,14 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 
 // commitResizes changes vCPUs of running tasks. Hosts run what is left of their loads as a later try of theirs.
 func (l *Loop) commitResizes(s *state.State, now time.Duration, all []controller.Resize) error {
+	l.decider.asks.Reset()
 	for i := range all {
 		r := all[i]
 		e := state.Entry{Kind: state.TaskResized, At: now, Planning: state.Planning{Resize: &r}}
 		if !s.Admits(&e) {
 			return nil // some replica is too old to know it, and tasks keep what they have
 		}
-		t, takes, err := s.Resized(&r, now)
+		t, takes, err := s.Resized(&r, l.decider.asks, now)
 		if err != nil {
 			return err
 		}
@@ -150,10 +151,9 @@ func (l *Loop) commitResizes(s *state.State, now time.Duration, all []controller
 // commitPlacements returns the rows that begin again elsewhere.
 func (l *Loop) commitPlacements(s *state.State, now time.Duration,
 	place []controller.Placement) (behind []southbound.HostFlowKey, err error) {
-	clear(l.decider.held)
 	for i := range place {
 		p := &place[i]
-		if err := s.CheckPlacement(p, l.decider.held); err != nil {
+		if err := s.CheckPlacement(p, l.decider.asks); err != nil {
 			return nil, err
 		}
 		if j := s.Job(p.Job); j.Placed != state.Unset && !j.Incremental {

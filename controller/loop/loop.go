@@ -138,7 +138,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		pending: pending{wants: cfg.Policy.Wants()},
 		decider: decider{policy: cfg.Policy, traffic: demand.NewEstimator(cfg.Demand),
 			meters: meters{topology: f.Topology},
-			held:   map[southbound.HostID]int32{}, blind: can.Blind && cfg.Demand.Oracle(),
+			asks:   state.NewAsked(), blind: can.Blind && cfg.Demand.Oracle(),
 			totals: can.Totals && cfg.Demand.Oracle()},
 		devices: newDevices(),
 		cables:  newCables(f),

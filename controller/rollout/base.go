@@ -29,6 +29,7 @@ type Base struct {
 	far      []distances         // by destination rack
 	rules    [][]southbound.Rule // by DeviceID; nil for what is not a packet switch
 	deflt    [][]southbound.Port // [rack][rack]: the ToR's default port
+	derived  int                 // how often rules were derived
 }
 
 // NewBase derives the tables from the path map. Where the paths of one destination and tag form a tree
@@ -47,7 +48,7 @@ func (b *Base) Avoid(down func(pathmap.LinkID) bool) {
 		down = func(pathmap.LinkID) bool { return false }
 	}
 	f, t := b.fabric, b.fabric.Topology
-	b.down = down
+	b.down, b.derived = down, b.derived+1
 	b.measure()
 	b.rules, b.deflt = make([][]southbound.Rule, len(t.Nodes())), make([][]southbound.Port, f.Racks)
 	hops := b.hops()

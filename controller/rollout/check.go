@@ -95,11 +95,15 @@ func (f *Fabric) dark(l pathmap.LinkID) bool {
 // or a packet of some tag between two racks that loops, is dropped, or comes out at the wrong rack.
 func Check(f *Fabric) error { return new(Checker).Check(f) }
 
-// Checker checks a fabric again and again. It walks only where a table or a circuit has changed since
-// the last time that there was no fault.
+// Checker checks a fabric again and again. It walks only where a rule or a circuit that a packet can meet has changed
+// since the last time that there was no fault.
 type Checker struct {
 	last *Fabric
 	met  []devices // by source and destination: whose tables packets of any tag have met
+
+	wanted  *Fabric // of the last CheckWanted
+	base    *Base
+	derived int
 }
 
 // devices is a set of devices, with a few more where their numbers are the same modulo 64.
@@ -107,20 +111,39 @@ type devices uint64
 
 func (d *devices) add(id southbound.DeviceID) { *d |= 1 << (id % 64) }
 
+func (d devices) has(id southbound.DeviceID) bool { return d&(1<<(id%64)) != 0 }
+
+// CheckWanted checks the tables that a base wants while circuits are steered to. It derives those anew that may have
+// changed since it was last called.
+func (c *Checker) CheckWanted(b *Base, circuits []southbound.Port) error {
+	f := &Fabric{Fabric: b.fabric, Circuits: circuits, Rules: make([][]southbound.Rule, len(b.rules))}
+	known := c.wanted != nil && c.base == b && c.derived == b.derived
+	var moved devices
+	if known {
+		for in, out := range circuits {
+			if out != c.wanted.Circuits[in] {
+				moved.add(b.tor(southbound.Port(in)))
+			}
+		}
+	}
+	for n, node := range b.fabric.Topology.Nodes() {
+		d := southbound.DeviceID(n)
+		switch {
+		case node.Role != pathmap.ToR && node.Role != pathmap.Switch:
+		case known && !moved.has(d):
+			f.Rules[d] = c.wanted.Rules[d]
+		default:
+			f.Rules[d] = b.Rules(d, circuits)
+		}
+	}
+	c.wanted, c.base, c.derived = f, b, b.derived
+	return c.Check(f)
+}
+
 // Check returns what the function of this name does. It keeps f until the next call.
 func (c *Checker) Check(f *Fabric) error {
-	lit := map[southbound.Port]int{}
-	for in, out := range f.Circuits {
-		if out == southbound.NoPort {
-			continue
-		}
-		if other, twice := lit[out]; twice {
-			return fmt.Errorf("OCS output %d is lit by inputs %d and %d", out, other, in)
-		}
-		if !f.SamePlane(int32(in), int32(out)) {
-			return fmt.Errorf("OCS input %d and output %d are not of one switch and wavelength", in, out)
-		}
-		lit[out] = in
+	if err := checkOCSes(f); err != nil {
+		return err
 	}
 	changed := c.changed(f)
 	if c.last == nil {
@@ -132,7 +155,7 @@ func (c *Checker) Check(f *Fabric) error {
 	for s := range f.Racks {
 		for d := range f.Racks {
 			met := &c.met[s*f.Racks+d]
-			if s == d || *met != 0 && *met&changed == 0 {
+			if s == d || *met != 0 && *met&changed[d] == 0 {
 				continue
 			}
 			*met = 0
@@ -148,24 +171,65 @@ func (c *Checker) Check(f *Fabric) error {
 	return nil
 }
 
-// changed returns the devices that treat some packet otherwise than the last time, and forgets that
-// time where the fabric is another.
-func (c *Checker) changed(f *Fabric) (changed devices) {
+// checkOCSes returns an error where two inputs light one output, or a circuit is between two switches.
+func checkOCSes(f *Fabric) error {
+	lit := make([]int, len(f.Circuits))
+	for in, out := range f.Circuits {
+		if out == southbound.NoPort {
+			continue
+		}
+		if other := lit[out] - 1; other >= 0 {
+			return fmt.Errorf("OCS output %d is lit by inputs %d and %d", out, other, in)
+		}
+		if !f.SamePlane(int32(in), int32(out)) {
+			return fmt.Errorf("OCS input %d and output %d are not of one switch and wavelength", in, out)
+		}
+		lit[out] = in + 1
+	}
+	return nil
+}
+
+// changed returns, by destination rack, the devices that treat some packet to it otherwise than the last time, and
+// forgets that time where the fabric is another.
+func (c *Checker) changed(f *Fabric) []devices {
+	changed := make([]devices, f.Racks)
 	if c.last != nil && (c.last.Fabric != f.Fabric || !slices.Equal(c.last.Dark, f.Dark)) {
 		c.last = nil
 	}
 	if c.last == nil {
-		return 0
+		return changed
 	}
-	for d, rules := range f.Rules {
-		if !slices.Equal(rules, c.last.Rules[d]) {
-			changed.add(southbound.DeviceID(d))
+	for n, rules := range f.Rules {
+		if d, last := southbound.DeviceID(n), c.last.Rules[n]; !same(rules, last) {
+			diff := Diff(rules, last)
+			for i := range diff.Rules {
+				changed[diff.Rules[i].Dst].add(d)
+			}
+			for i := range diff.Drop {
+				changed[diff.Drop[i].Dst].add(d)
+			}
 		}
 	}
 	for in, out := range f.Circuits {
 		if out != c.last.Circuits[in] {
-			changed.add(f.ToRNode[f.OCSRack(int32(in))])
+			f.changedBy(in, changed)
 		}
 	}
 	return changed
+}
+
+// changedBy adds a ToR for the destinations of its rules that lead into an OCS input whose circuit has changed. Rules
+// that led there the last time and no longer do are found as changed themselves.
+func (f *Fabric) changedBy(in int, changed []devices) {
+	d, uplink := f.ToRNode[f.OCSRack(int32(in))], southbound.Port(f.OCSUplink[in])
+	for i := range f.Rules[d] {
+		if r := &f.Rules[d][i]; r.Primary == uplink || r.Backup == uplink {
+			changed[r.Dst].add(d)
+		}
+	}
+}
+
+// same reports whether two slices are one in memory.
+func same(a, b []southbound.Rule) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

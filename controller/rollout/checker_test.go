@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -91,6 +92,37 @@ func TestCheckerAfterFault(t *testing.T) {
 		if got, want := fmt.Sprint(c.Check(x)), fmt.Sprint(rollout.Check(x)); got != want ||
 			(want == "<nil>") != (i%3 == 0) {
 			t.Errorf("fabric %d: %s, without memory: %s", i, got, want)
+		}
+	}
+}
+
+// TestCheckWanted: over random moves of circuits and cables that fail, the tables that are kept from one check to the next
+// are those that are derived anew.
+func TestCheckWanted(t *testing.T) {
+	for _, spec := range []string{"hybrid:racks=6,hosts=1,spines=2", "hybrid:racks=5,hosts=1,spines=2,ocses=2",
+		"pod:cubes=4,side=2"} {
+		f, b := fabric(t, spec, 2)
+		r := rand.New(rand.NewPCG(7, 32))
+		var c rollout.Checker
+		circuits := dark(f.OCSPorts())
+		for step := range 20 {
+			circuits = slices.Clone(circuits)
+			in, out := r.IntN(f.OCSPorts()), southbound.Port(r.IntN(f.OCSPorts()))
+			switch l := pathmap.LinkID(r.IntN(len(f.Topology.Links()))); {
+			case step%10 == 9:
+				b.Avoid(func(other pathmap.LinkID) bool { return other == l || other == pathmap.Reverse(l) })
+			case f.SamePlane(int32(in), int32(out)) && !slices.Contains(circuits, out):
+				circuits[in] = out
+			default:
+				circuits[in] = southbound.NoPort
+			}
+			whole := tables(f, b, circuits)
+			if err, want := c.CheckWanted(b, circuits), rollout.Check(whole); fmt.Sprint(err) != fmt.Sprint(want) {
+				t.Fatalf("%s, step %d: %v, anew: %v", spec, step, err, want)
+			}
+			if !reflect.DeepEqual(c.Wanted().Rules, whole.Rules) {
+				t.Fatalf("%s, step %d: other tables than anew", spec, step)
+			}
 		}
 	}
 }

@@ -200,9 +200,9 @@ func (s *State) append(c *Coflow) southbound.CoflowID {
 // Job returns a job; nil if there never was one, or it has left the state. Borrowed.
 func (s *State) Job(id controller.JobID) *Job { return s.d.Job(id) }
 
-// CheckPlacement returns why a placement is invalid, or nil. held is what earlier placements of the
-// same plan took, by host, and grows by this one's.
-func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.HostID]int32) error {
+// CheckPlacement returns why a placement is invalid, or nil. asked is what is before it in the same plan, and grows by
+// what it takes.
+func (s *State) CheckPlacement(p *controller.Placement, asked *Asked) error {
 	j := s.Job(p.Job)
 	switch {
 	case j == nil:
@@ -216,9 +216,9 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 			return err
 		}
 		if len(p.Move) > 0 {
-			return s.checkMigration(j, p, held)
+			return s.checkMigration(j, p, asked.slots)
 		}
-		return s.checkMoving(j, p, held)
+		return s.checkMoving(j, p, asked.slots)
 	case len(p.Hosts) != j.Tasks():
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
 	case len(p.Move) > 0:
@@ -234,22 +234,19 @@ func (s *State) CheckPlacement(p *controller.Placement, held map[southbound.Host
 		if h < 0 || int(h) >= len(s.free) {
 			return fmt.Errorf("place job %d: host %d of %d", p.Job, h, len(s.free))
 		}
-		if err := s.take(j, i, h, held); err != nil {
+		if err := s.take(j, i, h, asked.slots); err != nil {
 			return err
 		}
 	}
-	return s.checkVCPUs(j, p)
+	return s.checkVCPUs(j, p, asked)
 }
 
 func (s *State) place(e *Entry) error {
 	p := e.Placement
-	if err := s.CheckPlacement(p, map[southbound.HostID]int32{}); err != nil {
+	if err := s.CheckPlacement(p, alone()); err != nil {
 		return err
 	}
 	j := s.Job(p.Job)
-	if err := s.checkLent(j, p); err != nil {
-		return err
-	}
 	for _, i := range p.NonLocal {
 		s.task(j, int(i)).NonLocal = true
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"testing"
@@ -84,5 +85,62 @@ func TestResize(t *testing.T) {
 	}
 	if err := resize(6*time.Second, 0, 500, 0); !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), "has ended") {
 		t.Errorf("a task that has ended: %v", err)
+	}
+}
+
+// TestResizesTogether: changes and placements of one plan are held against what those before them leave, before any is in
+// the log.
+func TestResizesTogether(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, Slots: 4, VCPUs: "8/2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(f)
+	for id, milli := range []int32{2000, 2000, 0} {
+		job := &controller.Job{Stages: []controller.Stage{{Name: "s", Tasks: []controller.Task{{Load: 8 * time.Second}}}}}
+		entries := []Entry{{Kind: JobAccepted, Job: job}, {Kind: Placed, Placement: &controller.Placement{
+			Job: controller.JobID(id), Hosts: []southbound.HostID{0}, MilliVCPUs: []int32{milli}}},
+			{Kind: StageStarted, JobID: controller.JobID(id)}}
+		if milli == 0 {
+			entries = entries[:1]
+		}
+		for i := range entries {
+			if err := s.Apply(&entries[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ask := func(a *Asked, task southbound.TaskID, milli, extra int32) error {
+		_, _, err := s.Resized(&controller.Resize{Task: task, MilliVCPUs: milli, ExtraMilli: extra}, a, time.Second)
+		return err
+	}
+	place := func(a *Asked, milli int32) error {
+		return s.CheckPlacement(&controller.Placement{Job: 2, Hosts: []southbound.HostID{0}, MilliVCPUs: []int32{milli}}, a)
+	}
+	for _, tt := range []struct {
+		name string
+		ask  func(a *Asked) error
+		last string // of all, the error
+	}{
+		{"each alone", func(a *Asked) error { return ask(a, 0, 6000, 0) }, ""},
+		{"for good, together", func(a *Asked) error { return cmp.Or(ask(a, 0, 6000, 0), ask(a, 1, 3000, 0)) },
+			"host 0 has -1000 thousandths left"},
+		{"one gives what the other takes", func(a *Asked) error {
+			return cmp.Or(ask(a, 0, 1000, 0), ask(a, 1, 6000, 0), place(a, 1000))
+		}, ""},
+		{"lent, together", func(a *Asked) error { return cmp.Or(ask(a, 0, 2000, 3000), ask(a, 1, 2000, 3000)) },
+			"host 0 has 4000 thousandths left, and lends 6000"},
+		{"twice", func(a *Asked) error { return cmp.Or(ask(a, 0, 1000, 0), ask(a, 0, 3000, 0)) }, "already"},
+		{"a placement after it", func(a *Asked) error { return cmp.Or(ask(a, 0, 4000, 0), place(a, 3000)) },
+			"host 0 has 2000 thousandths of a vCPU left, and gives 3000"},
+		{"a placement beside what is lent", func(a *Asked) error { return cmp.Or(ask(a, 0, 2000, 3000), place(a, 2000)) },
+			"gives 2000, and lends 3000"},
+	} {
+		switch err := tt.ask(NewAsked()); {
+		case tt.last == "" && err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.last != "" && (err == nil || !strings.Contains(err.Error(), tt.last)):
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.last)
+		}
 	}
 }

@@ -56,31 +56,46 @@ func (s *State) vacate(j *Job, i int) {
 	s.lent[h] -= int64(s.task(j, i).ExtraMilli)
 }
 
-// checkVCPUs returns why a waiting job's tasks cannot have the vCPUs that a placement gives them, or nil.
-func (s *State) checkVCPUs(j *Job, p *controller.Placement) error {
-	if p.MilliVCPUs == nil {
-		return nil
-	}
-	if len(p.MilliVCPUs) != len(p.Hosts) {
+// checkVCPUs returns why a waiting job's tasks cannot have the vCPUs that a placement gives them, or nil. A plan takes
+// back first what hosts lend.
+func (s *State) checkVCPUs(j *Job, p *controller.Placement, asked *Asked) error {
+	if p.MilliVCPUs != nil && len(p.MilliVCPUs) != len(p.Hosts) {
 		return fmt.Errorf("place job %d: vCPUs of %d tasks, hosts of %d", p.Job, len(p.MilliVCPUs), len(p.Hosts))
 	}
 	given := map[southbound.HostID]int64{}
-	for i, h := range p.Hosts {
-		stage := s.task(j, i).Stage
+	for i, milli := range p.MilliVCPUs {
+		stage, h := s.task(j, i).Stage, p.Hosts[i]
 		first, _ := j.StageTasks(int(stage))
-		switch milli := p.MilliVCPUs[i]; {
+		switch {
 		case milli < 0 || milli > 0 && (h == controller.NoHost || j.Job.Stages[stage].Tasks[i-first].Load == 0):
 			return fmt.Errorf("place job %d: task %d has no load or no host, and is given %d thousandths of a vCPU", p.Job, i,
 				milli)
 		case milli > 0:
-			if given[h] += int64(milli); given[h] > s.vcpus[h] {
+			given[h] += int64(milli)
+			if left := s.vcpus[h] - asked.vcpus[h]; given[h] > left {
 				return fmt.Errorf("place job %d: host %d has %d thousandths of a vCPU left, and gives %d",
-					p.Job, h, s.vcpus[h],
-					given[h])
+					p.Job, h, left, given[h])
+			} else if lent := s.lent[h] + asked.lent[h]; lent > 0 && given[h]+lent > left {
+				return fmt.Errorf("place job %d: host %d has %d thousandths of a vCPU left, gives %d, and lends %d", p.Job, h,
+					left, given[h], lent)
 			}
 		}
 	}
+	s.askVCPUs(j, p, asked)
 	return nil
+}
+
+// askVCPUs notes what the tasks of a waiting job take of their hosts.
+func (s *State) askVCPUs(j *Job, p *controller.Placement, asked *Asked) {
+	for i, h := range p.Hosts {
+		switch {
+		case h == controller.NoHost || asked.vcpus == nil:
+		case p.MilliVCPUs != nil && p.MilliVCPUs[i] > 0:
+			asked.vcpus[h] += int64(p.MilliVCPUs[i])
+		default:
+			asked.vcpus[h] += int64(controller.Share(s.fabric, h, s.size(j, i)))
+		}
+	}
 }
 
 // give notes the vCPUs that a placement gives tasks.
