@@ -56,3 +56,57 @@ func BenchmarkRepair(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkMillion builds the implicit map of a million hosts, looks any of the paths of random pairs up, and takes
+// random links down and brings them back.
+func BenchmarkMillion(b *testing.B) {
+	for _, n := range pathtest.Million() {
+		b.Run(n.Name, func(b *testing.B) {
+			t, err := n.Build()
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(5, 5))
+			for b.Loop() {
+				began := pathtest.ProcessorTime(b)
+				followed, err := live.Follow(t, topo.ToRs(t), pathmap.Options{K: 10, Seed: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(pathtest.ProcessorTime(b)-began)/1e9, "build_cpu_s")
+				b.ReportMetric(float64(followed.Map().Bytes())/1e6, "map_MB")
+				b.ReportMetric(lookUps(b, followed.Map(), r), "any_cpu_µs")
+				down, up := repairs(b, followed, len(t.Links()), r)
+				b.ReportMetric(down, "down_cpu_ms")
+				b.ReportMetric(up, "up_cpu_ms")
+			}
+		})
+	}
+}
+
+// lookUps returns the mean time of one of the ten paths of a random pair, in microseconds.
+func lookUps(b *testing.B, m *pathmap.Map, r *rand.Rand) float64 {
+	const lookups = 100_000
+	buf := make([]pathmap.LinkID, 0, 64)
+	began := pathtest.ProcessorTime(b)
+	for range lookups {
+		s := r.IntN(m.Ends())
+		d := (s + 1 + r.IntN(m.Ends()-1)) % m.Ends()
+		buf = m.AppendPath(buf[:0], s, d, r.IntN(m.K()))
+	}
+	return float64(pathtest.ProcessorTime(b)-began) / 1e3 / lookups
+}
+
+// repairs returns the longest times of a repair in line with a link that goes, and comes back, in milliseconds.
+func repairs(b *testing.B, followed *live.Paths, links int, r *rand.Rand) (down, up float64) {
+	for range 20 {
+		l := pathmap.LinkID(r.IntN(links))
+		began := pathtest.ProcessorTime(b)
+		followed.FailLink(l)
+		failed := pathtest.ProcessorTime(b)
+		followed.HealLink(l)
+		down = max(down, float64(failed-began)/1e6)
+		up = max(up, float64(pathtest.ProcessorTime(b)-failed)/1e6)
+	}
+	return down, up
+}
