@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -97,16 +98,20 @@ func lookUps(b *testing.B, m *pathmap.Map, r *rand.Rand) float64 {
 	return float64(pathtest.ProcessorTime(b)-began) / 1e3 / lookups
 }
 
-// repairs returns the longest times of a repair in line with a link that goes, and comes back, in milliseconds.
+// repairs returns the median times of a repair in line with a link that goes, and comes back, in milliseconds.
 func repairs(b *testing.B, followed *live.Paths, links int, r *rand.Rand) (down, up float64) {
-	for range 20 {
+	const changes = 41
+	var times [2][]int64
+	for range changes {
 		l := pathmap.LinkID(r.IntN(links))
-		began := pathtest.ProcessorTime(b)
-		followed.FailLink(l)
-		failed := pathtest.ProcessorTime(b)
-		followed.HealLink(l)
-		down = max(down, float64(failed-began)/1e6)
-		up = max(up, float64(pathtest.ProcessorTime(b)-failed)/1e6)
+		for i, change := range []func(pathmap.LinkID) []pathmap.Pair{followed.FailLink, followed.HealLink} {
+			began := pathtest.ProcessorTime(b)
+			change(l)
+			times[i] = append(times[i], pathtest.ProcessorTime(b)-began)
+		}
 	}
-	return down, up
+	for _, t := range times {
+		slices.Sort(t)
+	}
+	return float64(times[0][changes/2]) / 1e6, float64(times[1][changes/2]) / 1e6
 }
