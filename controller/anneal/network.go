@@ -12,10 +12,16 @@ import (
 // those whose rate changes (objective.go).
 //
 // The rate of a flow is the minimum over its links of capacity ÷ flows on it, in whole bits a second.
-// Large arrays hold no pointers: every restart of a run works on a copy.
+// Large arrays hold no pointers: every restart of a run works on a copy. Of a fabric's links only those
+// are in it that a flow has been on: there may be hundreds of thousands.
 type network struct {
+	capacity []int64 // by link of the fabric, borrowed
+	number   []int32 // by link of the fabric: its place in links, and one; 0: it is not in it
+
 	links  []link
-	on     [][]visit // by link
+	on     [][]visit        // by place
+	id     []pathmap.LinkID // by place
+	room   []visit          // for links to come
 	flows  []flow
 	hops   []hop // stride of them for each flow
 	stride int32
@@ -36,9 +42,9 @@ type link struct {
 // visit is one flow on one link: which of its hops that is.
 type visit struct{ flow, hop int32 }
 
-// hop is one link of a flow, and its place among the visits of the link.
+// hop is one link of a flow, by its place, and the flow's place among the visits of the link.
 type hop struct {
-	link pathmap.LinkID
+	link int32
 	at   int32
 }
 
@@ -57,20 +63,27 @@ type flow struct {
 const usual = 8
 
 func newNetwork(capacity []int64, paper bool) *network {
-	n := &network{stride: usual, paper: paper}
-	n.addLinks(capacity)
-	return n
+	return &network{capacity: capacity, number: make([]int32, len(capacity)), stride: usual, paper: paper}
 }
 
-func (n *network) addLinks(capacity []int64) {
-	n.links, n.on = slices.Grow(n.links, len(capacity)), slices.Grow(n.on, len(capacity))
-	room := make([]visit, usual*len(capacity))
-	for _, c := range capacity {
-		n.links = append(n.links, link{capacity: c, share: c, next: c})
-		n.on = append(n.on, room[:0:usual])
-		room = room[usual:]
+// at returns the place of a link.
+func (n *network) at(l pathmap.LinkID) int32 {
+	if k := n.number[l]; k > 0 {
+		return k - 1
 	}
+	if len(n.room) == 0 {
+		n.room = make([]visit, usual*linksAtOnce)
+	}
+	c := n.capacity[l]
+	n.links, n.id = append(n.links, link{capacity: c, share: c, next: c}), append(n.id, l)
+	n.on = append(n.on, n.room[:0:usual])
+	n.room = n.room[usual:]
+	n.number[l] = int32(len(n.links))
+	return n.number[l] - 1
 }
+
+// linksAtOnce is for how many links that come into a network room is made.
+const linksAtOnce = 64
 
 // The spare capacity of a clone, which avoids allocations: additional flows on a link, and in all.
 const (
@@ -86,6 +99,7 @@ func (n *network) expect(flows int) {
 // clone returns a network that changes by itself.
 func (n *network) clone() *network {
 	c := *n
+	c.number, c.id, c.room = slices.Clone(n.number), slices.Clone(n.id), nil
 	c.links, c.spare = slices.Clone(n.links), slices.Clone(n.spare)
 	c.flows = append(make([]flow, 0, len(n.flows)+more), n.flows...)
 	c.hops = append(make([]hop, 0, len(n.hops)+more*int(n.stride)), n.hops...)
@@ -181,7 +195,8 @@ func (n *network) lay(f int32, links []pathmap.LinkID) {
 	n.setRate(f, rate)
 }
 
-func (n *network) enter(f int32, l pathmap.LinkID) {
+func (n *network) enter(f int32, id pathmap.LinkID) {
+	l := n.at(id)
 	k := &n.links[l]
 	k.share, k.next = k.next, k.capacity/int64(len(n.on[l])+2)
 	n.work++
@@ -190,14 +205,14 @@ func (n *network) enter(f int32, l pathmap.LinkID) {
 }
 
 // tighten sees to it that no flow on a link has more than its share, which has become less.
-func (n *network) tighten(l pathmap.LinkID) {
+func (n *network) tighten(l int32) {
 	if k := &n.links[l]; k.most > k.share {
 		n.hold(l)
 	}
 }
 
 // visit makes a link the next hop of a flow.
-func (n *network) visit(f int32, l pathmap.LinkID) {
+func (n *network) visit(f, l int32) {
 	fl := &n.flows[f]
 	if fl.hops == n.stride {
 		n.widen()
@@ -208,7 +223,7 @@ func (n *network) visit(f int32, l pathmap.LinkID) {
 }
 
 // hold lets no flow on a link have more than its share.
-func (n *network) hold(l pathmap.LinkID) {
+func (n *network) hold(l int32) {
 	n.work += int64(len(n.on[l]))
 	share, most := n.links[l].share, int64(0)
 	for _, o := range n.on[l] {
@@ -234,7 +249,7 @@ func (n *network) lift(f, first int32) {
 
 // removeVisit takes a flow out of the visits of one of its links, which it returns. The last of them comes
 // to its place.
-func (n *network) removeVisit(f, hop int32) pathmap.LinkID {
+func (n *network) removeVisit(f, hop int32) int32 {
 	h := n.hops[f*n.stride+hop]
 	on := n.on[h.link]
 	last := len(on) - 1
@@ -246,7 +261,7 @@ func (n *network) removeVisit(f, hop int32) pathmap.LinkID {
 }
 
 // relax shares a link among the flows that are left on it.
-func (n *network) relax(l pathmap.LinkID) {
+func (n *network) relax(l int32) {
 	k := &n.links[l]
 	before, left := k.share, int64(len(n.on[l]))
 	k.next, k.share = k.capacity/(left+1), k.capacity/max(left, 1)
@@ -257,7 +272,7 @@ func (n *network) relax(l pathmap.LinkID) {
 
 // free gives the flows on a link that it has held back to a rate until now what the rest of their links
 // allow.
-func (n *network) free(l pathmap.LinkID, rate int64) {
+func (n *network) free(l int32, rate int64) {
 	n.work += int64(len(n.on[l]))
 	most := int64(0)
 	for _, o := range n.on[l] {
@@ -285,7 +300,11 @@ func (n *network) bottleneck(f int32) int64 {
 func (n *network) afford(links []pathmap.LinkID) int64 {
 	r := int64(math.MaxInt64)
 	for _, l := range links {
-		r = min(r, n.links[l].next)
+		if k := n.number[l]; k > 0 {
+			r = min(r, n.links[k-1].next)
+		} else {
+			r = min(r, n.capacity[l])
+		}
 	}
 	return r
 }

@@ -4,15 +4,21 @@ import (
 	"sync/atomic"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
-// PathCache remembers the paths of a path map between racks, from one decision to the next: a lookup on
-// an implicit map costs microseconds, and an annealing run needs hundreds. Its zero value is ready.
+// PathCache remembers the links of a fabric, and the paths of a path map between racks, from one decision to
+// the next: a lookup on an implicit map costs microseconds, and an annealing run needs hundreds. Its zero
+// value is ready.
 // Several goroutines can read it at once, but about must not run beside them.
 type PathCache struct {
 	of         *pathmap.Map // immutable; another one empties the path cache
 	candidates candidateTable
+
+	fabric   *topo.Fabric // likewise
+	capacity []int64      // by link
+	hosts    hostLinks
 }
 
 // maxCachedPairs bounds the pairs remembered: with six paths of four links about 20 MB.
@@ -25,11 +31,23 @@ type Candidate struct {
 	Links []pathmap.LinkID
 }
 
-// about makes the path cache one of that map.
-func (a *PathCache) about(m *pathmap.Map, racks int) {
-	if a.of != m || len(a.candidates.rows) != racks || a.candidates.held.Load() >= maxCachedPairs {
+// about makes the path cache one of that map and fabric.
+func (a *PathCache) about(m *pathmap.Map, f *topo.Fabric) {
+	if a.of != m || len(a.candidates.rows) != f.Racks || a.candidates.held.Load() >= maxCachedPairs {
 		a.of = m
-		a.candidates.reset(racks)
+		a.candidates.reset(f.Racks)
+	}
+	if a.fabric == f {
+		return
+	}
+	a.fabric, a.capacity, a.hosts = f, nil, hostLinks{}
+	for _, l := range f.Topology.Links() {
+		a.capacity = append(a.capacity, int64(l.Capacity))
+	}
+	for i, h := range f.HostNode {
+		up, at := f.Topology.Out(h)[0], &a.hosts
+		at.up, at.dn = append(at.up, up), append(at.dn, pathmap.Reverse(up))
+		at.rack = append(at.rack, f.RackOf(int32(i)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package anneal
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -133,14 +134,28 @@ func (p *placing) Reset(restart int, rng *rand.Rand) {
 // packed returns the hosts with slots, those of racks with more of them first.
 func (p *placing) packed() []southbound.HostID {
 	slots := make([]int32, p.s.topology.fabric.Racks)
+	var racks []int32
 	for _, h := range p.hosts {
-		slots[p.rack(h)] += p.free[h]
+		r := p.rack(h)
+		if slots[r] == 0 {
+			racks = append(racks, r)
+		}
+		slots[r] += p.free[h]
 	}
-	order := slices.Clone(p.hosts)
-	slices.SortStableFunc(order, func(a, b southbound.HostID) int {
-		return int(slots[p.rack(b)]-slots[p.rack(a)])*len(slots) + int(p.rack(a)-p.rack(b))
-	})
+	slices.SortFunc(racks, func(a, b int32) int { return cmp.Or(cmp.Compare(slots[b], slots[a]), cmp.Compare(a, b)) })
+	order := make([]southbound.HostID, 0, len(p.hosts))
+	for _, r := range racks {
+		order = append(order, p.hostsOf(r)...)
+	}
 	return order
+}
+
+// hostsOf returns the hosts of a rack with slots for the job.
+func (p *placing) hostsOf(rack int32) []southbound.HostID {
+	fabric := p.s.topology.fabric
+	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(fabric.FirstHost[rack]))
+	end, _ := slices.BinarySearch(p.hosts, southbound.HostID(fabric.FirstHost[rack+1]))
+	return p.hosts[first:end]
 }
 
 func (p *placing) rack(h southbound.HostID) int32 { return p.s.topology.rack[h] }
@@ -192,16 +207,11 @@ func (p *placing) near(t int, rng *rand.Rand) southbound.HostID {
 	if partner < 0 {
 		return p.host[t]
 	}
-	rack := p.rack(partner)
-	first, _ := slices.BinarySearch(p.hosts, southbound.HostID(p.s.topology.fabric.FirstHost[rack]))
-	end := first
-	for end < len(p.hosts) && p.rack(p.hosts[end]) == rack {
-		end++
-	}
-	if first == end {
+	mates := p.hostsOf(p.rack(partner))
+	if len(mates) == 0 {
 		return p.host[t]
 	}
-	return p.hosts[first+rng.IntN(end-first)]
+	return mates[rng.IntN(len(mates))]
 }
 
 // shift moves a task to a host; where that is full, one of the job's tasks there takes its place.

@@ -17,9 +17,9 @@ import (
 // task: slow, and obviously right. All flows but those of p are bare ones alone.
 func reference(p *placing, j *controller.Job) int64 {
 	n := p.s.net
-	flows := map[pathmap.LinkID]int64{}
+	flows := map[int32]int64{}
 	for l := range n.on {
-		flows[pathmap.LinkID(l)] = int64(len(n.on[l]))
+		flows[int32(l)] = int64(len(n.on[l]))
 	}
 	rate := func(f int32) int64 {
 		r := int64(math.MaxInt64)
@@ -42,7 +42,7 @@ func reference(p *placing, j *controller.Job) int64 {
 	}
 	for t, h := range p.host {
 		if stage := int(p.g.stage[t]); isSink(j, stage) {
-			least := n.links[p.s.topology.dn[h]].capacity
+			least := n.capacity[p.s.topology.dn[h]]
 			for i := range p.live {
 				b := &p.live[i]
 				e := &p.g.edges[b.key.edge]
@@ -90,10 +90,13 @@ func checkIndex(t *testing.T, n *network) {
 	t.Helper()
 	visits, hops := 0, 0
 	for l := range n.on {
+		if id := n.id[l]; int(n.number[id]) != l+1 || n.links[l].capacity != n.capacity[id] {
+			t.Fatalf("link %d is not at place %d", id, l)
+		}
 		visits += len(n.on[l])
 		for i, o := range n.on[l] {
 			f := &n.flows[o.flow]
-			if h := n.hopsOf(o.flow)[o.hop]; h != (hop{pathmap.LinkID(l), int32(i)}) {
+			if h := n.hopsOf(o.flow)[o.hop]; h != (hop{int32(l), int32(i)}) {
 				t.Fatalf("link %d: visit %d is not flow %d's hop %d", l, i, o.flow, o.hop)
 			}
 			if most, least := n.links[l].most, n.bottleneck(o.flow); f.rate > most || f.rate != least {

@@ -15,9 +15,14 @@ type TopologyContext struct {
 	cache    *PathCache
 	down     bool // some link is
 	capacity []int64
-	up, dn   []pathmap.LinkID // by host: into the network, out of it
-	rack     []int32          // by host
-	lit      candidateTable   // where links are down: the paths that have light
+	hostLinks
+	lit candidateTable // where links are down: the paths that have light
+}
+
+// hostLinks are where hosts are.
+type hostLinks struct {
+	up, dn []pathmap.LinkID // by host: into the network, out of it
+	rack   []int32          // by host
 }
 
 // NewTopologyContext returns the topology context of a fabric. down (by link) and cache can be nil. All
@@ -26,22 +31,16 @@ func NewTopologyContext(f *topo.Fabric, m *pathmap.Map, down []bool, cache *Path
 	if cache == nil {
 		cache = &PathCache{}
 	}
-	cache.about(m, f.Racks)
-	g := &TopologyContext{fabric: f, cache: cache, down: slices.Contains(down, true)}
-	g.capacity = make([]int64, 0, len(f.Topology.Links()))
-	for i, l := range f.Topology.Links() {
-		c := int64(l.Capacity)
-		if down != nil && down[i] {
-			c = 0
-		}
-		g.capacity = append(g.capacity, c)
-	}
-	for i, h := range f.HostNode {
-		up := f.Topology.Out(h)[0]
-		g.up, g.dn, g.rack = append(g.up, up), append(g.dn, pathmap.Reverse(up)), append(g.rack,
-			f.RackOf(int32(i)))
-	}
+	cache.about(m, f)
+	g := &TopologyContext{fabric: f, cache: cache, down: slices.Contains(down, true), hostLinks: cache.hosts,
+		capacity: cache.capacity}
 	if g.down {
+		g.capacity = slices.Clone(g.capacity)
+		for l, dark := range down {
+			if dark {
+				g.capacity[l] = 0
+			}
+		}
 		g.lit.reset(f.Racks)
 	}
 	return g
@@ -50,6 +49,10 @@ func NewTopologyContext(f *topo.Fabric, m *pathmap.Map, down []bool, cache *Path
 // Withhold takes from each link what is not for those who are placed and routed. It is called before
 // the topology context is used.
 func (g *TopologyContext) Withhold(reservedBandwidth []pathmap.BitsPerSecond) {
+	if len(reservedBandwidth) == 0 {
+		return
+	}
+	g.capacity = slices.Clone(g.capacity)
 	for l, p := range reservedBandwidth {
 		if g.capacity[l] > 0 {
 			g.capacity[l] = max(g.capacity[l]-int64(p), 1)

@@ -115,8 +115,8 @@ func (r *routing) explainOne(k int32) FlowWhy {
 		Bottleneck: pathmap.None}
 	if i := slices.IndexFunc(net.hopsOf(ch.flow),
 		func(h hop) bool { return net.links[h.link].share <= fl.rate }); i >= 0 {
-		w.Bottleneck = net.hopsOf(ch.flow)[i].link
-		w.Others = len(net.on[w.Bottleneck]) - 1
+		l := net.hopsOf(ch.flow)[i].link
+		w.Bottleneck, w.Others = net.id[l], len(net.on[l])-1
 	}
 	is, from, best := r.Utility(), ch.at, int64(-1)
 	for to := range int32(len(ch.candidates)) {

@@ -14,12 +14,16 @@ const far = 1 << 28
 // paths, in an order that down links do not change.
 func (v *Paths) lose(cables []int32) []pathmap.Pair {
 	next := v.next(cables, true)
-	stale := func(t int) bool { return v.strands(next.Graph, v.m.Dist[t], cables) }
+	sides := make([][2]int32, len(cables))
+	for i, c := range cables {
+		sides[i][0], sides[i][1] = v.nodes(c)
+	}
+	stale := func(t int) bool { return strands(next.Graph, v.m.Dist[t], sides) }
 	v.refill(next, stale, func(d *drift, t int, r ksp.Row) bool {
 		if len(cables) > 1 {
 			return false
 		}
-		x, y := v.nodes(cables[0])
+		x, y := sides[0][0], sides[0][1]
 		if ksp.Detour(r.Code(x), r.Code(y)) != 0 {
 			x = y
 		}
@@ -117,18 +121,15 @@ func (v *Paths) refill(next *ksp.Table, stale func(target int) bool,
 			ranks = append(ranks, int32(t))
 		}
 	}
-	ksp.Each(len(ranks), func() func(int) {
-		queue := make([]int32, 0, next.Graph.Nodes())
-		return func(i int) { next.Dist[ranks[i]].Fill(next.Graph, next.Node[ranks[i]], queue) }
-	})
+	next.Refill(ranks)
 }
 
 // strands reports whether some node has lost its last nearer neighbour with the cables, so that
 // distances have grown. r is the row before, g the graph after: nodes that keep a nearer neighbour, and
-// so all of them, keep their distance.
-func (v *Paths) strands(g *ksp.Graph, r ksp.Row, cables []int32) bool {
+// so all of them, keep their distance. Each cable has two sides.
+func strands(g *ksp.Graph, r ksp.Row, cables [][2]int32) bool {
 	for _, c := range cables {
-		x, y := v.nodes(c)
+		x, y := c[0], c[1]
 		switch {
 		case r.Code(x) == ksp.Unreached:
 		case ksp.Detour(r.Code(x), r.Code(y)) == 0 && !leads(r, g, x):

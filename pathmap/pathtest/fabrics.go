@@ -18,19 +18,27 @@ type Fabric struct {
 // switches; there are as many hosts as ports are left in switches of the fat-tree's size, but a path
 // map does not see them.
 func Named() []Fabric {
-	jellyfish := func(switches, degree int) func() (*pathmap.Topology, error) {
-		return func() (*pathmap.Topology, error) {
-			return topo.Jellyfish(switches, degree, 0, pathmap.Gbps, rand.New(rand.NewPCG(1, 1)))
-		}
-	}
-	fattree := func(k int) func() (*pathmap.Topology, error) {
-		return func() (*pathmap.Topology, error) { return topo.FatTree(k, 0, pathmap.Gbps) }
-	}
 	return []Fabric{
 		{"jellyfish_200x10", jellyfish(200, 10)}, {"fattree_k16", fattree(16)},
 		{"jellyfish_1000x24", jellyfish(1000, 24)}, {"fattree_k34", fattree(34)},
 		{"jellyfish_4000x49", jellyfish(4000, 49)}, {"fattree_k74", fattree(74)},
 	}
+}
+
+// Million returns topologies for a million hosts: of switches with 50 links and 62 hosts, which the map does not see,
+// and of those with 160 ports. They are for implicit maps: packed ones would take gigabytes.
+func Million() []Fabric {
+	return []Fabric{{"jellyfish_16384x50", jellyfish(16384, 50)}, {"fattree_k160", fattree(160)}}
+}
+
+func jellyfish(switches, degree int) func() (*pathmap.Topology, error) {
+	return func() (*pathmap.Topology, error) {
+		return topo.Jellyfish(switches, degree, 0, pathmap.Gbps, rand.New(rand.NewPCG(1, 1)))
+	}
+}
+
+func fattree(k int) func() (*pathmap.Topology, error) {
+	return func() (*pathmap.Topology, error) { return topo.FatTree(k, 0, pathmap.Gbps) }
 }
 
 // Samples returns topologies of each kind that are small enough for others' tools.

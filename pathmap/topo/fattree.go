@@ -6,8 +6,8 @@ import (
 	"lightloom/pathmap"
 )
 
-// MaxK bounds the ports of a fat-tree's switches.
-const MaxK = 128
+// MaxK bounds the ports of a fat-tree's switches: a million hosts.
+const MaxK = 160
 
 // FatTree returns the fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat: SIGCOMM 2008) with the
 // given number of hosts (0: all k³/4) and one rate for every link. Hosts fill edge switch after edge

@@ -556,7 +556,7 @@ func TestLoadErrors(t *testing.T) {
 		{filepath.Join(dir, "net.txt"), filepath.Join(dir,
 			"net.txt") + ": the name does not tell the format: end it in " +
 			"one of .clab.yml, .clab.yaml, .yaml, .yml, .json, .graphml, .xml, .dot, .gv"},
-		{"fattree:k=5", `parse fabric spec "fattree:k=5": column 9: k: 5 is no even number from 2 to 128`},
+		{"fattree:k=5", `parse fabric spec "fattree:k=5": column 9: k: 5 is no even number from 2 to 160`},
 		{"fattree:k", `parse fabric spec "fattree:k": column 9: "k" is no key with a value: write it like k=4`},
 		{"fattree:k=4,hots=3", `parse fabric spec "fattree:k=4,hots=3": column 13: hots: unknown key of a fattree: write ` +
 			`"hosts"? It is one of k, hosts, rate, paths, slots, vcpus`},

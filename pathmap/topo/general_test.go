@@ -102,7 +102,7 @@ func TestNumbers(t *testing.T) {
 
 func TestGeneralSpecErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"fattree:k=5", "column 9: k: 5 is no even number from 2 to 128"},
+		{"fattree:k=5", "column 9: k: 5 is no even number from 2 to 160"},
 		{"fattree:k=4,hosts=17", "column 13: hosts: 17 hosts do not fit: k=4 carries 1 to 16"},
 		{"fattree:rate=0bps", "column 9: rate: a rate of 0bps carries nothing: write a rate above zero, such as rate=1Gbps"},
 		{"fattree:racks=4", `column 9: racks: unknown key of a fattree: write one of k, hosts, rate, paths, slots, vcpus`},

@@ -61,7 +61,7 @@ func TestFatTree(t *testing.T) {
 		k, hosts int
 		want     string
 	}{
-		{5, 0, "build fat-tree: k is 5; take an even number from 2 to 128"},
+		{5, 0, "build fat-tree: k is 5; take an even number from 2 to 160"},
 		{4, 17, "build fat-tree: 17 hosts do not fit: k=4 carries 1 to 16"},
 		{4, -1, "build fat-tree: -1 hosts do not fit: k=4 carries 1 to 16"},
 	} {

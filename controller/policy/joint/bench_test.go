@@ -11,6 +11,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/policy"
 	"lightloom/controller/workload"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -30,6 +31,11 @@ func crowd(b testing.TB, spec string, jobs []controller.Job, seed uint64) *contr
 	if err != nil {
 		b.Fatal(err)
 	}
+	return crowdOn(f, m, jobs, seed)
+}
+
+// crowdOn is crowd on a fabric with its paths.
+func crowdOn(f *topo.Fabric, m *pathmap.Map, jobs []controller.Job, seed uint64) *controller.View {
 	v := &controller.View{Seed: seed, Now: time.Second, Fabric: f, Paths: m, Free: make([]int32, f.Hosts())}
 	for h := range v.Free {
 		v.Free[h] = 2
@@ -108,6 +114,39 @@ func BenchmarkDecision(b *testing.B) {
 				}
 			}
 		}
+	}
+}
+
+// BenchmarkLarge is BenchmarkDecision on a hundred thousand hosts, beside 20 jobs that run. The first decision, which
+// looks paths up that are kept from then on, is a figure of its own.
+func BenchmarkLarge(b *testing.B) {
+	s, err := topo.ParseSpec("fattree:k=74,rate=1Gbps")
+	if err != nil {
+		b.Fatal(err)
+	}
+	f, err := topo.New(s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := f.PathMap(10, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, w := range []struct{ name, text string }{{"storm", "storm:jobs=201"},
+		{"hadoop", "hadoop:jobs=201,maps=20,reduces=10"}} {
+		b.Run(fmt.Sprintf("%s/hosts_%d/running_20", w.name, f.Hosts()), func(b *testing.B) {
+			v := crowdOn(f, m, workloadOf(b, w.text, 21), 1)
+			p, err := policy.New("crosslayer", policy.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			before := userTime(b)
+			plan := p.Decide(v, nil)
+			first := userTime(b) - before
+			decideRepeatedly(b, v, "crosslayer")
+			b.ReportMetric(float64(first.Microseconds())/1e3, "first-cpu-ms")
+			b.Logf("places %v", plan.Place[0].Hosts)
+		})
 	}
 }
 

@@ -219,6 +219,9 @@ func (x *shapes) value(c [][]int32) float64 {
 		n, m, most := total(from), total(to), 0.0
 		senders, receivers := float64(used(from)), float64(used(to))
 		for r := range from {
+			if from[r]|to[r] == 0 {
+				continue
+			}
 			a, b := float64(from[r])/n, float64(to[r])/m
 			if up := bytes * a * (1 - b); up > 0 {
 				most = max(most, x.port(rackUp, r, up, receivers*delta))

@@ -44,11 +44,30 @@ func NewTable(g *Graph, ends []int32, k int, seed uint64) *Table {
 // Measure fills the rows of an implicit table.
 func (m *Table) Measure() {
 	m.Dist = make([]Row, len(m.Node))
-	Each(len(m.Node), func() func(int) {
-		queue := make([]int32, 0, m.Graph.Nodes())
-		return func(t int) {
-			m.Dist[t] = NewRow(m.Graph.Nodes())
-			m.Dist[t].Fill(m.Graph, m.Node[t], queue)
+	all := make([]int32, len(m.Node))
+	for t := range all {
+		all[t], m.Dist[t] = int32(t), NewRow(m.Graph.Nodes())
+	}
+	m.Refill(all)
+}
+
+// Refill fills the rows of some targets, by rank.
+func (m *Table) Refill(ranks []int32) {
+	Each((len(ranks)+sweepTargets-1)/sweepTargets, func() func(int) {
+		s := newSweep(m.Graph.Nodes())
+		var nodes []int32
+		var rows []Row
+		return func(i int) {
+			some := ranks[i*sweepTargets : min((i+1)*sweepTargets, len(ranks))]
+			nodes, rows = nodes[:0], rows[:0]
+			for _, t := range some {
+				if len(some) < fewTargets {
+					m.Dist[t].Fill(m.Graph, m.Node[t], nil)
+					continue
+				}
+				nodes, rows = append(nodes, m.Node[t]), append(rows, m.Dist[t])
+			}
+			s.fill(m.Graph, nodes, rows)
 		}
 	})
 }

@@ -37,7 +37,7 @@ type frame struct {
 
 // narrow is the number of links up to which a node's links are classified in words of 64 bits.
 const (
-	words  = 2
+	words  = 4
 	narrow = 64 * words
 )
 
@@ -157,7 +157,7 @@ func (w *Walk) advance(st Stack) (Stack, found) {
 			f := &st[len(st)-1]
 			to, slack := int32(none), int32(0)
 			switch {
-			case f.ahead[0]|f.ahead[1] != 0:
+			case f.ahead[0]|f.ahead[1]|f.ahead[2]|f.ahead[3] != 0:
 				to = f.take(w.g)
 				slack = f.slack - int32(Detour(f.code, w.dist.Code(to)))
 			case f.left > 0:
@@ -256,17 +256,25 @@ func (w *Walk) push(st Stack, n, slack int32) Stack {
 	}
 	w.steps -= int(degree)
 	w.survey(st, f)
-	switch bits.OnesCount64(f.ahead[0]) + bits.OnesCount64(f.ahead[1]) {
+	switch links, first := f.surveyed(); links {
 	case 0:
 	case 1:
-		f.prime = 0
-		if f.idx = uint32(bits.TrailingZeros64(f.ahead[0])); f.idx == 64 {
-			f.idx += uint32(bits.TrailingZeros64(f.ahead[1]))
-		}
+		f.prime, f.idx = 0, first
 	default:
 		f.idx, f.stride = w.order.At(depth, f.prime)
 	}
 	return st
+}
+
+// surveyed returns how many links are ahead of a frame of up to narrow, and the last word's first.
+func (f *frame) surveyed() (links int, first uint32) {
+	for k := range uint32(f.degree+63) / 64 {
+		if word := f.ahead[k&(words-1)]; word != 0 {
+			links += bits.OnesCount64(word)
+			first = 64*k + uint32(bits.TrailingZeros64(word))
+		}
+	}
+	return links, first
 }
 
 // survey classifies the links of the last frame: those that its slack allows are ahead; of the others,
@@ -277,8 +285,8 @@ func (w *Walk) survey(st Stack, f *frame) {
 		w.nearer(all, f, len(st)-1)
 		return
 	}
-	for k := range words {
-		some := all[min(64*k, len(all)):min(64*k+64, len(all))]
+	for k := 0; 64*k < len(all); k++ {
+		some := all[64*k : min(64*k+64, len(all))]
 		near, same := w.dist.compare(some, f.code)
 		far := ^(near | same) & (1<<len(some) - 1)
 		f.ahead[k] = near
@@ -303,9 +311,8 @@ func (w *Walk) nearer(all []int32, f *frame, depth int) {
 		return
 	}
 	code := (f.code + 2) % 3
-	f.ahead[0] = w.dist.among(all[:min(64, len(all))], code)
-	if len(all) > 64 {
-		f.ahead[1] = w.dist.among(all[64:], code)
+	for k := 0; 64*k < len(all); k++ {
+		f.ahead[k] = w.dist.among(all[64*k:min(64*k+64, len(all))], code)
 	}
 }
 
