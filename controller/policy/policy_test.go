@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,18 +19,29 @@ func names() []string {
 		all = append(all, i.Name)
 	}
 	for _, p := range policy.Parts() {
-		all = append(all, p.Name)
+		if !slices.Contains(all, p.Name) {
+			all = append(all, p.Name)
+		}
 	}
 	return append(all, "crosslayer+sunflow+maxmin")
+}
+
+// slow are policies, by a part of the name, whose decision takes milliseconds: few views have to do in a normal run.
+func slow(name string) bool {
+	return slices.ContainsFunc([]string{"crosslayer", "application", "joint", "apart", "froba", "corba", "mincct"},
+		func(part string) bool { return strings.Contains(name, part) })
 }
 
 func TestConformance(t *testing.T) {
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			views := tries.Of(50, 200)
-			if strings.Contains(name, "crosslayer") || name == "joint" { // a decision takes milliseconds
+			views := tries.Of(30, 200)
+			switch {
+			case strings.Contains(name, "crosslayer") || name == "joint":
 				views = tries.Of(10, 25)
+			case slow(name):
+				views = tries.Of(10, 200)
 			}
 			policytest.Run(t, views, func() controller.Policy {
 				p, err := policy.New(name, policy.Options{})
@@ -59,11 +71,11 @@ func TestConformanceOfParallelOCSes(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			views := uint64(tries.Of(100, 400))
-			if strings.Contains(name, "crosslayer") || name == "joint" || name == "apart" {
-				views = uint64(tries.Of(40, 100))
+			laws, views := tries.Of(30, 400), tries.Of[uint64](100, 400)
+			if slow(name) {
+				laws, views = tries.Of(10, 100), tries.Of[uint64](40, 100)
 			}
-			policytest.RunOn(t, int(views), policytest.Parallel, fresh)
+			policytest.RunOn(t, laws, policytest.Parallel, fresh)
 			lit := map[southbound.DeviceID]int{}
 			for seed := range views {
 				v := policytest.Parallel(seed)
@@ -96,7 +108,7 @@ func TestConformanceOfEstimates(t *testing.T) {
 				}
 				return made
 			}
-			policytest.RunOn(t, tries.Of(50, 200), policytest.Estimated, fresh)
+			policytest.RunOn(t, tries.Of(30, 200), policytest.Estimated, fresh)
 			reserved := 0
 			for seed := range uint64(200) {
 				v := policytest.Estimated(seed)

@@ -259,7 +259,7 @@ func TestSolsticeTrustsPackets(t *testing.T) {
 func TestAskedAgain(t *testing.T) {
 	for name, part := range parts(t) {
 		tried := 0
-		for seed := range tries.Of[uint64](600, 2000) {
+		for seed := range tries.Of[uint64](300, 2000) {
 			v := policytest.View(seed)
 			v.Reserved, v.Waiting = nil, nil
 			for i := range v.Circuits {

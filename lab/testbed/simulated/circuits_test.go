@@ -17,6 +17,7 @@ import (
 	"lightloom/lab/scenario"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
+	"lightloom/pathmap/tries"
 )
 
 // facebook reads the published trace where it is at hand, else the test is skipped, or fails where data
@@ -121,7 +122,7 @@ func TestCircuitPolicies(t *testing.T) {
 		"edmonds", "edmonds-backlog",
 		"rotor"} {
 		t.Run(name, func(t *testing.T) {
-			s := crossbarSetup(t, 60, name)
+			s := crossbarSetup(t, tries.Of(25, 60), name)
 			began := time.Now()
 			o, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
 			if err != nil {
@@ -152,7 +153,7 @@ func TestCrashesOnCircuitsOnly(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"sunflow", "sunflow-turning", "solstice"} {
 		t.Run(name, func(t *testing.T) {
-			s := crossbarSetup(t, 25, name)
+			s := crossbarSetup(t, tries.Of(15, 25), name)
 			r := rand.New(rand.NewPCG(2, 7))
 			o, lives, err := labtest.SimulateCrashes(s, func() bool { return r.IntN(60) == 0 })
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"lightloom/lab/outcome"
 	"lightloom/lab/scenario"
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -159,7 +160,7 @@ func TestCountersKnowRatesAlone(t *testing.T) {
 func TestDemandRefused(t *testing.T) {
 	t.Parallel()
 	opt := scenario.Options{Demo: true, Seed: 1, Policies: []string{"sunflow"}, Speedup: 1,
-		Coflows: 20, On: scenario.OnFlowsim, Fabric: "crossbar:ports=8,rate=1Gbps,dark=10ms",
+		Coflows: tries.Of(8, 20), On: scenario.OnFlowsim, Fabric: "crossbar:ports=8,rate=1Gbps,dark=10ms",
 		Demand: []demand.Options{{Source: demand.FromCounters}}}
 	if _, err := scenario.Prepare(opt, 1); err == nil || !strings.Contains(err.Error(), "nothing to count") {
 		t.Errorf("error %v", err)

@@ -148,7 +148,7 @@ func TestFaultsAreDivided(t *testing.T) {
 // bytes.
 func TestFaultsOfRandomSeeds(t *testing.T) {
 	t.Parallel()
-	seeds := tries.Of[uint64](16, 48)
+	seeds := tries.Of[uint64](12, 48)
 	fabrics := []struct {
 		spec     string
 		policies []string

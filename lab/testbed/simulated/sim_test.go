@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lightloom/lab/labtest"
+	"lightloom/pathmap/tries"
 )
 
 func TestSimulateDemo(t *testing.T) {
@@ -33,7 +34,7 @@ func TestSimulateDemo(t *testing.T) {
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"random+ecmp+sunflow", "crosslayer+sunflow", "random+ecmp+maxmin"} {
-		for seed := range uint64(10) {
+		for seed := range uint64(tries.Of(5, 10)) {
 			s := labtest.Demo(t, seed, policy)
 			r := rand.New(rand.NewPCG(seed, 7))
 			o, lives, err := labtest.SimulateCrashes(s, func() bool { return r.IntN(40) == 0 })

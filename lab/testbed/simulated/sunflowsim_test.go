@@ -9,6 +9,7 @@ import (
 	"lightloom/controller/policy"
 	"lightloom/lab/labtest"
 	"lightloom/lab/scenario"
+	"lightloom/pathmap/tries"
 )
 
 // TestSunflowSimFigures holds the compatible mode against what Sunflow's own simulator gave on the cut
@@ -28,17 +29,21 @@ func TestSunflowSimFigures(t *testing.T) {
 		oneAtATime           bool
 		mean, over           float64 // of that simulator; 0: not noted
 		part                 float64 // by how much ours may differ
+		long                 bool    // only with all random cases: another row runs the same code
 	}{
-		{"all together", "sunflow", "rate=1Gbps,dark=10ms", 0, false, 1.02096, 1.0131, .0003},
-		{"one at a time", "sunflow", "rate=1Gbps,dark=10ms", 0, true, 1.02191, 1.0084, .0001},
-		{"long delays", "sunflow", "rate=1Gbps,dark=100ms", 0, false, 2.21533, 0, .0003},
-		{"long delays for the rate", "sunflow", "rate=100Gbps,dark=10ms", 0, false, .137439, 0, .0001},
-		{"all together", "solstice", "rate=1Gbps,dark=10ms", 0, false, 1.57521, 0, .0035},
-		{"one at a time", "solstice", "rate=1Gbps,dark=10ms", 0, true, 1.00672, 0, .00001},
-		{"all together, 60", "edmonds", "rate=1Gbps,dark=10ms", 60, false, .956617, 0, .006},
-		{"all together", "sebf", "rate=1Gbps", 0, false, .858128, 0, .00001},
-		{"all together", "dclas", "rate=1Gbps", 0, false, 1.227637, 0, .00001},
+		{"all together", "sunflow", "rate=1Gbps,dark=10ms", 0, false, 1.02096, 1.0131, .0003, false},
+		{"one at a time", "sunflow", "rate=1Gbps,dark=10ms", 0, true, 1.02191, 1.0084, .0001, false},
+		{"long delays", "sunflow", "rate=1Gbps,dark=100ms", 0, false, 2.21533, 0, .0003, false},
+		{"long delays for the rate", "sunflow", "rate=100Gbps,dark=10ms", 0, false, .137439, 0, .0001, true},
+		{"all together", "solstice", "rate=1Gbps,dark=10ms", 0, false, 1.57521, 0, .0035, false},
+		{"one at a time", "solstice", "rate=1Gbps,dark=10ms", 0, true, 1.00672, 0, .00001, true},
+		{"all together, 60", "edmonds", "rate=1Gbps,dark=10ms", 60, false, .956617, 0, .006, true},
+		{"all together", "sebf", "rate=1Gbps", 0, false, .858128, 0, .00001, false},
+		{"all together", "dclas", "rate=1Gbps", 0, false, 1.227637, 0, .00001, false},
 	} {
+		if tc.long && tries.Of(0, 1) == 0 {
+			continue
+		}
 		t.Run(tc.policy+" "+tc.name, func(t *testing.T) {
 			s, err := scenario.Prepare(scenario.Options{Trace: labtest.FacebookTrace(t),
 				Fabric: "crossbar:ports=150," + tc.fabric,
