@@ -85,7 +85,7 @@ func hostPairs(args []string, file string) ([]api.HostPair, error) {
 			}
 		}
 		if err := in.Err(); err != nil {
-			return nil, fmt.Errorf("read pairs: %s: %w", file, err)
+			return nil, fmt.Errorf("read pairs: %s: %w", file, plaintext.LineError(err))
 		}
 	}
 	if len(pairs) == 0 {

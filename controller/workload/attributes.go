@@ -66,7 +66,7 @@ func ReadAttributes(r io.Reader, name string) (*Attributes, error) {
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("read attributes %q: line %d: %w", name, line+1, err)
+		return nil, fmt.Errorf("read attributes %q: line %d: %w", name, line+1, plaintext.LineError(err))
 	}
 	if !head {
 		return nil, a.fail(1, 1, "write "+attributesShape+" in the first line, then a line a coflow",

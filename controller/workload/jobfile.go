@@ -73,6 +73,9 @@ func ReadJobs(name string, data []byte) ([]FileJob, error) {
 	if line, err := plaintext.CheckNesting(data); err != nil {
 		return nil, fmt.Errorf("read jobs: %s:%d: %w", name, line, err)
 	}
+	if line, err := plaintext.CheckMapping(data); err != nil {
+		return nil, fmt.Errorf("read jobs: %s:%d: %w, such as jobs: and a list", name, line, err)
+	}
 	var file jobsYAML
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
 	switch err := d.Decode(&file); {

@@ -174,7 +174,7 @@ func ReadSteps(name string, r io.Reader) ([]Step, error) {
 		out = append(out, s)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		return nil, fmt.Errorf("%s:%d: %w", name, n, plaintext.LineError(err))
 	}
 	slices.SortStableFunc(out, func(a, b Step) int { return int(min(max(a.At-b.At, -1), 1)) })
 	return out, nil

@@ -70,6 +70,9 @@ func Read(path string) (*Report, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, reportFile)
 	}
+	if err := checkHead(path); err != nil {
+		return nil, fmt.Errorf("read report %q: %w", path, err)
+	}
 	b, err := readBounded(path)
 	if err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
@@ -82,6 +85,25 @@ func Read(path string) (*Report, error) {
 		return nil, fmt.Errorf("read report %q: it holds no policies: name a report.json that replay or demo wrote", path)
 	}
 	return r, nil
+}
+
+// checkHead refuses what begins like no report, before all of it is read.
+func checkHead(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // said when it is read
+	}
+	defer f.Close()
+	head := make([]byte, 1<<16)
+	n, _ := io.ReadFull(plaintext.NewReader(f), head) // what is wrong is said then, too
+	text := bytes.TrimSpace(head[:n])
+	switch {
+	case len(text) > 0 && text[0] != '{':
+		return errors.New("line 1: it begins no JSON object: name a report.json that replay or demo wrote")
+	case n == len(head) && !bytes.Contains(text, []byte(`"format"`)):
+		return errors.New("it says no format: name a report.json that replay or demo wrote, or run it again")
+	}
+	return nil
 }
 
 // parse parses a report.json.

@@ -80,3 +80,48 @@ func TestCheckNesting(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckNestingByIndentation(t *testing.T) {
+	deep := ""
+	for i := range 101 {
+		deep += strings.Repeat(" ", i) + "a:\n"
+	}
+	if line, err := CheckNesting([]byte(deep)); err == nil || line != 101 {
+		t.Errorf("line %d, %v", line, err)
+	}
+	flat := strings.Repeat("a:\n  b:\n    c: 1\n\n# d\n", 1000)
+	if line, err := CheckNesting([]byte(flat)); err != nil {
+		t.Errorf("line %d, %v", line, err)
+	}
+}
+
+// TestIsFlat: what a scan of bytes lets pass, the scanner of YAML lets pass, too.
+func TestIsFlat(t *testing.T) {
+	for text, want := range map[string]bool{
+		"a: [1, {b: c}] # ]":           true,
+		`a: ["[", '{']`:                true,
+		"a: [1,\n 2]":                  false,
+		`a: "\\"[`:                     false,
+		`a: don't [`:                   false,
+		"a: ]":                         false,
+		strings.Repeat("- ", 101):      false,
+		strings.Repeat("[", 101):       false,
+		"a: {b: [#c]}\n":               false,
+		`{"a": [1, 2], "b": {"c": 3}}`: true,
+	} {
+		if got := isFlat([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestCheckMapping(t *testing.T) {
+	for text, line := range map[string]int{
+		"# a\n---\na: 1\n": 0, "{a: 1}": 0, "": 0, "a:\n": 0, "\"a b\": 1": 0, "? a\n: b": 0,
+		"- a: 1\n": 1, "\n# x\nword\n": 3, "<?xml version=\"1.0\"?>": 1, "aaaa": 1,
+	} {
+		if got, err := CheckMapping([]byte(text)); got != line || (err == nil) != (line == 0) {
+			t.Errorf("%q: line %d, %v", text, got, err)
+		}
+	}
+}

@@ -97,7 +97,7 @@ func labOfTree(t tree, top []entry) (*labSketch, error) {
 	for _, part := range parts {
 		switch part.key {
 		case "nodes":
-			err = r.nodes(part)
+			err = r.pairs(part, r.node)
 		case "links":
 			err = r.links(part)
 		}
@@ -230,33 +230,23 @@ func ourLabels() []string {
 	return append([]string{labelRole, labelRack, attrBack, attrSourcePort, attrTargetPort}, capacityNames()...)
 }
 
-func (r *clab) nodes(e entry) error {
-	nodes, err := r.mapping(e.value, "nodes")
+func (r *clab) node(n entry) error {
+	d, err := r.definition(n, "node "+strconv.Quote(n.key))
 	if err != nil {
 		return err
 	}
-	for _, n := range nodes {
-		d, err := r.definition(n, "node "+strconv.Quote(n.key))
-		if err != nil {
-			return err
-		}
-		if strings.Contains(n.key, "$") {
-			return r.wrong(n.at, "%w", unexpanded("node "+strconv.Quote(n.key), "write its name"))
-		}
-		if _, defined := r.groups[d.group]; d.group != "" && !defined {
-			if near, ok := nearest(d.group, slices.Sorted(maps.Keys(r.groups))); ok {
-				return r.wrong(n.at, "node %q is of group %q, which groups has not: write %s", n.key, d.group, near)
-			}
-		}
-		kind := cmp.Or(d.kind, r.groups[d.group].kind, r.groups[r.defaults.group].kind, r.defaults.kind, linux)
-		group := cmp.Or(d.group, r.kindOf[kind].group, r.defaults.group)
-		if err := r.lab.node(n.key, kind, merged(r.defaults.labels, r.kindOf[kind].labels,
-			r.groups[group].labels,
-			d.labels), placeOf(n.at)); err != nil {
-			return err
+	if strings.Contains(n.key, "$") {
+		return r.wrong(n.at, "%w", unexpanded("node "+strconv.Quote(n.key), "write its name"))
+	}
+	if _, defined := r.groups[d.group]; d.group != "" && !defined {
+		if near, ok := nearest(d.group, slices.Sorted(maps.Keys(r.groups))); ok {
+			return r.wrong(n.at, "node %q is of group %q, which groups has not: write %s", n.key, d.group, near)
 		}
 	}
-	return nil
+	kind := cmp.Or(d.kind, r.groups[d.group].kind, r.groups[r.defaults.group].kind, r.defaults.kind, linux)
+	group := cmp.Or(d.group, r.kindOf[kind].group, r.defaults.group)
+	return r.lab.node(n.key, kind, merged(r.defaults.labels, r.kindOf[kind].labels, r.groups[group].labels, d.labels),
+		placeOf(n.at))
 }
 
 // merged returns the labels of all, of equal ones the last.
@@ -274,11 +264,7 @@ func merged(all ...map[string]string) map[string]string {
 }
 
 func (r *clab) links(e entry) error {
-	links, err := r.list(e.value, "links")
-	if err != nil {
-		return err
-	}
-	for _, n := range links {
+	return r.elements(e, func(n ast.Node) error {
 		fields, err := r.mapping(n, "a link")
 		if err != nil {
 			return err
@@ -287,11 +273,8 @@ func (r *clab) links(e entry) error {
 		if len(fields) > 0 {
 			at = placeOf(fields[0].at)
 		}
-		if err := r.link(at, fields); err != nil {
-			return err
-		}
-	}
-	return nil
+		return r.link(at, fields)
+	})
 }
 
 func (r *clab) link(at place, fields []entry) error {

@@ -51,7 +51,7 @@ func readDOT(file string, in io.Reader) (*sketch, error) {
 	}
 	f, err := dot.ParseBytes(data)
 	if err != nil {
-		return nil, dotError(file, err)
+		return nil, dotError(file, data, err)
 	}
 	if len(f.Graphs) != 1 {
 		return nil, s.wrong(place{}, "%d graphs: one file holds one topology", len(f.Graphs))
@@ -83,7 +83,12 @@ func checkNesting(data []byte) error {
 }
 
 // dotError gives the parser's "4:1: error: …" our form.
-func dotError(file string, err error) error {
+func dotError(file string, data []byte, err error) error {
+	// The parser names no place where -> joins nodes of a graph, and takes -- in a digraph.
+	if strings.Contains(err.Error(), "contains directed edge") {
+		at := newDOTWords(data).first("->")
+		return fileError(file, at, errors.New("-> in an undirected graph: write --, or digraph"))
+	}
 	text := strings.Replace(err.Error(), "graphx", "graph", 1) // as the parser's grammar calls that word
 	m := regexp.MustCompile(`^(\d+):(\d+): (?:error: )?`).FindStringSubmatch(text)
 	if m == nil {

@@ -67,6 +67,16 @@ func (w *dotWords) find(words ...string) place {
 	return place{}
 }
 
+// first returns the place of the first word that is this one.
+func (w *dotWords) first(word string) place {
+	for i, text := range w.words {
+		if string(text) == word {
+			return w.place(w.offsets[i])
+		}
+	}
+	return place{}
+}
+
 func (w *dotWords) here(i int, words []string) bool {
 	for j, word := range words {
 		if i+j >= len(w.words) {

@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -216,8 +217,12 @@ func (r *nodeLink) field() error {
 // maxSkipped bounds values within values of what is passed over.
 const maxSkipped = 1000
 
-// skip passes over a value of any length.
+// maxPassedOver bounds the words of one value that is passed over.
+const maxPassedOver = 1 << 20
+
+// skip passes over a value.
 func (r *nodeLink) skip() error {
+	words := 0
 	for depth := 0; ; {
 		t, err := r.dec.Token()
 		if err != nil {
@@ -232,6 +237,9 @@ func (r *nodeLink) skip() error {
 		at := r.place(r.dec.InputOffset())
 		if depth > maxSkipped {
 			return r.s.wrong(at, "more than %d values within each other: this is no graph", maxSkipped)
+		}
+		if words++; words > maxPassedOver {
+			return r.s.wrong(at, "a value of more than %d words that is neither nodes nor links: leave it out", maxPassedOver)
 		}
 		if depth == 0 {
 			return nil
@@ -313,7 +321,7 @@ func (r *nodeLink) object(key string) (place, map[string]json.RawMessage, error)
 		return at, nil, r.fail(err)
 	}
 	for key, raw := range fields {
-		if !isText(key) || !isText(string(raw)) {
+		if !isText([]byte(key)) || !isText(raw) {
 			return at, nil, r.s.wrong(at, "it holds what is not UTF-8: convert the file, as by iconv -f LATIN1 -t UTF-8")
 		}
 	}
@@ -321,19 +329,20 @@ func (r *nodeLink) object(key string) (place, map[string]json.RawMessage, error)
 }
 
 // isText reports whether nothing in a JSON text is lost as it is decoded: neither bytes nor halves of a pair of UTF-16.
-func isText(raw string) bool {
-	if !utf8.ValidString(raw) {
+func isText(raw []byte) bool {
+	if !utf8.Valid(raw) {
 		return false
 	}
-	if !strings.Contains(raw, `\u`) {
+	if !bytes.Contains(raw, []byte(`\u`)) {
 		return true
 	}
 	var v any
-	if json.Unmarshal([]byte(raw), &v) != nil {
+	if json.Unmarshal(raw, &v) != nil {
 		return true // another error
 	}
 	s, ok := v.(string)
-	return !ok || strings.Count(s, "\uFFFD") == strings.Count(raw, "\uFFFD")+strings.Count(strings.ToLower(raw), `\ufffd`)
+	return !ok || strings.Count(s, "\uFFFD") ==
+		bytes.Count(raw, []byte("\uFFFD"))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
 }
 
 func (r *nodeLink) node(at place, fields map[string]json.RawMessage) error {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"lightloom/pathmap"
 )
 
@@ -75,11 +77,7 @@ func (r ours) rate(e entry) (pathmap.BitsPerSecond, error) {
 
 // each reads the mappings of a list.
 func (r ours) each(e entry, read func(at place, fields []entry) error) error {
-	elements, err := r.list(e.value, e.key)
-	if err != nil {
-		return err
-	}
-	for _, n := range elements {
+	return r.elements(e, func(n ast.Node) error {
 		fields, err := r.mapping(n, "an element of "+e.key)
 		if err != nil {
 			return err
@@ -88,11 +86,8 @@ func (r ours) each(e entry, read func(at place, fields []entry) error) error {
 		if len(fields) > 0 {
 			at = placeOf(fields[0].at)
 		}
-		if err := read(at, fields); err != nil {
-			return err
-		}
-	}
-	return nil
+		return read(at, fields)
+	})
 }
 
 func (r ours) node(at place, fields []entry) error {

@@ -14,8 +14,7 @@ import (
 	"lightloom/pathmap/plaintext"
 )
 
-// maxYAML bounds a topology's YAML, in bytes: its tree takes a hundred and fifty bytes for each of the
-// file's.
+// maxYAML bounds a topology's YAML, in bytes.
 const maxYAML = 16 << 20
 
 // tree is a YAML file as nodes, with errors that know their place. Aliases stand for what their anchors
@@ -24,6 +23,7 @@ type tree struct {
 	file    string
 	anchors map[string][]*ast.AnchorNode // by name, in the file's order
 	left    *int                         // pairs and elements that may still be read
+	bodies  map[bodyOf]body              // what is parsed as it is read
 }
 
 // maxEntries bounds the pairs and elements that are read of a file, for aliases can stand for many in
@@ -51,8 +51,19 @@ func placeOf(at *token.Token) place {
 // parseTree returns the file and the mapping that it is.
 func parseTree(file string, data []byte) (tree, []entry, error) {
 	left := maxEntries
-	t := tree{file: file, anchors: map[string][]*ast.AnchorNode{}, left: &left}
-	body, err := t.parse(data)
+	rest, bodies := cutBodies(data)
+	t := tree{file: file, anchors: map[string][]*ast.AnchorNode{}, left: &left, bodies: bodies}
+	if len(data) > maxYAML {
+		return t, nil, t.wrong(nil, "longer than %d bytes: convert it to node-link JSON, which is read at any size", maxYAML)
+	}
+	if len(rest) > maxWhole {
+		return t, nil, t.wrong(nil, "longer than %d bytes beside nodes and links, or these do not stand in lines of their own "+
+			"below nodes: and links:, without anchors: convert it to node-link JSON, which is read at any size", maxWhole)
+	}
+	if line, err := plaintext.CheckNesting(data); err != nil {
+		return t, nil, fileError(file, place{line: line}, err)
+	}
+	body, err := t.parse(rest)
 	if err != nil {
 		return t, nil, err
 	}
@@ -74,12 +85,6 @@ func (t tree) Visit(n ast.Node) ast.Visitor {
 
 // parse returns the one value that the file holds.
 func (t tree) parse(data []byte) (ast.Node, error) {
-	if len(data) > maxYAML {
-		return nil, t.wrong(nil, "longer than %d bytes: convert it to node-link JSON, which is read at any size", maxYAML)
-	}
-	if line, err := plaintext.CheckNesting(data); err != nil {
-		return nil, fileError(t.file, place{line: line}, err)
-	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		if ye := yaml.Error(nil); errors.As(err, &ye) {

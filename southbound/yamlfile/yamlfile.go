@@ -51,6 +51,9 @@ func Decode(name string, data []byte, into any) (*File, error) {
 	if line, err := plaintext.CheckNesting(data); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 	}
+	if line, err := plaintext.CheckMapping(data); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+	}
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, placed(name, err)

@@ -41,7 +41,8 @@ func ParseRecorded(r io.Reader, name string) (Recorded, error) {
 	var all []recorded
 	in := bufio.NewScanner(plaintext.NewReader(r))
 	in.Buffer(nil, 1<<20)
-	for line := 1; in.Scan(); line++ {
+	line := 1
+	for ; in.Scan(); line++ {
 		fail := func(format string, args ...any) (Recorded, error) {
 			return Recorded{}, fmt.Errorf("%s:%d: %s", name, line, fmt.Sprintf(format, args...))
 		}
@@ -67,7 +68,7 @@ func ParseRecorded(r io.Reader, name string) (Recorded, error) {
 		all = append(all, x)
 	}
 	if err := in.Err(); err != nil {
-		return Recorded{}, fmt.Errorf("read %q: %w", name, err)
+		return Recorded{}, fmt.Errorf("read %q: line %d: %w", name, line, plaintext.LineError(err))
 	}
 	slices.SortStableFunc(all, func(a, b recorded) int {
 		return cmp.Or(cmp.Compare(a.NotBefore, b.NotBefore), cmp.Compare(a.In, b.In), cmp.Compare(a.Out, b.Out))

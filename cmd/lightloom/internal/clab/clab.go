@@ -57,11 +57,13 @@ func nodesOf(all []topo.LabNode) (nodes []Node) {
 	return nodes
 }
 
-// as returns what runs in a node's place. Topologies that we wrote say so in a label, whatever the kind; a container
-// with several cables is a switch.
+// as returns what runs in a node's place. Topologies that we wrote say so in a label, their nodes being containers; a
+// container with several cables is a switch.
 func as(n topo.LabNode) string {
-	if !n.Labelled && (emulatedKinds()[n.Kind] != "host" || n.Cables < 2) {
-		return emulatedKinds()[n.Kind]
+	kind := emulatedKinds()[n.Kind]
+	isSwitch := kind != "" && kind != "host" && kind != "bridge"
+	if !n.Labelled && (kind != "host" || n.Cables < 2) || isSwitch && n.Role != pathmap.Host && n.Role != pathmap.OCS {
+		return kind
 	}
 	switch n.Role {
 	case pathmap.Host:

@@ -437,7 +437,7 @@ func eachLine(name string, r io.Reader, example string, want []string,
 		}
 	}
 	if err := s.Err(); err != nil {
-		return fmt.Errorf("%s:%d: %w", name, n, err)
+		return fmt.Errorf("%s:%d: %w", name, n, plaintext.LineError(err))
 	}
 	return nil
 }

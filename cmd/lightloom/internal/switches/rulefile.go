@@ -53,7 +53,7 @@ func parseRules(name string, r io.Reader) ([]southbound.Rule, error) {
 		out = append(out, rule)
 	}
 	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		return nil, fmt.Errorf("%s:%d: %w", name, n, plaintext.LineError(err))
 	}
 	return out, nil
 }

@@ -48,7 +48,7 @@ func Parse(r io.Reader, name string) (*Schedule, error) {
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("read schedule %q: line %d: %w", name, p.line+1, err)
+		return nil, fmt.Errorf("read schedule %q: line %d: %w", name, p.line+1, plaintext.LineError(err))
 	}
 	p.line++
 	switch {
