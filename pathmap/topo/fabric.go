@@ -145,7 +145,7 @@ type Spec struct {
 	OCSes int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
 	Slots int        // slots: tasks a host runs at once
 	VCPUs string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
-	Own   []RackRate // rates of single racks, by link and rack; nil: none
+	Own   []OwnValue // values of single racks and OCSes, by key and number; nil: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish

@@ -180,9 +180,18 @@ func (s Spec) String() string {
 func (s Spec) WithoutOCS(extra bool) Spec {
 	s = s.WithDefaults()
 	if extra && s.HasOCS() {
-		ports, links := pathmap.BitsPerSecond(s.Ports*s.Planes()), pathmap.BitsPerSecond(s.Racks*s.Spines)
+		ports, links := pathmap.BitsPerSecond(s.cabledPorts()), pathmap.BitsPerSecond(s.Racks*s.Spines)
 		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
 	}
 	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes, s.Side, s.FacePorts = LeafSpine, 0, 0, 0, 0, 0, 0, 0
-	return s.withoutOwn("ocs")
+	return s.withoutOwn()
+}
+
+// cabledPorts is how many cables lead from racks to OCSes.
+func (s Spec) cabledPorts() (sum int) {
+	planes := s.Planes() / s.ParallelOCSes()
+	for ocs := range s.ParallelOCSes() {
+		sum += s.PortsOf(ocs) * planes
+	}
+	return sum
 }

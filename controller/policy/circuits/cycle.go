@@ -24,10 +24,11 @@ type Cycle struct {
 // against each other by equal parts of a slot, so that a rack is never dark in all of them at once.
 func Rotor() Cycle {
 	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
-		n, slot := southbound.Port(v.Fabric.Racks), rotorSlot(v.Delta)
+		n := southbound.Port(v.Fabric.Racks)
 		planes := southbound.Port(v.Fabric.Spec.Planes())
 		matching := (out-in+n)%n - 1
 		plane, turn := matching%planes, matching/planes
+		slot := rotorSlot(v.DeltaAt(plane * n))
 		own := (n - 1 - plane + planes - 1) / planes // of this plane
 		from := time.Duration(turn)*slot + time.Duration(plane)*slot/time.Duration(planes)
 		return []schedule.Circuit{{In: in + plane*n, Out: out + plane*n, From: from, To: from + slot,
@@ -86,7 +87,7 @@ func (c Cycle) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	if t.matrix.Empty() {
 		return
 	}
-	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.OCSPorts()), delta: v.Delta,
+	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.OCSPorts()), delta: v.Delta, deltas: v.Deltas,
 		start: v.Now, lit: lit(v)}}
 	l.stand()
 	ends, planes := opticalPorts(v), newWavelengthAssignment(v)

@@ -85,7 +85,7 @@ func (m *memory) scheduler(v *controller.View) *scheduler {
 	}
 	s := m.sched
 	s.table.clear()
-	s.delta, s.start, s.lit, s.cut, s.racks = v.Delta, v.Now, lit(v), false, v.Fabric.Racks
+	s.delta, s.deltas, s.start, s.lit, s.cut, s.racks = v.Delta, v.Deltas, v.Now, lit(v), false, v.Fabric.Racks
 	return s
 }
 

@@ -56,7 +56,7 @@ func (x *shapes) readTime(j *liveJob) (sum float64) {
 func (f *forecast) pairTime(from, to int, bytes float64) float64 {
 	least := min(bytes/f.rates[rackUp][from], forever)
 	if !f.blind && f.optical[1][to] > 0 {
-		least = min(least, f.v.Delta.Seconds()+bytes/f.optical[0][from])
+		least = min(least, f.v.LeastDelta().Seconds()+bytes/f.optical[0][from])
 	}
 	return least
 }
