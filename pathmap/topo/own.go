@@ -228,6 +228,11 @@ func (s Spec) OwnDelays() bool {
 	return slices.ContainsFunc(s.Own, func(o OwnValue) bool { return ofOCS(o.Link) && o.Link != "ports" })
 }
 
+// ownPorts reports whether any OCS has a number of ports of its own.
+func (s Spec) ownPorts() bool {
+	return slices.ContainsFunc(s.Own, func(o OwnValue) bool { return o.Link == "ports" })
+}
+
 // LeastDark returns the dark time of the fastest OCS.
 func (s Spec) LeastDark() time.Duration {
 	if !s.OwnDelays() {
@@ -312,7 +317,7 @@ func (d *draft) applyOversub() error {
 	if d.s.NIC == 0 {
 		s.NIC = DefaultEPS
 		if s.HasOCS() {
-			s.NIC = max(s.OCS*pathmap.BitsPerSecond(s.Planes())/pathmap.BitsPerSecond(s.Hosts), 1)
+			s.NIC = max(s.OCS*pathmap.BitsPerSecond(s.CircuitsARack())/pathmap.BitsPerSecond(s.Hosts), 1)
 		}
 	}
 	d.s.NIC = s.NIC

@@ -16,7 +16,7 @@ const maxText = 4096
 // ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas.
 // Keys left out have their defaults, which the spec returned holds. Keys by kind:
 //
-//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths ocses dark slots vcpus
+//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths ocses rails dark slots vcpus
 //	leafspine  racks hosts spines nic eps oversub slots vcpus
 //	crossbar   ports rate ocses dark slots vcpus
 //	pod        cubes side spines nic eps ocs ports dark slots vcpus
@@ -173,7 +173,8 @@ func keysOf(kind string) []key {
 		return append(racks,
 			key{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })},
 			key{"ports", count("ports", func(s *Spec) *int { return &s.Ports })},
-			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, ocses, dark, slots, vcpus)
+			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, ocses,
+			key{"rails", count("rails", func(s *Spec) *int { return &s.Rails })}, dark, slots, vcpus)
 	case LeafSpine:
 		return append(racks, slots, vcpus)
 	case PodKind:

@@ -170,5 +170,5 @@ func packets(v *controller.View) float64 {
 	if controller.CircuitsOnly(v.Fabric) || s.OCS <= 0 {
 		return 0
 	}
-	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS) / float64(s.Planes())
+	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS) / float64(s.CircuitsARack())
 }

@@ -80,10 +80,7 @@ func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]P
 
 // count returns how many planes there are.
 func (x *Scratch) count() int {
-	if x.planes == nil {
-		return 1
-	}
-	return int(x.planes.waves)
+	return x.memory.fabric.Spec.CircuitsARack()
 }
 
 // Lay gives a coflow's pairs their circuits, none before an instant.

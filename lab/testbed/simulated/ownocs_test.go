@@ -8,17 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/policy"
 	"lightloom/emulator/device"
 	"lightloom/lab/labtest"
 	"lightloom/lab/outcome"
 	"lightloom/lab/scenario"
+	"lightloom/southbound"
 )
 
 // differingOCSes is six racks under four OCSes: the second takes 50 ms and more to move, and only four racks have a
 // port on the last.
 const differingOCSes = "hybrid:racks=6,hosts=1,spines=2,eps=100Mbps,ocs=1Gbps,dark=10ms,nic=4Gbps,ocses=4," +
-	"apply@1=2ms,dark@1=50ms,lock@1=1ms,ports@3=4"
+	"apply@1=2ms,dark@1=50ms,lock@1=1ms,ports@0=5,ports@3=4"
 
 // onDifferingOCSes runs random coflows under a policy.
 func onDifferingOCSes(t *testing.T, policy, delays, faults string) *outcome.Outcome {
@@ -120,6 +122,54 @@ func TestDifferingOCSDies(t *testing.T) {
 		if ocs, _ := f.OCSAt(int32(m.In)); m.Failed && f.Topology.Node(ocs).Name != "ocs1" {
 			t.Errorf("a move of %s fails", f.Topology.Node(ocs).Name)
 		}
+	}
+}
+
+// rails is three units of two servers with four NICs each.
+const rails = "hybrid:racks=12,hosts=2,spines=2,eps=100Mbps,ocs=1Gbps,dark=10ms,rails=4,dark@2=30ms"
+
+// TestRailsUnderEveryPolicy: circuits join racks of one rail alone, each rail's by its own OCS, and all jobs end.
+func TestRailsUnderEveryPolicy(t *testing.T) {
+	f := fabricOf(t, rails)
+	var jobs []controller.Job
+	for i := range 12 { // each rail has an all-to-all of its NICs, and one flow goes to another rail
+		j := controller.Job{Name: fmt.Sprintf("job%d", i), Arrival: time.Duration(i) * 100 * time.Millisecond,
+			Edges: []controller.Edge{{Kind: controller.Fixed}}}
+		add := func(src, dst int) {
+			j.Edges[0].Flows = append(j.Edges[0].Flows, controller.Flow{Src: southbound.HostID(src),
+				Dst: southbound.HostID(dst), Bytes: 5e7, Count: 1})
+		}
+		for k := range 4 {
+			for u := range 3 {
+				add(2*(4*u+k)+i%2, 2*(4*((u+1)%3)+k)+i%2)
+			}
+		}
+		add(0, 2)
+		jobs = append(jobs, j)
+	}
+	for _, name := range parallelPolicies(t) {
+		if strings.Contains(name, "schedule:") {
+			continue // a file of other ports
+		}
+		t.Run(policy.Shown(name), func(t *testing.T) {
+			s, err := scenario.Prepare(scenario.Options{Fabric: rails, On: scenario.OnFlowsim, Policies: []string{name},
+				Given: jobs, Seed: 1, Scale: 1, Speedup: 1}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if by := circuitsByOCS(t, f, o); len(by) != 4 {
+				t.Errorf("circuits by OCS: %v, want some of each", by)
+			}
+			for _, m := range o.State.Moves {
+				if a, b := f.OCSRack(int32(m.In)), f.OCSRack(int32(m.Out)); a%4 != b%4 {
+					t.Errorf("a circuit joins racks %d and %d", a, b)
+				}
+			}
+		})
 	}
 }
 
