@@ -2,6 +2,7 @@ package controller
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"lightloom/pathmap"
@@ -50,8 +51,26 @@ type View struct {
 	// use Traffic, and ignore coflows.
 	Traffic *Traffic
 
-	Delta             time.Duration // the expected reconfiguration delay of a circuit move
-	ElephantThreshold pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+	Delta time.Duration // the expected reconfiguration delay of a circuit move
+	// Deltas are those of each OCS port, where OCSes differ; Delta is then one that most moves meet. nil: all have Delta.
+	Deltas            []time.Duration `json:",omitempty"`
+	ElephantThreshold pathmap.Bytes   // bytes of a rack pair and coflow from which a circuit is worth it
+}
+
+// DeltaAt returns the expected reconfiguration delay of a move of an OCS port's circuit.
+func (v *View) DeltaAt(port southbound.Port) time.Duration {
+	if v.Deltas == nil {
+		return v.Delta
+	}
+	return v.Deltas[port]
+}
+
+// LeastDelta returns the expected reconfiguration delay of the fastest OCS.
+func (v *View) LeastDelta() time.Duration {
+	if v.Deltas == nil {
+		return v.Delta
+	}
+	return slices.Min(v.Deltas)
 }
 
 // Traffic is an estimate of what racks have for each other, by counters or hosts' reports.

@@ -166,8 +166,8 @@ func newTopologyShow() *cobra.Command {
 			}
 			return written("show", format.Write(c.OutOrStdout(), t))
 		}
-		if spec, err := topo.FromArgument(args[0]); err == nil && spec.Pod() {
-			fmt.Fprintln(c.OutOrStdout(), spec.PodPicture())
+		if spec, err := topo.FromArgument(args[0]); err == nil && spec.Picture() != "" {
+			fmt.Fprintln(c.OutOrStdout(), spec.Picture())
 		}
 		return written("show", showTopology(c.OutOrStdout(), t))
 	}

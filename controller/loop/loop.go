@@ -28,7 +28,9 @@ type Config struct {
 	Index  *live.Paths // of Paths, as nothing had failed: which racks use a link; nil disables it for policies
 	Seed   uint64
 	// the model's p90 of a circuit's reconfiguration delay; corrected by what the moves of the log took
-	Delta             time.Duration
+	Delta time.Duration
+	// Deltas are those of each OCS, where they differ, and Delta is the longest of them; nil: all have Delta.
+	Deltas            []time.Duration
 	ElephantThreshold pathmap.Bytes
 	Demand            demand.Options // what circuit policies know of traffic
 	Rollout           rollout.Options

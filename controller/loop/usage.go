@@ -70,7 +70,7 @@ func (x *usages) of(r *controller.CircuitReservation) *Usage {
 
 func (l *Loop) noteMade(s *state.State, now time.Duration, r *controller.CircuitReservation) {
 	if u := l.usages.of(r); u != nil {
-		u.Made, u.Delta, u.AtMade = now, l.decider.view.Delta, l.count(s, now, r)
+		u.Made, u.Delta, u.AtMade = now, l.decider.view.DeltaAt(r.In), l.count(s, now, r)
 		u.anchor = r.Coflow
 		if active := s.Active(); r.Coflow == controller.AnyCoflow && len(active) > 0 {
 			u.anchor = active[0]

@@ -1,6 +1,11 @@
 package rollout
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"lightloom/pathmap/topo"
+)
 
 // Control is what one step of the controller takes beside what devices take: for the simulator and for
 // the δ that schedules assume. The figures are medians of the demo's three replicas on two cores.
@@ -18,6 +23,24 @@ func DefaultControl() Control {
 // of the new one, and the outcome is committed.
 func (c Control) Delta(device time.Duration) time.Duration {
 	return 2*c.Commit + 3*c.RPC + c.Drain + device
+}
+
+// Deltas returns the reconfiguration delay of the slowest OCS of a fabric, by its spec, and those of each;
+// nil where all are as fast.
+func (c Control) Deltas(spec topo.Spec) (most time.Duration, each []time.Duration) {
+	if !spec.OwnDelays() {
+		return c.Delta(spec.Dark), nil
+	}
+	for ocs := range spec.ParallelOCSes() {
+		sum := spec.Dark
+		if dark, own := spec.OwnDelay("dark", ocs); own {
+			sum = dark
+		}
+		apply, _ := spec.OwnDelay("apply", ocs)
+		lock, _ := spec.OwnDelay("lock", ocs)
+		each = append(each, c.Delta(apply+sum+lock))
+	}
+	return slices.Max(each), each
 }
 
 // Options returns the options of moves with a target reconfiguration delay of delta: a move is given up

@@ -35,6 +35,7 @@ type ReplicaConfig struct {
 	Seed              uint64                `json:"seed"`
 	ElephantThreshold pathmap.Bytes         `json:"elephant_threshold"`
 	Delta             time.Duration         `json:"delta"`
+	Deltas            []time.Duration       `json:"deltas,omitempty"` // of each OCS, where they differ
 	Agent             string                `json:"agent"`            // address of one for all hosts; or
 	Agents            []inventory.AgentSite `json:"agents,omitempty"` // several
 	// secrets and certificates in them are named, not written

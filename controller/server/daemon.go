@@ -180,12 +180,12 @@ func (a *Daemon) open() error {
 
 // replicas returns the configuration of every replica. The cluster has been started earlier times before.
 func (a *Daemon) replicas(spec topo.Spec, earlier uint64) ReplicaConfig {
-	delta := rollout.DefaultControl().Delta(spec.Dark)
+	delta, deltas := rollout.DefaultControl().Deltas(spec)
 	c := ReplicaConfig{Telemetry: Telemetry{a.Options.Metrics, a.Options.Traces},
 		Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
 		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
-		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.Dark), Delta: delta, Rollout: rollout.DefaultControl().
-					Options(delta),
+		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.LeastDark()), Delta: delta, Deltas: deltas,
+		Rollout:  rollout.DefaultControl().Options(delta),
 		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
 		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}
 	c.Replay, c.Retention, c.Reasons = a.Options.Replay, a.Options.Retention, a.Options.Reasons

@@ -210,9 +210,9 @@ func (c *ReplicaConfig) fabric(arg, devices string) error {
 	if len(inv.Hosts) > 0 {
 		return fmt.Errorf("%s: hosts are namespaces of one machine: run agents in them and name these under agents", devices)
 	}
-	c.Delta = rollout.DefaultControl().Delta(c.Spec.Dark)
+	c.Delta, c.Deltas = rollout.DefaultControl().Deltas(c.Spec)
 	c.Rollout = rollout.DefaultControl().Options(c.Delta)
-	c.ElephantThreshold = policy.ElephantFactor * c.Spec.OCS.In(c.Spec.Dark)
+	c.ElephantThreshold = policy.ElephantFactor * c.Spec.OCS.In(c.Spec.LeastDark())
 	c.Devices = inv.Devices
 	if len(inv.Agents) > 0 {
 		c.Agents = inv.Sites(f)

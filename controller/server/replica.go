@@ -291,7 +291,7 @@ func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *
 	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts,
 		Clock:  p.clock.now,
 		Logger: p.log, Sample: p.config.Sample, Keep: p.config.Reasons,
-		Loop: loop.Config{Seed: p.config.Seed, Delta: p.config.Delta,
+		Loop: loop.Config{Seed: p.config.Seed, Delta: p.config.Delta, Deltas: p.config.Deltas,
 			ElephantThreshold: p.config.ElephantThreshold, Demand: p.config.Demand, Rollout: p.config.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}
 	if p.traces != nil {

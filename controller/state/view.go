@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -166,13 +167,42 @@ const delayWindow = 32
 // ReconfigurationDelay returns the expected reconfiguration delay of a circuit move: the p90 (nearest
 // rank) of the last moves that came into service, or model until there are some.
 func (s *State) ReconfigurationDelay(model time.Duration) time.Duration {
+	return s.delayOf(pathmap.None, len(s.d.Moves), model)
+}
+
+// ReconfigurationDelays returns the same by OCS port, where models has one for each OCS; nil where models is
+// nil. It uses the memory of to.
+func (s *State) ReconfigurationDelays(to, models []time.Duration) []time.Duration {
+	if models == nil {
+		return nil
+	}
+	each := s.fabric.OCSPorts() / len(models)
+	for ocs, model := range models {
+		// A switch that seldom moves is not looked for through all records.
+		d := s.delayOf(s.fabric.OCSNode+pathmap.NodeID(ocs), delayWindow*len(models)*2, model)
+		for range each {
+			to = append(to, d)
+		}
+	}
+	return to
+}
+
+// delayOf is ReconfigurationDelay of moves of one OCS, or of all; most is how many are looked at.
+func (s *State) delayOf(ocs pathmap.NodeID, most int, model time.Duration) time.Duration {
 	var last [delayWindow]time.Duration
 	n := 0
-	for i := len(s.d.Moves) - 1; i >= 0 && n < delayWindow; i-- {
-		if m := &s.d.Moves[i]; m.InService != Unset {
-			last[n] = m.InService - m.Intent
-			n++
+	for i := len(s.d.Moves) - 1; i >= max(0, len(s.d.Moves)-most) && n < delayWindow; i-- {
+		m := &s.d.Moves[i]
+		if m.InService == Unset {
+			continue
 		}
+		if ocs != pathmap.None {
+			if at, _ := s.fabric.OCSAt(int32(m.In)); at != ocs {
+				continue
+			}
+		}
+		last[n] = m.InService - m.Intent
+		n++
 	}
 	if n < delayWindow/4 {
 		return model

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lightloom/pathmap/topo"
 )
 
 // Delays are the stages of a change after the device has accepted it. What comes before (commit, RPC) is the
@@ -76,7 +78,11 @@ func ParseDelays(text string) (Delays, error) { return ParseBudget(text, nil) }
 // ParseBudget is ParseDelays for a text that can name more stages, which are not the device's: these
 // are changed in more.
 func ParseBudget(text string, more map[string]*Dist) (Delays, error) {
-	var d Delays
+	return Delays{}.With(text, more)
+}
+
+// With returns d with the stages changed that a text names, all of them where it begins with a preset.
+func (d Delays) With(text string, more map[string]*Dist) (Delays, error) {
 	if strings.TrimSpace(text) == "" {
 		return d, nil
 	}
@@ -124,6 +130,31 @@ func presetNamed(name string) (Delays, error) {
 	}
 	return Delays{}, fmt.Errorf("preset %q is unknown: write one of %s, or stages such as dark=10ms", name,
 		strings.Join(known, ", "))
+}
+
+// OfOCS returns d with what a fabric's spec has for one of its optical switches alone.
+func (d Delays) OfOCS(spec topo.Spec, ocs int) Delays {
+	for _, s := range d.stages() {
+		if own, ok := spec.OwnDelay(s.name, ocs); ok {
+			*s.dist = Fixed(own)
+		}
+	}
+	return d
+}
+
+// SplitOwn takes the stages of single switches, such as "dark@1=50ms", out of a text, and returns them by
+// what stands before the "=", in their order.
+func SplitOwn(text string) (common string, own [][2]string) {
+	var rest []string
+	for _, part := range splitTop(text) {
+		key, value, assigned := strings.Cut(part, "=")
+		if key = strings.TrimSpace(key); assigned && strings.Contains(key, "@") {
+			own = append(own, [2]string{key, value})
+			continue
+		}
+		rest = append(rest, part)
+	}
+	return strings.Join(rest, ","), own
 }
 
 // splitTop splits at the commas outside parentheses.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lightloom/emulator/device"
+	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 )
 
@@ -18,10 +19,11 @@ const (
 
 // Options say how a fabric is simulated.
 type Options struct {
-	Seed    uint64        // of the devices' delays
-	Switch  device.Delays // of each packet switch
-	Optical device.Delays // of the OCS; where it names no dark time, the fabric's spec does
-	AllStop bool          // every circuit goes dark when one moves
+	Seed    uint64          // of the devices' delays
+	Switch  device.Delays   // of each packet switch
+	Optical device.Delays   // of the OCS; where it names no dark time, the fabric's spec does
+	Own     []device.Delays // of each OCS in the place of Optical; nil: those of Optical and the fabric's spec
+	AllStop bool            // every circuit goes dark when one moves
 	// NoHeaders lets payload use the links whole. The default charges headers.
 	NoHeaders bool
 	// Hairpins lets a host flow go from a host to itself, over both directions of the host's port. The
@@ -54,16 +56,28 @@ func (o *Options) check(f *topo.Fabric) error {
 	if err := o.Optical.Check(); err != nil {
 		return fmt.Errorf("delays of the OCS: %w", err)
 	}
+	for i := range o.Own {
+		if err := o.Own[i].Check(); err != nil {
+			return fmt.Errorf("delays of OCS %d: %w", i, err)
+		}
+	}
+	if o.Own != nil && len(o.Own) != f.OCSes() {
+		return fmt.Errorf("delays of %d OCSes: the fabric has %d", len(o.Own), f.OCSes())
+	}
 	return nil
 }
 
-// optical returns the delays of a fabric's OCS.
-func (o *Options) optical(f *topo.Fabric) device.Delays {
+// optical returns the delays of one of a fabric's OCSes.
+func (o *Options) optical(f *topo.Fabric, ocs pathmap.NodeID) device.Delays {
+	i := int(ocs - f.OCSNode)
+	if o.Own != nil {
+		return o.Own[i]
+	}
 	d := o.Optical
 	if d.Dark.IsZero() {
 		d.Dark = device.Fixed(f.Spec.Dark)
 	}
-	return d
+	return d.OfOCS(f.Spec, i)
 }
 
 // payloadShare is the part of layer-2 bytes that is payload.

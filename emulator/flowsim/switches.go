@@ -91,7 +91,7 @@ func (s *Sim) addDevices() {
 			Tags:   s.tags,
 			Delays: s.opt.Switch, Seed: s.opt.Seed, Plane: sw.plane, LogSize: logSize}
 		if n.Role == pathmap.OCS {
-			c.Kind, c.Delays, c.AllStop = device.Optical, s.opt.optical(s.fabric), s.opt.AllStop
+			c.Kind, c.Delays, c.AllStop = device.Optical, s.opt.optical(s.fabric, id), s.opt.AllStop
 			c.Plane = optics{sw.plane}
 			c.OnLight = func(_ time.Duration, input southbound.Port, lit bool) { s.onLight(id, input, lit) }
 			if s.opt.Lit != nil {

@@ -103,7 +103,7 @@ func prepare(opt Options, scale float64) (*Prepared, error) {
 	}
 	if s.Spec.Kind != topo.Crossbar { // there all bytes are elephants
 		// Of rates as run: a dark time is what it is, whatever arrivals and sizes were divided by.
-		s.ElephantThreshold = policy.ElephantFactor * scaled.OCS.In(scaled.Dark)
+		s.ElephantThreshold = policy.ElephantFactor * scaled.OCS.In(scaled.LeastDark())
 	}
 	return s, nil
 }

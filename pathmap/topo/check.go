@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -65,7 +66,7 @@ func (s Spec) Check() error {
 		return wrong(racks, "%d racks of %d hosts and %d uplinks make %d cables, more than %d: write %s=%d or fewer",
 			s.Racks, s.Hosts, s.Spines, cables, MaxCables, racks, MaxCables/(s.Hosts+s.Spines))
 	}
-	if err := s.checkPlanes(); err != nil {
+	if err := cmp.Or(s.checkPlanes(), s.checkRails()); err != nil {
 		return err
 	}
 	if err := s.checkRates(); err != nil {

@@ -22,7 +22,8 @@ import (
 // OCS ports have numbers of the whole fabric, so that one ledger holds the circuits of all OCSes. They
 // come in planes: a circuit joins two ports of one plane, which is one wavelength of one OCS. Port
 // r + p·Racks goes to rack r and is of plane p; the planes of one OCS follow each other. Of a pod an OCS
-// has two planes, of lower and of upper faces, and a circuit joins one of each. Racks without an
+// has two planes, of lower and of upper faces, and a circuit joins one of each. The OCS of a rail has ports
+// for the racks of that rail alone. Racks without an
 // OCS port come last. OCSAt and OCSPort translate to the numbers that an OCS itself has and back; of the
 // first OCS, and so of a single one, they are the same.
 type Fabric struct {
@@ -83,6 +84,9 @@ func (f *Fabric) OCSAt(port int32) (pathmap.NodeID, int32) {
 	if f.Spec.Pod() {
 		return f.OCSNode + pathmap.NodeID(port/each), facePort(port%each, int32(f.Racks))
 	}
+	if f.Spec.Rails > 0 {
+		return f.OCSNode + pathmap.NodeID(port/each), f.Spec.railPort(port/each, port%each)
+	}
 	if port < each || f.Spec.ParallelOCSes() == 1 {
 		return f.OCSNode, port
 	}
@@ -101,6 +105,9 @@ func (f *Fabric) OCSPort(n pathmap.NodeID, port int32) int32 {
 	}
 	if f.Spec.Pod() {
 		port = planePort(port, int32(f.Racks))
+	}
+	if f.Spec.Rails > 0 {
+		return f.railFabricPort(n, port)
 	}
 	return int32(n-f.OCSNode)*each + port
 }
@@ -140,12 +147,12 @@ type Spec struct {
 	Ports  int                   // ports: OCS ports, at most Racks (the racks beyond have none); default Racks
 	Dark   time.Duration         // dark: mirrors in motion, per moved port
 	// wavelengths: circuits that a rack can have at once each way through an OCS, every one at the OCS rate; 0: one
-	Waves int
-	Cubes            // of a pod
-	OCSes int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
-	Slots int        // slots: tasks a host runs at once
-	VCPUs string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
-	Own   []RackRate // rates of single racks, by link and rack; nil: none
+	Waves  int
+	Layout            // of a pod, or of rails
+	OCSes  int        // ocses: parallel OCSes, each with Ports ports of its own; 0: one
+	Slots  int        // slots: tasks a host runs at once
+	VCPUs  string     // vcpus: of hosts in turn, such as "8" or "16/4/4"; empty: as many as slots
+	Own    []OwnValue // values of single racks and OCSes, by key and number; nil: none
 
 	K        int    // k: ports of a switch of a fat-tree
 	Switches int    // switches: of a Jellyfish
@@ -160,10 +167,11 @@ type Spec struct {
 	PerNode int     // hosts: to add at each switch of the file that has none
 }
 
-// Cubes are what the racks of a pod are.
-type Cubes struct {
-	Side      int // side: of a cube, in hosts
-	FacePorts int // ports: of each OCS, those that no cube uses too; 0: two a cube
+// Layout is which racks meet on which OCS, where it is not all of them on each.
+type Layout struct {
+	Side      int // side: of a pod's cube, in hosts
+	FacePorts int // ports: of each OCS of a pod, those that no cube uses too; 0: two a cube
+	Rails     int // rails: of a unit of racks, each with an OCS of its own; 0: none
 }
 
 // Wavelengths returns how many circuits a rack can have at once each way through one OCS.
@@ -174,7 +182,7 @@ func (s Spec) ParallelOCSes() int {
 	if s.Pod() {
 		return s.faceOCSes()
 	}
-	return max(1, s.OCSes)
+	return max(1, s.OCSes, s.Rails)
 }
 
 // Planes returns how many circuits a rack can have at once each way, over all OCSes.
@@ -189,6 +197,15 @@ func (s Spec) Planes() int {
 // between two racks.
 func (s Spec) General() bool {
 	return s.Kind == FatTreeKind || s.Kind == JellyfishKind || s.Kind == FileKind
+}
+
+// CircuitsARack returns how many circuits a rack can have at once each way: of a fabric of rails one, by
+// the OCS of its own rail.
+func (s Spec) CircuitsARack() int {
+	if s.Rails > 0 {
+		return 1
+	}
+	return s.Planes()
 }
 
 // PathsKept is how many paths between two racks get a tag. In a leaf-spine they are those over one

@@ -108,9 +108,12 @@ func (f *Fabric) cable(b *pathmap.Builder) {
 	}
 	f.OCSUplink = slices.Repeat([]int32{pathmap.None}, f.Racks*s.Planes())
 	for p := range f.OCSUplink {
-		if r, plane := p%f.Racks, p/f.Racks; r < s.Ports {
+		n, port := f.OCSAt(int32(p))
+		if r, plane := p%f.Racks, p/f.Racks; r < s.PortsOf(int(n-f.OCSNode)) && port != pathmap.None {
+			if s.Rails > 0 {
+				plane = 0 // the rack's only one
+			}
 			f.OCSUplink[p] = int32(s.Hosts + s.Spines + plane)
-			n, port := f.OCSAt(int32(p))
 			b.Cable(f.ToRNode[r], f.OCSUplink[p], n, port, ocs[r], ocs[r])
 		}
 	}

@@ -6,98 +6,247 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"lightloom/pathmap"
 )
 
-// RackRate is a rate that some racks have for themselves: "eps@3=500Mbps", "ocs@0-4=20Gbps".
-type RackRate struct {
-	Link        string // which links of a rack: nic, eps or ocs; rate on a crossbar
-	First, Last int    // racks
+// OwnValue is what some racks or OCSes have for themselves: "eps@3=500Mbps", "ocs@0-4=20Gbps" of racks,
+// "dark@1=50ms", "ports@0-2=6" of OCSes.
+type OwnValue struct {
+	Link        string // a rate of a rack's links: nic, eps or ocs; rate on a crossbar. Else one of ocsKeys
+	First, Last int    // racks, or OCSes
 	Rate        pathmap.BitsPerSecond
+	Delay       time.Duration `json:",omitempty"` // of an OCS: apply, dark or lock
+	Ports       int           `json:",omitempty"` // of an OCS
 }
 
-func (o RackRate) String() string { return fmt.Sprintf("%s=%v", o.key(), o.Rate) }
+// ocsKeys are what an OCS may have for itself: the stages of its reconfiguration delay, and its ports.
+func ocsKeys() []string { return []string{"apply", "dark", "lock", "ports"} }
 
-// key is what stands before the rate, as in a spec.
-func (o RackRate) key() string {
+func ofOCS(what string) bool { return slices.Contains(ocsKeys(), what) }
+
+func (o OwnValue) String() string {
+	switch {
+	case o.Link == "ports":
+		return fmt.Sprintf("%s=%d", o.key(), o.Ports)
+	case ofOCS(o.Link):
+		return fmt.Sprintf("%s=%v", o.key(), o.Delay)
+	}
+	return fmt.Sprintf("%s=%v", o.key(), o.Rate)
+}
+
+// key is what stands before the value, as in a spec.
+func (o OwnValue) key() string {
 	if o.First == o.Last {
 		return fmt.Sprintf("%s@%d", o.Link, o.First)
 	}
 	return fmt.Sprintf("%s@%d-%d", o.Link, o.First, o.Last)
 }
 
-// ownKinds are what racks of a kind of fabric may have for themselves.
-func ownKinds(kind string) []string {
+// ownKinds are what racks of a kind of fabric may have for themselves, and then its OCSes.
+func ownKinds(kind string) (racks, ocses []string) {
 	switch kind {
 	case Hybrid:
-		return []string{"nic", "eps", "ocs"}
+		return []string{"nic", "eps", "ocs"}, ocsKeys()
 	case LeafSpine:
-		return []string{"nic", "eps"}
+		return []string{"nic", "eps"}, nil
 	case Crossbar:
-		return []string{"rate"}
+		return []string{"rate"}, []string{"apply", "dark", "lock"}
+	case PodKind:
+		return nil, ocsKeys()
 	}
-	return nil
+	return nil, nil
 }
 
-// setOwn reads one key of the form what@rack or what@first-last.
-func (d *draft) setOwn(name, value string) error {
-	what, racks, _ := strings.Cut(name, "@")
-	kinds := ownKinds(d.s.Kind)
-	if !slices.Contains(kinds, what) {
-		if len(kinds) == 0 {
-			return wrong(name, "racks of a %s have no rates of their own: write a file:", d.s.Kind)
-		}
-		return wrong(name, "no rack has a %q of its own: write %s@3=1Gbps", what,
-			strings.Join(kinds, "@3=1Gbps or "))
-	}
-	o := RackRate{Link: what}
-	first, last, ranged := strings.Cut(racks, "-")
+// OwnKey reads a key of the form what@3 or what@0-4.
+func OwnKey(name string) (what string, first, last int, ok bool) {
+	what, numbers, _ := strings.Cut(name, "@")
+	from, to, ranged := strings.Cut(numbers, "-")
 	if !ranged {
-		last = first
+		to = from
 	}
-	var err, err2 error
-	o.First, err = strconv.Atoi(first)
-	o.Last, err2 = strconv.Atoi(last)
-	if err != nil || err2 != nil || o.First < 0 || o.Last < o.First {
-		return wrong(name, "%q is no rack and no range of racks: write %s@3=1Gbps or %s@0-4=1Gbps",
-			racks, what, what)
+	first, err := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	return what, first, last, err == nil && err2 == nil && first >= 0 && last >= first
+}
+
+// setOwn reads one key of the form what@rack or what@first-last, or of OCSes in the place of racks.
+func (d *draft) setOwn(name, value string) error {
+	what, numbers, _ := strings.Cut(name, "@")
+	if err := d.mayOwn(name, what); err != nil {
+		return err
 	}
-	if o.Rate, err = pathmap.ParseRate(value); err != nil {
-		return wrong(name, "%v", err)
+	of, has, example := "rack", "rate", "1Gbps"
+	if ofOCS(what) {
+		if of, has, example = "OCS", "value", "50ms"; what == "ports" {
+			example = "4"
+		}
 	}
-	if err := checkRate(name, o.Rate); err != nil {
+	o := OwnValue{Link: what}
+	var ok bool
+	if _, o.First, o.Last, ok = OwnKey(name); !ok {
+		return wrong(name, "%q is no %s and no range of %ss: write %s@3=%s or %s@0-4=%s", numbers, of, strings.ReplaceAll(of,
+			"OCS", "OCSe"), what, example, what, example)
+	}
+	if err := o.set(name, value); err != nil {
 		return err
 	}
 	for _, x := range d.s.Own {
 		if x.Link == o.Link && x.First <= o.Last && o.First <= x.Last {
-			return wrong(name, "rack %d has a rate of its own already: %v", max(x.First, o.First), x)
+			return wrong(name, "%s %d has a %s of its own already: %v", of, max(x.First, o.First), has, x)
 		}
 	}
 	d.s.Own = append(d.s.Own, o)
-	slices.SortFunc(d.s.Own, func(a, b RackRate) int {
+	slices.SortFunc(d.s.Own, func(a, b OwnValue) int {
 		return cmp.Or(cmp.Compare(a.Link, b.Link), cmp.Compare(a.First, b.First))
 	})
 	return nil
 }
 
-// checkOwn checks that racks with rates of their own are there.
+// mayOwn refuses what nothing of this kind of fabric has for itself.
+func (d *draft) mayOwn(name, what string) error {
+	racks, ocses := ownKinds(d.s.Kind)
+	if slices.Contains(racks, what) || slices.Contains(ocses, what) {
+		return nil
+	}
+	if len(racks) == 0 {
+		return wrong(name, "racks of a %s have no rates of their own: write a file:", d.s.Kind)
+	}
+	var write []string
+	for _, r := range racks {
+		write = append(write, r+"@3=1Gbps")
+	}
+	if len(ocses) > 0 {
+		write = append(write, "of an OCS dark@1=50ms")
+	}
+	return wrong(name, "no rack has a %q of its own: write %s", what, strings.Join(write, " or "))
+}
+
+// set reads the value.
+func (o *OwnValue) set(name, value string) (err error) {
+	switch {
+	case o.Link == "ports":
+		if o.Ports, err = strconv.Atoi(value); err != nil || o.Ports < 1 {
+			return wrong(name, "%q is no number of ports: write it like %s=4", value, name)
+		}
+	case ofOCS(o.Link):
+		if o.Delay, err = time.ParseDuration(value); err != nil {
+			return wrong(name, "%q is no duration: write it like %s=50ms", value, name)
+		}
+	default:
+		if o.Rate, err = pathmap.ParseRate(value); err != nil {
+			return wrong(name, "%v", err)
+		}
+		return checkRate(name, o.Rate)
+	}
+	return nil
+}
+
+// checkOwn checks that racks and OCSes with values of their own are there. s has its defaults.
 func (s Spec) checkOwn() error {
+	racks, ocses := ownKinds(s.Kind)
 	for _, o := range s.Own {
 		name := o.key()
 		switch {
-		case !slices.Contains(ownKinds(s.Kind), o.Link):
+		case ofOCS(o.Link):
+			if err := s.checkOwnOCS(&o, ocses); err != nil {
+				return err
+			}
+			continue
+		case !slices.Contains(racks, o.Link):
 			return wrong(name, "racks of a %s have no %s of their own", s.Kind, o.Link)
 		case o.Last >= s.Racks:
 			return wrong(name, "there is no rack %d: racks are 0 to %d", o.Last, s.Racks-1)
-		case o.Link == "ocs" && o.Last >= s.Ports:
-			return wrong(name, "rack %d has no OCS port: racks 0 to %d have", o.Last, s.Ports-1)
+		case o.Link == "ocs" && o.Last >= s.mostPorts():
+			return wrong(name, "rack %d has no OCS port: racks 0 to %d have", o.Last, s.mostPorts()-1)
 		}
 		if err := checkRate(name, o.Rate); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s Spec) checkOwnOCS(o *OwnValue, may []string) error {
+	name, n := o.key(), s.ParallelOCSes()
+	switch {
+	case !slices.Contains(may, o.Link):
+		return wrong(name, "an OCS of a %s has no %s of its own", s.Kind, o.Link)
+	case !s.HasOCS():
+		return wrong(name, "this %s has no OCS: add dark=10ms, or leave %s out", s.Kind, name)
+	case o.Last >= n:
+		return wrong(name, "there is no OCS %d: OCSes are 0 to %d", o.Last, n-1)
+	case o.Link != "ports" && (o.Delay < 0 || o.Delay > MaxDark || o.Delay == 0 && o.Link == "dark"):
+		return wrong(name, "%v is not within 1ns and %v", o.Delay, MaxDark)
+	case o.Link == "ports" && s.Pod() && o.Ports < 2*s.Racks:
+		return wrong(name, "an OCS of %d ports, and %d cubes have %d faces on each: write %s=%d or more, or cubes=%d",
+			o.Ports, s.Racks, 2*s.Racks, name, 2*s.Racks, max(1, o.Ports/2))
+	case o.Link == "ports" && !s.Pod() && (o.Ports < 1 || o.Ports > s.Racks):
+		return wrong(name, "%d OCS ports for %d racks: write %s=%d or fewer, at least 1", o.Ports, s.Racks, name, s.Racks)
+	}
+	return nil
+}
+
+// own returns what an OCS has for itself; nil: nothing of that.
+func (s Spec) own(what string, ocs int) *OwnValue {
+	for i := range s.Own {
+		if o := &s.Own[i]; o.Link == what && o.First <= ocs && ocs <= o.Last {
+			return o
+		}
+	}
+	return nil
+}
+
+// PortsOf returns how many racks have a port on an OCS, from rack 0 on. s has its defaults.
+func (s Spec) PortsOf(ocs int) int {
+	if o := s.own("ports", ocs); o != nil && !s.Pod() {
+		return o.Ports
+	}
+	return s.Ports
+}
+
+// mostPorts is how many racks have a port on any OCS.
+func (s Spec) mostPorts() int {
+	most := 0
+	for ocs := range s.ParallelOCSes() {
+		most = max(most, s.PortsOf(ocs))
+	}
+	return most
+}
+
+// OwnDelay returns a stage of an OCS's reconfiguration delay, apply, dark or lock, where it has one of its own.
+func (s Spec) OwnDelay(stage string, ocs int) (time.Duration, bool) {
+	if o := s.own(stage, ocs); o != nil {
+		return o.Delay, true
+	}
+	return 0, false
+}
+
+// OwnDelays reports whether any OCS has a delay of its own.
+func (s Spec) OwnDelays() bool {
+	return slices.ContainsFunc(s.Own, func(o OwnValue) bool { return ofOCS(o.Link) && o.Link != "ports" })
+}
+
+// ownPorts reports whether any OCS has a number of ports of its own.
+func (s Spec) ownPorts() bool {
+	return slices.ContainsFunc(s.Own, func(o OwnValue) bool { return o.Link == "ports" })
+}
+
+// LeastDark returns the dark time of the fastest OCS.
+func (s Spec) LeastDark() time.Duration {
+	if !s.OwnDelays() {
+		return s.Dark
+	}
+	least := MaxDark
+	for ocs := range s.ParallelOCSes() {
+		dark, own := s.OwnDelay("dark", ocs)
+		if !own {
+			dark = s.Dark
+		}
+		least = min(least, dark)
+	}
+	return least
 }
 
 // rackRates are what each rack's links have: the common rate, or its own. s has its defaults and is checked.
@@ -133,9 +282,9 @@ func (s Spec) Divide(by float64) Spec {
 	return s
 }
 
-// withoutOwn takes the rates of one sort of links away.
-func (s Spec) withoutOwn(link string) Spec {
-	s.Own = slices.DeleteFunc(slices.Clone(s.Own), func(o RackRate) bool { return o.Link == link })
+// withoutOwn takes away what OCSes and racks' links to them have for themselves.
+func (s Spec) withoutOwn() Spec {
+	s.Own = slices.DeleteFunc(slices.Clone(s.Own), func(o OwnValue) bool { return o.Link == "ocs" || ofOCS(o.Link) })
 	return s
 }
 
@@ -168,7 +317,7 @@ func (d *draft) applyOversub() error {
 	if d.s.NIC == 0 {
 		s.NIC = DefaultEPS
 		if s.HasOCS() {
-			s.NIC = max(s.OCS*pathmap.BitsPerSecond(s.Planes())/pathmap.BitsPerSecond(s.Hosts), 1)
+			s.NIC = max(s.OCS*pathmap.BitsPerSecond(s.CircuitsARack())/pathmap.BitsPerSecond(s.Hosts), 1)
 		}
 	}
 	d.s.NIC = s.NIC

@@ -16,7 +16,7 @@ const maxText = 4096
 // ParseSpec reads the text form: a kind, and perhaps a colon and keys with values, separated by commas.
 // Keys left out have their defaults, which the spec returned holds. Keys by kind:
 //
-//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths ocses dark slots vcpus
+//	hybrid     racks hosts spines nic eps oversub ocs ports wavelengths ocses rails dark slots vcpus
 //	leafspine  racks hosts spines nic eps oversub slots vcpus
 //	crossbar   ports rate ocses dark slots vcpus
 //	pod        cubes side spines nic eps ocs ports dark slots vcpus
@@ -25,7 +25,8 @@ const maxText = 4096
 //	file       path dark scale hosts paths slots vcpus
 //
 // A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar
-// rate@3=1Gbps. oversub is how many times what a rack's hosts can send is more than what its uplinks
+// rate@3=1Gbps. An OCS may have its own: dark@1=50ms, apply@1=2ms and lock@0-2=1ms, the stages of its
+// reconfiguration delay, and ports@2=4. oversub is how many times what a rack's hosts can send is more than what its uplinks
 // carry, as in oversub=4:1, in the place of eps.
 //
 // vcpus are those of hosts in turn, as in vcpus=16/4: every other host has 16, the others 4.
@@ -172,7 +173,8 @@ func keysOf(kind string) []key {
 		return append(racks,
 			key{"ocs", rate("ocs", func(s *Spec) *pathmap.BitsPerSecond { return &s.OCS })},
 			key{"ports", count("ports", func(s *Spec) *int { return &s.Ports })},
-			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, ocses, dark, slots, vcpus)
+			key{"wavelengths", count("wavelengths", func(s *Spec) *int { return &s.Waves })}, ocses,
+			key{"rails", count("rails", func(s *Spec) *int { return &s.Rails })}, dark, slots, vcpus)
 	case LeafSpine:
 		return append(racks, slots, vcpus)
 	case PodKind:

@@ -97,12 +97,16 @@ func (f *Fabric) Face(port int32) string {
 
 func dimensions() []string { return []string{"x", "y", "z"} }
 
-// PodPicture draws which OCS has which place on the faces of a pod's cubes; empty for other fabrics.
-func (s Spec) PodPicture() string {
+// Picture draws which OCS has which place on the faces of a pod's cubes, or which racks are on which rail's; empty for
+// other fabrics.
+func (s Spec) Picture() string {
+	s = s.WithDefaults()
+	if s.Rails > 0 {
+		return s.railPicture()
+	}
 	if !s.Pod() {
 		return ""
 	}
-	s = s.WithDefaults()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cubes of %d×%d×%d hosts; %d OCSes of %d ports. Cube c has port 2c on each for its lower face,\n"+
 		"2c+1 for its upper one. The faces, with the OCS of each place:\n\n", s.Racks, s.Side, s.Side, s.Side, s.faceOCSes(),

@@ -73,14 +73,14 @@ func TestPodFace(t *testing.T) {
 }
 
 func TestPodPicture(t *testing.T) {
-	got := Spec{Kind: PodKind, Racks: 8, Cubes: Cubes{Side: 2}}.PodPicture()
+	got := Spec{Kind: PodKind, Racks: 8, Layout: Layout{Side: 2}}.Picture()
 	for _, want := range []string{"8 cubes of 2×2×2 hosts; 12 OCSes of 16 ports",
 		"  ocs0  ocs1        ocs4  ocs5        ocs8  ocs9\n", "  ocs2  ocs3        ocs6  ocs7        ocs10 ocs11\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := (Spec{Kind: Hybrid}).PodPicture(); got != "" {
+	if got := (Spec{Kind: Hybrid}).Picture(); got != "" {
 		t.Errorf("a hybrid has a picture of faces: %s", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestPodErrors(t *testing.T) {
 		{Spec{Kind: PodKind, Racks: 8, Ports: 4}, "two ports on every OCS"},
 		{Spec{Kind: PodKind, OCSes: 4}, "leave ocses and wavelengths out"},
 		{Spec{Kind: PodKind, Hosts: 9}, "has 8 hosts, not 9"},
-		{Spec{Kind: Hybrid, Cubes: Cubes{Side: 2}}, "has no cubes"},
+		{Spec{Kind: Hybrid, Layout: Layout{Side: 2}}, "has no cubes"},
 	} {
 		if err := tt.spec.Check(); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%+v: %v", tt.spec, err)

@@ -102,7 +102,7 @@ func (s Spec) WithDefaults() Spec {
 // defaultNIC is what NIC is where it is left out and the other fields are filled.
 func (s Spec) defaultNIC() pathmap.BitsPerSecond {
 	if s.Kind == Hybrid && s.Hosts > 0 {
-		return max(s.OCS*pathmap.BitsPerSecond(s.Planes())/pathmap.BitsPerSecond(s.Hosts), s.EPS)
+		return max(s.OCS*pathmap.BitsPerSecond(s.CircuitsARack())/pathmap.BitsPerSecond(s.Hosts), s.EPS)
 	}
 	if s.Pod() {
 		return max(s.OCS, s.EPS)
@@ -157,6 +157,9 @@ func (s Spec) String() string {
 	if s.OCSes > 1 {
 		put("ocses", s.OCSes)
 	}
+	if s.Rails > 0 {
+		put("rails", s.Rails)
+	}
 	if s.NIC != s.defaultNIC() {
 		put("nic", s.NIC)
 	}
@@ -180,9 +183,21 @@ func (s Spec) String() string {
 func (s Spec) WithoutOCS(extra bool) Spec {
 	s = s.WithDefaults()
 	if extra && s.HasOCS() {
-		ports, links := pathmap.BitsPerSecond(s.Ports*s.Planes()), pathmap.BitsPerSecond(s.Racks*s.Spines)
+		ports, links := pathmap.BitsPerSecond(s.cabledPorts()), pathmap.BitsPerSecond(s.Racks*s.Spines)
 		s.EPS += s.OCS/links*ports + s.OCS%links*ports/links
 	}
-	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes, s.Side, s.FacePorts = LeafSpine, 0, 0, 0, 0, 0, 0, 0
-	return s.withoutOwn("ocs")
+	s.Kind, s.OCS, s.Ports, s.Dark, s.Waves, s.OCSes, s.Layout = LeafSpine, 0, 0, 0, 0, 0, Layout{}
+	return s.withoutOwn()
+}
+
+// cabledPorts is how many cables lead from racks to OCSes.
+func (s Spec) cabledPorts() (sum int) {
+	if s.Rails > 0 {
+		return s.Racks
+	}
+	planes := s.Planes() / s.ParallelOCSes()
+	for ocs := range s.ParallelOCSes() {
+		sum += s.PortsOf(ocs) * planes
+	}
+	return sum
 }

@@ -68,7 +68,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"hybrid:", `column 8: "" is no key with a value: write it like racks=16`},
 		{"hybrid:racks", `column 8: "racks" is no key with a value: write it like racks=16`},
 		{"hybrid:racks=2,rakcs=3", `column 16: rakcs: unknown key of a hybrid: write "racks"? It is one of racks, hosts, ` +
-			`spines, nic, eps, oversub, ocs, ports, wavelengths, ocses, dark, slots, vcpus`},
+			`spines, nic, eps, oversub, ocs, ports, wavelengths, ocses, rails, dark, slots, vcpus`},
 		{"leafspine:wavelengths=2",
 			`column 11: wavelengths: unknown key of a leafspine: write one of racks, hosts, spines, nic, eps, ` +
 				`oversub, slots, vcpus`},

@@ -57,11 +57,12 @@ func (r *round) playByPort() {
 func (r *round) lookIdle(port int) {
 	s := r.s
 	free := s.advance(port, r.now).until - r.now
-	s.free(port, free > s.delta)
+	delta := s.deltaAt(port >> 1)
+	s.free(port, free > delta)
 	switch {
 	case port&1 == 0 && free > 0:
 		s.turned[port>>1/64] |= 1 << (port >> 1 % 64)
-	case port&1 == 1 && free > s.delta:
+	case port&1 == 1 && free > delta:
 		s.fresh[port>>1/64] |= 1 << (port >> 1 % 64)
 	}
 }
@@ -69,15 +70,15 @@ func (r *round) lookIdle(port int) {
 // playOne does what playByPort does where one port alone is touched.
 func (r *round) playOne(port int) {
 	s := r.s
-	free := s.advance(port, r.now).until - r.now
-	s.free(port, free > s.delta)
+	free, delta := s.advance(port, r.now).until-r.now, s.deltaAt(port>>1)
+	s.free(port, free > delta)
 	if port&1 == 0 {
-		if free > 0 && !r.continueLit(port>>1) && free > s.delta {
+		if free > 0 && !r.continueLit(port>>1) && free > delta {
 			r.first(port>>1, s.idle[1])
 		}
 		return
 	}
-	if free <= s.delta {
+	if free <= delta {
 		return
 	}
 	clear(s.fresh)
@@ -106,7 +107,7 @@ func (s *scheduler) anyFresh() bool {
 func (r *round) continueLit(input int) bool {
 	s := r.s
 	a, b := s.ports[2*input].last, r.litAt(input)
-	if a == b && a == southbound.NoPort || s.delta == 0 { // without a reconfiguration delay, none is cheaper than others
+	if a == b && a == southbound.NoPort || s.deltaAt(input) == 0 { // without a reconfiguration delay, none is cheaper than others
 		return false
 	}
 	for _, lit := range [2]southbound.Port{min(a, b), max(a, b)} {
@@ -124,19 +125,19 @@ func (r *round) continueLit(input int) bool {
 // first gives an input the first of its pairs with the given outputs that can begin, and reports
 // whether there is one. Pairs without reconfiguration delay have been tried before.
 func (r *round) first(input int, among []uint64) bool {
-	s := r.s
-	if s.ports[2*input].until-r.now <= s.delta {
+	s, delta := r.s, r.s.deltaAt(input)
+	if s.ports[2*input].until-r.now <= delta {
 		s.free(2*input, false)
 		return false
 	}
 	for w, word := range s.waiting(2 * input) {
 		for word &= s.idle[1][w] & among[w]; word != 0; word &= word - 1 {
 			output := w*64 + bits.TrailingZeros64(word)
-			if s.ports[2*output+1].until-r.now <= s.delta {
+			if s.ports[2*output+1].until-r.now <= delta {
 				s.free(2*output+1, false)
 				continue
 			}
-			if r.try(input, output, s.delta) {
+			if r.try(input, output, delta) {
 				return true
 			}
 		}

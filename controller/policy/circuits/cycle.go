@@ -7,6 +7,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy/circuits/schedule"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -24,15 +25,29 @@ type Cycle struct {
 // against each other by equal parts of a slot, so that a rack is never dark in all of them at once.
 func Rotor() Cycle {
 	return Cycle{func(v *controller.View, in, out southbound.Port) ([]schedule.Circuit, time.Duration) {
-		n, slot := southbound.Port(v.Fabric.Racks), rotorSlot(v.Delta)
-		planes := southbound.Port(v.Fabric.Spec.Planes())
-		matching := (out-in+n)%n - 1
-		plane, turn := matching%planes, matching/planes
-		own := (n - 1 - plane + planes - 1) / planes // of this plane
+		if !v.Fabric.Spec.CircuitMayJoin(int(in), int(out)) {
+			return nil, 0
+		}
+		n, planes := southbound.Port(v.Fabric.Racks), southbound.Port(v.Fabric.Spec.Planes())
+		plane, turn, own := rotorTurn(v.Fabric, in, out)
+		slot := rotorSlot(v.DeltaAt(plane * n))
 		from := time.Duration(turn)*slot + time.Duration(plane)*slot/time.Duration(planes)
 		return []schedule.Circuit{{In: in + plane*n, Out: out + plane*n, From: from, To: from + slot,
 			Carry: slot}}, time.Duration(own) * slot
 	}}
+}
+
+// rotorTurn returns the plane of a pair's matching, its turn there, and how many turns that plane has. On
+// rails each OCS turns through the matchings of its own racks.
+func rotorTurn(f *topo.Fabric, in, out southbound.Port) (plane, turn, own southbound.Port) {
+	n, planes := southbound.Port(f.Racks), southbound.Port(f.Spec.Planes())
+	if rails := southbound.Port(f.Spec.Rails); rails > 0 {
+		units := n / rails
+		return in % rails, ((out-in)/rails+units)%units - 1, units - 1
+	}
+	matching := (out-in+n)%n - 1
+	plane = matching % planes
+	return plane, matching / planes, (n - 1 - plane + planes - 1) / planes
 }
 
 // FromFile repeats a schedule that schedule.Parse has read, from the beginning of the run. It ignores
@@ -49,6 +64,9 @@ func FromFile(s *schedule.Schedule) Cycle {
 		for ; int(in) < v.Fabric.OCSPorts(); in, out = in+racks, out+racks {
 			n, a := v.Fabric.OCSAt(int32(in))
 			_, b := v.Fabric.OCSAt(int32(out))
+			if a < 0 || b < 0 {
+				continue // it is of another rail
+			}
 			ocs := int(n - v.Fabric.OCSNode)
 			if of := turns[[2]southbound.Port{s.PortOf(ocs, a), s.PortOf(ocs, b)}]; len(of) > 0 {
 				return numbered(of, in, out), long
@@ -86,7 +104,7 @@ func (c Cycle) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	if t.matrix.Empty() {
 		return
 	}
-	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.OCSPorts()), delta: v.Delta,
+	l := turns{v: v, p: p, sched: scheduler{table: newTable(v.Fabric.OCSPorts()), delta: v.Delta, deltas: v.Deltas,
 		start: v.Now, lit: lit(v)}}
 	l.stand()
 	ends, planes := opticalPorts(v), newWavelengthAssignment(v)

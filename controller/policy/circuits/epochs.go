@@ -23,7 +23,7 @@ type Epochs struct {
 	Slot time.Duration
 	// unit is what demands are rounded up to multiples of, so that a schedule does not end in slivers;
 	// nil: δ/8.
-	unit func(v *controller.View) time.Duration
+	unit func(v *controller.View, delta time.Duration) time.Duration
 	// Known is the known demand; nil: all that started coflows have left by the trace.
 	Known func(v *controller.View) demand.Matrix
 }
@@ -65,11 +65,11 @@ func BvN() Epochs {
 func Solstice() Epochs {
 	return Epochs{make: func(m schedule.Matrix, lit []southbound.Port, e epoch) schedule.Schedule {
 		return schedule.Solstice(m, lit, e.delta, e.packets)
-	}, Delays: epochDelays, unit: func(v *controller.View) time.Duration {
+	}, Delays: epochDelays, unit: func(v *controller.View, delta time.Duration) time.Duration {
 		if controller.CircuitsOnly(v.Fabric) {
 			return 1
 		}
-		return v.Delta
+		return delta
 	}}
 }
 
@@ -116,12 +116,13 @@ func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 
 // plan reserves the next epoch of one plane, and returns how long it lasts.
 func (e Epochs) plan(v *controller.View, p *controller.Plan, t *total) time.Duration {
-	unit := v.Delta / 8
+	delta := v.DeltaAt(t.port[0])
+	unit := delta / 8
 	if e.unit != nil {
-		unit = e.unit(v)
+		unit = e.unit(v, delta)
 	}
 	t.matrix.RoundUp(max(unit, 1))
-	x := epoch{delta: v.Delta, window: e.window(v), packets: packets(v)}
+	x := epoch{delta: delta, window: e.window(v, delta), packets: packets(v)}
 	s := e.make(t.matrix, t.lit(v), x)
 	s.Cut(x.window, x.delta)
 	for _, c := range s.Circuits(x.delta) {
@@ -134,10 +135,10 @@ func (e Epochs) plan(v *controller.View, p *controller.Plan, t *total) time.Dura
 
 // window is the longest duration of an epoch. An epoch planned from waiting bytes lasts at least until
 // the next reading, as c-Through's do: before it there is no newer estimate.
-func (e Epochs) window(v *controller.View) time.Duration {
-	long := time.Duration(e.Delays) * max(v.Delta, shortest)
+func (e Epochs) window(v *controller.View, delta time.Duration) time.Duration {
+	long := time.Duration(e.Delays) * max(delta, shortest)
 	if e.Slot > 0 {
-		long = v.Delta + e.Slot
+		long = delta + e.Slot
 	}
 	if v.Traffic != nil && v.Traffic.Ahead == 0 {
 		long = max(long, v.Traffic.Next-v.Now)
@@ -169,5 +170,5 @@ func packets(v *controller.View) float64 {
 	if controller.CircuitsOnly(v.Fabric) || s.OCS <= 0 {
 		return 0
 	}
-	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS) / float64(s.Planes())
+	return float64(s.EPS) * float64(s.Spines) / float64(s.OCS) / float64(s.CircuitsARack())
 }

@@ -28,7 +28,7 @@ func estimated(v *controller.View, ends []port) []coflowDemand {
 	if len(d.pairs) == 0 {
 		return nil
 	}
-	d.bound = bound(d.pairs, v.Delta, len(ends)) / time.Duration(v.Fabric.Spec.Planes())
+	d.bound = bound(d.pairs, v.Delta, len(ends)) / time.Duration(v.Fabric.Spec.CircuitsARack())
 	return []coflowDemand{d}
 }
 

@@ -10,9 +10,9 @@ import (
 // keeper takes the ports of reservations of one coflow that stand already, in the order of their
 // beginning, so that of each port it goes through the spans but once.
 type keeper struct {
-	table      *table
-	now, slack time.Duration
-	before     []before // by port
+	table  *table
+	now    time.Duration
+	before []before // by port
 }
 
 // before is what of a port lies before the reservation that is looked at.
@@ -22,8 +22,8 @@ type before struct {
 	gap   time.Duration // the longest between them, from the decision on
 }
 
-func (k *keeper) open(b *table, now, slack time.Duration) {
-	k.table, k.now, k.slack = b, now, slack
+func (k *keeper) open(b *table, now time.Duration) {
+	k.table, k.now = b, now
 	k.before = slices.Grow(k.before[:0], len(b.ports))[:len(b.ports)]
 	for p := range k.before {
 		k.before[p] = before{end: now}
@@ -32,9 +32,9 @@ func (k *keeper) open(b *table, now, slack time.Duration) {
 
 // keep takes the ports of a reservation and returns true if they are free then, and were not free for
 // as long earlier, by more than the slack, from now on. None may begin before one that was kept.
-func (k *keeper) keep(r *controller.CircuitReservation) bool {
+func (k *keeper) keep(r *controller.CircuitReservation, slack time.Duration) bool {
 	in, out := 2*int(r.In), 2*int(r.Out)+1
-	if !k.pass(in, r) || !k.pass(out, r) || k.earlier(in, out, r.NotBefore-k.slack, r.NotAfter-r.NotBefore) {
+	if !k.pass(in, r) || !k.pass(out, r) || k.earlier(in, out, r.NotBefore-slack, r.NotAfter-r.NotBefore) {
 		return false
 	}
 	k.table.put(in, k.before[in].spans, span{r.NotBefore, r.NotAfter, r.Out})

@@ -39,7 +39,7 @@ func TestKeeper(t *testing.T) {
 		for _, spans := range b.ports {
 			bare = append(bare, append([]span{}, spans...))
 		}
-		k.open(b, now, slack)
+		k.open(b, now)
 		var own []controller.CircuitReservation
 		for at := now; at < now+60; at += time.Duration(rng.IntN(6)) {
 			r := controller.CircuitReservation{In: southbound.Port(rng.IntN(4)), Out: southbound.Port(rng.IntN(4)),
@@ -49,7 +49,7 @@ func TestKeeper(t *testing.T) {
 			for from := now; want && from < at-slack; from++ {
 				want = !reference.fits(r.In, r.Out, from, from+r.NotAfter-at)
 			}
-			if k.keep(&r) != want {
+			if k.keep(&r, slack) != want {
 				t.Fatalf("seed %d: %+v is kept: %t, among %+v", seed, r, !want, reference)
 			}
 			if want {

@@ -75,7 +75,7 @@ func (m *memory) remember(v *controller.View, ends []port) {
 
 // bound is T(C) of what a coflow's pairs sum up to.
 func (m *memory) bound(s *sums) time.Duration {
-	return s.bound(m.delta) / time.Duration(m.fabric.Spec.Planes())
+	return s.bound(m.delta) / time.Duration(m.fabric.Spec.CircuitsARack())
 }
 
 // scheduler returns an empty scheduler for a view.
@@ -85,7 +85,7 @@ func (m *memory) scheduler(v *controller.View) *scheduler {
 	}
 	s := m.sched
 	s.table.clear()
-	s.delta, s.start, s.lit, s.cut, s.racks = v.Delta, v.Now, lit(v), false, v.Fabric.Racks
+	s.delta, s.deltas, s.start, s.lit, s.cut, s.racks = v.Delta, v.Deltas, v.Now, lit(v), false, v.Fabric.Racks
 	return s
 }
 

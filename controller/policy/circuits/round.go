@@ -62,7 +62,7 @@ func (r *round) setup(input, output int) time.Duration {
 	if !r.s.afresh && (int(r.s.ports[2*input].last) == output || int(r.litAt(input)) == output) {
 		return 0
 	}
-	return r.s.delta
+	return r.s.deltaAt(input)
 }
 
 // litAt returns where the circuit of an input leads that is lit when the schedule begins, NoPort at any
@@ -85,7 +85,7 @@ func (r *round) try(input, output int, setup time.Duration) bool {
 	need := r.s.needs(input, output)
 	// A piece shorter than its own reconfiguration delay wastes more than it carries: it is made only if
 	// it finishes the pair.
-	if need == 0 || free < setup+need && free < setup+max(r.s.delta, 1) {
+	if need == 0 || free < setup+need && free < setup+max(r.s.deltaAt(input), 1) {
 		return false
 	}
 	long := min(free, setup+need)

@@ -21,6 +21,7 @@ import (
 type scheduler struct {
 	table   *table
 	delta   time.Duration
+	deltas  []time.Duration   // by input, where OCSes differ; nil: all have delta
 	start   time.Duration     // instant of the decision
 	lit     []southbound.Port // by input: where its circuit leads at the start, if it is in service
 	horizon time.Duration     // instant: pairs that would begin later are left for another day
@@ -61,7 +62,15 @@ func (s *scheduler) setup(in, out southbound.Port, at time.Duration) time.Durati
 	if at == s.start && int(in) < len(s.lit) && s.lit[in] == out || s.table.continues(in, out, at) {
 		return 0
 	}
-	return s.delta
+	return s.deltaAt(int(in))
+}
+
+// deltaAt is the reconfiguration delay of the OCS of an input.
+func (s *scheduler) deltaAt(in int) time.Duration {
+	if s.deltas == nil {
+		return s.delta
+	}
+	return s.deltas[in]
 }
 
 // layOut does what lay does with pairs that are sorted by ports, and uses them up.
@@ -187,7 +196,7 @@ func (s *scheduler) nextRelease(port int) time.Duration {
 	}
 	short := time.Duration(0)
 	if s.byPort && !s.listed {
-		short = s.delta
+		short = s.deltaAt(port >> 1)
 	}
 	for ; k+1 < len(spans); k++ {
 		gap := spans[k+1].start - spans[k].end

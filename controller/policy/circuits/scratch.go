@@ -22,6 +22,7 @@ type Scratch struct {
 	whole  []pair                          // memory of Lay
 	racks  southbound.Port
 	n      int
+	delta  time.Duration // of the slowest OCS
 }
 
 // dealt is a pair of racks that a coflow has loaded its plane with.
@@ -35,7 +36,10 @@ func NewScratch(v *controller.View) *Scratch {
 	m := new(memory)
 	m.remember(v, ports(v))
 	x := &Scratch{memory: m, sched: m.scheduler(v), planes: newWavelengthAssignment(v), last: v.Now,
-		racks: southbound.Port(v.Fabric.Racks), n: v.Fabric.OCSPorts()}
+		racks: southbound.Port(v.Fabric.Racks), n: v.Fabric.OCSPorts(), delta: v.Delta}
+	for _, d := range v.Deltas {
+		x.delta = max(x.delta, d)
+	}
 	for i := range v.Reserved {
 		if r := &v.Reserved[i]; r.NotAfter > v.Now && (begun(v, r) || r.Coflow == controller.AnyCoflow) {
 			from := max(r.NotBefore, v.Now)
@@ -76,16 +80,13 @@ func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]P
 
 // count returns how many planes there are.
 func (x *Scratch) count() int {
-	if x.planes == nil {
-		return 1
-	}
-	return int(x.planes.waves)
+	return x.memory.fabric.Spec.CircuitsARack()
 }
 
 // Lay gives a coflow's pairs their circuits, none before an instant.
 func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
 	x.whole = x.whole[:0]
-	long := 2 * x.sched.delta * time.Duration(len(pairs))
+	long := 2 * x.delta * time.Duration(len(pairs))
 	for i := range pairs {
 		p := &pairs[i]
 		p.Begin, p.End = southbound.Never, from
@@ -112,7 +113,7 @@ func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
 			return int(p.Out) - int(racks[1])
 		})
 		pairs[k].Begin, pairs[k].End = min(pairs[k].Begin,
-			r.NotBefore+x.sched.delta), max(pairs[k].End, r.NotAfter)
+			r.NotBefore+x.sched.deltaAt(int(r.In))), max(pairs[k].End, r.NotAfter)
 	}
 }
 

@@ -340,9 +340,9 @@ func (l *reservationPlan) keep(d *coflowDemand, own []controller.CircuitReservat
 		return true
 	}
 	k := &l.memory.keeper
-	k.open(l.sched.table, l.v.Now, l.v.Delta)
+	k.open(l.sched.table, l.v.Now)
 	for i := range own {
-		if r := &own[i]; !l.wanted(d, r) || !k.keep(r) {
+		if r := &own[i]; !l.wanted(d, r) || !k.keep(r, l.v.DeltaAt(r.In)) {
 			k.drop(own[:i])
 			return false
 		}
@@ -386,9 +386,9 @@ func (l *reservationPlan) uncovered(d *coflowDemand, own, lost []controller.Circ
 		switch {
 		case meant[at] || l.only:
 		case covered[at] > 0:
-			residual = max(l.v.Delta, p.need/20)
+			residual = max(l.v.DeltaAt(p.in), p.need/20)
 		case p.left < l.v.ElephantThreshold:
-			residual = l.v.Delta
+			residual = l.v.DeltaAt(p.in)
 		}
 		if need := p.need - covered[at]; need > residual {
 			todo = append(todo, *p)
@@ -406,7 +406,7 @@ func (l *reservationPlan) uncovered(d *coflowDemand, own, lost []controller.Circ
 
 // carries returns for how long from now on a begun reservation will carry bytes.
 func (l *reservationPlan) carries(r controller.CircuitReservation) time.Duration {
-	from := max(r.NotBefore+l.v.Delta, l.v.Now)
+	from := max(r.NotBefore+l.v.DeltaAt(r.In), l.v.Now)
 	if int(r.In) < len(l.v.Circuits) {
 		if c := l.v.Circuits[r.In]; c.Out == r.Out && c.Phase == controller.InService {
 			from = l.v.Now

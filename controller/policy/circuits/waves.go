@@ -27,7 +27,7 @@ type wavelengthAssignment struct {
 	ends         []port // by port of the switch
 	fixed        map[[2]southbound.Port]southbound.Port
 	load         [2][]time.Duration // by input, by output
-	delta        time.Duration
+	view         *controller.View
 }
 
 // newWavelengthAssignment reads which pairs of racks have their wavelength; nil where there is only one.
@@ -39,7 +39,7 @@ func newWavelengthAssignment(v *controller.View) *wavelengthAssignment {
 	ends := opticalPorts(v)
 	c := &wavelengthAssignment{racks: southbound.Port(v.Fabric.Racks),
 		waves: southbound.Port(waves), ends: ends,
-		delta: v.Delta,
+		view:  v,
 		fixed: map[[2]southbound.Port]southbound.Port{}, load: [2][]time.Duration{make([]time.Duration, len(ends)),
 			make([]time.Duration, len(ends))}}
 	for in, at := range v.Circuits {
@@ -102,14 +102,14 @@ func (c *wavelengthAssignment) ports(p *pair) (in, out southbound.Port) {
 }
 
 func (c *wavelengthAssignment) carry(in, out southbound.Port, need time.Duration) {
-	c.load[0][in] += c.delta + need
-	c.load[1][out] += c.delta + need
+	c.load[0][in] += c.view.DeltaAt(in) + need
+	c.load[1][out] += c.view.DeltaAt(out) + need
 }
 
 // uncarry takes back what carry has added, and forget the wavelength of a pair.
 func (c *wavelengthAssignment) uncarry(in, out southbound.Port, need time.Duration) {
-	c.load[0][in] -= c.delta + need
-	c.load[1][out] -= c.delta + need
+	c.load[0][in] -= c.view.DeltaAt(in) + need
+	c.load[1][out] -= c.view.DeltaAt(out) + need
 }
 
 func (c *wavelengthAssignment) forget(p *pair) {
@@ -149,7 +149,7 @@ func (c *wavelengthAssignment) pick(p *pair) bool {
 	return true
 }
 
-// choosePlane gives a pair the wavelength that has least to carry, the first of equals; false where none
+// choosePlane gives a pair the wavelength that has least to carry with its own delay, the first of equals; false where none
 // is lit at both racks.
 func (c *wavelengthAssignment) choosePlane(p *pair) bool {
 	best := southbound.NoPort
@@ -159,7 +159,7 @@ func (c *wavelengthAssignment) choosePlane(p *pair) bool {
 		if !c.ends[in].ok || !c.ends[out].ok {
 			continue
 		}
-		a, b := c.load[0][in], c.load[1][out]
+		a, b := c.load[0][in]+c.view.DeltaAt(in), c.load[1][out]+c.view.DeltaAt(out)
 		if load := [2]time.Duration{max(a, b), a + b}; best == southbound.NoPort ||
 			slices.Compare(load[:], least[:]) < 0 {
 			best, least = w, load

@@ -106,7 +106,7 @@ type liveJob struct {
 // placed piece by piece can be left out.
 func newForecast(v *controller.View, blind bool, without controller.JobID) *forecast {
 	f := &forecast{v: v, scratch: circuits.NewScratch(v), blind: blind,
-		planes: float64(v.Fabric.Spec.Planes())}
+		planes: float64(v.Fabric.Spec.CircuitsARack())}
 	f.measure()
 	of := map[controller.JobID]*liveJob{}
 	for i := range v.Running {

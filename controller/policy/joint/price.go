@@ -55,8 +55,8 @@ func (x *shapes) readTime(j *liveJob) (sum float64) {
 // its dark time, or that to the packet network if this is sooner.
 func (f *forecast) pairTime(from, to int, bytes float64) float64 {
 	least := min(bytes/f.rates[rackUp][from], forever)
-	if !f.blind && f.optical[1][to] > 0 {
-		least = min(least, f.v.Delta.Seconds()+bytes/f.optical[0][from])
+	if !f.blind && f.optical[1][to] > 0 && f.v.Fabric.Spec.CircuitMayJoin(from, to) {
+		least = min(least, f.v.LeastDelta().Seconds()+bytes/f.optical[0][from])
 	}
 	return least
 }

@@ -208,7 +208,7 @@ func full(c [][]int32, left int32) [][]int32 {
 // value is a candidate's closed form: over edges the longest time, backlog included, that the ports of
 // a rack need.
 func (x *shapes) value(c [][]int32) float64 {
-	sum, delta := 0.0, x.f.v.Delta.Seconds()
+	sum, delta := 0.0, x.f.v.LeastDelta().Seconds()
 	for k := range x.job.Edges {
 		e := &x.job.Edges[k]
 		if e.Kind == controller.Fixed {

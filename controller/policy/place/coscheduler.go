@@ -52,7 +52,7 @@ func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controll
 func (c *CoScheduler) cluster(v *controller.View) guideline.Cluster {
 	return guideline.Cluster{Racks: v.Fabric.Racks, Slots: rackSlots(v), EPS: rackUplink(v),
 		OCS:   v.Fabric.Spec.OCS,
-		Delta: v.Delta, Elephant: v.ElephantThreshold, Waves: cmp.Or(c.Waves, v.Fabric.Spec.Planes())}
+		Delta: v.Delta, Elephant: v.ElephantThreshold, Waves: cmp.Or(c.Waves, v.Fabric.Spec.CircuitsARack())}
 }
 
 // schedulingPass is one decision of the CoScheduler.

@@ -125,12 +125,14 @@ func HostLinks(v *controller.View, src, dst southbound.HostID) (up, down pathmap
 // or of the first if none does.
 func CircuitLinks(v *controller.View, s, d southbound.RackID) (in, out pathmap.LinkID) {
 	t, n := v.Fabric.Topology, v.Fabric.Racks
+	up := v.Fabric.OCSUplink
 	w := 0 // of the wavelength's first port
 	for k := n; int(s)+k < len(v.Circuits); k += n {
-		if v.Circuits[int(s)+k].Out == southbound.Port(int(d)+k) {
+		joins := up[int(s)+k] >= 0 && up[int(d)+k] >= 0
+		if joins && (up[int(s)+w] < 0 || up[int(d)+w] < 0) || v.Circuits[int(s)+k].Out == southbound.Port(int(d)+k) {
 			w = k
 		}
 	}
-	return t.OutPort(v.Fabric.ToRNode[s], v.Fabric.OCSUplink[int(s)+w]),
-		pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], v.Fabric.OCSUplink[int(d)+w]))
+	return t.OutPort(v.Fabric.ToRNode[s], up[int(s)+w]),
+		pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], up[int(d)+w]))
 }

@@ -147,7 +147,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 		return nil, err
 	}
 	s := &Testbed{Config: o, Topo: f, Began: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
-		Delta(o.Delays.Optical().Quantile(0.9))}
+		Delta(o.Delays.Slowest().Quantile(0.9))}
 	if s.state, err = s.openState(); err != nil {
 		return nil, err
 	}
@@ -242,7 +242,8 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		Demand:   r.Demand,
 		Rollout:  rollout.DefaultControl().Options(s.delta), Seed: s.Config.Seed,
 		ElephantThreshold: s.Config.ElephantThreshold,
-		Delta:             s.delta, Agent: s.agent.ln.Addr().String(), Devices: s.Devices(),
+		Delta:             s.delta, Deltas: s.Config.Delays.Deltas(rollout.DefaultControl()),
+		Agent: s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample:  server.DefaultSamplePeriod,
 		Parent:  server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0},
 		Verbose: os.Getenv(VerboseEnv) != ""}

@@ -70,7 +70,8 @@ func (p *PacketFabric) addSwitch(id southbound.DeviceID, node pathmap.Node, o *C
 		Ports: p.fabric.Topology.Ports(id), Racks: int32(p.fabric.Racks),
 		Seed: o.Seed, Plane: p.Net.Plane(id), Clock: p.clock}}
 	if node.Role == pathmap.OCS {
-		c.Device.Kind, c.Device.AllStop, c.Device.Delays = device.Optical, o.Row.AllStop, o.Delays.Optical()
+		c.Device.Kind, c.Device.AllStop = device.Optical, o.Row.AllStop
+		c.Device.Delays = o.Delays.OpticalOf(int(id - p.fabric.OCSNode))
 		c.Fibres = func(fibre southbound.Port, lit bool) { p.setCircuitLit(p.fabric.OCSPort(id, int32(fibre)), lit) }
 	}
 	p.Switches[id] = switchd.New(c)

@@ -107,8 +107,7 @@ func New(s *scenario.Scenario, env Options) (*Testbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	optical := s.Delays.Optical()
-	opt := flowsim.Options{Seed: s.Seed, Optical: optical, Switch: s.Delays.Packet(),
+	opt := flowsim.Options{Seed: s.Seed, Optical: s.Delays.Optical(), Own: s.Delays.Own, Switch: s.Delays.Packet(),
 		NoHeaders: s.Row.Spec.Kind == topo.Crossbar, Hairpins: s.Rules.CarryLocal, AllStop: s.Row.AllStop,
 		Quantum: s.Quantum, Proportional: s.Rules.Proportional}
 	var sums *outcome.MoveSums
@@ -124,7 +123,7 @@ func New(s *scenario.Scenario, env Options) (*Testbed, error) {
 		return nil, err
 	}
 	ctl := s.Delays.Control(s.Row.Spec)
-	x.control = control{Control: ctl, delta: ctl.Delta(optical.Quantile(0.9)),
+	x.control = control{Control: ctl, delta: ctl.Delta(s.Delays.Slowest().Quantile(0.9)),
 		chance: rand.New(rand.NewPCG(s.Seed, scenario.ControlStream)), arrived: map[southbound.DeviceID]time.Duration{}}
 	x.note(sums)
 	x.Seats.dead = make([]bool, max(1, s.Replicas))
@@ -289,7 +288,7 @@ func (x *Testbed) elect() error {
 	}
 	x.Seats.Lives++
 	x.loop = loop.New(x.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index,
-		Seed: s.Seed, Delta: delta,
+		Seed: s.Seed, Delta: delta, Deltas: s.Delays.Deltas(x.control.Control),
 		ElephantThreshold: s.ElephantThreshold, Demand: s.Row.Demand, Rollout: x.control.Options(delta),
 		Patience: time.Second,
 		Used:     x.notes.used(s.Reservations),
