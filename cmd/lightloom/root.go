@@ -61,7 +61,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		switches.NewWire())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
-	root.AddCommand(newSlice())
+	root.AddCommand(newSlice(), newExport())
 	root.AddCommand(newApply(), newSubmit(), newJobs(), newCancel(), newContext())
 	if a.experiment != nil {
 		root.AddCommand(newExperiment(a))
@@ -81,7 +81,7 @@ func groups() []struct{ title, commands string } {
 		{"Keep a fabric up:", "up down apply page exec status submit jobs cancel bandwidth reserve release slice fail " +
 			"heal fibre capture audit"},
 		{"Control a lab:", "controller replica cluster context keys agent device circuit wire target switch"},
-		{"Look at networks:", "topology paths clab mininet"},
+		{"Look at networks:", "topology paths export clab mininet"},
 	}
 }
 
