@@ -12,7 +12,7 @@ local function ask(what, job)
 end
 
 function slurm_bb_job_process() return slurm.SUCCESS, "" end
-function slurm_bb_pools() return slurm.SUCCESS, "" end
+function slurm_bb_pools() return slurm.SUCCESS end
 function slurm_bb_setup() return slurm.SUCCESS, "" end
 function slurm_bb_data_in(job) return ask("stage", job) end
 function slurm_bb_test_data_in() return slurm.SUCCESS, "" end

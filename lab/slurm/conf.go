@@ -88,8 +88,9 @@ func Files(v Version, kind string, n *Network, hosts []Host) (map[string]string,
 	files := Scripts("LIGHTLOOM_CONTEXTS=" + running + "/contexts.yaml " + running + "/lightloom")
 	files["contexts.yaml"] = "current: slurm\ncontexts:\n  slurm: {socket: " + running + "/api.sock}\n"
 	files["slurm.conf"] = conf(v, kind, hosts)
-	if v.AtLeast(23, 2) {
-		files["cgroup.conf"] = "CgroupPlugin=disabled\n"
+	files["cgroup.conf"] = "CgroupPlugin=disabled\n" // namespaces may have none
+	if !v.AtLeast(23, 2) {
+		files["cgroup.conf"] = "CgroupPlugin=cgroup/v1\n" // slurmd begins with one, and no plug-in of ours uses it
 	}
 	var b strings.Builder
 	if err := n.Write(&b, Options{Kind: kind, YAML: v.YAML()}); err != nil {

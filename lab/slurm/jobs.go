@@ -65,6 +65,7 @@ type Job struct {
 	Nodes   []string // that it has, or had
 	Count   int      // of nodes that it asks for
 	Require []string // nodes that it names
+	Placed  bool     // they were chosen by us
 }
 
 // Gone reports whether a job has no use for circuits any more.
@@ -111,6 +112,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 			Nodes   string `json:"nodes"`
 			Count   number `json:"node_count"`
 			Require string `json:"required_nodes"`
+			Admin   string `json:"admin_comment"`
 		} `json:"jobs"`
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -118,7 +120,8 @@ func ParseJobs(b []byte) ([]Job, error) {
 	}
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
-		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count)}
+		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
+			Placed: x.Admin == placed}
 		var errs [2]error
 		j.Nodes, errs[0] = expandList(x.Nodes)
 		j.Require, errs[1] = expandList(x.Require)
@@ -215,9 +218,13 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
+// placed is the administrator's comment of jobs whose nodes are ours to choose: once one of them fails, others are.
+const placed = "lightloom:placed"
+
 // Require has a pending job wait for nodes.
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
-	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","))
+	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
+		"AdminComment="+placed)
 	return err
 }
 

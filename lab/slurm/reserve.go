@@ -91,14 +91,9 @@ func (b *Broker) hold(ctx context.Context, job *Job, wish *Wish) ([]string, erro
 		return nil, err
 	}
 	nodes := job.Require
-	if len(nodes) == 0 {
-		idle, busy, err := b.open(ctx, &n, job.ID)
-		if err != nil {
+	if len(nodes) == 0 || job.Placed {
+		if nodes, err = b.choose(ctx, &n, job); err != nil {
 			return nil, err
-		}
-		var ok bool
-		if nodes, ok = choose(&n, idle, busy, job.Count); !ok {
-			return nil, errBusy
 		}
 	}
 	x, err := b.ask(ctx, job.ID, nodes)
@@ -107,6 +102,23 @@ func (b *Broker) hold(ctx context.Context, job *Job, wish *Wish) ([]string, erro
 	}
 	if err := b.await(ctx, x); err != nil {
 		return nil, errors.Join(err, b.Free(ctx, job.ID))
+	}
+	return nodes, nil
+}
+
+// choose returns nodes for a job: those that it holds already, if they are still idle, or others.
+func (b *Broker) choose(ctx context.Context, n *Network, job *Job) ([]string, error) {
+	idle, busy, err := b.open(ctx, n, job.ID)
+	if err != nil {
+		return nil, err
+	}
+	if old, err := b.Slices.Slice(ctx, sliceName(job.ID), api.Read{}); err == nil && len(old.Hosts) == job.Count &&
+		!slices.ContainsFunc(old.Hosts, func(h string) bool { return !idle[h] }) {
+		return old.Hosts, nil
+	}
+	nodes, ok := choose(n, idle, busy, job.Count)
+	if !ok {
+		return nil, errBusy
 	}
 	return nodes, nil
 }
@@ -264,7 +276,8 @@ func (b *Broker) Free(ctx context.Context, id int) error {
 func (b *Broker) retry(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if err == nil || errors.Is(err, ErrNoJob) || api.CodeOf(err) == api.Invalid || api.CodeOf(err) == api.Denied {
+		final := []api.Code{api.Invalid, api.TooLarge, api.Denied, api.Missing}
+		if err == nil || errors.Is(err, ErrNoJob) || slices.Contains(final, api.CodeOf(err)) {
 			return err
 		}
 		if ctx.Err() != nil || b.Pause(ctx) != nil {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lightloom/lab/console"
 	"lightloom/lab/northbound"
 	"lightloom/lab/session"
 	"lightloom/southbound"
@@ -68,21 +69,39 @@ func Start(ctx context.Context, root Root, kind string, stdout io.Writer) error 
 		return err
 	}
 	daemon := "chroot '" + root.Dir + "' env SLURM_CONF=" + running + "/slurm.conf "
+	logs := filepath.Join(root.Dir, running)
 	agent := "LIGHTLOOM_CONTEXTS=" + running + "/contexts.yaml " + running + "/lightloom slurm agent --plugin " + kind +
 		" --file " + running + "/" + FileName(root.Version)
-	if _, err := in(ctx, hosts[0].Name, daemon+"slurmctld -i && { setsid "+daemon+agent+
-		" >'"+filepath.Join(root.Dir, running, "agent.log")+"' 2>&1 </dev/null & }"); err != nil {
+	if err := in(ctx, hosts[0].Name, orSay(daemon+"slurmctld -i", logs+"/slurmctld.log")+
+		"\nsetsid "+daemon+agent+" >'"+logs+"/agent.log' 2>&1 </dev/null &"); err != nil {
 		return err
 	}
 	for _, h := range hosts {
-		if _, err := in(ctx, h.Name, daemon+"slurmd -N "+h.Name); err != nil {
+		if err := in(ctx, h.Name, orSay(daemon+"slurmd -N "+h.Name, logs+"/"+h.Name+".log")); err != nil {
 			return err
 		}
+	}
+	if err := in(ctx, hosts[0].Name, registered, root.Dir); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(stdout, "slurm: %s of %s, %d nodes, topology/%s; jobs are of user %s\n"+
 		"try:  lightloom slurm shell -- sinfo\n      lightloom slurm shell -- srun -N2 hostname\n", root.Version, root.Dir,
 		len(hosts), kind, root.User)
 	return err
+}
+
+// registered waits until all nodes are idle, or says in Slurm's words why not.
+const registered = `slurm() { chroot "$root" env SLURM_CONF=` + running + `/slurm.conf "$@"; }
+root=$1
+for try in $(seq 300); do
+  slurm sinfo --noheader --Node --format=%t 2>/dev/null | grep -qv '^idle' || exit 0
+  sleep 0.1
+done
+slurm sinfo --list-reasons; exit 1`
+
+// orSay is a command whose log says why it fails: Slurm's own words.
+func orSay(command, log string) string {
+	return command + " || { grep -E 'error|fatal' '" + log + "' | tail -n 5; exit 1; }"
 }
 
 // hosts are the nodes, with the addresses of the fabric's plan.
@@ -111,36 +130,33 @@ func boot(ctx context.Context, root Root, files map[string]string, first string)
 	if err != nil {
 		return fmt.Errorf("start Slurm: find the program: %w", err)
 	}
-	_, err = in(ctx, first, bootScript, root.Dir, dir, self)
-	return err
+	return in(ctx, first, bootScript, root.Dir, dir, self)
 }
 
-// in runs a script in a host of the fabric that is up, and returns what it prints.
-func in(ctx context.Context, host, script string, args ...string) (string, error) {
+// in runs a script in a host of the fabric that is up. What it prints is in the error.
+func in(ctx context.Context, host, script string, args ...string) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return "", err
+		return fmt.Errorf("start Slurm: %w", err)
 	}
 	defer null.Close()
-	out, write, err := os.Pipe()
+	out, err := os.CreateTemp("", "lightloom-slurm") // daemons would keep a pipe open
 	if err != nil {
-		return "", err
+		return fmt.Errorf("start Slurm: %w", err)
 	}
+	defer os.Remove(out.Name())
 	defer out.Close()
-	done := make(chan error, 1)
-	go func() {
-		err := session.Exec(ctx, session.ExecOptions{Host: host, Stdin: null, Stdout: write, Stderr: write,
-			Command: append([]string{"sh", "-c", script, "sh"}, args...)})
-		done <- errors.Join(err, write.Close())
-	}()
-	// Daemons can keep the pipe: what matters is there once the script has ended.
-	err = <-done
-	var said bytes.Buffer
-	if err != nil {
-		_, _ = io.Copy(&said, io.LimitReader(out, 4096))
-		return said.String(), fmt.Errorf("start Slurm in %s: %w: %s", host, err, strings.TrimSpace(said.String()))
+	err = session.Exec(ctx, session.ExecOptions{Host: host, Stdin: null, Stdout: out, Stderr: out,
+		Command: append([]string{"sh", "-c", script, "sh"}, args...)})
+	if err == nil {
+		return nil
 	}
-	return "", nil
+	var exit *console.ExitError
+	if errors.As(err, &exit) && exit.Err == nil { // it says nothing itself
+		err = fmt.Errorf("exit status %d", exit.Code)
+	}
+	said, _ := os.ReadFile(out.Name()) // the error says enough without
+	return fmt.Errorf("start Slurm in %s: %w: %s", host, err, bytes.TrimSpace(said))
 }
 
 // Shell runs a command, or a shell, in a host as a user of the Slurm that is up.
