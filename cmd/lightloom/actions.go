@@ -29,6 +29,7 @@ func commandActions() actions {
 
 // up keeps a fabric up.
 func up(ctx context.Context, opt replay.Options) error {
-	return session.Up(ctx, opt.Options, session.UpOptions{Ready: opt.Ready, Page: opt.Page, Jobs: opt.UpJobs},
+	return session.Up(ctx, opt.Options, session.UpOptions{Ready: opt.Ready, Page: opt.Page, Jobs: opt.UpJobs,
+		Then: opt.Then},
 		opt.Stdout, opt.Stderr)
 }

@@ -30,6 +30,7 @@ const sliceHint = "write lightloom slice create train-1 --shape 2x2x4"
 func newSliceCreate() *cobra.Command {
 	var output, shape, owner string
 	var cubes []int
+	var hosts []string
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "create NAME --shape SHAPE",
@@ -44,21 +45,27 @@ func newSliceCreate() *cobra.Command {
 	outputFlag(c, &output, []session.SliceStatus{})
 	c.Flags().StringVar(&shape, "shape", "", "sides in nodes, such as 2x2x4")
 	c.Flags().IntSliceVar(&cubes, "cubes", nil, "cubes to place it on, in the order of its sides; default: any")
+	c.Flags().StringSliceVar(&hosts, "hosts", nil, "on a fabric that is no pod, in place of --shape: hosts whose racks "+
+		"circuits join to a ring")
 	c.Flags().StringVar(&owner, "owner", "", "name of the owner, for display only")
 	c.Flags().DurationVar(&wait, "wait", 0, "how long to wait until it is Ready; 0: not at all")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if shape == "" {
-			return usage(sliceHint, "slice create: there is no --shape")
+		if (shape == "") == (hosts == nil) {
+			return usage(sliceHint, "slice create: want --shape of a pod, or --hosts of another fabric")
 		}
-		s, err := torus.ParseShape(shape)
-		if err != nil {
-			return hint.Wrong(err)
+		var s torus.Shape
+		if hosts == nil {
+			var err error
+			if s, err = torus.ParseShape(shape); err != nil {
+				return hint.Wrong(err)
+			}
 		}
 		if wait < 0 {
 			return usage("write --wait 10s, or leave it away", "slice create: --wait %v is below zero", wait)
 		}
 		o := session.SliceOptions{To: *to, Output: output, Stdout: c.OutOrStdout()}
-		return o.CreateSlice(c.Context(), api.SliceRequest{Name: args[0], Shape: s, Cubes: cubes, Owner: owner}, wait)
+		return o.CreateSlice(c.Context(), api.SliceRequest{Name: args[0], Shape: s, Cubes: cubes, Hosts: hosts,
+			Owner: owner}, wait)
 	}
 	return c
 }

@@ -22,6 +22,7 @@ type SliceRequest struct {
 	Shape   torus.Shape
 	Cubes   []int // where to place it; nil for wherever there is room
 	Owner   string
+	Hosts   []string // in place of shape and cubes, of a fabric that is no pod: join their racks to a ring
 }
 
 // Slicer gives slices of a pod.
@@ -44,6 +45,9 @@ var errNoSlicer = &Error{Missing, errors.New("this controller gives no slices")}
 
 // mostCubes bounds the cubes that a request names.
 const mostCubes = 1 << 10
+
+// mostHosts bounds the hosts that a request names.
+const mostHosts = 1 << 14
 
 // CreateSlice asks for a slice here if this replica leads, and forwards to the leader otherwise.
 func (s *service) CreateSlice(ctx context.Context,
@@ -84,8 +88,23 @@ func sliceFromWire(m *apiv1.CreateSliceRequest) (w SliceRequest, err error) {
 	for _, c := range m.Cubes {
 		w.Cubes = append(w.Cubes, int(c))
 	}
+	if len(m.Hosts) > 0 {
+		w.Hosts = m.Hosts
+		return w, hostsOfSlice(m)
+	}
 	w.Shape, err = torus.ParseShape(m.Shape)
 	return w, err
+}
+
+// hostsOfSlice returns what is wrong with the hosts of a request, or nil.
+func hostsOfSlice(m *apiv1.CreateSliceRequest) error {
+	if m.Shape != "" || len(m.Cubes) > 0 {
+		return errors.New("it names hosts, and a shape or cubes: name one of them")
+	}
+	if len(m.Hosts) > mostHosts || slices.ContainsFunc(m.Hosts, func(h string) bool { return len(h) > maxName }) {
+		return fmt.Errorf("%d hosts: name at most %d, each by at most %d bytes", len(m.Hosts), mostHosts, maxName)
+	}
+	return nil
 }
 
 // dated adds times of the day.
@@ -199,7 +218,10 @@ func (s *service) WatchSlices(ctx context.Context, _ *connect.Request[apiv1.Watc
 
 // CreateSlice asks for a slice, across elections as Submit does.
 func (c *Client) CreateSlice(ctx context.Context, w SliceRequest) (out *apiv1.Slice, err error) {
-	m := &apiv1.CreateSliceRequest{RequestId: w.Request, Name: w.Name, Shape: w.Shape.String(), Owner: w.Owner}
+	m := &apiv1.CreateSliceRequest{RequestId: w.Request, Name: w.Name, Owner: w.Owner, Hosts: w.Hosts}
+	if len(w.Hosts) == 0 {
+		m.Shape = w.Shape.String()
+	}
 	for _, cube := range w.Cubes {
 		m.Cubes = append(m.Cubes, int32(cube))
 	}

@@ -56,7 +56,7 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 		switch {
 		case m.OK:
 			l.circuits.steered[m.In] = true
-			if l.cfg.Demand.Oracle() && !l.fabric.Spec.Pod() { // otherwise circuits without a reservation are removed
+			if l.cfg.Demand.Oracle() && !l.fabric.Spec.Pod() && !l.slicing.rings { // slices see it in the next pass
 				l.pass.lit++
 			}
 			if held {

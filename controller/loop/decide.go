@@ -205,7 +205,7 @@ func (l *Loop) commitReservations(s *state.State, now time.Duration, p *controll
 		}
 	}
 	for _, port := range p.Preempt {
-		if r, ok := s.Holding(port); ok {
+		if r, ok := s.Holding(port); ok && !l.ofSlice(s, r.In, r.Out) {
 			l.endReservation(s, now, &r, state.Preempted)
 		}
 	}
@@ -214,6 +214,9 @@ func (l *Loop) commitReservations(s *state.State, now time.Duration, p *controll
 		r := &l.pass.reserve[i]
 		if err := s.CheckCircuitReservation(r); err != nil {
 			return err
+		}
+		if l.ofSlice(s, r.In, r.Out) {
+			continue
 		}
 		l.pass.put(state.CircuitReserved, now).CircuitReservation = r
 		l.reservations.idle.add(r.In)

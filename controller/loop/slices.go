@@ -18,7 +18,8 @@ import (
 type SliceRequest struct {
 	Name    string
 	Shape   torus.Shape
-	Cubes   []int // where to place it; nil for wherever there is room
+	Cubes   []int   // where to place it; nil for wherever there is room
+	Hosts   []int32 // in place of a shape: join their racks to a ring
 	Owner   string
 	Request string // unique for each slice that is asked for
 	Delete  bool   // the slice of that name, and nothing else of the above holds
@@ -42,6 +43,7 @@ type slicing struct {
 	lacks   []torus.Lack
 	// by OCS input: circuits in service as tables have them; nil before the first pass
 	steered []southbound.Port
+	rings   bool                                  // there have been slices that are rings
 	silent  map[southbound.DeviceID]time.Duration // since when the streams of cubes' switches have been away
 }
 
@@ -75,6 +77,15 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 		return fmt.Errorf("create slice %q: %w", a.Name, ErrSliceTaken)
 	case len(s.Slices()) >= state.MaxSlices:
 		return fmt.Errorf("create slice %q: there are %d: delete some", a.Name, len(s.Slices()))
+	case a.Hosts != nil:
+		x, err := l.ringAsked(a, now)
+		if err == nil {
+			err = state.CheckSlice(l.fabric, x)
+		}
+		if err != nil {
+			return err
+		}
+		e.Kind, e.Request, e.Slice = state.SliceSet, "", x
 	default:
 		pod := state.PodOf(l.fabric)
 		if pod == nil {
@@ -98,6 +109,7 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 // and for no others.
 func (l *Loop) settleSlices(s *state.State, now time.Duration) {
 	if !l.fabric.Spec.Pod() {
+		l.settleRings(s, now)
 		return
 	}
 	known := &l.slicing

@@ -14,12 +14,28 @@ import (
 
 // CreateSlice implements api.Slicer.
 func (p *replicaProcess) CreateSlice(ctx context.Context, r api.SliceRequest) (out *apiv1.Slice, err error) {
+	hosts, err := p.hostsNamed(r.Hosts)
+	if err != nil {
+		return nil, err
+	}
 	x, err := p.current.Leader().CreateSlice(ctx, loop.SliceRequest{Name: r.Name, Shape: r.Shape, Cubes: r.Cubes,
-		Owner: r.Owner, Request: r.Request})
+		Hosts: hosts, Owner: r.Owner, Request: r.Request})
 	if err := sliceError(ctx, err); err != nil {
 		return nil, err
 	}
 	p.node.View(func(uint64) { out = sliceOf(p.state, &x) })
+	return out, nil
+}
+
+// hostsNamed returns the numbers of hosts; nil for none.
+func (p *replicaProcess) hostsNamed(names []string) (out []int32, err error) {
+	for _, name := range names {
+		h, err := p.host(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, int32(h))
+	}
 	return out, nil
 }
 
@@ -35,7 +51,8 @@ func sliceError(ctx context.Context, err error) error {
 		return &api.Error{Code: api.Unknown, Err: err}
 	case errors.Is(err, loop.ErrSliceBusy):
 		return fmt.Errorf("%w: %w", api.ErrBusy, err)
-	case errors.Is(err, loop.ErrSliceTaken), errors.Is(err, state.ErrNoPod), errors.Is(err, state.ErrSliceName):
+	case errors.Is(err, loop.ErrSliceTaken), errors.Is(err, state.ErrNoPod), errors.Is(err, state.ErrNoRings),
+		errors.Is(err, state.ErrSliceName):
 		return &api.Error{Code: api.Invalid, Err: err}
 	}
 	return bandwidthError(ctx, err)
@@ -88,6 +105,9 @@ func sliceOf(s *state.State, x *state.Slice) *apiv1.Slice {
 		for _, c := range x.Place.Cubes() {
 			out.Cubes = append(out.Cubes, int32(c))
 		}
+	}
+	for _, h := range x.Hosts {
+		out.Hosts = append(out.Hosts, s.Fabric().Topology.Node(s.Fabric().HostNode[h]).Name)
 	}
 	dark, all := s.SliceDark(x)
 	out.Circuits, out.Dark = int32(all), int32(dark)

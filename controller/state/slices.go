@@ -19,8 +19,9 @@ type Slice struct {
 	Owner   string        `json:"owner,omitempty"`
 	Request string        `json:"request,omitempty"`
 	Asked   time.Duration `json:"asked_ns"`
-	Since   time.Duration `json:"since_ns"` // when it came to its state
-	Readied time.Duration `json:"ready_ns"` // when it was Ready for the first time; Unset before
+	Since   time.Duration `json:"since_ns"`        // when it came to its state
+	Readied time.Duration `json:"ready_ns"`        // when it was Ready for the first time; Unset before
+	Hosts   []int32       `json:"hosts,omitempty"` // that it was asked for, of a ring
 }
 
 // MaxSlices bounds the slices that are there at once.
@@ -66,7 +67,7 @@ func (s *State) sliceAt(name string) int {
 
 // SliceCircuit returns the output that a slice has an OCS input lead to, NoPort for none.
 func (s *State) SliceCircuit(in southbound.Port) southbound.Port {
-	if s.slicing.pod == nil {
+	if int(in) >= len(s.slicing.want) {
 		return southbound.NoPort
 	}
 	return s.slicing.want[in]
@@ -74,7 +75,7 @@ func (s *State) SliceCircuit(in southbound.Port) southbound.Port {
 
 // SlicePorts calls do with the ports of every circuit of a placed slice, once each way.
 func SlicePorts(f *topo.Fabric, s *torus.Slice, do func(in, out southbound.Port)) error {
-	if s.Place == nil {
+	if ringPorts(s, do) || s.Place == nil {
 		return nil
 	}
 	circuits, err := s.Place.Circuits()
@@ -103,8 +104,8 @@ var ErrSliceName = errors.New("name it by 1 to 63 small letters, digits, hyphens
 func CheckSlice(f *topo.Fabric, x *Slice) error {
 	pod := PodOf(f)
 	switch {
-	case pod == nil:
-		return ErrNoPod
+	case pod == nil || x.Ring != nil:
+		return checkRing(f, x)
 	case !sliceName.MatchString(x.Name):
 		return fmt.Errorf("slice %q: %w", x.Name, ErrSliceName)
 	case !slices.Contains(torus.States(), x.State):
@@ -131,11 +132,11 @@ func (s *State) setSlice(e *Entry) error {
 	if i < 0 && len(s.d.Slices) >= MaxSlices {
 		return fmt.Errorf("slice %q: there are %d: delete some", x.Name, len(s.d.Slices))
 	}
-	var old *torus.Placement
+	var old torus.Slice
 	if i >= 0 {
-		old = s.d.Slices[i].Place
+		old = s.d.Slices[i].Slice
 	}
-	if err := s.takePlace(&x.Slice, old); err != nil {
+	if err := s.takeSlice(&x.Slice, &old); err != nil {
 		return err
 	}
 	d := slices.Clone(s.d.Slices) // readers have borrowed the old ones
@@ -191,7 +192,7 @@ func (s *State) deleteSlice(e *Entry) error {
 		return ErrStale
 	}
 	old := s.d.Slices[i]
-	if err := s.takePlace(&torus.Slice{}, old.Place); err != nil {
+	if err := s.takeSlice(&torus.Slice{}, &old.Slice); err != nil {
 		return err
 	}
 	s.d.Slices = slices.Delete(slices.Clone(s.d.Slices), i, i+1)
@@ -205,13 +206,13 @@ func (s *State) deleteSlice(e *Entry) error {
 // deriveSlicing rebuilds what follows from the slices.
 func (s *State) deriveSlicing() {
 	s.slicing = slicing{version: s.slicing.version + 1}
-	if s.slicing.pod = PodOf(s.fabric); s.slicing.pod == nil {
+	if s.slicing.pod = PodOf(s.fabric); s.slicing.pod == nil && !s.fabric.HasOCS() {
 		return
 	}
 	s.slicing.want = slices.Repeat([]southbound.Port{southbound.NoPort}, s.fabric.OCSPorts())
 	s.slicing.owner = make([]string, s.fabric.OCSPorts())
 	for i := range s.d.Slices {
-		if err := s.takePlace(&s.d.Slices[i].Slice, nil); err != nil {
+		if err := s.takeSlice(&s.d.Slices[i].Slice, &torus.Slice{}); err != nil {
 			panic("state: " + err.Error()) // a snapshot with such slices is refused
 		}
 	}
@@ -225,8 +226,8 @@ func (d *Data) checkSlices(f *topo.Fabric) error {
 		if err := CheckSlice(f, x); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(d.Slices[:i], func(o Slice) bool { return o.Name == x.Name }) {
-			return fmt.Errorf("slice %q is there twice", x.Name)
+		if slices.ContainsFunc(d.Slices[:i], func(o Slice) bool { return o.Name == x.Name || ringsMeet(&o.Slice, &x.Slice) }) {
+			return fmt.Errorf("slice %q is there twice, or shares a port", x.Name)
 		}
 		if x.Place == nil {
 			continue
@@ -253,6 +254,8 @@ func (s *State) WhySlice(x *Slice, away []int) string {
 	switch {
 	case x.Why != "":
 		return x.Why
+	case x.Ring != nil && x.State == torus.Pending:
+		return s.whyRing(x)
 	case x.State == torus.Pending:
 		pod := PodOf(s.fabric)
 		for _, c := range away {
@@ -270,14 +273,15 @@ func (s *State) WhySlice(x *Slice, away []int) string {
 	return why
 }
 
-// SliceDark counts the circuits of a slice that are not in service, and all of them. A circuit is both its ways.
+// SliceDark counts the circuits of a slice that are not in service, and all of them. A circuit is both its ways, of a
+// ring one.
 func (s *State) SliceDark(x *Slice) (dark, all int) {
 	_ = SlicePorts(s.fabric, &x.Slice, func(in, out southbound.Port) { // a slice of the state can be joined
-		if in < out {
+		if x.Ring == nil && in < out {
 			return
 		}
 		all++
-		if !s.circuitServes(in, out) || !s.circuitServes(out, in) {
+		if !s.circuitServes(in, out) || x.Ring == nil && !s.circuitServes(out, in) {
 			dark++
 		}
 	})

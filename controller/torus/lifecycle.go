@@ -44,6 +44,9 @@ type Slice struct {
 	Why    string     `json:"why,omitempty"`   // of a Failed one, for people
 	Place  *Placement `json:"place,omitempty"` // nil while Pending, and once Failed
 	Swaps  int        `json:"swaps,omitempty"` // cubes that were replaced
+	// Ring is racks of a fabric that is no pod, in place of all of the above but the first: each has a circuit to the
+	// next, and the last to the first. It holds their ports unless it is Pending.
+	Ring []int32 `json:"ring,omitempty"`
 }
 
 // become sets the state, and reports whether that changes anything.

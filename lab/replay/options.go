@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"io"
 	"os"
 
@@ -22,7 +23,9 @@ type Console struct {
 	Ready      *os.File // written to and closed once the fabric of up is there; nil: nobody waits
 	Page       string   // loopback address of the page of up; empty: any free port; session.NoPage: none
 	UpJobs     string   // path of jobs that up submits; empty: none
-	Args       []string // of the process, after its name, for a re-executed child
+	// Then is called once the fabric of up is there; nil: nothing
+	Then func(context.Context) error
+	Args []string // of the process, after its name, for a re-executed child
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

@@ -34,7 +34,10 @@ type request struct {
 	Fibre   *fibreRequest   `json:"fibre,omitempty"`
 	Fault   *fault.Event    `json:"fault,omitempty"`
 
-	API     bool         `json:"api,omitempty"` // the connection is for calls of the controller's API from here on
+	API bool `json:"api,omitempty"` // the connection is for calls of the controller's API from here on
+	// where in the namespaces to serve the API, for programs of hosts
+	ListenAPI string `json:"listen_api,omitempty"`
+
 	HealAll bool         `json:"heal_all,omitempty"`
 	Down    bool         `json:"down,omitempty"`
 	Names   bool         `json:"names,omitempty"`

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"lightloom/controller/api"
@@ -51,6 +53,29 @@ func (s *keeper) serveAPI(ctx context.Context, c net.Conn) {
 		}}
 	defer context.AfterFunc(ctx, func() { srv.Close() })()
 	_ = srv.Serve(&one{c: c, closed: closed}) // that there is no other connection
+}
+
+// ListenAPI has the running fabric serve the controller's API, in the name of the fabric's own client, at a path of its
+// mount namespace: whoever can open that file may do all that the user can. It ends with the fabric.
+func ListenAPI(path string) error {
+	_, err := ask(request{ListenAPI: path})
+	return err
+}
+
+func (s *keeper) listenAPI(path string) error {
+	ln, err := net.Listen("unix", path)
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("serve the API: %w", err)
+	}
+	srv := http.Server{Handler: s.Client.Proxy(), ReadHeaderTimeout: 5 * time.Second}
+	s.page.run(func() {
+		defer context.AfterFunc(s.page.ctx, func() { srv.Close() })()
+		_ = srv.Serve(ln) // it ends with the fabric
+	})
+	return nil
 }
 
 // one is a listener of one connection.

@@ -28,6 +28,8 @@ type UpOptions struct {
 	Ready *os.File // written to and closed once the fabric is up; nil: nobody waits
 	Page  string   // loopback address of the page; empty: any free port; NoPage: none
 	Jobs  string   // path of jobs to submit once the fabric is up; empty: none
+	// Then is called once the fabric is up; where it fails, the fabric goes down. nil: nothing
+	Then func(context.Context) error
 }
 
 // Up keeps a fabric and its controller running until ctx ends.
@@ -65,11 +67,19 @@ func Up(ctx context.Context, opt scenario.Options, with UpOptions, stdout, stder
 	u := upping{UpOptions: with, s: s, began: time.Now(), pages: pages, stdout: stdout, stderr: stderr}
 	defer u.following.Wait()
 	defer stop()
+	var failed error
 	err = emulated.InNamespaces(ctx, o, emulated.Options{Stderr: stderr}, control, func(w *emulated.Event) {
-		if w.Ready {
-			u.ready(ctx, &o)
+		if !w.Ready {
+			return
+		}
+		if then := u.ready(ctx, &o); then != nil {
+			failed = then
+			stop()
 		}
 	})
+	if failed != nil {
+		return failed
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -107,7 +117,7 @@ type upping struct {
 }
 
 // ready says that the fabric is up and what can be done with it, and begins with jobs and faults.
-func (u *upping) ready(ctx context.Context, o *emulated.ChildConfig) {
+func (u *upping) ready(ctx context.Context, o *emulated.ChildConfig) error {
 	f := u.s.Fabric
 	fmt.Fprintf(u.stdout, "up: %s, %s, policy %s; %s and %s in %.1f s\n", o.Row.Spec,
 		console.Count(o.Replicas, "controller"), o.Row.Policy,
@@ -131,10 +141,16 @@ func (u *upping) ready(ctx context.Context, o *emulated.ChildConfig) {
 		}
 	}
 	u.following.Go(func() { follow(ctx, u.s.Faults, u.stdout, u.stderr) })
+	if u.Then != nil {
+		if err := u.Then(ctx); err != nil {
+			return err
+		}
+	}
 	if u.Ready != nil {
 		_, _ = u.Ready.WriteString("up\n") // whoever has started it may be gone
 		u.Ready.Close()
 	}
+	return nil
 }
 
 // buildTime is about how long a fabric takes to come up: on two cores 165 switches and hosts take 3.4 s
@@ -262,6 +278,8 @@ func (s *keeper) carryOut(ctx context.Context, c *net.UnixConn, r request,
 		out = s.page.serve(s, r.Page.Listen)
 	case r.HealAll:
 		out = s.serveHealAll(ctx)
+	case r.ListenAPI != "":
+		err = s.listenAPI(r.ListenAPI)
 	case r.Down:
 	case r.Fibre != nil:
 		err = s.serveFibre(*r.Fibre)

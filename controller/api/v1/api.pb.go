@@ -4655,9 +4655,11 @@ type Slice struct {
 	Circuits int32 `protobuf:"varint,9,opt,name=circuits,proto3" json:"circuits,omitempty"`
 	Dark     int32 `protobuf:"varint,10,opt,name=dark,proto3" json:"dark,omitempty"`
 	// Instants of the run: when it was asked for, when it came to its state, and when it was Ready first; 0: not yet.
-	AskedNs       int64                  `protobuf:"varint,11,opt,name=asked_ns,json=askedNs,proto3" json:"asked_ns,omitempty"`
-	SinceNs       int64                  `protobuf:"varint,12,opt,name=since_ns,json=sinceNs,proto3" json:"since_ns,omitempty"`
-	ReadyNs       int64                  `protobuf:"varint,13,opt,name=ready_ns,json=readyNs,proto3" json:"ready_ns,omitempty"`
+	AskedNs int64 `protobuf:"varint,11,opt,name=asked_ns,json=askedNs,proto3" json:"asked_ns,omitempty"`
+	SinceNs int64 `protobuf:"varint,12,opt,name=since_ns,json=sinceNs,proto3" json:"since_ns,omitempty"`
+	ReadyNs int64 `protobuf:"varint,13,opt,name=ready_ns,json=readyNs,proto3" json:"ready_ns,omitempty"`
+	// Of one that was asked for by hosts: their names.
+	Hosts         []string               `protobuf:"bytes,14,rep,name=hosts,proto3" json:"hosts,omitempty"`
 	Asked         *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=asked,proto3" json:"asked,omitempty"`
 	Since         *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=since,proto3" json:"since,omitempty"`
 	Ready         *timestamppb.Timestamp `protobuf:"bytes,23,opt,name=ready,proto3" json:"ready,omitempty"`
@@ -4786,6 +4788,13 @@ func (x *Slice) GetReadyNs() int64 {
 	return 0
 }
 
+func (x *Slice) GetHosts() []string {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
 func (x *Slice) GetAsked() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Asked
@@ -4817,7 +4826,9 @@ type CreateSliceRequest struct {
 	// Where to place it, x-major, one cube after the other; empty: wherever there is room.
 	Cubes []int32 `protobuf:"varint,4,rep,packed,name=cubes,proto3" json:"cubes,omitempty"`
 	// Who asks, for people to read.
-	Owner         string `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
+	Owner string `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
+	// In place of shape and cubes, of a fabric that is no pod: names of hosts, whose racks circuits join to a ring.
+	Hosts         []string `protobuf:"bytes,6,rep,name=hosts,proto3" json:"hosts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4885,6 +4896,13 @@ func (x *CreateSliceRequest) GetOwner() string {
 		return x.Owner
 	}
 	return ""
+}
+
+func (x *CreateSliceRequest) GetHosts() []string {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
 }
 
 type CreateSliceResponse struct {
@@ -6795,7 +6813,7 @@ const file_api_proto_rawDesc = "" +
 	"\x04dscp\x18\x05 \x01(\rR\x04dscp\x12\x12\n" +
 	"\x04path\x18\x06 \x03(\tR\x04path\x12\x19\n" +
 	"\buntil_ns\x18\a \x01(\x03R\auntilNs\x120\n" +
-	"\x05until\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xd2\x03\n" +
+	"\x05until\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xe8\x03\n" +
 	"\x05Slice\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x14\n" +
@@ -6810,17 +6828,19 @@ const file_api_proto_rawDesc = "" +
 	" \x01(\x05R\x04dark\x12\x19\n" +
 	"\basked_ns\x18\v \x01(\x03R\aaskedNs\x12\x19\n" +
 	"\bsince_ns\x18\f \x01(\x03R\asinceNs\x12\x19\n" +
-	"\bready_ns\x18\r \x01(\x03R\areadyNs\x120\n" +
+	"\bready_ns\x18\r \x01(\x03R\areadyNs\x12\x14\n" +
+	"\x05hosts\x18\x0e \x03(\tR\x05hosts\x120\n" +
 	"\x05asked\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\x05asked\x120\n" +
 	"\x05since\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
-	"\x05ready\x18\x17 \x01(\v2\x1a.google.protobuf.TimestampR\x05ready\"\x89\x01\n" +
+	"\x05ready\x18\x17 \x01(\v2\x1a.google.protobuf.TimestampR\x05ready\"\x9f\x01\n" +
 	"\x12CreateSliceRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05shape\x18\x03 \x01(\tR\x05shape\x12\x14\n" +
 	"\x05cubes\x18\x04 \x03(\x05R\x05cubes\x12\x14\n" +
-	"\x05owner\x18\x05 \x01(\tR\x05owner\"V\n" +
+	"\x05owner\x18\x05 \x01(\tR\x05owner\x12\x14\n" +
+	"\x05hosts\x18\x06 \x03(\tR\x05hosts\"V\n" +
 	"\x13CreateSliceResponse\x12)\n" +
 	"\x05slice\x18\x01 \x01(\v2\x13.lightloom.v1.SliceR\x05slice\x12\x14\n" +
 	"\x05index\x18\x14 \x01(\x04R\x05index\"(\n" +

@@ -1,0 +1,166 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"lightloom/controller/api"
+	"lightloom/southbound/durable"
+)
+
+// orphans returns the jobs whose slices belong to none that still runs or waits: Slurm's list is the truth.
+func orphans(held []int, jobs []Job) (out []int) {
+	for _, id := range held {
+		if !slices.ContainsFunc(jobs, func(j Job) bool { return j.ID == id && !j.Gone() }) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Agent keeps a controller and Slurm in line: it frees what belongs to no job, and has Slurm's topology follow circuits.
+type Agent struct {
+	Broker
+	Client  *Client
+	Version Version
+	File    string // the topology file that Slurm reads; empty: it is left alone
+	Kind    string
+
+	suspect     []int  // orphans of the last look: a slice can be older than its job in a list
+	told        []byte // what was written last
+	blocks      map[string]string
+	reconfigure time.Time // the last one
+	stale       bool      // one is due
+}
+
+// mostOften is how often Slurm reads its files again at most: each time, it holds all its locks.
+const mostOften = time.Minute
+
+// Tick does what is due, and returns what went wrong.
+func (a *Agent) Tick(ctx context.Context, now time.Time) error {
+	return errors.Join(a.reconcile(ctx), a.follow(ctx, now))
+}
+
+// reconcile frees slices of jobs that are gone in two looks. Where nothing is held, Slurm is not asked.
+func (a *Agent) reconcile(ctx context.Context) error {
+	all, err := a.Slices.Slices(ctx, api.Read{})
+	if err != nil {
+		return err
+	}
+	var held []int
+	for _, x := range all {
+		if id, ok := jobOf(x.Name); ok {
+			held = append(held, id)
+		}
+	}
+	if len(held) == 0 {
+		a.suspect = nil
+		return nil
+	}
+	jobs, err := a.Client.Jobs(ctx)
+	if err != nil {
+		return err // a slurmctld that is away has not lost its jobs
+	}
+	now := orphans(held, jobs)
+	for _, id := range now {
+		if !slices.Contains(a.suspect, id) {
+			continue
+		}
+		if err := a.Free(ctx, id); err != nil {
+			return err
+		}
+		a.Say("freed the circuits of job %d, which is gone", id)
+	}
+	a.suspect = now
+	return nil
+}
+
+// follow writes the topology file where circuits have changed, and has Slurm take it: nodes move between blocks at
+// once, for all else it reads its files again.
+func (a *Agent) follow(ctx context.Context, now time.Time) error {
+	if a.File == "" {
+		return nil
+	}
+	n, err := a.Network(ctx)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := n.Write(&b, Options{Kind: a.Kind, YAML: a.Version.YAML()}); err != nil {
+		return err
+	}
+	if !bytes.Equal(b.Bytes(), a.told) {
+		err := durable.Replace(a.File, b.Bytes(), false)
+		if err == nil {
+			err = os.Chmod(a.File, 0o644) // slurmctld is another user's
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", filepath.Base(a.File), err)
+		}
+		first := a.told == nil
+		a.told = bytes.Clone(b.Bytes())
+		if err := a.move(ctx, n.Blocks(), first); err != nil {
+			return err
+		}
+	}
+	if !a.stale || now.Sub(a.reconfigure) < mostOften {
+		return nil
+	}
+	if err := a.Client.Reconfigure(ctx); err != nil {
+		return fmt.Errorf("have Slurm take its topology: %w", err)
+	}
+	a.reconfigure, a.stale = now, false
+	return nil
+}
+
+// move tells Slurm which nodes are in another block than before.
+func (a *Agent) move(ctx context.Context, blocks map[string]string, first bool) error {
+	before := a.blocks
+	a.blocks = blocks
+	if !a.Version.YAML() || a.Kind != Block {
+		a.stale = a.stale || !first
+		return nil
+	}
+	for _, node := range slices.Sorted(maps.Keys(blocks)) {
+		if first || before[node] == blocks[node] {
+			continue
+		}
+		if err := a.Client.Move(ctx, node, blocks[node]); err != nil {
+			a.stale = true // the file says it all
+			return err
+		}
+	}
+	return nil
+}
+
+// Run ticks until ctx ends.
+func (a *Agent) Run(ctx context.Context, every time.Duration) error {
+	if _, err := os.Stat(filepath.Dir(a.File)); a.File != "" && err != nil {
+		return fmt.Errorf("follow circuits: %w", err)
+	}
+	last := ""
+	for {
+		err := a.Tick(ctx, time.Now())
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			last = ""
+		} else if err.Error() != last {
+			last = err.Error()
+			a.Say("%v", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"lightloom/controller/torus"
+	"lightloom/southbound/hint"
+)
+
+// Wish is what a job's comment asks of Lightloom.
+type Wish struct {
+	Circuits string       // None, Wanted or Required
+	Shape    *torus.Shape // of a pod: the slice that it runs on; nil: none
+}
+
+// How much a job asks for circuits.
+const (
+	None     = "none"
+	Wanted   = "wanted"   // it starts without where they are not there in a few seconds
+	Required = "required" // it waits for them
+)
+
+// ParseWish finds the word lightloom:circuits=…,shape=… in a comment. Without it nothing is asked for.
+func ParseWish(comment string) (Wish, error) {
+	const remedy = "write --comment lightloom:circuits=required, or wanted or none, and perhaps ,shape=2x2x2"
+	w := Wish{Circuits: None}
+	at := strings.Index(comment, "lightloom:")
+	if at < 0 {
+		return w, nil
+	}
+	w.Circuits = Wanted
+	word, _, _ := strings.Cut(comment[at+len("lightloom:"):], " ")
+	for part := range strings.SplitSeq(word, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "circuits":
+			if w.Circuits = value; !slices.Contains([]string{None, Wanted, Required}, value) {
+				return w, hint.New(fmt.Sprintf("read comment: circuits=%s is unknown", value), remedy)
+			}
+		case "shape":
+			s, err := torus.ParseShape(value)
+			if err != nil {
+				return w, hint.Wrap(fmt.Errorf("read comment: %w", err), remedy)
+			}
+			w.Shape = &s
+		default:
+			return w, hint.New(fmt.Sprintf("read comment: %q is unknown", part), remedy)
+		}
+	}
+	return w, nil
+}
+
+// Job is a job as Slurm's JSON has it.
+type Job struct {
+	ID      int
+	State   string
+	Comment string
+	Nodes   []string // that it has, or had
+	Count   int      // of nodes that it asks for
+	Require []string // nodes that it names
+	Placed  bool     // they were chosen by us
+}
+
+// Gone reports whether a job has no use for circuits any more.
+func (j *Job) Gone() bool {
+	return slices.Contains([]string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
+		"DEADLINE", "OUT_OF_MEMORY"}, j.State)
+}
+
+// number is a number of Slurm's JSON, which is an object from 23.02 on.
+type number int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(b []byte) error {
+	var x struct{ Number *int }
+	if json.Unmarshal(b, &x) == nil && x.Number != nil {
+		*n = number(*x.Number)
+		return nil
+	}
+	return json.Unmarshal(b, (*int)(n))
+}
+
+// words is a word of Slurm's JSON, or the first of a list of them.
+type words string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *words) UnmarshalJSON(b []byte) error {
+	var all []string
+	if json.Unmarshal(b, &all) == nil {
+		if len(all) > 0 {
+			*w = words(all[0])
+		}
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(w))
+}
+
+// ParseJobs reads what squeue --json prints, of 22.05 and later.
+func ParseJobs(b []byte) ([]Job, error) {
+	var all struct {
+		Jobs []struct {
+			ID      int    `json:"job_id"`
+			State   words  `json:"job_state"`
+			Comment string `json:"comment"`
+			Nodes   string `json:"nodes"`
+			Count   number `json:"node_count"`
+			Require string `json:"required_nodes"`
+			Admin   string `json:"admin_comment"`
+		} `json:"jobs"`
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, fmt.Errorf("read jobs of Slurm: %w", err)
+	}
+	out := make([]Job, 0, len(all.Jobs))
+	for _, x := range all.Jobs {
+		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
+			Placed: x.Admin == placed}
+		var errs [2]error
+		j.Nodes, errs[0] = expandList(x.Nodes)
+		j.Require, errs[1] = expandList(x.Require)
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, fmt.Errorf("read jobs of Slurm: job %d: %w", x.ID, err)
+		}
+		out = append(out, j)
+	}
+	return out, nil
+}
+
+// expandList returns the names of a list of hosts such as h0-[0-1],h2-0.
+func expandList(list string) (out []string, err error) {
+	for depth, from, i := 0, 0, 0; i <= len(list); i++ {
+		switch {
+		case i < len(list) && list[i] == '[':
+			depth++
+		case i < len(list) && list[i] == ']':
+			depth--
+		case i == len(list) || list[i] == ',' && depth == 0:
+			if word := list[from:i]; word != "" {
+				names, err := expand(word)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, names...)
+			}
+			from = i + 1
+		}
+		if len(out) > mostNodes {
+			return nil, fmt.Errorf("more than %d nodes", mostNodes)
+		}
+	}
+	return out, nil
+}
+
+// Client calls Slurm's commands.
+type Client struct {
+	Env []string // beside the process's own
+}
+
+// call runs a command, and returns what it prints. Its own words are in the error.
+func (c *Client) call(ctx context.Context, argv ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(cmd.Environ(), c.Env...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, hint.Wrap(fmt.Errorf("ask Slurm: %w", err), "install Slurm's commands here: apt-get install slurm-client")
+	case err != nil:
+		return nil, fmt.Errorf("ask Slurm: %s: %w: %s", argv[0], err, bytes.TrimSpace(said.Bytes()))
+	}
+	return out, nil
+}
+
+// Jobs returns the jobs that Slurm knows.
+func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
+	b, err := c.call(ctx, "squeue", "--json", "--states=all")
+	if err != nil {
+		return nil, err
+	}
+	return ParseJobs(b)
+}
+
+// ErrNoJob marks a job that Slurm does not know.
+var ErrNoJob = errors.New("Slurm knows no such job")
+
+// Job returns a job.
+func (c *Client) Job(ctx context.Context, id int) (Job, error) {
+	all, err := c.Jobs(ctx)
+	if err != nil {
+		return Job{}, err
+	}
+	i := slices.IndexFunc(all, func(j Job) bool { return j.ID == id })
+	if i < 0 {
+		return Job{}, fmt.Errorf("job %d: %w", id, ErrNoJob)
+	}
+	return all[i], nil
+}
+
+// Idle returns the nodes on which nothing runs.
+func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
+	b, err := c.call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for line := range strings.Lines(string(b)) {
+		name, state, _ := strings.Cut(strings.TrimSpace(line), " ")
+		out[name] = strings.TrimSpace(state) == "idle"
+	}
+	return out, nil
+}
+
+// placed is the administrator's comment of jobs whose nodes are ours to choose: once one of them fails, others are.
+const placed = "lightloom:placed"
+
+// Require has a pending job wait for nodes.
+func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
+	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
+		"AdminComment="+placed)
+	return err
+}
+
+// Move has a node be in another unit of a topology from now on: at once, until the next reconfigure.
+func (c *Client) Move(ctx context.Context, node, unit string) error {
+	_, err := c.call(ctx, "scontrol", "update", "NodeName="+node, "Topology="+Name+":"+unit)
+	return err
+}
+
+// Reconfigure has Slurm read its files again.
+func (c *Client) Reconfigure(ctx context.Context) error {
+	_, err := c.call(ctx, "scontrol", "reconfigure")
+	return err
+}
+
+// Version returns the version of Slurm's commands.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	b, err := c.call(ctx, "scontrol", "--version")
+	if err != nil {
+		return Version{}, err
+	}
+	return ParseVersion(string(b))
+}
