@@ -17,9 +17,9 @@ func newPeers() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "peers",
 		Short: "Run what other simulators give figures for, and compare",
-		Long: "Runs what ASTRA-sim, RFold, coflowsim and Sunflow's simulator have given figures for, in the modes that have\n" +
-			"their rules, and prints ours, theirs, the difference, and the reason. Those on the Facebook trace of coflows\n" +
-			"need --data.",
+		Long: "Runs what ASTRA-sim, RFold, coflowsim and Sunflow's simulator have given figures for, in the modes\n" +
+			"that have their rules, and prints ours, theirs, the difference, and the reason. Those on the Facebook\n" +
+			"trace of coflows need --data.",
 		Example: "  lightloom peers\n  lightloom peers --data data",
 		Args:    noArgs,
 	}

@@ -23,7 +23,8 @@ func newTraining() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "training",
 		Short: "Run training jobs: collectives and computing, rank by rank",
-		Long: "Runs one iteration of a training job on the network between its ranks, and says what its communication costs.\n" +
+		Long: "Runs one iteration of a training job on the network between its ranks, and says what its communication\n" +
+			"costs. " +
 			"A job is a set of Chakra traces, an algorithm of MSCCL, or is generated from a model.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -54,7 +55,8 @@ func (f *modelFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&j.Batch, "batch", j.Batch, "sequences of an iteration")
 	c.Flags().IntVar(&j.Micro, "micro", j.Micro, "sequences of a microbatch")
 	c.Flags().IntVar(&j.Tokens, "tokens", j.Tokens, "tokens of a sequence")
-	c.Flags().IntVar(&j.Blocks, "blocks", j.Blocks, "blocks of a stage, for gradients to be sent while others are computed")
+	c.Flags().IntVar(&j.Blocks, "blocks", j.Blocks,
+		"blocks of a stage: gradients of one are sent while the next is computed")
 	c.Flags().Float64Var(&j.Speed, "speed", j.Speed, "operations a second that a rank reaches")
 	c.Flags().Float64Var(&j.Skew, "skew", 0, "how fast the experts' shares of tokens fall, as 1/rank^SKEW; 0: all alike")
 	c.Flags().IntVar(&j.Iterations, "iterations", 1, "iterations, one after the other")
@@ -95,8 +97,8 @@ func newTrainingRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [PATH]",
 		Short: "Run a training job, and say what its communication costs",
-		Long: "Runs a training job. PATH is a folder with Chakra traces, NAME.0.et, NAME.1.et and so on, one of them, or a\n" +
-			"path with NAME; or an algorithm of MSCCL (.xml). --model generates a job instead.\n\n" +
+		Long: "Runs a training job. PATH is a folder with Chakra traces, NAME.0.et, NAME.1.et and so on, one of them,\n" +
+			"or a path with NAME; or an algorithm of MSCCL (.xml). --model generates a job instead.\n\n" +
 			"Messages share links exactly, unless --system names a system file of ASTRA-sim: then its analytical\n" +
 			"backend's rules hold to the nanosecond.",
 		Example: "  lightloom training run --model dense-7b\n" +

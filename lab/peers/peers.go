@@ -110,7 +110,8 @@ func rfold() ([]Row, error) {
 		if f.Unit == "s" {
 			margin = .5 / *f.Paper
 		}
-		rows = append(rows, newRow("RFold", f.Figure+", "+f.Setting+", "+f.Metric, f.Unit, *f.Paper, f.Measured, margin, f.Note))
+		rows = append(rows, newRow("RFold", f.Figure+", "+f.Setting+", "+f.Metric, f.Unit, *f.Paper, f.Measured,
+			margin, f.Note))
 	}
 	return rows, nil
 }

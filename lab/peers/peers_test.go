@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRun: without traces, ASTRA-sim's figures are exact and RFold's within their digits; the others say what they need.
+// TestRun: without traces, ASTRA-sim's figures are exact, RFold's within their digits; others say what they need.
 func TestRun(t *testing.T) {
 	rows, err := Run(t.Context(), Options{})
 	if err != nil {

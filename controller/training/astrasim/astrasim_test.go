@@ -25,7 +25,7 @@ func collective(op training.Op, bytes pathmap.Bytes) training.Node {
 }
 
 // TestDimensions: a 2×4 network without latency of its own, one chunk at a time of one chunk. T(m) = m/B + L is what a
-// message takes; B is 50 GiB/s, and sizes are chosen for whole times. Endpoints cost e = 10, memory reduces at 1,600 GB/s.
+// message takes; B is 50 GiB/s, and endpoints cost e = 10, and memory reduces at 1,600 GB/s.
 func TestDimensions(t *testing.T) {
 	sys := chunks4("ring")
 	sys.Splits = 1
@@ -84,7 +84,8 @@ func TestHalvingDoubling(t *testing.T) {
 	step := func(m int64) int64 { return int64(500 + float64(m)/net.rate(0)) }
 	const s = 1 << 20
 	// A reduction is of the size of the next message, and there is none before the way back: as in the tool.
-	want := step(s/2) + sys.reduction(s/4) + step(s/4) + sys.reduction(s/8) + step(s/8) + step(s/8) + step(s/4) + step(s/2)
+	want := step(s/2) + sys.reduction(s/4) + step(s/4) + sys.reduction(s/8) + step(s/8) + step(s/8) + step(s/4) +
+		step(s/2)
 	got := end(t, same(8, collective(training.AllReduce, s)), Options{System: sys, Network: net})
 	if got != want {
 		t.Errorf("%d ns, want %d", got, want)
@@ -120,7 +121,19 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestChunks: 1,000,003 bytes in 4 splits are 5 chunks of 250,000, and two collectives of a rank are one after the other.
+// TestReplay: with replay-only every node takes what its trace says, and nothing is sent.
+func TestReplay(t *testing.T) {
+	sys := chunks4("ring")
+	sys.Replay = 1
+	long := collective(training.AllReduce, 1<<20)
+	long.Duration = 9 * time.Microsecond
+	if got := end(t, same(4, long, collective(training.AllGather, 1)), Options{System: sys,
+		Network: one("Ring", 4, 50, 500)}); got != 9001 {
+		t.Errorf("%d ns, want 9000 and 1", got)
+	}
+}
+
+// TestChunks: 1,000,003 bytes in 4 splits are 5 chunks of 250,000; two collectives of a rank follow each other.
 func TestChunks(t *testing.T) {
 	net := one("Ring", 2, 50, 500)
 	sys := chunks4("ring")
@@ -184,7 +197,8 @@ const (
 	systemText = `{"scheduling-policy": "LIFO", "endpoint-delay": 10, "active-chunks-per-dimension": 1,
  "preferred-dataset-splits": 4, "all-reduce-implementation": ["ring", "direct8"], "collective-optimization":
  "localBWAware", "local-mem-bw": 1600, "boost-mode": 0, "roofline-enabled": 0, "peak-perf": 900}`
-	networkText = "topology: [ Ring, Switch ]\nnpus_count: [ 4, 2 ]\nbandwidth: [ 50.0, 25 ]  # GB/s\nlatency: [ 500.0, 1 ]\n"
+	networkText = "topology: [ Ring, Switch ]\nnpus_count: [ 4, 2 ]\nbandwidth: [ 50.0, 25 ]  # GB/s\n" +
+		"latency: [ 500.0, 1 ]\n"
 )
 
 func TestReadFiles(t *testing.T) {
@@ -218,8 +232,8 @@ func TestReadFiles(t *testing.T) {
 			t.Errorf("%s: %v does not say %q", to, err, want)
 		}
 	}
-	for from, to := range map[string]string{"Ring": "Torus", "[ 4, 2 ]": "[ 4 ]", "50.0": "0", "500.0": "-1", "4, 2": "1, 2",
-		"[ Ring, Switch ]": "[]"} {
+	for from, to := range map[string]string{"Ring": "Torus", "[ 4, 2 ]": "[ 4 ]", "50.0": "0", "500.0": "-1",
+		"4, 2": "1, 2", "[ Ring, Switch ]": "[]"} {
 		_, err := ReadNetwork("n.yml", []byte(strings.Replace(networkText, from, to, 1)))
 		if err == nil || !strings.Contains(err.Error(), "n.yml:") {
 			t.Errorf("%s: %v", to, err)
