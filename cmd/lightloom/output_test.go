@@ -15,6 +15,7 @@ import (
 func withoutJSON() map[string]string {
 	return map[string]string{
 		"lightloom up":                    "it runs until Ctrl-C; status has JSON",
+		"lightloom training export":       "its result is files",
 		"lightloom exec":                  "its output is that of its command",
 		"lightloom capture":               "its result is a file",
 		"lightloom rerun":                 "its result is a report",

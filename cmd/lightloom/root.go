@@ -61,7 +61,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		switches.NewWire())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
-	root.AddCommand(newSlice(), newExport(), newSlurm(a, argv))
+	root.AddCommand(newSlice(), newExport(), newSlurm(a, argv), newTraining(), newPeers())
 	root.AddCommand(newApply(), newSubmit(), newJobs(), newCancel(), newContext())
 	if a.experiment != nil {
 		root.AddCommand(newExperiment(a))
@@ -77,7 +77,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 // groups are what the commands are for, in the order of the help.
 func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
-		{"Compare policies:", "demo replay rerun compare report experiment policy"},
+		{"Compare policies:", "demo replay rerun compare report experiment policy training peers"},
 		{"Keep a fabric up:", "up down apply page exec status submit jobs cancel bandwidth reserve release slice fail " +
 			"heal fibre capture audit slurm"},
 		{"Control a lab:", "controller replica cluster context keys agent device circuit wire target switch"},

@@ -101,7 +101,8 @@ func (w *Workload) checkOrder(r int) error {
 		return nil
 	}
 	i := cycle(nodes, waits)
-	return fmt.Errorf("%s: it waits for itself, through %d nodes: remove one of its dependencies", w.Where(r, i[0]), len(i))
+	return fmt.Errorf("%s: it waits for itself, through %d nodes: remove one of its dependencies", w.Where(r, i[0]),
+		len(i))
 }
 
 // cycle returns the places of nodes that wait for each other, the smallest first.

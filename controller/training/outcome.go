@@ -1,6 +1,12 @@
 package training
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"lightloom/pathmap"
+)
 
 // Outcome is what became of a workload.
 type Outcome struct {
@@ -27,4 +33,85 @@ func (o *Outcome) End() time.Duration {
 		end = max(end, o.Ranks[r].End)
 	}
 	return end
+}
+
+// CollectiveOutcome sums up the collectives of one kind, phase, size of communicator, and bytes.
+type CollectiveOutcome struct {
+	Op    Op
+	Phase Phase
+	Ranks int
+	Bytes pathmap.Bytes
+	Count int
+	Mean  time.Duration // from when the last rank joined until the last left
+	Max   time.Duration
+	Bus   pathmap.BitsPerSecond // bus bandwidth of the mean: see Op.BusFactor
+}
+
+// call identifies a collective: the nth of its kind in a communicator, which is the nth of each of its ranks.
+type call struct {
+	group   int32
+	op      Op
+	ordinal int
+}
+
+// interval is from when the last rank joined a collective until the last left it.
+type interval struct {
+	node       *Node
+	start, end time.Duration
+}
+
+// Collectives sums up what became of a workload's collectives, in the order of kind, phase, ranks and bytes.
+func (o *Outcome) Collectives(w *Workload) []CollectiveOutcome {
+	all := map[call]*interval{}
+	for r := range w.Ranks {
+		next := map[joined]int{}
+		for i := range w.Ranks[r].Nodes {
+			n, span := &w.Ranks[r].Nodes[i], o.Ranks[r].Spans[i]
+			if n.Kind != Collective {
+				continue
+			}
+			k := joined{n.Group, n.Op}
+			c := call{n.Group, n.Op, next[k]}
+			next[k]++
+			if all[c] == nil {
+				all[c] = &interval{node: n}
+			}
+			all[c].start, all[c].end = max(all[c].start, span.Start), max(all[c].end, span.End)
+		}
+	}
+	return summed(w, all)
+}
+
+// alike identifies collectives that are summed up together.
+type alike struct {
+	op    Op
+	phase Phase
+	ranks int
+	bytes pathmap.Bytes
+}
+
+func summed(w *Workload, all map[call]*interval) []CollectiveOutcome {
+	sums, totals := map[alike]*CollectiveOutcome{}, map[alike]time.Duration{}
+	for c, x := range all {
+		k := alike{c.op, x.node.Phase, len(w.Groups[c.group].Ranks), x.node.Bytes}
+		if sums[k] == nil {
+			sums[k] = &CollectiveOutcome{Op: k.op, Phase: k.phase, Ranks: k.ranks, Bytes: k.bytes}
+		}
+		s := sums[k]
+		s.Count++
+		s.Max = max(s.Max, x.end-x.start)
+		totals[k] += x.end - x.start
+	}
+	var out []CollectiveOutcome
+	for k, s := range sums {
+		if s.Mean = totals[k] / time.Duration(s.Count); s.Mean > 0 {
+			s.Bus = pathmap.BitsPerSecond(float64(k.bytes) * 8 * k.op.BusFactor(k.ranks) / s.Mean.Seconds())
+		}
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b CollectiveOutcome) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Ranks, b.Ranks),
+			cmp.Compare(a.Bytes, b.Bytes))
+	})
+	return out
 }

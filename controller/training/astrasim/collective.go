@@ -187,7 +187,8 @@ func (n *npu) suits(op training.Op, d dimension) error {
 	case d.impl.method == doubleBinaryTree && d.ranks.group:
 		return fmt.Errorf("doubleBinaryTree runs over the whole network only: write ring or direct")
 	case d.impl.method == doubleBinaryTree && !whole(size):
-		return fmt.Errorf("doubleBinaryTree needs 2, 4, 8 … NPUs in a dimension, and there are %d: write ring or direct", size)
+		return fmt.Errorf("doubleBinaryTree needs 2, 4, 8 … NPUs in a dimension, and there are %d: write ring or direct",
+			size)
 	case d.impl.method == halvingDoubling && size > 1 && !whole(size):
 		return fmt.Errorf("halvingDoubling needs 2, 4, 8 … NPUs, and there are %d: write ring or direct", size)
 	case d.impl.method == halvingDoubling && op == training.AllToAll:

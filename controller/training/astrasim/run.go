@@ -138,6 +138,10 @@ func (e *engine) begin(i int32, use *bool) {
 	}
 	e.out.Spans[i].Start = time.Duration(e.q.now)
 	ended := func() { e.ended(i, use) }
+	if e.system.Replay != 0 {
+		e.compute(n, ended)
+		return
+	}
 	switch n.Kind {
 	case training.Nothing:
 		ended()
@@ -162,10 +166,6 @@ func (e *engine) collect(n *training.Node, ended func()) error {
 		return nil
 	case training.Barrier:
 		return fmt.Errorf("the reference tool has no %v: leave it out", n.Op)
-	}
-	if e.system.Replay != 0 {
-		e.after(max(int64(n.Duration), 1), ended)
-		return nil
 	}
 	if e.system.Memory == 0 && n.Op != training.AllGather && n.Op != training.AllToAll {
 		return fmt.Errorf("%v needs local-mem-bw in the system file: write GB/s, such as 1600", n.Op)

@@ -179,7 +179,8 @@ func TestOpen(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "job.1.et")); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{dir: "job.1.et is missing", filepath.Join(dir, "none"): "file does not exist"} {
+	for path, want := range map[string]string{dir: "job.1.et is missing",
+		filepath.Join(dir, "none"): "file does not exist"} {
 		if _, err := Open(path, GroupsOf(w)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v does not say %q", path, err, want)
 		}

@@ -97,7 +97,8 @@ func (r *run) plan(n *training.Node) (*plan, error) {
 	if p := r.plans[k]; p != nil {
 		return p, nil
 	}
-	q := schedule.Request{Op: n.Op, Method: r.options.Methods[n.Op], Ranks: k.ranks, Bytes: n.Bytes, Server: r.options.Server}
+	q := schedule.Request{Op: n.Op, Method: r.options.Methods[n.Op], Ranks: k.ranks, Bytes: n.Bytes,
+		Server: r.options.Server}
 	if n.Skew > 0 {
 		q.Shares, q.Return = r.work.Skews[n.Skew-1], n.Combine
 	}
@@ -119,6 +120,7 @@ type instance struct {
 	node   []int32 // by place: its node; -1 before it has joined
 	joined int
 	ended  int
+	eager  bool // messages do not wait for their receivers
 }
 
 // key tells which collective of its communicator a node belongs to.
@@ -175,7 +177,7 @@ func (r *run) join(id int32, place, node int32) {
 func (r *run) start(id, m int32) {
 	x := r.instances[id]
 	msg := &x.Messages[m]
-	if x.waits[m] != 0 || x.node[msg.From] < 0 || x.node[msg.To] < 0 {
+	if x.waits[m] != 0 || x.node[msg.From] < 0 || x.node[msg.To] < 0 && !x.eager {
 		return
 	}
 	x.waits[m] = -1
@@ -254,7 +256,9 @@ func (r *run) messageOf(k pairOf, n *training.Node) int32 {
 		p = newPlan(schedule.Single(n.Bytes))
 		r.messages[n.Bytes] = p
 	}
-	id := r.add(newInstance(p, []int32{k.from, k.to}))
+	x := newInstance(p, []int32{k.from, k.to})
+	x.eager = true
+	id := r.add(x)
 	r.byPair[k] = id
 	return id
 }

@@ -84,7 +84,7 @@ func TestBidirectionalOnRing(t *testing.T) {
 	}
 }
 
-// TestTree: no faster than 2·S/B, which each NIC carries, and no slower than twice that: chunks share links with others.
+// TestTree: no faster than 2·S/B, which each NIC carries, and no slower than twice that: chunks share links.
 func TestTree(t *testing.T) {
 	out := outcome(t, collective(16, training.AllReduce, 6.4e8), Options{
 		Methods: map[training.Op]schedule.Method{training.AllReduce: schedule.Tree}})
@@ -149,6 +149,16 @@ func TestDelayedRank(t *testing.T) {
 	const late = 5 * time.Millisecond
 	out := outcome(t, collective(8, training.AllGather, 1e6), Options{Delay: map[int32]time.Duration{3: late}})
 	near(t, "all-gather", out.End(), float64(late)+7*(serial(1e6)+latency))
+}
+
+// TestMessages: all ranks of a ring send before they receive, as traces of algorithms do; nobody waits for a receiver.
+func TestMessages(t *testing.T) {
+	w := training.NewWorkload("round", 4)
+	for r := range int32(4) {
+		a := w.Add(int(r), training.Node{Kind: training.Send, Peer: (r + 1) % 4, Bytes: 1e6})
+		w.Add(int(r), training.Node{Kind: training.Receive, Peer: (r + 3) % 4, Bytes: 1e6, After: []int32{a}})
+	}
+	near(t, "round", outcome(t, w, Options{}).End(), serial(1e6)+latency)
 }
 
 // TestMoE: an iteration of a mixture-of-experts layer on 64 nodes, an expert each, of which the first gets an eighth

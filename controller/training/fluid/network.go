@@ -1,8 +1,8 @@
 // Package fluid runs a training workload exactly, in the textbook's model: messages are fluid, those on one link share
 // it max-min fairly, and a message arrives its latency after its last bit has been sent. Nothing is truncated, stored
 // at hops or queued. A message begins when both of its ranks have joined the collective and all that it waits for has
-// arrived, after the one before it between the same ranks. A rank computes one node at a time, and its collectives run
-// side by side.
+// arrived, after the one before it between the same ranks; one that a node sends waits for nobody. A rank computes one
+// node at a time, and its collectives run side by side.
 package fluid
 
 import (

@@ -105,13 +105,14 @@ func (j *Job) Check() error {
 	switch {
 	case j.Data > mostRanks || j.Tensor > mostRanks || j.Pipeline > mostRanks || j.Data*j.Tensor > mostRanks ||
 		j.Ranks() > mostRanks:
-		return fmt.Errorf("data × tensor × pipeline are %d×%d×%d ranks, more than %d", j.Data, j.Tensor, j.Pipeline, mostRanks)
+		return fmt.Errorf("data × tensor × pipeline are %d×%d×%d ranks, more than %d", j.Data, j.Tensor, j.Pipeline,
+			mostRanks)
 	case m.Layers%(j.Pipeline*j.Blocks) != 0:
 		return fmt.Errorf("%d layers cannot be split into %d stages of %d blocks each: write other degrees", m.Layers,
 			j.Pipeline, j.Blocks)
 	case j.Batch%(j.Data*j.Micro) != 0:
-		return fmt.Errorf("a batch of %d sequences cannot be split into microbatches of %d on %d data-parallel ranks", j.Batch,
-			j.Micro, j.Data)
+		return fmt.Errorf("a batch of %d sequences cannot be split into microbatches of %d on %d data-parallel ranks",
+			j.Batch, j.Micro, j.Data)
 	case m.Experts > 0 && (j.Data%j.Expert != 0 || m.Experts%j.Expert != 0):
 		return fmt.Errorf("%d experts cannot be spread over %d of %d data-parallel ranks", m.Experts, j.Expert, j.Data)
 	case !(j.Speed > 0) || math.IsInf(j.Speed, 0):

@@ -52,7 +52,8 @@ func TestBadAlgorithm(t *testing.T) {
 		{"no such collective", `coll="allgather"`, `coll="gather"`, `1: coll="gather"`},
 		{"a missing gpu", `ngpus="3"`, `ngpus="4"`, "ngpus is 4, and there are 3 <gpu>"},
 		{"itself as peer", `send="1"`, `send="0"`, "2: thread block 0 sends to 0"},
-		{"no such step to wait for", `depid="-1" deps="-1"`, `depid="3" deps="1"`, "3: it waits for step 1 of thread block 3"},
+		{"no such step to wait for", `depid="-1" deps="-1"`, `depid="3" deps="1"`,
+			"3: it waits for step 1 of thread block 3"},
 		{"itself", `depid="-1" deps="-1"`, `depid="0" deps="2"`, "it waits for itself"},
 		{"a number that is none", `cnt="1"`, `cnt="x"`, `cnt="x" of <step>`},
 		{"nobody who receives", `type="r" cnt="1"`, `type="nop" cnt="1"`, "never receives this message"},
@@ -61,7 +62,8 @@ func TestBadAlgorithm(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(allGather(), c.from, c.to, 1)
 			_, err := Read("ag.xml", strings.NewReader(text), Options{Bytes: 1000})
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "read algorithm: ag.xml:") {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.HasPrefix(err.Error(), "read algorithm: ag.xml:") {
 				t.Errorf("%v does not say %q", err, c.want)
 			}
 		})

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lightloom/controller/training/chakra"
+	"lightloom/controller/training/llm"
+	"lightloom/lab/console"
+	"lightloom/lab/iteration"
+	"lightloom/pathmap"
+	"lightloom/southbound/hint"
+)
+
+// newTraining returns the commands of training jobs.
+func newTraining() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "training",
+		Short: "Run training jobs: collectives and computing, rank by rank",
+		Long: "Runs one iteration of a training job on the network between its ranks, and says what its communication\n" +
+			"costs. " +
+			"A job is a set of Chakra traces, an algorithm of MSCCL, or is generated from a model.",
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newTrainingRun(), newTrainingExport())
+	return c
+}
+
+// modelFlags are the flags of generated jobs.
+type modelFlags struct {
+	model, speed string
+	job          llm.Job
+}
+
+func (f *modelFlags) add(c *cobra.Command) {
+	var names []string
+	for _, m := range llm.Models() {
+		names = append(names, m.Name)
+	}
+	f.job = llm.Default(llm.Model{})
+	j := &f.job
+	c.Flags().StringVar(&f.model, "model", "", "generate a job of "+strings.Join(names, ", "))
+	_ = c.RegisterFlagCompletionFunc("model", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().IntVar(&j.Data, "data", j.Data, "degree of data parallelism")
+	c.Flags().IntVar(&j.Tensor, "tensor", j.Tensor, "degree of tensor parallelism")
+	c.Flags().IntVar(&j.Pipeline, "pipeline", j.Pipeline, "stages of the pipeline")
+	c.Flags().IntVar(&j.Expert, "expert", j.Expert, "data-parallel ranks among which experts are spread")
+	c.Flags().IntVar(&j.Batch, "batch", j.Batch, "sequences of an iteration")
+	c.Flags().IntVar(&j.Micro, "micro", j.Micro, "sequences of a microbatch")
+	c.Flags().IntVar(&j.Tokens, "tokens", j.Tokens, "tokens of a sequence")
+	c.Flags().IntVar(&j.Blocks, "blocks", j.Blocks,
+		"blocks of a stage: gradients of one are sent while the next is computed")
+	c.Flags().Float64Var(&j.Speed, "speed", j.Speed, "operations a second that a rank reaches")
+	c.Flags().Float64Var(&j.Skew, "skew", 0, "how fast the experts' shares of tokens fall, as 1/rank^SKEW; 0: all alike")
+	c.Flags().IntVar(&j.Iterations, "iterations", 1, "iterations, one after the other")
+}
+
+// source returns the job that a command line names: a path or a model.
+func (f *modelFlags) source(c *cobra.Command, args []string) (iteration.Source, error) {
+	const mend = "write lightloom training run traces, or lightloom training run --model dense-7b"
+	switch {
+	case len(args) > 1:
+		return iteration.Source{}, usage(mend, "%s: want one path, got %d", c.CommandPath(), len(args))
+	case len(args) == 1 && f.model != "":
+		return iteration.Source{}, usage(mend, "%s: it has both a path and --model", c.CommandPath())
+	case len(args) == 1:
+		return iteration.Source{Path: args[0]}, nil
+	case f.model == "":
+		return iteration.Source{}, usage(mend, "%s: there is no job", c.CommandPath())
+	}
+	m, err := llm.ModelOf(f.model)
+	if err != nil {
+		return iteration.Source{}, usage("write --model dense-7b", "%s: %v", c.CommandPath(), err)
+	}
+	j := f.job
+	j.Model = m
+	return iteration.Source{Model: &j}, nil
+}
+
+// trainingFlags are those of training run.
+type trainingFlags struct {
+	modelFlags
+	o                                         iteration.Options
+	output, timeline, nic, inside, congestion string
+	bytes, groups                             string
+}
+
+func newTrainingRun() *cobra.Command {
+	var f trainingFlags
+	c := &cobra.Command{
+		Use:   "run [PATH]",
+		Short: "Run a training job, and say what its communication costs",
+		Long: "Runs a training job. PATH is a folder with Chakra traces, NAME.0.et, NAME.1.et and so on, one of them,\n" +
+			"or a path with NAME; or an algorithm of MSCCL (.xml). --model generates a job instead.\n\n" +
+			"Messages share links exactly, unless --system names a system file of ASTRA-sim: then its analytical\n" +
+			"backend's rules hold to the nanosecond.",
+		Example: "  lightloom training run --model dense-7b\n" +
+			"  lightloom training run traces --nic 400Gbps --timeline timeline.json\n" +
+			"  lightloom training run traces --system system.json --network network.yml",
+	}
+	f.modelFlags.add(c)
+	s := c.Flags()
+	s.StringVar(&f.groups, "groups", "", "file of communicators, such as {\"1\": [0, 1]}")
+	s.StringVar(&f.bytes, "bytes", "1MiB", "of an algorithm: bytes that each rank holds")
+	s.StringVar(&f.nic, "nic", "400Gbps", "rate of a rank's NIC")
+	s.StringVar(&f.inside, "inside", "3.6Tbps", "rate of a rank to others of its server")
+	s.IntVar(&f.o.Net.Server, "server", 0, "ranks of a server; 0: 8 for a model, 1 for traces")
+	s.DurationVar(&f.o.Net.Latency, "latency", 1000, "of a message")
+	s.StringVar(&f.o.Net.File, "network", "", "network file of ASTRA-sim, in place of NICs")
+	s.StringSliceVar(&f.o.Methods, "method", nil, "how a collective is carried out, such as all-reduce=halving-doubling")
+	s.StringSliceVar(&f.o.Delays, "delay", nil, "rank that begins late, such as 3=5ms")
+	s.StringVar(&f.o.System, "system", "", "system file of ASTRA-sim: use its rules")
+	s.StringVar(&f.congestion, "congestion", "aware", "of these rules: aware, or unaware")
+	s.IntVar(&f.o.Queues, "queues", 1, "of these rules: queues of a dimension")
+	s.StringVar(&f.timeline, "timeline", "", "file for the timeline, for ui.perfetto.dev or chrome://tracing")
+	mark(c, inputMark, "network", "system", "groups")
+	mark(c, placeMark, "timeline")
+	outputFlag(c, &f.output, iteration.Result{})
+	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args) }
+	return c
+}
+
+func (f *trainingFlags) run(c *cobra.Command, args []string) error {
+	if err := f.parse(c, args); err != nil {
+		return err
+	}
+	r, err := iteration.Run(c.Context(), f.o)
+	if err != nil {
+		return fmt.Errorf("training run: %w", err)
+	}
+	if f.timeline != "" {
+		if err := writeTimeline(f.timeline, r); err != nil {
+			return fmt.Errorf("training run: %w", err)
+		}
+	}
+	if f.output == console.OutputJSON {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	return r.Print(c.OutOrStdout())
+}
+
+// parse reads the flags that are no numbers.
+func (f *trainingFlags) parse(c *cobra.Command, args []string) error {
+	if err := oneOf(c, "congestion", f.congestion, "aware", "unaware"); err != nil {
+		return err
+	}
+	f.o.Unaware = f.congestion == "unaware"
+	if f.o.Queues < 1 || f.o.Queues > 1<<10 {
+		return usage("write --queues 1", "training run: --queues %d is not within 1 to 1024", f.o.Queues)
+	}
+	var err error
+	if f.o.Source, err = f.source(c, args); err != nil {
+		return err
+	}
+	f.o.Source.Groups = f.groups
+	if f.o.Source.Bytes, err = pathmap.ParseBytes(f.bytes); err != nil {
+		return usage("write --bytes 1MiB", "training run: --bytes: %v", err)
+	}
+	if f.o.Net.NIC, err = pathmap.ParseRate(f.nic); err != nil {
+		return usage("write --nic 400Gbps", "training run: --nic: %v", err)
+	}
+	if f.o.Net.Inside, err = pathmap.ParseRate(f.inside); err != nil {
+		return usage("write --inside 3.6Tbps", "training run: --inside: %v", err)
+	}
+	switch server := &f.o.Net.Server; {
+	case *server < 0:
+		return usage("write --server 8", "training run: --server %d is below zero", *server)
+	case *server == 0 && f.o.Source.Model != nil:
+		*server = 8
+	}
+	return nil
+}
+
+// writeTimeline writes a timeline, whole or not at all.
+func writeTimeline(path string, r *iteration.Result) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := r.WriteTimeline(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+func newTrainingExport() *cobra.Command {
+	var f modelFlags
+	var to, name string
+	c := &cobra.Command{
+		Use:   "export --model MODEL --to FOLDER",
+		Short: "Write a generated training job as Chakra traces",
+		Long: "Writes a job as Chakra traces, NAME.0.et and so on, for lightloom training run or ASTRA-sim, and its\n" +
+			"communicators as groups.json. Traces have no skew of experts: each gets as many tokens.",
+		Example: "  lightloom training export --model dense-7b --to traces",
+		Args:    noArgs,
+	}
+	f.add(c)
+	c.Flags().StringVar(&to, "to", "", "folder, which is made")
+	c.Flags().StringVar(&name, "name", "", "what the files' names begin with; default: the model's name")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if to == "" {
+			return usage("add --to traces", "training export: there is no folder")
+		}
+		s, err := f.source(c, args)
+		if err != nil {
+			return err
+		}
+		if f.job.Skew != 0 {
+			return hint.New("training export: traces cannot say which expert gets how many tokens", "leave --skew away")
+		}
+		if name == "" {
+			name = f.model
+		}
+		if err := exportTraces(s, to, name); err != nil {
+			return fmt.Errorf("training export: %w", err)
+		}
+		return nil
+	}
+	return c
+}
+
+// exportTraces writes a file for each rank, and the communicators.
+func exportTraces(s iteration.Source, to, name string) error {
+	w, err := s.Load()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	for r := range w.Ranks {
+		file, err := os.Create(filepath.Join(to, fmt.Sprintf("%s.%d.et", name, r)))
+		if err != nil {
+			return err
+		}
+		b := bufio.NewWriter(file)
+		if err := chakra.Write(b, w, r); err != nil {
+			file.Close()
+			return err
+		}
+		if err := b.Flush(); err != nil {
+			file.Close()
+			return err
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(chakra.GroupsOf(w), "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "groups.json"), append(text, '\n'), 0o644)
+}
