@@ -9,11 +9,11 @@ import (
 )
 
 // effort is how many sends all attempts at one all-gather may have. An 8×8×8 torus with one chunk a node has 261,632,
-// so it is planned once, and small networks up to attempts times.
+// so it is planned twice at most, and small networks up to attempts times.
 const (
-	effort   = 400_000
+	effort   = 600_000
 	attempts = 24
-	large    = 100_000 // sends from which links do not weigh chunks against each other
+	large    = 100_000 // sends from which links weigh chunks against each other only at the end
 )
 
 // AllGather returns a schedule that brings so many chunks of each node, of so many bytes, to all others, and what none
@@ -23,7 +23,7 @@ func AllGather(n *Network, chunks int, bytes pathmap.Bytes) (*Schedule, Bounds, 
 	if err := checkChunks(n, chunks, bytes); err != nil {
 		return nil, Bounds{}, err
 	}
-	bounds := n.bounds((n.Nodes-1)*chunks, bytes)
+	bounds := n.bounds((n.Nodes-1)*chunks, chunks, bytes)
 	g := newGather(n, chunks, bytes, n.Nodes*(n.Nodes-1)*chunks)
 	best := &Schedule{Kind: KindAllGather, Chunks: chunks, Bytes: bytes, Ends: pathmap.MaxDuration}
 	for _, a := range g.attempts() {
@@ -49,6 +49,7 @@ func AllGather(n *Network, chunks int, bytes pathmap.Bytes) (*Schedule, Bounds, 
 // attempt is one way to go about an all-gather.
 type attempt struct {
 	width   int    // of how many chunks a link takes the one that the fewest nodes have
+	mixed   bool   // the last third of one chunk a node is drawn
 	turn    uint32 // which of equal links begins
 	hold    bool   // links are busy for their latency: in step, they see all that has arrived before they choose
 	patient bool   // leave a slow link idle where faster ones will have brought all before it has brought one
@@ -57,20 +58,21 @@ type attempt struct {
 // attempts returns what is tried.
 func (g *gather) attempts() []attempt {
 	widths := []int{4, 1, 8, 2, g.chunks, 16}
-	if g.undoneAtFirst() > large {
-		widths = []int{1, 4}
+	big := g.undoneAtFirst() > large
+	if big {
+		widths = []int{1}
 	}
 	uniform, late := g.net.uniform()
 	var out []attempt
 	for i := range min(attempts, max(1, effort/max(1, g.undoneAtFirst()))) {
-		a := attempt{width: widths[i/2%len(widths)], turn: uint32(i)}
+		a := attempt{width: widths[i/2%len(widths)], mixed: big, turn: uint32(i)}
 		switch {
 		case !uniform:
 			a.patient, a.hold = i%2 == 0, i/2%2 == 1
 		case g.net.Hold || late == 0:
 			a.width = widths[i%len(widths)]
 		default:
-			a.hold = i%2 == 0 == (8*late < g.taken[0] && g.undoneAtFirst() <= large)
+			a.hold = !big && i%2 == 0 == (8*late < g.taken[0])
 		}
 		out = append(out, a)
 	}

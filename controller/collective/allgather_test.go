@@ -2,6 +2,7 @@ package collective_test
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -170,6 +171,36 @@ func TestCutBound(t *testing.T) {
 	one := (gib / 8).Over(fifty)
 	if got := collective.CutBound(n, 1, gib/8); got < 4*one-1000 || got > 4*one {
 		t.Errorf("%v, want %v", got, 4*one)
+	}
+}
+
+// TestCutBoundOfAllSets: the bound is that of the slowest of all sets of nodes.
+func TestCutBoundOfAllSets(t *testing.T) {
+	for seed := range uint64(tries.Of(50, 1000)) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		n := collective.Torus([]int{3 + rng.IntN(6)}, fifty, 0)
+		for range rng.IntN(12) {
+			from := rng.Int32N(int32(n.Nodes))
+			to := (from + 1 + rng.Int32N(int32(n.Nodes-1))) % int32(n.Nodes)
+			n.Links = append(n.Links, collective.Link{From: from, To: to, Rate: fifty})
+		}
+		for i := range n.Links {
+			n.Links[i].Rate /= pathmap.BitsPerSecond(1 + rng.IntN(5))
+		}
+		most := 0.0
+		for set := 1; set < 1<<n.Nodes-1; set++ {
+			rate := pathmap.BitsPerSecond(0)
+			for _, l := range n.Links {
+				if set>>l.From&1 == 0 && set>>l.To&1 == 1 {
+					rate += l.Rate
+				}
+			}
+			outside := n.Nodes - bits.OnesCount(uint(set))
+			most = max(most, float64(outside)*1e6*8/float64(rate))
+		}
+		if got := collective.CutBound(n, 1, 1e6).Seconds(); math.Abs(got-most) > 2e-9 {
+			t.Errorf("seed %d: %g s, and the slowest of all sets takes %g s", seed, got, most)
+		}
 	}
 }
 

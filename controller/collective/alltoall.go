@@ -26,7 +26,7 @@ func AllToAll(n *Network, chunks int, bytes pathmap.Bytes) (*Schedule, Bounds, e
 	for range 3 {
 		r.route()
 	}
-	b := n.bounds((n.Nodes-1)*chunks, bytes)
+	b := n.bounds((n.Nodes-1)*chunks, (n.Nodes-1)*chunks, bytes)
 	b.Ingress = max(b.Ingress, r.volume())
 	return newExchange(r).run(), b, nil
 }

@@ -21,9 +21,14 @@ type Bounds struct {
 // Best returns the largest of the bounds.
 func (b Bounds) Best() time.Duration { return max(b.Ingress, b.Chunks, b.Distance) }
 
-// bounds returns the bounds of an all-gather; receives is how many chunks a node lacks at first.
-func (n *Network) bounds(receives int, bytes pathmap.Bytes) Bounds {
-	in, b := n.byTo(), Bounds{}
+// bounds returns the bounds of an all-gather; receives is how many chunks a node lacks at
+// first, and own how many a link can carry before anything has arrived at its sender.
+func (n *Network) bounds(receives, own int, bytes pathmap.Bytes) Bounds {
+	in, b, first := n.byTo(), Bounds{}, pathmap.MaxDuration
+	for l := range n.Links {
+		_, arrives := n.busy(int32(l), bytes)
+		first = min(first, arrives)
+	}
 	for v := range int32(n.Nodes) {
 		links := in.of(v)
 		rate, least := pathmap.BitsPerSecond(0), pathmap.MaxDuration
@@ -35,7 +40,7 @@ func (n *Network) bounds(receives int, bytes pathmap.Bytes) Bounds {
 			continue
 		}
 		b.Ingress = max(b.Ingress, (pathmap.Bytes(receives)*bytes).Over(rate)+least)
-		b.Chunks = max(b.Chunks, n.chunkBound(links, receives, bytes))
+		b.Chunks = max(b.Chunks, n.chunkBound(links, receives, own, first, bytes))
 	}
 	if receives > 0 {
 		b.Distance = n.distance(bytes)
@@ -43,23 +48,33 @@ func (n *Network) bounds(receives int, bytes pathmap.Bytes) Bounds {
 	return b
 }
 
-// chunkBound returns when so many chunks can have come over some links.
-func (n *Network) chunkBound(links []int32, receives int, bytes pathmap.Bytes) time.Duration {
+// chunkBound returns when so many chunks can have come over some links. Until the first arrival anywhere each of them
+// has carried its sender's own at most.
+func (n *Network) chunkBound(links []int32, receives, own int, first time.Duration, bytes pathmap.Bytes) time.Duration {
 	most := time.Duration(0)
 	for _, l := range links {
 		taken, arrives := n.busy(l, bytes)
-		most = max(most, arrives+time.Duration(receives)*taken)
+		most = max(most, first+arrives+time.Duration(receives)*taken)
 	}
 	within := func(t time.Duration) bool {
 		came := 0
 		for _, l := range links {
-			if taken, arrives := n.busy(l, bytes); t >= arrives {
-				came += int((t-arrives)/max(1, taken)) + 1
-			}
+			taken, arrives := n.busy(l, bytes)
+			taken = max(1, taken)
+			before := min(own, int((first+taken-1)/taken)) // begun before the first arrival
+			came += began(t-arrives, taken, before) + began(t-arrives-max(first, time.Duration(before)*taken), taken, receives)
 		}
 		return came >= receives
 	}
 	return time.Duration(sort.Search(int(most), func(t int) bool { return within(time.Duration(t)) }))
+}
+
+// began returns how many sends, of so many one after the other from 0 on, have begun at a time.
+func began(at, taken time.Duration, most int) int {
+	if at < 0 {
+		return 0
+	}
+	return min(most, int(at/taken)+1)
 }
 
 // distance returns how long a chunk is under way over as many links as the farthest node of one is away, if all were as

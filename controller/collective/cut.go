@@ -12,16 +12,18 @@ import (
 func CutBound(n *Network, chunks int, bytes pathmap.Bytes) time.Duration {
 	data := pathmap.Bytes(chunks) * bytes // of a node
 	seconds := 0.0
+	for v := range n.Nodes {
+		alone := make([]bool, n.Nodes)
+		alone[v] = true
+		seconds = max(seconds, n.cutTime(alone, data))
+	}
 	for v := range int32(n.Nodes) {
-		inside := make([]bool, n.Nodes)
-		inside[v] = true
 		for {
-			longer := n.cutTime(inside, data)
-			if longer <= seconds*(1+1e-12) && seconds > 0 {
+			longer := n.cutTime(n.smallestCut(v, data, seconds), data)
+			if longer <= seconds*(1+1e-9) {
 				break
 			}
-			seconds = max(seconds, longer)
-			inside = n.smallestCut(v, data, seconds)
+			seconds = longer
 		}
 	}
 	return time.Duration(seconds * 1e9)

@@ -40,6 +40,8 @@ type gather struct {
 	marked []bool  // by node: it is in touched
 	touch  []int32 // nodes that may be sent something now
 	picks  []arrival
+	tried  []bool  // by pick
+	open   []int32 // chunks that a node lacks
 	sends  []Send
 	ends   time.Duration
 	undone int
@@ -181,11 +183,26 @@ func (g *gather) pull(v int32) {
 	links := g.in.of(v)
 	first := 0
 	if g.alike {
-		g.turn = g.turn*1664525 + 1013904223 // Numerical Recipes' generator: equal links take turns
-		first = int(g.turn>>16) % len(links)
+		first = g.below(len(links)) // equal links take turns
 	}
+	var picks []arrival
+	unfilled := true
+	if g.mixed && g.undone < g.net.Nodes*(g.net.Nodes-1)/3 {
+		picks = g.drawn(v, links)
+	} else {
+		picks, unfilled = g.oldest(v, links, first)
+	}
+	if unfilled && g.left[v] > 0 {
+		picks = g.exchange(v, links, picks)
+	}
+	g.send(picks)
+	g.picks = picks
+}
+
+// oldest lets the free links into a node choose, one after the other.
+func (g *gather) oldest(v int32, links []int32, first int) (picks []arrival, unfilled bool) {
 	lack := g.lack[int(v)*g.words:][:g.words]
-	picks, unfilled := g.picks[:0], false
+	picks = g.picks[:0]
 	for i := range links {
 		at := first + i
 		if at >= len(links) {
@@ -205,11 +222,55 @@ func (g *gather) pull(v int32) {
 		g.held[c]++
 		picks = append(picks, arrival{c, l})
 	}
-	if unfilled && g.left[v] > 0 && len(picks) > 0 {
-		picks = g.exchange(v, links, picks)
+	return picks, unfilled
+}
+
+// drawn takes the chunks that a node lacks in random order, each over a random one of the free links that can carry it,
+// as TACOS does: what is left at the end is then in many places.
+func (g *gather) drawn(v int32, links []int32) []arrival {
+	open, picks := g.open[:0], g.picks[:0]
+	for w, x := range g.lack[int(v)*g.words:][:g.words] {
+		for ; x != 0; x &= x - 1 {
+			open = append(open, int32(64*w+bits.TrailingZeros64(x)))
+		}
 	}
-	g.send(picks)
-	g.picks = picks
+	free := 0
+	for _, l := range links {
+		if !g.busy[l] {
+			free++
+		}
+	}
+	for i := 0; i < len(open) && len(picks) < free; i++ {
+		k := i + g.below(len(open)-i)
+		open[i], open[k] = open[k], open[i]
+		if l := g.source(open[i], links, picks); l >= 0 {
+			g.take(v, open[i])
+			picks = append(picks, arrival{open[i], l})
+		}
+	}
+	g.open = open
+	return picks
+}
+
+// source returns a random link that is free and whose sender has a chunk, or a number below zero.
+func (g *gather) source(c int32, links []int32, picks []arrival) int32 {
+	best, equal := int32(-1), 0
+	for _, l := range links {
+		if g.busy[l] || g.have[int(g.from[l])*g.words+int(c)/64]>>(c%64)&1 == 0 ||
+			slices.ContainsFunc(picks, func(p arrival) bool { return p.link == l }) {
+			continue
+		}
+		if equal++; g.below(equal) == 0 {
+			best = l
+		}
+	}
+	return best
+}
+
+// below returns a number from 0 on below another, of Numerical Recipes' generator.
+func (g *gather) below(n int) int {
+	g.turn = g.turn*1664525 + 1013904223
+	return int(uint64(g.turn) * uint64(n) >> 32)
 }
 
 // late reports whether the links before one bring all that a node lacks before this one brings a chunk.
@@ -306,29 +367,47 @@ func (g *gather) send(picks []arrival) {
 }
 
 // exchange lets links without a chunk take one that another link was to carry at this instant, if that one finds
-// another: augmenting paths of one step.
+// another: augmenting paths, so that as many links carry something as can.
 func (g *gather) exchange(v int32, links []int32, picks []arrival) []arrival {
-	lack := g.lack[int(v)*g.words:][:g.words]
 	for _, l := range links {
 		if g.busy[l] || slices.ContainsFunc(picks, func(p arrival) bool { return p.link == l }) {
 			continue
 		}
-		have := g.have[int(g.from[l])*g.words:]
-		for i, p := range picks {
-			if have[p.chunk/64]>>(p.chunk%64)&1 == 0 {
-				continue
-			}
-			if c := common(lack, g.have[int(g.from[p.link])*g.words:]); c >= 0 {
-				lack[c/64] &^= 1 << (c % 64)
-				g.left[v]--
-				g.held[c]++
-				picks[i].chunk = c
-				picks = append(picks, arrival{p.chunk, l})
-				break
-			}
+		g.tried = append(g.tried[:0], make([]bool, len(picks)+1)...)
+		picks = append(picks, arrival{-1, l})
+		if !g.another(v, picks, len(picks)-1) {
+			picks = picks[:len(picks)-1]
 		}
 	}
 	return picks
+}
+
+// another gives a pick another chunk, if need be one of another pick that gets another.
+func (g *gather) another(v int32, picks []arrival, i int) bool {
+	g.tried[i] = true
+	have := g.have[int(g.from[picks[i].link])*g.words:][:g.words]
+	if c := common(g.lack[int(v)*g.words:][:g.words], have); c >= 0 {
+		g.take(v, c)
+		picks[i].chunk = c
+		return true
+	}
+	for j := range picks {
+		c := picks[j].chunk
+		if g.tried[j] || have[c/64]>>(c%64)&1 == 0 {
+			continue
+		}
+		if g.another(v, picks, j) {
+			picks[i].chunk = c
+			return true
+		}
+	}
+	return false
+}
+
+func (g *gather) take(v, c int32) {
+	g.lack[int(v)*g.words+int(c)/64] &^= 1 << (c % 64)
+	g.left[v]--
+	g.held[c]++
 }
 
 // common returns the first number in two sets, or one below zero.

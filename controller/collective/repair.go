@@ -26,7 +26,7 @@ func Repair(n *Network, s *Schedule, dead ...int32) (*Network, *Schedule, Bounds
 	r.g.run()
 	out := &Schedule{Kind: s.Kind, Chunks: s.Chunks, Bytes: s.Bytes, Ends: max(r.ends, r.g.ends)}
 	out.Sends = merge(r.kept, r.g.sends)
-	return left, out, left.bounds((n.Nodes-1)*s.Chunks, s.Bytes), nil
+	return left, out, left.bounds((n.Nodes-1)*s.Chunks, s.Chunks, s.Bytes), nil
 }
 
 // repair is a schedule on its way to another network. Its gather has what is lost as lacking, and everything else there.

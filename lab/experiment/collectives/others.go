@@ -80,8 +80,8 @@ type exchange struct {
 
 func (x exchange) String() string { return x.name + ", 2 a pair, pipelined" }
 
-func exchanges() []exchange {
-	return []exchange{
+func exchanges(quick bool) []exchange {
+	all := []exchange{
 		{"torus 4×4×4", func(*rand.Rand) (*collective.Network, error) {
 			return collective.Torus([]int{4, 4, 4}, collectivetest.Rate, collectivetest.Latency), nil
 		}},
@@ -90,6 +90,10 @@ func exchanges() []exchange {
 		}},
 		{"irregular Jellyfish 64", collectivetest.Irregular},
 	}
+	if quick {
+		return all[:1]
+	}
+	return all
 }
 
 func (x exchange) run(_ context.Context, _ *experiment.Bench, _ string, seed uint64) (experiment.Figures, error) {
