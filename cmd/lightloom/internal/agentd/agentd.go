@@ -24,6 +24,7 @@ import (
 	"lightloom/southbound/lldpd"
 	"lightloom/southbound/pki"
 	"lightloom/southbound/socket"
+	"lightloom/southbound/vcpus"
 )
 
 // AgentOptions are the options of the command agent run, an agent for hosts of this machine.
@@ -39,6 +40,8 @@ type AgentOptions struct {
 	MaxRequests int
 	LLDP        []string // interfaces to announce the first host at; it needs CAP_NET_RAW
 	Tags        string   // file of rules that mark packets of other processes; empty: none
+	// TaskCgroups is a cgroup below the root whose own ones limit the vCPUs of tasks; empty: nothing does.
+	TaskCgroups string
 
 	Congestion string // of TCP; empty: cubic
 	// command line of a process that removes a Unix socket of Listen when this one is killed; nil: it stays
@@ -88,6 +91,11 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	free, err := opt.limitTasks(&conf)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, free()) }()
 	ln, err := socket.Listen(ctx, opt.Listen)
 	if err != nil {
 		return err
@@ -139,6 +147,19 @@ func (o *AgentOptions) network() (conf hostagent.Config, name string, err error)
 	p.Readdress(f, &conf)
 	conf.Names, conf.Local = o.Hosts, func(h southbound.HostID) bool { return slices.Contains(mine, h) }
 	return conf, f.Topology.Node(f.HostNode[mine[0]]).Name, nil
+}
+
+// limitTasks has programs of tasks get the vCPUs of these by cgroup. free removes the groups.
+func (o *AgentOptions) limitTasks(conf *hostagent.Config) (free func() error, err error) {
+	if o.TaskCgroups == "" {
+		return func() error { return nil }, nil
+	}
+	groups, err := vcpus.Open(o.TaskCgroups)
+	if err != nil {
+		return nil, fmt.Errorf("limit vCPUs of tasks: %w", err)
+	}
+	conf.VCPUs = groups
+	return groups.Close, nil
 }
 
 // guard starts the guard of a Unix socket. end stops it.
