@@ -16,8 +16,8 @@ func shuffle(m int, bytes pathmap.Bytes, parts ...int64) *Job {
 		Edges: []Edge{{Kind: ScatterGather, To: 1, Bytes: bytes, Reducers: parts}}}
 }
 
-// TestSkewedBytes: each task receives its part to the byte, from all senders alike, whole jobs and incremental ones; and
-// equal parts are what a shuffle without parts has.
+// TestSkewedBytes: each task receives its part to the byte, from all senders alike, whole jobs and incremental
+// ones; and equal parts are what a shuffle without parts has.
 func TestSkewedBytes(t *testing.T) {
 	j := shuffle(2, 1001, 1, 0, 4)
 	hosts := []southbound.HostID{0, 1, 2, 3, 4}

@@ -230,8 +230,8 @@ func fill(v reflect.Value, n *int, level state.Level) {
 	}
 }
 
-// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as it was,
-// and refused by a cluster of a lower level.
+// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as
+// it was, and refused by a cluster of a lower level.
 func TestFrozenBlocks(t *testing.T) {
 	n := 0
 	e := state.Entry{Job: new(controller.Job), Placement: new(controller.Placement)}
@@ -271,7 +271,8 @@ func TestFrozenBlocks(t *testing.T) {
 	}
 }
 
-// TestFrozenSkew: what level 9 adds, parts of reducers, is written as it was, and refused by a cluster of a lower level.
+// TestFrozenSkew: what level 9 adds, parts of reducers, is written as it was, and refused by a cluster of a
+// lower level.
 func TestFrozenSkew(t *testing.T) {
 	job := &controller.Job{Name: "skew", Stages: []controller.Stage{{Name: "m", Tasks: make([]controller.Task, 1)},
 		{Name: "r", Tasks: make([]controller.Task, 2)}}, Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1,

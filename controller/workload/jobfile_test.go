@@ -82,7 +82,8 @@ func TestJobProblems(t *testing.T) {
 		{"reducers of less than nothing", skewed + "reducers: [1, -1]}]}", `reducer "-1": write a part`},
 		{"reducers without end", skewed + "reducers: [1, .inf]}]}", `reducer ".inf": write a part`},
 		{"reducers of two kinds", skewed + "reducers: [1, 20MB]}]}", "some are parts and some sizes"},
-		{"reducers of another sum", skewed + "bytes: 90MB, reducers: [60MB, 20MB]}]}", "bytes: 90MB, and the reducers receive 80000000 bytes: leave"},
+		{"reducers of another sum", skewed + "bytes: 90MB, reducers: [60MB, 20MB]}]}",
+			"bytes: 90MB, and the reducers receive 80000000 bytes: leave"},
 		{"slots", "{name: bad, stages: [{name: a, slots: 0}]}", `stage "a" has tasks of 0 slots`},
 		{"rate", "{name: bad, stages: [{name: a}, {name: b}], streams: [{from: a, to: b, rate: 0bps}]}",
 			`rate "0bps": write bits`},
@@ -116,8 +117,10 @@ func TestJobProblems(t *testing.T) {
 // TestReducers: parts are numbers, which stand for what bytes says, or sizes, which say it.
 func TestReducers(t *testing.T) {
 	jobs, err := ReadJobs("f.yaml", []byte("jobs:\n"+
-		"  - {name: a, stages: [{name: m}, {name: r, tasks: 3}], edges: [{from: m, to: r, bytes: 10MB, reducers: [1, 0, 2.5]}]}\n"+
-		"  - {name: b, stages: [{name: m}, {name: r, tasks: 2}], edges: [{from: m, to: r, reducers: [50MB, 200kB]}]}\n"))
+		"  - name: a\n    stages: [{name: m}, {name: r, tasks: 3}]\n"+
+		"    edges: [{from: m, to: r, bytes: 10MB, reducers: [1, 0, 2.5]}]\n"+
+		"  - name: b\n    stages: [{name: m}, {name: r, tasks: 2}]\n"+
+		"    edges: [{from: m, to: r, reducers: [50MB, 200kB]}]\n"))
 	if err != nil || jobs[0].Problem != nil || jobs[1].Problem != nil {
 		t.Fatal(jobs, err)
 	}

@@ -76,7 +76,8 @@ func New(cfg Config) (*Agent, error) {
 		bounds: bounds{greet: make(chan struct{}, maxGreeting), doors: make(chan struct{}, maxDoors),
 			sum: newBucket(payload(cfg.MaxRate), sumSaved)},
 		table: newTable(), rates: newRateTable(), events: newEventLog(),
-		tasks: tasks{last: map[southbound.TaskID]running{}, vcpus: cfg.VCPUs, log: cfg.Log}, lost: map[southbound.HostID]bool{}}
+		tasks: tasks{last: map[southbound.TaskID]running{}, vcpus: cfg.VCPUs, log: cfg.Log},
+		lost:  map[southbound.HostID]bool{}}
 	if a.fence, err = newFence(cfg.FenceFile); err != nil {
 		return nil, fmt.Errorf("make agent: %w", err)
 	}

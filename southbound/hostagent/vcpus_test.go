@@ -29,8 +29,9 @@ func quota(t *testing.T, g *vcpus.Groups, task southbound.TaskID) string {
 	return strings.Join(all, " ")
 }
 
-// TestTasksHaveVCPUs: the kernel limits the programs of a task from its start on, anew with a later try, and no longer
-// once it ends, its host fails or the agent does. An earlier try, as of a leader that has been replaced, changes nothing.
+// TestTasksHaveVCPUs: the kernel limits the programs of a task from its start on, anew with a later try, and
+// no longer once it ends, its host fails or the agent does. An earlier try, as of a leader that has been
+// replaced, changes nothing.
 func TestTasksHaveVCPUs(t *testing.T) {
 	if _, err := vcpus.Supported(); err != nil {
 		if slices.Contains(strings.Split(os.Getenv("LIGHTLOOM_MUST"), ","), "cgroup") {
@@ -53,7 +54,8 @@ func TestTasksHaveVCPUs(t *testing.T) {
 	a := newTestAgent(t, 2, func(c *Config) { c.VCPUs = g })
 	run := func(task southbound.TaskID, host southbound.HostID, compute time.Duration, try, milli int32) {
 		t.Helper()
-		if err := a.Run([]southbound.Task{{Task: task, Host: host, Compute: compute, Try: try, MilliVCPUs: milli}}); err != nil {
+		x := southbound.Task{Task: task, Host: host, Compute: compute, Try: try, MilliVCPUs: milli}
+		if err := a.Run([]southbound.Task{x}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,8 +91,10 @@ func TestTasksHaveVCPUs(t *testing.T) {
 // refusing is a machine that limits nothing.
 type refusing struct{}
 
-func (refusing) Set(t southbound.TaskID, _ int32) error { return fmt.Errorf("set vCPUs of task %d: read-only", t) }
-func (refusing) Remove(southbound.TaskID) error         { return nil }
+func (refusing) Set(t southbound.TaskID, _ int32) error {
+	return fmt.Errorf("set vCPUs of task %d: read-only", t)
+}
+func (refusing) Remove(southbound.TaskID) error { return nil }
 
 // TestTaskWithoutVCPUs: a task whose programs cannot be limited runs, and who asked is told why.
 func TestTaskWithoutVCPUs(t *testing.T) {

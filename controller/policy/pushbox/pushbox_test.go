@@ -422,8 +422,8 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-// TestLargestReducerFirst: of a stage whose tasks receive unlike parts, the largest takes the first slot, and its machine has
-// as much to receive; NEAT counts what its senders hold for it alone.
+// TestLargestReducerFirst: of a stage whose tasks receive unlike parts, the largest takes the first slot, and
+// its machine has as much to receive; NEAT counts what its senders hold for it alone.
 func TestLargestReducerFirst(t *testing.T) {
 	stage := &Stage{First: 1, End: 4, Input: 10, Parts: []float64{0.5, 2, 0.5}, All: true,
 		Outputs: func() []Output { return []Output{{Machine: 0, Bytes: 30}} },

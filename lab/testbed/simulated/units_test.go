@@ -13,8 +13,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestLargerTasks: Co-scheduler, Dawn and joint place jobs whose tasks take two slots of hosts with four as they place jobs
-// of single slots on hosts with two, and not like Fair, which spreads them.
+// TestLargerTasks: Co-scheduler, Dawn and joint place jobs whose tasks take two slots of hosts with four as
+// they place jobs of single slots on hosts with two, and not like Fair, which spreads them.
 func TestLargerTasks(t *testing.T) {
 	hosts := func(policy string, size int32, slots int) (out []southbound.HostID) {
 		t.Helper()
