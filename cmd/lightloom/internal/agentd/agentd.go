@@ -67,13 +67,9 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	keys, err := pki.Open(inventory.KeyPaths(opt.Keys, name))
+	keys, err := opt.keys(name)
 	if err != nil {
 		return err
-	}
-	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != pki.NameOf(name) {
-		return fmt.Errorf("keys %q are of %s, not of the agent of host %q",
-			inventory.KeyFile(opt.Keys, name), id, name)
 	}
 	if conf.Key, err = inventory.ReadDataKey(opt.Keys); err != nil {
 		return err
@@ -123,6 +119,19 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	})
 	g.Go(func() error { return a.Serve(ctx, ln, keys.Server(pki.Controller)) })
 	return errors.Join(g.Wait(), a.Close())
+}
+
+// keys returns those of the agent of a host.
+func (o *AgentOptions) keys(host string) (*pki.Source, error) {
+	keys, err := pki.Open(inventory.KeyPaths(o.Keys, host))
+	if err != nil {
+		return nil, err
+	}
+	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != pki.NameOf(host) {
+		return nil, fmt.Errorf("keys %q are of %s, not of the agent of host %q",
+			inventory.KeyFile(o.Keys, host), id, host)
+	}
+	return keys, nil
 }
 
 // network returns what the agent knows of the fabric before a leader tells it, and the name of its
