@@ -91,6 +91,9 @@ func (p *Prediction) possible() bool {
 }
 
 func (j *Job) checkEdge(e *Edge, hosts int) error {
+	if e.Kind == Fixed && e.Reducers != nil {
+		return fmt.Errorf("has reducers, and its flows are fixed: only a %v has", ScatterGather)
+	}
 	if e.Reads != nil {
 		return j.checkRead(e, hosts)
 	}
@@ -98,6 +101,11 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 		return e.checkFixed(hosts)
 	}
 	n := len(j.Stages)
+	if e.Reducers != nil && e.To >= 0 && e.To < n {
+		if err := j.checkReducers(e); err != nil {
+			return err
+		}
+	}
 	switch {
 	case e.Kind >= kinds:
 		return fmt.Errorf("kind %d is unknown", e.Kind)

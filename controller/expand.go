@@ -47,8 +47,12 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 	case Broadcast:
 		flows = allToAll(from, to, func(i, _ int) pathmap.Bytes { return share(e.Bytes, len(from), i) })
 	case ScatterGather:
-		if j.Incremental {
+		switch {
+		case j.Incremental:
 			return gather(e.byHost(from, to), false)
+		case e.Reducers != nil:
+			each := e.received()
+			return gather(allToAll(from, to, func(i, k int) pathmap.Bytes { return share(each[k], len(from), i) }), false)
 		}
 		flows = allToAll(from, to, func(i, k int) pathmap.Bytes {
 			return share(e.Bytes, len(from)*len(to), i*len(to)+k)
@@ -96,6 +100,9 @@ func inHostOrder(hosts []southbound.HostID) []int {
 // of them. Each two hosts have the part of the bytes that their tasks have of all pairs of tasks; what
 // rounding leaves goes along, so that the sum is the edge's.
 func (e *Edge) byHost(from, to []southbound.HostID) []Flow {
+	if e.Reducers != nil {
+		return e.skewedByHost(from, to)
+	}
 	a, b := countByHost(from), countByHost(to)
 	pairs := uint64(len(from)) * uint64(len(to))
 	var flows []Flow

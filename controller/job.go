@@ -134,6 +134,10 @@ type Edge struct {
 	Rate pathmap.BitsPerSecond `json:"rate,omitempty"`
 	Keys int32                 `json:"keys,omitempty"` // Fields only: how many keys; 0 means DefaultKeys
 
+	// Reducers are the parts of the bytes that the tasks of To receive, in order and in any unit; nil: all alike. Only of
+	// a shuffle.
+	Reducers []int64 `json:"reducers,omitempty"`
+
 	// KeepLocal makes host flows of flows between a host and itself too, on fabrics that carry them over both directions
 	// of the host's port. Fixed only.
 	KeepLocal bool `json:"keep_local,omitempty"`

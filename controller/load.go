@@ -55,11 +55,20 @@ func Share(f *topo.Fabric, h southbound.HostID, slots int32) int32 {
 
 // rate returns how much of a load a task gets done in a second on its host.
 func (s *Stage) rate(f *topo.Fabric, task int, t *TaskState) float64 {
+	return s.EfficiencyOn(t.Host) * float64(s.VCPUs(f, task, t)) / MilliVCPUs
+}
+
+// VCPUs returns the thousandths of vCPUs by which a task with a load runs on its host; 0 for one without, which no
+// number of them makes faster.
+func (s *Stage) VCPUs(f *topo.Fabric, task int, t *TaskState) int32 {
+	if s.Tasks[task].Load == 0 {
+		return 0
+	}
 	milli := t.MilliVCPUs
 	if milli == 0 {
 		milli = Share(f, t.Host, s.Tasks[task].Size())
 	}
-	return s.EfficiencyOn(t.Host) * float64(max(milli+t.ExtraMilli, 1)) / MilliVCPUs
+	return max(milli+t.ExtraMilli, 1)
 }
 
 // Runs returns how long a task runs on its host since it began there or, with a load, since its vCPUs were

@@ -12,7 +12,10 @@ type Task struct {
 	Task    TaskID
 	Host    HostID
 	Compute time.Duration
-	Try     int32 // number of earlier tries, on hosts that have failed since; a later try voids the one before
+	// number of earlier tries, on hosts that have failed since or with other vCPUs; a later try voids the one before
+	Try int32
+	// MilliVCPUs are thousandths of vCPUs that its programs have together, where hosts limit them; 0: no limit.
+	MilliVCPUs int32
 }
 
 // Start declares the host flows of a coflow: row i carries Size[i] bytes of payload from Src[i] to

@@ -78,6 +78,8 @@ func (f *agentFlags) add(c *cobra.Command) {
 		"switches know their neighbour; needs CAP_NET_RAW")
 	fl.StringVar(&opt.Tags, "tags", "", "file whose rules mark packets of other programs, by cgroup, so that they take "+
 		"the paths of tags; needs CAP_BPF and CAP_NET_ADMIN")
+	fl.StringVar(&opt.TaskCgroups, "task-cgroups", "", "cgroup below the root, such as lightloom/h0-0, for groups of the "+
+		"tasks with loads, task-0 and on, which have the vCPUs that the controller gives them; needs root")
 	fl.StringVar(&opt.Congestion, "congestion", "cubic", "congestion control of TCP")
 	fl.BoolVar(&f.withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")

@@ -197,6 +197,7 @@ func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 		Kind: controller.EdgeKind(m.GetKind()), From: int(m.GetFrom()), To: int(m.GetTo()),
 		Bytes:  pathmap.Bytes(m.GetBytes()),
 		Stream: m.GetStream(), Keys: m.GetKeys(), Rate: pathmap.BitsPerSecond(m.GetRate()),
+		Reducers: m.GetReducers(),
 	}
 	if r := m.GetReads(); r != nil {
 		if len(r.Hosts) > controller.MaxTasks || r.Kind < 0 || r.Kind > apiv1.EdgeKind_EDGE_KIND_GLOBAL {
@@ -254,7 +255,8 @@ func jobToWire(j *controller.Job) *apiv1.Job {
 	for _, e := range j.Edges {
 		w := &apiv1.Edge{Kind: apiv1.EdgeKind(e.Kind), From: uint32(e.From), To: uint32(e.To),
 			Bytes:  int64(e.Bytes),
-			Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate), Reads: readToWire(e.Reads)}
+			Stream: e.Stream, Keys: e.Keys, Rate: int64(e.Rate), Reads: readToWire(e.Reads),
+			Reducers: e.Reducers}
 		for _, f := range e.Flows {
 			w.Flows = append(w.Flows, &apiv1.Flow{Src: int32(f.Src), Dst: int32(f.Dst),
 				Bytes: int64(f.Bytes), Count: f.Count})

@@ -100,7 +100,7 @@ func TestJobsSurviveTheWire(t *testing.T) {
 			Tasks: []controller.Task{{Compute: 1, Input: 8, Replicas: []southbound.RackID{3, 1}}, {Compute: 2, NonLocal: 9}}},
 			{Name: "reduce", Tasks: []controller.Task{{}}}},
 		Edges: []controller.Edge{
-			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40},
+			{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 1 << 40, Reducers: []int64{5, 0, 1 << 40}},
 			{Kind: controller.OneToOne}, {Kind: controller.Broadcast},
 			{Kind: controller.Fields, Stream: true, Keys: 7}, {Kind: controller.Global, Stream: true},
 			{Kind: controller.Fixed, Flows: []controller.Flow{{Src: 1, Dst: 2, Bytes: 3, Count: 4}}},

@@ -27,6 +27,9 @@ func offerSize(o *controller.Offer) int {
 				n += 1 + digits(int64(h))
 			}
 		}
+		for _, part := range e.Reducers {
+			n += 1 + digits(part)
+		}
 		for k := range e.Flows {
 			n += flowSize(&e.Flows[k])
 		}

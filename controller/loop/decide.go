@@ -144,7 +144,8 @@ func (l *Loop) commitResizes(s *state.State, now time.Duration, all []controller
 			return err
 		}
 		l.pass.add(e)
-		l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: r.Task, Host: t.Host, Compute: takes, Try: t.Try})
+		l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: r.Task, Host: t.Host, Compute: takes, Try: t.Try,
+			MilliVCPUs: t.MilliVCPUs + t.ExtraMilli})
 	}
 	return nil
 }

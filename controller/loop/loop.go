@@ -287,8 +287,9 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 	j, t := s.Task(id)
 	i := int(id - j.FirstTask)
 	first, _ := j.StageTasks(int(t.Stage))
+	stage := &j.Job.Stages[t.Stage]
 	l.pass.act.Run = append(l.pass.act.Run, southbound.Task{Task: id, Host: t.Host,
-		Compute: j.Job.Stages[t.Stage].Runs(l.fabric, i-first, t), Try: t.Try})
+		Compute: stage.Runs(l.fabric, i-first, t), Try: t.Try, MilliVCPUs: stage.VCPUs(l.fabric, i-first, t)})
 }
 
 // start declares a coflow to its hosts, with the tags that hold now.

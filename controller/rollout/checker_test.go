@@ -96,8 +96,8 @@ func TestCheckerAfterFault(t *testing.T) {
 	}
 }
 
-// TestCheckWanted: over random moves of circuits and cables that fail, the tables that are kept from one check to the next
-// are those that are derived anew.
+// TestCheckWanted: over random moves of circuits and cables that fail, the tables that are kept from one check
+// to the next are those that are derived anew.
 func TestCheckWanted(t *testing.T) {
 	for _, spec := range []string{"hybrid:racks=6,hosts=1,spines=2", "hybrid:racks=5,hosts=1,spines=2,ocses=2",
 		"pod:cubes=4,side=2"} {

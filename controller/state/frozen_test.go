@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,8 @@ func addedAt(of reflect.Type, field string) state.Level {
 			"ExtraMilli", "Done", "Rated"}, field),
 		of == reflect.TypeFor[state.Planning]() && field == "Resize":
 		return state.BlocksLevel
+	case of == reflect.TypeFor[controller.Edge]() && field == "Reducers":
+		return state.RingsLevel
 	case later(of, field):
 		return 3
 	}
@@ -227,8 +230,8 @@ func fill(v reflect.Value, n *int, level state.Level) {
 	}
 }
 
-// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as it was,
-// and refused by a cluster of a lower level.
+// TestFrozenBlocks: what level 8 adds, where blocks lie and are read from and vCPUs that change, is written as
+// it was, and refused by a cluster of a lower level.
 func TestFrozenBlocks(t *testing.T) {
 	n := 0
 	e := state.Entry{Job: new(controller.Job), Placement: new(controller.Placement)}
@@ -256,6 +259,30 @@ func TestFrozenBlocks(t *testing.T) {
 	job := &controller.Job{Name: "blocks", Stages: []controller.Stage{{Name: "a",
 		Tasks: []controller.Task{{Input: 1, Replicas: []southbound.RackID{0}}}}}}
 	for level, taken := range map[state.Level]bool{state.BlocksLevel - 1: false, state.BlocksLevel: true} {
+		s := state.New(fabric(t))
+		found := state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}}
+		if err := s.Apply(&found); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: job})
+		if (err == nil) != taken || err != nil && !errors.Is(err, state.ErrLevel) {
+			t.Errorf("level %d: %v", level, err)
+		}
+	}
+}
+
+// TestFrozenSkew: what level 9 adds, parts of reducers, is written as it was, and refused by a cluster of a
+// lower level.
+func TestFrozenSkew(t *testing.T) {
+	job := &controller.Job{Name: "skew", Stages: []controller.Stage{{Name: "m", Tasks: make([]controller.Task, 1)},
+		{Name: "r", Tasks: make([]controller.Task, 2)}}, Edges: []controller.Edge{{Kind: controller.ScatterGather, To: 1,
+		Bytes: 10, Reducers: []int64{1, 4}}}}
+	b, err := state.Encode([]state.Entry{{Kind: state.JobAccepted, Job: job}})
+	if want := `"edges":[{"kind":1,"from":0,"to":1,"bytes":10,"reducers":[1,4]}]`; err != nil ||
+		!strings.Contains(string(b), want) {
+		t.Errorf("%s, %v, want %s", b, err, want)
+	}
+	for level, taken := range map[state.Level]bool{state.RingsLevel - 1: false, state.RingsLevel: true} {
 		s := state.New(fabric(t))
 		found := state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}}
 		if err := s.Apply(&found); err != nil {

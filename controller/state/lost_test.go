@@ -192,30 +192,36 @@ func TestFlowsWaitForTheirHost(t *testing.T) {
 // the byte, also where pairs of tasks by themselves would have rounded otherwise.
 func TestShuffleIsLostWhole(t *testing.T) {
 	for bytes := range pathmap.Bytes(40) {
-		s := state.New(fabric(t))
-		job := &controller.Job{Name: "j", Incremental: true,
-			Stages: []controller.Stage{{Tasks: make([]controller.Task, 3)},
-				{Tasks: make([]controller.Task, 4)}},
-			Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: bytes + 1}}}
-		apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job}, state.Entry{Kind: state.Placed,
-			Placement: &controller.Placement{Hosts: []southbound.HostID{3, 0, 0, 2, 1, 2, 1}}},
-			state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0},
-			state.Entry{Kind: state.TaskEnded, Task: 1}, state.Entry{Kind: state.TaskEnded, Task: 2},
-			state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.HostSeen, Host: 1})
-		for _, c := range s.Data().Coflows {
-			if c.Resent {
-				apply(t, s, state.Entry{Kind: state.Placed,
-					Placement: &controller.Placement{Hosts: []southbound.HostID{3, 0, 0, 2, 3, 2, 0}}})
+		for _, parts := range [][]int64{nil, {1, 0, 3, 2}, {0, 5, 0, 0}} {
+			if sum := carriedInAll(t, bytes+1, parts); sum != bytes+1 {
+				t.Errorf("parts %v: %d bytes are carried of %d", parts, sum, bytes+1)
 			}
 		}
-		sum := pathmap.Bytes(0)
-		for _, c := range s.Data().Coflows {
-			sum += c.Bytes + c.Local
-		}
-		if sum != bytes+1 {
-			t.Errorf("%d bytes are carried of %d", sum, bytes+1)
+	}
+}
+
+// carriedInAll runs such a job over the loss of a host.
+func carriedInAll(t *testing.T, bytes pathmap.Bytes, parts []int64) (sum pathmap.Bytes) {
+	s := state.New(fabric(t))
+	job := &controller.Job{Name: "j", Incremental: true,
+		Stages: []controller.Stage{{Tasks: make([]controller.Task, 3)},
+			{Tasks: make([]controller.Task, 4)}},
+		Edges: []controller.Edge{{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: bytes, Reducers: parts}}}
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: job}, state.Entry{Kind: state.Placed,
+		Placement: &controller.Placement{Hosts: []southbound.HostID{3, 0, 0, 2, 1, 2, 1}}},
+		state.Entry{Kind: state.StageStarted}, state.Entry{Kind: state.TaskEnded, Task: 0},
+		state.Entry{Kind: state.TaskEnded, Task: 1}, state.Entry{Kind: state.TaskEnded, Task: 2},
+		state.Entry{Kind: state.CoflowStarted}, state.Entry{Kind: state.HostSeen, Host: 1})
+	for _, c := range s.Data().Coflows {
+		if c.Resent {
+			apply(t, s, state.Entry{Kind: state.Placed,
+				Placement: &controller.Placement{Hosts: []southbound.HostID{3, 0, 0, 2, 3, 2, 0}}})
 		}
 	}
+	for _, c := range s.Data().Coflows {
+		sum += c.Bytes + c.Local
+	}
+	return sum
 }
 
 // TestLostTwice: a task has moved to a host that sends the same coflow, and that is lost too. Nothing

@@ -118,6 +118,10 @@ func splitRows(j *Job, c *Coflow, rows []int) (out []controller.Flow) {
 	}
 	for _, r := range rows {
 		senders, receivers := at(x.From, c.Columns.Src[r]), at(x.To, c.Columns.Dst[r])
+		if x.Reducers != nil {
+			out = splitSkewed(j, x, c.Columns.Size[r], senders, receivers, out)
+			continue
+		}
 		left := c.Columns.Size[r]
 		for i := len(senders)*len(receivers) - 1; i >= 0; i-- {
 			if part := left / pathmap.Bytes(i+1); part > 0 {
@@ -126,6 +130,22 @@ func splitRows(j *Job, c *Coflow, rows []int) (out []controller.Flow) {
 				left -= part
 			}
 		}
+	}
+	return out
+}
+
+// splitSkewed is splitRows of one row whose receivers have unlike parts.
+func splitSkewed(j *Job, x *controller.Edge, size pathmap.Bytes, senders, receivers []southbound.HostID,
+	out []controller.Flow) []controller.Flow {
+	first, _ := j.StageTasks(x.To)
+	part := controller.Edge{Kind: controller.ScatterGather, To: 1, Bytes: size}
+	for _, t := range receivers {
+		part.Reducers = append(part.Reducers, x.Reducers[int(t)-first])
+	}
+	pairs := controller.Expand(&controller.Job{Stages: []controller.Stage{{Tasks: make([]controller.Task, len(senders))},
+		{Tasks: make([]controller.Task, len(receivers))}}}, &part, slices.Concat(senders, receivers))
+	for i := range pairs.Src {
+		out = append(out, controller.Flow{Src: pairs.Src[i], Dst: pairs.Dst[i], Bytes: pairs.Size[i], Count: 1})
 	}
 	return out
 }

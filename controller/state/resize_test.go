@@ -88,8 +88,8 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// TestResizesTogether: changes and placements of one plan are held against what those before them leave, before any is in
-// the log.
+// TestResizesTogether: changes and placements of one plan are held against what those before them leave,
+// before any is in the log.
 func TestResizesTogether(t *testing.T) {
 	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Spines: 1, Slots: 4, VCPUs: "8/2"})
 	if err != nil {

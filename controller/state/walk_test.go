@@ -327,9 +327,13 @@ func (w *walk) job() *controller.Job {
 				{Kind: controller.Broadcast, From: 1, To: 1, Bytes: 1, Stream: true},
 				{Kind: controller.OneToOne, From: 2, To: 3, Stream: true}}}
 	case 5: // batch, then a stream, then batch
+		var parts []int64
+		if w.ending && n == 3 {
+			parts = []int64{2, 0, 5}
+		}
 		return &controller.Job{Name: "mixed", Stages: []controller.Stage{stage(1), stage(n), stage(n), stage(1)},
 			Edges: []controller.Edge{
-				{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 9}, {Kind: controller.OneToOne,
+				{Kind: controller.ScatterGather, From: 0, To: 1, Bytes: 9, Reducers: parts}, {Kind: controller.OneToOne,
 					From: 1, To: 2, Bytes: 8,
 					Stream: true},
 				{Kind: controller.ScatterGather, From: 2, To: 3, Bytes: 9}}}

@@ -186,6 +186,8 @@ type edgeYAML struct {
 	Bytes    scalar `yaml:"bytes"`
 	Rate     scalar `yaml:"rate"`
 	Keys     scalar `yaml:"keys"`
+	// Reducers are parts, or sizes that bytes: may leave out.
+	Reducers []scalar `yaml:"reducers"`
 }
 
 type readYAML struct {
@@ -480,7 +482,38 @@ func (y *edgeYAML) edge(by map[string]int) (controller.Edge, error) {
 		}
 		e.Keys = int32(n)
 	}
-	return e, nil
+	return e, y.reducers(&e)
+}
+
+// partUnit is what parts of reducers are rounded to.
+const partUnit = 1e6
+
+// reducers reads what each task of a stage receives: numbers, which are parts, or sizes.
+func (y *edgeYAML) reducers(e *controller.Edge) error {
+	sizes, sum := 0, pathmap.Bytes(0)
+	for i, w := range y.Reducers {
+		part, err := strconv.ParseFloat(w.text, 64)
+		switch size, sizeErr := pathmap.ParseBytes(w.text); {
+		case i >= controller.MaxTasks:
+			return w.wrong("reducers: more than %d", controller.MaxTasks)
+		case err == nil && part >= 0 && part <= 1e9:
+			e.Reducers = append(e.Reducers, int64(math.Round(part*partUnit)))
+		case err == nil || sizeErr != nil || size < 0 || size > controller.MaxBytes-sum:
+			return w.wrong("reducer %q: write a part such as 2 or 0.25, up to 1e9, or a size such as 100MB", clip(w.text))
+		default:
+			sizes, sum = sizes+1, sum+size
+			e.Reducers = append(e.Reducers, int64(size))
+		}
+	}
+	switch {
+	case sizes > 0 && sizes < len(y.Reducers):
+		return y.Reducers[0].wrong("reducers: some are parts and some sizes: write all as one")
+	case sizes > 0 && y.Bytes.at != nil && e.Bytes != sum:
+		return y.Bytes.wrong("bytes: %s, and the reducers receive %d bytes: leave bytes out", y.Bytes.text, sum)
+	case sizes > 0:
+		e.Bytes = sum
+	}
+	return nil
 }
 
 // edge is what a stage reads, the first one where none is named.

@@ -63,6 +63,7 @@ func TestReadJobs(t *testing.T) {
 // TestJobProblems: each problem names the place and the error, and does not affect the job beside it.
 func TestJobProblems(t *testing.T) {
 	const good = "  - {name: good, stages: [{name: a}]}\n"
+	const skewed = "{name: bad, stages: [{name: a}, {name: b, tasks: 2}], edges: [{from: a, to: b, "
 	for _, tc := range []struct{ name, job, want string }{
 		{"no tasks", "{name: bad, stages: [{name: a, tasks: 0}]}", `f.yaml:3:43: job "bad": stage "a" has 0 tasks`},
 		{"half a task", "{name: bad, stages: [{name: a, tasks: 1.5}]}", `stage "a" has 1.5 tasks`},
@@ -77,6 +78,12 @@ func TestJobProblems(t *testing.T) {
 		{"bytes", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, bytes: 10}]}",
 			`"10" has no unit of size`},
 		{"keys", "{name: bad, stages: [{name: a}, {name: b}], edges: [{from: a, to: b, keys: 5}]}", `grouping: fields`},
+		{"reducers of words", skewed + "reducers: [1, most]}]}", `f.yaml:3:98: job "bad": reducer "most": write a part such`},
+		{"reducers of less than nothing", skewed + "reducers: [1, -1]}]}", `reducer "-1": write a part`},
+		{"reducers without end", skewed + "reducers: [1, .inf]}]}", `reducer ".inf": write a part`},
+		{"reducers of two kinds", skewed + "reducers: [1, 20MB]}]}", "some are parts and some sizes"},
+		{"reducers of another sum", skewed + "bytes: 90MB, reducers: [60MB, 20MB]}]}",
+			"bytes: 90MB, and the reducers receive 80000000 bytes: leave"},
 		{"slots", "{name: bad, stages: [{name: a, slots: 0}]}", `stage "a" has tasks of 0 slots`},
 		{"rate", "{name: bad, stages: [{name: a}, {name: b}], streams: [{from: a, to: b, rate: 0bps}]}",
 			`rate "0bps": write bits`},
@@ -104,6 +111,28 @@ func TestJobProblems(t *testing.T) {
 				t.Errorf("%v and %v, want %s", jobs[0].Problem, jobs[1].Problem, tc.want)
 			}
 		})
+	}
+}
+
+// TestReducers: parts are numbers, which stand for what bytes says, or sizes, which say it.
+func TestReducers(t *testing.T) {
+	jobs, err := ReadJobs("f.yaml", []byte("jobs:\n"+
+		"  - name: a\n    stages: [{name: m}, {name: r, tasks: 3}]\n"+
+		"    edges: [{from: m, to: r, bytes: 10MB, reducers: [1, 0, 2.5]}]\n"+
+		"  - name: b\n    stages: [{name: m}, {name: r, tasks: 2}]\n"+
+		"    edges: [{from: m, to: r, reducers: [50MB, 200kB]}]\n"))
+	if err != nil || jobs[0].Problem != nil || jobs[1].Problem != nil {
+		t.Fatal(jobs, err)
+	}
+	a, b := &jobs[0].Edges[0], &jobs[1].Edges[0]
+	if a.Bytes != 10e6 || !slices.Equal(a.Reducers, []int64{1e6, 0, 2.5e6}) || b.Bytes != 50_200_000 ||
+		!slices.Equal(b.Reducers, []int64{50e6, 200e3}) {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	for i := range jobs {
+		if err := jobs[i].Check(4, 8); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -222,7 +251,7 @@ func TestJobSchema(t *testing.T) {
 	if err := json.Unmarshal([]byte(JobSchema), &s); err != nil {
 		t.Fatal(err)
 	}
-	for def, n := range map[string]int{"job": 12, "stage": 8, "limits": 5, "edge": 5, "stream": 6, "read": 5} {
+	for def, n := range map[string]int{"job": 12, "stage": 8, "limits": 5, "edge": 6, "stream": 7, "read": 5} {
 		if len(s.Defs[def].Properties) != n {
 			t.Errorf("%s has %d keys, want %d", def, len(s.Defs[def].Properties), n)
 		}

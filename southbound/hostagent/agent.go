@@ -76,7 +76,8 @@ func New(cfg Config) (*Agent, error) {
 		bounds: bounds{greet: make(chan struct{}, maxGreeting), doors: make(chan struct{}, maxDoors),
 			sum: newBucket(payload(cfg.MaxRate), sumSaved)},
 		table: newTable(), rates: newRateTable(), events: newEventLog(),
-		tasks: tasks{last: map[southbound.TaskID]running{}}, lost: map[southbound.HostID]bool{}}
+		tasks: tasks{last: map[southbound.TaskID]running{}, vcpus: cfg.VCPUs, log: cfg.Log},
+		lost:  map[southbound.HostID]bool{}}
 	if a.fence, err = newFence(cfg.FenceFile); err != nil {
 		return nil, fmt.Errorf("make agent: %w", err)
 	}
@@ -135,12 +136,13 @@ func (a *Agent) Run(tasks []southbound.Task) error {
 	if a.closed {
 		return fmt.Errorf("run tasks: %w", errClosed)
 	}
+	var errs []error
 	for _, t := range tasks {
 		if a.isLocal(t.Host) {
-			a.tasks.begin(t, a.lost[t.Host], func() { a.taskEnded(t) })
+			errs = append(errs, a.tasks.begin(t, a.lost[t.Host], func() { a.taskEnded(t) }))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (a *Agent) taskEnded(t southbound.Task) {

@@ -60,10 +60,20 @@ type Config struct {
 	// FenceFile keeps the largest election id over a restart of the agent; empty: it is kept in memory
 	// only. Two agents need two files.
 	FenceFile string
+	// VCPUs limits the programs of tasks; nil: nothing does.
+	VCPUs VCPUs
 	// Watch, if not nil, is told how host flows go. It is called under the agent's lock, so it must
 	// neither block nor call the agent.
 	Watch Watch
 	Log   *slog.Logger // nil: discard
+}
+
+// VCPUs limits what the programs of tasks get of this machine's processors. It is called under the agent's lock.
+type VCPUs interface {
+	// Set gives a task so many thousandths of vCPUs; a second call changes them.
+	Set(t southbound.TaskID, milli int32) error
+	// Remove ends the limit of a task that is over; one that has none is no error.
+	Remove(t southbound.TaskID) error
 }
 
 // Watch is told how the host flows that are sent from here go.

@@ -1,6 +1,6 @@
-// Package vcpus limits by cgroup how much of this machine's processors the programs of tasks get. Each task has a group of
-// its own, which whoever starts its programs puts them into. Version 2 of cgroups is used where it has a cpu controller,
-// else version 1.
+// Package vcpus limits by cgroup how much of this machine's processors the programs of tasks get. Each task
+// has a group of its own, which whoever starts its programs puts them into. Version 2 of cgroups is used where
+// it has a cpu controller, else version 1.
 //
 // It starts and moves no process.
 package vcpus
@@ -29,8 +29,8 @@ type Groups struct {
 	made    []string // folders of this process, the outermost first
 }
 
-// Open makes a folder for the groups of tasks, by its path below the root of cgroups, and removes empty groups of tasks
-// that an earlier process has left there.
+// Open makes a folder for the groups of tasks, by its path below the root of cgroups, and removes empty groups
+// of tasks that an earlier process has left there.
 func Open(name string) (*Groups, error) {
 	if name == "." || !filepath.IsLocal(name) {
 		return nil, fmt.Errorf("make cgroup %q: write a path below the root of cgroups, such as lightloom/h0-0", name)
@@ -81,8 +81,8 @@ func (g *Groups) Set(t southbound.TaskID, milli int32) error {
 	return nil
 }
 
-// quotaOf returns microseconds of processor time in a period of so many. The kernel takes a quota of a millisecond up,
-// and a period of a second at most.
+// quotaOf returns microseconds of processor time in a period of so many. The kernel takes a quota of a
+// millisecond up, and a period of a second at most.
 func quotaOf(milli int32) (quota, period int64) {
 	period = 100_000
 	if milli < 10 {
@@ -91,8 +91,8 @@ func quotaOf(milli int32) (quota, period int64) {
 	return int64(milli) * period / milliVCPUs, period
 }
 
-// limit writes a quota. The period goes first on version 1, after the quota of before is lifted: both in force together
-// must be allowed.
+// limit writes a quota. The period goes first on version 1, after the quota of before is lifted: both in force
+// together must be allowed.
 func (g *Groups) limit(t southbound.TaskID, quota, period string) error {
 	write := func(file, text string) error {
 		return os.WriteFile(filepath.Join(g.Path(t), file), []byte(text), 0)

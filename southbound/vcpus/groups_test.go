@@ -39,8 +39,8 @@ func groups(t *testing.T) *Groups {
 	return g
 }
 
-// throttled has a program in a task's group compute for some ten milliseconds, and returns how often the kernel has held
-// programs of that group back so far.
+// throttled has a program in a task's group compute for some ten milliseconds, and returns how often the
+// kernel has held programs of that group back so far.
 func throttled(t *testing.T, g *Groups) int {
 	t.Helper()
 	out, err := exec.Command("sh", "-c", `echo $$ > "$0/cgroup.procs" && i=0 &&
@@ -65,7 +65,8 @@ func throttled(t *testing.T, g *Groups) int {
 	return 0
 }
 
-// TestVCPUsOfPrograms: the kernel holds a program back that has few vCPUs, and no longer once it has more than there are.
+// TestVCPUsOfPrograms: the kernel holds a program back that has few vCPUs, and no longer once it has more than
+// there are.
 func TestVCPUsOfPrograms(t *testing.T) {
 	g := groups(t)
 	if err := g.Set(7, 20); err != nil { // two milliseconds in a hundred
@@ -88,8 +89,8 @@ func TestVCPUsOfPrograms(t *testing.T) {
 	}
 }
 
-// TestProgramsOutliveTasks: the group of a task that has ended goes with its last program, which is not limited until then;
-// and another process that opens the folder sweeps it.
+// TestProgramsOutliveTasks: the group of a task that has ended goes with its last program, which is not
+// limited until then; and another process that opens the folder sweeps it.
 func TestProgramsOutliveTasks(t *testing.T) {
 	g := groups(t)
 	if err := g.Set(7, 20); err != nil {

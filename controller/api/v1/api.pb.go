@@ -1216,7 +1216,10 @@ type Edge struct {
 	// Of a stream, in place of bytes: what its senders make together on and on, bits of payload a second.
 	Rate int64 `protobuf:"varint,8,opt,name=rate,proto3" json:"rate,omitempty"`
 	// In place of flows, of a fixed edge: what the stage that it leads to reads before it starts.
-	Reads         *Input `protobuf:"bytes,9,opt,name=reads,proto3" json:"reads,omitempty"`
+	Reads *Input `protobuf:"bytes,9,opt,name=reads,proto3" json:"reads,omitempty"`
+	// Scatter-gather only: the parts of the bytes that the tasks of its stage receive, in order and in any unit; empty: all
+	// alike.
+	Reducers      []int64 `protobuf:"varint,10,rep,packed,name=reducers,proto3" json:"reducers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1310,6 +1313,13 @@ func (x *Edge) GetRate() int64 {
 func (x *Edge) GetReads() *Input {
 	if x != nil {
 		return x.Reads
+	}
+	return nil
+}
+
+func (x *Edge) GetReducers() []int64 {
+	if x != nil {
+		return x.Reducers
 	}
 	return nil
 }
@@ -6514,7 +6524,7 @@ const file_api_proto_rawDesc = "" +
 	"\n" +
 	"efficiency\x18\a \x03(\x01R\n" +
 	"efficiency\x12\x1a\n" +
-	"\breplicas\x18\b \x03(\x05R\breplicas\"\x81\x02\n" +
+	"\breplicas\x18\b \x03(\x05R\breplicas\"\x9d\x02\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +
@@ -6524,7 +6534,9 @@ const file_api_proto_rawDesc = "" +
 	"\x06stream\x18\x06 \x01(\bR\x06stream\x12\x12\n" +
 	"\x04keys\x18\a \x01(\x05R\x04keys\x12\x12\n" +
 	"\x04rate\x18\b \x01(\x03R\x04rate\x12)\n" +
-	"\x05reads\x18\t \x01(\v2\x13.lightloom.v1.InputR\x05reads\"[\n" +
+	"\x05reads\x18\t \x01(\v2\x13.lightloom.v1.InputR\x05reads\x12\x1a\n" +
+	"\breducers\x18\n" +
+	" \x03(\x03R\breducers\"[\n" +
 	"\x05Input\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\tR\x03job\x12*\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x14\n" +

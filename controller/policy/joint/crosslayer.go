@@ -6,7 +6,6 @@ package joint
 
 import (
 	"cmp"
-	"slices"
 
 	"lightloom/controller"
 	"lightloom/controller/anneal"
@@ -73,6 +72,7 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		return c.placeReduces(v, p, j, hosts, tasks, free)
 	}, c.planner(v))
 	var network *route.NetworkState
+	var later []*controller.Job
 	free := place.Reschedule(v, p, func(h *controller.Evicted, free []int32) []southbound.HostID {
 		return c.reschedule(v, p, h, free)
 	})
@@ -89,8 +89,9 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 		if !place.Fits(sizes, free) {
 			continue
 		}
-		if c.plans && plannable(v, j) {
-			continue // its places are found below, with those of its like
+		if _, _, fits := place.Units(j, free); c.plans && fits && plannable(v, j) {
+			later = append(later, j) // its places are found below, with those of its like
+			continue
 		}
 		if network == nil {
 			network = route.NewNetworkState(v, c.opt, c.cache)
@@ -113,24 +114,20 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			c.found[j.FirstCoflow+southbound.CoflowID(k)] = placedEdge{k, placed}
 		}
 	}
-	c.fillPlanned(v, p, free)
+	c.fillPlanned(v, p, later, free)
 	c.migrate(v, p)
 }
 
-// fillPlanned places the jobs that the forecast is for, in the slots that the others leave.
-func (c *Placer) fillPlanned(v *controller.View, p *controller.Plan, free []int32) {
-	if !c.plans {
-		return
-	}
-	jobs := slices.DeleteFunc(place.Admit(v), func(j *controller.Job) bool {
-		return j.Tasks() == 0 ||
-			!plannable(v, j)
-	})
+// fillPlanned places jobs by the forecast, in the slots that the others leave. One whose larger tasks no longer fit
+// waits.
+func (c *Placer) fillPlanned(v *controller.View, p *controller.Plan, jobs []*controller.Job, free []int32) {
 	if len(jobs) == 0 {
 		return
 	}
 	for i, hosts := range c.plan(v, jobs, free) {
-		p.Place = append(p.Place, controller.Placement{Job: jobs[i].ID, Hosts: hosts})
+		if hosts != nil {
+			p.Place = append(p.Place, controller.Placement{Job: jobs[i].ID, Hosts: hosts})
+		}
 	}
 }
 

@@ -56,10 +56,10 @@ func worth(v *controller.View) pathmap.Bytes {
 }
 
 // plannable reports whether a job can be placed by a forecast: on a fabric with circuits beside packets
-// whose bytes are known, if its tasks take one slot each and none is of a stream.
+// whose bytes are known, if none of its tasks is of a stream.
 func plannable(v *controller.View, j *controller.Job) bool {
 	return v.Fabric.HasOCS() && !controller.CircuitsOnly(v.Fabric) && v.Traffic == nil &&
-		len(v.Circuits) == v.Fabric.OCSPorts() && j.Sizes() == nil &&
+		len(v.Circuits) == v.Fabric.OCSPorts() &&
 		!slices.Contains(j.Streaming(), true) && len(j.Edges) > 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/place"
 	"lightloom/southbound"
 )
 
@@ -57,13 +58,20 @@ func (c *CrossLayer) planInOrder(v *controller.View, jobs []*controller.Job, ord
 	free []int32) planned {
 	f, p := newForecast(v, c.blind, -1), planned{hosts: make([][]southbound.HostID, len(jobs))}
 	free = slices.Clone(free)
+	waits := 0.0
 	for _, i := range order {
 		j := jobs[i]
-		p.hosts[i] = search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free)
+		units, size, fits := place.Units(j, free)
+		if !fits {
+			waits++
+			continue
+		}
+		p.hosts[i] = search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), units)
 		for _, h := range p.hosts[i] {
-			free[h]--
+			free[h] -= size // smaller ones of the job leave more, for the next decision
 		}
 		p.sum = f.add(f.placed(j, p.hosts[i]))
 	}
+	p.sum += waits * forever
 	return p
 }

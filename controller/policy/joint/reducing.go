@@ -45,10 +45,12 @@ func reducing(j *controller.Job, hosts []southbound.HostID, tasks []int) reducin
 	out.first = len(out.fixed)
 	stage := controller.Stage{}
 	first, end := j.StageTasks(to)
+	var chosen []int // within the stage
 	for t := first; t < end; t++ {
 		if hosts[t] != controller.NoHost || !slices.Contains(tasks, t) {
 			continue
 		}
+		chosen = append(chosen, t-first)
 		stage.Tasks = append(stage.Tasks, j.Stages[to].Tasks[t-first])
 		out.fixed = append(out.fixed, controller.NoHost)
 	}
@@ -64,8 +66,26 @@ func reducing(j *controller.Job, hosts []southbound.HostID, tasks []int) reducin
 		if e.Kind == controller.OneToOne && len(part.Stages[e.From].Tasks) != len(stage.Tasks) {
 			e.Kind = controller.ScatterGather
 		}
-		e.Bytes = pathmap.Bytes(float64(e.Bytes) * share)
+		if e.Reducers == nil {
+			e.Bytes = pathmap.Bytes(float64(e.Bytes) * share)
+		} else {
+			e = reducers(e, chosen)
+		}
 		part.Edges = append(part.Edges, e)
 	}
 	return out
+}
+
+// reducers is an edge of which some tasks alone receive their parts.
+func reducers(e controller.Edge, chosen []int) controller.Edge {
+	whole, got := e, 0.0
+	parts := whole.Parts(len(whole.Reducers))
+	e.Reducers = nil
+	for _, k := range chosen {
+		e.Reducers, got = append(e.Reducers, whole.Reducers[k]), got+parts[k]
+	}
+	if e.Bytes = pathmap.Bytes(float64(whole.Bytes) * got); got == 0 {
+		e.Reducers = nil // parts of nothing
+	}
+	return e
 }

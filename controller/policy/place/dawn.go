@@ -538,10 +538,11 @@ func (n *dawnPass) explain(a *aim, t int, h southbound.HostID) {
 // gang chooses hosts for a job that is placed whole: stage after stage as if each were placed when it
 // is to start, with the rack that it prefers first and the next by what they hold.
 func (n *dawnPass) gang(j *controller.Job, free []int32) []southbound.HostID {
-	if j.Sizes() != nil {
+	units, _, fits := Units(j, free)
+	if !fits {
 		return spreadJob(leastLoaded(n.v)(j), j, free)
 	}
-	free = slices.Clone(free)
+	free = slices.Clone(units)
 	hosts := slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())
 	y := &slotAllocator{v: n.v, free: free, rack: make([]int32, n.v.Fabric.Racks)}
 	for h := range free {

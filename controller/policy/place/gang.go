@@ -10,21 +10,28 @@ import (
 	"lightloom/southbound"
 )
 
-// gang places jobs whose tasks all get their slots at once. Section VI gives their guidelines: those of
-// maps and reduces hold between the stages before and after each shuffle. The bytes of such a job's
-// edges are known, in place of a prediction. It waits for enough slots for all of its tasks, so every
-// slot that it can have is free now. Stages without a heavy shuffle are spread as by Fair, and so are
-// the tasks that a lost host has left.
+// gang places jobs whose tasks all get their slots at once. Section VI gives their guidelines: those of maps
+// and reduces hold between the stages before and after each shuffle. The bytes of such a job's edges are
+// known, in place of a prediction. It waits for enough slots for all of its tasks, so every slot that it can
+// have is free now. Stages without a heavy shuffle are spread as by Fair, and so are the tasks that a lost
+// host has left.
 //
-// Fair places jobs with streams, because none of their tasks waits for an earlier stage, and jobs with
-// tasks of more than one slot, because the guidelines count tasks.
+// Fair places jobs with streams, because none of their tasks waits for an earlier stage. Tasks of more than
+// one slot count in units of the largest; where a job does not fit in those, Fair places it.
 func (k *schedulingPass) gang(v *controller.View, p *controller.Plan) {
 	v = reschedule(v, p, leastLoaded(v))
 	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID {
-		if !k.guided(v) || !k.shuffles(j) || j.Sizes() != nil {
+		units, size, fits := Units(j, free)
+		if !k.guided(v) || !k.shuffles(j) || !fits {
 			return spreadJob(leastLoaded(v)(j), j, free)
 		}
-		return k.guide(v, j, free)
+		by := k
+		if size > 1 {
+			coarse := *k
+			coarse.cluster.Slots = max(1, k.cluster.Slots/int(size))
+			by = &coarse
+		}
+		return by.guide(v, j, units)
 	})
 }
 

@@ -119,8 +119,8 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job
 		}
 		n := w.size(s)
 		stage := &pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n),
-			Reads: g.reads[s],
-			All:   n > 1 && g.follows[s], Compute: w.compute(s, k.Beside)}
+			Parts: g.parts[s], Reads: g.reads[s],
+			All: n > 1 && g.follows[s], Compute: w.compute(s, k.Beside)}
 		if !k.Beside && g.reads[s] {
 			stage.Block = w.block(s)
 		}
@@ -222,10 +222,11 @@ func (w *work) slowStarts(stage int, share float64) bool {
 // graph is what never changes of a job's stages.
 type graph struct {
 	job      print
-	order    []int     // stages, by the longest path to the job's end, the longest first
-	input    []float64 // of all tasks of a stage, bytes, as estimated
-	coflow   []float64 // bytes that the senders of a stage send to all stages
-	of       []float64 // by edge: bytes that its sender sends to all stages
+	order    []int       // stages, by the longest path to the job's end, the longest first
+	input    []float64   // of all tasks of a stage, bytes, as estimated
+	parts    [][]float64 // by stage and task, of the mean input; nil for a stage whose tasks receive alike
+	coflow   []float64   // bytes that the senders of a stage send to all stages
+	of       []float64   // by edge: bytes that its sender sends to all stages
 	reads    []bool
 	receives []bool // from other stages of the job
 	follows  []bool // receives, or reads over the network: its tasks begin once each has a slot
@@ -303,12 +304,52 @@ func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 			}))
 		g.order = append(g.order, s)
 	}
+	k.skew(v, j, g)
 	tails := g.tails(j, pushbox.Line(v.Fabric.Spec.NIC))
 	slices.SortFunc(g.order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(tails[b], tails[a]),
 			cmp.Compare(a, b))
 	})
 	return g
+}
+
+// skew fills in what each task receives of the stages whose tasks do not receive alike.
+func (k *Packer) skew(v *controller.View, j *controller.Job, g *graph) {
+	g.parts = make([][]float64, len(j.Stages))
+	for s := range j.Stages {
+		into := func(e controller.Edge) bool { return e.Kind != controller.Fixed && e.To == s }
+		if !slices.ContainsFunc(j.Edges, func(e controller.Edge) bool { return into(e) && e.Reducers != nil }) ||
+			g.input[s] == 0 {
+			continue
+		}
+		n := len(j.Stages[s].Tasks)
+		g.parts[s] = make([]float64, n)
+		for i := range j.Edges {
+			if e := &j.Edges[i]; into(*e) {
+				for t, part := range e.Parts(n) {
+					g.parts[s][t] += float64(e.Bytes) * k.off(v, j, i) * part * float64(n) / g.input[s]
+				}
+			}
+		}
+	}
+}
+
+// inputOf returns the input of a task of a stage of n.
+func (g *graph) inputOf(stage, task, n int) float64 {
+	each := g.input[stage] / float64(n)
+	if g.parts[stage] != nil {
+		each *= g.parts[stage][task]
+	}
+	return each
+}
+
+// most returns the largest input of a task of a stage of n.
+func (g *graph) most(stage, n int) float64 {
+	each := g.input[stage] / float64(n)
+	if g.parts[stage] != nil {
+		each *= slices.Max(g.parts[stage])
+	}
+	return each
 }
 
 // off is the factor by which the estimate of an edge's bytes is wrong: f^(2U-1) of section 7.2.
@@ -346,7 +387,7 @@ func (g *graph) tails(j *controller.Job, line float64) []float64 {
 				tail[s] = max(tail[s], tail[e.To])
 			}
 		}
-		tail[s] += longest(&j.Stages[s]).Seconds() + g.input[s]/float64(len(j.Stages[s].Tasks))/line
+		tail[s] += longest(&j.Stages[s]).Seconds() + g.most(s, len(j.Stages[s].Tasks))/line
 	}
 	return tail
 }
@@ -432,7 +473,7 @@ func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Mach
 			m[h].Smallest = min(m[h].Smallest, g.coflow[s])
 			if !ended {
 				y.early++
-				m[h].Left += g.input[s] / float64(n)
+				m[h].Left += g.inputOf(s, i-w.first[s], n)
 			}
 		}
 	}

@@ -18,13 +18,16 @@ type Task struct {
 
 	begun bool // others of its stage hold slots and wait for it
 	stage *Stage
+	part  float64 // of the mean input of its stage
 }
 
 // Stage is the waiting tasks of a stage that may start.
 type Stage struct {
 	First, End int     // its tasks in the job
 	Input      float64 // of each task, bytes, as estimated
-	Reads      bool    // its tasks read blocks
+	// Parts are of the mean input, by its task: what each receives; nil: all alike.
+	Parts []float64
+	Reads bool // its tasks read blocks
 	// Block is how many bytes a task reads over the network where its machine's rack has no copy; nil: it reads beside it.
 	Block   func(task int) float64
 	Compute func(task int, local bool) time.Duration
@@ -99,6 +102,7 @@ func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 	if s == nil {
 		return Task{}, false
 	}
+	first = j.largest(s, first)
 	if !s.Reads {
 		return j.task(s, first, true), true
 	}
@@ -117,13 +121,30 @@ func (o *Scheduler) selectTask(j *Job, rack southbound.RackID) (Task, bool) {
 	return Task{}, false
 }
 
+// largest returns the waiting task of a stage that receives most, of those from first on.
+func (j *Job) largest(s *Stage, first int) int {
+	if s.Parts == nil {
+		return first
+	}
+	for t := first + 1; t < s.End; t++ {
+		if j.Hosts[t] < 0 && s.Parts[t-s.First] > s.Parts[first-s.First] {
+			first = t
+		}
+	}
+	return first
+}
+
 func (j *Job) task(s *Stage, t int, local bool) Task {
-	input := s.Input
+	input, part := s.Input, 1.0
+	if s.Parts != nil {
+		part = s.Parts[t-s.First]
+		input *= part
+	}
 	if !local && s.Block != nil {
 		input += s.Block(t)
 	}
 	return Task{Index: t, Input: input, Compute: s.Compute(t, local).Seconds(), Local: local && s.Input <= 0,
-		Blocks: s.Reads, begun: s.Begun, stage: s}
+		Blocks: s.Reads, begun: s.Begun, stage: s, part: part}
 }
 
 // coflow is how many bytes the coflow that a task receives has in all: a block that it reads is one of its own.

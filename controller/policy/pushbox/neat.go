@@ -162,10 +162,10 @@ func (s *slowest) without(at int) float64 {
 func (o *Scheduler) senders(j *Job, t Task) *senders {
 	w := &senders{held: t.stage.held(o), job: j, task: t}
 	for i, bytes := range w.host {
-		w.up.add(i, o.Links.Up[i].ends(o.Network, Inflow{j.coflow(t), bytes}))
+		w.up.add(i, o.Links.Up[i].ends(o.Network, Inflow{j.coflow(t), t.part * bytes}))
 	}
 	for r, bytes := range w.rack {
-		w.rackUp.add(r, o.Links.RackUp[r].ends(o.Network, Inflow{j.coflow(t), bytes}))
+		w.rackUp.add(r, o.Links.RackUp[r].ends(o.Network, Inflow{j.coflow(t), t.part * bytes}))
 	}
 	return w
 }
@@ -174,8 +174,8 @@ func (o *Scheduler) senders(j *Job, t Task) *senders {
 // it receives nothing smaller. Nothing leaves a machine for itself, nor passes the core within a rack.
 func (w *senders) receive(o *Scheduler, machine int) (float64, bool) {
 	rack := int(o.Machines[machine].Rack)
-	in := Inflow{w.job.coflow(w.task), w.task.Input - w.host[machine]}
-	core := Inflow{w.job.coflow(w.task), w.task.Input - w.rack[rack]}
+	in := Inflow{w.job.coflow(w.task), w.task.Input - w.task.part*w.host[machine]}
+	core := Inflow{w.job.coflow(w.task), w.task.Input - w.task.part*w.rack[rack]}
 	down := &o.Links.Down[machine]
 	return max(down.ends(o.Network, in), o.Links.RackDown[rack].ends(o.Network, core), w.up.without(machine),
 		w.rackUp.without(rack)), down.longer(o.Network, in)
@@ -187,16 +187,16 @@ func (o *Scheduler) carry(j *Job, t Task, machine int) {
 		return
 	}
 	h, rack := t.stage.held(o), int(o.Machines[machine].Rack)
-	o.Links.Down[machine].Add(o.Network, Inflow{j.coflow(t), t.Input - h.host[machine]})
-	o.Links.RackDown[rack].Add(o.Network, Inflow{j.coflow(t), t.Input - h.rack[rack]})
+	o.Links.Down[machine].Add(o.Network, Inflow{j.coflow(t), t.Input - t.part*h.host[machine]})
+	o.Links.RackDown[rack].Add(o.Network, Inflow{j.coflow(t), t.Input - t.part*h.rack[rack]})
 	for i, bytes := range h.host {
 		if i != machine {
-			o.Links.Up[i].Add(o.Network, Inflow{j.coflow(t), bytes})
+			o.Links.Up[i].Add(o.Network, Inflow{j.coflow(t), t.part * bytes})
 		}
 	}
 	for r, bytes := range h.rack {
 		if r != rack {
-			o.Links.RackUp[r].Add(o.Network, Inflow{j.coflow(t), bytes})
+			o.Links.RackUp[r].Add(o.Network, Inflow{j.coflow(t), t.part * bytes})
 		}
 	}
 }

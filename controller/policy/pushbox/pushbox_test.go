@@ -421,3 +421,33 @@ func BenchmarkDecision(b *testing.B) {
 		}
 	}
 }
+
+// TestLargestReducerFirst: of a stage whose tasks receive unlike parts, the largest takes the first slot, and
+// its machine has as much to receive; NEAT counts what its senders hold for it alone.
+func TestLargestReducerFirst(t *testing.T) {
+	stage := &Stage{First: 1, End: 4, Input: 10, Parts: []float64{0.5, 2, 0.5}, All: true,
+		Outputs: func() []Output { return []Output{{Machine: 0, Bytes: 30}} },
+		Compute: func(int, bool) time.Duration { return time.Second }}
+	j := &Job{Coflow: 30, Weight: 1, Stages: []*Stage{stage},
+		Hosts: []southbound.HostID{0, -1, -1, -1}}
+	o := &Scheduler{Options: Defaults(PushBox), Machines: []Machine{{Rack: 0}, {Rack: 1}}}
+	var inputs []float64
+	for range 3 {
+		x, ok := o.selectTask(j, 0)
+		if !ok {
+			t.Fatal("no task waits")
+		}
+		inputs = append(inputs, x.Input)
+		j.Hosts[x.Index] = 1
+	}
+	if want := []float64{20, 5, 5}; !slices.Equal(inputs, want) || j.Hosts[2] != 1 {
+		t.Errorf("they receive %v, want %v", inputs, want)
+	}
+	o.Rule, o.Links = NEAT, Links{Up: []Link{{Rate: 1}, {Rate: 1}}, Down: []Link{{Rate: 1}, {Rate: 1}},
+		RackUp: []Link{{Rate: 1}, {Rate: 1}}, RackDown: []Link{{Rate: 1}, {Rate: 1}}}
+	for at, want := range map[int]float64{1: 5, 2: 20} {
+		if got, _ := o.senders(j, j.task(stage, at, true)).receive(o, 1); got != want {
+			t.Errorf("task %d has received after %v s, want %v", at, got, want)
+		}
+	}
+}

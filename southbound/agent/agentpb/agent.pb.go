@@ -135,11 +135,13 @@ func (x *Election) GetLow() uint64 {
 }
 
 type Task struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Task          int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
-	Host          int32                  `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
-	ComputeNs     int64                  `protobuf:"varint,3,opt,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
-	TaskTry       int32                  `protobuf:"varint,4,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"` // how often it was begun before; a later try voids the one before
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Task      int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
+	Host      int32                  `protobuf:"varint,2,opt,name=host,proto3" json:"host,omitempty"`
+	ComputeNs int64                  `protobuf:"varint,3,opt,name=compute_ns,json=computeNs,proto3" json:"compute_ns,omitempty"`
+	TaskTry   int32                  `protobuf:"varint,4,opt,name=task_try,json=taskTry,proto3" json:"task_try,omitempty"` // how often it was begun before; a later try voids the one before
+	// Thousandths of vCPUs that its programs have together, where the agent limits them; 0: no limit.
+	MilliVcpus    int32 `protobuf:"varint,5,opt,name=milli_vcpus,json=milliVcpus,proto3" json:"milli_vcpus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -198,6 +200,13 @@ func (x *Task) GetComputeNs() int64 {
 func (x *Task) GetTaskTry() int32 {
 	if x != nil {
 		return x.TaskTry
+	}
+	return 0
+}
+
+func (x *Task) GetMilliVcpus() int32 {
+	if x != nil {
+		return x.MilliVcpus
 	}
 	return 0
 }
@@ -2266,13 +2275,15 @@ const file_agent_proto_rawDesc = "" +
 	"\vagent.proto\x12\x12lightloom.agent.v1\"0\n" +
 	"\bElection\x12\x12\n" +
 	"\x04high\x18\x01 \x01(\x06R\x04high\x12\x10\n" +
-	"\x03low\x18\x02 \x01(\x06R\x03low\"h\n" +
+	"\x03low\x18\x02 \x01(\x06R\x03low\"\x89\x01\n" +
 	"\x04Task\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\x05R\x04task\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\x05R\x04host\x12\x1d\n" +
 	"\n" +
 	"compute_ns\x18\x03 \x01(\x03R\tcomputeNs\x12\x19\n" +
-	"\btask_try\x18\x04 \x01(\x05R\ataskTry\"v\n" +
+	"\btask_try\x18\x04 \x01(\x05R\ataskTry\x12\x1f\n" +
+	"\vmilli_vcpus\x18\x05 \x01(\x05R\n" +
+	"milliVcpus\"v\n" +
 	"\n" +
 	"RunRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12.\n" +

@@ -18,7 +18,7 @@ func Runs(tasks []southbound.Task) []*agentpb.RunRequest {
 		req := &agentpb.RunRequest{Tasks: make([]*agentpb.Task, len(part))}
 		for i, t := range part {
 			req.Tasks[i] = &agentpb.Task{Task: int32(t.Task), Host: int32(t.Host),
-				ComputeNs: int64(t.Compute), TaskTry: t.Try}
+				ComputeNs: int64(t.Compute), TaskTry: t.Try, MilliVcpus: t.MilliVCPUs}
 		}
 		out = append(out, req)
 	}
@@ -30,7 +30,7 @@ func Tasks(m *agentpb.RunRequest) []southbound.Task {
 	out := make([]southbound.Task, len(m.GetTasks()))
 	for i, t := range m.GetTasks() {
 		out[i] = southbound.Task{Task: southbound.TaskID(t.GetTask()), Host: southbound.HostID(t.GetHost()),
-			Compute: time.Duration(t.GetComputeNs()), Try: t.GetTaskTry()}
+			Compute: time.Duration(t.GetComputeNs()), Try: t.GetTaskTry(), MilliVCPUs: t.GetMilliVcpus()}
 	}
 	return out
 }
@@ -45,6 +45,9 @@ func CheckTask(t southbound.Task, hosts int) error {
 		return fmt.Errorf("run task %d: try %d: count from 0: %w", t.Task, t.Try, southbound.ErrRefused)
 	case t.Compute < 0:
 		return fmt.Errorf("run task %d: computes for %v, which is below zero: %w", t.Task, t.Compute,
+			southbound.ErrRefused)
+	case t.MilliVCPUs < 0:
+		return fmt.Errorf("run task %d: %d thousandths of a vCPU: take 1 up, or 0 for no limit: %w", t.Task, t.MilliVCPUs,
 			southbound.ErrRefused)
 	}
 	return nil

@@ -24,6 +24,7 @@ import (
 	"lightloom/southbound/lldpd"
 	"lightloom/southbound/pki"
 	"lightloom/southbound/socket"
+	"lightloom/southbound/vcpus"
 )
 
 // AgentOptions are the options of the command agent run, an agent for hosts of this machine.
@@ -39,6 +40,8 @@ type AgentOptions struct {
 	MaxRequests int
 	LLDP        []string // interfaces to announce the first host at; it needs CAP_NET_RAW
 	Tags        string   // file of rules that mark packets of other processes; empty: none
+	// TaskCgroups is a cgroup below the root whose own ones limit the vCPUs of tasks; empty: nothing does.
+	TaskCgroups string
 
 	Congestion string // of TCP; empty: cubic
 	// command line of a process that removes a Unix socket of Listen when this one is killed; nil: it stays
@@ -64,13 +67,9 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	keys, err := pki.Open(inventory.KeyPaths(opt.Keys, name))
+	keys, err := opt.keys(name)
 	if err != nil {
 		return err
-	}
-	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != pki.NameOf(name) {
-		return fmt.Errorf("keys %q are of %s, not of the agent of host %q",
-			inventory.KeyFile(opt.Keys, name), id, name)
 	}
 	if conf.Key, err = inventory.ReadDataKey(opt.Keys); err != nil {
 		return err
@@ -88,6 +87,11 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	free, err := opt.limitTasks(&conf)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, free()) }()
 	ln, err := socket.Listen(ctx, opt.Listen)
 	if err != nil {
 		return err
@@ -117,6 +121,19 @@ func runAgent(ctx context.Context, opt AgentOptions) (err error) {
 	return errors.Join(g.Wait(), a.Close())
 }
 
+// keys returns those of the agent of a host.
+func (o *AgentOptions) keys(host string) (*pki.Source, error) {
+	keys, err := pki.Open(inventory.KeyPaths(o.Keys, host))
+	if err != nil {
+		return nil, err
+	}
+	if id := keys.Identity(); id.Role() != pki.Agent || id.Name() != pki.NameOf(host) {
+		return nil, fmt.Errorf("keys %q are of %s, not of the agent of host %q",
+			inventory.KeyFile(o.Keys, host), id, host)
+	}
+	return keys, nil
+}
+
 // network returns what the agent knows of the fabric before a leader tells it, and the name of its
 // first host.
 func (o *AgentOptions) network() (conf hostagent.Config, name string, err error) {
@@ -139,6 +156,19 @@ func (o *AgentOptions) network() (conf hostagent.Config, name string, err error)
 	p.Readdress(f, &conf)
 	conf.Names, conf.Local = o.Hosts, func(h southbound.HostID) bool { return slices.Contains(mine, h) }
 	return conf, f.Topology.Node(f.HostNode[mine[0]]).Name, nil
+}
+
+// limitTasks has programs of tasks get the vCPUs of these by cgroup. free removes the groups.
+func (o *AgentOptions) limitTasks(conf *hostagent.Config) (free func() error, err error) {
+	if o.TaskCgroups == "" {
+		return func() error { return nil }, nil
+	}
+	groups, err := vcpus.Open(o.TaskCgroups)
+	if err != nil {
+		return nil, fmt.Errorf("limit vCPUs of tasks: %w", err)
+	}
+	conf.VCPUs = groups
+	return groups.Close, nil
 }
 
 // guard starts the guard of a Unix socket. end stops it.

@@ -51,6 +51,8 @@ func TestAgentRefusals(t *testing.T) {
 			"nowhere.yaml"},
 		{"no such interface", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, Listen: "127.0.0.1:0",
 			LLDP: []string{"warp0"}}, `"warp0"`},
+		{"cgroup beside the root", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, TaskCgroups: "../x"},
+			`limit vCPUs of tasks: make cgroup "../x": write a path below the root of cgroups`},
 		{"no place to listen", AgentOptions{Hosts: []string{"h0-0"}, Keys: dir, Listen: "unix:/nowhere/at/all"},
 			"/nowhere/at/all"},
 	} {

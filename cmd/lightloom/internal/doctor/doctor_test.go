@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 	want := []string{"kernel", "user namespaces", "root", "cores", "stolen CPU", "ping",
 		"iperf3", "bpf", "htb",
 		"u32 and mirred", "netem",
-		"red", "VOQs", "tags by cgroup",
+		"red", "VOQs", "tags by cgroup", "vCPUs by cgroup",
 		"congestion control", "tcp_tso_rtt_log", "mounts"}
 	if !slices.Equal(names, want) {
 		t.Errorf("findings are %q, want %q", names, want)

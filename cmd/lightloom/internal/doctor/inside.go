@@ -15,6 +15,7 @@ import (
 	"lightloom/emulator/dataplane/mirred"
 	"lightloom/emulator/netns"
 	"lightloom/southbound/marking"
+	"lightloom/southbound/vcpus"
 )
 
 // inside makes the findings that need a namespace of our own.
@@ -22,7 +23,7 @@ func inside(room netns.Room) []Finding {
 	all := []Finding{bpf(), qdisc("htb", "links have no rate", htb),
 		module("u32 and mirred", mirred.Supported()),
 		qdisc("netem", "delay=, jitter= and loss= of links in Mininet are refused; others have no delay", netem),
-		ecn(), voqs(), tags(),
+		ecn(), voqs(), tags(), taskVCPUs(),
 		congestion(), tsoLog(), mounts(room)}
 	return all
 }
@@ -95,6 +96,17 @@ func tags() Finding {
 	}
 	return Finding{Name: "tags by cgroup", OK: true,
 		Detail: "eBPF marks packets of any program: lightloom agent tag"}
+}
+
+// taskVCPUs looks for what agent run --task-cgroups needs.
+func taskVCPUs() Finding {
+	how, err := vcpus.Supported()
+	if err != nil {
+		f := wrong("vCPUs by cgroup", err)
+		f.Detail += ": agent run --task-cgroups is refused"
+		return f
+	}
+	return Finding{Name: "vCPUs by cgroup", OK: true, Detail: how + ": agent run --task-cgroups"}
 }
 
 func congestion() Finding {
