@@ -55,13 +55,20 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 		v.Blocked = append(v.Blocked, &s.Job(id).Job)
 	}
 	v.Coflows = v.Coflows[:0]
+	staged := false
 	for _, id := range s.active {
-		if c := s.Coflow(id); len(s.evicted) > 0 && c.Started == Unset && !s.housed(s.Job(c.Job), c) {
+		c := s.Coflow(id)
+		j := s.Job(c.Job)
+		staged = staged || len(j.Job.Stages) > 0
+		if len(s.evicted) > 0 && c.Started == Unset && !s.housed(j, c) {
 			continue // it is laid out anew once its tasks have hosts
 		}
-		v.Coflows = append(v.Coflows, s.viewCoflow(id, left))
+		v.Coflows = append(v.Coflows, viewCoflow(c, j))
+		v.Coflows[len(v.Coflows)-1].Remaining = left(id, c)
 	}
-	s.viewRunning(v)
+	if v.Running = v.Running[:0]; staged {
+		s.viewRunning(v)
+	}
 	v.Loaded = v.Loaded[:0]
 	for _, id := range s.loaded {
 		j := s.Job(id)
@@ -91,12 +98,10 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	s.viewPartial(v)
 }
 
-func (s *State) viewCoflow(id southbound.CoflowID,
-	left func(southbound.CoflowID, *Coflow) southbound.Remaining) controller.CoflowView {
-	c := s.Coflow(id)
-	j := s.Job(c.Job)
+// viewCoflow shows a coflow of a job, but for what is left of it.
+func viewCoflow(c *Coflow, j *Job) controller.CoflowView {
 	out := controller.CoflowView{
-		ID: id, Job: c.Job, Edge: c.Edge, Block: c.Block, Arrival: j.Arrival, Weight: j.Weight,
+		ID: c.ID, Job: c.Job, Edge: c.Edge, Block: c.Block, Arrival: j.Arrival, Weight: j.Weight,
 		Admission: c.Admission, Started: c.Started != Unset, Start: c.Started,
 		Generation: c.generation,
 		Src:        c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,
@@ -105,7 +110,6 @@ func (s *State) viewCoflow(id southbound.CoflowID,
 	if j.Deadline > 0 {
 		out.Deadline = j.Arrival + j.Deadline
 	}
-	out.Remaining = left(id, c)
 	return out
 }
 
@@ -126,7 +130,6 @@ func (s *State) leftOf(id southbound.CoflowID, c *Coflow,
 
 // viewRunning names the jobs with stages that coflows belong to.
 func (s *State) viewRunning(v *controller.View) {
-	v.Running = v.Running[:0]
 	sorted := true
 	for _, id := range s.active {
 		j := s.Job(s.Coflow(id).Job)

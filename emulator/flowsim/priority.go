@@ -22,6 +22,9 @@ func (cs *classes) ranked(route int32, priority uint8) int32 {
 
 // prioritise puts the host flows whose priority has changed into other classes.
 func (f *fluid) prioritise(all []southbound.Priority) {
+	if !f.ranked && len(all) == 0 {
+		return // none has one
+	}
 	if was := f.ranked; was != (len(all) > 0) {
 		if f.ranked = !was; f.ranked {
 			f.levels.disband()

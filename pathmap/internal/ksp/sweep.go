@@ -8,6 +8,10 @@ const sweepTargets = 64
 // fewTargets is from how many targets on a sweep is faster than to go from each by itself.
 const fewTargets = 4
 
+// deepest is how many levels a sweep goes. Each costs a look at all nodes, so that deeper graphs, such as long
+// rings, are faster searched target by target.
+const deepest = 32
+
 // A sweep finds the distances to several targets at once, level by level: a node is at the next level
 // from those targets that a neighbour has just been reached from. As the graph is symmetric, a node
 // asks its neighbours, and stops where it has heard of all targets, mostly after a few.
@@ -21,7 +25,7 @@ func newSweep(nodes int) *sweep {
 	return &sweep{make([]uint64, nodes), make([]uint64, nodes), make([]uint64, nodes)}
 }
 
-// fill computes the rows of targets, at most sweepTargets, as Row.Fill does one by one.
+// fill computes the rows of targets, at most sweepTargets, as Row.Fill does by itself.
 func (s *sweep) fill(g *Graph, targets []int32, rows []Row) {
 	clear(s.seen)
 	clear(s.last)
@@ -35,6 +39,12 @@ func (s *sweep) fill(g *Graph, targets []int32, rows []Row) {
 	}
 	all := ^uint64(0) >> (sweepTargets - len(targets))
 	for level := 1; s.step(g, all); level++ {
+		if level > deepest {
+			for i, t := range targets {
+				rows[i].Fill(g, t, nil)
+			}
+			return
+		}
 		code := uint8(level % 3)
 		for n, word := range s.last {
 			for ; word != 0; word &= word - 1 {

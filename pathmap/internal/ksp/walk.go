@@ -256,25 +256,25 @@ func (w *Walk) push(st Stack, n, slack int32) Stack {
 	}
 	w.steps -= int(degree)
 	w.survey(st, f)
-	switch links, first := f.surveyed(); links {
+	switch links, alone := f.surveyed(); links {
 	case 0:
 	case 1:
-		f.prime, f.idx = 0, first
+		f.prime, f.idx = 0, alone
 	default:
 		f.idx, f.stride = w.order.At(depth, f.prime)
 	}
 	return st
 }
 
-// surveyed returns how many links are ahead of a frame of up to narrow, and the last word's first.
-func (f *frame) surveyed() (links int, first uint32) {
+// surveyed returns how many links are ahead of a frame of up to narrow, and which one if it is alone.
+func (f *frame) surveyed() (links int, alone uint32) {
 	for k := range uint32(f.degree+63) / 64 {
 		if word := f.ahead[k&(words-1)]; word != 0 {
 			links += bits.OnesCount64(word)
-			first = 64*k + uint32(bits.TrailingZeros64(word))
+			alone = 64*k + uint32(bits.TrailingZeros64(word))
 		}
 	}
-	return links, first
+	return links, alone
 }
 
 // survey classifies the links of the last frame: those that its slack allows are ahead; of the others,
