@@ -7,13 +7,14 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/pathtest"
+	"lightloom/pathmap/tries"
 )
 
 // TestWide compares the forms where nodes have about as many links as are looked at as a whole, and
 // where they have more.
 func TestWide(t *testing.T) {
 	for _, leaves := range []int{1, 62, 63, 64, 65, 126, 127, 128, 129, 131, 200} {
-		for seed := range uint64(12) {
+		for seed := range tries.Of[uint64](5, 12) {
 			r := rand.New(rand.NewPCG(seed, uint64(leaves)))
 			topology, ends := pathtest.Hubs(r, 6+r.IntN(3), leaves, r.IntN(4))
 			slices.Sort(ends)
