@@ -22,6 +22,7 @@ import (
 	"lightloom/emulator/netns"
 	"lightloom/lab/console"
 	"lightloom/lab/experiment"
+	"lightloom/lab/labtest"
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
 	"lightloom/lab/scenario"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	// Programs on networks mostly wait, so more of them than there are processors go on side by side.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := errors.Join(flag.Set("test.parallel", "4"), labtest.CollectRarely()); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"lightloom": main})
@@ -46,6 +47,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("GOGC", os.Getenv("GOGC"))
 			name := filepath.Base(e.WorkDir)
 			page := name == "script-tasks" || name == "script-coming-from"
 			if !page && name != "script-frames" && name != "script-wireapi" {

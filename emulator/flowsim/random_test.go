@@ -359,7 +359,7 @@ func TestLikeReference(t *testing.T) {
 	t.Logf("worst difference of an end: %v", worst)
 }
 
-func seeds() int { return tries.Of(200, 1500) }
+func seeds() int { return tries.Of(100, 1500) }
 
 func checkBytes(t *testing.T, seed uint64, sc *script, s *Sim, w *reference) {
 	t.Helper()

@@ -36,15 +36,19 @@ func Prepare() (Room, error) {
 			room.Notes = append(room.Notes, fmt.Sprintf("%s is the outer one: mount %s: %v", m.on, m.kind, err))
 		}
 	}
-	if err := disableIPv6(); err != nil {
-		room.Notes = append(room.Notes, err.Error())
-	}
 	nl, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 	if err != nil {
 		return room, fmt.Errorf("prepare namespaces: open netlink: %w", err)
 	}
 	defer nl.Close()
-	return room, loopbackUp(nl)
+	// First: it sleeps while the kernel takes other namespaces apart, where a write of disableIPv6 would spin.
+	if err := loopbackUp(nl); err != nil {
+		return room, err
+	}
+	if err := disableIPv6(); err != nil {
+		room.Notes = append(room.Notes, err.Error())
+	}
+	return room, nil
 }
 
 func loopbackUp(nl *netlink.Handle) error {

@@ -31,7 +31,8 @@ func MainWithProgram(m *testing.M) {
 	dir, err := os.MkdirTemp("", "lightloom-built")
 	if err == nil {
 		err = errors.Join(build(dir), os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")),
-			flag.Set("test.parallel", "4")) // programs on networks mostly wait
+			flag.Set("test.parallel", "4"), // programs on networks mostly wait
+			CollectRarely())
 	}
 	status := 1
 	if err == nil {
@@ -43,13 +44,14 @@ func MainWithProgram(m *testing.M) {
 	os.Exit(status)
 }
 
-// build has go run copy the binary, because go run keeps what it has linked for the next package, and go build does not.
+// build has go run copy the binary: go run keeps what it has linked for the next package, and go build does not.
 func build(dir string, flags ...string) error {
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race",
 		Value: "true"}) {
 		flags = append(flags, "-race")
 	}
-	args := append(append([]string{"run", "-exec", "cp"}, flags...), "lightloom/cmd/lightloom", filepath.Join(dir, program))
+	args := append(append([]string{"run", "-exec", "cp"}, flags...), "lightloom/cmd/lightloom",
+		filepath.Join(dir, program))
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", program, err, out)
 	}
