@@ -41,7 +41,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(cli.FlagError)
 	if a.replay != nil {
-		root.AddCommand(newDemo(a, argv), newReplay(a, argv), newRerun(a))
+		root.AddCommand(newDemo(a, argv), newReplay(a, argv), newRerun(a), newSweep())
 	}
 	if a.up != nil {
 		root.AddCommand(newUp(a, argv), newDown(), newPage())
@@ -77,7 +77,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 // groups are what the commands are for, in the order of the help.
 func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
-		{"Compare policies:", "demo replay rerun compare report experiment policy training peers"},
+		{"Compare policies:", "demo replay rerun sweep compare report experiment policy training peers"},
 		{"Keep a fabric up:", "up down apply page exec status submit jobs cancel bandwidth reserve release slice fail " +
 			"heal fibre capture audit slurm"},
 		{"Control a lab:", "controller replica cluster context keys agent device circuit wire target switch"},

@@ -369,19 +369,7 @@ func (s *runner) row(ctx context.Context, r scenario.Row, progress func(int)) (*
 
 // report combines the facts known beforehand with the rows' results.
 func (s *runner) report(outcomes []*outcome.Outcome) (*report.Report, []report.PolicyResult) {
-	spec := s.Rows[0].Spec
-	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.Options.Seed, Notes: s.Notes,
-		Workload: s.workload(),
-		Fabric: report.Fabric{Kind: spec.Kind, Spec: scenario.SpecText(spec), On: s.Options.On,
-			Dataplane: cmp.Or(outcomes[0].Dataplane, "mem"),
-			Privilege: "none", Racks: spec.Racks, Hosts: s.Fabric.Hosts(), Spines: spec.Spines, OCSPorts: spec.Ports,
-			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS), Waves: spec.Waves,
-			OCSes: spec.OCSes},
-		Controller: report.Controller{Replicas: 1, Log: "local"},
-	}
-	if s.Options.Demo {
-		m.Title = "demo"
-	}
+	m := s.meta(cmp.Or(outcomes[0].Dataplane, "mem"))
 	if s.Options.On == scenario.OnNetns {
 		s.describePackets(&m, outcomes)
 	}
@@ -391,6 +379,24 @@ func (s *runner) report(outcomes []*outcome.Outcome) (*report.Report, []report.P
 		m.Controller.LeaderChanges += o.LeaderChanges
 	}
 	return report.Summarise(m, s.settled(results)), results
+}
+
+// meta is what a report says of all rows.
+func (s *runner) meta(dataplane string) report.Meta {
+	spec := s.Rows[0].Spec
+	m := report.Meta{Version: version.This(), Title: "replay", Seed: s.Options.Seed, Notes: s.Notes,
+		Workload: s.workload(),
+		Fabric: report.Fabric{Kind: spec.Kind, Spec: scenario.SpecText(spec), On: s.Options.On,
+			Dataplane: dataplane,
+			Privilege: "none", Racks: spec.Racks, Hosts: s.Fabric.Hosts(), Spines: spec.Spines, OCSPorts: spec.Ports,
+			NIC: int64(spec.NIC), EPS: int64(spec.EPS), OCS: int64(spec.OCS), Waves: spec.Waves,
+			OCSes: spec.OCSes},
+		Controller: report.Controller{Replicas: 1, Log: "local"},
+	}
+	if s.Options.Demo {
+		m.Title = "demo"
+	}
+	return m
 }
 
 func (s *runner) workload() report.Workload {

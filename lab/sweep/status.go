@@ -1,0 +1,93 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lightloom/lab/console"
+	"lightloom/southbound/hint"
+)
+
+// Status is how far a sweep has come.
+type Status struct {
+	File    string  `json:"file"`
+	Runs    int     `json:"runs"`
+	Made    int     `json:"made"`
+	Running bool    `json:"running"`
+	Host    string  `json:"host"`
+	Process int     `json:"pid"`
+	Rate    float64 `json:"runs_per_second"` // since it began; 0 where it does not run
+	Left    float64 `json:"seconds_left"`    // at that rate; 0 where that is not known
+}
+
+// Status reads how far the sweep of a folder has come.
+func (f Folder) Status(now time.Time) (Status, error) {
+	st, err := f.readState()
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{File: st.File, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host, Process: st.Process}
+	for _, k := range st.Points {
+		if f.has(k) {
+			s.Made++
+		}
+	}
+	if since := now.Sub(st.Began).Seconds(); s.Running && since > 0 {
+		if s.Rate = float64(s.Made-st.Held) / since; s.Rate > 0 {
+			s.Left = float64(s.Runs-s.Made) / s.Rate
+		}
+	}
+	return s, nil
+}
+
+// String is a status in a line.
+func (s Status) String() string {
+	text := fmt.Sprintf("%d of %s made", s.Made, console.Count(s.Runs, "run"))
+	switch {
+	case !s.Running && s.Made == s.Runs:
+		return text + ": it is done"
+	case !s.Running:
+		return text + "; nobody is at it: lightloom sweep " + s.File + " goes on"
+	case s.Rate == 0:
+		return fmt.Sprintf("%s; process %d on %s is at it", text, s.Process, s.Host)
+	}
+	left := time.Duration(s.Left * float64(time.Second)).Round(time.Second)
+	return fmt.Sprintf("%s, %.3g a second, about %v left; process %d on %s is at it", text, s.Rate, left, s.Process, s.Host)
+}
+
+// Cancel ends the sweep that has a folder and waits for its end. What was made stays.
+func (f Folder) Cancel(ctx context.Context) error {
+	st, err := f.readState()
+	if err != nil {
+		return err
+	}
+	if !f.isRunning() {
+		return hint.Wrong(hint.New(fmt.Sprintf("no sweep runs in %q", string(f)), "lightloom sweep status "+string(f)+
+			" says how far it has come"))
+	}
+	if host, err := os.Hostname(); err != nil || host != st.Host {
+		return hint.New(fmt.Sprintf("the sweep runs on %s, and this is %s", st.Host, host), "cancel it there")
+	}
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", st.Process))
+	if err != nil || !strings.Contains(string(line), "sweep") {
+		return errors.New("cancel sweep: it has only just begun or ended: try again")
+	}
+	if err := unix.Kill(st.Process, unix.SIGINT); err != nil {
+		return fmt.Errorf("cancel sweep: process %d: %w", st.Process, err)
+	}
+	_, err = console.Until(ctx, func() (struct{}, error) {
+		lock, err := os.Open(filepath.Join(string(f), "lock"))
+		if err != nil {
+			return struct{}{}, fmt.Errorf("cancel sweep: %w", err)
+		}
+		return struct{}{}, errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_SH), lock.Close())
+	})
+	return err
+}

@@ -1,0 +1,152 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lightloom/lab/replay"
+	"lightloom/southbound/durable"
+	"lightloom/southbound/hint"
+)
+
+// Key names a run: the hash of all that decides its figures.
+type Key string
+
+// keyOf is the key of a row under a seed. identity is the grid's, program the hash of the program. The first seed's run
+// keeps more, so it is another.
+func keyOf(program string, identity []byte, row string, seed uint64, first bool) Key {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%q\n%q\n%d %v\n", program, identity, row, seed, first)
+	return Key(hex.EncodeToString(h.Sum(nil)))
+}
+
+// kept is a run's file.
+type kept struct {
+	Key  Key          `json:"key"`
+	Made *replay.Made `json:"made"`
+}
+
+// Folder is a folder of results.
+type Folder string
+
+func (f Folder) points() string         { return filepath.Join(string(f), "points") }
+func (f Folder) point(k Key) string     { return filepath.Join(f.points(), string(k)+".json") }
+func (f Folder) statePath() string      { return filepath.Join(string(f), "sweep.json") }
+func (f Folder) report(c string) string { return filepath.Join(string(f), "reports", c) }
+
+// FullError says that a result could not be written.
+type FullError struct {
+	Folder Folder
+	Err    error
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("write result to %q: %v", string(e.Folder), e.Err)
+}
+func (e *FullError) Unwrap() error { return e.Err }
+
+// Hint says what to do. Results that are there are whole, and count when the sweep goes on.
+func (e *FullError) Hint() string {
+	if errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT) {
+		return "the disk is full: free some space and start the same sweep again, which goes on from here"
+	}
+	return "name a folder that you may write to with --results DIR"
+}
+
+// Put keeps what a run left behind, wholly or not at all.
+func (f Folder) Put(k Key, m *replay.Made) error {
+	b, err := json.Marshal(kept{k, m})
+	if err != nil {
+		return fmt.Errorf("keep run: %w", err)
+	}
+	if err := durable.Replace(f.point(k), b, false); err != nil {
+		return &FullError{f, err}
+	}
+	return nil
+}
+
+// Get returns what Put kept. A file that holds something else is as one that is not there: fs.ErrNotExist.
+func (f Folder) Get(k Key) (*replay.Made, error) {
+	b, err := os.ReadFile(f.point(k))
+	if err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	var is kept
+	if json.Unmarshal(b, &is) != nil || is.Key != k || is.Made == nil {
+		return nil, fmt.Errorf("read result %q: %w", f.point(k), fs.ErrNotExist)
+	}
+	return is.Made, nil
+}
+
+// has reports whether a run need not be made. Get has the last word.
+func (f Folder) has(k Key) bool {
+	info, err := os.Stat(f.point(k))
+	return err == nil && info.Size() > 0
+}
+
+// state is what others may know of a sweep.
+type state struct {
+	File    string    `json:"file"`
+	Points  []Key     `json:"points"`
+	Host    string    `json:"host"`
+	Process int       `json:"pid"`
+	Began   time.Time `json:"began"`
+	Held    int       `json:"held_before"` // results that were there when it began
+}
+
+func (f Folder) readState() (*state, error) {
+	b, err := os.ReadFile(f.statePath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hint.Wrong(hint.New(fmt.Sprintf("%q holds no sweep", string(f)),
+			"name the folder of a sweep's results, such as study.results"))
+	} else if err != nil {
+		return nil, fmt.Errorf("read state of sweep: %w", err)
+	}
+	var s state
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, fmt.Errorf("read state of sweep %q: %w", f.statePath(), err)
+	}
+	return &s, nil
+}
+
+// lock takes the folder for one sweep; the file that is returned holds it until it is closed. Where another sweep has
+// it, the error names that one.
+func (f Folder) lock() (*os.File, error) {
+	if err := os.MkdirAll(f.points(), 0o755); err != nil {
+		return nil, &FullError{f, err}
+	}
+	file, err := os.OpenFile(filepath.Join(string(f), "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, &FullError{f, err}
+	}
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return file, nil
+	}
+	who := "another sweep"
+	if s, err := f.readState(); err == nil {
+		who = fmt.Sprintf("the sweep of %s (process %d on %s)", s.File, s.Process, s.Host)
+	}
+	return nil, errors.Join(hint.New(fmt.Sprintf("%q is in use by %s", string(f), who),
+		"wait for it, end it by lightloom sweep cancel "+string(f)+", or name another folder with --results DIR"), file.Close())
+}
+
+// isRunning reports whether a sweep has the folder.
+func (f Folder) isRunning() bool {
+	file, err := os.Open(filepath.Join(string(f), "lock"))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}

@@ -1,0 +1,273 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"lightloom/lab/console"
+	"lightloom/lab/replay"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+	"lightloom/southbound/durable"
+)
+
+// Sweep is a file's grid with what its runs need.
+type Sweep struct {
+	File    string
+	Folder  Folder
+	program string // its hash
+	cases   []Case
+	grids   []*replay.Grid
+	ids     [][]byte // of grids
+}
+
+// Open reads a sweep's file and all that its runs need. options turns the command line of a replay into its options;
+// program is the hash of the program that makes the runs, "" for this one.
+func Open(file string, folder Folder, program string, options func(args []string) (replay.Options, error)) (*Sweep,
+	error) {
+	f, err := Read(file)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sweep{File: file, Folder: folder, program: program, cases: f.Cases()}
+	if program == "" {
+		if s.program, err = thisProgram(); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range s.cases {
+		opt, err := options(c.Args)
+		if err != nil {
+			return nil, c.At(err)
+		}
+		g, err := replay.NewGrid(opt)
+		if err != nil {
+			return nil, c.At(err)
+		}
+		id, err := g.Identity()
+		if err != nil {
+			return nil, err
+		}
+		s.grids, s.ids = append(s.grids, g), append(s.ids, id)
+	}
+	return s, nil
+}
+
+// thisProgram is the hash of the program that runs.
+func thisProgram() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	sum, _, err := scenario.HashFile(self)
+	return sum, err
+}
+
+// Program is the hash of the program that makes the runs.
+func (s *Sweep) Program() string { return s.program }
+
+// Group is the runs of one case under one seed, which share what they read.
+type Group struct{ Case, Seed int }
+
+// groups are all of the grid.
+func (s *Sweep) groups() []Group {
+	var all []Group
+	for c, g := range s.grids {
+		for k := range g.Seeds() {
+			all = append(all, Group{c, k})
+		}
+	}
+	return all
+}
+
+// keys are those of a group's runs, by row.
+func (s *Sweep) keys(of Group) []Key {
+	g := s.grids[of.Case]
+	var all []Key
+	for _, row := range g.Rows() {
+		all = append(all, keyOf(s.program, s.ids[of.Case], row, g.Seeds()[of.Seed], of.Seed == 0))
+	}
+	return all
+}
+
+// missing are the groups that are not whole.
+func (s *Sweep) missing(of []Group) []Group {
+	var out []Group
+	for _, g := range of {
+		for _, k := range s.keys(g) {
+			if !s.Folder.has(k) {
+				out = append(out, g)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Make makes the runs of groups that are missing and calls made after each.
+func (s *Sweep) Make(ctx context.Context, groups []Group, made func()) error {
+	for _, of := range groups {
+		g := s.grids[of.Case]
+		for row, k := range s.keys(of) {
+			if s.Folder.has(k) {
+				continue
+			}
+			m, err := g.Make(ctx, g.Seeds()[of.Seed], row)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.cases[of.Case].Name, err)
+			}
+			if err := s.Folder.Put(k, m); err != nil {
+				return err
+			}
+			made()
+		}
+	}
+	return nil
+}
+
+// Engine makes the runs of groups, anywhere, and calls made after each. It returns when all have been tried once.
+// Runs that are not there then are asked for again.
+type Engine func(ctx context.Context, groups []Group, made func()) error
+
+// mostFruitless is how often an engine may be asked in a row without any new result.
+const mostFruitless = 5
+
+// Run makes what is missing by an engine and writes the reports. Progress goes to stderr.
+func (s *Sweep) Run(ctx context.Context, engine Engine, stdout, stderr io.Writer) (err error) {
+	lock, err := s.Folder.lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	began := time.Now()
+	all := s.groups()
+	held, err := s.announce(all, began, stderr)
+	if err != nil {
+		return err
+	}
+	if err := s.fill(ctx, engine, all, held, stderr); err != nil {
+		if ctx.Err() != nil {
+			fmt.Fprintf(stderr, "%s are still to be made: start the same sweep again to go on\n",
+				console.Count(s.count(all), "run"))
+		}
+		return err
+	}
+	return s.report(began, stdout)
+}
+
+// announce writes the state of the sweep and says how much there is to do.
+func (s *Sweep) announce(all []Group, began time.Time, stderr io.Writer) (held int, err error) {
+	for _, g := range s.grids {
+		for _, w := range g.Warnings() {
+			fmt.Fprintln(stderr, w)
+		}
+	}
+	st := state{File: s.File, Process: os.Getpid(), Began: began}
+	st.Host, _ = os.Hostname() // for readers alone
+	for _, g := range all {
+		for _, k := range s.keys(g) {
+			if st.Points = append(st.Points, k); s.Folder.has(k) {
+				st.Held++
+			}
+		}
+	}
+	fmt.Fprintf(stderr, "%s of %s, %d to make; results in %s\n", console.Count(len(st.Points), "run"),
+		console.Count(len(s.cases), "replay"), len(st.Points)-st.Held, string(s.Folder))
+	b, err := json.Marshal(st)
+	if err != nil {
+		return 0, fmt.Errorf("write state of sweep: %w", err)
+	}
+	if err := durable.Replace(s.Folder.statePath(), b, false); err != nil {
+		return 0, &FullError{s.Folder, err}
+	}
+	return st.Held, nil
+}
+
+// fill asks the engine for what is missing until nothing is.
+func (s *Sweep) fill(ctx context.Context, engine Engine, all []Group, held int, stderr io.Writer) error {
+	bar := progressbar.NewOptions(s.count(all), progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(30),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("runs"),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(console.IsTerminal(stderr)), progressbar.OptionThrottle(100*time.Millisecond))
+	_ = bar.Set(held)
+	fruitless := 0
+	for groups := s.missing(all); len(groups) > 0; groups = s.missing(groups) {
+		before := s.count(groups)
+		if err := engine(ctx, groups, func() { _ = bar.Add(1) }); err != nil {
+			return errors.Join(err, bar.Clear())
+		}
+		if fruitless++; s.count(groups) < before || len(s.missing(groups)) < len(groups) {
+			fruitless = 0
+		}
+		if fruitless == mostFruitless {
+			return errors.Join(fmt.Errorf("%s ended %d times without any result: start one by hand to see why: "+
+				"lightloom sweep task %s --results %s --groups %s", console.Count(len(groups), "task"), fruitless, s.File,
+				string(s.Folder), Text(groups[:1])), bar.Clear())
+		}
+	}
+	return bar.Finish()
+}
+
+// count counts the runs of groups that are missing.
+func (s *Sweep) count(groups []Group) (n int) {
+	for _, g := range groups {
+		for _, k := range s.keys(g) {
+			if !s.Folder.has(k) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// report writes the report of each case and prints where they are.
+func (s *Sweep) report(began time.Time, stdout io.Writer) error {
+	t := console.NewTable(stdout, "fabric and jobs", "runs", "least mean CCT", "report")
+	for c, g := range s.grids {
+		seeds := g.Seeds()
+		rep, err := g.Report(s.Folder.report(s.cases[c].Name), began, func(seed uint64, row int) (*replay.Made, error) {
+			m, err := s.Folder.Get(s.keys(Group{c, int(seed - seeds[0])})[row])
+			if errors.Is(err, fs.ErrNotExist) {
+				err = errors.Join(err, s.forget(c))
+			}
+			return m, err
+		})
+		if err != nil {
+			return err
+		}
+		t.Row(s.cases[c].Name, len(seeds)*len(g.Rows()), best(rep), s.Folder.report(s.cases[c].Name)+"/report.html")
+	}
+	return t.Print()
+}
+
+// forget removes results of a case that cannot be read, so that the next start makes them again.
+func (s *Sweep) forget(c int) error {
+	var errs []error
+	for k := range s.grids[c].Seeds() {
+		for _, key := range s.keys(Group{c, k}) {
+			if _, err := s.Folder.Get(key); errors.Is(err, fs.ErrNotExist) && s.Folder.has(key) {
+				errs = append(errs, os.Remove(s.Folder.point(key)))
+			}
+		}
+	}
+	return errors.Join(append(errs, errors.New("a result was damaged and is removed: start the same sweep again"))...)
+}
+
+// best names the policy with the least mean CCT of the run that the report shows.
+func best(rep *report.Report) string {
+	at := 0
+	for i := range rep.Policies {
+		if rep.Policies[i].CCT.Mean < rep.Policies[at].CCT.Mean {
+			at = i
+		}
+	}
+	return rep.Policies[at].Name
+}

@@ -1,0 +1,313 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lightloom/lab/replay"
+	"lightloom/lab/report"
+	"lightloom/lab/scenario"
+)
+
+const study = `fabrics:
+  - hybrid:racks=4,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms
+  - leafspine:racks=4,hosts=2,spines=2,eps=1Gbps
+workloads:
+  - synthetic:jobs=6
+policies: [random+ecmp, crosslayer]
+seeds: 3-5
+flags: {speedup: 2}
+`
+
+// options stands for the command line of replay.
+func options(args []string) (replay.Options, error) {
+	o := replay.Options{Options: scenario.Options{Speedup: 1, Scale: 1, On: scenario.OnFlowsim, Record: true},
+		Console: replay.Console{Stdout: io.Discard, Stderr: io.Discard}}
+	for _, a := range args[1:] {
+		name, value, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
+		o.Settings = append(o.Settings, report.Setting{Flag: name, Value: value})
+		switch name {
+		case "fabric":
+			o.Fabric = value
+		case "workload":
+			o.Workload = value
+		case "policy":
+			o.Policies = strings.Split(value, ",")
+		case "seed":
+			o.Seed, _ = strconv.ParseUint(value, 10, 64)
+		case "repeat":
+			o.Repeat, _ = strconv.Atoi(value)
+		case "speedup":
+			o.Speedup, _ = strconv.ParseFloat(value, 64)
+		default:
+			return o, fmt.Errorf("replay: unknown flag: --%s", name)
+		}
+	}
+	return o, nil
+}
+
+func open(t *testing.T, text string, folder Folder) (*Sweep, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "study.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Open(path, folder, "program", options)
+}
+
+func mustOpen(t *testing.T, text string, folder Folder) *Sweep {
+	t.Helper()
+	s, err := open(t, text, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSameReport: whatever becomes of tasks, the reports are those of replay to the byte, and a second start makes
+// nothing.
+func TestSameReport(t *testing.T) {
+	folder := Folder(t.TempDir())
+	s := mustOpen(t, study, folder)
+	draw := rand.New(rand.NewPCG(1, 2))
+	made := 0
+	lossy := func(ctx context.Context, groups []Group, done func()) error {
+		for _, g := range groups {
+			if draw.IntN(3) == 0 {
+				continue // its process was killed
+			}
+			if err := s.Make(ctx, []Group{g}, func() { made++; done() }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := s.Run(t.Context(), lossy, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if made != 12 {
+		t.Errorf("%d runs were made, of 2 fabrics, 2 policies and 3 seeds", made)
+	}
+	for _, c := range s.cases {
+		opt, err := options(c.Args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt.ReportDir = t.TempDir()
+		if err := replay.Replay(t.Context(), opt); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"report.json", "report.html", "circuits.csv"} {
+			want, err1 := os.ReadFile(filepath.Join(opt.ReportDir, name))
+			got, err2 := os.ReadFile(filepath.Join(folder.report(c.Name), name))
+			if err := errors.Join(err1, err2); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %s differs from replay's: %v", c.Name, name, err)
+			}
+		}
+	}
+	none := func(context.Context, []Group, func()) error { return errors.New("nothing is missing") }
+	if err := mustOpen(t, study, folder).Run(t.Context(), none, io.Discard, io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOnlyWhatIsMissing: more seeds and policies keep the runs that there are; other settings and another program do not.
+func TestOnlyWhatIsMissing(t *testing.T) {
+	folder := Folder(t.TempDir())
+	s := mustOpen(t, study, folder)
+	if err := os.MkdirAll(folder.points(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	all := s.groups()
+	for _, g := range all {
+		for _, k := range s.keys(g) {
+			if err := folder.Put(k, &replay.Made{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		from, to string
+		missing  int
+	}{
+		"nothing else":     {"", "", 0},
+		"more seeds":       {"3-5", "3-7", 2 * 2 * 2},
+		"another policy":   {"crosslayer]", "crosslayer, random+ecmp+maxmin]", 2 * 3},
+		"another speed":    {"speedup: 2", "speedup: 3", 12},
+		"another fabric":   {"leafspine:racks=4", "leafspine:racks=5", 6},
+		"an earlier seed":  {"3-5", "2-5", 2 * 2 * 2}, // it is shown, and 3 no longer is
+		"another workload": {"jobs=6", "jobs=7", 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := mustOpen(t, strings.Replace(study, c.from, c.to, 1), folder)
+			if got := x.count(x.groups()); got != c.missing {
+				t.Errorf("%d runs are missing, and not %d", got, c.missing)
+			}
+		})
+	}
+	s.program = "another"
+	if got := s.count(all); got != 12 {
+		t.Errorf("another program: %d runs are missing", got)
+	}
+}
+
+// TestDamaged: a result that is cut short is never reported, and made again by the next start.
+func TestDamaged(t *testing.T) {
+	folder := Folder(t.TempDir())
+	s := mustOpen(t, study, folder)
+	if err := s.Run(t.Context(), s.Make, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	path := folder.point(s.keys(s.groups()[1])[1])
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b[:len(b)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), s.Make, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "a result was damaged") {
+		t.Errorf("a damaged result: %v", err)
+	}
+	if err := s.Run(t.Context(), s.Make, io.Discard, io.Discard); err != nil {
+		t.Errorf("the start after it: %v", err)
+	}
+}
+
+// TestOneFolder: of two sweeps with one folder the second is refused, and says whose it is.
+func TestOneFolder(t *testing.T) {
+	folder := Folder(t.TempDir())
+	s := mustOpen(t, study, folder)
+	err := s.Run(t.Context(), func(ctx context.Context, groups []Group, done func()) error {
+		if st, err := folder.Status(time.Now()); err != nil || !st.Running || st.Runs != 12 || st.Made != 0 {
+			t.Errorf("%+v, %v", st, err)
+		}
+		second := mustOpen(t, study, folder).Run(ctx, nil, io.Discard, io.Discard)
+		if second == nil || !strings.Contains(second.Error(), fmt.Sprintf("is in use by the sweep of %s (process %d", s.File,
+			os.Getpid())) {
+			t.Errorf("%v", second)
+		}
+		return s.Make(ctx, groups, done)
+	}, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := folder.Status(time.Now())
+	if err != nil || st.Running || st.Made != 12 || st.String() != "12 of 12 runs made: it is done" {
+		t.Errorf("%+v (%v), %v", st, st, err)
+	}
+	if err := folder.Cancel(t.Context()); err == nil || !strings.Contains(err.Error(), "no sweep runs in") {
+		t.Error(err)
+	}
+	if _, err := Folder(t.TempDir()).Status(time.Now()); err == nil || !strings.Contains(err.Error(), "holds no sweep") {
+		t.Error(err)
+	}
+}
+
+// TestFruitless: an engine that never makes anything ends the sweep.
+func TestFruitless(t *testing.T) {
+	s := mustOpen(t, study, Folder(t.TempDir()))
+	asked := 0
+	err := s.Run(t.Context(), func(context.Context, []Group, func()) error { asked++; return nil }, io.Discard, io.Discard)
+	if asked != mostFruitless || err == nil || !strings.Contains(err.Error(), "ended 5 times without any result") {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
+
+// TestBadFiles: what is wrong in a file has its place and what to write.
+func TestBadFiles(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, want string }{
+		"a misspelt key":       {"policies:", "polices:", `:6:1: unknown field "polices": write policies`},
+		"an unknown key":       {"seeds:", "machines:", `unknown field "machines": the keys are fabrics, traces`},
+		"a misspelt policy":    {"crosslayer]", "crosslaye]", `:6:25: `},
+		"a misspelt flag":      {"speedup: 2", "spedup: 2", `:8:17: replay: unknown flag: --spedup`},
+		"a misspelt fabric":    {"leafspine:", "leafspin:", `:3:5: parse fabric spec "leafspin:`},
+		"a workload":           {"synthetic:jobs=6", "synthetic:job=6", `:5:5: `},
+		"seeds":                {"3-5", "5-3", ":7:8: seeds 5-3 end before they begin: write 3-5"},
+		"no seeds":             {"3-5", "all", `"all" are no seeds: write them like 1-40`},
+		"a flag of its own":    {"speedup: 2", "seed: 2", ":8:15: seed: write it under seeds:"},
+		"a program":            {"speedup: 2", "place: exec:./p.py", ":8:16: place: the content of a program cannot be told"},
+		"a testbed":            {"speedup: 2", "on: netns", ":8:13: on: leave it out: sweeps run on the simulator"},
+		"a flag with a list":   {"speedup: 2", "speedup: [2]", "speedup: its value is no word or number"},
+		"a name given twice":   {"crosslayer]", "random+ecmp]", `:6:25: "random+ecmp" is named twice`},
+		"no workload":          {"workloads:\n  - synthetic:jobs=6\n", "", "no traces: write traces: and a list"},
+		"too many seeds":       {"3-5", "1-99999999", "are more than 10000"},
+		"a number without end": {"3-5", "1" + strings.Repeat("0", 400), "are no seeds"},
+		"nested without end":   {"3-5", strings.Repeat("[", 10_000), "more than 100 lists within each other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t, strings.Replace(study, c.from, c.to, 1), Folder(t.TempDir()))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, and not %s", err, c.want)
+			}
+		})
+	}
+}
+
+// TestLocal: processes that are killed are no error, and what a process says when it refuses is.
+func TestLocal(t *testing.T) {
+	dir := t.TempDir()
+	shell := func(script string) Local {
+		return Local{Command: []string{"sh", "-c", script, dir}, Workers: 2}
+	}
+	groups := []Group{{0, 0}, {0, 1}, {1, 0}}
+	made := 0
+	once := `[ "$1" = --groups=0.1 ] && ! [ -e "$0/once" ] && { : > "$0/once"; kill -9 $$; }; echo made`
+	if err := shell(once).Engine(t.Context(), groups, func() { made++ }); err != nil || made != 2 {
+		t.Errorf("%d runs with one process killed: %v", made, err)
+	}
+	err := shell(`printf 'lightloom: write result: no space\nhint: free some\n' >&2; exit 3`).Engine(t.Context(), groups,
+		func() {})
+	if err == nil || err.Error() != "write result: no space" {
+		t.Errorf("a process that refuses: %v", err)
+	}
+}
+
+// TestQueue: every group is handed out once, few at a time near the end.
+func TestQueue(t *testing.T) {
+	q := &queue{workers: 2}
+	for i := range 100 {
+		q.groups = append(q.groups, Group{0, i})
+	}
+	seen := 0
+	for part := q.next(); len(part) > 0; part = q.next() {
+		if part[0].Seed != seen || len(part) > 26 || seen == 0 && len(part) != 1 {
+			t.Errorf("%d from %d on", len(part), part[0].Seed)
+		}
+		seen += len(part)
+		q.took(1e6*5, len(part))
+	}
+	if seen != 100 {
+		t.Errorf("%d of 100", seen)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(study))
+	f.Add([]byte("seeds: 1-2\nflags: {a: {b: c}}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := parse("f", data)
+		if err != nil {
+			return
+		}
+		for i, c := range s.Cases() {
+			if i > 100 {
+				return
+			}
+			if len(c.Args) < 6 || c.At(io.EOF) == nil {
+				t.Fatalf("%q", c.Args)
+			}
+		}
+	})
+}
