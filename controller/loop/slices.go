@@ -64,6 +64,9 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 	})
 	e := state.Entry{Kind: state.SliceDeleted, At: now, Request: a.Name}
 	switch {
+	case state.IsJobSliceName(a.Name) && (!a.Delete || known && old.OfJob()):
+		return fmt.Errorf("slice %q: it is made for a job and ends with it: cancel the job, or take another name: %w", a.Name,
+			ErrSliceTaken)
 	case a.Delete && !known:
 		return fmt.Errorf("delete slice %q: %w", a.Name, ErrNoSlice)
 	case inPass:
@@ -94,10 +97,40 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 	return nil
 }
 
+// settleJobSlices asks for the slices of jobs, ends those whose jobs have ended, and places jobs whose slices are Ready.
+func (l *Loop) settleJobSlices(s *state.State, now time.Duration) {
+	for i := range s.Slices() {
+		if x := &s.Slices()[i]; x.OfJob() && s.JobOf(x) == nil {
+			l.pass.add(state.Entry{Kind: state.SliceDeleted, At: now, Request: x.Name})
+		}
+	}
+	for _, j := range s.SliceWaiters() {
+		name := state.JobSliceName(j.ID)
+		if _, known := s.Slice(name); !known && !j.Cancelled && len(s.Slices()) < state.MaxSlices {
+			shape, err := torus.ParseShape(j.Slice)
+			if err != nil {
+				continue // it was checked when the job came
+			}
+			l.pass.add(state.Entry{Kind: state.SliceSet, At: now, Planning: state.Planning{Slice: &state.Slice{
+				Slice: state.PodOf(l.fabric).Asked(name, shape, nil), Owner: j.User, Request: name, Asked: now, Since: now,
+				Readied: state.Unset}}})
+			continue
+		}
+		if p, ok := s.OnSlice(j); ok {
+			l.pending.note(controller.JobArrived, now, j.ID, -1, 0) // what it sends has no routes
+			l.pass.add(state.Entry{Kind: state.Placed, At: now, Placement: p})
+			return // others see what it takes
+		}
+	}
+}
+
 // settleSlices decides what becomes of slices, and then has the ledger hold a reservation for each of their circuits
 // and for no others.
 func (l *Loop) settleSlices(s *state.State, now time.Duration) {
 	if !l.fabric.Spec.Pod() {
+		return
+	}
+	if l.settleJobSlices(s, now); len(l.pass.entries) > 0 {
 		return
 	}
 	known := &l.slicing

@@ -44,9 +44,15 @@ func (k Kind) Level() Level {
 // running tasks change, and pods have slices.
 const BlocksLevel Level = 8
 
+// SliceJobsLevel is the level from which on jobs ask for slices.
+const SliceJobsLevel Level = 9
+
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
 // and where blocks lie and are read from.
 func (e *Entry) level() Level {
+	if e.Job != nil && e.Job.Slice != "" {
+		return SliceJobsLevel
+	}
 	if e.Job != nil && e.Job.NamesReplicas() || e.Placement != nil && e.Placement.ReadFrom != nil {
 		return BlocksLevel
 	}

@@ -815,7 +815,10 @@ type Job struct {
 	// Of a job that recurs: what its earlier runs let expect.
 	Predicted *Prediction `protobuf:"bytes,10,opt,name=predicted,proto3" json:"predicted,omitempty"`
 	// Of its tasks with loads; none where it is left out.
-	Limits        *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
+	// The shape of a slice of a pod that its tasks run on, such as 2x2x4: the job waits until the slice is Ready, and the
+	// slice ends with the job. Empty for none.
+	Slice         string `protobuf:"bytes,12,opt,name=slice,proto3" json:"slice,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -925,6 +928,13 @@ func (x *Job) GetLimits() *Limits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *Job) GetSlice() string {
+	if x != nil {
+		return x.Slice
+	}
+	return ""
 }
 
 // What the tasks of a job with loads may have together, each a part of the vCPUs of a host, a rack, a pod or all; 0 for
@@ -6453,7 +6463,7 @@ const file_api_proto_rawDesc = "" +
 	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"C\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
 	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\x12\x14\n" +
-	"\x05index\x18\x14 \x01(\x04R\x05index\"\x85\x03\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"\x9b\x03\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -6469,7 +6479,8 @@ const file_api_proto_rawDesc = "" +
 	"\vincremental\x18\t \x01(\bR\vincremental\x126\n" +
 	"\tpredicted\x18\n" +
 	" \x01(\v2\x18.lightloom.v1.PredictionR\tpredicted\x12,\n" +
-	"\x06limits\x18\v \x01(\v2\x14.lightloom.v1.LimitsR\x06limits\"r\n" +
+	"\x06limits\x18\v \x01(\v2\x14.lightloom.v1.LimitsR\x06limits\x12\x14\n" +
+	"\x05slice\x18\f \x01(\tR\x05slice\"r\n" +
 	"\x06Limits\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\x01R\x04host\x12\x12\n" +
 	"\x04rack\x18\x02 \x01(\x01R\x04rack\x12\x10\n" +
