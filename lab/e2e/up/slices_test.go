@@ -145,6 +145,14 @@ func TestSlicesOnPackets(t *testing.T) {
 		t.Errorf("deleted again: %v", err)
 	}
 	s.jobOnSlice()
+	out.Reset()
+	var room session.Defragmented
+	if err := s.options(&out).Defragment(t.Context(), torus.Box(2, 2, 4), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &room); err != nil || !room.Fits || room.Message != "there is room" {
+		t.Errorf("%s, %v", out.String(), err)
+	}
 }
 
 // jobOnSlice submits a job that asks for a slice, as its file says: all of its tasks run on the slice, which is made for

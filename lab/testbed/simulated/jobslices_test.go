@@ -2,6 +2,7 @@ package simulated_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -190,5 +191,75 @@ func TestJobSlicesRefused(t *testing.T) {
 	}
 	if err := sliceJob("j", "2x2x4", 16, time.Second).CheckOn(f); err != nil {
 		t.Error(err)
+	}
+}
+
+// makeRoom asks for moves, or has them done.
+func (p *pod) makeRoom(shape torus.Shape, do bool) (plan *torus.Defragmentation) {
+	p.Helper()
+	p.request(loop.SliceRequest{Shape: shape, MakeRoom: &loop.MakeRoom{Do: do,
+		Planned: func(d *torus.Defragmentation) { plan = d }}, Refused: func(err error) {
+		if err != nil {
+			p.Error(err)
+		}
+	}})
+	p.settle(time.Second)
+	return plan
+}
+
+// TestDefragmentMovesSlices: four half cubes and a job's slice keep one from fitting. The moves that make room are
+// listed first, and then done: as few nodes move as have to, no circuit of another slice goes dark, and what waited
+// becomes Ready.
+func TestDefragmentMovesSlices(t *testing.T) {
+	p := newPod(t, smallPod)
+	p.settle(time.Second)
+	for i := range 6 {
+		p.ask(fmt.Sprintf("half%d", i), "2x2x1")
+	}
+	p.settle(time.Second)
+	p.submit(sliceJob("job", "2x2x1", 4, time.Hour))
+	p.ask("half7", "2x2x1")
+	p.ask("stands", "2x4x4")
+	p.settle(time.Second)
+	for _, name := range []string{"half1", "half3", "half5", "half7"} {
+		p.end(name)
+	}
+	p.settle(time.Second)
+	p.ask("waits", "2x2x2")
+	p.is("stands", torus.Ready, torus.CircuitsLit)
+	p.settle(time.Second)
+	p.is("waits", torus.Pending, torus.NoRoom)
+	before := map[int]state.Circuit{}
+	stands, _ := p.State.Slice("stands")
+	if err := state.SlicePorts(p.Fabric(), &stands.Slice, func(in, _ southbound.Port) {
+		before[int(in)] = p.State.Circuit(in)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	shape, _ := torus.ParseShape("2x2x2")
+	list := p.makeRoom(shape, false)
+	if list == nil || len(list.Moves) != 1 || list.Nodes != 4 || list.Bound != 4 {
+		t.Fatalf("moves: %+v", list)
+	}
+	p.is("waits", torus.Pending, torus.NoRoom)
+	did := p.makeRoom(shape, true)
+	if did == nil || did.Moves[0].Name != list.Moves[0].Name {
+		t.Errorf("listed %+v, done %+v", list, did)
+	}
+	p.is("waits", torus.Ready, torus.CircuitsLit)
+	moved := p.is(list.Moves[0].Name, torus.Ready, torus.CircuitsLit)
+	if !slices.Equal(moved.Place.Cubes(), list.Moves[0].To.Cubes()) {
+		t.Errorf("it is on %v", moved.Place.Cubes())
+	}
+	for in, c := range before {
+		if now := p.State.Circuit(southbound.Port(in)); now != c {
+			t.Errorf("circuit %d of another slice was %+v, is %+v", in, c, now)
+		}
+	}
+	if again := p.makeRoom(shape, true); again == nil || len(again.Moves) != 1 {
+		t.Errorf("room for another one: %+v", again)
+	}
+	if none := p.makeRoom(torus.Box(2, 4, 4), false); none != nil {
+		t.Errorf("moves that make room where there is none: %+v", none)
 	}
 }
