@@ -40,6 +40,9 @@ type Job struct {
 	Predicted *Prediction `json:"predicted,omitempty"`
 	// Limits bound what the tasks with loads take together; nil: only the vCPUs there are do.
 	Limits *Limits `json:"limits,omitempty"`
+	// Slice is the shape of the slice of a pod that the job's tasks run on, such as "2x2x4"; empty: it has none. The slice
+	// is made for the job, and ends with it.
+	Slice string `json:"slice,omitempty"`
 }
 
 // Offer is a submitted job. Request is its request id, which stays the same however often the job is offered; "": it is

@@ -15,13 +15,14 @@ import (
 func newSlice() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slice",
-		Short: "Create, list, explain and delete slices of a pod",
+		Short: "Create, list, explain, move and delete slices of a pod",
 		Long: "A slice is a torus of nodes of a pod's cubes, joined by circuits of its optical switches. The fabric is\n" +
 			"a pod, such as pod:cubes=8,side=2.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newSliceCreate(), newSliceList(), newSliceExplain(), newSliceWatch(), newSliceDelete())
+	c.AddCommand(newSliceCreate(), newSliceList(), newSliceExplain(), newSliceWatch(), newSliceDelete(),
+		newSliceDefragment())
 	return c
 }
 
@@ -113,4 +114,28 @@ func newSliceDelete() *cobra.Command {
 		func(o session.SliceOptions, c *cobra.Command, name string) error {
 			return o.DeleteSlice(c.Context(), name)
 		})
+}
+
+func newSliceDefragment() *cobra.Command {
+	var output string
+	var apply bool
+	c := &cobra.Command{
+		Use:   "defragment SHAPE",
+		Short: "List moves of slices that make room for a shape, or do them",
+		Long: "Says which slices would have to move so that SHAPE fits. With --apply they are moved: their circuits go dark\n" +
+			"and are set up elsewhere, and those of others stay lit. Slices of jobs and those that name cubes stay.",
+		Example: "  lightloom slice defragment 2x4x4\n  lightloom slice defragment 2x4x4 --apply",
+		Args:    one("shape", "write lightloom slice defragment 2x4x4"),
+	}
+	to := reachFlags(c)
+	outputFlag(c, &output, session.Defragmented{})
+	c.Flags().BoolVar(&apply, "apply", false, "move them; without it they are only listed")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, err := torus.ParseShape(args[0])
+		if err != nil {
+			return hint.Wrong(err)
+		}
+		return session.SliceOptions{To: *to, Output: output, Stdout: c.OutOrStdout()}.Defragment(c.Context(), s, apply)
+	}
+	return c
 }

@@ -21,6 +21,7 @@ import (
 	"lightloom/controller"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/api/v1/apiv1connect"
+	"lightloom/controller/torus"
 	"lightloom/southbound/pki"
 )
 
@@ -172,6 +173,10 @@ func (s seat) CreateSlice(_ context.Context, r SliceRequest) (*apiv1.Slice, erro
 }
 
 func (s seat) DeleteSlice(context.Context, string) error { return s.leading(s.id, func() {}) }
+
+func (s seat) MakeRoom(context.Context, torus.Shape, bool) (*apiv1.DefragmentSlicesResponse, error) {
+	return &apiv1.DefragmentSlicesResponse{}, s.leading(s.id, func() {})
+}
 
 func (s seat) Slice(name string) *apiv1.Slice {
 	if name != "t" {
@@ -536,6 +541,11 @@ func procedures() map[string]struct {
 		"DeleteSlice": {"tenant operator admin configured local", func(ctx context.Context,
 			c apiv1connect.ControllerClient, _ string) error {
 			_, err := c.DeleteSlice(ctx, connect.NewRequest(&apiv1.DeleteSliceRequest{Name: "t"}))
+			return err
+		}},
+		"DefragmentSlices": {"operator admin configured local", func(ctx context.Context,
+			c apiv1connect.ControllerClient, _ string) error {
+			_, err := c.DefragmentSlices(ctx, connect.NewRequest(&apiv1.DefragmentSlicesRequest{Shape: "4x4x4"}))
 			return err
 		}},
 		"GetSlice": {"viewer tenant operator admin configured local", func(ctx context.Context,

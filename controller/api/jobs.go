@@ -28,6 +28,8 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 		return nil, fmt.Errorf("is empty")
 	case len(m.Name) > maxName || len(m.User) > maxName:
 		return nil, fmt.Errorf("has a name or user above %d bytes", maxName)
+	case len(m.Slice) > maxName:
+		return nil, fmt.Errorf("has a slice of %d bytes: write its shape, as 2x2x4", len(m.Slice))
 	case len(m.Stages) > maxParts || len(m.Edges) > maxParts:
 		return nil, fmt.Errorf("has %d stages and %d edges, at most %d are taken", len(m.Stages),
 			len(m.Edges), maxParts)
@@ -37,7 +39,7 @@ func jobFromWire(m *apiv1.Job) (*controller.Job, error) {
 	j := &controller.Job{Name: m.Name, User: m.User, Arrival: time.Duration(m.ArrivalNs), Weight: m.Weight,
 		Deadline: time.Duration(m.DeadlineNs),
 		Lifetime: time.Duration(m.LifetimeNs), Incremental: m.Incremental, Predicted: predictionFromWire(m.Predicted),
-		Limits: limitsFromWire(m.Limits)}
+		Limits: limitsFromWire(m.Limits), Slice: m.Slice}
 	for i, s := range m.Stages {
 		stage, err := stageFromWire(s)
 		if err != nil {
@@ -248,7 +250,8 @@ func readToWire(r *controller.Read) *apiv1.Input {
 func jobToWire(j *controller.Job) *apiv1.Job {
 	m := &apiv1.Job{Name: j.Name, User: j.User, ArrivalNs: int64(j.Arrival), Weight: j.Weight,
 		DeadlineNs: int64(j.Deadline), LifetimeNs: int64(j.Lifetime),
-		Incremental: j.Incremental, Predicted: predictionToWire(j.Predicted), Limits: limitsToWire(j.Limits)}
+		Incremental: j.Incremental, Predicted: predictionToWire(j.Predicted), Limits: limitsToWire(j.Limits),
+		Slice: j.Slice}
 	for i := range j.Stages {
 		m.Stages = append(m.Stages, stageToWire(&j.Stages[i]))
 	}

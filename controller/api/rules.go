@@ -80,6 +80,7 @@ func rules() map[string]rule {
 		apiv1connect.ControllerGetSliceProcedure:         read,
 		apiv1connect.ControllerWatchSlicesProcedure:      watch,
 		apiv1connect.ControllerCreateSliceProcedure:      change,
+		apiv1connect.ControllerDefragmentSlicesProcedure: {may: []controller.Access{operator, admin}, changes: true},
 		apiv1connect.ControllerDeleteSliceProcedure:      change, // a tenant its own: see ownSlices
 	}
 }

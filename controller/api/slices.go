@@ -32,6 +32,8 @@ type Slicer interface {
 	CreateSlice(ctx context.Context, r SliceRequest) (*apiv1.Slice, error)
 	// DeleteSlice returns once the slice has ended in the log.
 	DeleteSlice(ctx context.Context, name string) error
+	// MakeRoom says which slices would have to move so that a shape fits, and moves them where do is set, in the log.
+	MakeRoom(ctx context.Context, shape torus.Shape, do bool) (*apiv1.DefragmentSlicesResponse, error)
 	// Slice returns a slice, with all that can be said of why it is so, leader or not; nil if there is none.
 	Slice(name string) *apiv1.Slice
 	// Slices returns those of an owner or with "" of all, from a place on, and the place from which on there may be more;
@@ -130,6 +132,31 @@ func (s *service) DeleteSlice(ctx context.Context,
 		return nil, encode(err)
 	}
 	return connect.NewResponse(&apiv1.DeleteSliceResponse{Index: s.applied()}), nil
+}
+
+// DefragmentSlices moves slices here if this replica leads, and forwards to the leader otherwise.
+func (s *service) DefragmentSlices(ctx context.Context,
+	r *connect.Request[apiv1.DefragmentSlicesRequest]) (*connect.Response[apiv1.DefragmentSlicesResponse], error) {
+	if s.cfg.Slicer == nil {
+		return nil, encode(errNoSlicer)
+	}
+	if len(r.Msg.Shape) > maxName {
+		return nil, encode(&Error{Invalid, fmt.Errorf("defragment slices: a shape of %d bytes: write it as 4x4x8",
+			len(r.Msg.Shape))})
+	}
+	shape, err := torus.ParseShape(r.Msg.Shape)
+	if err != nil {
+		return nil, encode(&Error{Invalid, fmt.Errorf("defragment slices: %w", err)})
+	}
+	out, err := s.cfg.Slicer.MakeRoom(ctx, shape, r.Msg.Apply)
+	if errors.Is(err, ErrNotLeader) && r.Header().Get(forwarded) == "" {
+		return toLeader(s, ctx, r.Msg, apiv1connect.ControllerClient.DefragmentSlices)
+	}
+	if err != nil {
+		return nil, encode(err)
+	}
+	out.Index = s.applied()
+	return connect.NewResponse(out), nil
 }
 
 // GetSlice returns a slice as this replica has it.
@@ -245,6 +272,21 @@ func (c *Client) DeleteSlice(ctx context.Context, name string) error {
 		}
 		return err
 	})
+}
+
+// DefragmentSlices says which slices would have to move so that a shape fits, and with apply moves them.
+func (c *Client) DefragmentSlices(ctx context.Context, shape torus.Shape,
+	apply bool) (out *apiv1.DefragmentSlicesResponse, err error) {
+	m := &apiv1.DefragmentSlicesRequest{Shape: shape.String(), Apply: apply}
+	err = c.try(ctx, func(ctx context.Context, to apiv1connect.ControllerClient) error {
+		r, err := to.DefragmentSlices(ctx, connect.NewRequest(m))
+		if err == nil {
+			out = r.Msg
+			c.wrote(r.Msg.Index)
+		}
+		return err
+	})
+	return out, err
 }
 
 // Slice reads a slice of any replica.

@@ -2,9 +2,12 @@ package leader
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 
 	"lightloom/controller/loop"
 	"lightloom/controller/state"
+	"lightloom/controller/torus"
 )
 
 // CreateSlice asks for a slice and returns it as it is once that is in the log. Requests need a Request. A nil Leader
@@ -33,6 +36,21 @@ func (l *Leader) DeleteSlice(ctx context.Context, name string) error {
 		_, there := s.Slice(name)
 		return !there
 	})
+}
+
+// MakeRoom returns the moves of slices after which a shape fits, nil where none are found, and with do returns once they
+// are in the log. A nil Leader returns ErrVacant.
+func (l *Leader) MakeRoom(ctx context.Context, shape torus.Shape, do bool) (*torus.Defragmentation, error) {
+	var plan atomic.Pointer[torus.Defragmentation]
+	err := l.requestSlice(ctx, loop.SliceRequest{Shape: shape, MakeRoom: &loop.MakeRoom{Do: do,
+		Planned: func(d *torus.Defragmentation) { plan.Store(d) }}}, func(s *state.State) bool {
+		d := plan.Load()
+		return do && d != nil && len(d.Moves) > 0 && !slices.ContainsFunc(d.Moves, func(m torus.Move) bool {
+			x, ok := s.Slice(m.Name)
+			return ok && (x.Place == nil || !slices.Equal(x.Place.Parts, m.To.Parts))
+		})
+	})
+	return plan.Load(), err
 }
 
 // requestSlice hands a request over and waits until it is met or refused. met is called inside Log.View.

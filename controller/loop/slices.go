@@ -23,15 +23,25 @@ type SliceRequest struct {
 	Owner   string
 	Request string // unique for each slice that is asked for
 	Delete  bool   // the slice of that name, and nothing else of the above holds
-	// Refused gets the reason why nothing is done; success shows in the state. Step calls it, so it must not block; nil
-	// disables it.
+	// MakeRoom, if not nil, has slices moved so that Shape fits, and nothing else of the above holds.
+	MakeRoom *MakeRoom
+	// Refused gets the reason why nothing is done, or nil where nothing is to be done; success shows in the state. Step
+	// calls it, so it must not block; nil disables it.
 	Refused func(error)
+}
+
+// MakeRoom asks which moves of slices make room for a shape.
+type MakeRoom struct {
+	Do bool // and does them
+	// Planned gets the moves before they are done; nil where none make room. Step calls it.
+	Planned func(*torus.Defragmentation)
 }
 
 // The errors of requests.
 var (
 	ErrNoSlice    = errors.New("no such slice")
 	ErrSliceTaken = errors.New("another slice has that name")
+	ErrSliceShape = errors.New("no slice has that shape here")
 	ErrSliceBusy  = errors.New("another request for it came at the same time: try again")
 )
 
@@ -60,12 +70,18 @@ func (l *Loop) requestSlices(s *state.State, now time.Duration, all []SliceReque
 }
 
 func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) error {
+	if a.MakeRoom != nil {
+		return l.makeRoom(s, now, a)
+	}
 	old, known := s.Slice(a.Name)
 	inPass := l.pass.has(func(e *state.Entry) bool {
 		return e.Kind == state.SliceSet && e.Slice.Name == a.Name || e.Kind == state.SliceDeleted && e.Request == a.Name
 	})
 	e := state.Entry{Kind: state.SliceDeleted, At: now, Request: a.Name}
 	switch {
+	case state.IsJobSliceName(a.Name) && (!a.Delete || known && old.OfJob()):
+		return fmt.Errorf("slice %q: it is made for a job and ends with it: cancel the job, or take another name: %w", a.Name,
+			ErrSliceTaken)
 	case a.Delete && !known:
 		return fmt.Errorf("delete slice %q: %w", a.Name, ErrNoSlice)
 	case inPass:
@@ -105,11 +121,74 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 	return nil
 }
 
+// makeRoom plans moves of slices, and does them. Slices of jobs stay: tasks run there.
+func (l *Loop) makeRoom(s *state.State, now time.Duration, a *SliceRequest) error {
+	pod := state.PodOf(l.fabric)
+	if pod == nil {
+		return fmt.Errorf("defragment slices: %w", state.ErrNoPod)
+	}
+	if err := pod.Check(a.Shape); err != nil {
+		return fmt.Errorf("defragment slices: %w: %w", ErrSliceShape, err)
+	}
+	if l.pass.has(func(e *state.Entry) bool { return e.Kind == state.SliceSet || e.Kind == state.SliceDeleted }) {
+		return fmt.Errorf("defragment slices: %w", ErrSliceBusy)
+	}
+	for _, c := range AwayCubes(s, l.switchAway, l.silentCubes(now)...) {
+		pod.SetAway(c, true)
+	}
+	plan := torus.MakeRoom(pod, state.SliceRule(), s.BareSlices(), a.Shape, func(x *torus.Slice) bool {
+		of, _ := s.Slice(x.Name)
+		return of.OfJob() || x.State != torus.Ready
+	})
+	a.MakeRoom.Planned(plan)
+	if !a.MakeRoom.Do || plan == nil || len(plan.Moves) == 0 {
+		a.Refused(nil)
+		return nil
+	}
+	for _, m := range plan.Moves {
+		next, _ := s.Slice(m.Name)
+		x := next.Slice
+		x.Place, x.State, x.Reason = m.To, torus.Incomplete, torus.Moving
+		l.changeSlice(s, now, x)
+	}
+	return nil
+}
+
+// settleJobSlices asks for the slices of jobs, ends those whose jobs have ended, and places jobs whose slices are Ready.
+func (l *Loop) settleJobSlices(s *state.State, now time.Duration) {
+	for i := range s.Slices() {
+		if x := &s.Slices()[i]; x.OfJob() && s.JobOf(x) == nil {
+			l.pass.add(state.Entry{Kind: state.SliceDeleted, At: now, Request: x.Name})
+		}
+	}
+	for _, j := range s.SliceWaiters() {
+		name := state.JobSliceName(j.ID)
+		if _, known := s.Slice(name); !known && !j.Cancelled && len(s.Slices()) < state.MaxSlices {
+			shape, err := torus.ParseShape(j.Slice)
+			if err != nil {
+				continue // it was checked when the job came
+			}
+			l.pass.add(state.Entry{Kind: state.SliceSet, At: now, Planning: state.Planning{Slice: &state.Slice{
+				Slice: state.PodOf(l.fabric).Asked(name, shape, nil), Owner: j.User, Request: name, Asked: now, Since: now,
+				Readied: state.Unset}}})
+			continue
+		}
+		if p, ok := s.OnSlice(j); ok {
+			l.pending.note(controller.JobArrived, now, j.ID, -1, 0) // what it sends has no routes
+			l.pass.add(state.Entry{Kind: state.Placed, At: now, Placement: p})
+			return // others see what it takes
+		}
+	}
+}
+
 // settleSlices decides what becomes of slices, and then has the ledger hold a reservation for each of their circuits
 // and for no others.
 func (l *Loop) settleSlices(s *state.State, now time.Duration) {
 	if !l.fabric.Spec.Pod() {
 		l.settleRings(s, now)
+		return
+	}
+	if l.settleJobSlices(s, now); len(l.pass.entries) > 0 {
 		return
 	}
 	known := &l.slicing

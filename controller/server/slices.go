@@ -9,6 +9,7 @@ import (
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/loop"
 	"lightloom/controller/state"
+	"lightloom/controller/torus"
 	"lightloom/southbound"
 )
 
@@ -44,6 +45,39 @@ func (p *replicaProcess) DeleteSlice(ctx context.Context, name string) error {
 	return sliceError(ctx, p.current.Leader().DeleteSlice(ctx, name))
 }
 
+// MakeRoom implements api.Slicer.
+func (p *replicaProcess) MakeRoom(ctx context.Context, shape torus.Shape,
+	do bool) (*apiv1.DefragmentSlicesResponse, error) {
+	plan, err := p.current.Leader().MakeRoom(ctx, shape, do)
+	if err := sliceError(ctx, err); err != nil {
+		return nil, err
+	}
+	out := &apiv1.DefragmentSlicesResponse{}
+	switch {
+	case plan == nil:
+		p.node.View(func(uint64) {
+			asked := state.Slice{Slice: torus.Slice{Shape: shape, State: torus.Pending}}
+			out.Message = "no moves make room; " + p.state.WhySlice(&asked,
+				loop.AwayCubes(p.state, func(southbound.DeviceID) bool { return false }))
+		})
+		return out, nil
+	case len(plan.Moves) == 0:
+		out.Message = "there is room"
+	}
+	out.Fits, out.Nodes, out.Bound, out.Done = true, int32(plan.Nodes), int32(plan.Bound), do
+	for _, m := range plan.Moves {
+		w := &apiv1.SliceMove{Name: m.Name, Nodes: int32(m.From.Shape.Nodes())}
+		for _, c := range m.From.Cubes() {
+			w.From = append(w.From, int32(c))
+		}
+		for _, c := range m.To.Cubes() {
+			w.To = append(w.To, int32(c))
+		}
+		out.Moves = append(out.Moves, w)
+	}
+	return out, nil
+}
+
 // sliceError gives an error of a leadership the form that the northbound knows.
 func sliceError(ctx context.Context, err error) error {
 	switch {
@@ -51,8 +85,8 @@ func sliceError(ctx context.Context, err error) error {
 		return &api.Error{Code: api.Unknown, Err: err}
 	case errors.Is(err, loop.ErrSliceBusy):
 		return fmt.Errorf("%w: %w", api.ErrBusy, err)
-	case errors.Is(err, loop.ErrSliceTaken), errors.Is(err, state.ErrNoPod), errors.Is(err, state.ErrNoRings),
-		errors.Is(err, state.ErrSliceName):
+	case errors.Is(err, loop.ErrSliceShape), errors.Is(err, loop.ErrSliceTaken), errors.Is(err, state.ErrNoPod),
+		errors.Is(err, state.ErrNoRings), errors.Is(err, state.ErrSliceName):
 		return &api.Error{Code: api.Invalid, Err: err}
 	}
 	return bandwidthError(ctx, err)

@@ -190,10 +190,14 @@ func (s *State) changeFabric(e *Entry) error {
 
 // offered are the slots and vCPUs that tasks can be given: none on drained hosts. Borrowed.
 func (s *State) offered() (free []int32, vcpus []int64) {
-	if s.drains.hosts == nil {
+	lent := s.jobSliceHosts()
+	if s.drains.hosts == nil && len(lent) == 0 {
 		return s.free, s.vcpus
 	}
 	free, vcpus = slices.Clone(s.free), slices.Clone(s.vcpus)
+	for _, h := range lent {
+		free[h], vcpus[h] = min(free[h], 0), min(vcpus[h], 0)
+	}
 	for h, out := range s.drains.hosts {
 		if out {
 			free[h], vcpus[h] = min(free[h], 0), min(vcpus[h], 0)

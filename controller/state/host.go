@@ -242,6 +242,9 @@ func (s *State) viewEvicted(v *controller.View) {
 	v.Lost, v.Evicted = s.d.Lost, v.Evicted[:0]
 	for _, id := range s.evicted {
 		j := s.Job(id)
+		if j.Slice != "" {
+			continue
+		}
 		h := controller.Evicted{Job: &j.Job, Hosts: slices.Clone(j.Hosts), Ended: make([]bool, len(j.Hosts))}
 		for i := range h.Ended {
 			h.Ended[i] = s.task(j, i).Ended != Unset

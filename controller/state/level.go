@@ -44,14 +44,14 @@ func (k Kind) Level() Level {
 // running tasks change, and pods have slices.
 const BlocksLevel Level = 8
 
-// RingsLevel is the level from which on fabrics that are no pods have slices, which are rings of racks, and jobs say how
-// much each reducer receives.
+// RingsLevel is the level from which on fabrics that are no pods have slices, which are rings of racks, jobs ask for
+// slices, and jobs say how much each reducer receives.
 const RingsLevel Level = 9
 
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
 // and where blocks lie and are read from.
 func (e *Entry) level() Level {
-	if e.Slice != nil && e.Slice.Ring != nil || e.Job != nil && e.Job.Skewed() {
+	if e.Slice != nil && e.Slice.Ring != nil || e.Job != nil && (e.Job.Slice != "" || e.Job.Skewed()) {
 		return RingsLevel
 	}
 	if e.Job != nil && e.Job.NamesReplicas() || e.Placement != nil && e.Placement.ReadFrom != nil {

@@ -48,7 +48,9 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	v.Free, v.VCPUs = s.offered()
 	v.Waiting = v.Waiting[:0]
 	for _, id := range s.waiting {
-		v.Waiting = append(v.Waiting, &s.Job(id).Job)
+		if j := s.Job(id); j.Slice == "" { // what has a slice has its nodes there
+			v.Waiting = append(v.Waiting, &j.Job)
+		}
 	}
 	v.Blocked = v.Blocked[:0]
 	for _, id := range s.blocked {

@@ -43,6 +43,50 @@ func Defragment(p *Pod, there []Named, s Shape, rule Rule) *Defragmentation {
 	return nil
 }
 
+// MakeRoom returns moves of slices after which a shape fits, in an order in which each one's new place is free when its
+// turn comes; no moves where it fits already, and nil where none are found. Slices that stay are not moved, and neither
+// are those that were asked for on certain cubes or have no place.
+func MakeRoom(p *Pod, rule Rule, all []Slice, s Shape, stays func(*Slice) bool) *Defragmentation {
+	q := p.Occupied(all)
+	if place := rule.Place(q, s); place != nil {
+		return &Defragmentation{Place: place}
+	}
+	var there []Named
+	for i := range all {
+		if x := &all[i]; x.Place != nil && x.Cubes == nil && !stays(x) {
+			there = append(there, Named{x.Name, x.Place})
+		}
+	}
+	d := Defragment(q, there, s, rule)
+	if d == nil || !d.inTurn(q) {
+		return nil
+	}
+	return d
+}
+
+// inTurn sorts the moves so that each place is free when it is taken, and reports whether that can be.
+func (d *Defragmentation) inTurn(q *Pod) bool {
+	sorted := make([]Move, 0, len(d.Moves))
+	for left := d.Moves; len(left) > 0; {
+		i := slices.IndexFunc(left, func(m Move) bool {
+			q.Give(m.From.Parts)
+			if q.CheckPlace(m.To) != nil {
+				q.Take(m.From.Parts)
+				return false
+			}
+			q.Take(m.To.Parts)
+			return true
+		})
+		if i < 0 {
+			return false
+		}
+		sorted = append(sorted, left[i])
+		left = append(slices.Clone(left[:i]), left[i+1:]...)
+	}
+	d.Moves = sorted
+	return true
+}
+
 // defragmenter tries moves on a copy of a pod.
 type defragmenter struct {
 	pod    *Pod
@@ -81,13 +125,21 @@ func (d *defragmenter) empty(cube int) bool {
 			d.at[n.Name] = to
 			continue
 		}
-		d.pod, d.barred[cube] = was, false
-		for name, place := range before {
-			d.at[name] = place
-		}
+		d.undo(was, before, cube)
+		return false
+	}
+	if d.pod.taken[cube] != 0 { // by what stays
+		d.undo(was, before, cube)
 		return false
 	}
 	return true
+}
+
+func (d *defragmenter) undo(was *Pod, before map[string]*Placement, cube int) {
+	d.pod, d.barred[cube] = was, false
+	for name, place := range before {
+		d.at[name] = place
+	}
 }
 
 // without returns the pod with no room in free cubes or those that are emptied.

@@ -28,6 +28,7 @@ const (
 	CircuitsLit     Reason = "CircuitsLit"     // Ready
 	CubeAway        Reason = "CubeAway"        // Incomplete: no spare cube has room
 	SwappingCube    Reason = "SwappingCube"    // Incomplete: circuits to a spare cube are asked for
+	Moving          Reason = "Moving"          // Incomplete: it makes room, and circuits at its new place are asked for
 	CircuitDark     Reason = "CircuitDark"     // Incomplete: a circuit went dark, and is asked for again
 	SwitchAway      Reason = "SwitchAway"      // Activating, Incomplete: a switch that has some of its circuits has failed
 	ShapeImpossible Reason = "ShapeImpossible" // Failed

@@ -81,7 +81,7 @@ func (p *Pod) keep(s *Slice, lack Lack) bool {
 		return s.become(Incomplete, SwitchAway)
 	case lack.Switch:
 		return s.become(Activating, SwitchAway)
-	case s.State == Ready || s.State == Incomplete && s.Reason != SwappingCube:
+	case s.State == Ready || s.State == Incomplete && s.Reason != SwappingCube && s.Reason != Moving:
 		return s.become(Incomplete, CircuitDark)
 	case s.State == Activating:
 		return s.become(Activating, SettingCircuits)

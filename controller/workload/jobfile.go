@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"lightloom/controller"
+	"lightloom/controller/torus"
 	"lightloom/pathmap"
 	"lightloom/pathmap/plaintext"
 	"lightloom/southbound"
@@ -155,6 +156,7 @@ type jobYAML struct {
 	Reads    []readYAML  `yaml:"reads"`
 
 	Incremental scalar `yaml:"incremental"`
+	Slice       scalar `yaml:"slice"`
 }
 
 type stageYAML struct {
@@ -272,6 +274,11 @@ func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
 		j.Incremental = true
 	default:
 		return y.Incremental.wrong("incremental %q: write true or false", clip(y.Incremental.text))
+	}
+	if j.Slice = y.Slice.text; j.Slice != "" {
+		if _, err := torus.ParseShape(j.Slice); err != nil {
+			return y.Slice.wrong("slice: %v", err)
+		}
 	}
 	if j.Limits, err = y.Limits.limits(); err != nil {
 		return err

@@ -251,7 +251,7 @@ func TestJobSchema(t *testing.T) {
 	if err := json.Unmarshal([]byte(JobSchema), &s); err != nil {
 		t.Fatal(err)
 	}
-	for def, n := range map[string]int{"job": 12, "stage": 8, "limits": 5, "edge": 6, "stream": 7, "read": 5} {
+	for def, n := range map[string]int{"job": 13, "stage": 8, "limits": 5, "edge": 6, "stream": 7, "read": 5} {
 		if len(s.Defs[def].Properties) != n {
 			t.Errorf("%s has %d keys, want %d", def, len(s.Defs[def].Properties), n)
 		}

@@ -114,6 +114,70 @@ func followSlice(ctx context.Context, client *api.Client, x *apiv1.Slice, wait t
 	return x, nil
 }
 
+// Defragment lists the slices that would have to move so that a shape fits, and with apply moves them.
+func (o SliceOptions) Defragment(ctx context.Context, shape torus.Shape, apply bool) error {
+	client, err := o.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := needLeader(ctx, client, "defragment slices", electsWithin); err != nil {
+		return err
+	}
+	got, err := client.DefragmentSlices(ctx, shape, apply)
+	if err != nil {
+		return northbound.WithStatus(err)
+	}
+	out := Defragmented{Shape: shape.String(), Fits: got.Fits, Done: got.Done, Nodes: got.Nodes, Bound: got.Bound,
+		Message: got.Message, Moves: []MovedSlice{}}
+	for _, m := range got.Moves {
+		out.Moves = append(out.Moves, MovedSlice{m.Name, m.From, m.To, m.Nodes})
+	}
+	if o.Output == console.OutputJSON {
+		return console.WriteJSON(o.Stdout, out)
+	}
+	_, err = fmt.Fprint(o.Stdout, out)
+	return err
+}
+
+// Defragmented is moves of slices that make room for a shape.
+type Defragmented struct {
+	Shape   string       `json:"shape"`
+	Fits    bool         `json:"fits"`
+	Done    bool         `json:"done"`
+	Nodes   int32        `json:"nodes"`
+	Bound   int32        `json:"bound"`
+	Message string       `json:"message,omitempty"`
+	Moves   []MovedSlice `json:"moves"`
+}
+
+// MovedSlice is a slice that goes from some cubes to others.
+type MovedSlice struct {
+	Name  string  `json:"name"`
+	From  []int32 `json:"from"`
+	To    []int32 `json:"to"`
+	Nodes int32   `json:"nodes"`
+}
+
+func (d Defragmented) String() string {
+	if len(d.Moves) == 0 {
+		return d.Shape + ": " + d.Message + "\n"
+	}
+	var b strings.Builder
+	verb := "would move"
+	if d.Done {
+		verb = "moves"
+	}
+	for _, m := range d.Moves {
+		fmt.Fprintf(&b, "slice %s %s from the cubes %v to %v, %d nodes\n", m.Name, verb, m.From, m.To, m.Nodes)
+	}
+	fmt.Fprintf(&b, "%s fits then; %d nodes are moved, of %d that any moves move at least\n", d.Shape, d.Nodes, d.Bound)
+	if !d.Done {
+		b.WriteString("--apply moves them\n")
+	}
+	return b.String()
+}
+
 // DeleteSlice ends a slice.
 func (o SliceOptions) DeleteSlice(ctx context.Context, name string) error {
 	client, err := o.dial()

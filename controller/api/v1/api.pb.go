@@ -815,7 +815,10 @@ type Job struct {
 	// Of a job that recurs: what its earlier runs let expect.
 	Predicted *Prediction `protobuf:"bytes,10,opt,name=predicted,proto3" json:"predicted,omitempty"`
 	// Of its tasks with loads; none where it is left out.
-	Limits        *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
+	// The shape of a slice of a pod that its tasks run on, such as 2x2x4: the job waits until the slice is Ready, and the
+	// slice ends with the job. Empty for none.
+	Slice         string `protobuf:"bytes,12,opt,name=slice,proto3" json:"slice,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -925,6 +928,13 @@ func (x *Job) GetLimits() *Limits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *Job) GetSlice() string {
+	if x != nil {
+		return x.Slice
+	}
+	return ""
 }
 
 // What the tasks of a job with loads may have together, each a part of the vCPUs of a host, a rack, a pod or all; 0 for
@@ -5057,6 +5067,227 @@ func (x *DeleteSliceResponse) GetIndex() uint64 {
 	return 0
 }
 
+type DefragmentSlicesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// That is to fit afterwards, such as 4x4x4.
+	Shape string `protobuf:"bytes,1,opt,name=shape,proto3" json:"shape,omitempty"`
+	// Move them; else they are only listed.
+	Apply         bool `protobuf:"varint,2,opt,name=apply,proto3" json:"apply,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DefragmentSlicesRequest) Reset() {
+	*x = DefragmentSlicesRequest{}
+	mi := &file_api_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DefragmentSlicesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DefragmentSlicesRequest) ProtoMessage() {}
+
+func (x *DefragmentSlicesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DefragmentSlicesRequest.ProtoReflect.Descriptor instead.
+func (*DefragmentSlicesRequest) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *DefragmentSlicesRequest) GetShape() string {
+	if x != nil {
+		return x.Shape
+	}
+	return ""
+}
+
+func (x *DefragmentSlicesRequest) GetApply() bool {
+	if x != nil {
+		return x.Apply
+	}
+	return false
+}
+
+type DefragmentSlicesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order in which they are done.
+	Moves []*SliceMove `protobuf:"bytes,1,rep,name=moves,proto3" json:"moves,omitempty"`
+	// That are moved, and how many any moves that free as many cubes would move at least.
+	Nodes int32 `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	Bound int32 `protobuf:"varint,3,opt,name=bound,proto3" json:"bound,omitempty"`
+	// The shape fits after the moves.
+	Fits bool `protobuf:"varint,4,opt,name=fits,proto3" json:"fits,omitempty"`
+	// The moves are in the log.
+	Done bool `protobuf:"varint,5,opt,name=done,proto3" json:"done,omitempty"`
+	// For people, where there are no moves.
+	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	// An entry that holds it: the min_index of reads that are to show it.
+	Index         uint64 `protobuf:"varint,20,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DefragmentSlicesResponse) Reset() {
+	*x = DefragmentSlicesResponse{}
+	mi := &file_api_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DefragmentSlicesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DefragmentSlicesResponse) ProtoMessage() {}
+
+func (x *DefragmentSlicesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DefragmentSlicesResponse.ProtoReflect.Descriptor instead.
+func (*DefragmentSlicesResponse) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *DefragmentSlicesResponse) GetMoves() []*SliceMove {
+	if x != nil {
+		return x.Moves
+	}
+	return nil
+}
+
+func (x *DefragmentSlicesResponse) GetNodes() int32 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *DefragmentSlicesResponse) GetBound() int32 {
+	if x != nil {
+		return x.Bound
+	}
+	return 0
+}
+
+func (x *DefragmentSlicesResponse) GetFits() bool {
+	if x != nil {
+		return x.Fits
+	}
+	return false
+}
+
+func (x *DefragmentSlicesResponse) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *DefragmentSlicesResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *DefragmentSlicesResponse) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+// A slice that goes from some cubes to others.
+type SliceMove struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	From          []int32                `protobuf:"varint,2,rep,packed,name=from,proto3" json:"from,omitempty"`
+	To            []int32                `protobuf:"varint,3,rep,packed,name=to,proto3" json:"to,omitempty"`
+	Nodes         int32                  `protobuf:"varint,4,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SliceMove) Reset() {
+	*x = SliceMove{}
+	mi := &file_api_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SliceMove) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SliceMove) ProtoMessage() {}
+
+func (x *SliceMove) ProtoReflect() protoreflect.Message {
+	mi := &file_api_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SliceMove.ProtoReflect.Descriptor instead.
+func (*SliceMove) Descriptor() ([]byte, []int) {
+	return file_api_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *SliceMove) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SliceMove) GetFrom() []int32 {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *SliceMove) GetTo() []int32 {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+func (x *SliceMove) GetNodes() int32 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
 type GetSliceRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -5067,7 +5298,7 @@ type GetSliceRequest struct {
 
 func (x *GetSliceRequest) Reset() {
 	*x = GetSliceRequest{}
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5079,7 +5310,7 @@ func (x *GetSliceRequest) String() string {
 func (*GetSliceRequest) ProtoMessage() {}
 
 func (x *GetSliceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[64]
+	mi := &file_api_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5092,7 +5323,7 @@ func (x *GetSliceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSliceRequest.ProtoReflect.Descriptor instead.
 func (*GetSliceRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{64}
+	return file_api_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *GetSliceRequest) GetName() string {
@@ -5119,7 +5350,7 @@ type GetSliceResponse struct {
 
 func (x *GetSliceResponse) Reset() {
 	*x = GetSliceResponse{}
-	mi := &file_api_proto_msgTypes[65]
+	mi := &file_api_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5131,7 +5362,7 @@ func (x *GetSliceResponse) String() string {
 func (*GetSliceResponse) ProtoMessage() {}
 
 func (x *GetSliceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[65]
+	mi := &file_api_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5144,7 +5375,7 @@ func (x *GetSliceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSliceResponse.ProtoReflect.Descriptor instead.
 func (*GetSliceResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{65}
+	return file_api_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *GetSliceResponse) GetSlice() *Slice {
@@ -5174,7 +5405,7 @@ type ListSlicesRequest struct {
 
 func (x *ListSlicesRequest) Reset() {
 	*x = ListSlicesRequest{}
-	mi := &file_api_proto_msgTypes[66]
+	mi := &file_api_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5186,7 +5417,7 @@ func (x *ListSlicesRequest) String() string {
 func (*ListSlicesRequest) ProtoMessage() {}
 
 func (x *ListSlicesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[66]
+	mi := &file_api_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5199,7 +5430,7 @@ func (x *ListSlicesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSlicesRequest.ProtoReflect.Descriptor instead.
 func (*ListSlicesRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{66}
+	return file_api_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *ListSlicesRequest) GetPageSize() int32 {
@@ -5235,7 +5466,7 @@ type ListSlicesResponse struct {
 
 func (x *ListSlicesResponse) Reset() {
 	*x = ListSlicesResponse{}
-	mi := &file_api_proto_msgTypes[67]
+	mi := &file_api_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5247,7 +5478,7 @@ func (x *ListSlicesResponse) String() string {
 func (*ListSlicesResponse) ProtoMessage() {}
 
 func (x *ListSlicesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[67]
+	mi := &file_api_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5260,7 +5491,7 @@ func (x *ListSlicesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSlicesResponse.ProtoReflect.Descriptor instead.
 func (*ListSlicesResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{67}
+	return file_api_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ListSlicesResponse) GetSlices() []*Slice {
@@ -5292,7 +5523,7 @@ type WatchSlicesRequest struct {
 
 func (x *WatchSlicesRequest) Reset() {
 	*x = WatchSlicesRequest{}
-	mi := &file_api_proto_msgTypes[68]
+	mi := &file_api_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5304,7 +5535,7 @@ func (x *WatchSlicesRequest) String() string {
 func (*WatchSlicesRequest) ProtoMessage() {}
 
 func (x *WatchSlicesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[68]
+	mi := &file_api_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5317,7 +5548,7 @@ func (x *WatchSlicesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSlicesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSlicesRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{68}
+	return file_api_proto_rawDescGZIP(), []int{71}
 }
 
 type SlicesChanged struct {
@@ -5331,7 +5562,7 @@ type SlicesChanged struct {
 
 func (x *SlicesChanged) Reset() {
 	*x = SlicesChanged{}
-	mi := &file_api_proto_msgTypes[69]
+	mi := &file_api_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5343,7 +5574,7 @@ func (x *SlicesChanged) String() string {
 func (*SlicesChanged) ProtoMessage() {}
 
 func (x *SlicesChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[69]
+	mi := &file_api_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5356,7 +5587,7 @@ func (x *SlicesChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SlicesChanged.ProtoReflect.Descriptor instead.
 func (*SlicesChanged) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{69}
+	return file_api_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SlicesChanged) GetSlices() []*Slice {
@@ -5386,7 +5617,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_api_proto_msgTypes[70]
+	mi := &file_api_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5398,7 +5629,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[70]
+	mi := &file_api_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5411,7 +5642,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{70}
+	return file_api_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *ListReservationsRequest) GetPageSize() int32 {
@@ -5450,7 +5681,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_api_proto_msgTypes[71]
+	mi := &file_api_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5462,7 +5693,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[71]
+	mi := &file_api_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5475,7 +5706,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{71}
+	return file_api_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -5515,7 +5746,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_api_proto_msgTypes[72]
+	mi := &file_api_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5527,7 +5758,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[72]
+	mi := &file_api_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5540,7 +5771,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{72}
+	return file_api_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *CancelRequest) GetJobId() int32 {
@@ -5564,7 +5795,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_api_proto_msgTypes[73]
+	mi := &file_api_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5576,7 +5807,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[73]
+	mi := &file_api_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5589,7 +5820,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{73}
+	return file_api_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *CancelResponse) GetEndedNs() int64 {
@@ -5632,7 +5863,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_api_proto_msgTypes[74]
+	mi := &file_api_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5644,7 +5875,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[74]
+	mi := &file_api_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5657,7 +5888,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{74}
+	return file_api_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *Grant) GetName() string {
@@ -5683,7 +5914,7 @@ type SetAccessRequest struct {
 
 func (x *SetAccessRequest) Reset() {
 	*x = SetAccessRequest{}
-	mi := &file_api_proto_msgTypes[75]
+	mi := &file_api_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5695,7 +5926,7 @@ func (x *SetAccessRequest) String() string {
 func (*SetAccessRequest) ProtoMessage() {}
 
 func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[75]
+	mi := &file_api_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5708,7 +5939,7 @@ func (x *SetAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessRequest.ProtoReflect.Descriptor instead.
 func (*SetAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{75}
+	return file_api_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SetAccessRequest) GetGrant() *Grant {
@@ -5727,7 +5958,7 @@ type SetAccessResponse struct {
 
 func (x *SetAccessResponse) Reset() {
 	*x = SetAccessResponse{}
-	mi := &file_api_proto_msgTypes[76]
+	mi := &file_api_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5739,7 +5970,7 @@ func (x *SetAccessResponse) String() string {
 func (*SetAccessResponse) ProtoMessage() {}
 
 func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[76]
+	mi := &file_api_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5752,7 +5983,7 @@ func (x *SetAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAccessResponse.ProtoReflect.Descriptor instead.
 func (*SetAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{76}
+	return file_api_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *SetAccessResponse) GetIndex() uint64 {
@@ -5770,7 +6001,7 @@ type ListAccessRequest struct {
 
 func (x *ListAccessRequest) Reset() {
 	*x = ListAccessRequest{}
-	mi := &file_api_proto_msgTypes[77]
+	mi := &file_api_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5782,7 +6013,7 @@ func (x *ListAccessRequest) String() string {
 func (*ListAccessRequest) ProtoMessage() {}
 
 func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[77]
+	mi := &file_api_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5795,7 +6026,7 @@ func (x *ListAccessRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessRequest.ProtoReflect.Descriptor instead.
 func (*ListAccessRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{77}
+	return file_api_proto_rawDescGZIP(), []int{80}
 }
 
 type ListAccessResponse struct {
@@ -5808,7 +6039,7 @@ type ListAccessResponse struct {
 
 func (x *ListAccessResponse) Reset() {
 	*x = ListAccessResponse{}
-	mi := &file_api_proto_msgTypes[78]
+	mi := &file_api_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5820,7 +6051,7 @@ func (x *ListAccessResponse) String() string {
 func (*ListAccessResponse) ProtoMessage() {}
 
 func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[78]
+	mi := &file_api_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5833,7 +6064,7 @@ func (x *ListAccessResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAccessResponse.ProtoReflect.Descriptor instead.
 func (*ListAccessResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{78}
+	return file_api_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *ListAccessResponse) GetGrants() []*Grant {
@@ -5853,7 +6084,7 @@ type ErrorDetail struct {
 
 func (x *ErrorDetail) Reset() {
 	*x = ErrorDetail{}
-	mi := &file_api_proto_msgTypes[79]
+	mi := &file_api_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5865,7 +6096,7 @@ func (x *ErrorDetail) String() string {
 func (*ErrorDetail) ProtoMessage() {}
 
 func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[79]
+	mi := &file_api_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5878,7 +6109,7 @@ func (x *ErrorDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorDetail.ProtoReflect.Descriptor instead.
 func (*ErrorDetail) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{79}
+	return file_api_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *ErrorDetail) GetCode() string {
@@ -5915,7 +6146,7 @@ type WiringRequest struct {
 
 func (x *WiringRequest) Reset() {
 	*x = WiringRequest{}
-	mi := &file_api_proto_msgTypes[80]
+	mi := &file_api_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5927,7 +6158,7 @@ func (x *WiringRequest) String() string {
 func (*WiringRequest) ProtoMessage() {}
 
 func (x *WiringRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[80]
+	mi := &file_api_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5940,7 +6171,7 @@ func (x *WiringRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringRequest.ProtoReflect.Descriptor instead.
 func (*WiringRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{80}
+	return file_api_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *WiringRequest) GetWhat() string {
@@ -6024,7 +6255,7 @@ type WiringResponse struct {
 
 func (x *WiringResponse) Reset() {
 	*x = WiringResponse{}
-	mi := &file_api_proto_msgTypes[81]
+	mi := &file_api_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6036,7 +6267,7 @@ func (x *WiringResponse) String() string {
 func (*WiringResponse) ProtoMessage() {}
 
 func (x *WiringResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[81]
+	mi := &file_api_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6049,7 +6280,7 @@ func (x *WiringResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringResponse.ProtoReflect.Descriptor instead.
 func (*WiringResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{81}
+	return file_api_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *WiringResponse) GetTestbed() string {
@@ -6107,7 +6338,7 @@ type WiringStep struct {
 
 func (x *WiringStep) Reset() {
 	*x = WiringStep{}
-	mi := &file_api_proto_msgTypes[82]
+	mi := &file_api_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6119,7 +6350,7 @@ func (x *WiringStep) String() string {
 func (*WiringStep) ProtoMessage() {}
 
 func (x *WiringStep) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[82]
+	mi := &file_api_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6132,7 +6363,7 @@ func (x *WiringStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringStep.ProtoReflect.Descriptor instead.
 func (*WiringStep) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{82}
+	return file_api_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *WiringStep) GetAction() string {
@@ -6167,7 +6398,7 @@ type WiringCircuit struct {
 
 func (x *WiringCircuit) Reset() {
 	*x = WiringCircuit{}
-	mi := &file_api_proto_msgTypes[83]
+	mi := &file_api_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6179,7 +6410,7 @@ func (x *WiringCircuit) String() string {
 func (*WiringCircuit) ProtoMessage() {}
 
 func (x *WiringCircuit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[83]
+	mi := &file_api_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6192,7 +6423,7 @@ func (x *WiringCircuit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringCircuit.ProtoReflect.Descriptor instead.
 func (*WiringCircuit) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{83}
+	return file_api_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *WiringCircuit) GetIn() int32 {
@@ -6220,7 +6451,7 @@ type WiringFinding struct {
 
 func (x *WiringFinding) Reset() {
 	*x = WiringFinding{}
-	mi := &file_api_proto_msgTypes[84]
+	mi := &file_api_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6232,7 +6463,7 @@ func (x *WiringFinding) String() string {
 func (*WiringFinding) ProtoMessage() {}
 
 func (x *WiringFinding) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[84]
+	mi := &file_api_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6245,7 +6476,7 @@ func (x *WiringFinding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringFinding.ProtoReflect.Descriptor instead.
 func (*WiringFinding) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{84}
+	return file_api_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *WiringFinding) GetLink() string {
@@ -6277,7 +6508,7 @@ type ListLeasesRequest struct {
 
 func (x *ListLeasesRequest) Reset() {
 	*x = ListLeasesRequest{}
-	mi := &file_api_proto_msgTypes[85]
+	mi := &file_api_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6289,7 +6520,7 @@ func (x *ListLeasesRequest) String() string {
 func (*ListLeasesRequest) ProtoMessage() {}
 
 func (x *ListLeasesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[85]
+	mi := &file_api_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6302,7 +6533,7 @@ func (x *ListLeasesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeasesRequest.ProtoReflect.Descriptor instead.
 func (*ListLeasesRequest) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{85}
+	return file_api_proto_rawDescGZIP(), []int{88}
 }
 
 type ListLeasesResponse struct {
@@ -6317,7 +6548,7 @@ type ListLeasesResponse struct {
 
 func (x *ListLeasesResponse) Reset() {
 	*x = ListLeasesResponse{}
-	mi := &file_api_proto_msgTypes[86]
+	mi := &file_api_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6329,7 +6560,7 @@ func (x *ListLeasesResponse) String() string {
 func (*ListLeasesResponse) ProtoMessage() {}
 
 func (x *ListLeasesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[86]
+	mi := &file_api_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6342,7 +6573,7 @@ func (x *ListLeasesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLeasesResponse.ProtoReflect.Descriptor instead.
 func (*ListLeasesResponse) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{86}
+	return file_api_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *ListLeasesResponse) GetLeases() []*WiringLease {
@@ -6373,7 +6604,7 @@ type WiringLease struct {
 
 func (x *WiringLease) Reset() {
 	*x = WiringLease{}
-	mi := &file_api_proto_msgTypes[87]
+	mi := &file_api_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6385,7 +6616,7 @@ func (x *WiringLease) String() string {
 func (*WiringLease) ProtoMessage() {}
 
 func (x *WiringLease) ProtoReflect() protoreflect.Message {
-	mi := &file_api_proto_msgTypes[87]
+	mi := &file_api_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6398,7 +6629,7 @@ func (x *WiringLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WiringLease.ProtoReflect.Descriptor instead.
 func (*WiringLease) Descriptor() ([]byte, []int) {
-	return file_api_proto_rawDescGZIP(), []int{87}
+	return file_api_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *WiringLease) GetSwitch() string {
@@ -6481,7 +6712,7 @@ const file_api_proto_rawDesc = "" +
 	"\x04jobs\x18\x02 \x03(\v2\x11.lightloom.v1.JobR\x04jobs\"C\n" +
 	"\x12SubmitJobsResponse\x12\x17\n" +
 	"\ajob_ids\x18\x01 \x03(\x05R\x06jobIds\x12\x14\n" +
-	"\x05index\x18\x14 \x01(\x04R\x05index\"\x85\x03\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"\x9b\x03\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x1d\n" +
@@ -6497,7 +6728,8 @@ const file_api_proto_rawDesc = "" +
 	"\vincremental\x18\t \x01(\bR\vincremental\x126\n" +
 	"\tpredicted\x18\n" +
 	" \x01(\v2\x18.lightloom.v1.PredictionR\tpredicted\x12,\n" +
-	"\x06limits\x18\v \x01(\v2\x14.lightloom.v1.LimitsR\x06limits\"r\n" +
+	"\x06limits\x18\v \x01(\v2\x14.lightloom.v1.LimitsR\x06limits\x12\x14\n" +
+	"\x05slice\x18\f \x01(\tR\x05slice\"r\n" +
 	"\x06Limits\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\x01R\x04host\x12\x12\n" +
 	"\x04rack\x18\x02 \x01(\x01R\x04rack\x12\x10\n" +
@@ -6859,7 +7091,23 @@ const file_api_proto_rawDesc = "" +
 	"\x12DeleteSliceRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"+\n" +
 	"\x13DeleteSliceResponse\x12\x14\n" +
-	"\x05index\x18\x14 \x01(\x04R\x05index\"M\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"E\n" +
+	"\x17DefragmentSlicesRequest\x12\x14\n" +
+	"\x05shape\x18\x01 \x01(\tR\x05shape\x12\x14\n" +
+	"\x05apply\x18\x02 \x01(\bR\x05apply\"\xcd\x01\n" +
+	"\x18DefragmentSlicesResponse\x12-\n" +
+	"\x05moves\x18\x01 \x03(\v2\x17.lightloom.v1.SliceMoveR\x05moves\x12\x14\n" +
+	"\x05nodes\x18\x02 \x01(\x05R\x05nodes\x12\x14\n" +
+	"\x05bound\x18\x03 \x01(\x05R\x05bound\x12\x12\n" +
+	"\x04fits\x18\x04 \x01(\bR\x04fits\x12\x12\n" +
+	"\x04done\x18\x05 \x01(\bR\x04done\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
+	"\x05index\x18\x14 \x01(\x04R\x05index\"Y\n" +
+	"\tSliceMove\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04from\x18\x02 \x03(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x03(\x05R\x02to\x12\x14\n" +
+	"\x05nodes\x18\x04 \x01(\x05R\x05nodes\"M\n" +
 	"\x0fGetSliceRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12&\n" +
 	"\x04read\x18\x14 \x01(\v2\x12.lightloom.v1.ReadR\x04read\"g\n" +
@@ -6967,7 +7215,7 @@ const file_api_proto_rawDesc = "" +
 	"\x11JOB_PHASE_WAITING\x10\x01\x12\x15\n" +
 	"\x11JOB_PHASE_RUNNING\x10\x02\x12\x13\n" +
 	"\x0fJOB_PHASE_ENDED\x10\x03\x12\x17\n" +
-	"\x13JOB_PHASE_CANCELLED\x10\x042\xd5\x10\n" +
+	"\x13JOB_PHASE_CANCELLED\x10\x042\xb8\x11\n" +
 	"\n" +
 	"Controller\x12O\n" +
 	"\n" +
@@ -6982,7 +7230,8 @@ const file_api_proto_rawDesc = "" +
 	"\aRelease\x12\x1c.lightloom.v1.ReleaseRequest\x1a\x1d.lightloom.v1.ReleaseResponse\x12f\n" +
 	"\x10ListReservations\x12%.lightloom.v1.ListReservationsRequest\x1a&.lightloom.v1.ListReservationsResponse\"\x03\x90\x02\x01\x12R\n" +
 	"\vCreateSlice\x12 .lightloom.v1.CreateSliceRequest\x1a!.lightloom.v1.CreateSliceResponse\x12R\n" +
-	"\vDeleteSlice\x12 .lightloom.v1.DeleteSliceRequest\x1a!.lightloom.v1.DeleteSliceResponse\x12N\n" +
+	"\vDeleteSlice\x12 .lightloom.v1.DeleteSliceRequest\x1a!.lightloom.v1.DeleteSliceResponse\x12a\n" +
+	"\x10DefragmentSlices\x12%.lightloom.v1.DefragmentSlicesRequest\x1a&.lightloom.v1.DefragmentSlicesResponse\x12N\n" +
 	"\bGetSlice\x12\x1d.lightloom.v1.GetSliceRequest\x1a\x1e.lightloom.v1.GetSliceResponse\"\x03\x90\x02\x01\x12T\n" +
 	"\n" +
 	"ListSlices\x12\x1f.lightloom.v1.ListSlicesRequest\x1a .lightloom.v1.ListSlicesResponse\"\x03\x90\x02\x01\x12N\n" +
@@ -7015,7 +7264,7 @@ func file_api_proto_rawDescGZIP() []byte {
 }
 
 var file_api_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 88)
+var file_api_proto_msgTypes = make([]protoimpl.MessageInfo, 91)
 var file_api_proto_goTypes = []any{
 	(MemberChange)(0),                // 0: lightloom.v1.MemberChange
 	(EdgeKind)(0),                    // 1: lightloom.v1.EdgeKind
@@ -7084,31 +7333,34 @@ var file_api_proto_goTypes = []any{
 	(*CreateSliceResponse)(nil),      // 64: lightloom.v1.CreateSliceResponse
 	(*DeleteSliceRequest)(nil),       // 65: lightloom.v1.DeleteSliceRequest
 	(*DeleteSliceResponse)(nil),      // 66: lightloom.v1.DeleteSliceResponse
-	(*GetSliceRequest)(nil),          // 67: lightloom.v1.GetSliceRequest
-	(*GetSliceResponse)(nil),         // 68: lightloom.v1.GetSliceResponse
-	(*ListSlicesRequest)(nil),        // 69: lightloom.v1.ListSlicesRequest
-	(*ListSlicesResponse)(nil),       // 70: lightloom.v1.ListSlicesResponse
-	(*WatchSlicesRequest)(nil),       // 71: lightloom.v1.WatchSlicesRequest
-	(*SlicesChanged)(nil),            // 72: lightloom.v1.SlicesChanged
-	(*ListReservationsRequest)(nil),  // 73: lightloom.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil), // 74: lightloom.v1.ListReservationsResponse
-	(*CancelRequest)(nil),            // 75: lightloom.v1.CancelRequest
-	(*CancelResponse)(nil),           // 76: lightloom.v1.CancelResponse
-	(*Grant)(nil),                    // 77: lightloom.v1.Grant
-	(*SetAccessRequest)(nil),         // 78: lightloom.v1.SetAccessRequest
-	(*SetAccessResponse)(nil),        // 79: lightloom.v1.SetAccessResponse
-	(*ListAccessRequest)(nil),        // 80: lightloom.v1.ListAccessRequest
-	(*ListAccessResponse)(nil),       // 81: lightloom.v1.ListAccessResponse
-	(*ErrorDetail)(nil),              // 82: lightloom.v1.ErrorDetail
-	(*WiringRequest)(nil),            // 83: lightloom.v1.WiringRequest
-	(*WiringResponse)(nil),           // 84: lightloom.v1.WiringResponse
-	(*WiringStep)(nil),               // 85: lightloom.v1.WiringStep
-	(*WiringCircuit)(nil),            // 86: lightloom.v1.WiringCircuit
-	(*WiringFinding)(nil),            // 87: lightloom.v1.WiringFinding
-	(*ListLeasesRequest)(nil),        // 88: lightloom.v1.ListLeasesRequest
-	(*ListLeasesResponse)(nil),       // 89: lightloom.v1.ListLeasesResponse
-	(*WiringLease)(nil),              // 90: lightloom.v1.WiringLease
-	(*timestamppb.Timestamp)(nil),    // 91: google.protobuf.Timestamp
+	(*DefragmentSlicesRequest)(nil),  // 67: lightloom.v1.DefragmentSlicesRequest
+	(*DefragmentSlicesResponse)(nil), // 68: lightloom.v1.DefragmentSlicesResponse
+	(*SliceMove)(nil),                // 69: lightloom.v1.SliceMove
+	(*GetSliceRequest)(nil),          // 70: lightloom.v1.GetSliceRequest
+	(*GetSliceResponse)(nil),         // 71: lightloom.v1.GetSliceResponse
+	(*ListSlicesRequest)(nil),        // 72: lightloom.v1.ListSlicesRequest
+	(*ListSlicesResponse)(nil),       // 73: lightloom.v1.ListSlicesResponse
+	(*WatchSlicesRequest)(nil),       // 74: lightloom.v1.WatchSlicesRequest
+	(*SlicesChanged)(nil),            // 75: lightloom.v1.SlicesChanged
+	(*ListReservationsRequest)(nil),  // 76: lightloom.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil), // 77: lightloom.v1.ListReservationsResponse
+	(*CancelRequest)(nil),            // 78: lightloom.v1.CancelRequest
+	(*CancelResponse)(nil),           // 79: lightloom.v1.CancelResponse
+	(*Grant)(nil),                    // 80: lightloom.v1.Grant
+	(*SetAccessRequest)(nil),         // 81: lightloom.v1.SetAccessRequest
+	(*SetAccessResponse)(nil),        // 82: lightloom.v1.SetAccessResponse
+	(*ListAccessRequest)(nil),        // 83: lightloom.v1.ListAccessRequest
+	(*ListAccessResponse)(nil),       // 84: lightloom.v1.ListAccessResponse
+	(*ErrorDetail)(nil),              // 85: lightloom.v1.ErrorDetail
+	(*WiringRequest)(nil),            // 86: lightloom.v1.WiringRequest
+	(*WiringResponse)(nil),           // 87: lightloom.v1.WiringResponse
+	(*WiringStep)(nil),               // 88: lightloom.v1.WiringStep
+	(*WiringCircuit)(nil),            // 89: lightloom.v1.WiringCircuit
+	(*WiringFinding)(nil),            // 90: lightloom.v1.WiringFinding
+	(*ListLeasesRequest)(nil),        // 91: lightloom.v1.ListLeasesRequest
+	(*ListLeasesResponse)(nil),       // 92: lightloom.v1.ListLeasesResponse
+	(*WiringLease)(nil),              // 93: lightloom.v1.WiringLease
+	(*timestamppb.Timestamp)(nil),    // 94: google.protobuf.Timestamp
 }
 var file_api_proto_depIdxs = []int32{
 	8,   // 0: lightloom.v1.MembersRequest.read:type_name -> lightloom.v1.Read
@@ -7127,7 +7379,7 @@ var file_api_proto_depIdxs = []int32{
 	1,   // 13: lightloom.v1.Input.kind:type_name -> lightloom.v1.EdgeKind
 	30,  // 14: lightloom.v1.Fabric.nodes:type_name -> lightloom.v1.Node
 	31,  // 15: lightloom.v1.Fabric.links:type_name -> lightloom.v1.FabricLink
-	91,  // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
+	94,  // 16: lightloom.v1.Fabric.epoch:type_name -> google.protobuf.Timestamp
 	27,  // 17: lightloom.v1.FabricDescription.drained:type_name -> lightloom.v1.NodeNames
 	27,  // 18: lightloom.v1.FabricDescription.removed:type_name -> lightloom.v1.NodeNames
 	26,  // 19: lightloom.v1.FabricDescription.links:type_name -> lightloom.v1.Cable
@@ -7135,9 +7387,9 @@ var file_api_proto_depIdxs = []int32{
 	25,  // 21: lightloom.v1.Rack.hosts:type_name -> lightloom.v1.RackHost
 	23,  // 22: lightloom.v1.ApplyFabricRequest.fabric:type_name -> lightloom.v1.FabricDescription
 	2,   // 23: lightloom.v1.JobInfo.phase:type_name -> lightloom.v1.JobPhase
-	91,  // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
-	91,  // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
-	91,  // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
+	94,  // 24: lightloom.v1.JobInfo.arrival:type_name -> google.protobuf.Timestamp
+	94,  // 25: lightloom.v1.JobInfo.started:type_name -> google.protobuf.Timestamp
+	94,  // 26: lightloom.v1.JobInfo.ended:type_name -> google.protobuf.Timestamp
 	1,   // 27: lightloom.v1.CoflowInfo.kind:type_name -> lightloom.v1.EdgeKind
 	8,   // 28: lightloom.v1.GetJobRequest.read:type_name -> lightloom.v1.Read
 	32,  // 29: lightloom.v1.GetJobResponse.job:type_name -> lightloom.v1.JobInfo
@@ -7157,106 +7409,109 @@ var file_api_proto_depIdxs = []int32{
 	45,  // 43: lightloom.v1.StatusResponse.agents:type_name -> lightloom.v1.AgentState
 	46,  // 44: lightloom.v1.StatusResponse.silent:type_name -> lightloom.v1.SilentTasks
 	9,   // 45: lightloom.v1.StatusResponse.read:type_name -> lightloom.v1.ReadAt
-	91,  // 46: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
+	94,  // 46: lightloom.v1.StatusResponse.now:type_name -> google.protobuf.Timestamp
 	47,  // 47: lightloom.v1.DeviceClaim.desired:type_name -> lightloom.v1.DeviceHolds
 	47,  // 48: lightloom.v1.DeviceClaim.accepted:type_name -> lightloom.v1.DeviceHolds
 	47,  // 49: lightloom.v1.DeviceClaim.seen:type_name -> lightloom.v1.DeviceHolds
 	8,   // 50: lightloom.v1.StateRequest.read:type_name -> lightloom.v1.Read
 	9,   // 51: lightloom.v1.StateChunk.read:type_name -> lightloom.v1.ReadAt
-	91,  // 52: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
+	94,  // 52: lightloom.v1.Event.at:type_name -> google.protobuf.Timestamp
 	53,  // 53: lightloom.v1.BandwidthRequest.pairs:type_name -> lightloom.v1.HostPair
 	8,   // 54: lightloom.v1.BandwidthRequest.read:type_name -> lightloom.v1.Read
 	56,  // 55: lightloom.v1.BandwidthResponse.pairs:type_name -> lightloom.v1.Bandwidth
 	9,   // 56: lightloom.v1.BandwidthResponse.read:type_name -> lightloom.v1.ReadAt
 	53,  // 57: lightloom.v1.ReserveRequest.pair:type_name -> lightloom.v1.HostPair
-	91,  // 58: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
+	94,  // 58: lightloom.v1.ReserveResponse.until:type_name -> google.protobuf.Timestamp
 	53,  // 59: lightloom.v1.Reservation.pair:type_name -> lightloom.v1.HostPair
-	91,  // 60: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
-	91,  // 61: lightloom.v1.Slice.asked:type_name -> google.protobuf.Timestamp
-	91,  // 62: lightloom.v1.Slice.since:type_name -> google.protobuf.Timestamp
-	91,  // 63: lightloom.v1.Slice.ready:type_name -> google.protobuf.Timestamp
+	94,  // 60: lightloom.v1.Reservation.until:type_name -> google.protobuf.Timestamp
+	94,  // 61: lightloom.v1.Slice.asked:type_name -> google.protobuf.Timestamp
+	94,  // 62: lightloom.v1.Slice.since:type_name -> google.protobuf.Timestamp
+	94,  // 63: lightloom.v1.Slice.ready:type_name -> google.protobuf.Timestamp
 	62,  // 64: lightloom.v1.CreateSliceResponse.slice:type_name -> lightloom.v1.Slice
-	8,   // 65: lightloom.v1.GetSliceRequest.read:type_name -> lightloom.v1.Read
-	62,  // 66: lightloom.v1.GetSliceResponse.slice:type_name -> lightloom.v1.Slice
-	9,   // 67: lightloom.v1.GetSliceResponse.read:type_name -> lightloom.v1.ReadAt
-	8,   // 68: lightloom.v1.ListSlicesRequest.read:type_name -> lightloom.v1.Read
-	62,  // 69: lightloom.v1.ListSlicesResponse.slices:type_name -> lightloom.v1.Slice
-	9,   // 70: lightloom.v1.ListSlicesResponse.read:type_name -> lightloom.v1.ReadAt
-	62,  // 71: lightloom.v1.SlicesChanged.slices:type_name -> lightloom.v1.Slice
-	8,   // 72: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
-	61,  // 73: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
-	9,   // 74: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
-	91,  // 75: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
-	77,  // 76: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
-	77,  // 77: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
-	85,  // 78: lightloom.v1.WiringResponse.steps:type_name -> lightloom.v1.WiringStep
-	87,  // 79: lightloom.v1.WiringResponse.findings:type_name -> lightloom.v1.WiringFinding
-	91,  // 80: lightloom.v1.WiringResponse.until:type_name -> google.protobuf.Timestamp
-	86,  // 81: lightloom.v1.WiringStep.connect:type_name -> lightloom.v1.WiringCircuit
-	86,  // 82: lightloom.v1.WiringStep.remove:type_name -> lightloom.v1.WiringCircuit
-	86,  // 83: lightloom.v1.WiringFinding.circuit:type_name -> lightloom.v1.WiringCircuit
-	90,  // 84: lightloom.v1.ListLeasesResponse.leases:type_name -> lightloom.v1.WiringLease
-	90,  // 85: lightloom.v1.ListLeasesResponse.waiting:type_name -> lightloom.v1.WiringLease
-	91,  // 86: lightloom.v1.WiringLease.until:type_name -> google.protobuf.Timestamp
-	12,  // 87: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
-	42,  // 88: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
-	21,  // 89: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
-	28,  // 90: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
-	49,  // 91: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
-	51,  // 92: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
-	54,  // 93: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
-	57,  // 94: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
-	59,  // 95: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
-	73,  // 96: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
-	63,  // 97: lightloom.v1.Controller.CreateSlice:input_type -> lightloom.v1.CreateSliceRequest
-	65,  // 98: lightloom.v1.Controller.DeleteSlice:input_type -> lightloom.v1.DeleteSliceRequest
-	67,  // 99: lightloom.v1.Controller.GetSlice:input_type -> lightloom.v1.GetSliceRequest
-	69,  // 100: lightloom.v1.Controller.ListSlices:input_type -> lightloom.v1.ListSlicesRequest
-	71,  // 101: lightloom.v1.Controller.WatchSlices:input_type -> lightloom.v1.WatchSlicesRequest
-	75,  // 102: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
-	35,  // 103: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
-	38,  // 104: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
-	40,  // 105: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
-	83,  // 106: lightloom.v1.Controller.CheckWiring:input_type -> lightloom.v1.WiringRequest
-	83,  // 107: lightloom.v1.Controller.Wire:input_type -> lightloom.v1.WiringRequest
-	88,  // 108: lightloom.v1.Controller.ListLeases:input_type -> lightloom.v1.ListLeasesRequest
-	78,  // 109: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
-	80,  // 110: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
-	10,  // 111: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
-	4,   // 112: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
-	6,   // 113: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
-	13,  // 114: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
-	43,  // 115: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
-	22,  // 116: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
-	29,  // 117: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
-	50,  // 118: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
-	52,  // 119: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
-	55,  // 120: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
-	58,  // 121: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
-	60,  // 122: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
-	74,  // 123: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
-	64,  // 124: lightloom.v1.Controller.CreateSlice:output_type -> lightloom.v1.CreateSliceResponse
-	66,  // 125: lightloom.v1.Controller.DeleteSlice:output_type -> lightloom.v1.DeleteSliceResponse
-	68,  // 126: lightloom.v1.Controller.GetSlice:output_type -> lightloom.v1.GetSliceResponse
-	70,  // 127: lightloom.v1.Controller.ListSlices:output_type -> lightloom.v1.ListSlicesResponse
-	72,  // 128: lightloom.v1.Controller.WatchSlices:output_type -> lightloom.v1.SlicesChanged
-	76,  // 129: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
-	36,  // 130: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
-	39,  // 131: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
-	41,  // 132: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
-	84,  // 133: lightloom.v1.Controller.CheckWiring:output_type -> lightloom.v1.WiringResponse
-	84,  // 134: lightloom.v1.Controller.Wire:output_type -> lightloom.v1.WiringResponse
-	89,  // 135: lightloom.v1.Controller.ListLeases:output_type -> lightloom.v1.ListLeasesResponse
-	79,  // 136: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
-	81,  // 137: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
-	11,  // 138: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
-	5,   // 139: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
-	7,   // 140: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
-	114, // [114:141] is the sub-list for method output_type
-	87,  // [87:114] is the sub-list for method input_type
-	87,  // [87:87] is the sub-list for extension type_name
-	87,  // [87:87] is the sub-list for extension extendee
-	0,   // [0:87] is the sub-list for field type_name
+	69,  // 65: lightloom.v1.DefragmentSlicesResponse.moves:type_name -> lightloom.v1.SliceMove
+	8,   // 66: lightloom.v1.GetSliceRequest.read:type_name -> lightloom.v1.Read
+	62,  // 67: lightloom.v1.GetSliceResponse.slice:type_name -> lightloom.v1.Slice
+	9,   // 68: lightloom.v1.GetSliceResponse.read:type_name -> lightloom.v1.ReadAt
+	8,   // 69: lightloom.v1.ListSlicesRequest.read:type_name -> lightloom.v1.Read
+	62,  // 70: lightloom.v1.ListSlicesResponse.slices:type_name -> lightloom.v1.Slice
+	9,   // 71: lightloom.v1.ListSlicesResponse.read:type_name -> lightloom.v1.ReadAt
+	62,  // 72: lightloom.v1.SlicesChanged.slices:type_name -> lightloom.v1.Slice
+	8,   // 73: lightloom.v1.ListReservationsRequest.read:type_name -> lightloom.v1.Read
+	61,  // 74: lightloom.v1.ListReservationsResponse.reservations:type_name -> lightloom.v1.Reservation
+	9,   // 75: lightloom.v1.ListReservationsResponse.read:type_name -> lightloom.v1.ReadAt
+	94,  // 76: lightloom.v1.CancelResponse.ended:type_name -> google.protobuf.Timestamp
+	80,  // 77: lightloom.v1.SetAccessRequest.grant:type_name -> lightloom.v1.Grant
+	80,  // 78: lightloom.v1.ListAccessResponse.grants:type_name -> lightloom.v1.Grant
+	88,  // 79: lightloom.v1.WiringResponse.steps:type_name -> lightloom.v1.WiringStep
+	90,  // 80: lightloom.v1.WiringResponse.findings:type_name -> lightloom.v1.WiringFinding
+	94,  // 81: lightloom.v1.WiringResponse.until:type_name -> google.protobuf.Timestamp
+	89,  // 82: lightloom.v1.WiringStep.connect:type_name -> lightloom.v1.WiringCircuit
+	89,  // 83: lightloom.v1.WiringStep.remove:type_name -> lightloom.v1.WiringCircuit
+	89,  // 84: lightloom.v1.WiringFinding.circuit:type_name -> lightloom.v1.WiringCircuit
+	93,  // 85: lightloom.v1.ListLeasesResponse.leases:type_name -> lightloom.v1.WiringLease
+	93,  // 86: lightloom.v1.ListLeasesResponse.waiting:type_name -> lightloom.v1.WiringLease
+	94,  // 87: lightloom.v1.WiringLease.until:type_name -> google.protobuf.Timestamp
+	12,  // 88: lightloom.v1.Controller.SubmitJobs:input_type -> lightloom.v1.SubmitJobsRequest
+	42,  // 89: lightloom.v1.Controller.Status:input_type -> lightloom.v1.StatusRequest
+	21,  // 90: lightloom.v1.Controller.GetFabric:input_type -> lightloom.v1.GetFabricRequest
+	28,  // 91: lightloom.v1.Controller.ApplyFabric:input_type -> lightloom.v1.ApplyFabricRequest
+	49,  // 92: lightloom.v1.Controller.State:input_type -> lightloom.v1.StateRequest
+	51,  // 93: lightloom.v1.Controller.Events:input_type -> lightloom.v1.EventsRequest
+	54,  // 94: lightloom.v1.Controller.Bandwidth:input_type -> lightloom.v1.BandwidthRequest
+	57,  // 95: lightloom.v1.Controller.Reserve:input_type -> lightloom.v1.ReserveRequest
+	59,  // 96: lightloom.v1.Controller.Release:input_type -> lightloom.v1.ReleaseRequest
+	76,  // 97: lightloom.v1.Controller.ListReservations:input_type -> lightloom.v1.ListReservationsRequest
+	63,  // 98: lightloom.v1.Controller.CreateSlice:input_type -> lightloom.v1.CreateSliceRequest
+	65,  // 99: lightloom.v1.Controller.DeleteSlice:input_type -> lightloom.v1.DeleteSliceRequest
+	67,  // 100: lightloom.v1.Controller.DefragmentSlices:input_type -> lightloom.v1.DefragmentSlicesRequest
+	70,  // 101: lightloom.v1.Controller.GetSlice:input_type -> lightloom.v1.GetSliceRequest
+	72,  // 102: lightloom.v1.Controller.ListSlices:input_type -> lightloom.v1.ListSlicesRequest
+	74,  // 103: lightloom.v1.Controller.WatchSlices:input_type -> lightloom.v1.WatchSlicesRequest
+	78,  // 104: lightloom.v1.Controller.Cancel:input_type -> lightloom.v1.CancelRequest
+	35,  // 105: lightloom.v1.Controller.GetJob:input_type -> lightloom.v1.GetJobRequest
+	38,  // 106: lightloom.v1.Controller.ListJobs:input_type -> lightloom.v1.ListJobsRequest
+	40,  // 107: lightloom.v1.Controller.WatchJobs:input_type -> lightloom.v1.WatchJobsRequest
+	86,  // 108: lightloom.v1.Controller.CheckWiring:input_type -> lightloom.v1.WiringRequest
+	86,  // 109: lightloom.v1.Controller.Wire:input_type -> lightloom.v1.WiringRequest
+	91,  // 110: lightloom.v1.Controller.ListLeases:input_type -> lightloom.v1.ListLeasesRequest
+	81,  // 111: lightloom.v1.Controller.SetAccess:input_type -> lightloom.v1.SetAccessRequest
+	83,  // 112: lightloom.v1.Controller.ListAccess:input_type -> lightloom.v1.ListAccessRequest
+	10,  // 113: lightloom.v1.Controller.ReadIndex:input_type -> lightloom.v1.ReadIndexRequest
+	4,   // 114: lightloom.v1.Controller.Members:input_type -> lightloom.v1.MembersRequest
+	6,   // 115: lightloom.v1.Controller.ChangeMembers:input_type -> lightloom.v1.ChangeMembersRequest
+	13,  // 116: lightloom.v1.Controller.SubmitJobs:output_type -> lightloom.v1.SubmitJobsResponse
+	43,  // 117: lightloom.v1.Controller.Status:output_type -> lightloom.v1.StatusResponse
+	22,  // 118: lightloom.v1.Controller.GetFabric:output_type -> lightloom.v1.Fabric
+	29,  // 119: lightloom.v1.Controller.ApplyFabric:output_type -> lightloom.v1.ApplyFabricResponse
+	50,  // 120: lightloom.v1.Controller.State:output_type -> lightloom.v1.StateChunk
+	52,  // 121: lightloom.v1.Controller.Events:output_type -> lightloom.v1.Event
+	55,  // 122: lightloom.v1.Controller.Bandwidth:output_type -> lightloom.v1.BandwidthResponse
+	58,  // 123: lightloom.v1.Controller.Reserve:output_type -> lightloom.v1.ReserveResponse
+	60,  // 124: lightloom.v1.Controller.Release:output_type -> lightloom.v1.ReleaseResponse
+	77,  // 125: lightloom.v1.Controller.ListReservations:output_type -> lightloom.v1.ListReservationsResponse
+	64,  // 126: lightloom.v1.Controller.CreateSlice:output_type -> lightloom.v1.CreateSliceResponse
+	66,  // 127: lightloom.v1.Controller.DeleteSlice:output_type -> lightloom.v1.DeleteSliceResponse
+	68,  // 128: lightloom.v1.Controller.DefragmentSlices:output_type -> lightloom.v1.DefragmentSlicesResponse
+	71,  // 129: lightloom.v1.Controller.GetSlice:output_type -> lightloom.v1.GetSliceResponse
+	73,  // 130: lightloom.v1.Controller.ListSlices:output_type -> lightloom.v1.ListSlicesResponse
+	75,  // 131: lightloom.v1.Controller.WatchSlices:output_type -> lightloom.v1.SlicesChanged
+	79,  // 132: lightloom.v1.Controller.Cancel:output_type -> lightloom.v1.CancelResponse
+	36,  // 133: lightloom.v1.Controller.GetJob:output_type -> lightloom.v1.GetJobResponse
+	39,  // 134: lightloom.v1.Controller.ListJobs:output_type -> lightloom.v1.ListJobsResponse
+	41,  // 135: lightloom.v1.Controller.WatchJobs:output_type -> lightloom.v1.JobsChanged
+	87,  // 136: lightloom.v1.Controller.CheckWiring:output_type -> lightloom.v1.WiringResponse
+	87,  // 137: lightloom.v1.Controller.Wire:output_type -> lightloom.v1.WiringResponse
+	92,  // 138: lightloom.v1.Controller.ListLeases:output_type -> lightloom.v1.ListLeasesResponse
+	82,  // 139: lightloom.v1.Controller.SetAccess:output_type -> lightloom.v1.SetAccessResponse
+	84,  // 140: lightloom.v1.Controller.ListAccess:output_type -> lightloom.v1.ListAccessResponse
+	11,  // 141: lightloom.v1.Controller.ReadIndex:output_type -> lightloom.v1.ReadIndexResponse
+	5,   // 142: lightloom.v1.Controller.Members:output_type -> lightloom.v1.MembersResponse
+	7,   // 143: lightloom.v1.Controller.ChangeMembers:output_type -> lightloom.v1.ChangeMembersResponse
+	116, // [116:144] is the sub-list for method output_type
+	88,  // [88:116] is the sub-list for method input_type
+	88,  // [88:88] is the sub-list for extension type_name
+	88,  // [88:88] is the sub-list for extension extendee
+	0,   // [0:88] is the sub-list for field type_name
 }
 
 func init() { file_api_proto_init() }
@@ -7274,7 +7529,7 @@ func file_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_proto_rawDesc), len(file_api_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   88,
+			NumMessages:   91,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

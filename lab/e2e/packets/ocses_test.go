@@ -55,7 +55,6 @@ func TestParallelOCSesOnPackets(t *testing.T) {
 // TestRailsOnPackets: NICs of two rails carry coflows, each over the OCS of its rail alone, while the OCS of the second
 // loses power and comes back, and takes longer than the other.
 func TestRailsOnPackets(t *testing.T) {
-	t.Parallel()
 	labtest.ShareNetns(t, "netns", false)
 	s := labtest.WithFaults(t, "hybrid:racks=8,hosts=1,spines=2,eps=20Mbps,ocs=100Mbps,dark=10ms,rails=2,dark@1=40ms",
 		"random+ecmp+sunflow-every", "300ms fail switch ocs1\n1500ms heal switch ocs1\n", func(o *scenario.Options) {

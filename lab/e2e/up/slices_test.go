@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -140,5 +143,62 @@ func TestSlicesOnPackets(t *testing.T) {
 	if err := s.options(&out).DeleteSlice(t.Context(), "a"); !errors.As(err, &exit) ||
 		exit.Code != api.Unknown.ExitStatus() {
 		t.Errorf("deleted again: %v", err)
+	}
+	s.jobOnSlice()
+	out.Reset()
+	var room session.Defragmented
+	if err := s.options(&out).Defragment(t.Context(), torus.Box(2, 2, 4), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &room); err != nil || !room.Fits || room.Message != "there is room" {
+		t.Errorf("%s, %v", out.String(), err)
+	}
+}
+
+// jobOnSlice submits a job that asks for a slice, as its file says: all of its tasks run on the slice, which is made for
+// it, and nothing is left of that once it has ended.
+func (s sliced) jobOnSlice() {
+	s.Helper()
+	file := filepath.Join(s.TempDir(), "jobs.yaml")
+	if err := os.WriteFile(file, []byte("jobs:\n  - name: train\n    slice: 2x2x4\n    stages:\n"+
+		"      - {name: a, tasks: 16, compute: 20ms}\n      - {name: b, tasks: 16}\n"+
+		"    edges:\n      - {from: a, to: b, bytes: 1MB}\n"), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := session.Submit(s.Context(), session.SubmitOptions{File: file, Wait: true, Output: console.OutputTable,
+		Stdout: &b, Stderr: &b}); err != nil || !strings.HasPrefix(b.String(), "job 0 (train) ended after ") {
+		s.Fatalf("%q, %v", b.String(), err)
+	}
+	b.Reset()
+	if err := session.ShowJobs(s.Context(), session.JobsOptions{Output: console.OutputJSON, Stdout: &b}); err != nil {
+		s.Fatal(err)
+	}
+	var all []session.JobStatus
+	if err := json.Unmarshal(b.Bytes(), &all); err != nil {
+		s.Fatal(err)
+	}
+	cubes := map[string]bool{}
+	for _, h := range all[0].Hosts {
+		cubes[strings.Split(fmt.Sprint(h), "-")[0]] = true
+	}
+	if len(cubes) != 2 || len(all[0].Hosts) != 32 {
+		s.Errorf("%d tasks on the cubes %v", len(all[0].Hosts), cubes)
+	}
+	for deadline := time.Now().Add(labtest.Hanging); ; {
+		b.Reset()
+		var left []session.SliceStatus
+		if err := s.options(&b).ListSlices(s.Context()); err != nil {
+			s.Fatal(err)
+		}
+		if err := json.Unmarshal(b.Bytes(), &left); err != nil {
+			s.Fatal(err)
+		}
+		if len(left) == 1 && left[0].Name == "b" {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.Fatalf("slices that are left: %+v", left)
+		}
 	}
 }

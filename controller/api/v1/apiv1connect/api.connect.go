@@ -63,6 +63,9 @@ const (
 	ControllerCreateSliceProcedure = "/lightloom.v1.Controller/CreateSlice"
 	// ControllerDeleteSliceProcedure is the fully-qualified name of the Controller's DeleteSlice RPC.
 	ControllerDeleteSliceProcedure = "/lightloom.v1.Controller/DeleteSlice"
+	// ControllerDefragmentSlicesProcedure is the fully-qualified name of the Controller's
+	// DefragmentSlices RPC.
+	ControllerDefragmentSlicesProcedure = "/lightloom.v1.Controller/DefragmentSlices"
 	// ControllerGetSliceProcedure is the fully-qualified name of the Controller's GetSlice RPC.
 	ControllerGetSliceProcedure = "/lightloom.v1.Controller/GetSlice"
 	// ControllerListSlicesProcedure is the fully-qualified name of the Controller's ListSlices RPC.
@@ -127,6 +130,9 @@ type ControllerClient interface {
 	CreateSlice(context.Context, *connect.Request[v1.CreateSliceRequest]) (*connect.Response[v1.CreateSliceResponse], error)
 	// DeleteSlice ends a slice. Its circuits go dark.
 	DeleteSlice(context.Context, *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error)
+	// DefragmentSlices says which slices would have to move so that a shape fits, and moves them where it is to. Circuits of
+	// other slices stand, and slices of jobs are not moved. For operators.
+	DefragmentSlices(context.Context, *connect.Request[v1.DefragmentSlicesRequest]) (*connect.Response[v1.DefragmentSlicesResponse], error)
 	// GetSlice returns a slice, with what would have to end for it where it waits. A tenant reads its own alone, here and
 	// in the next two.
 	GetSlice(context.Context, *connect.Request[v1.GetSliceRequest]) (*connect.Response[v1.GetSliceResponse], error)
@@ -255,6 +261,12 @@ func NewControllerClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			connect.WithSchema(controllerMethods.ByName("DeleteSlice")),
 			connect.WithClientOptions(opts...),
 		),
+		defragmentSlices: connect.NewClient[v1.DefragmentSlicesRequest, v1.DefragmentSlicesResponse](
+			httpClient,
+			baseURL+ControllerDefragmentSlicesProcedure,
+			connect.WithSchema(controllerMethods.ByName("DefragmentSlices")),
+			connect.WithClientOptions(opts...),
+		),
 		getSlice: connect.NewClient[v1.GetSliceRequest, v1.GetSliceResponse](
 			httpClient,
 			baseURL+ControllerGetSliceProcedure,
@@ -370,6 +382,7 @@ type controllerClient struct {
 	listReservations *connect.Client[v1.ListReservationsRequest, v1.ListReservationsResponse]
 	createSlice      *connect.Client[v1.CreateSliceRequest, v1.CreateSliceResponse]
 	deleteSlice      *connect.Client[v1.DeleteSliceRequest, v1.DeleteSliceResponse]
+	defragmentSlices *connect.Client[v1.DefragmentSlicesRequest, v1.DefragmentSlicesResponse]
 	getSlice         *connect.Client[v1.GetSliceRequest, v1.GetSliceResponse]
 	listSlices       *connect.Client[v1.ListSlicesRequest, v1.ListSlicesResponse]
 	watchSlices      *connect.Client[v1.WatchSlicesRequest, v1.SlicesChanged]
@@ -445,6 +458,11 @@ func (c *controllerClient) CreateSlice(ctx context.Context, req *connect.Request
 // DeleteSlice calls lightloom.v1.Controller.DeleteSlice.
 func (c *controllerClient) DeleteSlice(ctx context.Context, req *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error) {
 	return c.deleteSlice.CallUnary(ctx, req)
+}
+
+// DefragmentSlices calls lightloom.v1.Controller.DefragmentSlices.
+func (c *controllerClient) DefragmentSlices(ctx context.Context, req *connect.Request[v1.DefragmentSlicesRequest]) (*connect.Response[v1.DefragmentSlicesResponse], error) {
+	return c.defragmentSlices.CallUnary(ctx, req)
 }
 
 // GetSlice calls lightloom.v1.Controller.GetSlice.
@@ -553,6 +571,9 @@ type ControllerHandler interface {
 	CreateSlice(context.Context, *connect.Request[v1.CreateSliceRequest]) (*connect.Response[v1.CreateSliceResponse], error)
 	// DeleteSlice ends a slice. Its circuits go dark.
 	DeleteSlice(context.Context, *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error)
+	// DefragmentSlices says which slices would have to move so that a shape fits, and moves them where it is to. Circuits of
+	// other slices stand, and slices of jobs are not moved. For operators.
+	DefragmentSlices(context.Context, *connect.Request[v1.DefragmentSlicesRequest]) (*connect.Response[v1.DefragmentSlicesResponse], error)
 	// GetSlice returns a slice, with what would have to end for it where it waits. A tenant reads its own alone, here and
 	// in the next two.
 	GetSlice(context.Context, *connect.Request[v1.GetSliceRequest]) (*connect.Response[v1.GetSliceResponse], error)
@@ -675,6 +696,12 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 		ControllerDeleteSliceProcedure,
 		svc.DeleteSlice,
 		connect.WithSchema(controllerMethods.ByName("DeleteSlice")),
+		connect.WithHandlerOptions(opts...),
+	)
+	controllerDefragmentSlicesHandler := connect.NewUnaryHandler(
+		ControllerDefragmentSlicesProcedure,
+		svc.DefragmentSlices,
+		connect.WithSchema(controllerMethods.ByName("DefragmentSlices")),
 		connect.WithHandlerOptions(opts...),
 	)
 	controllerGetSliceHandler := connect.NewUnaryHandler(
@@ -801,6 +828,8 @@ func NewControllerHandler(svc ControllerHandler, opts ...connect.HandlerOption) 
 			controllerCreateSliceHandler.ServeHTTP(w, r)
 		case ControllerDeleteSliceProcedure:
 			controllerDeleteSliceHandler.ServeHTTP(w, r)
+		case ControllerDefragmentSlicesProcedure:
+			controllerDefragmentSlicesHandler.ServeHTTP(w, r)
 		case ControllerGetSliceProcedure:
 			controllerGetSliceHandler.ServeHTTP(w, r)
 		case ControllerListSlicesProcedure:
@@ -886,6 +915,10 @@ func (UnimplementedControllerHandler) CreateSlice(context.Context, *connect.Requ
 
 func (UnimplementedControllerHandler) DeleteSlice(context.Context, *connect.Request[v1.DeleteSliceRequest]) (*connect.Response[v1.DeleteSliceResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.DeleteSlice is not implemented"))
+}
+
+func (UnimplementedControllerHandler) DefragmentSlices(context.Context, *connect.Request[v1.DefragmentSlicesRequest]) (*connect.Response[v1.DefragmentSlicesResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("lightloom.v1.Controller.DefragmentSlices is not implemented"))
 }
 
 func (UnimplementedControllerHandler) GetSlice(context.Context, *connect.Request[v1.GetSliceRequest]) (*connect.Response[v1.GetSliceResponse], error) {

@@ -1,0 +1,57 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+
+	"lightloom/controller/torus"
+	"lightloom/pathmap/topo"
+)
+
+// checkSlice returns why the job can never have its slice, or its tasks none of its nodes.
+func (j *Job) checkSlice(f *topo.Fabric) error {
+	if j.Slice == "" {
+		return nil
+	}
+	if !f.Spec.Pod() {
+		return errors.New("asks for a slice, and this fabric is no pod: leave slice out")
+	}
+	shape, err := torus.ParseShape(j.Slice)
+	if err != nil {
+		return fmt.Errorf("asks for a slice: %w", err)
+	}
+	pod, err := torus.Joined(f.Spec.Side, f.Racks)
+	if err != nil {
+		return err
+	}
+	if err := pod.Check(shape); err != nil {
+		return fmt.Errorf("asks for a slice: %w", err)
+	}
+	return j.checkNodes(shape.Nodes(), f.Spec.Slots)
+}
+
+func (j *Job) checkNodes(nodes, slots int) error {
+	sum, most := 0, 0
+	for i := range j.Stages {
+		for k := range j.Stages[i].Tasks {
+			size := int(j.Stages[i].Tasks[k].Size())
+			sum, most = sum+size, max(most, size)
+		}
+	}
+	switch {
+	case j.Tasks() == 0:
+		return errors.New("asks for a slice, and has no tasks to run there: leave slice out, or create a slice of its own")
+	case j.Incremental:
+		return errors.New("asks for a slice and is incremental: a slice has all of its nodes at once: leave one out")
+	case j.Malleable():
+		return errors.New("asks for a slice, and has tasks with loads: a slice gives nodes, and no vCPUs: leave one out")
+	case j.Reading():
+		return errors.New("asks for a slice, and reads blocks where they lie: leave one out")
+	case most > slots:
+		return fmt.Errorf("asks for a slice, and a task of it takes %d slots: a node has %d", most, slots)
+	case sum > nodes*slots:
+		return fmt.Errorf("asks for a slice of %d nodes, and its tasks take %d slots of %d a node: ask for %d nodes or more",
+			nodes, sum, slots, (sum+slots-1)/slots)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lightloom/controller"
+	"lightloom/controller/torus"
+	"lightloom/southbound"
+)
+
+// jobPrefix begins the names of slices that are made for jobs; nobody else can take these.
+const jobPrefix = "job-"
+
+// JobSliceName is what the slice of a job is called.
+func JobSliceName(id controller.JobID) string { return fmt.Sprintf("%s%d", jobPrefix, id) }
+
+// IsJobSliceName reports whether a name is kept for the slices of jobs.
+func IsJobSliceName(name string) bool {
+	digits, ok := strings.CutPrefix(name, jobPrefix)
+	_, err := strconv.ParseUint(digits, 10, 32)
+	return ok && err == nil
+}
+
+// JobOf returns the job that a slice was made for; nil where a user asked for it, or the job has ended.
+func (s *State) JobOf(x *Slice) *Job {
+	if x.Request != x.Name || !IsJobSliceName(x.Name) {
+		return nil
+	}
+	id, _ := strconv.ParseUint(x.Name[len(jobPrefix):], 10, 32)
+	if j := s.Job(controller.JobID(id)); j != nil && j.Slice != "" && j.Ended == Unset && !(j.Cancelled && j.Placed == Unset) {
+		return j
+	}
+	return nil
+}
+
+// OfJob reports whether a slice was made for a job, which perhaps has ended.
+func (x *Slice) OfJob() bool { return x.Request == x.Name && IsJobSliceName(x.Name) }
+
+// SliceWaiters are the jobs that wait to be placed on a slice or have lost hosts of one, by id.
+func (s *State) SliceWaiters() (out []*Job) {
+	if s.slicing.pod == nil {
+		return nil
+	}
+	for _, all := range [2][]controller.JobID{s.waiting, s.evicted} {
+		for _, id := range all {
+			if j := s.Job(id); j.Slice != "" {
+				out = append(out, j)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *Job) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// sliceHosts returns the hosts of a placement, cube by cube, and within a cube by their number.
+func (s *State) sliceHosts(at *torus.Placement) (out []southbound.HostID) {
+	side := s.fabric.Spec.Side
+	for _, q := range at.Parts {
+		for left := q.Nodes; left != 0; left &= left - 1 {
+			n := bits.TrailingZeros64(left) // 16x + 4y + z
+			at := (n/16*side+n/4%4)*side + n%4
+			out = append(out, southbound.HostID(s.fabric.FirstHost[q.Cube]+int32(at)))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// jobSliceHosts are the hosts of all slices of jobs: nothing else is placed there.
+func (s *State) jobSliceHosts() (out []southbound.HostID) {
+	for i := range s.d.Slices {
+		if x := &s.d.Slices[i]; x.Place != nil && x.OfJob() {
+			out = append(out, s.sliceHosts(x.Place)...)
+		}
+	}
+	return out
+}
+
+// OnSlice places the tasks of a job on the nodes of its slice in turn, those that have no host; tasks that have one keep
+// it. It returns false while the slice is not Ready, or its nodes have no room for all.
+func (s *State) OnSlice(j *Job) (*controller.Placement, bool) {
+	x, ok := s.Slice(JobSliceName(j.ID))
+	if !ok || x.State != torus.Ready || s.JobOf(&x) == nil {
+		return nil, false
+	}
+	hosts := slices.DeleteFunc(s.sliceHosts(x.Place), func(h southbound.HostID) bool {
+		return slices.Contains(s.d.Lost, h) || s.isDrained(h)
+	})
+	p := &controller.Placement{Job: j.ID, Hosts: slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())}
+	copy(p.Hosts, j.Hosts)
+	held, at := map[southbound.HostID]int32{}, 0
+	for i, h := range p.Hosts {
+		if h != controller.NoHost {
+			continue
+		}
+		size, found := s.size(j, i), false
+		for range hosts {
+			h = hosts[at%len(hosts)]
+			at++
+			if found = held[h]+size <= s.free[h]; found {
+				break
+			}
+		}
+		if !found {
+			return nil, false
+		}
+		held[h] += size
+		p.Hosts[i] = h
+	}
+	return p, s.CheckPlacement(p, alone()) == nil
+}
