@@ -65,19 +65,20 @@ func (f *modelFlags) add(c *cobra.Command) {
 // source returns the job that a command line names: a path or a model.
 func (f *modelFlags) source(c *cobra.Command, args []string) (iteration.Source, error) {
 	const mend = "write lightloom training run traces, or lightloom training run --model dense-7b"
+	name := strings.TrimPrefix(c.CommandPath(), "lightloom ")
 	switch {
 	case len(args) > 1:
-		return iteration.Source{}, usage(mend, "%s: want one path, got %d", c.CommandPath(), len(args))
+		return iteration.Source{}, usage(mend, "%s: want one path, got %d", name, len(args))
 	case len(args) == 1 && f.model != "":
-		return iteration.Source{}, usage(mend, "%s: it has both a path and --model", c.CommandPath())
+		return iteration.Source{}, usage(mend, "%s: it has both a path and --model", name)
 	case len(args) == 1:
 		return iteration.Source{Path: args[0]}, nil
 	case f.model == "":
-		return iteration.Source{}, usage(mend, "%s: there is no job", c.CommandPath())
+		return iteration.Source{}, usage(mend, "%s: there is no job", name)
 	}
 	m, err := llm.ModelOf(f.model)
 	if err != nil {
-		return iteration.Source{}, usage("write --model dense-7b", "%s: %v", c.CommandPath(), err)
+		return iteration.Source{}, usage("write --model dense-7b", "%s: %v", name, err)
 	}
 	j := f.job
 	j.Model = m

@@ -58,11 +58,20 @@ func Decode(name string, data []byte, into any) (*File, error) {
 	if err != nil {
 		return nil, placed(name, err)
 	}
-	err = yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField()).Decode(into)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err := decode(data, into); err != nil && !errors.Is(err, io.EOF) {
 		return nil, placed(name, err)
 	}
 	return &File{name: name, tree: tree}, nil
+}
+
+// decode decodes YAML. The library panics on some values that are none, such as a tag alone where a list belongs.
+func decode(data []byte, into any) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("it holds a value that cannot be read: write plain values, without tags")
+		}
+	}()
+	return yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField()).Decode(into)
 }
 
 // placed puts file, line and column before a YAML error's own words.

@@ -62,3 +62,15 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// broken panics as the library does on some values.
+type broken struct{}
+
+func (*broken) UnmarshalYAML([]byte) error { panic("broken") }
+
+func TestPanic(t *testing.T) {
+	var into struct{ A broken }
+	if _, err := Decode("x.yaml", []byte("a: 1\n"), &into); err == nil || !strings.Contains(err.Error(), "x.yaml: it holds") {
+		t.Errorf("%v", err)
+	}
+}

@@ -9,12 +9,11 @@ import (
 
 // dimension is one step of a collective's way through the network.
 type dimension struct {
-	level  int // whose queues it uses
-	impl   implementation
-	ranks  circle
-	tree   *tree // of doubleBinaryTree
-	skip   bool  // the collective leaves it out
-	single bool
+	level int // whose queues it uses
+	impl  implementation
+	ranks circle
+	tree  *tree // of doubleBinaryTree
+	skip  bool  // the collective leaves it out
 }
 
 // collectiveOf is a collective that a rank begins.
@@ -57,13 +56,10 @@ func (n *npu) beginCollective(node *training.Node, done func()) error {
 		if err != nil {
 			return err
 		}
-		n.begin(&chunk{n: n, id: n.nextChunk(node), phases: phases, queue: -1, priority: priority, done: c.ended})
+		(&chunk{n: n, id: n.nextChunk(node), phases: phases, queue: -1, priority: priority, done: c.ended}).next()
 	}
 	return nil
 }
-
-// begin puts a chunk into the queue of its first phase.
-func (n *npu) begin(c *chunk) { c.next() }
 
 func (c *collectiveOf) ended() {
 	if c.left--; c.left == 0 {
@@ -118,7 +114,7 @@ func (n *npu) dimensions(node *training.Node) ([]dimension, error) {
 			impls = []implementation{{method: ring}}
 		}
 		at := slices.Index(g.Ranks, n.id)
-		dims = []dimension{{impl: impls[0], ranks: circle{g.Ranks, at, true}, single: len(g.Ranks) == 1}}
+		dims = []dimension{{impl: impls[0], ranks: circle{g.Ranks, at, true}}}
 	} else {
 		if len(impls) > len(n.net.NPUs) {
 			return nil, fmt.Errorf("the system file has %d implementations of %v, and the network has %d dimensions", len(impls),

@@ -27,8 +27,9 @@ func (c *collectiveOf) beginCustom(w *training.Workload, priority int) error {
 	nodes := w.Ranks[at].Nodes
 	run := func(ch *chunk) algorithm { return &script{ch, group, nodes, training.NewProgress(nodes)} }
 	c.left = 1
-	c.n.begin(&chunk{n: c.n, id: c.n.nextChunk(c.node), phases: []phase{{0, run}}, queue: -1, priority: priority,
-		done: c.ended})
+	first := &chunk{n: c.n, id: c.n.nextChunk(c.node), phases: []phase{{0, run}}, queue: -1, priority: priority,
+		done: c.ended}
+	first.next()
 	return nil
 }
 

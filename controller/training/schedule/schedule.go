@@ -115,8 +115,8 @@ type Request struct {
 	Return bool          // the way back: each rank gets part j of Bytes from rank j
 }
 
-// mostMessages bounds a schedule: a direct all-to-all of 4,096 ranks has as many.
-const mostMessages = 1 << 24
+// mostRanks bounds a schedule: a direct all-to-all of as many has 16 million messages.
+const mostRanks = 1 << 12
 
 // New returns the schedule of a request. A barrier, and any collective of one rank, has no messages.
 func New(r Request) (*Schedule, error) {
@@ -130,8 +130,8 @@ func New(r Request) (*Schedule, error) {
 			r.Method = Ring
 		}
 	}
-	if float64(r.Ranks)*float64(r.Ranks)*2 > mostMessages*2 {
-		return nil, fmt.Errorf("a %v of %d ranks has more than %d messages", r.Op, r.Ranks, mostMessages)
+	if r.Ranks > mostRanks {
+		return nil, fmt.Errorf("a %v of %d ranks: at most %d are taken", r.Op, r.Ranks, mostRanks)
 	}
 	build := generator(r.Method, r.Op)
 	if build == nil {
