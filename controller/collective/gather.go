@@ -42,6 +42,7 @@ type gather struct {
 	picks  []arrival
 	tried  []bool  // by pick
 	open   []int32 // chunks that a node lacks
+	free   []int32 // links into it
 	sends  []Send
 	ends   time.Duration
 	undone int
@@ -234,34 +235,35 @@ func (g *gather) drawn(v int32, links []int32) []arrival {
 			open = append(open, int32(64*w+bits.TrailingZeros64(x)))
 		}
 	}
-	free := 0
+	free := g.free[:0]
 	for _, l := range links {
 		if !g.busy[l] {
-			free++
+			free = append(free, l)
 		}
 	}
-	for i := 0; i < len(open) && len(picks) < free; i++ {
+	for i := 0; i < len(open) && len(free) > 0; i++ {
 		k := i + g.below(len(open)-i)
 		open[i], open[k] = open[k], open[i]
-		if l := g.source(open[i], links, picks); l >= 0 {
-			g.take(v, open[i])
-			picks = append(picks, arrival{open[i], l})
+		at := g.source(open[i], free)
+		if at < 0 {
+			continue
 		}
+		g.take(v, open[i])
+		picks = append(picks, arrival{open[i], free[at]})
+		free = append(free[:at], free[at+1:]...)
 	}
-	g.open = open
+	g.open, g.free = open, free
 	return picks
 }
 
-// source returns a random link that is free and whose sender has a chunk, or a number below zero.
-func (g *gather) source(c int32, links []int32, picks []arrival) int32 {
-	best, equal := int32(-1), 0
-	for _, l := range links {
-		if g.busy[l] || g.have[int(g.from[l])*g.words+int(c)/64]>>(c%64)&1 == 0 ||
-			slices.ContainsFunc(picks, func(p arrival) bool { return p.link == l }) {
-			continue
-		}
-		if equal++; g.below(equal) == 0 {
-			best = l
+// source returns which of some links, a random one of those whose sender has a chunk, or a number below zero.
+func (g *gather) source(c int32, free []int32) int {
+	best, equal := -1, 0
+	for i, l := range free {
+		if g.have[int(g.from[l])*g.words+int(c)/64]>>(c%64)&1 == 1 {
+			if equal++; equal == 1 || g.below(equal) == 0 {
+				best = i
+			}
 		}
 	}
 	return best
