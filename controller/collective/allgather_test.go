@@ -131,6 +131,7 @@ func TestRandomRegular(t *testing.T) {
 			}
 			s, _ := gathered(t, n, size.chunks)
 			cut := collective.CutBound(n, size.chunks, s.Bytes)
+			t.Logf("seed %d, %d nodes: %.2f %% above the cut bound", seed, size.nodes, 100*(float64(s.Ends)/float64(cut)-1))
 			if float64(s.Ends) > 1.05*float64(cut) || s.Ends < cut {
 				t.Errorf("seed %d, %d nodes: it ends at %v, and the bound is %v", seed, size.nodes, s.Ends, cut)
 			}
