@@ -17,59 +17,69 @@ type gather struct {
 	chunks int // of all nodes
 	words  int // of a set of chunks
 
-	lack  []uint64 // sets by node: chunks that it neither has nor is being sent
-	have  []uint64 // sets by node: chunks that have arrived
-	log   []uint16 // by node: its chunks in the order of arrival
-	count []int32  // by node: length of its log
-	left  []int32  // by node: size of lack
-	held  []int32  // by chunk: nodes that have it or are being sent it, but for its own
-
-	in, out        index
-	from, to       []int32         // by link
-	alike          bool            // all links are
-	taken, arrives []time.Duration // by link
-	read           []int32         // by link: how much of the sender's log its receiver has no use for
-	busy           []bool          // by link
-	idle           []int32         // by node: links out of it that are not busy
-	wish           wishes
+	byNode
+	byLink
 	attempt
 	giveUp time.Duration // a run that ends no sooner is given up
 
 	agenda *agenda
 	now    time.Duration
-	marked []bool  // by node: it is in touched
-	touch  []int32 // nodes that may be sent something now
-	picks  []arrival
-	tried  []bool  // by pick
-	open   []int32 // chunks that a node lacks
 	sends  []Send
 	ends   time.Duration
 	undone int
+	scratch
 }
 
-// wishes says what each link is to carry if it can, one after the other. Without any, links choose for themselves.
-type wishes struct {
-	first  []int32 // by link and one more
-	chunks []int32
-	next   []int32 // by link
+// byNode is what a gather knows of nodes, and of chunks.
+type byNode struct {
+	lack    []uint64 // sets: chunks that a node neither has nor is being sent
+	have    []uint64 // sets: chunks that have arrived
+	log     []uint16 // its chunks in the order of arrival
+	count   []int32  // length of its log
+	left    []int32  // size of lack
+	idle    []int32  // links out of it that are not busy
+	marked  []bool   // it is in touch
+	in, out index
+	held    []int32 // by chunk: nodes that have it or are being sent it, but for its own
 }
 
+// byLink is what a gather knows of links.
+type byLink struct {
+	from, to       []int32
+	taken, arrives []time.Duration
+	alike          bool    // all links are
+	read           []int32 // how much of the sender's log its receiver has no use for
+	busy           []bool
+}
+
+// scratch is memory that each decision uses anew.
+type scratch struct {
+	touch []int32 // nodes that may be sent something now
+	picks []arrival
+	tried []bool  // by pick
+	open  []int32 // chunks that a node lacks
+	free  []int32 // links into it
+}
+
+// newGather returns a gather without chunks yet, and with room for so many sends.
 func newGather(n *Network, chunks int, bytes pathmap.Bytes, sends int) *gather {
 	all := n.Nodes * chunks
-	g := &gather{net: n, chunks: all, words: (all + 63) / 64, in: n.byTo(), out: n.byFrom(), agenda: newAgenda(), giveUp: pathmap.MaxDuration,
-		log: make([]uint16, n.Nodes*all), count: make([]int32, n.Nodes), left: make([]int32, n.Nodes), held: make([]int32, all),
-		taken: make([]time.Duration, len(n.Links)), arrives: make([]time.Duration, len(n.Links)),
-		read: make([]int32, len(n.Links)), busy: make([]bool, len(n.Links)), idle: make([]int32, n.Nodes),
-		marked: make([]bool, n.Nodes), sends: make([]Send, 0, sends)}
-	g.lack, g.have = make([]uint64, n.Nodes*g.words), make([]uint64, n.Nodes*g.words)
+	g := &gather{net: n, chunks: all, words: (all + 63) / 64, agenda: newAgenda(), giveUp: pathmap.MaxDuration,
+		sends: make([]Send, 0, sends)}
+	sets := n.Nodes * g.words
+	g.byNode = byNode{lack: make([]uint64, sets), have: make([]uint64, sets), log: make([]uint16, n.Nodes*all),
+		count: make([]int32, n.Nodes), left: make([]int32, n.Nodes), idle: make([]int32, n.Nodes),
+		marked: make([]bool, n.Nodes), in: n.byTo(), out: n.byFrom(), held: make([]int32, all)}
+	links := len(n.Links)
+	g.byLink = byLink{taken: make([]time.Duration, links), arrives: make([]time.Duration, links),
+		read: make([]int32, links), busy: make([]bool, links)}
 	for i, l := range n.Links {
 		g.taken[i], g.arrives[i] = n.busy(int32(i), bytes)
 		g.from, g.to = append(g.from, l.From), append(g.to, l.To)
 	}
 	g.alike, _ = n.uniform()
 	for v := range int32(n.Nodes) {
-		links := g.in.of(v)
-		slices.SortStableFunc(links, func(a, b int32) int { return cmp.Compare(g.arrives[a], g.arrives[b]) })
+		slices.SortStableFunc(g.in.of(v), func(a, b int32) int { return cmp.Compare(g.arrives[a], g.arrives[b]) })
 	}
 	return g
 }
@@ -234,34 +244,35 @@ func (g *gather) drawn(v int32, links []int32) []arrival {
 			open = append(open, int32(64*w+bits.TrailingZeros64(x)))
 		}
 	}
-	free := 0
+	free := g.free[:0]
 	for _, l := range links {
 		if !g.busy[l] {
-			free++
+			free = append(free, l)
 		}
 	}
-	for i := 0; i < len(open) && len(picks) < free; i++ {
+	for i := 0; i < len(open) && len(free) > 0; i++ {
 		k := i + g.below(len(open)-i)
 		open[i], open[k] = open[k], open[i]
-		if l := g.source(open[i], links, picks); l >= 0 {
-			g.take(v, open[i])
-			picks = append(picks, arrival{open[i], l})
+		at := g.source(open[i], free)
+		if at < 0 {
+			continue
 		}
+		g.take(v, open[i])
+		picks = append(picks, arrival{open[i], free[at]})
+		free = append(free[:at], free[at+1:]...)
 	}
-	g.open = open
+	g.open, g.free = open, free
 	return picks
 }
 
-// source returns a random link that is free and whose sender has a chunk, or a number below zero.
-func (g *gather) source(c int32, links []int32, picks []arrival) int32 {
-	best, equal := int32(-1), 0
-	for _, l := range links {
-		if g.busy[l] || g.have[int(g.from[l])*g.words+int(c)/64]>>(c%64)&1 == 0 ||
-			slices.ContainsFunc(picks, func(p arrival) bool { return p.link == l }) {
-			continue
-		}
-		if equal++; g.below(equal) == 0 {
-			best = l
+// source returns which of some links, a random one of those whose sender has a chunk, or a number below zero.
+func (g *gather) source(c int32, free []int32) int {
+	best, equal := -1, 0
+	for i, l := range free {
+		if g.have[int(g.from[l])*g.words+int(c)/64]>>(c%64)&1 == 1 {
+			if equal++; equal == 1 || g.below(equal) == 0 {
+				best = i
+			}
 		}
 	}
 	return best
@@ -285,11 +296,6 @@ func (g *gather) late(v int32, links []int32, i int) bool {
 // choose returns what a link is to carry of what its receiver lacks, or a number below zero.
 func (g *gather) choose(lack []uint64, l int32) int32 {
 	u := g.from[l]
-	if g.wish.first != nil {
-		if c := g.wished(l, u, lack); c >= 0 {
-			return c
-		}
-	}
 	log := g.log[int(u)*g.chunks:][:g.count[u]]
 	if g.width > 1 {
 		return g.rarest(lack, l, log)
@@ -326,24 +332,6 @@ func (g *gather) rarest(lack []uint64, l int32, log []uint16) int32 {
 		g.read[l] = int32(len(log))
 	}
 	return best
-}
-
-// wished returns the next chunk that a link is to carry, unless the sender does not have it yet or it is not needed.
-func (g *gather) wished(l, u int32, lack []uint64) int32 {
-	for at := g.wish.next[l]; at < g.wish.first[l+1]; at++ {
-		c := g.wish.chunks[at]
-		if lack[c/64]>>(c%64)&1 == 0 {
-			continue
-		}
-		g.wish.next[l] = at
-		if g.have[int(u)*g.words+int(c)/64]>>(c%64)&1 == 0 {
-			return -1
-		}
-		g.wish.next[l] = at + 1
-		return c
-	}
-	g.wish.next[l] = g.wish.first[l+1]
-	return -1
 }
 
 // send lets links begin to carry what they have picked.

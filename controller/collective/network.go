@@ -29,8 +29,8 @@ const (
 	MaxChunks = 1 << 16
 )
 
-// Check returns what is wrong with a network: it is too large, a link leads nowhere or carries nothing, or a node cannot
-// be reached from another one.
+// Check returns what is wrong with a network: it is too large, a link leads nowhere or carries nothing, or a node
+// cannot be reached from another one.
 func (n *Network) Check() error {
 	if n.Nodes < 1 || n.Nodes > MaxNodes {
 		return fmt.Errorf("check network: %d nodes; take 1 to %d", n.Nodes, MaxNodes)

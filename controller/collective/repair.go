@@ -29,7 +29,7 @@ func Repair(n *Network, s *Schedule, dead ...int32) (*Network, *Schedule, Bounds
 	return left, out, left.bounds((n.Nodes-1)*s.Chunks, s.Chunks, s.Bytes), nil
 }
 
-// repair is a schedule on its way to another network. Its gather has what is lost as lacking, and everything else there.
+// repair is a schedule on its way to another network. Its gather lacks what is lost, and has everything else.
 type repair struct {
 	g    *gather
 	kept []Send

@@ -19,8 +19,8 @@ type Plan struct {
 }
 
 // errNever is what a job has that some circuits never carry.
-var errNever = errors.New("decide phases: no topology carries all phases, and there are no packets: add a topology, or a " +
-	"rate of packets")
+var errNever = errors.New("decide phases: no topology carries all phases, and there are no packets: add a topology, " +
+	"or a rate of packets")
 
 // Decide chooses circuits for each phase from topologies, so that an iteration that repeats takes least; of equal plans
 // it takes the one with fewer moves, so it never moves for nothing. A move begins with its phase, and the phase lasts

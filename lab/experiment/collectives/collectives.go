@@ -23,11 +23,11 @@ import (
 // Experiments returns the experiments.
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
-		{Name: "collectives", Doc: "schedules of collectives for whole, damaged and irregular networks, beside TACOS's rule " +
-			"and bounds, and chosen with circuits", Source: "TACOS (MICRO 2024): its rule and its table", Seeds: 10,
+		{Name: "collectives", Doc: "schedules of collectives for whole, damaged and irregular networks, beside TACOS's " +
+			"rule and bounds, and chosen with circuits", Source: "TACOS (MICRO 2024): its rule and its table", Seeds: 10,
 			Only: experiment.SendsNothing, Run: runCollectives},
-		{Name: "training-circuits", Doc: "circuits that move between the phases of a training job, over reconfiguration delays",
-			Source: "jobs of stated sizes: dense 7 B and 70 B, MoE 8×7 B", Seeds: 1, Only: experiment.SendsNothing,
+		{Name: "training-circuits", Doc: "circuits that move between the phases of a training job, over reconfiguration " +
+			"delays", Source: "jobs of stated sizes: dense 7 B and 70 B, MoE 8×7 B", Seeds: 1, Only: experiment.SendsNothing,
 			Run: runTraining},
 	}
 }
@@ -187,7 +187,7 @@ func runCollectives(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 		"held: a link is busy for its latency, too, as TACOS counts; pipelined: it is not, as ASTRA-sim counts",
 		"TACOS's rule is rebuilt from its description: the best of 10 random runs, of 1 on 512 nodes",
 		"the NIC bound is the ingress of the slowest node, in parts of any size; the cut bound is exact, without latency",
-		"dead cables and the dead node are drawn, and so are the graphs; the irregular one has 8 cables a node, a quarter dead",
+		"dead cables, the dead node and graphs are drawn; the irregular one has 8 cables a node, and a quarter of them dead",
 	)
 	all, err := experiment.Cross(ctx, b, instances(b.Quick), []string{ours, rule}, instance.run)
 	if err != nil {
@@ -196,11 +196,12 @@ func runCollectives(ctx context.Context, b *experiment.Bench) (*experiment.Resul
 	for k, i := range instances(b.Quick) {
 		i.rows(out, all[k])
 	}
-	if _, err := experiment.Fill(ctx, b, out, repairs(b.Quick), []string{ours}, repaired.run, repaired.rows); err != nil {
+	one := []string{ours}
+	if _, err := experiment.Fill(ctx, b, out, repairs(b.Quick), one, repaired.run, repaired.rows); err != nil {
 		return nil, err
 	}
-	if _, err := experiment.Fill(ctx, b, out, exchanges(b.Quick), []string{ours}, exchange.run, exchange.rows); err != nil {
+	if _, err := experiment.Fill(ctx, b, out, exchanges(b.Quick), one, exchange.run, exchange.rows); err != nil {
 		return nil, err
 	}
-	return experiment.Fill(ctx, b, out, togethers(b.Quick), []string{ours}, together.run, together.rows)
+	return experiment.Fill(ctx, b, out, togethers(b.Quick), one, together.run, together.rows)
 }

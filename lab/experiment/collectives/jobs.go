@@ -40,8 +40,8 @@ const (
 	nic                            = 400 * pathmap.Gbps
 )
 
-// racks are servers of 8 GPUs, which tensor parallelism does not leave: one for each data-parallel rank and stage. GPU t
-// of every server is on rail t; rails are alike, and one of them is looked at.
+// racks are servers of 8 GPUs, which tensor parallelism does not leave: one for each data-parallel rank and stage. GPU
+// t of every server is on rail t; rails are alike, and one of them is looked at.
 const racks = dataRanks * stages
 
 func rack(data, stage int) int { return data*stages + stage }
@@ -95,8 +95,8 @@ func (m model) gradients() []phases.Form {
 }
 
 // experts is one all-to-all of a layer: each token of a rank's share goes to 2 of 8 experts, one on each data-parallel
-// rank: sequence ÷ 8 × 2 × hidden × 2 bytes, an eighth to each rank; gates are even. It goes directly, or is relayed over
-// circuits of as many strides as a rack has circuits, or two fewer, which leaves two to the pipeline.
+// rank: sequence ÷ 8 × 2 × hidden × 2 bytes, an eighth to each rank; gates are even. It goes directly, or is relayed
+// over circuits of as many strides as a rack has circuits, or two fewer, which leaves two to the pipeline.
 func (m model) experts(circuits int) []phases.Form {
 	each := sequence / tensorRanks * float64(m.choose*m.hidden*bytesOf) / dataRanks
 	out := []phases.Form{{Name: "direct", Demand: demand(func(data, stage int, to func(int, int, float64)) {
