@@ -204,7 +204,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		return p.entries, &p.act, now
 	}
 	l.transitions(s, now)
-	if quiet := len(p.entries) == 0 && p.act.empty(); !quiet && (len(p.entries) > p.lit || !l.still(s, now)) {
+	if idle := len(p.entries) == 0 && p.act.empty(); !idle && (len(p.entries) > p.lit || !l.still(s, now)) {
 		return p.entries, &p.act, now
 	}
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(),

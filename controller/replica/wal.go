@@ -20,11 +20,11 @@ type wal struct {
 	ballot *ballot
 	dir    string
 
-	write      sync.Mutex // held by who changes files
-	cut        uint64     // entries from here on give way to those that are stored next; 0: none
-	dirty      bool       // there can be bytes behind the end
-	doubt      bool       // the ballot on disk can claim a longer log than there is
-	unfinished string     // a segment that was begun and does not count
+	write       sync.Mutex // held by who changes files
+	cut         uint64     // entries from here on give way to those that are stored next; 0: none
+	dirty       bool       // there can be bytes behind the end
+	needsReread bool       // the ballot on disk can claim a longer log than there is
+	unfinished  string     // a segment that was begun and does not count
 
 	mu     sync.RWMutex
 	segs   []*segment
@@ -246,7 +246,7 @@ func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64, sum u
 				return
 			}
 			w.unfinished = path
-			if err = errors.Join(err, s.f.Close()); !w.doubt {
+			if err = errors.Join(err, s.f.Close()); !w.needsReread {
 				_ = w.settle() // gives the room back; if not, the next write does
 			}
 		}()
@@ -266,11 +266,11 @@ func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64, sum u
 	}
 	if err == nil {
 		err = w.ballot.mark(func(k *kept) { k.Last, k.Sum = last, sum })
-		w.doubt = err != nil
+		w.needsReread = err != nil
 	}
 	if err == nil {
 		w.dirty = false
-	} else if !fresh && !w.doubt {
+	} else if !fresh && !w.needsReread {
 		_ = w.disk.truncate(s.f, at) // gives the room back; if not, the next write does
 	}
 	return err
@@ -279,11 +279,11 @@ func (w *wal) put(s *segment, fresh bool, b []byte, at int64, last uint64, sum u
 // settle makes good what a write that failed has left on disk: first what the ballot says there, then
 // what it says it of.
 func (w *wal) settle() error {
-	if w.doubt {
+	if w.needsReread {
 		if err := w.ballot.mark(func(*kept) {}); err != nil {
 			return err
 		}
-		w.doubt = false
+		w.needsReread = false
 	}
 	if w.unfinished != "" {
 		if err := w.disk.do("remove", w.unfinished,

@@ -22,10 +22,10 @@ type individualRates struct {
 	// Where many rows get another rate at once, and will soon again, the heap is left in disorder, and the
 	// first end found by looking at all rows, which is faster than to build it; but so often only, lest
 	// that be done at each of many ends.
-	loose bool
-	looks int           // how often it may still be found so
-	known bool          // first is the first end
-	first time.Duration // of all rows; southbound.Never where none moves
+	loose     bool
+	scansLeft int           // how often it may still be found so
+	known     bool          // first is the first end
+	first     time.Duration // of all rows; southbound.Never where none moves
 
 	// Most rows keep their requests, so only changed requests are recorded, and sums are kept.
 	asked   standingDemand
@@ -236,7 +236,7 @@ func (ir *individualRates) grantAll() {
 // loosen leaves the heap in disorder; first is the first end.
 func (ir *individualRates) loosen(first time.Duration) {
 	ir.heap, ir.stale = ir.heap[:0], true
-	ir.loose, ir.looks = true, maxScans
+	ir.loose, ir.scansLeft = true, maxScans
 	ir.first, ir.known = first, true
 }
 
@@ -248,7 +248,7 @@ func (ir *individualRates) scan() {
 			first = end
 		}
 	}
-	ir.first, ir.known, ir.looks = first, true, ir.looks-1
+	ir.first, ir.known, ir.scansLeft = first, true, ir.scansLeft-1
 }
 
 // build makes the heap anew.
@@ -334,7 +334,7 @@ func (ir *individualRates) reschedule() {
 
 // soonest returns the first end, southbound.Never where no row moves.
 func (ir *individualRates) soonest() time.Duration {
-	if ir.loose && !ir.known && ir.looks > 0 {
+	if ir.loose && !ir.known && ir.scansLeft > 0 {
 		ir.scan()
 	}
 	if ir.loose && ir.known {

@@ -11,12 +11,12 @@ import (
 // byte sent.
 type lighting struct {
 	*process
-	quiet bool // the last question had no demand, and nothing was reserved
+	noDemand bool // the last question had no demand, and nothing was reserved
 }
 
 func (a *lighting) answer(v *controller.View, all []circuits.Demand) (*circuits.AskedPlan, error) {
 	if a.know(v) {
-		a.quiet = false
+		a.noDemand = false
 	}
 	q := &Question{Now: v.Now, Reserved: slices.Clone(v.Reserved), Delta: v.Delta}
 	for _, d := range all {
@@ -27,10 +27,10 @@ func (a *lighting) answer(v *controller.View, all []circuits.Demand) (*circuits.
 		q.Demand = append(q.Demand, x)
 	}
 	none := len(q.Demand) == 0 && len(q.Reserved) == 0
-	if none && a.quiet {
+	if none && a.noDemand {
 		return new(circuits.AskedPlan), nil
 	}
-	a.quiet = none
+	a.noDemand = none
 	got, err := a.ask(q)
 	if err != nil {
 		return nil, err

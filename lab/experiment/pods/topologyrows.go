@@ -12,18 +12,18 @@ import (
 	"lightloom/lab/experiment"
 )
 
-// plant is pods and switches that topologies are made for.
-type plant struct {
+// installation is pods and switches that topologies are made for.
+type installation struct {
 	pods, switches, groups int
 	changes                float64 // share of the demand that is drawn anew
 }
 
-func (p plant) String() string {
+func (p installation) String() string {
 	return fmt.Sprintf("%d pods × %d switches, %.0f %% of demand new", p.pods, p.switches, 100*p.changes)
 }
 
-func plants() []plant {
-	return []plant{{16, 16, 4, 0.1}, {16, 16, 4, 1}, {64, 64, 8, 0.1}, {64, 64, 8, 1}}
+func installations() []installation {
+	return []installation{{16, 16, 4, 0.1}, {16, 16, 4, 1}, {64, 64, 8, 0.1}, {64, 64, 8, 1}}
 }
 
 // The names of what is run, and of the figures of a run.
@@ -62,7 +62,7 @@ func demandOf(pods int, rng *rand.Rand) topoeng.Demand {
 }
 
 // run makes a topology for one demand, and then one for a demand that has changed.
-func (p plant) run(_ context.Context, b *experiment.Bench, system string, seed uint64) (experiment.Figures, error) {
+func (p installation) run(_ context.Context, b *experiment.Bench, system string, seed uint64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x706f6473)) // "pods"
 	first, fresh := demandOf(p.pods, rng), demandOf(p.pods, rng)
 	second := make(topoeng.Demand, p.pods)
@@ -103,14 +103,14 @@ func (p plant) run(_ context.Context, b *experiment.Bench, system string, seed u
 const packets = 0.25
 
 // rounds is how many random rounds Assign has: 64 pods are to have an answer in 100 ms.
-func (p plant) rounds() int {
+func (p installation) rounds() int {
 	if p.pods > 16 {
 		return 2
 	}
 	return 1000
 }
 
-func (p plant) next(system string, want topoeng.Counts, standing topoeng.Topology,
+func (p installation) next(system string, want topoeng.Counts, standing topoeng.Topology,
 	seed uint64) (topoeng.Topology, topoeng.Certificate, error) {
 	switch system {
 	case fewest:
@@ -129,7 +129,7 @@ func (p plant) next(system string, want topoeng.Counts, standing topoeng.Topolog
 }
 
 // clear clears demand over a quarter of the switches, at a delay of a fiftieth of the bound.
-func (p plant) clear(d topoeng.Demand) (experiment.Figures, error) {
+func (p installation) clear(d topoeng.Demand) (experiment.Figures, error) {
 	m := schedule.New(p.pods)
 	for i := range d {
 		for j, x := range d[i] {
@@ -148,7 +148,7 @@ func (p plant) clear(d topoeng.Demand) (experiment.Figures, error) {
 	return experiment.Figures{makespan: 100 * (c.Value/c.Bound - 1)}, nil
 }
 
-func (p plant) rows(out *experiment.Result, at experiment.Systems) {
+func (p installation) rows(out *experiment.Result, at experiment.Systems) {
 	h := out.At("division", p.String(), "")
 	h.Row(longestPair, "%", 0, at[fewest].Of(longestPair))
 	for _, name := range []string{fewest, balanced, fromNone} {
@@ -172,5 +172,6 @@ func runTopology(ctx context.Context, b *experiment.Bench) (*experiment.Result, 
 		"each pair also has packets at a quarter of a circuit's rate",
 		"clearance: a quarter of the switches, a delay of 2 % of the time in which the busiest port carries its demand",
 	)
-	return experiment.Fill(ctx, b, out, plants(), []string{fewest, balanced, fromNone, clearing}, plant.run, plant.rows)
+	return experiment.Fill(ctx, b, out, installations(), []string{fewest, balanced, fromNone, clearing},
+		installation.run, installation.rows)
 }

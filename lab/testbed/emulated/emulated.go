@@ -124,15 +124,15 @@ type Testbed struct {
 
 // stageRun is the testbed's state of a running scenario.
 type stageRun struct {
-	since  netns.Counters // when it began
-	looks  func(since netns.Counters) ([]outcome.PortLoad, error)
-	kill   []Killing // still to come
-	change int64     // of leaders, as far as seen
-	outage time.Duration
-	down   atomic.Int64  // faults that last
-	grown  time.Duration // when hosts had last received something
-	bytes  pathmap.Bytes // what they had received
-	ends   []func()      // of watches
+	since        netns.Counters // when it began
+	queueSamples func(since netns.Counters) ([]outcome.PortLoad, error)
+	kill         []Killing // still to come
+	change       int64     // of leaders, as far as seen
+	outage       time.Duration
+	down         atomic.Int64  // faults that last
+	grown        time.Duration // when hosts had last received something
+	bytes        pathmap.Bytes // what they had received
+	ends         []func()      // of watches
 
 	timers *lateness
 	probed *float64 // the error of the probe coflow before the run; nil: it could not be sent
@@ -350,7 +350,7 @@ func (s *Testbed) beginRun(ctx context.Context) (err error) {
 	}
 	s.run.kill = s.Config.Kill
 	s.Start(ctx)
-	s.run.looks = s.sampleQueues(s.Context)
+	s.run.queueSamples = s.sampleQueues(s.Context)
 	return nil
 }
 
@@ -404,7 +404,7 @@ func (s *Testbed) stuck() bool {
 
 // Measure implements Testbed. Every replica that is left must hold the same state.
 func (s *Testbed) Measure(ctx context.Context) (o *outcome.Outcome, err error) {
-	queues, err := s.run.looks(s.run.since)
+	queues, err := s.run.queueSamples(s.run.since)
 	s.End()
 	if err != nil {
 		return nil, err

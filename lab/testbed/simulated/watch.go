@@ -20,8 +20,8 @@ type queueWatch struct {
 	now       []float64
 	max, area []float64 // bytes; bytes × seconds
 	at        time.Duration
-	looks     int
-	every     time.Duration // looks are so far apart at least
+	samples   int
+	every     time.Duration // samples are so far apart at least
 	due       bool          // the event that is going on is looked at
 }
 
@@ -43,8 +43,8 @@ func (w *queueWatch) arrive(at time.Duration) {
 		return
 	}
 	w.sample(at)
-	if w.looks++; w.looks == manySamples {
-		w.looks, w.every = 0, max(2*w.every, at/manySamples)
+	if w.samples++; w.samples == manySamples {
+		w.samples, w.every = 0, max(2*w.every, at/manySamples)
 	}
 }
 
