@@ -19,6 +19,7 @@ func withoutJSON() map[string]string {
 		"lightloom exec":                  "its output is that of its command",
 		"lightloom capture":               "its result is a file",
 		"lightloom rerun":                 "its result is a report",
+		"lightloom sweep cancel":          "it prints nothing; sweep status has JSON",
 		"lightloom schema":                "it prints JSON only",
 		"lightloom man":                   "it writes pages",
 		"lightloom docs":                  "it serves until Ctrl-C",

@@ -43,7 +43,9 @@ and trace has the report that lightloom replay would write. FILE is YAML:
   policies: [random+ecmp, crosslayer+sunflow]   # the first is compared with
   seeds: 1-40
   flags: {speedup: 2}   # other flags of lightloom replay, by name`,
-		Example: "  lightloom sweep study.yaml\n  lightloom sweep status study.results\n  lightloom sweep cancel study.results",
+		Example: "  lightloom sweep study.yaml\n" +
+			"  lightloom sweep status study.results\n" +
+			"  lightloom sweep cancel study.results",
 		Args:    one("FILE", "write lightloom sweep study.yaml; lightloom sweep --help shows such a file"),
 	}
 	c.Flags().StringVar(&f.results, "results", "", "folder of the results; default: FILE's name with .results in place "+

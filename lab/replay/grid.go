@@ -102,7 +102,8 @@ func (g *Grid) Make(ctx context.Context, seed uint64, row int) (*Made, error) {
 	m := s.meta("mem")
 	result := o.ResultOf(s.Prepared)
 	rep := report.Summarise(m, s.settled([]report.PolicyResult{result}))
-	made := &Made{Jobs: m.Workload.Digest, Cost: cost, Measured: report.Measure(&rep.Policies[0]), Leaders: o.LeaderChanges}
+	made := &Made{Jobs: m.Workload.Digest, Cost: cost, Measured: report.Measure(&rep.Policies[0]),
+		Leaders: o.LeaderChanges}
 	if seed == g.first.Options.Seed {
 		made.Result = &result
 	}

@@ -202,7 +202,8 @@ func (f *File) Cases() []Case {
 
 // args is the command line of the replay.
 func (f *File) args(fabric, flag, value string) []string {
-	args := []string{"replay", "--fabric=" + fabric, "--" + flag + "=" + value, "--policy=" + strings.Join(f.Policies, ","),
+	args := []string{"replay", "--fabric=" + fabric, "--" + flag + "=" + value,
+		"--policy=" + strings.Join(f.Policies, ","),
 		fmt.Sprintf("--seed=%d", f.first), fmt.Sprintf("--repeat=%d", f.count)}
 	var more []string
 	for name, v := range f.Flags {

@@ -56,8 +56,8 @@ type Local struct {
 	Stderr  io.Writer
 }
 
-// aTask is how long a task should take at least, beside what a process costs to start.
-const aTask = 5 * time.Second
+// aTask is how long a task should take at least, beside what a process costs to start. A kill loses one run of it.
+const aTask = 30 * time.Second
 
 // Engine makes runs by processes. A process that is killed is no error: what it was at is still missing.
 func (l Local) Engine(ctx context.Context, groups []Group, made func()) error {

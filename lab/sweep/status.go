@@ -59,7 +59,8 @@ func (s Status) String() string {
 		return fmt.Sprintf("%s; process %d on %s is at it", text, s.Process, s.Host)
 	}
 	left := time.Duration(s.Left * float64(time.Second)).Round(time.Second)
-	return fmt.Sprintf("%s, %.3g a second, about %v left; process %d on %s is at it", text, s.Rate, left, s.Process, s.Host)
+	return fmt.Sprintf("%s, %.3g a second, about %v left; process %d on %s is at it", text, s.Rate, left, s.Process,
+		s.Host)
 }
 
 // Cancel ends the sweep that has a folder and waits for its end. What was made stays.

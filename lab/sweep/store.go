@@ -138,7 +138,8 @@ func (f Folder) lock() (*os.File, error) {
 		who = fmt.Sprintf("the sweep of %s (process %d on %s)", s.File, s.Process, s.Host)
 	}
 	return nil, errors.Join(hint.New(fmt.Sprintf("%q is in use by %s", string(f), who),
-		"wait for it, end it by lightloom sweep cancel "+string(f)+", or name another folder with --results DIR"), file.Close())
+		"wait for it, end it by lightloom sweep cancel "+string(f)+", or name another folder with --results DIR"),
+		file.Close())
 }
 
 // isRunning reports whether a sweep has the folder.

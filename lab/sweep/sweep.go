@@ -240,6 +240,9 @@ func (s *Sweep) report(began time.Time, stdout io.Writer) error {
 			}
 			return m, err
 		})
+		if disk := (*report.DiskError)(nil); errors.As(err, &disk) {
+			return &FullError{s.Folder, disk.Err}
+		}
 		if err != nil {
 			return err
 		}

@@ -121,7 +121,7 @@ func TestSameReport(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsMissing: more seeds and policies keep the runs that there are; other settings and another program do not.
+// TestOnlyWhatIsMissing: more seeds and policies keep the runs that there are; other settings and programs do not.
 func TestOnlyWhatIsMissing(t *testing.T) {
 	folder := Folder(t.TempDir())
 	s := mustOpen(t, study, folder)

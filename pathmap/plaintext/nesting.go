@@ -124,8 +124,8 @@ func isFlatLine(line []byte) bool {
 	return depth == 0
 }
 
-// CheckMapping refuses YAML that begins with something else than a key, before it is parsed: parsers hold the whole tree
-// of what a first look tells to be no mapping. line is where it begins.
+// CheckMapping refuses YAML that begins with something else than a key, before it is parsed: parsers hold the whole
+// tree of what a first look tells to be no mapping. line is where it begins.
 func CheckMapping(data []byte) (line int, err error) {
 	for text := range bytes.Lines(data) {
 		line++

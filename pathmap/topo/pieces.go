@@ -85,8 +85,8 @@ func isLongKey(word []byte, key string) bool {
 	return ok && (len(rest) == 0 || rest[0] == '#')
 }
 
-// below returns the length, in bytes and lines, of what stands below a key at a column: lines that begin further in, and
-// those of a list that begin where the key does.
+// below returns the length, in bytes and lines, of what stands below a key at a column: lines that begin further
+// in, and those of a list that begin where the key does.
 func below(data []byte, indent int) (n, lines int) {
 	for n < len(data) {
 		text := firstLine(data[n:])

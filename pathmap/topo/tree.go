@@ -57,8 +57,9 @@ func parseTree(file string, data []byte) (tree, []entry, error) {
 		return t, nil, t.wrong(nil, "longer than %d bytes: convert it to node-link JSON, which is read at any size", maxYAML)
 	}
 	if len(rest) > maxWhole {
-		return t, nil, t.wrong(nil, "longer than %d bytes beside nodes and links, or these do not stand in lines of their own "+
-			"below nodes: and links:, without anchors: convert it to node-link JSON, which is read at any size", maxWhole)
+		return t, nil, t.wrong(nil, "longer than %d bytes beside nodes and links, or these do not stand in lines of "+
+			"their own below nodes: and links:, without anchors: convert it to node-link JSON, which is read at any "+
+			"size", maxWhole)
 	}
 	if line, err := plaintext.CheckNesting(data); err != nil {
 		return t, nil, fileError(file, place{line: line}, err)

@@ -67,7 +67,8 @@ topology:
 			"links": [{"source": "a", "target": "b", "capacity": 0.5}]}`, "a:switch b:switch; a-b 500Mbps"},
 		"UTF-16 that is declared": {"graphml", wide, "Zür:switch b:switch; Zür-b 1Gbps"},
 		"Latin-1":                 {"graphml", latin, "Zür:switch b:switch; Zür-b 1Gbps"},
-		"-> in a graph":           {"dot", "graph g {\n  \"a->\" -- b;\n  b -> c;\n}\n", "f:3:5: -> in an undirected graph: write --"},
+		"-> in a graph": {"dot", "graph g {\n  \"a->\" -- b;\n  b -> c;\n}\n",
+			"f:3:5: -> in an undirected graph: write --"},
 		"a mark before DOT": {"dot", "\uFEFFgraph { h1 [role=host]; h2 [role=host]; h1 -- h2 }",
 			"h1:host h2:host; h1-h2 1Gbps"},
 	} {
