@@ -33,6 +33,7 @@ type Agent struct {
 	File    string // the topology file that Slurm reads; empty: it is left alone
 	Kind    string
 
+	looks       int    // so far
 	suspect     []int  // orphans of the last look: a slice can be older than its job in a list
 	told        []byte // what was written last
 	blocks      map[string]string
@@ -48,7 +49,8 @@ func (a *Agent) Tick(ctx context.Context, now time.Time) error {
 	return errors.Join(a.reconcile(ctx), a.follow(ctx, now))
 }
 
-// reconcile frees slices of jobs that are gone in two looks. Where nothing is held, Slurm is not asked.
+// reconcile frees slices of jobs that are gone in two looks, and releases jobs that were to start as slurmctld died.
+// Where nothing is held, Slurm is asked seldom.
 func (a *Agent) reconcile(ctx context.Context) error {
 	all, err := a.Slices.Slices(ctx, api.Read{})
 	if err != nil {
@@ -60,7 +62,8 @@ func (a *Agent) reconcile(ctx context.Context) error {
 			held = append(held, id)
 		}
 	}
-	if len(held) == 0 {
+	a.looks++
+	if len(held) == 0 && a.looks%seldom != 0 {
 		a.suspect = nil
 		return nil
 	}
@@ -79,11 +82,24 @@ func (a *Agent) reconcile(ctx context.Context) error {
 		a.Say("freed the circuits of job %d, which is gone", id)
 	}
 	a.suspect = now
+	for _, j := range jobs {
+		if !j.Cut {
+			continue
+		}
+		if err := a.Client.Release(ctx, j.ID); err != nil {
+			return err
+		}
+		a.Say("released job %d, which slurmctld had held as it started again", j.ID)
+	}
 	return nil
 }
 
+// seldom is after how many looks Slurm is asked though no job holds circuits.
+const seldom = 10
+
 // follow writes the topology file where circuits have changed, and has Slurm take it: nodes move between blocks at
-// once, for all else it reads its files again.
+// once. A Slurm that has no topology.yaml reads its files again; a later one would start itself again to do so, and kill
+// the scripts of jobs that are about to start.
 func (a *Agent) follow(ctx context.Context, now time.Time) error {
 	if a.File == "" {
 		return nil
@@ -124,16 +140,18 @@ func (a *Agent) follow(ctx context.Context, now time.Time) error {
 func (a *Agent) move(ctx context.Context, blocks map[string]string, first bool) error {
 	before := a.blocks
 	a.blocks = blocks
-	if !a.Version.YAML() || a.Kind != Block {
+	switch {
+	case !a.Version.YAML():
 		a.stale = a.stale || !first
 		return nil
+	case a.Kind != Block:
+		return nil // only blocks take nodes while it runs; what else changes is in the file
 	}
 	for _, node := range slices.Sorted(maps.Keys(blocks)) {
 		if first || before[node] == blocks[node] {
 			continue
 		}
 		if err := a.Client.Move(ctx, node, blocks[node]); err != nil {
-			a.stale = true // the file says it all
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lightloom/controller/torus"
@@ -66,6 +67,7 @@ type Job struct {
 	Count   int      // of nodes that it asks for
 	Require []string // nodes that it names
 	Placed  bool     // they were chosen by us
+	Cut     bool     // it is held, and what lit its circuits was cut off: slurmctld kills scripts as it starts again
 }
 
 // Gone reports whether a job has no use for circuits any more.
@@ -113,6 +115,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 			Count   number `json:"node_count"`
 			Require string `json:"required_nodes"`
 			Admin   string `json:"admin_comment"`
+			Reason  string `json:"state_reason"`
 		} `json:"jobs"`
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -121,7 +124,8 @@ func ParseJobs(b []byte) ([]Job, error) {
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
 		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
-			Placed: x.Admin == placed}
+			Placed: x.Admin == placed || x.Admin == starting,
+			Cut:    x.Admin == starting && strings.HasPrefix(x.Reason, "JobHeld")}
 		var errs [2]error
 		j.Nodes, errs[0] = expandList(x.Nodes)
 		j.Require, errs[1] = expandList(x.Require)
@@ -218,8 +222,28 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// placed is the administrator's comment of jobs whose nodes are ours to choose: once one of them fails, others are.
-const placed = "lightloom:placed"
+// The administrator's comments of jobs: their nodes are ours to choose, so that others are once one of them fails; and
+// their circuits are being lit, for as long as that takes.
+const (
+	placed   = "lightloom:placed"
+	starting = "lightloom:starting"
+)
+
+// Mark notes that the circuits of a job are being lit, or are no longer.
+func (c *Client) Mark(ctx context.Context, job int, begins bool) error {
+	mark := placed
+	if begins {
+		mark = starting
+	}
+	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
+	return err
+}
+
+// Release has a held job wait for its turn again.
+func (c *Client) Release(ctx context.Context, job int) error {
+	_, err := c.call(ctx, "scontrol", "release", strconv.Itoa(job))
+	return err
+}
 
 // Require has a pending job wait for nodes.
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {

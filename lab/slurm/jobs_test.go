@@ -221,6 +221,8 @@ func (d *desk) Require(_ context.Context, id int, nodes []string) error {
 	return nil
 }
 
+func (d *desk) Mark(context.Context, int, bool) error { return nil }
+
 func (d *desk) broker(t *testing.T) *Broker {
 	n := network(t, "hybrid:racks=2,hosts=2")
 	return &Broker{Slices: d, Slurm: d, Network: func(context.Context) (Network, error) { return *n, nil },

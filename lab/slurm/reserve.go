@@ -40,6 +40,7 @@ type Scheduler interface {
 	Job(ctx context.Context, id int) (Job, error)
 	Idle(ctx context.Context) (map[string]bool, error)
 	Require(ctx context.Context, job int, nodes []string) error
+	Mark(ctx context.Context, job int, begins bool) error
 }
 
 // Broker reserves circuits for jobs. All that it does can be done again: Slurm calls it anew after its controller has
@@ -201,6 +202,9 @@ func (b *Broker) Reserve(ctx context.Context, id int) error {
 		within, cancel = context.WithTimeout(ctx, b.Patient)
 		defer cancel()
 	}
+	if err := b.retry(ctx, func() error { return b.Slurm.Mark(ctx, id, true) }); err != nil {
+		return err
+	}
 	err = b.retry(within, func() error {
 		x, err := b.ask(within, id, job.Nodes)
 		if err != nil {
@@ -210,9 +214,9 @@ func (b *Broker) Reserve(ctx context.Context, id int) error {
 	})
 	if err != nil && wish.Circuits == Wanted && ctx.Err() == nil {
 		b.Say("job %d starts without circuits: %v", id, err)
-		return b.Free(ctx, id)
+		err = b.Free(ctx, id)
 	}
-	return err
+	return errors.Join(err, b.retry(ctx, func() error { return b.Slurm.Mark(ctx, id, false) }))
 }
 
 // ask asks for the slice of a job on its nodes. Another one of the job, on other nodes, ends.
