@@ -60,6 +60,9 @@ func TestScripts(t *testing.T) {
 			if cond == "packets" {
 				return os.Getuid() == 0 && netns.Supported(false) == nil, nil
 			}
+			if cond == "slurm" {
+				return os.Getuid() == 0 && os.Getenv("LIGHTLOOM_SLURM") != "", nil
+			}
 			name, ok := strings.CutPrefix(cond, "has:")
 			if !ok {
 				return false, fmt.Errorf("unknown condition %q", cond)
@@ -100,7 +103,7 @@ func ownProgram(e *testscript.Env) error {
 
 // TestTasks: the script of a page has every line of the page that a reader types.
 func TestTasks(t *testing.T) {
-	for name, sections := range map[string]int{"tasks": 14, "coming-from": 4} {
+	for name, sections := range map[string]int{"tasks": 15, "coming-from": 4} {
 		script := read(t, filepath.Join("testdata", "script", name+".txtar"))
 		page := read(t, filepath.Join(repository(t), "docs", name+".md"))
 		if n := strings.Count(page, "\n## "); n != sections {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,8 @@ func newSlurm(a actions, argv []string) *cobra.Command {
 func newSlurmUp(a actions, argv []string) *cobra.Command {
 	var root, kind string
 	up := newUp(actions{up: func(ctx context.Context, opt replay.Options) error {
-		r, err := slurm.FindRoot(root, slurm.MachineVersion)
+		named, _, _ := strings.Cut(os.Getenv("LIGHTLOOM_SLURM"), string(filepath.ListSeparator))
+		r, err := slurm.FindRoot(cmp.Or(root, named), slurm.MachineVersion)
 		if err == nil {
 			err = r.Version.Has(kind)
 		}
@@ -63,7 +65,7 @@ func newSlurmUp(a actions, argv []string) *cobra.Command {
 	up.Example = "  sudo lightloom slurm up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms\n" +
 		"  sudo lightloom slurm up -d --fabric hybrid:racks=4,hosts=2 --plugin block"
 	up.Flags().StringVar(&root, "root", "", "directory of lightloom slurm root, or / for the machine's Slurm; default: "+
-		slurm.DefaultRoot+" if it is there, else the machine's")
+		"LIGHTLOOM_SLURM, or "+slurm.DefaultRoot+" if it is there, or the machine's")
 	up.Flags().StringVar(&kind, "plugin", slurm.Tree, "Slurm's topology: "+strings.Join(slurm.Kinds(), ", "))
 	mark(up, placeMark, "root", "plugin")
 	return up
