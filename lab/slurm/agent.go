@@ -25,7 +25,8 @@ func orphans(held []int, jobs []Job) (out []int) {
 	return out
 }
 
-// Agent keeps a controller and Slurm in line: it frees what belongs to no job, and has Slurm's topology follow circuits.
+// Agent keeps a controller and Slurm in line: it frees what belongs to no job, and has Slurm's topology follow
+// circuits.
 type Agent struct {
 	Broker
 	Client  *Client
@@ -33,7 +34,6 @@ type Agent struct {
 	File    string // the topology file that Slurm reads; empty: it is left alone
 	Kind    string
 
-	looks       int    // so far
 	suspect     []int  // orphans of the last look: a slice can be older than its job in a list
 	told        []byte // what was written last
 	blocks      map[string]string
@@ -46,15 +46,18 @@ const mostOften = time.Minute
 
 // Tick does what is due, and returns what went wrong.
 func (a *Agent) Tick(ctx context.Context, now time.Time) error {
-	return errors.Join(a.reconcile(ctx), a.follow(ctx, now))
+	return errors.Join(a.reconcile(ctx, now), a.follow(ctx, now))
 }
 
-// reconcile frees slices of jobs that are gone in two looks, and releases jobs that were to start as slurmctld died.
-// Where nothing is held, Slurm is asked seldom.
-func (a *Agent) reconcile(ctx context.Context) error {
+// reconcile frees slices of jobs that are gone, and places those that are held.
+func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 	all, err := a.Slices.Slices(ctx, api.Read{})
 	if err != nil {
 		return err
+	}
+	jobs, err := a.Slurm.Jobs(ctx)
+	if err != nil {
+		return err // a slurmctld that is away has not lost its jobs
 	}
 	var held []int
 	for _, x := range all {
@@ -62,44 +65,24 @@ func (a *Agent) reconcile(ctx context.Context) error {
 			held = append(held, id)
 		}
 	}
-	a.looks++
-	if len(held) == 0 && a.looks%seldom != 0 {
-		a.suspect = nil
-		return nil
-	}
-	jobs, err := a.Client.Jobs(ctx)
-	if err != nil {
-		return err // a slurmctld that is away has not lost its jobs
-	}
-	now := orphans(held, jobs)
-	for _, id := range now {
-		if !slices.Contains(a.suspect, id) {
-			continue
+	over := orphans(held, jobs)
+	for _, id := range over {
+		listed := slices.ContainsFunc(jobs, func(j Job) bool { return j.ID == id })
+		if !listed && !slices.Contains(a.suspect, id) {
+			continue // a slice can be younger than a list of jobs
 		}
 		if err := a.Free(ctx, id); err != nil {
 			return err
 		}
-		a.Say("freed the circuits of job %d, which is gone", id)
+		a.Say("freed the circuits of job %d, which is over", id)
 	}
-	a.suspect = now
-	for _, j := range jobs {
-		if !j.Cut {
-			continue
-		}
-		if err := a.Client.Release(ctx, j.ID); err != nil {
-			return err
-		}
-		a.Say("released job %d, which slurmctld had held as it started again", j.ID)
-	}
-	return nil
+	a.suspect = over
+	return a.Serve(ctx, now, jobs)
 }
 
-// seldom is after how many looks Slurm is asked though no job holds circuits.
-const seldom = 10
-
 // follow writes the topology file where circuits have changed, and has Slurm take it: nodes move between blocks at
-// once. A Slurm that has no topology.yaml reads its files again; a later one would start itself again to do so, and kill
-// the scripts of jobs that are about to start.
+// once. A Slurm without topology.yaml reads its files again; a later one would start itself again to do so, and kill the
+// scripts of jobs that are about to start.
 func (a *Agent) follow(ctx context.Context, now time.Time) error {
 	if a.File == "" {
 		return nil

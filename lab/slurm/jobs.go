@@ -66,8 +66,8 @@ type Job struct {
 	Nodes   []string // that it has, or had
 	Count   int      // of nodes that it asks for
 	Require []string // nodes that it names
-	Placed  bool     // they were chosen by us
-	Cut     bool     // it is held, and what lit its circuits was cut off: slurmctld kills scripts as it starts again
+	Reason  string   // why it waits
+	Mark    string   // held, placed, or what anybody else has written
 }
 
 // Gone reports whether a job has no use for circuits any more.
@@ -124,8 +124,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
 		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
-			Placed: x.Admin == placed || x.Admin == starting,
-			Cut:    x.Admin == starting && strings.HasPrefix(x.Reason, "JobHeld")}
+			Reason: x.Reason, Mark: x.Admin}
 		var errs [2]error
 		j.Nodes, errs[0] = expandList(x.Nodes)
 		j.Require, errs[1] = expandList(x.Require)
@@ -192,22 +191,6 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return ParseJobs(b)
 }
 
-// ErrNoJob marks a job that Slurm does not know.
-var ErrNoJob = errors.New("Slurm knows no such job")
-
-// Job returns a job.
-func (c *Client) Job(ctx context.Context, id int) (Job, error) {
-	all, err := c.Jobs(ctx)
-	if err != nil {
-		return Job{}, err
-	}
-	i := slices.IndexFunc(all, func(j Job) bool { return j.ID == id })
-	if i < 0 {
-		return Job{}, fmt.Errorf("job %d: %w", id, ErrNoJob)
-	}
-	return all[i], nil
-}
-
 // Idle returns the nodes on which nothing runs.
 func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	b, err := c.call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
@@ -222,19 +205,30 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// The administrator's comments of jobs: their nodes are ours to choose, so that others are once one of them fails; and
-// their circuits are being lit, for as long as that takes.
+// The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen, so that
+// others are once one of them fails; or they got no circuits; or cannot have what they ask for.
 const (
-	placed   = "lightloom:placed"
-	starting = "lightloom:starting"
+	held    = "lightloom:held"
+	placed  = "lightloom:placed"
+	without = "lightloom:without"
+	refused = "lightloom:refused: "
 )
 
-// Mark notes that the circuits of a job are being lit, or are no longer.
-func (c *Client) Mark(ctx context.Context, job int, begins bool) error {
-	mark := placed
-	if begins {
-		mark = starting
-	}
+// Lost reports whether a job waits for nodes that were chosen, which perhaps have failed or are others' by now.
+func (j *Job) Lost() bool {
+	return j.State == "PENDING" && j.Mark == placed && !strings.Contains(strings.ToLower(j.Reason), "held")
+}
+
+// Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would not
+// launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
+func (j *Job) Held() bool {
+	reason := strings.ToLower(j.Reason)
+	failed := j.Mark == placed && strings.Contains(reason, "launch") && strings.Contains(reason, "held")
+	return j.State == "PENDING" && (failed || j.Mark == held && strings.HasPrefix(reason, "jobheld"))
+}
+
+// Mark writes the administrator's comment of a job.
+func (c *Client) Mark(ctx context.Context, job int, mark string) error {
 	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
 	return err
 }

@@ -161,7 +161,8 @@ func in(ctx context.Context, host, script string, args ...string) error {
 
 // Shell runs a command, or a shell, in a host as a user of the Slurm that is up.
 func Shell(ctx context.Context, host, user string, command []string, opt session.ExecOptions) error {
-	const script = `[ -e /run/lightloom-slurm.env ] || { echo "no Slurm is up; start one: lightloom slurm up" >&2; exit 1; }
+	const script = `[ -e /run/lightloom-slurm.env ] ||
+  { echo "no Slurm is up; start one: lightloom slurm up" >&2; exit 1; }
 . /run/lightloom-slurm.env
 user=$1; shift
 [ -n "$user" ] || { user=nobody; grep -q ^lab: "$root/etc/passwd" && user=lab; }

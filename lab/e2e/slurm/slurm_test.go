@@ -301,7 +301,8 @@ func TestFortyJobs(t *testing.T) {
 	})
 	t.Logf("%d kills of slurmctld", kills)
 	for _, job := range jobs {
-		if b, err := os.ReadFile(filepath.Join(c.dir, job+".json")); err != nil || !bytes.Contains(b, []byte(`"sum_received"`)) {
+		b, err := os.ReadFile(filepath.Join(c.dir, job+".json"))
+		if err != nil || !bytes.Contains(b, []byte(`"sum_received"`)) {
 			errs, _ := os.ReadFile(filepath.Join(c.dir, job+".err")) // perhaps there are none
 			t.Errorf("job %s: %v, %d bytes, %s", job, err, len(b), errs)
 		}
@@ -313,7 +314,7 @@ func TestFortyJobs(t *testing.T) {
 // releases logs how long Slurm took to acknowledge what was decided.
 func (c *cluster) releases() {
 	var all []int
-	for line := range strings.Lines(c.root("grep", "-h", "released in", "/run/lightloom-slurm/slurmctld.log")) {
+	for line := range strings.Lines(c.root("grep", "-h", "released in", "/run/lightloom-slurm/agent.log")) {
 		_, text, _ := strings.Cut(line, "released in ")
 		var ms int
 		if _, err := fmt.Sscanf(text, "%d ms", &ms); err == nil {
