@@ -67,6 +67,7 @@ type Job struct {
 	Count   int      // of nodes that it asks for
 	Require []string // nodes that it names
 	Reason  string   // why it waits
+	Failed  bool     // a node would not launch it
 	Mark    string   // held, placed, or what anybody else has written
 }
 
@@ -116,6 +117,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 			Require string `json:"required_nodes"`
 			Admin   string `json:"admin_comment"`
 			Reason  string `json:"state_reason"`
+			Words   string `json:"state_description"`
 		} `json:"jobs"`
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -124,7 +126,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
 		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
-			Reason: x.Reason, Mark: x.Admin}
+			Reason: x.Reason, Failed: strings.Contains(x.Words, "launch failed"), Mark: x.Admin}
 		var errs [2]error
 		j.Nodes, errs[0] = expandList(x.Nodes)
 		j.Require, errs[1] = expandList(x.Require)
@@ -216,15 +218,13 @@ const (
 
 // Lost reports whether a job waits for nodes that were chosen, which perhaps have failed or are others' by now.
 func (j *Job) Lost() bool {
-	return j.State == "PENDING" && j.Mark == placed && !strings.Contains(strings.ToLower(j.Reason), "held")
+	return j.State == "PENDING" && j.Mark == placed && !strings.HasPrefix(j.Reason, "JobHeld")
 }
 
 // Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would not
 // launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
 func (j *Job) Held() bool {
-	reason := strings.ToLower(j.Reason)
-	failed := j.Mark == placed && strings.Contains(reason, "launch") && strings.Contains(reason, "held")
-	return j.State == "PENDING" && (failed || j.Mark == held && strings.HasPrefix(reason, "jobheld"))
+	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") && (j.Mark == held || j.Mark == placed && j.Failed)
 }
 
 // Mark writes the administrator's comment of a job.
