@@ -24,8 +24,8 @@ func newSlurm(a actions, argv []string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slurm",
 		Short: "Run Slurm over a fabric, and reserve circuits for its jobs",
-		Long: "Runs real Slurm over an emulated fabric, and has Slurm's jobs get circuits: a job whose comment is\n" +
-			"lightloom:circuits=required waits for circuits between its nodes, and with wanted it waits a few seconds.",
+		Long: "Runs real Slurm over an emulated fabric, and has Slurm's jobs get circuits: a job whose comment\n" +
+			"is lightloom:circuits=required waits for circuits between its nodes, and with wanted it waits a few seconds.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -52,13 +52,14 @@ func newSlurmUp(a actions, argv []string) *cobra.Command {
 	}}, argv)
 	up.Use = "up [DIR]"
 	up.Short = "Run a fabric, its controller and Slurm over it until Ctrl-C"
-	up.Long = "Builds a fabric as lightloom up does, and starts Slurm over it: munge, slurmctld, and a slurmd in each\n" +
-		"host, which is a node of the same name. It takes root, and a Slurm: that of lightloom slurm root, or the machine's.\n" +
-		"Jobs are of user lab, or nobody. /tmp is the machine's, all else below / is the root's. Nothing is left behind."
+	up.Long = "Builds a fabric as lightloom up does, and starts Slurm over it: munge, slurmctld, a slurmd in\n" +
+		"each host, which is a node of the same name. It takes root, and a Slurm: that of lightloom slurm root, or the\n" +
+		"machine's. Jobs are of user lab, or nobody. /tmp is the machine's, all else below / is the\n" +
+		"root's. Nothing is left behind."
 	up.Example = "  sudo lightloom slurm up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms\n" +
 		"  sudo lightloom slurm up -d --fabric hybrid:racks=4,hosts=2 --plugin block"
-	up.Flags().StringVar(&root, "root", "", "directory of lightloom slurm root, or / for the machine's Slurm; default: "+
-		"LIGHTLOOM_SLURM, or "+slurm.DefaultRoot+" if it is there, or the machine's")
+	up.Flags().StringVar(&root, "root", "", "directory of lightloom slurm root, or / for the machine's Slurm; "+
+		"default: LIGHTLOOM_SLURM, or "+slurm.DefaultRoot+" if it is there, or the machine's")
 	up.Flags().StringVar(&kind, "plugin", slurm.Tree, "Slurm's topology: "+strings.Join(slurm.Kinds(), ", "))
 	mark(up, placeMark, "root", "plugin")
 	return up
@@ -158,8 +159,8 @@ func newSlurmAgent() *cobra.Command {
 		Short: "Keep circuits and Slurm in line until Ctrl-C",
 		Long: "Lights circuits for jobs that are held for them, releases the jobs, and frees circuits that belong to no job\n" +
 			"of Slurm any more. With --file it also writes the topology as\n" +
-			"circuits stand: of topology/block in Slurm 25.05 and later, nodes move between blocks at once, and for all else Slurm\n" +
-			"reads its files again once a minute at most. Run it beside slurmctld.",
+			"circuits stand: of topology/block in Slurm 25.05 and later, nodes move between blocks at once. An\n" +
+			"older one reads its files again, once a minute at most. Run it beside slurmctld, as root or SlurmUser.",
 		Example: "  lightloom slurm agent --file /etc/slurm/topology.yaml --plugin block",
 		Args:    noArgs,
 	}

@@ -81,7 +81,7 @@ func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 }
 
 // follow writes the topology file where circuits have changed, and has Slurm take it: nodes move between blocks at
-// once. A Slurm without topology.yaml reads its files again; a later one would start itself again to do so, and kill the
+// once. A Slurm without topology.yaml reads its files again; a later one would start itself again to do so, and kill
 // scripts of jobs that are about to start.
 func (a *Agent) follow(ctx context.Context, now time.Time) error {
 	if a.File == "" {

@@ -224,7 +224,8 @@ func (j *Job) Lost() bool {
 // Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would not
 // launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
 func (j *Job) Held() bool {
-	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") && (j.Mark == held || j.Mark == placed && j.Failed)
+	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") &&
+		(j.Mark == held || j.Mark == placed && j.Failed)
 }
 
 // Mark writes the administrator's comment of a job.

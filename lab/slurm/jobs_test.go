@@ -44,7 +44,8 @@ func TestParseJobs(t *testing.T) {
 		"22.05": `{"jobs": [{"job_id": 7, "job_state": "RUNNING", "comment": "a \"b\"", "nodes": "h0-[0-1],h2-0",
 			"node_count": 3, "required_nodes": ""}]}`,
 		"26.05": `{"jobs": [{"job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "comment": "a \"b\"",
-			"nodes": "h0-[0-1],h2-0", "node_count": {"set": true, "infinite": false, "number": 3}, "required_nodes": ""}], "meta": {}}`,
+			"nodes": "h0-[0-1],h2-0", "node_count": {"set": true, "infinite": false, "number": 3},
+			"required_nodes": ""}], "meta": {}}`,
 	} {
 		want := []Job{{ID: 7, State: "RUNNING", Comment: `a "b"`, Nodes: []string{"h0-0", "h0-1", "h2-0"}, Count: 3}}
 		got, err := ParseJobs([]byte(text))

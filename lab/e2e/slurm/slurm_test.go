@@ -243,6 +243,29 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
+// TestTopologyFollows: nodes that circuits join are one block while their job runs, and not after. It takes 26.05.
+func TestTopologyFollows(t *testing.T) {
+	all := roots(t)
+	if !labtest.Apart(t) {
+		return
+	}
+	labtest.UpNetns(t)
+	c := up(t, all[0], "--fabric", small, "--plugin", "block")
+	if c.version < "25.05" {
+		t.Skipf("Slurm %s has no topology.yaml", c.version)
+	}
+	job := c.submit("-N4", asking, "--wrap", "sleep 4")
+	c.until("a block of four nodes", 30*time.Second, func() bool {
+		return strings.Contains(c.root("scontrol", "show", "topology"), "Nodes=h2-[0-1],h3-[0-1]")
+	})
+	if got := c.root("squeue", "-hj", job, "-o", "%N"); got != "h2-[0-1],h3-[0-1]" {
+		t.Errorf("the job runs on %s", got)
+	}
+	c.until("the blocks of before", 30*time.Second, func() bool {
+		return strings.Contains(c.root("scontrol", "show", "topology"), "BlockName=tor3 BlockIndex=3 Nodes=h3-[0-1]")
+	})
+}
+
 // TestUnasked: bytes of programs that srun starts get circuits without being asked for.
 func TestUnasked(t *testing.T) {
 	all := roots(t)
