@@ -303,21 +303,21 @@ func TestFortyJobs(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	script := c.script("shuffle.sh", "4M")
+	script := c.script("shuffle.sh", "16M")
 	var jobs []string
 	for i := range 40 {
 		wish := []string{asking, "--comment=lightloom:circuits=wanted", "--comment=plain"}[i%3]
 		jobs = append(jobs, c.submit("-N", fmt.Sprint(1+rng.IntN(4)), wish, script))
 	}
 	kills := 0
-	next := time.Now().Add(10 * time.Second)
+	next := time.Now().Add(6 * time.Second)
 	c.until("all jobs to end", 12*time.Minute, func() bool {
 		if kills < 3 && time.Now().After(next) {
 			c.root("sh", "-c", "kill -9 $(cat /run/lightloom-slurm/slurmctld.pid)")
 			labtest.Pause(context.Background(), time.Duration(rng.IntN(2000))*time.Millisecond)
 			c.root("slurmctld")
 			kills++
-			next = time.Now().Add(time.Duration(5+rng.IntN(15)) * time.Second)
+			next = time.Now().Add(time.Duration(7+rng.IntN(8)) * time.Second)
 		}
 		out, err := c.try("squeue", "--noheader", "--format=%i")
 		return err == nil && out == ""
