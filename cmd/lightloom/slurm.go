@@ -148,7 +148,8 @@ func broker(c *cobra.Command, to *northbound.Flags, slurmOf *slurm.Client) (slur
 				return nil
 			}
 		},
-		Say: func(format string, args ...any) { fmt.Fprintf(c.OutOrStdout(), format+"\n", args...) }}, client.Close, nil
+		Say: func(format string, args ...any) { fmt.Fprintf(c.OutOrStdout(), format+"\n", args...) },
+	}, client.Close, nil
 }
 
 func newSlurmAgent() *cobra.Command {

@@ -221,8 +221,8 @@ func (j *Job) Lost() bool {
 	return j.State == "PENDING" && j.Mark == placed && !strings.HasPrefix(j.Reason, "JobHeld")
 }
 
-// Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would not
-// launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
+// Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would
+// not launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
 func (j *Job) Held() bool {
 	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") &&
 		(j.Mark == held || j.Mark == placed && j.Failed)

@@ -225,8 +225,8 @@ func (d *desk) broker(t *testing.T) *Broker {
 		Pause: func(ctx context.Context) error { return ctx.Err() }, Patient: time.Second, Say: t.Logf}
 }
 
-// TestBroker: a job is released once its circuits are lit; what was cut off goes on where it was; once a node has failed
-// or is another's, the job gets others; and what is free stays free.
+// TestBroker: a job is released once its circuits are lit; what was cut off goes on where it was; once a node has
+// failed or is another's, the job gets others; and what is free stays free.
 func TestBroker(t *testing.T) {
 	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
 		Count: 3}, lights: looks + 3, idle: map[string]bool{"h0-0": true, "h0-1": true, "h1-0": true},
