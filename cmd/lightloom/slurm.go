@@ -78,7 +78,7 @@ func newSlurmShell() *cobra.Command {
 		Use:   "shell [-- COMMAND [ARG…]]",
 		Short: "Run a command as a user of the Slurm that is up",
 		Long: "Runs sbatch, srun, squeue, scancel or any other command, or a shell, as a user of the Slurm that is up. It\n" +
-			"begins in this directory if that is below /tmp, and else in /tmp. root administers Slurm: --user root.",
+			"begins in this directory if it is below /tmp and the user's, else in /tmp. root administers Slurm: --user root.",
 		Example: "  sudo lightloom slurm shell -- sbatch -N2 --comment lightloom:circuits=required job.sh\n" +
 			"  sudo lightloom slurm shell --user root -- scontrol reconfigure",
 	}

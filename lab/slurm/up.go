@@ -166,11 +166,11 @@ func Shell(ctx context.Context, host, user string, command []string, opt session
 . /run/lightloom-slurm.env
 user=$1; shift
 [ -n "$user" ] || { user=nobody; grep -q ^lab: "$root/etc/passwd" && user=lab; }
-dir=$PWD; [ -d "$root$dir" ] || dir=/tmp
+dir=$PWD
 [ $# -gt 0 ] || set -- /bin/bash
 cd /
 exec chroot --userspec="$user" "$root" env HOME=/tmp USER="$user" SLURM_CONF=/run/lightloom-slurm/slurm.conf \
-  PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin sh -c 'cd "$0" && exec "$@"' "$dir" "$@"`
+  PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin sh -c 'cd "$0" 2>/dev/null && [ -w . ] || cd /tmp; exec "$@"' "$dir" "$@"`
 	if host == "" {
 		n, err := session.AskNames()
 		if err != nil {
