@@ -158,10 +158,10 @@ func newSlurmAgent() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "agent",
 		Short: "Keep circuits and Slurm in line until Ctrl-C",
-		Long: "Lights circuits for jobs that are held for them, releases the jobs, and frees circuits that belong to no job\n" +
-			"of Slurm any more. With --file it also writes the topology as\n" +
-			"circuits stand: of topology/block in Slurm 25.05 and later, nodes move between blocks at once. An\n" +
-			"older one reads its files again, once a minute at most. Run it beside slurmctld, as root or SlurmUser.",
+		Long: "Lights circuits for jobs that are held for them, releases the jobs, and frees circuits that belong to no\n" +
+			"job of Slurm any more. With --file it also writes the topology as circuits stand: of topology/block in\n" +
+			"Slurm 25.05 and later, nodes move between blocks at once. An older one reads its files\n" +
+			"again, once a minute at most. Run it beside slurmctld, as root or SlurmUser.",
 		Example: "  lightloom slurm agent --file /etc/slurm/topology.yaml --plugin block",
 		Args:    noArgs,
 	}

@@ -289,7 +289,7 @@ func TestUnasked(t *testing.T) {
 
 // TestFortyJobs: forty jobs with real bytes end though slurmctld is killed at random instants, no circuit is left
 // without a job, and what is added between our decision and Slurm's acknowledgement is told. A slurmctld that dies
-// forgets its last five seconds: it kills once what was submitted is on disk, and cancels jobs that have ended, and that
+// forgets its last five seconds: it kills once what was submitted is on disk, and cancels jobs that have ended and that
 // slurmctld takes for running.
 func TestFortyJobs(t *testing.T) {
 	all := roots(t)
