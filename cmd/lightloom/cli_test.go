@@ -62,6 +62,9 @@ func TestScripts(t *testing.T) {
 			if cond == "packets" {
 				return os.Getuid() == 0 && netns.Supported(false) == nil, nil
 			}
+			if cond == "slurm" {
+				return os.Getuid() == 0 && os.Getenv("LIGHTLOOM_SLURM") != "", nil
+			}
 			name, ok := strings.CutPrefix(cond, "has:")
 			if !ok {
 				return false, fmt.Errorf("unknown condition %q", cond)

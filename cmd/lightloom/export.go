@@ -99,8 +99,8 @@ func newExportSlurm() *cobra.Command {
 	}
 	e.add(c)
 	c.Flags().StringVar(&o.Kind, "plugin", slurm.Block, "Slurm's topology: "+strings.Join(slurm.Kinds(), ", "))
-	c.Flags().IntSliceVar(&o.Sizes, "sizes", nil, "of torus3d: numbers of nodes that jobs ask for; default: all that make "+
-		"a box")
+	c.Flags().IntSliceVar(&o.Sizes, "sizes", nil, "of torus3d: numbers of nodes that jobs ask for; default: all "+
+		"that make a box")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf(c, "plugin", o.Kind, slurm.Kinds()...); err != nil {
 			return err
@@ -117,8 +117,8 @@ func newExportTopograph() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "topograph FILE",
 		Short: "Write a fabric and its circuits as topograph has them",
-		Long: "Writes a model of topograph, or with --labels the labels that it gives Kubernetes nodes. Racks that circuits\n" +
-			"join are one accelerator domain. lightloom export slurm --model FILE reads such a model.",
+		Long: "Writes a model of topograph, or with --labels the labels that it gives Kubernetes nodes. Racks that\n" +
+			"circuits join are one accelerator domain. lightloom export slurm --model FILE reads such a model.",
 		Example: "  lightloom export topograph model.yaml\n  lightloom export topograph - --labels",
 	}
 	e.add(c)

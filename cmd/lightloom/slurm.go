@@ -1,14 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,8 +24,8 @@ func newSlurm(a actions, argv []string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slurm",
 		Short: "Run Slurm over a fabric, and reserve circuits for its jobs",
-		Long: "Runs real Slurm over an emulated fabric, and has Slurm's jobs get circuits: a job whose comment is\n" +
-			"lightloom:circuits=required waits for circuits between its nodes, and with wanted it waits a few seconds.",
+		Long: "Runs real Slurm over an emulated fabric, and has Slurm's jobs get circuits: a job whose comment\n" +
+			"is lightloom:circuits=required waits for circuits between its nodes, and with wanted it waits a few seconds.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -35,17 +33,14 @@ func newSlurm(a actions, argv []string) *cobra.Command {
 		c.AddCommand(newSlurmUp(a, argv), newSlurmDown(), newSlurmShell())
 	}
 	c.AddCommand(newSlurmRoot(), newSlurmFiles(), newSlurmAgent())
-	c.AddCommand(jobCommand("stage", "Reserve circuits for a pending job, and name the nodes that it waits for",
-		(*slurm.Broker).Stage),
-		jobCommand("reserve", "Reserve circuits between the nodes that a job has", (*slurm.Broker).Reserve),
-		jobCommand("free", "End the circuits of a job", (*slurm.Broker).Free))
 	return c
 }
 
 func newSlurmUp(a actions, argv []string) *cobra.Command {
 	var root, kind string
 	up := newUp(actions{up: func(ctx context.Context, opt replay.Options) error {
-		r, err := slurm.FindRoot(root, slurm.MachineVersion)
+		named, _, _ := strings.Cut(os.Getenv("LIGHTLOOM_SLURM"), string(filepath.ListSeparator))
+		r, err := slurm.FindRoot(cmp.Or(root, named), slurm.MachineVersion)
 		if err == nil {
 			err = r.Version.Has(kind)
 		}
@@ -57,13 +52,14 @@ func newSlurmUp(a actions, argv []string) *cobra.Command {
 	}}, argv)
 	up.Use = "up [DIR]"
 	up.Short = "Run a fabric, its controller and Slurm over it until Ctrl-C"
-	up.Long = "Builds a fabric as lightloom up does, and starts Slurm over it: munge, slurmctld, and a slurmd in each host,\n" +
-		"which is a node of the same name. It takes root, and a Slurm: that of lightloom slurm root, or the machine's.\n" +
-		"Jobs are of user lab, or nobody. /tmp is the machine's, all else below / is the root's. Nothing is left behind."
+	up.Long = "Builds a fabric as lightloom up does, and starts Slurm over it: munge, slurmctld, a slurmd in\n" +
+		"each host, which is a node of the same name. It takes root, and a Slurm: that of lightloom slurm root, or the\n" +
+		"machine's. Jobs are of user lab, or nobody. /tmp is the machine's, all else below / is the\n" +
+		"root's. Nothing is left behind."
 	up.Example = "  sudo lightloom slurm up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms\n" +
 		"  sudo lightloom slurm up -d --fabric hybrid:racks=4,hosts=2 --plugin block"
-	up.Flags().StringVar(&root, "root", "", "directory of lightloom slurm root, or / for the machine's Slurm; default: "+
-		slurm.DefaultRoot+" if it is there, else the machine's")
+	up.Flags().StringVar(&root, "root", "", "directory of lightloom slurm root, or / for the machine's Slurm; "+
+		"default: LIGHTLOOM_SLURM, or "+slurm.DefaultRoot+" if it is there, or the machine's")
 	up.Flags().StringVar(&kind, "plugin", slurm.Tree, "Slurm's topology: "+strings.Join(slurm.Kinds(), ", "))
 	mark(up, placeMark, "root", "plugin")
 	return up
@@ -82,7 +78,7 @@ func newSlurmShell() *cobra.Command {
 		Use:   "shell [-- COMMAND [ARG…]]",
 		Short: "Run a command as a user of the Slurm that is up",
 		Long: "Runs sbatch, srun, squeue, scancel or any other command, or a shell, as a user of the Slurm that is up. It\n" +
-			"begins in this directory if that is below /tmp, and else in /tmp. root administers Slurm: --user root.",
+			"begins in this directory if it is below /tmp and the user's, else in /tmp. root administers Slurm: --user root.",
 		Example: "  sudo lightloom slurm shell -- sbatch -N2 --comment lightloom:circuits=required job.sh\n" +
 			"  sudo lightloom slurm shell --user root -- scontrol reconfigure",
 	}
@@ -100,10 +96,11 @@ func newSlurmRoot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "root DIR",
 		Short: "Make a directory with Slurm of a Debian suite",
-		Long: "Makes a directory tree with Slurm's packages and what they need, and prints the version that it got. It takes\n" +
-			"root, mmdebstrap and the packages' servers, two minutes, and some 500 MB. rm -rf removes it.",
-		Example: "  sudo lightloom slurm root " + slurm.DefaultRoot + "\n  sudo lightloom slurm root --suite bookworm /opt/slurm-22",
-		Args:    one("directory", "write lightloom slurm root "+slurm.DefaultRoot),
+		Long: "Makes a directory tree with Slurm's packages and what they need, and prints the version that it got. It\n" +
+			"takes root, mmdebstrap and the packages' servers, two minutes, and some 500 MB. rm -rf removes it.",
+		Example: "  sudo lightloom slurm root " + slurm.DefaultRoot +
+			"\n  sudo lightloom slurm root --suite bookworm /opt/slurm-22",
+		Args: one("directory", "write lightloom slurm root "+slurm.DefaultRoot),
 	}
 	c.Flags().StringVar(&suite, "suite", suite, "suite of Debian: sid has Slurm 26.05, bookworm 22.05")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -113,32 +110,26 @@ func newSlurmRoot() *cobra.Command {
 }
 
 func newSlurmFiles() *cobra.Command {
-	command := "/usr/bin/lightloom"
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "files DIR",
-		Short: "Write the scripts by which a Slurm of your own asks for circuits",
-		Long: "Writes burst_buffer.lua, burst_buffer.conf and job_submit.lua into the directory of slurm.conf, and prints the\n" +
-			"lines that slurm.conf needs. Files that are there already are left alone.",
-		Example: "  sudo lightloom slurm files /etc/slurm --command 'LIGHTLOOM_CONTEXTS=/etc/slurm/lightloom.yaml /usr/bin/lightloom'",
+		Short: "Write the script by which a Slurm of your own holds jobs that ask for circuits",
+		Long: "Writes job_submit.lua into the directory of slurm.conf, and prints the line that slurm.conf needs. A file\n" +
+			"that is there already is left alone.",
+		Example: "  sudo lightloom slurm files /etc/slurm",
 		Args:    one("directory", "write lightloom slurm files /etc/slurm"),
-	}
-	c.Flags().StringVar(&command, "command", command, "what slurmctld runs, with variables before it")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		files := slurm.Scripts(command)
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			f, err := os.OpenFile(filepath.Join(args[0], name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		RunE: func(c *cobra.Command, args []string) error {
+			f, err := os.OpenFile(filepath.Join(args[0], "job_submit.lua"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 			if err != nil {
-				return hint.Wrap(fmt.Errorf("write files: %w", err), "move away what is there, or name another directory")
+				return hint.Wrap(fmt.Errorf("write files: %w", err), "join its functions with those of the script there")
 			}
-			_, err = f.WriteString(files[name])
+			_, err = f.WriteString(slurm.Script())
 			if err := errors.Join(err, f.Close()); err != nil {
 				return fmt.Errorf("write files: %w", err)
 			}
-		}
-		_, err := fmt.Fprint(c.OutOrStdout(), slurm.Lines)
-		return err
+			_, err = fmt.Fprint(c.OutOrStdout(), slurm.Lines)
+			return err
+		},
 	}
-	return c
 }
 
 // broker reserves circuits at the controller that flags mean.
@@ -153,46 +144,24 @@ func broker(c *cobra.Command, to *northbound.Flags, slurmOf *slurm.Client) (slur
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
-			case <-time.After(100 * time.Millisecond):
+			case <-time.After(10 * time.Millisecond):
 				return nil
 			}
 		},
-		Say: func(format string, args ...any) { fmt.Fprintf(c.OutOrStdout(), format+"\n", args...) }}, client.Close, nil
-}
-
-// jobCommand returns a command that Slurm's burst buffer calls about a job.
-func jobCommand(name, short string, do func(*slurm.Broker, context.Context, int) error) *cobra.Command {
-	c := &cobra.Command{
-		Use:     name + " JOB",
-		Short:   short,
-		Example: "  lightloom slurm " + name + " 42",
-		Args:    one("job", "write lightloom slurm "+name+" 42, a number that squeue prints"),
-	}
-	to := reachFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		id, err := strconv.Atoi(args[0])
-		if err != nil || id < 1 {
-			return usage("write lightloom slurm "+name+" 42, a number that squeue prints", "%s: %q is no job", name, args[0])
-		}
-		b, end, err := broker(c, to, &slurm.Client{})
-		if err != nil {
-			return err
-		}
-		defer end()
-		return do(&b, c.Context(), id)
-	}
-	return c
+		Say: func(format string, args ...any) { fmt.Fprintf(c.OutOrStdout(), format+"\n", args...) },
+	}, client.Close, nil
 }
 
 func newSlurmAgent() *cobra.Command {
 	var a slurm.Agent
-	every := 2 * time.Second
+	every := time.Second
 	c := &cobra.Command{
 		Use:   "agent",
 		Short: "Keep circuits and Slurm in line until Ctrl-C",
-		Long: "Frees circuits that belong to no job of Slurm any more. With --file it also writes the topology as circuits\n" +
-			"stand: of topology/block in Slurm 25.05 and later, nodes move between blocks at once, and for all else Slurm\n" +
-			"reads its files again once a minute at most. Run it beside slurmctld.",
+		Long: "Lights circuits for jobs that are held for them, releases the jobs, and frees circuits that belong to no\n" +
+			"job of Slurm any more. With --file it also writes the topology as circuits stand: of topology/block in\n" +
+			"Slurm 25.05 and later, nodes move between blocks at once. An older one reads its files\n" +
+			"again, once a minute at most. Run it beside slurmctld, as root or SlurmUser.",
 		Example: "  lightloom slurm agent --file /etc/slurm/topology.yaml --plugin block",
 		Args:    noArgs,
 	}
@@ -205,7 +174,7 @@ func newSlurmAgent() *cobra.Command {
 			return err
 		}
 		if every <= 0 {
-			return usage("write --every 2s", "slurm agent: --every %v is not above zero", every)
+			return usage("write --every 1s", "slurm agent: --every %v is not above zero", every)
 		}
 		a.Client = &slurm.Client{}
 		var end func()

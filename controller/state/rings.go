@@ -14,8 +14,8 @@ import (
 const MaxRing = 1 << 10
 
 // ErrNoRings marks requests for slices of hosts of a fabric that gives none.
-var ErrNoRings = errors.New("slices of hosts take a fabric of racks with one port each on one optical switch, such as " +
-	"hybrid:racks=8,hosts=2")
+var ErrNoRings = errors.New("slices of hosts take a fabric of racks with one port each on one optical switch, such " +
+	"as hybrid:racks=8,hosts=2")
 
 // RingOf returns the racks of hosts, ascending: the ring that joins them.
 func RingOf(f *topo.Fabric, hosts []int32) []int32 {

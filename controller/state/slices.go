@@ -226,7 +226,8 @@ func (d *Data) checkSlices(f *topo.Fabric) error {
 		if err := CheckSlice(f, x); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(d.Slices[:i], func(o Slice) bool { return o.Name == x.Name || ringsMeet(&o.Slice, &x.Slice) }) {
+		same := func(o Slice) bool { return o.Name == x.Name || ringsMeet(&o.Slice, &x.Slice) }
+		if slices.ContainsFunc(d.Slices[:i], same) {
 			return fmt.Errorf("slice %q is there twice, or shares a port", x.Name)
 		}
 		if x.Place == nil {

@@ -25,7 +25,8 @@ func orphans(held []int, jobs []Job) (out []int) {
 	return out
 }
 
-// Agent keeps a controller and Slurm in line: it frees what belongs to no job, and has Slurm's topology follow circuits.
+// Agent keeps a controller and Slurm in line: it frees what belongs to no job, and has Slurm's topology follow
+// circuits.
 type Agent struct {
 	Broker
 	Client  *Client
@@ -45,14 +46,18 @@ const mostOften = time.Minute
 
 // Tick does what is due, and returns what went wrong.
 func (a *Agent) Tick(ctx context.Context, now time.Time) error {
-	return errors.Join(a.reconcile(ctx), a.follow(ctx, now))
+	return errors.Join(a.reconcile(ctx, now), a.follow(ctx, now))
 }
 
-// reconcile frees slices of jobs that are gone in two looks. Where nothing is held, Slurm is not asked.
-func (a *Agent) reconcile(ctx context.Context) error {
+// reconcile frees slices of jobs that are gone, and places those that are held.
+func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 	all, err := a.Slices.Slices(ctx, api.Read{})
 	if err != nil {
 		return err
+	}
+	jobs, err := a.Slurm.Jobs(ctx)
+	if err != nil {
+		return err // a slurmctld that is away has not lost its jobs
 	}
 	var held []int
 	for _, x := range all {
@@ -60,30 +65,24 @@ func (a *Agent) reconcile(ctx context.Context) error {
 			held = append(held, id)
 		}
 	}
-	if len(held) == 0 {
-		a.suspect = nil
-		return nil
-	}
-	jobs, err := a.Client.Jobs(ctx)
-	if err != nil {
-		return err // a slurmctld that is away has not lost its jobs
-	}
-	now := orphans(held, jobs)
-	for _, id := range now {
-		if !slices.Contains(a.suspect, id) {
-			continue
+	over := orphans(held, jobs)
+	for _, id := range over {
+		listed := slices.ContainsFunc(jobs, func(j Job) bool { return j.ID == id })
+		if !listed && !slices.Contains(a.suspect, id) {
+			continue // a slice can be younger than a list of jobs
 		}
 		if err := a.Free(ctx, id); err != nil {
 			return err
 		}
-		a.Say("freed the circuits of job %d, which is gone", id)
+		a.Say("freed the circuits of job %d, which is over", id)
 	}
-	a.suspect = now
-	return nil
+	a.suspect = over
+	return a.Serve(ctx, now, jobs)
 }
 
 // follow writes the topology file where circuits have changed, and has Slurm take it: nodes move between blocks at
-// once, for all else it reads its files again.
+// once. A Slurm without topology.yaml reads its files again; a later one would start itself again to do so, and kill
+// scripts of jobs that are about to start.
 func (a *Agent) follow(ctx context.Context, now time.Time) error {
 	if a.File == "" {
 		return nil
@@ -124,16 +123,18 @@ func (a *Agent) follow(ctx context.Context, now time.Time) error {
 func (a *Agent) move(ctx context.Context, blocks map[string]string, first bool) error {
 	before := a.blocks
 	a.blocks = blocks
-	if !a.Version.YAML() || a.Kind != Block {
+	switch {
+	case !a.Version.YAML():
 		a.stale = a.stale || !first
 		return nil
+	case a.Kind != Block:
+		return nil // only blocks take nodes while it runs; what else changes is in the file
 	}
 	for _, node := range slices.Sorted(maps.Keys(blocks)) {
 		if first || before[node] == blocks[node] {
 			continue
 		}
 		if err := a.Client.Move(ctx, node, blocks[node]); err != nil {
-			a.stale = true // the file says it all
 			return err
 		}
 	}

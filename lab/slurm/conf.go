@@ -55,21 +55,14 @@ func (v Version) Has(kind string) error {
 	return nil
 }
 
-//go:embed burst_buffer.lua
-var burstBuffer string
-
 //go:embed job_submit.lua
 var jobSubmit string
 
-// Scripts returns the files that have a Slurm ask Lightloom for circuits, by name. The command is what the burst buffer
-// calls: a path, and perhaps variables before it.
-func Scripts(command string) map[string]string {
-	return map[string]string{"burst_buffer.lua": strings.ReplaceAll(burstBuffer, "LIGHTLOOM", command),
-		"burst_buffer.conf": "Directive=BB_LUA\nStageInTimeout=86400\nOtherTimeout=86400\n", "job_submit.lua": jobSubmit}
-}
+// Script is job_submit.lua, which holds jobs that ask for circuits.
+func Script() string { return jobSubmit }
 
-// Lines are what slurm.conf says for them.
-const Lines = "JobSubmitPlugins=lua\nBurstBufferType=burst_buffer/lua\n"
+// Lines are what slurm.conf says for it.
+const Lines = "JobSubmitPlugins=lua\n"
 
 // running is where the files of a Slurm over an emulated fabric are, in its root.
 const running = "/run/lightloom-slurm"
@@ -85,7 +78,7 @@ func Files(v Version, kind string, n *Network, hosts []Host) (map[string]string,
 	if err := v.Has(kind); err != nil {
 		return nil, err
 	}
-	files := Scripts("LIGHTLOOM_CONTEXTS=" + running + "/contexts.yaml " + running + "/lightloom")
+	files := map[string]string{"job_submit.lua": jobSubmit}
 	files["contexts.yaml"] = "current: slurm\ncontexts:\n  slurm: {socket: " + running + "/api.sock}\n"
 	files["slurm.conf"] = conf(v, kind, hosts)
 	files["cgroup.conf"] = "CgroupPlugin=disabled\n" // namespaces may have none
@@ -159,7 +152,7 @@ func FindRoot(dir string, version func() (string, error)) (Root, error) {
 		r.Dir, text = "/", []byte(said)
 	}
 	if r.Version, err = ParseVersion(string(text)); err == nil && !r.Version.AtLeast(22, 5) {
-		err = hint.New(fmt.Sprintf("find Slurm: %s is too old: burst_buffer/lua came with 22.05", r.Version), remedy)
+		err = hint.New(fmt.Sprintf("find Slurm: %s is too old: 22.05 is the first that was tried", r.Version), remedy)
 	}
 	if err != nil {
 		return r, errors.Join(err)
@@ -167,17 +160,15 @@ func FindRoot(dir string, version func() (string, error)) (Root, error) {
 	return r, r.check()
 }
 
-// check returns an error unless the plug-ins that are needed are there.
+// check returns an error unless the plug-in that is needed is there.
 func (r *Root) check() error {
-	for _, name := range []string{"burst_buffer_lua.so", "job_submit_lua.so"} {
-		found, err := filepath.Glob(filepath.Join(r.Dir, "usr/lib/*/slurm*", name))
-		if err == nil && len(found) == 0 {
-			found, err = filepath.Glob(filepath.Join(r.Dir, "usr/lib*/slurm*", name))
-		}
-		if err != nil || len(found) == 0 {
-			return hint.New(fmt.Sprintf("find Slurm: %s of %s lacks the plug-in %s", r.Version, r.Dir, name),
-				"install the packages of a distribution that builds Slurm with Lua, or make a root: lightloom slurm root "+DefaultRoot)
+	const name = "job_submit_lua.so"
+	for _, where := range []string{"usr/lib/*/slurm*", "usr/lib*/slurm*"} {
+		if found, err := filepath.Glob(filepath.Join(r.Dir, where, name)); err == nil && len(found) > 0 {
+			return nil
 		}
 	}
-	return nil
+	return hint.New(fmt.Sprintf("find Slurm: %s of %s lacks the plug-in %s", r.Version, r.Dir, name),
+		"install the packages of a distribution that builds Slurm with Lua, or make a root: "+
+			"lightloom slurm root "+DefaultRoot)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lightloom/controller/torus"
@@ -65,7 +66,9 @@ type Job struct {
 	Nodes   []string // that it has, or had
 	Count   int      // of nodes that it asks for
 	Require []string // nodes that it names
-	Placed  bool     // they were chosen by us
+	Reason  string   // why it waits
+	Failed  bool     // a node would not launch it
+	Mark    string   // held, placed, or what anybody else has written
 }
 
 // Gone reports whether a job has no use for circuits any more.
@@ -113,6 +116,8 @@ func ParseJobs(b []byte) ([]Job, error) {
 			Count   number `json:"node_count"`
 			Require string `json:"required_nodes"`
 			Admin   string `json:"admin_comment"`
+			Reason  string `json:"state_reason"`
+			Words   string `json:"state_description"`
 		} `json:"jobs"`
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -121,7 +126,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
 		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
-			Placed: x.Admin == placed}
+			Reason: x.Reason, Failed: strings.Contains(x.Words, "launch failed"), Mark: x.Admin}
 		var errs [2]error
 		j.Nodes, errs[0] = expandList(x.Nodes)
 		j.Require, errs[1] = expandList(x.Require)
@@ -188,22 +193,6 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return ParseJobs(b)
 }
 
-// ErrNoJob marks a job that Slurm does not know.
-var ErrNoJob = errors.New("Slurm knows no such job")
-
-// Job returns a job.
-func (c *Client) Job(ctx context.Context, id int) (Job, error) {
-	all, err := c.Jobs(ctx)
-	if err != nil {
-		return Job{}, err
-	}
-	i := slices.IndexFunc(all, func(j Job) bool { return j.ID == id })
-	if i < 0 {
-		return Job{}, fmt.Errorf("job %d: %w", id, ErrNoJob)
-	}
-	return all[i], nil
-}
-
 // Idle returns the nodes on which nothing runs.
 func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	b, err := c.call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
@@ -218,8 +207,38 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// placed is the administrator's comment of jobs whose nodes are ours to choose: once one of them fails, others are.
-const placed = "lightloom:placed"
+// The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen, so that
+// others are once one of them fails; or they got no circuits; or cannot have what they ask for.
+const (
+	held    = "lightloom:held"
+	placed  = "lightloom:placed"
+	without = "lightloom:without"
+	refused = "lightloom:refused: "
+)
+
+// Lost reports whether a job waits for nodes that were chosen, which perhaps have failed or are others' by now.
+func (j *Job) Lost() bool {
+	return j.State == "PENDING" && j.Mark == placed && !strings.HasPrefix(j.Reason, "JobHeld")
+}
+
+// Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would
+// not launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
+func (j *Job) Held() bool {
+	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") &&
+		(j.Mark == held || j.Mark == placed && j.Failed)
+}
+
+// Mark writes the administrator's comment of a job.
+func (c *Client) Mark(ctx context.Context, job int, mark string) error {
+	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
+	return err
+}
+
+// Release has a held job wait for its turn again.
+func (c *Client) Release(ctx context.Context, job int) error {
+	_, err := c.call(ctx, "scontrol", "release", strconv.Itoa(job))
+	return err
+}
 
 // Require has a pending job wait for nodes.
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {

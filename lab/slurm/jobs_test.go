@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -42,8 +43,9 @@ func TestParseJobs(t *testing.T) {
 	for version, text := range map[string]string{
 		"22.05": `{"jobs": [{"job_id": 7, "job_state": "RUNNING", "comment": "a \"b\"", "nodes": "h0-[0-1],h2-0",
 			"node_count": 3, "required_nodes": ""}]}`,
-		"26.05": `{"jobs": [{"job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "comment": "a \"b\"", "nodes": "h0-[0-1],h2-0",
-			"node_count": {"set": true, "infinite": false, "number": 3}, "required_nodes": ""}], "meta": {}}`,
+		"26.05": `{"jobs": [{"job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "comment": "a \"b\"",
+			"nodes": "h0-[0-1],h2-0", "node_count": {"set": true, "infinite": false, "number": 3},
+			"required_nodes": ""}], "meta": {}}`,
 	} {
 		want := []Job{{ID: 7, State: "RUNNING", Comment: `a "b"`, Nodes: []string{"h0-0", "h0-1", "h2-0"}, Count: 3}}
 		got, err := ParseJobs([]byte(text))
@@ -59,7 +61,8 @@ func TestParseJobs(t *testing.T) {
 }
 
 func FuzzParseJobs(f *testing.F) {
-	f.Add([]byte(`{"jobs": [{"job_id": 7, "job_state": ["RUNNING"], "nodes": "h0-[0-1],h2-0", "node_count": {"number": 3}}]}`))
+	f.Add([]byte(`{"jobs": [{"job_id": 7, "job_state": ["RUNNING"], "nodes": "h0-[0-1],h2-0",
+		"node_count": {"number": 3}}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, err := ParseJobs(b)
 		for _, j := range all {
@@ -157,21 +160,9 @@ type desk struct {
 	slices map[string]*apiv1.Slice
 	told   []string
 	lights int // reads until a new slice is Ready
-	fails  int // calls that fail first
-}
-
-func (d *desk) fail() error {
-	if d.fails > 0 {
-		d.fails--
-		return &api.Error{Code: api.NoLeader, Err: errors.New("no leader")}
-	}
-	return nil
 }
 
 func (d *desk) CreateSlice(_ context.Context, r api.SliceRequest) (*apiv1.Slice, error) {
-	if err := d.fail(); err != nil {
-		return nil, err
-	}
 	if d.slices[r.Name] != nil {
 		return nil, &api.Error{Code: api.Invalid, Err: errors.New("another slice has that name")}
 	}
@@ -207,17 +198,24 @@ func (d *desk) Slices(context.Context, api.Read) (all []*apiv1.Slice, err error)
 	return all, nil
 }
 
-func (d *desk) Job(_ context.Context, id int) (Job, error) {
-	if id != d.job.ID {
-		return Job{}, ErrNoJob
-	}
-	return d.job, nil
-}
+func (d *desk) Jobs(context.Context) ([]Job, error) { return []Job{d.job}, nil }
 
-func (d *desk) Idle(context.Context) (map[string]bool, error) { return d.idle, nil }
+func (d *desk) Idle(context.Context) (map[string]bool, error) { return maps.Clone(d.idle), nil }
 
 func (d *desk) Require(_ context.Context, id int, nodes []string) error {
 	d.told = append(d.told, fmt.Sprint("require ", id, " ", strings.Join(nodes, ",")))
+	d.job.Require, d.job.Mark = nodes, placed
+	return nil
+}
+
+func (d *desk) Mark(_ context.Context, _ int, mark string) error {
+	d.job.Mark = mark
+	return nil
+}
+
+func (d *desk) Release(context.Context, int) error {
+	d.told = append(d.told, "release")
+	d.job.Reason = "Resources"
 	return nil
 }
 
@@ -227,45 +225,55 @@ func (d *desk) broker(t *testing.T) *Broker {
 		Pause: func(ctx context.Context) error { return ctx.Err() }, Patient: time.Second, Say: t.Logf}
 }
 
-// TestBroker: a job is released once its circuits are lit; all can be done again; other nodes than were chosen get
-// circuits in place of those; and what is free stays free.
+// TestBroker: a job is released once its circuits are lit; what was cut off goes on where it was; once a node has
+// failed or is another's, the job gets others; and what is free stays free.
 func TestBroker(t *testing.T) {
-	d := &desk{job: Job{ID: 7, Comment: "lightloom:circuits=required", Count: 3}, lights: 3, fails: 2,
-		idle: map[string]bool{"h0-0": true, "h0-1": true, "h1-0": true}, slices: map[string]*apiv1.Slice{}}
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
+		Count: 3}, lights: looks + 3, idle: map[string]bool{"h0-0": true, "h0-1": true, "h1-0": true},
+		slices: map[string]*apiv1.Slice{}}
 	b := d.broker(t)
-	step := func(what string, err error, want ...string) {
+	serve := func(what string, want ...string) {
 		t.Helper()
+		err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
 		if err != nil || !slices.Equal(d.told, want) {
 			t.Errorf("%s: %v, %q, want %q", what, err, d.told, want)
 		}
 		d.told = nil
 	}
-	step("stage", b.Stage(t.Context(), 7), "create h0-0,h0-1,h1-0", "require 7 h0-0,h0-1,h1-0")
-	d.idle["h1-1"], d.job.Placed, d.job.Require = true, true, []string{"h0-0", "h0-1", "h1-0"}
-	step("stage again", b.Stage(t.Context(), 7), "require 7 h0-0,h0-1,h1-0")
-	d.job.Nodes = []string{"h0-1", "h0-0", "h1-0"}
-	step("reserve", b.Reserve(t.Context(), 7))
-	d.job.Nodes = []string{"h0-0", "h1-0", "h1-1"}
-	step("reserve on other nodes", b.Reserve(t.Context(), 7), "delete", "create h0-0,h1-0,h1-1")
-	d.idle, d.job.Require = map[string]bool{"h0-1": true, "h1-0": true, "h1-1": true}, []string{"h0-0", "h1-0", "h1-1"}
-	step("a node has failed", b.Stage(t.Context(), 7), "delete", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1")
-	step("free", b.Free(t.Context(), 7), "delete")
-	step("free again", b.Free(t.Context(), 7))
-	d.job.Comment = "plain"
-	step("nothing asked", errors.Join(b.Stage(t.Context(), 7), b.Reserve(t.Context(), 7)))
-	if err := b.Stage(t.Context(), 8); !errors.Is(err, ErrNoJob) {
-		t.Errorf("no such job: %v", err)
+	serve("not lit in time", "create h0-0,h0-1,h1-0")
+	d.idle["h1-1"] = true
+	serve("lit", "require 7 h0-0,h0-1,h1-0", "release")
+	serve("it starts soon")
+	d.job.Reason, d.job.Mark = "JobHeldUser", held // slurmctld has lost the last of it
+	serve("again", "require 7 h0-0,h0-1,h1-0", "release")
+	delete(d.idle, "h0-0")
+	serve("a node has failed", "delete", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
+	d.job.Reason, d.job.Mark = "JobHeldUser", "mine"
+	serve("held by its user")
+	if err := errors.Join(b.Free(t.Context(), 7), b.Free(t.Context(), 7)); err != nil || len(d.slices) != 0 {
+		t.Errorf("free twice: %v, %v", err, d.slices)
 	}
 }
 
-// TestWanted: a job that only wants circuits starts without them where they are not there in time.
+// TestWanted: a job that only wants circuits starts without them where they are not there in time, and one whose
+// circuits cannot be is marked with the reason.
 func TestWanted(t *testing.T) {
-	d := &desk{job: Job{ID: 7, Comment: "lightloom:circuits=wanted", Nodes: []string{"h0-0", "h1-0"}, Count: 2},
-		lights: 1 << 30, slices: map[string]*apiv1.Slice{}}
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=wanted",
+		Count: 2}, idle: map[string]bool{"h0-0": true}, slices: map[string]*apiv1.Slice{}}
 	b := d.broker(t)
-	b.Patient = time.Millisecond
-	if err := b.Reserve(t.Context(), 7); err != nil || len(d.slices) != 0 {
-		t.Errorf("%v, slices %v", err, d.slices)
+	for _, now := range []int64{0, 500, 1000} {
+		if err := b.Serve(t.Context(), time.UnixMilli(now), []Job{d.job}); err != nil ||
+			(d.job.Mark == without) != (now == 1000) {
+			t.Errorf("after %d ms: %v, %q", now, err, d.job.Mark)
+		}
+	}
+	d.job.Reason, d.job.Mark, d.job.Comment = "JobHeldUser", held, "lightloom:circuits=required"
+	d.lights = 1 << 30
+	d.idle["h1-0"], d.slices["slurm-7"] = true, &apiv1.Slice{Name: "slurm-7", Hosts: []string{"h0-0", "h1-0"},
+		State: string(torus.Failed), Message: "no rack has so many ports"}
+	if err := b.Serve(t.Context(), time.Unix(9, 0), []Job{d.job}); err != nil ||
+		d.job.Mark != refused+"no rack has so many ports" {
+		t.Errorf("%v, %q", err, d.job.Mark)
 	}
 }
 
@@ -281,7 +289,8 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if files[want[0]] == "" || !strings.Contains(files["slurm.conf"]+files["cgroup.conf"], want[1]) ||
-			!strings.Contains(files["cgroup.conf"], want[2]) || !strings.Contains(files["burst_buffer.lua"], running+"/lightloom slurm") {
+			!strings.Contains(files["cgroup.conf"], want[2]) ||
+			files["job_submit.lua"] == "" {
 			t.Errorf("%v: %v", v, files)
 		}
 	}

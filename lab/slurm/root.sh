@@ -23,7 +23,7 @@ unshare --mount --pid --fork --kill-child --propagation private mmdebstrap --qui
   --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
   --include=slurmctld,slurmd,slurm-client,munge,iproute2,iperf3 "$suite" "$half"
 
-# Jobs are this user's: Slurm gives root no burst buffer, and so no circuits.
+# Jobs are this user's.
 chroot "$half" useradd --create-home --shell /bin/bash lab
 mkdir -p "$half/etc/slurm"
 version=$(dpkg-query --admindir="$half/var/lib/dpkg" -W -f '${Version}' slurmctld)

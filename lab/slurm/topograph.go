@@ -161,7 +161,8 @@ func expand(word string) (out []string, err error) {
 	return out, nil
 }
 
-// Labels returns the labels that topograph gives nodes of a network, by node: the domain, and switches from the rack up.
+// Labels returns the labels that topograph gives nodes of a network, by node: the domain, and switches from the rack
+// up.
 func (n *Network) Labels() map[string]map[string]string {
 	above := map[string]string{}
 	for _, s := range n.switches() {

@@ -68,8 +68,8 @@ func TestLabels(t *testing.T) {
 			"fabric.topograph.run/tier-1": "circuits-tor0", "fabric.topograph.run/tier-2": "packets"},
 		"h1-0": {"accelerator.topograph.run/domain": "tor0", "fabric.topograph.run/tier-0": "tor1",
 			"fabric.topograph.run/tier-1": "circuits-tor0", "fabric.topograph.run/tier-2": "packets"},
-		"h2-0": {"accelerator.topograph.run/domain": labelValue("rack/2"), "fabric.topograph.run/tier-0": labelValue("rack/2"),
-			"fabric.topograph.run/tier-1": "packets"},
+		"h2-0": {"accelerator.topograph.run/domain": labelValue("rack/2"),
+			"fabric.topograph.run/tier-0": labelValue("rack/2"), "fabric.topograph.run/tier-1": "packets"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

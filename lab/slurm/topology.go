@@ -124,8 +124,8 @@ func (n *Network) nodes(racks []int) (out []string) {
 	return out
 }
 
-// largest returns the nodes of the group that has most. Slurm takes every block for one of the size that it is told, and
-// refuses jobs that need more, so that of unequal blocks the largest counts.
+// largest returns the nodes of the group that has most. Slurm takes every block for one of the size that it is told,
+// and refuses jobs that need more, so that of unequal blocks the largest counts.
 func (n *Network) largest() int {
 	most := 0
 	for _, g := range n.Groups() {

@@ -132,7 +132,8 @@ func TestTorus(t *testing.T) {
 	}
 	n.Pod.Slices = []torus.Slice{{Name: "a", Shape: torus.Box(2, 2, 4), Place: torus.BestFit(pod, torus.Box(2, 2, 4))}}
 	var got []topology
-	if err := yaml.Unmarshal([]byte(written(t, n, Options{Kind: Torus, YAML: true, Sizes: []int{1, 4}})), &got); err != nil {
+	text := written(t, n, Options{Kind: Torus, YAML: true, Sizes: []int{1, 4}})
+	if err := yaml.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
 	all := got[0].Torus.Toruses
@@ -143,7 +144,8 @@ func TestTorus(t *testing.T) {
 		nodes[2] != "h0-2" || nodes[4] != "h0-1" || nodes[8] != "h1-0" {
 		t.Errorf("nodes of the slice: %v", nodes)
 	}
-	if r := all[1].Regions; len(r) != 1 || r[0].Dims != (point{2, 2, 2}) || !strings.HasPrefix(r[0].Nodes, "h2-0,h2-4,h2-2") {
+	if r := all[1].Regions; len(r) != 1 || r[0].Dims != (point{2, 2, 2}) ||
+		!strings.HasPrefix(r[0].Nodes, "h2-0,h2-4,h2-2") {
 		t.Errorf("regions of the cube: %+v", r)
 	}
 	want := []placementYAML{{point{1, 1, 1}, point{1, 1, 1}}, {point{2, 2, 1}, point{1, 1, 1}},

@@ -161,15 +161,17 @@ func in(ctx context.Context, host, script string, args ...string) error {
 
 // Shell runs a command, or a shell, in a host as a user of the Slurm that is up.
 func Shell(ctx context.Context, host, user string, command []string, opt session.ExecOptions) error {
-	const script = `[ -e /run/lightloom-slurm.env ] || { echo "no Slurm is up; start one: lightloom slurm up" >&2; exit 1; }
+	const script = `[ -e /run/lightloom-slurm.env ] ||
+  { echo "no Slurm is up; start one: lightloom slurm up" >&2; exit 1; }
 . /run/lightloom-slurm.env
 user=$1; shift
 [ -n "$user" ] || { user=nobody; grep -q ^lab: "$root/etc/passwd" && user=lab; }
-dir=$PWD; [ -d "$root$dir" ] || dir=/tmp
+dir=$PWD
 [ $# -gt 0 ] || set -- /bin/bash
 cd /
 exec chroot --userspec="$user" "$root" env HOME=/tmp USER="$user" SLURM_CONF=/run/lightloom-slurm/slurm.conf \
-  PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin sh -c 'cd "$0" && exec "$@"' "$dir" "$@"`
+  PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
+  sh -c 'cd "$0" 2>/dev/null && [ -w . ] || cd /tmp; exec "$@"' "$dir" "$@"`
 	if host == "" {
 		n, err := session.AskNames()
 		if err != nil {

@@ -1,0 +1,300 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lightloom/controller/api"
+	apiv1 "lightloom/controller/api/v1"
+	"lightloom/controller/torus"
+)
+
+// prefix begins the names of slices that are Slurm's jobs'.
+const prefix = "slurm-"
+
+func sliceName(job int) string { return prefix + strconv.Itoa(job) }
+
+// jobOf returns the job of a slice, and whether it is one's.
+func jobOf(slice string) (int, bool) {
+	text, ok := strings.CutPrefix(slice, prefix)
+	id, err := strconv.Atoi(text)
+	return id, ok && err == nil
+}
+
+// Slicer is the part of a controller that reserves circuits.
+type Slicer interface {
+	CreateSlice(ctx context.Context, r api.SliceRequest) (*apiv1.Slice, error)
+	DeleteSlice(ctx context.Context, name string) error
+	Slice(ctx context.Context, name string, r api.Read) (*apiv1.Slice, error)
+	Slices(ctx context.Context, r api.Read) ([]*apiv1.Slice, error)
+}
+
+// Scheduler is the part of Slurm that is asked.
+type Scheduler interface {
+	Jobs(ctx context.Context) ([]Job, error)
+	Idle(ctx context.Context) (map[string]bool, error)
+	Require(ctx context.Context, job int, nodes []string) error
+	Mark(ctx context.Context, job int, mark string) error
+	Release(ctx context.Context, job int) error
+}
+
+// Broker reserves circuits for jobs that Slurm holds, and releases them. What it knows stands in the jobs and slices
+// themselves: all that it does can be done again, by another one too.
+type Broker struct {
+	Slices  Slicer
+	Slurm   Scheduler
+	Network func(context.Context) (Network, error)
+	Pause   func(context.Context) error // between two looks at circuits that are being lit
+	Patient time.Duration               // how long a job that only wants circuits waits for them
+	Say     func(format string, args ...any)
+
+	since map[int]time.Time // since when jobs have waited that only want circuits
+}
+
+// errBusy is why circuits are not there yet.
+var errBusy = errors.New("no nodes and ports are free")
+
+// offer is what jobs can have.
+type offer struct {
+	network Network
+	up      map[string]bool  // nodes on which nothing runs
+	idle    map[string]bool  // those of them that no slice has
+	busy    map[string]bool  // racks whose ports are taken
+	own     map[int][]string // nodes of slices, by job
+}
+
+// Serve places all jobs that can be, in their order.
+func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
+	waiting := slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.Held() && !j.Lost() })
+	if len(waiting) == 0 {
+		return nil
+	}
+	o, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i := range waiting {
+		j := &waiting[i]
+		if j.Lost() && !slices.ContainsFunc(j.Require, func(n string) bool { return !o.up[n] }) {
+			continue // it starts soon
+		}
+		if err := b.place(ctx, now, j, &o); err != nil && !errors.Is(err, errBusy) {
+			errs = append(errs, fmt.Errorf("job %d: %w", j.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// place gives a job its nodes and circuits, and releases it.
+func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) error {
+	wish, err := ParseWish(j.Comment)
+	if err == nil && wish.Circuits == None && wish.Shape == nil {
+		err = errors.New("its comment no longer asks for circuits")
+	}
+	var nodes []string
+	if err == nil {
+		nodes, err = b.hold(ctx, j, &wish, o)
+	}
+	switch {
+	case err == nil:
+	case wish.Circuits == Wanted && errors.Is(err, errBusy) && !b.late(now, j.ID):
+		return err
+	case wish.Circuits != Required:
+		b.Say("job %d starts without circuits: %v", j.ID, err)
+		return errors.Join(b.Free(ctx, j.ID), b.Slurm.Mark(ctx, j.ID, without), b.Slurm.Release(ctx, j.ID))
+	case api.CodeOf(err) == api.Invalid:
+		b.Say("job %d stays held: %v", j.ID, err)
+		return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(err.Error(), "\n", " "))
+	default:
+		return err
+	}
+	delete(b.since, j.ID)
+	decided := time.Now()
+	if err := b.Slurm.Require(ctx, j.ID, nodes); err != nil {
+		return err
+	}
+	if err := b.Slurm.Release(ctx, j.ID); err != nil {
+		return err
+	}
+	b.Say("job %d starts on %s; released in %d ms", j.ID, strings.Join(nodes, ","), time.Since(decided).Milliseconds())
+	return nil
+}
+
+// late reports whether a job has waited long enough for circuits that it only wants.
+func (b *Broker) late(now time.Time, job int) bool {
+	if b.since == nil {
+		b.since = map[int]time.Time{}
+	}
+	if _, known := b.since[job]; !known {
+		b.since[job] = now
+	}
+	return now.Sub(b.since[job]) >= b.Patient
+}
+
+// hold returns nodes that have their circuits.
+func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]string, error) {
+	if wish.Shape != nil {
+		return b.holdShape(ctx, j, *wish.Shape)
+	}
+	nodes := j.Require
+	if len(nodes) == 0 || j.Mark == placed {
+		nodes = o.own[j.ID]
+		if len(nodes) != j.Count || slices.ContainsFunc(nodes, func(n string) bool { return !o.up[n] }) {
+			o.give(nodes)
+			var ok bool
+			if nodes, ok = choose(&o.network, o.idle, o.busy, j.Count); !ok {
+				return nil, errBusy
+			}
+		}
+	}
+	x, err := b.ask(ctx, j.ID, nodes)
+	if err != nil {
+		return nil, err
+	}
+	o.take(nodes)
+	if err := b.await(ctx, x); err != nil {
+		return nil, err
+	}
+	return nodes, nil
+}
+
+// take notes that a job has nodes, and the ports of their racks if these are several.
+func (o *offer) take(nodes []string) {
+	var racks []string
+	for _, n := range nodes {
+		delete(o.idle, n)
+		racks = append(racks, o.network.rackOf(n))
+	}
+	slices.Sort(racks)
+	if racks = slices.Compact(racks); len(racks) > 1 {
+		for _, r := range racks {
+			o.busy[r] = true
+		}
+	}
+}
+
+// give is the inverse of take, for nodes of a job that is to get others.
+func (o *offer) give(nodes []string) {
+	for _, n := range nodes {
+		if o.up[n] {
+			o.idle[n] = true
+		}
+		delete(o.busy, o.network.rackOf(n))
+	}
+}
+
+// open returns what there is.
+func (b *Broker) open(ctx context.Context) (o offer, err error) {
+	if o.network, err = b.Network(ctx); err != nil {
+		return o, err
+	}
+	if o.idle, err = b.Slurm.Idle(ctx); err != nil {
+		return o, err
+	}
+	all, err := b.Slices.Slices(ctx, api.Read{Linearizable: true})
+	if err != nil {
+		return o, err
+	}
+	o.up, o.busy, o.own = maps.Clone(o.idle), map[string]bool{}, map[int][]string{}
+	for _, x := range all {
+		if id, ok := jobOf(x.Name); ok {
+			o.own[id] = x.Hosts
+		}
+		o.take(x.Hosts)
+	}
+	return o, nil
+}
+
+func (n *Network) rackOf(node string) string {
+	for i := range n.Racks {
+		if slices.Contains(n.Racks[i].Nodes, node) {
+			return n.Racks[i].Name
+		}
+	}
+	return ""
+}
+
+// holdShape returns the nodes of a slice of a pod, once it is Ready.
+func (b *Broker) holdShape(ctx context.Context, job *Job, shape torus.Shape) ([]string, error) {
+	name := sliceName(job.ID)
+	x, err := b.Slices.CreateSlice(ctx, api.SliceRequest{Request: name + "-" + shape.String(), Name: name, Shape: shape,
+		Owner: "slurm"})
+	if err != nil {
+		return nil, err
+	}
+	if err := b.await(ctx, x); err != nil {
+		return nil, err
+	}
+	n, err := b.Network(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range n.Pod.Slices {
+		if s := &n.Pod.Slices[i]; s.Name == name && s.Place != nil {
+			return n.sliceNodes(s.Place)
+		}
+	}
+	return nil, errBusy
+}
+
+// ask asks for the slice of a job on its nodes. Another one of the job, on other nodes, ends.
+func (b *Broker) ask(ctx context.Context, id int, nodes []string) (*apiv1.Slice, error) {
+	name, sorted := sliceName(id), slices.Sorted(slices.Values(nodes))
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.Join(sorted, ","))) // it never fails
+	r := api.SliceRequest{Request: fmt.Sprintf("%s-%x", name, h.Sum64()), Name: name, Hosts: sorted, Owner: "slurm"}
+	if old, err := b.Slices.Slice(ctx, name, api.Read{Linearizable: true}); err == nil {
+		had := slices.Sorted(slices.Values(old.Hosts))
+		if slices.Equal(had, sorted) {
+			return old, nil
+		}
+		if err := b.Free(ctx, id); err != nil {
+			return nil, err
+		}
+	} else if api.CodeOf(err) != api.Unknown {
+		return nil, err
+	}
+	return b.Slices.CreateSlice(ctx, r)
+}
+
+// await waits a moment until a slice is Ready.
+func (b *Broker) await(ctx context.Context, x *apiv1.Slice) error {
+	for range looks {
+		switch torus.State(x.State) {
+		case torus.Ready:
+			return nil
+		case torus.Failed:
+			return &api.Error{Code: api.Invalid, Err: errors.New(x.Message)}
+		}
+		if err := b.Pause(ctx); err != nil {
+			return err
+		}
+		next, err := b.Slices.Slice(ctx, x.Name, api.Read{})
+		switch {
+		case err == nil:
+			x = next
+		case api.CodeOf(err) != api.Unknown: // else that replica is behind
+			return err
+		}
+	}
+	return fmt.Errorf("slice %s is %s, %s: %w", x.Name, x.State, x.Reason, errBusy)
+}
+
+// looks is how often a slice is looked at before others have their turn.
+const looks = 20
+
+// Free ends what a job holds. To free again what is free changes nothing.
+func (b *Broker) Free(ctx context.Context, id int) error {
+	if err := b.Slices.DeleteSlice(ctx, sliceName(id)); err != nil && api.CodeOf(err) != api.Unknown {
+		return err
+	}
+	return nil
+}
