@@ -60,6 +60,7 @@ type Node struct {
 // Kind is what a node does.
 type Kind uint8
 
+// The kinds.
 const (
 	Nothing Kind = iota // metadata: it ends when it begins
 	Compute
@@ -76,6 +77,7 @@ func (k Kind) String() string {
 // Phase is the parallelism that a node belongs to.
 type Phase uint8
 
+// The phases.
 const (
 	NoPhase Phase = iota
 	DataParallel
@@ -91,6 +93,7 @@ func (p Phase) String() string { return [...]string{"", "DP", "TP", "PP", "EP"}[
 // others what each rank holds before it.
 type Op uint8
 
+// The operations.
 const (
 	AllReduce Op = iota
 	AllGather

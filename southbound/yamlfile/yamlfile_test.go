@@ -70,7 +70,8 @@ func (*broken) UnmarshalYAML([]byte) error { panic("broken") }
 
 func TestPanic(t *testing.T) {
 	var into struct{ A broken }
-	if _, err := Decode("x.yaml", []byte("a: 1\n"), &into); err == nil || !strings.Contains(err.Error(), "x.yaml: it holds") {
+	_, err := Decode("x.yaml", []byte("a: 1\n"), &into)
+	if err == nil || !strings.Contains(err.Error(), "x.yaml: it holds") {
 		t.Errorf("%v", err)
 	}
 }

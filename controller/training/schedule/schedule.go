@@ -73,6 +73,7 @@ func share(bytes, k, n int64) int64 {
 // Method is how a collective is carried out.
 type Method uint8
 
+// The methods.
 const (
 	Auto Method = iota // direct for an all-to-all, a tree for a broadcast, a ring for others
 	Ring
