@@ -62,7 +62,8 @@ func demandOf(pods int, rng *rand.Rand) topoeng.Demand {
 }
 
 // run makes a topology for one demand, and then one for a demand that has changed.
-func (p installation) run(_ context.Context, b *experiment.Bench, system string, seed uint64) (experiment.Figures, error) {
+func (p installation) run(_ context.Context, b *experiment.Bench, system string,
+	seed uint64) (experiment.Figures, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x706f6473)) // "pods"
 	first, fresh := demandOf(p.pods, rng), demandOf(p.pods, rng)
 	second := make(topoeng.Demand, p.pods)
