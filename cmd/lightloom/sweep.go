@@ -46,7 +46,7 @@ and trace has the report that lightloom replay would write. FILE is YAML:
 		Example: "  lightloom sweep study.yaml\n" +
 			"  lightloom sweep status study.results\n" +
 			"  lightloom sweep cancel study.results",
-		Args:    one("FILE", "write lightloom sweep study.yaml; lightloom sweep --help shows such a file"),
+		Args: one("FILE", "write lightloom sweep study.yaml; lightloom sweep --help shows such a file"),
 	}
 	c.Flags().StringVar(&f.results, "results", "", "folder of the results; default: FILE's name with .results in place "+
 		"of .yaml")
