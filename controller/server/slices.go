@@ -69,7 +69,8 @@ func sliceError(ctx context.Context, err error) error {
 		return &api.Error{Code: api.Unknown, Err: err}
 	case errors.Is(err, loop.ErrSliceBusy):
 		return fmt.Errorf("%w: %w", api.ErrBusy, err)
-	case errors.Is(err, loop.ErrSliceShape), errors.Is(err, loop.ErrSliceTaken), errors.Is(err, state.ErrNoPod), errors.Is(err, state.ErrSliceName):
+	case errors.Is(err, loop.ErrSliceShape), errors.Is(err, loop.ErrSliceTaken), errors.Is(err, state.ErrNoPod),
+		errors.Is(err, state.ErrSliceName):
 		return &api.Error{Code: api.Invalid, Err: err}
 	}
 	return bandwidthError(ctx, err)
