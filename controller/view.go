@@ -42,8 +42,7 @@ type View struct {
 	Loaded  []Running           // placed jobs with loads, not ended, by id: vCPUs decide how long they take
 	Coflows []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
-	Turnover time.Duration // when a job with tasks was placed, or one ended, last; 0: never
-
+	Pace
 	Circuits []CircuitView        // by OCS input; nil without an OCS
 	Reserved []CircuitReservation // begun and not, sorted by (In, NotBefore)
 
@@ -51,10 +50,15 @@ type View struct {
 	// use Traffic, and ignore coflows.
 	Traffic *Traffic
 
-	Delta time.Duration // the expected reconfiguration delay of a circuit move
-	// Deltas are those of each OCS port, where OCSes differ; Delta is then one that most moves meet. nil: all have Delta.
-	Deltas            []time.Duration `json:",omitempty"`
-	ElephantThreshold pathmap.Bytes   // bytes of a rack pair and coflow from which a circuit is worth it
+	Delta             time.Duration // the expected reconfiguration delay of a circuit move
+	ElephantThreshold pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+}
+
+// Pace is how fast things go.
+type Pace struct {
+	Turnover time.Duration // when a job with tasks was placed, or one ended, last; 0: never
+	// Deltas are the expected reconfiguration delays by OCS port, where OCSes differ; nil: all have View.Delta.
+	Deltas []time.Duration `json:",omitempty"`
 }
 
 // DeltaAt returns the expected reconfiguration delay of a move of an OCS port's circuit.

@@ -122,8 +122,8 @@ func newSliceDefragment() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "defragment SHAPE",
 		Short: "List moves of slices that make room for a shape, or do them",
-		Long: "Says which slices would have to move so that SHAPE fits. With --apply they are moved: their circuits go dark\n" +
-			"and are set up elsewhere, and those of others stay lit. Slices of jobs and those that name cubes stay.",
+		Long: "Says which slices would have to move so that SHAPE fits. With --apply they are moved: their circuits go\n" +
+			"dark and are set up elsewhere, and those of others stay lit. Slices of jobs and those that name cubes stay.",
 		Example: "  lightloom slice defragment 2x4x4\n  lightloom slice defragment 2x4x4 --apply",
 		Args:    one("shape", "write lightloom slice defragment 2x4x4"),
 	}

@@ -38,8 +38,8 @@ func (l *Leader) DeleteSlice(ctx context.Context, name string) error {
 	})
 }
 
-// MakeRoom returns the moves of slices after which a shape fits, nil where none are found, and with do returns once they
-// are in the log. A nil Leader returns ErrVacant.
+// MakeRoom returns the moves of slices after which a shape fits, nil where none are found. With do it returns once
+// they are in the log. A nil Leader returns ErrVacant.
 func (l *Leader) MakeRoom(ctx context.Context, shape torus.Shape, do bool) (*torus.Defragmentation, error) {
 	var plan atomic.Pointer[torus.Defragmentation]
 	err := l.requestSlice(ctx, loop.SliceRequest{Shape: shape, MakeRoom: &loop.MakeRoom{Do: do,

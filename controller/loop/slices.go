@@ -154,7 +154,8 @@ func (l *Loop) makeRoom(s *state.State, now time.Duration, a *SliceRequest) erro
 	return nil
 }
 
-// settleJobSlices asks for the slices of jobs, ends those whose jobs have ended, and places jobs whose slices are Ready.
+// settleJobSlices asks for the slices of jobs, ends those whose jobs have ended, and places jobs whose slices are
+// Ready.
 func (l *Loop) settleJobSlices(s *state.State, now time.Duration) {
 	for i := range s.Slices() {
 		if x := &s.Slices()[i]; x.OfJob() && s.JobOf(x) == nil {

@@ -21,23 +21,22 @@ const ReplicaCommand = "replica-process"
 // ReplicaConfig is the configuration of a replica's process. The process reads it as one JSON object from its standard
 // input: it holds a private key, so it is neither an argument nor a file.
 type ReplicaConfig struct {
-	ID                string                `json:"id"`
-	Peers             []replica.Peer        `json:"peers"`
-	API               map[string]string     `json:"api"`     // northbound addresses, by id
-	Dir               string                `json:"dir"`     // its state directory
-	Cluster           string                `json:"cluster"` // that the state directory is of
-	Epoch             time.Time             `json:"epoch"`   // instant 0 of the run
-	Spec              topo.Spec             `json:"spec"`
-	Policy            string                `json:"policy"`
-	Overrides         policy.Overrides      `json:"overrides"`
-	Demand            demand.Options        `json:"demand"`
-	Rollout           rollout.Options       `json:"rollout"`
-	Seed              uint64                `json:"seed"`
-	ElephantThreshold pathmap.Bytes         `json:"elephant_threshold"`
-	Delta             time.Duration         `json:"delta"`
-	Deltas            []time.Duration       `json:"deltas,omitempty"` // of each OCS, where they differ
-	Agent             string                `json:"agent"`            // address of one for all hosts; or
-	Agents            []inventory.AgentSite `json:"agents,omitempty"` // several
+	ID                string            `json:"id"`
+	Peers             []replica.Peer    `json:"peers"`
+	API               map[string]string `json:"api"`     // northbound addresses, by id
+	Dir               string            `json:"dir"`     // its state directory
+	Cluster           string            `json:"cluster"` // that the state directory is of
+	Epoch             time.Time         `json:"epoch"`   // instant 0 of the run
+	Spec              topo.Spec         `json:"spec"`
+	Policy            string            `json:"policy"`
+	Overrides         policy.Overrides  `json:"overrides"`
+	Demand            demand.Options    `json:"demand"`
+	Rollout           rollout.Options   `json:"rollout"`
+	Seed              uint64            `json:"seed"`
+	ElephantThreshold pathmap.Bytes     `json:"elephant_threshold"`
+	Delays
+	Agent  string                `json:"agent"`            // address of one for all hosts; or
+	Agents []inventory.AgentSite `json:"agents,omitempty"` // several
 	// secrets and certificates in them are named, not written
 	Devices inventory.Devices `json:"devices"`
 	// clusters that have programmed the same devices before
@@ -56,6 +55,12 @@ type ReplicaConfig struct {
 type Telemetry struct {
 	Metrics string `json:"metrics,omitempty"` // address at which it serves metrics; empty: none
 	Traces  string `json:"traces,omitempty"`  // URL of a collector of OpenTelemetry; empty: none
+}
+
+// Delays are the reconfiguration delays that circuit moves should take.
+type Delays struct {
+	Delta  time.Duration   `json:"delta"`
+	Deltas []time.Duration `json:"deltas,omitempty"` // of each OCS, where they differ, and Delta is the longest
 }
 
 // Parent is what a replica knows of the process that started it.

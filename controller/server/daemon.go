@@ -184,7 +184,7 @@ func (a *Daemon) replicas(spec topo.Spec, earlier uint64) ReplicaConfig {
 	c := ReplicaConfig{Telemetry: Telemetry{a.Options.Metrics, a.Options.Traces},
 		Sample: a.Options.SamplePeriod, Epoch: a.Epoch, Spec: spec,
 		Policy: a.Options.Policy, Overrides: a.Options.Parts, Demand: a.Options.Demand, Seed: a.Options.Seed,
-		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.LeastDark()), Delta: delta, Deltas: deltas,
+		ElephantThreshold: policy.ElephantFactor * spec.OCS.In(spec.LeastDark()), Delays: Delays{delta, deltas},
 		Rollout:  rollout.DefaultControl().Options(delta),
 		Identity: IdentityConfig{Admins: []string{inventory.ClientName}},
 		Devices:  a.Inventory.Devices, Earlier: earlier, Verbose: os.Getenv("LIGHTLOOM_VERBOSE") != ""}

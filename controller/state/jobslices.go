@@ -32,10 +32,11 @@ func (s *State) JobOf(x *Slice) *Job {
 		return nil
 	}
 	id, _ := strconv.ParseUint(x.Name[len(jobPrefix):], 10, 32)
-	if j := s.Job(controller.JobID(id)); j != nil && j.Slice != "" && j.Ended == Unset && !(j.Cancelled && j.Placed == Unset) {
-		return j
+	j := s.Job(controller.JobID(id))
+	if j == nil || j.Slice == "" || j.Ended != Unset || j.Cancelled && j.Placed == Unset {
+		return nil
 	}
-	return nil
+	return j
 }
 
 // OfJob reports whether a slice was made for a job, which perhaps has ended.
@@ -81,8 +82,8 @@ func (s *State) jobSliceHosts() (out []southbound.HostID) {
 	return out
 }
 
-// OnSlice places the tasks of a job on the nodes of its slice in turn, those that have no host; tasks that have one keep
-// it. It returns false while the slice is not Ready, or its nodes have no room for all.
+// OnSlice places the tasks of a job that have no host on the nodes of its slice in turn; others keep theirs. It
+// returns false while the slice is not Ready, or its nodes have no room for all.
 func (s *State) OnSlice(j *Job) (*controller.Placement, bool) {
 	x, ok := s.Slice(JobSliceName(j.ID))
 	if !ok || x.State != torus.Ready || s.JobOf(&x) == nil {

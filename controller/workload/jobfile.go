@@ -249,6 +249,23 @@ func (y *jobYAML) job(file string, budget *int) FileJob {
 	return out
 }
 
+// placing reads where and how the job's tasks are placed.
+func (y *jobYAML) placing(j *controller.Job) error {
+	switch y.Incremental.text {
+	case "", "false":
+	case "true":
+		j.Incremental = true
+	default:
+		return y.Incremental.wrong("incremental %q: write true or false", clip(y.Incremental.text))
+	}
+	if j.Slice = y.Slice.text; j.Slice != "" {
+		if _, err := torus.ParseShape(j.Slice); err != nil {
+			return y.Slice.wrong("slice: %v", err)
+		}
+	}
+	return nil
+}
+
 func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
 	if y.Name.text == "" {
 		return errors.New("a job needs a name: write name: and a word")
@@ -268,17 +285,8 @@ func (y *jobYAML) fill(j *controller.Job, budget *int) (err error) {
 			return y.Weight.wrong("weight %q is no number from 0", y.Weight.text)
 		}
 	}
-	switch y.Incremental.text {
-	case "", "false":
-	case "true":
-		j.Incremental = true
-	default:
-		return y.Incremental.wrong("incremental %q: write true or false", clip(y.Incremental.text))
-	}
-	if j.Slice = y.Slice.text; j.Slice != "" {
-		if _, err := torus.ParseShape(j.Slice); err != nil {
-			return y.Slice.wrong("slice: %v", err)
-		}
+	if err := y.placing(j); err != nil {
+		return err
 	}
 	if j.Limits, err = y.Limits.limits(); err != nil {
 		return err

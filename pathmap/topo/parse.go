@@ -26,8 +26,8 @@ const maxText = 4096
 //
 // A rack may have rates of its own: nic@3=1Gbps, eps@0-4=500Mbps and ocs@2=5Gbps, on a crossbar
 // rate@3=1Gbps. An OCS may have its own: dark@1=50ms, apply@1=2ms and lock@0-2=1ms, the stages of its
-// reconfiguration delay, and ports@2=4. oversub is how many times what a rack's hosts can send is more than what its uplinks
-// carry, as in oversub=4:1, in the place of eps.
+// reconfiguration delay, and ports@2=4. oversub is how many times what a rack's hosts can send is more
+// than what its uplinks carry, as in oversub=4:1, in the place of eps.
 //
 // vcpus are those of hosts in turn, as in vcpus=16/4: every other host has 16, the others 4.
 //

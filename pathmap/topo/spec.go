@@ -145,6 +145,25 @@ func (s Spec) String() string {
 	if s.HasOCS() {
 		put("dark", s.Dark)
 	}
+	s.putOCSes(put)
+	if s.NIC != s.defaultNIC() {
+		put("nic", s.NIC)
+	}
+	if s.Slots != DefaultSlots {
+		put("slots", s.Slots)
+	}
+	if s.VCPUs != "" {
+		put("vcpus", s.VCPUs)
+	}
+	for _, o := range s.Own {
+		b.WriteByte(',')
+		b.WriteString(o.String())
+	}
+	return b.String()
+}
+
+// putOCSes writes how many OCSes there are, with which ports.
+func (s Spec) putOCSes(put func(key string, value any)) {
 	if s.Kind == Hybrid && s.Ports != s.Racks {
 		put("ports", s.Ports)
 	}
@@ -160,20 +179,6 @@ func (s Spec) String() string {
 	if s.Rails > 0 {
 		put("rails", s.Rails)
 	}
-	if s.NIC != s.defaultNIC() {
-		put("nic", s.NIC)
-	}
-	if s.Slots != DefaultSlots {
-		put("slots", s.Slots)
-	}
-	if s.VCPUs != "" {
-		put("vcpus", s.VCPUs)
-	}
-	for _, o := range s.Own {
-		b.WriteByte(',')
-		b.WriteString(o.String())
-	}
-	return b.String()
 }
 
 // WithoutOCS returns the packet network of s alone: a leaf-spine of the same racks. With extra, it is

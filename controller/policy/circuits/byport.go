@@ -107,7 +107,8 @@ func (s *scheduler) anyFresh() bool {
 func (r *round) continueLit(input int) bool {
 	s := r.s
 	a, b := s.ports[2*input].last, r.litAt(input)
-	if a == b && a == southbound.NoPort || s.deltaAt(input) == 0 { // without a reconfiguration delay, none is cheaper than others
+	// Without a reconfiguration delay, no pair is cheaper than others.
+	if a == b && a == southbound.NoPort || s.deltaAt(input) == 0 {
 		return false
 	}
 	for _, lit := range [2]southbound.Port{min(a, b), max(a, b)} {

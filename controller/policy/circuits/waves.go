@@ -149,8 +149,8 @@ func (c *wavelengthAssignment) pick(p *pair) bool {
 	return true
 }
 
-// choosePlane gives a pair the wavelength that has least to carry with its own delay, the first of equals; false where none
-// is lit at both racks.
+// choosePlane gives a pair the wavelength that has least to carry with its own delay, the first of equals;
+// false where none is lit at both racks.
 func (c *wavelengthAssignment) choosePlane(p *pair) bool {
 	best := southbound.NoPort
 	least := [2]time.Duration{}

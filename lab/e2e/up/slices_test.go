@@ -156,8 +156,8 @@ func TestSlicesOnPackets(t *testing.T) {
 	}
 }
 
-// jobOnSlice submits a job that asks for a slice, as its file says: all of its tasks run on the slice, which is made for
-// it, and nothing is left of that once it has ended.
+// jobOnSlice submits a job that asks for a slice, as its file says: all of its tasks run on the slice, which is made
+// for it, and nothing is left of that once it has ended.
 func (s sliced) jobOnSlice() {
 	s.Helper()
 	file := filepath.Join(s.TempDir(), "jobs.yaml")

@@ -242,8 +242,8 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		Demand:   r.Demand,
 		Rollout:  rollout.DefaultControl().Options(s.delta), Seed: s.Config.Seed,
 		ElephantThreshold: s.Config.ElephantThreshold,
-		Delta:             s.delta, Deltas: s.Config.Delays.Deltas(rollout.DefaultControl()),
-		Agent: s.agent.ln.Addr().String(), Devices: s.Devices(),
+		Delays:            server.Delays{Delta: s.delta, Deltas: s.Config.Delays.Deltas(rollout.DefaultControl())},
+		Agent:             s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample:  server.DefaultSamplePeriod,
 		Parent:  server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0},
 		Verbose: os.Getenv(VerboseEnv) != ""}

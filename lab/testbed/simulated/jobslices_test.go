@@ -59,8 +59,8 @@ func (p *pod) onSlice(j *state.Job, x *state.Slice) {
 	}
 }
 
-// TestJobWaitsForItsSlice: a job that asks for a slice begins once that is Ready, on its nodes alone and with nothing else
-// there; a second one waits until there is room; slices end with their jobs.
+// TestJobWaitsForItsSlice: a job that asks for a slice begins once that is Ready, on its nodes alone and with nothing
+// else there; a second one waits until there is room; slices end with their jobs.
 func TestJobWaitsForItsSlice(t *testing.T) {
 	p := newPod(t, smallPod)
 	p.settle(time.Second)
@@ -101,8 +101,8 @@ func TestJobWaitsForItsSlice(t *testing.T) {
 	}
 }
 
-// TestJobSliceSwapsCube: a cube dies under a job. The slice gets another one, the tasks that were lost begin again there,
-// and the job ends.
+// TestJobSliceSwapsCube: a cube dies under a job. The slice gets another one, the tasks that were lost begin again
+// there, and the job ends.
 func TestJobSliceSwapsCube(t *testing.T) {
 	p := newPod(t, smallPod)
 	p.settle(time.Second)
