@@ -289,8 +289,8 @@ func TestUnasked(t *testing.T) {
 
 // TestFortyJobs: forty jobs with real bytes end though slurmctld is killed at random instants, no circuit is left
 // without a job, and what is added between our decision and Slurm's acknowledgement is told. A slurmctld that dies
-// forgets its last five seconds: it kills once what was submitted is on disk, and cancels jobs that have sent all and that
-// slurmctld takes for running.
+// forgets its last five seconds: it kills once what was submitted is on disk, and cancels jobs that have sent all and
+// are still in the queue.
 func TestFortyJobs(t *testing.T) {
 	all := roots(t)
 	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {
