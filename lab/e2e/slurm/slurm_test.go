@@ -289,8 +289,8 @@ func TestUnasked(t *testing.T) {
 
 // TestFortyJobs: forty jobs with real bytes end though slurmctld is killed at random instants, no circuit is left
 // without a job, and what is added between our decision and Slurm's acknowledgement is told. A slurmctld that dies
-// forgets its last five seconds: it kills once what was submitted is on disk, and cancels jobs that have ended and that
-// slurmctld takes for running.
+// forgets its last five seconds: it kills once what was submitted is on disk, and cancels jobs that have sent all and
+// are still in the queue.
 func TestFortyJobs(t *testing.T) {
 	all := roots(t)
 	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {
@@ -325,7 +325,7 @@ func TestFortyJobs(t *testing.T) {
 	t.Logf("%d kills of slurmctld", kills)
 	labtest.Pause(context.Background(), 5*time.Second)
 	for _, job := range c.queue() {
-		t.Logf("slurmctld has forgotten that job %s ended", job)
+		t.Logf("job %s has sent all, and is still in the queue: it is cancelled", job)
 		c.root("scancel", job)
 	}
 	c.until("circuits to be freed", 30*time.Second, func() bool { return len(c.slices()) == 0 })
