@@ -19,7 +19,7 @@ func (r *Rollcall) Refused(rpc raft.RPC) bool {
 	id := string(head.ID)
 	head.Addr = addr
 	if kind == markHello {
-		r.meet(id, rpc, body)
+		r.meet(Peer{ID: id, Addr: string(addr)}, rpc, body)
 		return true
 	}
 	x := Start{}

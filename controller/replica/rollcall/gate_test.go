@@ -2,6 +2,7 @@ package rollcall
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 
@@ -143,14 +144,14 @@ func TestGoingBackWhileItRuns(t *testing.T) {
 		}
 		var a answer
 		h := &hello{Own: []Start{{2, 22}, {3, 33}}, Term: 4, Held: Position{4, 30}}
-		if err := r.note("b", h, &a); err != nil || a.Back == "" || disk.m.Peers["b"].Learns != (Start{3, 33}) {
+		if err := r.note(Peer{ID: "b"}, h, &a); err != nil || a.Back == "" || disk.m.Peers["b"].Learns != (Start{3, 33}) {
 			t.Errorf("%s: with its hello: %v, %+v", tt.name, err, a)
 		}
 		if s := disk.m.Peers["b"]; s.admits(Start{3, 33}, true) || !s.admits(Start{3, 33}, false) {
 			t.Errorf("%s: of one that learns votes count, or entries do not: %+v", tt.name, s)
 		}
 		h.Own = append(h.Own, Start{4, 44})
-		if err := r.note("b", h, &a); err != nil || a.Back == "" {
+		if err := r.note(Peer{ID: "b"}, h, &a); err != nil || a.Back == "" {
 			t.Errorf("%s: started again: %v, %+v", tt.name, err, a)
 		}
 	}
@@ -228,7 +229,7 @@ func TestLateWord(t *testing.T) {
 			r.mu.Unlock()
 		} else {
 			r.mu.Unlock()
-			if err := r.note("b", &hello{Own: starts(1, 2), Learns: true}, &answer{}); err != nil {
+			if err := r.note(Peer{ID: "b"}, &hello{Own: starts(1, 2), Learns: true}, &answer{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -289,7 +290,7 @@ func TestNewLife(t *testing.T) {
 			t.Errorf("%s: %+v, part %d", tt.name, disk.m, r.part)
 		}
 		var a answer
-		if err := r.note("b", &hello{Own: starts(1, 2)}, &a); err != nil || a.Seen != 3 {
+		if err := r.note(Peer{ID: "b"}, &hello{Own: starts(1, 2)}, &a); err != nil || a.Seen != 3 {
 			t.Errorf("%s: of b start 3 was seen, and it says %d: %v", tt.name, a.Seen, err)
 		}
 	}
@@ -324,5 +325,65 @@ func TestCatchUp(t *testing.T) {
 	}
 	if _, err := r.stands(9); err == nil {
 		t.Error("it stands with a log that it cannot read")
+	}
+}
+
+// greeting is a transport that takes hellos.
+type greeting struct {
+	raft.Transport
+	asked chan Peer
+}
+
+func (g greeting) RequestPreVote(id raft.ServerID, to raft.ServerAddress, _ *raft.RequestPreVoteRequest,
+	_ *raft.RequestPreVoteResponse) error {
+	g.asked <- Peer{ID: string(id), Addr: string(to)}
+	return errors.New("no answer")
+}
+
+// TestCallersAreGreeted: who says hello and does not know this start is greeted where it calls from, though
+// this node's log does not have it yet; once, for one that is still there calls again.
+func TestCallersAreGreeted(t *testing.T) {
+	r, _ := started(t, votes)
+	heard := greeting{asked: make(chan Peer, 4)}
+	r.Transport = heard
+	r.members = func() []Member { return []Member{{Peer: Peer{ID: "a"}, Voter: true}} }
+	r.launched = true
+	d := Peer{ID: "d", Addr: "d:1"}
+	for _, tt := range []struct {
+		knows Start
+		want  bool
+	}{{Start{}, true}, {r.mem.Now(), false}, {Start{1, 78}, true}} {
+		if err := r.note(d, &hello{Own: starts(1), Knows: tt.knows}, &answer{}); err != nil {
+			t.Fatal(err)
+		}
+		if some := r.greetNext(); some != tt.want {
+			t.Errorf("one that knows start %v is to be greeted: %v", tt.knows, some)
+		}
+		r.ended.Wait()
+		select {
+		case p := <-heard.asked:
+			if p != d || !tt.want {
+				t.Errorf("one that knows start %v: %v is greeted", tt.knows, p)
+			}
+		default:
+			if tt.want {
+				t.Errorf("one that knows start %v is not greeted", tt.knows)
+			}
+		}
+	}
+}
+
+// TestFewCallersAreKept: no number of callers makes a replica remember more than MaxSeen of them.
+func TestFewCallersAreKept(t *testing.T) {
+	r, disk := started(t, votes)
+	r.members = func() []Member { return []Member{{Peer: Peer{ID: "a"}, Voter: true}} }
+	r.launched = true
+	for i := range 5 * MaxSeen {
+		if err := r.note(Peer{ID: fmt.Sprint("x", i)}, &hello{Own: starts(1)}, &answer{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(r.callers) > MaxSeen || len(disk.m.Peers) > MaxSeen {
+		t.Errorf("%d callers and %d peers are remembered", len(r.callers), len(disk.m.Peers))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -37,7 +38,13 @@ func (r *Rollcall) greetAll() {
 func (r *Rollcall) greetNext() (some bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.everybody() {
+	all := r.everybody()
+	for _, p := range r.callers {
+		if !slices.ContainsFunc(all, func(o Peer) bool { return o.ID == p.ID }) {
+			all = append(all, p)
+		}
+	}
+	for _, p := range all {
 		if r.greeted[p.ID] && !r.busy[p.ID] {
 			continue
 		}
@@ -83,6 +90,7 @@ func (r *Rollcall) greet(p Peer) {
 	delete(r.busy, p.ID)
 	if err != nil {
 		delete(r.greeted, p.ID) // greetAll tries again
+		delete(r.callers, p.ID) // a caller that is still there calls again
 		return
 	}
 	r.heard(p.ID, a) // if the peer has changed meanwhile, it is to be greeted once more
@@ -170,14 +178,14 @@ func (r *Rollcall) learnsNow(id string) {
 }
 
 // meet answers a hello.
-func (r *Rollcall) meet(id string, rpc raft.RPC, body []byte) {
+func (r *Rollcall) meet(p Peer, rpc raft.RPC, body []byte) {
 	h, err := decodeHello(body)
 	var a answer
 	if err == nil {
 		a.Term, a.Held, err = r.cfg.Reached()
 	}
 	if err == nil {
-		err = r.note(id, h, &a)
+		err = r.note(p, h, &a)
 	}
 	var text []byte
 	if err == nil {
@@ -189,9 +197,10 @@ func (r *Rollcall) meet(id string, rpc raft.RPC, body []byte) {
 }
 
 // note remembers a start, on disk, and fills in the answer.
-func (r *Rollcall) note(id string, h *hello, a *answer) error {
+func (r *Rollcall) note(p Peer, h *hello, a *answer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	id := p.ID
 	if len(id) > MaxPeer {
 		return fmt.Errorf("replica %.64q…: its name is longer than %d bytes", id, MaxPeer)
 	}
@@ -211,6 +220,7 @@ func (r *Rollcall) note(id string, h *hello, a *answer) error {
 	delete(r.led, id)
 	if r.part == waits && !r.hasAnswered(id) || h.Knows != r.mem.Now() {
 		delete(r.greeted, id)
+		r.callers[id] = p
 		r.notify()
 	}
 	if h.Learns {
@@ -248,6 +258,7 @@ func (r *Rollcall) prune(m *Memory, keep string) {
 	for id := range m.Peers {
 		if !stay[id] {
 			delete(m.Peers, id) // meet has made the map
+			delete(r.callers, id)
 		}
 	}
 }

@@ -87,9 +87,12 @@ type Rollcall struct {
 
 // others are what a node has heard of the others since it started.
 type others struct {
-	answers  map[string]answer // by who has answered this start
-	greeted  map[string]bool   // know this start
-	busy     map[string]bool   // are being greeted
+	answers map[string]answer // by who has answered this start
+	greeted map[string]bool   // know this start
+	busy    map[string]bool   // are being greeted
+	// Have said hello and do not know this start. Those that this node's log lacks must hear it all the same: a leader of
+	// whom it does not know yet takes no answer of one who has not said hello, and can never send it what it lacks.
+	callers  map[string]Peer
 	accusers map[string]string // who has seen a later disk of this node, and what
 }
 
@@ -131,7 +134,7 @@ var ErrBack = errors.New("the disk of this replica has gone back in time: it mus
 // New counts this start, on disk, and answers those of others from then on.
 func New(t raft.Transport, c Config) (*Rollcall, error) {
 	r := &Rollcall{Transport: t, cfg: c, wake: make(chan struct{}, 1), mem: c.Memory.Recall(),
-		others: others{map[string]answer{}, map[string]bool{}, map[string]bool{}, map[string]string{}},
+		others: others{map[string]answer{}, map[string]bool{}, map[string]bool{}, map[string]Peer{}, map[string]string{}},
 		watch:  watch{map[string]bool{}, map[string]uint64{}, map[string]uint64{}}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	if r.mem.Back && r.mem.By != "" { // who can still turn out to be the one whose disk is old
