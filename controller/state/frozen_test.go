@@ -106,7 +106,8 @@ func addedAt(of reflect.Type, field string) state.Level {
 			"ExtraMilli", "Done", "Rated"}, field),
 		of == reflect.TypeFor[state.Planning]() && field == "Resize":
 		return state.BlocksLevel
-	case of == reflect.TypeFor[controller.Edge]() && field == "Reducers":
+	case of == reflect.TypeFor[controller.Edge]() && field == "Reducers",
+		of == reflect.TypeFor[controller.Job]() && field == "Slice":
 		return state.RingsLevel
 	case later(of, field):
 		return 3

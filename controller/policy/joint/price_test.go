@@ -8,6 +8,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/policy/circuits"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 )
 
 // TestPortTime: a pair of racks takes the sender's port for a circuit and its dark time, or to the
@@ -31,7 +32,7 @@ func TestPortTime(t *testing.T) {
 		{"no port at the receiver", false, false, [][]int32{{4, 0, 0}, {0, 2, 0}}, 8e6 / 1e7},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			f := &forecast{v: &controller.View{Delta: 10 * time.Millisecond}, blind: tc.blind}
+			f := &forecast{v: &controller.View{Fabric: &topo.Fabric{}, Delta: 10 * time.Millisecond}, blind: tc.blind}
 			x := &shapes{f: f, job: job, need: []int32{4, 2}}
 			f.rates[rackUp], f.optical[0] = []float64{1e7, 1e7, 1e7}, []float64{1e8, 1e8, 1e8}
 			if f.optical[1] = []float64{1e8, 1e8, 1e8}; !tc.ports {
@@ -49,7 +50,7 @@ func TestPortTime(t *testing.T) {
 func TestReadTime(t *testing.T) {
 	job := &controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed},
 		{Kind: controller.ScatterGather}}}
-	f := &forecast{v: &controller.View{Delta: 10 * time.Millisecond}}
+	f := &forecast{v: &controller.View{Fabric: &topo.Fabric{}, Delta: 10 * time.Millisecond}}
 	x := &shapes{f: f, job: job}
 	f.rates[rackUp], f.optical = []float64{1e7, 1e7}, [2][]float64{{1e8, 1e8}, {1e8, 1e8}}
 	coflow := func(up pathmap.Bytes, pairs ...circuits.Pair) *liveCoflow {
