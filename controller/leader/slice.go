@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -30,8 +31,17 @@ func (l *Leader) CreateSlice(ctx context.Context, a loop.SliceRequest) (state.Sl
 	return <-got, nil
 }
 
-// DeleteSlice ends a slice and returns once that is in the log. A nil Leader returns ErrVacant.
+// DeleteSlice ends a slice and returns once that is in the log. One that is not there is loop.ErrNoSlice, also where the
+// log grows before the loop can say so. A nil Leader returns ErrVacant.
 func (l *Leader) DeleteSlice(ctx context.Context, name string) error {
+	if l == nil {
+		return ErrVacant
+	}
+	there := false
+	l.cfg.Log.View(func(uint64) { _, there = l.cfg.State.Slice(name) })
+	if !there {
+		return fmt.Errorf("delete slice %q: %w", name, loop.ErrNoSlice)
+	}
 	return l.requestSlice(ctx, loop.SliceRequest{Name: name, Delete: true}, func(s *state.State) bool {
 		_, there := s.Slice(name)
 		return !there

@@ -123,7 +123,7 @@ func TestSlicesOnPackets(t *testing.T) {
 		s.strike(false, fault.Switch, ocs)
 		x := s.until("a", torus.Incomplete, torus.SwitchAway)
 		if x.Dark != 2 {
-			t.Errorf("%s takes %d of %d circuits", ocs, x.Dark, x.Circuits)
+			t.Errorf("%s takes %d of %d circuits: %+v", ocs, x.Dark, x.Circuits, x)
 		}
 		s.reaches("h0-0", "10.0.1.1")
 		s.strike(true, fault.Switch, ocs)
