@@ -35,8 +35,8 @@ func newTraining() *cobra.Command {
 
 // modelFlags are the flags of generated jobs.
 type modelFlags struct {
-	model, speed string
-	job          llm.Job
+	model string
+	job   llm.Job
 }
 
 func (f *modelFlags) add(c *cobra.Command) {

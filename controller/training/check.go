@@ -132,7 +132,7 @@ type joined struct {
 // checkJoined refuses collectives that some member of the communicator does not join as often as others do, or with
 // other sizes. Which of several collectives meet is decided by the order of a rank's nodes.
 func (w *Workload) checkJoined() error {
-	calls := map[joined][][]int32{} // by rank: the nodes
+	calls := map[joined]map[int32][]int32{} // by rank, of which most communicators have few: the nodes
 	for r := range w.Ranks {
 		for i := range w.Ranks[r].Nodes {
 			n := &w.Ranks[r].Nodes[i]
@@ -141,9 +141,9 @@ func (w *Workload) checkJoined() error {
 			}
 			k := joined{n.Group, n.Op}
 			if calls[k] == nil {
-				calls[k] = make([][]int32, len(w.Ranks))
+				calls[k] = map[int32][]int32{}
 			}
-			calls[k][r] = append(calls[k][r], int32(i))
+			calls[k][int32(r)] = append(calls[k][int32(r)], int32(i))
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(calls), func(a, b joined) int {
@@ -158,7 +158,7 @@ func (w *Workload) checkJoined() error {
 }
 
 // checkCalls compares what the members of a communicator join.
-func (w *Workload) checkCalls(k joined, calls [][]int32) error {
+func (w *Workload) checkCalls(k joined, calls map[int32][]int32) error {
 	g := &w.Groups[k.group]
 	most := g.Ranks[0]
 	for _, r := range g.Ranks {

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -119,9 +120,16 @@ func (f Folder) readState() (*state, error) {
 	return &s, nil
 }
 
+// Who asks whether a sweep runs has the lock for a moment. A sweep that starts waits that long for it, and tries so
+// often.
+const (
+	lockWait  = time.Second
+	lockRetry = lockWait / 50
+)
+
 // lock takes the folder for one sweep; the file that is returned holds it until it is closed. Where another sweep has
 // it, the error names that one.
-func (f Folder) lock() (*os.File, error) {
+func (f Folder) lock(ctx context.Context) (*os.File, error) {
 	if err := os.MkdirAll(f.points(), 0o755); err != nil {
 		return nil, &FullError{f, err}
 	}
@@ -129,9 +137,11 @@ func (f Folder) lock() (*os.File, error) {
 	if err != nil {
 		return nil, &FullError{f, err}
 	}
-	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if err == nil {
+	switch err := flock(ctx, file); {
+	case err == nil:
 		return file, nil
+	case !errors.Is(err, unix.EWOULDBLOCK):
+		return nil, errors.Join(fmt.Errorf("lock %q: %w", file.Name(), err), file.Close())
 	}
 	who := "another sweep"
 	if s, err := f.readState(); err == nil {
@@ -140,6 +150,25 @@ func (f Folder) lock() (*os.File, error) {
 	return nil, errors.Join(hint.New(fmt.Sprintf("%q is in use by %s", string(f), who),
 		"wait for it, end it by lightloom sweep cancel "+string(f)+", or name another folder with --results DIR"),
 		file.Close())
+}
+
+// flock locks a file for this process alone. It gives up when ctx ends, or after lockWait.
+func flock(ctx context.Context, file *os.File) error {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	again := time.NewTicker(lockRetry)
+	defer again.Stop()
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-again.C:
+		}
+	}
 }
 
 // isRunning reports whether a sweep has the folder.

@@ -142,7 +142,7 @@ const mostFruitless = 5
 
 // Run makes what is missing by an engine and writes the reports. Progress goes to stderr.
 func (s *Sweep) Run(ctx context.Context, engine Engine, stdout, stderr io.Writer) (err error) {
-	lock, err := s.Folder.lock()
+	lock, err := s.Folder.lock(ctx)
 	if err != nil {
 		return err
 	}

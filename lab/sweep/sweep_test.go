@@ -12,7 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lightloom/lab/replay"
 	"lightloom/lab/report"
@@ -193,7 +196,9 @@ func TestOneFolder(t *testing.T) {
 		if st, err := folder.Status(time.Now()); err != nil || !st.Running || st.Runs != 12 || st.Made != 0 {
 			t.Errorf("%+v, %v", st, err)
 		}
-		second := mustOpen(t, study, folder).Run(ctx, nil, io.Discard, io.Discard)
+		ended, cancel := context.WithCancel(ctx)
+		cancel() // it need not wait
+		second := mustOpen(t, study, folder).Run(ended, nil, io.Discard, io.Discard)
 		if second == nil || !strings.Contains(second.Error(), fmt.Sprintf("is in use by the sweep of %s (process %d", s.File,
 			os.Getpid())) {
 			t.Errorf("%v", second)
@@ -212,6 +217,42 @@ func TestOneFolder(t *testing.T) {
 	}
 	if _, err := Folder(t.TempDir()).Status(time.Now()); err == nil || !strings.Contains(err.Error(), "holds no sweep") {
 		t.Error(err)
+	}
+}
+
+// TestLockWaits: a sweep that starts while its status is asked for waits for that, but not for ever; and what else
+// keeps it from the lock is told as it is.
+func TestLockWaits(t *testing.T) {
+	folder := Folder(t.TempDir())
+	first, err := folder.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := flock(t.Context(), first); !errors.Is(err, unix.EBADF) {
+		t.Errorf("a closed file: %v", err)
+	}
+	for _, held := range []time.Duration{lockWait / 2, 2 * lockWait} {
+		synctest.Test(t, func(t *testing.T) {
+			status, err := os.Open(filepath.Join(string(folder), "lock"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer status.Close()
+			if err := unix.Flock(int(status.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(held, func() { status.Close() })
+			lock, err := folder.lock(t.Context())
+			if err == nil {
+				lock.Close()
+			}
+			if inUse := err != nil && strings.Contains(err.Error(), "is in use by"); inUse != (held > lockWait) {
+				t.Errorf("held for %v: %v", held, err)
+			}
+		})
 	}
 }
 

@@ -22,15 +22,16 @@ import (
 // milliVCPUs are thousandths of a vCPU in a whole one.
 const milliVCPUs = 1000
 
-// Groups is a folder of cgroups, one a task.
+// Groups is a folder of cgroups, one a task. One goroutine at a time uses it.
 type Groups struct {
 	dir     string
 	version int
-	made    []string // folders of this process, the outermost first
+	made    []string        // the folder and those around it, the outermost first
+	busy    map[string]bool // groups without a task, in which programs still ran
 }
 
-// Open makes a folder for the groups of tasks, by its path below the root of cgroups, and removes empty groups
-// of tasks that an earlier process has left there.
+// Open makes a folder for the groups of tasks, by its path below the root of cgroups. Of the groups of tasks that
+// an earlier process has left there it removes the empty ones, and lifts the limits of others until Set.
 func Open(name string) (*Groups, error) {
 	if name == "." || !filepath.IsLocal(name) {
 		return nil, fmt.Errorf("make cgroup %q: write a path below the root of cgroups, such as lightloom/h0-0", name)
@@ -39,25 +40,25 @@ func Open(name string) (*Groups, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make cgroup %q: %w", name, err)
 	}
-	g := &Groups{version: h.version}
+	g := &Groups{version: h.version, busy: map[string]bool{}}
 	at := h.root
 	for part := range strings.SplitSeq(filepath.Clean(name), "/") {
 		if err := h.delegate(at); err != nil {
 			return nil, errors.Join(fmt.Errorf("make cgroup %q: %w", name, err), g.Close())
 		}
 		at = filepath.Join(at, part)
-		switch err := os.Mkdir(at, 0o755); {
-		case err == nil:
-			g.made = append(g.made, at)
-		case !errors.Is(err, fs.ErrExist):
+		if err := os.Mkdir(at, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, errors.Join(fmt.Errorf("make cgroup %q: %w", name, err), g.Close())
 		}
+		g.made = append(g.made, at) // one that is there may be left from a crash
 	}
 	g.dir = at
 	if err := h.delegate(at); err != nil {
 		return nil, errors.Join(fmt.Errorf("make cgroup %q: %w", name, err), g.Close())
 	}
-	g.sweep()
+	for _, at := range g.all() {
+		_ = g.remove(at) // at worst one stays as it was
+	}
 	return g, nil
 }
 
@@ -71,11 +72,13 @@ func (g *Groups) Set(t southbound.TaskID, milli int32) error {
 	if milli <= 0 {
 		return fmt.Errorf("set vCPUs of task %d to %d thousandths: take 1 up", t, milli)
 	}
+	delete(g.busy, g.Path(t))
+	g.removeBusy()
 	if err := os.Mkdir(g.Path(t), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("set vCPUs of task %d: %w", t, err)
 	}
 	quota, period := quotaOf(milli)
-	if err := g.limit(t, strconv.FormatInt(quota, 10), strconv.FormatInt(period, 10)); err != nil {
+	if err := g.limit(g.Path(t), strconv.FormatInt(quota, 10), strconv.FormatInt(period, 10)); err != nil {
 		return fmt.Errorf("set vCPUs of task %d to %d thousandths: %w", t, milli, err)
 	}
 	return nil
@@ -93,9 +96,9 @@ func quotaOf(milli int32) (quota, period int64) {
 
 // limit writes a quota. The period goes first on version 1, after the quota of before is lifted: both in force
 // together must be allowed.
-func (g *Groups) limit(t southbound.TaskID, quota, period string) error {
+func (g *Groups) limit(group, quota, period string) error {
 	write := func(file, text string) error {
-		return os.WriteFile(filepath.Join(g.Path(t), file), []byte(text), 0)
+		return os.WriteFile(filepath.Join(group, file), []byte(text), 0)
 	}
 	if g.version == 2 {
 		return write("cpu.max", quota+" "+period)
@@ -104,41 +107,63 @@ func (g *Groups) limit(t southbound.TaskID, quota, period string) error {
 		write("cpu.cfs_quota_us", quota))
 }
 
-// Remove removes a task's group. Programs that are still in it are no longer limited, and keep it there.
+// Remove removes a task's group. Programs that are still in it are no longer limited, and keep it
+// there: a later Set or Remove of any task removes it once they have ended.
 func (g *Groups) Remove(t southbound.TaskID) error {
-	err := os.Remove(g.Path(t))
-	switch {
-	case err == nil || errors.Is(err, fs.ErrNotExist):
-		return nil
-	case !errors.Is(err, unix.EBUSY):
+	g.removeBusy()
+	if err := g.remove(g.Path(t)); err != nil {
 		return fmt.Errorf("remove cgroup of task %d: %w", t, err)
-	}
-	none := "max"
-	if g.version == 1 {
-		none = "-1"
-	}
-	if err := g.limit(t, none, "100000"); err != nil {
-		return fmt.Errorf("lift limit of task %d, whose programs still run: %w", t, err)
 	}
 	return nil
 }
 
-// sweep removes the groups of tasks that hold no program.
-func (g *Groups) sweep() {
-	all, _ := filepath.Glob(filepath.Join(g.dir, "task-*"))
-	for _, at := range all {
-		_ = os.Remove(at) // one with programs stays
+// remove removes a group, or lifts its limit while programs are in it.
+func (g *Groups) remove(group string) error {
+	err := os.Remove(group)
+	if !errors.Is(err, unix.EBUSY) {
+		delete(g.busy, group)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	g.busy[group] = true
+	none := "max"
+	if g.version == 1 {
+		none = "-1"
+	}
+	if err := g.limit(group, none, "100000"); err != nil {
+		return fmt.Errorf("lift its limit, since programs still run: %w", err)
+	}
+	return nil
+}
+
+// removeBusy removes the groups whose last program has ended since.
+func (g *Groups) removeBusy() {
+	for group := range g.busy {
+		if err := os.Remove(group); err == nil || errors.Is(err, fs.ErrNotExist) {
+			delete(g.busy, group)
+		}
 	}
 }
 
-// Close removes what is empty of what this process has made.
+// all returns the groups of tasks that are there.
+func (g *Groups) all() []string {
+	all, _ := filepath.Glob(filepath.Join(g.dir, "task-*"))
+	return all
+}
+
+// Close removes what is empty of the folder and of those around it. Of the latter, one that others own stays.
 func (g *Groups) Close() error {
 	if g.dir != "" {
-		g.sweep()
+		for _, at := range g.all() {
+			_ = os.Remove(at) // one with programs stays, and keeps its limit
+		}
 	}
 	for len(g.made) > 0 {
 		last := len(g.made) - 1
-		if err := os.Remove(g.made[last]); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EBUSY) {
+		err := os.Remove(g.made[last])
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EBUSY) && !errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("remove cgroup: %w", err)
 		}
 		g.made = g.made[:last]

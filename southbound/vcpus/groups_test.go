@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+
+	"lightloom/southbound"
 )
 
 // groups makes a folder of cgroups of its own, which goes at the end.
@@ -89,14 +92,10 @@ func TestVCPUsOfPrograms(t *testing.T) {
 	}
 }
 
-// TestProgramsOutliveTasks: the group of a task that has ended goes with its last program, which is not
-// limited until then; and another process that opens the folder sweeps it.
-func TestProgramsOutliveTasks(t *testing.T) {
-	g := groups(t)
-	if err := g.Set(7, 20); err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command("sh", "-c", `echo $$ > "$0/cgroup.procs" && echo in && read wait`, g.Path(7))
+// program starts a program in a task's group, which runs until end is called.
+func program(t *testing.T, g *Groups, task southbound.TaskID) (end func()) {
+	t.Helper()
+	c := exec.Command("sh", "-c", `echo $$ > "$0/cgroup.procs" && echo in && read wait`, g.Path(task))
 	in, err := c.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -108,22 +107,111 @@ func TestProgramsOutliveTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	end = sync.OnceFunc(func() {
+		in.Close()
+		_ = c.Wait() // read has found the end of its input
+	})
+	t.Cleanup(end)
 	var word string
 	if _, err := fmt.Fscan(out, &word); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Remove(7); err != nil {
-		t.Fatal(err)
-	}
+	return end
+}
+
+// wantUnlimited fails where a task's group still limits programs.
+func wantUnlimited(t *testing.T, g *Groups, task southbound.TaskID) {
+	t.Helper()
 	file, want := "cpu.max", "max"
 	if g.version == 1 {
 		file, want = "cpu.cfs_quota_us", "-1"
 	}
-	if has, err := os.ReadFile(filepath.Join(g.Path(7), file)); err != nil || !strings.HasPrefix(string(has), want) {
-		t.Errorf("%s is %q, %v, while a program runs on", file, has, err)
+	if has, err := os.ReadFile(filepath.Join(g.Path(task), file)); err != nil || !strings.HasPrefix(string(has), want) {
+		t.Errorf("%s of task %d is %q, %v, while a program runs on", file, task, has, err)
 	}
-	in.Close()
-	_ = c.Wait() // read has found the end of its input
+}
+
+// wantGone fails where a task's group is there.
+func wantGone(t *testing.T, g *Groups, task southbound.TaskID) {
+	t.Helper()
+	if _, err := os.Stat(g.Path(task)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the group of task %d is there: %v", task, err)
+	}
+}
+
+// TestLeftByCrash: what a process left that was killed limits programs no longer, and goes with the next process.
+func TestLeftByCrash(t *testing.T) {
+	killed := groups(t)
+	if err := killed.Set(7, 20); err != nil {
+		t.Fatal(err)
+	}
+	end := program(t, killed, 7)
+	top := filepath.Dir(killed.dir)
+	name, _ := filepath.Rel(filepath.Dir(top), killed.dir)
+	g, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantUnlimited(t, g, 7)
+	end()
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(top); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", top, err)
+	}
+}
+
+// TestBusyGoesLater: the group of a task that has ended goes when another task begins or ends after its last program.
+// A task that is back has its group to itself.
+func TestBusyGoesLater(t *testing.T) {
+	g := groups(t)
+	for _, later := range []func() error{
+		func() error { return g.Set(8, 100) },
+		func() error { return g.Remove(8) },
+	} {
+		if err := g.Set(7, 20); err != nil {
+			t.Fatal(err)
+		}
+		end := program(t, g, 7)
+		if err := g.Remove(7); err != nil {
+			t.Fatal(err)
+		}
+		end()
+		if err := later(); err != nil {
+			t.Fatal(err)
+		}
+		wantGone(t, g, 7)
+	}
+	if err := g.Set(7, 20); err != nil {
+		t.Fatal(err)
+	}
+	end := program(t, g, 7)
+	if err := errors.Join(g.Remove(7), g.Set(7, 20)); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if err := g.Set(8, 100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(g.Path(7)); err != nil {
+		t.Errorf("the group of a task that is back: %v", err)
+	}
+}
+
+// TestProgramsOutliveTasks: the group of a task that has ended goes with its last program, which is not
+// limited until then; and another process that opens the folder sweeps it.
+func TestProgramsOutliveTasks(t *testing.T) {
+	g := groups(t)
+	if err := g.Set(7, 20); err != nil {
+		t.Fatal(err)
+	}
+	end := program(t, g, 7)
+	if err := g.Remove(7); err != nil {
+		t.Fatal(err)
+	}
+	wantUnlimited(t, g, 7)
+	end()
 	if err := g.Remove(7); err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +222,8 @@ func TestProgramsOutliveTasks(t *testing.T) {
 	if _, err := Open(name); err != nil {
 		t.Fatal(err)
 	}
-	for _, task := range []int{7, 8} {
-		if _, err := os.Stat(filepath.Join(g.dir, fmt.Sprintf("task-%d", task))); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the group of task %d is there: %v", task, err)
-		}
-	}
+	wantGone(t, g, 7)
+	wantGone(t, g, 8)
 	if err := g.Remove(99); err != nil {
 		t.Errorf("a task that had none: %v", err)
 	}

@@ -147,6 +147,26 @@ func TestBadFile(t *testing.T) {
 	}
 }
 
+// TestMostMemory: the nodes of all ranks together are bounded, also those that take no room in a file.
+func TestMostMemory(t *testing.T) {
+	sources := func() []Source {
+		var out []Source
+		for r := range 3 {
+			s := raw("1.0.0", nil)
+			s.Name = fmt.Sprintf("raw.%d.et", r)
+			out = append(out, s)
+		}
+		return out
+	}
+	if _, err := read("raw", sources(), nil, 3*nodeMemory); err != nil {
+		t.Error(err)
+	}
+	_, err := read("raw", sources(), nil, 3*nodeMemory-1)
+	if err == nil || !strings.Contains(err.Error(), "raw.2.et: message 1: this rank and those before it have more nodes") {
+		t.Error(err)
+	}
+}
+
 // TestProcessGroups reads the communicators that PyTorch's observer writes into a metadata node.
 func TestProcessGroups(t *testing.T) {
 	text := `["[{\"pg_name\": \"7\", \"ranks\": [0]}, {\"pg_name\": \"8\", \"ranks\": []}]"]`

@@ -17,6 +17,13 @@ const (
 	mostDeps    = 64 << 20
 )
 
+// mostMemory bounds what the nodes of all files take of memory together. A node takes nodeMemory beside its message,
+// even where that is empty.
+const (
+	mostMemory = 16 << 30
+	nodeMemory = 512
+)
+
 // record is a node as the file has it.
 type record struct {
 	id       uint64
@@ -41,8 +48,8 @@ func number(name string) bool {
 	return false
 }
 
-// decode reads a file's messages.
-func decode(in io.Reader) (version string, nodes []record, err error) {
+// decode reads a file's messages. What they take of memory is taken from left.
+func decode(in io.Reader, left *int64) (version string, nodes []record, err error) {
 	r := bufio.NewReaderSize(in, 1<<16)
 	deps := 0
 	for i := 0; ; i++ {
@@ -69,6 +76,10 @@ func decode(in io.Reader) (version string, nodes []record, err error) {
 		}
 		if deps += len(n.deps); deps > mostDeps {
 			return "", nil, fmt.Errorf("more than %d dependencies", mostDeps)
+		}
+		if *left -= nodeMemory + int64(len(m)+8*len(n.deps)); *left < 0 {
+			return "", nil, fmt.Errorf("message %d: this rank and those before it have more nodes than memory is taken for: "+
+				"write a trace of fewer ranks, or with fewer nodes", i)
 		}
 		nodes = append(nodes, n)
 	}

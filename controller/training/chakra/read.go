@@ -30,8 +30,13 @@ type Groups map[string][]int32
 
 // Read reads a workload, one source a rank, and checks it. An error names file, rank and node.
 func Read(name string, sources []Source, groups Groups) (*training.Workload, error) {
+	return read(name, sources, groups, mostMemory)
+}
+
+// read is Read with a bound on memory.
+func read(name string, sources []Source, groups Groups, memory int64) (*training.Workload, error) {
 	t := &trace{w: training.NewWorkload(name, len(sources)), groups: map[string]int32{"": training.World,
-		"0": training.World}}
+		"0": training.World}, left: memory}
 	for _, g := range slices.Sorted(keys(groups)) {
 		if err := t.addGroup(g, groups[g]); err != nil {
 			return nil, fmt.Errorf("read trace %s: %w", name, err)
@@ -70,6 +75,7 @@ func keys(g Groups) func(func(string) bool) {
 type trace struct {
 	w      *training.Workload
 	groups map[string]int32
+	left   int64 // bytes of memory for further records
 }
 
 // addGroup adds a communicator. One that is told again replaces none: all ranks tell the same.
@@ -97,7 +103,7 @@ func (t *trace) addGroup(name string, ranks []int32) error {
 
 // decode reads the nodes of a file, and the communicators that its metadata nodes tell.
 func (t *trace) decode(s Source) ([]record, error) {
-	version, records, err := decode(s.Text)
+	version, records, err := decode(s.Text, &t.left)
 	if err != nil {
 		return nil, err
 	}
