@@ -165,6 +165,7 @@ func (s *State) recable(f *topo.Fabric) {
 	s.write()
 	s.d.Circuits = append(slices.Clip(s.d.Circuits), noCircuits(f.OCSPorts()-len(s.d.Circuits))...)
 	s.derivePorts()
+	s.deriveSlicing()
 	s.d.Down = slices.DeleteFunc(slices.Clone(s.d.Down), func(p PortRef) bool { return !leads(f, p) })
 	s.deriveReservedBandwidth()
 }

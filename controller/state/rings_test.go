@@ -122,3 +122,26 @@ func TestBadRings(t *testing.T) {
 		t.Errorf("a ring of a pod: %v", err)
 	}
 }
+
+// TestRingOverAddedRack: a rack that was added can be in a ring, and a snapshot from before leads to the same state.
+func TestRingOverAddedRack(t *testing.T) {
+	s := clustered(t, state.Newest)
+	apply(t, s, ring("a", torus.Ready, 0, 1), grown(t, s, "tor4", "h4-0"))
+	b, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored := state.New(fabric(t))
+	if err := restored.Restore(b); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*state.State{s, restored} {
+		apply(t, s, ring("b", torus.Activating, 2, 4))
+		if s.SliceCircuit(4) != 2 || s.SliceOwner(0, 1) != "a" {
+			t.Errorf("port 4 leads to %d, port 0 is of %q", s.SliceCircuit(4), s.SliceOwner(0, 1))
+		}
+	}
+	if s.Digest() != restored.Digest() {
+		t.Error("digests differ")
+	}
+}
