@@ -84,6 +84,9 @@ func (s *State) after(c *controller.FabricChange) (*topo.Fabric, error) {
 	if err := s.checkUplinks(next); err != nil {
 		return nil, err
 	}
+	if err := s.checkRings(next); err != nil {
+		return nil, err
+	}
 	return next, s.checkOCSes(c, &now)
 }
 
@@ -149,6 +152,19 @@ func (s *State) checkUplinks(next *topo.Fabric) error {
 		}
 		if len(s.ledger.byIn[p].Live())+len(s.ledger.byOut[p].Live()) > 0 {
 			return fmt.Errorf("links: %s is reserved for circuits: drain the optical switch first", cable)
+		}
+	}
+	return nil
+}
+
+// checkRings returns which ring is in the way of another fabric, or nil: a rack of it loses its port, though none is
+// lit or reserved yet.
+func (s *State) checkRings(next *topo.Fabric) error {
+	for i := range s.d.Slices {
+		if x := &s.d.Slices[i]; x.Ring != nil {
+			if err := CheckSlice(next, x); err != nil {
+				return fmt.Errorf("links: %w: delete the slice first", err)
+			}
 		}
 	}
 	return nil

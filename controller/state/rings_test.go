@@ -10,6 +10,7 @@ import (
 
 	"lightloom/controller/state"
 	"lightloom/controller/torus"
+	"lightloom/pathmap/cabling"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -143,5 +144,20 @@ func TestRingOverAddedRack(t *testing.T) {
 	}
 	if s.Digest() != restored.Digest() {
 		t.Error("digests differ")
+	}
+}
+
+// TestRingKeepsCables: the cable of a ring's rack stays, whether the ring waits, is being joined or has failed.
+func TestRingKeepsCables(t *testing.T) {
+	for _, st := range torus.States() {
+		s := clustered(t, state.Newest)
+		apply(t, s, ring("a", st, 0, 1), recable(t, s, cabling.Plug{From: "tor2:4"}))
+		before := s.Digest()
+		e := recable(t, s, cabling.Plug{From: "tor1:4"})
+		want := `links: slice "a": tor1 has no port on the optical switch: delete the slice first`
+		if err := s.Apply(&e); err == nil || !strings.Contains(err.Error(), want) || s.Digest() != before {
+			t.Errorf("%s: %v", st, err)
+		}
+		apply(t, s, state.Entry{Kind: state.SliceDeleted, Request: "a"}, e)
 	}
 }
