@@ -53,7 +53,7 @@ type slicing struct {
 	lacks   []torus.Lack
 	// by OCS input: circuits in service as tables have them; nil before the first pass
 	steered []southbound.Port
-	rings   bool                                  // there have been slices that are rings
+	rings   bool                                  // there are rings, or ports of theirs to give back
 	silent  map[southbound.DeviceID]time.Duration // since when the streams of cubes' switches have been away
 }
 
