@@ -25,7 +25,7 @@ func TestRingsPortsAfterTakeover(t *testing.T) {
 	for _, c := range [][2]southbound.Port{{0, 2}, {2, 0}} {
 		entries = append(entries, state.Entry{Kind: state.CircuitReserved,
 			CircuitReservation: &controller.CircuitReservation{In: c[0], Out: c[1], NotAfter: southbound.Never,
-				Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun, Port: c[0]})
+				Coflow: controller.AnyCoflow}})
 	}
 	entries = append(entries, state.Entry{Kind: state.SliceDeleted, Request: "a"})
 	if err := s.state.ApplyAll(entries); err != nil {
