@@ -150,6 +150,9 @@ func (s *State) accept(e *Entry) error {
 	if err := s.CheckParents([]*controller.Job{e.Job}); err != nil {
 		return err
 	}
+	if err := s.CheckSliceNames(e.Job); err != nil {
+		return err
+	}
 	j := &Job{Job: *e.Job, Placed: Unset, Started: Unset, Ended: Unset}
 	n := &s.d.Next
 	j.ID, j.FirstTask, j.FirstCoflow = n.Job, n.Task, n.Coflow
