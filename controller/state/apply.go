@@ -218,10 +218,14 @@ func (s *State) CheckPlacement(p *controller.Placement, asked *Asked) error {
 		if err := s.checkIncremental(j, p); err != nil {
 			return err
 		}
+		check := s.checkMoving
 		if len(p.Move) > 0 {
-			return s.checkMigration(j, p, asked.slots)
+			check = s.checkMigration
 		}
-		return s.checkMoving(j, p, asked.slots)
+		if err := check(j, p, asked.slots); err != nil {
+			return err
+		}
+		return s.checkMovedVCPUs(j, p, asked)
 	case len(p.Hosts) != j.Tasks():
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
 	case len(p.Move) > 0:
