@@ -157,7 +157,7 @@ func (l *Leader) Submit(ctx context.Context, offers []controller.Offer) error {
 			return fmt.Errorf("submit %d jobs: they take more than %d bytes: %w", len(offers),
 				l.cfg.Entry, ErrTooLarge)
 		}
-		if err := o.Job.CheckOn(f); err != nil {
+		if err := cmp.Or(o.Job.CheckOn(f), l.checkSliceNames(o.Job)); err != nil {
 			return fmt.Errorf("submit %w", err)
 		}
 		if o.Request == "" {
@@ -245,6 +245,14 @@ func (l *Leader) parentsFirst(offers []controller.Offer) (out []controller.Offer
 		out = append(out, offers[k])
 	}
 	return out, err
+}
+
+// checkSliceNames is that of the state.
+func (l *Leader) checkSliceNames(j *controller.Job) (err error) {
+	if j.Slice != "" {
+		l.cfg.Log.View(func(uint64) { err = l.cfg.State.CheckSliceNames(j) })
+	}
+	return err
 }
 
 func (l *Leader) taken(requests []string) (ok bool) {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 			own.Arrival = now
 			o.Job = &own
 		}
-		if err := o.Job.CheckOn(l.fabric); err != nil {
+		if err := cmp.Or(o.Job.CheckOn(l.fabric), s.CheckSliceNames(o.Job)); err != nil {
 			l.pass.fail(fmt.Errorf("accept %w", err))
 			continue
 		}

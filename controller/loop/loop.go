@@ -225,6 +225,7 @@ func (l *Loop) begin(s *state.State, now time.Duration) {
 	l.begun, l.devices.giveUp = true, now+l.cfg.Patience
 	l.reservations.astray.fill()
 	l.reservations.idle.fill() // the previous leader may have died before it skipped what had ended early
+	l.slicing.rings = l.leftStanding(s)
 	removed := s.Change().Removed
 	for _, d := range l.base.Devices() {
 		if slices.Contains(removed, d) {

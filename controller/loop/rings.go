@@ -40,6 +40,23 @@ func (l *Loop) settleRings(s *state.State, now time.Duration) {
 	for in := range southbound.Port(l.fabric.OCSPorts()) {
 		l.reserveRing(s, now, in)
 	}
+	l.slicing.rings = len(s.Slices()) > 0 || len(l.pass.entries) > 0
+}
+
+// leftStanding reports whether an input has a reservation as rings have them: the previous leader may have died after
+// the last ring and before it gave back its ports.
+func (l *Loop) leftStanding(s *state.State) bool {
+	for in := range southbound.Port(l.fabric.OCSPorts()) {
+		if standing(s.First(in)) {
+			return !l.fabric.Spec.Pod()
+		}
+	}
+	return false
+}
+
+// standing reports whether a reservation is as rings have them.
+func standing(r *state.CircuitReservation) bool {
+	return r != nil && r.Coflow == controller.AnyCoflow && r.NotAfter == southbound.Never
 }
 
 // settleRing returns what a slice becomes.
@@ -72,16 +89,15 @@ func settleRing(s *state.State, x torus.Slice, lack torus.Lack, waiting map[int3
 // ports of a slice ends.
 func (l *Loop) reserveRing(s *state.State, now time.Duration, in southbound.Port) {
 	want, has := s.SliceCircuit(in), s.First(in)
-	standing := has != nil && has.Coflow == controller.AnyCoflow && has.NotAfter == southbound.Never
 	if want == southbound.NoPort {
-		if standing {
+		if standing(has) {
 			l.endReservation(s, now, has, state.Preempted)
 			l.pending.changed(now) // the policy has the port again
 		}
 		return
 	}
 	switch other := s.Reserver(in, want); {
-	case has != nil && standing && has.Out == want:
+	case standing(has) && has.Out == want:
 	case has != nil:
 		l.endReservation(s, now, has, state.Preempted)
 	case other != southbound.NoPort:

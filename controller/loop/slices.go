@@ -53,7 +53,7 @@ type slicing struct {
 	lacks   []torus.Lack
 	// by OCS input: circuits in service as tables have them; nil before the first pass
 	steered []southbound.Port
-	rings   bool                                  // there have been slices that are rings
+	rings   bool                                  // there are rings, or ports of theirs to give back
 	silent  map[southbound.DeviceID]time.Duration // since when the streams of cubes' switches have been away
 }
 
@@ -79,7 +79,7 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 	})
 	e := state.Entry{Kind: state.SliceDeleted, At: now, Request: a.Name}
 	switch {
-	case state.IsJobSliceName(a.Name) && (!a.Delete || known && old.OfJob()):
+	case state.IsJobSliceName(a.Name) && (!a.Delete || known && s.OfJob(&old)):
 		return fmt.Errorf("slice %q: it is made for a job and ends with it: cancel the job, or take another name: %w", a.Name,
 			ErrSliceTaken)
 	case a.Delete && !known:
@@ -138,7 +138,7 @@ func (l *Loop) makeRoom(s *state.State, now time.Duration, a *SliceRequest) erro
 	}
 	plan := torus.MakeRoom(pod, state.SliceRule(), s.BareSlices(), a.Shape, func(x *torus.Slice) bool {
 		of, _ := s.Slice(x.Name)
-		return of.OfJob() || x.State != torus.Ready
+		return s.OfJob(&of) || x.State != torus.Ready
 	})
 	a.MakeRoom.Planned(plan)
 	if !a.MakeRoom.Do || plan == nil || len(plan.Moves) == 0 {
@@ -158,7 +158,7 @@ func (l *Loop) makeRoom(s *state.State, now time.Duration, a *SliceRequest) erro
 // Ready.
 func (l *Loop) settleJobSlices(s *state.State, now time.Duration) {
 	for i := range s.Slices() {
-		if x := &s.Slices()[i]; x.OfJob() && s.JobOf(x) == nil {
+		if x := &s.Slices()[i]; s.OfJob(x) && s.JobOf(x) == nil {
 			l.pass.add(state.Entry{Kind: state.SliceDeleted, At: now, Request: x.Name})
 		}
 	}

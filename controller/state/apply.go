@@ -150,6 +150,9 @@ func (s *State) accept(e *Entry) error {
 	if err := s.CheckParents([]*controller.Job{e.Job}); err != nil {
 		return err
 	}
+	if err := s.CheckSliceNames(e.Job); err != nil {
+		return err
+	}
 	j := &Job{Job: *e.Job, Placed: Unset, Started: Unset, Ended: Unset}
 	n := &s.d.Next
 	j.ID, j.FirstTask, j.FirstCoflow = n.Job, n.Task, n.Coflow
@@ -215,10 +218,14 @@ func (s *State) CheckPlacement(p *controller.Placement, asked *Asked) error {
 		if err := s.checkIncremental(j, p); err != nil {
 			return err
 		}
+		check := s.checkMoving
 		if len(p.Move) > 0 {
-			return s.checkMigration(j, p, asked.slots)
+			check = s.checkMigration
 		}
-		return s.checkMoving(j, p, asked.slots)
+		if err := check(j, p, asked.slots); err != nil {
+			return err
+		}
+		return s.checkMovedVCPUs(j, p, asked)
 	case len(p.Hosts) != j.Tasks():
 		return fmt.Errorf("place job %d: %d hosts for %d tasks", p.Job, len(p.Hosts), j.Tasks())
 	case len(p.Move) > 0:

@@ -84,6 +84,9 @@ func (s *State) after(c *controller.FabricChange) (*topo.Fabric, error) {
 	if err := s.checkUplinks(next); err != nil {
 		return nil, err
 	}
+	if err := s.checkRings(next); err != nil {
+		return nil, err
+	}
 	return next, s.checkOCSes(c, &now)
 }
 
@@ -154,6 +157,19 @@ func (s *State) checkUplinks(next *topo.Fabric) error {
 	return nil
 }
 
+// checkRings returns which ring is in the way of another fabric, or nil: a rack of it loses its port, though none is
+// lit or reserved yet.
+func (s *State) checkRings(next *topo.Fabric) error {
+	for i := range s.d.Slices {
+		if x := &s.d.Slices[i]; x.Ring != nil {
+			if err := CheckSlice(next, x); err != nil {
+				return fmt.Errorf("links: %w: delete the slice first", err)
+			}
+		}
+	}
+	return nil
+}
+
 // recable takes over a fabric with other cables and further racks: their hosts and ports of the OCS
 // have the next numbers. Ports that lead nowhere any more are not dark.
 func (s *State) recable(f *topo.Fabric) {
@@ -165,6 +181,7 @@ func (s *State) recable(f *topo.Fabric) {
 	s.write()
 	s.d.Circuits = append(slices.Clip(s.d.Circuits), noCircuits(f.OCSPorts()-len(s.d.Circuits))...)
 	s.derivePorts()
+	s.deriveSlicing()
 	s.d.Down = slices.DeleteFunc(slices.Clone(s.d.Down), func(p PortRef) bool { return !leads(f, p) })
 	s.deriveReservedBandwidth()
 }

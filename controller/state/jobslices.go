@@ -22,25 +22,52 @@ func JobSliceName(id controller.JobID) string { return fmt.Sprintf("%s%d", jobPr
 // IsJobSliceName reports whether a name is kept for the slices of jobs.
 func IsJobSliceName(name string) bool {
 	digits, ok := strings.CutPrefix(name, jobPrefix)
-	_, err := strconv.ParseUint(digits, 10, 32)
+	_, err := strconv.ParseUint(digits, 10, 31)
 	return ok && err == nil
+}
+
+// ofName returns the job whose slice a name is kept for; false for other names.
+func ofName(name string) (controller.JobID, bool) {
+	if !IsJobSliceName(name) {
+		return 0, false
+	}
+	id, _ := strconv.ParseUint(name[len(jobPrefix):], 10, 31)
+	return controller.JobID(id), JobSliceName(controller.JobID(id)) == name
+}
+
+// CheckSliceNames returns which slice is in the way of a job that asks for one, or nil: users may have named theirs so
+// before jobs had any, and what has such a name now would be taken for a job's that is to come.
+func (s *State) CheckSliceNames(j *controller.Job) error {
+	for i := range s.d.Slices {
+		name := s.d.Slices[i].Name
+		if id, ok := ofName(name); ok && j.Slice != "" && id >= s.d.Next.Job {
+			return fmt.Errorf("job %q: slice %q has a name that is kept for slices of jobs: delete that slice first", j.Name,
+				name)
+		}
+	}
+	return nil
 }
 
 // JobOf returns the job that a slice was made for; nil where a user asked for it, or the job has ended.
 func (s *State) JobOf(x *Slice) *Job {
-	if x.Request != x.Name || !IsJobSliceName(x.Name) {
-		return nil
-	}
-	id, _ := strconv.ParseUint(x.Name[len(jobPrefix):], 10, 32)
-	j := s.Job(controller.JobID(id))
-	if j == nil || j.Slice == "" || j.Ended != Unset || j.Cancelled && j.Placed == Unset {
+	id, ok := ofName(x.Name)
+	j := s.Job(id)
+	if !ok || x.Request != x.Name || j == nil || j.Slice == "" || j.Ended != Unset || j.Cancelled && j.Placed == Unset {
 		return nil
 	}
 	return j
 }
 
-// OfJob reports whether a slice was made for a job, which perhaps has ended.
-func (x *Slice) OfJob() bool { return x.Request == x.Name && IsJobSliceName(x.Name) }
+// OfJob reports whether a slice was made for a job, which perhaps has ended, or has left the state. A user's has the
+// name of no job, or of one that asks for no slice.
+func (s *State) OfJob(x *Slice) bool {
+	id, ok := ofName(x.Name)
+	if !ok || x.Request != x.Name || id >= s.d.Next.Job {
+		return false
+	}
+	j := s.Job(id)
+	return j == nil || j.Slice != ""
+}
 
 // SliceWaiters are the jobs that wait to be placed on a slice or have lost hosts of one, by id.
 func (s *State) SliceWaiters() (out []*Job) {
@@ -75,7 +102,7 @@ func (s *State) sliceHosts(at *torus.Placement) (out []southbound.HostID) {
 // jobSliceHosts are the hosts of all slices of jobs: nothing else is placed there.
 func (s *State) jobSliceHosts() (out []southbound.HostID) {
 	for i := range s.d.Slices {
-		if x := &s.d.Slices[i]; x.Place != nil && x.OfJob() {
+		if x := &s.d.Slices[i]; x.Place != nil && s.OfJob(x) {
 			out = append(out, s.sliceHosts(x.Place)...)
 		}
 	}

@@ -117,6 +117,16 @@ func TestResizesTogether(t *testing.T) {
 	place := func(a *Asked, milli int32) error {
 		return s.CheckPlacement(&controller.Placement{Job: 2, Hosts: []southbound.HostID{0}, MilliVCPUs: []int32{milli}}, a)
 	}
+	move := func(a *Asked, milli int32) error {
+		return s.CheckPlacement(&controller.Placement{Job: 0, Hosts: []southbound.HostID{1}, Move: []int32{0},
+			MilliVCPUs: []int32{milli}}, a)
+	}
+	back := func(a *Asked) error { // to the host that job 0 has left
+		return s.CheckPlacement(&controller.Placement{Job: 2, Hosts: []southbound.HostID{0}, MilliVCPUs: []int32{6000}}, a)
+	}
+	there := func(a *Asked) error {
+		return s.CheckPlacement(&controller.Placement{Job: 2, Hosts: []southbound.HostID{1}, MilliVCPUs: []int32{1600}}, a)
+	}
 	for _, tt := range []struct {
 		name string
 		ask  func(a *Asked) error
@@ -135,6 +145,11 @@ func TestResizesTogether(t *testing.T) {
 			"host 0 has 2000 thousandths of a vCPU left, and gives 3000"},
 		{"a placement beside what is lent", func(a *Asked) error { return cmp.Or(ask(a, 0, 2000, 3000), place(a, 2000)) },
 			"gives 2000, and lends 3000"},
+		{"a placement where a task has left", func(a *Asked) error { return cmp.Or(move(a, 0), back(a)) }, ""},
+		{"a placement where a task has come", func(a *Asked) error { return cmp.Or(move(a, 0), there(a)) },
+			"host 1 has 1500 thousandths of a vCPU left, and gives 1600"},
+		{"a task that comes to what is lent", func(a *Asked) error { a.lent[1] = 1500; return move(a, 600) },
+			"host 1 has 2000 thousandths of a vCPU left, gives 600, and lends 1500"},
 	} {
 		switch err := tt.ask(NewAsked()); {
 		case tt.last == "" && err != nil:

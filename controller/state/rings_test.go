@@ -10,6 +10,7 @@ import (
 
 	"lightloom/controller/state"
 	"lightloom/controller/torus"
+	"lightloom/pathmap/cabling"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -120,5 +121,43 @@ func TestBadRings(t *testing.T) {
 	e := ring("a", torus.Pending, 0, 1)
 	if err := pod.Apply(&e); !errors.Is(err, state.ErrNoRings) {
 		t.Errorf("a ring of a pod: %v", err)
+	}
+}
+
+// TestRingOverAddedRack: a rack that was added can be in a ring, and a snapshot from before leads to the same state.
+func TestRingOverAddedRack(t *testing.T) {
+	s := clustered(t, state.Newest)
+	apply(t, s, ring("a", torus.Ready, 0, 1), grown(t, s, "tor4", "h4-0"))
+	b, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored := state.New(fabric(t))
+	if err := restored.Restore(b); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*state.State{s, restored} {
+		apply(t, s, ring("b", torus.Activating, 2, 4))
+		if s.SliceCircuit(4) != 2 || s.SliceOwner(0, 1) != "a" {
+			t.Errorf("port 4 leads to %d, port 0 is of %q", s.SliceCircuit(4), s.SliceOwner(0, 1))
+		}
+	}
+	if s.Digest() != restored.Digest() {
+		t.Error("digests differ")
+	}
+}
+
+// TestRingKeepsCables: the cable of a ring's rack stays, whether the ring waits, is being joined or has failed.
+func TestRingKeepsCables(t *testing.T) {
+	for _, st := range torus.States() {
+		s := clustered(t, state.Newest)
+		apply(t, s, ring("a", st, 0, 1), recable(t, s, cabling.Plug{From: "tor2:4"}))
+		before := s.Digest()
+		e := recable(t, s, cabling.Plug{From: "tor1:4"})
+		want := `links: slice "a": tor1 has no port on the optical switch: delete the slice first`
+		if err := s.Apply(&e); err == nil || !strings.Contains(err.Error(), want) || s.Digest() != before {
+			t.Errorf("%s: %v", st, err)
+		}
+		apply(t, s, state.Entry{Kind: state.SliceDeleted, Request: "a"}, e)
 	}
 }

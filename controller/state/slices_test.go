@@ -135,3 +135,40 @@ func TestSliceSnapshots(t *testing.T) {
 		t.Errorf("on a fabric that is no pod: %v", err)
 	}
 }
+
+// TestSliceNamedAsOfJob: a user's slice from before jobs had any can be named as one of theirs. A job that could be taken
+// for its owner is refused, and one that asks for no slice never is.
+func TestSliceNamedAsOfJob(t *testing.T) {
+	s := podState(t)
+	accept := func(slice string) error {
+		return s.Apply(&state.Entry{Kind: state.JobAccepted, Job: &controller.Job{Name: "j", Slice: slice,
+			Stages: []controller.Stage{{Name: "s", Tasks: []controller.Task{{Compute: time.Second}}}}}})
+	}
+	set := func(name string, cubes ...int) {
+		e := placed(t, s, name, torus.Box(2, 2, 2), cubes...)
+		e.Slice.Request = name
+		apply(t, s, e)
+	}
+	ofJob := func(name string, want bool) {
+		t.Helper()
+		if x, ok := s.Slice(name); !ok || s.OfJob(&x) != want || (s.JobOf(&x) != nil) != want {
+			t.Errorf("%s is of a job: %v, want %v", name, s.OfJob(&x), want)
+		}
+	}
+	set("job-1", 0)
+	ofJob("job-1", false)
+	for range 2 {
+		if err := accept("2x2x2"); err == nil || !strings.Contains(err.Error(), `slice "job-1" has a name that is kept`) {
+			t.Errorf("a job with a slice: %v", err)
+		}
+		if err := accept(""); err != nil {
+			t.Errorf("a job without one: %v", err)
+		}
+	}
+	ofJob("job-1", false)
+	if err := accept("2x2x2"); err != nil {
+		t.Error(err)
+	}
+	set("job-2", 1)
+	ofJob("job-2", true)
+}

@@ -98,6 +98,39 @@ func (s *State) askVCPUs(j *Job, p *controller.Placement, asked *Asked) {
 	}
 }
 
+// checkMovedVCPUs returns why tasks of a placed job cannot have the vCPUs that a placement gives them beside what hosts
+// lend, or nil, and notes what tasks that change hosts take and leave.
+func (s *State) checkMovedVCPUs(j *Job, p *controller.Placement, asked *Asked) error {
+	if len(p.MilliVCPUs) > len(p.Hosts) {
+		return fmt.Errorf("place job %d: vCPUs of %d tasks, hosts of %d", p.Job, len(p.MilliVCPUs), len(p.Hosts))
+	}
+	given := map[southbound.HostID]int64{}
+	for i, milli := range p.MilliVCPUs {
+		if h := p.Hosts[i]; milli > 0 && h != controller.NoHost {
+			given[h] += int64(milli)
+			left, lent := s.vcpus[h]-asked.vcpus[h], s.lent[h]+asked.lent[h]
+			if lent > 0 && given[h]+lent > left {
+				return fmt.Errorf("place job %d: host %d has %d thousandths of a vCPU left, gives %d, and lends %d", p.Job, h,
+					left, given[h], lent)
+			}
+		}
+	}
+	for i, h := range p.Hosts {
+		was, t := j.Hosts[i], s.task(j, i)
+		if asked.vcpus == nil || h == was || t.Ended != Unset {
+			continue
+		}
+		if h != controller.NoHost {
+			asked.vcpus[h] += int64(controller.Share(s.fabric, h, s.size(j, i)))
+		}
+		if was != controller.NoHost && !asked.resized[j.FirstTask+southbound.TaskID(i)] {
+			asked.vcpus[was] -= s.milli(j, i)
+			asked.lent[was] -= int64(t.ExtraMilli)
+		}
+	}
+	return nil
+}
+
 // give notes the vCPUs that a placement gives tasks.
 func (s *State) give(j *Job, p *controller.Placement) {
 	for i, milli := range p.MilliVCPUs {
