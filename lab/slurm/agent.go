@@ -61,7 +61,7 @@ func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 	}
 	var held []int
 	for _, x := range all {
-		if id, ok := jobOf(x.Name); ok {
+		if id, ok := jobOf(x); ok {
 			held = append(held, id)
 		}
 	}

@@ -16,16 +16,24 @@ import (
 	"lightloom/controller/torus"
 )
 
-// prefix begins the names of slices that are Slurm's jobs'.
-const prefix = "slurm-"
+// The names of slices that are Slurm's jobs' begin with a prefix, and their owner is the agent.
+const (
+	prefix = "slurm-"
+	owner  = "slurm"
+)
 
 func sliceName(job int) string { return prefix + strconv.Itoa(job) }
 
-// jobOf returns the job of a slice, and whether it is one's.
-func jobOf(slice string) (int, bool) {
-	text, ok := strings.CutPrefix(slice, prefix)
-	id, err := strconv.Atoi(text)
-	return id, ok && err == nil
+// jobOf returns the job of a slice, and whether it is one's. Others can give their slices such names.
+func jobOf(x *apiv1.Slice) (int, bool) {
+	id, err := strconv.Atoi(strings.TrimPrefix(x.Name, prefix))
+	return id, err == nil && id > 0 && x.Owner == owner && x.Name == sliceName(id)
+}
+
+// errOthers is why a job cannot have the slice of its name.
+func errOthers(x *apiv1.Slice) error {
+	return &api.Error{Code: api.Invalid, Err: fmt.Errorf("slice %s is of owner %q: end it, and submit the job again",
+		x.Name, x.Owner)}
 }
 
 // Slicer is the part of a controller that reserves circuits.
@@ -205,7 +213,7 @@ func (b *Broker) open(ctx context.Context) (o offer, err error) {
 	}
 	o.up, o.busy, o.own = maps.Clone(o.idle), map[string]bool{}, map[int][]string{}
 	for _, x := range all {
-		if id, ok := jobOf(x.Name); ok {
+		if id, ok := jobOf(x); ok {
 			o.own[id] = x.Hosts
 		}
 		o.take(x.Hosts)
@@ -225,8 +233,7 @@ func (n *Network) rackOf(node string) string {
 // holdShape returns the nodes of a slice of a pod, once it is Ready.
 func (b *Broker) holdShape(ctx context.Context, job *Job, shape torus.Shape) ([]string, error) {
 	name := sliceName(job.ID)
-	x, err := b.Slices.CreateSlice(ctx, api.SliceRequest{Request: name + "-" + shape.String(), Name: name, Shape: shape,
-		Owner: "slurm"})
+	x, err := b.create(ctx, api.SliceRequest{Request: name + "-" + shape.String(), Name: name, Shape: shape})
 	if err != nil {
 		return nil, err
 	}
@@ -250,8 +257,11 @@ func (b *Broker) ask(ctx context.Context, id int, nodes []string) (*apiv1.Slice,
 	name, sorted := sliceName(id), slices.Sorted(slices.Values(nodes))
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.Join(sorted, ","))) // it never fails
-	r := api.SliceRequest{Request: fmt.Sprintf("%s-%x", name, h.Sum64()), Name: name, Hosts: sorted, Owner: "slurm"}
+	r := api.SliceRequest{Request: fmt.Sprintf("%s-%x", name, h.Sum64()), Name: name, Hosts: sorted}
 	if old, err := b.Slices.Slice(ctx, name, api.Read{Linearizable: true}); err == nil {
+		if old.Owner != owner {
+			return nil, errOthers(old)
+		}
 		had := slices.Sorted(slices.Values(old.Hosts))
 		if slices.Equal(had, sorted) {
 			return old, nil
@@ -262,7 +272,17 @@ func (b *Broker) ask(ctx context.Context, id int, nodes []string) (*apiv1.Slice,
 	} else if api.CodeOf(err) != api.Unknown {
 		return nil, err
 	}
-	return b.Slices.CreateSlice(ctx, r)
+	return b.create(ctx, r)
+}
+
+// create makes a slice of the agent's. A request that was made before is answered with the slice of then.
+func (b *Broker) create(ctx context.Context, r api.SliceRequest) (*apiv1.Slice, error) {
+	r.Owner = owner
+	x, err := b.Slices.CreateSlice(ctx, r)
+	if err == nil && x.Owner != owner {
+		return nil, errOthers(x)
+	}
+	return x, err
 }
 
 // await waits a moment until a slice is Ready.
@@ -291,9 +311,13 @@ func (b *Broker) await(ctx context.Context, x *apiv1.Slice) error {
 // looks is how often a slice is looked at before others have their turn.
 const looks = 20
 
-// Free ends what a job holds. To free again what is free changes nothing.
+// Free ends what a job holds, and nothing of others. To free again what is free changes nothing.
 func (b *Broker) Free(ctx context.Context, id int) error {
-	if err := b.Slices.DeleteSlice(ctx, sliceName(id)); err != nil && api.CodeOf(err) != api.Unknown {
+	x, err := b.Slices.Slice(ctx, sliceName(id), api.Read{Linearizable: true})
+	if err == nil && x.Owner == owner {
+		err = b.Slices.DeleteSlice(ctx, x.Name)
+	}
+	if err != nil && api.CodeOf(err) != api.Unknown {
 		return err
 	}
 	return nil

@@ -167,7 +167,7 @@ func (d *desk) CreateSlice(_ context.Context, r api.SliceRequest) (*apiv1.Slice,
 		return nil, &api.Error{Code: api.Invalid, Err: errors.New("another slice has that name")}
 	}
 	d.told = append(d.told, "create "+strings.Join(r.Hosts, ","))
-	d.slices[r.Name] = &apiv1.Slice{Name: r.Name, Hosts: r.Hosts, State: string(torus.Activating)}
+	d.slices[r.Name] = &apiv1.Slice{Name: r.Name, Owner: r.Owner, Hosts: r.Hosts, State: string(torus.Activating)}
 	return d.slices[r.Name], nil
 }
 
@@ -269,11 +269,41 @@ func TestWanted(t *testing.T) {
 	}
 	d.job.Reason, d.job.Mark, d.job.Comment = "JobHeldUser", held, "lightloom:circuits=required"
 	d.lights = 1 << 30
-	d.idle["h1-0"], d.slices["slurm-7"] = true, &apiv1.Slice{Name: "slurm-7", Hosts: []string{"h0-0", "h1-0"},
-		State: string(torus.Failed), Message: "no rack has so many ports"}
+	d.idle["h1-0"], d.slices["slurm-7"] = true, &apiv1.Slice{Name: "slurm-7", Owner: owner,
+		Hosts: []string{"h0-0", "h1-0"}, State: string(torus.Failed), Message: "no rack has so many ports"}
 	if err := b.Serve(t.Context(), time.Unix(9, 0), []Job{d.job}); err != nil ||
 		d.job.Mark != refused+"no rack has so many ports" {
 		t.Errorf("%v, %q", err, d.job.Mark)
+	}
+}
+
+// TestOthers: slices of other owners, and those whose names only look like a job's, are left alone.
+func TestOthers(t *testing.T) {
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
+		Count: 2}, idle: map[string]bool{"h0-0": true, "h0-1": true}, slices: map[string]*apiv1.Slice{}}
+	for name, by := range map[string]string{"slurm-7": "ann", "slurm-8": "ann", "slurm-07": owner, "slurm--1": owner} {
+		d.slices[name] = &apiv1.Slice{Name: name, Owner: by}
+	}
+	a := Agent{Broker: *d.broker(t)}
+	for range 2 { // orphans are freed at the second look
+		if err := a.reconcile(t.Context(), time.Unix(0, 0)); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(d.told) != 0 || d.job.Mark != refused+`slice slurm-7 is of owner "ann": end it, and submit the job again` {
+		t.Errorf("%q, %q", d.told, d.job.Mark)
+	}
+	if err := a.Free(t.Context(), 8); err != nil || d.slices["slurm-8"] == nil {
+		t.Errorf("another's slice is freed: %v", err)
+	}
+	d.slices["slurm-9"] = &apiv1.Slice{Name: "slurm-9", Owner: owner}
+	for range 2 {
+		if err := a.reconcile(t.Context(), time.Unix(0, 0)); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(d.told, []string{"delete"}) || d.slices["slurm-9"] != nil {
+		t.Errorf("an orphan of its own: %q", d.told)
 	}
 }
 
