@@ -114,6 +114,16 @@ func TestFindRoot(t *testing.T) {
 	if _, err := FindRoot("/", old); err == nil || !strings.Contains(err.Error(), "too old") {
 		t.Errorf("an old one: %v", err)
 	}
+	for _, dir := range []string{"/srv/a b", "/srv/'; id; '", "/srv/a\n"} {
+		if _, err := FindRoot(dir, old); err == nil || !strings.Contains(err.Error(), "no plain path") || hint.Of(err) == "" {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if r, err := FindRoot(".", missing); err == nil || r.Dir != dir {
+		t.Errorf("a relative path: %q, %v, want %q", r.Dir, err, dir)
+	}
 }
 
 func TestChoose(t *testing.T) {
@@ -281,7 +291,7 @@ func TestWanted(t *testing.T) {
 func TestOthers(t *testing.T) {
 	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
 		Count: 2}, idle: map[string]bool{"h0-0": true, "h0-1": true}, slices: map[string]*apiv1.Slice{}}
-	for name, by := range map[string]string{"slurm-7": "ann", "slurm-8": "ann", "slurm-07": owner, "slurm--1": owner} {
+	for name, by := range map[string]string{"slurm-7": "train", "slurm-8": "train", "slurm-07": owner, "slurm--1": owner} {
 		d.slices[name] = &apiv1.Slice{Name: name, Owner: by}
 	}
 	a := Agent{Broker: *d.broker(t)}
@@ -290,7 +300,7 @@ func TestOthers(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(d.told) != 0 || d.job.Mark != refused+`slice slurm-7 is of owner "ann": end it, and submit the job again` {
+	if len(d.told) != 0 || d.job.Mark != refused+`slice slurm-7 is of owner "train": end it, and submit the job again` {
 		t.Errorf("%q, %q", d.told, d.job.Mark)
 	}
 	if err := a.Free(t.Context(), 8); err != nil || d.slices["slurm-8"] == nil {
@@ -326,5 +336,11 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := Files(Version{22, 5}, Block, n, hosts); err == nil {
 		t.Error("22.05 has no block")
+	}
+	for _, name := range []string{"", "-h", "h0;id", "h0 CPUs=9", "h0\n", "$(id)"} {
+		_, err := Files(Version{26, 5}, Tree, n, append(n.hosts(), Host{Name: name}))
+		if err == nil || !strings.Contains(err.Error(), "is no name of a node") || hint.Of(err) == "" {
+			t.Errorf("host %q: %v", name, err)
+		}
 	}
 }
