@@ -92,6 +92,9 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 	for i := range waiting {
 		j := &waiting[i]
 		if j.Lost() && !slices.ContainsFunc(j.Require, func(n string) bool { return !o.up[n] }) {
+			if j.Mark == releasing { // this was cut off
+				errs = append(errs, b.Slurm.Mark(ctx, j.ID, placed))
+			}
 			continue // it starts soon
 		}
 		if err := b.place(ctx, now, j, &o); err != nil && !errors.Is(err, errBusy) {
@@ -117,7 +120,10 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 		return err
 	case wish.Circuits != Required:
 		b.Say("job %d starts without circuits: %v", j.ID, err)
-		return errors.Join(b.Free(ctx, j.ID), b.Slurm.Mark(ctx, j.ID, without), b.Slurm.Release(ctx, j.ID))
+		if err := errors.Join(b.Free(ctx, j.ID), b.Slurm.Release(ctx, j.ID)); err != nil {
+			return err
+		}
+		return b.Slurm.Mark(ctx, j.ID, without)
 	case api.CodeOf(err) == api.Invalid:
 		b.Say("job %d stays held: %v", j.ID, err)
 		return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(err.Error(), "\n", " "))
@@ -133,7 +139,7 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 		return err
 	}
 	b.Say("job %d starts on %s; released in %d ms", j.ID, strings.Join(nodes, ","), time.Since(decided).Milliseconds())
-	return nil
+	return b.Slurm.Mark(ctx, j.ID, placed)
 }
 
 // late reports whether a job has waited long enough for circuits that it only wants.
@@ -153,7 +159,7 @@ func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]stri
 		return b.holdShape(ctx, j, *wish.Shape)
 	}
 	nodes := j.Require
-	if len(nodes) == 0 || j.Mark == placed {
+	if len(nodes) == 0 || j.Mark != held { // else its user names them
 		nodes = o.own[j.ID]
 		if len(nodes) != j.Count || slices.ContainsFunc(nodes, func(n string) bool { return !o.up[n] }) {
 			o.give(nodes)

@@ -170,6 +170,15 @@ type desk struct {
 	slices map[string]*apiv1.Slice
 	told   []string
 	lights int // reads until a new slice is Ready
+	left   int // calls that change a job, of which the last and all after it fail; 0: none does
+}
+
+func (d *desk) cut() error {
+	if d.left == 1 {
+		return errors.New("slurmctld is away")
+	}
+	d.left = max(0, d.left-1)
+	return nil
 }
 
 func (d *desk) CreateSlice(_ context.Context, r api.SliceRequest) (*apiv1.Slice, error) {
@@ -213,17 +222,26 @@ func (d *desk) Jobs(context.Context) ([]Job, error) { return []Job{d.job}, nil }
 func (d *desk) Idle(context.Context) (map[string]bool, error) { return maps.Clone(d.idle), nil }
 
 func (d *desk) Require(_ context.Context, id int, nodes []string) error {
+	if err := d.cut(); err != nil {
+		return err
+	}
 	d.told = append(d.told, fmt.Sprint("require ", id, " ", strings.Join(nodes, ",")))
-	d.job.Require, d.job.Mark = nodes, placed
+	d.job.Require, d.job.Mark = nodes, releasing
 	return nil
 }
 
 func (d *desk) Mark(_ context.Context, _ int, mark string) error {
+	if err := d.cut(); err != nil {
+		return err
+	}
 	d.job.Mark = mark
 	return nil
 }
 
 func (d *desk) Release(context.Context, int) error {
+	if err := d.cut(); err != nil {
+		return err
+	}
 	d.told = append(d.told, "release")
 	d.job.Reason = "Resources"
 	return nil
@@ -284,6 +302,30 @@ func TestWanted(t *testing.T) {
 	if err := b.Serve(t.Context(), time.Unix(9, 0), []Job{d.job}); err != nil ||
 		d.job.Mark != refused+"no rack has so many ports" {
 		t.Errorf("%v, %q", err, d.job.Mark)
+	}
+}
+
+// TestCut: wherever the calls to Slurm are cut off, the job is released in the end, and marked for what it has.
+func TestCut(t *testing.T) {
+	for comment, want := range map[string]string{"lightloom:circuits=required": placed, "lightloom:circuits=wanted": without} {
+		for calls := range 3 {
+			d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: comment, Count: 2},
+				idle: map[string]bool{"h0-0": true, "h0-1": want == placed}, slices: map[string]*apiv1.Slice{}, left: calls + 1}
+			b := d.broker(t)
+			b.Patient = 0
+			err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+			if cut := want == placed || calls < 2; (err != nil) != cut {
+				t.Errorf("%s, cut after %d: %v", comment, calls, err)
+			}
+			d.left = 0
+			if err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job}); err != nil {
+				t.Error(err)
+			}
+			onItsWay := want == without && calls == 1 // it is released, and its mark is held still
+			if d.job.Reason != "Resources" || d.job.Mark != want && !onItsWay {
+				t.Errorf("%s, cut after %d: %q, %q", comment, calls, d.job.Reason, d.job.Mark)
+			}
+		}
 	}
 }
 
