@@ -107,11 +107,13 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 // place gives a job its nodes and circuits, and releases it.
 func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) error {
 	wish, err := ParseWish(j.Comment)
-	if err == nil && wish.Circuits == None && wish.Shape == nil {
-		err = errors.New("its comment no longer asks for circuits")
+	if err != nil {
+		return b.refuse(ctx, j, err)
 	}
 	var nodes []string
-	if err == nil {
+	if wish.Circuits == None && wish.Shape == nil {
+		err = errors.New("its comment no longer asks for circuits")
+	} else {
 		nodes, err = b.hold(ctx, j, &wish, o)
 	}
 	switch {
@@ -125,8 +127,7 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 		}
 		return b.Slurm.Mark(ctx, j.ID, without)
 	case api.CodeOf(err) == api.Invalid:
-		b.Say("job %d stays held: %v", j.ID, err)
-		return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(err.Error(), "\n", " "))
+		return b.refuse(ctx, j, err)
 	default:
 		return err
 	}
@@ -140,6 +141,12 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 	}
 	b.Say("job %d starts on %s; released in %d ms", j.ID, strings.Join(nodes, ","), time.Since(decided).Milliseconds())
 	return b.Slurm.Mark(ctx, j.ID, placed)
+}
+
+// refuse leaves a job as it is, with the reason.
+func (b *Broker) refuse(ctx context.Context, j *Job, why error) error {
+	b.Say("job %d stays held: %v", j.ID, why)
+	return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(why.Error(), "\n", " "))
 }
 
 // late reports whether a job has waited long enough for circuits that it only wants.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"lightloom/controller/torus"
 	"lightloom/southbound/hint"
@@ -37,8 +38,17 @@ func ParseWish(comment string) (Wish, error) {
 		return w, nil
 	}
 	w.Circuits = Wanted
-	word, _, _ := strings.Cut(comment[at+len("lightloom:"):], " ")
+	word := comment[at+len("lightloom:"):]
+	if end := strings.IndexFunc(word, unicode.IsSpace); end >= 0 {
+		word = word[:end]
+	}
+	if strings.Trim(word, ",") == "" {
+		return w, hint.New("read comment: nothing follows lightloom:", remedy)
+	}
 	for part := range strings.SplitSeq(word, ",") {
+		if part == "" {
+			continue // job_submit.lua takes such a word
+		}
 		key, value, _ := strings.Cut(part, "=")
 		switch key {
 		case "circuits":

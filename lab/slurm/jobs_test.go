@@ -25,13 +25,14 @@ func TestParseWish(t *testing.T) {
 		"my run":                                {None, nil},
 		"my lightloom:circuits=required run":    {Required, nil},
 		"lightloom:circuits=none":               {None, nil},
+		"lightloom:,circuits=required,\tmy run": {Required, nil},
 		"lightloom:circuits=wanted,shape=2x2x4": {Wanted, &box},
 	} {
 		if got, err := ParseWish(comment); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%q: %+v, %v, want %+v", comment, got, err, want)
 		}
 	}
-	for _, comment := range []string{"lightloom:", "lightloom:circuits=maybe", "lightloom:shape=2", "lightloom:speed=1"} {
+	for _, comment := range []string{"lightloom:", "lightloom:,", "lightloom:circuits=maybe", "lightloom:shape=2", "lightloom:speed=1"} {
 		if _, err := ParseWish(comment); err == nil || hint.Of(err) == "" {
 			t.Errorf("%q: %v", comment, err)
 		}
@@ -325,6 +326,19 @@ func TestCut(t *testing.T) {
 			if d.job.Reason != "Resources" || d.job.Mark != want && !onItsWay {
 				t.Errorf("%s, cut after %d: %q, %q", comment, calls, d.job.Reason, d.job.Mark)
 			}
+		}
+	}
+}
+
+// TestUnread: a job whose comment is not understood is marked with the reason, whatever it asks for.
+func TestUnread(t *testing.T) {
+	for _, comment := range []string{"lightloom:circuits=required,shape=0x1x1", "lightloom:circuits=wanted,shape=0x1x1",
+		"lightloom:shape=0x1x1", "lightloom:speed=1"} {
+		d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: comment, Count: 1},
+			idle: map[string]bool{"h0-0": true}, slices: map[string]*apiv1.Slice{}}
+		err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+		if err != nil || !strings.HasPrefix(d.job.Mark, refused+"read comment: ") || len(d.told) != 0 {
+			t.Errorf("%q: %v, %q, %q", comment, err, d.job.Mark, d.told)
 		}
 	}
 }
