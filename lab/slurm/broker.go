@@ -166,7 +166,11 @@ func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]stri
 		return b.holdShape(ctx, j, *wish.Shape)
 	}
 	nodes := j.Require
-	if len(nodes) == 0 || j.Mark != held { // else its user names them
+	switch byUser := len(nodes) > 0 && j.Mark == held; {
+	case byUser && len(nodes) < j.Count:
+		return nil, &api.Error{Code: api.Invalid,
+			Err: errors.New("--nodelist names fewer nodes than it asks for: name all, or none")}
+	case !byUser:
 		nodes = o.own[j.ID]
 		if len(nodes) != j.Count || slices.ContainsFunc(nodes, func(n string) bool { return !o.up[n] }) {
 			o.give(nodes)

@@ -343,6 +343,17 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// TestFewNodes: circuits of a job are between all its nodes, so that its user names all of them or none.
+func TestFewNodes(t *testing.T) {
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
+		Count: 3, Require: []string{"h0-0", "h1-0"}}, slices: map[string]*apiv1.Slice{}}
+	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+	if err != nil || d.job.Mark != refused+"--nodelist names fewer nodes than it asks for: name all, or none" ||
+		len(d.told) != 0 {
+		t.Errorf("%v, %q, %q", err, d.job.Mark, d.told)
+	}
+}
+
 // TestOthers: slices of other owners, and those whose names only look like a job's, are left alone.
 func TestOthers(t *testing.T) {
 	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
